@@ -14,12 +14,21 @@
  * With `events` 2 a task may as well be released by another one, which at the end of each job gives a semaphore, sends a
  * message or notifies it; task_set_sent then follows that call. The tick may release jobs late, by ticks that a table states.
  *
- * The tables task_set_rows, task_set_events, task_set_releases, task_set_lines and bench_program.priority lie in the image as they are; `rtoslab rta --check` writes a task
+ * With `events` 3 a row may as well be a periodic timer of the kernel: its function is called by the kernel's timer task, at
+ * a priority from the table. The task with the timer's index starts the timer, and then sleeps.
+ *
+ * The tables task_set_rows, task_set_events, task_set_releases, task_set_timers, task_set_lines and bench_program.priority lie in the image as they are; `rtoslab rta --check` writes a task
  * set into a copy of the image. What stands here is the example that the image runs by itself. */
 #include "bench/bench.h"
 
 #if BENCH_PARAM_EVENTS
 #include "bench/async.h"
+#endif
+#if BENCH_PARAM_EVENTS >= 3
+#include "bench/timer.h"
+#ifndef PORT_TIMER_TASK_PRIORITY
+#error "This kernel's port does not set the priority of the timer task, which timers in task sets need."
+#endif
 #endif
 
 struct task_set_row {
@@ -396,6 +405,104 @@ static void event_body(struct bench_task *self, const volatile struct task_set_e
     }
 }
 
+#if BENCH_PARAM_EVENTS >= 3
+
+#define TIMERS 4u
+
+struct task_set_timers {
+    uint32_t count;
+    uint32_t priority; /* of the timer task */
+    struct {
+        uint32_t index; /* of its row: the work of its function, and what it releases */
+        uint32_t period_ticks;
+        uint32_t start_ticks; /* after the tick from which all periods are counted */
+    } timer[TIMERS];
+};
+
+extern const volatile struct task_set_timers task_set_timers;
+
+const volatile struct task_set_timers task_set_timers = {0};
+
+static port_timer_t timers[TIMERS];
+static volatile bool timers_live;
+
+/* Executes a timer's function: computes, and releases a task. */
+static void expired(unsigned number)
+{
+    uint32_t index = task_set_timers.timer[number].index;
+    const volatile struct task_set_part *part = &task_set_events[index].part[0];
+    unsigned to = task_set_releases[index].to;
+
+    if (!timers_live) {
+        return;
+    }
+    work(index, part->rounds, entry_of(part->extra));
+    if (to != 0) {
+        (void)send_release(to - 1u, (enum carrier)task_set_releases[index].to_carrier);
+        sent(index);
+    }
+}
+
+/* Calls the function of timer 0. */
+static PORT_TIMER_CALLBACK(expired_0)
+{
+    expired(0);
+}
+
+/* Calls the function of timer 1. */
+static PORT_TIMER_CALLBACK(expired_1)
+{
+    expired(1);
+}
+
+/* Calls the function of timer 2. */
+static PORT_TIMER_CALLBACK(expired_2)
+{
+    expired(2);
+}
+
+/* Calls the function of timer 3. */
+static PORT_TIMER_CALLBACK(expired_3)
+{
+    expired(3);
+}
+
+/* Creates the timers, by task 0 before the gate. Each expires once, so that its code has been fetched. */
+static bool prepare_timers(void)
+{
+    static const port_timer_callback_t functions[TIMERS] = {expired_0, expired_1, expired_2, expired_3};
+    bool fine = task_set_timers.count <= TIMERS;
+
+    for (unsigned i = 0; fine && i < task_set_timers.count; i++) {
+        uint32_t period = task_set_timers.timer[i].period_ticks;
+
+        fine = task_set_timers.timer[i].index < BENCH_TASKS_PER_CORE &&
+               port_timer_create(&timers[i], functions[i], period, true) && port_timer_start(&timers[i]);
+        port_sleep_ticks(period + 1u);
+        fine = fine && port_timer_stop(&timers[i]);
+    }
+    if (fine && task_set_timers.count != 0) {
+        port_timer_task_priority_set(PORT_PRIORITY(task_set_timers.priority));
+    }
+    return fine;
+}
+
+/* Starts the timer with this index, if there is one, at its tick. */
+static void start_timer(struct bench_task *self)
+{
+    for (unsigned i = 0; i < task_set_timers.count; i++) {
+        if (task_set_timers.timer[i].index == self->index) {
+            uint32_t tick = port_tick_now();
+
+            timers_live = true;
+            port_sleep_until(&tick, base_tick + task_set_timers.timer[i].start_ticks - tick);
+            self->failures += port_timer_start(&timers[i]) ? 0 : 1;
+        }
+    }
+}
+
+#endif
+
 #endif
 
 /* The warm-up does nothing: what is to be warm is warmed before. Another core's tasks leave the gate before core 0 says
@@ -486,6 +593,11 @@ static bool prepare(struct bench_task *self)
         return false;
     }
 #endif
+#if BENCH_PARAM_EVENTS >= 3
+    if (self->index == 0 && !prepare_timers()) {
+        return false;
+    }
+#endif
     return task_set_rows[AT(self->core, self->index)].extra <= EXTRA_MAX;
 }
 
@@ -501,6 +613,9 @@ static void body(struct bench_task *self)
         return;
     }
     if (period == 0) { /* not at the gate, where it would look around now and then */
+#if BENCH_PARAM_EVENTS >= 3
+        start_timer(self);
+#endif
         port_sleep_ticks((uint32_t)((uint64_t)BENCH_WINDOW_MS * PORT_TICK_HZ / 1000u));
         return;
     }

@@ -147,6 +147,7 @@ def rta_bounds_command(
 @click.option(
     "--sends", is_flag=True, help=("Like --events, and also use tasks that other tasks release, and late releases.")
 )
+@click.option("--timers", is_flag=True, help=("Like --sends, and also use timers of the kernel."))
 @click.option(
     "--cores",
     type=click.IntRange(1, 64),
@@ -173,6 +174,7 @@ def rta_break_command(
     seed: int,
     events: bool,
     sends: bool,
+    timers: bool,
     cores: int,
     shapes: tuple[str, ...],
     out: Path | None,
@@ -188,7 +190,7 @@ def rta_break_command(
 
     say = (lambda _: None) if as_json else (lambda text: click.echo(text, err=True))
     catalogue = Catalogue(find_root())
-    level = 2 if sends else int(events)
+    level = 3 if timers else 2 if sends else int(events)
     bench = TaskSetBench.build_bench(catalogue, kernel, board, dict(config), events=level, cores=cores, progress=say)
     tried = []
     for attempt in search_broken_bounds(bench, sets, seed, shapes or tuple(SHAPES)):

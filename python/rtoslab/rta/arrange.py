@@ -17,6 +17,7 @@ from rtoslab.rta.firmware import (
     MAX_LATE_TICKS,
     MAX_PARTS,
     MUTEXES,
+    TIMERS,
     InterruptLine,
     PartProtection,
     ReleaseCarrier,
@@ -81,14 +82,31 @@ def task_rows(
         name: max(levels.index(task.priority) for task in system.tasks if name in dict(task.sections))
         for name in resources
     }
+    _require_timers(system, firmware)
     rows = [_task_row(task, system, firmware, work, levels.index(task.priority), ceilings) for task in system.tasks]
     return [_with_releases(row, task, system, firmware, random) for row, task in zip(rows, system.tasks, strict=True)]
+
+
+def _require_timers(system: IntegerTaskSet, firmware: TaskSetFirmware) -> None:
+    """Raises CheckError if the image cannot run the timers of a system."""
+    timers = [task for task in system.tasks if task.is_timer]
+    if timers and not firmware.has_timers:
+        raise CheckError(f"{timers[0].name}: this image has no timers; build it with events=3.")
+    late = next((timer for timer in timers if (timer.offset or 0) >= timer.period), None)
+    if late is not None:
+        raise CheckError(
+            f"{late.name}: in the image the offset of a timer is shorter than its period; make it shorter."
+        )
+    if len(timers) > TIMERS:
+        raise CheckError(f"The image has {TIMERS} timers, but the set {len(timers)}; check a part of the set.")
 
 
 def _with_releases(
     row: TaskRow, task: SystemTask, system: IntegerTaskSet, firmware: TaskSetFirmware, random: Random | None
 ) -> TaskRow:
     """Returns a task's row with what releases it besides the tick and interrupts, and what it releases."""
+    if task.is_timer:
+        row = replace(row, is_timer=True)
     if task.gives or task.sender:
         names = [other.name for other in system.tasks]
         sender = system.tasks[names.index(task.sender)] if task.sender else None

@@ -22,7 +22,15 @@ from rtoslab.rta.images import TaskSetImages
 from rtoslab.rta.ledger import make_ledger
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.prices import uncovered_entries
-from rtoslab.rta.randomsets import SHAPES, change_one_task, event_system, multicore_system, send_system, system_of_shape
+from rtoslab.rta.randomsets import (
+    SHAPES,
+    change_one_task,
+    event_system,
+    multicore_system,
+    send_system,
+    system_of_shape,
+    timer_system,
+)
 from rtoslab.rta.responses import observed_responses
 from rtoslab.rta.system import IntegerTaskSet, SystemTask
 from rtoslab.rta.trace import run_task_set
@@ -87,7 +95,10 @@ class TaskSetBench:
         # Every other one is as late each time as it happens to be.
         late = Random(sum(starts)) if sum(starts) % 2 else None  # noqa: S311 (seeded on purpose)
         rows = [
-            replace(row, offset_ticks=offset) if row.is_tick_released else row
+            # The image starts each timer before the first releases.
+            replace(row, offset_ticks=offset % row.period_ticks if row.is_timer else offset)
+            if row.is_tick_released
+            else row
             for row, offset in zip(task_rows(system, self.firmware, self.work, late), starts[:count], strict=True)
         ]
         # The work that can be had may be shorter than the wcet. The bound is for what is run.
@@ -167,6 +178,8 @@ def _draw_system(bench: TaskSetBench, random: Random, shape: str) -> tuple[str, 
     if firmware.core_count > 1:
         bus = bench.overheads.smp.contention_permille
         return shape, multicore_system(random, SHAPES[shape], firmware, bus)
+    if firmware.has_timers:
+        return "timers", timer_system(random, firmware)
     if firmware.has_sends:
         return "sends", send_system(random, firmware)
     if firmware.has_events:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.rta.overheads import KernelOverheads, SendCosts
+from rtoslab.rta.overheads import KernelOverheads, SendCosts, TimerCosts
 from rtoslab.rta.prices import EntryPrices
 from rtoslab.rta.system import IntegerTaskSet
 
@@ -73,6 +73,10 @@ class KernelCharges:
     """Every job that an interrupt releases, as `start`."""
     woken_end: int = 0
     """Every job that an interrupt releases, as `end`."""
+    timer_start: int = 0
+    """Every expiry of a timer, as `start`."""
+    timer_end: int = 0
+    """Every expiry of a timer, as `end`."""
     send: int = 0
     """Every job that releases another task: the call, from the job's last instruction to its return."""
     send_switch: int = 0
@@ -134,7 +138,7 @@ def _charges_in_cycles(
     slice_ = max(overheads.tick_slice_cycles, overheads.tick_switch_cycles)
     met = sum(overheads.operations.get(name, 0) for name in INVERSION_OPERATIONS)
     inversion = max(2 * (prices.entry_and_exit + max(down, kinds.up_cycles)), met)
-    sends = overheads.sends or SendCosts()
+    sends, timers = overheads.sends or SendCosts(), overheads.timers or TimerCosts()
     if has_events:
         inversion = 2 * (prices.entry_and_exit + events.contended_cycles + events.handover_cycles)
     charged = KernelCharges(
@@ -151,6 +155,8 @@ def _charges_in_cycles(
         give=events.give_cycles if has_events else overheads.interrupt.entry_cycles + overheads.tick_switch_cycles,
         woken_start=(events.start_cycles if has_events else overheads.job.start_cycles) + overheads.job.work_cycles,
         woken_end=(events.end_cycles if has_events else prices.sleep_call_price(sleepers)) + down + leave,
+        timer_start=timers.start_cycles + overheads.job.work_cycles,
+        timer_end=timers.end_cycles + down + leave,
         send=sends.call_cycles,
         send_switch=prices.send_switch_price,
         section=events.call_cycles if has_events else _section_call_cycles(overheads),
@@ -192,8 +198,8 @@ COMPONENTS: Final[Mapping[str, Callable[[KernelCharges], KernelCharges]]] = {
     "tick": lambda all_: replace(all_, tick=0),
     "releases in the tick": lambda all_: replace(all_, release=0),
     "deferred ticks": lambda all_: replace(all_, deferred_tick=0, compensated_tick=0),
-    "start of jobs": lambda all_: replace(all_, start=0, woken_start=0),
-    "end of jobs, with the switch": lambda all_: replace(all_, end=0, woken_end=0),
+    "start of jobs": lambda all_: replace(all_, start=0, woken_start=0, timer_start=0),
+    "end of jobs, with the switch": lambda all_: replace(all_, end=0, woken_end=0, timer_end=0),
     "switches to more urgent tasks": lambda all_: replace(all_, preemption_cycles=0, slice=0),
     "entry and exit of interrupts": lambda all_: replace(all_, interrupt=0),
     "gives in interrupts": lambda all_: replace(all_, give=0),

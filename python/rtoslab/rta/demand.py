@@ -78,6 +78,8 @@ class CompetingDemand:
     """For each of `others`: its WCET, the cost of its locks and masks, whether it is woken, the cost of sends."""
     _capped: Sequence[int] = field(init=False, repr=False, compare=False)
     """The indices of `others` that are successors."""
+    _timers: Sequence[int] = field(init=False, repr=False, compare=False)
+    """The indices of `others` that are timers."""
     _senders: Sequence[int] = field(init=False, repr=False, compare=False)
     """The indices of `others` that release another task."""
 
@@ -93,6 +95,7 @@ class CompetingDemand:
         object.__setattr__(self, "_releasing", releasing)
         object.__setattr__(self, "_jobs", jobs)
         object.__setattr__(self, "_capped", [at for at in indices if self.others[at].name in self.successors])
+        object.__setattr__(self, "_timers", [at for at in indices if self.others[at].is_timer])
         object.__setattr__(self, "_senders", [at for at in indices if self.others[at].gives])
 
     def demand_in_window(
@@ -118,6 +121,8 @@ class CompetingDemand:
         ]
         met = sum(count for handler, count in handled if handler.gives)
         sending_jobs = sum(counts[at] for at in self._senders) + (own if self.task.gives else 0)
+        timers = sum(counts[at] for at in self._timers) + (own if self.task.is_timer else 0)
+        by_task = total - woken - timers
         meetings = min(MEETINGS * total + sending_jobs, ticks)
         return {
             "own": own * self.task.wcet,
@@ -134,8 +139,11 @@ class CompetingDemand:
             else 0,
             "bus": math.ceil(charge.bus_share * (own * self.task.wcet + tasks)) if charge.bus_share else 0,
             "locks": sum(neighbour.kernel_work(window) for neighbour in self.other_cores),
-            "job starts": charge.start * (total - woken) + charge.woken_start * woken,
-            "job ends": charge.end * (total - woken) + charge.woken_end * woken - self._excluded_end_cost,
+            "job starts": charge.start * by_task + charge.woken_start * woken + charge.timer_start * timers,
+            "job ends": charge.end * by_task
+            + charge.woken_end * woken
+            + charge.timer_end * timers
+            - self._excluded_end_cost,
             "sends": sends + own * self._send_cost(self.task) - self._excluded_send_cost,
             "preemptions": 0 if self.takes_turns else charge.preemption_cycles * min(total - woken, ticks),
             "slices": charge.slice * ticks if self.takes_turns else 0,
@@ -201,7 +209,7 @@ class CompetingDemand:
     @property
     def own_end_cost(self) -> int:
         """Returns the time from the end of a job's work until the task can begin another job, if it sends nothing."""
-        return self.charges.end if self.task.is_tick_released else self.charges.woken_end
+        return self._start_and_end_costs(self.task)[1]
 
     @property
     def _excluded_end_cost(self) -> int:
@@ -240,7 +248,10 @@ class CompetingDemand:
         charge = self.charges
         tasks = (self.task, *self.others)
         parts = [
-            (task.wcet + self._start_and_end_cost(task) + self._section_cost(task) + self._send_cost(task), task.period)
+            (
+                task.wcet + sum(self._start_and_end_costs(task)) + self._section_cost(task) + self._send_cost(task),
+                task.period,
+            )
             for task in tasks
         ]
         parts += [
@@ -282,7 +293,9 @@ class CompetingDemand:
         charges = replace(self.charges, bus_share=Fraction(0))
         return replace(self, task=replace(self.task, period=_NEVER), others=idle, charges=charges).utilisation()
 
-    def _start_and_end_cost(self, task: SystemTask) -> int:
-        """Returns the kernel's cost of a job's start and end."""
+    def _start_and_end_costs(self, task: SystemTask) -> tuple[int, int]:
+        """Returns the kernel's costs of a job's start and of its end."""
         charge = self.charges
-        return charge.start + charge.end if task.is_tick_released else charge.woken_start + charge.woken_end
+        if task.is_timer:
+            return charge.timer_start, charge.timer_end
+        return (charge.start, charge.end) if task.is_tick_released else (charge.woken_start, charge.woken_end)

@@ -139,6 +139,8 @@ class PhaseSpan(LedgerEntry):
     running_since: int = 0
     is_woken: bool = False
     """Whether an interrupt or another task releases the task's jobs, not the tick."""
+    is_timer: bool = False
+    """Whether the job is a timer's function, in the kernel's timer task."""
     kernel_calls: int = 0
     """The number of kernel calls during the job's work."""
     handovers: int = 0

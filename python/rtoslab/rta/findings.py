@@ -113,6 +113,8 @@ def _task_table(task: SystemTask, start: int, tick: int) -> dict[str, Any]:
         facts |= {"released_by": task.released_by, "jitter_cycles": task.jitter}
     elif task.jitter:
         facts |= {"jitter_cycles": task.jitter}
+    if task.is_timer:
+        facts |= {"is_timer": True}
     if task.sender:
         facts |= {"sender": task.sender}
     if task.gives:
@@ -176,6 +178,7 @@ def _parse_task(row: Mapping[str, Any], tick: int) -> SystemTask:
         sections=tuple((name, int(length)) for name, _, length in parts),
         released_by=str(row.get("released_by", "")),
         sender=str(row.get("sender", "")),
+        is_timer=bool(row.get("is_timer", False)),
         gives=str(row.get("gives", "")),
         gives_by=cast("Carrier", row.get("gives_by", "semaphore")),
         core=int(row.get("core", 0)),

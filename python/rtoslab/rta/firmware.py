@@ -56,6 +56,14 @@ _RELEASE: Final = struct.Struct("<4B8s")
 LATE_JOBS: Final = 8
 """The number of jobs after which the image repeats how late the tick releases a task."""
 MAX_LATE_TICKS: Final = 255
+TIMERS: Final = 4
+"""The most timers of the kernel in a task set."""
+_TIMER_HEAD: Final = struct.Struct("<2I")
+_TIMER: Final = struct.Struct("<3I")
+_TIMER_LEAD_TICKS: Final = 2
+"""Ticks from the first releases that the image counts from to the start of its first timer."""
+_TIMER_LEVEL: Final = 3
+"""The event level of the image with timers."""
 MESSAGES: Final = 8
 """The number of messages that a queue of the image holds."""
 MAX_PARTS: Final = 6
@@ -117,6 +125,8 @@ class TaskRow:
     """How another task releases it. NONE: the tick or an interrupt does."""
     late_ticks: tuple[int, ...] = ()
     """How many ticks after its arrival the tick releases a job, by the job's number modulo LATE_JOBS. Empty: none."""
+    is_timer: bool = False
+    """Whether it is a timer of the kernel. `offset_ticks` is then the tick on which it first expires."""
 
     @property
     def is_tick_released(self) -> bool:
@@ -186,7 +196,7 @@ class TaskSetFirmware:
     @property
     def event_level(self) -> int:
         """Returns what the image supports besides releases by the tick: 1 interrupts and work in parts, 2 also releases
-        by other tasks and late releases by the tick.
+        by other tasks and late releases by the tick, 3 also timers of the kernel.
         """
         return int(self.point.params.get("events", "0"))
 
@@ -194,6 +204,11 @@ class TaskSetFirmware:
     def has_events(self) -> bool:
         """Whether the image supports tasks that interrupts release, and work in parts."""
         return self.event_level >= 1
+
+    @property
+    def has_timers(self) -> bool:
+        """Whether the image supports timers of the kernel."""
+        return self.event_level >= _TIMER_LEVEL
 
     @property
     def has_sends(self) -> bool:
@@ -210,9 +225,12 @@ class TaskSetFirmware:
     def image_with_tasks(self, rows: Sequence[TaskRow], lines: Sequence[InterruptLine] = ()) -> bytes:
         """Returns a copy of the ELF file that runs these tasks. `task_rows` makes rows that fit."""
         assert len(rows) <= self.max_tasks
+        shift = timer_shift_ticks(rows)
         table = [_ROW.pack(0, 0, 1, 0)] * (self.core_count * self.max_tasks)
         for at, item in enumerate(rows):  # an index stands for one task, on whichever core
-            packed = _ROW.pack(item.period_ticks, item.offset_ticks, item.rounds, item.extra)
+            packed = _ROW.pack(item.period_ticks, shift + item.offset_ticks, item.rounds, item.extra)
+            if item.is_timer:  # its task only starts it
+                packed = _ROW.pack(0, 0, 1, 0)
             table[item.core * self.max_tasks + at] = packed
         priorities = [row.priority for row in rows] + [0] * (self.max_tasks - len(rows))
         image = bytearray(self.build.elf_path.read_bytes())
@@ -225,7 +243,25 @@ class TaskSetFirmware:
             )
         if self.has_sends:
             _write_object(image, "task_set_releases", b"".join(_pack_release(row) for row in rows))
+        if self.has_timers:
+            _write_object(image, "task_set_timers", _pack_timers(rows))
         return bytes(image)
+
+
+def timer_shift_ticks(rows: Sequence[TaskRow]) -> int:
+    """Returns by how many ticks the image delays all first releases, so that timers can expire with them.
+    A timer first expires one period after its start.
+    """
+    return max((row.period_ticks for row in rows if row.is_timer), default=-_TIMER_LEAD_TICKS) + _TIMER_LEAD_TICKS
+
+
+def _pack_timers(rows: Sequence[TaskRow]) -> bytes:
+    """Returns the timers of a task set as the bytes that the image stores."""
+    timers = [(at, row) for at, row in enumerate(rows) if row.is_timer]
+    priority = timers[0][1].priority if timers else 0
+    shift = timer_shift_ticks(rows)
+    packed = (_TIMER.pack(at, row.period_ticks, shift + row.offset_ticks - row.period_ticks) for at, row in timers)
+    return _TIMER_HEAD.pack(len(timers), priority) + b"".join(packed)
 
 
 def _pack_release(row: TaskRow) -> bytes:
@@ -246,11 +282,16 @@ def build_firmware(
     catalogue: Catalogue, kernel: str, board: str, config: Mapping[str, str], *, events: int = 0, cores: int = 1
 ) -> TaskSetFirmware:
     """Builds the image that runs task sets. `events`: 1 with interrupts, sections and masks, 2 also with releases by
-    other tasks.
+    other tasks, 3 also with timers of the kernel.
     Raises BuildError, ConformanceError, or CheckError where there is no such image.
     """
     benchmark = _task_table_benchmark(catalogue)
     kernel_entry, board_entry = catalogue.kernel(kernel), catalogue.board(board)
+    if events >= _TIMER_LEVEL and not _sets_timer_priority(kernel_entry):
+        raise CheckError(
+            f"{kernel}: the port cannot set the priority of the kernel's timer task, so no image can run a set with "
+            "timers; choose another kernel, or analyse the set with --overheads."
+        )
     settings = {**config, "param.events": str(int(events))} if events else config
     if events and cores > 1:
         raise CheckError(
@@ -274,6 +315,12 @@ def build_firmware(
         priority_count=benchmark.facts.priorities,
         deviations=conformance.deviation_reasons,
     )
+
+
+def _sets_timer_priority(kernel: CatalogueEntry[Kernel]) -> bool:
+    """Whether a kernel's port can set the priority of the kernel's timer task."""
+    header = kernel.folder / "services" / "timer" / "port_timer.h"
+    return header.is_file() and "#define PORT_TIMER_TASK_PRIORITY 1" in header.read_text(encoding="utf-8")
 
 
 def _task_table_benchmark(catalogue: Catalogue) -> CatalogueEntry[Benchmark]:

@@ -29,6 +29,7 @@ from rtoslab.rta.overheads import (
     SendCosts,
     SwitchCosts,
     TickCosts,
+    TimerCosts,
 )
 from rtoslab.rta.prices import EntryPrices
 from rtoslab.rta.record import TaskSetTrace
@@ -103,6 +104,9 @@ def _training_traces(firmware: TaskSetFirmware, work: BusyWork, progress: Progre
     if firmware.has_sends:
         sent = [*training.sends_near_ticks(firmware, work, reach), *training.send_sets(firmware, work)]
         traces += [run_task_set(firmware, rows, ticks, lines) for rows, ticks, lines in sent]
+    if firmware.has_timers:
+        expiring = [*training.expiries_near_ticks(firmware, work, reach), *training.timer_sets(firmware, work)]
+        traces += [run_task_set(firmware, rows, ticks, lines) for rows, ticks, lines in expiring]
     return traces
 
 
@@ -117,8 +121,8 @@ def fit_kernel_overheads(
         entry for entry in ledger.interruptions if entry.ticks == 1 and not entry.meets_kernel and _is_tick_only(entry)
     ]
     ticks = _group_by_key((item.released, item.cycles) for item in single if item.switches == 0)
-    starts = [start.cycles for start in ledger.starts if _is_uninterrupted(start) and not start.is_woken]
-    leaves = [job_end for job_end in _uninterrupted_job_ends(ledger.job_ends) if not job_end.span.is_woken]
+    starts = [start.cycles for start in ledger.starts if _is_uninterrupted(start) and _is_plain(start)]
+    leaves = [job_end for job_end in _uninterrupted_job_ends(ledger.job_ends) if _is_plain(job_end.span)]
     ends = _group_by_key((job_end.task_count, job_end.span.cycles) for job_end in leaves)
     down = _group_by_key(
         (max(0, job_end.priority_distance - 1), job_end.chain.total_cycles) for job_end in leaves if not job_end.to_idle
@@ -202,6 +206,8 @@ def _with_extra_costs(
         simple = simple.model_copy(update={"events": event_costs(simple, ledger, has_sends=firmware.has_sends)})
     if firmware.has_sends:
         simple = simple.model_copy(update={"sends": send_costs(simple, ledger)})
+    if firmware.has_timers:
+        simple = simple.model_copy(update={"timers": timer_costs(ledger)})
     if firmware.core_count == 1:
         return _with_combined_costs(simple, ledger)
     simple = with_core_costs(simple, ledger, firmware.core_count, permille, _upper_value)
@@ -221,6 +227,11 @@ def _require_samples(firmware: TaskSetFirmware, seen: Mapping[str, bool]) -> Non
 def _is_tick_only(interruption: TaskInterruption) -> bool:
     """Whether an interruption contains nothing but the kernel's tick."""
     return not interruption.interrupts.count and not interruption.core_requests
+
+
+def _is_plain(span: PhaseSpan) -> bool:
+    """Whether the task is one that sleeps until the tick releases it."""
+    return not span.is_woken and not span.is_timer
 
 
 def _is_uninterrupted(span: PhaseSpan) -> bool:
@@ -314,6 +325,13 @@ def send_costs(simple: KernelOverheads, ledger: CycleLedger) -> SendCosts:
         if handover.switches == 1 and not handover.ticks and not handover.interrupts.count
     ]
     return SendCosts(call_cycles=calls, contended_cycles=_upper_value(contended), switch_cycles=_upper_value(switches))
+
+
+def timer_costs(ledger: CycleLedger) -> TimerCosts:
+    """Returns the costs of the kernel's timer task, from a ledger."""
+    starts = [start.cycles for start in ledger.starts if start.is_timer and _is_uninterrupted(start)]
+    ends = [end.span.cycles for end in _uninterrupted_job_ends(ledger.job_ends) if end.span.is_timer]
+    return TimerCosts(start_cycles=_upper_value(starts), end_cycles=_upper_value(ends))
 
 
 def _work_overrun(ledger: CycleLedger, permille: int) -> int:

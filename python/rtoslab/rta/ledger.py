@@ -24,6 +24,7 @@ from rtoslab.rta.entries import (
     ReleaseWait,
     TaskInterruption,
 )
+from rtoslab.rta.firmware import TaskRow
 from rtoslab.rta.record import IDLE, TICK_CORE, HandlerRun, TaskJob, TaskSetTrace
 from rtoslab.rta.spins import CycleSpans
 from rtoslab.rta.work import BusyWork
@@ -133,7 +134,7 @@ class _CycleAttributor:
         marks += [(chain.start_cycle, 1, chain) for chain in handler_chains(self.trace, self.work)]
         begun = [*self.trace.jobs, *(item for item in self.trace.unfinished if item.begin)]
         marks += [(item.begin, 2, item) for item in begun]
-        marks += [(cycle, 0, task) for cycle, task in self.trace.sent]
+        marks += [(cycle, 0, self.trace.executing_task(task)) for cycle, task in self.trace.sent]
         for cycle, rank, mark in sorted(marks, key=lambda row: row[:2]):
             if isinstance(mark, HandlerChain):
                 self._attribute_chain(mark)
@@ -165,23 +166,30 @@ class _CycleAttributor:
         row = self.trace.rows[task]
         self.phases[task] = phase
         self.open_spans[task] = PhaseSpan(
-            cycle, 0, task, cycle, is_woken=not row.is_tick_released, kernel_calls=row.kernel_calls
+            cycle,
+            0,
+            task,
+            cycle,
+            is_woken=not row.is_tick_released,
+            is_timer=row.is_timer,
+            kernel_calls=row.kernel_calls,
         )
 
     def _begin_job(self, job: TaskJob, cycle: int) -> None:
         """Records that a job's work begins."""
-        if self.phases[job.task] is JobPhase.ENDING:
-            self.ledger.restarts.append(self._close_span(job.task, cycle))
-        elif job.task in self.open_spans:
-            self.ledger.starts.append(self._close_span(job.task, cycle))
-        self._open_span(job.task, JobPhase.WORKING, cycle)
+        task = self.trace.executing_task(job.task)
+        if self.phases[task] is JobPhase.ENDING:
+            self.ledger.restarts.append(self._close_span(task, cycle))
+        elif task in self.open_spans:
+            self.ledger.starts.append(self._close_span(task, cycle))
+        self._open_span(task, JobPhase.WORKING, cycle)
 
     def _end_job(self, job: TaskJob, cycle: int) -> None:
         """Records that a job's work ends."""
-        row = self.trace.rows[job.task]
-        if job.task in self.open_spans:
-            self.ledger.works.append((self._close_span(job.task, cycle), self.work.row_cycles(row)))
-        self._open_span(job.task, JobPhase.SENDING if row.receiver else JobPhase.ENDING, cycle)
+        row, task = self.trace.rows[job.task], self.trace.executing_task(job.task)
+        if task in self.open_spans:
+            self.ledger.works.append((self._close_span(task, cycle), self.work.row_cycles(row)))
+        self._open_span(task, JobPhase.SENDING if row.receiver else JobPhase.ENDING, cycle)
 
     def _end_send(self, task: int, cycle: int) -> None:
         """Records that a task's call that releases another one returned."""
@@ -325,12 +333,20 @@ class _CycleAttributor:
 
     def _last_release(self, task: int, now: int) -> int | None:
         """Returns the cycle of a task's last release: of its tick, or of its interrupt."""
-        row, tick = self.trace.rows[task], self.trace.tick_cycles
+        row = self.trace.rows[task]
         if row.line:
             raised = self.trace.lines[row.line - 1].raised
             at = bisect(raised, now - self.trace.origin)
             return self.trace.origin + raised[at - 1] if at else None
         if not row.is_tick_released:
             return None
+        if row.is_timer:
+            expired = [self._last_tick_release(timer, now) for timer in self.trace.rows if timer.is_timer]
+            return max((cycle for cycle in expired if cycle is not None), default=None)
+        return self._last_tick_release(row, now)
+
+    def _last_tick_release(self, row: TaskRow, now: int) -> int | None:
+        """Returns the cycle of the last tick at which the tick released a task, or a timer expired."""
+        tick = self.trace.tick_cycles
         number = row.last_released_job((now - self.trace.origin) // tick)
         return None if number < 0 else self.trace.origin + row.job_ticks(number)[1] * tick

@@ -101,6 +101,15 @@ class SendCosts(StrictModel):
     """The handler that switches in such a call."""
 
 
+class TimerCosts(StrictModel):
+    """The costs of the kernel's timer task around the function of a timer, in cycles."""
+
+    start_cycles: int = Field(default=0, ge=0)
+    """From the switch to the timer task to the first instruction of the function."""
+    end_cycles: int = Field(default=0, ge=0)
+    """From the last instruction of the function to the handler that switches away from the timer task."""
+
+
 class MulticoreCosts(StrictModel):
     """The costs that several cores cause to each other.
     If `cores` is above 1, all values of the file were measured with so many.
@@ -149,6 +158,7 @@ class KernelOverheads(StrictModel):
     masks: MaskingTimes = MaskingTimes()
     events: EventCosts | None = None
     sends: SendCosts | None = None
+    timers: TimerCosts | None = None
     smp: MulticoreCosts = MulticoreCosts()
     equals: Literal["", "fifo", "slices", "any"] = ""
     """How the kernel was observed to order equals: by their releases (fifo), in turns by the tick (slices), otherwise

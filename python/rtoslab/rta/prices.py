@@ -14,7 +14,7 @@ from rtoslab.rta.entries import (
     ReleaseWait,
     TaskInterruption,
 )
-from rtoslab.rta.overheads import EventCosts, KernelOverheads, SendCosts
+from rtoslab.rta.overheads import EventCosts, KernelOverheads, SendCosts, TimerCosts
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,20 @@ class EntryPrices:
     def job_start_price(self, span: PhaseSpan) -> int:
         """Returns the price of a job's start: from the switch to its first instruction."""
         simple = self.event_costs.start_cycles if span.is_woken else self.overheads.job.start_cycles
+        if span.is_timer:
+            simple = self.timer_costs.start_cycles
         return simple + self.interruptions_price(span)
+
+    @property
+    def timer_costs(self) -> TimerCosts:
+        """Returns the costs of the kernel's timer task. All are 0 if they were not measured."""
+        return self.overheads.timers or TimerCosts()
+
+    def span_end_price(self, span: PhaseSpan, tasks: int) -> int:
+        """Returns the price of the call with which a job ends, by what its task waits for afterwards."""
+        if span.is_timer:
+            return self.timer_costs.end_cycles
+        return self.sleep_call_price(tasks, is_woken=span.is_woken)
 
     def sleep_call_price(self, tasks: int, *, is_woken: bool = False) -> int:
         """Returns the price of the call with which a job ends: from its last instruction to the handler that
@@ -161,7 +174,7 @@ class EntryPrices:
         more = self.accompanying_price(chain.tick_count, chain.released, chain.switch_count, chain.interrupts)
         more += chain.core_requests * self.overheads.smp.yield_cycles
         deferred = chain.tick_count * self.overheads.tick.deferred_cycles
-        simple = self.sleep_call_price(job_end.task_count, is_woken=job_end.span.is_woken) + self.switch_away_price(
+        simple = self.span_end_price(job_end.span, job_end.task_count) + self.switch_away_price(
             job_end.priority_distance, to_idle=job_end.to_idle
         )
         return simple + more + deferred + self.interruptions_price(job_end.span)
@@ -170,8 +183,9 @@ class EntryPrices:
         """Returns the longest time for which a less urgent task's kernel call delays a release."""
         switches = max(self.switch_away_price(distance, to_idle=False), self.switch_away_price(0, to_idle=True))
         masks = self.overheads.masks
-        send = self.send_costs.call_cycles + self.send_switch_price
-        return max(masks.masked_cycles, masks.wait_cycles, self.sleep_call_price(tasks) + switches, send)
+        send, timers = self.send_costs.call_cycles + self.send_switch_price, self.timer_costs
+        end = max(self.sleep_call_price(tasks), timers.end_cycles) + switches
+        return max(masks.masked_cycles, masks.wait_cycles, end, send, timers.start_cycles)
 
     def longest_masked(self, tasks: int, distance: int) -> int:
         """Returns the longest time for which the kernel delays an interrupt of any priority."""
@@ -182,7 +196,8 @@ class EntryPrices:
         calls = (job.start_cycles, self.sleep_call_price(tasks),
                  events.start_cycles, events.end_cycles, events.give_cycles,
                  events.call_cycles, events.contended_cycles + events.handover_cycles,
-                 self.send_costs.call_cycles + self.send_switch_price)  # fmt: skip
+                 self.send_costs.call_cycles + self.send_switch_price,
+                 self.timer_costs.start_cycles, self.timer_costs.end_cycles)  # fmt: skip
         return max(self.overheads.masks.masked_cycles, handlers + self.entry_and_exit, *calls)
 
     def longest_release_delay(self, tasks: int, distance: int) -> int:
@@ -249,7 +264,7 @@ def _compare_job_entries(ledger: CycleLedger, prices: EntryPrices, tasks: int) -
         yield ChargeExcess("the end of a job", job_end.cycles, prices.job_end_price(job_end), job_end.ended_at)
     for again in ledger.restarts:
         both = (
-            prices.sleep_call_price(tasks, is_woken=again.is_woken)
+            prices.span_end_price(again, tasks)
             + prices.job_start_price(again)
             + prices.switch_away_price(0, to_idle=False)
         )

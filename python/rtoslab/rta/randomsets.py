@@ -8,7 +8,7 @@ from itertools import pairwise
 from random import Random
 from typing import Final
 
-from rtoslab.rta.firmware import INTERRUPT_LINES, TaskSetFirmware
+from rtoslab.rta.firmware import INTERRUPT_LINES, TIMERS, TaskSetFirmware
 from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
 from rtoslab.rta.taskset import Carrier
 
@@ -188,6 +188,25 @@ def send_system(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
         if random.random() < 0.4:
             break
     tasks = [_with_random_lateness(random, task, firmware.tick_cycles) for task in tasks]
+    return replace(system, tasks=tuple(tasks))
+
+
+def timer_system(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
+    """Returns a random task set in which one to four tasks are timers of the kernel, beside all that others have."""
+    places: list[int] = []
+    while not places:
+        system = send_system(random, firmware)
+        places = [at for at, task in enumerate(system.tasks) if task.is_tick_released]
+    chosen = random.sample(places, min(len(places), random.randint(1, TIMERS)))
+    priority = random.choice([task.priority for task in system.tasks])
+    share = random.choice((1, 1, 3, 10))  # functions of timers are mostly short
+
+    def expiring(task: SystemTask) -> SystemTask:
+        """Returns the task as a timer."""
+        wcet = max(SHORTEST_CYCLES, task.wcet // share)
+        return replace(task, priority=priority, wcet=wcet, jitter=0, sections=(), masked=0, is_timer=True)
+
+    tasks = (expiring(task) if at in chosen else task for at, task in enumerate(system.tasks))
     return replace(system, tasks=tuple(tasks))
 
 

@@ -111,6 +111,12 @@ class TaskSetTrace:
             return self.origin + arrivals[number] if number < len(arrivals) else None
         return self.origin + row.job_ticks(number)[0] * self.tick_cycles
 
+    def executing_task(self, task: int) -> int:
+        """Returns the index of the task that executes a task's jobs: of all timers, that of the first timer."""
+        if not self.rows[task].is_timer:
+            return task
+        return next(at for at, row in enumerate(self.rows) if row.is_timer)
+
     def first_sender(self, task: int) -> int:
         """Returns the index of the first task of the chain of senders that ends with a task."""
         while True:

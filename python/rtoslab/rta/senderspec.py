@@ -91,7 +91,8 @@ def require_senders(tasks: Sequence[LinkedTask], interrupts: Sequence[Giver], so
 def _require_receiver(sender: LinkedTask, task: LinkedTask, where: str) -> None:
     """Raises TaskSetError if a task cannot be released by this sender."""
     if task.release != "tick":
-        raise TaskSetError(f"{where} releases {task.name}, which an interrupt releases too; remove one of both.")
+        what = "an interrupt" if task.release == "interrupt" else "a timer"
+        raise TaskSetError(f"{where} releases {task.name}, which {what} releases too; remove one of both.")
     if task.jitter.value or task.offset is not None:
         raise TaskSetError(
             f"{where} releases {task.name}, which has a jitter or offset; remove it, because the analysis computes "

@@ -36,6 +36,8 @@ class SystemTask:
     gives: str = ""
     """The task that each of its jobs releases with its last action."""
     gives_by: Carrier = "semaphore"
+    is_timer: bool = False
+    """Whether it is a timer of the kernel. The kernel's timer task then executes it, as its job."""
 
     @property
     def is_tick_released(self) -> bool:
@@ -196,6 +198,7 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
             sender=senders.get(task_spec.name, ""),
             gives=task_spec.gives,
             gives_by=task_spec.gives_by,
+            is_timer=task_spec.release == "timer",
         )
         for task_spec in task_set.tasks
     )

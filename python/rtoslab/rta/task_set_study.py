@@ -288,6 +288,8 @@ def _missing_cost_notes(system: IntegerTaskSet, overheads: KernelOverheads) -> l
         missing += [f"operations.{name}" for name in operations if name not in overheads.operations]
     if len(system.core_numbers) > 1:
         missing += _unknown_core_costs(system, overheads)
+    if overheads.timers is None and any(task.is_timer for task in system.tasks):
+        missing.append("timers")
     if overheads.sends is None and any(task.sender for task in system.tasks):
         missing.append("sends")
     notes = [f"The overheads do not contain {', '.join(missing)}, which is counted as 0."] if missing else []

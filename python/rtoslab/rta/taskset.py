@@ -23,8 +23,9 @@ runs at the ceiling from the lock on (highest locker, stack resource policy)."""
 Equals = Literal["fifo", "slices", "any"]
 """The order of ready tasks with the same priority: in the order of their releases, in turns by the tick, or any."""
 
-Release = Literal["tick", "interrupt"]
-"""What releases a task: the kernel's tick, as the task sleeps until its period begins, or an interrupt of its own."""
+Release = Literal["tick", "interrupt", "timer"]
+"""What releases a task: the kernel's tick, as the task sleeps until its period begins, or an interrupt of its own. A
+timer of the kernel is no task: the kernel's timer task calls its function, at the priority of all timers."""
 
 Carrier = Literal["semaphore", "message", "notification"]
 """How a task releases another one: it gives a semaphore, sends a message to a queue, or notifies the task."""
@@ -106,8 +107,10 @@ class TaskSet:
     @property
     def event_level(self) -> int:
         """Returns which image the task set needs: 0 if only the tick releases tasks, 1 for interrupts, critical
-        sections and masks, 2 for tasks that other tasks release and for late releases by the tick.
+        sections and masks, 2 for tasks that other tasks release and for late releases by the tick, 3 for timers.
         """
+        if any(task.release == "timer" for task in self.tasks):
+            return 3
         released = {interrupt.gives for interrupt in self.interrupts if interrupt.gives}
         one_core = len({task.core for task in self.tasks}) == 1
         late = (task.jitter.value and task.release == "tick" and task.name not in released for task in self.tasks)
@@ -153,6 +156,7 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
             raise TaskSetError(f"{source} names {quote_text(name)} twice; give each task and interrupt another name.")
     _require_released_tasks(tasks, interrupts, source)
     require_senders(tasks, interrupts, source)
+    _require_timers(tasks, source)
     return TaskSet(
         title=_parse_text(table, "title", title, source),
         tasks=tasks,
@@ -199,6 +203,25 @@ def _require_released_tasks(tasks: tuple[TaskSpec, ...], interrupts: tuple[Inter
                 "both the same values and no offset."
             )
         given.add(interrupt.gives)
+
+
+def _require_timers(tasks: tuple[TaskSpec, ...], source: str) -> None:
+    """Raises TaskSetError if the timers of the kernel do not fit one timer task."""
+    timers = [task for task in tasks if task.release == "timer"]
+    for timer in timers:
+        where = f"{source}, timer {timer.name}"
+        if timer.priority != timers[0].priority:
+            raise TaskSetError(
+                f"{where} has another priority than {timers[0].name}, but one task of the kernel calls all timers; "
+                "give both the same."
+            )
+        if timer.sections or timer.masked.value or timer.jitter.value:
+            raise TaskSetError(
+                f"{where} has a section, a masked section or a jitter, which this analysis does not support for "
+                "timers; remove it."
+            )
+        if timer.core != 0 or len({task.core for task in tasks}) > 1:
+            raise TaskSetError(f"{where}: this analysis supports timers on one core only; keep the tasks of core 0.")
 
 
 def _list_of_tables(table: Mapping[str, Any], name: str, source: str) -> list[Mapping[str, Any]]:

@@ -21,6 +21,7 @@ from rtoslab.rta.firmware import (
     TaskRow,
     TaskSetFirmware,
     start_machine,
+    timer_shift_ticks,
 )
 from rtoslab.rta.record import IDLE, HandlerRun, TaskJob, TaskSetTrace
 from rtoslab.rta.spins import KIND_LOCK_BUSY, KIND_LOCK_TAKEN, CycleSpans, lock_wait_spans
@@ -59,7 +60,11 @@ def run_task_set(
     Interrupts are raised relative to the first release, so with lines the same image first runs up to that.
     """
     image = firmware.image_with_tasks(rows, lines)
-    lead = _LEAD_TICKS + max((row.offset_ticks for row in rows if row.is_tick_released), default=0)
+    lead = (
+        _LEAD_TICKS
+        + timer_shift_ticks(rows)
+        + max((row.offset_ticks for row in rows if row.is_tick_released), default=0)
+    )
     origin = None
     if lines:
         events, _ = _record_events(firmware, image, lead + 1)
@@ -290,7 +295,7 @@ class _TraceReader:
         self.current_ident = IDENT_CURRENT + core
         self.requested_exceptions = exceptions
         self.lines = {exception: at for at, exception in enumerate(lines, 1) if trace.lines}
-        self.tasks_by_block = tasks_by_block
+        self.tasks_by_block = {block: trace.executing_task(task) for block, task in tasks_by_block.items()}
         self.current = IDLE
         self.writes_before_switch = writes_before_switch
         self.named_task = IDLE  # by the kernel's word. Of one that writes what it chose, not running before the switch
@@ -355,7 +360,9 @@ class _TraceReader:
             # It may have waited for nearly a tick, for interrupts. `entry` belongs to the last of them only.
             tick = (done.start - done.entry_cycles - trace.origin + _EARLY) // trace.tick_cycles
             done.due = trace.origin + tick * trace.tick_cycles
-            done.released = sum(row.is_released_at(tick) for row in trace.rows)
+            done.released = sum(row.is_released_at(tick) for row in trace.rows if not row.is_timer)
+            # The tick wakes one task of the kernel for all timers.
+            done.released += any(row.is_released_at(tick) for row in trace.rows if row.is_timer)
             trace.ticks.append(done)
         trace.handlers.append(done)
 

@@ -11,6 +11,7 @@ from typing import Final
 from rtoslab.base import CheckError
 from rtoslab.rta.arrange import interrupt_lines, task_rows
 from rtoslab.rta.firmware import (
+    TIMERS,
     InterruptLine,
     PartProtection,
     ReleaseCarrier,
@@ -18,12 +19,13 @@ from rtoslab.rta.firmware import (
     TaskSetFirmware,
     WorkPart,
 )
-from rtoslab.rta.randomsets import event_system, send_system, usable_carriers
+from rtoslab.rta.randomsets import event_system, send_system, timer_system, usable_carriers
 from rtoslab.rta.system import IntegerTaskSet
 from rtoslab.rta.work import BusyWork
 
 _EVENT_SETS: Final = 80
 _SEND_SETS: Final = 120
+_TIMER_SETS: Final = 120
 _CONTENTIONS: Final = 12
 _SEED: Final = 2021
 _MIXED: Final = 24
@@ -250,3 +252,43 @@ def send_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[
         rows = with_send(with_send(rows, 0, 2, ReleaseCarrier[carrier.upper()]), 3, 1, ReleaseCarrier[carrier.upper()])
         yield rows, _MIXED_TICKS, []
     yield from _random_sets(firmware, work, random, send_system, _SEND_SETS)
+
+
+def expiries_near_ticks(
+    firmware: TaskSetFirmware, work: BusyWork, reach: int
+) -> Iterator[tuple[list[TaskRow], int, list[InterruptLine]]]:
+    """Yields training task sets in which ticks come as the function of a timer ends, or begins.
+    With and without a task that this tick releases, and with a second timer that expires on the same tick.
+    """
+    tick = firmware.tick_cycles
+    lengths = [tick - reach + 40 - 8 * reach * step // _STEPS for step in range(_STEPS)]
+    for at in range(0, _STEPS, TIMERS):
+        part = lengths[at : at + TIMERS]
+        period = 3 * len(part)
+        rows = [
+            TaskRow(period, 3 * place, *work.rounds_lasting(cycles), 3, is_timer=True)
+            for place, cycles in enumerate(part)
+        ]
+        yield rows, 2 * period, []
+        yield [*rows, TaskRow(1, 0, *work.rounds_lasting(_LITTLE), 4)], 2 * period, []
+        second = replace(rows[1], offset_ticks=0)
+        low = TaskRow(1, 0, *work.rounds_lasting(reach), 1)
+        yield [rows[0], second, *rows[2:], low], 2 * period, []
+
+
+def timer_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int, list[InterruptLine]]]:
+    """Yields training task sets with one to four timers that expire together, among few and many tasks.
+    In every other one the timers release some of the tasks.
+    """
+    random = Random(_SEED)  # noqa: S311 (the same sets every time)
+    little = work.rounds_lasting(_LITTLE)
+    most = min(firmware.max_tasks, firmware.priority_count)
+    for timers, urgent, tasks in product(range(1, TIMERS + 1), (True, False), range(most - TIMERS + 1)):
+        rows = [TaskRow(2 + at, 0, *little, most - 1 if urgent else 0, is_timer=True) for at in range(timers)]
+        rows += [TaskRow(3 + 2 * at, 0, *little, 1 + at) for at in range(tasks)]
+        yield rows, _MIXED_TICKS // 2, []
+        for at in range(min(timers, tasks)):
+            carriers = usable_carriers(firmware)
+            rows = with_send(rows, at, timers + at, ReleaseCarrier[carriers[at % len(carriers)].upper()])
+        yield rows, _MIXED_TICKS // 2, []
+    yield from _random_sets(firmware, work, random, timer_system, _TIMER_SETS)

@@ -11,6 +11,15 @@ typedef TimerHandle_t port_timer_t;
 typedef TimerCallbackFunction_t port_timer_callback_t;
 #define PORT_TIMER_CALLBACK(name) void name(__attribute__((unused)) TimerHandle_t unused_timer)
 
+/* The benchmark of task sets runs timers at a priority of its choice. */
+#define PORT_TIMER_TASK_PRIORITY 1
+
+/* Sets the priority of the timer task. */
+static inline void port_timer_task_priority_set(UBaseType_t priority)
+{
+    vTaskPrioritySet(xTimerGetTimerDaemonTaskHandle(), priority);
+}
+
 /* Creates a software timer of the kernel that calls `callback` after `ticks`, once or periodically.
  * Returns false if that fails. */
 static inline bool port_timer_create(port_timer_t *timer, port_timer_callback_t callback, uint32_t ticks, bool periodic)
