@@ -28,7 +28,8 @@ _LINE = "urgency.irq"
 
 
 class BoardStateParameters(RuleParams):
-    """The parameters of the proof rule `board_state` in benchmark.toml."""
+    """The parameters of the proof `board_state` in benchmark.toml. The proof checks the board's settings as the window
+    opened and closed (wait states, caches, clock, interrupt priorities, heap) against the manifest."""
 
     held_blocks: int = 0
     """The most heap blocks that the benchmark may hold as the window opens."""

@@ -16,7 +16,8 @@ SWITCHES_TO_IDLE = 2
 
 
 class BusyParameters(RuleParams):
-    """The parameters of the proof rule `busy` in benchmark.toml."""
+    """The parameters of the proof `busy` in benchmark.toml. The proof checks that no core sleeps or idles for more
+    than the allowed share of the window, and limits the instructions per count."""
 
     idle_percent: float = HARDLY
     """The most idle time, of each core's cycles."""

@@ -9,7 +9,8 @@ from rtoslab.targets import steps as seen_steps
 
 
 class CallsAsPeriodsParameters(RuleParams):
-    """The parameters of the proof rule `calls_as_periods` in benchmark.toml."""
+    """The parameters of the proof `calls_as_periods` in benchmark.toml. The proof checks that each periodic task
+    called the service once per period."""
 
     service: str
     slack: int = 1

@@ -11,7 +11,8 @@ from rtoslab.results import ProofFinding
 
 
 class CallsInsideParameters(RuleParams):
-    """The parameters of the proof rule `calls_inside` in benchmark.toml."""
+    """The parameters of the proof `calls_inside` in benchmark.toml. The proof checks that every sample of a series
+    contains the required number of calls of a kernel service."""
 
     series: str
     service: str

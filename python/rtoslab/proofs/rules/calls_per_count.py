@@ -7,7 +7,8 @@ from rtoslab.results import ProofFinding
 
 
 class CallsPerCountParameters(RuleParams):
-    """The parameters of the proof rule `calls_per_count` in benchmark.toml."""
+    """The parameters of the proof `calls_per_count` in benchmark.toml. The proof checks the number of calls of a
+    kernel service per count of the benchmark."""
 
     service: str
     """A service of the port contract. Kernel.toml says which function it ends in."""

@@ -5,7 +5,8 @@ from rtoslab.results import ProofFinding
 
 
 class ChecksEqualParameters(RuleParams):
-    """The parameters of the proof rule `checks_equal` in benchmark.toml."""
+    """The parameters of the proof `checks_equal` in benchmark.toml. The proof checks that the named self-checks of the
+    firmware have the same value on a core, and that it is not zero."""
 
     checks: tuple[str, ...]
     tolerance: int = 0

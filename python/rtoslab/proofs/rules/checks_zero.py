@@ -5,7 +5,8 @@ from rtoslab.results import ProofFinding
 
 
 class ChecksZeroParameters(RuleParams):
-    """The parameters of the proof rule `checks_zero` in benchmark.toml."""
+    """The parameters of the proof `checks_zero` in benchmark.toml. The proof checks that the named self-checks of the
+    firmware (counts of errors) are zero on every core."""
 
     checks: tuple[str, ...]
 

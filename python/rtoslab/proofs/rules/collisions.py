@@ -5,7 +5,8 @@ from rtoslab.results import ProofFinding
 
 
 class CollisionsParameters(RuleParams):
-    """The parameters of the proof rule `collisions` in benchmark.toml."""
+    """The parameters of the proof `collisions` in benchmark.toml. The proof checks that calls of a service collided:
+    some found their object in use by another task or core."""
 
     service: str
     """The call that waits if the object is not free."""

@@ -5,7 +5,8 @@ from rtoslab.results import ProofFinding
 
 
 class CountersWithinParameters(RuleParams):
-    """The parameters of the proof rule `counters_within` in benchmark.toml."""
+    """The parameters of the proof `counters_within` in benchmark.toml. The proof checks that the counters of a core's
+    tasks differ by at most `max_spread` and that none is zero."""
 
     max_spread: int
     first: str = ""

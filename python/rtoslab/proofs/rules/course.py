@@ -53,7 +53,9 @@ class DrawnRounds(StrictModel):
 
 
 class CourseParameters(RuleParams):
-    """The parameters of the proof rule `course` in benchmark.toml."""
+    """The parameters of the proof `course` in benchmark.toml. The proof checks that each core executed the steps of
+    the benchmark's round (calls, switches, marks) in the listed order, and limits the benchmark's own cycles between
+    them."""
 
     round: tuple[str, ...] = ()
     rounds: tuple[tuple[str, ...], ...] = ()

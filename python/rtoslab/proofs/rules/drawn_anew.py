@@ -15,7 +15,8 @@ _LATE_CYCLES: Final = 1024
 
 
 class DrawnAnewParameters(RuleParams):
-    """The parameters of the proof rule `drawn_anew` in benchmark.toml."""
+    """The parameters of the proof `drawn_anew` in benchmark.toml. The proof checks that the times between asynchronous
+    interrupts differ and are within the range of the random draw."""
 
     from_cycles: int
     to_cycles: int

@@ -5,7 +5,8 @@ from rtoslab.results import ProofFinding
 
 
 class EveryCoreParameters(RuleParams):
-    """The parameters of the proof rule `every_core` in benchmark.toml."""
+    """The parameters of the proof `every_core` in benchmark.toml. The proof checks that enough of the named tasks ran
+    on every core."""
 
     tasks: tuple[int, ...]
     at_least: int = 1

@@ -7,7 +7,8 @@ from rtoslab.results import IDLE_TASK, ProofFinding, switches_by_pair, task_name
 
 
 class EveryPairSwitchedParameters(RuleParams):
-    """The parameters of the proof rule `every_pair_switched` in benchmark.toml."""
+    """The parameters of the proof `every_pair_switched` in benchmark.toml. The proof checks that each task under test,
+    and the idle task, was followed by every other one often enough."""
 
     at_least: int = 1
     """Switches of each pair."""

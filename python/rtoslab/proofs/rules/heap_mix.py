@@ -6,7 +6,8 @@ from rtoslab.targets import CALL
 
 
 class HeapMixParameters(RuleParams):
-    """The parameters of the proof rule `heap_mix` in benchmark.toml."""
+    """The parameters of the proof `heap_mix` in benchmark.toml. The proof checks that the benchmark allocated blocks
+    of all its sizes and of no other, and at times held nearly the most allowed."""
 
     sizes: tuple[int, ...]
     """The sizes in bytes, as the kernel's allocator is asked for them."""

@@ -18,9 +18,9 @@ from rtoslab.results import ProofFinding, image_instrument, instrument_readings,
 
 
 class InstrumentAgreesParameters(RuleParams):
-    """The parameters of the proof rule `instrument_agrees` in benchmark.toml.
-    The rule holds for every latency benchmark.
-    """
+    """The parameters of the proof `instrument_agrees` in benchmark.toml. The proof checks each sample of the
+    instrument (cycle counter or pin) against the time that the virtual board saw between the marks of the same
+    interval. The rule holds for every latency benchmark."""
 
     slack_cycles: int = 64
     usual_cycles: int = 32

@@ -8,7 +8,8 @@ from rtoslab.targets import FIRST_EXTERNAL
 
 
 class InterruptPerCountParameters(RuleParams):
-    """The parameters of the proof rule `interrupt_per_count` in benchmark.toml."""
+    """The parameters of the proof `interrupt_per_count` in benchmark.toml. The proof checks that each core entered the
+    interrupt's handler as often as the benchmark's counts require."""
 
     irq: Literal["soft"] | int
     """A line of the interrupt controller, or `soft`: the board's line that only software pends."""

@@ -8,7 +8,8 @@ from rtoslab.targets import FIRST_EXTERNAL, switching_exceptions
 
 
 class InterruptedAnywhereParameters(RuleParams):
-    """The parameters of the proof rule `interrupted_anywhere` in benchmark.toml."""
+    """The parameters of the proof `interrupted_anywhere` in benchmark.toml. The proof checks that the interrupt hit
+    the code at many different addresses."""
 
     line: Literal["asynchronous"]
     """The line of board.toml."""

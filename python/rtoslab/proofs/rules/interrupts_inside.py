@@ -7,7 +7,8 @@ from rtoslab.results import ProofFinding
 
 
 class InterruptsInsideParameters(RuleParams):
-    """The parameters of the proof rule `interrupts_inside` in benchmark.toml."""
+    """The parameters of the proof `interrupts_inside` in benchmark.toml. The proof checks that every sample of the
+    series contains the required number of interrupts, ticks not counted."""
 
     series: tuple[str, ...]
     interrupts: int = 1

@@ -17,7 +17,8 @@ _EDGE = 1
 
 
 class InterruptsToldParameters(RuleParams):
-    """The parameters of the proof rule `interrupts_told` in benchmark.toml."""
+    """The parameters of the proof `interrupts_told` in benchmark.toml. The proof checks that the cores took only
+    interrupts that belong to the benchmark or the kernel, and one tick per period."""
 
     lines: tuple[str, ...] = ()
     """Further interrupt lines of the board (soft, asynchronous, edge, and fifo of two kernels) that no other proof of

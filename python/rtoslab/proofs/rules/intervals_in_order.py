@@ -6,7 +6,8 @@ from rtoslab.results import ProofFinding
 
 
 class IntervalsInOrderParameters(RuleParams):
-    """The parameters of the proof rule `intervals_in_order` in benchmark.toml."""
+    """The parameters of the proof `intervals_in_order` in benchmark.toml. The proof checks that the intervals of the
+    series do not overlap and are numerous enough."""
 
     series: tuple[str, ...]
     at_least: int = 1

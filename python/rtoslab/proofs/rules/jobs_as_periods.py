@@ -8,7 +8,8 @@ from rtoslab.results import ProofFinding
 
 
 class JobsAsPeriodsParameters(RuleParams):
-    """The parameters of the proof rule `jobs_as_periods` in benchmark.toml."""
+    """The parameters of the proof `jobs_as_periods` in benchmark.toml. The proof checks that each periodic task did
+    one job per period."""
 
 
 def judge_evidence(params: JobsAsPeriodsParameters, evidence: Evidence) -> ProofFinding:

@@ -20,7 +20,8 @@ spread as wide as itself."""
 
 
 class KeepsPeriodParameters(RuleParams):
-    """The parameters of the proof rule `keeps_period` in benchmark.toml."""
+    """The parameters of the proof `keeps_period` in benchmark.toml. The proof checks that marked periods follow each
+    other without gaps, last as long as their ticks, and that their error does not grow."""
 
     series: tuple[str, ...]
     """The series that all periods are in, whichever comes next."""

@@ -34,7 +34,8 @@ _EDGE = 2
 
 
 class KernelCallsParameters(RuleParams):
-    """The parameters of the proof rule `kernel_calls` in benchmark.toml."""
+    """The parameters of the proof `kernel_calls` in benchmark.toml. The proof checks that the benchmark called no
+    kernel or library function beside those that its round contains."""
 
     calling: tuple[str, ...] = ()
     """Further services of the port contract that are called."""

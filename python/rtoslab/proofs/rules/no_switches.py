@@ -5,7 +5,8 @@ from rtoslab.results import ProofFinding
 
 
 class NoSwitchesParameters(RuleParams):
-    """The parameters of the proof rule `no_switches` in benchmark.toml."""
+    """The parameters of the proof `no_switches` in benchmark.toml. The proof checks that no context switch happened in
+    the window, beside those of control tasks, while the counters advanced."""
 
     tolerance: int = 0
 

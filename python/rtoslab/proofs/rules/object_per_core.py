@@ -5,7 +5,8 @@ from rtoslab.results import ProofFinding
 
 
 class ObjectPerCoreParameters(RuleParams):
-    """The parameters of the proof rule `object_per_core` in benchmark.toml."""
+    """The parameters of the proof `object_per_core` in benchmark.toml. The proof checks that each core called the
+    service with one object of its own."""
 
     service: str
     """Its first argument is the object."""

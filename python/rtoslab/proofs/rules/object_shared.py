@@ -5,7 +5,8 @@ from rtoslab.results import ProofFinding
 
 
 class ObjectSharedParameters(RuleParams):
-    """The parameters of the proof rule `object_shared` in benchmark.toml."""
+    """The parameters of the proof `object_shared` in benchmark.toml. The proof checks that all cores called the
+    service with the same object."""
 
     service: str
     """Its first argument is the object."""

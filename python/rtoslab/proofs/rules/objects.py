@@ -15,7 +15,8 @@ _NONZERO = "nonzero "
 
 
 class ObjectsParameters(RuleParams):
-    """The parameters of the proof rule `objects` in benchmark.toml."""
+    """The parameters of the proof `objects` in benchmark.toml. The proof checks that the kernel objects (such as a
+    queue's length and item size) are as benchmark.toml says."""
 
     service: str
     """The service whose object it is. The first word of its name is the kind of object in kernel.toml."""

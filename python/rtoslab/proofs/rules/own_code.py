@@ -25,7 +25,8 @@ _COUNTER_READ_US = 16
 
 
 class OwnCodeParameters(RuleParams):
-    """The parameters of the proof rule `own_code` in benchmark.toml."""
+    """The parameters of the proof `own_code` in benchmark.toml. The proof checks that each instruction of the
+    benchmark's own code was executed once per round, or only at the edges of the window."""
 
     passes: tuple[str, ...] = ()
     """How often a round passes through its loops: numbers, parameters, or terms of them (`loops * 2`, `words / 4`)."""

@@ -14,7 +14,8 @@ _EDGE = 2
 
 
 class PairStressParameters(RuleParams):
-    """The parameters of the proof rule `pair_stress` in benchmark.toml."""
+    """The parameters of the proof `pair_stress` in benchmark.toml. The proof checks that, of two kernels on two cores,
+    the target took the shared lock in each round and the stress task in the requested share of its iterations."""
 
     percent: str
     """The parameter with the requested share."""

@@ -19,7 +19,8 @@ ENOUGH: Final = 101
 
 
 class PhasesApartParameters(RuleParams):
-    """The parameters of the proof rule `phases_apart` in benchmark.toml."""
+    """The parameters of the proof `phases_apart` in benchmark.toml. The proof checks that the samples begin at
+    different distances from the tick."""
 
     series: tuple[str, ...] = ()
     service: str | None = None

@@ -9,7 +9,8 @@ from rtoslab.results import ProofFinding
 
 
 class PreemptsInOrderParameters(RuleParams):
-    """The parameters of the proof rule `preempts_in_order` in benchmark.toml."""
+    """The parameters of the proof `preempts_in_order` in benchmark.toml. The proof checks that each wake-up switched
+    at once to the next more urgent task."""
 
     tasks: tuple[int, ...]
     """The tasks from the least to the most urgent."""

@@ -10,7 +10,8 @@ from rtoslab.results import ProofFinding
 
 
 class PrioritiesParameters(RuleParams):
-    """The parameters of the proof rule `priorities` in benchmark.toml."""
+    """The parameters of the proof `priorities` in benchmark.toml. The proof checks that the tasks have the listed
+    priorities."""
 
     of: tuple[int, ...]
     """The abstract priority of each task: a higher number is more urgent."""

@@ -13,7 +13,8 @@ from rtoslab.results import ProofFinding, ticks_of_window
 
 
 class ReleasesAsPeriodsParameters(RuleParams):
-    """The parameters of the proof rule `releases_as_periods` in benchmark.toml."""
+    """The parameters of the proof `releases_as_periods` in benchmark.toml. The proof checks that exactly the tasks
+    whose period begins at a tick ran after it."""
 
 
 def tasks_due_at(params: dict[str, str]) -> Callable[[int], frozenset[str]]:

@@ -5,7 +5,8 @@ from rtoslab.results import ProofFinding
 
 
 class RotationParameters(RuleParams):
-    """The parameters of the proof rule `rotation` in benchmark.toml."""
+    """The parameters of the proof `rotation` in benchmark.toml. The proof checks that equal tasks take turns in the
+    order of the list."""
 
     tasks: tuple[int, ...]
     tolerance: int = 0

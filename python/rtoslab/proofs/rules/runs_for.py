@@ -15,7 +15,8 @@ _PERIODS: Final = 3
 
 
 class RunsForParameters(RuleParams):
-    """The parameters of the proof rule `runs_for` in benchmark.toml."""
+    """The parameters of the proof `runs_for` in benchmark.toml. The proof checks that each task works for its stated
+    time (`work_N_us`) per job."""
 
     service: str
     """The service whose call ends a job."""

@@ -13,9 +13,9 @@ from rtoslab.targets import MarkedIntervals
 
 
 class SamplesCompleteParameters(RuleParams):
-    """The parameters of the proof rule `samples_complete` in benchmark.toml.
-    The rule holds for every latency benchmark.
-    """
+    """The parameters of the proof `samples_complete` in benchmark.toml. The proof checks that every series has the
+    requested number of samples, and that each sample belongs to one observed interval. The rule holds for every
+    latency benchmark."""
 
     held: str = ""
     """The parameter with the most blocks that are held. The release of each at the end may give a sample."""

@@ -12,7 +12,8 @@ BELOW_ALL = -1
 
 
 class SearchStepsParameters(RuleParams):
-    """The parameters of the proof rule `search_steps` in benchmark.toml."""
+    """The parameters of the proof `search_steps` in benchmark.toml. The proof checks how many priorities the kernel's
+    search for the next task went down at each switch."""
 
 
 def judge_evidence(params: SearchStepsParameters, evidence: Evidence) -> ProofFinding:

@@ -12,7 +12,8 @@ from rtoslab.results import ProofFinding, instrument_readings
 
 
 class SendersStampParameters(RuleParams):
-    """The parameters of the proof rule `senders_stamp` in benchmark.toml."""
+    """The parameters of the proof `senders_stamp` in benchmark.toml. The proof checks that the time from a sender's
+    stamp to the receiver agrees with the time that the virtual board saw between the marks on both cores."""
 
     series: tuple[str, ...]
     slack_cycles: int = 256

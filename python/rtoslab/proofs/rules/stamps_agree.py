@@ -13,7 +13,8 @@ from rtoslab.results import ProofFinding, instrument_readings
 
 
 class StampsAgreeParameters(RuleParams):
-    """The parameters of the proof rule `stamps_agree` in benchmark.toml."""
+    """The parameters of the proof `stamps_agree` in benchmark.toml. The proof checks samples that start at a hardware
+    timer's stamp against the time that the virtual board saw from the interrupt's recognition to the mark."""
 
     series: tuple[str, ...]
     undisturbed: tuple[str, ...] = ()

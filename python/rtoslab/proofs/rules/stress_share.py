@@ -7,7 +7,8 @@ from rtoslab.results import ProofFinding
 
 
 class StressShareParameters(RuleParams):
-    """The parameters of the proof rule `stress_share` in benchmark.toml."""
+    """The parameters of the proof `stress_share` in benchmark.toml. The proof checks that the stress tasks accessed
+    the object in the requested share of their iterations."""
 
     percent: str
     """The parameter with the requested share."""

@@ -8,7 +8,8 @@ from rtoslab.results import ProofFinding
 
 
 class SwitchedToParameters(RuleParams):
-    """The parameters of the proof rule `switched_to` in benchmark.toml."""
+    """The parameters of the proof `switched_to` in benchmark.toml. The proof checks that each of the named tasks was
+    switched to once per count."""
 
     tasks: tuple[int, ...]
     or_more: bool = False

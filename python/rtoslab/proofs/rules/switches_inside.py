@@ -6,7 +6,8 @@ from rtoslab.results import ProofFinding
 
 
 class SwitchesInsideParameters(RuleParams):
-    """The parameters of the proof rule `switches_inside` in benchmark.toml."""
+    """The parameters of the proof `switches_inside` in benchmark.toml. The proof checks that every sample of a series
+    contains the required number of context switches."""
 
     series: tuple[str, ...]
     switches: int

@@ -5,7 +5,8 @@ from rtoslab.results import ProofFinding
 
 
 class SwitchesPerCountParameters(RuleParams):
-    """The parameters of the proof rule `switches_per_count` in benchmark.toml."""
+    """The parameters of the proof `switches_per_count` in benchmark.toml. The proof checks that the required number of
+    context switches happened per count, those of control tasks left out."""
 
     ratio: float
     tolerance: int = 0

@@ -9,7 +9,8 @@ from rtoslab.results import ProofFinding
 
 
 class TicksMetParameters(RuleParams):
-    """The parameters of the proof rule `ticks_met` in benchmark.toml."""
+    """The parameters of the proof `ticks_met` in benchmark.toml. The proof checks that enough samples of a series
+    contain a kernel tick."""
 
     series: str
     at_least: str

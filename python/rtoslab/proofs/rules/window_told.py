@@ -13,7 +13,8 @@ expects. More where it is slower."""
 
 
 class WindowToldParameters(RuleParams):
-    """The proof rule `window_told` has no parameters. It holds for every benchmark."""
+    """The proof `window_told`, which has no parameters in benchmark.toml. It checks that the image's time stamps of
+    the window are as far apart as the cycles for which the board saw it open. It holds for every benchmark."""
 
 
 def judge_evidence(params: WindowToldParameters, evidence: Evidence) -> ProofFinding:

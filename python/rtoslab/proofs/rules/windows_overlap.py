@@ -11,7 +11,8 @@ _LEAST_PERCENT = 98.0
 
 
 class WindowsOverlapParameters(RuleParams):
-    """The proof rule `windows_overlap` has no parameters. It holds for every benchmark."""
+    """The proof `windows_overlap`, which has no parameters in benchmark.toml. It checks that the measurement windows
+    of two kernels on two cores were open at the same time. It holds for every benchmark."""
 
 
 def judge_evidence(params: WindowsOverlapParameters, evidence: Evidence) -> ProofFinding:
