@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rtoslab.base import find_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.conformance import suite_point
+from rtoslab.conformance import conformance_suite_point
 from rtoslab.images import IMAGE, BuiltImage, build_point_image, cmake_options
 from rtoslab.plan import Options, Point, make_plan
 
@@ -61,7 +61,7 @@ def measure_kernel(catalogue: Catalogue, kernel: str, board: str, folder: Path) 
     other = t_points(catalogue, kernel, board, opt="-Os")[0]
     kinds = ["first image", *[FURTHER] * (len(points) - 1), "conformance suite", "first image of another level"]
     rows = []
-    for what, point in zip(kinds, [*points, suite_point(points[0]), other], strict=True):
+    for what, point in zip(kinds, [*points, conformance_suite_point(points[0]), other], strict=True):
         before = processor_s()
         built = build_point_image(catalogue, point)
         cached_s = processor_s() - before

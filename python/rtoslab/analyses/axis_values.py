@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from rtoslab.analyses.bands import PlacementBand
 from rtoslab.analyses.counts_per_second import throughput
-from rtoslab.analyses.cycles import cycle_use_of_cores, lock_wait_part
+from rtoslab.analyses.cycles import cycle_use_of_cores, lock_wait_share
 from rtoslab.analyses.latency import latencies
 from rtoslab.analyses.losses_by_cause import busiest_lock
 from rtoslab.analyses.series import pinning_text
-from rtoslab.analyses.tick_cost import choices_by_loops, cycles_by_released_tasks, fit_tick_model
+from rtoslab.analyses.tick_cost import cycles_by_released_tasks, fit_tick_model, search_samples_by_loops
 from rtoslab.plan import DEFAULTS
 from rtoslab.results import MeasuredPoint, PointId
 
@@ -31,7 +31,7 @@ LATENCY_STATS = {
 }
 """Statistic -> its name in `analyses.latency.SampleStatistics`."""
 Selector = Mapping[str, str | int | Sequence[str | int]]
-"""Axis -> the place or places that a value may have on it. Axes: those of `Value.axis`."""
+"""Axis -> the place or places that a value may have on it. Axes: those of `Value.axis_text`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class MeasuredValue:
         number alone."""
         return self.band or PlacementBand([self.value])
 
-    def axis(self, name: str) -> str:
+    def axis_text(self, name: str) -> str:
         """Returns the value's coordinate on an axis such as `kernel` or `cores`, as text. Empty if it has none.
 
         Axes: metric, stat, unit; benchmark, kernel, board, cores, window_ms, clock_mhz; pinning (of several cores:
@@ -75,7 +75,7 @@ class MeasuredValue:
             return f"{self.clock_hz / 1e6:g}"
         return axis_of_point(self.point, self.params, name)
 
-    def convert_to(self, target_unit: str) -> float | None:
+    def number_in_unit(self, target_unit: str) -> float | None:
         """Returns the number in another unit. Cycles are those of the point's clock. None if it cannot be converted."""
         return convert_unit(self.value, self.unit, target_unit, self.clock_hz)
 
@@ -135,7 +135,7 @@ def select_values(values: Iterable[MeasuredValue], where: Selector) -> list[Meas
     return [
         value
         for value in values
-        if all((value.axis(axis) or DEFAULTS.get(axis, "")) in required for axis, required in places.items())
+        if all((value.axis_text(axis) or DEFAULTS.get(axis, "")) in required for axis, required in places.items())
     ]
 
 
@@ -175,7 +175,7 @@ def _lock_values(point: MeasuredPoint) -> Iterator[Quantity]:
     counting = [share for share in cycle_use_of_cores(point) if share.core in point.metric_cores]
     if point.point.cores == 1 or not counting:
         return
-    yield "lock", "wait_part", lock_wait_part(counting), "1", len(counting)
+    yield "lock", "wait_part", lock_wait_share(counting), "1", len(counting)
     lock = busiest_lock(point)
     if lock is not None:
         yield "lock", "contended_part", lock.contended_part, "1", len(counting)
@@ -200,7 +200,7 @@ def _tick_values(point: MeasuredPoint) -> Iterator[Quantity]:
 
 def _search_values(point: MeasuredPoint) -> Iterator[Quantity]:
     """Yields the shortest and longest search for the next task in cycles, by the number of the search's loops."""
-    for loops, series in choices_by_loops(point).items():
+    for loops, series in search_samples_by_loops(point).items():
         cycles = [value for samples in series for value in samples.cycles]
         yield f"select.loops_{loops}", "max", float(max(cycles)), "cycles", len(cycles)
         yield f"select.loops_{loops}", "min", float(min(cycles)), "cycles", len(cycles)

@@ -1,7 +1,7 @@
 """A figure in several placements: their median, and the band from least to most. The statements that two bands permit.
 
 The rule for every claim of a difference: it exceeds the bands, that is, the two have nothing in common. A figure in one
-placement has no band. No change of it is claimed where its place may matter (`place_matters`)."""
+placement has no band. No change of it is claimed where its place may matter (`depends_on_code_addresses`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ class PlacementBand:
             self.median / other.median, self.smallest / other.largest, self.largest / other.smallest, known
         )
 
-    def subtract(self, other: "PlacementBand") -> "PlacementBand":
+    def minus_figure(self, other: "PlacementBand") -> "PlacementBand":
         """Returns this figure less another one, with the range over all combinations of placements."""
         ends = [self.smallest - other.largest, self.largest - other.smallest]
         return PlacementBand([ends[0], self.median - other.median, ends[1]], self.resolution + other.resolution)
@@ -81,7 +81,7 @@ class FigureRatio:
             self.value / other.value, self.smallest / other.largest, self.largest / other.smallest, known
         )
 
-    def quotient_band(self, number: float) -> "FigureRatio":
+    def divided_by(self, number: float) -> "FigureRatio":
         """Returns this ratio, and its range, divided by a number."""
         return FigureRatio(self.value / number, self.smallest / number, self.largest / number, self.is_known)
 

@@ -24,20 +24,20 @@ Rule = Callable[[PaperClaim, Sequence[float], float], StatementResult]
 """(claim, the values in one unit, the resolution in that unit)"""
 
 
-def combine_results(outcomes: Sequence[StatementResult]) -> StatementResult:
+def combine_statement_results(outcomes: Sequence[StatementResult]) -> StatementResult:
     """Returns the result of several comparisons that must all hold: `different` if one is, else `tie` if one is, else
     `same`."""
     return "different" if "different" in outcomes else "tie" if "tie" in outcomes else "same"
 
 
-def judge_larger(high: float, low: float, resolution: float) -> StatementResult:
+def compare_with_statement(high: float, low: float, resolution: float) -> StatementResult:
     """Returns `same` if `high` is larger than `low` as a paper says, `tie` within the resolution, else `different`."""
     if abs(high - low) <= resolution:
         return "tie"
     return "same" if high > low else "different"
 
 
-def _result_of(holds: bool) -> StatementResult:
+def same_if_holds(holds: bool) -> StatementResult:
     """Returns `same` if a paper's statement holds, else `different`."""
     return "same" if holds else "different"
 
@@ -55,12 +55,12 @@ def resolution_in_unit(value: MeasuredValue, resolution_s: float) -> float:
     return resolution_s / TIME_S[value.unit] if value.unit in TIME_S else 0.0
 
 
-def places_text(picked: SelectedValues, names: Names) -> str:
+def coordinates_text(picked: SelectedValues, names: Names) -> str:
     """Returns the coordinates of a compared value as text: `FreeRTOS, 2 cores`. `names` are titles for readers."""
-    return ", ".join(place_text(axis, place, names) for axis, place in picked.where.items() if axis != "pinning")
+    return ", ".join(coordinate_text(axis, place, names) for axis, place in picked.where.items() if axis != "pinning")
 
 
-def place_text(axis: str, place: str | int, names: Names) -> str:
+def coordinate_text(axis: str, place: str | int, names: Names) -> str:
     """Returns one coordinate of a value as text: `2 cores`, `bytes 64` for a parameter, or the title in `names`."""
     if axis == "cores":
         return count_text(int(place), "core")
@@ -88,15 +88,15 @@ def _judge_single_values(rule: Rule) -> Judge:
         """Judges a paper's statement by its values. Returns the result and the numbers as text."""
         first = picked[0].first_value
         unit = claim.unit or first.unit
-        numbers = [value.first_value.convert_to(unit) for value in picked]
+        numbers = [value.first_value.number_in_unit(unit) for value in picked]
         known = [number for number in numbers if number is not None]
         if len(known) != len(numbers):
             raise NotComputedError("the values have different units")
         parts = [
-            f"{places_text(value, names)} {_value_text(number, unit)}{_substitute_note(value.first_value)}".strip()
+            f"{coordinates_text(value, names)} {_value_text(number, unit)}{_substitute_note(value.first_value)}".strip()
             for value, number in zip(picked, known, strict=True)
         ]
-        scale = first.convert_to(unit)
+        scale = first.number_in_unit(unit)
         resolution = resolution_in_unit(first, resolution_s) * (scale / first.value if scale and first.value else 1.0)
         outcome = rule(claim, known, resolution)
         return outcome, f"{', '.join(parts)}{'' if unit == '1' else f' {unit}'}{_ratio_text(claim, known)}"
@@ -124,26 +124,26 @@ def _ratio_text(claim: PaperClaim, numbers: Sequence[float]) -> str:
 def _judge_ascending(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges the rule `ascending` of paper statements: each value is larger than the one before, by a factor within the
     bounds."""
-    outcomes = [judge_larger(high, low, resolution) for low, high in pairwise(numbers)]
-    if combine_results(outcomes) == "same" and (claim.at_least is not None or claim.at_most is not None):
-        outcomes += [_result_of(_is_within_bounds(claim, high / low)) for low, high in pairwise(numbers)]
+    outcomes = [compare_with_statement(high, low, resolution) for low, high in pairwise(numbers)]
+    if combine_statement_results(outcomes) == "same" and (claim.at_least is not None or claim.at_most is not None):
+        outcomes += [same_if_holds(_is_within_bounds(claim, high / low)) for low, high in pairwise(numbers)]
     if claim.first_below is not None:
-        outcomes.append(_result_of(numbers[0] < claim.first_below))
+        outcomes.append(same_if_holds(numbers[0] < claim.first_below))
     if claim.last_above is not None:
-        outcomes.append(_result_of(numbers[-1] > claim.last_above))
-    return combine_results(outcomes)
+        outcomes.append(same_if_holds(numbers[-1] > claim.last_above))
+    return combine_statement_results(outcomes)
 
 
 def _judge_least(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges the rule `least` of paper statements: the first `leaders` values are smaller than all others."""
     leaders, others = numbers[: claim.leaders], numbers[claim.leaders :]
-    return judge_larger(min(others), max(leaders), resolution)
+    return compare_with_statement(min(others), max(leaders), resolution)
 
 
 def _judge_most(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges the rule `most` of paper statements: the first `leaders` values are larger than all others."""
     leaders, others = numbers[: claim.leaders], numbers[claim.leaders :]
-    return judge_larger(min(leaders), max(others), resolution)
+    return compare_with_statement(min(leaders), max(others), resolution)
 
 
 def _judge_rank(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
@@ -156,7 +156,7 @@ def _judge_rank(claim: PaperClaim, numbers: Sequence[float], resolution: float) 
     if level:
         return "tie"
     before = max((other for other in others if other < first), default=None)
-    return _result_of(before is None or _is_within_bounds(claim, first / before))
+    return same_if_holds(before is None or _is_within_bounds(claim, first / before))
 
 
 def _judge_ratio(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
@@ -167,40 +167,40 @@ def _judge_ratio(claim: PaperClaim, numbers: Sequence[float], resolution: float)
         return "tie"
     low = claim.at_least is None or first + resolution >= claim.at_least * second
     high = claim.at_most is None or first - resolution <= claim.at_most * second
-    return _result_of(low and high)
+    return same_if_holds(low and high)
 
 
-def _judge_between(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_values_between_bounds(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges the rule `between` of paper statements: every value is between the bounds."""
     low = claim.at_least is None or min(numbers) + resolution >= claim.at_least
     high = claim.at_most is None or max(numbers) - resolution <= claim.at_most
-    return _result_of(low and high)
+    return same_if_holds(low and high)
 
 
-def _judge_near_others(claim: PaperClaim, numbers: Sequence[float], _: float) -> StatementResult:
+def _judge_first_near_median(claim: PaperClaim, numbers: Sequence[float], _: float) -> StatementResult:
     """Judges the rule `near_others` of paper statements: the first value, divided by the others' median, is between the
     bounds."""
-    return _result_of(_is_within_bounds(claim, numbers[0] / median(numbers[1:])))
+    return same_if_holds(_is_within_bounds(claim, numbers[0] / median(numbers[1:])))
 
 
-def _judge_beaten(_: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_first_not_smallest(_: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges the rule `beaten` of paper statements: the first value is larger than the smallest of the others."""
-    return judge_larger(numbers[0], min(numbers[1:]), resolution)
+    return compare_with_statement(numbers[0], min(numbers[1:]), resolution)
 
 
-def _judge_alike(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_values_alike(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges the rule `alike` of paper statements: the largest value is at most `at_most` times the smallest."""
-    return _result_of(max(numbers) <= min(numbers) * (claim.at_most or 1.0) + resolution)
+    return same_if_holds(max(numbers) <= min(numbers) * (claim.at_most or 1.0) + resolution)
 
 
-def _judge_varies(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_values_vary(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges the rule `varies` of paper statements: the largest value is at least `at_least` times the smallest."""
     if max(numbers) - min(numbers) <= resolution:
         return "tie" if resolution else "different"
-    return _result_of(max(numbers) >= min(numbers) * (claim.at_least or 1.0))
+    return same_if_holds(max(numbers) >= min(numbers) * (claim.at_least or 1.0))
 
 
-def _judge_distinct(_: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_values_distinct(_: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges the rule `distinct` of paper statements: no two values are equal. Values within the resolution are a
     tie."""
     steps = [high - low for low, high in pairwise(sorted(numbers))]
@@ -222,7 +222,7 @@ def _sample_spreads(
         low, high = by_stat["min"], by_stat["max"]
         spreads.append((high.value - low.value, resolution_in_unit(low, resolution_s)))
         words.append(
-            f"{places_text(group, names)} {number_text(low.value)} to {number_text(high.value)} {low.unit}".strip()
+            f"{coordinates_text(group, names)} {number_text(low.value)} to {number_text(high.value)} {low.unit}".strip()
         )
     return spreads, "; ".join(words)
 
@@ -231,36 +231,36 @@ def _judge_no_spread(_: PaperClaim, picked: Sequence[SelectedValues], resolution
     """Judges the rule `no_spread` of paper statements: no value's samples differ by more than the paper's instrument
     resolves."""
     spreads, seen = _sample_spreads(picked, resolution_s, names)
-    return _result_of(all(spread <= least for spread, least in spreads)), seen
+    return same_if_holds(all(spread <= least for spread, least in spreads)), seen
 
 
 def _judge_spread(_: PaperClaim, picked: Sequence[SelectedValues], resolution_s: float, names: Names) -> ResultText:
     """Judges the rule `spread` of paper statements: every value's samples differ by more than the paper's instrument
     resolves."""
     spreads, seen = _sample_spreads(picked, resolution_s, names)
-    return _result_of(all(spread > least for spread, least in spreads)), seen
+    return same_if_holds(all(spread > least for spread, least in spreads)), seen
 
 
 def _judge_same_ranking(claim: PaperClaim, picked: Sequence[SelectedValues], _: float, names: Names) -> ResultText:
     """Judges the rule `same_ranking` of paper statements: two sequences along an axis have the same order, up to a
     share of pairs."""
-    first, second = ({value.axis(claim.along): value.value for value in side.values} for side in picked)
+    first, second = ({value.axis_text(claim.along): value.value for value in side.values} for side in picked)
     shared = [place for place in first if place in second]
     if len(shared) < 3:
         raise NotComputedError(f"fewer than three values along {claim.along} at both places")
     pairs = list(combinations(shared, 2))
     agree = sum((first[a] - first[b]) * (second[a] - second[b]) > 0 for a, b in pairs)
     orders = [
-        f"{places_text(side, names)}: "
+        f"{coordinates_text(side, names)}: "
         f"{' < '.join(names.get(place, place) for place in sorted(shared, key=number_by_place.__getitem__))}"
         for side, number_by_place in zip(picked, (first, second), strict=True)
     ]
-    return _result_of(
+    return same_if_holds(
         _is_within_bounds(claim, agree / len(pairs))
     ), f"{agree} of {count_text(len(pairs), 'pair')} agree; {'; '.join(orders)}"
 
 
-def judge_bands(claim: PaperClaim, gathered: Sequence[GatheredValues], names: Names) -> ResultText:
+def judge_same_in_all_placements(claim: PaperClaim, gathered: Sequence[GatheredValues], names: Names) -> ResultText:
     """Judges the rule `same_in_all_placements` of paper statements: the range over placements of the code is at most
     `at_most` of the median."""
     words, outcomes = [], []
@@ -268,19 +268,19 @@ def judge_bands(claim: PaperClaim, gathered: Sequence[GatheredValues], names: Na
         for value, _ in group.members:
             if value.band is None:
                 raise NotComputedError("measured in only one placement of the code")
-            where = places_text(SelectedValues(group.where, [value]), names)
+            where = coordinates_text(SelectedValues(group.where, [value]), names)
             count = len(value.band.values)
             words.append(
                 f"{where} {value.band.width_percent:.1f} % apart over {count_text(count, 'placement')}".strip()
             )
-            outcomes.append(_result_of(value.band.width_percent <= 100 * (claim.at_most or 0.0)))
-    return combine_results(outcomes), "; ".join(words)
+            outcomes.append(same_if_holds(value.band.width_percent <= 100 * (claim.at_most or 0.0)))
+    return combine_statement_results(outcomes), "; ".join(words)
 
 
-def _step_losses(claim: PaperClaim, picked: Sequence[SelectedValues]) -> tuple[list[float], str]:
+def _falls_between_steps(claim: PaperClaim, picked: Sequence[SelectedValues]) -> tuple[list[float], str]:
     """Returns how much a sequence falls from step to step, as parts of its first value. Also returns the numbers as
     text."""
-    places = sorted((float(item.axis(claim.along) or 0), item.value) for item in picked[0].values)
+    places = sorted((float(item.axis_text(claim.along) or 0), item.value) for item in picked[0].values)
     if len(places) < 3:
         raise NotComputedError(f"fewer than three steps along {claim.along}")
     parts = [(place, value / places[0][1]) for place, value in places]
@@ -291,8 +291,8 @@ def _step_losses(claim: PaperClaim, picked: Sequence[SelectedValues]) -> tuple[l
 def _judge_first_step_largest(claim: PaperClaim, picked: Sequence[SelectedValues], _: float, __: Names) -> ResultText:
     """Judges the rule `first_step_largest` of paper statements: the first decrease is at least `at_least` times any
     later one."""
-    steps, seen = _step_losses(claim, picked)
-    return _result_of(steps[0] > 0 and steps[0] >= (claim.at_least or 1.0) * max(steps[1:])), seen
+    steps, seen = _falls_between_steps(claim, picked)
+    return same_if_holds(steps[0] > 0 and steps[0] >= (claim.at_least or 1.0) * max(steps[1:])), seen
 
 
 def _judge_steps_shrink(claim: PaperClaim, picked: Sequence[SelectedValues], _: float, __: Names) -> ResultText:
@@ -302,21 +302,21 @@ def _judge_steps_shrink(claim: PaperClaim, picked: Sequence[SelectedValues], _: 
     `at_most` is the accepted excess, in parts of the first value, so that noise is not a growing step. A sequence that
     falls by no more than that in all contradicts the statement.
     """
-    steps, seen = _step_losses(claim, picked)
+    steps, seen = _falls_between_steps(claim, picked)
     later, allowed = [abs(step) for step in steps[1:]], claim.at_most or 0.0
     half = len(later) // 2
     if not half:
         raise NotComputedError(f"too few steps along {claim.along}")
     if sum(steps) <= allowed:
         return "different", f"it does not decrease: {seen}"
-    return _result_of(sum(later[-half:]) <= sum(later[:half]) + allowed), seen
+    return same_if_holds(sum(later[-half:]) <= sum(later[:half]) + allowed), seen
 
 
-def _judge_gradual(claim: PaperClaim, picked: Sequence[SelectedValues], _: float, __: Names) -> ResultText:
+def _judge_falls_gradually(claim: PaperClaim, picked: Sequence[SelectedValues], _: float, __: Names) -> ResultText:
     """Judges the rule `gradual` of paper statements: the sequence falls, and no step takes more than `at_most` of the
     whole loss."""
-    steps, seen = _step_losses(claim, picked)
-    return _result_of(sum(steps) > 0 and max(steps) <= (claim.at_most or 1.0) * sum(steps)), seen
+    steps, seen = _falls_between_steps(claim, picked)
+    return same_if_holds(sum(steps) > 0 and max(steps) <= (claim.at_most or 1.0) * sum(steps)), seen
 
 
 RULES: Final[dict[str, Judge]] = {
@@ -325,16 +325,16 @@ RULES: Final[dict[str, Judge]] = {
     "most": _judge_single_values(_judge_most),
     "rank": _judge_single_values(_judge_rank),
     "ratio": _judge_single_values(_judge_ratio),
-    "between": _judge_single_values(_judge_between),
-    "near_others": _judge_single_values(_judge_near_others),
-    "beaten": _judge_single_values(_judge_beaten),
-    "alike": _judge_single_values(_judge_alike),
-    "distinct": _judge_single_values(_judge_distinct),
-    "varies": _judge_single_values(_judge_varies),
+    "between": _judge_single_values(_judge_values_between_bounds),
+    "near_others": _judge_single_values(_judge_first_near_median),
+    "beaten": _judge_single_values(_judge_first_not_smallest),
+    "alike": _judge_single_values(_judge_values_alike),
+    "distinct": _judge_single_values(_judge_values_distinct),
+    "varies": _judge_single_values(_judge_values_vary),
     "no_spread": _judge_no_spread,
     "spread": _judge_spread,
     "same_ranking": _judge_same_ranking,
     "first_step_largest": _judge_first_step_largest,
     "steps_shrink": _judge_steps_shrink,
-    "gradual": _judge_gradual,
+    "gradual": _judge_falls_gradually,
 }

@@ -67,12 +67,12 @@ def gather_values(
         values = index.select_values(place)
         if not values:
             raise NotComputedError(absence(place))
-        joined_places.append({tuple(value.axis(axis) for axis in claim.join) for value in values})
+        joined_places.append({tuple(value.axis_text(axis) for axis in claim.join) for value in values})
         if joined_places[-1] != joined_places[0]:
             raise NotComputedError(
                 f"{_places_text(gathered[0].where)} and {_places_text(where)} do not have the same operations"
             )
-        bases = [_share_base(value, place, claim, index, absence) if claim.over else None for value in values]
+        bases = [_find_divisor_value(value, place, claim, index, absence) if claim.over else None for value in values]
         gathered.append(GatheredValues(where, list(zip(values, bases, strict=True))))
     return gathered
 
@@ -88,7 +88,8 @@ def values_in_placement(claim: PaperClaim, gathered: Iterable[GatheredValues], p
     placements counts by its last one. Raises NotComputedError."""
     return [
         SelectedValues(
-            group.where, _join_axes(claim, [_share_in_placement(*pair, placement) for pair in group.members])
+            group.where,
+            _combine_values_over_axes(claim, [_value_over_divisor(*pair, placement) for pair in group.members]),
         )
         for group in gathered
     ]
@@ -99,12 +100,12 @@ def _places_text(where: AxisPlaces) -> str:
     return ", ".join(str(place) for place in where.values()) or "one value"
 
 
-def _share_base(
+def _find_divisor_value(
     value: MeasuredValue, place: AxisChoices, claim: PaperClaim, index: ValueIndex, absence: ExplainAbsence
 ) -> MeasuredValue:
     """Returns the value by which a paper's statement divides another value. Raises NotComputedError if there is not
     exactly one."""
-    alike = {axis: value.axis(axis) for axis in (*claim.join, claim.along) if axis}
+    alike = {axis: value.axis_text(axis) for axis in (*claim.join, claim.along) if axis}
     base_place: dict[str, str | int | tuple[str | int, ...]] = {**place, **alike, **claim.over}
     bases = index.select_values(base_place)
     if not bases:
@@ -114,7 +115,7 @@ def _share_base(
     return bases[0]
 
 
-def _share_in_placement(value: MeasuredValue, base: MeasuredValue | None, placement: int) -> MeasuredValue:
+def _value_over_divisor(value: MeasuredValue, base: MeasuredValue | None, placement: int) -> MeasuredValue:
     """Returns a value in one placement of the code, divided by its base value if it has one."""
     if base is None:
         return replace(value, value=_number_in_placement(value, placement), band=None)
@@ -129,19 +130,19 @@ def _number_in_placement(value: MeasuredValue, placement: int) -> float:
     return placed[min(placement, len(placed) - 1)]
 
 
-def _join_axes(claim: PaperClaim, values: Sequence[MeasuredValue]) -> list[MeasuredValue]:
+def _combine_values_over_axes(claim: PaperClaim, values: Sequence[MeasuredValue]) -> list[MeasuredValue]:
     """Returns the values of a paper's statement, with those combined that differ only on the axes of `join`. Raises
     NotComputedError."""
     several = claim.kind in {"no_spread", "spread"}
     by_place: dict[tuple[str, str], list[MeasuredValue]] = {}
     for value in values:
-        by_place.setdefault((value.axis(claim.along) if claim.along else "", value.stat if several else ""), []).append(
-            value
-        )
-    return [_join_values(claim, members) for members in by_place.values()]
+        by_place.setdefault(
+            (value.axis_text(claim.along) if claim.along else "", value.stat if several else ""), []
+        ).append(value)
+    return [_mean_or_median_value(claim, members) for members in by_place.values()]
 
 
-def _join_values(claim: PaperClaim, members: Sequence[MeasuredValue]) -> MeasuredValue:
+def _mean_or_median_value(claim: PaperClaim, members: Sequence[MeasuredValue]) -> MeasuredValue:
     """Returns the mean or median of values that differ only on the axes of `join`. Raises NotComputedError if they
     differ on others."""
     if len(members) == 1:

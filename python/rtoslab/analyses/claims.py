@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from rtoslab.analyses.axis_values import MeasuredValue
-from rtoslab.analyses.claim_rules import RULES, Names, ResultText, StatementResult, judge_bands, place_text
+from rtoslab.analyses.claim_rules import (
+    RULES,
+    Names,
+    ResultText,
+    StatementResult,
+    coordinate_text,
+    judge_same_in_all_placements,
+)
 from rtoslab.analyses.claim_values import (
     ExplainAbsence,
     NotComputedError,
@@ -59,16 +66,16 @@ class ClaimVerdict:
         if not outcomes:
             return "not computed"
         if "same" in outcomes:
-            return "same" if len(outcomes) == 1 and self.count_computed == len(self.cases) else "partly"
+            return "same" if len(outcomes) == 1 and self.computed_case_count == len(self.cases) else "partly"
         return "different" if "different" in outcomes else "tie"
 
     @property
-    def count_held(self) -> int:
+    def held_case_count(self) -> int:
         """Returns the number of cases in which the paper's statement holds."""
         return sum(verdict.outcome == "same" for verdict in self.cases)
 
     @property
-    def count_computed(self) -> int:
+    def computed_case_count(self) -> int:
         """Returns the number of cases that could be computed."""
         return sum(verdict.outcome is not None for verdict in self.cases)
 
@@ -76,7 +83,7 @@ class ClaimVerdict:
     def outcome_text(self) -> str:
         """Returns the outcome with its count: `partly (3 of 8)`."""
         outcome = self.overall_outcome
-        return f"{outcome} ({self.count_held} of {len(self.cases)})" if outcome == "partly" else outcome
+        return f"{outcome} ({self.held_case_count} of {len(self.cases)})" if outcome == "partly" else outcome
 
     @property
     def numbers_text(self) -> str:
@@ -93,11 +100,11 @@ class ClaimVerdict:
         ):
             cases = [verdict for verdict in self.cases if verdict.outcome == outcome]
             if cases:
-                parts.append(f"{word} {_cases_text(cases, len(self.cases), numbers=outcome != 'same')}")
+                parts.append(f"{word} {_case_names_text(cases, len(self.cases), numbers=outcome != 'same')}")
         return "; ".join(parts)
 
 
-def _cases_text(cases: Sequence[CaseVerdict], whole: int, *, numbers: bool) -> str:
+def _case_names_text(cases: Sequence[CaseVerdict], whole: int, *, numbers: bool) -> str:
     """Returns the names of some cases of a statement, the first ones with their numbers if `numbers` is set. `whole` is
     the number of all cases."""
     if len(cases) == whole and not numbers:
@@ -138,25 +145,27 @@ def _judge_claim(
         try:
             gathered = gather_values(claim, case, index, absence)
             if claim.kind == "same_in_all_placements":
-                judged = [judge_bands(claim, gathered, names)]
+                judged = [judge_same_in_all_placements(claim, gathered, names)]
             else:
                 builds = [values_in_placement(claim, gathered, build) for build in range(count_placements(gathered))]
                 judged = [RULES[claim.kind](claim, picked, resolution.seconds, names) for picked in builds]
         except NotComputedError as why:
-            cases.append(CaseVerdict(_case_text(case, names), None, str(why)))
+            cases.append(CaseVerdict(_case_coordinates_text(case, names), None, str(why)))
         else:
             cases.append(
                 CaseVerdict(
-                    _case_text(case, names), *_combine_placements(judged), tuple(outcome for outcome, _ in judged)
+                    _case_coordinates_text(case, names),
+                    *_combine_placements(judged),
+                    tuple(outcome for outcome, _ in judged),
                 )
             )
     return ClaimVerdict(claim, tuple(cases), _threshold_text(claim, resolution))
 
 
-def _case_text(case: AxisPlaces, names: Names) -> str:
+def _case_coordinates_text(case: AxisPlaces, names: Names) -> str:
     """Returns the coordinates of a statement's case as text, without the benchmark of a series and without pinning."""
     silent = {"pinning"} | ({"benchmark"} if "metric" in case else set())
-    words = (place_text(axis, place, names) for axis, place in case.items() if axis not in silent)
+    words = (coordinate_text(axis, place, names) for axis, place in case.items() if axis not in silent)
     return ", ".join(dict.fromkeys(words))
 
 

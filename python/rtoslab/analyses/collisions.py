@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from rtoslab.analyses.counts_per_second import throughput
-from rtoslab.analyses.cycles import cycle_use_of_cores, lock_wait_part
+from rtoslab.analyses.cycles import cycle_use_of_cores, lock_wait_share
 from rtoslab.analyses.losses_by_cause import BusiestLock, busiest_lock
 from rtoslab.results import MeasuredPoint
 from rtoslab.targets import APPLICATION
@@ -48,7 +48,8 @@ def stress_runs(points: Iterable[MeasuredPoint]) -> list[StressRun]:
     measured = [item for item in points if item.metric.startswith(FAMILY)]
     for point in measured:
         unstressed = next(
-            (item for item in measured if _stress_percent(item) == 0 and _differ_in_level_only(item, point)), None
+            (item for item in measured if _stress_percent(item) == 0 and _differ_only_in_stress_level(item, point)),
+            None,
         )
         rate = throughput(point).total_hz
         stress = [counter for counter in point.counters if counter.core not in point.metric_cores]
@@ -65,7 +66,7 @@ def stress_runs(points: Iterable[MeasuredPoint]) -> list[StressRun]:
                 stress_busy=_share_outside_task(point),
                 failed_attempts={wait.core: wait.failed for wait in waits},
                 collided_calls={wait.core: wait.collided for wait in waits},
-                wait_part=lock_wait_part(target) if target else None,
+                wait_part=lock_wait_share(target) if target else None,
                 busiest_lock=busiest_lock(point),
             )
         )
@@ -102,7 +103,7 @@ def _stress_percent(point: MeasuredPoint) -> int:
     return int(point.params[STRESS_PARAMETER])
 
 
-def _differ_in_level_only(one: MeasuredPoint, other: MeasuredPoint) -> bool:
+def _differ_only_in_stress_level(one: MeasuredPoint, other: MeasuredPoint) -> bool:
     """Whether two stress runs differ in nothing but their level of stress."""
     return _configuration_key(one) == _configuration_key(other)
 

@@ -22,7 +22,7 @@ class Throughput:
     """Largest difference between counters of tasks on one core, in counts."""
 
     @property
-    def core_parts(self) -> dict[int, float]:
+    def core_shares_of_counts(self) -> dict[int, float]:
         """Returns each core's share of all counts, from 0 to 1."""
         return {core: rate / self.total_hz if self.total_hz else 0.0 for core, rate in self.per_core_hz.items()}
 

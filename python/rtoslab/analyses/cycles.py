@@ -31,7 +31,7 @@ VISIBLE_PART = 0.0005
 
 
 @dataclass(frozen=True, slots=True)
-class CoreShare:
+class CoreCycleUse:
     """How one core of a measured point spent its cycles, by the causes in CYCLE_PARTS."""
 
     point: MeasuredPoint
@@ -47,12 +47,12 @@ def lock_wait_cycles(parts: Mapping[str, float]) -> float:
     return parts["spinlock wait"] + parts["asleep for a lock"]
 
 
-def lock_wait_part(shares: Collection[CoreShare]) -> float:
+def lock_wait_share(shares: Collection[CoreCycleUse]) -> float:
     """Returns the share of the cores' cycles in which they waited for locks, from 0 to 1."""
     return sum(lock_wait_cycles(share.parts) for share in shares) / sum(share.cycles for share in shares)
 
 
-def cycle_use_of_cores(point: MeasuredPoint) -> list[CoreShare]:
+def cycle_use_of_cores(point: MeasuredPoint) -> list[CoreCycleUse]:
     """Returns how each core of a measured point spent its cycles: executing, waiting, asleep. Empty for a real
     board."""
     if point.virtual is None:
@@ -84,7 +84,7 @@ def cycle_use_of_cores(point: MeasuredPoint) -> list[CoreShare]:
             for counter in point.counters
             if counter.core == core.core and counter.index in point.metric_tasks
         )
-        result.append(CoreShare(point, core.core, core.cycles, parts, counts))
+        result.append(CoreCycleUse(point, core.core, core.cycles, parts, counts))
     return result
 
 

@@ -8,7 +8,7 @@ EXCEPTIONS = "(exception entry and exit)"
 ASLEEP = "(asleep)"
 
 
-def event_noun(result: MeasuredPoint) -> str:
+def measured_event_noun(result: MeasuredPoint) -> str:
     """Returns the noun for the events of a benchmark by which cycles are divided: `sample` or `count`."""
     return "sample" if result.is_latency else "count"
 
@@ -24,7 +24,7 @@ def cycles_by_function(result: MeasuredPoint) -> dict[str, float]:
     for core in result.virtual.cores:
         cycles[EXCEPTIONS] += core.exception_cycles
         cycles[ASLEEP] += core.sleep_cycles
-    return divide_by_events(result, cycles)
+    return per_measured_event(result, cycles)
 
 
 def calls_by_function(result: MeasuredPoint) -> dict[str, float]:
@@ -34,10 +34,10 @@ def calls_by_function(result: MeasuredPoint) -> dict[str, float]:
     calls = Counter[str]()
     for function in result.virtual.functions:
         calls[function.name] += function.entries
-    return divide_by_events(result, calls)
+    return per_measured_event(result, calls)
 
 
-def event_count(result: MeasuredPoint) -> int:
+def measured_event_count(result: MeasuredPoint) -> int:
     """Returns the number of counts of a measured point, or of samples for a latency benchmark."""
     if result.is_latency:
         return sum(len(samples.cycles) for samples in result.series)
@@ -45,7 +45,7 @@ def event_count(result: MeasuredPoint) -> int:
     return sum(counter.count for counter in result.counters if counter.index in tasks and counter.core in cores)
 
 
-def divide_by_events(result: MeasuredPoint, counts: Counter[str]) -> dict[str, float]:
+def per_measured_event(result: MeasuredPoint, counts: Counter[str]) -> dict[str, float]:
     """Returns the numbers divided by the counts (or samples) of a measured point. Empty if there are none."""
-    events = event_count(result)
+    events = measured_event_count(result)
     return {name: value / events for name, value in counts.items()} if events else {}

@@ -16,13 +16,13 @@ class HeapFragmentation:
     free_pieces: int
 
     @property
-    def unusable_share(self) -> float:
+    def unusable_memory_share(self) -> float:
         """Returns the share of the free memory (0 to 1) that is outside the largest free piece. 0 if nothing is
         free."""
         return 1 - self.largest_free_bytes / self.free_bytes if self.free_bytes else 0.0
 
 
-def worst_fragmentation(point: MeasuredPoint) -> HeapFragmentation | None:
+def most_fragmented_heap(point: MeasuredPoint) -> HeapFragmentation | None:
     """Returns the state of the heap of a measured point when it was in most pieces. None if the benchmark does not
     report it."""
     names = ("heap_live_bytes", "heap_free_bytes", "heap_largest_free_bytes", "heap_free_pieces")

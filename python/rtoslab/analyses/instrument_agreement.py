@@ -35,7 +35,7 @@ class InstrumentComparison:
         """Returns the figure of an instrument less that of the virtual board's probe, in cycles. None if one of them is
         missing."""
         return (
-            self.by_instrument[instrument].subtract(self.by_instrument["probe"])
+            self.by_instrument[instrument].minus_figure(self.by_instrument["probe"])
             if instrument in self.by_instrument and "probe" in self.by_instrument
             else None
         )
@@ -71,7 +71,9 @@ def _compare_point(
         return None
     ways = [way for way in INSTRUMENTS if all(way in part.by_instrument for part in parts)]
     by = {
-        way: _sum_bands([places.series_band(part.by_instrument[way], lambda one: one.spread.median) for part in parts])
+        way: _sum_placement_bands(
+            [places.series_band(part.by_instrument[way], lambda one: one.spread.median) for part in parts]
+        )
         for way in ways
     }
     counted = [_cycles_per_count(placed) for placed in places.placements_of(point)]
@@ -81,7 +83,7 @@ def _compare_point(
     return InstrumentComparison(" and ".join(part.title for part in parts), point.point, by) if len(by) > 1 else None
 
 
-def _sum_bands(parts: Sequence[PlacementBand]) -> PlacementBand:
+def _sum_placement_bands(parts: Sequence[PlacementBand]) -> PlacementBand:
     """Returns the sum of figures that were measured in the same placements of the code."""
     return PlacementBand([sum(values) for values in zip(*(part.values for part in parts), strict=False)])
 

@@ -62,7 +62,7 @@ def sample_spread(samples: ArrayLike) -> SampleStatistics:
 
 
 @dataclass(frozen=True, slots=True)
-class Bin:
+class HistogramBin:
     """A bin of a histogram: samples from `low` up to, but not with, `high`."""
 
     low: float
@@ -70,20 +70,20 @@ class Bin:
     count: int
 
 
-def histogram(samples: ArrayLike, bins: int = MAX_BINS) -> list[Bin]:
+def histogram(samples: ArrayLike, bins: int = MAX_BINS) -> list[HistogramBin]:
     """Returns a histogram of the samples: at most `bins` bins of equal, integral width, without the empty ones."""
     taken = np.asarray(samples)
     low = math.floor(taken.min())
     width = max(1, math.ceil((math.floor(taken.max()) + 1 - low) / bins))
     places, counts = np.unique(np.floor((taken - low) / width).astype(np.int64), return_counts=True)
     return [
-        Bin(low + place * width, low + (place + 1) * width, count)
+        HistogramBin(low + place * width, low + (place + 1) * width, count)
         for place, count in zip(places.tolist(), counts.tolist(), strict=True)
     ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NetSamples(Sequence[float]):
+class LatencyNetSamples(Sequence[float]):
     """The samples of a measured series in cycles, less the cost of the instrument and of a contained series.
 
     They are computed on each access, because a long window has millions of them.
@@ -129,10 +129,10 @@ class SeriesLatency:
     """Samples into which a tick fell."""
 
     @property
-    def net_samples(self) -> "NetSamples":
+    def net_samples(self) -> "LatencyNetSamples":
         """Returns the samples in cycles, less the cost of the instrument and of a contained series. If an interval
         repeats its operation, they are per repetition."""
-        return NetSamples(self.series, self.instrument_cost, self.overhead)
+        return LatencyNetSamples(self.series, self.instrument_cost, self.overhead)
 
     @property
     def instrument(self) -> str:
@@ -148,7 +148,7 @@ class SeriesLatency:
         return self.spread.median * self.series.rounds + self.overhead - self.mark_spread.median
 
     @property
-    def between_marks(self) -> float | None:
+    def median_between_marks(self) -> float | None:
         """Returns the median in cycles of the same intervals between their marks, as the virtual board saw them. None
         on a real board."""
         return None if self.mark_spread is None else self.mark_spread.median
@@ -184,7 +184,7 @@ def _series_latency(
         series=series,
         instrument_cost=cost,
         overhead=overhead,
-        spread=sample_spread(NetSamples(series, cost, overhead)),
+        spread=sample_spread(LatencyNetSamples(series, cost, overhead)),
         mark_spread=sample_spread(series.mark_cycles) if series.mark_cycles else None,
         tick_samples=int(np.count_nonzero(np.asarray(series.ticks))),
     )

@@ -12,7 +12,7 @@ from rtoslab.results import MeasuredPoint
 
 
 @dataclass(frozen=True, slots=True)
-class CountCost:
+class CountCyclesByCause:
     """The cycles of one core for one count of a benchmark, by cause."""
 
     parts: dict[str, float]
@@ -28,7 +28,7 @@ class CountCost:
         return sum(self.parts.values())
 
 
-def count_cost(point: MeasuredPoint) -> CountCost | None:
+def cycles_per_count_by_cause(point: MeasuredPoint) -> CountCyclesByCause | None:
     """Returns the cycles for one count of a measured point, by cause. None on a real board, which cannot report them,
     and if nothing was counted."""
     counting = [share for share in cycle_use_of_cores(point) if share.core in point.metric_cores]
@@ -38,9 +38,9 @@ def count_cost(point: MeasuredPoint) -> CountCost | None:
     parts = {part: sum(core_share.parts[part] for core_share in counting) / counts for part in CYCLE_PARTS}
     sections = [use for use in point.virtual.critical if use.core in point.metric_cores]
     if not sections:
-        return CountCost(parts, None, None)
+        return CountCyclesByCause(parts, None, None)
     inside = sum(section.cycles for section in sections) / counts
-    return CountCost(parts, inside, sum(section.sections for section in sections) / counts)
+    return CountCyclesByCause(parts, inside, sum(section.sections for section in sections) / counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +85,8 @@ class MulticoreLoss:
     """The loss of a benchmark on several cores against the same benchmark on one core."""
 
     gain: CoreGain
-    one_core: CountCost
-    many_cores: CountCost
+    one_core: CountCyclesByCause
+    many_cores: CountCyclesByCause
     lock: BusiestLock | None
 
     @property
@@ -95,12 +95,12 @@ class MulticoreLoss:
         return {part: self.many_cores.parts[part] - self.one_core.parts[part] for part in CYCLE_PARTS}
 
 
-def core_losses(points: Iterable[MeasuredPoint]) -> list[MulticoreLoss]:
+def multicore_losses(points: Iterable[MeasuredPoint]) -> list[MulticoreLoss]:
     """Returns the loss of each benchmark that was measured on one core and on several, if the causes of its cycles are
     known."""
     result = []
     for pair in core_gains(points):
-        one, many = count_cost(pair.one_core.point), count_cost(pair.many_cores.point)
+        one, many = cycles_per_count_by_cause(pair.one_core.point), cycles_per_count_by_cause(pair.many_cores.point)
         if one is not None and many is not None:
             result.append(MulticoreLoss(pair, one, many, busiest_lock(pair.many_cores.point)))
     return result

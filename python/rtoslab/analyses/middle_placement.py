@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rtoslab.analyses.bands import PlacementBand
-from rtoslab.analyses.named_figures import NamedFigure, leading_metrics, placement_band
+from rtoslab.analyses.named_figures import NamedFigure, leading_point_figures, placement_band
 from rtoslab.analyses.placed_times import group_placements, placement_number, without_placement
 from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable, PointId
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedPoint:
+class PointOverPlacements:
     """A measured point in one or several placements (addresses) of its code, represented by the one with the median
     figure."""
 
@@ -27,13 +27,13 @@ class PlacedPoint:
         code. Empty for one placement."""
         if len(self.placements) == 1:
             return []
-        figures = [{metric.id: metric for metric in leading_metrics(point)} for point in self.placements]
+        figures = [{metric.id: metric for metric in leading_point_figures(point)} for point in self.placements]
         shared = [figure for figure in figures[0].values() if all(figure.id in other for other in figures)]
         alike = [(metric, [other[metric.id] for other in figures]) for metric in shared]
         return [(item, placement_band(row)) for item, row in alike]
 
 
-def placed_points(points: Iterable[MeasuredPoint]) -> list[PlacedPoint]:
+def join_points_over_placements(points: Iterable[MeasuredPoint]) -> list[PointOverPlacements]:
     """Groups measured points that differ only in the placement of their code, in the order of the points."""
     return [_join_placements(group) for group in group_placements(points)]
 
@@ -56,17 +56,17 @@ def points_without_number(
     return groups
 
 
-def _join_placements(group: Sequence[MeasuredPoint]) -> PlacedPoint:
-    """Returns the placements of one measured point as one `PlacedPoint`."""
+def _join_placements(group: Sequence[MeasuredPoint]) -> PointOverPlacements:
+    """Returns the placements of one measured point as one `PointOverPlacements`."""
     if len(group) == 1:
-        return PlacedPoint(group[0], group)
-    ordered = sorted(group, key=_leading_value)
+        return PointOverPlacements(group[0], group)
+    ordered = sorted(group, key=_first_leading_value)
     middle = ordered[(len(ordered) - 1) // 2]
-    return PlacedPoint(
+    return PointOverPlacements(
         middle.model_copy(update={"point": without_placement(middle.point)}), group, placement_number(middle.point)
     )
 
 
-def _leading_value(point: MeasuredPoint) -> float:
+def _first_leading_value(point: MeasuredPoint) -> float:
     """Returns the value of a point's first leading figure, or 0 if it has none."""
-    return next((metric.value for metric in leading_metrics(point)), 0.0)
+    return next((metric.value for metric in leading_point_figures(point)), 0.0)

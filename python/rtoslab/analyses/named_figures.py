@@ -43,22 +43,22 @@ def placement_band(figures: Sequence[NamedFigure]) -> PlacementBand:
     return PlacementBand([figure.value for figure in figures], max(figure.resolution for figure in figures))
 
 
-def metric_unit(metric_id: str) -> str:
+def figure_unit(metric_id: str) -> str:
     """Returns the unit of a figure by its name: bytes for memory, else cycles."""
     return BYTES if metric_id.partition(".")[0] in _MEMORY else CYCLES
 
 
-def point_metrics(point: MeasuredPoint) -> list[NamedFigure]:
+def all_point_figures(point: MeasuredPoint) -> list[NamedFigure]:
     """Returns all figures of a measured point that may get better or worse: time, then memory."""
-    return [*_time_metrics(point), *_memory_metrics(point)]
+    return [*_time_figures(point), *_memory_figures(point)]
 
 
-def leading_metrics(point: MeasuredPoint) -> list[NamedFigure]:
+def leading_point_figures(point: MeasuredPoint) -> list[NamedFigure]:
     """Returns the figures of a measured point's speed: cycles per count, or the median of each series."""
-    return [metric for metric in _time_metrics(point) if metric.id == COUNTS or metric.samples]
+    return [metric for metric in _time_figures(point) if metric.id == COUNTS or metric.samples]
 
 
-def _time_metrics(point: MeasuredPoint) -> list[NamedFigure]:
+def _time_figures(point: MeasuredPoint) -> list[NamedFigure]:
     """Returns a measured point's figures of time, in cycles."""
     metrics = []
     if point.counters and not point.is_latency:
@@ -67,17 +67,17 @@ def _time_metrics(point: MeasuredPoint) -> list[NamedFigure]:
         cycles = throughput(point).cycles_per_count
         metrics.append(NamedFigure(COUNTS, CYCLES, cycles, resolution=cycles / point.window_ticks))
     for latency in latencies(point):
-        metrics += [_latency_metric(latency, name) for name in _FIGURES]
+        metrics += [_latency_figure(latency, name) for name in _FIGURES]
     return metrics
 
 
-def _latency_metric(latency: SeriesLatency, name: str) -> NamedFigure:
+def _latency_figure(latency: SeriesLatency, name: str) -> NamedFigure:
     """Returns one statistic of a latency as a figure. `name` is such as `median`."""
     value = float(getattr(latency.spread, name))
     return NamedFigure(f"{latency.series.id}.{name}", CYCLES, value, latency.net_samples if name == "median" else ())
 
 
-def _memory_metrics(point: MeasuredPoint) -> list[NamedFigure]:
+def _memory_figures(point: MeasuredPoint) -> list[NamedFigure]:
     """Returns a measured point's figures of memory in bytes: stacks, heap, image."""
     used: dict[str, int] = {}
     for stack in point.stacks:

@@ -15,7 +15,7 @@ _PAIR_KEYS: Final = frozenset({BESIDE, CORE, "ram"})
 
 
 @dataclass(frozen=True, slots=True)
-class CountCycles:
+class CyclesPerCount:
     """The cycles of one core for one of its counts, and those spent waiting."""
 
     cycles: float
@@ -52,13 +52,13 @@ class KernelPair:
         return ", ".join(f"{key}={value}" for key, value in config.items() if key not in {BESIDE, CORE})
 
     @property
-    def rates_hz(self) -> tuple[float, float]:
+    def kernel_rates_hz(self) -> tuple[float, float]:
         """Returns the counts per second of the kernels on core 0 and core 1."""
         one, other = (throughput(point).total_hz for point in self.cores)
         return one, other
 
     @property
-    def rate_parts(self) -> tuple[float | None, float | None]:
+    def rates_over_alone(self) -> tuple[float | None, float | None]:
         """Returns each kernel's rate divided by its rate with the board to itself. None if that was not measured."""
         one, other = (
             throughput(point).total_hz / throughput(single).total_hz if single is not None else None
@@ -70,7 +70,7 @@ class KernelPair:
     def gain(self) -> float | None:
         """Returns the work of both kernels in units of one core alone: 2 is perfect. None if one was not measured
         alone."""
-        one, other = self.rate_parts
+        one, other = self.rates_over_alone
         return None if one is None or other is None else one + other
 
     @property
@@ -82,10 +82,10 @@ class KernelPair:
         return throughput(self.shared).total_hz / throughput(single).total_hz
 
     @property
-    def over_shared(self) -> float | None:
+    def gain_over_shared_kernel(self) -> float | None:
         """Returns the rate of both kernels divided by that of one kernel on both cores. None if that was not
         measured."""
-        return None if self.shared is None else sum(self.rates_hz) / throughput(self.shared).total_hz
+        return None if self.shared is None else sum(self.kernel_rates_hz) / throughput(self.shared).total_hz
 
 
 def kernel_pairs(points: Iterable[MeasuredPoint]) -> list[KernelPair]:
@@ -95,22 +95,22 @@ def kernel_pairs(points: Iterable[MeasuredPoint]) -> list[KernelPair]:
     for point in measured:
         if point.point.config.get(CORE) != "0":
             continue
-        other = _find_point(measured, _on_other_core(point.point))
+        other = _find_point(measured, _second_kernel_identity(point.point))
         if other is not None:
-            single = tuple(_find_point(measured, _on_cores(item.point, 1)) for item in (point, other))
+            single = tuple(_find_point(measured, _single_kernel_identity(item.point, 1)) for item in (point, other))
             same = point.point.kernel == other.point.kernel
-            shared = _find_point(measured, _on_cores(point.point, 2)) if same else None
+            shared = _find_point(measured, _single_kernel_identity(point.point, 2)) if same else None
             pairs.append(KernelPair((point, other), (single[0], single[1]), shared))
     return pairs
 
 
-def count_cycles(point: MeasuredPoint) -> CountCycles | None:
+def mean_cycles_per_count(point: MeasuredPoint) -> CyclesPerCount | None:
     """Returns a measured point's cycles for one count, mean over the cores. None for a real board."""
     shares = cycle_use_of_cores(point)
     counts = sum(share.counts for share in shares)
     if not counts:
         return None
-    return CountCycles(
+    return CyclesPerCount(
         sum(share.cycles for share in shares) / counts,
         sum(share.parts["bus wait"] for share in shares) / counts,
         sum(share.parts["flash wait"] for share in shares) / counts,
@@ -123,13 +123,13 @@ def _find_point(points: Sequence[MeasuredPoint], identity: PointId) -> MeasuredP
     return next((point for point in points if point.point == identity), None)
 
 
-def _on_other_core(point: PointId) -> PointId:
+def _second_kernel_identity(point: PointId) -> PointId:
     """Returns the identity of the kernel on core 1 that ran beside the kernel of `point` on core 0."""
     config = {**point.config, BESIDE: point.kernel, CORE: "1"}
     return point.model_copy(update={"kernel": point.config[BESIDE], "config": dict(sorted(config.items()))})
 
 
-def _on_cores(point: PointId, cores: int) -> PointId:
+def _single_kernel_identity(point: PointId, cores: int) -> PointId:
     """Returns the identity of the same kernel without the kernel beside it, on this number of cores."""
     config = {key: value for key, value in point.config.items() if key not in _PAIR_KEYS}
     return point.model_copy(update={"cores": cores, "config": config})

@@ -20,7 +20,7 @@ _ON_WORDS: Final = {"-O2", "-O3", "-Ofast"}
 """With these GCC puts every function on a word, with the others only on a halfword."""
 
 
-def place_matters(manifest: Mapping[str, Any]) -> bool:
+def depends_on_code_addresses(manifest: Mapping[str, Any]) -> bool:
     """Whether the addresses of the code may change the figures of a measured point, by its manifest. They do not on one
     core without caches that fetches without waiting. If the manifest lacks a setting, they may."""
     build, board = manifest.get("build"), manifest.get("board")
@@ -31,10 +31,10 @@ def place_matters(manifest: Mapping[str, Any]) -> bool:
     if build.get("code", FLASH) == FLASH and waits != "0":
         return True
     core = str(board.get("core", ""))
-    return core != _BY_HALFWORDS and not (core.startswith(_BY_WORDS) and _are_on_words(build))
+    return core != _BY_HALFWORDS and not (core.startswith(_BY_WORDS) and _are_functions_word_aligned(build))
 
 
-def _are_on_words(build: Mapping[str, Any]) -> bool:
+def _are_functions_word_aligned(build: Mapping[str, Any]) -> bool:
     """Whether the compiler aligned all functions to words. `build` is the manifest's table of that name."""
     compiler, calls = build.get("compiler"), build.get("calls")
     flags = {"*.c": {OPTIONS: build.get("flags", [])}}  # of a build whose calls were not recorded
@@ -43,10 +43,10 @@ def _are_on_words(build: Mapping[str, Any]) -> bool:
     return is_gcc and levels <= _ON_WORDS and build.get("data") != "kernel"
 
 
-def place_dependent_results(points: Iterable[StoredPoint]) -> frozenset[int]:
+def results_depending_on_addresses(points: Iterable[StoredPoint]) -> frozenset[int]:
     """Returns the Python ids of those measured results whose figures may depend on the addresses of their code."""
     return frozenset(
         id(point.result)
         for point in points
-        if isinstance(point.result, MeasuredPoint) and place_matters(point.manifest)
+        if isinstance(point.result, MeasuredPoint) and depends_on_code_addresses(point.manifest)
     )

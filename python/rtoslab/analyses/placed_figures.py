@@ -5,19 +5,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from rtoslab.analyses.bands import FigureRatio, PlacementBand
 from rtoslab.analyses.counts_per_second import CoreGain, throughput
 from rtoslab.analyses.latency import SeriesLatency, latencies
-from rtoslab.analyses.middle_placement import PlacedPoint
+from rtoslab.analyses.middle_placement import PointOverPlacements
 from rtoslab.results import MeasuredPoint
 
 
 class PlacementLookup:
     """Finds all placements (addresses of code) of a measured point by the point that represents them."""
 
-    def __init__(self, placed: Iterable[PlacedPoint] = ()) -> None:
+    def __init__(self, placed: Iterable[PointOverPlacements] = ()) -> None:
         self._place = {id(point.middle): point for point in placed}
         self._latencies: dict[int, Mapping[str, SeriesLatency]] = {}
 
     @property
-    def has_several(self) -> bool:
+    def has_several_placements(self) -> bool:
         """Whether any point was measured in more than one placement of its code."""
         return any(len(point.placements) > 1 for point in self._place.values())
 
@@ -39,7 +39,7 @@ class PlacementLookup:
         """Returns the range of a latency's median between marks, as the virtual board saw it. None on a real board."""
         if latency is None or latency.mark_spread is None:
             return None
-        return self.series_band(latency, lambda latency: latency.between_marks or 0.0)
+        return self.series_band(latency, lambda latency: latency.median_between_marks or 0.0)
 
     def gain_ratio(self, pair: CoreGain) -> FigureRatio:
         """Returns the total rate with all cores divided by that with one, with its range over placements of the

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import geometric_mean
 
 from rtoslab.analyses.bands import FigureRatio, PlacementBand
-from rtoslab.analyses.named_figures import leading_metrics
+from rtoslab.analyses.named_figures import leading_point_figures
 from rtoslab.results import MeasuredPoint, PointId
 
 PLACEMENT = "placement"
@@ -13,7 +13,7 @@ PLACEMENT = "placement"
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedTime:
+class TimeOverPlacements:
     """One leading figure of a measured point as a time, with its range over the placements of the code."""
 
     point: PointId
@@ -21,7 +21,7 @@ class PlacedTime:
     metric: str
     seconds: PlacementBand
 
-    def ratio_to(self, other: "PlacedTime") -> FigureRatio:
+    def ratio_to(self, other: "TimeOverPlacements") -> FigureRatio:
         """Returns the ratio of this time to another one, with its range."""
         return self.seconds.ratio_to(other.seconds)
 
@@ -36,15 +36,17 @@ def mean_ratio(ratios: Sequence[FigureRatio]) -> FigureRatio:
     )
 
 
-def placed_times(points: Iterable[MeasuredPoint], place_dependent: Collection[int] = ()) -> Iterator[PlacedTime]:
+def placed_times(
+    points: Iterable[MeasuredPoint], place_dependent: Collection[int] = ()
+) -> Iterator[TimeOverPlacements]:
     """Yields the leading figures of measured points as times with their range over placements, in the order of the
     points. Figures that are 0 are left out, because no ratio can be made of them.
 
     `place_dependent` has the Python ids of the results whose figures may depend on the addresses of their code
-    (`place_dependent_results`).
+    (`results_depending_on_addresses`).
     """
     for group in group_placements(points):
-        yield from _group_times(group, is_known=len(group) > 1 or id(group[0]) not in place_dependent)
+        yield from _leading_times_of_point(group, is_known=len(group) > 1 or id(group[0]) not in place_dependent)
 
 
 def group_placements(points: Iterable[MeasuredPoint]) -> list[list[MeasuredPoint]]:
@@ -55,15 +57,15 @@ def group_placements(points: Iterable[MeasuredPoint]) -> list[list[MeasuredPoint
     return list(groups.values())
 
 
-def _group_times(group: Sequence[MeasuredPoint], *, is_known: bool) -> Iterator[PlacedTime]:
+def _leading_times_of_point(group: Sequence[MeasuredPoint], *, is_known: bool) -> Iterator[TimeOverPlacements]:
     """Yields the leading figures of one point as times. `group` has its placements. `is_known` is false if another
     placement might give other times."""
-    figures = [{metric.id: metric for metric in leading_metrics(point)} for point in group]
+    figures = [{metric.id: metric for metric in leading_point_figures(point)} for point in group]
     for name in figures[0]:
         if all(name in figure and figure[name].value > 0 for figure in figures):
             values = [pair[name].value / point.clock_hz for pair, point in zip(figures, group, strict=True)]
             grain = max(pair[name].resolution / point.clock_hz for pair, point in zip(figures, group, strict=True))
-            yield PlacedTime(without_placement(group[0].point), name, PlacementBand(values, grain, is_known))
+            yield TimeOverPlacements(without_placement(group[0].point), name, PlacementBand(values, grain, is_known))
 
 
 def without_placement(point: PointId) -> PointId:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from rtoslab.analyses.axis_values import MeasuredValue, point_values
 from rtoslab.analyses.bands import PlacementBand
-from rtoslab.analyses.middle_placement import PlacedPoint
+from rtoslab.analyses.middle_placement import PointOverPlacements
 from rtoslab.results import MeasuredPoint
 
 ValueName = tuple[str, str, str, int]
@@ -14,20 +14,20 @@ ValueName = tuple[str, str, str, int]
 
 
 @dataclass(frozen=True)
-class PlacedValues:
+class ValuesByPlacement:
     """The numbers of a measured point in each placement of its code, by name. The linker's own order is first."""
 
     run_id: str
     """The run id of the point in the linker's own order."""
     by_name: Mapping[ValueName, Sequence[float]] = field(default_factory=dict)
 
-    def values_of(self, value: MeasuredValue, occurrence: int = 0) -> Sequence[float]:
+    def numbers_by_placement(self, value: MeasuredValue, occurrence: int = 0) -> Sequence[float]:
         """Returns the numbers of a value in all placements of the code. Empty if they are not stored. `occurrence`
         tells several values of one name apart."""
         return self.by_name.get((value.metric, value.stat, value.unit, occurrence), ())
 
 
-def values_over_placements(points: Iterable[PlacedPoint]) -> list[MeasuredValue]:
+def values_over_placements(points: Iterable[PointOverPlacements]) -> list[MeasuredValue]:
     """Returns the values of every measured point. A value is the median over all placements of the code, with its
     range."""
     result = []
@@ -36,14 +36,14 @@ def values_over_placements(points: Iterable[PlacedPoint]) -> list[MeasuredValue]
         times: Counter[tuple[str, str, str]] = Counter()
         for value in point_values([point.middle]):
             key = (value.metric, value.stat, value.unit)
-            numbers = known.values_of(value, times[key])
+            numbers = known.numbers_by_placement(value, times[key])
             times[key] += 1
             band = PlacementBand(numbers) if len(numbers) > 1 else None
             result.append(replace(value, value=band.median, band=band) if band is not None else value)
     return result
 
 
-def placement_values(points: Sequence[MeasuredPoint]) -> PlacedValues:
+def placement_values(points: Sequence[MeasuredPoint]) -> ValuesByPlacement:
     """Returns the numbers of one measured point in all placements of its code. A number that one placement lacks is
     left out."""
     by_placement: list[dict[ValueName, float]] = []
@@ -56,4 +56,6 @@ def placement_values(points: Sequence[MeasuredPoint]) -> PlacedValues:
             times[key] += 1
         by_placement.append(mine)
     shared = [name for name in by_placement[0] if all(name in values_of for values_of in by_placement)]
-    return PlacedValues(points[0].run_id, {name: [values_of[name] for values_of in by_placement] for name in shared})
+    return ValuesByPlacement(
+        points[0].run_id, {name: [values_of[name] for values_of in by_placement] for name in shared}
+    )

@@ -34,7 +34,7 @@ def cores_text(point: PointId) -> str:
     )
 
 
-def pinning_note(points: Iterable[PointId]) -> str:
+def task_pinning_sentence(points: Iterable[PointId]) -> str:
     """Returns a sentence on whether tasks are bound to cores. Empty if no point has several cores."""
     pinnings = {pinning_text(point) for point in points} - {""}
     if pinnings == {"pinned"}:

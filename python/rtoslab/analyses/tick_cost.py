@@ -46,13 +46,13 @@ class TickModel:
     worst_count: int
 
     @property
-    def share(self) -> float | None:
+    def cycles_per_released_task(self) -> float | None:
         """Returns the cycles per released task in the longest tick, above the most frequent tick without a release.
         None if the longest tick released none."""
         return (self.worst - self.mode) / self.worst_count if self.worst_count else None
 
     @property
-    def remainder(self) -> float:
+    def unfitted_cycles(self) -> float:
         """Returns the cycles of the longest tick that the fitted model does not explain."""
         return self.worst - self.mode - self.per_task * self.worst_count
 
@@ -97,7 +97,7 @@ def fit_tick_model(samples: Mapping[int, Sequence[int]]) -> TickModel | None:
     )
 
 
-def choices_by_loops(point: MeasuredPoint) -> dict[int, list[SeriesSamples]]:
+def search_samples_by_loops(point: MeasuredPoint) -> dict[int, list[SeriesSamples]]:
     """Returns the durations of the kernel's search for the next task, by the number of the search's loops. A search
     without a step counts as one loop."""
     by_loops_: dict[int, list[SeriesSamples]] = {}

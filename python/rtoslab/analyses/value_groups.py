@@ -3,7 +3,7 @@
 The trap it prevents: a median over two kernels, drawn as one bar with a band from one kernel to the other. The caller
 names the axes that are joined. If the values differ on any other axis, there is no mark, but an error.
 
-    groups = group_by(values, drawn=("benchmark", "kernel"), joined=("param.seed",))
+    groups = group_values_by_axes(values, drawn=("benchmark", "kernel"), joined=("param.seed",))
 """
 
 from collections.abc import Collection, Sequence
@@ -24,13 +24,13 @@ def differing_axes(values: Sequence[MeasuredValue], allowed: Collection[str] = (
     keys = dict.fromkeys([*AXES, *(key for value in values for key in value.point.config)])
     axes = {}
     for axis in keys:
-        places = list(dict.fromkeys(value.axis(axis) or DEFAULTS.get(axis, "") for value in values))
+        places = list(dict.fromkeys(value.axis_text(axis) or DEFAULTS.get(axis, "") for value in values))
         if len(places) > 1 and axis not in allowed:
             axes[axis] = places
     return axes
 
 
-def group_by(
+def group_values_by_axes(
     values: Sequence[MeasuredValue], drawn: Sequence[str], joined: Collection[str] = (), subject: str = "a figure"
 ) -> dict[tuple[str, ...], list[MeasuredValue]]:
     """Groups measured values by their coordinates on the `drawn` axes, such as benchmark and kernel, in the order of
@@ -41,7 +41,7 @@ def group_by(
     """
     groups: dict[tuple[str, ...], list[MeasuredValue]] = {}
     for value in values:
-        groups.setdefault(tuple(value.axis(axis) for axis in drawn), []).append(value)
+        groups.setdefault(tuple(value.axis_text(axis) for axis in drawn), []).append(value)
     for place, members in groups.items():
         mixed = differing_axes(members, {*drawn, *joined})
         if mixed:

@@ -54,11 +54,11 @@ def run(
     root = find_root()
     options = Options(kernels, boards, cores, window_ms, config or {}, full)
     plan = make_plan(Catalogue(root), names, options)
-    folder = Path(out) if out else default_out(root, plan, names)
+    folder = Path(out) if out else default_run_directory(root, plan, names)
     return run_plan(root, plan, folder, jobs=jobs, listener=listener, options=MeasureOptions(again=fresh))
 
 
-def default_out(root: Path, plan: Plan, names: Iterable[str]) -> Path:
+def default_run_directory(root: Path, plan: Plan, names: Iterable[str]) -> Path:
     """Returns the default run directory, `runs/<names>-<hash>`: the same for the same request on the same sources."""
     catalogue = Catalogue(root)
     with contents_cache():

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from rtoslab.api.library import default_out
+from rtoslab.api.library import default_run_directory
 from rtoslab.base import (
     BoardResetError,
     BoardSilentError,
@@ -87,7 +87,7 @@ def run_on_targets(
     return _measure_points(catalogue, names, options, out, point_runner)
 
 
-def run_on_port(
+def measure_over_serial_port(
     names: Iterable[str], options: Options, port: str, out: Path | None = None
 ) -> tuple[Path, list[PointOutcome]]:
     """Measures on a real board, point by point: each image must be flashed by the user while the port is listened to.
@@ -99,7 +99,7 @@ def run_on_port(
     def point_runner(point: Point) -> Runner:
         """Returns a function that reads a run of this point from the serial port."""
 
-        def listen_to_image(built: BuiltImage, progress: Progress) -> RunOutput:
+        def ask_to_flash_and_listen(built: BuiltImage, progress: Progress) -> RunOutput:
             """Asks the user to flash an image. Returns what it sends."""
             progress("listening", 0.0)
             board = catalogue.board(point.board).facts
@@ -107,7 +107,7 @@ def run_on_port(
             limit_s = SILENCE_LIMIT_S + point.window_ms / 1000
             return RunOutput(listen_to_board(port, board.uart.baud, built.expected.run, limit_s))
 
-        return listen_to_image
+        return ask_to_flash_and_listen
 
     return _measure_points(catalogue, names, options, out, point_runner)
 
@@ -138,7 +138,7 @@ def _measure_points(
     and how each ended."""
     listed = list(names)
     plan = mark_unreadable_points(make_plan(catalogue, listed, options))
-    folder = out or default_out(catalogue.root, plan, [*listed, "board"])
+    folder = out or default_run_directory(catalogue.root, plan, [*listed, "board"])
     run_folder = RunDirectory.create(folder, plan.suite, [point_id(catalogue, point) for point in plan.points])
     outcomes: list[PointOutcome] = []
     for point in plan.points:

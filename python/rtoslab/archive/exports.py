@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rtoslab.analyses import placement_number, point_metrics
+from rtoslab.analyses import all_point_figures, placement_number
 from rtoslab.archive.index import ArchivedPoint
 from rtoslab.intake import column_of, escape_csv_cell, write_parquet
 from rtoslab.results import COLUMNS, MeasuredPoint
@@ -47,7 +47,7 @@ def figure_rows(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
         if not isinstance(result, MeasuredPoint):
             yield {**axes, "metric": None, "value": None, "unit": None}
             continue
-        for metric in point_metrics(result):
+        for metric in all_point_figures(result):
             yield {**axes, "metric": metric.id, "value": metric.value, "unit": metric.unit}
 
 
@@ -82,13 +82,13 @@ def _axis_cells(result: ArchivedPoint) -> Row:
     }
 
 
-def as_parquet(rows: Iterable[Row], columns: Columns) -> bytes:
+def rows_as_parquet(rows: Iterable[Row], columns: Columns) -> bytes:
     """Returns the rows as a Parquet file. `columns`: names and types of the columns, where None is for texts."""
     listed = list(rows)
     return write_parquet({name: column_of([row[name] for row in listed], dtype) for name, dtype in columns})
 
 
-def as_csv(rows: Iterable[Row], columns: Columns) -> bytes:
+def rows_as_csv(rows: Iterable[Row], columns: Columns) -> bytes:
     """Returns the rows as CSV with a first line of column names."""
     out = io.StringIO()
     writer = csv.DictWriter(out, [name for name, _ in columns], lineterminator="\n")
@@ -97,13 +97,13 @@ def as_csv(rows: Iterable[Row], columns: Columns) -> bytes:
     return out.getvalue().encode()
 
 
-def as_jsonl(rows: Iterable[Row], columns: Columns) -> bytes:  # noqa: ARG001 (one face for all forms)
+def rows_as_jsonl(rows: Iterable[Row], columns: Columns) -> bytes:  # noqa: ARG001 (one face for all forms)
     """Returns the rows as JSON lines: one JSON object on each line."""
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
 EXPORTERS: Final[dict[str, Callable[[Iterable[Row], Columns], bytes]]] = {
-    "parquet": as_parquet,
-    "csv": as_csv,
-    "jsonl": as_jsonl,
+    "parquet": rows_as_parquet,
+    "csv": rows_as_csv,
+    "jsonl": rows_as_jsonl,
 }

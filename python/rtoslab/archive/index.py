@@ -51,7 +51,7 @@ class PointFilters:
     """The beginning of a run id, of the image's hash or of the kernel package's."""
 
 
-def find_points(run_folders: Iterable[Path], filters: PointFilters) -> Iterator[ArchivedPoint]:
+def find_stored_points(run_folders: Iterable[Path], filters: PointFilters) -> Iterator[ArchivedPoint]:
     """Yields the stored points that match the filters, one run directory after the other. `run_folders`: run
     directories, or folders of them."""
     for run in run_directories(run_folders):

@@ -6,7 +6,7 @@ from rtoslab.base.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from rtoslab.base import tools
-    from rtoslab.base.architecture_facts import code_address, cross_tool_name, load_architecture
+    from rtoslab.base.architecture_facts import cross_tool_name, load_architecture, without_thumb_bit
     from rtoslab.base.canonical_json import to_canonical_json
     from rtoslab.base.contents import (
         FileStamp,
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
         contents_cache,
         expire_contents_cache,
         file_listing,
-        file_stamp,
+        file_state_stamp,
         files_below,
         join_listing,
-        listing_rows,
+        make_listing_rows,
         memoize_by_contents,
         package_digest,
         sha256_of,
@@ -60,24 +60,24 @@ if TYPE_CHECKING:
         TaskSetError,
         ToolMissingError,
         UnknownNameError,
-        disk_error,
+        make_disk_error,
         nearest_name,
     )
     from rtoslab.base.extras import (
         absent_package_text,
-        extra_imports,
+        imports_of_extra,
         install_extra_text,
         missing_extra_package,
         require_extra,
     )
-    from rtoslab.base.file_flags import open_flags
+    from rtoslab.base.file_flags import combine_open_flags
     from rtoslab.base.file_locks import exclusive_lock, try_exclusive_lock
     from rtoslab.base.html_pages import render_template, web_page
     from rtoslab.base.output_files import STANDARD_OUTPUT, make_folder, write_whole
     from rtoslab.base.paths import (
         PROJECT_FILE,
         build_folder,
-        find_project,
+        find_project_folder,
         find_root,
         is_checkout,
         results_folder,

@@ -65,7 +65,7 @@ def load_architecture() -> ArchitectureFacts:
     return read_architecture(find_root())
 
 
-def code_address(address: int) -> int:
+def without_thumb_bit(address: int) -> int:
     """Returns the address of code without the bit that only says Thumb state."""
     return address & _code_mask()
 

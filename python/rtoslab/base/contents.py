@@ -39,7 +39,7 @@ CLOCK_STEP_NS = 50_000_000
 """Longer than one step of any usual file system's clock. FAT has longer ones, but no checkout is there."""
 
 
-def file_stamp(path: Path | str) -> FileStamp:
+def file_state_stamp(path: Path | str) -> FileStamp:
     """Returns a file's inode, size and times, which change when its content does. Raises OSError."""
     status, now = os.stat(path), time.time_ns()  # noqa: PTH116 (a third of the time)
     just_now = (now,) if now - status.st_mtime_ns < CLOCK_STEP_NS else ()
@@ -112,10 +112,10 @@ def sources_digest(package: Path) -> str:
 def file_listing(base: Path, paths: Iterable[Path]) -> str:
     """Returns a text with a line for each file, in order: its path relative to `base` and its SHA-256. Raises
     OSError."""
-    return join_listing(listing_rows(base, paths))
+    return join_listing(make_listing_rows(base, paths))
 
 
-def listing_rows(base: Path, paths: Iterable[Path | str]) -> tuple[ListingRow, ...]:
+def make_listing_rows(base: Path, paths: Iterable[Path | str]) -> tuple[ListingRow, ...]:
     """Returns the rows of a file listing (path relative to `base`, and line), in any order. Raises OSError."""
     skip = len(str(base)) + 1
     rows_ = ((tuple(str(path)[skip:].split(os.sep)), path) for path in paths)  # noqa: PTH206 (a third of the time)
@@ -141,7 +141,7 @@ def join_listing(listing: Iterable[ListingRow]) -> str:
 
 def sha256_of(path: Path | str) -> str:
     """Returns the SHA-256 of a file's content. Raises OSError."""
-    return _cached_sha256(str(path), file_stamp(path))
+    return _cached_sha256(str(path), file_state_stamp(path))
 
 
 @cache

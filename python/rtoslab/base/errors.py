@@ -232,7 +232,7 @@ class CheckError(RtoslabError):
     """Raised if a task set cannot be run on a board to check its bounds, or the run did not do what it should."""
 
 
-def disk_error(action: str, path: Path, cause: OSError) -> StoreError:
+def make_disk_error(action: str, path: Path, cause: OSError) -> StoreError:
     """Returns the error for a failed file operation, with the reason and a remedy. `action`: begins the message, such
     as `store the point in`."""
     reason = (cause.strerror or str(cause)).lower()

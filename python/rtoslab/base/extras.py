@@ -23,7 +23,7 @@ MODULES: Final = {
 
 
 @contextmanager
-def extra_imports(extra: str, purpose: str) -> Iterator[None]:
+def imports_of_extra(extra: str, purpose: str) -> Iterator[None]:
     """Wraps the import statements of packages that an extra of rtoslab brings.
 
     Raises ToolMissingError that says which one is missing, for what, and what to install."""

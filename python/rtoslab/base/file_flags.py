@@ -3,7 +3,7 @@
 import os
 
 
-def open_flags(*names: str) -> int:
+def combine_open_flags(*names: str) -> int:
     """Returns the named flags of `os.open` combined, without those that this system lacks.
     O_BINARY, which Windows needs, is added.
     """

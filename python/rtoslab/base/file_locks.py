@@ -7,7 +7,7 @@ from typing import Final
 
 from filelock import FileLock, Timeout
 
-from rtoslab.base.errors import disk_error
+from rtoslab.base.errors import make_disk_error
 
 _ASK_AGAIN_S: Final = 0.01
 
@@ -21,7 +21,7 @@ def exclusive_lock(path: Path) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except OSError as cause:
-        raise disk_error("lock", path, cause) from None
+        raise make_disk_error("lock", path, cause) from None
     try:
         yield
     finally:
@@ -38,7 +38,7 @@ def try_exclusive_lock(path: Path) -> Iterator[bool]:
         yield False
         return
     except OSError as cause:
-        raise disk_error("lock", path, cause) from None
+        raise make_disk_error("lock", path, cause) from None
     try:
         yield True
     finally:

@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base.errors import StoreError, disk_error
-from rtoslab.base.file_flags import open_flags
+from rtoslab.base.errors import StoreError, make_disk_error
+from rtoslab.base.file_flags import combine_open_flags
 
 STANDARD_OUTPUT: Final = Path("-")
 
@@ -27,8 +27,8 @@ def write_whole(path: Path, content: str | bytes, description: str) -> None:
     try:
         if path == STANDARD_OUTPUT or _is_standard_output(path):
             _write_to_stdout(data)
-        elif _is_special(path):
-            _write_into(path, data)
+        elif _is_device_or_fifo(path):
+            _write_to_device(path, data)
         else:
             _replace_file(path.resolve(), data)
     except BrokenPipeError:
@@ -42,13 +42,13 @@ def make_folder(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as cause:
-        raise disk_error("make the folder", path, cause) from None
+        raise make_disk_error("make the folder", path, cause) from None
 
 
 def _write_error(description: str, path: Path, cause: Exception) -> StoreError:
     """Returns the error for a file that could not be written. `description` names it."""
     if isinstance(cause, OSError):
-        return disk_error(f"write {description}", path, cause)
+        return make_disk_error(f"write {description}", path, cause)
     reason = "a loop of symbolic links" if isinstance(cause, RuntimeError) else str(cause)
     return StoreError(f"Cannot write {description} {path} ({reason}); check the path.")
 
@@ -63,7 +63,7 @@ def _is_standard_output(path: Path) -> bool:
         return False
 
 
-def _is_special(path: Path) -> bool:
+def _is_device_or_fifo(path: Path) -> bool:
     """Whether the path is a FIFO, a device or a socket, which has no content to replace."""
     try:
         mode = path.stat().st_mode
@@ -79,9 +79,9 @@ def _write_to_stdout(data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def _write_into(path: Path, data: bytes) -> None:
+def _write_to_device(path: Path, data: bytes) -> None:
     """Writes bytes to a device, FIFO or socket that exists."""
-    descriptor = os.open(path, open_flags("O_WRONLY", "O_NOCTTY"))
+    descriptor = os.open(path, combine_open_flags("O_WRONLY", "O_NOCTTY"))
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)
 
@@ -90,7 +90,7 @@ def _replace_file(path: Path, data: bytes) -> None:
     """Writes a new file beside the old one and gives it the old one's name, so that a reader sees one of them whole."""
     work = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        descriptor = os.open(work, open_flags("O_WRONLY", "O_CREAT", "O_EXCL", "O_CLOEXEC"), 0o666)
+        descriptor = os.open(work, combine_open_flags("O_WRONLY", "O_CREAT", "O_EXCL", "O_CLOEXEC"), 0o666)
         with os.fdopen(descriptor, "wb") as file:
             with suppress(FileNotFoundError):
                 work.chmod(stat.S_IMODE(path.stat().st_mode))

@@ -44,7 +44,7 @@ def find_root() -> Path:
     )
 
 
-def find_project() -> Path | None:
+def find_project_folder() -> Path | None:
     """Returns the nearest folder, from the working directory upwards, that contains an rtoslab.toml. None if there is
     none."""
     here = Path.cwd()

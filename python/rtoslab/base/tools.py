@@ -114,13 +114,13 @@ def program_output(command: Sequence[str | Path], stdin_text: str | None = None,
     replaced.
     """
     process = _run_query(command, stdin_text, limit_s)
-    return _decode_reply(process.stdout or process.stderr) if process else ""
+    return _decode_tool_output(process.stdout or process.stderr) if process else ""
 
 
 def successful_output(command: Sequence[str | Path]) -> str:
     """Returns what a program prints, without space around it. Empty if it fails."""
     process = _run_query(command, None, REPLY_LIMIT_S)
-    return _decode_reply(process.stdout).strip() if process and process.returncode == 0 else ""
+    return _decode_tool_output(process.stdout).strip() if process and process.returncode == 0 else ""
 
 
 def _run_query(
@@ -133,19 +133,19 @@ def _run_query(
             input=(stdin_text or "").encode(),
             capture_output=True,
             check=False,
-            env=plain_environment(),
+            env=english_environment(),
             timeout=limit_s,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
 
 
-def _decode_reply(reply: bytes) -> str:
+def _decode_tool_output(reply: bytes) -> str:
     """Returns a program's output as text. It is cut to a limit, and bytes that are no UTF-8 are replaced."""
     return reply[:REPLY_BYTES].decode("utf-8", errors="replace")
 
 
-def plain_environment() -> dict[str, str]:
+def english_environment() -> dict[str, str]:
     """Returns the environment variables for programs that build nothing: all, with messages in English."""
     return {**os.environ, "LC_ALL": "C"}
 

@@ -7,19 +7,19 @@ keeps and reads what a user contributes. `silicon_figures` sets kernel figures b
 
 from rtoslab.calibrate.calibration_table import read_calibration_table
 from rtoslab.calibrate.readings import CalibrationReadings, calibration_image, measure_board, virtual_board_runner
-from rtoslab.calibrate.report import findings_table, rows_table
-from rtoslab.calibrate.settings_fit import SettingsFit, fit_settings, unexplained_rows
+from rtoslab.calibrate.report import calibration_rows_table, timing_settings_table
+from rtoslab.calibrate.settings_fit import SettingsFit, calibration_rows_outside_bounds, fit_settings
 from rtoslab.calibrate.silicon_figures import (
     BoardFigures,
     KernelFigure,
     board_figures,
-    pair_figures,
+    pair_silicon_and_virtual_figures,
     silicon_comparison_table,
 )
 from rtoslab.calibrate.silicon_file import (
     KernelFigures,
     SiliconFile,
-    figures_for_file,
+    kernel_figures_for_file,
     make_silicon_file,
     read_silicon,
     setting_grades,

@@ -71,7 +71,7 @@ class SettingsMatch:
         simulated = self.simulator_values(values)
         return float("inf") if simulated is None else float(self.weights @ np.abs(simulated - self.silicon_values))
 
-    def excess_difference(self, values: SettingValues) -> float:
+    def difference_outside_bounds(self, values: SettingValues) -> float:
         """Returns how far the virtual board's values are outside silicon's bounds, in cycles, summed over the rows'
         means."""
         simulated = self.simulator_values(values)
@@ -85,7 +85,7 @@ class SettingsMatch:
         for key, by in steps.items():
             slope = self.setting_effect(values, key, int(np.sign(by)))
             simulated = simulated if slope is None else simulated + by * slope
-        return self._excess_by_weight(simulated) <= self.excess_difference(values) + TOLERANCE_CYCLES
+        return self._excess_by_weight(simulated) <= self.difference_outside_bounds(values) + TOLERANCE_CYCLES
 
     def _excess_by_weight(self, simulated: Vector) -> float:
         """Returns the weighted sum of how far simulated values are outside silicon's bounds."""
@@ -96,11 +96,11 @@ class SettingsMatch:
         them."""
         return simulated - np.clip(simulated, self.low, self.high)
 
-    def match_score(self, values: SettingValues) -> tuple[float, float]:
+    def mismatch_score(self, values: SettingValues) -> tuple[float, float]:
         """Returns how badly settings match silicon: first the excess, then the total difference. Smaller is better."""
-        return round(self.excess_difference(values), 6), round(self.total_difference(values), 6)
+        return round(self.difference_outside_bounds(values), 6), round(self.total_difference(values), 6)
 
-    def slack_cycles(self) -> float:
+    def total_bounds_width(self) -> float:
         """Returns how wide silicon's bounds are, in cycles, summed over the rows' means."""
         return float(self.weights @ (self.high - self.low))
 

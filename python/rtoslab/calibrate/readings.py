@@ -40,7 +40,10 @@ class CalibrationReadings:
         This is the most frequent reading of all rounds, or their median: a few rounds are disturbed even with masked
         interrupts.
         """
-        return {name: np.array([_centre_and_bounds(rounds)[0] for rounds in row]) for name, row in self.rows.items()}
+        return {
+            name: np.array([_probable_reading_and_bounds(rounds)[0] for rounds in row])
+            for name, row in self.rows.items()
+        }
 
     def reading_bounds(self) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """Returns, for each value of each calibration row, the lowest and the highest reading that may be true.
@@ -50,14 +53,14 @@ class CalibrationReadings:
         """
         return {
             name: (
-                np.array([_centre_and_bounds(rounds)[1] for rounds in row]),
-                np.array([_centre_and_bounds(rounds)[2] for rounds in row]),
+                np.array([_probable_reading_and_bounds(rounds)[1] for rounds in row]),
+                np.array([_probable_reading_and_bounds(rounds)[2] for rounds in row]),
             )
             for name, row in self.rows.items()
         }
 
 
-def _centre_and_bounds(rounds: NDArray[np.int64]) -> tuple[float, float, float]:
+def _probable_reading_and_bounds(rounds: NDArray[np.int64]) -> tuple[float, float, float]:
     """Returns the most probable reading of a value, and the lowest and the highest one that may be true.
 
     The error of a median is by the median absolute deviation: 1.4826 of it is a normal deviation, and a median's error

@@ -10,7 +10,7 @@ from rtoslab.calibrate.readings import CalibrationReadings
 from rtoslab.calibrate.settings_fit import SettingFinding, SettingsFit
 
 
-def findings_table(fit: SettingsFit, grades: Mapping[str, str]) -> ValueTable:
+def timing_settings_table(fit: SettingsFit, grades: Mapping[str, str]) -> ValueTable:
     """Returns a table of the timing settings, each with its default, its best fit and the verdict."""
     rows = [
         (
@@ -20,8 +20,8 @@ def findings_table(fit: SettingsFit, grades: Mapping[str, str]) -> ValueTable:
             finding.best if finding.has_effect else None,
             f"{finding.low} to {finding.high}" if finding.has_effect else None,
             f"{finding.error_cycles:g}" if finding.has_effect else None,
-            _verdict_text(fit, finding),
-            ", ".join(_short_key(key) for key in finding.together),
+            _setting_verdict_text(fit, finding),
+            ", ".join(_key_without_timing(key) for key in finding.together),
         )
         for finding in fit.findings
     ]
@@ -38,7 +38,7 @@ def findings_table(fit: SettingsFit, grades: Mapping[str, str]) -> ValueTable:
     return ValueTable("rules", "Timing rules", columns, rows)
 
 
-def _verdict_text(fit: SettingsFit, finding: SettingFinding) -> str:
+def _setting_verdict_text(fit: SettingsFit, finding: SettingFinding) -> str:
     """Returns the verdict on one timing setting as text, such as `confirmed` or `refuted`."""
     if not finding.has_effect:
         return "affects no row"
@@ -52,12 +52,12 @@ def _verdict_text(fit: SettingsFit, finding: SettingFinding) -> str:
     return "confirmed" if finding.low == finding.high else "not refuted"
 
 
-def _short_key(key: str) -> str:
+def _key_without_timing(key: str) -> str:
     """Returns a setting's key without `timing.`."""
     return key.removeprefix("timing.")
 
 
-def rows_table(
+def calibration_rows_table(
     table: CalibrationTable, silicon: CalibrationReadings, before: CalibrationReadings, after: CalibrationReadings
 ) -> ValueTable:
     """Returns a table of the calibration rows: silicon's cycles, and how far the virtual board is off, with defaults
@@ -72,12 +72,12 @@ def rows_table(
         if row.id not in true:
             continue
         spread = int(np.max(np.ptp(silicon.rows[row.id], axis=1)))
-        worst = [_largest_text(model[row.id] - true[row.id]) for model in (first, last)]
+        worst = [_largest_difference_text(model[row.id] - true[row.id]) for model in (first, last)]
         rows.append((row.group, row.title, f"{np.mean(true[row.id]):.2f}", spread, *worst))
     columns = ("group", "row", "silicon, mean cycles", "spread", "default differs by", "best fit differs by")
     return ValueTable("rows", "Rows", columns, rows)
 
 
-def _largest_text(difference: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
+def _largest_difference_text(difference: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
     """Returns the difference that is largest without its sign, as text with the sign."""
     return f"{difference[np.argmax(np.abs(difference))]:+g}"

@@ -24,15 +24,17 @@ Slopes = dict[str, dict[int, Vector]]
 """Setting -> 1 or -1 -> the change of each value by a step in this direction."""
 
 
-def search_settings(match: SettingsMatch, keys: Sequence[str], say: Say) -> SettingValues:
+def search_best_settings(match: SettingsMatch, keys: Sequence[str], say: Say) -> SettingValues:
     """Returns the values of all settings that match silicon best. Only those named in `keys` are changed. `say`: is
     told the progress."""
     best = _search_by_steps(match, keys, say)
-    if match.excess_difference(best) > TOLERANCE_CYCLES:
+    if match.difference_outside_bounds(best) > TOLERANCE_CYCLES:
         # A first step may have been wrong, so the search runs again without each changed setting.
         for wrong in match.setting_changes(best):
             say(f"Another way, with {wrong} as it is.")
-            best = min(best, _search_by_steps(match, [key for key in keys if key != wrong], say), key=match.match_score)
+            best = min(
+                best, _search_by_steps(match, [key for key in keys if key != wrong], say), key=match.mismatch_score
+            )
     return _move_towards_defaults(match, _drop_unneeded_changes(match, best, keys))
 
 
@@ -40,27 +42,27 @@ def _search_by_steps(match: SettingsMatch, keys: Sequence[str], say: Say) -> Set
     """Returns settings that are improved from the defaults, step by step, until no change gives a better match."""
     values = dict(match.defaults)
     for _ in range(_STEPS):
-        if match.excess_difference(values) <= TOLERANCE_CYCLES:
+        if match.difference_outside_bounds(values) <= TOLERANCE_CYCLES:
             break
-        say(f"{match.excess_difference(values):.3f} cycles of difference are left; the next step.")
-        better = _better_values(match, values, keys)
+        say(f"{match.difference_outside_bounds(values):.3f} cycles of difference are left; the next step.")
+        better = _find_better_settings(match, values, keys)
         if better is None:
             break
         values = better
     return values
 
 
-def _better_values(match: SettingsMatch, values: SettingValues, keys: Sequence[str]) -> SettingValues | None:
+def _find_better_settings(match: SettingsMatch, values: SettingValues, keys: Sequence[str]) -> SettingValues | None:
     """Returns settings that match silicon better after one change. None if no change helps."""
     slopes = _setting_effects(match, values, keys)
     for candidates in (
-        _single_moves(match, values, slopes),
-        _pair_moves(match, values, slopes),
-        _moves_within_reach(values, slopes),
+        _single_setting_changes(match, values, slopes),
+        _pairs_of_setting_changes(match, values, slopes),
+        _changes_within_reach(values, slopes),
     ):
-        best = min(candidates, key=match.match_score, default=values)
-        if match.match_score(best) < match.match_score(values):
-            return _repeat_move(match, values, best)
+        best = min(candidates, key=match.mismatch_score, default=values)
+        if match.mismatch_score(best) < match.mismatch_score(values):
+            return _repeat_setting_change(match, values, best)
     return None
 
 
@@ -86,7 +88,7 @@ def _remaining_difference(match: SettingsMatch, values: SettingValues) -> Vector
     return match.silicon_values - simulated
 
 
-def _single_moves(match: SettingsMatch, values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
+def _single_setting_changes(match: SettingsMatch, values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
     """Yields the settings with one of them changed, as far as its slope suggests."""
     left = _remaining_difference(match, values)
     for key, ways in slopes.items():
@@ -106,7 +108,7 @@ def _median_by_weight(left: Vector, slope: Vector, weight: Vector) -> int:
     return round(float(steps[order][min(int(half), len(order) - 1)]))
 
 
-def _pair_moves(match: SettingsMatch, values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
+def _pairs_of_setting_changes(match: SettingsMatch, values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
     """Yields the settings with two of them changed together, where a linear estimate promises most first."""
     left, promised = _remaining_difference(match, values), []
     for one, other in combinations(slopes, 2):
@@ -121,7 +123,7 @@ def _pair_moves(match: SettingsMatch, values: SettingValues, slopes: Slopes) -> 
         yield with_moved_setting(with_moved_setting(values, one, a), other, b)
 
 
-def _moves_within_reach(values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
+def _changes_within_reach(values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
     """Yields the settings with one of them changed by each number of steps up to REACH, since effects may not be
     linear."""
     for key in slopes:
@@ -130,12 +132,12 @@ def _moves_within_reach(values: SettingValues, slopes: Slopes) -> Iterator[Setti
                 yield with_moved_setting(values, key, by)
 
 
-def _repeat_move(match: SettingsMatch, before: SettingValues, values: SettingValues) -> SettingValues:
+def _repeat_setting_change(match: SettingsMatch, before: SettingValues, values: SettingValues) -> SettingValues:
     """Repeats the change from `before` to `values` as long as it helps. Returns the best settings."""
     direction = {key: int(np.sign(values[key] - before[key])) for key in values}
     while True:
         on = {key: value + direction[key] for key, value in values.items()}
-        if min(on.values()) < 0 or match.match_score(on) >= match.match_score(values):
+        if min(on.values()) < 0 or match.mismatch_score(on) >= match.mismatch_score(values):
             return values
         values = on
 
@@ -148,12 +150,15 @@ def _drop_unneeded_changes(match: SettingsMatch, values: SettingValues, keys: Se
         again = False
         for key in match.setting_changes(values):
             tried = {**values, key: match.defaults[key]}
-            if match.excess_difference(tried) > match.excess_difference(values) + TOLERANCE_CYCLES:
+            if match.difference_outside_bounds(tried) > match.difference_outside_bounds(values) + TOLERANCE_CYCLES:
                 tried = _compensate_by_setting(
                     match, values, tried, [other for other in keys if match.share_witness(key, other)]
                 )
             fewer = len(match.setting_changes(tried)) < len(match.setting_changes(values))
-            if fewer and match.excess_difference(tried) <= match.excess_difference(values) + TOLERANCE_CYCLES:
+            if (
+                fewer
+                and match.difference_outside_bounds(tried) <= match.difference_outside_bounds(values) + TOLERANCE_CYCLES
+            ):
                 values, again = tried, True
                 break
     return values
@@ -164,9 +169,9 @@ def _compensate_by_setting(
 ) -> SettingValues:
     """Returns the settings `tried`, with one of `keys` changed if the match then is as good as with `values`."""
     slopes = _setting_effects(match, tried, keys)
-    for candidates in (_single_moves(match, tried, slopes), _moves_within_reach(tried, slopes)):
-        best = min(candidates, key=match.match_score, default=tried)
-        if match.excess_difference(best) <= match.excess_difference(values) + TOLERANCE_CYCLES:
+    for candidates in (_single_setting_changes(match, tried, slopes), _changes_within_reach(tried, slopes)):
+        best = min(candidates, key=match.mismatch_score, default=tried)
+        if match.difference_outside_bounds(best) <= match.difference_outside_bounds(values) + TOLERANCE_CYCLES:
             return best
     return tried
 
@@ -176,8 +181,8 @@ def _move_towards_defaults(match: SettingsMatch, values: SettingValues) -> Setti
     for key in match.setting_changes(values):
         towards = 1 if values[key] < match.defaults[key] else -1
         while (
-            match.excess_difference(with_moved_setting(values, key, towards))
-            <= match.excess_difference(values) + TOLERANCE_CYCLES
+            match.difference_outside_bounds(with_moved_setting(values, key, towards))
+            <= match.difference_outside_bounds(values) + TOLERANCE_CYCLES
         ):
             values = with_moved_setting(values, key, towards)
             if values[key] == match.defaults[key]:

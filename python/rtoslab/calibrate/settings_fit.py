@@ -15,7 +15,7 @@ from rtoslab.base import count_text
 from rtoslab.calibrate.calibration_table import CalibrationTable
 from rtoslab.calibrate.match import TOLERANCE_CYCLES, SettingsMatch, SettingValues, Vector
 from rtoslab.calibrate.readings import CalibrationReadings, RunSettings
-from rtoslab.calibrate.search import search_settings
+from rtoslab.calibrate.search import search_best_settings
 
 _NEAR: Final = 8
 """So many steps of a range are tested one by one. Then their size doubles."""
@@ -92,11 +92,11 @@ def fit_settings(
     start = dict(match.defaults)
     seen = [key for key in match.keys if match.has_effect(start, key)]
     say(f"{count_text(len(seen), 'setting', 'affects', 'affect')} the rows; the search begins.")
-    best = search_settings(match, seen, say)
-    ranges = {key: _range_alone(match, best, key) for key in seen}
+    best = search_best_settings(match, seen, say)
+    ranges = {key: _range_with_others_fixed(match, best, key) for key in seen}
     groups: list[SettingGroup] = []
     for trade in [*_cancelling_steps(match, best, seen), *_equivalent_steps(match, best, seen)]:
-        points = _values_along(match, best, trade)
+        points = _equivalent_settings(match, best, trade)
         if len(points) > 1 and not any(set(group.keys) == set(trade) for group in groups):
             best = min(
                 points, key=lambda point: (len(match.setting_changes(point)), _distance_from_defaults(match, point))
@@ -104,18 +104,18 @@ def fit_settings(
             differs = not any(all(point[key] == match.defaults[key] for key in trade) for point in points)
             groups.append(SettingGroup(tuple(trade), differs))
             for key in trade:
-                ranges[key] = _widen_range(ranges[key], [point[key] for point in points])
+                ranges[key] = _extend_range_to_contain(ranges[key], [point[key] for point in points])
     return SettingsFit(
         tuple(_make_finding(match, best, key, ranges.get(key), groups) for key in sorted(defaults)),
         tuple(groups),
         {key: best[key] for key in match.setting_changes(best)},
         match.total_difference(start),
         match.total_difference(best),
-        match.slack_cycles(),
+        match.total_bounds_width(),
     )
 
 
-def _range_alone(match: SettingsMatch, best: SettingValues, key: str) -> tuple[int, int]:
+def _range_with_others_fixed(match: SettingsMatch, best: SettingValues, key: str) -> tuple[int, int]:
     """Returns the lowest and the highest value of a setting that match as well, while all others keep their values."""
     return best[key] - _steps_without_loss(match, best, {key: -1}), best[key] + _steps_without_loss(
         match, best, {key: 1}
@@ -127,7 +127,7 @@ def _steps_without_loss(match: SettingsMatch, best: SettingValues, steps: Mappin
 
     def keeps_match(times: int) -> bool:
         """Whether the match is as good after the changes are made this many times."""
-        return _is_as_good(match, best, {key: times * by for key, by in steps.items()})
+        return _match_as_well(match, best, {key: times * by for key, by in steps.items()})
 
     for times in range(_NEAR):
         if not keeps_match(times + 1):
@@ -182,26 +182,29 @@ def _equivalent_steps(match: SettingsMatch, best: SettingValues, keys: Sequence[
         alike = np.array_equal(match.witnessed[one], match.witnessed[other])
         for steps, sign in product(_ROUNDED, (1, -1)):
             trade = {one: -sign * steps, other: sign}
-            if (alike or match.predicts_no_worse(best, trade)) and _is_compensation(match, best, trade):
+            if (alike or match.predicts_no_worse(best, trade)) and _compensate_each_other(match, best, trade):
                 result.append(trade)
                 break
     return result
 
 
-def _is_compensation(match: SettingsMatch, best: SettingValues, trade: Mapping[str, int]) -> bool:
+def _compensate_each_other(match: SettingsMatch, best: SettingValues, trade: Mapping[str, int]) -> bool:
     """Whether the changes together leave the match as good, while each of them alone makes it worse."""
-    return _is_as_good(match, best, trade) and not any(_is_as_good(match, best, {key: by}) for key, by in trade.items())
-
-
-def _is_as_good(match: SettingsMatch, best: SettingValues, steps: Mapping[str, int]) -> bool:
-    """Whether the match is as good after these changes of settings."""
-    tried = {**best, **{key: best[key] + by for key, by in steps.items()}}
-    return (
-        min(tried.values()) >= 0 and match.excess_difference(tried) <= match.excess_difference(best) + TOLERANCE_CYCLES
+    return _match_as_well(match, best, trade) and not any(
+        _match_as_well(match, best, {key: by}) for key, by in trade.items()
     )
 
 
-def _values_along(match: SettingsMatch, best: SettingValues, trade: Mapping[str, int]) -> list[SettingValues]:
+def _match_as_well(match: SettingsMatch, best: SettingValues, steps: Mapping[str, int]) -> bool:
+    """Whether the match is as good after these changes of settings."""
+    tried = {**best, **{key: best[key] + by for key, by in steps.items()}}
+    return (
+        min(tried.values()) >= 0
+        and match.difference_outside_bounds(tried) <= match.difference_outside_bounds(best) + TOLERANCE_CYCLES
+    )
+
+
+def _equivalent_settings(match: SettingsMatch, best: SettingValues, trade: Mapping[str, int]) -> list[SettingValues]:
     """Returns the settings that are reached by making the changes `trade` again and again, in both directions, while
     the match stays as good."""
     back, on = (_steps_without_loss(match, best, {key: sign * step for key, step in trade.items()}) for sign in (-1, 1))
@@ -214,7 +217,7 @@ def _distance_from_defaults(match: SettingsMatch, values: SettingValues) -> int:
     return sum(abs(value - match.defaults[key]) for key, value in values.items())
 
 
-def _widen_range(edges: tuple[int, int], values: Sequence[int]) -> tuple[int, int]:
+def _extend_range_to_contain(edges: tuple[int, int], values: Sequence[int]) -> tuple[int, int]:
     """Returns the range (lowest, highest), extended so that it contains the values."""
     return min(edges[0], *values), max(edges[1], *values)
 
@@ -236,7 +239,7 @@ def _make_finding(
     )
 
 
-def unexplained_rows(silicon: CalibrationReadings, model: CalibrationReadings) -> dict[str, float]:
+def calibration_rows_outside_bounds(silicon: CalibrationReadings, model: CalibrationReadings) -> dict[str, float]:
     """Returns the calibration rows in which the virtual board's values are outside silicon's bounds, each with the
     largest distance.
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.analyses import NamedFigure, leading_metrics
+from rtoslab.analyses import NamedFigure, leading_point_figures
 from rtoslab.base import PlanError, Value, ValueTable
 from rtoslab.results import MeasuredPoint, NotApplicable
 from rtoslab.store import RunDirectory
@@ -81,9 +81,9 @@ def board_figures(runs: Sequence[Path]) -> BoardFigures:
             result = stored.result
             if isinstance(result, MeasuredPoint):
                 images[result.point.benchmark] = str(stored.manifest["elf_sha256"])
-                for metric in leading_metrics(result):
+                for metric in leading_point_figures(result):
                     repeats_of.setdefault(f"{result.point.benchmark}.{metric.id}", []).append(
-                        _with_grain(metric, result)
+                        _with_count_resolution(metric, result)
                     )
             else:
                 reason = result.reason if isinstance(result, NotApplicable) else result.message
@@ -91,7 +91,7 @@ def board_figures(runs: Sequence[Path]) -> BoardFigures:
     return BoardFigures({name: figure_of_repeats(repeats) for name, repeats in repeats_of.items()}, missing, images)
 
 
-def _with_grain(metric: NamedFigure, result: MeasuredPoint) -> NamedFigure:
+def _with_count_resolution(metric: NamedFigure, result: MeasuredPoint) -> NamedFigure:
     """Returns the figure with a resolution of one count or more, because the measurement window may end before or after
     a count."""
     counts = sum(counter.count for counter in result.counters)
@@ -115,7 +115,9 @@ def _median_error(samples: Sequence[float]) -> float:
     return float(_NORMAL * np.median(np.abs(values - np.median(values))) / np.sqrt(len(values)))
 
 
-def pair_figures(silicon: BoardFigures, default: BoardFigures, fitted: BoardFigures | None) -> list[KernelFigure]:
+def pair_silicon_and_virtual_figures(
+    silicon: BoardFigures, default: BoardFigures, fitted: BoardFigures | None
+) -> list[KernelFigure]:
     """Returns each figure that both silicon and the virtual board have, side by side. Raises PlanError if they ran
     different images."""
     for name, image in silicon.images.items():

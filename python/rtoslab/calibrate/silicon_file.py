@@ -25,7 +25,7 @@ SILICON: Final = "silicon"
 """The grade of a rule that a board of silicon confirmed."""
 
 
-class FittedRule(StrictModel):
+class FittedSetting(StrictModel):
     """The fitted value and range of one timing setting."""
 
     default: int
@@ -77,7 +77,7 @@ class SiliconFile(StrictModel):
     image_sha256: str = Field(pattern=r"[0-9a-f]{64}")
     simulator_sha256: str
     """SHA-256 of the simulator sources whose rules were fitted."""
-    rules: dict[str, FittedRule]
+    rules: dict[str, FittedSetting]
     rows: dict[str, tuple[tuple[int, ...], ...]]
     """Raw: row -> value -> rounds, cycles."""
     kernel_figures: KernelFigures | None = None
@@ -89,7 +89,7 @@ class SiliconFile(StrictModel):
         return CalibrationReadings({name: np.array(row, dtype=np.int64) for name, row in self.rows.items()})
 
 
-def figures_for_file(kernel: str, window_ms: int, seen: BoardFigures) -> KernelFigures:
+def kernel_figures_for_file(kernel: str, window_ms: int, seen: BoardFigures) -> KernelFigures:
     """Returns a board's kernel figures as a silicon.json has them. `seen`: as measured."""
     figures = {
         name: SiliconFigure(repeats=figure.repeats, error_cycles=round(figure.error_cycles, 6))

@@ -6,9 +6,9 @@ analyzer of a given rate would have seen, `pulses` the intervals, `live` what an
 """
 
 from rtoslab.captures.capture import Capture
-from rtoslab.captures.forms import capture_forms, choose_form, read_capture, write_capture
-from rtoslab.captures.live import LiveRun, parse_wires, record_live, recording_path
-from rtoslab.captures.pulses import PulseTrain, find_pulses, unsure_note
-from rtoslab.captures.recording import OUT, PinRecording, pin_point, record_virtual
-from rtoslab.captures.sampling import resample
+from rtoslab.captures.forms import capture_format_modules, choose_capture_format, read_capture, write_capture
+from rtoslab.captures.live import LiveCaptureRun, parse_wires, record_live, recording_path
+from rtoslab.captures.pulses import PulseTrain, find_pulses, unknown_width_sentence
+from rtoslab.captures.recording import OUT, PinRecording, point_measured_by_pin, record_virtual
+from rtoslab.captures.sampling import resample_capture
 from rtoslab.captures.voltages import VoltageThreshold

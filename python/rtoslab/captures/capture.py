@@ -78,7 +78,7 @@ def _channel_names(channels: Sequence[Channel]) -> str:
     return ", ".join(channel.name for channel in channels) or "no channel"
 
 
-def make_channel(name: str, ticks: Sequence[int], levels: Sequence[int]) -> Channel:
+def build_channel_from_levels(name: str, ticks: Sequence[int], levels: Sequence[int]) -> Channel:
     """Returns a channel with these levels, each from its tick on. Repetitions of the level are left out."""
     at, to = np.asarray(ticks, np.int64), np.asarray(levels, np.int8)
     fresh = np.concatenate(([True], to[1:] != to[:-1])) if len(to) else np.zeros(0, bool)

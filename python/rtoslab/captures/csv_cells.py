@@ -13,7 +13,7 @@ SEPARATORS: Final = (";", "\t", ",")
 _NUMBER: Final = re.compile(r"\s*[-+]?(?:\d{1,40}\.?\d{0,40}|\.\d{1,40})(?:[eE][-+]?\d{1,3})?\s*", re.ASCII)
 
 
-def find_separator(lines: Iterable[str]) -> str:
+def find_cell_separator(lines: Iterable[str]) -> str:
     """Returns the character that separates cells: that of the last line that has one, or a comma."""
     for line in reversed(list(lines)):
         for separator in SEPARATORS:
@@ -22,23 +22,25 @@ def find_separator(lines: Iterable[str]) -> str:
     return ","
 
 
-def plain_number(cell: str) -> str:
+def with_decimal_point(cell: str) -> str:
     """Returns a cell with a point in place of a decimal comma."""
     return cell.replace(",", ".") if "." not in cell and cell.count(",") == 1 else cell
 
 
 def is_number(cell: str) -> bool:
     """Whether a cell is a decimal number, also with a decimal comma."""
-    return _NUMBER.fullmatch(cell) is not None or ("," in cell and _NUMBER.fullmatch(plain_number(cell)) is not None)
+    return _NUMBER.fullmatch(cell) is not None or (
+        "," in cell and _NUMBER.fullmatch(with_decimal_point(cell)) is not None
+    )
 
 
-def csv_rows(data: bytes, name: str, separator: str) -> Any:
+def csv_row_reader(data: bytes, name: str, separator: str) -> Any:
     """Returns a csv.reader (whose type has no name) of the lines of a text. No cell of these files contains a line end,
     so iteration raises CaptureError for a quotation mark that is not closed in its line. `name` is the file's."""
-    return csv.reader(_whole_lines(data, name), delimiter=separator, skipinitialspace=True)
+    return csv.reader(_complete_csv_lines(data, name), delimiter=separator, skipinitialspace=True)
 
 
-def _whole_lines(data: bytes, name: str) -> Iterator[str]:
+def _complete_csv_lines(data: bytes, name: str) -> Iterator[str]:
     """Yields the lines of a CSV text. Raises CaptureError for a quotation mark that is not closed in its line."""
     for number, line in enumerate(text_lines(data, name, CaptureError), 1):
         if '"' in line and line.count('"') % 2:

@@ -16,7 +16,7 @@ from rtoslab.captures.capture import Capture
 from rtoslab.captures.forms import read_capture
 from rtoslab.captures.rates import parse_rate_hz
 from rtoslab.captures.recording import OUT
-from rtoslab.captures.sampling import snap_to_samples
+from rtoslab.captures.sampling import round_times_to_samples
 from rtoslab.catalogue import Board, Catalogue
 from rtoslab.hardware import TRIES, AnalyzerRecording, ConnectedBoard, LogicAnalyzer, measure_with_retries
 from rtoslab.images import build_point_image
@@ -32,7 +32,7 @@ _RATE: Final = re.compile(rb"Acquisition with \d+/\d+ channels at ([^\r\n]{1,40}
 
 
 @dataclass(frozen=True, slots=True)
-class LiveRun:
+class LiveCaptureRun:
     """A run of one benchmark on a real board with a logic analyzer at its pins."""
 
     point: Point
@@ -82,7 +82,9 @@ def pin_text(pin: int | str) -> str:
     return f"GP{pin}" if isinstance(pin, int) else pin.upper()
 
 
-def record_live(catalogue: Catalogue, live: LiveRun, output: Path, progress: Progress = lambda *_: None) -> Capture:
+def record_live(
+    catalogue: Catalogue, live: LiveCaptureRun, output: Path, progress: Progress = lambda *_: None
+) -> Capture:
     """Flashes, resets and runs a real board, and records its pins until the end of the run. The board's records are
     checked as in a run.
 
@@ -130,4 +132,4 @@ def _read_recording(raw: Path, analyzer: LogicAnalyzer) -> Capture:
         raise CaptureError(
             f"{analyzer.driver} sampled {how}, not at {analyzer.rate_hz:,} Hz; choose a --sample-rate that it supports."
         )
-    return snap_to_samples(read_capture(raw), analyzer.rate_hz)
+    return round_times_to_samples(read_capture(raw), analyzer.rate_hz)

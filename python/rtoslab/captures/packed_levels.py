@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from rtoslab.base import CaptureError
 from rtoslab.captures.capture import Capture, Channel
-from rtoslab.captures.tracks import distinct_labels, too_many_changes_error
+from rtoslab.captures.tracks import number_repeated_labels, too_many_changes_error
 from rtoslab.intake import CHANGES
 
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
-class PackedSamples:
+class PackedSampleReader:
     """Reads packed samples of `unit` bytes each. `channels` are the name and the bit of each channel."""
 
     def __init__(self, name: str, unit: int, channels: Sequence[tuple[str, int]]) -> None:
@@ -27,7 +27,7 @@ class PackedSamples:
         self._ticks: list[list[NDArray[np.int64]]] = [[] for _ in channels]
         self._levels: list[list[NDArray[np.int8]]] = [[] for _ in channels]
 
-    def add_piece(self, piece: bytes) -> None:
+    def add_file_piece(self, piece: bytes) -> None:
         """Adds the next bytes of the file, which may end inside a sample. Raises CaptureError for too many changes."""
         data = self._partial_sample + piece if self._partial_sample else piece
         whole = len(data) // self._sample_bytes * self._sample_bytes
@@ -35,7 +35,7 @@ class PackedSamples:
         rows = np.frombuffer(data, np.uint8, whole).reshape(-1, self._sample_bytes)
         if not len(rows):
             return
-        places = _level_change_places(rows, self._last_sample)
+        places = _level_change_indices(rows, self._last_sample)
         ticks, changed = places + self._count, rows[places]
         for number, (_, bit) in enumerate(self._channels):
             levels = (changed[:, bit // 8] >> (bit % 8) & 1).astype(np.int8)
@@ -60,14 +60,14 @@ class PackedSamples:
                 "copy or save it again."
             )
         channels = []
-        for number, label in enumerate(distinct_labels(self._name, (label for label, _ in self._channels))):
+        for number, label in enumerate(number_repeated_labels(self._name, (label for label, _ in self._channels))):
             ticks = np.concatenate([np.zeros(0, np.int64), *self._ticks[number]])
             levels = np.concatenate([np.zeros(0, np.int8), *self._levels[number]])
             channels.append(Channel(label, ticks, levels))
         return Capture(tick_s, tuple(channels), self._count)
 
 
-def _level_change_places(rows: NDArray[np.uint8], last: NDArray[np.uint8] | None) -> NDArray[np.int64]:
+def _level_change_indices(rows: NDArray[np.uint8], last: NDArray[np.uint8] | None) -> NDArray[np.int64]:
     """Returns the indices of the samples that differ from the one before. `last` is the one before the first."""
     unit = rows.shape[1]
     if unit in _WORDS:

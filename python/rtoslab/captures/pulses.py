@@ -40,9 +40,9 @@ class PulseTrain:
     def last_pulses(self, count: int) -> "PulseTrain":
         """Returns only the last `count` of the pulses."""
         first = max(0, len(self.width_ticks) - count)
-        return self.pulses_at(np.arange(first, len(self.width_ticks)))
+        return self.select_pulses(np.arange(first, len(self.width_ticks)))
 
-    def pulses_at(self, places: NDArray[np.int64]) -> "PulseTrain":
+    def select_pulses(self, places: NDArray[np.int64]) -> "PulseTrain":
         """Returns the pulses at these indices, with all unsure ticks."""
         return PulseTrain(
             self.tick_s, self.start_ticks[places], self.width_ticks[places], self.unsure_ticks, self.sample_s
@@ -56,10 +56,10 @@ def find_pulses(channel: Channel, tick_s: Fraction, sample_s: Fraction | None = 
     # Levels alternate unless one is unknown, so between two lows stands one high, or something unknown.
     highs = befores[(afters - befores == 2) & (channel.levels[befores + 1] == 1)] + 1
     rises, falls = channel.ticks[highs], channel.ticks[highs + 1]
-    return PulseTrain(tick_s, rises, falls - rises, _first_unsure_ticks(channel, lows), sample_s)
+    return PulseTrain(tick_s, rises, falls - rises, _first_unknown_level_ticks(channel, lows), sample_s)
 
 
-def _first_unsure_ticks(channel: Channel, lows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _first_unknown_level_ticks(channel: Channel, lows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Returns the first tick with an unknown level between each two low levels. `lows` are the indices of the low
     levels."""
     unknown = channel.unknown_ticks()
@@ -67,7 +67,7 @@ def _first_unsure_ticks(channel: Channel, lows: NDArray[np.int64]) -> NDArray[np
     return unknown[np.unique(intervals, return_index=True)[1]]
 
 
-def unsure_note(channel: Channel, tick_s: Fraction) -> str | None:
+def unknown_width_sentence(channel: Channel, tick_s: Fraction) -> str | None:
     """Returns a sentence about a channel's pulses of unknown width. None if there are none."""
     unsure = find_pulses(channel, tick_s).unsure_ticks
     if not len(unsure):

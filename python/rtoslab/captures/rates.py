@@ -20,7 +20,7 @@ def parse_rate_hz(text: str, name: str) -> Fraction:
     return rate
 
 
-def rate_text(tick_s: Fraction) -> str:
+def sample_rate_text(tick_s: Fraction) -> str:
     """Returns the rate of samples `tick_s` apart, such as `8 MHz`. Raises CaptureError if it is no integer in hertz."""
     rate = 1 / tick_s
     if rate.denominator != 1:

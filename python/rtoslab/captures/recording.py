@@ -66,11 +66,15 @@ class PinRecording:
         were not recorded are left out. Raises CaptureError if the pulses do not match those of the image."""
         pulses, image_pulses = find_pulses(channel, capture.tick_s, capture.sample_s), self._image_pulses()
         is_coarse = len(image_pulses.width_ticks) and float(pulses.resolution_s) > image_pulses.seconds().min()
-        places = _match_by_time(image_pulses, pulses) if is_coarse else _match_by_order(image_pulses, pulses)
+        places = (
+            _match_pulses_by_time(image_pulses, pulses) if is_coarse else _match_pulses_by_order(image_pulses, pulses)
+        )
         places, order = places[: len(self.pulse_series)], np.array(self.pulse_series)
         _require_known_series(pulses, places)
         seen = places >= 0
-        return {ident: pulses.pulses_at(places[seen & (order == number)]) for number, ident in enumerate(self.series)}
+        return {
+            ident: pulses.select_pulses(places[seen & (order == number)]) for number, ident in enumerate(self.series)
+        }
 
     def count_shorter_than(self, length_s: float) -> tuple[int, int]:
         """Returns how many of the image's pulses, from the window's opening on, are shorter than a time, and how many
@@ -99,7 +103,7 @@ def _require_known_series(pulses: PulseTrain, places: NDArray[np.int64]) -> None
         )
 
 
-def _match_by_order(image_pulses: PulseTrain, pulses: PulseTrain) -> NDArray[np.int64]:
+def _match_pulses_by_order(image_pulses: PulseTrain, pulses: PulseTrain) -> NDArray[np.int64]:
     """Returns the index in `pulses` of each pulse of the image, which are the last ones. Raises CaptureError if there
     are too few."""
     missing = len(image_pulses.width_ticks) - len(pulses.width_ticks)
@@ -113,7 +117,7 @@ def _match_by_order(image_pulses: PulseTrain, pulses: PulseTrain) -> NDArray[np.
     return np.arange(len(image_pulses.width_ticks)) - missing
 
 
-def _match_by_time(image_pulses: PulseTrain, pulses: PulseTrain) -> NDArray[np.int64]:
+def _match_pulses_by_time(image_pulses: PulseTrain, pulses: PulseTrain) -> NDArray[np.int64]:
     """Returns the index in `pulses` of each pulse of the image by their start times, -1 for one that was not recorded.
     Raises CaptureError if too few match."""
     sample_s = float(pulses.resolution_s)
@@ -132,7 +136,7 @@ def _match_by_time(image_pulses: PulseTrain, pulses: PulseTrain) -> NDArray[np.i
     return places
 
 
-def pin_point(catalogue: Catalogue, benchmark: str, options: Options) -> Point:
+def point_measured_by_pin(catalogue: Catalogue, benchmark: str, options: Options) -> Point:
     """Returns the point of a latency benchmark that measures by a pin. Raises PlanError if the options do not select
     one."""
     config = {**options.config, "instrument": "pin"}
@@ -153,7 +157,7 @@ def record_virtual(
 ) -> PinRecording:
     """Builds the image that measures by a pin, and records its pin edges on the virtual board. Raises PlanError,
     BuildError, RunError."""
-    point = pin_point(catalogue, benchmark, options)
+    point = point_measured_by_pin(catalogue, benchmark, options)
     progress("building", 0.0)
     built = build_point_image(catalogue, point)
     whole = catalogue.benchmark(point.benchmark).facts.with_parameters(point.params)

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.captures.csv_cells import plain_number
+from rtoslab.captures.csv_cells import with_decimal_point
 from rtoslab.intake import exact_fraction
 
 _FLOAT32: Final = 2.0**-23
@@ -34,7 +34,7 @@ class IrregularRow:
     reason: str
 
 
-def regular_interval(
+def find_sample_interval(
     texts: Sequence[str], times: NDArray[np.float64], *, is_exact: bool
 ) -> SampleInterval | IrregularRow:
     """Returns the time from sample to sample, or the first row whose time does not fit. There must be at least two
@@ -51,14 +51,14 @@ def regular_interval(
     ends = []
     for row in (0, steps):
         try:
-            ends.append(exact_fraction(plain_number(texts[row].strip())))
+            ends.append(exact_fraction(with_decimal_point(texts[row].strip())))
         except ValueError as cause:
             return IrregularRow(row, f"the time {cause}")
     first, last = ends
     if first == last:
         return IrregularRow(steps, "no time has passed since the first row")
     length, median = (last - first) / steps, float(np.median(np.diff(times)))
-    rounding = 0.0 if is_exact else max(_last_digit(texts, times), _FLOAT32 * float(np.abs(times).max()))
+    rounding = 0.0 if is_exact else max(_value_of_last_digit(texts, times), _FLOAT32 * float(np.abs(times).max()))
     slack = 1.001 * rounding + 1e-6 * float(length)
     wrong = np.flatnonzero(np.abs(times - float(first) - np.arange(steps + 1) * float(length)) > slack)
     if not len(wrong):
@@ -73,9 +73,9 @@ def regular_interval(
     )
 
 
-def _last_digit(texts: Sequence[str], times: NDArray[np.float64]) -> float:
+def _value_of_last_digit(texts: Sequence[str], times: NDArray[np.float64]) -> float:
     """Returns the value of the last written digit of the largest time, such as 1e-9."""
     looked_at = [*texts[:_LOOKED_AT], *texts[-_LOOKED_AT:]]
-    digits = max(len(_ZEROS_AND_SIGNS.sub("", plain_number(text.strip())).lstrip("0")) for text in looked_at)
+    digits = max(len(_ZEROS_AND_SIGNS.sub("", with_decimal_point(text.strip())).lstrip("0")) for text in looked_at)
     largest = float(np.abs(times).max())
     return float(10.0 ** (math.floor(math.log10(largest)) + 1 - max(digits, 1))) if largest > 0 else 0.0

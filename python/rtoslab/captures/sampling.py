@@ -8,7 +8,7 @@ import numpy as np
 from rtoslab.captures.capture import Capture, Channel
 
 
-def resample(capture: Capture, rate_hz: int, phase: Fraction = Fraction(0)) -> Capture:
+def resample_capture(capture: Capture, rate_hz: int, phase: Fraction = Fraction(0)) -> Capture:
     """Returns the capture as a logic analyzer of this sample rate would record it. The first sample is `phase` of a
     sample after tick 0.
 
@@ -31,7 +31,7 @@ def resample(capture: Capture, rate_hz: int, phase: Fraction = Fraction(0)) -> C
     return Capture(Fraction(1, rate_hz), tuple(channels), end, capture.notes)
 
 
-def snap_to_samples(capture: Capture, rate_hz: int) -> Capture:
+def round_times_to_samples(capture: Capture, rate_hz: int) -> Capture:
     """Returns a capture with its times in whole samples, for a file that rounds times to its own unit.
 
     Exact where the unit is a sample, or less than half of one. The sample of the last edge was recorded, also where the

@@ -130,12 +130,12 @@ class ChannelTracks:
     def to_capture(self, tick_s: Fraction, end_tick: int, notes: tuple[str, ...] = ()) -> Capture:
         """Returns the capture of all channels. `end_tick` is the first tick that was not recorded."""
         channels = tuple(
-            Channel(label, _tick_array(track), _level_array(track)) for label, track in self._tracks.items()
+            Channel(label, _track_ticks(track), _track_levels(track)) for label, track in self._tracks.items()
         )
         return Capture(tick_s, channels, end_tick, notes)
 
 
-def distinct_labels(name: str, labels: Iterable[str]) -> list[str]:
+def number_repeated_labels(name: str, labels: Iterable[str]) -> list[str]:
     """Returns the labels, with a number after each repeated one. Raises CaptureError for too many."""
     tracks = ChannelTracks(name)
     for label in labels:
@@ -161,7 +161,7 @@ def decimal_places(time: str, where: str) -> int:
     return places
 
 
-def require_tick(tick: int, where: str) -> int:
+def require_tick_fits_64_bits(tick: int, where: str) -> int:
     """Returns the tick if its differences fit 64 bits, else raises CaptureError."""
     if not -LAST_TICK < tick < LAST_TICK:
         raise CaptureError(f"{where}: the time since the first row does not fit into 64 bits; export it again.")
@@ -181,11 +181,11 @@ def set_changed_levels(
     )
 
 
-def _tick_array(track: ChannelTrack) -> NDArray[np.int64]:
+def _track_ticks(track: ChannelTrack) -> NDArray[np.int64]:
     """Returns the ticks of a channel's levels as an array."""
     return np.frombuffer(track.ticks, np.int64) if track.ticks else np.zeros(0, np.int64)
 
 
-def _level_array(track: ChannelTrack) -> NDArray[np.int8]:
+def _track_levels(track: ChannelTrack) -> NDArray[np.int8]:
     """Returns the levels of a channel as an array."""
     return np.frombuffer(track.levels, np.int8) if track.levels else np.zeros(0, np.int8)

@@ -17,7 +17,7 @@ def is_bit_value(text: bytes) -> bool:
     return bool(text) and not text.translate(None, _BITS)
 
 
-class BitVector:
+class VcdBitVector:
     """The channels of a VCD variable's bits, the highest bit first."""
 
     __slots__ = ("_mask", "_ones", "_unknowns", "tracks", "width")

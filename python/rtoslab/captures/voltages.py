@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.captures.capture import UNKNOWN, Channel, make_channel
+from rtoslab.captures.capture import UNKNOWN, Channel, build_channel_from_levels
 
 STEPS: Final = 256
 """Ticks from one sample to the next: as finely as an edge between them is interpolated."""
@@ -41,7 +41,7 @@ class LevelThreshold:
     """The difference between high and low."""
 
 
-def channel_border(volts: NDArray[np.float64], threshold: VoltageThreshold) -> LevelThreshold | None:
+def channel_level_threshold(volts: NDArray[np.float64], threshold: VoltageThreshold) -> LevelThreshold | None:
     """Returns the voltages at which a channel's level changes. None if no threshold is given and the voltage hardly
     changes.
 
@@ -69,7 +69,7 @@ def _most_frequent(volts: NDArray[np.float64]) -> float:
     return float(volts[places == np.argmax(np.bincount(places))].mean())
 
 
-def logic_channel(name: str, volts: NDArray[np.float64], border: LevelThreshold | None) -> Channel:
+def channel_from_voltages(name: str, volts: NDArray[np.float64], border: LevelThreshold | None) -> Channel:
     """Returns a channel with the logic levels of voltage samples, in 256 ticks a sample. Without a border its level is
     unknown.
 
@@ -79,7 +79,7 @@ def logic_channel(name: str, volts: NDArray[np.float64], border: LevelThreshold 
     less than a sample. The level is unknown until it is beyond the hysteresis once.
     """
     if border is None:
-        return make_channel(name, [0], [UNKNOWN])
+        return build_channel_from_levels(name, [0], [UNKNOWN])
     half = border.hysteresis_v / 2
     is_high = volts > border.volts + half if half else volts >= border.volts
     is_low = volts < border.volts - half if half else volts < border.volts
@@ -90,7 +90,7 @@ def logic_channel(name: str, volts: NDArray[np.float64], border: LevelThreshold 
     if len(sure) and sure[0]:
         rows.append((int(sure[0]) * STEPS, int(levels[0])))
     rows.extend((_crossing_tick(volts, int(sure[change]), border), int(levels[change])) for change in changes.tolist())
-    return make_channel(name, [tick for tick, _ in rows], [level for _, level in rows])
+    return build_channel_from_levels(name, [tick for tick, _ in rows], [level for _, level in rows])
 
 
 def _crossing_tick(volts: NDArray[np.float64], sample: int, border: LevelThreshold) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import find_project
+from rtoslab.base import find_project_folder
 from rtoslab.catalogue.folder_entries import CatalogueEntry, find_name, read_entry
 from rtoslab.catalogue.schemas import Board
 
@@ -17,7 +17,7 @@ def board_folders(root: Path) -> list[Path]:
     """Returns the folders that contain boards: the checkout's, those of RTOSLAB_BOARDS, and `boards` beside the project
     file."""
     own = [Path(part).absolute() for part in os.environ.get(BOARDS_VARIABLE, "").split(os.pathsep) if part]
-    project = find_project()
+    project = find_project_folder()
     beside = [project / "boards"] if project is not None and (project / "boards").is_dir() else []
     return [root / "firmware" / "boards", *own, *beside]
 

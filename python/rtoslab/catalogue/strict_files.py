@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from rtoslab.base import CatalogueError, FileStamp, file_stamp
+from rtoslab.base import CatalogueError, FileStamp, file_state_stamp
 from rtoslab.intake import path_text, read_table, validation_problem
 
 Item = TypeVar("Item", bound=BaseModel)
@@ -16,7 +16,7 @@ Item = TypeVar("Item", bound=BaseModel)
 def read_toml(path: Path, model: type[Item]) -> Item:
     """Returns the content of a TOML file, checked by a schema. Raises CatalogueError naming file and key."""
     try:
-        parsed: Item = _parse_file(path, file_stamp(path), model)
+        parsed: Item = _parse_file(path, file_state_stamp(path), model)
     except (OSError, ValueError) as cause:
         reason = getattr(cause, "strerror", None) or str(cause)
         raise CatalogueError(f"Cannot read {path_text(path)} ({reason}); check the path.") from None

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from rtoslab.analyses import group_placements, place_dependent_results, without_placement
+from rtoslab.analyses import group_placements, results_depending_on_addresses, without_placement
 from rtoslab.base import StoreError
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose.answer import answer_sentences
@@ -50,7 +50,7 @@ def rows_of_points(points: Sequence[StoredPoint]) -> dict[str, list[StoredRow]]:
     groups = group_placements(
         stored_point.result for stored_point in points if isinstance(stored_point.result, MeasuredPoint)
     )
-    bound = place_dependent_results(points)
+    bound = results_depending_on_addresses(points)
     own: dict[str, list[StoredRow]] = {}
     for group in sorted(groups, key=lambda group: _disturbance_rank(group[0].point)):
         point = without_placement(group[0].point)

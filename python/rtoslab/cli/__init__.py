@@ -18,7 +18,7 @@ from rtoslab.base import (
     EXIT_OK,
     RtoslabError,
     absent_package_text,
-    disk_error,
+    make_disk_error,
     nearest_name,
 )
 from rtoslab.cli.collected_warnings import collect_warnings
@@ -136,7 +136,7 @@ def _run_command() -> int:  # noqa: PLR0911 (one answer for each way to end)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that Python's own end does not complain once more
         return EXIT_ERROR
     except OSError as error:
-        _print_error(f"rtoslab: {disk_error('use', Path(str(error.filename or 'the file')), error)}")
+        _print_error(f"rtoslab: {make_disk_error('use', Path(str(error.filename or 'the file')), error)}")
         return EXIT_ERROR
     except MemoryError:
         _print_error(

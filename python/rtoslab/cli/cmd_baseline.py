@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from rtoslab.api import default_out
+from rtoslab.api import default_run_directory
 from rtoslab.base import PROJECT_FILE, PlanError, count_text, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import dry_run_option, jobs_option
@@ -18,8 +18,8 @@ from rtoslab.compare import (
     baseline_points,
     find_baseline,
     make_baseline,
+    read_baseline_without_seal_check,
     read_side,
-    read_unsealed,
     write_baseline,
 )
 from rtoslab.measure import run_plan
@@ -50,7 +50,7 @@ def baseline_command(
         return baseline_project(folder, dry_run=dry_run)
     root = find_root()
     path, old = baseline_path(Path.cwd(), name), find_baseline(root, name)
-    known = read_unsealed(old) if old.is_file() else None
+    known = read_baseline_without_seal_check(old) if old.is_file() else None
     if not runs and known is None:
         raise PlanError(f"{path} does not exist; name the run directories whose figures it should contain.")
     require_measuring(runs, dry_run=dry_run)
@@ -80,7 +80,7 @@ def measure_again(
     (`dry_run`)."""
     catalogue = Catalogue(root)
     plan = baseline_points(catalogue, baseline)
-    folder = out or default_out(root, plan, [f"gate-{Path(name).stem}"])
+    folder = out or default_run_directory(root, plan, [f"gate-{Path(name).stem}"])
     if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return None
     with show_progress(plan.points, folder, quiet=False) as display:

@@ -11,16 +11,16 @@ from rtoslab.calibrate import (
     CalibrationReadings,
     SettingsFit,
     calibration_image,
-    findings_table,
+    calibration_rows_outside_bounds,
+    calibration_rows_table,
     fit_settings,
     make_silicon_file,
     measure_board,
     read_calibration_table,
     read_silicon,
-    rows_table,
     setting_grades,
     silicon_comparison_table,
-    unexplained_rows,
+    timing_settings_table,
     virtual_board_runner,
     write_silicon,
 )
@@ -127,7 +127,10 @@ def calibrate_command(
     defaults = {key: setting for key, setting, _, _ in timing_settings(facts.chip) if key.startswith("timing.")}
     fit_result = fit_settings(table, seen, runs, defaults, _print_progress)
     before, after = runs({}), runs(fit_result.settings)
-    tables = [findings_table(fit_result, setting_grades(catalogue, name)), rows_table(table, seen, before, after)]
+    tables = [
+        timing_settings_table(fit_result, setting_grades(catalogue, name)),
+        calibration_rows_table(table, seen, before, after),
+    ]
     compared = compare_with_virtual(request, kernel_figures, fit_result.settings) if request and kernel_figures else []
     if compared:
         tables.append(silicon_comparison_table(compared))
@@ -141,7 +144,7 @@ def calibrate_command(
     if as_json:
         print_answer({**_as_json(name, fit_result, tables, seen, after), **figures_as_json(compared, missing)})
     else:
-        _print_result(fit_result, tables, unexplained_rows(seen, after))
+        _print_result(fit_result, tables, calibration_rows_outside_bounds(seen, after))
         for benchmark, reason in missing.items():
             click.echo(f"{benchmark} has no figure: {reason}")
     return EXIT_OK
@@ -167,7 +170,7 @@ def _as_json(
         "before_cycles": fit_result.before_cycles,
         "after_cycles": fit_result.after_cycles,
         "slack_cycles": fit_result.slack_cycles,
-        "unexplained": unexplained_rows(seen, after),
+        "unexplained": calibration_rows_outside_bounds(seen, after),
         **{table.name: table.as_json() for table in tables},
     }
 

@@ -15,10 +15,10 @@ from rtoslab.compare import (
     ComparisonSide,
     RunComparison,
     as_json,
-    as_junit,
     compare_sides,
     comparison_document,
-    extremes_sentence,
+    comparisons_as_junit,
+    fastest_and_slowest_sentence,
     join_placements,
     read_side,
 )
@@ -55,7 +55,7 @@ def compare_command(reference: str, others: tuple[str, ...], outputs: tuple[Path
         """Returns the report of the comparison in this format."""
         if kind == "json":
             return as_json(comparisons)
-        return as_junit(comparisons) if kind == "xml" else report_formats()[kind](document)
+        return comparisons_as_junit(comparisons) if kind == "xml" else report_formats()[kind](document)
 
     for output in outputs:
         write_report(render_comparison(file_form(output)), output)
@@ -64,7 +64,7 @@ def compare_command(reference: str, others: tuple[str, ...], outputs: tuple[Path
     elif not outputs:
         show_document(document, PlainConsole())
         for comparison in comparisons:
-            click.echo(extremes_sentence(comparison))
+            click.echo(fastest_and_slowest_sentence(comparison))
     if any(comparison.changes for comparison in comparisons):
         return EXIT_OK
     click.echo("Nothing was compared, because the runs have no measured point in common.", err=True)

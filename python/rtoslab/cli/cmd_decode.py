@@ -17,8 +17,8 @@ from rtoslab.captures import (
     find_pulses,
     read_capture,
     record_virtual,
-    resample,
-    unsure_note,
+    resample_capture,
+    unknown_width_sentence,
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import config_option
@@ -75,7 +75,10 @@ def decode_command(
         raise PlanError("--hysteresis is less than 0; give a voltage of 0 or more.")
     has_threshold = threshold is not None or hysteresis is not None
     capture_ = read_capture(capture, VoltageThreshold(threshold, hysteresis) if has_threshold else None)
-    notes = [*capture_.notes, *(note for item in capture_.channels if (note := unsure_note(item, capture_.tick_s)))]
+    notes = [
+        *capture_.notes,
+        *(note for item in capture_.channels if (note := unknown_width_sentence(item, capture_.tick_s))),
+    ]
     if benchmark is None:
         rows = [
             _pulse_figures(item.name, find_pulses(item, capture_.tick_s, capture_.sample_s))
@@ -96,7 +99,7 @@ def decode_command(
         "virtual": _virtual_pulses(recording),
     }
     if sample_rate is not None:
-        seen: Capture = resample(recording.capture, sample_rate)
+        seen: Capture = resample_capture(recording.capture, sample_rate)
         sources[f"virtual at {sample_rate / 1e6:g} MS/s"] = recording.pulses_by_series(seen.find_channel(OUT), seen)
     rows = [
         {"series": ident, **_pulse_figures(source, pulses[ident], recording.clock_hz)}

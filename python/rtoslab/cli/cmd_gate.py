@@ -18,14 +18,14 @@ from rtoslab.compare import (
     FigureLimits,
     GateJudgement,
     as_json,
-    as_junit,
+    comparisons_as_junit,
     find_baseline,
     gate_document,
     judge_run,
     read_baseline,
     read_side,
     verdict_text,
-    without_moved,
+    without_moved_code_regressions,
 )
 from rtoslab.reports import report_formats
 
@@ -99,14 +99,14 @@ def gate_command(
     root = find_root()
     path = find_baseline(root, name)
     baseline = read_baseline(path)
-    rules = FigureLimits.from_texts(baseline.rules, arguments)
+    rules = FigureLimits.parse_stored_and_requested(baseline.rules, arguments)
     require_measuring(runs, dry_run=dry_run)
     side = read_side(runs) if runs else measure_again(root, baseline, name, out, jobs, dry_run=dry_run)
     if side is None:
         return EXIT_OK
     judgement = judge_run(baseline, path.stem, side, rules)
     if moved == "pass":
-        judgement = without_moved(judgement)
+        judgement = without_moved_code_regressions(judgement)
     for output in outputs:
         write_report(_render_report(judgement, rules, output), output)
     if judgement.other_compiler is not None and other_compiler != "compare":
@@ -157,7 +157,7 @@ def _render_report(judgement: GateJudgement, rules: FigureLimits, output: Path) 
         return None if limit is None else f"exceeded its limit {limit}"
 
     return (
-        as_junit([judgement.comparison], broken_limit)
+        comparisons_as_junit([judgement.comparison], broken_limit)
         if kind == "xml"
         else report_formats()[kind](gate_document(judgement))
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from rtoslab.analyses import place_dependent_results
+from rtoslab.analyses import results_depending_on_addresses
 from rtoslab.api import load
 from rtoslab.base import EXIT_OK, EXIT_REGRESSION, StoreError, find_root
 from rtoslab.catalogue import Catalogue
@@ -63,7 +63,7 @@ def lint_command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bo
     every = [point for points in (*stored.values(), known) for point in points]
     costs = costs_from_runs(
         [stored_point.result for stored_point in every if isinstance(stored_point.result, MeasuredPoint)],
-        place_dependent_results(every),
+        results_depending_on_addresses(every),
     )
     findings = find_unfairness(catalogue, group_comparable(subjects), [*costs, *read_costs(catalogue.root)])
     if as_json:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from rtoslab.analyses import ClaimVerdict
-from rtoslab.api import default_out, load
+from rtoslab.api import default_run_directory, load
 from rtoslab.base import EXIT_OK, PlanError, count_text, find_root
 from rtoslab.catalogue import Catalogue, find_paper
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option, placements_option
@@ -90,7 +90,7 @@ def paper_command(
     plan = paper_plan(catalogue, paper, Options(full=full), chosen, known)
     if placements > 1:
         plan = expand_placements(catalogue, plan, placements)
-    folder = out or default_out(root, plan, [paper.key])
+    folder = out or default_run_directory(root, plan, [paper.key])
     if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=as_json) as display:
@@ -187,7 +187,7 @@ def _claim_as_json(verdict: ClaimVerdict) -> dict[str, Any]:
         "section": verdict.claim.section,
         "says": verdict.claim.says,
         "outcome": verdict.overall_outcome,
-        "held": verdict.count_held,
+        "held": verdict.held_case_count,
         "cases": [
             {"case": one.name, "outcome": one.outcome or "not computed", "seen": one.explanation}
             for one in verdict.cases

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from rtoslab.api import default_out
+from rtoslab.api import default_run_directory
 from rtoslab.base import EXIT_OK, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option, config_option, dry_run_option, jobs_option, kernel_option, out_option
@@ -67,7 +67,7 @@ def placement_command(
     catalogue = Catalogue(root)
     options = Options((kernel,), (board,), (cores,), window_ms, dict(config))
     plan = expand_placements(catalogue, make_plan(catalogue, [benchmark], options), count)
-    folder = out or default_out(root, plan, ["placement", benchmark])
+    folder = out or default_run_directory(root, plan, ["placement", benchmark])
     if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=as_json) as display:

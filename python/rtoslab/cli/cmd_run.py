@@ -4,7 +4,14 @@ from pathlib import Path
 
 import click
 
-from rtoslab.api import choose_targets, default_out, load, mark_unreadable_points, run_on_port, run_on_targets
+from rtoslab.api import (
+    choose_targets,
+    default_run_directory,
+    load,
+    mark_unreadable_points,
+    measure_over_serial_port,
+    run_on_targets,
+)
 from rtoslab.base import EXIT_OK, PlanError, find_root, require_extra
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Catalogue
 from rtoslab.choose import kernels_section
@@ -128,7 +135,7 @@ def run_command(
     on_desk = _find_real_boards(catalogue, board_names, target, port, bench)
     if on_desk:
         plan = mark_unreadable_points(plan)
-    folder = out or default_out(root, plan, [*names, "board"] if on_desk or port else names)
+    folder = out or default_run_directory(root, plan, [*names, "board"] if on_desk or port else names)
     if dry_run and on_desk and not as_json:
         print_flash_commands(catalogue, plan, on_desk)
     if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
@@ -169,7 +176,11 @@ def _run_on_real_board(
 ) -> tuple[Path, list[PointOutcome]]:
     """Measures on real boards. Returns the run directory, and how each point ended. `on_desk`: boards to flash, or
     empty for a board on `port`."""
-    return run_on_targets(names, options, on_desk, out) if on_desk else run_on_port(names, options, str(port), out)
+    return (
+        run_on_targets(names, options, on_desk, out)
+        if on_desk
+        else measure_over_serial_port(names, options, str(port), out)
+    )
 
 
 def _print_kernel_comparison(folder: Path, outcomes: list[PointOutcome]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from rtoslab.archive import ArchivedPoint, PointFilters, find_points
+from rtoslab.archive import ArchivedPoint, PointFilters, find_stored_points
 from rtoslab.base import ReportError, StoreError, count_text, runs_folder, write_whole
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import short_path
@@ -83,7 +83,7 @@ def _with_filters(command: Callable[..., Any]) -> Callable[..., Any]:
                     f"There is no folder {place}; give --in a run directory, or a folder that contains some."
                 )
         filters = PointFilters(kernels, boards, benchmarks, cores or (), dict(config), since, until, digest)
-        points = list(find_points(places or (runs_folder(),), filters))
+        points = list(find_stored_points(places or (runs_folder(),), filters))
         return command(*args, stored_points=points, **options)
 
     for option in reversed(_FILTERS):

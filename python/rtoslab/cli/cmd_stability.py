@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rtoslab.api import default_out
+from rtoslab.api import default_run_directory
 from rtoslab.base import EXIT_OK, PlanError, count_text, find_root
 from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, read_papers
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
@@ -184,7 +184,7 @@ def _measure_builds(
             "with `rtoslab tree add`."
         )
     plan = Plan(whole.points, paper.key)
-    folder = out or default_out(root, plan, ["stability", paper.key])
+    folder = out or default_run_directory(root, plan, ["stability", paper.key])
     if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=as_json) as display:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from rtoslab.analyses import place_dependent_results
-from rtoslab.api import default_out
+from rtoslab.analyses import results_depending_on_addresses
+from rtoslab.api import default_run_directory
 from rtoslab.base import EXIT_OK, ReportError, count_text, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
@@ -59,7 +59,7 @@ def sweep_command(
     sweep = read_sweep(plan_file)
     catalogue = Catalogue(root)
     plan = sweep_points(catalogue, sweep)
-    folder = out or default_out(root, plan, [plan_file.stem])
+    folder = out or default_run_directory(root, plan, [plan_file.stem])
     if costs:
         read_cost_file(Path.cwd() / COSTS_FILE)  # hours of measuring must not end in a file that is refused
     if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
@@ -77,7 +77,7 @@ def sweep_command(
         update_cost_file(
             costs_from_runs(
                 [point.result for point in stored if isinstance(point.result, MeasuredPoint)],
-                place_dependent_results(stored),
+                results_depending_on_addresses(stored),
             ),
             Path.cwd() / COSTS_FILE,
         )

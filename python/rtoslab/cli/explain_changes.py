@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rtoslab.api import default_out, load
+from rtoslab.api import default_run_directory, load
 from rtoslab.base import EXIT_OK, count_text
 from rtoslab.catalogue import Catalogue, PaperFolder, PaperSetup
 from rtoslab.cli.console import PlainConsole
@@ -39,7 +39,7 @@ def explain_paper(
     """
     options = Options(full=full)
     singles = candidate_setups(catalogue, paper)
-    folder = out or default_out(
+    folder = out or default_run_directory(
         catalogue.root, explain_plan(catalogue, paper, singles, options), [paper.key, "explain"]
     )
 

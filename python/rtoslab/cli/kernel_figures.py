@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from rtoslab.api import default_out, run, run_on_targets
+from rtoslab.api import default_run_directory, run, run_on_targets
 from rtoslab.base import PlanError, find_root, to_canonical_json
 from rtoslab.calibrate import (
     BoardFigures,
@@ -16,8 +16,8 @@ from rtoslab.calibrate import (
     KernelFigures,
     SiliconFile,
     board_figures,
-    figures_for_file,
-    pair_figures,
+    kernel_figures_for_file,
+    pair_silicon_and_virtual_figures,
     read_calibration_table,
 )
 from rtoslab.catalogue import Catalogue
@@ -66,7 +66,7 @@ def figures_request(
         raise PlanError(
             f"{figures} cannot be measured with {kernel} on {board}; choose other benchmarks with --figures."
         )
-    return request if out else replace(request, folder=default_out(root, plan, ["calibrate", board]))
+    return request if out else replace(request, folder=default_run_directory(root, plan, ["calibrate", board]))
 
 
 def repeat_request(request: FiguresRequest, silicon: SiliconFile) -> FiguresRequest:
@@ -86,7 +86,7 @@ def measure_on_silicon(request: FiguresRequest, targets: Mapping[str, ConnectedB
     for run_folder in runs:
         click.echo(f"Kernel figures on the real board, into {run_folder}.", err=True)
         run_on_targets(request.names, request.plan_options(), targets, run_folder)
-    return figures_for_file(request.kernel, request.window_ms, board_figures(runs))
+    return kernel_figures_for_file(request.kernel, request.window_ms, board_figures(runs))
 
 
 def compare_with_virtual(
@@ -98,7 +98,7 @@ def compare_with_virtual(
     # Another fit is another measurement, and a folder holds one.
     name = "fitted-" + hashlib.sha256(to_canonical_json(dict(settings)).encode()).hexdigest()[:8]
     fitted = _measure_virtual(request, name, settings) if settings else None
-    return pair_figures(silicon.board_figures(), default, fitted)
+    return pair_silicon_and_virtual_figures(silicon.board_figures(), default, fitted)
 
 
 def _measure_virtual(request: FiguresRequest, name: str, settings: Mapping[str, int]) -> BoardFigures:

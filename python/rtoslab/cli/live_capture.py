@@ -9,11 +9,11 @@ from rtoslab.api import choose_targets
 from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, CaptureError, PlanError, count_text, find_root
 from rtoslab.captures import (
     OUT,
-    LiveRun,
+    LiveCaptureRun,
     PinRecording,
-    choose_form,
+    choose_capture_format,
     parse_wires,
-    pin_point,
+    point_measured_by_pin,
     record_live,
     record_virtual,
     recording_path,
@@ -55,12 +55,12 @@ def capture_live(benchmark: str, options: Options, output: Path, form: str | Non
         )
     if output == STANDARD_OUTPUT:
         raise PlanError("A live capture is written to a file; name it with -o, such as pins.sr.")
-    form = choose_form(output, form)
+    form = choose_capture_format(output, form)
     catalogue = Catalogue(find_root())
     targets = choose_targets(catalogue, [desk.board] if desk.board else [], desk.target, desk.port, desk.bench)
     (target,) = targets.values()
     analyzer = LogicAnalyzer(desk.driver, desk.sample_rate_hz, parse_wires(target.board, desk.wires))
-    live = LiveRun(pin_point(catalogue, benchmark, options), target, analyzer)
+    live = LiveCaptureRun(point_measured_by_pin(catalogue, benchmark, options), target, analyzer)
     if desk.dry_run:
         click.echo("# records from before the board is flashed to the end of its run")
         click.echo(recording_command_text(analyzer, live.limit_s, recording_path(output)))

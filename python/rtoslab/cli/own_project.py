@@ -15,7 +15,7 @@ from rtoslab.base import (
     PROJECT_FILE,
     PlanError,
     count_text,
-    find_project,
+    find_project_folder,
     find_root,
     write_whole,
 )
@@ -55,7 +55,7 @@ def project_folder() -> Path | None:
     The path is relative to the working directory. Raises PlanError for a file of another user in a parent folder,
     because its build would be run.
     """
-    folder, here = find_project(), Path.cwd()
+    folder, here = find_project_folder(), Path.cwd()
     if folder is None:
         return None
     _require_own(folder, here)
@@ -112,7 +112,7 @@ def gate_project(
     The arguments override the settings of the project.
     """
     project = read_project(folder)
-    rules = FigureLimits.from_texts(project.gate.limits, limits)
+    rules = FigureLimits.parse_stored_and_requested(project.gate.limits, limits)
     if dry_run:
         return _print_plan(project)
     baseline = read_project_baseline(folder / project.gate.baseline)

@@ -12,22 +12,22 @@ from rtoslab.compare.baseline import (
     find_baseline,
     make_baseline,
     read_baseline,
-    read_unsealed,
+    read_baseline_without_seal_check,
     write_baseline,
 )
 from rtoslab.compare.comparison import FigureChange, RunComparison, compare_sides
-from rtoslab.compare.document import comparison_document, extremes_sentence
+from rtoslab.compare.document import comparison_document, fastest_and_slowest_sentence
 from rtoslab.compare.gate import (
     GateJudgement,
     baseline_points,
+    first_three_clauses_text,
     gate_document,
     judge_run,
-    loss_clauses,
     verdict_text,
-    without_moved,
+    without_moved_code_regressions,
 )
 from rtoslab.compare.history import history_document
-from rtoslab.compare.machines import as_json, as_junit
+from rtoslab.compare.machines import as_json, comparisons_as_junit
 from rtoslab.compare.placement_pairs import join_placements
 from rtoslab.compare.rules import CALLS, FigureLimits, GrowthLimit
 from rtoslab.compare.sides import ComparisonSide, read_side

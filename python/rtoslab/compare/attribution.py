@@ -37,7 +37,7 @@ class FunctionShare:
         return self.after - self.before
 
     @property
-    def per_call_delta(self) -> float | None:
+    def additional_cycles_per_call(self) -> float | None:
         """Returns the additional cycles of one call of the function on the second side. None if the number of calls
         changed."""
         if not self.calls_before or abs(self.calls_after / self.calls_before - 1) > 0.01:
@@ -62,12 +62,12 @@ def attribute_cycles(pair: PointPair) -> list[FunctionShare]:
     parts = []
     for name in {*cycles_before, *cycles_after}:
         before, after, entries, entries_after = (figure.get(name, 0.0) for figure in figures)
-        parts.append(FunctionShare(name, before, after, entries, entries_after, _code_state(name, pair)))
+        parts.append(FunctionShare(name, before, after, entries, entries_after, _code_difference_state(name, pair)))
     shown = [part for part in parts if abs(part.additional_cycles) >= LEAST_CYCLES]
     return sorted(shown, key=lambda part: (-abs(part.additional_cycles), part.function))
 
 
-def _code_state(name: str, pair: PointPair) -> str:
+def _code_difference_state(name: str, pair: PointPair) -> str:
     """Returns whether a function's code on the second side is the `same`, `moved` (to another address) or `changed`.
     Empty if unknown."""
     sides = [

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from rtoslab.analyses import NamedFigure, metric_unit
+from rtoslab.analyses import NamedFigure, figure_unit
 from rtoslab.base import PlanError, StrictModel, content_seal, make_folder, toml_lines, toml_value, write_whole
 from rtoslab.catalogue import read_toml
 from rtoslab.compare.brief_manifest import brief_manifest
@@ -94,7 +94,7 @@ def find_baseline(root: Path, name: str) -> Path:
 def read_baseline(path: Path) -> Baseline:
     """Returns the baseline of a file (stored figures) after a check of its seal. Raises CatalogueError naming file and
     key, PlanError for an invalid rule or edited figures."""
-    baseline = read_unsealed(path)
+    baseline = read_baseline_without_seal_check(path)
     again = f"`rtoslab baseline {path.stem}` measures its points and writes it again"
     if not baseline.seal:
         raise PlanError(f"{path} has no seal, so it was written by an earlier version or by hand; {again}.")
@@ -103,7 +103,7 @@ def read_baseline(path: Path) -> Baseline:
     return baseline
 
 
-def read_unsealed(path: Path) -> Baseline:
+def read_baseline_without_seal_check(path: Path) -> Baseline:
     """Returns the baseline of a file without a check of its seal, to measure its points again. Raises CatalogueError,
     PlanError."""
     baseline = read_toml(path, Baseline)
@@ -116,7 +116,7 @@ def read_unsealed(path: Path) -> Baseline:
     return baseline
 
 
-def brief_side(side: ComparisonSide) -> ComparisonSide:
+def with_baseline_manifests(side: ComparisonSide) -> ComparisonSide:
     """Returns one side of a comparison with its manifests shortened to what a baseline stores."""
     return ComparisonSide(
         side.name,
@@ -124,14 +124,14 @@ def brief_side(side: ComparisonSide) -> ComparisonSide:
     )
 
 
-def baseline_side(baseline: Baseline, name: str) -> ComparisonSide:
+def baseline_as_side(baseline: Baseline, name: str) -> ComparisonSide:
     """Returns a baseline as one side of a comparison, under this name."""
     return ComparisonSide(
         name,
         [
             PointFigures(
                 point.point_id,
-                {key: NamedFigure(key, metric_unit(key), value) for key, value in point.metrics.items()},
+                {key: NamedFigure(key, figure_unit(key), value) for key, value in point.metrics.items()},
                 baseline.exact,
                 {**baseline.manifest, **point.manifest},
                 code=point.code,
@@ -152,11 +152,11 @@ def _parse_function(code: str, calls: float, instructions: float | None = None) 
 
 def _function_row(function: ExecutedFunction) -> tuple[str, float, float] | tuple[str, float]:
     """Returns an executed function as its entry in a baseline."""
-    plain = (function.code, _six_digits(function.calls))
-    return plain if function.instructions is None else (*plain, _six_digits(function.instructions))
+    plain = (function.code, _round_to_six_digits(function.calls))
+    return plain if function.instructions is None else (*plain, _round_to_six_digits(function.instructions))
 
 
-def _six_digits(value: float) -> float:
+def _round_to_six_digits(value: float) -> float:
     """Returns a number rounded to six digits. Further digits change with the end of the measurement window."""
     return float(f"{value:.6g}")
 
@@ -179,7 +179,7 @@ def make_baseline(side: ComparisonSide, rules: Mapping[str, str]) -> Baseline:
             code=pair.code,
             places=pair.places,
             state=dict(pair.state),
-            waits={name: _six_digits(cycles) for name, cycles in pair.waits.items()},
+            waits={name: _round_to_six_digits(cycles) for name, cycles in pair.waits.items()},
             functions={name: _function_row(function) for name, function in sorted(pair.functions.items())},
             metrics={key: metric.value for key, metric in pair.metrics.items()},
         )

@@ -49,7 +49,7 @@ class DifferenceReason:
     """A clause."""
 
 
-def find_reason(before: PointFigures, after: PointFigures) -> DifferenceReason:
+def find_difference_reason(before: PointFigures, after: PointFigures) -> DifferenceReason:
     """Returns why the cycles of a point differ on two sides of a comparison. Both were measured without noise, in one
     placement of the code, and have brief manifests."""
     if not before.code or not after.code:
@@ -60,13 +60,15 @@ def find_reason(before: PointFigures, after: PointFigures) -> DifferenceReason:
         return DifferenceReason(DifferenceCause.CODE, function_changes_text(before.functions, after.functions))
     settings = _differing_keys(before.manifest, after.manifest, _SETTINGS)
     if settings:
-        return DifferenceReason(DifferenceCause.SETTINGS, f"{_differ_text(settings)}, the executed code is the same")
-    state = _state_changes(before.state, after.state)
+        return DifferenceReason(
+            DifferenceCause.SETTINGS, f"{_names_with_differ(settings)}, the executed code is the same"
+        )
+    state = _board_setting_changes_texts(before.state, after.state)
     if state:
         return DifferenceReason(
             DifferenceCause.STATE, f"at the window's opening {_names_text(state)}, the executed code is the same"
         )
-    work = _other_work(before.functions, after.functions)
+    work = _functions_with_other_work(before.functions, after.functions)
     if work:
         return DifferenceReason(DifferenceCause.WORK, f"the same code executed other work: {_names_text(work)}")
     return _reason_of_same_code(before, after)
@@ -86,14 +88,18 @@ def _reason_of_same_code(before: PointFigures, after: PointFigures) -> Differenc
             DifferenceCause.PLACEMENT, "placement: the executed code is the same, but at other addresses"
         )
     if built_from and not is_state_known:
-        unknown += f", but {_differ_text(built_from)}, and the state at the window's opening is not recorded"
-    return DifferenceReason(DifferenceCause.UNKNOWN, unknown + _waits_text(before.waits, after.waits))
+        unknown += f", but {_names_with_differ(built_from)}, and the state at the window's opening is not recorded"
+    return DifferenceReason(DifferenceCause.UNKNOWN, unknown + _wait_difference_text(before.waits, after.waits))
 
 
 def changed_functions(before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]) -> list[str]:
     """Returns the names of functions whose code differs between two sides, or that only one side executed, the largest
     change first."""
-    names = [name for name in {*before, *after} if _code_of(before, name) != _code_of(after, name)]
+    names = [
+        name
+        for name in {*before, *after}
+        if _code_digest_of_function(before, name) != _code_digest_of_function(after, name)
+    ]
     return sorted(
         names,
         key=lambda name: (-abs(_instructions_of_function(after, name) - _instructions_of_function(before, name)), name),
@@ -117,10 +123,10 @@ def _change_text(name: str, before: ExecutedFunction | None, after: ExecutedFunc
     if before is None or after is None:
         return f"{name} ({'new' if before is None else 'gone'})"
     counted = before.instructions is not None and after.instructions is not None
-    return f"{name} ({_work_text(before, after)})" if counted else name
+    return f"{name} ({_instruction_difference_text(before, after)})" if counted else name
 
 
-def _code_of(functions: Mapping[str, ExecutedFunction], name: str) -> str:
+def _code_digest_of_function(functions: Mapping[str, ExecutedFunction], name: str) -> str:
     """Returns the digest of a function's code. Empty if the side did not execute it."""
     return functions[name].code if name in functions else ""
 
@@ -138,7 +144,7 @@ def _differing_keys(before: Mapping[str, str], after: Mapping[str, str], keys: t
     return [key for key in keys if before.get(key) != after.get(key)]
 
 
-def _state_changes(before: Mapping[str, str | int], after: Mapping[str, str | int]) -> list[str]:
+def _board_setting_changes_texts(before: Mapping[str, str | int], after: Mapping[str, str | int]) -> list[str]:
     """Returns the board settings with different values on two sides, as texts. Empty if a side did not record them."""
     if not before or not after:
         return []
@@ -150,26 +156,32 @@ def _state_changes(before: Mapping[str, str | int], after: Mapping[str, str | in
     ]
 
 
-def _other_work(before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]) -> list[str]:
+def _functions_with_other_work(
+    before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]
+) -> list[str]:
     """Returns the functions with the same code that executed clearly more or fewer instructions on the second side, as
     texts."""
     both = [(name, first, after[name]) for name, first in before.items() if name in after]
-    return [f"{name} ({_work_text(first, second)})" for name, first, second in both if _is_other_work(first, second)]
+    return [
+        f"{name} ({_instruction_difference_text(first, second)})"
+        for name, first, second in both
+        if _is_other_work(first, second)
+    ]
 
 
 def _is_other_work(first: ExecutedFunction, second: ExecutedFunction) -> bool:
     """Whether a function clearly executed more or fewer instructions (or calls) on the second side."""
     if first.instructions is not None and second.instructions is not None:
-        return _differ_clearly(first.instructions, second.instructions)
-    return _differ_clearly(first.calls, second.calls)
+        return _differ_more_than_ticks(first.instructions, second.instructions)
+    return _differ_more_than_ticks(first.calls, second.calls)
 
 
-def _differ_clearly(first: float, second: float) -> bool:
+def _differ_more_than_ticks(first: float, second: float) -> bool:
     """Whether two numbers per count differ by more than ticks may add, which is 1 %."""
     return abs(second - first) > max(_LEAST_WORK, _ONE_PERCENT * first)
 
 
-def _work_text(first: ExecutedFunction, second: ExecutedFunction) -> str:
+def _instruction_difference_text(first: ExecutedFunction, second: ExecutedFunction) -> str:
     """Returns how a function's number of instructions differs, as text."""
     calls = f"{first.calls:.4g} to {second.calls:.4g} calls"
     if first.instructions is None or second.instructions is None:
@@ -180,14 +192,14 @@ def _work_text(first: ExecutedFunction, second: ExecutedFunction) -> str:
     return f"{one:.4g} to {other:.4g} instructions a call" if f"{one:.4g}" != f"{other:.4g}" else calls
 
 
-def _waits_text(before: Mapping[str, float], after: Mapping[str, float]) -> str:
+def _wait_difference_text(before: Mapping[str, float], after: Mapping[str, float]) -> str:
     """Returns how the waiting cycles per count differ on two sides, as text in brackets, which may be empty."""
     changes = [(name, after[name] - before[name]) for name in before if name in after]
     parts = [f"{name} {change:+.2f}" for name, change in changes if abs(change) >= 1]
     return f" ({', '.join(parts)} cycles per count)" if parts else ""
 
 
-def _differ_text(names: list[str]) -> str:
+def _names_with_differ(names: list[str]) -> str:
     """Returns names with the verb "differ" or "differs"."""
     are_several = len(names) > 1 or names[0].endswith("s")
     return f"{_names_text(names)} {'differ' if are_several else 'differs'}"

@@ -6,13 +6,19 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from rtoslab.analyses import CYCLES, INSTRUCTIONS, NamedFigure, event_count
+from rtoslab.analyses import CYCLES, INSTRUCTIONS, NamedFigure, measured_event_count
 from rtoslab.compare.brief_manifest import brief_manifest
-from rtoslab.compare.causes import DifferenceCause, DifferenceReason, changed_functions, find_reason, instructions_of
+from rtoslab.compare.causes import (
+    DifferenceCause,
+    DifferenceReason,
+    changed_functions,
+    find_difference_reason,
+    instructions_of,
+)
 from rtoslab.compare.differences import ManifestDifference, manifest_differences
-from rtoslab.compare.matching import PointMatching, PointPair, match_sides
-from rtoslab.compare.noise import MedianShift, claimed_shifts, has_too_few_samples, median_shift
-from rtoslab.compare.placement_pairs import difference_interval, may_depend_on_place
+from rtoslab.compare.matching import PointMatching, PointPair, pair_points_of_sides
+from rtoslab.compare.noise import MedianShift, are_shifts_significant, has_too_few_samples, median_shift
+from rtoslab.compare.placement_pairs import difference_interval, may_depend_on_placement
 from rtoslab.compare.sides import ComparisonSide
 
 CHANGED_CODE: Final = "instructions.changed_code"
@@ -106,29 +112,31 @@ class RunComparison:
 def compare_sides(before: ComparisonSide, after: ComparisonSide, *, is_gate: bool = False) -> RunComparison:
     """Compares every figure that two sides (runs or a baseline) have. With `is_gate`, only points with equal settings
     and placement are compared, every difference in cycles counts, and manifests are brief."""
-    matching = match_sides(before, after, same_axes=is_gate)
+    matching = pair_points_of_sides(before, after, same_axes=is_gate)
     figures = [
         (pair, metric, pair.after.metrics[name])
         for pair in matching.pairs
         for name, metric in pair.before.metrics.items()
         if name in pair.after.metrics
     ]
-    exact = [pair for pair in matching.pairs if _is_exact(pair)]
+    exact = [pair for pair in matching.pairs if _is_pair_without_noise(pair)]
     reasons = {pair.label: _cycles_reason(pair, is_brief=is_gate) for pair in exact}
     changes = [
-        _exact_change(*figure, reasons[figure[0].label], is_gate=is_gate) for figure in figures if _is_exact(figure[0])
+        _change_without_noise(*figure, reasons[figure[0].label], is_gate=is_gate)
+        for figure in figures
+        if _is_pair_without_noise(figure[0])
     ]
-    changes += _noisy_changes([figure for figure in figures if not _is_exact(figure[0])])
+    changes += _changes_judged_by_samples([figure for figure in figures if not _is_pair_without_noise(figure[0])])
     changes += [change for pair in exact if is_gate and (change := _changed_code_figure(pair)) is not None]
     return RunComparison(before, after, matching, manifest_differences(matching.pairs), sorted(changes, key=_sort_key))
 
 
-def _is_exact(pair: PointPair) -> bool:
+def _is_pair_without_noise(pair: PointPair) -> bool:
     """Whether both points of a pair were measured on virtual boards, without noise."""
     return pair.before.is_exact and pair.after.is_exact
 
 
-def _exact_change(
+def _change_without_noise(
     pair: PointPair, before: NamedFigure, after: NamedFigure, reason: DifferenceReason, *, is_gate: bool
 ) -> FigureChange:
     """Returns the change of a figure that was measured without noise, with its verdict."""
@@ -139,14 +147,16 @@ def _exact_change(
         apart = low > grain or high < -grain
         open_verdict = ChangeVerdict.SAME if max(-low, high) <= grain else ChangeVerdict.PLACEMENT
         return FigureChange(
-            pair, before, after, _verdict_of_delta(delta) if apart else open_verdict, placement_interval=(low, high)
+            pair, before, after, _verdict_of_increase(delta) if apart else open_verdict, placement_interval=(low, high)
         )
     if abs(delta) <= grain:
         return FigureChange(pair, before, after, ChangeVerdict.SAME)
     is_time = before.unit == CYCLES
     moved = is_time and reason.cause is DifferenceCause.PLACEMENT
-    bound = not is_gate and may_depend_on_place(before.id, pair.before.manifest_tree, pair.after.manifest_tree)
-    verdict = ChangeVerdict.PLACEMENT if moved else ChangeVerdict.ONE_PLACEMENT if bound else _verdict_of_delta(delta)
+    bound = not is_gate and may_depend_on_placement(before.id, pair.before.manifest_tree, pair.after.manifest_tree)
+    verdict = (
+        ChangeVerdict.PLACEMENT if moved else ChangeVerdict.ONE_PLACEMENT if bound else _verdict_of_increase(delta)
+    )
     return FigureChange(pair, before, after, verdict, reason=reason if is_time else None)
 
 
@@ -154,11 +164,11 @@ def _cycles_reason(pair: PointPair, *, is_brief: bool) -> DifferenceReason:
     """Returns why the cycles of a pair of points differ, which were measured without noise. `is_brief` tells that their
     manifests are brief already."""
     if is_brief:
-        return find_reason(pair.before, pair.after)
+        return find_difference_reason(pair.before, pair.after)
     first, second = (
         replace(figures, manifest=brief_manifest(figures.manifest)) for figures in (pair.before, pair.after)
     )
-    return find_reason(first, second)
+    return find_difference_reason(first, second)
 
 
 def _changed_code_figure(pair: PointPair) -> FigureChange | None:
@@ -172,31 +182,31 @@ def _changed_code_figure(pair: PointPair) -> FigureChange | None:
     if not names or before is None or after is None:
         return None
     was, now = (NamedFigure(CHANGED_CODE, INSTRUCTIONS, round(side, 4)) for side in (before, after))
-    events = event_count(pair.after.result) if pair.after.result is not None else 0
+    events = measured_event_count(pair.after.result) if pair.after.result is not None else 0
     grain = max(before, after) / events if events else 0.0  # what the window's end cut of a call
-    verdict = ChangeVerdict.SAME if abs(after - before) <= grain else _verdict_of_delta(after - before)
-    return FigureChange(pair, was, now, verdict, reason=find_reason(pair.before, pair.after))
+    verdict = ChangeVerdict.SAME if abs(after - before) <= grain else _verdict_of_increase(after - before)
+    return FigureChange(pair, was, now, verdict, reason=find_difference_reason(pair.before, pair.after))
 
 
-def _verdict_of_delta(delta: float) -> ChangeVerdict:
+def _verdict_of_increase(delta: float) -> ChangeVerdict:
     """Returns the verdict on a figure's change: an increase is worse, a decrease is better."""
     return ChangeVerdict.WORSE if delta > 0 else ChangeVerdict.BETTER if delta < 0 else ChangeVerdict.SAME
 
 
-def _noisy_changes(figures: Sequence[tuple[PointPair, NamedFigure, NamedFigure]]) -> list[FigureChange]:
+def _changes_judged_by_samples(figures: Sequence[tuple[PointPair, NamedFigure, NamedFigure]]) -> list[FigureChange]:
     """Returns the changes of figures of real boards, judged by their samples."""
     changes = [
-        FigureChange(*figure, _verdict_of_delta(figure[2].value - figure[1].value))
+        FigureChange(*figure, _verdict_of_increase(figure[2].value - figure[1].value))
         for figure in figures
         if figure[1].unit == "bytes"
     ]
     sampled = [figure for figure in figures if figure[1].unit != "bytes" and _is_median(figure[1])]
     shifts = [median_shift(one.samples or [one.value], other.samples or [other.value]) for _, one, other in sampled]
-    for (pair, one, other), outcome, claimed in zip(sampled, shifts, claimed_shifts(shifts), strict=True):
+    for (pair, one, other), outcome, claimed in zip(sampled, shifts, are_shifts_significant(shifts), strict=True):
         if has_too_few_samples(outcome, len(shifts)):
             verdict = ChangeVerdict.TOO_FEW
         else:
-            verdict = _verdict_of_delta(outcome.median_difference) if claimed else ChangeVerdict.UNCLEAR
+            verdict = _verdict_of_increase(outcome.median_difference) if claimed else ChangeVerdict.UNCLEAR
         changes.append(FigureChange(pair, one, other, verdict, outcome))
     return changes
 

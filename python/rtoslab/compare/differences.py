@@ -69,7 +69,9 @@ def _differing_keys(before: Mapping[str, str], after: Mapping[str, str]) -> Iter
             yield key, mine, other
 
 
-def condense_differences(differences: Sequence[ManifestDifference], shown: int = 12) -> list[ManifestDifference]:
+def shorten_manifest_differences(
+    differences: Sequence[ManifestDifference], shown: int = 12
+) -> list[ManifestDifference]:
     """Returns the differences of manifests for a table: of source files only the first `shown`, then how many more."""
     sources = [difference for difference in differences if difference.key.startswith("build.sources.")]
     rest = [difference for difference in differences if not difference.key.startswith("build.sources.")]

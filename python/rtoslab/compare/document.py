@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, NamedFigure, event_noun
+from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, NamedFigure, measured_event_noun
 from rtoslab.base import all_count_text, count_text
 from rtoslab.compare.attribution import attribute_cycles
 from rtoslab.compare.comparison import ChangeVerdict, FigureChange, RunComparison
-from rtoslab.compare.differences import condense_differences
+from rtoslab.compare.differences import shorten_manifest_differences
 from rtoslab.compare.matching import PointPair
 from rtoslab.compare.noise import ALPHA
 from rtoslab.reports import ReportDocument, ReportSection, TableData, band_text, mark_deviations
@@ -72,7 +72,7 @@ def summary_text(comparison: RunComparison) -> str:
     return f"{comparison.after.name} against {comparison.before.name}: {verdict_text_}.{largest_text}"
 
 
-def extremes_sentence(comparison: RunComparison) -> str:
+def fastest_and_slowest_sentence(comparison: RunComparison) -> str:
     """Returns a sentence on the points in which the second side of a comparison is fastest and slowest. Only claimed
     differences in time count.
 
@@ -114,7 +114,9 @@ def change_text(change: FigureChange) -> str:
         if change.placement_interval is None
         else f"; {_format_signed(change.placement_interval[0])} to {_format_signed(change.placement_interval[1])}"
     )
-    return f"{change.pair.label}, {change.before.id}: {delta_text(change)} {unit} ({percent_text(change)}{band})"
+    return (
+        f"{change.pair.label}, {change.before.id}: {signed_change_text(change)} {unit} ({percent_text(change)}{band})"
+    )
 
 
 def _comparison_subtitle(comparisons: Sequence[RunComparison]) -> str:
@@ -142,7 +144,7 @@ def _comparison_sections(comparison: RunComparison, suffix: str) -> list[ReportS
     against = f": {comparison.after.name}" if suffix else ""
     parts = [
         _changes_section(comparison, f"changes{suffix}", against),
-        _open_cases_section(comparison, f"undecided{suffix}", against),
+        _undecided_differences_section(comparison, f"undecided{suffix}", against),
         _single_placement_section(comparison, f"one-placement{suffix}", against),
         _placement_section(comparison, f"placement{suffix}", against),
         _attribution_section(comparison, f"where{suffix}", against),
@@ -158,7 +160,7 @@ def _differences_section(comparison: RunComparison, ident: str, against: str) ->
     over = [[name, *values, "all"] for name, values in comparison.matching.over.items()]
     rows = [
         [difference.key, difference.before, difference.after, str(difference.points or "")]
-        for difference in condense_differences(comparison.differences)
+        for difference in shorten_manifest_differences(comparison.differences)
     ]
     if not over and not rows:
         return None
@@ -213,7 +215,7 @@ def _change_row(change: FigureChange) -> list[str]:
         change.before.id,
         figure_text(change.before),
         figure_text(change.after),
-        delta_text(change) + interval,
+        signed_change_text(change) + interval,
         percent_text(change),
         change.verdict.value,
     ]
@@ -224,7 +226,7 @@ def figure_text(metric: NamedFigure) -> str:
     return number_text(metric.value) if metric.band is None else band_text(metric.band, number_text)
 
 
-def _open_cases_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
+def _undecided_differences_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
     """Returns the report section on differences that may be noise. None without noisy figures."""
     open_ones = [
         change for change in comparison.changes if change.verdict in {ChangeVerdict.TOO_FEW, ChangeVerdict.UNCLEAR}
@@ -276,7 +278,9 @@ def _placement_section(comparison: RunComparison, ident: str, against: str) -> R
 def _attribution_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
     """Returns the report section on the functions in which cycles differ. None if nothing can be attributed."""
     tables = [
-        table for pair in _pairs_with_times(comparison.visible_changes) if (table := _parts_table(pair)) is not None
+        table
+        for pair in _pairs_with_times(comparison.visible_changes)
+        if (table := _differing_functions_table(pair)) is not None
     ]
     if not tables:
         return None
@@ -296,19 +300,19 @@ def _pairs_with_times(changes: Iterable[FigureChange]) -> list[PointPair]:
     return list(pairs.values())
 
 
-def _parts_table(pair: PointPair) -> TableData | None:
+def _differing_functions_table(pair: PointPair) -> TableData | None:
     """Returns a table of the functions in which the cycles of a pair of points differ. None without profiles."""
     parts = attribute_cycles(pair)
     if not parts or pair.before.result is None:
         return None
-    per = event_noun(pair.before.result)
+    per = measured_event_noun(pair.before.result)
     rows = [
         [
             part.function,
             number_text(part.before),
             number_text(part.after),
             _format_signed(part.additional_cycles),
-            "" if part.per_call_delta is None else _format_signed(part.per_call_delta),
+            "" if part.additional_cycles_per_call is None else _format_signed(part.additional_cycles_per_call),
             part.code,
         ]
         for part in parts[:SHOWN_PARTS]
@@ -338,7 +342,7 @@ def number_text(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
 
 
-def delta_text(change: FigureChange) -> str:
+def signed_change_text(change: FigureChange) -> str:
     """Returns a figure's change with its sign, in the figure's unit, as text."""
     return _format_signed(change.figure_change)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.analyses import calls_by_function, divide_by_events
+from rtoslab.analyses import calls_by_function, per_measured_event
 from rtoslab.results import MeasuredPoint
 
 CODE_DIGITS: Final = 12
@@ -42,7 +42,7 @@ def code_digest(result: MeasuredPoint) -> str:
     return _functions_digest(result, {name: place.digest for name, place in result.code.items()})
 
 
-def place_digest(result: MeasuredPoint) -> str:
+def executed_addresses_digest(result: MeasuredPoint) -> str:
     """Returns one digest of the addresses of all code that a measured point executed. Empty if the address of a
     function is unknown."""
     return _functions_digest(result, {name: place.address for name, place in result.code.items()})
@@ -66,7 +66,7 @@ def _instructions_by_function(result: MeasuredPoint) -> dict[str, float]:
         if use.instructions is None:
             return {}
         counts[use.name] += use.instructions
-    return divide_by_events(result, counts)
+    return per_measured_event(result, counts)
 
 
 def wait_cycles(result: MeasuredPoint) -> dict[str, float]:
@@ -80,4 +80,4 @@ def wait_cycles(result: MeasuredPoint) -> dict[str, float]:
         cycles["bus waits"] += core.bus_wait_cycles
         cycles["exceptions"] += core.exception_cycles
         cycles["sleep"] += core.sleep_cycles
-    return divide_by_events(result, cycles)
+    return per_measured_event(result, cycles)

@@ -6,7 +6,7 @@ from typing import Final
 
 from rtoslab.base import PlanError, count_text
 from rtoslab.catalogue import Catalogue, Experiment
-from rtoslab.compare.baseline import Baseline, baseline_side, brief_side
+from rtoslab.compare.baseline import Baseline, baseline_as_side, with_baseline_manifests
 from rtoslab.compare.brief_manifest import COMPILER
 from rtoslab.compare.causes import DifferenceCause
 from rtoslab.compare.comparison import ChangeVerdict, FigureChange, RunComparison, compare_sides
@@ -42,7 +42,7 @@ class GateJudgement:
 
 def judge_run(baseline: Baseline, name: str, run: ComparisonSide, rules: FigureLimits) -> GateJudgement:
     """Compares every figure of a baseline with a run's, and applies the limits. `name` is the baseline's."""
-    comparison = compare_sides(baseline_side(baseline, name), brief_side(run), is_gate=True)
+    comparison = compare_sides(baseline_as_side(baseline, name), with_baseline_manifests(run), is_gate=True)
     differing = [item for item in comparison.changes if item.verdict is not ChangeVerdict.SAME]
     broken = [(item, limit) for item in differing if (limit := rules.broken_limit(item)) is not None]
     lost = [f"{label} was not measured" for label in comparison.matching.only_before]
@@ -63,7 +63,7 @@ def _figures_without_pair(pair: PointPair) -> list[str]:
     return gone + [f"{pair.label}: figure {key} is not in the baseline" for key in after if key not in before]
 
 
-def without_moved(judgement: GateJudgement) -> GateJudgement:
+def without_moved_code_regressions(judgement: GateJudgement) -> GateJudgement:
     """Returns the gate's result without regressions whose code is the same at other addresses."""
     rest = [regression for regression in judgement.regressions if regression not in judgement.moved]
     return replace(judgement, regressions=rest, moved=())
@@ -101,7 +101,7 @@ def verdict_text(judgement: GateJudgement) -> str:
     pairs = len(judgement.comparison.matching.pairs)
     figures = f"{count_text(len(judgement.comparison.changes), 'figure')} of {count_text(pairs, 'point')}"
     if judgement.unmatched:
-        return f"The gate has no result: {loss_clauses(judgement.unmatched)}."
+        return f"The gate has no result: {first_three_clauses_text(judgement.unmatched)}."
     if judgement.regressions:
         change, limit = judgement.regressions[0]
         return (
@@ -118,7 +118,7 @@ def verdict_text(judgement: GateJudgement) -> str:
     return f"Same or better: {figures} within their limits, {len(better)} of them better{by}."
 
 
-def loss_clauses(lost: Sequence[str]) -> str:
+def first_three_clauses_text(lost: Sequence[str]) -> str:
     """Returns the first three clauses of a list, and the number of further ones, as text."""
     more = f"; and {len(lost) - _CLAUSES} more" if len(lost) > _CLAUSES else ""
     return "; ".join(lost[:_CLAUSES]) + more

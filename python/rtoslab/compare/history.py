@@ -11,15 +11,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from rtoslab.analyses import CYCLES, PLACEMENT, NamedFigure, point_metrics, without_placement
+from rtoslab.analyses import CYCLES, PLACEMENT, NamedFigure, all_point_figures, without_placement
 from rtoslab.archive import ArchivedPoint
 from rtoslab.base import ReportError, count_text
 from rtoslab.compare.brief_manifest import brief_manifest
-from rtoslab.compare.causes import DifferenceCause, find_reason
+from rtoslab.compare.causes import DifferenceCause, find_difference_reason
 from rtoslab.compare.comparison import ChangeVerdict
 from rtoslab.compare.document import figure_text
-from rtoslab.compare.matching import point_axes
-from rtoslab.compare.placement_pairs import difference_interval, join_metrics, may_depend_on_place
+from rtoslab.compare.matching import point_coordinates_by_name
+from rtoslab.compare.placement_pairs import difference_interval, may_depend_on_placement, median_figure_over_placements
 from rtoslab.compare.sides import point_figures
 from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, mark_deviations
 from rtoslab.results import MeasuredPoint
@@ -43,13 +43,13 @@ class RunFigure:
     def reason_unclaimed(self, before: "RunFigure") -> str:
         """Returns why a change of the figure since the run `before` is not claimed, such as `placement`. Empty if it is
         claimed."""
-        if self._is_placed_apart(before):
+        if self._is_explained_by_placement(before):
             return PLACEMENT
         has_no_bands = self.figure.band is None and before.figure.band is None
         manifests = [manifest for _, manifest in (*self.points, *before.points)]
-        return ONE_PLACEMENT if has_no_bands and may_depend_on_place(self.figure.id, *manifests) else ""
+        return ONE_PLACEMENT if has_no_bands and may_depend_on_placement(self.figure.id, *manifests) else ""
 
-    def _is_placed_apart(self, before: "RunFigure") -> bool:
+    def _is_explained_by_placement(self, before: "RunFigure") -> bool:
         """Whether the placement of the code alone may have changed the figure since the run `before`."""
         if self.figure.band is not None or before.figure.band is not None:
             least, most = difference_interval(before.figure, self.figure)
@@ -58,11 +58,11 @@ class RunFigure:
             replace(figures, manifest=brief_manifest(figures.manifest))
             for figures in (point_figures(StoredPoint(Path(), *seen.points[0])) for seen in (before, self))
         ]
-        return self.figure.unit == CYCLES and find_reason(*sides).cause is DifferenceCause.PLACEMENT
+        return self.figure.unit == CYCLES and find_difference_reason(*sides).cause is DifferenceCause.PLACEMENT
 
 
 @dataclass(frozen=True, slots=True)
-class FigureMove:
+class FigureRunChange:
     """The change of a figure from one run to the next."""
 
     run: int
@@ -86,16 +86,16 @@ class FigureHistory:
         return self.values[run].figure.value
 
     @property
-    def all_changes(self) -> list[FigureMove]:
+    def all_changes(self) -> list[FigureRunChange]:
         """Returns all changes of the figure from run to run, claimed or not."""
         return [
-            FigureMove(run, seen.figure.value - before.figure.value, seen.reason_unclaimed(before))
+            FigureRunChange(run, seen.figure.value - before.figure.value, seen.reason_unclaimed(before))
             for (_, before), (run, seen) in pairwise(sorted(self.values.items()))
             if seen.figure.value != before.figure.value
         ]
 
     @property
-    def claimed_changes(self) -> list[FigureMove]:
+    def claimed_changes(self) -> list[FigureRunChange]:
         """Returns those changes of the figure that placement of the code does not explain."""
         return [change for change in self.all_changes if not change.unclaimed]
 
@@ -116,15 +116,17 @@ def history_document(points: Sequence[ArchivedPoint], patterns: Sequence[str] = 
         (">run", "directory", "date", "revision"),
         [[str(place), run.name, sessions[run].date, sessions[run].revision] for place, run in enumerate(runs, 1)],
     )
-    moved, groups, placed = (sorted(item, key=lambda line: -_largest_change(line)) for item in _split_by_claim(lines))
+    moved, groups, placed = (
+        sorted(item, key=lambda line: -_largest_change(line)) for item in _split_histories_by_claim(lines)
+    )
     names = {place: sessions[run].revision or run.name for place, run in enumerate(runs, 1)}
     moves = ReportSection(
         "moves",
         "What moved",
-        _describe_unmoved(len(lines), len(moved), len(groups), len(placed)),
+        _unchanged_figures_sentences(len(lines), len(moved), len(groups), len(placed)),
         (),
         [
-            _move_table(title, group, names)
+            _figure_history_table(title, group, names)
             for title, group in (("Largest first", moved), (_SINGLE_PLACEMENT, groups), (_PLACED, placed))
             if group
         ],
@@ -144,7 +146,7 @@ _PLACED = "Within placement"
 _SINGLE_PLACEMENT = "In one placement each"
 
 
-def _split_by_claim(
+def _split_histories_by_claim(
     lines: Sequence[FigureHistory],
 ) -> tuple[list[FigureHistory], list[FigureHistory], list[FigureHistory]]:
     """Splits figures into those that changed, those that differ in one placement of the code, and those that differ by
@@ -158,7 +160,7 @@ def _split_by_claim(
     return groups
 
 
-def _describe_unmoved(lines: int, moved: int, single: int, placed: int) -> list[str]:
+def _unchanged_figures_sentences(lines: int, moved: int, single: int, placed: int) -> list[str]:
     """Returns sentences on the figures without a claimed change. The arguments are numbers of figures."""
     parts = [f"{lines - moved - single - placed} of {count_text(lines, 'figure')} never changed."]
     if placed:
@@ -182,24 +184,24 @@ def _figure_histories(result: Iterable[ArchivedPoint], patterns: Sequence[str]) 
     for item in result:
         run = runs.setdefault(item.run, len(runs) + 1)
         if isinstance(item.result, MeasuredPoint):
-            axes = point_axes(without_placement(item.point_id)).items()
+            axes = point_coordinates_by_name(without_placement(item.point_id)).items()
             label = " ".join(value if name in _UNNAMED_AXES else f"{name}={value}" for name, value in axes)
             groups.setdefault((run, label), []).append((item.result, item.stored.manifest))
     for (run, label), points in groups.items():
-        for metric in _shared_metrics([point for point, _ in points]):
+        for metric in _figures_in_all_placements([point for point, _ in points]):
             if any(fnmatchcase(metric.id, pattern) for pattern in patterns):
                 line = lines.setdefault((label, metric.id), FigureHistory(label, metric.id, metric.unit, {}))
                 line.values[run] = RunFigure(metric, points)
     return list(lines.values())
 
 
-def _shared_metrics(placements: Sequence[MeasuredPoint]) -> list[NamedFigure]:
+def _figures_in_all_placements(placements: Sequence[MeasuredPoint]) -> list[NamedFigure]:
     """Returns the figures that a point has in all its placements, each as a median with its range."""
     if len(placements) == 1:
-        return point_metrics(placements[0])
-    every = [{metric.id: metric for metric in point_metrics(point)} for point in placements]
+        return all_point_figures(placements[0])
+    every = [{metric.id: metric for metric in all_point_figures(point)} for point in placements]
     shared = [[figure[name] for figure in every] for name in every[0] if all(name in figure for figure in every)]
-    return [join_metrics(figure) for figure in shared]
+    return [median_figure_over_placements(figure) for figure in shared]
 
 
 _UNNAMED_AXES = ("benchmark", "kernel", "board", "cores", "window")
@@ -211,7 +213,7 @@ def _largest_change(line: FigureHistory) -> float:
     return (max(values) - min(values)) / (abs(min(values)) or 1.0)
 
 
-def _move_table(title: str, moved: Sequence[FigureHistory], names: dict[int, str]) -> TableData:
+def _figure_history_table(title: str, moved: Sequence[FigureHistory], names: dict[int, str]) -> TableData:
     """Returns a table of figures with their changes from run to run. `names` are the runs' names by number."""
     rows = [
         [
@@ -225,7 +227,7 @@ def _move_table(title: str, moved: Sequence[FigureHistory], names: dict[int, str
     return TableData(title, ("point", "figure", ">first", ">last", "moves"), rows)
 
 
-def _change_and_run_text(move: FigureMove, names: dict[int, str]) -> str:
+def _change_and_run_text(move: FigureRunChange, names: dict[int, str]) -> str:
     """Returns one change of a figure and the run in which it appeared, as text."""
     return f"{move.change:+,.2f} at {names[move.run]}" + (f" ({move.unclaimed})" if move.unclaimed else "")
 

@@ -32,7 +32,7 @@ def _comparison_object(comparison: RunComparison) -> dict[str, Any]:
             {"key": difference.key, "before": difference.before, "after": difference.after, "points": difference.points}
             for difference in comparison.differences
         ],
-        "changes": [_change_object(change) for change in comparison.changes],
+        "changes": [_figure_change_as_object(change) for change in comparison.changes],
         "attribution": {
             label: [
                 {
@@ -57,7 +57,7 @@ def _deviations_of_comparison(comparison: RunComparison) -> Deviations:
     return declared_deviations([figure.result for figure in figures if figure.result is not None])
 
 
-def _change_object(change: FigureChange) -> dict[str, Any]:
+def _figure_change_as_object(change: FigureChange) -> dict[str, Any]:
     """Returns the change of one figure as an object for JSON."""
     row: dict[str, Any] = {
         "point": change.pair.label,
@@ -84,12 +84,12 @@ def _change_object(change: FigureChange) -> dict[str, Any]:
     return row
 
 
-def complaint_if_worse(change: FigureChange) -> str | None:
+def worse_figure_complaint(change: FigureChange) -> str | None:
     """Returns a complaint if the figure is worse on the second side, else None."""
     return "is worse" if change.verdict is ChangeVerdict.WORSE else None
 
 
-def as_junit(comparisons: Sequence[RunComparison], complaint: Complaint = complaint_if_worse) -> str:
+def comparisons_as_junit(comparisons: Sequence[RunComparison], complaint: Complaint = worse_figure_complaint) -> str:
     """Returns comparisons of runs as JUnit XML: a test suite for each, a test case for each figure. `complaint` decides
     which fail."""
     root = ET.Element("testsuites", name="rtoslab")

@@ -39,16 +39,16 @@ class PointMatching:
     only_after: Sequence[str]
 
 
-def match_sides(before: ComparisonSide, after: ComparisonSide, *, same_axes: bool = False) -> PointMatching:
+def pair_points_of_sides(before: ComparisonSide, after: ComparisonSide, *, same_axes: bool = False) -> PointMatching:
     """Pairs the measured points of two sides of a comparison, in the order of the first side. With `same_axes`, all
     settings must be equal."""
-    left = [point_axes(figure.point) for figure in before.figures]
-    right = [point_axes(figure.point) for figure in after.figures]
+    left = [point_coordinates_by_name(figure.point) for figure in before.figures]
+    right = [point_coordinates_by_name(figure.point) for figure in after.figures]
     over = {} if same_axes else _axes_compared_over(left, right)
-    others = {_axes_key(axes, over): figures for axes, figures in zip(right, after.figures, strict=True)}
-    mine = {_axes_key(axes, over): figures for axes, figures in zip(left, before.figures, strict=True)}
-    shared = _shared_axes([*left, *right])
-    labels = {_axes_key(axes, over): _point_label(axes, {*over, *shared}) for axes in (*right, *left)}
+    others = {_pairing_key(axes, over): figures for axes, figures in zip(right, after.figures, strict=True)}
+    mine = {_pairing_key(axes, over): figures for axes, figures in zip(left, before.figures, strict=True)}
+    shared = _coordinates_in_all_points([*left, *right])
+    labels = {_pairing_key(axes, over): _point_label(axes, {*over, *shared}) for axes in (*right, *left)}
     pairs = [PointPair(labels[key], figures, others[key]) for key, figures in mine.items() if key in others]
     return PointMatching(
         over,
@@ -59,7 +59,7 @@ def match_sides(before: ComparisonSide, after: ComparisonSide, *, same_axes: boo
     )
 
 
-def point_axes(point: PointId) -> Axes:
+def point_coordinates_by_name(point: PointId) -> Axes:
     """Returns a measured point's coordinates (kernel, board, cores and settings) as texts by name."""
     axes = {"benchmark": point.benchmark, "kernel": point.kernel, "board": point.board}
     return {**axes, "cores": count_text(point.cores, "core"), "window": f"{point.window_ms} ms", **point.config}
@@ -77,12 +77,12 @@ def _axes_compared_over(left: Sequence[Axes], right: Sequence[Axes]) -> dict[str
     return pairs
 
 
-def _axes_key(axes: Axes, over: dict[str, tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+def _pairing_key(axes: Axes, over: dict[str, tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """Returns the settings of a point by which it is paired, without those in `over`."""
     return tuple(sorted((name, value) for name, value in axes.items() if name not in over))
 
 
-def _shared_axes(points: Sequence[Axes]) -> Axes:
+def _coordinates_in_all_points(points: Sequence[Axes]) -> Axes:
     """Returns the settings that have the same value in all points, without the benchmark."""
     return {
         name: value

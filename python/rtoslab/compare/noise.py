@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from rtoslab.base import extra_imports
+from rtoslab.base import imports_of_extra
 
 ALPHA: Final = 0.01
 """The rate of false alarms over all comparisons made at once."""
@@ -44,7 +44,7 @@ class MedianShift:
         return self.medians[1] - self.medians[0]
 
     @property
-    def contains_zero(self) -> bool:
+    def interval_contains_zero(self) -> bool:
         """Whether the confidence interval of the difference contains zero, so that it may be noise."""
         return self.interval[0] <= 0.0 <= self.interval[1]
 
@@ -53,7 +53,7 @@ def median_shift(before: Sequence[float], after: Sequence[float]) -> MedianShift
     """Returns the shift of the median between two sets of samples, with confidence interval and test."""
     first, second = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
     distinct = np.unique(np.concatenate([first, second]))
-    with extra_imports("report", "a comparison of noisy samples"):
+    with imports_of_extra("report", "a comparison of noisy samples"):
         from scipy import stats  # noqa: PLC0415 (an extra)
     p = float(stats.mannwhitneyu(first, second, alternative="two-sided").pvalue) if len(distinct) > 1 else 1.0
     places = _resampled_median_ranks(len(second), len(first))
@@ -77,14 +77,14 @@ def _resampled_median_ranks(*sizes: int) -> tuple[npt.NDArray[np.int64], ...]:
     return tuple(np.minimum(item.astype(np.int64), n - 1) for item, (_, n) in zip(drawn, middle, strict=True))
 
 
-def claimed_shifts(shifts: Sequence[MedianShift], alpha: float = ALPHA) -> list[bool]:
+def are_shifts_significant(shifts: Sequence[MedianShift], alpha: float = ALPHA) -> list[bool]:
     """Returns for each shift of a median whether it is significant, if all are tested together (Holm's step-down)."""
     claimed = [False] * len(shifts)
     order = sorted(range(len(shifts)), key=lambda index: shifts[index].p)
     for rank, index in enumerate(order):
         if shifts[index].p > alpha / (len(shifts) - rank):
             break
-        claimed[index] = not shifts[index].contains_zero
+        claimed[index] = not shifts[index].interval_contains_zero
     return claimed
 
 

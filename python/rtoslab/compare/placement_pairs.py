@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rtoslab.analyses import PLACEMENT, NamedFigure, place_matters, placement_band, without_placement
+from rtoslab.analyses import PLACEMENT, NamedFigure, depends_on_code_addresses, placement_band, without_placement
 from rtoslab.base import count_text
 from rtoslab.compare.sides import ComparisonSide, PointFigures
 
@@ -25,11 +25,14 @@ def difference_interval(before: NamedFigure, after: NamedFigure) -> tuple[float,
     """Returns the smallest and the largest difference of two figures (second minus first) over all placements of the
     code."""
     width = max(metric.band.width for metric in (before, after) if metric.band is not None)
-    (first_low, first_high), (second_low, second_high) = _value_range(before, width), _value_range(after, width)
+    (first_low, first_high), (second_low, second_high) = (
+        _range_over_placements(before, width),
+        _range_over_placements(after, width),
+    )
     return second_low - first_high, second_high - first_low
 
 
-def may_depend_on_place(metric: str, *manifests: Mapping[str, Any]) -> bool:
+def may_depend_on_placement(metric: str, *manifests: Mapping[str, Any]) -> bool:
     """Whether the place of code and data may change a figure of points that were measured in one placement each.
 
     Sizes of images are what they are, but for the padding of unlike placements. A heap's blocks are aligned by where it
@@ -37,7 +40,7 @@ def may_depend_on_place(metric: str, *manifests: Mapping[str, Any]) -> bool:
     """
     if metric.startswith("image."):
         return len({_placement_number(manifest) for manifest in manifests}) > 1
-    return metric.startswith("heap.") or any(place_matters(manifest) for manifest in manifests)
+    return metric.startswith("heap.") or any(depends_on_code_addresses(manifest) for manifest in manifests)
 
 
 def _placement_number(manifest: Mapping[str, Any]) -> int:
@@ -46,7 +49,7 @@ def _placement_number(manifest: Mapping[str, Any]) -> int:
     return build.get(PLACEMENT, 0) if isinstance(build, Mapping) else 0
 
 
-def _value_range(metric: NamedFigure, width: float) -> tuple[float, float]:
+def _range_over_placements(metric: NamedFigure, width: float) -> tuple[float, float]:
     """Returns the smallest and largest value of a figure over placements. A figure of one placement gets `width` on
     both sides."""
     if metric.band is None:
@@ -67,13 +70,13 @@ def _join_group(group: Sequence[PointFigures]) -> Sequence[PointFigures]:
         return group
     first = _without_placement(group[0])
     shared = [name for name in first.metrics if all(name in figures.metrics for figures in group)]
-    metrics = {name: join_metrics([figures.metrics[name] for figures in group]) for name in shared}
+    metrics = {name: median_figure_over_placements([figures.metrics[name] for figures in group]) for name in shared}
     manifest = {**first.manifest, f"build.{PLACEMENT}": count_text(len(group), "placement")}
     results = [figures.result for figures in group if figures.result is not None]
     return [replace(first, metrics=metrics, manifest=manifest, placed_results=results)]
 
 
-def join_metrics(metrics: Sequence[NamedFigure]) -> NamedFigure:
+def median_figure_over_placements(metrics: Sequence[NamedFigure]) -> NamedFigure:
     """Returns one figure made of its values in several placements of the code: the median, with its range."""
     band = placement_band(metrics)
     return replace(metrics[0], value=band.median, samples=(), resolution=band.resolution, band=band)

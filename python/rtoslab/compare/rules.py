@@ -86,7 +86,7 @@ class FigureLimits:
         self._limits = {pattern: parse_limits(text) for pattern, text in texts.items()}
 
     @classmethod
-    def from_texts(cls, stored: Mapping[str, str], requested: Sequence[str]) -> "FigureLimits":
+    def parse_stored_and_requested(cls, stored: Mapping[str, str], requested: Sequence[str]) -> "FigureLimits":
         """Returns the limits of a baseline, overridden by the command line's: `LIMITS` for all figures, or
         `PATTERN=LIMITS`."""
         texts = {**DEFAULT, **stored}

@@ -6,9 +6,15 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-from rtoslab.analyses import NamedFigure, point_metrics
+from rtoslab.analyses import NamedFigure, all_point_figures
 from rtoslab.base import StoreError
-from rtoslab.compare.executions import ExecutedFunction, code_digest, executed_functions, place_digest, wait_cycles
+from rtoslab.compare.executions import (
+    ExecutedFunction,
+    code_digest,
+    executed_addresses_digest,
+    executed_functions,
+    wait_cycles,
+)
 from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable, PointId
 from rtoslab.store import RunDirectory, StoredPoint, flatten_json
 
@@ -65,7 +71,7 @@ def read_side(paths: Sequence[Path]) -> ComparisonSide:
         for point in points:
             fresh = point_figures(point)
             key = fresh.point.model_dump_json()
-            figures_[key] = _pool_figures(figures_[key], fresh) if key in figures_ else fresh
+            figures_[key] = _merge_repeats_of_point(figures_[key], fresh) if key in figures_ else fresh
     return ComparisonSide(",".join(path.name for path in paths), tuple(figures_.values()))
 
 
@@ -78,10 +84,10 @@ def point_figures(stored: StoredPoint) -> PointFigures:
     if isinstance(result, MeasuredPoint):
         flat |= {f"{STATE}{key}": str(value) for key, value in result.state.items()}
     if isinstance(result, MeasuredPoint):
-        figures = {metric.id: metric for metric in point_metrics(result)}
+        figures = {metric.id: metric for metric in all_point_figures(result)}
         return PointFigures(
-            result.point, figures, exact, flat, result, stored.manifest, (), code_digest(result), place_digest(result),
-            executed_functions(result), result.state, wait_cycles(result),
+            result.point, figures, exact, flat, result, stored.manifest, (), code_digest(result),
+            executed_addresses_digest(result), executed_functions(result), result.state, wait_cycles(result),
         )  # fmt: skip
     return PointFigures(
         result.point, {}, exact, flat, manifest_tree=stored.manifest, missing_reason=_missing_reason(result)
@@ -93,18 +99,20 @@ def _missing_reason(result: FailedPoint | NotApplicable) -> str:
     return f"n/a: {result.reason}" if isinstance(result, NotApplicable) else f"failed: {result.message}"
 
 
-def _pool_figures(first: PointFigures, second: PointFigures) -> PointFigures:
+def _merge_repeats_of_point(first: PointFigures, second: PointFigures) -> PointFigures:
     """Merges two repeats of a measured point. Repeats on a virtual board are equal, those on a real board are more
     samples."""
     if first.is_exact or first.missing_reason:
         return first if not first.missing_reason else second
     shared = {
-        key: _pool_metric(metric, second.metrics[key]) for key, metric in first.metrics.items() if key in second.metrics
+        key: _merge_repeats_of_figure(metric, second.metrics[key])
+        for key, metric in first.metrics.items()
+        if key in second.metrics
     }
     return replace(first, metrics=shared)
 
 
-def _pool_metric(first: NamedFigure, second: NamedFigure) -> NamedFigure:
+def _merge_repeats_of_figure(first: NamedFigure, second: NamedFigure) -> NamedFigure:
     """Merges the samples of two repeats of a figure into one figure."""
     samples = [*(first.samples or [first.value]), *(second.samples or [second.value])]
     return replace(first, value=median(samples), samples=samples)

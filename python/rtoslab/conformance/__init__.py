@@ -4,5 +4,11 @@
 built and run, once for each content, or run as its user brought it.
 """
 
-from rtoslab.conformance.examination import ConformanceVerdict, examine_image, examine_port, suite_point, verdict_digest
+from rtoslab.conformance.examination import (
+    ConformanceVerdict,
+    conformance_suite_point,
+    examine_image,
+    examine_port,
+    verdict_digest,
+)
 from rtoslab.conformance.judge import CheckOutcome

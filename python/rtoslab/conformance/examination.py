@@ -24,7 +24,7 @@ from rtoslab.base import (
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.judge import CheckFinding, CheckOutcome, judge_all
-from rtoslab.conformance.play import play_external_suite, play_suite
+from rtoslab.conformance.play import run_conformance_suite, run_external_conformance_image
 from rtoslab.images import CONFORMANCE_IMAGE, build_point_image, inputs_digest
 from rtoslab.intake import CACHED_BYTES, read_bytes
 from rtoslab.plan import DEFAULT_RAM, DEFAULT_WINDOW_MS, Point
@@ -66,7 +66,7 @@ class ConformanceVerdict(StrictModel):
         ]
         return ", ".join(text) or "nothing was seen"
 
-    def require_conformance(self) -> None:
+    def require_port_conforms(self) -> None:
         """Raises ConformanceError if the port does not conform. The message names the failed checks."""
         if self.is_conformant:
             return
@@ -82,7 +82,7 @@ class ConformanceVerdict(StrictModel):
             f"figures is valid: {' '.join(reasons) or 'no check applies.'}"
         )
 
-    def check_outcomes(self) -> dict[str, Any]:
+    def outcomes_by_check(self) -> dict[str, Any]:
         """Returns the outcome of each check, as manifests store it, with the reason if it does not apply."""
         checks: dict[str, str] = {}
         for finding in self.findings:
@@ -98,7 +98,7 @@ def examine_port(catalogue: Catalogue, point: Point, progress: Progress = lambda
 
     Raises BuildError and errors of the environment. A port that misbehaves is a verdict, not an error.
     """
-    suite = suite_point(point)
+    suite = conformance_suite_point(point)
     progress("conformance", 0.0)
     built = build_point_image(catalogue, suite)
     digest = verdict_digest(catalogue, point)
@@ -139,7 +139,7 @@ def examine_image(
         clock_hz=begin.clock_hz,
         timing=dict(timing),
     )
-    played, failure = play_external_suite(catalogue, point, image, progress)
+    played, failure = run_external_conformance_image(catalogue, point, image, progress)
     return ConformanceVerdict(
         digest=image.file_sha256[:16],
         kernel=begin.kernel,
@@ -155,7 +155,7 @@ def verdict_digest(catalogue: Catalogue, point: Point) -> str:
 
     A verdict is cached under this and the digest of the judging code.
     """
-    image = inputs_digest(catalogue, suite_point(point))
+    image = inputs_digest(catalogue, conformance_suite_point(point))
     return _verdict_digest(catalogue, image, point.kernel, tuple(point.timing.items()))
 
 
@@ -168,7 +168,7 @@ def _verdict_digest(catalogue: Catalogue, image: str, kernel: str, timing: tuple
     return hashlib.sha256(to_canonical_json(everything).encode()).hexdigest()[:16]
 
 
-def suite_point(point: Point) -> Point:
+def conformance_suite_point(point: Point) -> Point:
     """Returns the point of the conformance suite in the configuration of another point."""
     return replace(
         point,
@@ -196,7 +196,7 @@ def _run_suite(catalogue: Catalogue, point: Point, digest: str, progress: Progre
             f"kernel.toml of {kernel.id} declares a deviation of `{min(unknown)}`, which is not a check of "
             "firmware/conformance/conformance.toml; correct or remove it."
         )
-    played, failure = play_suite(catalogue, point, progress)
+    played, failure = run_conformance_suite(catalogue, point, progress)
     return ConformanceVerdict(
         digest=digest,
         kernel=point.kernel,
@@ -211,7 +211,7 @@ def _read_verdict(path: Path) -> ConformanceVerdict | None:
     """Returns a stored verdict. None if it is missing or altered, because then the suite runs again."""
     try:
         head, _, verdict = read_bytes(path, CACHED_BYTES, "the verdict", ConformanceError).partition(b"\n")
-        return ConformanceVerdict.model_validate_json(verdict) if head == _head_line(path, verdict) else None
+        return ConformanceVerdict.model_validate_json(verdict) if head == _verdict_file_head(path, verdict) else None
     except (ConformanceError, ValidationError):
         return None
 
@@ -219,9 +219,9 @@ def _read_verdict(path: Path) -> ConformanceVerdict | None:
 def _write_verdict(path: Path, verdict: ConformanceVerdict) -> None:
     """Stores a verdict. Raises StoreError."""
     content = to_canonical_json(verdict.model_dump(mode="json")).encode()
-    write_whole(path, _head_line(path, content) + b"\n" + content, "the conformance verdict")
+    write_whole(path, _verdict_file_head(path, content) + b"\n" + content, "the conformance verdict")
 
 
-def _head_line(path: Path, content: bytes) -> bytes:
+def _verdict_file_head(path: Path, content: bytes) -> bytes:
     """Returns the first line of a verdict's file: the file's name, and the digest of the rest."""
     return f"{path.name} {hashlib.sha256(content).hexdigest()}".encode()

@@ -52,7 +52,7 @@ class SceneNotes:
 
 
 @dataclass(frozen=True, slots=True)
-class BrokenScene:
+class UnfinishedScene:
     """A scene (a test program of the conformance suite) that did not end as it should."""
 
     scene: str
@@ -67,7 +67,7 @@ class SuiteOutput:
 
     decoded: DecodedRun
     stats: "Stats | None"
-    broken_scenes: tuple[BrokenScene, ...] = ()
+    broken_scenes: tuple[UnfinishedScene, ...] = ()
     earlier_runs: tuple[DecodedRun, ...] = ()
     """The runs that ended in a broken scene, up to there."""
     is_complete: bool = True
@@ -75,7 +75,7 @@ class SuiteOutput:
     is_external: bool = False
     """Whether the image was built elsewhere. Such an image may lack scenes."""
 
-    def has_begun(self, scene: str, core: int) -> bool:
+    def has_scene_begun(self, scene: str, core: int) -> bool:
         """Whether the last run of the suite reported that a scene began on a core."""
         return any((check.name, check.core) == (scene, core) for check in self.decoded.checks)
 
@@ -175,7 +175,7 @@ def _judge_check(check: ConformanceCheck, core: int, notes: SceneNotes, output: 
         return _make_finding(check, core, "the suite ended before", CheckOutcome.UNSEEN)
     if check.kind == "ticks" and notes.stats is None:
         return _make_finding(check, core, "this target does not count cycles", CheckOutcome.UNSEEN)
-    if output.is_external and check.kind != "ticks" and not output.has_begun(check.id, core):
+    if output.is_external and check.kind != "ticks" and not output.has_scene_begun(check.id, core):
         return _make_finding(check, core, "the image does not play its scene", CheckOutcome.UNSEEN)
     if check.kind != "ticks" and not notes.values:
         return _make_finding(check, core, "its scene left no notes", CheckOutcome.FAILS)
@@ -191,8 +191,8 @@ def _make_finding(check: ConformanceCheck, core: int | None, saw: str, outcome: 
 def _judge_sequence(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
     """Returns whether a scene noted exactly the required numbers, and the observation as text."""
     if notes.values == check.notes:
-        return True, f"noted {_values_text(notes.values)}"
-    return False, f"noted {_values_text(notes.values)} where {_values_text(check.notes)} was due"
+        return True, f"noted {_values_with_blanks(notes.values)}"
+    return False, f"noted {_values_with_blanks(notes.values)} where {_values_with_blanks(check.notes)} was due"
 
 
 def _judge_timer(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
@@ -206,7 +206,7 @@ def _judge_timer(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]
     return good, f"intervals off by at most {worst:.2f} %, their sum by {total:.3f} %"
 
 
-def _judge_slices(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
+def _judge_time_slices(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
     """Returns whether two computing tasks took turns as often as the kernel's time slice says, and the observation as
     text.
 
@@ -221,10 +221,10 @@ def _judge_slices(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str
     return alternate and -1 <= turns - slices <= 2, f"{turns} turns where {slices} were due, one a slice"
 
 
-def _judge_growth(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
+def _judge_size_growth(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
     """Returns whether a size that a scene noted grew enough and stayed below its limit, and the observation as text."""
     if len(notes.values) != 3:
-        return False, f"noted {_values_text(notes.values)} where three figures were due"
+        return False, f"noted {_values_with_blanks(notes.values)} where three figures were due"
     before, after, size = notes.values
     return 0 < before <= after - check.least and after < size, f"{before} bytes, then {after} of {size}"
 
@@ -242,12 +242,12 @@ def _judge_ticks(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]
 _JUDGES: Final[Mapping[str, Callable[[ConformanceCheck, SceneNotes], tuple[bool, str]]]] = {
     "sequence": _judge_sequence,
     "timer": _judge_timer,
-    "slices": _judge_slices,
-    "growth": _judge_growth,
+    "slices": _judge_time_slices,
+    "growth": _judge_size_growth,
     "ticks": _judge_ticks,
 }
 
 
-def _values_text(values: Sequence[int]) -> str:
+def _values_with_blanks(values: Sequence[int]) -> str:
     """Returns the values as text, with blanks between them."""
     return " ".join(map(str, values))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rtoslab.base import DecodeError, OverrideReceivedError, RunError
 from rtoslab.catalogue import Catalogue
-from rtoslab.conformance.judge import BrokenScene, SuiteOutput
+from rtoslab.conformance.judge import SuiteOutput, UnfinishedScene
 from rtoslab.images import build_point_image
 from rtoslab.plan import Point
 from rtoslab.records import DecodedRun, ExpectedIdentity, decode_broken_off, decode_records, read_wire_constants
@@ -21,23 +21,25 @@ _NEVER_LEFT_OUT = "tick_rate"
 """The scene of the window that the virtual board waits for."""
 
 
-def play_suite(catalogue: Catalogue, point: Point, progress: Progress) -> tuple[SuiteOutput | None, str | None]:
+def run_conformance_suite(
+    catalogue: Catalogue, point: Point, progress: Progress
+) -> tuple[SuiteOutput | None, str | None]:
     """Runs the conformance suite's image, again without each scene that did not end. Returns its output, and why the
     last run did not end.
 
     The output is None if no run reported anything. The reason is None if the last run ended.
     """
-    broken: list[BrokenScene] = []
+    broken: list[UnfinishedScene] = []
     earlier: list[DecodedRun] = []
     while True:
-        params = {f"leave_out_{index}": str(scene_hash(item.scene)) for index, item in enumerate(broken)}
+        params = {f"leave_out_{index}": str(scene_name_hash(item.scene)) for index, item in enumerate(broken)}
         built = build_point_image(catalogue, replace(point, params=params))
         output = _run_image(catalogue, point, built.elf_path.read_bytes(), built.elf_path.name, progress)
         try:
             decoded = decode_records(output.uart, read_wire_constants(catalogue.root), built.expected)
         except DecodeError as cause:
-            begun = _decode_beginning(catalogue, output.uart, built.expected)
-            scene = None if begun is None else _find_broken_scene(begun, cause, output.failure)
+            begun = _decode_unfinished_run(catalogue, output.uart, built.expected)
+            scene = None if begun is None else _find_unfinished_scene(begun, cause, output.failure)
             if begun is not None and scene is not None and len(broken) < MOST_BROKEN_SCENES:
                 earlier.append(begun)
                 broken.append(scene)
@@ -47,10 +49,10 @@ def play_suite(catalogue: Catalogue, point: Point, progress: Progress) -> tuple[
         return SuiteOutput(decoded, output.stats, tuple(broken), tuple(earlier)), output.failure
 
 
-def play_external_suite(
+def run_external_conformance_image(
     catalogue: Catalogue, point: Point, image: ExternalImage, progress: Progress
 ) -> tuple[SuiteOutput | None, str | None]:
-    """Runs an image of the conformance suite that was built elsewhere. Returns the same as `play_suite`.
+    """Runs an image of the conformance suite that was built elsewhere. Returns the same as `run_conformance_suite`.
 
     A broken scene hides all later ones.
     """
@@ -58,24 +60,24 @@ def play_external_suite(
     try:
         decoded = decode_records(output.uart, read_wire_constants(catalogue.root), image.expected_identity)
     except DecodeError as cause:
-        begun = _decode_beginning(catalogue, output.uart, image.expected_identity)
+        begun = _decode_unfinished_run(catalogue, output.uart, image.expected_identity)
         failure = str(cause) if isinstance(cause, OverrideReceivedError) else output.failure or str(cause)
         if begun is None:
             return None, failure
-        scene = _find_broken_scene(begun, cause, output.failure)
+        scene = _find_unfinished_scene(begun, cause, output.failure)
         return SuiteOutput(begun, None, (scene,) if scene else (), is_complete=False, is_external=True), failure
     return SuiteOutput(decoded, output.stats, is_external=True), output.failure
 
 
 def _incomplete_output(
-    begun: DecodedRun | None, broken: list[BrokenScene], earlier: list[DecodedRun]
+    begun: DecodedRun | None, broken: list[UnfinishedScene], earlier: list[DecodedRun]
 ) -> SuiteOutput | None:
     """Returns the suite's output if its last run (`begun`) did not end. None if no run reported anything."""
     plays = [*earlier, *([] if begun is None else [begun])]
     return SuiteOutput(plays[-1], None, tuple(broken), tuple(plays[:-1]), is_complete=False) if plays else None
 
 
-def scene_hash(scene: str) -> int:
+def scene_name_hash(scene: str) -> int:
     """Returns the FNV-1a hash of a scene's name in 32 bits, as in firmware/conformance/notes.c."""
     hashed = 2166136261
     for byte in scene.encode():
@@ -83,7 +85,7 @@ def scene_hash(scene: str) -> int:
     return hashed
 
 
-def _find_broken_scene(begun: DecodedRun, cause: DecodeError, failure: str | None) -> BrokenScene | None:
+def _find_unfinished_scene(begun: DecodedRun, cause: DecodeError, failure: str | None) -> UnfinishedScene | None:
     """Returns the scene in which the suite's run stopped. None if no scene is the cause, or it cannot be left out."""
     if not begun.checks or begun.checks[-1].name == _NEVER_LEFT_OUT:
         return None
@@ -91,14 +93,14 @@ def _find_broken_scene(begun: DecodedRun, cause: DecodeError, failure: str | Non
     if any(sample.metric == f"{scene}/{core}" for sample in begun.samples):
         return None
     if not isinstance(cause, OverrideReceivedError):
-        return BrokenScene(scene, core, f"got stuck: {failure or cause}")
+        return UnfinishedScene(scene, core, f"got stuck: {failure or cause}")
     if cause.fields.get("detail") == scene:
-        return BrokenScene(scene, core, "got stuck")
+        return UnfinishedScene(scene, core, "got stuck")
     facts = " ".join(f"{key}={value}" for key, value in cause.fields.items() if key != "run")
-    return BrokenScene(scene, core, f"ended in {'an' if cause.kind[0] in 'aeo' else 'a'} {cause.kind} ({facts})")
+    return UnfinishedScene(scene, core, f"ended in {'an' if cause.kind[0] in 'aeo' else 'a'} {cause.kind} ({facts})")
 
 
-def _decode_beginning(catalogue: Catalogue, uart: bytes, expected: ExpectedIdentity) -> DecodedRun | None:
+def _decode_unfinished_run(catalogue: Catalogue, uart: bytes, expected: ExpectedIdentity) -> DecodedRun | None:
     """Returns the records of a run that did not end. None if there are none."""
     try:
         return decode_broken_off(uart, read_wire_constants(catalogue.root), expected)

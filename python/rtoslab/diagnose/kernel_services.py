@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.base import code_address
+from rtoslab.base import without_thumb_bit
 from rtoslab.catalogue import Kernel
 
 TAKES: Final = ("mutex_lock", "mutex_lock_for", "semaphore_take", "semaphore_take_for")
@@ -64,7 +64,7 @@ def services_of(kernel: Kernel, address_of: Callable[[str], int | None]) -> dict
     for name, services in sorted(by_name.items()):
         address = address_of(name)
         if address is not None:
-            result[len(result)] = _kernel_service(kernel, name, code_address(address), frozenset(services))
+            result[len(result)] = _kernel_service(kernel, name, without_thumb_bit(address), frozenset(services))
     return result
 
 

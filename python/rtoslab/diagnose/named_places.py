@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.base import ImageFileError, SymbolError, code_address
+from rtoslab.base import ImageFileError, SymbolError, without_thumb_bit
 from rtoslab.diagnose.board_runs import ObservedRun, RunReplay
 from rtoslab.diagnose.task_history import KernelCall, Task
 from rtoslab.footprint import structure_members
@@ -79,7 +79,7 @@ class NamedPlaces:
         if entry is None:
             table = self.replay.machine.registers(core)["vtor"]
             word = self.replay.read_word(table + 4 * exception)
-            entry = None if word is None else code_address(word)
+            entry = None if word is None else without_thumb_bit(word)
         function = self.function_name(entry) if entry is not None else ""
         return f"{function} ({name})" if function else name
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import FlashError, PortError, open_flags
+from rtoslab.base import FlashError, PortError, combine_open_flags
 from rtoslab.hardware.choosing import ConnectedBoard
 from rtoslab.hardware.flash_tools import BIN, ELF, UF2, Command, FlashJob
 from rtoslab.hardware.image_forms import flat_image, uf2_blocks
@@ -148,7 +148,7 @@ def _copy_to_drive(form: Path, drive: Path, listener: PortListener) -> None:
     """Copies an image to the boot loader's drive in one piece: after the last block the board starts it. Raises
     FlashError."""
     try:
-        descriptor = os.open(drive / form.name, open_flags("O_WRONLY", "O_CREAT", "O_TRUNC"))
+        descriptor = os.open(drive / form.name, combine_open_flags("O_WRONLY", "O_CREAT", "O_TRUNC"))
         with os.fdopen(descriptor, "wb") as file:
             file.write(form.read_bytes())
             file.flush()

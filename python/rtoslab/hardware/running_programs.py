@@ -22,7 +22,7 @@ def start_program(command: Sequence[str], log: Path) -> "subprocess.Popen[bytes]
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            env=tools.plain_environment(),
+            env=tools.english_environment(),
         )
 
 

@@ -23,10 +23,10 @@ from rtoslab.base import (
     RefusedError,
     build_folder,
     cross_tool_name,
-    disk_error,
     exclusive_lock,
     expire_contents_cache,
     file_listing,
+    make_disk_error,
     tools,
 )
 from rtoslab.catalogue import Catalogue, SourceTree
@@ -161,7 +161,7 @@ def _build_and_store(catalogue: Catalogue, point: Point, digest: str) -> str:
         parent.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=".build-", dir=parent))
     except OSError as cause:
-        raise disk_error("make a build folder in", parent, cause) from None
+        raise make_disk_error("make a build folder in", parent, cause) from None
     folder = _image_folder(catalogue.root, point, digest)
     try:
         embedded = embedded_point(point)
@@ -184,7 +184,7 @@ def _build_and_store(catalogue: Catalogue, point: Point, digest: str) -> str:
             if not (folder / SEAL_FILE).is_file():  # otherwise another run finished the same image first
                 raise
     except OSError as cause:
-        raise disk_error("write the build", folder, cause) from None
+        raise make_disk_error("write the build", folder, cause) from None
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return digest

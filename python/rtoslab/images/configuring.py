@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
-from rtoslab.base import AlteredError, StoreError, disk_error, file_listing, sha256_of, to_canonical_json, tools
+from rtoslab.base import AlteredError, StoreError, file_listing, make_disk_error, sha256_of, to_canonical_json, tools
 from rtoslab.catalogue import Catalogue
 from rtoslab.images.image_inputs import cmake_options, kernel_cmake_options, toml_inputs
 from rtoslab.images.object_cache import compiler_identity
@@ -164,7 +164,7 @@ def _store_compiler_files(place: Path, work: Path, firmware: Path) -> None:
         except OSError:  # another build kept the same
             shutil.rmtree(mine, ignore_errors=True)
     except OSError as cause:
-        raise disk_error("keep what CMake found out in", place, cause) from None
+        raise make_disk_error("keep what CMake found out in", place, cause) from None
 
 
 def _programs_script(cache: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtoslab.base import ImageFileError, code_address
+from rtoslab.base import ImageFileError, without_thumb_bit
 from rtoslab.intake import MAGIC, ElfFile, ElfSection, ElfSegment, one_line, path_text, read_image
 
 _WRITE, _ALLOC, _EXECUTE = 1, 2, 4
@@ -155,7 +155,7 @@ def _symbols_and_constants(elf: ElfFile) -> tuple[tuple[ImageSymbol, ...], dict[
             constants[one_line(symbol.name)] = symbol.value
         elif symbol.kind in {_OBJECT, _FUNC} and symbol.size > 0:
             is_function = symbol.kind == _FUNC
-            address = code_address(symbol.value) if is_function else symbol.value
+            address = without_thumb_bit(symbol.value) if is_function else symbol.value
             name = one_line(symbol.name)
             symbols.append(ImageSymbol(name, address, symbol.size, is_function, not symbol.is_local, symbol.is_weak))
     return tuple(sorted(symbols, key=_symbol_rank)), constants

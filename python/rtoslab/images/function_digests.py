@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import ImageFileError, code_address
+from rtoslab.base import ImageFileError, without_thumb_bit
 from rtoslab.intake import ElfFile, ElfSection, ElfSymbol, path_text, read_image
 
 DIGITS: Final = 16
@@ -250,7 +250,7 @@ def _named_ranges(symbols: Iterable[ElfSymbol]) -> Iterator[_NamedRange]:
     """Yields the addresses of the functions and objects that have a size."""
     for symbol in symbols:
         if symbol.kind in {_OBJECT, _FUNC} and symbol.size > 0:
-            start = code_address(symbol.value) if symbol.kind == _FUNC else symbol.value
+            start = without_thumb_bit(symbol.value) if symbol.kind == _FUNC else symbol.value
             yield _NamedRange(start, start + symbol.size, symbol.name)
 
 

@@ -14,7 +14,7 @@ from rtoslab.base import (
     cross_tool_name,
     files_below,
     join_listing,
-    listing_rows,
+    make_listing_rows,
     memoize_by_contents,
     tools,
 )
@@ -222,13 +222,13 @@ def _program_folder(benchmark: str) -> str:
 @memoize_by_contents
 def _part_rows(base: Path, firmware: Path, part: str) -> tuple[ListingRow, ...]:
     """Returns the names (relative to `base`) and digests of all files of a part of the firmware."""
-    return listing_rows(base, _part_files(firmware, part))
+    return make_listing_rows(base, _part_files(firmware, part))
 
 
 @memoize_by_contents
 def _spec_file_digests(root: Path) -> tuple[ListingRow, ...]:
     """Returns the name and digest of each TOML file in `spec/`."""
-    return listing_rows(root, (root / "spec").glob("*.toml"))
+    return make_listing_rows(root, (root / "spec").glob("*.toml"))
 
 
 def _part_files(firmware: Path, part: str) -> list[str]:

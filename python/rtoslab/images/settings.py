@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import PlanError, build_folder, disk_error
+from rtoslab.base import PlanError, build_folder, make_disk_error
 from rtoslab.catalogue import Catalogue
 from rtoslab.images.builder import expected_identity, failure_reason, is_built
 from rtoslab.images.configuring import configure_image
@@ -74,4 +74,4 @@ def _configuration_error(catalogue: Catalogue, point: Point, digest: str) -> str
             log.seek(0)
             return failure_reason(log.read())
     except OSError as cause:
-        raise disk_error("make a build folder in", parent, cause) from None
+        raise make_disk_error("make a build folder in", parent, cause) from None

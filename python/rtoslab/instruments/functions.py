@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import ImageFileError, SymbolError, code_address
+from rtoslab.base import ImageFileError, SymbolError, without_thumb_bit
 from rtoslab.images import SourceLines, read_elf
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.targets import find_address
@@ -67,7 +67,7 @@ class ImageFunctions:
         if line is not None:
             return self._line_starts(line["file"], int(line["line"]))
         if name.lower().startswith("0x"):
-            return [code_address(find_address(self._machine, name))]
+            return [without_thumb_bit(find_address(self._machine, name))]
         return [self.find_function(name).address]
 
     def _function_at_address(self, text: str, address: int) -> ImageFunction:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
-from rtoslab.base import BoardWarning, DecodeError, RunError, code_address, find_root
+from rtoslab.base import BoardWarning, DecodeError, RunError, find_root, without_thumb_bit
 from rtoslab.instruments.lines import add_source_lines
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.subject import ObservedImage
@@ -257,7 +257,9 @@ class _ObservedSession:
 
     def _is_core_at(self, address: int) -> bool:
         """Whether a core is about to execute the instruction at an address."""
-        return any(code_address(self.machine.registers(core)["pc"]) == address for core in range(self.subject.cores))
+        return any(
+            without_thumb_bit(self.machine.registers(core)["pc"]) == address for core in range(self.subject.cores)
+        )
 
     def _run_cycles(self, cycles: int, phase: str, passes: str = "") -> str:
         """Runs up to `cycles` and returns the reason of the stop. A stop with the reason `passes` does not end the
@@ -307,7 +309,7 @@ def find_cut_reason(recording: ObservedRecording) -> str:
         return recording.unhandled.removesuffix(".")
     if stretch.end is not None and parse_cycle_count(stretch.end) is None:
         address = find_address(recording.machine, stretch.end)
-        pcs = {code_address(recording.machine.registers(core)["pc"]) for core in range(recording.subject.cores)}
+        pcs = {without_thumb_bit(recording.machine.registers(core)["pc"]) for core in range(recording.subject.cores)}
         return "" if address in pcs else f"{stretch.end} was not reached"
     required = stretch.cycles if stretch.end is None else (parse_cycle_count(stretch.end) or 0) - recording.start_cycle
     return f"the board stopped {required - cycles:,} cycles before the end" if cycles < required else ""

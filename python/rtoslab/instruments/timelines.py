@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from rtoslab.base import code_address
+from rtoslab.base import without_thumb_bit
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.session import ObservationRequest, ObservedRecording, Progress, find_cut_reason, record_run
 from rtoslab.instruments.subject import ObservedImage
@@ -99,7 +99,7 @@ def record_timeline(subject: ObservedImage, progress: Progress = lambda *_: None
         for name in names:
             address = machine.symbol(name)
             if address is not None and not name.startswith("isr_"):
-                calls[code_address(address)] = len(services)
+                calls[without_thumb_bit(address)] = len(services)
                 services[len(services)] = name
         words.update(known_task_words(machine, kernel, subject.cores))
         writes = {address: IDENT_CURRENT + core for core, address in words.items()}

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import RtoslabError, open_flags
+from rtoslab.base import RtoslabError, combine_open_flags
 from rtoslab.intake.limits import MIB, PIPE_SECONDS, TEXT_BYTES
 from rtoslab.intake.names import one_line
 
@@ -26,7 +26,7 @@ def read_bytes(path: Path, limit: int, description: str, error: type[RtoslabErro
     time.
     """
     try:
-        descriptor = os.open(path, open_flags("O_RDONLY", "O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY"))
+        descriptor = os.open(path, combine_open_flags("O_RDONLY", "O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY"))
     except (OSError, ValueError) as cause:
         raise _unreadable_error(path, description, cause, error) from None
     try:

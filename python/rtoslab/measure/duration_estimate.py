@@ -10,7 +10,7 @@ from typing import Final
 
 from rtoslab.base import contents_cache
 from rtoslab.catalogue import Catalogue
-from rtoslab.conformance import suite_point
+from rtoslab.conformance import conformance_suite_point
 from rtoslab.images import inputs_digest, is_built, require_tools
 from rtoslab.plan import Plan, Point
 
@@ -50,7 +50,7 @@ def estimate_duration(catalogue: Catalogue, plan: Plan, jobs: int) -> DurationEs
     measurable = [point for point in plan.points if point.not_applicable is None]
     with contents_cache():
         required = {inputs_digest(catalogue, item): item for item in measurable}
-        suites = {inputs_digest(catalogue, item): item for item in map(suite_point, measurable)}
+        suites = {inputs_digest(catalogue, item): item for item in map(conformance_suite_point, measurable)}
     missing = [item for digest, item in required.items() if not is_built(catalogue.root, item, digest)]
     unproved = [item for digest, item in suites.items() if not is_built(catalogue.root, item, digest)]
     images = len(missing) + len(unproved)

@@ -106,7 +106,7 @@ def run_point(
         return PointOutcome(failed, run.path, fresh=True)  # not stored: the next try may find the cause mended
     board = catalogue.board(point.board).facts
     target = serial_target(board) if runner else virtual_target(catalogue.root, point, board)
-    manifest = make_manifest(point, board, built, target, conformance.check_outcomes())
+    manifest = make_manifest(point, board, built, target, conformance.outcomes_by_check())
     if pair is not None:
         manifest["beside"] = pair.record
     run_id = manifest_hash(manifest)[:16]
@@ -195,7 +195,7 @@ def _measured_files(catalogue: Catalogue, job: _PreparedPoint, progress: Progres
         CONFORMANCE_FILE: to_canonical_json(job.conformance.model_dump(mode="json")).encode(),
     }
     try:
-        job.conformance.require_conformance()
+        job.conformance.require_port_conforms()
     except ConformanceError as cause:
         return point_files(
             job.folder_name, failed_result(job.identity, job.run_id, "conformance", cause), job.manifest, files

@@ -75,7 +75,7 @@ def compare_rows(
 def _differing_axes_text(fits: Sequence[MeasuredValue]) -> str:
     """Returns the settings in which several values for one published figure differ, as the end of an error sentence."""
     axes = dict.fromkeys(["cores", "window_ms", *(key for fit in fits for key in fit.point.config)])
-    places = {axis: list(dict.fromkeys(fit.axis(axis) for fit in fits)) for axis in axes}
+    places = {axis: list(dict.fromkeys(fit.axis_text(axis) for fit in fits)) for axis in axes}
     differing = [
         f"{axis}={' or '.join(axis_values)}"
         for axis, axis_values in places.items()
@@ -118,7 +118,7 @@ def _compare_row(
         )
     if not fits:
         return _row_without_value(row, stored)
-    here = fits[0].convert_to(row.unit)
+    here = fits[0].number_in_unit(row.unit)
     if here is None:
         place = f"Row {row.id} of {paper.folder / 'published.csv'}"
         raise ReportError(f"{place} is in {row.unit}, but our value is in {fits[0].unit}; choose another metric.")

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from rtoslab.analyses import (
     MeasuredValue,
-    PlacedValues,
     PlacementBand,
+    ValuesByPlacement,
     placement_number,
     select_values,
     without_placement,
@@ -31,7 +31,7 @@ def one_placement_note(values: Sequence[MeasuredValue]) -> str:
 
 
 def join_placements(
-    values: Iterable[MeasuredValue], reference_placements: Mapping[str, PlacedValues] | None = None
+    values: Iterable[MeasuredValue], reference_placements: Mapping[str, ValuesByPlacement] | None = None
 ) -> list[MeasuredValue]:
     """Joins values that differ only in the placement of the code into one value: the median, with its range."""
     groups: dict[tuple[object, ...], dict[int, MeasuredValue]] = {}
@@ -65,14 +65,14 @@ def with_substitutes(paper: PaperFolder, values: Sequence[MeasuredValue]) -> lis
 
 
 def _join_group(
-    by_number: Mapping[int, MeasuredValue], occurrence: object, reference_placements: Mapping[str, PlacedValues]
+    by_number: Mapping[int, MeasuredValue], occurrence: object, reference_placements: Mapping[str, ValuesByPlacement]
 ) -> MeasuredValue:
     """Returns one value for a figure's values by placement number: their median, with its range."""
     first = by_number[min(by_number)]
     plain = replace(first, point=without_placement(first.point))
     numbers = [by_number[number].value for number in sorted(by_number)]
     if len(numbers) == 1 and first.run_id in reference_placements:
-        known = reference_placements[first.run_id].values_of(first, int(str(occurrence)))
+        known = reference_placements[first.run_id].numbers_by_placement(first, int(str(occurrence)))
         # The first of them is this very value, or it was another measurement.
         numbers = list(known) if known and known[0] == first.value else numbers
     if len(numbers) == 1:

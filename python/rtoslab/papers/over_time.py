@@ -28,7 +28,7 @@ def over_time_chart(
         here, values_ = select_values(point_values([result])[:1], figure.where), sample_times(result, figure.series)
         if not here or not values_:
             continue
-        name = f"{figure.colour} {here[0].axis(figure.colour)}"
+        name = f"{figure.colour} {here[0].axis_text(figure.colour)}"
         marks += [{"series": name, "x": at, "low": 0.0, "high": us} for at, us in _thin_out(values_)]
         rows += [[name, f"{at:,.3f}", f"{us:,.3f}"] for at, us in longest_samples(values_)]
     if not marks:

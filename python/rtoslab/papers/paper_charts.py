@@ -11,7 +11,7 @@ from rtoslab.analyses import (
     PlacementBand,
     convert_unit,
     cores_text,
-    group_by,
+    group_values_by_axes,
     select_values,
 )
 from rtoslab.base import ReportError, count_text
@@ -55,7 +55,7 @@ def redraw_figure(
     series = (figure.series,) if isinstance(figure.series, str) else figure.series
     chosen = select_values(own_values, figure.where)
     marks = []
-    for place, values in group_by(chosen, (figure.x, *series), figure.join, f"{figure.title!r}").items():
+    for place, values in group_values_by_axes(chosen, (figure.x, *series), figure.join, f"{figure.title!r}").items():
         heights = [
             _percent_of_base(figure, value, own_values) if figure.percent_of else _band_in_unit(figure.unit, value)
             for value in values
@@ -150,7 +150,7 @@ def _series_label(figure: RedrawnFigure, series: Sequence[str], mark: _ChartMark
 
 def _band_in_unit(unit: str, value: MeasuredValue) -> PlacementBand | None:
     """Returns a value in a unit, with its range over placements of the code. None if it cannot be converted."""
-    one = value.convert_to(unit)
+    one = value.number_in_unit(unit)
     if one is None:
         return None
     scale = one / value.value if value.value else 1.0
@@ -162,20 +162,20 @@ def _percent_of_base(
 ) -> FigureRatio | None:
     """Returns a value in percent of its base value, which the figure's `percent_of` selects. None without a base."""
     axes = {"benchmark", "kernel", "board", "cores", "window_ms", "clock_mhz", "metric", "stat", *value.point.config}
-    alike = {axis: value.axis(axis) for axis in axes - set(figure.percent_of)}
+    alike = {axis: value.axis_text(axis) for axis in axes - set(figure.percent_of)}
     base = select_values(values, {**alike, **figure.percent_of})
     if len(base) != 1 or not base[0].value:
         return None
     return (
         FigureRatio(100.0, 100.0, 100.0)
         if base[0] is value
-        else value.placement_band.ratio_to(base[0].placement_band).quotient_band(0.01)
+        else value.placement_band.ratio_to(base[0].placement_band).divided_by(0.01)
     )
 
 
 def _axis_label(figure: RedrawnFigure, axis: str, value: MeasuredValue, names: Mapping[str, str]) -> str:
     """Returns a readable name of a value's coordinate on an axis."""
-    place = value.axis(axis)
+    place = value.axis_text(axis)
     if place in figure.labels:
         return figure.labels[place]
     if axis == "cores":
@@ -238,7 +238,7 @@ def _mark_record(
     axes.pop("kernel", None)
     return {
         "source": "here",
-        **{axis: value.axis(axis) for axis in axes},
+        **{axis: value.axis_text(axis) for axis in axes},
         "value": mark.median,
         "low": mark.lowest,
         "high": mark.highest,

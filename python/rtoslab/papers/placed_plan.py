@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from rtoslab.analyses import place_matters
+from rtoslab.analyses import depends_on_code_addresses
 from rtoslab.catalogue import INSTRUMENTS, Catalogue, PaperFolder
 from rtoslab.measure import point_id
 from rtoslab.papers.setups import equivalent_point
@@ -78,4 +78,4 @@ def place_may_matter(catalogue: Catalogue, point: Point) -> bool:
         "flags": [point.opt],
         "data": "kernel" if kernel.owns_start else point.data,
     }
-    return place_matters({"build": build, "board": {"core": board.core}})
+    return depends_on_code_addresses({"build": build, "board": {"core": board.core}})

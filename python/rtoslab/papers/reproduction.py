@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rtoslab.analyses import ClaimVerdict, MeasuredValue, PlacedValues, judge_claims, point_values
+from rtoslab.analyses import ClaimVerdict, MeasuredValue, ValuesByPlacement, judge_claims, point_values
 from rtoslab.catalogue import Catalogue, PaperFolder, PaperSetup
 from rtoslab.papers.absences import AbsenceReasons
 from rtoslab.papers.compare import ComparedRow, compare_rows
@@ -66,7 +66,7 @@ class PaperJudge:
     paper: PaperFolder
     kernels: Collection[str]
     sources: Mapping[str, ValueSource]
-    reference_placements: Mapping[str, PlacedValues] = field(default_factory=dict)
+    reference_placements: Mapping[str, ValuesByPlacement] = field(default_factory=dict)
 
     def reader_names(self, results: Sequence[AnyResult]) -> dict[str, str]:
         """Returns readable names for kernels (with the version of these results), boards, benchmarks and series, by
@@ -99,7 +99,7 @@ def reproduce_paper(
     missing_benchmarks: Sequence[str] = (),
     reference_points: Sequence[StoredPoint] = (),
     reference_weights: Sequence[StoredWeight] = (),
-    reference_placements: Mapping[str, PlacedValues] | None = None,
+    reference_placements: Mapping[str, ValuesByPlacement] | None = None,
 ) -> PaperReproduction:
     """Compares every figure of a paper with a run and judges every statement.
     Raises ReportError, CatalogueError, PlanError. `reference_points` and `reference_weights` are reference results of

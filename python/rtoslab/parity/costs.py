@@ -13,7 +13,7 @@ from typing import Final
 
 from pydantic import Field
 
-from rtoslab.analyses import FigureRatio, PlacedTime, mean_ratio, placed_times
+from rtoslab.analyses import FigureRatio, TimeOverPlacements, mean_ratio, placed_times
 from rtoslab.base import PlanError, StrictModel, content_seal, make_folder, toml_lines, write_whole
 from rtoslab.catalogue import read_toml
 from rtoslab.plan import with_defaults
@@ -101,7 +101,7 @@ def costs_from_runs(points: Iterable[MeasuredPoint], place_bound_ids: Collection
     A value that is not set is `as usual`. `place_bound_ids`: the identities (`id`) of points whose figures may depend
     on the place of their code.
     """
-    groups: dict[tuple[str, ...], list[tuple[dict[str, str], PlacedTime]]] = {}
+    groups: dict[tuple[str, ...], list[tuple[dict[str, str], TimeOverPlacements]]] = {}
     for time in placed_times(points, place_bound_ids):
         who = (time.point.kernel, time.point.board, time.point.benchmark, str(time.point.cores))
         place = (*who, str(time.point.window_ms), time.metric)
@@ -141,7 +141,7 @@ def _ratio_to_percent(ratio: float) -> float:
 
 
 def _single_key_changes(
-    rows: Sequence[tuple[dict[str, str], PlacedTime]],
+    rows: Sequence[tuple[dict[str, str], TimeOverPlacements]],
 ) -> Iterable[tuple[str, str, str, FigureRatio]]:
     """Yields (key, value before, value after, ratio of the times) for each two points that differ in one configuration
     key only.
@@ -149,7 +149,7 @@ def _single_key_changes(
     The first of the two in `rows` is `before`.
     """
     for key in dict.fromkeys(name for config, _ in rows for name in config):
-        others: dict[tuple[tuple[str, str], ...], list[tuple[str, PlacedTime]]] = {}
+        others: dict[tuple[tuple[str, str], ...], list[tuple[str, TimeOverPlacements]]] = {}
         for config, value in rows:
             rest = tuple(sorted((name, text) for name, text in config.items() if name != key))
             others.setdefault(rest, []).append((config.get(key, AS_USUAL), value))

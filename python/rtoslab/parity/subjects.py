@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from rtoslab.analyses import PLACEMENT, place_dependent_results, series_names
+from rtoslab.analyses import PLACEMENT, results_depending_on_addresses, series_names
 from rtoslab.catalogue import Catalogue
 from rtoslab.parity.costs import costs_from_runs, read_costs
 from rtoslab.parity.unfairness import LintSubject, UnfairDifference, find_unfairness, group_comparable
@@ -60,7 +60,8 @@ def lint_points(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[Unf
     Costs come from these points and from the stored files.
     """
     costs_of_points = costs_from_runs(
-        [point.result for point in points if isinstance(point.result, MeasuredPoint)], place_dependent_results(points)
+        [point.result for point in points if isinstance(point.result, MeasuredPoint)],
+        results_depending_on_addresses(points),
     )
     return find_unfairness(
         catalogue, group_comparable(lint_subjects(points)), [*costs_of_points, *read_costs(catalogue.root)]

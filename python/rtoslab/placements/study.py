@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rtoslab.analyses import PlacementBand, cycles_by_function, event_noun, leading_metrics
+from rtoslab.analyses import PlacementBand, cycles_by_function, leading_point_figures, measured_event_noun
 from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import build_point_image, read_elf
@@ -65,7 +65,7 @@ def _make_study(catalogue: Catalogue, measured: Sequence[tuple[Point, MeasuredPo
     placement."""
     points = [point for point, _ in measured]
     results = [result for _, result in measured]
-    figures = [{metric.id: metric for metric in leading_metrics(result)} for result in results]
+    figures = [{metric.id: metric for metric in leading_point_figures(result)} for result in results]
     bands = {
         name: PlacementBand(
             [figure[name].value for figure in figures], max(figure[name].resolution for figure in figures)
@@ -80,7 +80,7 @@ def _make_study(catalogue: Catalogue, measured: Sequence[tuple[Point, MeasuredPo
     first = results[0].point
     return PlacementStudy(
         first.model_copy(update={"config": {key: first.config[key] for key in first.config if key != "placement"}}),
-        event_noun(results[0]),
+        measured_event_noun(results[0]),
         [item.placement for item in points],
         [item.run_id for item in results],
         bands,

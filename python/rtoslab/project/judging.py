@@ -16,7 +16,7 @@ from typing import Final
 
 from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, NamedFigure, PlacementBand
 from rtoslab.base import count_text
-from rtoslab.compare import CALLS, FigureLimits, GrowthLimit, loss_clauses
+from rtoslab.compare import CALLS, FigureLimits, GrowthLimit, first_three_clauses_text
 from rtoslab.project.measuring import COUNTS, ImageFigures, median_of_placements
 
 CHANGED: Final = "changed"
@@ -268,7 +268,7 @@ def project_sentence(judged: ProjectJudgement) -> str:
     """Returns the result of comparing a project with its baseline, in sentences."""
     figures = count_text(len(judged.changes), "figure")
     if judged.unanswered:
-        return f"The gate has no result: {loss_clauses(judged.unanswered)}."
+        return f"The gate has no result: {first_three_clauses_text(judged.unanswered)}."
     parts = []
     if judged.regressions:
         change, limit = judged.regressions[0]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.analyses import PlacedValues, group_placements, placement_number, placement_values
+from rtoslab.analyses import ValuesByPlacement, group_placements, placement_number, placement_values
 from rtoslab.base import AlteredError, StoreError, make_folder, write_whole
 from rtoslab.intake import SERIAL_VALUES, STORED_BYTES, parse_object, read_text
 from rtoslab.reference.distributions import count_values, distribution_to_samples, samples_to_distribution
@@ -45,7 +45,7 @@ class ReferenceFile:
     kernel: str
     points: tuple[StoredPoint, ...]
     weights: tuple[StoredWeight, ...] = ()
-    placed: tuple[PlacedValues, ...] = ()
+    placed: tuple[ValuesByPlacement, ...] = ()
     """The values of its points in all their placements. The first is the one of `points`."""
 
 
@@ -164,19 +164,19 @@ def _point_from_json(path: Path, line: Mapping[str, Any], common: Mapping[str, A
     return StoredPoint(path, result, manifest)
 
 
-def _values_as_json(placed: PlacedValues) -> dict[str, Any]:
+def _values_as_json(placed: ValuesByPlacement) -> dict[str, Any]:
     """Returns the values of a point in all placements as a JSON object."""
     values = [[*name, list(numbers)] for name, numbers in placed.by_name.items()]
     return {_PLACED: {"run_id": placed.run_id, "values": values}}
 
 
-def _values_from_json(line: Mapping[str, Any]) -> PlacedValues:
+def _values_from_json(line: Mapping[str, Any]) -> ValuesByPlacement:
     """Returns the values of a point in all placements from their JSON object."""
     by_name = {
         (str(metric), str(stat), str(unit), int(occurrence)): tuple(float(number) for number in numbers)
         for metric, stat, unit, occurrence, numbers in line["values"]
     }
-    return PlacedValues(str(line["run_id"]), by_name)
+    return ValuesByPlacement(str(line["run_id"]), by_name)
 
 
 def _weight_from_json(path: Path, line: Mapping[str, Any]) -> StoredWeight:

@@ -54,7 +54,7 @@ def row_values(points: Sequence[MeasuredPoint], represented_point: PointId) -> t
     result = []
     for value in point_values([points[0]]):
         key = (value.metric, value.stat, value.unit)
-        numbers = known.values_of(value, times[key])
+        numbers = known.numbers_by_placement(value, times[key])
         times[key] += 1
         if numbers:
             result.append(with_placement_values(replace(value, point=represented_point), numbers))

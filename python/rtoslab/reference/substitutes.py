@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from rtoslab.analyses import PlacedValues
+from rtoslab.analyses import ValuesByPlacement
 from rtoslab.base import AlteredError, AlteredWarning
 from rtoslab.reference.reference_file import (
     ReferenceFile,
@@ -65,7 +65,7 @@ def reference_points_of_paper(root: Path, paper: str, points: Sequence[StoredPoi
     ]
 
 
-def further_placements(root: Path, paper: str) -> dict[str, PlacedValues]:
+def further_placements(root: Path, paper: str) -> dict[str, ValuesByPlacement]:
     """Returns the values of a paper's reference points in all placements of the code, by run id.
 
     A run id is the digest of everything that can change a number, so they also hold for a point of a run that has it.

@@ -3,7 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from rtoslab.analyses import PlacementLookup, pinning_note, place_dependent_results, placed_points
+from rtoslab.analyses import (
+    PlacementLookup,
+    join_points_over_placements,
+    results_depending_on_addresses,
+    task_pinning_sentence,
+)
 from rtoslab.base import ReportError
 from rtoslab.catalogue import Catalogue, PaperFolder, read_papers
 from rtoslab.parity import UnfairDifference, has_comparable_points, lint_points
@@ -53,7 +58,7 @@ def make_document(
         raise ReportError("These runs contain no finished point; run `rtoslab run` first.")
     suite = catalogue.suites[suite_id].facts if suite_id is not None and suite_id in catalogue.suites else None
     verified = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
-    placed = placed_points(verified)
+    placed = join_points_over_placements(verified)
     shown = [
         *(placed_point.middle for placed_point in placed),
         *(stored_point.result for stored_point in beside if isinstance(stored_point.result, MeasuredPoint)),
@@ -67,11 +72,11 @@ def make_document(
 
     def of_one(section: ReportSection | None) -> ReportSection | None:
         """Returns the section, with a note if it shows only one of a point's placements of the code."""
-        return note_middle_placement(section) if section is not None and places.has_several else section
+        return note_middle_placement(section) if section is not None and places.has_several_placements else section
 
     names = titles_by_id(catalogue, [*(point.result.point for point in points), *(item.point for item in shown)])
     deviates = {f"{name}": f"{names[name]}{MARK}" for name in declared_deviations(shown)}
-    figures = speed_figures(shown, places, place_dependent_results([*points, *beside]), {**names, **deviates})
+    figures = speed_figures(shown, places, results_depending_on_addresses([*points, *beside]), {**names, **deviates})
     unfair = lint_points(catalogue, [*points, *beside])
     parts: list[ReportSection | None] = [
         answer.answer_section(figures, places),
@@ -119,7 +124,7 @@ def _conditions_text(
 ) -> str:
     """Returns the sentences on the conditions of the measurements: pinned tasks, reference results, unequal
     settings."""
-    sentences = [pinning_note([point.point for point in shown])]
+    sentences = [task_pinning_sentence([point.point for point in shown])]
     if beside:
         sentences.append("Kernels marked as reference were not measured in this run: their results come with rtoslab.")
     if unfair:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from rtoslab.base import disk_error, write_whole
+from rtoslab.base import make_disk_error, write_whole
 from rtoslab.intake import escape_csv_cell, one_line
 from rtoslab.reports.citation import Citation, citation_of
 from rtoslab.reports.csv_records import REFERENCE_MARK, Cell, chart_cells, table_cells
@@ -47,7 +47,7 @@ def export_document(document: ReportDocument, folder: Path) -> list[Path]:
             write_whole(folder / name, text, "the export")
             written.append(folder / name)
     except OSError as cause:
-        raise disk_error("export to", folder, cause) from None
+        raise make_disk_error("export to", folder, cause) from None
     return written
 
 

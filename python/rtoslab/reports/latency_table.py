@@ -54,7 +54,7 @@ def make_latency_table(measured: Sequence[MeasuredPoint], places: PlacementLooku
     if any(together):
         table.add_column("run with")
     for head in (*used, *(head for head, _ in spread)):
-        table.add_column(head, justify="right", no_wrap=not places.has_several)
+        table.add_column(head, justify="right", no_wrap=not places.has_several_placements)
     kernels = declared_deviations(measured)
     for pair, name in zip(compared, names, strict=True):
         of = partial(_figure_band, pair.least_disturbed, places)

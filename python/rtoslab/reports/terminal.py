@@ -8,17 +8,17 @@ from rich.table import Table
 from rich.text import Text
 
 from rtoslab.analyses import (
-    PlacedPoint,
     PlacementLookup,
+    PointOverPlacements,
     core_gains,
     cycle_use_of_cores,
+    join_points_over_placements,
     kernel_pairs,
-    lock_wait_part,
-    pinning_note,
-    placed_points,
+    lock_wait_share,
     points_without_number,
     series_names,
     short_test_name,
+    task_pinning_sentence,
     throughput,
     without_instrument,
     without_placement,
@@ -38,7 +38,7 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
     """Prints the results of points on the terminal. Those on one and on several cores of the same test are side by
     side."""
     every = [result for result in results if isinstance(result, MeasuredPoint)]
-    placed = placed_points(every)
+    placed = join_points_over_placements(every)
     places = PlacementLookup(placed)
     measured = [point.middle for point in placed]
     in_window = [item for item in measured if not item.is_latency]
@@ -61,10 +61,10 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
         console.print(Text(deviation_footnote(kernels)), soft_wrap=True)
     if every:
         console.print(f"{count_text(len(every), 'point')} measured; {proofs_clause(every)}.")
-    note = pinning_note([item.point for item in in_window])
+    note = task_pinning_sentence([item.point for item in in_window])
     if note:
         console.print(note, soft_wrap=True)
-    if places.has_several:
+    if places.has_several_placements:
         console.print(BANDS, soft_wrap=True)
         single = [point_label(point.middle) for point in placed if len(point.placements) == 1]
         if single:
@@ -72,7 +72,7 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
     _show_missing(results, console)
 
 
-def _merge_placements(results: Sequence[AnyResult], placed: Sequence[PlacedPoint]) -> list[AnyResult]:
+def _merge_placements(results: Sequence[AnyResult], placed: Sequence[PointOverPlacements]) -> list[AnyResult]:
     """Returns the results in their order, with one result instead of all placements of a point."""
     firsts: dict[int, AnyResult] = {id(placed_point.placements[0]): placed_point.middle for placed_point in placed}
     for group, point in _points_without_number(results):
@@ -171,9 +171,9 @@ def _throughput_table(results: Sequence[AnyResult], places: PlacementLookup) -> 
     if named:
         table.add_column("run with")
     for count in cores:
-        table.add_column(count_text(count, "core"), justify="right", no_wrap=not places.has_several)
+        table.add_column(count_text(count, "core"), justify="right", no_wrap=not places.has_several_placements)
     if pairs:
-        table.add_column("gain", justify="right", no_wrap=not places.has_several)
+        table.add_column("gain", justify="right", no_wrap=not places.has_several_placements)
         table.add_column("cycles awaiting locks", justify="right")
     for (title, series), row in groups.items():
         rates = [_rate_text(row.get(count), places) for count in cores]
@@ -198,10 +198,10 @@ def _pair_tables(measured: Sequence[MeasuredPoint]) -> list[Table]:
         table.add_column(name, justify="right")
     for pair in pairs:
         gain = "-" if pair.gain is None else f"{pair.gain:.0%}"
-        against = "-" if pair.over_shared is None else f"{pair.over_shared:.0%}"
+        against = "-" if pair.gain_over_shared_kernel is None else f"{pair.gain_over_shared_kernel:.0%}"
         name = short_test_name(pair.cores[0].point)
         conditions = [pair.configuration_text] if several else []
-        table.add_row(name, pair.kernel_names, *conditions, f"{sum(pair.rates_hz):,.0f}", gain, against)
+        table.add_row(name, pair.kernel_names, *conditions, f"{sum(pair.kernel_rates_hz):,.0f}", gain, against)
     return [table]
 
 
@@ -225,7 +225,7 @@ def _gain_cells(cells: dict[int, MeasuredPoint], places: PlacementLookup) -> lis
     spins = pair is not None and bool(cycle_use_of_cores(widest))
     return [
         band_text(places.gain_ratio(pair), "x {:.2f}".format) if pair else "-",
-        band_text(places.figure_band(widest, lambda row: lock_wait_part(cycle_use_of_cores(row))), "{:.1%}".format)
+        band_text(places.figure_band(widest, lambda row: lock_wait_share(cycle_use_of_cores(row))), "{:.1%}".format)
         if spins
         else "-",
     ]

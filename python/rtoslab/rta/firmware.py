@@ -302,7 +302,7 @@ def build_firmware(
     if point.not_applicable is not None:
         raise CheckError(f"The task set cannot be run: {point.not_applicable}.")
     conformance = examine_port(catalogue, point)
-    conformance.require_conformance()
+    conformance.require_port_conforms()
     built = build_point_image(catalogue, point)
     return TaskSetFirmware(
         point=point,

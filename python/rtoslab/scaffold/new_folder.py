@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import CatalogueError, disk_error, is_checkout, make_folder, write_whole
+from rtoslab.base import CatalogueError, is_checkout, make_disk_error, make_folder, write_whole
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, RESULT_KINDS, Catalogue, read_papers
 from rtoslab.intake import quote_text, read_text
 
@@ -186,4 +186,4 @@ def _write_new_folder(target: Path, files: dict[Path, bytes], beside: dict[Path,
             shutil.rmtree(work, ignore_errors=True)
             raise
     except OSError as cause:
-        raise disk_error("make the folder", target, cause) from None
+        raise make_disk_error("make the folder", target, cause) from None

@@ -13,7 +13,7 @@ from itertools import combinations
 from math import sqrt
 from typing import Final
 
-from rtoslab.analyses import ClaimVerdict, StatementResult, combine_results
+from rtoslab.analyses import ClaimVerdict, StatementResult, combine_statement_results
 from rtoslab.stability.builds import BuildFactor, KernelBuild, base_build
 
 PLACEMENT: Final = "placement"
@@ -166,4 +166,6 @@ def statement_verdicts(verdict: ClaimVerdict) -> tuple[StatementResult, ...]:
     all cases hold, and `different` if one is reversed. Cases that could not be computed do not count."""
     cases = [case_verdict.in_placements for case_verdict in verdict.cases if case_verdict.in_placements]
     count = max((len(case) for case in cases), default=0)
-    return tuple(combine_results([case[min(number, len(case) - 1)] for case in cases]) for number in range(count))
+    return tuple(
+        combine_statement_results([case[min(number, len(case) - 1)] for case in cases]) for number in range(count)
+    )

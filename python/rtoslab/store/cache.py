@@ -18,7 +18,14 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import AlteredError, disk_error, exclusive_lock, package_digest, results_folder, to_canonical_json
+from rtoslab.base import (
+    AlteredError,
+    exclusive_lock,
+    make_disk_error,
+    package_digest,
+    results_folder,
+    to_canonical_json,
+)
 from rtoslab.intake import CACHED_BYTES, read_bytes
 from rtoslab.results import PointId
 from rtoslab.targets import simulator_fingerprint
@@ -75,14 +82,14 @@ class ResultCache:
         except OSError as cause:
             if work is not None:
                 Path(work).unlink(missing_ok=True)
-            raise disk_error("keep the result in the cache", path, cause) from None
+            raise make_disk_error("keep the result in the cache", path, cause) from None
 
     def remove(self, key: str) -> None:
         """Removes the point stored under the key. Raises StoreError if the disk refuses it."""
         try:
             self.point_path(key).unlink(missing_ok=True)
         except OSError as cause:
-            raise disk_error("remove the damaged result", self.point_path(key), cause) from None
+            raise make_disk_error("remove the damaged result", self.point_path(key), cause) from None
 
     def exclusive_lock(self, key: str) -> AbstractContextManager[None]:
         """Locks a key, so that one process at a time measures its point. The process that waited finds the point

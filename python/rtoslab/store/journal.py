@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import AlteredError, AlteredWarning, disk_error, exclusive_lock
+from rtoslab.base import AlteredError, AlteredWarning, exclusive_lock, make_disk_error
 from rtoslab.intake import STORED_BYTES, parse_object, read_bytes
 
 JOURNAL_FILE = "journal.jsonl"
@@ -53,7 +53,7 @@ def append_session(run: Path, root: Path) -> JournalSession:
                 line = "\n" + line
             file.write(line.encode())
     except OSError as cause:
-        raise disk_error("write the journal of", run, cause) from None
+        raise make_disk_error("write the journal of", run, cause) from None
     return session
 
 

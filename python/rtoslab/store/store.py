@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from rtoslab.base import AlteredError, AlteredWarning, StoreError, disk_error, exclusive_lock, try_exclusive_lock
+from rtoslab.base import AlteredError, AlteredWarning, StoreError, exclusive_lock, make_disk_error, try_exclusive_lock
 from rtoslab.records import read_sealed, require_sealed
 from rtoslab.results import PointId
 from rtoslab.store.journal import last_session
@@ -52,7 +52,7 @@ class RunDirectory:
         try:
             (path / POINTS).mkdir(parents=True, exist_ok=True)
         except OSError as cause:
-            raise disk_error("make the run directory", path, cause) from None
+            raise make_disk_error("make the run directory", path, cause) from None
         with exclusive_lock(path / LOCK):
             if not (path / PLAN).is_file():
                 try:
@@ -60,7 +60,7 @@ class RunDirectory:
                     _write_synced(path / _PLAN_IN_WORK, f"{text}\n".encode())
                     (path / _PLAN_IN_WORK).replace(path / PLAN)
                 except OSError as cause:
-                    raise disk_error("make the run directory", path, cause) from None
+                    raise make_disk_error("make the run directory", path, cause) from None
             elif run.plan().points != points:
                 raise StoreError(
                     f"{path} contains a run of other points; choose another --out, or use the same options as "
@@ -120,7 +120,7 @@ class RunDirectory:
                 work.chmod(0o755)
                 work.rename(final)
         except OSError as cause:
-            raise disk_error("store the point in", final, cause) from None
+            raise make_disk_error("store the point in", final, cause) from None
 
     def get(self, folder_name: str) -> dict[str, bytes] | None:
         """Returns a finished point's files by their names. None if there is none. Raises AlteredError, which names the

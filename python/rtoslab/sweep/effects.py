@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from rtoslab.analyses import COUNTS, PLACEMENT, FigureRatio, PlacedTime, mean_ratio, placed_times
+from rtoslab.analyses import COUNTS, PLACEMENT, FigureRatio, TimeOverPlacements, mean_ratio, placed_times
 from rtoslab.base import count_text
 from rtoslab.parity import AS_USUAL
 from rtoslab.plan import DEFAULTS
@@ -95,7 +95,7 @@ class SweepObservations:
         self.options = list(self.levels)
         self.times: dict[str, dict[Config, float]] = {}
         """By target and configuration, in nanoseconds."""
-        self._placed: dict[str, dict[Config, PlacedTime]] = {}
+        self._placed: dict[str, dict[Config, TimeOverPlacements]] = {}
         for time in placed_times(measured, bound):
             axes = _point_axes(time.point)
             config = tuple(axes.get(name, AS_USUAL) for name in self.options)
@@ -144,7 +144,7 @@ class SweepObservations:
             ),
         )
 
-    def quickest_configuration(self, target: str) -> tuple[dict[str, str], PlacedTime]:
+    def quickest_configuration(self, target: str) -> tuple[dict[str, str], TimeOverPlacements]:
         """Returns the options' values with which a benchmark is quickest, and its time."""
         config, _ = min(self.times[target].items(), key=lambda item: (item[1], item[0]))
         return dict(zip(self.options, config, strict=True)), self._placed[target][config]
@@ -156,11 +156,11 @@ class SweepObservations:
         others = [time for time in self._placed[target].values() if time is not best]
         return sum(not other.ratio_to(best).is_claimed for other in others)
 
-    def reference_time(self, target: str) -> PlacedTime | None:
+    def reference_time(self, target: str) -> TimeOverPlacements | None:
         """Returns a benchmark's time with every option at its first level. None if that was not measured."""
         return self._placed[target].get(tuple(self.levels[name][0] for name in self.options))
 
-    def placed_times(self, target: str) -> Mapping[Config, PlacedTime]:
+    def placed_times(self, target: str) -> Mapping[Config, TimeOverPlacements]:
         """Returns the times of a benchmark by configuration (the values of the varied options)."""
         return self._placed[target]
 

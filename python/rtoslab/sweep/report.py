@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from rtoslab.analyses import FigureRatio, PlacedTime, PlacementBand, place_dependent_results
+from rtoslab.analyses import FigureRatio, PlacementBand, TimeOverPlacements, results_depending_on_addresses
 from rtoslab.base import ReportError, count_text
 from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, band_text, mark_deviations
 from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
@@ -28,7 +28,7 @@ def sweep_document(title: str, points: Sequence[StoredPoint]) -> ReportDocument:
     measured = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
     if not measured:
         raise ReportError("The sweep has no measured point yet; run it first.")
-    observations = SweepObservations(measured, place_dependent_results(points))
+    observations = SweepObservations(measured, results_depending_on_addresses(points))
     effects = observations.effects()
     if not effects:
         raise ReportError(
@@ -258,7 +258,7 @@ def _quickest_section(observations: SweepObservations) -> ReportSection:
     return ReportSection("best", "Quickest configurations", prose, (), [TableData("By benchmark", columns, rows)])
 
 
-def _change_from_reference(time: PlacedTime, reference: PlacedTime) -> str:
+def _change_from_reference(time: TimeOverPlacements, reference: TimeOverPlacements) -> str:
     """Returns the change of a time from the reference in percent, as text."""
     return percent_change(1.0) if time is reference else _format_change(time.ratio_to(reference))
 

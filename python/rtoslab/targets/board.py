@@ -20,8 +20,8 @@ from rtoslab.base import (
     StaleSimulatorError,
     SymbolError,
     UnknownNameError,
-    code_address,
     find_root,
+    without_thumb_bit,
 )
 from rtoslab.catalogue import Board, read_boards
 from rtoslab.intake import MAGIC, ElfFile, native_module, quote_text
@@ -154,11 +154,11 @@ def find_address(machine: VirtualMachine, symbol_or_address: str) -> int:
             raise SymbolError(
                 f"{symbol_or_address} is larger than the last address, 0xffffffff; write up to eight digits."
             )
-        return code_address(number)
+        return without_thumb_bit(number)
     address = machine.symbol(symbol_or_address)
     if address is None:
         address = _find_without_parameters(symbol_or_address, machine.symbols())
-    return code_address(address)
+    return without_thumb_bit(address)
 
 
 def _find_without_parameters(name: str, symbols: Sequence[tuple[int, int, str]]) -> int:

@@ -7,7 +7,7 @@ times the series' number plus 1 for the end of an interval. A series may have se
 import struct
 from dataclasses import dataclass
 
-from rtoslab.base import ImageFileError, code_address
+from rtoslab.base import ImageFileError, without_thumb_bit
 from rtoslab.intake import ElfFile
 
 SECTION = ".bench_marks"
@@ -37,6 +37,6 @@ def read_marks(image: bytes, name: str) -> tuple[IntervalMark, ...]:
             "of word pairs; build it again."
         )
     return tuple(
-        IntervalMark(code_address(address), tag >> 1, bool(tag & 1))
+        IntervalMark(without_thumb_bit(address), tag >> 1, bool(tag & 1))
         for address, tag in struct.iter_unpack("<II", words)
     )

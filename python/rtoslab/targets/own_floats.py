@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final
 
-from rtoslab.base import code_address
+from rtoslab.base import without_thumb_bit
 from rtoslab.intake import ElfFile, ElfSymbol
 from rtoslab.targets.own_code import FirmwareCode
 
@@ -35,7 +35,7 @@ def functions_with_floats(image: bytes) -> tuple[str, ...]:
         return ()
     ours, pools = FirmwareCode(image), _DataRanges(symbols)
     functions = {
-        (code_address(symbol.value), symbol.size, symbol.name)
+        (without_thumb_bit(symbol.value), symbol.size, symbol.name)
         for symbol in symbols
         if symbol.kind == _FUNC and symbol.size
     }

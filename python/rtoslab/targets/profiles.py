@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.base import code_address
+from rtoslab.base import without_thumb_bit
 from rtoslab.catalogue import Kernel
 from rtoslab.targets.board import SymbolIndex
 from rtoslab.targets.current_task import idle_label_at
@@ -105,7 +105,7 @@ def function_kind(name: str, kernel: Kernel) -> str:
 def clone_addresses(name: str, symbols: Iterable[tuple[int, int, str]]) -> list[int]:
     """Returns the addresses of the compiler's clones of a function (`f.part.0`, `f.constprop.0`). With LTO the image
     may contain a function under such names alone."""
-    return sorted({code_address(address) for address, _, own in symbols if own.startswith(f"{name}.")})
+    return sorted({without_thumb_bit(address) for address, _, own in symbols if own.startswith(f"{name}.")})
 
 
 def service_calls(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> Counter[tuple[int, str]]:

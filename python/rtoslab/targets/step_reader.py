@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.base import code_address, load_architecture
+from rtoslab.base import load_architecture, without_thumb_bit
 from rtoslab.targets.event_kinds import (
     IDENT_BEHIND,
     IDENT_CURRENT,
@@ -51,7 +51,7 @@ def find_return_addresses(raw: bytes, watching: ProbeMeanings) -> list[int]:
     """Returns the addresses to which the benchmark's calls of kernel functions return, from packed events."""
     events = np.frombuffer(raw, dtype=EVENT)
     mine = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)
-    addresses = {code_address(int(address)) for address in sorted_distinct(events["pc"][mine])}
+    addresses = {without_thumb_bit(int(address)) for address in sorted_distinct(events["pc"][mine])}
     top = load_architecture().code.exception_return_from
     return sorted(address for address in addresses if address < top and not watching.is_in_kernel(address))
 
@@ -68,7 +68,7 @@ def find_steps(raw: bytes, watching: ProbeMeanings, current: Mapping[int, int]) 
     events = events[np.lexsort((events["id"] < IDENT_BEHIND, events["cycle"]))]
     entries = events[events["kind"] == KIND_EXCEPTION_ENTER]
     began = {(core, cycle - took) for cycle, core, took in entries[["cycle", "core", "value"]].tolist()}
-    events["pc"] &= code_address(0xFFFF_FFFF)
+    events["pc"] &= without_thumb_bit(0xFFFF_FFFF)
     for cycle, value, pc, ident, kind, core, more in event_tuples(events):
         if kind == KIND_EXEC:
             if ident >= IDENT_BEHIND:

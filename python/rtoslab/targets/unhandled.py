@@ -6,7 +6,7 @@ Such a handler has as many names as there are interrupts, so a name tells nothin
 from collections.abc import Iterable
 from typing import Final
 
-from rtoslab.base import code_address
+from rtoslab.base import without_thumb_bit
 from rtoslab.targets.board import first_symbol_per_address
 from rtoslab.targets.exceptions import FIRST_EXTERNAL
 from rtoslab.targets.machine import VirtualMachine
@@ -39,9 +39,9 @@ def _describe_core(machine: VirtualMachine, core: int) -> str:
     vectors = read_vectors(machine, table, max(number + 1, FIRST_EXTERNAL + _VECTORS))
     if number >= len(vectors):
         return ""
-    handler = code_address(vectors[number])
-    pc = code_address(registers["pc"])
-    shared = sum(code_address(vector) == handler for vector in vectors[_FIRST_HANDLER:] if vector)
+    handler = without_thumb_bit(vectors[number])
+    pc = without_thumb_bit(registers["pc"])
+    shared = sum(without_thumb_bit(vector) == handler for vector in vectors[_FIRST_HANDLER:] if vector)
     if shared < 2 or not 0 <= pc - handler < _LOOP_BYTES or not _is_endless_loop(machine, pc, handler):
         return ""
     source = f"interrupt {number - FIRST_EXTERNAL}" if number >= FIRST_EXTERNAL else "an exception"

@@ -3,7 +3,7 @@
 from itertools import takewhile
 from typing import Final
 
-from rtoslab.base import PlanError, code_address, count_text
+from rtoslab.base import PlanError, count_text, without_thumb_bit
 from rtoslab.catalogue import Board
 from rtoslab.targets.board import find_address, simulator_module
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, NMI, PENDSV, SYSTICK, exception_name, parse_exception
@@ -39,7 +39,7 @@ def find_exception(machine: VirtualMachine, board: Board, core: int, name: str) 
     address = find_address(machine, name)
     table = machine.registers(core)["vtor"]
     vectors = read_vectors(machine, table, FIRST_EXTERNAL + board.irq.lines)
-    numbers = [number for number, vector in enumerate(vectors) if number > 1 and code_address(vector) == address]
+    numbers = [number for number, vector in enumerate(vectors) if number > 1 and without_thumb_bit(vector) == address]
     possible = [number for number in numbers if number >= FIRST_EXTERNAL or number in _RAISED]
     if len(possible) == 1:
         return possible[0]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rtoslab.base import RunError, SymbolError, code_address
+from rtoslab.base import RunError, SymbolError, without_thumb_bit
 from rtoslab.catalogue import PAIR_CORES, Board, Kernel
 from rtoslab.intake import compiler_notes
 from rtoslab.targets.benchmark_symbols import DONE_SYMBOL, SENDING_LIMIT_S, SETUP_LIMIT_S, WINDOW_SYMBOL
@@ -184,7 +184,7 @@ class _WindowRun:
         with simulator_errors(RunError):
             self.machine.watch_write(find_address(self.machine, WINDOW_SYMBOL), IDENT_WINDOW, True)
             done = find_address(self.machine, DONE_SYMBOL) if self.done_address is None else self.done_address
-            self.machine.until(code_address(done))
+            self.machine.until(without_thumb_bit(done))
             for index, service in enumerate(self.job.watched_services):
                 self._watch_service(IDENT_CALL + index, self.job.kernel.symbols.get(service, ()))
             self.watch.set_call_probes()
@@ -219,14 +219,14 @@ class _WindowRun:
         """Sets a probe on the runner's function that stores a sample."""
         keep_address = self.machine.symbol(KEEP_SYMBOL) if self.job.latency else None
         if keep_address is not None:
-            self.machine.watch_call(code_address(keep_address), IDENT_KEEP)
+            self.machine.watch_call(without_thumb_bit(keep_address), IDENT_KEEP)
 
     def _watch_service(self, ident: int, names: tuple[str, ...]) -> None:
         """Sets probes with the number `ident` on the kernel functions (`names`) in which a service ends."""
         for name in names:  # none: nothing in the image calls it, and the proofs will say so
             whole = self.machine.symbol(name)
             for address in (
-                [code_address(whole)] if whole is not None else clone_addresses(name, self.machine.symbols())
+                [without_thumb_bit(whole)] if whole is not None else clone_addresses(name, self.machine.symbols())
             ):
                 self.machine.watch_exec(address, ident)
 

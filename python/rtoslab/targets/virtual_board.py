@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rtoslab.base import RunError, SymbolError, code_address
+from rtoslab.base import RunError, SymbolError, without_thumb_bit
 from rtoslab.catalogue import Board
 from rtoslab.intake import read_image
 from rtoslab.targets.attachments import parse_bus
@@ -101,7 +101,7 @@ class VirtualBoard:
 
     def address(self, place: Place) -> int:
         """Returns the address of a place (a symbol or an address), without the Thumb bit. Raises SymbolError."""
-        return code_address(place) if isinstance(place, int) else find_address(self._machine, place)
+        return without_thumb_bit(place) if isinstance(place, int) else find_address(self._machine, place)
 
     def run(self, cycles: int | None = None, *, seconds: float | None = None) -> Stop:
         """Runs for a number of cycles, or for virtual seconds. Returns why and where it stopped, which is earlier for a

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import RunError, code_address
+from rtoslab.base import RunError, without_thumb_bit
 from rtoslab.catalogue import Kernel
 from rtoslab.intake import ElfFile
 from rtoslab.targets.board import simulator_errors
@@ -89,9 +89,9 @@ class StepRecorder:
             address = self._machine.symbol(name)
             if address is not None:
                 self._machine.watch_call(
-                    code_address(address), IDENT_SYMBOL + len(self._functions), self._is_third_needed(name)
+                    without_thumb_bit(address), IDENT_SYMBOL + len(self._functions), self._is_third_needed(name)
                 )
-                self._functions[name] = code_address(address)
+                self._functions[name] = without_thumb_bit(address)
 
     def _is_third_needed(self, function: str) -> bool:
         """Whether a kernel function's third argument is recorded in place of the second."""
@@ -169,7 +169,7 @@ class StepRecorder:
         """Returns a mask of the addresses that are outside the kernel's functions."""
         places, which = np.unique(pcs, return_inverse=True)
         outside = np.array(
-            [not self._meanings.is_in_kernel(code_address(int(place))) for place in places], dtype=np.bool_
+            [not self._meanings.is_in_kernel(without_thumb_bit(int(place))) for place in places], dtype=np.bool_
         )
         return np.asarray(outside[which], dtype=np.bool_)
 
@@ -216,11 +216,11 @@ class StepRecorder:
         bytes_at = self._kernel.argument_place("malloc", "bytes")
         for ident, value, pc, core, more in events[["id", "value", "pc", "core", "zero"]].tolist():
             name = names[ident - IDENT_SYMBOL]
-            if name in taking and not is_in_kernel(code_address(pc)):
+            if name in taking and not is_in_kernel(without_thumb_bit(pc)):
                 calls += 1
                 nested += core in sizes
                 sizes[core] = (value, more)[bytes_at]
-            elif name in giving and not is_in_kernel(code_address(pc)):
+            elif name in giving and not is_in_kernel(without_thumb_bit(pc)):
                 size = sizes.pop(core, 0)
                 if size >= _WORD:
                     blocks.add((value, size))

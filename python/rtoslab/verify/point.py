@@ -89,7 +89,7 @@ def _conformance_differences(files: Mapping[str, bytes], manifest: Mapping[str, 
     if CONFORMANCE_FILE not in files:
         return []
     verdict = ConformanceVerdict.model_validate_json(files[CONFORMANCE_FILE])
-    if verdict.check_outcomes() != manifest.get("conformance"):
+    if verdict.outcomes_by_check() != manifest.get("conformance"):
         return [f"{CONFORMANCE_FILE} is not the verdict that {MANIFEST} sums up."]
     return []
 

@@ -137,10 +137,10 @@ def benchmark_scenario(
     progress("building", 0.0)
     built = build_point_image(catalogue, point)
     conformance = examine_port(catalogue, point, progress)
-    conformance.require_conformance()
+    conformance.require_port_conforms()
     board = catalogue.board(point.board).facts
     manifest = make_manifest(
-        point, board, built, virtual_target(catalogue.root, point, board), conformance.check_outcomes()
+        point, board, built, virtual_target(catalogue.root, point, board), conformance.outcomes_by_check()
     )
     machine: Any = make_machine(board, cores=point.cores)
     apply_settings(machine, point.timing)

@@ -5,9 +5,9 @@ import pytest
 from rtoslab.analyses.axis_values import point_values, select_values
 from rtoslab.analyses.counts_per_second import core_gains, throughput
 from rtoslab.analyses.cycles import cycle_use_of_cores, lock_costs, lock_wait_cycles, top_functions
-from rtoslab.analyses.heap_fragmentation import worst_fragmentation
+from rtoslab.analyses.heap_fragmentation import most_fragmented_heap
 from rtoslab.analyses.instrument_overhead import empty_measurement_costs, probe_effect
-from rtoslab.analyses.series import pinning_note, series_names
+from rtoslab.analyses.series import series_names, task_pinning_sentence
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.results import LockSleep
 from rtoslab.targets.observe import BlockingCalls
@@ -43,10 +43,10 @@ def test_pinned_and_unpinned_points_pair_with_the_same_single_core_point() -> No
     assert series_names(points) == ["1 core", "2 cores (pinned)", "2 cores (not pinned)"]
     single = [point_id.model_copy(update={"cores": 1}) for point_id in points]
     assert series_names(single) == ["1 core", "1 core", "1 core, pinned=0"], "a table's rows, whose columns are cores"
-    assert pinning_note([one.point]) == ""
-    assert "each task is pinned" in pinning_note([one.point, two.point])
-    assert "not pinned" in pinning_note([free.point])
-    assert "where the configuration says pinned=0" in pinning_note(points)
+    assert task_pinning_sentence([one.point]) == ""
+    assert "each task is pinned" in task_pinning_sentence([one.point, two.point])
+    assert "not pinned" in task_pinning_sentence([free.point])
+    assert "where the configuration says pinned=0" in task_pinning_sentence(points)
     where = {"pinning": "not pinned", "metric": "throughput", "stat": "total"}
     assert [value.run_id for value in select_values(point_values([one, two, free]), where)] == [free.run_id]
 
@@ -160,11 +160,11 @@ def test_only_cores_of_the_metric_count() -> None:
 def test_fragmentation_is_free_memory_outside_the_largest_block() -> None:
     message = {"heap_live_bytes": 900, "heap_free_bytes": 4000, "heap_largest_free_bytes": 3000, "heap_free_pieces": 5}
     point = measured_point().model_copy(update={"checks": {name: {0: value} for name, value in message.items()}})
-    left = worst_fragmentation(point)
+    left = most_fragmented_heap(point)
     assert left is not None
-    assert (left.live_bytes, left.free_pieces, left.unusable_share) == (900, 5, 0.25)
+    assert (left.live_bytes, left.free_pieces, left.unusable_memory_share) == (900, 5, 0.25)
     full = {**point.checks, "heap_free_bytes": {0: 0}, "heap_largest_free_bytes": {0: 0}}
-    nothing = worst_fragmentation(point.model_copy(update={"checks": full}))
+    nothing = most_fragmented_heap(point.model_copy(update={"checks": full}))
     assert nothing is not None
-    assert nothing.unusable_share == 0
-    assert worst_fragmentation(measured_point()) is None
+    assert nothing.unusable_memory_share == 0
+    assert most_fragmented_heap(measured_point()) is None

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from rtoslab.analyses.latency import NetSamples, histogram, latencies, sample_spread
+from rtoslab.analyses.latency import LatencyNetSamples, histogram, latencies, sample_spread
 from rtoslab.results.column import CompactIntegers
 from rtoslab.results.results import SeriesSamples
 from rtoslab.results.sample_file import COLUMNS, decode_columns, decode_samples, encode_samples
@@ -103,7 +103,7 @@ def test_net_samples_are_computed_and_not_stored() -> None:
     (result,) = latencies(
         measured_point().model_copy(update={"series": (series("a", 4, cycles=(10, 12, 14, 16), rounds=2),)})
     )
-    assert isinstance(result.net_samples, NetSamples)
+    assert isinstance(result.net_samples, LatencyNetSamples)
     assert list(result.net_samples) == [5, 6, 7, 8]
     assert (result.net_samples[1], result.net_samples[2:], len(result.net_samples)) == (6, [7, 8], 4)
     assert result.spread.median == 6.5

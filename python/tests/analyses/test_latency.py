@@ -183,7 +183,7 @@ def test_instruments_are_compared_in_one_table() -> None:
     assert result.least_disturbed.instrument == "probe"
     assert result.disagreement_cycles == 3
     assert result.by_instrument["counter"].residual_median == 1
-    assert [latency.between_marks for latency in result.by_instrument.values()] == [101, 99]
+    assert [latency.median_between_marks for latency in result.by_instrument.values()] == [101, 99]
 
 
 def test_instrument_gives_no_figure_for_what_it_cannot_measure() -> None:

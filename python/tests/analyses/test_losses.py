@@ -4,7 +4,7 @@ import pytest
 
 from rtoslab.analyses.collisions import stress_levels, stress_runs
 from rtoslab.analyses.counts_per_second import throughput
-from rtoslab.analyses.losses_by_cause import busiest_lock, core_losses, count_cost
+from rtoslab.analyses.losses_by_cause import busiest_lock, cycles_per_count_by_cause, multicore_losses
 from rtoslab.analyses.placed_figures import PlacementLookup
 from rtoslab.reports.sections.costs import cycles_section
 from rtoslab.reports.sections.losses import losses_section
@@ -44,7 +44,7 @@ def stress_point(percent: int, pairs: int, seed: int = 1, failed: tuple[int, int
 
 
 def test_parts_of_a_loss_add_up_to_it() -> None:
-    (loss,) = core_losses([pattern(1, 1000), pattern(2, 500, wait=3_000_000)])
+    (loss,) = multicore_losses([pattern(1, 1000), pattern(2, 500, wait=3_000_000)])
     assert loss.one_core.total == pytest.approx(31_250)
     assert loss.many_cores.total == pytest.approx(62_500)
     assert sum(loss.extra_cycles.values()) == pytest.approx(31_250)
@@ -64,11 +64,13 @@ def test_cycles_in_critical_sections_are_per_count() -> None:
     point = measured_point(2, 1000)
     assert point.virtual is not None
     uses = tuple(CriticalUse(core=core, sections=2000, cycles=300_000, longest_cycles=200) for core in (0, 1))
-    cost = count_cost(point.model_copy(update={"virtual": point.virtual.model_copy(update={"critical": uses})}))
+    cost = cycles_per_count_by_cause(
+        point.model_copy(update={"virtual": point.virtual.model_copy(update={"critical": uses})})
+    )
     assert cost is not None
     assert (cost.critical_cycles, cost.section_count) == (300, 2)
-    assert count_cost(point) is not None
-    assert count_cost(point.model_copy(update={"virtual": None})) is None
+    assert cycles_per_count_by_cause(point) is not None
+    assert cycles_per_count_by_cause(point.model_copy(update={"virtual": None})) is None
 
 
 def test_shares_of_the_cores() -> None:
@@ -76,7 +78,7 @@ def test_shares_of_the_cores() -> None:
     rate = throughput(
         uneven.model_copy(update={"counters": (uneven.counters[0], TaskCount(core=1, index=0, count=250))})
     )
-    assert rate.core_parts == {0: 0.8, 1: 0.2}
+    assert rate.core_shares_of_counts == {0: 0.8, 1: 0.2}
     assert rate.least_over_most == 0.25
 
 

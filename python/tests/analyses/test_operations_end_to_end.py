@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab import api
-from rtoslab.analyses.heap_fragmentation import worst_fragmentation
+from rtoslab.analyses.heap_fragmentation import most_fragmented_heap
 from rtoslab.analyses.latency import latencies
 from rtoslab.results.results import FailedPoint, MeasuredPoint
 from tests.checkouts import replace_text
@@ -38,10 +38,10 @@ def test_heap_of_mixed_blocks_fragments(samples: int, tmp_path: Path) -> None:
     assert isinstance(point, MeasuredPoint), point.message
     malloc, free = latencies(point)
     assert malloc.spread.jitter > 0 < free.spread.jitter
-    left = worst_fragmentation(point)
+    left = most_fragmented_heap(point)
     assert left is not None
     assert left.free_pieces > 1
-    assert 0 < left.unusable_share < 1
+    assert 0 < left.unusable_memory_share < 1
     assert left.live_bytes > 0
 
 

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from rtoslab.analyses.pair_rates import count_cycles, kernel_pairs
+from rtoslab.analyses.pair_rates import kernel_pairs, mean_cycles_per_count
 from rtoslab.reports.sections.two_kernels import two_kernels_section
 from rtoslab.reports.terminal import show_points
 from rtoslab.results import MeasuredPoint
@@ -27,23 +27,23 @@ MIXED = [on_core(0, "k", "other", 900), on_core(1, "other", "k", 250)]
 def test_a_pair_keeps_parts_of_what_its_kernels_do_alone() -> None:
     (pair,) = kernel_pairs([ALONE, SHARED, *SAME])
     assert pair.kernel_names == "k+k"
-    assert list(pair.rates_hz) == [3600, 3200]
-    assert list(pair.rate_parts) == [pytest.approx(0.9), pytest.approx(0.8)]
+    assert list(pair.kernel_rates_hz) == [3600, 3200]
+    assert list(pair.rates_over_alone) == [pytest.approx(0.9), pytest.approx(0.8)]
     assert pair.gain == pytest.approx(1.7)
-    assert pair.over_shared == pytest.approx(1700 / 800)
+    assert pair.gain_over_shared_kernel == pytest.approx(1700 / 800)
 
 
 def test_of_two_kernels_each_is_compared_with_itself() -> None:
     (pair,) = kernel_pairs([ALONE, OTHER_ALONE, SHARED, *MIXED])
     assert pair.kernel_names == "k+other"
     assert pair.gain == pytest.approx(0.9 + 0.5)
-    assert pair.over_shared is None  # no kernel of the two runs on both cores
+    assert pair.gain_over_shared_kernel is None  # no kernel of the two runs on both cores
 
 
 def test_without_the_points_of_one_core_there_is_no_gain() -> None:
     (pair,) = kernel_pairs(SAME)
     assert pair.gain is None
-    assert pair.over_shared is None
+    assert pair.gain_over_shared_kernel is None
 
 
 def test_a_point_without_its_partner_is_no_pair() -> None:
@@ -59,7 +59,7 @@ def test_the_division_of_the_sram_is_no_condition_of_the_kernel_alone() -> None:
 
 
 def test_the_cycles_of_a_count_and_its_waits() -> None:
-    cycles = count_cycles(SHARED)
+    cycles = mean_cycles_per_count(SHARED)
     assert cycles is not None
     assert (cycles.cycles, cycles.bus_wait, cycles.flash_wait, cycles.lock_wait) == (78_125, 1000, 250, 0)
 

@@ -15,7 +15,7 @@ import pytest
 
 from rtoslab import api
 from rtoslab.archive.exports import EXPORTERS, FIGURE_COLUMNS, SAMPLE_COLUMNS, figure_rows, sample_rows
-from rtoslab.archive.index import PointFilters, find_points
+from rtoslab.archive.index import PointFilters, find_stored_points
 from rtoslab.base.errors import ReportError
 from rtoslab.compare.history import history_document
 from rtoslab.reports import report_formats
@@ -59,7 +59,7 @@ def runs(tmp_path: Path) -> Path:
     ],
 )
 def test_stored_points_are_found(runs: Path, wanted: PointFilters, names: list[str]) -> None:
-    assert [f"{item.run.name}/{item.stored.folder.name}" for item in find_points([runs], wanted)] == names
+    assert [f"{item.run.name}/{item.stored.folder.name}" for item in find_stored_points([runs], wanted)] == names
 
 
 def test_directory_without_a_journal_has_the_date_of_its_plan(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_directory_without_a_journal_has_the_date_of_its_plan(tmp_path: Path) ->
 
 
 def test_all_export_formats_contain_the_same_rows(runs: Path) -> None:
-    rows = list(figure_rows(find_points([runs], PointFilters(cores=(1,)))))
+    rows = list(figure_rows(find_stored_points([runs], PointFilters(cores=(1,)))))
     assert {row["metric"] for row in rows} >= {"cycles_per_count", "heap.peak"}
     lines = [json.loads(line) for line in EXPORTERS["jsonl"](rows, FIGURE_COLUMNS).splitlines()]
     assert lines == rows
@@ -85,7 +85,7 @@ def test_raw_samples_are_exported(tmp_path: Path) -> None:
     )
     (stored,) = RunDirectory.open(out).read_points()
     assert isinstance(stored.result, MeasuredPoint)
-    rows = list(sample_rows(find_points([out], PointFilters())))
+    rows = list(sample_rows(find_stored_points([out], PointFilters())))
     assert [row["cycles"] for row in rows] == [value for series in stored.result.series for value in series.cycles]
     assert pq.read_table(io.BytesIO(EXPORTERS["parquet"](rows, SAMPLE_COLUMNS))).num_rows == len(rows)
 
@@ -174,7 +174,7 @@ def test_history_reports_no_change_within_placement(
     """Bands that meet, and the same code elsewhere on the same board; a changed nop or a changed board is a move."""
     run_of(tmp_path, 0, before)
     run_of(tmp_path, 1, after, board)
-    document = history_document(list(find_points([tmp_path], PointFilters())), ["cycles_per_count"])
+    document = history_document(list(find_stored_points([tmp_path], PointFilters())), ["cycles_per_count"])
     (table,) = document.sections[0].tables
     assert len(table.rows) == 1, "the placement is no axis"
     assert (table.title == "Within placement") == (not is_claimed)
@@ -186,7 +186,7 @@ def test_history_reports_no_clear_change_of_different_code_in_one_placement(tmp_
     """Where its place matters; what is no time is exact."""
     for index, counts in enumerate((5000, 5000, 4000)):
         run_of(tmp_path, index, [_with_code(counts, 0x100, str(index))], where={"build": {"code": "flash", "cores": 1}})
-    document = history_document(list(find_points([tmp_path], PointFilters())), ["cycles_per_count", "heap.peak"])
+    document = history_document(list(find_stored_points([tmp_path], PointFilters())), ["cycles_per_count", "heap.peak"])
     (table,) = document.sections[0].tables
     assert table.title == "In one placement each"
     assert table.rows[0][-1].endswith("at rev2 (one placement)")
@@ -197,14 +197,14 @@ def test_history_reports_no_clear_change_of_different_code_in_one_placement(tmp_
 def test_history_shows_when_a_figure_changed(tmp_path: Path) -> None:
     for index, counts in enumerate((5000, 5000, 4000)):
         run_of(tmp_path, index, [measured_point(1, counts)])
-    document = history_document(list(find_points([tmp_path], PointFilters())))
+    document = history_document(list(find_stored_points([tmp_path], PointFilters())))
     text = report_formats()["md"](document)
     assert "at rev2 |" in text
     assert "rev1 |" not in text.split("## Run by run")[0]
     assert "<svg" in report_formats()["html"](document)
     assert "What moved" in rtoslab("runs", "history", "--in", tmp_path).stdout
     with pytest.raises(ReportError, match="have no figure in common"):
-        history_document(list(find_points([tmp_path / "0"], PointFilters())))
+        history_document(list(find_stored_points([tmp_path / "0"], PointFilters())))
 
 
 def test_every_output_file_is_written(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from rtoslab.calibrate.silicon_figures import (
     BoardFigures,
     MeasuredFigure,
     figure_of_repeats,
-    pair_figures,
+    pair_silicon_and_virtual_figures,
     silicon_comparison_table,
 )
 from rtoslab.calibrate.silicon_file import SiliconFile, read_silicon, write_silicon
@@ -41,14 +41,16 @@ def figures(**values: float) -> BoardFigures:
 
 
 def test_differences_in_cycles_and_percent_with_both_models() -> None:
-    one, two = pair_figures(figures(a=200, b=50, lost=1), figures(a=210, b=50.25), figures(a=200, b=50.5))
+    one, two = pair_silicon_and_virtual_figures(
+        figures(a=200, b=50, lost=1), figures(a=210, b=50.25), figures(a=200, b=50.5)
+    )
     assert (one.name, one.difference_cycles(), one.difference_percent(), one.is_within_error()) == ("a", 10, 5, False)
     assert (one.difference_cycles(fitted=True), one.is_within_error(fitted=True)) == (0, True)
     assert two.is_within_error()
     assert two.is_within_error(fitted=True)
     table = silicon_comparison_table([one, two])
     assert table.rows[0][:6] == ("a", "200.00", "0.50", "210.00", "+10.00", "+5.00")
-    (single,) = pair_figures(figures(a=200), figures(a=210), None)
+    (single,) = pair_silicon_and_virtual_figures(figures(a=200), figures(a=210), None)
     assert single.fitted_cycles is None
     assert silicon_comparison_table([single]).rows[0][6:] == (None, None)
 
@@ -56,7 +58,7 @@ def test_differences_in_cycles_and_percent_with_both_models() -> None:
 def test_figures_of_another_image_are_refused() -> None:
     other = BoardFigures(figures(a=1).figures, {}, {"t1": "1" * 64})
     with pytest.raises(PlanError, match="t1 was measured with an older image than the current one"):
-        pair_figures(other, figures(a=1), None)
+        pair_silicon_and_virtual_figures(other, figures(a=1), None)
 
 
 @pytest.mark.long

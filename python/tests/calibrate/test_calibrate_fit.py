@@ -10,9 +10,9 @@ from rtoslab.base.errors import RtoslabError
 from rtoslab.calibrate.calibration_table import CalibrationTable, read_calibration_table
 from rtoslab.calibrate.match import SettingsMatch
 from rtoslab.calibrate.readings import CalibrationReadings
-from rtoslab.calibrate.report import findings_table
+from rtoslab.calibrate.report import timing_settings_table
 from rtoslab.calibrate.search import _drop_unneeded_changes
-from rtoslab.calibrate.settings_fit import SettingsFit, fit_settings, unexplained_rows
+from rtoslab.calibrate.settings_fit import SettingsFit, calibration_rows_outside_bounds, fit_settings
 from rtoslab.targets.board import timing_settings
 from tests.hardware.desk import CATALOGUE
 
@@ -57,7 +57,7 @@ def test_unexplained_difference_changes_no_setting_and_is_reported() -> None:
     silicon = CalibrationReadings({**linear({}).rows, "none": linear({}).rows["none"] + 3})
     result = fit_settings(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
     assert not result.settings
-    assert unexplained_rows(silicon, linear({})) == {"none": 3}
+    assert calibration_rows_outside_bounds(silicon, linear({})) == {"none": 3}
 
 
 def rounds(*values: int) -> CalibrationReadings:
@@ -198,7 +198,7 @@ def test_step_that_went_too_far_is_reversed() -> None:
 def test_compensating_changes_are_reversed() -> None:
     match = SettingsMatch(SUM, sum_readings({}), lambda values: sum_readings(dict(values)), DEFAULTS)
     detour = {**DEFAULTS, "timing.a": 7, "timing.b": 1}
-    assert match.excess_difference(detour) == 0
+    assert match.difference_outside_bounds(detour) == 0
     assert _drop_unneeded_changes(match, detour, match.keys) == DEFAULTS
 
 
@@ -260,7 +260,7 @@ def test_every_chip_of_the_catalogue_has_registers() -> None:
 
 def test_findings_table_shows_the_results_of_the_fit() -> None:
     together = fit_model(sum_readings, {"timing.a": 9, "timing.c": 3})
-    rows = {str(row[0]): row for row in findings_table(together, {"timing.a": "assumed"}).rows}
+    rows = {str(row[0]): row for row in timing_settings_table(together, {"timing.a": "assumed"}).rows}
     assert rows["timing.a"][1] == "assumed"
     assert rows["timing.a"][-2:] == ("refuted together", "b")
     assert rows["timing.c"][-2:] == ("it is 3", "")
@@ -268,7 +268,7 @@ def test_findings_table_shows_the_results_of_the_fit() -> None:
     silicon.rows["one"][1] += 1
     bent = fit_settings(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
     assert [finding.unexplained_cycles for finding in bent.findings] == [1, 0, 0]
-    assert [row[-2] for row in findings_table(bent, {}).rows] == [
+    assert [row[-2] for row in timing_settings_table(bent, {}).rows] == [
         "not explained; 8 is nearest",
         "confirmed",
         "affects no row",
@@ -276,4 +276,8 @@ def test_findings_table_shows_the_results_of_the_fit() -> None:
     plain = fit_settings(
         LINEAR, limited_setting({"timing.a": 9}), lambda values: limited_setting(dict(values)), DEFAULTS
     )
-    assert [row[-2] for row in findings_table(plain, {}).rows] == ["it is 7 to 64", "confirmed", "affects no row"]
+    assert [row[-2] for row in timing_settings_table(plain, {}).rows] == [
+        "it is 7 to 64",
+        "confirmed",
+        "affects no row",
+    ]

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from vcdvcd import VCDVCD
 
 from rtoslab.base.errors import CaptureError, UnknownNameError
-from rtoslab.captures.capture import UNKNOWN, Capture, make_channel
+from rtoslab.captures.capture import UNKNOWN, Capture, build_channel_from_levels
 from rtoslab.captures.forms import parse_capture, read_capture, write_capture
 from rtoslab.captures.pins import capture_from_events
-from rtoslab.captures.pulses import PulseTrain, find_pulses, unsure_note
-from rtoslab.captures.sampling import resample
+from rtoslab.captures.pulses import PulseTrain, find_pulses, unknown_width_sentence
+from rtoslab.captures.sampling import resample_capture
 from rtoslab.targets.event_kinds import KIND_PIN
 from rtoslab.targets.events import EVENT
 from tests.capture_files import META, SIGROK_CSV, VCD, session
@@ -66,7 +66,7 @@ def test_capture_survives_formats_with_times(made: tuple[Capture, int], form: st
 @given(made=captures(), form=st.sampled_from(OF_SAMPLES))
 def test_capture_survives_formats_with_samples(made: tuple[Capture, int], form: str, tmp_path: Path) -> None:
     """Through the file nothing changes; through sampling, an interval by less than a sample."""
-    seen = resample(made[0], RATE)
+    seen = resample_capture(made[0], RATE)
     write_capture(seen, tmp_path / "x", form)
     again = read_capture(tmp_path / "x")
     assert (again.tick_s, again.end_tick) == (seen.tick_s, seen.end_tick)
@@ -84,22 +84,26 @@ def test_sampling_error_is_less_than_one_sample(starts: list[int], high: int, ph
         ticks += [now + gap, now + gap + high]
         levels += [1, 0]
         now += gap + high
-    capture = Capture(Fraction(1, 125_000_000), (make_channel("out", ticks, levels),), now + 100)
-    seen = find_pulses(resample(capture, RATE, phase).channels[0], Fraction(1, RATE))
+    capture = Capture(Fraction(1, 125_000_000), (build_channel_from_levels("out", ticks, levels),), now + 100)
+    seen = find_pulses(resample_capture(capture, RATE, phase).channels[0], Fraction(1, RATE))
     assert len(seen.width_ticks) == len(starts)
     assert np.abs(seen.cycles(125_000_000) - high).max() < 125_000_000 / RATE
 
 
 def test_pulse_between_two_samples_is_lost() -> None:
-    capture = Capture(Fraction(1, 80_000_000), (make_channel("out", [0, 11, 13, 35, 45], [0, 1, 0, 1, 0]),), 60)
-    seen = resample(capture, RATE)
+    capture = Capture(
+        Fraction(1, 80_000_000), (build_channel_from_levels("out", [0, 11, 13, 35, 45], [0, 1, 0, 1, 0]),), 60
+    )
+    seen = resample_capture(capture, RATE)
     assert find_pulses(seen.channels[0], seen.tick_s).width_ticks.tolist() == [1]
     assert seen.end_tick == 6
 
 
 def test_independent_vcd_reader_agrees(tmp_path: Path) -> None:
     capture = Capture(
-        Fraction(1, 10_000_000), (make_channel("a", [0, 3, 9], [0, 1, 0]), make_channel("b", [0, 9], [1, 0])), 20
+        Fraction(1, 10_000_000),
+        (build_channel_from_levels("a", [0, 3, 9], [0, 1, 0]), build_channel_from_levels("b", [0, 9], [1, 0])),
+        20,
     )
     write_capture(capture, tmp_path / "x.vcd")
     other = VCDVCD(str(tmp_path / "x.vcd"))
@@ -211,13 +215,13 @@ def test_pulse_with_an_unknown_level_is_not_counted(levels: str, widths: list[in
     result = parse_capture((HEAD + body + f"#{len(levels)}\n").encode(), "x")
     pulses_seen = find_pulses(result.channels[0], result.tick_s)
     assert (pulses_seen.width_ticks.tolist(), len(pulses_seen.unsure_ticks)) == (widths, unsure)
-    note = unsure_note(result.channels[0], result.tick_s)
+    note = unknown_width_sentence(result.channels[0], result.tick_s)
     assert (note is not None) == bool(unsure)
 
 
 @pytest.mark.parametrize("form", ["sigrok", "pulseview", "saleae1", "oscilloscope", "saleae_binary"])
 def test_format_without_unknown_levels_refuses_them(form: str, tmp_path: Path) -> None:
-    capture = Capture(Fraction(1, RATE), (make_channel("a", [0, 1, 2, 3], [0, 1, UNKNOWN, 0]),), 5)
+    capture = Capture(Fraction(1, RATE), (build_channel_from_levels("a", [0, 1, 2, 3], [0, 1, UNKNOWN, 0]),), 5)
     with pytest.raises(CaptureError, match="cannot store that the level of a is unknown"):
         write_capture(capture, tmp_path / "x", form)
     write_capture(capture, tmp_path / "x", "vcd")
@@ -226,7 +230,11 @@ def test_format_without_unknown_levels_refuses_them(form: str, tmp_path: Path) -
 
 
 def test_channel_and_format_must_be_unambiguous(tmp_path: Path) -> None:
-    two = Capture(Fraction(1, RATE), (make_channel("a", [0, 1], [0, 1]), make_channel("b", [0, 1], [0, 1])), 3)
+    two = Capture(
+        Fraction(1, RATE),
+        (build_channel_from_levels("a", [0, 1], [0, 1]), build_channel_from_levels("b", [0, 1], [0, 1])),
+        3,
+    )
     with pytest.raises(CaptureError, match="a, b have edges; choose one with --channel"):
         two.find_channel(None)
     with pytest.raises(CaptureError, match="no channel 'c'; the capture has a, b"):

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rtoslab.base.errors import CaptureError
-from rtoslab.captures.capture import Capture, make_channel
-from rtoslab.captures.forms import capture_forms, parse_capture, read_capture
-from rtoslab.captures.pulses import find_pulses, unsure_note
+from rtoslab.captures.capture import Capture, build_channel_from_levels
+from rtoslab.captures.forms import capture_format_modules, parse_capture, read_capture
+from rtoslab.captures.pulses import find_pulses, unknown_width_sentence
 from tests.capture_files import META, SIGROK_CSV, VCD, session
 
 GOOD = session(META + "probe1=D0\nunitsize=1\n", logic_1_1=b"\0\1\0" * 500)
@@ -140,12 +140,12 @@ def test_damage_rarely_changes_widths_unnoticed(form: str) -> None:
     whole = Capture(
         Fraction(1, 8_000_000),
         (
-            make_channel("a", np.cumsum(steps[::2]).tolist(), [0, 1] * 15),
-            make_channel("b", [0, *range(3, 32)], [1, 0] * 15),
+            build_channel_from_levels("a", np.cumsum(steps[::2]).tolist(), [0, 1] * 15),
+            build_channel_from_levels("b", [0, *range(3, 32)], [1, 0] * 15),
         ),
         2000,
     )
-    content = capture_forms()[form].encode_capture(whole)
+    content = capture_format_modules()[form].encode_capture(whole)
     silent = 0
     for number in range(300):
         damaged = _damage_content(content, DAMAGES[number % 3], random)
@@ -153,7 +153,7 @@ def test_damage_rarely_changes_widths_unnoticed(form: str) -> None:
             result = parse_capture(damaged, "x")
         except CaptureError:
             continue
-        report = result.notes or any(unsure_note(channel, result.tick_s) for channel in result.channels)
+        report = result.notes or any(unknown_width_sentence(channel, result.tick_s) for channel in result.channels)
         silent += not report and _widths(result) != _widths(parse_capture(content, "x"))
     assert silent <= 3 * MOST_SILENT[form]
 
@@ -175,9 +175,9 @@ def _widths(capture: Capture) -> list[tuple[str, list[float]]]:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_truncated_or_damaged_file_only_raises_capture_errors(data: st.DataObject, tmp_path: Path) -> None:
-    capture = Capture(Fraction(1, 8_000_000), (make_channel("out", [0, 3, 9, 20], [0, 1, 0, 1]),), 30)
-    form = data.draw(st.sampled_from(sorted(capture_forms())))
-    content = bytearray(capture_forms()[form].encode_capture(capture))
+    capture = Capture(Fraction(1, 8_000_000), (build_channel_from_levels("out", [0, 3, 9, 20], [0, 1, 0, 1]),), 30)
+    form = data.draw(st.sampled_from(sorted(capture_format_modules())))
+    content = bytearray(capture_format_modules()[form].encode_capture(capture))
     if data.draw(st.booleans()):
         content = content[: data.draw(st.integers(0, len(content)))]
     else:

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from rtoslab.captures.capture import UNKNOWN, Capture
 from rtoslab.captures.forms import parse_capture
-from rtoslab.captures.packed_levels import PackedSamples
+from rtoslab.captures.packed_levels import PackedSampleReader
 from rtoslab.captures.tracks import ChannelTrack
-from rtoslab.captures.vectors import BitVector
+from rtoslab.captures.vectors import VcdBitVector
 
 LEVELS = {"0": 0, "1": 1, "x": UNKNOWN, "z": UNKNOWN, "X": UNKNOWN, "Z": UNKNOWN}
 
@@ -49,7 +49,7 @@ def test_track_stores_the_last_level_of_each_tick(rows: list[tuple[int, int]]) -
 
 @given(st.integers(1, 9), st.lists(st.text("01xzXZ", min_size=1, max_size=12), min_size=1, max_size=12))
 def test_vcd_vector_is_extended_and_truncated_on_its_left(width: int, values: list[str]) -> None:
-    vector = BitVector([ChannelTrack() for _ in range(width)])
+    vector = VcdBitVector([ChannelTrack() for _ in range(width)])
     expected: list[list[tuple[int, int]]] = [[] for _ in range(width)]
     for tick, value in enumerate(values):
         vector.set_bits(tick, value.encode())
@@ -65,10 +65,10 @@ def test_vcd_vector_is_extended_and_truncated_on_its_left(width: int, values: li
 def test_samples_may_be_split_anywhere(unit: int, data: bytes, cuts: list[int]) -> None:
     data = data[: len(data) // unit * unit]
     bits = [0, 3, 8 * unit - 1]
-    samples = PackedSamples("x", unit, [(f"D{bit}", bit) for bit in bits])
+    samples = PackedSampleReader("x", unit, [(f"D{bit}", bit) for bit in bits])
     places = sorted({min(cut, len(data)) for cut in cuts} | {0, len(data)})
     for first, last in pairwise(places):
-        samples.add_piece(data[first:last])
+        samples.add_file_piece(data[first:last])
     capture = samples.to_capture(Fraction(1, 1000))
     words = np.frombuffer(data, np.uint8).reshape(-1, unit)
     assert capture.end_tick == len(words)

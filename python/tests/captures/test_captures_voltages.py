@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rtoslab.base.errors import CaptureError
 from rtoslab.captures.capture import UNKNOWN, Capture
-from rtoslab.captures.forms import capture_forms, parse_capture, read_capture
+from rtoslab.captures.forms import capture_format_modules, parse_capture, read_capture
 from rtoslab.captures.pulses import PulseTrain, find_pulses
 from rtoslab.captures.voltages import STEPS, VoltageThreshold
 from rtoslab.cli.cmd_decode import decode_command as decode
@@ -108,7 +108,7 @@ def test_slow_edges_are_interpolated_between_samples(edges: list[float], rise: f
 def test_written_form_keeps_the_samples(tmp_path: Path) -> None:
     content = infiniivision(sample_times(40, 1e-6, 0.0), [[3.3 if at in range(10, 17) else 0.0] for at in range(40)])
     first = parse_capture(content.encode(), "x")
-    again = parse_capture(capture_forms()["saleae"].encode_capture(first), "x")
+    again = parse_capture(capture_format_modules()["saleae"].encode_capture(first), "x")
     assert find_pulses(again.channels[0], again.tick_s).seconds() == pytest.approx([7e-6])
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.analyses.series import pinning_text
-from rtoslab.base import CatalogueError, find_root, listing_rows
+from rtoslab.base import CatalogueError, find_root, make_listing_rows
 from rtoslab.catalogue import OPTIONAL_FOLDER, OPTIONAL_SERVICES, Catalogue
 from rtoslab.catalogue.contract_services import SERVICE_FILE
 from rtoslab.images import image_inputs
@@ -106,7 +106,7 @@ def test_changed_folder_of_services_changes_only_images_with_one(monkeypatch: py
 
     before = digests()
     rows = image_inputs._part_rows
-    extra = listing_rows(ROOT, [ROOT / "LICENSE-MIT"])
+    extra = make_listing_rows(ROOT, [ROOT / "LICENSE-MIT"])
     monkeypatch.setattr(
         image_inputs, "_part_rows", lambda *parts: rows(*parts) + (extra if parts[-1] == "services" else ())
     )

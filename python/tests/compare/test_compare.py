@@ -11,9 +11,9 @@ import pytest
 from rtoslab.analyses.named_figures import NamedFigure
 from rtoslab.compare.attribution import attribute_cycles
 from rtoslab.compare.comparison import ChangeVerdict, compare_sides
-from rtoslab.compare.document import comparison_document, extremes_sentence, summary_text
-from rtoslab.compare.machines import as_json, as_junit
-from rtoslab.compare.noise import ALPHA, claimed_shifts, has_too_few_samples, median_shift
+from rtoslab.compare.document import comparison_document, fastest_and_slowest_sentence, summary_text
+from rtoslab.compare.machines import as_json, comparisons_as_junit
+from rtoslab.compare.noise import ALPHA, are_shifts_significant, has_too_few_samples, median_shift
 from rtoslab.compare.sides import ComparisonSide, PointFigures, read_side
 from rtoslab.reports import report_formats
 from rtoslab.results.results import MeasuredPoint
@@ -105,7 +105,7 @@ def test_last_line_states_the_faster_side_and_exceptions(pairs: list[tuple[float
         built = [figures(pair[place], kernel="xy"[place], test=f"t{n}") for n, pair in enumerate(pairs, start=1)]
         return ComparisonSide(name, built)
 
-    result = extremes_sentence(compare_sides(side("a", 0), side("b", 1)))
+    result = fastest_and_slowest_sentence(compare_sides(side("a", 0), side("b", 1)))
     assert re.sub(r"\([^)]*?(t\d)?, cycles_per_count\)", r"(\1, time)", result) == sentence
 
 
@@ -149,7 +149,7 @@ def test_cycles_are_attributed_to_functions() -> None:
     ]
     (pair,) = compare_sides(*sides).matching.pairs
     (only,) = attribute_cycles(pair)
-    assert (only.function, only.before, only.after, only.per_call_delta) == ("give", 40.0, 41.0, 1.0)
+    assert (only.function, only.before, only.after, only.additional_cycles_per_call) == ("give", 40.0, 41.0, 1.0)
 
 
 def noise(generator: np.random.Generator, number: int, factor: float = 1.0) -> list[float]:
@@ -163,15 +163,15 @@ def test_noise_without_effect_raises_fewer_alarms_than_stated() -> None:
     generator = np.random.default_rng(1)
     trials = 1000
     together = [median_shift(noise(generator, 40), noise(generator, 40)) for _ in range(trials)]
-    assert sum(claimed_shifts([item])[0] for item in together) < ALPHA * trials
-    families = [claimed_shifts(together[start : start + 20]) for start in range(0, trials, 20)]
+    assert sum(are_shifts_significant([item])[0] for item in together) < ALPHA * trials
+    families = [are_shifts_significant(together[start : start + 20]) for start in range(0, trials, 20)]
     assert sum(any(family) for family in families) <= 1, "half of fifty families is what was stated"
 
 
 def test_shift_of_three_percent_is_found() -> None:
     generator = np.random.default_rng(2)
     results = [median_shift(noise(generator, 200), noise(generator, 200, 1.03)) for _ in range(200)]
-    assert sum(claimed_shifts([result])[0] for result in results) >= 198
+    assert sum(are_shifts_significant([result])[0] for result in results) >= 198
     inside = sum(result.interval[0] <= 30 <= result.interval[1] for result in results)
     assert inside >= 190, "the interval holds the true shift"
 
@@ -244,5 +244,5 @@ def test_wrong_use_is_reported_in_one_sentence(two: tuple[Path, Path], tmp_path:
 def test_point_that_failed_is_an_error_in_junit() -> None:
     lost = PointFigures(point(), {}, True, {}, missing_reason="failed: no proof")
     result = compare_sides(ComparisonSide("a", [figures(1.0)]), ComparisonSide("b", [lost]))
-    assert 'errors="1"' in as_junit([result])
+    assert 'errors="1"' in comparisons_as_junit([result])
     assert json.loads(as_json([result]))["comparisons"][0]["without_figures"] == ["t2"]

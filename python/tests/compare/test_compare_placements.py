@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from rtoslab.analyses.named_figures import NamedFigure
-from rtoslab.analyses.place_matters import place_matters
+from rtoslab.analyses.place_matters import depends_on_code_addresses
 from rtoslab.cli import app
 from rtoslab.compare.comparison import ChangeVerdict, compare_sides
 from rtoslab.compare.document import comparison_document
-from rtoslab.compare.machines import as_junit
+from rtoslab.compare.machines import comparisons_as_junit
 from rtoslab.compare.placement_pairs import join_placements
 from rtoslab.compare.sides import ComparisonSide, PointFigures
 from rtoslab.reports import report_formats
@@ -129,7 +129,7 @@ def build_record(core: str, code: str = "flash", waits: str = "0", cores: int = 
     ],
 )
 def test_difference_in_one_placement_counts_without_wait_states(manifest: dict[str, Any], matters: bool) -> None:
-    assert place_matters(manifest) is matters
+    assert depends_on_code_addresses(manifest) is matters
     sides = [side([cycles], tree=manifest) for cycles in (428.67, 437.09)]
     (change,) = compare_sides(*sides).changes
     assert change.verdict is (ChangeVerdict.ONE_PLACEMENT if matters else ChangeVerdict.WORSE)
@@ -138,7 +138,7 @@ def test_difference_in_one_placement_counts_without_wait_states(manifest: dict[s
     assert mixed.verdict is change.verdict, "one side whose place matters is enough"
     (gated,) = compare_sides(*sides, is_gate=True).changes
     assert gated.verdict is ChangeVerdict.WORSE, "a gate is exact"
-    assert as_junit([compare_sides(*sides)]).count("<failure") == (not matters)
+    assert comparisons_as_junit([compare_sides(*sides)]).count("<failure") == (not matters)
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rtoslab.analyses.named_figures import NamedFigure, point_metrics
+from rtoslab.analyses.named_figures import NamedFigure, all_point_figures
 from rtoslab.base.errors import CatalogueError, PlanError
 from rtoslab.cli import app
 from rtoslab.compare.baseline import (
     BaselinePoint,
-    baseline_side,
+    baseline_as_side,
     make_baseline,
     read_baseline,
-    read_unsealed,
+    read_baseline_without_seal_check,
     write_baseline,
 )
 from rtoslab.compare.comparison import ChangeVerdict, FigureChange
@@ -72,10 +72,13 @@ def test_limits_are_parsed_and_applied(rule: str, unit: str, after: float, broke
 
 def test_longest_pattern_wins_and_command_line_overrides() -> None:
     stored = {"stack.*": "+8 bytes", "*": "+1 cycles"}
-    assert str(FigureLimits.from_texts(stored, []).figure_limits("stack.c0t0")[0]) == "+8 bytes"
-    assert str(FigureLimits.from_texts(stored, ["stack.c0*=+16 bytes"]).figure_limits("stack.c0t0")[0]) == "+16 bytes"
-    assert str(FigureLimits.from_texts(stored, ["+2 %"]).figure_limits("stack.c0t0")[0]) == "+2 %"
-    assert str(FigureLimits.from_texts({}, []).figure_limits("take.median")[0]) == "+0 cycles"
+    assert str(FigureLimits.parse_stored_and_requested(stored, []).figure_limits("stack.c0t0")[0]) == "+8 bytes"
+    assert (
+        str(FigureLimits.parse_stored_and_requested(stored, ["stack.c0*=+16 bytes"]).figure_limits("stack.c0t0")[0])
+        == "+16 bytes"
+    )
+    assert str(FigureLimits.parse_stored_and_requested(stored, ["+2 %"]).figure_limits("stack.c0t0")[0]) == "+2 %"
+    assert str(FigureLimits.parse_stored_and_requested({}, []).figure_limits("take.median")[0]) == "+0 cycles"
 
 
 @pytest.mark.parametrize("text", ["2 %", "+2 seconds", "", "+0 cycles,+2 %"])
@@ -91,8 +94,10 @@ def test_baseline_survives_writing_and_reading(tmp_path: Path) -> None:
     assert back == built
     write_baseline(back, tmp_path / "two.toml")
     assert (tmp_path / "one.toml").read_bytes() == (tmp_path / "two.toml").read_bytes()
-    assert not judge_run(back, "main", side(142.615267045937), FigureLimits.from_texts(back.rules, [])).regressions
-    assert baseline_side(back, "main").figures[0].metrics["stack.c0t0"].unit == "bytes"
+    assert not judge_run(
+        back, "main", side(142.615267045937), FigureLimits.parse_stored_and_requested(back.rules, [])
+    ).regressions
+    assert baseline_as_side(back, "main").figures[0].metrics["stack.c0t0"].unit == "bytes"
 
 
 def test_baseline_with_unknown_keys_is_refused(tmp_path: Path) -> None:
@@ -105,19 +110,22 @@ def test_baseline_with_unknown_keys_is_refused(tmp_path: Path) -> None:
 
 def test_regressions_missing_figures_and_other_compilers_are_distinguished() -> None:
     baseline = make_baseline(side(100.0), {})
-    worse = judge_run(baseline, "main", side(101.0, 108.0), FigureLimits.from_texts({}, []))
+    worse = judge_run(baseline, "main", side(101.0, 108.0), FigureLimits.parse_stored_and_requested({}, []))
     assert [(regression.before.id, regression.figure_change) for regression, _ in worse.regressions] == [
         ("stack.c0t0", 8.0),
         ("cycles_per_count", 1.0),
     ]
-    assert not judge_run(baseline, "main", side(99.0), FigureLimits.from_texts({}, [])).regressions
-    lost = judge_run(baseline, "main", side(100.0, gone="image.text"), FigureLimits.from_texts({}, []))
+    assert not judge_run(baseline, "main", side(99.0), FigureLimits.parse_stored_and_requested({}, [])).regressions
+    lost = judge_run(baseline, "main", side(100.0, gone="image.text"), FigureLimits.parse_stored_and_requested({}, []))
     assert lost.unmatched == ["t2 no longer has the figure image.text"]
     fresh = judge_run(
-        make_baseline(side(100.0, gone="image.text"), {}), "main", side(100.0), FigureLimits.from_texts({}, [])
+        make_baseline(side(100.0, gone="image.text"), {}),
+        "main",
+        side(100.0),
+        FigureLimits.parse_stored_and_requested({}, []),
     )
     assert fresh.unmatched == ["t2: figure image.text is not in the baseline"]
-    other = judge_run(baseline, "main", side(100.0, compiler="gcc 13"), FigureLimits.from_texts({}, []))
+    other = judge_run(baseline, "main", side(100.0, compiler="gcc 13"), FigureLimits.parse_stored_and_requested({}, []))
     assert other.other_compiler == ("gcc 12", "gcc 13")
 
 
@@ -127,15 +135,20 @@ def test_point_missing_in_the_baseline_does_not_pass() -> None:
     (figures,) = side(100.0).figures
     run = ComparisonSide("run", [replace(figures, point=point_id) for point_id in points])
     baseline = make_baseline(run, {})
-    assert not judge_run(baseline, "main", run, FigureLimits.from_texts({}, [])).unmatched
+    assert not judge_run(baseline, "main", run, FigureLimits.parse_stored_and_requested({}, [])).unmatched
     cut = judge_run(
-        baseline.model_copy(update={"point": baseline.point[:1]}), "main", run, FigureLimits.from_texts({}, [])
+        baseline.model_copy(update={"point": baseline.point[:1]}),
+        "main",
+        run,
+        FigureLimits.parse_stored_and_requested({}, []),
     )
     assert len(cut.unmatched) == 4
     assert all(item.endswith("is not in the baseline") for item in cut.unmatched)
     assert verdict_text(cut).startswith("The gate has no result: ")
     assert verdict_text(cut).endswith("; and 1 more.")
-    short = judge_run(baseline, "main", ComparisonSide("run", run.figures[:3]), FigureLimits.from_texts({}, []))
+    short = judge_run(
+        baseline, "main", ComparisonSide("run", run.figures[:3]), FigureLimits.parse_stored_and_requested({}, [])
+    )
     assert [item.endswith("was not measured") for item in short.unmatched] == [True, True]
 
 
@@ -229,7 +242,7 @@ def test_code_that_moved_to_a_better_place_is_called_placement() -> None:
     baseline = make_baseline(lying(100.0, "0123456789ab"), {})
     message = {
         (cycles, code, compiler): judge_run(
-            baseline, "main", lying(cycles, code, compiler), FigureLimits.from_texts({}, [])
+            baseline, "main", lying(cycles, code, compiler), FigureLimits.parse_stored_and_requested({}, [])
         )
         for cycles in (90.0, 110.0)
         for code in ("0123456789ab", "changed")
@@ -250,9 +263,9 @@ def test_code_that_moved_to_a_better_place_is_called_placement() -> None:
 def test_baseline_without_points_gives_no_answer(tmp_path: Path) -> None:
     path = tmp_path / "empty.toml"
     path.write_text("format = 2\npoint = []\n")
-    none = read_unsealed(path)
+    none = read_baseline_without_seal_check(path)
     path.write_text(f'format = 2\nseal = "{none.content_digest}"\npoint = []\n')
-    judged = judge_run(read_baseline(path), "empty", side(1.0), FigureLimits.from_texts({}, []))
+    judged = judge_run(read_baseline(path), "empty", side(1.0), FigureLimits.parse_stored_and_requested({}, []))
     assert "nothing was measured" in verdict_text(judged)
 
 
@@ -266,16 +279,19 @@ def test_clock_resolution_of_the_window_is_not_a_change() -> None:
     def side_of_ticks(ticks: int, count: int = 8470) -> ComparisonSide:
         counters = (TaskCount(core=0, index=0, count=count),)
         result = measured_point().model_copy(update={"window_ticks": ticks, "counters": counters})
-        results = {metric.id: metric for metric in point_metrics(result)}
+        results = {metric.id: metric for metric in all_point_figures(result)}
         return ComparisonSide("run", [PointFigures(point(), results, True, GCC)])
 
     for before, after, better, worse in ((20_000, 19_999, 0, 0), (19_999, 20_000, 0, 0), (19_999, 20_001, 0, 1)):
         baseline = make_baseline(side_of_ticks(before), {})
-        results = judge_run(baseline, "main", side_of_ticks(after), FigureLimits.from_texts({}, []))
+        results = judge_run(baseline, "main", side_of_ticks(after), FigureLimits.parse_stored_and_requested({}, []))
         verdicts = [item.verdict for item in results.comparison.changes]
         assert (verdicts.count(ChangeVerdict.BETTER), len(results.regressions)) == (better, worse), (before, after)
     slower = judge_run(
-        make_baseline(side_of_ticks(20_000), {}), "main", side_of_ticks(20_000, 8469), FigureLimits.from_texts({}, [])
+        make_baseline(side_of_ticks(20_000), {}),
+        "main",
+        side_of_ticks(20_000, 8469),
+        FigureLimits.parse_stored_and_requested({}, []),
     )
     assert [item.before.id for item, _ in slower.regressions] == ["cycles_per_count"], "one count fewer is one"
 

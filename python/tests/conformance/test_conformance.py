@@ -11,8 +11,8 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.conformance_table import ConformanceCheck
 from rtoslab.catalogue.kernel_facts import KernelBehaviour
 from rtoslab.conformance.examination import ConformanceVerdict
-from rtoslab.conformance.judge import BrokenScene, CheckFinding, CheckOutcome, SuiteOutput, judge_all
-from rtoslab.conformance.play import scene_hash
+from rtoslab.conformance.judge import CheckFinding, CheckOutcome, SuiteOutput, UnfinishedScene, judge_all
+from rtoslab.conformance.play import scene_name_hash
 from rtoslab.records.decoder import decode_records
 from tests.fakes import EXPECTED, WIRE, Fields, board, kernel, stream
 
@@ -33,7 +33,7 @@ def judge(
     cycles: int = 1_250_000,
     taken: int = 10,
     core: int = 0,
-    broken: tuple[BrokenScene, ...] = (),
+    broken: tuple[UnfinishedScene, ...] = (),
     whole: bool = True,
     declared: Mapping[str, object] = NOTHING,
 ) -> CheckFinding:
@@ -150,12 +150,14 @@ def test_yield_that_starves_an_equal_task_is_always_refused(declared: dict[str, 
 
 
 def test_broken_scene_fails_only_its_checks() -> None:
-    result = judge(SEQUENCE, broken=(BrokenScene("c", 0, "got stuck"),))
+    result = judge(SEQUENCE, broken=(UnfinishedScene("c", 0, "got stuck"),))
     assert (result.outcome, result.saw) == (FAILS, "its scene got stuck")
-    result = judge(SEQUENCE, broken=(BrokenScene("c", 1, "got stuck"),))
+    result = judge(SEQUENCE, broken=(UnfinishedScene("c", 1, "got stuck"),))
     assert (result.outcome, result.saw) == (FAILS, "not played, because on core 1 its scene got stuck")
-    assert judge(SEQUENCE, (1, 2, 3), broken=(BrokenScene("c", 1, "got stuck"),)).outcome is HOLDS, "noted before that"
-    assert judge(SEQUENCE, (1, 2, 3), broken=(BrokenScene("d", 0, "got stuck"),)).outcome is HOLDS
+    assert judge(SEQUENCE, (1, 2, 3), broken=(UnfinishedScene("c", 1, "got stuck"),)).outcome is HOLDS, (
+        "noted before that"
+    )
+    assert judge(SEQUENCE, (1, 2, 3), broken=(UnfinishedScene("d", 0, "got stuck"),)).outcome is HOLDS
     assert judge(SEQUENCE, whole=False).outcome is CheckOutcome.UNSEEN, "nobody knows"
     assert judge(SEQUENCE, (1, 2), whole=False).outcome is FAILS
 
@@ -168,7 +170,8 @@ def test_declared_deviation_must_be_observed() -> None:
         "noted 2 1 where 1 2 3 was due; declared: its manual says so",
     )
     assert (
-        judge(SEQUENCE, broken=(BrokenScene("c", 0, "got stuck"),), declared=declared).outcome is CheckOutcome.DEVIATES
+        judge(SEQUENCE, broken=(UnfinishedScene("c", 0, "got stuck"),), declared=declared).outcome
+        is CheckOutcome.DEVIATES
     )
     result = judge(SEQUENCE, (1, 2, 3), declared=declared)
     assert result.outcome is FAILS
@@ -193,17 +196,17 @@ def test_verdict_needs_a_passed_check_and_no_failed_one() -> None:
     assert not verdict().is_conformant
     assert verdict(HOLDS, CheckOutcome.DEVIATES).is_conformant
     assert verdict(HOLDS, CheckOutcome.DEVIATES).deviation_reasons == {"Order": "noted 2 1"}
-    verdict(HOLDS).require_conformance()
+    verdict(HOLDS).require_port_conforms()
     with pytest.raises(ConformanceError, match=r"is valid: Order demands that all is well, but core 0: noted 2 1\."):
-        verdict(FAILS, HOLDS).require_conformance()
+        verdict(FAILS, HOLDS).require_port_conforms()
     with pytest.raises(ConformanceError, match=r"is valid: It hung\."):
-        verdict(failure="It hung.").require_conformance()
+        verdict(failure="It hung.").require_port_conforms()
 
 
 def test_manifest_has_every_check() -> None:
-    assert verdict(HOLDS, FAILS, HOLDS).check_outcomes() == {"digest": "0", "checks": {"c": "fails"}}
-    assert verdict(ABSENT).check_outcomes()["checks"] == {"c": "n/a: noted 2 1"}
-    assert verdict(HOLDS, CheckOutcome.DEVIATES).check_outcomes()["checks"] == {"c": "deviates: noted 2 1"}
+    assert verdict(HOLDS, FAILS, HOLDS).outcomes_by_check() == {"digest": "0", "checks": {"c": "fails"}}
+    assert verdict(ABSENT).outcomes_by_check()["checks"] == {"c": "n/a: noted 2 1"}
+    assert verdict(HOLDS, CheckOutcome.DEVIATES).outcomes_by_check()["checks"] == {"c": "deviates: noted 2 1"}
 
 
 def test_table_asks_only_for_services_that_exist() -> None:
@@ -227,4 +230,8 @@ def test_every_fact_of_the_scenes_is_checked() -> None:
 
 def test_image_contains_the_hash_of_the_suite() -> None:
     """FNV-1a's published values."""
-    assert (scene_hash(""), scene_hash("a"), scene_hash("foobar")) == (0x811C9DC5, 0xE40C292C, 0xBF9CF968)
+    assert (scene_name_hash(""), scene_name_hash("a"), scene_name_hash("foobar")) == (
+        0x811C9DC5,
+        0xE40C292C,
+        0xBF9CF968,
+    )

@@ -13,7 +13,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli import app, cmd_conformance
 from rtoslab.conformance.examination import ConformanceVerdict, examine_image, examine_port
 from rtoslab.conformance.judge import CheckOutcome
-from rtoslab.conformance.play import scene_hash
+from rtoslab.conformance.play import scene_name_hash
 from rtoslab.images.builder import build_point_image
 from rtoslab.measure.own_image import measure_image
 from rtoslab.plan.plan import Options, Point, conformance_points
@@ -29,7 +29,7 @@ def suite(path: Path, root: Path = ROOT, kernel: str = "freertos", cores: int = 
     """The suite's image, built and put elsewhere."""
     catalogue = Catalogue(root)
     (point,) = conformance_points(catalogue, Options([kernel], ["pico"], [cores]))
-    params = {"leave_out_0": str(scene_hash(left_out))} if left_out else {}
+    params = {"leave_out_0": str(scene_name_hash(left_out))} if left_out else {}
     path.write_bytes(build_point_image(catalogue, replace(point, params=params)).elf_path.read_bytes())
     return path
 

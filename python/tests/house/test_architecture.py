@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base import CatalogueError, code_address, cross_tool_name, find_root, load_architecture, tools
+from rtoslab.base import CatalogueError, cross_tool_name, find_root, load_architecture, tools, without_thumb_bit
 from rtoslab.base.architecture_facts import read_architecture
 from rtoslab.catalogue import Catalogue
 from rtoslab.targets import FIRST_EXTERNAL, PENDSV, SVCALL, SYSTICK
@@ -19,7 +19,7 @@ def test_architecture_facts_equal_the_manuals() -> None:
     assert (facts.exception.nmi, facts.exception.hardfault) == (2, 3)
     assert (SVCALL, PENDSV, SYSTICK, FIRST_EXTERNAL) == (11, 14, 15, 16)
     assert facts.code.exception_return_from == 0xF0000000
-    assert [code_address(address) for address in (0x200, 0x201, 0x0800_0001)] == [0x200, 0x200, 0x0800_0000]
+    assert [without_thumb_bit(address) for address in (0x200, 0x201, 0x0800_0001)] == [0x200, 0x200, 0x0800_0000]
     assert cross_tool_name("gcc") in [tool.name for tool in tools.needed_tools()]
 
 

@@ -17,7 +17,7 @@ import pytest
 from rtoslab.base.errors import BuildError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.conformance import suite_point
+from rtoslab.conformance import conformance_suite_point
 from rtoslab.footprint.points import footprint_point
 from rtoslab.images.builder import BuiltImage, build_point_image
 from rtoslab.images.image_inputs import cmake_options, kernel_cmake_options, toml_inputs
@@ -142,7 +142,9 @@ def test_cached_and_compiled_images_are_equal(
 def test_cached_suite_and_footprint_images_are_equal(catalogue_with_bare_image: Catalogue, tmp_path: Path) -> None:
     first = points(catalogue_with_bare_image, *BARE)[0]
     weighed = [footprint_point(catalogue_with_bare_image, name, "bare", "pico", 1, {}) for name in ("minimal", "heap")]
-    for number, point in enumerate([suite_point(first), *(item for item in weighed if item.not_applicable is None)]):
+    for number, point in enumerate(
+        [conformance_suite_point(first), *(item for item in weighed if item.not_applicable is None)]
+    ):
         assert_equals_fresh_build(
             catalogue_with_bare_image,
             point,

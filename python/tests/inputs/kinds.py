@@ -14,7 +14,7 @@ import click
 
 from rtoslab.base.errors import OverheadsError, ReportError, RtoslabError, TaskSetError
 from rtoslab.base.paths import find_root
-from rtoslab.captures.forms import capture_forms, parse_capture
+from rtoslab.captures.forms import capture_format_modules, parse_capture
 from rtoslab.captures.pulses import find_pulses
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.claim_schemas import ClaimFile
@@ -93,7 +93,7 @@ def _capture(data: bytes) -> None:
 
 def _head(form: str, head: bytes) -> Read:
     """One form at a time: what it does not recognise gets its head back."""
-    return lambda data: _capture(data if capture_forms()[form].recognises_format(data) else head + data)
+    return lambda data: _capture(data if capture_format_modules()[form].recognises_format(data) else head + data)
 
 
 def _damage_stream(data: bytes, random: Random, other: bytes) -> bytes:

@@ -272,8 +272,8 @@ def test_values_are_on_their_axes() -> None:
     (peak,) = select_values(
         point_values([measured_point(2)]), {"metric": "heap", "cores": 2, "clock_mhz": 125, "family": "m"}
     )
-    assert (peak.value, peak.unit, peak.axis("param.words")) == (3000, "bytes", "")
-    assert peak.convert_to("us") is None
+    assert (peak.value, peak.unit, peak.axis_text("param.words")) == (3000, "bytes", "")
+    assert peak.number_in_unit("us") is None
     as_usual, other = ({"metric": "heap", "opt": opt} for opt in ("-O2", "-O3"))
     assert select_values(point_values([measured_point(2)]), as_usual) == [peak]
     assert select_values(point_values([measured_point(2)]), other) == []

@@ -8,8 +8,8 @@ import pytest
 from rich.console import Console
 
 from rtoslab.analyses.counts_per_second import throughput
-from rtoslab.analyses.middle_placement import placed_points
-from rtoslab.analyses.place_matters import place_dependent_results
+from rtoslab.analyses.middle_placement import join_points_over_placements
+from rtoslab.analyses.place_matters import results_depending_on_addresses
 from rtoslab.analyses.placed_times import placed_times
 from rtoslab.base.errors import PlanError
 from rtoslab.base.paths import find_root
@@ -81,7 +81,7 @@ def test_every_change_counts_without_wait_states() -> None:
 def test_no_effect_is_reported_in_one_placement_with_wait_states(tmp_path: Path) -> None:
     single = [loop for loop in swept() if loop.point.config["placement"] == "0"]
     stored = [StoredPoint(Path("x"), loop, FLASH) for loop in single]
-    bound = place_dependent_results(stored)
+    bound = results_depending_on_addresses(stored)
     effects = {effect.option: effect for effect in SweepObservations(single, bound).effects()}
     assert (effects["a"].claimed_targets, effects["a"].undecided_targets) == ([], ["t", "u"])
     document = sweep_document("T", stored)
@@ -188,7 +188,7 @@ def test_sweep_plan_requests_placements(tmp_path: Path) -> None:
 
 def test_figures_are_medians_with_bands() -> None:
     points = [*points_in_placements("t", [3, 1, 2, 9], a="0"), point_taking(CYCLES, "u", a="0")]
-    first, single = placed_points(points)
+    first, single = join_points_over_placements(points)
     assert first.middle.run_id == points[2].run_id
     assert first.middle.counters == points[2].counters, "of an even number the lower one of the middle"
     assert first.middle.point.config == {"a": "0"}

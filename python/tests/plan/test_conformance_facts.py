@@ -133,7 +133,7 @@ def test_port_with_tasks_and_sleep_alone_is_examined(checkout: Path) -> None:
     first = re.compile(r"^(?!tasks|sleep =)(\w+) = true$", re.MULTILINE)
     path.write_text(first.sub(r"\1 = false", path.read_text()))
     verdict = conformance(checkout, "rt")
-    verdict.require_conformance()
+    verdict.require_port_conforms()
     held = {finding.check for finding in verdict.findings if finding.outcome is CheckOutcome.HOLDS}
     assert {"priority_order", "sleep_ticks", "tick_rate", "stack_figures"} <= held
 
@@ -216,7 +216,7 @@ def test_suite_is_played_on_distinct_priorities(checkout: Path) -> None:
     replace_text(checkout, "kernels/freertos/config/FreeRTOSConfig.h", "(BENCH_PRIORITIES + 2)", "12")
     for kernel in ("freertos", "rt"):
         verdict = conformance(checkout, kernel)
-        verdict.require_conformance()
+        verdict.require_port_conforms()
         absent = {finding.check for finding in verdict.findings if "equal_priorities" in finding.saw}
         assert absent == {"ready_order", "yield_order", "time_slice", "wake_first"}
 

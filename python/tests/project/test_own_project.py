@@ -290,7 +290,9 @@ def an_image(cycles: float, code: str = "c", places: str = "p", others: str = "o
 def test_only_code_that_differs_in_addresses_counts_as_moved(
     after: ImageFigures, cause: str, functions: tuple[str, ...]
 ) -> None:
-    judged = judge_project({"app": an_image(10.0)}, {"app": after}, FigureLimits.from_texts({}, []), moved="pass")
+    judged = judge_project(
+        {"app": an_image(10.0)}, {"app": after}, FigureLimits.parse_stored_and_requested({}, []), moved="pass"
+    )
     (change,) = [figure_change for figure_change in judged.changes if figure_change.figure == "max"]
     assert (change.cause, change.functions) == (cause, functions)
     assert judged.has_failed == (cause is not MOVED)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rtoslab.analyses import PlacementLookup, placed_points
+from rtoslab.analyses import PlacementLookup, join_points_over_placements
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports import ChartData, ReportDocument, make_document, report_formats
@@ -52,7 +52,7 @@ def points(planted: Iterable[Planted]) -> list[MeasuredPoint]:
 
 
 def prose(planted: Iterable[Planted], *, matters: bool = False) -> str:
-    placed = placed_points(points(planted))
+    placed = join_points_over_placements(points(planted))
     shown = [point.middle for point in placed]
     bound = {id(item) for item in shown} if matters else set()
     section = answer_section(speed_figures(shown, PlacementLookup(placed), bound, NAMES), PlacementLookup(placed))

@@ -22,7 +22,7 @@ from rich.console import Console
 
 from rtoslab.analyses import PlacementBand
 from rtoslab.archive.exports import EXPORTERS, FIGURE_COLUMNS, SAMPLE_COLUMNS, figure_rows, sample_rows
-from rtoslab.archive.index import PointFilters, find_points
+from rtoslab.archive.index import PointFilters, find_stored_points
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.choose import choice_document
@@ -35,7 +35,7 @@ from rtoslab.compare.document import comparison_document
 from rtoslab.compare.gate import gate_document, judge_run
 from rtoslab.compare.history import history_document
 from rtoslab.compare.machines import as_json as comparison_as_json
-from rtoslab.compare.machines import as_junit
+from rtoslab.compare.machines import comparisons_as_junit
 from rtoslab.compare.rules import FigureLimits
 from rtoslab.compare.sides import ComparisonSide, point_figures
 from rtoslab.measure.pipeline import PointOutcome
@@ -106,7 +106,7 @@ BEFORE, AFTER = side("a", odd()), side("b", odd(2000))
 def history(tmp_path: Path) -> ReportDocument:
     run_of(tmp_path, 0, [odd()])
     run_of(tmp_path, 1, [odd(2000)])
-    return history_document(list(find_points([tmp_path], PointFilters())))
+    return history_document(list(find_stored_points([tmp_path], PointFilters())))
 
 
 def placement_study() -> PlacementStudy:
@@ -224,21 +224,21 @@ def _report(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
 
 def _compare(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
     yield comparison_as_json([compare_sides(BEFORE, AFTER)])
-    yield as_junit([compare_sides(BEFORE, AFTER)])
+    yield comparisons_as_junit([compare_sides(BEFORE, AFTER)])
 
 
 def _gate(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
     baseline = make_baseline(BEFORE, {})
-    judgement = judge_run(baseline, "main", AFTER, FigureLimits.from_texts(baseline.rules, ()))
+    judgement = judge_run(baseline, "main", AFTER, FigureLimits.parse_stored_and_requested(baseline.rules, ()))
     yield report_formats()["md"](gate_document(judgement))
     yield comparison_as_json([judgement.comparison])
-    yield as_junit([judgement.comparison])
+    yield comparisons_as_junit([judgement.comparison])
 
 
 def _runs(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     sampled = latency_point("probe", [10, 20]).model_copy(update={"deviations": APART})
     run_of(path, 0, [odd(), sampled])
-    result = list(find_points([path], PointFilters()))
+    result = list(find_stored_points([path], PointFilters()))
     for rows, columns in ((figure_rows, FIGURE_COLUMNS), (sample_rows, SAMPLE_COLUMNS)):
         for form in ("csv", "jsonl"):
             yield EXPORTERS[form](rows(result), columns).decode()

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from rtoslab.base.errors import StoreError
 from rtoslab.base.output_files import write_whole
 from rtoslab.base.paths import find_root
-from rtoslab.captures.capture import Capture, make_channel
-from rtoslab.captures.forms import capture_forms, parse_capture, with_portable_names
+from rtoslab.captures.capture import Capture, build_channel_from_levels
+from rtoslab.captures.forms import capture_format_modules, parse_capture, with_portable_channel_names
 from rtoslab.cli.console import PlainConsole
 from rtoslab.intake.escapes import escape_csv_cell, escape_markdown, escape_paragraph, escape_xml_characters
 from rtoslab.reports.export_files import escape_latex, export_document
@@ -128,10 +128,10 @@ def test_export_removes_only_its_own_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["vcd", "sigrok", "pulseview", "saleae", "saleae1"])
 def test_channel_names_survive_every_format(form: str) -> None:
     names = ("$end", "a,b", "a\nb", 'q"', "", "a b", "[/x]", "probe1=x", "a b")
-    channels = tuple(make_channel(name, [0, 3, 7], [0, 1, 0]) for name in names)
-    capture = with_portable_names(Capture(Fraction(1, 1_000_000), channels, 9))
+    channels = tuple(build_channel_from_levels(name, [0, 3, 7], [0, 1, 0]) for name in names)
+    capture = with_portable_channel_names(Capture(Fraction(1, 1_000_000), channels, 9))
     assert len({channel.name for channel in capture.channels}) == len(names)
-    again = parse_capture(capture_forms()[form].encode_capture(capture), "x")
+    again = parse_capture(capture_format_modules()[form].encode_capture(capture), "x")
     assert [channel.name for channel in again.channels] == [channel.name for channel in capture.channels]
     assert all(channel.levels.tolist() == [0, 1, 0] for channel in again.channels)
 

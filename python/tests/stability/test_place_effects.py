@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.analyses import PlacedValues
+from rtoslab.analyses import ValuesByPlacement
 from rtoslab.base import find_root
 from rtoslab.catalogue import Catalogue, find_paper
 from rtoslab.reference.reference_file import ReferenceFile
@@ -77,7 +77,9 @@ def references_of(kernels: Sequence[str], deviations: dict[str, str]) -> list[Re
     results = []
     for number, kernel in enumerate(kernels):
         result = measured_point(1, 1000, kernel=kernel).model_copy(update={"deviations": deviations, "run_id": kernel})
-        values = PlacedValues(kernel, {("throughput", "cycles_per_count", "cycles", 0): (10 + number, 13 - number)})
+        values = ValuesByPlacement(
+            kernel, {("throughput", "cycles_per_count", "cycles", 0): (10 + number, 13 - number)}
+        )
         stored = (StoredPoint(Path("p"), result, {}),)
         results.append(ReferenceFile(Path("p"), PAPER.key, kernel, stored, placed=(values,)))
     return results

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rtoslab.archive.index import PointFilters, find_points
+from rtoslab.archive.index import PointFilters, find_stored_points
 from rtoslab.base.errors import AlteredError, AlteredWarning, StoreError
 from rtoslab.records import seal
 from rtoslab.results.results import FailedPoint, MeasuredPoint, SeriesSamples
@@ -155,7 +155,7 @@ def test_altered_point_counts_as_failed_and_the_others_are_read(tmp_path: Path) 
     assert (one.result.point, one.result.stage) == (point(1), "store")
     assert two.result == measured_point(2)
     with pytest.warns(AlteredWarning, match=r"uart\.txt was changed"):
-        (only,) = find_points([tmp_path], PointFilters())
+        (only,) = find_stored_points([tmp_path], PointFilters())
     assert only.result == measured_point(2)
 
 
@@ -216,7 +216,8 @@ def _read_everything(run: RunDirectory) -> tuple[list[Any], list[Any], Any, list
         (stored_point.folder.name, stored_point.result, stored_point.manifest) for stored_point in run.read_points()
     ]
     results = [
-        (item.stored.folder.name, item.result, item.stored.manifest) for item in find_points([run.path], PointFilters())
+        (item.stored.folder.name, item.result, item.stored.manifest)
+        for item in find_stored_points([run.path], PointFilters())
     ]
     try:
         plan = run.plan()

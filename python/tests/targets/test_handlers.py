@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rtoslab.analyses.tick_cost import choices_by_loops, fit_tick_model
+from rtoslab.analyses.tick_cost import fit_tick_model, search_samples_by_loops
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
@@ -280,8 +280,8 @@ def test_tick_model_is_fitted() -> None:
     assert model.per_task == pytest.approx(50, abs=1)
     assert model.base == pytest.approx(100, abs=2)
     assert (model.mode, model.worst, model.worst_count) == (100, 252, 3)
-    assert model.share == pytest.approx((252 - 100) / 3)
-    assert model.remainder == pytest.approx(152 - 3 * model.per_task)
+    assert model.cycles_per_released_task == pytest.approx((252 - 100) / 3)
+    assert model.unfitted_cycles == pytest.approx(152 - 3 * model.per_task)
     assert [residual.n for residual in model.residuals] == [3, 1, 2]
     assert sum(residual.mean * residual.n for residual in model.residuals) == pytest.approx(0, abs=1e-9)
     assert fit_tick_model({0: [100]}) is None
@@ -298,7 +298,7 @@ def test_loop_counts_by_the_papers_rule() -> None:
         series = (select("A_B", 1), select("B_A", 0), select("A_IDLE", 6), select("X", None))
 
     point: Any = Point()
-    assert {loops: [samples.id for samples in result] for loops, result in choices_by_loops(point).items()} == {
+    assert {loops: [samples.id for samples in result] for loops, result in search_samples_by_loops(point).items()} == {
         1: ["select.A_B", "select.B_A"],
         6: ["select.A_IDLE"],
     }

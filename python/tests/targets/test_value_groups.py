@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.analyses import group_by
+from rtoslab.analyses import group_values_by_axes
 from rtoslab.base.errors import ReportError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
@@ -78,13 +78,13 @@ def test_figure_that_does_not_name_the_kernel_is_refused(key: str, monkeypatch: 
 
 def test_group_that_mixes_an_axis_is_refused() -> None:
     values = [planted_value({"metric": "m", "stat": "s", "kernel": kernel, "value": 1}) for kernel in ("a", "b")]
-    assert len(group_by(values, ("kernel",))) == 2
+    assert len(group_values_by_axes(values, ("kernel",))) == 2
     with pytest.raises(ReportError, match=r"'F' has several values at b \(kernel: 'a', 'b'\)"):
-        group_by(values, ("benchmark",), subject="'F'")
+        group_values_by_axes(values, ("benchmark",), subject="'F'")
     with pytest.raises(ReportError, match="has the same value 2 times"):
-        group_by([values[0], values[0]], ("kernel",))
+        group_values_by_axes([values[0], values[0]], ("kernel",))
     seeds = [planted_value({"metric": "m", "stat": "s", "param.seed": seed, "value": seed}) for seed in (1, 2)]
-    assert [len(item) for item in group_by(seeds, ("kernel",), ("param.seed",)).values()] == [2]
+    assert [len(item) for item in group_values_by_axes(seeds, ("kernel",), ("param.seed",)).values()] == [2]
 
 
 def test_every_reduction_of_figures_is_listed() -> None:

@@ -31,11 +31,23 @@ from numpy.typing import NDArray
 
 from rtoslab.base import CaptureError, count_text
 from rtoslab.captures.capture import Capture, merge_channels, require_known_levels
-from rtoslab.captures.csv_cells import csv_rows, find_separator, is_number, non_empty_rows, plain_number
+from rtoslab.captures.csv_cells import (
+    csv_row_reader,
+    find_cell_separator,
+    is_number,
+    non_empty_rows,
+    with_decimal_point,
+)
 from rtoslab.captures.forms import saleae
-from rtoslab.captures.sample_times import SampleInterval, regular_interval
-from rtoslab.captures.tracks import distinct_labels
-from rtoslab.captures.voltages import LEAST_SWING_V, STEPS, VoltageThreshold, channel_border, logic_channel
+from rtoslab.captures.sample_times import SampleInterval, find_sample_interval
+from rtoslab.captures.tracks import number_repeated_labels
+from rtoslab.captures.voltages import (
+    LEAST_SWING_V,
+    STEPS,
+    VoltageThreshold,
+    channel_from_voltages,
+    channel_level_threshold,
+)
 from rtoslab.intake import CAPTURE_ROWS, CHANGES, CHANNELS, exact_fraction, quote_text
 
 SUFFIX: Final = ".csv"
@@ -103,8 +115,8 @@ class _ColumnLayout:
 def decode_capture(data: bytes, name: str, threshold: VoltageThreshold = VoltageThreshold()) -> Capture:  # noqa: B008 (it is frozen)
     """Returns the capture in the CSV of an oscilloscope. `name` is the file's. Raises CaptureError for an unreadable or
     incomplete row, rows that are missing or go back in time, or too many rows."""
-    separator = find_separator(data[: 1 << 12].decode("utf-8", "replace").splitlines()[:-1][-8:])
-    rows = csv_rows(data, name, separator)
+    separator = find_cell_separator(data[: 1 << 12].decode("utf-8", "replace").splitlines()[:-1][-8:])
+    rows = csv_row_reader(data, name, separator)
     try:
         return _read_rows(rows, name, threshold)
     except csv.Error as cause:
@@ -115,21 +127,21 @@ def decode_capture(data: bytes, name: str, threshold: VoltageThreshold = Voltage
 
 def _read_rows(rows: Any, name: str, threshold: VoltageThreshold) -> Capture:
     """Returns the capture in the rows of an oscilloscope's CSV. `rows` is a csv.reader, whose type has no name."""
-    head, first = _split_head(rows, name)
-    layout = _find_layout(head, first, name)
+    head, first = _split_head_and_first_row(rows, name)
+    layout = _find_column_layout(head, first, name)
     samples = _VoltageSamples(layout, name)
     samples.add_row(first[layout.skipped :], rows.line_num)
     for row in non_empty_rows(rows, name):
-        samples.add_row(_without_empty_end(row)[layout.skipped :], rows.line_num)
+        samples.add_row(_without_trailing_empty_cells(row)[layout.skipped :], rows.line_num)
     return samples.to_capture(threshold)
 
 
-def _split_head(rows: Any, name: str) -> tuple[list[list[str]], list[str]]:
+def _split_head_and_first_row(rows: Any, name: str) -> tuple[list[list[str]], list[str]]:
     """Returns the rows before the samples, and the first row of samples."""
     head: list[list[str]] = []
     for row in rows:
-        cells = _without_empty_end(row)
-        if _data_start(cells) is not None:
+        cells = _without_trailing_empty_cells(row)
+        if _first_sample_index(cells) is not None:
             return head, cells
         if len(head) >= _HEAD_ROWS:
             break
@@ -137,7 +149,7 @@ def _split_head(rows: Any, name: str) -> tuple[list[list[str]], list[str]]:
     raise CaptureError(f"{name} has no row of numbers in its first {rows.line_num} lines; export the samples as CSV.")
 
 
-def _data_start(cells: Sequence[str]) -> int | None:
+def _first_sample_index(cells: Sequence[str]) -> int | None:
     """Returns the index of the first sample in a row that has samples: 0, or 3 if settings are to the left. Else
     None."""
     if cells and all(is_number(cell) for cell in cells):
@@ -146,7 +158,7 @@ def _data_start(cells: Sequence[str]) -> int | None:
     return 3 if has_settings and all(is_number(cell) for cell in cells[3:]) else None
 
 
-def _without_empty_end(row: Sequence[str]) -> list[str]:
+def _without_trailing_empty_cells(row: Sequence[str]) -> list[str]:
     """Returns a row without the empty cells after its last separator."""
     cells = list(row)
     while cells and not cells[-1].strip():
@@ -154,11 +166,11 @@ def _without_empty_end(row: Sequence[str]) -> list[str]:
     return cells
 
 
-def _find_layout(head: Sequence[list[str]], first: Sequence[str], name: str) -> _ColumnLayout:
+def _find_column_layout(head: Sequence[list[str]], first: Sequence[str], name: str) -> _ColumnLayout:
     """Returns the columns of the file, by its head and first row of samples. Raises CaptureError for an unknown unit of
     time."""
-    skipped = _data_start(first) or 0
-    titles, units = _title_rows(head)
+    skipped = _first_sample_index(first) or 0
+    titles, units = _column_title_and_unit_rows(head)
     increment_s = _sample_interval_of_head(titles, units, name)
     titles = [cell for cell in titles if not _START.match(cell) and not _INCREMENT.match(cell)]
     has_time_head = not titles or _TIME_HEAD.fullmatch(titles[0]) is not None
@@ -173,16 +185,16 @@ def _find_layout(head: Sequence[list[str]], first: Sequence[str], name: str) -> 
     settings = {row[0].strip().lower(): row[1] for row in (*head, first) if len(row) > 1}
     return _ColumnLayout(
         skipped,
-        tuple(distinct_labels(name, [_channel_name(label, place) for place, label in enumerate(labels, 1)])),
-        tuple(1e-3 if _unit_of(cell) == "mv" else 1.0 for cell in volt_units),
-        _time_unit(titles[:has_time_head], units, increment_s, name) if has_time_column else None,
+        tuple(number_repeated_labels(name, [_channel_name(label, place) for place, label in enumerate(labels, 1)])),
+        tuple(1e-3 if _unit_in_column_title(cell) == "mv" else 1.0 for cell in volt_units),
+        _seconds_per_time_unit(titles[:has_time_head], units, increment_s, name) if has_time_column else None,
         has_time_column,
         increment_s,
         _read_declared_rows(settings.get("record length", "")),
     )
 
 
-def _title_rows(head: Sequence[list[str]]) -> tuple[list[str], list[str]]:
+def _column_title_and_unit_rows(head: Sequence[list[str]]) -> tuple[list[str], list[str]]:
     """Returns the row with the names of the columns, and the row with their units. Either may be empty."""
     rows = [[cell.strip() for cell in row] for row in head if row]
     heads = [row for row in rows if _TIME_HEAD.fullmatch(row[0]) or any(_INCREMENT.match(cell) for cell in row)]
@@ -192,16 +204,18 @@ def _title_rows(head: Sequence[list[str]]) -> tuple[list[str], list[str]]:
     after = rows[rows.index(titles) + 1 :]
     if after and _IN_BRACKETS.match(after[0][0]):
         return titles, after[0]
-    if _unit_of(titles[0]) in {*_TIME_UNITS, *_INDEX_UNITS} and not _IN_BRACKETS.search(titles[0]):
+    if _unit_in_column_title(titles[0]) in {*_TIME_UNITS, *_INDEX_UNITS} and not _IN_BRACKETS.search(titles[0]):
         return heads[-2] if len(heads) > 1 else [], titles
     return titles, []
 
 
-def _time_unit(title: Sequence[str], units: Sequence[str], increment_s: Fraction | None, name: str) -> Fraction | None:
+def _seconds_per_time_unit(
+    title: Sequence[str], units: Sequence[str], increment_s: Fraction | None, name: str
+) -> Fraction | None:
     """Returns the seconds of one unit of the first column. None if that column numbers the rows. Raises
     CaptureError."""
     cell = units[0] if units else next(iter(title), "s")
-    unit = _unit_of(cell)
+    unit = _unit_in_column_title(cell)
     if unit in _INDEX_UNITS:
         if increment_s is None:
             raise CaptureError(f"{name}: its head does not state the time from row to row; export the times, too.")
@@ -213,7 +227,7 @@ def _time_unit(title: Sequence[str], units: Sequence[str], increment_s: Fraction
     return Fraction(1)
 
 
-def _unit_of(cell: str) -> str:
+def _unit_in_column_title(cell: str) -> str:
     """Returns the unit in a column's title (in brackets or after `in`), or else the whole cell, in lower case."""
     match = _IN_BRACKETS.search(cell)
     return (match[1] or match[2] if match else cell).strip().lower()
@@ -232,7 +246,7 @@ def _sample_interval_of_head(heads: Sequence[str], units: Sequence[str], name: s
     if not texts:
         return None
     try:
-        interval = exact_fraction(plain_number(texts[0].strip()))
+        interval = exact_fraction(with_decimal_point(texts[0].strip()))
     except ValueError as cause:
         raise CaptureError(f"{name}: the time from row to row in its head {cause}; export it again.") from None
     if interval <= 0:
@@ -289,7 +303,7 @@ class _VoltageSamples:
                 "export it "
                 "again."
             )
-        return float(plain_number(cell))
+        return float(with_decimal_point(cell))
 
     def to_capture(self, threshold: VoltageThreshold) -> Capture:
         """Returns the logic levels of all channels as a capture. Raises CaptureError for rows that are missing or out
@@ -301,13 +315,13 @@ class _VoltageSamples:
         channels, notes = [], []
         for label, values in zip(self._layout.names, self._volts, strict=True):
             volts: NDArray[np.float64] = np.frombuffer(values, np.float64)
-            border = channel_border(volts, threshold)
+            border = channel_level_threshold(volts, threshold)
             if border is None:
                 notes.append(
                     f"{self._name}: {label} changes by less than {LEAST_SWING_V:g} V, so it has no levels; if it is a "
                     "signal, add --threshold."
                 )
-            channels.append(logic_channel(label, volts, border))
+            channels.append(channel_from_voltages(label, volts, border))
         declared = self._layout.row_count
         if declared is not None and declared > count:
             notes.append(
@@ -322,7 +336,7 @@ class _VoltageSamples:
         if not layout.has_time_column:
             assert layout.increment_s is not None
             return layout.increment_s
-        interval = regular_interval(
+        interval = find_sample_interval(
             self._time_texts, np.frombuffer(self._times, np.float64), is_exact=layout.time_unit is None
         )
         if isinstance(interval, SampleInterval):

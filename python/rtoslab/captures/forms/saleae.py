@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from rtoslab.base import CaptureError, count_text
 from rtoslab.captures.capture import UNKNOWN, Capture, merge_channels
-from rtoslab.captures.csv_cells import csv_rows, is_number, non_empty_rows, plain_number
-from rtoslab.captures.tracks import ChannelTracks, RepeatedRows, decimal_places, require_tick
+from rtoslab.captures.csv_cells import csv_row_reader, is_number, non_empty_rows, with_decimal_point
+from rtoslab.captures.tracks import ChannelTracks, RepeatedRows, decimal_places, require_tick_fits_64_bits
 from rtoslab.intake import CAPTURE_ROWS, parse_ticks, quote_text
 
 SUFFIX: Final = ".csv"
@@ -51,7 +51,7 @@ def _column_separator(head: bytes) -> str:
 def decode_capture(data: bytes, name: str) -> Capture:
     """Returns the capture in a CSV of Saleae's Logic 1 or 2. Raises CaptureError for an unreadable or incomplete row,
     or too many."""
-    rows = csv_rows(data, name, _column_separator(data[:64]))
+    rows = csv_row_reader(data, name, _column_separator(data[:64]))
     try:
         return _read_rows(rows, name)
     except csv.Error as cause:
@@ -76,7 +76,7 @@ def _read_rows(rows: Any, name: str) -> Capture:
             )
         if number >= CAPTURE_ROWS:
             raise CaptureError(f"{name} has more than {CAPTURE_ROWS:,} rows; export a shorter part.")
-        time = plain_number(row[0])
+        time = with_decimal_point(row[0])
         clock = clock or _RowTimes(time, where)
         tick = clock.parse_time(time, where)
         places.check_places(time, where)
@@ -140,7 +140,7 @@ class _RowTimes:
 
     def parse_time(self, text: str, where: str) -> int:
         """Returns a time as picoseconds since the first row. Raises CaptureError."""
-        return require_tick(self._absolute_ticks(text, where) - self._first_tick, where)
+        return require_tick_fits_64_bits(self._absolute_ticks(text, where) - self._first_tick, where)
 
     def _absolute_ticks(self, text: str, where: str) -> int:
         """Returns a time in picoseconds. A date counts from the first second of the file."""

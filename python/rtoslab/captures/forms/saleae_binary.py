@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import CaptureError, count_text
-from rtoslab.captures.capture import UNKNOWN, Capture, Channel, make_channel, require_known_levels
-from rtoslab.captures.tracks import require_tick, too_many_changes_error
+from rtoslab.captures.capture import UNKNOWN, Capture, Channel, build_channel_from_levels, require_known_levels
+from rtoslab.captures.tracks import require_tick_fits_64_bits, too_many_changes_error
 from rtoslab.intake import CHANGES
 
 SUFFIX: Final = ".bin"
@@ -40,7 +40,7 @@ def recognises_format(head: bytes) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _RecordingPart:
+class _GaplessRecordingPart:
     """A part of a recording without a gap. Times are in picoseconds."""
 
     level: int
@@ -62,18 +62,18 @@ def decode_capture(data: bytes, name: str) -> Capture:
     count = int(reader.read_fields(_COUNT)[0]) if version == 1 else 1
     if count > _MOST_PARTS:
         raise CaptureError(f"{name} declares {count:,} parts, more than {_MOST_PARTS:,}; export a shorter time.")
-    parts: list[_RecordingPart] = []
+    parts: list[_GaplessRecordingPart] = []
     while len(parts) < count:
         parts.append(_read_part(reader, int(version), parts[-1].end if parts else None, f"part {len(parts) + 1}"))
-    reader.require_end()
+    reader.require_end_of_file()
     if not parts:
         raise CaptureError(f"{name} contains no recorded part; export it again.")
     first = parts[0].begin
     samples = [part.sample_s for part in parts if part.sample_s is not None]
     return Capture(
         Fraction(1, _PICOSECONDS),
-        (_join_parts(parts, first, name),),
-        require_tick(parts[-1].end - first, name),
+        (_join_recording_parts(parts, first, name),),
+        require_tick_fits_64_bits(parts[-1].end - first, name),
         (),
         max(samples, default=None),
     )
@@ -93,7 +93,7 @@ class _FieldReader:
         self._place += fields.size
         return values
 
-    def take_times(self, count: int) -> NDArray[np.float64]:
+    def read_next_times(self, count: int) -> NDArray[np.float64]:
         """Returns the next `count` doubles of the file. Raises CaptureError if the file ends before."""
         self._require_bytes(8 * count)
         values: NDArray[np.float64] = np.frombuffer(self._data, "<f8", count, self._place)
@@ -108,13 +108,13 @@ class _FieldReader:
                 "export it again."
             )
 
-    def require_end(self) -> None:
+    def require_end_of_file(self) -> None:
         """Raises CaptureError if bytes are left in the file."""
         if (rest := len(self._data) - self._place) > 0:
             raise CaptureError(f"{self.name} has {count_text(rest, 'byte')} after its last change; export it again.")
 
 
-def _read_part(reader: _FieldReader, version: int, after: int | None, which: str) -> _RecordingPart:
+def _read_part(reader: _FieldReader, version: int, after: int | None, which: str) -> _GaplessRecordingPart:
     """Returns the next part of a recording, which must begin at or after the time `after`. `which` names it in
     messages."""
     name, sample_s = reader.name, None
@@ -134,7 +134,7 @@ def _read_part(reader: _FieldReader, version: int, after: int | None, which: str
         raise CaptureError(
             f"{name}, {which}: it ends before it begins, or before the part before ends; export it again."
         )
-    times = _to_picoseconds(reader.take_times(int(count)), f"{name}, {which}, change")
+    times = _to_picoseconds(reader.read_next_times(int(count)), f"{name}, {which}, change")
     around = np.concatenate((bounds[:1], times, bounds[1:]))
     back = np.flatnonzero(around[1:] < around[:-1])
     if len(back):
@@ -142,7 +142,7 @@ def _read_part(reader: _FieldReader, version: int, after: int | None, which: str
             f"{name}, {which}, change {min(int(back[0]) + 1, len(times))}: the time is earlier than the change or the "
             "begin before it, or later than the end; export it again."
         )
-    return _RecordingPart(int(level), int(bounds[0]), int(bounds[1]), times, sample_s)
+    return _GaplessRecordingPart(int(level), int(bounds[0]), int(bounds[1]), times, sample_s)
 
 
 def _to_picoseconds(seconds: NDArray[np.float64], where: str) -> NDArray[np.int64]:
@@ -155,7 +155,7 @@ def _to_picoseconds(seconds: NDArray[np.float64], where: str) -> NDArray[np.int6
     return np.rint(seconds * float(_PICOSECONDS)).astype(np.int64)
 
 
-def _join_parts(parts: list[_RecordingPart], first: int, name: str) -> Channel:
+def _join_recording_parts(parts: list[_GaplessRecordingPart], first: int, name: str) -> Channel:
     """Returns the channel made of all parts of a recording, with unknown levels between them. `first` is the time of
     tick 0."""
     ticks: list[int] = []
@@ -170,7 +170,7 @@ def _join_parts(parts: list[_RecordingPart], first: int, name: str) -> Channel:
         raise too_many_changes_error(name)
     stem = PurePath(name).stem
     match = _NUMBERED.fullmatch(stem)
-    return make_channel(f"Channel {match[1]}" if match else stem, ticks, levels)
+    return build_channel_from_levels(f"Channel {match[1]}" if match else stem, ticks, levels)
 
 
 def encode_capture(capture: Capture) -> bytes:

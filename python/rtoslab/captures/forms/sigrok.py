@@ -10,8 +10,8 @@ import numpy as np
 
 from rtoslab.base import CaptureError
 from rtoslab.captures.capture import Capture, merge_channels, require_known_levels
-from rtoslab.captures.packed_levels import PackedSamples
-from rtoslab.captures.rates import parse_rate_hz, rate_text
+from rtoslab.captures.packed_levels import PackedSampleReader
+from rtoslab.captures.rates import parse_rate_hz, sample_rate_text
 from rtoslab.intake import (
     CHANNELS,
     MEMBER_TEXT_BYTES,
@@ -48,13 +48,14 @@ def _read_session(session: LimitedZipFile, name: str) -> Capture:
         raise CaptureError(
             f"{name} is a zip file without `metadata`, so it is not a sigrok session; export a session (.sr)."
         )
-    version = _member_text(session, "version") if "version" in names else ""
+    version = _zip_member_text(session, "version") if "version" in names else ""
     if version not in {"1", "2"}:
         raise CaptureError(
             f"{name} is a sigrok session of version {one_line(version[:40]) or 'none'}; versions 1 and 2 can be read."
         )
     device = next(
-        (group for group in _parse_metadata(_member_text(session, "metadata"), name) if "capturefile" in group), None
+        (group for group in _parse_metadata(_zip_member_text(session, "metadata"), name) if "capturefile" in group),
+        None,
     )
     if device is None:
         raise CaptureError(
@@ -68,14 +69,14 @@ def _read_session(session: LimitedZipFile, name: str) -> Capture:
     probes = {int(key[5:]) - 1: label for key, label in device.items() if re.fullmatch(r"probe[1-9]\d{0,8}", key)}
     if any(bit >= 8 * unit for bit in probes):
         raise CaptureError(f"{name}: a sample has {unit} bytes, too few for probe{max(probes) + 1}.")
-    channels = PackedSamples(name, unit, [(label, bit) for bit, label in sorted(probes.items())])
-    for part in _sample_members(session.names, device["capturefile"], name):
+    channels = PackedSampleReader(name, unit, [(label, bit) for bit, label in sorted(probes.items())])
+    for part in _sample_member_names(session.names, device["capturefile"], name):
         for piece in session.read_pieces(part):
-            channels.add_piece(piece)
+            channels.add_file_piece(piece)
     return channels.to_capture(1 / rate)
 
 
-def _member_text(session: LimitedZipFile, member: str) -> str:
+def _zip_member_text(session: LimitedZipFile, member: str) -> str:
     """Returns the text of a member of the session's zip file."""
     return session.read_member(member, MEMBER_TEXT_BYTES).decode("utf-8").strip()
 
@@ -98,7 +99,7 @@ def _parse_metadata(text: str, name: str) -> list[dict[str, str]]:
     return groups
 
 
-def _sample_members(names: Sequence[str], base: str, name: str) -> list[str]:
+def _sample_member_names(names: Sequence[str], base: str, name: str) -> list[str]:
     """Returns the names of the zip members with the samples, in order: `logic-1-1` and so on, or `logic-1` alone."""
     parts: dict[int, str] = {}
     for part in names:
@@ -122,7 +123,7 @@ def _sample_members(names: Sequence[str], base: str, name: str) -> list[str]:
 def encode_capture(capture: Capture) -> bytes:
     """Returns a session file of sigrok with a sample for each tick. Unknown levels at the ends become 0."""
     require_known_levels(capture, ABOUT)
-    rate = rate_text(capture.tick_s)
+    rate = sample_rate_text(capture.tick_s)
     count = len(capture.channels)
     unit = max(1, -(-count // 8))
     probes = "".join(f"probe{number}={channel.name}\n" for number, channel in enumerate(capture.channels, 1))
@@ -133,20 +134,21 @@ def encode_capture(capture: Capture) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as session:
         # With the earliest date a zip can hold: the same capture gives the same bytes.
-        def add_member(name: str, data: bytes | str) -> None:
+        def add_zip_member(name: str, data: bytes | str) -> None:
             """Adds a file of this name to the zip file."""
             session.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
 
-        add_member("version", "2")
-        add_member("metadata", metadata)
+        add_zip_member("version", "2")
+        add_zip_member("metadata", metadata)
         for number, start in enumerate(range(0, max(1, capture.end_tick), CHUNK_SAMPLES), 1):
-            add_member(
-                f"logic-1-{number}", _sample_pairs(capture, unit, start, min(capture.end_tick, start + CHUNK_SAMPLES))
+            add_zip_member(
+                f"logic-1-{number}",
+                _packed_samples_between(capture, unit, start, min(capture.end_tick, start + CHUNK_SAMPLES)),
             )
     return out.getvalue()
 
 
-def _sample_pairs(capture: Capture, unit: int, start: int, end: int) -> bytes:
+def _packed_samples_between(capture: Capture, unit: int, start: int, end: int) -> bytes:
     """Returns the samples of all channels from tick `start` to `end`, `unit` bytes each."""
     ticks, levels = merge_channels(capture)
     words = np.zeros((len(ticks) + 1, unit), np.uint8)

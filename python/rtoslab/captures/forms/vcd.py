@@ -7,8 +7,8 @@ from typing import Final
 
 from rtoslab.base import CaptureError, count_text
 from rtoslab.captures.capture import UNKNOWN, Capture, merge_channels
-from rtoslab.captures.tracks import ChannelTracks, require_tick
-from rtoslab.captures.vectors import BitVector, is_bit_value
+from rtoslab.captures.tracks import ChannelTracks, require_tick_fits_64_bits
+from rtoslab.captures.vectors import VcdBitVector, is_bit_value
 from rtoslab.intake import CHANNELS, byte_words, parse_integer, quote_text
 
 SUFFIX: Final = ".vcd"
@@ -47,7 +47,7 @@ class _VcdReader:
         self.words = byte_words(data, name, CaptureError)
         self.tick_s: Fraction | None = None
         self.tracks = ChannelTracks(name)
-        self.variables: dict[bytes, BitVector | None] = {}
+        self.variables: dict[bytes, VcdBitVector | None] = {}
         """Keyed by identifier. None: no digital one."""
         self.scopes: list[str] = []
         self._idle_count = 0
@@ -135,7 +135,7 @@ class _VcdReader:
         labels = [label] if width == 1 else [f"{plain}[{bit}]" for bit in reversed(range(width))]
         if any(item in self.tracks for item in labels):
             labels = [".".join([*self.scopes, item]) for item in labels]
-        self.variables[ident] = BitVector([self.tracks.add_channel(item) for item in labels])
+        self.variables[ident] = VcdBitVector([self.tracks.add_channel(item) for item in labels])
 
     def _read_changes(self) -> int:
         """Reads the value changes after the declarations. Returns the last time in ticks."""
@@ -188,7 +188,7 @@ class _VcdReader:
             raise CaptureError(f"{self.name}: {_quote_word(word)} is not a time; export it again.")
         if len(digits) > _TIME_DIGITS:
             digits = digits.lstrip(b"0")[: _TIME_DIGITS + 1] or b"0"
-        time = require_tick(int(digits), f"{self.name}, after {now}")
+        time = require_tick_fits_64_bits(int(digits), f"{self.name}, after {now}")
         if time < now:
             raise CaptureError(f"{self.name}: the time goes back from {now} to {time}; export it again.")
         return time

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 from rtoslab.analyses import (
     SPREAD_FIGURES,
-    PlacedPoint,
     PlacementBand,
+    PointOverPlacements,
     cycle_use_of_cores,
+    join_points_over_placements,
     latencies,
     lock_costs,
-    placed_points,
     placement_number,
     throughput,
     without_placement,
@@ -62,7 +62,7 @@ def render_document(document: ReportDocument) -> str:
         else:
             reason = result.message if isinstance(result, FailedPoint) else result.reason
             table.writerow(map(escape_csv_cell, (*front, "", "", "", "", reason, "")))
-    for placed in placed_points(document.measured_results):
+    for placed in join_points_over_placements(document.measured_results):
         if len(placed.placements) > 1:
             for values in _band_rows(placed):
                 table.writerow(map(escape_csv_cell, values))
@@ -79,7 +79,7 @@ def _axis_cells(point: PointId, where: str) -> tuple[str | int, ...]:
     return point.benchmark, point.kernel, point.board, point.cores, config, where, point.window_ms
 
 
-def _band_rows(placed: PlacedPoint) -> Iterator[tuple[str | int | float, ...]]:
+def _band_rows(placed: PointOverPlacements) -> Iterator[tuple[str | int | float, ...]]:
     """Yields CSV rows with median, least and most over placements, for each value that all placements of a point
     have."""
     bands: dict[tuple[int | str, str, str], list[float]] = {}
@@ -123,7 +123,7 @@ def _count_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | 
     yield "", "least_over_most", rate.least_over_most, "1"
     for core, value in rate.per_core_hz.items():
         yield core, "throughput", value, f"{point.unit}/s"
-        yield core, "share", rate.core_parts[core], "1"
+        yield core, "share", rate.core_shares_of_counts[core], "1"
     for counter in point.counters:
         yield counter.core, f"count.task{counter.index}", counter.count, point.unit
     if point.heap:

@@ -6,13 +6,13 @@ from typing import Any
 
 from rtoslab.analyses import (
     SPREAD_FIGURES,
-    PlacedPoint,
     PlacementLookup,
+    PointOverPlacements,
     core_gains,
     cycle_use_of_cores,
     histogram,
+    join_points_over_placements,
     latencies,
-    placed_points,
     throughput,
 )
 from rtoslab.reports.table import ReportDocument
@@ -29,7 +29,7 @@ def _count_figures(point: MeasuredPoint) -> dict[str, Any]:
         "throughput_per_core_hz": rate.per_core_hz,
         "cycles_per_count": rate.cycles_per_count,
         "fairness": rate.fairness,
-        "share_of_each_core": rate.core_parts,
+        "share_of_each_core": rate.core_shares_of_counts,
         "least_over_most": rate.least_over_most,
         "cycles_by_cause": {share.core: share.parts for share in cycle_use_of_cores(point)},
     }
@@ -62,7 +62,7 @@ def render_document(document: ReportDocument) -> str:
                 _latency_figures(stored.result) if stored.result.is_latency else _count_figures(stored.result)
             )
         points.append(entry)
-    placed = placed_points(document.measured_results)
+    placed = join_points_over_placements(document.measured_results)
     whole = {
         "title": document.title,
         "summary": document.summary,
@@ -73,7 +73,7 @@ def render_document(document: ReportDocument) -> str:
     return encoder.dumps(whole, indent=1) + "\n"
 
 
-def _band_object(placed: PlacedPoint) -> dict[str, Any]:
+def _band_object(placed: PointOverPlacements) -> dict[str, Any]:
     """Returns, for a point in several placements, each leading figure's median and range over them, as a JSON
     object."""
     figures = {
@@ -87,7 +87,7 @@ def _band_object(placed: PlacedPoint) -> dict[str, Any]:
     }
 
 
-def _gain_objects(placed: Sequence[PlacedPoint]) -> list[dict[str, Any]]:
+def _gain_objects(placed: Sequence[PointOverPlacements]) -> list[dict[str, Any]]:
     """Returns a JSON object with the gain of more cores, for each point on several cores that was also measured on
     one."""
     places = PlacementLookup(placed)

@@ -134,7 +134,7 @@ def _probe_effect_text(latency: SeriesLatency | None, by_probe: SeriesLatency | 
     """Returns, as text, by how many cycles an instrument lengthens the operation itself, compared with the probe. A
     dash if unknown."""
     mine, other = (places.marks_band(one) for one in (latency, by_probe))
-    return NONE if mine is None or other is None else band_text(mine.subtract(other), _format_signed)
+    return NONE if mine is None or other is None else band_text(mine.minus_figure(other), _format_signed)
 
 
 def _instrument_costs_table(points: Sequence[MeasuredPoint], places: PlacementLookup) -> TableData:

@@ -7,8 +7,8 @@ from rtoslab.analyses import (
     VISIBLE_PART,
     BusiestLock,
     MulticoreLoss,
-    core_losses,
     cores_text,
+    multicore_losses,
     series_names,
 )
 from rtoslab.base import count_text
@@ -36,7 +36,7 @@ _CRITICAL_NOTE = (
 def losses_section(points: Sequence[MeasuredPoint], figures: Sequence[SpeedFigure]) -> ReportSection | None:
     """Returns the report section on how many more cycles a count takes on several cores, and for what. None without
     such a pair of points."""
-    losses_ = core_losses(points)
+    losses_ = multicore_losses(points)
     if not losses_:
         return None
     names = series_names([loss.gain.many_cores.point.point for loss in losses_])

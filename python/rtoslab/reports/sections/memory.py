@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any, Final
 
-from rtoslab.analyses import PlacementBand, PlacementLookup, series_names, worst_fragmentation
+from rtoslab.analyses import PlacementBand, PlacementLookup, most_fragmented_heap, series_names
 from rtoslab.reports.sections.naming import kernel_and_board, named_points
 from rtoslab.reports.sections.speed_figures import without_own_parameters
 from rtoslab.reports.table import ChartData, ReportSection, TableData, band_ends, band_text
@@ -30,12 +30,12 @@ def memory_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> 
                     else band_text(places.figure_band(point, _allocation_count), _bytes_text),
                 ]
             )
-        left = worst_fragmentation(point)
+        left = most_fragmented_heap(point)
         if left is not None:
             fragments = [
-                left for item in places.placements_of(point) if (left := worst_fragmentation(item)) is not None
+                left for item in places.placements_of(point) if (left := most_fragmented_heap(item)) is not None
             ]
-            share = band_text(PlacementBand([item.unusable_share for item in fragments]), "{:.1%}".format)
+            share = band_text(PlacementBand([item.unusable_memory_share for item in fragments]), "{:.1%}".format)
             pieces.append(
                 [
                     test,

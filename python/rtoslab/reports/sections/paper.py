@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import PlacedPoint, judge_claims, values_over_placements
+from rtoslab.analyses import PointOverPlacements, judge_claims, values_over_placements
 from rtoslab.catalogue import PaperFolder, Suite
 from rtoslab.reports.table import ReportSection, TableData
 
 
 def paper_section(
-    points: Sequence[PlacedPoint], suite: Suite | None, paper: PaperFolder | None
+    points: Sequence[PointOverPlacements], suite: Suite | None, paper: PaperFolder | None
 ) -> ReportSection | None:
     """Returns the report section that compares the paper's statements with this run. None if this run can judge none of
     them."""

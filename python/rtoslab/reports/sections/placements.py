@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import CYCLES, PlacedPoint, series_names
+from rtoslab.analyses import CYCLES, PointOverPlacements, series_names
 from rtoslab.reports.sections.naming import brief_test
 from rtoslab.reports.table import ReportSection, TableData, cycles_text
 
 
-def placements_section(points: Sequence[PlacedPoint]) -> ReportSection | None:
+def placements_section(points: Sequence[PointOverPlacements]) -> ReportSection | None:
     """Returns the report section on how much the placement of the code changes figures. None if no point has several
     placements."""
     several = [placed_point for placed_point in points if placed_point.figure_ranges]

@@ -34,16 +34,16 @@ def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) ->
         point = item.many_cores.point
         objects = "one object for all cores" if point.params.get("shared") == "1" else "an object for each core"
         series = f"{name}, {objects}" if several else objects
-        parts = ", ".join(_core_share_text(core, point, places) for core in item.many_cores.core_parts)
+        parts = ", ".join(_core_share_text(core, point, places) for core in item.many_cores.core_shares_of_counts)
         gain = places.gain_ratio(item)
         total = places.figure_band(point, lambda one: throughput(one).total_hz)
         evenness = places.figure_band(point, lambda one: throughput(one).least_over_most)
         rates = [
-            *(band_text(one, "{:.1%}".format) for one in (gain.quotient_band(item.cores), gain)),
+            *(band_text(one, "{:.1%}".format) for one in (gain.divided_by(item.cores), gain)),
             band_text(total, "{:,.0f}".format),
         ]
         rows.append([item.title, series, *rates, parts, band_text(evenness, "{:.3f}".format)])
-        percent = gain.quotient_band(item.cores / 100)
+        percent = gain.divided_by(item.cores / 100)
         mark = {"x": item.title, "series": series, "y": percent.value, "text": f"{percent.value:.0f}"}
         marks.append({**mark, **kernel_and_board(point.point), **band_ends(percent)})
     columns = (
@@ -68,4 +68,6 @@ def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) ->
 
 def _core_share_text(core: int, point: MeasuredPoint, places: PlacementLookup) -> str:
     """Returns the share of all counts that this core has, with its range over placements of the code, as text."""
-    return band_text(places.figure_band(point, lambda row: throughput(row).core_parts[core]), "{:.1%}".format)
+    return band_text(
+        places.figure_band(point, lambda row: throughput(row).core_shares_of_counts[core]), "{:.1%}".format
+    )

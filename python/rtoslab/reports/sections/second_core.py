@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.analyses import CoreGain, FigureRatio, MulticoreLoss, PlacementLookup, core_gains, core_losses
+from rtoslab.analyses import CoreGain, FigureRatio, MulticoreLoss, PlacementLookup, core_gains, multicore_losses
 from rtoslab.reports.sections.rivals import (
     IN_ONE_PLACEMENT,
     depends_on_placement,
@@ -52,7 +52,7 @@ def second_core_sentences(figures: Sequence[SpeedFigure], places: PlacementLooku
         ratio = many.figure.ratio_to(one.figure)
         key = (many.kernel, many.board, many.cores, many.conditions)
         groups.setdefault(key, []).append(_CorePair(many.test, many, gain, ratio))
-    explained = {id(loss.gain.many_cores.point): loss for loss in core_losses(points)}
+    explained = {id(loss.gain.many_cores.point): loss for loss in multicore_losses(points)}
     heads = _sentence_subjects(list(groups))
     return [
         " ".join(
@@ -147,7 +147,7 @@ def lock_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
     """Returns a sentence for each lock that is held nearly all the time, and so limits the throughput of its kernel."""
     by_point = {id(speed_figure.point): speed_figure for speed_figure in figures if speed_figure.is_rate}
     held: dict[tuple[str, str, str], list[tuple[NamedTest, float]]] = {}
-    for loss in core_losses([speed_figure.point for speed_figure in by_point.values()]):
+    for loss in multicore_losses([speed_figure.point for speed_figure in by_point.values()]):
         figure = by_point[id(loss.gain.many_cores.point)]
         if loss.lock is not None and loss.lock.held_part >= BOUND_PART:
             key = (figure.kernel, figure.board, loss.lock.name)
@@ -175,7 +175,7 @@ def _heap_sentence(pairs: Sequence[_CorePair], places: PlacementLookup) -> str:
             peaks = [
                 places.figure_band(point, lambda at: at.heap.peak_bytes if at.heap else 0) for point in (many, one)
             ]
-            more = peaks[0].subtract(peaks[1])
+            more = peaks[0].minus_figure(peaks[1])
             if more.smallest == more.largest or not more.smallest <= 0 <= more.largest:
                 grown.append(more.median)
     grown = [more for more in grown if more > 0]

@@ -102,7 +102,7 @@ def gain_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> Re
                 item.title,
                 name,
                 band_text(gain, "x {:.3f}".format),
-                band_text(gain.quotient_band(item.cores), "{:.1%}".format),
+                band_text(gain.divided_by(item.cores), "{:.1%}".format),
             ]
         )
     table = TableData(

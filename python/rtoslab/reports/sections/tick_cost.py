@@ -5,10 +5,10 @@ from itertools import chain
 
 from rtoslab.analyses import (
     TickModel,
-    choices_by_loops,
     cycles_by_released_tasks,
     fit_tick_model,
     sample_spread,
+    search_samples_by_loops,
     series_names,
 )
 from rtoslab.reports.table import ReportSection, TableData
@@ -62,7 +62,11 @@ def _model_row(name: str, model: TickModel, clock_hz: int) -> list[str]:
         f"{model.rms:,.1f}",
         f"{model.worst:,}",
         str(model.worst_count),
-        *(("-", "-") if model.share is None else (f"{model.share:,.1f}", f"{model.share * microseconds:,.3f}")),
+        *(
+            ("-", "-")
+            if model.cycles_per_released_task is None
+            else (f"{model.cycles_per_released_task:,.1f}", f"{model.cycles_per_released_task * microseconds:,.3f}")
+        ),
     ]
 
 
@@ -89,7 +93,7 @@ def _signed_texts(*values: float) -> list[str]:
 def search_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report section on the function in which a kernel searches for the next task. None if no kernel
     does."""
-    searching = [point for point in points if choices_by_loops(point)]
+    searching = [point for point in points if search_samples_by_loops(point)]
     if not searching:
         return None
     names = series_names([item.point for item in searching], with_cores=False)
@@ -109,7 +113,8 @@ def _choice_rows(name: str, point: MeasuredPoint) -> list[list[str]]:
     and its conditions."""
     rows = []
     for samples in sorted(
-        chain.from_iterable(choices_by_loops(point).values()), key=lambda samples: (samples.steps or 0, samples.id)
+        chain.from_iterable(search_samples_by_loops(point).values()),
+        key=lambda samples: (samples.steps or 0, samples.id),
     ):
         figures = sample_spread(samples.cycles)
         ends = (

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rtoslab.analyses import CountCycles, KernelPair, count_cycles, kernel_pairs, short_test_name
+from rtoslab.analyses import CyclesPerCount, KernelPair, kernel_pairs, mean_cycles_per_count, short_test_name
 from rtoslab.reports.sections.wording import join_listed
 from rtoslab.reports.table import ChartData, ReportSection, TableData, cycles_text
 from rtoslab.results import MeasuredPoint
@@ -50,12 +50,12 @@ def two_kernels_section(points: Sequence[MeasuredPoint]) -> ReportSection | None
 def _lock_cost_sentence(pairs: Sequence[KernelPair]) -> str:
     """Returns the sentence that compares two kernels with one kernel on both cores, whose cores share a lock. Empty if
     this was not measured."""
-    compared = [pair for pair in pairs if pair.over_shared is not None and pair.gain is not None]
+    compared = [pair for pair in pairs if pair.gain_over_shared_kernel is not None and pair.gain is not None]
     if not compared:
         return ""
     gains = [pair.gain for pair in compared if pair.gain is not None]
     shared = [pair.shared_gain for pair in compared if pair.shared_gain is not None]
-    ratios = [pair.over_shared for pair in compared if pair.over_shared is not None]
+    ratios = [pair.gain_over_shared_kernel for pair in compared if pair.gain_over_shared_kernel is not None]
     kernels = join_listed(sorted({pair.cores[0].point.kernel for pair in compared}))
     return (
         f"With {kernels} on each core, in two images, two cores do {_range_text(gains)} times the work of one; with "
@@ -101,9 +101,10 @@ def _rates_table(pairs: Sequence[KernelPair]) -> TableData:
     rows = []
     for pair in pairs:
         cells = [
-            f"{rate:,.0f} ({_percent_text(part)})" for rate, part in zip(pair.rates_hz, pair.rate_parts, strict=True)
+            f"{rate:,.0f} ({_percent_text(part)})"
+            for rate, part in zip(pair.kernel_rates_hz, pair.rates_over_alone, strict=True)
         ]
-        against = "-" if pair.over_shared is None else f"x {pair.over_shared:.2f}"
+        against = "-" if pair.gain_over_shared_kernel is None else f"x {pair.gain_over_shared_kernel:.2f}"
         rows.append(
             [
                 pair.test_title,
@@ -144,7 +145,7 @@ def _cycles_table(pairs: Sequence[KernelPair]) -> TableData:
             ),
         ]
         for name, conditions, point in points:
-            cycles = count_cycles(point)
+            cycles = mean_cycles_per_count(point)
             if cycles is not None:
                 rows.setdefault(
                     (pair.test_title, name, conditions), _cycles_row(pair.test_title, name, conditions, cycles)
@@ -153,7 +154,7 @@ def _cycles_table(pairs: Sequence[KernelPair]) -> TableData:
     return TableData("What a count takes", columns, list(rows.values()), _CYCLES_NOTE)
 
 
-def _cycles_row(title: str, name: str, conditions: str, cycles: CountCycles) -> list[str]:
+def _cycles_row(title: str, name: str, conditions: str, cycles: CyclesPerCount) -> list[str]:
     """Returns the table row with the cycles that one count takes on one core, and the waits among them."""
     values = (cycles.cycles, cycles.bus_wait, cycles.flash_wait, cycles.lock_wait)
     return [title, name, conditions or "-", *(cycles_text(round(value, 1)) for value in values)]
