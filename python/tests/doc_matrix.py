@@ -9,7 +9,7 @@ from typing import Final
 
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.choose import KernelMatrix, board_coverage, matrix_boards, read_matrices
+from rtoslab.choose import KernelMatrix, figure_coverage_by_board, matrix_boards, read_matrices
 from rtoslab.choose.coverage import missing_reasons
 from tests.doc_parts import replace_part
 
@@ -31,7 +31,7 @@ def _lines(result: Sequence[KernelMatrix]) -> Iterator[str]:
     titles = {}
     for matrix in result:
         titles[matrix.kernel] = catalogue.kernels[matrix.kernel].facts.title
-        own = board_coverage(matrix)
+        own = figure_coverage_by_board(matrix)
         cells = (f"{own[name].measured} of {own[name].requested}" if name in own else "-" for name in boards)
         versions = ", ".join(matrix.kernel_versions)
         yield f"| {titles[matrix.kernel]} | {versions} | {matrix.date} | {' | '.join(cells)} |"

@@ -161,7 +161,7 @@ def record_virtual(
     progress("building", 0.0)
     built = build_point_image(catalogue, point)
     whole = catalogue.benchmark(point.benchmark).facts.with_parameters(point.params)
-    facts = whole.for_kernel(catalogue.kernel(point.kernel).facts)
+    facts = whole.only_for_services_of(catalogue.kernel(point.kernel).facts)
     return _record_run(catalogue, point, facts, built.elf_path.read_bytes(), progress)
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
         RESULT_KINDS,
         SHOWN_IF_UNUSUAL,
         Benchmark,
-        SeriesFacts,
+        LatencySeriesFacts,
     )
     from rtoslab.catalogue.boards import find_board, read_boards
     from rtoslab.catalogue.catalogue import FILES_OUTSIDE_IMAGES, SILICON_FILE, Catalogue
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from rtoslab.catalogue.core_maps import DIVISIONS, PAIR_CORES
     from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_CODE, DEFAULT_KERNEL, DEFAULT_OPT, DEMO_SUITE
     from rtoslab.catalogue.folder_entries import CatalogueEntry
-    from rtoslab.catalogue.kernel_facts import BlockChain, FreeList, Kernel, TaskBlock
+    from rtoslab.catalogue.kernel_facts import HeapBlockChain, HeapFreeList, Kernel, TaskControlBlockMembers
     from rtoslab.catalogue.kernel_tasks import KernelTasks, TaskChain, TaskRing, TaskTable
     from rtoslab.catalogue.paper_folders import PaperFolder, PublishedRow, find_paper, read_papers
     from rtoslab.catalogue.paper_schemas import (
+        MeasuredSizeProgram,
         PaperCondition,
         PaperMistake,
         PaperSection,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
         RedrawnFigure,
         RedrawnTable,
         SampleTrace,
-        WeighedProgram,
     )
     from rtoslab.catalogue.schemas import Board, FlashNames
     from rtoslab.catalogue.strict_files import read_toml, validate_table
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
     from rtoslab.catalogue.trees import (
         PORTS_VARIABLE,
         SourceTree,
-        description_path,
-        export_key,
+        kernel_export_key,
         make_tree,
         parse_export_key,
-        path_variable,
         port_folders,
         read_trees,
-        tree_toml,
+        tree_as_toml,
+        tree_description_path,
+        tree_path_variable,
     )
     from rtoslab.catalogue.user_kernels import ExportRequirements, TreeRequirements
 else:

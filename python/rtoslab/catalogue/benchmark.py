@@ -22,7 +22,7 @@ class BenchmarkMetric(StrictModel):
     intervals: tuple[str, ...] = ()
     """Series of a latency benchmark that one count is made of: the same operation, for other instruments."""
 
-    def counts_on(self, core: int) -> bool:
+    def counts_core_towards_result(self, core: int) -> bool:
         """Whether the tasks of this core count towards the benchmark's result."""
         return self.cores is None or core in self.cores
 
@@ -42,7 +42,7 @@ INSTRUMENTS = ("counter", "pin", "probe")
 """The instruments for latencies. firmware/instruments/ has their code."""
 
 
-class SeriesFacts(StrictModel):
+class LatencySeriesFacts(StrictModel):
     """The entry `[[series]]` of benchmark.toml: one interval that a latency benchmark samples, in cycles."""
 
     id: str
@@ -67,7 +67,7 @@ class SeriesFacts(StrictModel):
     the cycles since. So no instrument is needed."""
 
     @model_validator(mode="after")
-    def _stamps_need_the_counter(self) -> "SeriesFacts":
+    def _stamps_need_the_counter(self) -> "LatencySeriesFacts":
         """Raises ValueError for a series whose samples begin at a hardware timer's stamp, if not the counter alone
         measures it."""
         if self.stamped is not None and self.instruments != ("counter",):
@@ -75,7 +75,7 @@ class SeriesFacts(StrictModel):
         return self
 
 
-class HandlerTable(StrictModel):
+class ShownHandlersTable(StrictModel):
     """The table `handlers` of benchmark.toml: the kernel's exception handlers that are shown beside the counts."""
 
     show: Literal["tick", "switch"]
@@ -95,7 +95,7 @@ class SweepPhase(StrictModel):
     """Tag of the mark at which the task that the handler wakes executes first. An image without tasks has none."""
 
 
-class StackNeed(StrictModel):
+class ConfiguredStackSize(StrictModel):
     """The stack size of each task in a configuration that needs another one than `stack_bytes`.
     The last one that fits applies. What is left out fits always.
     """
@@ -119,7 +119,7 @@ class Benchmark(StrictModel):
     task_parameter: str = ""
     """The parameter that gives the number of tasks. Empty: it is fixed."""
     stack_bytes: int
-    stack: tuple[StackNeed, ...] = ()
+    stack: tuple[ConfiguredStackSize, ...] = ()
     priorities: int = 6
     """The number of different priorities that its tasks may have."""
     task_table: bool = False
@@ -145,9 +145,9 @@ class Benchmark(StrictModel):
     full_samples: int = 0
     limit_ms: int = 10_000
     """The longest that taking the samples may last."""
-    series: tuple[SeriesFacts, ...] = ()
+    series: tuple[LatencySeriesFacts, ...] = ()
     """Of kind counts: intervals that only the virtual board observes, as many as there are in the window."""
-    handlers: HandlerTable | None = None
+    handlers: ShownHandlersTable | None = None
     """The handlers of a benchmark of kind counts whose tasks make the kernel do what is timed."""
     params: dict[str, int] = Field(default_factory=dict)
     picks: dict[str, tuple[str, ...]] = Field(default_factory=dict)
@@ -183,7 +183,7 @@ class Benchmark(StrictModel):
         }
 
     @model_validator(mode="after")
-    def _is_of_its_kind(self) -> "Benchmark":
+    def _require_keys_of_its_kind(self) -> "Benchmark":
         """Raises ValueError for keys that do not belong to the benchmark's kind (counts or latency), or that this kind
         needs and that are missing."""
         probed = all(facts.instruments == ("probe",) for facts in self.series)
@@ -218,20 +218,22 @@ class Benchmark(StrictModel):
         proof = tuple(_write_for_all_tasks(item, count) for item in self.proof_templates)
         return self.model_copy(update={"tasks_per_core": count, "metric": metric, "proof": proof})
 
-    def for_kernel(self, kernel: Kernel) -> "Benchmark":
+    def only_for_services_of(self, kernel: Kernel) -> "Benchmark":
         """Returns the benchmark with only those series, services and proofs for which the kernel has the services."""
         series = tuple(
-            _with_handler_entry(facts, kernel) for facts in self.series if not kernel.reason_unable(facts.services)
+            _with_handler_entry(facts, kernel)
+            for facts in self.series
+            if not kernel.why_lacking_services(facts.services)
         )
         services = dict.fromkeys((*self.services, *(name for facts in series for name in facts.services)))
         absent = {facts.id for facts in self.series} - {facts.id for facts in series}
         proof = tuple(reduced for item in self.proof if (reduced := _without_series(item, absent)) is not None)
         return self.model_copy(update={"series": series, "services": tuple(services), "proof": proof})
 
-    def absent_series(self, kernel: Kernel) -> dict[SeriesFacts, str]:
+    def absent_series(self, kernel: Kernel) -> dict[LatencySeriesFacts, str]:
         """Returns the series (kinds of intervals) that cannot be measured with a kernel, each with the reason as a
         clause."""
-        lacks = {facts: kernel.reason_unable(facts.services) for facts in self.series}
+        lacks = {facts: kernel.why_lacking_services(facts.services) for facts in self.series}
         return {reason: why for reason, why in lacks.items() if why is not None}
 
     def needed_services(self, params: Mapping[str, str]) -> tuple[str, ...]:
@@ -270,7 +272,7 @@ class Benchmark(StrictModel):
         return any(facts.stamped == "tick" for facts in self.series)
 
     @property
-    def is_sent(self) -> bool:
+    def crosses_cores(self) -> bool:
         """Whether the benchmark's intervals begin on one core and end on another."""
         return any(facts.stamped == "sender" for facts in self.series)
 
@@ -297,7 +299,7 @@ def _for_task(part: Any, task: int, count: int) -> Any:
     return part.format(task=task, next=(task + 1) % count) if isinstance(part, str) else part
 
 
-def _with_handler_entry(series: SeriesFacts, kernel: Kernel) -> SeriesFacts:
+def _with_handler_entry(series: LatencySeriesFacts, kernel: Kernel) -> LatencySeriesFacts:
     """Returns a series with the kernel's dispatcher in its title, if the kernel's code runs before the handler."""
     if not series.enters_handler or kernel.behaviour.handler_entry == "vector":
         return series

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base import find_project_folder
-from rtoslab.catalogue.folder_entries import CatalogueEntry, find_name, read_entry
+from rtoslab.catalogue.folder_entries import CatalogueEntry, find_name, read_catalogue_entry
 from rtoslab.catalogue.schemas import Board
 
 BOARDS_VARIABLE: Final = "RTOSLAB_BOARDS"
@@ -46,4 +46,4 @@ def find_board(root: Path, name: str) -> CatalogueEntry[Board]:
 
 def _read_board(name: str, path: Path) -> CatalogueEntry[Board]:
     """Returns the board of a board.toml. Raises CatalogueError."""
-    return read_entry(path, name, path.parent, Board)
+    return read_catalogue_entry(path, name, path.parent, Board)

@@ -23,7 +23,13 @@ from rtoslab.catalogue.contract_services import (
 )
 from rtoslab.catalogue.core_maps import MAP_FILE, CoreMap, require_core_map_fits_board
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
-from rtoslab.catalogue.folder_entries import CatalogueEntry, Item, find_entry, match_entry, read_entry
+from rtoslab.catalogue.folder_entries import (
+    CatalogueEntry,
+    Item,
+    find_catalogue_entry,
+    match_entry_or_prefix,
+    read_catalogue_entry,
+)
 from rtoslab.catalogue.kernel_facts import Kernel, OptionalServiceFacts
 from rtoslab.catalogue.kernel_tasks import KernelTasks
 from rtoslab.catalogue.schemas import Board, FlashNames, FootprintProgram
@@ -78,7 +84,7 @@ class Catalogue:
         return {
             name: kernel
             for name, kernel in self.kernels.items()
-            if kernel.tree is not None or not (kernel.facts.comes_as_tree or kernel.facts.export)
+            if kernel.tree is not None or not (kernel.facts.needs_source_tree or kernel.facts.export)
         }
 
     @cached_property
@@ -110,7 +116,7 @@ class Catalogue:
         for path in sorted(papers.glob("*/suites/*.toml")):
             if path.stem in entries:
                 raise CatalogueError(f"There are two suites named {path.stem!r}, one of them {path}; rename one.")
-            entries[path.stem] = read_entry(path, path.stem, path.parents[1], Suite)
+            entries[path.stem] = read_catalogue_entry(path, path.stem, path.parents[1], Suite)
         return entries
 
     @cached_property
@@ -134,7 +140,7 @@ class Catalogue:
 
     def kernel(self, name: str) -> CatalogueEntry[Kernel]:
         """Returns the kernel with this id, or with the only id that begins so. Raises UnknownNameError."""
-        return find_entry("kernel", self.kernels, name)
+        return find_catalogue_entry("kernel", self.kernels, name)
 
     def kernel_tasks(self, name: str) -> KernelTasks:
         """Returns the description by which a debugger finds a kernel's tasks, empty if there is none. Raises
@@ -148,7 +154,7 @@ class Catalogue:
         require_known_services(entry.facts, folder / "kernel.toml", self.services)
         return entry
 
-    def port_name(self, entry: CatalogueEntry[Kernel]) -> str:
+    def port_id_or_folder(self, entry: CatalogueEntry[Kernel]) -> str:
         """Returns the text by which a command names a port: its id, or its folder if it is the user's."""
         ours = entry.folder.parent == self.root / "firmware" / "kernels"
         return entry.folder.name if ours else str(entry.folder)
@@ -161,7 +167,7 @@ class Catalogue:
 
     def board(self, name: str) -> CatalogueEntry[Board]:
         """Returns the board with this id, or with the only id that begins so. Raises UnknownNameError."""
-        return find_entry("board", self.boards, name)
+        return find_catalogue_entry("board", self.boards, name)
 
     def core_map(self, board: CatalogueEntry[Board]) -> CoreMap | None:
         """Returns the map that divides a board between two kernels, one on each core. None if there is none. Raises
@@ -181,7 +187,7 @@ class Catalogue:
 
     def benchmark(self, name: str) -> CatalogueEntry[Benchmark]:
         """Returns the benchmark with this id, or with the only id that begins so (`t1`). Raises UnknownNameError."""
-        return find_entry("benchmark", self.benchmarks, name)
+        return find_catalogue_entry("benchmark", self.benchmarks, name)
 
     def find_experiments(self, name: str) -> tuple[CatalogueEntry[Suite] | None, tuple[Experiment, ...]]:
         """Returns the experiments (groups of measurements) of a suite, a benchmark, or a kind of benchmarks. The suite
@@ -189,11 +195,11 @@ class Catalogue:
 
         A suite names its own kernels and boards. A benchmark or a kind is measured with the default ones.
         """
-        suite = match_entry(self.suites, name)
+        suite = match_entry_or_prefix(self.suites, name)
         if suite is not None:
             return suite, suite.facts.experiments
         of_kind = tuple(entry.id for entry in self.benchmarks.values() if entry.facts.kind == name)
-        benchmark = match_entry(self.benchmarks, name)
+        benchmark = match_entry_or_prefix(self.benchmarks, name)
         if benchmark is None and not of_kind:
             raise UnknownNameError("suite or benchmark", name, [*self.suites, *self.benchmarks, *RESULT_KINDS])
         names = of_kind or (benchmark.id if benchmark else "",)
@@ -211,7 +217,7 @@ class Catalogue:
         """Returns an entry for each subfolder that has a file of this name, by id. `model` is the file's schema."""
         entries: dict[str, CatalogueEntry[Item]] = {}
         for path in sorted(folder.glob(f"*/{file_name}")):
-            entries[path.parent.name] = read_entry(path, path.parent.name, path.parent, model)
+            entries[path.parent.name] = read_catalogue_entry(path, path.parent.name, path.parent, model)
             require_known_services(entries[path.parent.name].facts, path, self.services)
         return entries
 
@@ -240,7 +246,7 @@ def _kernel_of_tree(tree: SourceTree, ports: Mapping[str, CatalogueEntry[Kernel]
 
 def _read_port(folder: Path) -> CatalogueEntry[Kernel]:
     """Returns the port in a folder: its kernel.toml, and its facts about optional services. Raises CatalogueError."""
-    entry = read_entry(folder / "kernel.toml", folder.name, folder, Kernel)
+    entry = read_catalogue_entry(folder / "kernel.toml", folder.name, folder, Kernel)
     facts = entry.facts
     for service in OPTIONAL_SERVICES:
         if not facts.services.get(service, False):

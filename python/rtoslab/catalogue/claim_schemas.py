@@ -115,7 +115,7 @@ class PaperClaim(StrictModel):
         return list(dict.fromkeys(str(kernel) for item in several for kernel in item))
 
     @model_validator(mode="after")
-    def _is_whole(self) -> "PaperClaim":
+    def _require_keys_of_statement_kind(self) -> "PaperClaim":
         """Raises ValueError for a statement that lacks a key which its kind needs, or has one that its kind does not
         know."""
         if (self.kind == "not computed") != bool(self.why):

@@ -7,7 +7,7 @@ from pydantic import Field
 from rtoslab.base import StrictModel
 
 
-class CheckOverride(StrictModel):
+class ConformanceCheckOverride(StrictModel):
     """The requirements of a conformance check for a kernel that declares other behaviour than the contract assumes."""
 
     when: str = Field(pattern=r"^[a-z_]+ = [a-z0-9_]+$")
@@ -30,7 +30,7 @@ class ConformanceCheck(StrictModel):
     """Fewer cores cannot show it."""
     kind: Literal["sequence", "timer", "slices", "growth", "ticks"]
     notes: tuple[int, ...] = ()
-    instead: CheckOverride | None = None
+    instead: ConformanceCheckOverride | None = None
     ticks: tuple[int, ...] = ()
     span_ticks: int = 0
     least: int = 0

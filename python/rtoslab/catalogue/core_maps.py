@@ -68,11 +68,11 @@ class CoreMap(StrictModel):
     peripherals: PeripheralMap
 
     @model_validator(mode="after")
-    def _parts_are_apart(self) -> "CoreMap":
+    def _require_parts_do_not_overlap(self) -> "CoreMap":
         """Raises ValueError if the memories of two images overlap, if both cores have one interrupt line, or if a
         spinlock has two uses."""
         for name in DIVISIONS:
-            parts = list(self.map_parts(name))
+            parts = list(self.memory_parts(name))
             for (one, start, size), (two, other_start, other_size) in combinations(parts, 2):
                 if start < other_start + other_size and other_start < start + size:
                     raise ValueError(f"{one} and {two} overlap at {max(start, other_start):#010x} in [{name}]")
@@ -87,18 +87,18 @@ class CoreMap(StrictModel):
         """Returns the places of the images of core 0 and core 1."""
         return self.core0, self.core1
 
-    def find_division(self, name: str) -> SramDivision:
+    def find_sram_division(self, name: str) -> SramDivision:
         """Returns the division of the SRAM between the cores of this name (`banks` or `striped`)."""
         division: SramDivision = getattr(self, name)
         return division
 
-    def map_parts(self, name: str) -> Iterator[tuple[str, int, int]]:
+    def memory_parts(self, name: str) -> Iterator[tuple[str, int, int]]:
         """Yields the name, start and size in bytes of every memory part of the map. `name` is the division of the
         SRAM."""
         for core, image in enumerate(self.images):
             yield f"core{core}.flash", image.flash_start, image.flash_bytes
             yield f"core{core}.stack", image.stack_start, image.stack_bytes
-        division = self.find_division(name)
+        division = self.find_sram_division(name)
         yield f"{name}.core0", division.core0_start, division.core0_bytes
         yield f"{name}.core1", division.core1_start, division.core1_bytes
         yield f"{name}.shared", division.shared_start, division.shared_bytes
@@ -114,7 +114,7 @@ def require_core_map_fits_board(core_map: CoreMap, board: Board, source: str) ->
     if board.chip in _ALIAS:
         memories.append(_ALIAS[board.chip])
     for name in DIVISIONS:
-        for part, start, size in core_map.map_parts(name):
+        for part, start, size in core_map.memory_parts(name):
             if not any(first <= start and start + size <= first + length for first, length in memories):
                 raise CatalogueError(
                     f"{source}: {part} from {start:#010x} on, {size:#x} bytes, is outside the memories of "

@@ -27,7 +27,7 @@ class CatalogueEntry(Generic[Item]):
     """The user's tree that a kernel is built from."""
 
 
-def match_name(names: Collection[str], name: str) -> str | None:
+def match_name_or_prefix(names: Collection[str], name: str) -> str | None:
     """Returns that one of the names which equals `name`, or the only one that begins so. None if there is none."""
     if name in names:
         return name
@@ -38,25 +38,25 @@ def match_name(names: Collection[str], name: str) -> str | None:
 def find_name(kind: str, names: Collection[str], name: str) -> str:
     """Returns that one of the names which equals `name`, or the only one that begins so. Raises UnknownNameError with
     the `kind`."""
-    match = match_name(names, name)
+    match = match_name_or_prefix(names, name)
     if match is None:
         raise UnknownNameError(kind, name, names)
     return match
 
 
-def match_entry(entries: Mapping[str, CatalogueEntry[Item]], name: str) -> CatalogueEntry[Item] | None:
+def match_entry_or_prefix(entries: Mapping[str, CatalogueEntry[Item]], name: str) -> CatalogueEntry[Item] | None:
     """Returns the entry whose id equals `name`, or the only one whose id begins so. None if there is none."""
-    match = match_name(entries, name)
+    match = match_name_or_prefix(entries, name)
     return None if match is None else entries[match]
 
 
-def find_entry(kind: str, entries: Mapping[str, CatalogueEntry[Item]], name: str) -> CatalogueEntry[Item]:
+def find_catalogue_entry(kind: str, entries: Mapping[str, CatalogueEntry[Item]], name: str) -> CatalogueEntry[Item]:
     """Returns the entry whose id equals `name`, or the only one whose id begins so. Raises UnknownNameError with the
     `kind`."""
     return entries[find_name(kind, entries, name)]
 
 
-def read_entry(path: Path, ident: str, folder: Path, model: type[Item]) -> CatalogueEntry[Item]:
+def read_catalogue_entry(path: Path, ident: str, folder: Path, model: type[Item]) -> CatalogueEntry[Item]:
     """Returns the catalogue's entry for a TOML file. Raises CatalogueError if the file's id is not `ident`."""
     facts = read_toml(path, model)
     declared = getattr(facts, "id", ident)

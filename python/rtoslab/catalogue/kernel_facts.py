@@ -37,7 +37,7 @@ class KernelProbes(StrictModel):
     second."""
 
     @property
-    def no_task(self) -> frozenset[int]:
+    def no_task_values(self) -> frozenset[int]:
         """Returns the values of the kernel's current-task variable that mean "no task"."""
         return frozenset([self.no_task_value] if isinstance(self.no_task_value, int) else self.no_task_value)
 
@@ -89,7 +89,7 @@ class WaitFunctions(StrictModel):
     """Once for each time the task was put into the object's list of waiting tasks."""
 
 
-class CriticalNesting(StrictModel):
+class CriticalNestingCounter(StrictModel):
     """The kernel's variable that counts how deep critical sections are nested."""
 
     nesting: tuple[str, ...]
@@ -109,13 +109,13 @@ class MulticoreFacts(StrictModel):
     """
 
 
-class CpuDifferences(StrictModel):
+class ArchitectureDifferences(StrictModel):
     """The facts of kernel.toml that are different in a kernel's port for one architecture."""
 
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
 
-class TaskBlock(StrictModel):
+class TaskControlBlockMembers(StrictModel):
     """The members of a kernel's task control block that a debugger reads, named as in the kernel's sources."""
 
     type: str
@@ -140,7 +140,7 @@ class TaskBlock(StrictModel):
     """From that argument to the stack's true end."""
 
 
-class FreeList(StrictModel):
+class HeapFreeList(StrictModel):
     """The list of a heap's free pieces, in the order of their addresses. Its last member is no memory."""
 
     head: str
@@ -153,7 +153,7 @@ class FreeList(StrictModel):
     """A variable that these pointers are combined with by exclusive or, where the image has it."""
 
 
-class BlockChain(StrictModel):
+class HeapBlockChain(StrictModel):
     """The chain of all blocks of a heap, used and free, in the order of their addresses. The last one is no memory."""
 
     first: str
@@ -177,13 +177,13 @@ class KernelMemory(StrictModel):
     """Word that holds the least ever free. Or the next one."""
     pool_used_symbol: str | None = None
     """Word that holds what is taken."""
-    task_block: TaskBlock | None = None
-    free_list: FreeList | None = None
+    task_block: TaskControlBlockMembers | None = None
+    free_list: HeapFreeList | None = None
     """How the heap's free pieces are found. Or the next one."""
-    block_chain: BlockChain | None = None
+    block_chain: HeapBlockChain | None = None
 
 
-class ObjectFacts(StrictModel):
+class KernelObjectMembers(StrictModel):
     """The members of a kernel's object structure (such as a semaphore), named as in its sources, for proofs."""
 
     type: str
@@ -213,7 +213,7 @@ class EarlierVersion(StrictModel):
     arguments: dict[str, tuple[Argument, ...]] = Field(default_factory=dict)
     silent: tuple[str, ...] = ()
     """Services whose function gives nothing back yet: none of `[results]`."""
-    objects: dict[str, ObjectFacts] = Field(default_factory=dict)
+    objects: dict[str, KernelObjectMembers] = Field(default_factory=dict)
     waits: WaitFunctions | None = None
     behaviour: dict[str, int | str | tuple[str, ...]] = Field(default_factory=dict)
     """Facts of `[behaviour]`."""
@@ -283,12 +283,12 @@ class Kernel(StrictModel):
     object in R0."""
     results: dict[str, int] = Field(default_factory=dict)
     """The result of that function on success. Services that cannot fail or do not report are not named."""
-    objects: dict[str, ObjectFacts] = Field(default_factory=dict)
+    objects: dict[str, KernelObjectMembers] = Field(default_factory=dict)
     """Keyed by kind, the first word of the names of its services."""
     waits: WaitFunctions | None = None
-    critical: CriticalNesting | None = None
+    critical: CriticalNestingCounter | None = None
     several_cores: MulticoreFacts = Field(default_factory=MulticoreFacts)
-    cpus: dict[str, CpuDifferences] = Field(default_factory=dict)
+    cpus: dict[str, ArchitectureDifferences] = Field(default_factory=dict)
     """Keyed by the `cpu` of a board."""
     classes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Classes of functions by prefix. The first that fits counts."""
@@ -299,7 +299,7 @@ class Kernel(StrictModel):
     """Hardware spinlocks by number."""
 
     @model_validator(mode="after")
-    def _tasks_are_seen(self) -> "Kernel":
+    def _require_current_task_word(self) -> "Kernel":
         """Raises ValueError for a kernel with tasks that does not say which word in memory names the running one."""
         if self.services.get("tasks") and self.probes is None:
             raise ValueError("a kernel with tasks must state under [probes] which word contains the running task")
@@ -310,15 +310,15 @@ class Kernel(StrictModel):
         """Whether the kernel's lowest number is the most urgent priority."""
         return bool(self.memory and self.memory.task_block and self.memory.task_block.urgent_first)
 
-    def reason_lacking(self, service: str) -> str:
+    def why_lacking(self, service: str) -> str:
         """Returns why the kernel lacks a service (or `smp`), as a clause."""
         return self.reasons.get(service, "its kernel.toml says so")
 
-    def reason_unable(self, services: Iterable[str]) -> str | None:
+    def why_lacking_services(self, services: Iterable[str]) -> str | None:
         """Returns why the kernel cannot offer all of these services, as a clause. None if it offers them."""
         for service in services:
             if not self.services.get(service, False):
-                return f"{self.title} has no {service} service: {self.reason_lacking(service)}"
+                return f"{self.title} has no {service} service: {self.why_lacking(service)}"
         return None
 
     def declared_fact(self, name: str) -> str | None:
@@ -334,7 +334,7 @@ class Kernel(StrictModel):
         words = self.arguments.get(service, ("object",))
         return words if len(words) <= 2 else (words[0], words[-1])
 
-    def argument_place(self, service: str, word: str) -> int:
+    def observed_argument_index(self, service: str, word: str) -> int:
         """Returns the index (0 or 1) of the observed argument with this meaning, such as `bytes`. 0 if none has it."""
         words = self.observed_arguments(service)
         return words.index(word) if word in words else 0
@@ -358,26 +358,26 @@ class Kernel(StrictModel):
 
     def without_names(self, absent: Iterable[str]) -> "Kernel":
         """Returns the facts of an earlier version of the kernel, which lacks these names of `[[earlier]]`."""
-        return reduce(_apply_earlier, (earlier for earlier in self.earlier if earlier.name in absent), self)
+        return reduce(_facts_of_earlier_version, (earlier for earlier in self.earlier if earlier.name in absent), self)
 
     @property
-    def comes_as_tree(self) -> bool:
+    def needs_source_tree(self) -> bool:
         """Whether the kernel can be built only from a source tree that its user names."""
         return self.tree is not None and not self.package
 
     def lacking_services(self) -> dict[str, str]:
         """Returns the services that the kernel lacks, each with the reason. `smp` is among them if it runs on one core
         only."""
-        reasons = {service: self.reason_lacking(service) for service, offered in self.services.items() if not offered}
-        return reasons if self.smp else {**reasons, "smp": self.reason_lacking("smp")}
+        reasons = {service: self.why_lacking(service) for service, offered in self.services.items() if not offered}
+        return reasons if self.smp else {**reasons, "smp": self.why_lacking("smp")}
 
-    def for_cpu(self, cpu: str) -> "Kernel":
+    def for_architecture(self, cpu: str) -> "Kernel":
         """Returns the kernel's facts for one architecture, such as `armv7m`."""
-        differences = self.cpus.get(cpu, CpuDifferences())
+        differences = self.cpus.get(cpu, ArchitectureDifferences())
         return self.model_copy(update={"symbols": {**self.symbols, **differences.symbols}})
 
 
-def _apply_earlier(kernel: Kernel, change: EarlierVersion) -> Kernel:
+def _facts_of_earlier_version(kernel: Kernel, change: EarlierVersion) -> Kernel:
     """Returns the facts of an earlier version of the kernel, without what the `[[earlier]]` table says it lacks."""
     why = f"it needs {change.name}, which exists since {kernel.title} {change.since}"
     update = {
@@ -389,12 +389,12 @@ def _apply_earlier(kernel: Kernel, change: EarlierVersion) -> Kernel:
         "waits": change.waits or kernel.waits,
         "behaviour": KernelBehaviour.model_validate({**kernel.behaviour.model_dump(), **change.behaviour}),
         "probes": kernel.probes and KernelProbes.model_validate({**kernel.probes.model_dump(), **change.probes}),
-        "memory": kernel.memory and _memory_before(kernel.memory, change),
+        "memory": kernel.memory and _memory_of_earlier_version(kernel.memory, change),
     }
     return kernel.without_services(change.lacks).model_copy(update=update)
 
 
-def _memory_before(memory: KernelMemory, change: EarlierVersion) -> KernelMemory:
+def _memory_of_earlier_version(memory: KernelMemory, change: EarlierVersion) -> KernelMemory:
     """Returns the facts about memory for an earlier version of the kernel."""
     block = memory.task_block and {**memory.task_block.model_dump(), **change.task_block}
     return KernelMemory.model_validate({**memory.model_dump(), **change.memory, "task_block": block})

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from rtoslab.base import CatalogueError, StrictModel, UnknownNameError
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.claim_schemas import ClaimFile, PaperClaim
-from rtoslab.catalogue.paper_schemas import Paper, PaperMistake, SlipFile
+from rtoslab.catalogue.paper_schemas import Paper, PaperMistake, PaperMistakesFile
 from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import Suite
 from rtoslab.intake import parse_decimal, read_text, validation_problem
@@ -86,9 +86,9 @@ class PaperFolder:
         return read_toml(self.folder / "claims.toml", ClaimFile).claim
 
     @cached_property
-    def slips(self) -> tuple[PaperMistake, ...]:
+    def paper_mistakes(self) -> tuple[PaperMistake, ...]:
         """Returns the mistakes and preconditions of the paper, from slips.toml."""
-        return read_toml(self.folder / "slips.toml", SlipFile).slip
+        return read_toml(self.folder / "slips.toml", PaperMistakesFile).slip
 
     @property
     def paper_numbers(self) -> dict[int, float]:

@@ -99,7 +99,7 @@ class PaperSection(StrictModel):
     over_time: tuple[SampleTrace, ...] = ()
 
 
-class WeighedProgram(StrictModel):
+class MeasuredSizeProgram(StrictModel):
     """A program of firmware/footprint/ whose size is measured for a paper's report."""
 
     kernel: str
@@ -154,7 +154,7 @@ class PaperSetup(StrictModel):
     cores: tuple[int, ...] = ()
     """Empty: all that the suites name."""
 
-    def config_for(self, kernel: str) -> dict[str, str]:
+    def config_for_kernel(self, kernel: str) -> dict[str, str]:
         """Returns the settings that the set-up changes for a kernel."""
         return {**self.config, **self.kernel.get(kernel, {})}
 
@@ -180,7 +180,7 @@ class Paper(StrictModel):
     """A place on an axis -> its name in verdicts and figures, if its own title is unsuitable."""
     condition: tuple[PaperCondition, ...]
     part: tuple[PaperSection, ...]
-    footprint: tuple[WeighedProgram, ...] = ()
+    footprint: tuple[MeasuredSizeProgram, ...] = ()
     setup: tuple[PaperSetup, ...] = ()
 
     @property
@@ -208,7 +208,7 @@ class PaperMistake(StrictModel):
     """The printed figure cannot be what its name says, so that ours over it says nothing. The reason is `says`."""
 
 
-class SlipFile(StrictModel):
+class PaperMistakesFile(StrictModel):
     """The content of `papers/<key>/slips.toml`."""
 
     slip: tuple[PaperMistake, ...] = ()

@@ -89,7 +89,7 @@ class MeasurementPins(StrictModel):
     in_irq: int
 
 
-class RestLevels(StrictModel):
+class UndrivenPinLevels(StrictModel):
     """The levels of pins that nothing drives, because a resistor of the board holds them: buttons, pull-ups.
 
     The virtual board has them from reset. A pin that is driven from outside has the driven level. The chip's own pull
@@ -100,7 +100,7 @@ class RestLevels(StrictModel):
     low: tuple[str, ...] = ()
 
     @model_validator(mode="after")
-    def _pins_are_named_once(self) -> "RestLevels":
+    def _require_each_pin_once(self) -> "UndrivenPinLevels":
         """Raises ValueError for a misspelt pin name, and for a pin that is named twice."""
         names = [*self.high, *self.low]
         for name in names:
@@ -199,7 +199,7 @@ class Board(StrictModel):
     timer: TimerFacts
     uart: SerialPort
     pins: MeasurementPins
-    rest: RestLevels = RestLevels()
+    rest: UndrivenPinLevels = UndrivenPinLevels()
     """No image depends on it."""
     features: dict[str, bool] = Field(default_factory=dict)
     """Caches and prefetchers that an image switches on or off, with what it does unless told otherwise."""
@@ -208,7 +208,7 @@ class Board(StrictModel):
     flash: FlashProgram
 
     @model_validator(mode="after")
-    def _clocks_are_what_they_are_called(self) -> "Board":
+    def _require_clock_frequencies_match_names(self) -> "Board":
         """Raises ValueError for a clock whose divisors give another frequency than its key. Tick and baud rate follow
         the key."""
         for hz, choice in self.clocks.items():
@@ -218,7 +218,7 @@ class Board(StrictModel):
         return self
 
     @model_validator(mode="after")
-    def _resistors_hold_other_pins(self) -> "Board":
+    def _require_undriven_pins(self) -> "Board":
         """Raises ValueError for a level at rest of a pin that the board itself drives, or of a chip whose pins have no
         ports."""
         held = {*self.rest.high, *self.rest.low}

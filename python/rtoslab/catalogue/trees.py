@@ -28,7 +28,7 @@ _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 _WORD: Final = re.compile(r"!?[^\s\",;\\$()]{1,240}")
 
 
-def _check_word(text: str) -> str:
+def _require_plain_word(text: str) -> str:
     """Returns a text that is one plain word. Raises ValueError for characters that CMake would interpret."""
     if not _WORD.fullmatch(text):
         raise ValueError(
@@ -41,7 +41,7 @@ def _check_inside_path(text: str) -> str:
     """Returns a relative path that stays inside the tree. Raises ValueError for any other."""
     if text.removeprefix("!").startswith("/") or ".." in Path(text).parts:
         raise ValueError("it must be relative to the tree and stay inside")
-    return _check_word(text)
+    return _require_plain_word(text)
 
 
 def _check_plain_text(text: str) -> str:
@@ -58,12 +58,12 @@ def _check_id(text: str) -> str:
     return text
 
 
-PlainWord = Annotated[str, AfterValidator(_check_word)]
+PlainWord = Annotated[str, AfterValidator(_require_plain_word)]
 InsidePath = Annotated[str, AfterValidator(_check_inside_path)]
 PlainText = Annotated[str, AfterValidator(_check_plain_text)]
 
 
-class TreePart(StrictModel):
+class CompiledTreePart(StrictModel):
     """The compiled part of a tree: file patterns (`!` before one excludes files), header folders, macros."""
 
     sources: tuple[InsidePath, ...] = ()
@@ -72,7 +72,7 @@ class TreePart(StrictModel):
     flags: tuple[PlainWord, ...] = ()
 
 
-class SourceTree(TreePart):
+class SourceTree(CompiledTreePart):
     """A kernel's source tree that a user named: the content of `<id>.toml` in the user's folder of trees."""
 
     id: Annotated[str, AfterValidator(_check_id)]
@@ -87,10 +87,10 @@ class SourceTree(TreePart):
     absent: tuple[PlainWord, ...] = ()
     """Names that later versions of the kernel have (`[[earlier]]` of the port)."""
     exports: dict[str, PlainText] = Field(default_factory=dict)
-    """For a kernel that builds itself: the folder of each export, by its purpose (`export_key`)."""
+    """For a kernel that builds itself: the folder of each export, by its purpose (`kernel_export_key`)."""
     linked: tuple[InsidePath, ...] = Field(default=(), exclude=True)
     """For one export: patterns of the files that are linked, or read without a compiler."""
-    cores: dict[str, TreePart] = Field(default_factory=dict)
+    cores: dict[str, CompiledTreePart] = Field(default_factory=dict)
     """Keyed by a board's core, beside what is for all of them."""
 
     def export_tree(self, key: str, headers: tuple[str, ...], linked: tuple[str, ...]) -> "SourceTree":
@@ -99,10 +99,10 @@ class SourceTree(TreePart):
         part = {"path": self.exports[key], "exports": {}, "headers": headers, "linked": linked}
         return self.model_copy(update=part)
 
-    def part_for_core(self, core: str) -> TreePart:
+    def compiled_part_for_core(self, core: str) -> CompiledTreePart:
         """Returns the sources, headers, macros and compiler flags for a processor core."""
-        own = self.cores.get(core, TreePart())
-        return TreePart(
+        own = self.cores.get(core, CompiledTreePart())
+        return CompiledTreePart(
             sources=(*self.sources, *own.sources),
             headers=(*self.headers, *own.headers),
             defines=(*self.defines, *own.defines),
@@ -110,7 +110,7 @@ class SourceTree(TreePart):
         )
 
 
-def export_key(board: str, cores: int, opt: str = DEFAULT_OPT) -> str:
+def kernel_export_key(board: str, cores: int, opt: str = DEFAULT_OPT) -> str:
     """Returns the key of a kernel's export: board, number of cores, and the optimisation unless it is the default
     one."""
     return f"{board}-{cores}{'' if opt == DEFAULT_OPT else opt}"
@@ -130,7 +130,7 @@ def trees_folder() -> Path:
     return Path(named).resolve() if named else platformdirs.user_config_path("rtoslab") / "trees"
 
 
-def description_path(ident: str) -> Path:
+def tree_description_path(ident: str) -> Path:
     """Returns the path of the description of a source tree. Raises CatalogueError for an invalid id."""
     try:
         return trees_folder() / f"{_check_id(ident)}.toml"
@@ -149,7 +149,7 @@ def make_tree(facts: Mapping[str, Any]) -> SourceTree:
         ) from None
 
 
-def path_variable(ident: str) -> str:
+def tree_path_variable(ident: str) -> str:
     """Returns the name of the environment variable that can move a tree to another folder."""
     return PATH_VARIABLE + re.sub(r"[^A-Z0-9]", "_", ident.upper())
 
@@ -168,13 +168,13 @@ def read_tree(path: Path) -> SourceTree:
             f"{path} has id = {tree.id!r}, but the id must be the file's name; rename one, or run "
             "`rtoslab tree add` again."
         )
-    named = os.environ.get(path_variable(tree.id))
+    named = os.environ.get(tree_path_variable(tree.id))
     if not named:
         return tree
     try:
         return tree.model_copy(update={"path": _check_plain_text(str(Path(named).absolute()))})
     except ValueError as cause:
-        raise CatalogueError(f"{path_variable(tree.id)}: {cause}; set it to another folder.") from None
+        raise CatalogueError(f"{tree_path_variable(tree.id)}: {cause}; set it to another folder.") from None
 
 
 def port_folders(root: Path) -> list[Path]:
@@ -183,22 +183,22 @@ def port_folders(root: Path) -> list[Path]:
     return [root / "firmware" / "kernels", *(Path(part).absolute() for part in named.split(os.pathsep) if part)]
 
 
-def tree_toml(tree: SourceTree) -> str:
+def tree_as_toml(tree: SourceTree) -> str:
     """Returns the description of a source tree as TOML, with each list on one line, as CMake needs it."""
     lines = [
         f"# The sources of `--kernel {tree.id}`. You may edit this file; `rtoslab tree check {tree.id}` tests it.",
         *(f'{key} = "{getattr(tree, key)}"' for key in ("id", "port", "path", "version")),
-        *([f"lacks = {_toml_list(tree.lacks)}"] if tree.exports else _part_lines(tree)),
+        *([f"lacks = {_toml_list(tree.lacks)}"] if tree.exports else _tree_part_toml_lines(tree)),
         *([f"absent = {_toml_list(tree.absent)}"] if tree.absent else []),
     ]
     if tree.exports:
         lines += ["", "[exports]", *(f'{key} = "{path}"' for key, path in sorted(tree.exports.items()))]
     for core, part in tree.cores.items():
-        lines += ["", f"[cores.{core}]", *_part_lines(part)]
+        lines += ["", f"[cores.{core}]", *_tree_part_toml_lines(part)]
     return "\n".join(lines) + "\n"
 
 
-def _part_lines(part: TreePart) -> Iterable[str]:
+def _tree_part_toml_lines(part: CompiledTreePart) -> Iterable[str]:
     """Yields the TOML lines for sources, headers, macros and flags."""
     for key in ("sources", "headers", "defines", "flags"):
         yield f"{key} = {_toml_list(getattr(part, key))}"

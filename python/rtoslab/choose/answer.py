@@ -17,7 +17,7 @@ _MOST_REASONS: Final = 2
 """The largest number of different reasons that a sentence on several kernels gives."""
 
 
-def answer_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> list[str]:
+def answer_in_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> list[str]:
     """Returns the answer to which kernel is best for a use, as sentences. `names`: titles of kernels and board."""
     scores = comparison.kernel_scores
     left_out = _lacking_sentences(comparison, names)
@@ -32,19 +32,21 @@ def answer_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> 
     left_out += _too_few_figures_sentences(comparison, names)
     if not scores:
         return ["These kernels have no figures of the same operations, so they are not ranked.", *left_out]
-    leaders = [scores[0], *(score for score in scores[1:] if not _is_behind(scores[0], score))]
+    leaders = [scores[0], *(score for score in scores[1:] if not _is_clearly_behind(scores[0], score))]
     sentences = [
-        _leader_sentence(comparison, scores, names) if len(leaders) == 1 else _tie_sentence(comparison, leaders, names)
+        _leader_sentence(comparison, scores, names)
+        if len(leaders) == 1
+        else _joint_leaders_sentence(comparison, leaders, names)
     ]
-    return [*sentences, _against_sentence(comparison, scores[0].kernel, names), *left_out]
+    return [*sentences, _disadvantages_sentence(comparison, scores[0].kernel, names), *left_out]
 
 
-def _is_behind(first: KernelScore, other: KernelScore) -> bool:
+def _is_clearly_behind(first: KernelScore, other: KernelScore) -> bool:
     """Whether a kernel is clearly behind the first one."""
     return other is not first and other.ratio.is_known and other.ratio.smallest > 1
 
 
-def _purpose_phrase(comparison: KernelComparison) -> str:
+def _use_in_words(comparison: KernelComparison) -> str:
     """Returns the use of a comparison in words."""
     use = comparison.question.use
     return "By " + use if use.startswith("your") else "Over all" if use == "general" else f"For {use}"
@@ -54,17 +56,19 @@ def _leader_sentence(comparison: KernelComparison, scores: Sequence[KernelScore]
     """Returns the sentence on the leading kernel and the distance of the others."""
     first, second, last = scores[0], scores[1], scores[-1]
     sentence = (
-        f"{_purpose_phrase(comparison)} on the {names[comparison.board]} {names[first.kernel]} leads: in the weighted "
-        f"mean of {count_text(second.operations, 'operation')} {names[second.kernel]} needs {times_text(second.ratio)} "
-        "as much"
+        f"{_use_in_words(comparison)} on the {names[comparison.board]} {names[first.kernel]} leads: in the weighted "
+        f"mean of {count_text(second.operations, 'operation')} {names[second.kernel]} needs "
+        f"{ratio_times_text(second.ratio)} as much"
     )
     if last is not second:
-        sentence += f" and {names[last.kernel]} {times_text(last.ratio)}"
+        sentence += f" and {names[last.kernel]} {ratio_times_text(last.ratio)}"
         sentence += f" in {last.operations}" if last.operations != second.operations else ""
     return f"{sentence}. It is the best, or as good as the best, in {first.firsts} of {first.operations}."
 
 
-def _tie_sentence(comparison: KernelComparison, leaders: Sequence[KernelScore], names: Mapping[str, str]) -> str:
+def _joint_leaders_sentence(
+    comparison: KernelComparison, leaders: Sequence[KernelScore], names: Mapping[str, str]
+) -> str:
     """Returns the sentence on kernels that lead together."""
     known = all(leader.ratio.is_known for leader in leaders)
     reason = (
@@ -72,19 +76,23 @@ def _tie_sentence(comparison: KernelComparison, leaders: Sequence[KernelScore], 
         if known
         else "some figures were measured in one placement of the code, and another placement could reverse their order"
     )
-    listed = _names_text([names[leader.kernel] for leader in leaders])
-    return f"{_purpose_phrase(comparison)} on the {names[comparison.board]} {listed} are equally good: {reason}."
+    listed = _first_names_text([names[leader.kernel] for leader in leaders])
+    return f"{_use_in_words(comparison)} on the {names[comparison.board]} {listed} are equally good: {reason}."
 
 
-def _against_sentence(comparison: KernelComparison, kernel: str, names: Mapping[str, str]) -> str:
+def _disadvantages_sentence(comparison: KernelComparison, kernel: str, names: Mapping[str, str]) -> str:
     """Returns the sentence on the disadvantages of a kernel."""
     result = clear_disadvantages(comparison, kernel)[:_MOST_ARGUMENTS]
-    arguments = [f"{operation.title} {times_text(ratio)} that of {names[other]}" for operation, other, ratio in result]
+    arguments = [
+        f"{operation.title} {ratio_times_text(ratio)} that of {names[other]}" for operation, other, ratio in result
+    ]
     lacks = comparison.services.get(kernel, {})
     weighted = [item for item in comparison.operations if item.id in comparison.question.weights]
     absent = dict.fromkeys(service for item in weighted for service in item.services if service in lacks)
     arguments += (
-        [f"it lacks {_names_text([_lack_text(service, lacks[service]) for service in absent])}"] if absent else []
+        [f"it lacks {_first_names_text([_lack_with_reason(service, lacks[service]) for service in absent])}"]
+        if absent
+        else []
     )
     if not arguments:
         return f"In no measured operation is {names[kernel]} worse."
@@ -96,12 +104,12 @@ def clear_disadvantages(comparison: KernelComparison, kernel: str) -> list[tuple
     arguments = []
     for operation in comparison.operations:
         best = comparison.best_kernels(operation, comparison.kernel_ranking)
-        mine = comparison.operation_cell(kernel, operation).band
+        mine = comparison.operation_figure(kernel, operation).band
         if not best or mine is None or kernel in best or not mine.smallest:
             continue
-        theirs = comparison.operation_cell(best[0], operation).band
+        theirs = comparison.operation_figure(best[0], operation).band
         if theirs is not None and theirs.smallest > 0:
-            ratio = comparison.figure_ratio(kernel, best[0], operation)
+            ratio = comparison.times_worse_than(kernel, best[0], operation)
             if ratio.is_claimed and ratio.value >= _WORTH_TELLING:
                 arguments.append((operation, best[0], ratio))
     return sorted(arguments, key=lambda row: -row[2].value)
@@ -113,43 +121,44 @@ def _lacking_sentences(comparison: KernelComparison, names: Mapping[str, str]) -
     for kernel in comparison.kernels:
         if comparison.lacking[kernel]:
             groups.setdefault(comparison.lacking[kernel], []).append(kernel)
-    return [
-        (
-            f"{_join(names[kernel] for kernel in kernels)} {'is' if len(kernels) == 1 else 'are'} not ranked, because "
-            f"{'it lacks' if len(kernels) == 1 else 'they lack'} "
-            f"{_join(_lack_text(service, _common_reason(comparison, kernels, service)) for service in services)}."
+    sentences = []
+    for services, kernels in groups.items():
+        is_one = len(kernels) == 1
+        lacks = (_lack_with_reason(name, _shared_lack_reason(comparison, kernels, name)) for name in services)
+        sentences.append(
+            f"{_join_names(names[kernel] for kernel in kernels)} {'is' if is_one else 'are'} not ranked, because "
+            f"{'it lacks' if is_one else 'they lack'} {_join_names(lacks)}."
         )
-        for services, kernels in groups.items()
-    ]
+    return sentences
 
 
-def _common_reason(comparison: KernelComparison, kernels: Sequence[str], service: str) -> str:
+def _shared_lack_reason(comparison: KernelComparison, kernels: Sequence[str], service: str) -> str:
     """Returns why kernels lack a service: their reasons, or nothing if these are more than a sentence can hold."""
     reasons = dict.fromkeys(comparison.services[kernel][service] for kernel in kernels)
     return "; ".join(reasons) if len(reasons) <= _MOST_REASONS else ""
 
 
-def _lack_text(service: str, reason: str) -> str:
+def _lack_with_reason(service: str, reason: str) -> str:
     """Returns a service that a kernel lacks, with the reason. The name of the service alone could mislead: a kernel
     whose queues hold pointers lacks the port contract's `queue`, but it has queues.
     """
     return f"{service} ({reason})" if reason else service
 
 
-def times_text(ratio: FigureRatio) -> str:
+def ratio_times_text(ratio: FigureRatio) -> str:
     """Returns a ratio as `1.72 times`, with its range if the placement of the code changes it."""
     text, least, most = (f"{number:.2f}" for number in (ratio.value, ratio.smallest, ratio.largest))
     return f"{text} times" if least == most else f"{text} times ({least} to {most})"
 
 
-def _names_text(words: Sequence[str]) -> str:
+def _first_names_text(words: Sequence[str]) -> str:
     """Returns the first words of a list, and the number of further ones, for a sentence."""
     if len(words) > _MANY:
         return f"{', '.join(words[:_MANY])} and {len(words) - _MANY} more"
-    return _join(words)
+    return _join_names(words)
 
 
-def _join(words: Iterable[str]) -> str:
+def _join_names(words: Iterable[str]) -> str:
     """Returns all words as a list in a sentence."""
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last
@@ -168,7 +177,7 @@ def _too_few_figures_sentences(comparison: KernelComparison, names: Mapping[str,
 def partly_present_text(comparison: KernelComparison, names: Mapping[str, str]) -> str:
     """Returns a sentence on operations that only some of the ranked kernels have. Empty if there are none."""
     services = [
-        f"{operation.title} (not {_names_text([names[kernel] for kernel in kernels])})"
+        f"{operation.title} (not {_first_names_text([names[kernel] for kernel in kernels])})"
         for operation, kernels in comparison.partly_present
     ]
     return (

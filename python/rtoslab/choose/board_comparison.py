@@ -28,7 +28,7 @@ class OperationFigure:
     n: int = 0
 
     @property
-    def is_single_placement(self) -> bool:
+    def may_change_with_placement(self) -> bool:
         """Whether the figure was measured in one placement, and another placement could change it."""
         return self.band is not None and not self.band.is_known
 
@@ -62,7 +62,7 @@ class KernelComparison:
     services: Mapping[str, Mapping[str, str]]
     """Kernel -> all services that it lacks, each with the reason."""
 
-    def operation_cell(self, kernel: str, operation: ComparedOperation) -> OperationFigure:
+    def operation_figure(self, kernel: str, operation: ComparedOperation) -> OperationFigure:
         """Returns the figure of a kernel for an operation (such as a context switch), or the reason why there is
         none."""
         return self.cells[kernel, operation.id]
@@ -78,13 +78,13 @@ class KernelComparison:
         Empty without a figure."""
         among = self.kernels if kernels is None else kernels
         known = [
-            (kernel, band) for kernel in among if (band := self.operation_cell(kernel, operation).band) is not None
+            (kernel, band) for kernel in among if (band := self.operation_figure(kernel, operation).band) is not None
         ]
         if not known:
             return ()
         ordered = sorted(known, key=lambda pair: pair[1].median, reverse=operation.better == "more")
         first = ordered[0]
-        near = [kernel for kernel, band in ordered[1:] if not _differ_everywhere(first[1], band)]
+        near = [kernel for kernel, band in ordered[1:] if not _differ_in_all_placements(first[1], band)]
         return (first[0], *near)
 
     @cached_property
@@ -94,14 +94,14 @@ class KernelComparison:
         return tuple(
             operation
             for operation in self._operations_by_weight
-            if sum(self._is_counted(kernel, operation) for kernel in self.kernel_ranking) > 1
+            if sum(self._does_figure_count(kernel, operation) for kernel in self.kernel_ranking) > 1
         )
 
     @property
     def partly_present(self) -> list[tuple[ComparedOperation, list[str]]]:
         """Returns the operations with a weight for which some ranked kernels have no figure, with these kernels."""
         missing = [
-            (operation, [name for name in self.kernel_ranking if not self._is_counted(name, operation)])
+            (operation, [name for name in self.kernel_ranking if not self._does_figure_count(name, operation)])
             for operation in self._operations_by_weight
         ]
         return [(kernel, kernels) for kernel, kernels in missing if kernels]
@@ -132,9 +132,9 @@ class KernelComparison:
         scores_ = [
             KernelScore(
                 kernel,
-                self._mean_by_weight(
+                self._weighted_mean_ratio(
                     [
-                        (operation, self.figure_ratio(kernel, leader, operation))
+                        (operation, self.times_worse_than(kernel, leader, operation))
                         for operation in self._shared_operations(kernel, leader)
                     ]
                 ),
@@ -154,52 +154,52 @@ class KernelComparison:
         """Returns the sum of the operations' weights."""
         return sum(self.question.weights[operation.id] for operation in operations)
 
-    def _is_counted(self, kernel: str, operation: ComparedOperation) -> bool:
+    def _does_figure_count(self, kernel: str, operation: ComparedOperation) -> bool:
         """Whether a kernel's figure for an operation counts: it is above zero, and another placement of the code cannot
         change it."""
-        cell = self.operation_cell(kernel, operation)
-        return cell.band is not None and cell.band.smallest > 0 and not cell.is_single_placement
+        cell = self.operation_figure(kernel, operation)
+        return cell.band is not None and cell.band.smallest > 0 and not cell.may_change_with_placement
 
     def _shared_operations(self, *kernels: str) -> list[ComparedOperation]:
         """Returns the operations of the ranking for which all these kernels have a figure."""
         return [
             operation
             for operation in self.counted_operations
-            if all(self._is_counted(kernel, operation) for kernel in kernels)
+            if all(self._does_figure_count(kernel, operation) for kernel in kernels)
         ]
 
     def _ratio_to_best(self, kernel: str, known: Sequence[str]) -> FigureRatio:
         """Returns the weighted mean ratio of a kernel to the best one of the kernels `known` in each operation."""
         ratios = []
         for operation in self._shared_operations(kernel):
-            having = [name for name in known if self._is_counted(name, operation)]
+            having = [name for name in known if self._does_figure_count(name, operation)]
             sign = -1 if operation.better == "more" else 1
-            best = min(having, key=lambda name: sign * _cell_median(self.operation_cell(name, operation)))
-            ratios.append((operation, self.figure_ratio(kernel, best, operation)))
-        return self._mean_by_weight(ratios)
+            best = min(having, key=lambda name: sign * _median_of_figure(self.operation_figure(name, operation)))
+            ratios.append((operation, self.times_worse_than(kernel, best, operation)))
+        return self._weighted_mean_ratio(ratios)
 
-    def _mean_by_weight(self, ratios: Sequence[tuple[ComparedOperation, FigureRatio]]) -> FigureRatio:
+    def _weighted_mean_ratio(self, ratios: Sequence[tuple[ComparedOperation, FigureRatio]]) -> FigureRatio:
         """Returns the weighted geometric mean of ratios by operation. It is marked as unknown if there are none."""
         whole = self._total_weight(operation for operation, _ in ratios)
         if not whole:
             return FigureRatio(1.0, 1.0, 1.0, is_known=False)
 
-        def weighted_mean(numbers: Iterable[float]) -> float:
+        def weighted_geometric_mean(numbers: Iterable[float]) -> float:
             """Returns the weighted geometric mean of the numbers."""
             weights = (self.question.weights[operation.id] for operation, _ in ratios)
             return exp(sum(weight * log(number) for weight, number in zip(weights, numbers, strict=True)) / whole)
 
         return FigureRatio(
-            weighted_mean(ratio.value for _, ratio in ratios),
-            weighted_mean(ratio.smallest for _, ratio in ratios),
-            weighted_mean(ratio.largest for _, ratio in ratios),
+            weighted_geometric_mean(ratio.value for _, ratio in ratios),
+            weighted_geometric_mean(ratio.smallest for _, ratio in ratios),
+            weighted_geometric_mean(ratio.largest for _, ratio in ratios),
             all(ratio.is_known for _, ratio in ratios),
         )
 
-    def figure_ratio(self, kernel: str, other: str, operation: ComparedOperation) -> FigureRatio:
+    def times_worse_than(self, kernel: str, other: str, operation: ComparedOperation) -> FigureRatio:
         """Returns how many times worse `kernel` is than `other` in one operation, above 1 if it is worse. Raises
         ValueError without figures."""
-        mine, theirs = self.operation_cell(kernel, operation).band, self.operation_cell(other, operation).band
+        mine, theirs = self.operation_figure(kernel, operation).band, self.operation_figure(other, operation).band
         if mine is None or theirs is None:
             raise ValueError(f"{operation.id} has no figure of {kernel} and {other}")
         if kernel == other:
@@ -207,13 +207,13 @@ class KernelComparison:
         return theirs.ratio_to(mine) if operation.better == "more" else mine.ratio_to(theirs)
 
 
-def _cell_median(cell: OperationFigure) -> float:
+def _median_of_figure(cell: OperationFigure) -> float:
     """Returns the median of a figure over placements of the code."""
     assert cell.band is not None
     return cell.band.median
 
 
-def _differ_everywhere(one: PlacementBand, other: PlacementBand) -> bool:
+def _differ_in_all_placements(one: PlacementBand, other: PlacementBand) -> bool:
     """Whether two figures differ in the same direction for all placements of their code."""
     return (
         one.ratio_to(other).is_claimed
@@ -234,7 +234,7 @@ def make_comparison(
     on_board = {kernel: [row for row in own if row.stands_for.board == board] for kernel, own in rows.items()}
     kernels = tuple(kernel for kernel, own in on_board.items() if any(row.values for row in own))
     cells = {
-        (kernel, operation.id): _find_cell(on_board[kernel], operation, services.get(kernel, {}))
+        (kernel, operation.id): _find_operation_figure(on_board[kernel], operation, services.get(kernel, {}))
         for kernel in kernels
         for operation in operations
     }
@@ -243,7 +243,9 @@ def make_comparison(
     return KernelComparison(board, question, kernels, shown, cells, lacking, services)
 
 
-def _find_cell(rows: Sequence[StoredRow], operation: ComparedOperation, lacks: Mapping[str, str]) -> OperationFigure:
+def _find_operation_figure(
+    rows: Sequence[StoredRow], operation: ComparedOperation, lacks: Mapping[str, str]
+) -> OperationFigure:
     """Returns the figure for an operation among a kernel's stored rows, or the reason why there is none. `lacks` are
     missing services."""
     key = (operation.benchmark, operation.cores)
@@ -251,7 +253,7 @@ def _find_cell(rows: Sequence[StoredRow], operation: ComparedOperation, lacks: M
     for row in own:
         values = select_values(row.values, operation.figure_selector)
         if values:
-            return _value_cell(values[0], one_of_many=row.single_placement)
+            return _operation_figure_of_value(values[0], one_of_many=row.single_placement)
     for service in operation.services:
         if service in lacks:
             return OperationFigure(None, lacks[service])
@@ -259,7 +261,7 @@ def _find_cell(rows: Sequence[StoredRow], operation: ComparedOperation, lacks: M
     return OperationFigure(None, reasons[0] if reasons else NOT_MEASURED)
 
 
-def _value_cell(value: MeasuredValue, *, one_of_many: bool) -> OperationFigure:
+def _operation_figure_of_value(value: MeasuredValue, *, one_of_many: bool) -> OperationFigure:
     """Returns a measured value as the figure of an operation. `one_of_many` tells that another placement of the code
     may change it."""
     band = value.placement_band

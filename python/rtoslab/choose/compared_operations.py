@@ -51,7 +51,7 @@ class OperationFile(StrictModel):
     """The service that the background calls in the phase sweep."""
 
 
-class WeightFile(StrictModel):
+class OperationWeightsFile(StrictModel):
     """The content of the file that `--weights` reads: how much each operation counts, by its id."""
 
     weights: dict[str, float]
@@ -72,7 +72,7 @@ def read_operations() -> OperationFile:
     return read_toml(Path(str(files("rtoslab.choose") / "operations.toml")), OperationFile)
 
 
-def make_question(
+def make_choice_criteria(
     operation_file: OperationFile,
     services: Mapping[str, str],
     use: str = GENERAL,
@@ -91,16 +91,16 @@ def make_question(
             raise UnknownNameError("service", service, services)
     own = {operation.id: operation.weights.get(use, 0.0) for operation in operation_file.operation}
     if weights is not None:
-        own = _own_weights(operation_file, weights)
+        own = _read_user_weights(operation_file, weights)
     counted = {name: weight for name, weight in own.items() if weight > 0}
     return ChoiceCriteria(
         "your weights" if weights else use, counted, tuple(dict.fromkeys([*operation_file.needs[use], *needs]))
     )
 
 
-def _own_weights(operation_file: OperationFile, path: Path) -> dict[str, float]:
+def _read_user_weights(operation_file: OperationFile, path: Path) -> dict[str, float]:
     """Returns the weights of operations in a user's file, by id. Raises PlanError, UnknownNameError."""
-    weights = read_toml(path, WeightFile).weights
+    weights = read_toml(path, OperationWeightsFile).weights
     names = [operation.id for operation in operation_file.operation]
     for name, weight in weights.items():
         if name not in names:

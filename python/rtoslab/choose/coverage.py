@@ -16,7 +16,7 @@ class FigureCoverage:
     """Benchmarks without a figure, each with the reason, once for each number of cores."""
 
 
-def board_coverage(matrix: KernelMatrix) -> dict[str, FigureCoverage]:
+def figure_coverage_by_board(matrix: KernelMatrix) -> dict[str, FigureCoverage]:
     """Returns, for each board, how many of a kernel's measurements have a figure."""
     cells = {}
     for board in dict.fromkeys(row.stands_for.board for row in matrix.rows):
@@ -30,7 +30,7 @@ def missing_reasons(matrices: Sequence[KernelMatrix]) -> list[tuple[str, str, li
     """Returns why figures of kernels are missing: kernel, reason, benchmarks, boards."""
     by_cell: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
     for matrix in matrices:
-        for board, covered in board_coverage(matrix).items():
+        for board, covered in figure_coverage_by_board(matrix).items():
             for benchmark, reason in covered.missing:
                 benchmarks, boards = by_cell.setdefault((matrix.kernel, reason), ({}, {}))
                 benchmarks[benchmark], boards[board] = None, None

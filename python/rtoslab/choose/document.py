@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rtoslab.base import count_text
-from rtoslab.choose.answer import answer_sentences, partly_present_text
+from rtoslab.choose.answer import answer_in_sentences, partly_present_text
 from rtoslab.choose.board_comparison import KernelComparison, OperationFigure
 from rtoslab.choose.compared_operations import ComparedOperation
 from rtoslab.parity import UnfairDifference
@@ -34,15 +34,15 @@ _HOW = (
 )
 
 
-def cell_text(cell: OperationFigure, *, is_best: bool) -> str:
+def marked_median_text(cell: OperationFigure, *, is_best: bool) -> str:
     """Returns a figure as text for a table: the median with its marks (`*` best, `?` one placement), or a dash."""
     if cell.band is None:
         return ABSENT
-    marks = SINGLE_PLACEMENT if cell.is_single_placement else BEST if is_best else ""
+    marks = SINGLE_PLACEMENT if cell.may_change_with_placement else BEST if is_best else ""
     return f"{cycles_text(cell.band.median)}{marks}"
 
 
-def choice_document(
+def kernel_choice_report(
     comparison: KernelComparison,
     names: Mapping[str, str],
     unequal: Sequence[UnfairDifference],
@@ -53,14 +53,14 @@ def choice_document(
     kernels = [names[kernel] for kernel in comparison.kernels]
     sections = [
         _figures_section(comparison, names),
-        _bars_section(comparison, names),
-        _unequal_section(unequal),
-        _absent_section(comparison, names),
+        _operation_bars_section(comparison, names),
+        _unequal_builds_section(unequal),
+        _missing_figures_section(comparison, names),
     ]
     document = ReportDocument(
         title=f"{count_text(len(kernels), 'kernel')} on the {names[comparison.board]}",
         subtitle=", ".join(kernels),
-        summary=" ".join(answer_sentences(comparison, names)),
+        summary=" ".join(answer_in_sentences(comparison, names)),
         sections=tuple(
             section for section in sections if section.charts or any(table.rows for table in section.tables)
         ),
@@ -91,21 +91,21 @@ def kernel_comparison_table(comparison: KernelComparison, names: Mapping[str, st
 
 def _cell_text_with_band(comparison: KernelComparison, kernel: str, operation: ComparedOperation) -> str:
     """Returns a figure with its marks and its range over placements of the code, as text for a table."""
-    cell = comparison.operation_cell(kernel, operation)
+    cell = comparison.operation_figure(kernel, operation)
     if cell.band is None:
         return ABSENT
-    marks = cell_text(cell, is_best=kernel in comparison.best_kernels(operation)).lstrip("0123456789,.")
+    marks = marked_median_text(cell, is_best=kernel in comparison.best_kernels(operation)).lstrip("0123456789,.")
     return f"{band_text(cell.band, cycles_text)}{marks}"
 
 
-def _bars_section(comparison: KernelComparison, names: Mapping[str, str]) -> ReportSection:
+def _operation_bars_section(comparison: KernelComparison, names: Mapping[str, str]) -> ReportSection:
     """Returns the report section with bar charts: one chart for each unit, with a panel for each operation."""
     charts = []
     for unit in dict.fromkeys(operation.unit for operation in comparison.operations):
         rows: list[dict[str, Any]] = []
         for operation in comparison.operations:
             for kernel in comparison.kernels:
-                band = comparison.operation_cell(kernel, operation).band
+                band = comparison.operation_figure(kernel, operation).band
                 if operation.unit == unit and band is not None:
                     mark = {"x": operation.title, "series": names[kernel], "kernel": kernel, "y": band.median}
                     rows.append({**mark, "text": f"{band.median:,.0f}", **band_ends(band)})
@@ -114,19 +114,19 @@ def _bars_section(comparison: KernelComparison, names: Mapping[str, str]) -> Rep
     return ReportSection("bars", "Operation by operation", (), tuple(charts))
 
 
-def _unequal_section(unequal: Sequence[UnfairDifference]) -> ReportSection:
+def _unequal_builds_section(unequal: Sequence[UnfairDifference]) -> ReportSection:
     """Returns the report section on unequal conditions of the compared builds."""
     rows = [[unfairness.concept.title, unfairness.sentence, unfairness.cost_text] for unfairness in unequal]
     table = TableData("Unequal conditions", ("what", "how", "its cost"), rows)
     return ReportSection("unequal", "Unequal conditions", (), (), (table,))
 
 
-def _absent_section(comparison: KernelComparison, names: Mapping[str, str]) -> ReportSection:
+def _missing_figures_section(comparison: KernelComparison, names: Mapping[str, str]) -> ReportSection:
     """Returns the report section on missing figures, with their reasons."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for kernel in comparison.kernels:
         for operation in comparison.operations:
-            cell = comparison.operation_cell(kernel, operation)
+            cell = comparison.operation_figure(kernel, operation)
             if cell.band is None:
                 reasons.setdefault((names[kernel], cell.reason), []).append(operation.title)
     rows = [[kernel, ", ".join(titles), reason] for (kernel, reason), titles in reasons.items()]

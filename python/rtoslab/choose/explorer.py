@@ -24,7 +24,7 @@ _HOW: Final = (
 )
 
 
-def explorer_page(
+def choice_explorer_page(
     operation_file: OperationFile,
     matrices: Sequence[KernelMatrix],
     titles: Mapping[str, str],
@@ -36,7 +36,7 @@ def explorer_page(
     `titles` are of kernels and boards. `shown_kernels` are shown at first. `lacks` has, by kernel, the services that it
     does not have.
     """
-    data = explorer_data(operation_file, matrices, titles, shown_kernels, lacks)
+    data = choice_explorer_data(operation_file, matrices, titles, shown_kernels, lacks)
     folder = files("rtoslab.choose") / "web"
     page = web_page((folder / "explorer.js").read_text(encoding="utf-8"))
     css = page.css + (folder / "explorer.css").read_text(encoding="utf-8")
@@ -62,7 +62,7 @@ def explorer_page(
     )
 
 
-def explorer_data(
+def choice_explorer_data(
     operation_file: OperationFile,
     matrices: Sequence[KernelMatrix],
     titles: Mapping[str, str],
@@ -78,7 +78,7 @@ def explorer_data(
         compared = make_comparison(board, ChoiceCriteria("general", {}), operation_file.operation, rows, lacks)
         figures[board] = {
             kernel: {
-                operation.id: _figure_data(cell)
+                operation.id: _figure_for_script(cell)
                 for operation in operation_file.operation
                 if (cell := compared.cells[kernel, operation.id]).band is not None
             }
@@ -100,10 +100,10 @@ def explorer_data(
     }
 
 
-def _figure_data(cell: OperationFigure) -> dict[str, Any]:
+def _figure_for_script(cell: OperationFigure) -> dict[str, Any]:
     """Returns one figure in the form that the page's script reads."""
     assert cell.band is not None
     return {
         "median": cell.band.median, "least": cell.band.smallest, "most": cell.band.largest,
-        "known": not cell.is_single_placement,
+        "known": not cell.may_change_with_placement,
     }  # fmt: skip

@@ -17,16 +17,16 @@ _COMMON: Final = ("CMakeLists.txt", "chips", "cmake", "core", "cpus", "footprint
 _NO_CODE: Final = ".md"
 
 
-def firmware_digest(root: Path, port: str, board: str) -> str:
+def measured_firmware_digest(root: Path, port: str, board: str) -> str:
     """Returns the digest of all firmware code in the checkout on which a kernel's figures on a board depend.
 
     `port` is the folder in `firmware/kernels` that the kernel is built by.
     """
-    lines = sorted(f"{today_code(root, name)} {name}" for name in _source_paths(root, port, board))
+    lines = sorted(f"{today_code(root, name)} {name}" for name in _measured_source_paths(root, port, board))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]
 
 
-def _source_paths(root: Path, port: str, board: str) -> Iterator[str]:
+def _measured_source_paths(root: Path, port: str, board: str) -> Iterator[str]:
     """Yields the paths of the firmware's source files on which a kernel's figures on a board depend."""
     experiments = matrix_suite(root).experiments
     benchmarks = {f"benchmarks/{name}" for experiment in experiments for name in experiment.benchmarks}

@@ -9,7 +9,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.choose.board_comparison import NOT_MEASURED
 from rtoslab.choose.matrix_file import KernelMatrix
 from rtoslab.choose.matrix_points import MatrixPoint
-from rtoslab.choose.measured_code import firmware_digest
+from rtoslab.choose.measured_code import measured_firmware_digest
 from rtoslab.measure import point_id
 from rtoslab.reference import StoredRow, row_from_points
 from rtoslab.results import FailedPoint, MeasuredPoint
@@ -65,14 +65,14 @@ def board_manifests(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict
             selected["kernel_config"] = {name: value for name, value in macros.items() if name in parity}
             by_board[point.board] = {
                 "build": selected,
-                "firmware": firmware_digest(catalogue.root, port, point.board),
+                "firmware": measured_firmware_digest(catalogue.root, port, point.board),
                 "port": port,
                 "target": {"timing_version": target.get("timing_version")},
             }
     return by_board
 
 
-def merge_matrix(old: KernelMatrix | None, new: KernelMatrix, boards: Collection[str]) -> KernelMatrix:
+def replace_boards_of_matrix(old: KernelMatrix | None, new: KernelMatrix, boards: Collection[str]) -> KernelMatrix:
     """Returns a kernel's new figures for these boards, and the old ones for all others."""
     if old is None:
         return new
@@ -81,14 +81,14 @@ def merge_matrix(old: KernelMatrix | None, new: KernelMatrix, boards: Collection
     return replace(new, rows=(*unchanged, *new.rows), manifests={**manifests, **new.manifests})
 
 
-def matrix_changes(root: Path, matrix: KernelMatrix) -> list[str]:
+def changes_since_matrix(root: Path, matrix: KernelMatrix) -> list[str]:
     """Returns what has changed since a kernel's figures were measured, as texts such as "the virtual board". Empty if
     nothing has."""
     versions = {manifest["target"].get("timing_version") for manifest in matrix.manifests.values()}
     boards = [
         board
         for board, manifest in matrix.manifests.items()
-        if manifest.get("firmware") != firmware_digest(root, str(manifest.get("port")), board)
+        if manifest.get("firmware") != measured_firmware_digest(root, str(manifest.get("port")), board)
     ]
     firmware = [f"the firmware ({', '.join(boards)})"] if boards else []
     return [*(("the virtual board",) if versions - {timing_version()} else ()), *firmware]

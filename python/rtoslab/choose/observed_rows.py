@@ -27,7 +27,7 @@ Figure = tuple[str, str, float, str, int]
 Say = Callable[[str], None]
 
 
-def observed_rows(
+def rows_from_observation(
     catalogue: Catalogue, kernel: str, board: str, version: str, *, placements: int, place_matters: bool, say: Say
 ) -> list[StoredRow]:
     """Returns those figures of a kernel on a board that no single measurement gives: bytes, masked interrupts, worst
@@ -47,12 +47,14 @@ def observed_rows(
         except RtoslabError as cause:
             rows.append(StoredRow(point, kernel, version, (), str(cause)))
         else:
-            values = tuple(_placed_values(catalogue, point, figures))
+            values = tuple(_figures_over_placements(catalogue, point, figures))
             rows.append(StoredRow(point, kernel, version, values, single_placement=is_time and count == 1))
     return rows
 
 
-def _placed_values(catalogue: Catalogue, point: PointId, figures: list[list[Figure]]) -> Iterator[MeasuredValue]:
+def _figures_over_placements(
+    catalogue: Catalogue, point: PointId, figures: list[list[Figure]]
+) -> Iterator[MeasuredValue]:
     """Yields each figure as one value with its range over placements. The inner lists have the figures of one placement
     each, in the same order."""
     clock_hz = catalogue.board(point.board).facts.clock.sys_hz

@@ -8,9 +8,9 @@ from typing import Final
 from rtoslab.analyses import group_placements, results_depending_on_addresses, without_placement
 from rtoslab.base import StoreError
 from rtoslab.catalogue import Catalogue
-from rtoslab.choose.answer import answer_sentences
+from rtoslab.choose.answer import answer_in_sentences
 from rtoslab.choose.board_comparison import KernelComparison, make_comparison
-from rtoslab.choose.compared_operations import GENERAL, make_question, read_operations
+from rtoslab.choose.compared_operations import GENERAL, make_choice_criteria, read_operations
 from rtoslab.choose.document import kernel_comparison_table
 from rtoslab.reference import StoredRow, row_from_points
 from rtoslab.reports import ReportDocument, ReportSection, mark_deviations
@@ -23,7 +23,7 @@ _BY_DISTURBANCE: Final = ("probe", "counter", "pin")
 """Instruments, the one that costs nothing first."""
 
 
-def rows_of_runs(
+def add_user_runs(
     runs: Sequence[Path], board: str, rows: Mapping[str, Iterable[StoredRow]]
 ) -> dict[str, list[StoredRow]]:
     """Returns the figures of a user's runs by kernel, followed by those that come with rtoslab. Raises StoreError for a
@@ -39,12 +39,12 @@ def rows_of_runs(
                 f"{path} contains no measured point on {board}, so it changes no figure; leave it out, or measure the "
                 f"board by `rtoslab run --board {board}`."
             )
-    own = rows_of_points([item for stored in points.values() for item in stored])
+    own = point_rows_by_kernel([item for stored in points.values() for item in stored])
     merged_rows = {kernel: [*own.pop(kernel, []), *known] for kernel, known in rows.items()}
     return merged_rows | own
 
 
-def rows_of_points(points: Sequence[StoredPoint]) -> dict[str, list[StoredRow]]:
+def point_rows_by_kernel(points: Sequence[StoredPoint]) -> dict[str, list[StoredRow]]:
     """Returns the figures of measured points by kernel, each over all placements of the code."""
     by_run_id = {stored_point.result.run_id: stored_point for stored_point in points}
     groups = group_placements(
@@ -70,11 +70,11 @@ def run_comparisons(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list
     """Returns a comparison of kernels for each board on which two of the measured kernels have a figure of one
     operation. Benchmarks that were measured with several settings are left out."""
     known = read_operations()
-    question = make_question(known, catalogue.services, GENERAL)
-    rows = rows_of_points(points)
+    question = make_choice_criteria(known, catalogue.services, GENERAL)
+    rows = point_rows_by_kernel(points)
     result = []
     for board in dict.fromkeys(row.stands_for.board for own in rows.values() for row in own):
-        alike = _in_one_configuration(rows, board)
+        alike = _rows_with_one_configuration(rows, board)
         lacks = {name: catalogue.kernels[name].facts.lacking_services() for name in alike if name in catalogue.kernels}
         compared = make_comparison(board, question, known.operation, alike, lacks)
         shared = tuple(operation for operation in compared.operations if _count_figures(compared, operation.id) > 1)
@@ -88,7 +88,7 @@ def _count_figures(compared: KernelComparison, operation: str) -> int:
     return sum(compared.cells[kernel, operation].band is not None for kernel in compared.kernels)
 
 
-def _in_one_configuration(rows: Mapping[str, Sequence[StoredRow]], board: str) -> dict[str, list[StoredRow]]:
+def _rows_with_one_configuration(rows: Mapping[str, Sequence[StoredRow]], board: str) -> dict[str, list[StoredRow]]:
     """Returns the figures of those benchmarks that were measured with only one set of settings on a board."""
     configurations: dict[tuple[str, int], set[str]] = {}
     for own in rows.values():
@@ -111,7 +111,7 @@ def kernels_section(catalogue: Catalogue, points: Sequence[StoredPoint]) -> Repo
     if not compared:
         return None
     prose = tuple(
-        " ".join(answer_sentences(comparison, _titles_by_id(catalogue, comparison))) for comparison in compared
+        " ".join(answer_in_sentences(comparison, _titles_by_id(catalogue, comparison))) for comparison in compared
     )
     tables = tuple(
         kernel_comparison_table(comparison, _titles_by_id(catalogue, comparison), _table_title(comparison, compared))

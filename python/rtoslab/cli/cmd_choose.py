@@ -15,16 +15,16 @@ from rtoslab.choose import (
     KernelComparison,
     KernelMatrix,
     OperationFile,
-    answer_sentences,
-    cell_text,
-    choice_document,
-    explorer_page,
+    add_user_runs,
+    answer_in_sentences,
+    choice_explorer_page,
+    kernel_choice_report,
+    make_choice_criteria,
     make_comparison,
-    make_question,
+    marked_median_text,
     partly_present_text,
     read_matrices,
     read_operations,
-    rows_of_runs,
 )
 from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole
@@ -86,10 +86,10 @@ def choose_command(
         return _write_explorer(catalogue, known, outputs)
     board = catalogue.board(board).id
     services = tuple(name for need in needs for name in need.split(",") if name)
-    question = make_question(known, catalogue.services, use, services, weights)
+    question = make_choice_criteria(known, catalogue.services, use, services, weights)
     here = {matrix.kernel: matrix for matrix in read_matrices(catalogue.root)}
     chosen = _choose_kernels(catalogue, kernels, here)
-    rows = rows_of_runs(runs, board, {name: here[name].rows if name in here else () for name in chosen})
+    rows = add_user_runs(runs, board, {name: here[name].rows if name in here else () for name in chosen})
     lacks = {name: _missing_services(catalogue, name) for name in rows}
     comparison = make_comparison(board, question, known.operation, rows, lacks)
     if not comparison.kernels:
@@ -103,7 +103,7 @@ def choose_command(
     deviations = {
         name: _port_deviations(here.get(name)) for name in comparison.kernels if _port_deviations(here.get(name))
     }
-    document = choice_document(comparison, names, unequal, deviations)
+    document = kernel_choice_report(comparison, names, unequal, deviations)
     for output in outputs:
         write_report(report_formats()[file_form(output)](document), output)
     if as_json:
@@ -127,7 +127,7 @@ def _write_explorer(catalogue: Catalogue, known: OperationFile, outputs: Sequenc
     current = _choose_kernels(catalogue, (), {matrix.kernel: matrix for matrix in here})
     lacks = {matrix.kernel: _missing_services(catalogue, matrix.kernel) for matrix in here}
     for path in pages:
-        write_report(explorer_page(known, here, titles, current, lacks), path)
+        write_report(choice_explorer_page(known, here, titles, current, lacks), path)
     return EXIT_OK
 
 
@@ -232,7 +232,10 @@ def _figures_table(comparison: KernelComparison, names: Mapping[str, str], kerne
         table.add_column(names[kernel], justify="right", width=_FIGURE_COLUMNS - 1)
     for operation in comparison.operations:
         best = comparison.best_kernels(operation)
-        cells = (cell_text(comparison.operation_cell(kernel, operation), is_best=kernel in best) for kernel in kernels)
+        cells = (
+            marked_median_text(comparison.operation_figure(kernel, operation), is_best=kernel in best)
+            for kernel in kernels
+        )
         table.add_row(_operation_label(operation), *cells)
     return table
 
@@ -253,7 +256,7 @@ def _as_json(
         "board": comparison.board,
         "use": comparison.question.use,
         "needs": list(comparison.question.needs),
-        "answer": answer_sentences(comparison, names),
+        "answer": answer_in_sentences(comparison, names),
         "kernels": {kernel: names[kernel] for kernel in comparison.kernels},
         "deviations": {kernel: dict(item) for kernel, item in deviations.items()},
         "ranking": [
@@ -277,13 +280,13 @@ def _operation_as_json(comparison: KernelComparison, operation: ComparedOperatio
     """Returns the figures of all kernels for one operation as a JSON object."""
     figures: dict[str, dict[str, Any]] = {}
     for kernel in comparison.kernels:
-        cell = comparison.operation_cell(kernel, operation)
+        cell = comparison.operation_figure(kernel, operation)
         if cell.band is None:
             figures[kernel] = {"reason": cell.reason}
         else:
             figures[kernel] = {
                 "median": cell.band.median, "least": cell.band.smallest, "most": cell.band.largest,
-                "placements": len(cell.band.values), "one_of_many": cell.is_single_placement, "n": cell.n,
+                "placements": len(cell.band.values), "one_of_many": cell.may_change_with_placement, "n": cell.n,
                 "clock_hz": cell.clock_hz,
             }  # fmt: skip
     return {

@@ -22,8 +22,8 @@ from rtoslab.footprint import (
     build_program,
     compare_footprints,
     difference_tables,
-    image_tables,
-    minimal_table,
+    image_size_tables,
+    minimal_image_sizes_table,
     read_footprint,
     survey_services,
     survey_tables,
@@ -96,7 +96,7 @@ def _image_footprint(
     regions = board_regions(catalogue.board(boards[0]).facts) if boards else ()
     weighed = read_footprint(image, map_file, regions)
     if against is None:
-        return image_tables(weighed)
+        return image_size_tables(weighed)
     return difference_tables(compare_footprints(read_footprint(against, None, regions), weighed))
 
 
@@ -142,7 +142,9 @@ def _kernel_footprints(
                 progress=lambda label: None if quiet else click.echo(f"building and running {label}", err=True),
             )
         )  # fmt: skip
-    single = image_tables(surveys[0].minimal.footprint) if len(surveys) == 1 else (minimal_table(surveys),)
+    single = (
+        image_size_tables(surveys[0].minimal.footprint) if len(surveys) == 1 else (minimal_image_sizes_table(surveys),)
+    )
     return (*single, *survey_tables(surveys))
 
 

@@ -15,7 +15,7 @@ from rtoslab.parity import (
     costs_from_runs,
     find_unfairness,
     group_comparable,
-    lint_subjects,
+    points_as_lint_subjects,
     read_costs,
 )
 from rtoslab.reference import substitute_points
@@ -51,10 +51,10 @@ def lint_command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bo
     subjects = [
         subject
         for path, points in stored.items()
-        for subject in lint_subjects(points, path.name if len(runs) > 1 else "")
+        for subject in points_as_lint_subjects(points, path.name if len(runs) > 1 else "")
     ]
     if reference:
-        subjects += lint_subjects(
+        subjects += points_as_lint_subjects(
             substitute_points(catalogue.root, [point for points in stored.values() for point in points])
         )
     if not subjects:

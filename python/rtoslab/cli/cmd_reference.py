@@ -16,7 +16,7 @@ from rtoslab.base import (
     find_root,
 )
 from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, read_papers
-from rtoslab.choose import KernelMatrix, board_coverage, matrix_changes, read_matrices
+from rtoslab.choose import KernelMatrix, changes_since_matrix, figure_coverage_by_board, read_matrices
 from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import announce_plan, show_progress
@@ -204,7 +204,7 @@ def _reference_row(catalogue: Catalogue, reference: ReferenceFile) -> dict[str, 
 
 def _matrix_row(root: Path, matrix: KernelMatrix) -> dict[str, Any]:
     """Returns a summary of the figures of one kernel that `rtoslab choose` compares, as a JSON object."""
-    covered = board_coverage(matrix).values()
+    covered = figure_coverage_by_board(matrix).values()
     return {
         "paper": _MATRIX,
         "kernel": matrix.kernel,
@@ -212,7 +212,7 @@ def _matrix_row(root: Path, matrix: KernelMatrix) -> dict[str, Any]:
         "boards": matrix.board_names,
         "measured": sum(cell.measured for cell in covered),
         "not_applicable": sum(cell.requested - cell.measured for cell in covered),
-        "changed_since": matrix_changes(root, matrix),
+        "changed_since": changes_since_matrix(root, matrix),
     }
 
 

@@ -56,7 +56,7 @@ def _device_row(catalogue: Catalogue, device: UsbDevice) -> dict[str, Any]:
     }
     return {
         "kind": probe_kind(device),
-        "usb": device.identity,
+        "usb": device.vid_pid_text,
         "serial": device.serial,
         "title": device.title,
         "ports": list(device.ports),

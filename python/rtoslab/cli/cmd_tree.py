@@ -22,10 +22,10 @@ from rtoslab.catalogue import (
     CatalogueEntry,
     Kernel,
     SourceTree,
-    description_path,
     parse_export_key,
     read_trees,
-    tree_toml,
+    tree_as_toml,
+    tree_description_path,
 )
 from rtoslab.cli.choices import boards_option, config_option
 from rtoslab.cli.console import PlainConsole, colour_text
@@ -71,7 +71,7 @@ def tree_add_command(ident: str, path: Path, port: str | None, version: str | No
     For a kernel with its own build system, PATH is an export of that build: one for each board and number of cores.
     """
     catalogue = Catalogue(find_root())
-    target = description_path(ident)
+    target = tree_description_path(ident)
     if not path.is_dir():
         raise CatalogueError(f"There is no folder {path}; give the folder of the tree.")
     entry = (
@@ -86,7 +86,7 @@ def tree_add_command(ident: str, path: Path, port: str | None, version: str | No
             f"{entry.facts.title} is the name of a kernel from a package; give the tree another name, as in "
             f"`rtoslab tree add {ident}-mine {path} --port {ident}`."
         )
-    where, place = catalogue.port_name(entry), path.absolute()
+    where, place = catalogue.port_id_or_folder(entry), path.absolute()
     if entry.facts.export is None:
         tree = draft_description(entry.facts, where, ident, place, version)
         relation, how = f": {_file_count_text(tree)}", "builds"
@@ -94,7 +94,7 @@ def tree_add_command(ident: str, path: Path, port: str | None, version: str | No
         tree, key = add_export(entry, where, ident, place, None if force else read_trees().get(ident))
         relation, how = f" for {key}: {place}", "links"
     make_folder(target.parent)
-    write_whole(target, tree_toml(tree), "the tree's description")
+    write_whole(target, tree_as_toml(tree), "the tree's description")
     click.echo(f"{entry.facts.title} {tree.version}{relation}. Its description is {target}.")
     click.echo(f"`rtoslab tree check {ident}` {how} it and runs the conformance suite; then `--kernel {ident}`.")
     return EXIT_OK
@@ -127,7 +127,7 @@ def tree_list_command(as_json: bool) -> int:
     elif not rows:
         click.echo(
             "No tree was added; `rtoslab tree add ID PATH` adds one and writes its description to "
-            f"{description_path('ID').parent}."
+            f"{tree_description_path('ID').parent}."
         )
     else:
         table = Table("id", "port", "version", "commit", "path")
@@ -145,7 +145,7 @@ def _tree_row(tree: SourceTree) -> dict[str, Any]:
     return {
         "id": tree.id, "port": tree.port, "version": tree.version, "path": tree.path, "there": is_present,
         "exports": tree.exports,
-        "description": str(description_path(tree.id)),
+        "description": str(tree_description_path(tree.id)),
         "repositories": [
             {"at": repository.at, "origin": repository.origin, "commit": repository.commit, "dirty": repository.dirty}
             for repository in (find_repositories(tree) if is_present else ())
@@ -179,7 +179,7 @@ def tree_check_command(ident: str, boards: tuple[str, ...], config: tuple[tuple[
         for sentence in missing:
             click.echo(sentence)
         anew = f"`rtoslab tree add {entry.id} PATH --force`"
-        click.echo(f"Correct {description_path(entry.id)}, or write it again with {anew}.")
+        click.echo(f"Correct {tree_description_path(entry.id)}, or write it again with {anew}.")
         return EXIT_ERROR
     if entry.tree.exports:
         return _check_exports(catalogue, entry, split_names(boards, catalogue.boards) or (), dict(config))
@@ -235,7 +235,7 @@ def _check_conformance(catalogue: Catalogue, point: Point) -> bool:
 @click.argument("ident", metavar="ID")
 def tree_remove_command(ident: str) -> int:
     """Remove the description of a tree. The tree itself and its results are kept."""
-    path = description_path(ident)
+    path = tree_description_path(ident)
     if not path.is_file():
         raise CatalogueError(f"There is no tree {ident}; `rtoslab tree list` shows the known trees.")
     path.unlink()

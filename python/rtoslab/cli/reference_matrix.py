@@ -17,9 +17,9 @@ from rtoslab.choose import (
     matrix_plan,
     matrix_points,
     matrix_rows,
-    merge_matrix,
-    observed_rows,
     read_matrix,
+    replace_boards_of_matrix,
+    rows_from_observation,
     write_matrix,
 )
 from rtoslab.cli.choices import dry_run_option, jobs_option
@@ -91,13 +91,13 @@ def _measure_kernel(
     version = next((row.version for row in rows if row.version), "")
     for board in dict.fromkeys(row.stands_for.board for row in rows if row.values):
         count = min(placements, _OBSERVED_PLACEMENTS)
-        rows += observed_rows(
+        rows += rows_from_observation(
             catalogue, kernel, board, version, placements=count, place_matters=board in matters, say=_print_progress
         )
     path = matrix_path(catalogue.root, kernel)
     old = read_matrix(path) if path.is_file() else None
     new = KernelMatrix(kernel, datetime.now(UTC).date().isoformat(), board_manifests(catalogue, stored), tuple(rows))
-    write_matrix(path, merge_matrix(old, new, boards))
+    write_matrix(path, replace_boards_of_matrix(old, new, boards))
     size = f"{path.stat().st_size / 1024:,.0f} kB"
     click.echo(f"{path.relative_to(catalogue.root)}: {count_text(len(rows), 'row')} measured, {size}.")
     return EXIT_POINT_FAILED if failed else EXIT_OK

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from rtoslab.base import CatalogueError
-from rtoslab.catalogue import path_variable, read_trees
+from rtoslab.catalogue import read_trees, tree_path_variable
 
 
 def set_tree_places(places: Iterable[str]) -> None:
@@ -29,4 +29,4 @@ def set_tree_places(places: Iterable[str]) -> None:
                 f"{ident} is linked from exports, one for each board, so --tree cannot replace it; add another "
                 f"export with `rtoslab tree add {ident} {path}`."
             )
-        os.environ[path_variable(ident)] = str(Path(path).expanduser().absolute())
+        os.environ[tree_path_variable(ident)] = str(Path(path).expanduser().absolute())

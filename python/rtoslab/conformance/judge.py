@@ -142,7 +142,7 @@ def _apply_declared_deviations(findings: Sequence[CheckFinding], reason: str) ->
 
 def reason_not_applicable(check: ConformanceCheck, kernel: Kernel, board: Board, cores: int) -> str | None:
     """Returns why a check does not apply to a kernel on so many cores of a board. None if it applies."""
-    lacking = kernel.reason_unable(check.services)
+    lacking = kernel.why_lacking_services(check.services)
     if lacking is None and cores < check.min_cores:
         return f"{check.min_cores} cores or more are needed to show it"
     if lacking is None and check.needs_fpu and not board.has_fpu:

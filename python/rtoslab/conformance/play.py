@@ -115,7 +115,7 @@ def _run_image(catalogue: Catalogue, point: Point, image: bytes, name: str, prog
         image=image,
         name=name,
         board=board,
-        kernel=catalogue.kernel(point.kernel).facts.for_cpu(board.cpu),
+        kernel=catalogue.kernel(point.kernel).facts.for_architecture(board.cpu),
         clock_hz=point.clock_hz or board.clock.sys_hz,
         cores=point.cores,
         window_ms=LIMIT_S * 1000,

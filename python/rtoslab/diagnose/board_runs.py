@@ -112,7 +112,7 @@ def survey_run(subject: ObservedImage) -> RunOverview:
         machine.watch_exec(find_address(machine, block.top_call), _IDENT_TOP)
     machine.trace_exceptions(True)
     probes = subject.kernel.probes if subject.kernel else None
-    reader = _OverviewReader(overview, subject, probes.no_task if probes else frozenset(), bool(words))
+    reader = _OverviewReader(overview, subject, probes.no_task_values if probes else frozenset(), bool(words))
     # The length counts from where start-up ends.
     while (left := overview.start + subject.stretch.cycles - machine.cycle()) > 0:
         with simulator_errors(RunError):

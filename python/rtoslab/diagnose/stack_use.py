@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rtoslab.base import ImageFileError, RunError, SymbolError
-from rtoslab.catalogue import TaskBlock
+from rtoslab.catalogue import TaskControlBlockMembers
 from rtoslab.diagnose.board_runs import RunOverview, RunReplay
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.diagnosis_limits import Limits
@@ -193,7 +193,7 @@ class _PatternRun:
             elif address in self._stacks:
                 self._over[address] = self._peak_use(self._stacks.pop(address))
 
-    def _observe_task(self, address: int, block: TaskBlock, members: Mapping[str, MemberPlace]) -> None:
+    def _observe_task(self, address: int, block: TaskControlBlockMembers, members: Mapping[str, MemberPlace]) -> None:
         """Starts to observe the stack of the task whose control block is at `address`. `members` are the places of the
         block's members."""
         name = self._task_name(address, block, members)
@@ -207,7 +207,7 @@ class _PatternRun:
             self.unseen.append(f"stack of {name}: it ran before the kernel registered it.")
 
     def _stack_end(
-        self, address: int, base: int | None, block: TaskBlock, members: Mapping[str, MemberPlace]
+        self, address: int, base: int | None, block: TaskControlBlockMembers, members: Mapping[str, MemberPlace]
     ) -> int | None:
         """Returns the address after the end of a task's stack, whose lowest address is `base`. None if it is
         unknown."""
@@ -223,7 +223,7 @@ class _PatternRun:
         """Returns the value of a member of the control block at `address`. None if there is no such member."""
         return members[name].read_member(self._replay.read_word, address) if name in members else None
 
-    def _task_name(self, address: int, block: TaskBlock, members: Mapping[str, MemberPlace]) -> str:
+    def _task_name(self, address: int, block: TaskControlBlockMembers, members: Mapping[str, MemberPlace]) -> str:
         """Returns a task's name, or its address if it has none."""
         text = ""
         with suppress(SymbolError), simulator_errors(SymbolError):

@@ -180,7 +180,7 @@ class HistoryReader:
         self._events = HandlerIdleFilter().feed(np.frombuffer(recording.events, dtype=EVENT))
         self._services = services
         probes = recording.subject.kernel.probes if recording.subject.kernel else None
-        self._no_task = probes.no_task if probes else frozenset()
+        self._no_task = probes.no_task_values if probes else frozenset()
         self._history = TaskHistory(recording.start_cycle, recording.end_cycle, recording.clock_hz)
         self._current = {core: recording.words_at_start.get(address, 0) for core, address in words.items()}
         self._running: dict[int, tuple[Task, TaskRun]] = {}

@@ -16,6 +16,6 @@ if TYPE_CHECKING:
     from rtoslab.footprint.memories import board_regions
     from rtoslab.footprint.programs import build_program
     from rtoslab.footprint.services import ServiceSurvey, survey_services
-    from rtoslab.footprint.tables import difference_tables, image_tables, minimal_table, survey_tables
+    from rtoslab.footprint.tables import difference_tables, image_size_tables, minimal_image_sizes_table, survey_tables
 else:
     __getattr__ = lazy_names(__name__)

@@ -11,7 +11,7 @@ from typing import Final
 
 from rtoslab.footprint.linkmap import InputSection, read_map
 from rtoslab.footprint.memories import MemoryRegion, find_region
-from rtoslab.footprint.origins import object_origin, short_object_name
+from rtoslab.footprint.origins import object_file_origin, short_object_name
 from rtoslab.images import ElfImage, ImageSymbol, OutputSection, berkeley_sizes, read_elf
 
 KINDS: Final = ("text", "rodata", "data", "bss")
@@ -57,7 +57,7 @@ class ImageFootprint:
         """Returns the sizes in bytes named text, data and bss, as `arm-none-eabi-size` counts them."""
         return berkeley_sizes(self.sections)
 
-    def bytes_by(self, *axes: str) -> dict[tuple[str, ...], Counter[str]]:
+    def bytes_by_attributes(self, *axes: str) -> dict[tuple[str, ...], Counter[str]]:
         """Returns the bytes by kind for each combination of `axes`, which are attributes of OwnedBytes."""
         sums: dict[tuple[str, ...], Counter[str]] = {}
         for item in self.items:
@@ -77,13 +77,15 @@ def read_footprint(
     beside = elf.with_suffix(".map")
     chosen = map_file or (beside if beside.is_file() else None)
     pieces = read_map(chosen) if chosen else ()
-    items = tuple(item for section in image.sections for item in _section_items(section, image, pieces, export))
+    items = tuple(
+        item for section in image.sections for item in _section_bytes_by_owner(section, image, pieces, export)
+    )
     return ImageFootprint(
         elf.name, image.sections, items, _bytes_by_memory(image.sections, tuple(regions)), image.constants
     )
 
 
-def _section_items(
+def _section_bytes_by_owner(
     section: OutputSection, image: ElfImage, pieces: tuple[InputSection, ...], export: str | None
 ) -> Iterable[OwnedBytes]:
     """Yields the bytes of a section of the image by owner, each byte once. `pieces`: all input sections of the map
@@ -91,7 +93,7 @@ def _section_items(
     symbols = [symbol for symbol in image.symbols if section.address <= symbol.address < section.end_address]
     if not pieces:
         whole = InputSection(section.name, section.address, section.size, UNKNOWN)
-        yield from _piece_items(section, whole, section.address, section.end_address, symbols, export)
+        yield from _input_section_bytes_by_owner(section, whole, section.address, section.end_address, symbols, export)
         return
     at = section.address
     for piece in pieces:
@@ -100,25 +102,31 @@ def _section_items(
             continue
         if start > at:
             yield OwnedBytes(
-                PADDING, "", "linker", _item_kind(section, section.name, None), section.name, at, start - at
+                PADDING, "", "linker", _kind_of_bytes(section, section.name, None), section.name, at, start - at
             )
-        yield from _piece_items(section, piece, start, end, symbols, export)
+        yield from _input_section_bytes_by_owner(section, piece, start, end, symbols, export)
         at = end
     if at < section.end_address:
         yield OwnedBytes(
-            PADDING, "", "linker", _item_kind(section, section.name, None), section.name, at, section.end_address - at
+            PADDING,
+            "",
+            "linker",
+            _kind_of_bytes(section, section.name, None),
+            section.name,
+            at,
+            section.end_address - at,
         )
 
 
-def _piece_items(
+def _input_section_bytes_by_owner(
     section: OutputSection, piece: InputSection, start: int, end: int, symbols: list[ImageSymbol], export: str | None
 ) -> Iterable[OwnedBytes]:
     """Yields the bytes of an input section (what one object file contributes) from `start` to `end` by owner."""
 
-    def item_with_owner(name: str, symbol: ImageSymbol | None, at: int, until: int) -> OwnedBytes:
+    def owned_bytes_between(name: str, symbol: ImageSymbol | None, at: int, until: int) -> OwnedBytes:
         """Returns the bytes from `at` to `until`, which belong to the symbol or have none."""
-        origin = object_origin(piece.object, export) if piece.object != UNKNOWN else UNKNOWN
-        kind = _item_kind(section, piece.section, symbol)
+        origin = object_file_origin(piece.object, export) if piece.object != UNKNOWN else UNKNOWN
+        kind = _kind_of_bytes(section, piece.section, symbol)
         return OwnedBytes(name, short_object_name(piece.object, export), origin, kind, section.name, at, until - at)
 
     at = start
@@ -127,14 +135,14 @@ def _piece_items(
         if symbol.address < at or symbol.address >= end:
             continue  # an alias of the one before, or of another piece
         if symbol.address > at:
-            yield item_with_owner(UNNAMED, None, at, symbol.address)
-        yield item_with_owner(symbol.name, symbol, symbol.address, stop)
+            yield owned_bytes_between(UNNAMED, None, at, symbol.address)
+        yield owned_bytes_between(symbol.name, symbol, symbol.address, stop)
         at = stop
     if at < end:
-        yield item_with_owner(UNNAMED, None, at, end)
+        yield owned_bytes_between(UNNAMED, None, at, end)
 
 
-def _item_kind(section: OutputSection, input_name: str, symbol: ImageSymbol | None) -> str:
+def _kind_of_bytes(section: OutputSection, input_name: str, symbol: ImageSymbol | None) -> str:
     """Returns the kind (KINDS) of some bytes, such as text, by their section and symbol."""
     if not section.is_text:
         return "data" if section.has_contents else "bss"

@@ -22,7 +22,7 @@ _INDIRECT = "__indirect_call"
 
 
 @dataclass(frozen=True, slots=True)
-class StaticStack:
+class StaticStackBound:
     """The stack that a function and all functions it calls need. `bytes` is a bound if `unknown` is empty."""
 
     bytes: int
@@ -39,7 +39,7 @@ class CallGraph:
     variable: set[str] = field(default_factory=set)
     callees: dict[str, set[str]] = field(default_factory=dict)
 
-    def deepest_stack(self, function: str) -> StaticStack | None:
+    def deepest_stack(self, function: str) -> StaticStackBound | None:
         """Returns how much stack a function and all functions it calls need at most. None if the compiler reported no
         such function."""
         title = next(
@@ -49,7 +49,7 @@ class CallGraph:
             return None
         unknown: set[str] = set()
         depth = self._stack_bytes(title, (), unknown, {})
-        return StaticStack(depth, tuple(sorted(unknown)))
+        return StaticStackBound(depth, tuple(sorted(unknown)))
 
     def _stack_bytes(self, title: str, above: tuple[str, ...], unknown: set[str], known: dict[str, int]) -> int:
         """Returns the stack in bytes that a function and its callees need. Adds to `unknown` what the figure leaves

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from rtoslab.base import PlanError, UnknownNameError
 from rtoslab.catalogue import Catalogue
 from rtoslab.footprint.attribute import KINDS
-from rtoslab.footprint.callgraph import StaticStack, read_callgraph
+from rtoslab.footprint.callgraph import StaticStackBound, read_callgraph
 from rtoslab.footprint.points import footprint_point
 from rtoslab.footprint.programs import MINIMAL, BuiltProgram, build_program_of_point
-from rtoslab.footprint.stacks import StackRun, run_for_stacks
+from rtoslab.footprint.stacks import ObservedStackRun, run_for_stacks
 
 Progress = Callable[[str], None]
 
@@ -43,7 +43,7 @@ class TaskStack:
     task: str
     used_bytes: int
     size_bytes: int
-    static_stack: StaticStack | None
+    static_stack: StaticStackBound | None
     """The bound of the calls by the compiler. None if it reported no such function."""
 
 
@@ -75,9 +75,9 @@ def survey_services(
         if name not in catalogue.footprint_programs:
             raise UnknownNameError("footprint program", name, catalogue.footprint_programs)
     requested = tuple(programs or _programs_in_order(catalogue))
-    built: dict[str, tuple[BuiltProgram, StackRun]] = {}
+    built: dict[str, tuple[BuiltProgram, ObservedStackRun]] = {}
 
-    def build_and_run(name: str) -> tuple[BuiltProgram, StackRun] | str:
+    def build_and_run(name: str) -> tuple[BuiltProgram, ObservedStackRun] | str:
         """Returns a built program and how its stacks were used in a run, or the reason why it cannot exist."""
         point = footprint_point(catalogue, name, kernel, board, cores, config or {})
         if point.not_applicable is not None:
@@ -93,7 +93,10 @@ def survey_services(
         raise PlanError(f"The footprint of {kernel} on {board} cannot be measured: {minimal}.")
     costs = tuple(_service_cost(catalogue, name, build_and_run) for name in requested)
     stacks = tuple(
-        stack for name in requested if name in built for stack in _task_stacks(catalogue, name, *built[name])
+        stack
+        for name in requested
+        if name in built
+        for stack in _task_stack_uses_and_bounds(catalogue, name, *built[name])
     )
     return ServiceSurvey(minimal[0], costs, stacks)
 
@@ -101,16 +104,16 @@ def survey_services(
 def _programs_in_order(catalogue: Catalogue) -> list[str]:
     """Returns the names of all programs in such an order that each comes after the program it extends."""
 
-    def extension_depth(name: str) -> int:
+    def count_extended_programs(name: str) -> int:
         """Returns how many programs come before one: the one that it extends, the one that this extends, and so on."""
         base = catalogue.footprint_programs[name].facts.base
-        return 1 + extension_depth(base) if base else 0
+        return 1 + count_extended_programs(base) if base else 0
 
-    return sorted(catalogue.footprint_programs, key=lambda name: (min(extension_depth(name), 2), name))
+    return sorted(catalogue.footprint_programs, key=lambda name: (min(count_extended_programs(name), 2), name))
 
 
 def _service_cost(
-    catalogue: Catalogue, name: str, image: Callable[[str], tuple[BuiltProgram, StackRun] | str]
+    catalogue: Catalogue, name: str, image: Callable[[str], tuple[BuiltProgram, ObservedStackRun] | str]
 ) -> ServiceCost:
     """Returns how many bytes a program has more than the program that it extends. `image`: returns a built program and
     its run."""
@@ -120,10 +123,10 @@ def _service_cost(
     empty = ServiceCost(name, facts.title, facts.base, {}, 0, {})
     if isinstance(built, str) or isinstance(base, str):
         return replace(empty, not_applicable=built if isinstance(built, str) else str(base))
-    kinds, origins = _count_bytes(built[0])
+    kinds, origins = _bytes_by_kind_and_origin(built[0])
     pool = built[1].pool_used_bytes
     if base is not None:
-        base_kinds, base_origins = _count_bytes(base[0])
+        base_kinds, base_origins = _bytes_by_kind_and_origin(base[0])
         kinds.subtract(base_kinds)
         origins.subtract(base_origins)
         under = base[1].pool_used_bytes if base[1].has_pool else 0  # an image without a pool took nothing from one
@@ -141,7 +144,7 @@ def _service_cost(
     )
 
 
-def _count_bytes(program: BuiltProgram) -> tuple[Counter[str], Counter[str]]:
+def _bytes_by_kind_and_origin(program: BuiltProgram) -> tuple[Counter[str], Counter[str]]:
     """Returns the bytes of a program by kind (such as text), and those of its code and constants by origin."""
     kinds: Counter[str] = Counter()
     origins: Counter[str] = Counter()
@@ -152,13 +155,15 @@ def _count_bytes(program: BuiltProgram) -> tuple[Counter[str], Counter[str]]:
     return kinds, origins
 
 
-def _task_stacks(catalogue: Catalogue, name: str, program: BuiltProgram, seen: StackRun) -> list[TaskStack]:
+def _task_stack_uses_and_bounds(
+    catalogue: Catalogue, name: str, program: BuiltProgram, seen: ObservedStackRun
+) -> list[TaskStack]:
     """Returns the use and the static bound of each task's stack in a program. `seen`: its run."""
     graph = read_callgraph(program.callgraph_path)
     probes = catalogue.kernel(program.point.kernel).facts.probes
     idle = probes.idle_symbols if probes else ()
 
-    def static_stack(task: str) -> StaticStack | None:
+    def static_stack(task: str) -> StaticStackBound | None:
         """Returns the bound that the compiler's call graph gives for a task's stack. None if its function is
         unknown."""
         functions = ("entry",) if task == "task" else ("main",) if task.startswith("(") else idle

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from rtoslab.base import RunError
-from rtoslab.catalogue import Catalogue, TaskBlock
+from rtoslab.catalogue import Catalogue, TaskControlBlockMembers
 from rtoslab.footprint.control_blocks import structure_members
 from rtoslab.footprint.programs import BuiltProgram
 from rtoslab.targets import (
@@ -36,7 +36,7 @@ _CURRENT, _TOP = 1, 2
 
 
 @dataclass(frozen=True, slots=True)
-class StackPeak:
+class StackPeakUse:
     """The greatest use of a stack in a run: `used_bytes` of `size_bytes`, with the interrupted context."""
 
     task: str
@@ -45,10 +45,10 @@ class StackPeak:
 
 
 @dataclass(frozen=True, slots=True)
-class StackRun:
+class ObservedStackRun:
     """The use of the tasks' stacks and of the kernel's memory pool in a run of an image."""
 
-    stacks: tuple[StackPeak, ...]
+    stacks: tuple[StackPeakUse, ...]
     """The tasks that ran, by name, and `(main stack)`: start-up and interrupt handlers."""
     pool_used_bytes: int | None
     """Peak of what the kernel took from its heap, or its port from the array that stands for one. None: not seen."""
@@ -69,13 +69,13 @@ class _StackRange:
     end: int
 
 
-def run_for_stacks(catalogue: Catalogue, program: BuiltProgram) -> StackRun:
+def run_for_stacks(catalogue: Catalogue, program: BuiltProgram) -> ObservedStackRun:
     """Runs an image on the virtual board. Returns how much of each stack and of the kernel's memory pool it used.
 
     Raises RunError if it locks up.
     """
     run = _StackObserver(catalogue, program)
-    run.run_to_main()
+    run.run_to_main_and_fill_stack()
     run.run_tasks()
     return run.read_result()
 
@@ -93,7 +93,7 @@ class _StackObserver:
         self.machine = make_machine(self.board, cores=program.point.cores)
         load_image(self.machine, program.build.elf_path.read_bytes(), program.build.elf_path.name)
 
-    def run_to_main(self) -> None:
+    def run_to_main_and_fill_stack(self) -> None:
         """Runs to main(), and fills the main stack, which is still unused, with the pattern.
 
         A kernel with a start-up of its own has no such stack: there main() runs on a task's.
@@ -110,7 +110,7 @@ class _StackObserver:
         """Runs the image. Whenever the kernel first names a new task, this task's stack is filled with the pattern."""
         block = self.kernel.memory.task_block if self.kernel.memory else None
         words = current_task_addresses(self.machine, self.kernel, self.program.point.cores).values() if block else ()
-        no_task = self.kernel.probes.no_task if self.kernel.probes else frozenset()
+        no_task = self.kernel.probes.no_task_values if self.kernel.probes else frozenset()
         for word in words:
             self.machine.watch_write(word, _CURRENT, True)
         if block and block.top_call:
@@ -126,7 +126,7 @@ class _StackObserver:
                     first = _read_word(self.machine, address + members[block.stack_pointer].offset)
                     self._paint_stack(address, self._read_stack(address, block, members), first)
 
-    def _read_stack(self, address: int, block: TaskBlock, members: dict[str, MemberPlace]) -> _StackRange:
+    def _read_stack(self, address: int, block: TaskControlBlockMembers, members: dict[str, MemberPlace]) -> _StackRange:
         """Returns the addresses of a task's stack, as its control block at `address` has them."""
         base = _read_word(self.machine, address + members[block.stack].offset)
         if block.bytes:
@@ -144,12 +144,12 @@ class _StackObserver:
         self.machine.write(stack.base, bytes([PAINT]) * (until - stack.base))
         self.stacks[block] = stack
 
-    def read_result(self) -> StackRun:
+    def read_result(self) -> ObservedStackRun:
         """Returns how much of each stack was used (where the pattern is gone), and how much of the pool."""
         peaks = [
-            StackPeak(stack.task, self._used_bytes(stack), stack.end - stack.base) for stack in self.stacks.values()
+            StackPeakUse(stack.task, self._used_bytes(stack), stack.end - stack.base) for stack in self.stacks.values()
         ]
-        return StackRun(tuple(sorted(peaks, key=lambda peak: peak.task)), *self._read_pool())
+        return ObservedStackRun(tuple(sorted(peaks, key=lambda peak: peak.task)), *self._read_pool())
 
     def _used_bytes(self, stack: _StackRange) -> int:
         """Returns how many bytes of a stack were used. They begin where the pattern ends."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from rtoslab.base import Value, ValueTable
 from rtoslab.footprint.attribute import KINDS, ImageFootprint
-from rtoslab.footprint.callgraph import StaticStack
+from rtoslab.footprint.callgraph import StaticStackBound
 from rtoslab.footprint.diff import ImageDifference, SizeChange
 from rtoslab.footprint.services import ServiceSurvey
 
@@ -15,7 +15,7 @@ SURVEY_TABLES: Final = ("services", "stacks")
 DIFFERENCE_TABLES: Final = ("totals", "objects", "symbols")
 
 
-def image_tables(image: ImageFootprint) -> tuple[ValueTable, ...]:
+def image_size_tables(image: ImageFootprint) -> tuple[ValueTable, ...]:
     """Returns the tables of one image's bytes: by section, memory, origin, object file and symbol.
 
     The last row of `sections` is what `arm-none-eabi-size` prints.
@@ -55,7 +55,7 @@ def _section_rows(image: ImageFootprint) -> list[Sequence[Value]]:
 
 def _group_rows(image: ImageFootprint, *axes: str) -> list[Sequence[Value]]:
     """Returns the rows of a table of an image's bytes, grouped by these attributes of `OwnedBytes`."""
-    groups = sorted(image.bytes_by(*axes).items(), key=lambda row: (row[0][:-1], -row[1].total(), row[0]))
+    groups = sorted(image.bytes_by_attributes(*axes).items(), key=lambda row: (row[0][:-1], -row[1].total(), row[0]))
     return [(*names, *(sizes[kind] for kind in KINDS), sizes.total()) for names, sizes in groups]
 
 
@@ -80,7 +80,7 @@ def survey_tables(surveys: Sequence[ServiceSurvey]) -> tuple[ValueTable, ...]:
                 lacking.append((*where, f"{cost.program}: pool", cost.pool_unseen_reason))
         for stack in survey.stacks:
             calls = stack.static_stack.bytes if stack.static_stack else None
-            shown = (stack.used_bytes, stack.size_bytes, calls, _unknown_text(stack.static_stack))
+            shown = (stack.used_bytes, stack.size_bytes, calls, _unbounded_stack_text(stack.static_stack))
             stacks.append((*where, stack.program, stack.task, *shown))
     return (
         ValueTable(
@@ -102,19 +102,19 @@ def survey_tables(surveys: Sequence[ServiceSurvey]) -> tuple[ValueTable, ...]:
     )
 
 
-def _unknown_text(static: StaticStack | None) -> str:
+def _unbounded_stack_text(static: StaticStackBound | None) -> str:
     """Returns what the static bound of a stack leaves out, as text. Empty if it leaves nothing out."""
     if static is None:
         return "no such function in the compiler's call graph"
     return "; ".join(static.unknown)
 
 
-def minimal_table(surveys: Sequence[ServiceSurvey]) -> ValueTable:
+def minimal_image_sizes_table(surveys: Sequence[ServiceSurvey]) -> ValueTable:
     """Returns a table of the sizes of several kernels' minimal images on their boards."""
     rows: list[Sequence[Value]] = []
     for survey in surveys:
         image = survey.minimal.footprint
-        kernel = image.bytes_by("origin").get(("kernel",), Counter())
+        kernel = image.bytes_by_attributes("origin").get(("kernel",), Counter())
         shares = [kernel[kind] for kind in KINDS]
         sizes = [image.total_bytes(kind) for kind in KINDS]
         rows.append((survey.minimal.point.kernel, survey.minimal.point.board, *sizes, *shares))

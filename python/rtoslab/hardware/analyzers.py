@@ -15,7 +15,7 @@ from typing import Final
 
 from rtoslab.base import CaptureError, tools
 from rtoslab.hardware.flash_tools import Command
-from rtoslab.hardware.running_programs import end_program, last_line_clause, start_program
+from rtoslab.hardware.running_programs import end_host_program, last_line_clause, start_host_program
 from rtoslab.intake import CAPTURE_BYTES
 
 SIGROK: Final = "sigrok-cli"
@@ -89,11 +89,11 @@ class AnalyzerRecording:
     def __init__(self, analyzer: LogicAnalyzer, limit_s: float, file: Path, log: Path) -> None:
         """Starts the recording and waits for its first samples. `log` gets its messages. Raises CaptureError."""
         self._analyzer, self._limit_s, self._file, self._log = analyzer, limit_s, file, log
-        if missing := _disk_problem(file):
+        if missing := _capture_disk_problem(file):
             raise CaptureError(missing)
         file.unlink(missing_ok=True)
         try:
-            self._process = start_program(recording_command(analyzer, limit_s, file), log)
+            self._process = start_host_program(recording_command(analyzer, limit_s, file), log)
         except OSError as cause:
             raise CaptureError(
                 f"Cannot start {SIGROK} ({cause.strerror}); install it (apt-get install sigrok-cli), or record "
@@ -101,18 +101,18 @@ class AnalyzerRecording:
             ) from None
         self._problem = ""
         self._is_stopped = threading.Event()
-        self._watcher = threading.Thread(target=self._watch_disk, daemon=True)
+        self._watcher = threading.Thread(target=self._stop_if_too_large, daemon=True)
         self._watcher.start()
         try:
-            self._await_samples()
+            self._wait_for_first_samples()
         except BaseException:
             self.stop_recording()
             raise
 
-    def _await_samples(self) -> None:
+    def _wait_for_first_samples(self) -> None:
         """Waits until the first samples are recorded. Raises CaptureError if there are none in time."""
         ends = time.monotonic() + self._analyzer.start_limit_s
-        while not _file_bytes(self._file):
+        while not _file_size_bytes(self._file):
             if self._process.poll() is not None:
                 raise CaptureError(
                     f"{SIGROK} recorded nothing: it ended with code "
@@ -128,26 +128,26 @@ class AnalyzerRecording:
                 )
             time.sleep(_POLL_S)
 
-    def _watch_disk(self) -> None:
+    def _stop_if_too_large(self) -> None:
         """Stops the recording if it grows too large. An open wire gives megabytes a second, which would fill the
         disk."""
         while not self._is_stopped.wait(_WATCH_S):
-            if _file_bytes(self._file) > CAPTURE_BYTES:
+            if _file_size_bytes(self._file) > CAPTURE_BYTES:
                 self._problem = (
                     f"{SIGROK} recorded more than the {CAPTURE_BYTES >> 20} MiB that a capture may contain, and "
                     "was stopped; check that the wire is connected to the pin and to ground, or use a lower "
                     "sample rate or fewer samples."
                 )
             else:
-                self._problem = _disk_problem(self._file)
+                self._problem = _capture_disk_problem(self._file)
             if self._problem:
-                end_program(self._process)
+                end_host_program(self._process)
                 return
 
     def stop_recording(self) -> None:
         """Stops the recording, in whatever state it is. No process uses its files afterwards."""
         self._is_stopped.set()
-        end_program(self._process)
+        end_host_program(self._process)
         self._watcher.join()
 
     def finish_recording(self) -> None:
@@ -166,10 +166,10 @@ class AnalyzerRecording:
                 f"{ended}{last_line_clause(self._log)}); check the analyzer's cable and whether it keeps up with "
                 "the sample rate, then record again."
             )
-        _drop_partial_line(self._file)
+        _cut_after_last_whole_line(self._file)
 
 
-def _file_bytes(file: Path) -> int:
+def _file_size_bytes(file: Path) -> int:
     """Returns the size of a file in bytes, 0 if there is none."""
     try:
         return file.stat().st_size
@@ -177,7 +177,7 @@ def _file_bytes(file: Path) -> int:
         return 0
 
 
-def _disk_problem(file: Path) -> str:
+def _capture_disk_problem(file: Path) -> str:
     """Returns a sentence if the folder for a capture is missing or its disk is almost full. Empty if it can be
     written."""
     try:
@@ -195,7 +195,7 @@ def _disk_problem(file: Path) -> str:
     )
 
 
-def _drop_partial_line(file: Path) -> None:
+def _cut_after_last_whole_line(file: Path) -> None:
     """Cuts a file of samples after its last whole line, because half a line would read as an earlier time."""
     try:
         text = file.open("rb+")

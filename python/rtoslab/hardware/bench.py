@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from rtoslab.base import CatalogueError, StrictModel
-from rtoslab.hardware.usb import safe_serial
+from rtoslab.hardware.usb import serial_without_risky_characters
 from rtoslab.intake import path_text, read_table, validation_problem
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
@@ -47,7 +47,7 @@ class BenchTarget(StrictModel):
     @classmethod
     def _check_probe(cls, probe: str) -> str:
         """Returns the probe's serial number if it can be part of a command. Raises ValueError."""
-        if not safe_serial(probe):
+        if not serial_without_risky_characters(probe):
             raise ValueError("a serial number is letters, digits and `._:-`")
         return probe
 

@@ -13,7 +13,7 @@ from rtoslab.base import PortError, UnknownNameError
 from rtoslab.catalogue import Board, FlashNames
 from rtoslab.hardware.bench import FLASH_LIMIT_S, SILENCE_LIMIT_S, BenchTarget, HardwareMap
 from rtoslab.hardware.flash_tools import TOOLS, FlashTool, is_installed
-from rtoslab.hardware.usb import UsbDevice, probe_kind, safe_serial
+from rtoslab.hardware.usb import UsbDevice, probe_kind, serial_without_risky_characters
 
 AUTO: Final = "auto"
 TARGETS_HINT: Final = "`rtoslab targets` shows what is connected"
@@ -59,9 +59,9 @@ def choose_target(
     if bench is not None and entry is None:
         if requested != AUTO:
             raise UnknownNameError("target of the hardware map", requested, [target.name for target in bench.target])
-        entry = _only_entry_for(board, bench)
+        entry = _find_bench_entry(board, bench)
     if entry is not None:
-        return _target_from_entry(entry, board, names, tuple(devices), port)
+        return _connected_board_of_entry(entry, board, names, tuple(devices), port)
     probe = _choose_probe(requested, board, names, tuple(devices))
     tools = installed_flash_tools(names, probe)
     if not tools:
@@ -69,10 +69,10 @@ def choose_target(
             f"No installed program can flash the {board.id} through the {probe.label}; install one of "
             f"{_flash_tool_names(names, probe)}."
         )
-    return ConnectedBoard(board, names, tools[0], probe, port or _only_port(probe, board))
+    return ConnectedBoard(board, names, tools[0], probe, port or _serial_port_of_probe(probe, board))
 
 
-def _only_entry_for(board: Board, bench: HardwareMap) -> BenchTarget:
+def _find_bench_entry(board: Board, bench: HardwareMap) -> BenchTarget:
     """Returns the entry for a board in the hardware map. Raises PortError if there is not exactly one."""
     candidates = [target for target in bench.target if target.board == board.id]
     if len(candidates) != 1:
@@ -83,7 +83,7 @@ def _only_entry_for(board: Board, bench: HardwareMap) -> BenchTarget:
     return candidates[0]
 
 
-def _target_from_entry(
+def _connected_board_of_entry(
     entry: BenchTarget, board: Board, names: FlashNames, devices: tuple[UsbDevice, ...], port: str | None
 ) -> ConnectedBoard:
     """Returns the real board that an entry of the hardware map describes, with its probe and port.
@@ -116,7 +116,7 @@ def _target_from_entry(
         names,
         tools[0],
         probe,
-        port or entry.port or _only_port(probe, board),
+        port or entry.port or _serial_port_of_probe(probe, board),
         Path(entry.drive) if entry.drive else None,
         entry.flash_limit_s,
         entry.silence_limit_s,
@@ -127,7 +127,7 @@ def _choose_probe(requested: str, board: Board, names: FlashNames, devices: tupl
     """Returns the probe with this serial number. With `auto`, it is the only one that can flash the board. Raises
     PortError."""
     if requested != AUTO:
-        result = _device_by_serial(requested, devices) if safe_serial(requested) else None
+        result = _device_by_serial(requested, devices) if serial_without_risky_characters(requested) else None
         if result is None:
             raise PortError(f"There is no probe with the serial number {requested!r}; {TARGETS_HINT}.")
         return result
@@ -141,7 +141,7 @@ def _choose_probe(requested: str, board: Board, names: FlashNames, devices: tupl
     if not candidates:
         bootsel = ", or hold BOOTSEL while you connect the board" if names.bootsel else ""
         raise PortError(f"No probe is connected that could flash the {board.id}; plug it in{bootsel} ({TARGETS_HINT}).")
-    serials = ", ".join(usb_device.serial or usb_device.identity for usb_device in candidates)
+    serials = ", ".join(usb_device.serial or usb_device.vid_pid_text for usb_device in candidates)
     raise PortError(
         f"{len(candidates)} probes are connected that could be the {board.id}'s; name one with --target: {serials}."
     )
@@ -152,7 +152,7 @@ def _device_by_serial(serial: str, devices: tuple[UsbDevice, ...]) -> UsbDevice 
     return next((device for device in devices if device.serial == serial), None)
 
 
-def _only_port(probe: UsbDevice, board: Board) -> str:
+def _serial_port_of_probe(probe: UsbDevice, board: Board) -> str:
     """Returns the serial port of a probe. Raises PortError if it does not have exactly one."""
     if len(probe.ports) == 1:
         return probe.ports[0]

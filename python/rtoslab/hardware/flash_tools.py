@@ -54,7 +54,7 @@ def _probe_rs_commands(order: FlashJob) -> tuple[Command, ...]:
     """Returns the commands by which probe-rs writes an image to flash and starts it."""
     # https://probe.rs/docs/tools/probe-rs/ and the options of probe-rs-tools (`ProbeOptions`, `BinaryDownloadOptions`):
     # `download` leaves the core halted, `reset` starts it.
-    probe = order.probe.identity + (f":{order.probe.serial}" if order.probe.serial else "")
+    probe = order.probe.vid_pid_text + (f":{order.probe.serial}" if order.probe.serial else "")
     which = ("--non-interactive", "--chip", str(order.names.probe_rs), "--probe", probe)
     return (("probe-rs", "download", *which, "--verify", str(order.image)), ("probe-rs", "reset", *which))
 

@@ -15,9 +15,9 @@ from typing import Final
 from rtoslab.base import FlashError, PortError, combine_open_flags
 from rtoslab.hardware.choosing import ConnectedBoard
 from rtoslab.hardware.flash_tools import BIN, ELF, UF2, Command, FlashJob
-from rtoslab.hardware.image_forms import flat_image, uf2_blocks
+from rtoslab.hardware.image_forms import flash_content_as_uf2, flash_content_of_elf
 from rtoslab.hardware.listening import PortListener
-from rtoslab.hardware.running_programs import end_program, last_line_clause, start_program
+from rtoslab.hardware.running_programs import end_host_program, last_line_clause, start_host_program
 from rtoslab.hardware.usb import BOOTSEL, UsbDevice, connected_devices, probe_kind
 
 Say = Callable[[str], None]
@@ -26,7 +26,7 @@ _DRIVE_MARK_FILE: Final = "INFO_UF2.TXT"
 _POLL_S: Final = 0.2
 
 
-def measure_once(target: ConnectedBoard, image: Path, run_id: str, window_s: float, say: Say) -> bytes:
+def flash_and_receive(target: ConnectedBoard, image: Path, run_id: str, window_s: float, say: Say) -> bytes:
     """Writes an ELF file to a real board's flash, starts it, and returns what it sends over the serial port.
 
     `run_id` is that of the image, `say` tells the user what to do by hand. Raises FlashError, PortError,
@@ -36,8 +36,8 @@ def measure_once(target: ConnectedBoard, image: Path, run_id: str, window_s: flo
     try:
         with tempfile.TemporaryDirectory(prefix="rtoslab-") as folder:
             _flash_image(target, image, Path(folder), listener, say)
-        listener.mark_flashed()
-        return listener.read_run(target.silence_limit_s + window_s)
+        listener.note_image_flashed()
+        return listener.read_until_run_ends(target.silence_limit_s + window_s)
     finally:
         listener.close()
 
@@ -67,7 +67,7 @@ def _flash_image(target: ConnectedBoard, image: Path, folder: Path, listener: Po
         _copy_to_drive(form, _find_drive(target), listener)
         return
     for command in flash_commands(target, form):
-        _run_program(command, target, folder / "reply", listener)
+        _flash_while_listening(command, target, folder / "reply", listener)
 
 
 def _convert_image(target: ConnectedBoard, image: Path, folder: Path) -> Path:
@@ -76,22 +76,22 @@ def _convert_image(target: ConnectedBoard, image: Path, folder: Path) -> Path:
     if target.tool.image_form == ELF:
         return image
     memory, content = target.board.memory, image.read_bytes()
-    data = flat_image(content, memory.flash_start, memory.flash_bytes)
+    data = flash_content_of_elf(content, memory.flash_start, memory.flash_bytes)
     if target.tool.image_form == UF2:
         family = target.board.flash.uf2_family
         if family is None:
             raise FlashError(f"board.toml of {target.board.id} does not name the UF2 family; add flash.uf2_family.")
-        data = uf2_blocks(data, memory.flash_start, family)
+        data = flash_content_as_uf2(data, memory.flash_start, family)
     form = folder / f"image.{UF2 if target.tool.image_form == UF2 else BIN}"
     form.write_bytes(data)
     return form
 
 
-def _run_program(command: Command, target: ConnectedBoard, log: Path, listener: PortListener) -> None:
+def _flash_while_listening(command: Command, target: ConnectedBoard, log: Path, listener: PortListener) -> None:
     """Runs a program that flashes, and reads the serial port meanwhile. Raises FlashError, PortError."""
     ends = time.monotonic() + target.flash_limit_s
     try:
-        process = start_program(command, log)
+        process = start_host_program(command, log)
     except OSError as cause:
         raise FlashError(f"Cannot start {command[0]} ({cause.strerror}); install it, or name another tool.") from None
     try:
@@ -99,7 +99,7 @@ def _run_program(command: Command, target: ConnectedBoard, log: Path, listener: 
             listener.receive_bytes()
         late = process.poll() is None
     finally:
-        end_program(process)
+        end_host_program(process)
     if late or process.returncode != 0:
         why = f"did not end within {target.flash_limit_s:g} s" if late else f"ended with code {process.returncode}"
         raise FlashError(

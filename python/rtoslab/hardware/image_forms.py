@@ -14,7 +14,7 @@ _PAYLOAD: Final = 256
 _BLOCK: Final = 512
 
 
-def flat_image(elf: bytes, flash_start: int, flash_bytes: int) -> bytes:
+def flash_content_of_elf(elf: bytes, flash_start: int, flash_bytes: int) -> bytes:
     """Returns the flash content that an ELF file describes, from `flash_start` on. Gaps have the bytes of erased flash.
 
     Raises ImageFileError.
@@ -37,7 +37,7 @@ def flat_image(elf: bytes, flash_start: int, flash_bytes: int) -> bytes:
     return bytes(content)
 
 
-def uf2_blocks(content: bytes, flash_start: int, family: int) -> bytes:
+def flash_content_as_uf2(content: bytes, flash_start: int, family: int) -> bytes:
     """Returns flash content as the bytes of a UF2 file (github.com/microsoft/uf2). `family`: the number of the chip's
     family."""
     pieces = [content[at : at + _PAYLOAD].ljust(_PAYLOAD, b"\0") for at in range(0, len(content), _PAYLOAD)]

@@ -18,7 +18,7 @@ _LAST: Final = (b" end ", *(f" {name} ".encode() for name in sorted(OVERRIDES)))
 _BEGIN: Final = "@0 begin run="
 
 
-class Port(Protocol):
+class SerialPortInterface(Protocol):
     """The interface of a serial port, as far as rtoslab needs it."""
 
     def read(self, size: int = 1) -> bytes:
@@ -28,13 +28,13 @@ class Port(Protocol):
         """Closes the serial port."""
 
 
-Opener = Callable[[str, int], Port]
+Opener = Callable[[str, int], SerialPortInterface]
 
 
-def open_port(device: str, baud: int) -> Port:
+def open_serial_port(device: str, baud: int) -> SerialPortInterface:
     """Returns a serial port (8 data bits, no parity), opened for this process alone. Raises PortError."""
     try:
-        port: Port = serial.Serial(device, baud, timeout=_POLL_S, exclusive=True)
+        port: SerialPortInterface = serial.Serial(device, baud, timeout=_POLL_S, exclusive=True)
     except (serial.SerialException, OSError, ValueError) as cause:
         raise PortError(
             f"Cannot open the serial port {device} ({cause}); check its name, cable and permissions, and that no other "
@@ -47,7 +47,7 @@ class PortListener:
     """An open serial port with all bytes received so far."""
 
     def __init__(
-        self, device: str, baud: int, run_id: str, opener: Opener = open_port, *, flashed_by_hand: bool = False
+        self, device: str, baud: int, run_id: str, opener: Opener = open_serial_port, *, flashed_by_hand: bool = False
     ) -> None:
         """Opens the port for the image of a run id. `flashed_by_hand`: somebody flashes and resets the board meanwhile,
         so the last run to begin counts. Raises PortError."""
@@ -74,11 +74,11 @@ class PortListener:
         self.received += fresh
         return bool(fresh)
 
-    def mark_flashed(self) -> None:
+    def note_image_flashed(self) -> None:
         """Remembers that the image is flashed and started now. A run that begins later is the image's own."""
         self._flashed_at = len(self.received)
 
-    def read_run(self, silence_limit_s: float) -> bytes:
+    def read_until_run_ends(self, silence_limit_s: float) -> bytes:
         """Reads until the image's run ends. Returns its bytes from the begin record to the end record, or to a record
         that voids the run.
 
@@ -86,20 +86,20 @@ class PortListener:
         BoardSilentError, BoardResetError, PortError.
         """
         quiet_since = time.monotonic()
-        while not self._has_ended() and len(self.received) < STREAM_BYTES:
+        while not self._has_run_ended() and len(self.received) < STREAM_BYTES:
             if self.receive_bytes():
                 quiet_since = time.monotonic()
                 self._require_one_boot()
             elif time.monotonic() - quiet_since > silence_limit_s:
                 break
-        if len(self.received) == self._flashed_at and not self._begin_offsets():
+        if len(self.received) == self._flashed_at and not self._begin_record_offsets():
             raise BoardSilentError(
                 f"The board on {self._device} sent nothing within {silence_limit_s:g} s at {self._baud} baud; "
                 "check that the image is flashed and that the transmit pin is connected, and reset the board."
             )
-        return bytes(self.received[self._run_offset() :])
+        return bytes(self.received[self._valid_run_offset() :])
 
-    def _begin_offsets(self) -> list[int]:
+    def _begin_record_offsets(self) -> list[int]:
         """Returns where each begin record of the image is in the received bytes.
 
         A reset may come inside a line, so begin records are searched anywhere. No value of another record can contain
@@ -111,13 +111,13 @@ class PortListener:
             place = self.received.find(self._begin_mark, place + 1)
         return boots
 
-    def _run_offset(self) -> int:
+    def _valid_run_offset(self) -> int:
         """Returns where the valid run begins in the received bytes.
 
         The flashing program may reset the board more than once, so a run that began before flashing ended is replaced
         by a later one.
         """
-        boots = self._begin_offsets()
+        boots = self._begin_record_offsets()
         later = [boot for boot in boots if boot >= self._flashed_at]
         if later and not self._is_flashed_by_hand:
             return later[0]
@@ -126,29 +126,31 @@ class PortListener:
 
     def _require_one_boot(self) -> None:
         """Raises BoardResetError if the image has started more than once since it was flashed."""
-        later = [boot for boot in self._begin_offsets() if boot >= self._flashed_at]
+        later = [boot for boot in self._begin_record_offsets() if boot >= self._flashed_at]
         if len(later) > 1 and not self._is_flashed_by_hand:
             raise BoardResetError(
                 f"The board on {self._device} restarted during its run, {later[1] - later[0]:,} bytes after its "
                 "begin; check its watchdog, its power supply and the reset button."
             )
 
-    def _has_ended(self) -> bool:
+    def _has_run_ended(self) -> bool:
         """Whether the last whole line that was received ends the run."""
         if not self.received.endswith(b"\n"):
             return False
         begins = self.received.rfind(b"\n", 0, len(self.received) - 1) + 1
         last = bytes(self.received[begins:-1])
-        return begins >= self._run_offset() and last.startswith(b"@") and any(mark in last for mark in _LAST)
+        return begins >= self._valid_run_offset() and last.startswith(b"@") and any(mark in last for mark in _LAST)
 
 
-def listen_to_board(device: str, baud: int, run_id: str, silence_limit_s: float, opener: Opener = open_port) -> bytes:
+def listen_to_board(
+    device: str, baud: int, run_id: str, silence_limit_s: float, opener: Opener = open_serial_port
+) -> bytes:
     """Returns what an image sends over a serial port, up to its end record or to one that voids the run.
 
     `run_id`: that of the image. Somebody flashes and resets the board by hand. Raises BoardSilentError, PortError.
     """
     listener = PortListener(device, baud, run_id, opener, flashed_by_hand=True)
     try:
-        return listener.read_run(silence_limit_s)
+        return listener.read_until_run_ends(silence_limit_s)
     finally:
         listener.close()

@@ -13,7 +13,7 @@ _REPLY_BYTES: Final = 65536
 _GRACE_S: Final = 5.0
 
 
-def start_program(command: Sequence[str], log: Path) -> "subprocess.Popen[bytes]":
+def start_host_program(command: Sequence[str], log: Path) -> "subprocess.Popen[bytes]":
     """Starts a program without a shell and without standard input. Its output goes to the file `log`. Raises
     OSError."""
     with log.open("wb") as output:
@@ -26,7 +26,7 @@ def start_program(command: Sequence[str], log: Path) -> "subprocess.Popen[bytes]
         )
 
 
-def end_program(process: "subprocess.Popen[bytes]") -> None:
+def end_host_program(process: "subprocess.Popen[bytes]") -> None:
     """Ends a process, and kills it if it has not ended after some seconds."""
     if process.poll() is not None:
         return

@@ -53,14 +53,14 @@ class UsbDevice:
     address: int | None = None
 
     @property
-    def identity(self) -> str:
+    def vid_pid_text(self) -> str:
         """Returns the USB identity VID:PID, four hexadecimal digits each."""
         return f"{self.vendor:04x}:{self.product:04x}"
 
     @property
     def label(self) -> str:
         """Returns the device's kind and serial number as text for a sentence."""
-        return f"{probe_kind(self) or 'device'} {self.serial or self.identity}"
+        return f"{probe_kind(self) or 'device'} {self.serial or self.vid_pid_text}"
 
 
 def probe_kind(device: UsbDevice) -> str | None:
@@ -72,7 +72,7 @@ def probe_kind(device: UsbDevice) -> str | None:
     return known or (CMSIS_DAP if "CMSIS-DAP" in device.title else None)
 
 
-def safe_serial(text: str) -> str:
+def serial_without_risky_characters(text: str) -> str:
     """Returns a device's serial number. Empty if it has characters that must not be part of a command."""
     return text if _SAFE_SERIAL.fullmatch(text) else ""
 
@@ -85,7 +85,7 @@ def connected_devices(sysfs: Path | None = None) -> tuple[UsbDevice, ...]:
     devices = _sysfs_devices(place) if place.is_dir() else _serial_port_devices()
     probes = [device for device in devices if probe_kind(device) is not None]
     return tuple(
-        sorted(probes, key=lambda device: (device.identity, device.serial, device.bus or 0, device.address or 0))
+        sorted(probes, key=lambda device: (device.vid_pid_text, device.serial, device.bus or 0, device.address or 0))
     )
 
 
@@ -101,7 +101,7 @@ def _sysfs_devices(place: Path) -> list[UsbDevice]:
             UsbDevice(
                 vendor,
                 product,
-                safe_serial(_read_attribute(folder / "serial")),
+                serial_without_risky_characters(_read_attribute(folder / "serial")),
                 one_line(_read_attribute(folder / "product")[:80]),
                 tuple(ports),
                 _read_decimal(folder / "busnum"),
@@ -117,7 +117,7 @@ def _serial_port_devices() -> list[UsbDevice]:
     for port in list_ports.comports():
         if port.vid is None or port.pid is None:
             continue
-        key = port.vid, port.pid, safe_serial(port.serial_number or "")
+        key = port.vid, port.pid, serial_without_risky_characters(port.serial_number or "")
         others = devices[key].ports if key in devices else ()
         devices[key] = UsbDevice(*key, one_line((port.product or "")[:80]), (*others, port.device))
     return list(devices.values())

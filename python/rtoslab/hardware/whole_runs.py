@@ -5,7 +5,7 @@ from typing import Final
 
 from rtoslab.base import DecodeError, LineNoiseError, OverrideReceivedError
 from rtoslab.hardware.choosing import ConnectedBoard
-from rtoslab.hardware.flashing import Say, measure_once
+from rtoslab.hardware.flashing import Say, flash_and_receive
 from rtoslab.records import ExpectedIdentity, WireConstants, decode_records
 
 TRIES: Final = 3
@@ -19,10 +19,10 @@ def measure_with_retries(
     decoded.
 
     An output in which the firmware declares its run void is returned too. Raises LineNoiseError after TRIES starts, and
-    what `measure_once` raises.
+    what `flash_and_receive` raises.
     """
     for _ in range(TRIES):
-        output = measure_once(target, image, expected.run, window_s, say)
+        output = flash_and_receive(target, image, expected.run, window_s, say)
         try:
             decode_records(output, wire, expected)
         except OverrideReceivedError:

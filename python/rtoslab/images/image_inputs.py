@@ -23,8 +23,8 @@ from rtoslab.catalogue import (
     OPTIONAL_SERVICES,
     Catalogue,
     SourceTree,
-    description_path,
-    export_key,
+    kernel_export_key,
+    tree_description_path,
 )
 from rtoslab.plan import DEFAULT_COMPILER, Point
 from rtoslab.records import ExpectedIdentity
@@ -121,18 +121,18 @@ def tree_of_point(catalogue: Catalogue, point: Point) -> SourceTree | None:
     kernel = catalogue.kernel(point.kernel)
     if kernel.facts.export is None:
         return kernel.tree
-    return find_export(kernel, export_key(point.board, point.cores, point.opt))
+    return find_export(kernel, kernel_export_key(point.board, point.cores, point.opt))
 
 
 def kernel_cmake_options(catalogue: Catalogue, point: Point) -> list[str]:
     """Returns the -D options by which CMake finds the port and a source tree outside the checkout. They override
     `cmake_options`."""
     tree = tree_of_point(catalogue, point)
-    port = f"-DKERNEL={catalogue.port_name(catalogue.kernel(point.kernel))}"
+    port = f"-DKERNEL={catalogue.port_id_or_folder(catalogue.kernel(point.kernel))}"
     optional = optional_services(catalogue, point)
     return [
         port,
-        *([f"-DTREE={description_path(tree.id)}", f"-DTREE_PATH={tree.path}"] if tree else []),
+        *([f"-DTREE={tree_description_path(tree.id)}", f"-DTREE_PATH={tree.path}"] if tree else []),
         *(["-DCMAKE_PROJECT_rtoslab_firmware_INCLUDE=services/services.cmake"] if optional else []),
         *([f"-DOPTIONAL_SERVICES:STRING={';'.join(optional)}"] if optional else []),
     ]
@@ -146,7 +146,7 @@ def optional_services(catalogue: Catalogue, point: Point) -> list[str]:
     if point.benchmark == CONFORMANCE_IMAGE:
         return offered
     benchmark = catalogue.benchmarks.get(point.benchmark)
-    needed = benchmark.facts.for_kernel(kernel).needed_services(point.params) if benchmark else ()
+    needed = benchmark.facts.only_for_services_of(kernel).needed_services(point.params) if benchmark else ()
     return [service for service in offered if service in needed]
 
 
@@ -186,7 +186,7 @@ def request_digest(catalogue: Catalogue, point: Point) -> str:
     if tree is not None:
         core = catalogue.board(point.board).facts.core
         described = tree.model_dump(mode="json", exclude={"path", "port", "cores"})
-        own = tree.part_for_core(core).model_dump(mode="json")
+        own = tree.compiled_part_for_core(core).model_dump(mode="json")
         states = [asdict(repository) for repository in find_repositories(tree)]
         options += [described, own, states, file_names(tree, core)]
     everything = sources + json.dumps([_FORMAT, *options, *compilers, STORED_FILES])

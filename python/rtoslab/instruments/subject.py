@@ -116,7 +116,9 @@ def _image_subject(
     require_cores(facts, cores)
     count = cores or facts.cores
     known = (
-        catalogue.kernel(kernel).facts.for_cpu(facts.cpu) if kernel else find_image_kernel(catalogue, path, facts.cpu)
+        catalogue.kernel(kernel).facts.for_architecture(facts.cpu)
+        if kernel
+        else find_image_kernel(catalogue, path, facts.cpu)
     )
     return ObservedImage(
         label=path.name,
@@ -164,7 +166,7 @@ def _benchmark_subject(
         image=built.elf_path.read_bytes(),
         board=where,
         cores=point.cores,
-        kernel=catalogue.kernel(point.kernel).facts.for_cpu(where.cpu),
+        kernel=catalogue.kernel(point.kernel).facts.for_architecture(where.cpu),
         expected=built.expected,
         settings=point.timing,
         axes={

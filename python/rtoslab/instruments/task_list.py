@@ -135,7 +135,7 @@ class _TaskReader:
         if not words:
             with suppress(RtoslabError):
                 words = current_task_addresses(self._machine, self._kernel, 1)
-        none = self._kernel.probes.no_task if self._kernel.probes is not None else frozenset()
+        none = self._kernel.probes.no_task_values if self._kernel.probes is not None else frozenset()
         running: dict[int, int] = {}
         for core, address in words.items():
             block = self._read_word(address)

@@ -123,8 +123,8 @@ class _TimelineReader:
         self.current = {core: recording.words_at_start.get(address, 0) for core, address in words.items()}
         blocks = {value for _, value, _, _, kind, *_ in event_rows(recording.events) if kind == KIND_WRITE}
         probes = recording.subject.kernel.probes if recording.subject.kernel else None
-        self.no_task = probes.no_task if probes else frozenset()
-        self.names = task_names(recording, {*self.current.values(), *blocks} - self.no_task)
+        self.no_task_values = probes.no_task_values if probes else frozenset()
+        self.names = task_names(recording, {*self.current.values(), *blocks} - self.no_task_values)
         self.functions = {address: name for address, _, name in first_symbol_per_address(recording.symbols)}
         self.running: dict[int, tuple[str, int]] = {}
         """Core -> the task it runs, since when."""
@@ -166,7 +166,7 @@ class _TimelineReader:
     def _on_task_write(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a write to the kernel's pointer to the current task. `value` is the task's control block."""
         on = ident - IDENT_CURRENT
-        if value not in self.no_task:
+        if value not in self.no_task_values:
             self.current[on] = value
         elif on in self.running:
             self._add_span(TimelineTrack(f"core {on}", TASKS), *self.running.pop(on), cycle)

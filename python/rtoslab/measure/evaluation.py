@@ -17,7 +17,9 @@ def evaluate_output(
 ) -> MeasuredPoint | FailedPoint:
     """Decodes the output of a benchmark's run and judges its proofs. Returns the measured or failed point. Raises
     nothing for faults of the image."""
-    benchmark = catalogue.benchmark(identity.benchmark).facts.for_kernel(catalogue.kernel(identity.kernel).facts)
+    benchmark = catalogue.benchmark(identity.benchmark).facts.only_for_services_of(
+        catalogue.kernel(identity.kernel).facts
+    )
     try:
         decoded, beside = _decode_streams(catalogue, identity, output.uart, expected)
         _check_identity(decoded, identity)
@@ -53,7 +55,7 @@ def make_evidence(
         whole = catalogue.benchmark(identity.benchmark).facts.with_parameters(decoded.params)
     except PlanError as cause:
         raise DecodeError(0, str(cause)) from None
-    benchmark = whole.for_kernel(kernel)
+    benchmark = whole.only_for_services_of(kernel)
     samples = int(identity.config.get("samples", 0))
     # Of a kernel without symbols calls and tasks cannot be seen.
     observations = output.observed if kernel.symbols else None

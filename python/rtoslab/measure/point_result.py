@@ -47,7 +47,7 @@ def measured_result(
     """Returns the measured point as it is stored, from the decoded run and the observations. `proofs` must all hold."""
     kernel = catalogue.kernel(identity.kernel).facts
     whole = catalogue.benchmark(identity.benchmark).facts.with_parameters(decoded.params)
-    benchmark = whole.for_kernel(kernel)
+    benchmark = whole.only_for_services_of(kernel)
     window = decoded.windows[0]
     names = {(task.core, task.index): task.name for task in decoded.tasks}
     checks: dict[str, dict[int, int]] = {}
@@ -60,7 +60,7 @@ def measured_result(
         metric=benchmark.metric.id or benchmark.id,
         unit=benchmark.metric.unit or "cycles",
         metric_tasks=benchmark.metric.tasks,
-        metric_cores=tuple(core for core in range(identity.cores) if benchmark.metric.counts_on(core)),
+        metric_cores=tuple(core for core in range(identity.cores) if benchmark.metric.counts_core_towards_result(core)),
         clock_hz=decoded.begin.clock_hz,
         window_ticks=window.close_ticks - window.open_ticks,
         timer_hz=decoded.begin.timer_hz,

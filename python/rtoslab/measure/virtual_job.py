@@ -13,12 +13,12 @@ def virtual_job(
     of the other core and the one that contains both, if there are two."""
     board = catalogue.board(point.board).facts
     kernel = catalogue.kernel(point.kernel).facts
-    benchmark = catalogue.benchmark(point.benchmark).facts.with_parameters(point.params).for_kernel(kernel)
+    benchmark = catalogue.benchmark(point.benchmark).facts.with_parameters(point.params).only_for_services_of(kernel)
     return VirtualJob(
         image=image,
         name=name,
         board=board,
-        kernel=kernel.for_cpu(board.cpu),
+        kernel=kernel.for_architecture(board.cpu),
         clock_hz=point.clock_hz or board.clock.sys_hz,
         cores=point.cores,
         window_ms=point.window_ms,
@@ -29,7 +29,7 @@ def virtual_job(
         settings=point.timing,
         core=point.core,
         started=pair[1] if pair else None,
-        sender=pair[0] if pair and benchmark.is_sent else None,
+        sender=pair[0] if pair and benchmark.crosses_cores else None,
     )
 
 

@@ -61,7 +61,7 @@ def compare_rows(
 ) -> dict[int, ComparedRow]:
     """Compares each published figure of a paper with our value of it. Returns the comparisons by row id."""
     deviating_runs = {result.run_id for result in stored if isinstance(result, MeasuredPoint) and result.deviations}
-    senseless = {row: slip.says for slip in paper.slips if slip.no_ratio for row in slip.rows}
+    senseless = {row: slip.says for slip in paper.paper_mistakes if slip.no_ratio for row in slip.rows}
     return {
         row.id: replace(
             _with_source(_compare_row(paper, row, values, stored, kernels), sources, deviating_runs),

@@ -26,7 +26,7 @@ def require_complete(catalogue: Catalogue, paper: PaperFolder) -> None:
     for file, what, places in _value_selections(paper):
         for place in places:
             _require_known_names(catalogue, paper, f"{paper.folder / file}, {what}", place)
-    for slip in paper.slips:
+    for slip in paper.paper_mistakes:
         if slip.computed:
             evaluate_expression(slip.computed, paper.paper_numbers)
 
@@ -63,7 +63,7 @@ def _row_references(paper: PaperFolder) -> Iterator[tuple[str, str, tuple[int, .
             yield "paper.toml", f"table {table.title!r}", table.rows
     for claim in paper.claims:
         yield "claims.toml", f"claim {claim.id}", claim.rows
-    for slip in paper.slips:
+    for slip in paper.paper_mistakes:
         yield "slips.toml", f"slip {slip.id}", slip.rows
 
 

@@ -163,7 +163,7 @@ def _conditions_section(reproduction: PaperReproduction) -> ReportSection:
         [condition.what, condition.paper, condition.here or _condition_text(condition, judged or reproduction.points)]
         for condition in paper.facts.condition
     ]
-    general = [slip for slip in paper.slips if not slip.rows and not slip.part]
+    general = [slip for slip in paper.paper_mistakes if not slip.rows and not slip.part]
     tables = [TableData("Conditions of the measurement", ("condition", "the paper", "here"), rows)]
     if general:
         tables.append(slips_table(paper, general, "Conditions of all figures"))

@@ -26,7 +26,7 @@ def setup_points(
     """
     for experiment in experiments:
         for kernel, name in _changed_kernels(paper, setup, experiment, catalogue.buildable_kernels, known).items():
-            config = {**experiment.config, **setup.config_for(kernel)}
+            config = {**experiment.config, **setup.config_for_kernel(kernel)}
             benchmarks = tuple(
                 benchmark for benchmark in experiment.benchmarks if benchmark in (setup.benchmarks or (benchmark,))
             )
@@ -40,7 +40,7 @@ def setup_points(
 def equivalent_point(paper: PaperFolder, setup: PaperSetup, point: PointId) -> PointId | None:
     """Returns the point without a set-up's changes that a point of the set-up replaces. None if the point is not of the
     set-up."""
-    changes = setup.config_for(point.kernel)
+    changes = setup.config_for_kernel(point.kernel)
     experiment = _find_experiment(paper, point, point.kernel)
     meant = all(
         not axis or one in axis
@@ -57,7 +57,7 @@ def equivalent_point(paper: PaperFolder, setup: PaperSetup, point: PointId) -> P
         return None
     # What other set-ups change is here as in the experiment.
     others = (
-        {key for item in paper.facts.setup for key in item.config_for(point.kernel)}
+        {key for item in paper.facts.setup for key in item.config_for_kernel(point.kernel)}
         - changes.keys()
         - experiment.sweep.keys()
     )
@@ -100,6 +100,6 @@ def _changed_kernels(
         own = [tree for tree in trees.get(kernel, ()) if tree in here]
         lent = [tree for tree in trees.get(kernel, ()) if tree in known]
         name = own[0] if own else "" if lent else kernel if kernel in here else ""
-        if name and setup.config_for(kernel):
+        if name and setup.config_for_kernel(kernel):
             changes[kernel] = name
     return changes

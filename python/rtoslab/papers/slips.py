@@ -13,7 +13,7 @@ KIND_TEXTS = {"slip": "slip", "precondition": "precondition", "fact": "follows"}
 def slips_of_part(paper: PaperFolder, part_id: str, rows: Iterable[int]) -> list[PaperMistake]:
     """Returns the slips (mistakes of the paper) that concern a part of the paper, or one of these rows."""
     shown = set(rows)
-    return [slip for slip in paper.slips if slip.part == part_id or shown.intersection(slip.rows)]
+    return [slip for slip in paper.paper_mistakes if slip.part == part_id or shown.intersection(slip.rows)]
 
 
 def slips_table(paper: PaperFolder, slips: Sequence[PaperMistake], title: str) -> TableData:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rtoslab.analyses import MeasuredValue
 from rtoslab.base import BuildError
-from rtoslab.catalogue import Catalogue, PaperFolder, WeighedProgram
+from rtoslab.catalogue import Catalogue, MeasuredSizeProgram, PaperFolder
 from rtoslab.footprint import build_program
 from rtoslab.reference import StoredWeight
 from rtoslab.results import FailedPoint, ImageBytes, PointId, ProgramWeight
@@ -45,7 +45,7 @@ def weight_values(weight: ProgramWeight) -> Iterator[MeasuredValue]:
         )  # fmt: skip
 
 
-def _program_point(program: WeighedProgram) -> PointId:
+def _program_point(program: MeasuredSizeProgram) -> PointId:
     """Returns the identity of a minimal program's point."""
     return PointId(
         benchmark=BENCHMARK,
@@ -58,7 +58,7 @@ def _program_point(program: WeighedProgram) -> PointId:
     )
 
 
-def _weigh_program(catalogue: Catalogue, program: WeighedProgram, point: PointId) -> StoredWeight:
+def _weigh_program(catalogue: Catalogue, program: MeasuredSizeProgram, point: PointId) -> StoredWeight:
     """Builds a program and returns its size."""
     weighed = build_program(catalogue, program.kernel, program.board, program=program.program, config=program.config)
     manifest: dict[str, object] = {"build": weighed.build.info, "elf_sha256": weighed.build.elf_sha256}

@@ -5,5 +5,5 @@ how much a
 difference costs, from measured points that differ in nothing else."""
 
 from rtoslab.parity.costs import AS_USUAL, COSTS_FILE, costs_from_runs, read_cost_file, read_costs, update_cost_file
-from rtoslab.parity.subjects import has_comparable_points, lint_points, lint_subjects
+from rtoslab.parity.subjects import has_comparable_points, lint_points, points_as_lint_subjects
 from rtoslab.parity.unfairness import LintSubject, UnfairDifference, find_unfairness, group_comparable

@@ -44,7 +44,7 @@ _KNOWN_SETTINGS: Final[Mapping[str, tuple[str, str, tuple[str, str] | None]]] = 
 _UNKNOWN_SETTING: Final = ("the same code may take more or less time", None)
 
 
-def state_facts(state: Mapping[str, str | int], *, one_kernel: bool) -> dict[str, str]:
+def board_settings_by_condition(state: Mapping[str, str | int], *, one_kernel: bool) -> dict[str, str]:
     """Returns the board settings to compare, by the id of the condition each is. `state`: as read when the measurement
     window opened.
 
@@ -57,12 +57,12 @@ def state_facts(state: Mapping[str, str | int], *, one_kernel: bool) -> dict[str
     }
 
 
-def absent_value(concept_id: str) -> str | None:
+def unread_setting_value(concept_id: str) -> str | None:
     """Returns the value that a board setting has where it was not read. None if this says nothing."""
     return _NOT_ENABLED if _without_core(concept_id.removeprefix(STATE_PREFIX)).startswith(f"{_URGENCY}irq") else None
 
 
-def state_concept(concept_id: str) -> FairnessCondition:
+def condition_of_board_setting(concept_id: str) -> FairnessCondition:
     """Returns the condition of a fair comparison that a board setting stands for. Its title names the register."""
     key = concept_id.removeprefix(STATE_PREFIX)
     setting = _without_core(key)

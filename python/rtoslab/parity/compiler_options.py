@@ -25,7 +25,7 @@ def optimisation_level(build: BuildRecord) -> str | None:
     )
 
 
-def code_options(build: BuildRecord) -> str | None:
+def code_shaping_options(build: BuildRecord) -> str | None:
     """Returns the compiler options of the C files that shape their code, without the level. None if the build's record
     has no calls."""
     calls = build.get("calls")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from rtoslab.catalogue import Catalogue, Kernel
-from rtoslab.parity.compiler_options import code_options, optimisation_level, options_of_single_files
+from rtoslab.parity.compiler_options import code_shaping_options, optimisation_level, options_of_single_files
 
 BuildRecord = Mapping[str, Any]
 """The table `build` of a manifest."""
@@ -59,29 +59,29 @@ KERNEL_CONCEPTS: Final = (
 """The conditions for which kernel.toml names a macro."""
 
 
-def _flag_reader(prefix: str) -> Callable[[BuildRecord], str | None]:
+def _make_last_flag_reader(prefix: str) -> Callable[[BuildRecord], str | None]:
     """Returns a function that takes a build's record and returns the last compiler flag with this prefix."""
 
-    def last_flag(build: BuildRecord) -> str | None:
+    def last_flag_with_prefix(build: BuildRecord) -> str | None:
         """Returns the last compiler flag with the prefix. None if there is none."""
         return next((flag for flag in reversed(build.get("flags", [])) if flag.startswith(prefix)), None)
 
-    return last_flag
+    return last_flag_with_prefix
 
 
-def _feature_reader(name: str) -> Callable[[BuildRecord], str | None]:
+def _make_board_feature_reader(name: str) -> Callable[[BuildRecord], str | None]:
     """Returns a function that takes a build's record and returns the value of a board's feature, such as a cache."""
     return lambda build: build.get("features", {}).get(name)
 
 
-def _value_reader(key: str) -> Callable[[BuildRecord], str | None]:
+def _make_build_value_reader(key: str) -> Callable[[BuildRecord], str | None]:
     """Returns a function that takes a build's record and returns the value of a key. None if it is missing."""
     return lambda build: str(build[key]) if build.get(key) else None
 
 
 BUILD_CONCEPTS: Final[tuple[tuple[FairnessCondition, Callable[[BuildRecord], str | None]], ...]] = (
     (FairnessCondition("opt", "optimisation", "the compiler generates other code"), optimisation_level),
-    (FairnessCondition("options", "compiler options", "the compiler generates other code"), code_options),
+    (FairnessCondition("options", "compiler options", "the compiler generates other code"), code_shaping_options),
     (
         FairnessCondition(
             "file_options", "options of single files", "the compiler generates other code for these files"
@@ -90,7 +90,7 @@ BUILD_CONCEPTS: Final[tuple[tuple[FairnessCondition, Callable[[BuildRecord], str
     ),
     (
         FairnessCondition("lto", "optimisation across files", "one side's kernel is optimised as a whole", OFF_ON),
-        lambda build: "1" if _flag_reader("-flto")(build) else "0",
+        lambda build: "1" if _make_last_flag_reader("-flto")(build) else "0",
     ),
     (
         FairnessCondition("compiler", "compiler", "other compilers generate other code"),
@@ -98,7 +98,7 @@ BUILD_CONCEPTS: Final[tuple[tuple[FairnessCondition, Callable[[BuildRecord], str
     ),
     (
         FairnessCondition("clock_hz", "clock", "memories and buses are slower or faster relative to the core"),
-        _value_reader("clock_hz"),
+        _make_build_value_reader("clock_hz"),
     ),
     (
         FairnessCondition("wait_states", "flash wait states", "code in flash waits longer"),
@@ -106,15 +106,18 @@ BUILD_CONCEPTS: Final[tuple[tuple[FairnessCondition, Callable[[BuildRecord], str
     ),
     (
         FairnessCondition("feature.icache", "instruction cache", "code in flash waits", OFF_ON),
-        _feature_reader("icache"),
+        _make_board_feature_reader("icache"),
     ),
-    (FairnessCondition("feature.dcache", "data cache", "constants and data wait", OFF_ON), _feature_reader("dcache")),
+    (
+        FairnessCondition("feature.dcache", "data cache", "constants and data wait", OFF_ON),
+        _make_board_feature_reader("dcache"),
+    ),
     (
         FairnessCondition("feature.prefetch", "prefetch", "straight code in flash waits", OFF_ON),
-        _feature_reader("prefetch"),
+        _make_board_feature_reader("prefetch"),
     ),
-    (FairnessCondition("code", "code placement", "RAM and flash have other speeds"), _value_reader("code")),
-    (FairnessCondition("data", "data placement", "memories have other speeds"), _value_reader("data")),
+    (FairnessCondition("code", "code placement", "RAM and flash have other speeds"), _make_build_value_reader("code")),
+    (FairnessCondition("data", "data placement", "memories have other speeds"), _make_build_value_reader("data")),
 )
 """The conditions that the manifest of every kernel's point contains, each with its reader. Their ids are keys of
 `--config`, except the options that only a build file can change."""
@@ -166,14 +169,14 @@ def _macro_value(source: str | None, macros: Mapping[str, str]) -> str | None:
     return source[1:] if source.startswith("=") else macros.get(source)
 
 
-def config_value(concept: FairnessCondition, value: str) -> str:
+def condition_as_config_value(concept: FairnessCondition, value: str) -> str:
     """Returns the value of a condition as `--config` takes it: a compiler by its name, not by its version text."""
     if concept.id != "compiler":
         return value
     return "clang" if value.startswith("clang") else "gcc"
 
 
-def config_key(concept: FairnessCondition, kernel: Kernel) -> str:
+def config_key_of_condition(concept: FairnessCondition, kernel: Kernel) -> str:
     """Returns the key of `--config` that changes the condition for a kernel. Empty if none does."""
     if concept not in KERNEL_CONCEPTS:
         return concept.id

@@ -43,7 +43,7 @@ class ConfigurationCost(StrictModel):
     one_placement: tuple[str, ...] = ()
     """Benchmarks whose points are in one placement each, where the place matters: the place's share is not known."""
 
-    def reversed_cost(self) -> "ConfigurationCost":
+    def cost_of_opposite_change(self) -> "ConfigurationCost":
         """Returns the cost of the opposite change, from `after` to `before`."""
         back = {name: _reverse_percent(value) for name, value in self.percent.items()}
         band = {name: (_reverse_percent(most), _reverse_percent(least)) for name, (least, most) in self.band.items()}
@@ -177,7 +177,7 @@ def find_cost(
         if (cost.before, cost.after) == values:
             return cost
         if (cost.after, cost.before) == values:
-            return cost.reversed_cost()
+            return cost.cost_of_opposite_change()
     return None
 
 
@@ -196,14 +196,14 @@ def update_cost_file(costs: Sequence[ConfigurationCost], path: Path) -> None:
     for item in merged:
         texts = item.model_dump(exclude={"percent", "band", "placement", "one_placement"})
         lines += ["", "[[cost]]", *(f"{name} = {json.dumps(text)}" for name, text in texts.items())]
-        lines.append(f"percent = {{ {', '.join(_inline_table_items(item.percent))} }}")
-        lines += [f"band = {{ {', '.join(_inline_table_items(item.band))} }}"] if item.band else []
+        lines.append(f"percent = {{ {', '.join(_toml_inline_items(item.percent))} }}")
+        lines += [f"band = {{ {', '.join(_toml_inline_items(item.band))} }}"] if item.band else []
         for name, benchmarks in (("placement", item.placement), ("one_placement", item.one_placement)):
             lines += [f"{name} = {json.dumps(benchmarks)}"] if benchmarks else []
     make_folder(path.parent)
     write_whole(path, "\n".join(lines) + "\n", "the costs")
 
 
-def _inline_table_items(table: Mapping[str, float | tuple[float, float]]) -> list[str]:
+def _toml_inline_items(table: Mapping[str, float | tuple[float, float]]) -> list[str]:
     """Returns the items of a table as they are written in an inline TOML table."""
     return [f"{name} = {list(value) if isinstance(value, tuple) else value!r}" for name, value in table.items()]

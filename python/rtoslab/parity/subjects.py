@@ -13,31 +13,31 @@ _MEASURING_OPTIONS = ("instrument", "samples", PLACEMENT)
 """Options that say how something was measured, not what."""
 
 
-def lint_subjects(points: Sequence[StoredPoint], run_name: str = "") -> list[LintSubject]:
+def points_as_lint_subjects(points: Sequence[StoredPoint], run_name: str = "") -> list[LintSubject]:
     """Returns the measured points as sides of a comparison, each named by how it differs from the others.
 
     Of several placements the first one counts. `run_name`: begins each name.
     """
-    unique = _distinct_points(points)
+    unique = _points_by_build_identity(points)
     names = series_names([point for point, _ in unique], with_cores=False)
     return [
         LintSubject(
             ", ".join(part for part in (run_name, name) if part) or point.kernel,
             point,
             stored.manifest,
-            _point_state(stored),
+            _board_settings_at_window(stored),
         )
         for (point, stored), name in zip(unique, names, strict=True)
     ]
 
 
-def _point_state(stored: StoredPoint) -> Mapping[str, str | int]:
+def _board_settings_at_window(stored: StoredPoint) -> Mapping[str, str | int]:
     """Returns the board's settings as they were when the point's measurement window opened. Empty if the point was not
     measured."""
     return stored.result.state if isinstance(stored.result, MeasuredPoint) else {}
 
 
-def _distinct_points(points: Sequence[StoredPoint]) -> list[tuple[PointId, StoredPoint]]:
+def _points_by_build_identity(points: Sequence[StoredPoint]) -> list[tuple[PointId, StoredPoint]]:
     """Returns the measured points, each with its identity without the options that only say how it was measured.
 
     Of several points that differ in these options only, the first stays.
@@ -64,11 +64,11 @@ def lint_points(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[Unf
         results_depending_on_addresses(points),
     )
     return find_unfairness(
-        catalogue, group_comparable(lint_subjects(points)), [*costs_of_points, *read_costs(catalogue.root)]
+        catalogue, group_comparable(points_as_lint_subjects(points)), [*costs_of_points, *read_costs(catalogue.root)]
     )
 
 
 def has_comparable_points(points: Sequence[StoredPoint]) -> bool:
     """Whether two or more measured points have the same benchmark, board and number of cores."""
-    places = [(point.benchmark, point.board, point.cores) for point, _ in _distinct_points(points)]
+    places = [(point.benchmark, point.board, point.cores) for point, _ in _points_by_build_identity(points)]
     return len(set(places)) < len(places)

@@ -6,12 +6,17 @@ from itertools import product
 from typing import Any
 
 from rtoslab.catalogue import Catalogue, Kernel
-from rtoslab.parity.board_settings import absent_value, manifest_concept_id, state_concept, state_facts
+from rtoslab.parity.board_settings import (
+    board_settings_by_condition,
+    condition_of_board_setting,
+    manifest_concept_id,
+    unread_setting_value,
+)
 from rtoslab.parity.concepts import (
     CONCEPTS,
     FairnessCondition,
-    config_key,
-    config_value,
+    condition_as_config_value,
+    config_key_of_condition,
     fairness_condition_values,
     kernel_of_point,
 )
@@ -104,7 +109,10 @@ def _group_unfairness(
     states = _setting_facts(group)
     facts = [known | state for known, state in zip(facts, states, strict=True)]
     reported: set[str] = set()
-    for concept in (*CONCEPTS, *(state_concept(item) for item in sorted({key for state in states for key in state}))):
+    for concept in (
+        *CONCEPTS,
+        *(condition_of_board_setting(item) for item in sorted({key for state in states for key in state})),
+    ):
         holders: dict[str, list[LintSubject]] = {}
         for subject, known in zip(group, facts, strict=True):
             if concept.id in known:
@@ -114,15 +122,15 @@ def _group_unfairness(
         reported.add(concept.id)
         values = {words: tuple(dict.fromkeys(item.side for item in who)) for words, who in holders.items()}
         sides = [(who[0], facts[group.index(who[0])][concept.id]) for who in holders.values()]
-        costs_ = tuple(_change_costs(concept, kernels, sides, costs))
+        costs_ = tuple(_known_costs_of_difference(concept, kernels, sides, costs))
         yield UnfairDifference(concept, board, values, (benchmark,), costs_)
 
 
 def _setting_facts(group: Sequence[LintSubject]) -> list[dict[str, str]]:
     """Returns the settings of each point's board that can be compared, by condition."""
     one_kernel = len({_kernel_name(subject) for subject in group}) == 1
-    states = [state_facts(subject.state, one_kernel=one_kernel) for subject in group]
-    meanings = {key: absent_value(key) for state in states for key in state}
+    states = [board_settings_by_condition(subject.state, one_kernel=one_kernel) for subject in group]
+    meanings = {key: unread_setting_value(key) for state in states for key in state}
     absent = {key: words for key, words in meanings.items() if words is not None}
     return [{**absent, **state} if state else {} for state in states]
 
@@ -132,7 +140,7 @@ def _kernel_name(subject: LintSubject) -> str:
     return subject.point.kernel.removesuffix(REFERENCE_MARK).rstrip()
 
 
-def _change_costs(
+def _known_costs_of_difference(
     concept: FairnessCondition,
     kernels: Mapping[str, Kernel | None],
     sides: Sequence[tuple[LintSubject, str]],
@@ -142,10 +150,10 @@ def _change_costs(
     with their values."""
     (first, before), (second, after), *_ = sides
     for kernel, facts in kernels.items():
-        key = "" if facts is None else config_key(concept, facts)
+        key = "" if facts is None else config_key_of_condition(concept, facts)
         pairs = product(
-            _option_forms(first, kernel, key, config_value(concept, before)),
-            _option_forms(second, kernel, key, config_value(concept, after)),
+            _config_value_spellings(first, kernel, key, condition_as_config_value(concept, before)),
+            _config_value_spellings(second, kernel, key, condition_as_config_value(concept, after)),
         )
         board = first.point.board
         cost = next((cost for pair in pairs if (cost := find_cost(costs, kernel, board, key, pair))), None)
@@ -153,7 +161,7 @@ def _change_costs(
             yield f"{kernel}, from {concept.value_text(before)} to {concept.value_text(after)}", cost
 
 
-def _option_forms(subject: LintSubject, kernel: str, key: str, value: str) -> tuple[str, ...]:
+def _config_value_spellings(subject: LintSubject, kernel: str, key: str, value: str) -> tuple[str, ...]:
     """Returns the forms in which a sweep may have written the value of a configuration key."""
     unsaid = _kernel_name(subject) == kernel and key not in subject.point.config
     return (value, AS_USUAL) if unsaid else (value,)

@@ -12,8 +12,8 @@ from rtoslab.catalogue import (
     CatalogueEntry,
     Kernel,
     SourceTree,
-    export_key,
-    path_variable,
+    kernel_export_key,
+    tree_path_variable,
 )
 from rtoslab.intake import parse_integer as as_integer
 from rtoslab.plan.point_options import DEFAULT_COMPILER
@@ -42,7 +42,7 @@ def find_obstacle(
         raise UnknownNameError("value of lto", config["lto"], _SWITCH)
     return (
         _tree_obstacle(kernel, board.facts)
-        or _export_obstacle(kernel, export_key(board.id, cores, config.get("opt", DEFAULT_OPT)))
+        or _export_obstacle(kernel, kernel_export_key(board.id, cores, config.get("opt", DEFAULT_OPT)))
         or _service_obstacle(benchmark, kernel, board, cores, config)
         or _board_obstacle(board.facts, config)
         or _start_up_obstacle(kernel.facts, board.facts, config)
@@ -56,7 +56,7 @@ def _tree_obstacle(kernel: CatalogueEntry[Kernel], board: Board) -> str | None:
     wants, tree = kernel.facts.tree, kernel.tree
     if tree is None:
         how = f"`rtoslab tree add {kernel.id} PATH`, see docs/trees.md"
-        return f"{kernel.facts.title} comes as a tree that you name: {how}" if kernel.facts.comes_as_tree else None
+        return f"{kernel.facts.title} comes as a tree that you name: {how}" if kernel.facts.needs_source_tree else None
     if tree.exports:
         return None
     if not Path(tree.path).is_dir():
@@ -80,7 +80,7 @@ def _changed_tree_obstacle(tree: SourceTree, core: str) -> str | None:
 def _missing_tree_clause(tree: SourceTree) -> str:
     """Returns a clause on who named a tree that is missing, and the remedy. Its path is private to the machine and not
     printed."""
-    variable = path_variable(tree.id)
+    variable = tree_path_variable(tree.id)
     if os.environ.get(variable):
         return f"{variable} says"
     return f"it was (`rtoslab tree list`): `rtoslab tree add {tree.id} PATH --force` describes it where it is now"
@@ -103,7 +103,7 @@ def _service_obstacle(
     None if they have all."""
     params = {key.removeprefix("param."): value for key, value in config.items() if key.startswith("param.")}
     needed = benchmark.facts.with_parameters(params).needed_services(params)
-    lacking = kernel.facts.reason_unable(needed)
+    lacking = kernel.facts.why_lacking_services(needed)
     absent = benchmark.facts.absent_series(kernel.facts)
     if lacking is None and len(absent) == len(benchmark.facts.series):
         lacking = next(iter(absent.values()), None)

@@ -230,7 +230,9 @@ def _points_by_kind(
         return [make_point(benchmark, kernel, board, cores, long_enough_ms, config)]
     limit_ms = options.window_ms or benchmark.facts.limit_ms
     plain = make_point(benchmark, kernel, board, cores, limit_ms, config)
-    samples, lack = _sample_count(benchmark.facts.for_kernel(kernel.facts), board.facts, config, full=options.full)
+    samples, lack = _sample_count(
+        benchmark.facts.only_for_services_of(kernel.facts), board.facts, config, full=options.full
+    )
     several = cores > 1 and benchmark.facts.min_cores == 1
     reason = plain.not_applicable or _latency_obstacle(kernel.facts, several=several) or lack
     instruments = benchmark.facts.usable_instruments
@@ -282,7 +284,7 @@ def _latency_obstacle(kernel: Kernel, *, several: bool) -> str | None:
     if several:
         return "latencies are measured on one core"
     if kernel.services.get("tasks", False) and not kernel.services.get("timeout", False):
-        reason = kernel.reason_lacking("timeout")
+        reason = kernel.why_lacking("timeout")
         return f"{kernel.title} has no timeout service, which the end of a latency run needs: {reason}"
     return None
 

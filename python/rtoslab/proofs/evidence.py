@@ -91,7 +91,7 @@ class Evidence:
     @property
     def metric_cores(self) -> list[int]:
         """Returns the cores whose tasks count towards the benchmark's result."""
-        return [core for core in self.cores if self.benchmark.metric.counts_on(core)]
+        return [core for core in self.cores if self.benchmark.metric.counts_core_towards_result(core)]
 
     @property
     def known_code(self) -> KnownCode:
@@ -222,7 +222,9 @@ class Evidence:
 
     def _is_metric(self, count: WindowCounter) -> bool:
         """Whether a task's counter is part of the benchmark's result."""
-        return count.index in self.benchmark.metric.tasks and self.benchmark.metric.counts_on(count.core)
+        return count.index in self.benchmark.metric.tasks and self.benchmark.metric.counts_core_towards_result(
+            count.core
+        )
 
     def task_handle(self, core: int, index: int) -> int | None:
         """Returns the address of a task's control block. None if it is unknown."""

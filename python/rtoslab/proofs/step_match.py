@@ -93,7 +93,7 @@ class StepMatcher:
     """Compares observed steps of one core (calls, switches, marks) with the expected steps of a benchmark's round."""
 
     def __init__(self, evidence: Evidence, core: int) -> None:
-        self._kernel = evidence.kernel.for_cpu(evidence.board.cpu)
+        self._kernel = evidence.kernel.for_architecture(evidence.board.cpu)
         self._board = evidence.board
         self.dispatches = self._kernel.behaviour.handler_entry == "kernel"
         """Whether the kernel's own code runs before a handler."""
@@ -292,9 +292,9 @@ class StepMatcher:
         """
         operands = (step.first, step.second)
         if service in _TAKING_SERVICES:
-            return names.release_block(operands[self._kernel.argument_place(service, "block")])
+            return names.release_block(operands[self._kernel.observed_argument_index(service, "block")])
         if service in _TAKING_SERVICES.values() and step.result is not None:
-            size = operands[self._kernel.argument_place(service, "bytes")]
+            size = operands[self._kernel.observed_argument_index(service, "bytes")]
             if service not in self._kernel.results:
                 names.blocks[step.result] = size
             elif step.result == self._kernel.results[service]:

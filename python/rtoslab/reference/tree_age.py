@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.catalogue import DEFAULT_OPT, Catalogue, CatalogueEntry, Kernel, SourceTree, export_key
+from rtoslab.catalogue import DEFAULT_OPT, Catalogue, CatalogueEntry, Kernel, SourceTree, kernel_export_key
 from rtoslab.reference.age import current_digest
 from rtoslab.reference.reference_file import ReferenceFile
 from rtoslab.results import MeasuredPoint, PointId
@@ -41,7 +41,7 @@ def _point_changes(
         return [f"{kernel.id} is {tree.version}, not {build['kernel_version']}"]
     measured = build.get("tree") or {}
     if tree.exports:
-        key = export_key(point.board, point.cores, point.config.get("opt", DEFAULT_OPT))
+        key = kernel_export_key(point.board, point.cores, point.config.get("opt", DEFAULT_OPT))
         linked = measured.get("linked_sha256")
         known = linked is not None and key in tree.exports
         return [f"the export {key}"] if known and linked_digest(find_export(kernel, key)) != linked else []

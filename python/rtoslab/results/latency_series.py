@@ -5,12 +5,12 @@ real board sends counter readings. A logic analyser at its pin is not decoded he
 
 from collections.abc import Sequence
 
-from rtoslab.catalogue import EMPTY_SERIES, Benchmark, SeriesFacts
+from rtoslab.catalogue import EMPTY_SERIES, Benchmark, LatencySeriesFacts
 from rtoslab.records import DecodedRun
 from rtoslab.results.results import SeriesSamples
 from rtoslab.targets import MarkedInterval, MarkedIntervals, WindowObservations
 
-_EMPTY = SeriesFacts(
+_EMPTY = LatencySeriesFacts(
     id=EMPTY_SERIES,
     title="empty interval",
     starts="the instrument's first end",
@@ -18,7 +18,7 @@ _EMPTY = SeriesFacts(
 )
 
 
-def series_facts(benchmark: Benchmark) -> tuple[SeriesFacts, ...]:
+def series_facts(benchmark: Benchmark) -> tuple[LatencySeriesFacts, ...]:
     """Returns the description of each series (kind of interval) of a benchmark, in the image's numbering, the empty
     interval first."""
     return (_EMPTY, *benchmark.series)
@@ -79,7 +79,11 @@ def series_by_probe(benchmark: Benchmark, observed: WindowObservations | None) -
 
 
 def _make_series(
-    facts: SeriesFacts, decoded: DecodedRun, values: Sequence[int], intervals: MarkedIntervals | None, number: int
+    facts: LatencySeriesFacts,
+    decoded: DecodedRun,
+    values: Sequence[int],
+    intervals: MarkedIntervals | None,
+    number: int,
 ) -> SeriesSamples:
     """Returns one series with its samples, and with what the virtual board observed of each."""
     instrument = image_instrument(decoded)

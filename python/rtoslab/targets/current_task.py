@@ -114,7 +114,7 @@ class SwitchReader:
     def __init__(self, kernel: Kernel) -> None:
         """`kernel`: its facts, as kernel.toml has them."""
         probes = kernel.probes
-        self._tasks_only = NoTaskFilter(probes.no_task if probes else frozenset())
+        self._tasks_only = NoTaskFilter(probes.no_task_values if probes else frozenset())
         named_before = probes is not None and probes.named_before_switch
         self._last_named = SupersededChoiceFilter(switching_exceptions(kernel)) if named_before else None
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from rtoslab.catalogue import BlockChain, FreeList, Kernel
+from rtoslab.catalogue import HeapBlockChain, HeapFreeList, Kernel
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.structures import ReadWord, member_places
 
@@ -55,7 +55,7 @@ class _Heap:
         return place.read_member(self.read_word, block) if place is not None else None
 
 
-def _count_free_list(heap: _Heap, facts: FreeList) -> int | None:
+def _count_free_list(heap: _Heap, facts: HeapFreeList) -> int | None:
     """Returns the number of pieces in a heap's linked list of free memory. None if it is unknown."""
     head = heap.symbol_address(facts.head)
     if head is None:
@@ -77,7 +77,7 @@ def _listed_addresses(heap: _Heap, head: int, member: str, mask: int) -> Iterato
         yield address
 
 
-def _count_free_in_chain(heap: _Heap, facts: BlockChain) -> int | None:
+def _count_free_in_chain(heap: _Heap, facts: HeapBlockChain) -> int | None:
     """Returns the number of free blocks in a heap that chains all its blocks, used or free. None if it is unknown."""
     first, last = heap.read_variable(facts.first), heap.read_variable(facts.last)
     block, pieces = first, 0

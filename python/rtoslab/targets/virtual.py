@@ -154,7 +154,7 @@ class _WindowRun:
         self.watch = StepRecorder(machine, job.image, job.kernel, job.cores, pin, most)
         self.top_word: int | None = None
         self.handlers: HandlerReader | None = None
-        self.no_task = job.kernel.probes.no_task if job.kernel.probes else frozenset()
+        self.no_task_values = job.kernel.probes.no_task_values if job.kernel.probes else frozenset()
         self.switches = SwitchReader(job.kernel)
         self.state: dict[str, int] = {}
         # Two cores of one kernel execute two to six times as slowly beside words that are watched. There only the state
@@ -249,7 +249,7 @@ class _WindowRun:
         self.machine.profile(True)
         self.machine.trace_exceptions(True)
         now = {core: self._read_word(address) for core, address in self.current_words.items()}
-        self.current = last_running_tasks(before, self.no_task, now)
+        self.current = last_running_tasks(before, self.no_task_values, now)
         opened = self.machine.cycle()
         depths = {core: (opened, self._read_word(word)) for core, word in self.nesting_words.items()}
         self.observer = WindowObserver(self.job.watched_services, self.current, depths)

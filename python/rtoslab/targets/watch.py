@@ -213,7 +213,7 @@ class StepRecorder:
         blocks: set[tuple[int, int]] = set()
         calls = nested = 0  # one that an interrupt hits is seen twice
         sizes: dict[int, int] = {}
-        bytes_at = self._kernel.argument_place("malloc", "bytes")
+        bytes_at = self._kernel.observed_argument_index("malloc", "bytes")
         for ident, value, pc, core, more in events[["id", "value", "pc", "core", "zero"]].tolist():
             name = names[ident - IDENT_SYMBOL]
             if name in taking and not is_in_kernel(without_thumb_bit(pc)):

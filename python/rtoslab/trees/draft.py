@@ -111,8 +111,8 @@ def _is_avoided(name: str, wants: TreeRequirements) -> bool:
 
 
 def _core_files(index: _SourceIndex, wants: TreeRequirements, words: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Returns the source files and header folders for one core, as fields of `TreePart`. `words`: those in the paths
-    for this core."""
+    """Returns the source files and header folders for one core, as fields of `CompiledTreePart`. `words`: those in the
+    paths for this core."""
     named = ((header, name) for header in index.headers for name in wants.headers if _can_include(header, name))
     headers = dict.fromkeys(str(_include_folder(item, name)) for item, name in named if _matches_words(item, words))
     return {

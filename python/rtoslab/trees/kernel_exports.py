@@ -15,7 +15,7 @@ from rtoslab.catalogue import (
     ExportRequirements,
     Kernel,
     SourceTree,
-    export_key,
+    kernel_export_key,
     make_tree,
     parse_export_key,
 )
@@ -124,7 +124,10 @@ def add_export(
         )
     if stale := _stale_text(wants, path):
         raise CatalogueError(f"The export {path} {stale}; {_how_to_repeat(kernel)}.")
-    key, version = export_key(board, cores, _exported_optimisation(wants, option_values)), _read_version(wants, path)
+    key, version = (
+        kernel_export_key(board, cores, _exported_optimisation(wants, option_values)),
+        _read_version(wants, path),
+    )
     lacks = _lacking_services(wants, needs)
     if known is not None and (known.version, known.lacks) != (version, lacks):
         raise CatalogueError(
@@ -170,7 +173,8 @@ def export_problem(kernel: CatalogueEntry[Kernel], key: str) -> str | None:
     facts = (_read_version(wants, path), _lacking_services(wants, needs), absent)
     if (
         facts != (tree.version, tree.lacks, tree.absent)
-        or export_key(board, _exported_cores(wants, option_values), _exported_optimisation(wants, option_values)) != key
+        or kernel_export_key(board, _exported_cores(wants, option_values), _exported_optimisation(wants, option_values))
+        != key
     ):
         return f"the export {path} has changed since it was added: `rtoslab tree add {kernel.id} {path} --force`"
     return None

@@ -13,7 +13,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from rtoslab.base import BuildError, StrictModel, file_listing, make_folder, to_canonical_json, write_whole
-from rtoslab.catalogue import SourceTree, path_variable
+from rtoslab.catalogue import SourceTree, tree_path_variable
 from rtoslab.intake import read_object
 
 _UNREAD: Final = "unread"
@@ -27,7 +27,7 @@ class _ReadFilesCache(StrictModel):
 
 def file_names(tree: SourceTree, core: str) -> str:
     """Returns the names of all files in the folders of sources and headers for one core, one on each line."""
-    root, part = Path(tree.path), tree.part_for_core(core)
+    root, part = Path(tree.path), tree.compiled_part_for_core(core)
     folders = {root / header.removeprefix("!") for header in part.headers}
     folders |= {(root / source.removeprefix("!")).parent for source in (*part.sources, *tree.linked)}
     result = {
@@ -42,7 +42,7 @@ def file_names(tree: SourceTree, core: str) -> str:
 def source_files(tree: SourceTree, core: str) -> tuple[str, ...]:
     """Returns the source files that a tree's description names for one core, relative to the tree and in order."""
     root, files = Path(tree.path), set[str]()
-    patterns = tree.part_for_core(core).sources
+    patterns = tree.compiled_part_for_core(core).sources
     for pattern in sorted(patterns, key=lambda inside: inside.startswith("!")):  # exclusions come last
         matches = {path.relative_to(root).as_posix() for path in root.glob(pattern.removeprefix("!"))}
         files = files - matches if pattern.startswith("!") else files | matches
@@ -66,7 +66,7 @@ def missing_files(tree: SourceTree, core: str | None = None) -> list[str]:
         gone = [path for path in tree.exports.values() if not Path(path).is_dir()]
         return [f"There is no folder {path}, an export of {tree.id}." for path in gone]
     if not root.is_dir():
-        return [f"The tree {tree.id} is not at {tree.path}; set {path_variable(tree.id)} to its folder."]
+        return [f"The tree {tree.id} is not at {tree.path}; set {tree_path_variable(tree.id)} to its folder."]
     missing = []
     cores = {name: part for name, part in tree.cores.items() if core in (None, name)}
     for where, part in (("", tree), *((f" (for {name})", part) for name, part in cores.items())):

@@ -47,7 +47,7 @@ def test_every_byte_of_the_sram_has_one_owner(division: str) -> None:
     core_map = CATALOGUE.core_map(CATALOGUE.board("pico"))
     assert core_map is not None
     owners: dict[int, str] = {}
-    for part, start, size in core_map.map_parts(division):
+    for part, start, size in core_map.memory_parts(division):
         if part.endswith("flash"):
             continue
         for address in range(start, start + size, 64):

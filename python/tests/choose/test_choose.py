@@ -17,21 +17,21 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.choose import (
     KernelComparison,
     KernelMatrix,
-    answer_sentences,
-    board_coverage,
-    choice_document,
-    explorer_page,
+    add_user_runs,
+    answer_in_sentences,
+    choice_explorer_page,
+    figure_coverage_by_board,
+    kernel_choice_report,
     kernels_section,
+    make_choice_criteria,
     make_comparison,
-    make_question,
     matrix_boards,
     matrix_points,
-    merge_matrix,
     partly_present_text,
     read_matrices,
     read_matrix,
     read_operations,
-    rows_of_runs,
+    replace_boards_of_matrix,
     with_kernels_section,
     write_matrix,
 )
@@ -94,7 +94,7 @@ CLEAR = {
 
 
 def test_answer_states_leader_lead_and_disadvantages() -> None:
-    lead, against = answer_sentences(comparison_of(CLEAR), NAMES)
+    lead, against = answer_in_sentences(comparison_of(CLEAR), NAMES)
     assert lead == (
         "Over all on the BOARD Alpha leads: in the weighted mean of 3 operations Beta needs 1.26 times as much and "
         "Gamma 4.00 times. It is the best, or as good as the best, in 2 of 3."
@@ -104,7 +104,7 @@ def test_answer_states_leader_lead_and_disadvantages() -> None:
 
 def test_weights_decide_the_ranking() -> None:
     question = replace(EVEN, use="queues", weights={"queue_send": 5, "switch": 1, "semaphore_take": 1})
-    lead, _ = answer_sentences(comparison_of(CLEAR, question), NAMES)
+    lead, _ = answer_in_sentences(comparison_of(CLEAR, question), NAMES)
     assert lead.startswith("For queues on the BOARD Beta leads: in the weighted mean of 3 operations Alpha needs 1.35")
 
 
@@ -132,13 +132,13 @@ def test_higher_is_better_for_rates() -> None:
         {"a": {"smp_switch": (500.0,)}, "b": {"smp_switch": (1000.0,)}}, ChoiceCriteria("smp", {"smp_switch": 1})
     )
     assert result.best_kernels(BY_ID["smp_switch"]) == ("b",)
-    assert result.figure_ratio("a", "b", BY_ID["smp_switch"]).value == 2.0
-    assert answer_sentences(result, NAMES)[0].startswith("For smp on the BOARD Beta leads")
+    assert result.times_worse_than("a", "b", BY_ID["smp_switch"]).value == 2.0
+    assert answer_in_sentences(result, NAMES)[0].startswith("For smp on the BOARD Beta leads")
 
 
 def test_kernels_within_their_bands_cannot_be_told_apart() -> None:
     figures = {"a": {"switch": (100.0, 110.0)}, "b": {"switch": (102.0, 108.0)}, "c": {"switch": (300.0, 310.0)}}
-    lead, against = answer_sentences(comparison_of(figures, ChoiceCriteria("general", {"switch": 1})), NAMES)
+    lead, against = answer_in_sentences(comparison_of(figures, ChoiceCriteria("general", {"switch": 1})), NAMES)
     assert lead == (
         "Over all on the BOARD Alpha and Beta are equally good: their figures differ by less than the placement "
         "of the code changes them."
@@ -150,7 +150,7 @@ def test_figure_of_one_placement_decides_nothing() -> None:
     result = comparison_of({"a": {"switch": (100.0,)}, "b": {"switch": (200.0,)}}, single=True)
     assert result.best_kernels(BY_ID["switch"]) == ("a", "b")
     assert result.counted_operations == ()
-    assert answer_sentences(result, NAMES) == [
+    assert answer_in_sentences(result, NAMES) == [
         ("These kernels have no figures of the same operations, so they are not ranked.")
     ]
 
@@ -160,11 +160,11 @@ def test_kernel_without_a_required_service_is_shown_but_not_ranked() -> None:
     lacks = {"a": {"queue": "its queues hold pointers"}}
     figures = {**CLEAR, "a": {"switch": (1.0,), "semaphore_take": (1.0,)}}
     result = comparison_of(figures, question, lacks)
-    lead, against, left_out = answer_sentences(result, NAMES)
+    lead, against, left_out = answer_in_sentences(result, NAMES)
     assert "Beta leads" in lead
     assert left_out == "Alpha is not ranked, because it lacks queue (its queues hold pointers)."
     assert against == "In no measured operation is Beta worse.", "who cannot be chosen is no argument"
-    assert result.operation_cell("a", BY_ID["queue_send"]).reason == "its queues hold pointers"
+    assert result.operation_figure("a", BY_ID["queue_send"]).reason == "its queues hold pointers"
 
 
 def test_kernels_that_lack_the_same_service_share_one_sentence() -> None:
@@ -172,7 +172,7 @@ def test_kernels_that_lack_the_same_service_share_one_sentence() -> None:
     figures = {**CLEAR, **{kernel: {"switch": (1.0,)} for kernel in ("c", "d", "e")}}
     lacks = {kernel: {"smp": f"{kernel} runs on one core"} for kernel in ("c", "d", "e")}
     names = {**NAMES, "c": "Gamma", "d": "Delta", "e": "Epsilon"}
-    left_out = answer_sentences(comparison_of(figures, question, lacks), names)[-1]
+    left_out = answer_in_sentences(comparison_of(figures, question, lacks), names)[-1]
     assert left_out == "Gamma, Delta and Epsilon are not ranked, because they lack smp."
 
 
@@ -186,18 +186,18 @@ def test_missing_operation_still_compares_the_other_kernels() -> None:
     assert [(score.kernel, round(score.ratio.value, 2), score.operations) for score in result.kernel_scores] == [
         ("a", 1.0, 3), ("b", 1.26, 3), ("c", 4.0, 2),
     ]  # fmt: skip
-    assert "Beta needs 1.26 times as much and Gamma 4.00 times in 2." in answer_sentences(result, NAMES)[0]
+    assert "Beta needs 1.26 times as much and Gamma 4.00 times in 2." in answer_in_sentences(result, NAMES)[0]
 
 
 def test_kernel_with_few_figures_is_not_ranked() -> None:
     """It would lead by the one operation in which it is quick."""
     result = comparison_of({**CLEAR, "c": {"switch": (1.0,)}})
     assert [score.kernel for score in result.kernel_scores] == ["a", "b"]
-    assert answer_sentences(result, NAMES)[-1] == "Gamma is not ranked: it has figures of 1 of 3 operations."
+    assert answer_in_sentences(result, NAMES)[-1] == "Gamma is not ranked: it has figures of 1 of 3 operations."
 
 
 def test_single_kernel_gets_an_answer() -> None:
-    assert answer_sentences(comparison_of({"a": CLEAR["a"]}), NAMES) == [
+    assert answer_in_sentences(comparison_of({"a": CLEAR["a"]}), NAMES) == [
         "Alpha is the only kernel with figures that offers the required services."
     ]
 
@@ -230,19 +230,19 @@ def test_every_operation_of_a_benchmark_is_measured_for_the_matrix() -> None:
 
 def test_invalid_request_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="no use named 'contrl'; did you mean 'control'"):
-        make_question(KNOWN, CATALOGUE.services, "contrl")
+        make_choice_criteria(KNOWN, CATALOGUE.services, "contrl")
     with pytest.raises(UnknownNameError, match="no service named 'que'; did you mean 'queue'"):
-        make_question(KNOWN, CATALOGUE.services, needs=("que",))
+        make_choice_criteria(KNOWN, CATALOGUE.services, needs=("que",))
     path = tmp_path / "w.toml"
     path.write_text("[weights]\nswich = 1\n")
     with pytest.raises(UnknownNameError, match="no operation named 'swich'; did you mean 'switch'"):
-        make_question(KNOWN, CATALOGUE.services, weights=path)
+        make_choice_criteria(KNOWN, CATALOGUE.services, weights=path)
     for text, sentence in (("switch = -1", "is -1; write a number of 0 or more"), ("switch = 0", "at least one")):
         path.write_text(f"[weights]\n{text}\n")
         with pytest.raises(PlanError, match=sentence):
-            make_question(KNOWN, CATALOGUE.services, weights=path)
+            make_choice_criteria(KNOWN, CATALOGUE.services, weights=path)
     path.write_text("[weights]\nswitch = 2\nflash = 0\n")
-    assert make_question(KNOWN, CATALOGUE.services, weights=path).weights == {"switch": 2}
+    assert make_choice_criteria(KNOWN, CATALOGUE.services, weights=path).weights == {"switch": 2}
 
 
 def test_documented_figures_equal_the_stored_ones() -> None:
@@ -253,7 +253,7 @@ def test_documented_figures_equal_the_stored_ones() -> None:
 def test_missing_figures_have_reasons() -> None:
     rows = (*example().rows, replace(example().rows[-1], stands_for=row("a", "queue_send", 1).stands_for))
     one = replace(example(), rows=rows)
-    (result,) = board_coverage(one).values()
+    (result,) = figure_coverage_by_board(one).values()
     assert (result.measured, result.requested) == (3, 5)
     assert missing_reasons([one]) == [("a", "it does not fit", ["footprint", "call_times"], ["board"])]
 
@@ -305,13 +305,13 @@ def test_new_rows_replace_only_rows_of_their_boards() -> None:
 
     old = replace(example(), rows=(on("x", 1), on("y", 2)), manifests={"x": {"n": 1}, "y": {"n": 2}})
     new = replace(example(), rows=(on("y", 3),), manifests={"y": {"n": 3}})
-    result = merge_matrix(old, new, ["y"])
+    result = replace_boards_of_matrix(old, new, ["y"])
     assert [(stored_row.stands_for.board, stored_row.values[0].value) for stored_row in result.rows] == [
         ("x", 1),
         ("y", 3),
     ]
     assert result.manifests == {"x": {"n": 1}, "y": {"n": 3}}
-    assert merge_matrix(None, new, ["y"]) == new
+    assert replace_boards_of_matrix(None, new, ["y"]) == new
 
 
 def test_figures_of_the_users_run_replace_included_ones(tmp_path: Path) -> None:
@@ -319,20 +319,20 @@ def test_figures_of_the_users_run_replace_included_ones(tmp_path: Path) -> None:
     run_of(tmp_path, 0, [point.model_copy(update={"point": point.point.model_copy(update={"board": "board"})})])
     (run,) = tmp_path.iterdir()
     known = {"a": [row("a", "synchronisation", 1.0), row("a", "switch", 10.0)], "b": [row("b", "synchronisation", 5.0)]}
-    result = make_comparison("board", EVEN, KNOWN.operation, rows_of_runs([run], "board", known), {})
-    band = result.operation_cell("a", BY_ID["synchronisation"]).band
+    result = make_comparison("board", EVEN, KNOWN.operation, add_user_runs([run], "board", known), {})
+    band = result.operation_figure("a", BY_ID["synchronisation"]).band
     assert band is not None
     assert band.median > 1.0
-    stored = result.operation_cell("a", BY_ID["switch"]).band
+    stored = result.operation_figure("a", BY_ID["switch"]).band
     assert stored is not None
     assert stored.median == 10.0
     with pytest.raises(StoreError, match="contains no measured point on other, so it changes no figure"):
-        rows_of_runs([run], "other", known)
+        add_user_runs([run], "other", known)
 
 
 def test_report_has_kernel_columns_and_reasons_for_gaps() -> None:
     figures: dict[str, Mapping[str, tuple[float, ...]]] = {**CLEAR, "c": {"switch": (400.0, 420.0)}}
-    document = choice_document(comparison_of(figures, lacks={"c": {"queue": "none"}}), NAMES, [], {})
+    document = kernel_choice_report(comparison_of(figures, lacks={"c": {"queue": "none"}}), NAMES, [], {})
     tables = {table.title: table for section in document.sections for table in section.tables}
     assert tables["Figures"].columns == ("operation", "unit", ">Alpha", ">Beta", ">Gamma")
     assert [[*sequence] for sequence in tables["Figures"].rows] == [
@@ -365,7 +365,7 @@ def test_command_answers_from_included_figures() -> None:
 def test_page_of_all_boards_is_complete_and_self_contained(tmp_path: Path) -> None:
     rows = (row("a", "switch", 100, 104), row("a", "masked", 9, single=True))
     here = [replace(example(), rows=rows)]
-    page = explorer_page(KNOWN, here, {"a": "A<b>", "board": "BOARD"}, ["a"], {})
+    page = choice_explorer_page(KNOWN, here, {"a": "A<b>", "board": "BOARD"}, ["a"], {})
     assert not re.search(r"(src|href)=|https?://", page)
     match = json.loads(re.search(r'id="figures">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
     assert match["figures"] == {

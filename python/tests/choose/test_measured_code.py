@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base import find_root
-from rtoslab.choose import KernelMatrix, matrix_changes
-from rtoslab.choose.measured_code import firmware_digest
+from rtoslab.choose import KernelMatrix, changes_since_matrix
+from rtoslab.choose.measured_code import measured_firmware_digest
 from rtoslab.targets import timing_version
 
 BOARDS = ("blue", "red")
@@ -37,7 +37,8 @@ def root(tmp_path: Path) -> Path:
 def matrix(root: Path) -> KernelMatrix:
     target = {"timing_version": timing_version()}
     manifests = {
-        board: {"firmware": firmware_digest(root, "k", board), "port": "k", "target": target} for board in BOARDS
+        board: {"firmware": measured_firmware_digest(root, "k", board), "port": "k", "target": target}
+        for board in BOARDS
     }
     return KernelMatrix("k", "2026-11-29", manifests, ())
 
@@ -57,11 +58,11 @@ def matrix(root: Path) -> KernelMatrix:
 )
 def test_changed_code_is_detected_on_its_boards(root: Path, name: str, changed: list[str]) -> None:
     measured = matrix(root)
-    assert matrix_changes(root, measured) == []
+    assert changes_since_matrix(root, measured) == []
     (root / "firmware" / name).write_text("int a = 1; /* Another word. */\n\n")
-    assert matrix_changes(root, measured) == []
+    assert changes_since_matrix(root, measured) == []
     (root / "firmware" / name).write_text("int a = 2; /* One. */\n")
-    assert matrix_changes(root, measured) == changed
+    assert changes_since_matrix(root, measured) == changed
 
 
 def test_code_of_an_optional_service_counts_if_a_benchmark_needs_it(root: Path) -> None:
@@ -72,12 +73,12 @@ def test_code_of_an_optional_service_counts_if_a_benchmark_needs_it(root: Path) 
     path.write_text(text.replace('services = ["tasks"', 'services = ["timer", "tasks"', 1))
     assert path.read_text() != text
     measured = matrix(root)
-    assert matrix_changes(root, measured) == []
+    assert changes_since_matrix(root, measured) == []
     (root / "firmware/kernels/k/services/timer/port_timer.h").write_text("int a = 2;\n")
-    assert matrix_changes(root, measured) == ["the firmware (blue, red)"]
+    assert changes_since_matrix(root, measured) == ["the firmware (blue, red)"]
 
 
 def test_changed_timing_version_is_detected(root: Path) -> None:
     measured = matrix(root)
     manifests = {board: {**manifest, "target": {"timing_version": 0}} for board, manifest in measured.manifests.items()}
-    assert matrix_changes(root, replace(measured, manifests=manifests)) == ["the virtual board"]
+    assert changes_since_matrix(root, replace(measured, manifests=manifests)) == ["the virtual board"]

@@ -12,7 +12,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.footprint import ImageFootprint, build_program, compare_footprints, read_footprint, survey_services
 from rtoslab.footprint.attribute import KINDS, PADDING
-from rtoslab.footprint.callgraph import StaticStack, read_callgraph
+from rtoslab.footprint.callgraph import StaticStackBound, read_callgraph
 from tests.cli.test_cli import command_error, rtoslab
 
 CATALOGUE = Catalogue(find_root())
@@ -168,8 +168,8 @@ edge: { sourcename: "again" targetname: "__indirect_call" label: "a.c:3:7" }
 def test_call_graph_gives_stack_depth(tmp_path: Path) -> None:
     (path := tmp_path / "callgraph.ci").write_text(GRAPH)
     graph = read_callgraph(path)
-    assert graph.deepest_stack("leaf") == StaticStack(24, ())
-    assert graph.deepest_stack("entry") == StaticStack(
+    assert graph.deepest_stack("leaf") == StaticStackBound(24, ())
+    assert graph.deepest_stack("entry") == StaticStackBound(
         16 + 24,
         (
             "__builtin_memcpy has no frame size",

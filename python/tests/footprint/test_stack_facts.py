@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rtoslab.catalogue import TaskBlock
+from rtoslab.catalogue import TaskControlBlockMembers
 from rtoslab.catalogue.kernel_facts import KernelMemory
 from rtoslab.footprint.stacks import _StackObserver, _StackRange
 from rtoslab.targets import MemberPlace
@@ -24,7 +24,7 @@ def stack(size: int, name: int, **facts: str) -> _StackRange:
 
     run: Any = object.__new__(_StackObserver)
     run.machine = SimpleNamespace(read=read)
-    return run._read_stack(BLOCK, TaskBlock(**FACTS, **facts), MEMBERS)  # type: ignore[no-any-return]
+    return run._read_stack(BLOCK, TaskControlBlockMembers(**FACTS, **facts), MEMBERS)  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize(("unit", "bytes_each"), [("bytes", 1), ("words", 4)])

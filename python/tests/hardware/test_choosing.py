@@ -8,7 +8,7 @@ from rtoslab.base.errors import CatalogueError, ImageFileError, PortError, Unkno
 from rtoslab.hardware.bench import HardwareMap, read_hardware_map
 from rtoslab.hardware.choosing import ConnectedBoard, choose_target
 from rtoslab.hardware.flash_tools import TOOLS, FlashJob
-from rtoslab.hardware.image_forms import flat_image, uf2_blocks
+from rtoslab.hardware.image_forms import flash_content_as_uf2, flash_content_of_elf
 from rtoslab.hardware.usb import UsbDevice, connected_devices, probe_kind
 from tests.differential.engines import elf
 from tests.hardware.desk import CATALOGUE, plug_in
@@ -103,11 +103,11 @@ def test_paths_cannot_inject_tcl_into_openocd(path: str) -> None:
 
 def test_binary_and_uf2_images() -> None:
     image = elf([(0x1000_0000, b"abc"), (0x1000_0104, b"def")], 0x1000_0000)
-    content = flat_image(image, 0x1000_0000, 4096)
+    content = flash_content_of_elf(image, 0x1000_0000, 4096)
     assert content == b"abc" + b"\xff" * 0x101 + b"def"
-    blocks = uf2_blocks(content, 0x1000_0000, 0xE48BFF56)
+    blocks = flash_content_as_uf2(content, 0x1000_0000, 0xE48BFF56)
     assert len(blocks) == 2 * 512
     assert blocks[:4] == b"UF2\n"
     assert blocks[512 + 12 : 512 + 16] == bytes([0x00, 0x01, 0x00, 0x10])
     with pytest.raises(ImageFileError, match="is not within the 4,096 bytes"):
-        flat_image(elf([(0x2000_0000, b"abc")], 0x2000_0000), 0x1000_0000, 4096)
+        flash_content_of_elf(elf([(0x2000_0000, b"abc")], 0x2000_0000), 0x1000_0000, 4096)

@@ -3,7 +3,7 @@
 import pytest
 
 from rtoslab.base.errors import BoardResetError, BoardSilentError, PortError
-from rtoslab.hardware.listening import PortListener, listen_to_board, open_port
+from rtoslab.hardware.listening import PortListener, listen_to_board, open_serial_port
 from tests.fakes import EXPECTED, stream
 
 
@@ -46,7 +46,7 @@ def test_board_that_stops_sending_gives_its_output() -> None:
 
 def test_missing_port_is_an_error() -> None:
     with pytest.raises(PortError, match="check its name"):
-        open_port("/dev/does-not-exist", 115_200)
+        open_serial_port("/dev/does-not-exist", 115_200)
 
 
 def test_last_run_counts_if_flashed_by_hand() -> None:
@@ -57,26 +57,26 @@ def test_end_record_of_another_image_is_ignored() -> None:
     other = stream().replace(EXPECTED.run.encode(), b"f" * 16)
     heard = listener(other, stream())
     heard.receive_bytes()
-    heard.mark_flashed()
-    assert heard.read_run(1) == stream()
+    heard.note_image_flashed()
+    assert heard.read_until_run_ends(1) == stream()
 
 
 def test_output_during_flashing_is_received() -> None:
     heard = listener(stream()[:200], stream()[200:])
     heard.receive_bytes()
-    heard.mark_flashed()
-    assert heard.read_run(1) == stream()
+    heard.note_image_flashed()
+    assert heard.read_until_run_ends(1) == stream()
 
 
 def test_reset_by_the_flash_program_is_not_an_error() -> None:
     heard = listener(stream()[:200], stream())
     heard.receive_bytes()
-    heard.mark_flashed()
-    assert heard.read_run(1) == stream()
+    heard.note_image_flashed()
+    assert heard.read_until_run_ends(1) == stream()
 
 
 def test_reset_inside_a_line_is_reported() -> None:
     heard = listener(stream()[:200], stream())
-    heard.mark_flashed()
+    heard.note_image_flashed()
     with pytest.raises(BoardResetError, match="restarted during its run, 200 bytes after its begin"):
-        heard.read_run(1)
+        heard.read_until_run_ends(1)

@@ -19,7 +19,7 @@ from rtoslab.captures.pulses import find_pulses
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.claim_schemas import ClaimFile
 from rtoslab.catalogue.kernel_facts import Kernel
-from rtoslab.catalogue.paper_schemas import Paper, SlipFile
+from rtoslab.catalogue.paper_schemas import Paper, PaperMistakesFile
 from rtoslab.catalogue.schemas import Board, FlashNames
 from rtoslab.catalogue.suites import Suite
 from rtoslab.catalogue.trees import SourceTree
@@ -240,7 +240,7 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("export's settings", lambda: [descriptions.EXPORT], lambda data: parse_settings(text_of(data))),
         Kind("paper", lambda: descriptions.papers("paper.toml"), model(Paper)),
         Kind("claims", lambda: descriptions.papers("claims.toml"), model(ClaimFile)),
-        Kind("slips", lambda: descriptions.papers("slips.toml"), model(SlipFile)),
+        Kind("slips", lambda: descriptions.papers("slips.toml"), model(PaperMistakesFile)),
         Kind("published figures", lambda: descriptions.papers("published.csv"), descriptions.read_published),
         Kind("reference results", descriptions.references, descriptions.read_references,
              alter=descriptions.damage_reference_file),

@@ -45,7 +45,7 @@ def benchmark() -> Benchmark:
 
 
 def test_kernel_with_a_service_has_all_its_series() -> None:
-    whole = benchmark().for_kernel(HAS)
+    whole = benchmark().only_for_services_of(HAS)
     assert whole.series_ids == ("instrument.empty", "send", "give")
     assert whole.services == ("semaphore", "queue")
     assert list(whole.proof) == PROOFS
@@ -53,7 +53,7 @@ def test_kernel_with_a_service_has_all_its_series() -> None:
 
 
 def test_series_and_their_proofs_depend_on_the_service() -> None:
-    left = benchmark().for_kernel(LACKS)
+    left = benchmark().only_for_services_of(LACKS)
     assert left.series_ids == ("instrument.empty", "give")
     assert left.services == ("semaphore",)
     assert list(left.proof) == [{**PROOFS[0], "series": ["give"]}, PROOFS[2]]
@@ -62,7 +62,7 @@ def test_series_and_their_proofs_depend_on_the_service() -> None:
 
 @pytest.mark.parametrize(("facts", "so"), [(HAS, True), (LACKS, False)])
 def test_proof_may_depend_on_a_measured_service(facts: Any, so: bool) -> None:
-    evidence = Evidence(decoded_run(), None, benchmark().for_kernel(facts), board(), facts)
+    evidence = Evidence(decoded_run(), None, benchmark().only_for_services_of(facts), board(), facts)
     assert evidence.meets_condition("queue = 1") is so
     assert evidence.meets_condition("queue = 0") is not so
 

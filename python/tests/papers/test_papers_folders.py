@@ -115,7 +115,7 @@ def test_paper_error_named_by_a_statement_exists(key: str) -> None:
     named = {
         name for result in re.findall(r"slips? ([a-z0-9_]+(?:, [a-z0-9_]+)*)\)", message) for name in result.split(", ")
     }
-    assert named <= {slip.id for slip in paper.slips}
+    assert named <= {slip.id for slip in paper.paper_mistakes}
     setups = set(re.findall(r"set-up ([a-z0-9_]+)", message))
     assert setups <= {setup.id for setup in paper.facts.setup}
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rtoslab.parity.board_settings import STATE_PREFIX, state_concept
+from rtoslab.parity.board_settings import STATE_PREFIX, condition_of_board_setting
 from rtoslab.parity.unfairness import LintSubject, UnfairDifference, find_unfairness, group_comparable
 from rtoslab.targets import board_state
 from tests.fakes import point
@@ -82,5 +82,5 @@ def test_every_setting_has_a_description() -> None:
     chips = board_state._CHIPS.values()
     keys = {key for fields in (board_state._CORE, board_state._ARMV7M, board_state._M7, *chips) for key in fields}
     for key in keys | {"clock_hz", board_state.FLOAT_CONTEXTS, board_state.ISR_URGENCY}:
-        title = state_concept(STATE_PREFIX + key).title
+        title = condition_of_board_setting(STATE_PREFIX + key).title
         assert key.startswith("urgency.") or not title.endswith(key), key

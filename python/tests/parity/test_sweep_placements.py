@@ -93,7 +93,7 @@ def test_no_effect_is_reported_in_one_placement_with_wait_states(tmp_path: Path)
     costs = {cost.key: cost for cost in costs_from_runs(single, bound)}
     assert (costs["a"].placement, costs["a"].one_placement) == ((), ("t", "u"))
     assert unfairness("a", costs["a"]).cost_text == "k, a: t +5.0 % (one placement), u +1.0 % (one placement)"
-    assert costs["a"].reversed_cost().one_placement == ("t", "u")
+    assert costs["a"].cost_of_opposite_change().one_placement == ("t", "u")
     update_cost_file([costs["a"]], tmp_path / "costs.toml")
     assert read_toml(tmp_path / "costs.toml", CostFile).cost == (costs["a"],)
     several = sweep_document("T", [StoredPoint(Path("x"), loop, FLASH) for loop in swept()])
@@ -118,9 +118,9 @@ def test_costs_list_benchmarks_within_placement(tmp_path: Path, monkeypatch: pyt
     assert costs["a"].placement == ("u",)
     assert costs["a"].percent["t"] == pytest.approx(4.95, abs=0.05)
     assert costs["b"].placement == ("u",), "the medians of t are the same: no change to explain"
-    assert costs["a"].reversed_cost().placement == ("u",)
+    assert costs["a"].cost_of_opposite_change().placement == ("u",)
     assert costs["a"].band["t"] == pytest.approx((2.94, 7.0), abs=0.05)
-    turned = costs["a"].reversed_cost()
+    turned = costs["a"].cost_of_opposite_change()
     assert turned.band["t"][0] < turned.percent["t"] < turned.band["t"][1] < 0
     assert unfairness("a", costs["a"]).cost_text == "k, a: t +5.0 % (+2.9 to +7.0), u +1.5 % (-1.0 to +3.0; placement)"
     narrow = costs["a"].model_copy(update={"band": {"t": (4.96, 5.04)}})

@@ -25,7 +25,7 @@ from rtoslab.archive.exports import EXPORTERS, FIGURE_COLUMNS, SAMPLE_COLUMNS, f
 from rtoslab.archive.index import PointFilters, find_stored_points
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.choose import choice_document
+from rtoslab.choose import kernel_choice_report
 from rtoslab.cli import app, cmd_choose, cmd_paper, cmd_rta, cmd_stability, cmd_worst_case
 from rtoslab.cli.display import run_as_json
 from rtoslab.cli.sections import show_document
@@ -150,7 +150,7 @@ DOCUMENTS: Mapping[str, Callable[[Path], ReportDocument]] = {
     "compare/history.py": history,
     "sweep/report.py": lambda _: sweep_document("Sweep", stored_points(odd(), odd(2000, config={"opt": "-Os"}))),
     "placements/report.py": lambda _: mark_deviations(placement_document([placement_study()]), [odd()]),
-    "choose/document.py": lambda _: choice_document(comparison_of(CLEAR), CHOICE_NAMES, [], {"a": APART}),
+    "choose/document.py": lambda _: kernel_choice_report(comparison_of(CLEAR), CHOICE_NAMES, [], {"a": APART}),
     "stability/document.py": lambda _: stability_document(judge_example((LEAST,), STABILITY)),
     "stability/overview.py": lambda _: overview_document(
         {PAPER.key: PAPER}, references_of([*PAPER.facts.kernels][:2], APART), []

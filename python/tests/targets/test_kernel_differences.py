@@ -91,8 +91,11 @@ def test_series_title_mentions_the_kernels_dispatcher() -> None:
             {"id": "give", "title": "give", "starts": "-", "ends": "-"},
         ],
     })  # fmt: skip
-    assert [series_facts.title for series_facts in facts.for_kernel(kernel()).series] == ["edge to handler", "give"]
-    behind = facts.for_kernel(kernel(behaviour={"handler_entry": "kernel"}))
+    assert [series_facts.title for series_facts in facts.only_for_services_of(kernel()).series] == [
+        "edge to handler",
+        "give",
+    ]
+    behind = facts.only_for_services_of(kernel(behaviour={"handler_entry": "kernel"}))
     assert [series_facts.title for series_facts in behind.series] == [
         "edge to handler, through the kernel's dispatcher",
         "give",

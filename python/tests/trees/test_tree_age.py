@@ -11,7 +11,7 @@ import pytest
 from rtoslab.base import sha256_of
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.trees import read_trees, tree_toml
+from rtoslab.catalogue.trees import read_trees, tree_as_toml
 from rtoslab.reference import ReferenceFile, reference_path, tree_changes, write_reference
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
@@ -93,7 +93,7 @@ def test_changed_uncompiled_file_is_reported_by_commit(tree: Path, uncached_repo
 
 def test_other_version_is_reported(tree: Path) -> None:
     path = next((tree.parent / "trees").glob("tiny.toml"))
-    path.write_text(tree_toml(read_trees()["tiny"].model_copy(update={"version": "1.6"})))
+    path.write_text(tree_as_toml(read_trees()["tiny"].model_copy(update={"version": "1.6"})))
     assert changes(current_reference(tree)) == ["tiny is 1.6, not 1.5"]
 
 

@@ -10,7 +10,7 @@ from rtoslab import api
 from rtoslab.base.errors import CatalogueError, UnknownNameError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.trees import read_trees, tree_toml
+from rtoslab.catalogue.trees import read_trees, tree_as_toml
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.store.store import RunDirectory
 from rtoslab.trees.draft import draft_description
@@ -32,7 +32,7 @@ def describe_tree(home: Path) -> Path:
     tree = draft_description(kernel.facts, "tiny", "tiny", home / "tree", None)
     path = home / "trees" / "tiny.toml"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(tree_toml(tree))
+    path.write_text(tree_as_toml(tree))
     return path
 
 

@@ -10,7 +10,7 @@ from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.kernel_facts import Kernel
-from rtoslab.catalogue.trees import SourceTree, read_trees, tree_toml
+from rtoslab.catalogue.trees import SourceTree, read_trees, tree_as_toml
 from rtoslab.results.results import MeasuredPoint, NotApplicable, Result
 from rtoslab.trees.draft import draft_description
 from rtoslab.trees.versions import recognise_port
@@ -59,7 +59,8 @@ def test_version_lacks_services_that_need_missing_names(home: Path) -> None:
     assert (old.title, new.title) == ("Tiny 1.4", "Tiny 1.5")
     assert (old.services["pool"], new.services["pool"]) == (False, True)
     assert (
-        old.reason_unable(["pool"]) == "Tiny 1.4 has no pool service: it needs TINY_PAUSE, which exists since Tiny 1.5"
+        old.why_lacking_services(["pool"])
+        == "Tiny 1.4 has no pool service: it needs TINY_PAUSE, which exists since Tiny 1.5"
     )
     assert old.symbols["semaphore_count"] == ("tiny_count",)
     assert new.symbols["semaphore_count"] == ("bare_semaphore_count",)
@@ -150,7 +151,7 @@ def freertos_without(absent: set[str], user: Path) -> Kernel:
     """The facts of a tree of FreeRTOS that has not these names."""
     (user / "trees").mkdir(exist_ok=True)
     tree = SourceTree(id="old", port="freertos", path=str(user), version="V9", absent=tuple(sorted(absent)))
-    (user / "trees" / "old.toml").write_text(tree_toml(tree))
+    (user / "trees" / "old.toml").write_text(tree_as_toml(tree))
     return Catalogue(find_root()).kernels["old"].facts
 
 

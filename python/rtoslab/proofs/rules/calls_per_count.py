@@ -33,7 +33,10 @@ def judge_evidence(params: CallsPerCountParameters, evidence: Evidence) -> Proof
         calls = sum(evidence.observed.calls[core, params.service] for core in cores)
         required = sum(map(evidence.metric_count, cores)) * ratio
         text, agrees = compare_count(where, "calls", calls, required, params.tolerance * len(cores))
-        named = ", ".join(evidence.kernel.for_cpu(evidence.board.cpu).symbols.get(params.service, ())) or "no function"
+        named = (
+            ", ".join(evidence.kernel.for_architecture(evidence.board.cpu).symbols.get(params.service, ()))
+            or "no function"
+        )
         origin = "" if calls else f" ([symbols] of kernel.toml names {named} for it)"
         (seen if agrees else problems).append(text if agrees else f"{text}{origin}")
     return make_finding(params.rule, demands, problems, seen)
@@ -41,7 +44,7 @@ def judge_evidence(params: CallsPerCountParameters, evidence: Evidence) -> Proof
 
 def _proofs_of_same_function(params: CallsPerCountParameters, evidence: Evidence) -> list[CallsPerCountParameters]:
     """Returns the `calls_per_count` proofs of other services that end in the same kernel function."""
-    symbols = evidence.kernel.for_cpu(evidence.board.cpu).symbols
+    symbols = evidence.kernel.for_architecture(evidence.board.cpu).symbols
     others = [
         CallsPerCountParameters.model_validate(proof)
         for proof in evidence.benchmark.proof

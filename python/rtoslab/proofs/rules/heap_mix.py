@@ -24,8 +24,8 @@ def judge_evidence(params: HeapMixParameters, evidence: Evidence) -> ProofFindin
     )
     if evidence.observed is None:
         return unseen_finding(params.rule, demands)
-    kernel = evidence.kernel.for_cpu(evidence.board.cpu)
-    size = kernel.argument_place("malloc", "bytes")
+    kernel = evidence.kernel.for_architecture(evidence.board.cpu)
+    size = kernel.observed_argument_index("malloc", "bytes")
     code = kernel.results.get("malloc")
     sizes: set[int] = set()
     held: set[int] = set()

@@ -55,7 +55,7 @@ def _job_cycles(params: RunsForParameters, evidence: Evidence) -> dict[int, list
     The first job is left out, because it began before the window.
     """
     assert evidence.observed is not None
-    functions = evidence.kernel.for_cpu(evidence.board.cpu).symbols.get(params.service, ())
+    functions = evidence.kernel.for_architecture(evidence.board.cpu).symbols.get(params.service, ())
     ran: dict[int, int] = {}
     jobs: dict[int, list[int]] = {}
     since: tuple[int, int] | None = None
