@@ -2,9 +2,9 @@
 //! machine.
 //!
 //! A peripheral knows its registers and nothing of the CPU, the bus or the other blocks. The machine calls
-//! [`Peripheral::read`] and [`Peripheral::write`] with the register's offset inside the block, resolves the
+//! [`Peripheral::read_register`] and [`Peripheral::write_register`] with the register's offset inside the block, resolves the
 //! atomic aliases (XOR, SET, CLR) before the call, and charges the bus cycles itself. Time is the clk_sys
-//! cycle count. A peripheral that needs to act later says when through [`Peripheral::due`].
+//! cycle count. A peripheral that needs to act later says when through [`Peripheral::next_event_cycle`].
 
 pub mod clock_tree;
 pub mod device;
@@ -76,13 +76,13 @@ pub trait Peripheral {
     fn reset(&mut self);
 
     /// Reads a register with its side effects.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32;
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32;
 
     /// Writes a whole register (narrow stores are already replicated by the bus).
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access);
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access);
 
     /// Returns a register's current value without side effects, as the read-modify-write of an atomic alias sees it.
-    fn peek(&self, offset: u32, access: &Access) -> u32;
+    fn peek_register(&self, offset: u32, access: &Access) -> u32;
 
     /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches a register unchanged, because written
     /// bits are commands or clear flags.
@@ -91,7 +91,7 @@ pub trait Peripheral {
     }
 
     /// Returns the clk_sys cycle at which [`Peripheral::advance`] must be called next, or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         NEVER
     }
 

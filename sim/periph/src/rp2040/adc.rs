@@ -165,7 +165,7 @@ impl Peripheral for Adc {
 
     /// Reads a register of the ADC at a byte offset. `access` holds the time in cycles and the requesting core. A read
     /// of FIFO removes its oldest result.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         match offset {
             0x0c => {
@@ -173,7 +173,7 @@ impl Peripheral for Adc {
                 self.underrun |= value.is_none();
                 value.unwrap_or(0)
             }
-            0x00..=0x20 => self.peek(offset, access),
+            0x00..=0x20 => self.peek_register(offset, access),
             _ => {
                 access.effects.unmodelled = Some((offset, false));
                 0
@@ -183,7 +183,7 @@ impl Peripheral for Adc {
 
     /// Writes a register of the ADC at a byte offset. `access` holds the time in cycles and takes requests to the
     /// machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
             0x00 => self.control(value, access),
@@ -206,7 +206,7 @@ impl Peripheral for Adc {
     }
 
     /// Returns the value of a register of the ADC at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, access: &Access) -> u32 {
         match offset {
             0x00 => {
                 let ready = self.cs & CS_EN != 0 && !self.is_busy(access.now_cycles);
@@ -224,7 +224,7 @@ impl Peripheral for Adc {
     }
 
     /// Returns the cycle of the next end of a conversion, or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         self.conversion.map_or(NEVER, |conversion| conversion.end)
     }
 
@@ -253,17 +253,20 @@ mod tests {
     fn a_conversion_takes_its_cycles() {
         let mut bench = Bench::new();
         let mut adc = Adc::default();
-        assert_eq!(adc.read(0, &mut bench.access()), 0);
+        assert_eq!(adc.read_register(0, &mut bench.access()), 0);
         adc.set_input(2, 0x1234);
-        adc.write(0, CS_EN | 2 << 12, &mut bench.access());
-        assert_eq!(adc.read(0, &mut bench.access()) & CS_READY, CS_READY);
-        adc.write(0, CS_EN | CS_START_ONCE | 2 << 12, &mut bench.at(10));
-        assert_eq!((adc.read(0, &mut bench.access()) & CS_READY, adc.due()), (0, 10 + CYCLES));
-        assert_eq!(adc.read(4, &mut bench.at(9 + CYCLES)), 0);
-        assert_eq!(adc.read(4, &mut bench.at(10 + CYCLES)), 0x234);
-        assert_eq!((adc.read(0, &mut bench.access()), adc.due()), (CS_EN | CS_READY | 2 << 12, NEVER));
-        adc.write(0, CS_EN | 2 | CS_START_ONCE | 4 << 12, &mut bench.access());
-        assert_eq!(adc.read(4, &mut bench.at(1000)), TEMPERATURE);
+        adc.write_register(0, CS_EN | 2 << 12, &mut bench.access());
+        assert_eq!(adc.read_register(0, &mut bench.access()) & CS_READY, CS_READY);
+        adc.write_register(0, CS_EN | CS_START_ONCE | 2 << 12, &mut bench.at(10));
+        assert_eq!((adc.read_register(0, &mut bench.access()) & CS_READY, adc.next_event_cycle()), (0, 10 + CYCLES));
+        assert_eq!(adc.read_register(4, &mut bench.at(9 + CYCLES)), 0);
+        assert_eq!(adc.read_register(4, &mut bench.at(10 + CYCLES)), 0x234);
+        assert_eq!(
+            (adc.read_register(0, &mut bench.access()), adc.next_event_cycle()),
+            (CS_EN | CS_READY | 2 << 12, NEVER)
+        );
+        adc.write_register(0, CS_EN | 2 | CS_START_ONCE | 4 << 12, &mut bench.access());
+        assert_eq!(adc.read_register(4, &mut bench.at(1000)), TEMPERATURE);
     }
 
     #[test]
@@ -271,20 +274,20 @@ mod tests {
         for (div, period) in [(0, CYCLES), (95 << 8, CYCLES), (191 << 8, 2 * CYCLES), (287 << 8 | 128, 751)] {
             let mut bench = Bench::new();
             let mut adc = Adc::default();
-            adc.write(8, FCS_EN, &mut bench.access());
-            adc.write(0x10, div, &mut bench.access());
-            adc.write(0, CS_EN | CS_START_MANY, &mut bench.access());
+            adc.write_register(8, FCS_EN, &mut bench.access());
+            adc.write_register(0x10, div, &mut bench.access());
+            adc.write_register(0, CS_EN | CS_START_MANY, &mut bench.access());
             let mut ends = Vec::new();
             for _ in 0..3 {
-                ends.push(adc.due());
+                ends.push(adc.next_event_cycle());
                 adc.advance(&mut bench.at(*ends.last().unwrap()));
             }
             assert_eq!(ends[0], CYCLES);
             assert!(ends[1].abs_diff(CYCLES + period) <= 1, "{ends:?} {div:#x}");
-            assert_eq!(adc.read(8, &mut bench.access()) >> 16, 3);
-            adc.write(0, CS_EN, &mut bench.access());
+            assert_eq!(adc.read_register(8, &mut bench.access()) >> 16, 3);
+            adc.write_register(0, CS_EN, &mut bench.access());
             adc.advance(&mut bench.at(10_000));
-            assert_eq!(adc.due(), NEVER);
+            assert_eq!(adc.next_event_cycle(), NEVER);
         }
     }
 
@@ -293,14 +296,14 @@ mod tests {
         let mut bench = Bench::new();
         bench.tree.adc_hz = 0;
         let mut adc = Adc::default();
-        adc.write(0, CS_EN | CS_START_ONCE, &mut bench.access());
-        assert_eq!(adc.due(), NEVER);
+        adc.write_register(0, CS_EN | CS_START_ONCE, &mut bench.access());
+        assert_eq!(adc.next_event_cycle(), NEVER);
     }
 
     /// Converts once.
     fn convert(adc: &mut Adc, bench: &mut Bench, cs: u32) {
-        adc.write(0, cs | CS_EN | CS_START_ONCE, &mut bench.access());
-        let due = adc.due();
+        adc.write_register(0, cs | CS_EN | CS_START_ONCE, &mut bench.access());
+        let due = adc.next_event_cycle();
         adc.advance(&mut bench.at(due));
     }
 
@@ -310,18 +313,21 @@ mod tests {
         let mut adc = Adc::default();
         adc.set_input(0, 0x100);
         adc.set_input(1, 0x200);
-        adc.write(8, FCS_EN | FCS_DREQ_EN | 2 << 24, &mut bench.access());
-        adc.write(0x18, 1, &mut bench.access());
+        adc.write_register(8, FCS_EN | FCS_DREQ_EN | 2 << 24, &mut bench.access());
+        adc.write_register(0x18, 1, &mut bench.access());
         assert!(!adc.dreq());
         convert(&mut adc, &mut bench, 3 << 16);
         assert_eq!((adc.irq_levels(), adc.dreq()), (0, true));
-        let cs = adc.read(0, &mut bench.access());
+        let cs = adc.read_register(0, &mut bench.access());
         convert(&mut adc, &mut bench, cs);
         assert_eq!(adc.irq_levels(), 1 << 22);
-        assert_eq!((adc.read(0xc, &mut bench.access()), adc.read(0xc, &mut bench.access())), (0x100, 0x200));
-        assert_eq!(adc.read(8, &mut bench.access()) >> 8 & 0xf, 1);
-        adc.read(0xc, &mut bench.access());
-        assert_eq!(adc.read(8, &mut bench.access()) >> 10 & 1, 1);
+        assert_eq!(
+            (adc.read_register(0xc, &mut bench.access()), adc.read_register(0xc, &mut bench.access())),
+            (0x100, 0x200)
+        );
+        assert_eq!(adc.read_register(8, &mut bench.access()) >> 8 & 0xf, 1);
+        adc.read_register(0xc, &mut bench.access());
+        assert_eq!(adc.read_register(8, &mut bench.access()) >> 10 & 1, 1);
     }
 
     #[test]
@@ -329,17 +335,17 @@ mod tests {
         let mut bench = Bench::new();
         let mut adc = Adc::default();
         adc.set_input(0, 0xabc);
-        adc.write(8, FCS_EN | FCS_SHIFT, &mut bench.access());
-        adc.read(0xc, &mut bench.access());
+        adc.write_register(8, FCS_EN | FCS_SHIFT, &mut bench.access());
+        adc.read_register(0xc, &mut bench.access());
         for _ in 0..5 {
             convert(&mut adc, &mut bench, 0);
         }
-        assert_eq!(adc.read(8, &mut bench.access()) >> 8 & 0xf, 0b1110);
-        adc.write(8, FCS_EN | FCS_SHIFT | 1 << 10, &mut bench.access());
-        assert_eq!(adc.read(8, &mut bench.access()) >> 8 & 0xf, 0b1010);
-        adc.write(8, FCS_EN | FCS_SHIFT | 1 << 11, &mut bench.access());
-        assert_eq!(adc.read(8, &mut bench.access()), 4 << 16 | 1 << 9 | FCS_EN | FCS_SHIFT);
-        assert_eq!(adc.read(0xc, &mut bench.access()), 0xab);
+        assert_eq!(adc.read_register(8, &mut bench.access()) >> 8 & 0xf, 0b1110);
+        adc.write_register(8, FCS_EN | FCS_SHIFT | 1 << 10, &mut bench.access());
+        assert_eq!(adc.read_register(8, &mut bench.access()) >> 8 & 0xf, 0b1010);
+        adc.write_register(8, FCS_EN | FCS_SHIFT | 1 << 11, &mut bench.access());
+        assert_eq!(adc.read_register(8, &mut bench.access()), 4 << 16 | 1 << 9 | FCS_EN | FCS_SHIFT);
+        assert_eq!(adc.read_register(0xc, &mut bench.access()), 0xab);
     }
 
     /// The other tests use the names, so a wrong bit number would cancel out in them.

@@ -193,7 +193,7 @@ impl Rp2040Peripherals {
     /// Recomputes the cycle of the next event of all blocks.
     pub(super) fn reschedule(&mut self) {
         let mut due = NEVER;
-        scheduled!(self, block => due = due.min(block.due()));
+        scheduled!(self, block => due = due.min(block.next_event_cycle()));
         self.due = due;
     }
 
@@ -213,7 +213,7 @@ impl Rp2040Peripherals {
             return 0;
         }
         let offset = address & 0xffc;
-        let value = with_block!(self, block, b => b.read(offset, access));
+        let value = with_block!(self, block, b => b.read_register(offset, access));
         access.effects.limit = access.effects.limit.or_else(|| limits::requests(block, Touch::Read, offset, value));
         // Polling is the commonest access, and the only read that moves a schedule ahead of time is one that
         // makes room in a FIFO of a UART, or that brings one of the blocks named here up to date.
@@ -242,11 +242,11 @@ impl Rp2040Peripherals {
             let value = match alias & 3 {
                 _ if b.is_strobe(offset) => value,
                 0 => value,
-                1 => b.peek(offset, access) ^ value,
-                2 => b.peek(offset, access) | value,
-                _ => b.peek(offset, access) & !value,
+                1 => b.peek_register(offset, access) ^ value,
+                2 => b.peek_register(offset, access) | value,
+                _ => b.peek_register(offset, access) & !value,
             };
-            b.write(offset, value, access);
+            b.write_register(offset, value, access);
             access.effects.limit = access.effects.limit.or_else(|| limits::requests(block, Touch::Write, offset, value));
         });
         if block == Block::IoBank0 {
@@ -271,7 +271,7 @@ impl Rp2040Peripherals {
     #[inline]
     #[must_use]
     pub fn pio_due(&self) -> u64 {
-        self.pios[0].due().min(self.pios[1].due())
+        self.pios[0].next_event_cycle().min(self.pios[1].next_event_cycle())
     }
 
     /// Processes the due events of the PIOs only.

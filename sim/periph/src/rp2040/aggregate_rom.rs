@@ -54,7 +54,7 @@ impl Rp2040Peripherals {
         let tree: ClockTree = self.clock_tree().clone();
         let mut access = Access { now_cycles, core: 0, clocks: &tree, effects };
         for &(offset, value) in writes {
-            self.ssi.write(offset, value, &mut access);
+            self.ssi.write_register(offset, value, &mut access);
         }
     }
 

@@ -84,16 +84,16 @@ impl Peripheral for Busctrl {
 
     /// Reads a register of the bus controller at a byte offset. `access` holds the time in cycles and the requesting
     /// core.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 0x24 {
             access.effects.unmodelled = Some((offset, false));
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the bus controller at a byte offset. `access` holds the time in cycles and takes requests
     /// to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x00 => self.priority = value & PRIORITY_MASK,
             0x04 => {}
@@ -107,7 +107,7 @@ impl Peripheral for Busctrl {
     }
 
     /// Returns the value of a register of the bus controller at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.priority,
             // The arbiters take a new setting over within a cycle or two. Here at once.
@@ -134,27 +134,30 @@ mod tests {
     fn priority_bits_and_acknowledge() {
         let mut bench = Bench::new();
         let mut bus = Busctrl::default();
-        bus.write(0, !0x10, &mut bench.access());
-        assert_eq!(bus.read(0, &mut bench.access()), 0x1101);
+        bus.write_register(0, !0x10, &mut bench.access());
+        assert_eq!(bus.read_register(0, &mut bench.access()), 0x1101);
         assert!(bus.high_priority(Master::Proc0) && !bus.high_priority(Master::Proc1));
         assert!(bus.high_priority(Master::DmaWrite));
-        assert_eq!(bus.read(4, &mut bench.access()), 1);
+        assert_eq!(bus.read_register(4, &mut bench.access()), 1);
     }
 
     #[test]
     fn counters_count_their_event_saturate_and_clear() {
         let mut bench = Bench::new();
         let mut bus = Busctrl::default();
-        assert_eq!(bus.read(0x0c, &mut bench.access()), 0x1f);
-        bus.write(0x14, 0x13, &mut bench.access());
+        assert_eq!(bus.read_register(0x0c, &mut bench.access()), 0x1f);
+        bus.write_register(0x14, 0x13, &mut bench.access());
         assert_eq!(bus.selected_events(), 1 << 0x13 | 1 << 0x1f);
         bus.count(0x13);
         bus.count(0x12);
-        assert_eq!((bus.read(0x08, &mut bench.access()), bus.read(0x10, &mut bench.access())), (0, 1));
+        assert_eq!(
+            (bus.read_register(0x08, &mut bench.access()), bus.read_register(0x10, &mut bench.access())),
+            (0, 1)
+        );
         bus.counters[1] = COUNTER_MAX;
         bus.count(0x13);
-        assert_eq!(bus.read(0x10, &mut bench.access()), COUNTER_MAX);
-        bus.write(0x10, 5, &mut bench.access());
-        assert_eq!(bus.read(0x10, &mut bench.access()), 0);
+        assert_eq!(bus.read_register(0x10, &mut bench.access()), COUNTER_MAX);
+        bus.write_register(0x10, 5, &mut bench.access());
+        assert_eq!(bus.read_register(0x10, &mut bench.access()), 0);
     }
 }

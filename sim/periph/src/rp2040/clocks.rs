@@ -311,16 +311,16 @@ impl Peripheral for Clocks {
 
     /// Reads a register of the clock generators at a byte offset. `access` holds the time in cycles and the requesting
     /// core.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 0xc4 {
             access.effects.unmodelled = Some((offset, false));
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the clock generators at a byte offset. `access` holds the time in cycles and takes requests
     /// to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         let number = (offset / 12) as usize;
         if number >= SLICE_COUNT {
             self.write_misc(offset, value, access);
@@ -335,7 +335,7 @@ impl Peripheral for Clocks {
     }
 
     /// Returns the value of a register of the clock generators at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, access: &Access) -> u32 {
         let number = (offset / 12) as usize;
         if number < SLICE_COUNT {
             return match offset % 12 {

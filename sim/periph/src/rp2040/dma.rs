@@ -238,16 +238,16 @@ impl Peripheral for Dma {
 
     /// Reads a register of the DMA controller at a byte offset. `access` holds the time in cycles and the requesting
     /// core.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         if (0x300..0x400).contains(&offset) || offset > 0xae4 {
             access.effects.unmodelled = Some((offset, false));
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the DMA controller at a byte offset. `access` holds the time in cycles and takes requests
     /// to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x000..=0x2fc => self.write_channel(offset, value, access),
             0x400 | 0x40c | 0x41c => self.intr &= !value,
@@ -267,7 +267,7 @@ impl Peripheral for Dma {
     }
 
     /// Returns the value of a register of the DMA controller at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x000..=0x2fc => {
                 let channel = offset as usize / 0x40;

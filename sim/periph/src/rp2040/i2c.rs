@@ -291,7 +291,7 @@ impl Peripheral for I2c {
 
     /// Reads a register of an I2C controller at a byte offset. `access` holds the time in cycles and the requesting
     /// core. A read of DATA_CMD removes a received byte, and a read of a CLR register clears its interrupt.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         if matches!(offset, 0x40..=0x68 | 0xa8) {
             self.clear(offset);
@@ -305,12 +305,12 @@ impl Peripheral for I2c {
         if offset > 0xfc {
             access.effects.unmodelled = Some((offset, false));
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of an I2C controller at a byte offset. `access` holds the time in cycles and takes requests to
     /// the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
             0x00 => self.con = value & 0x3ff,
@@ -330,7 +330,7 @@ impl Peripheral for I2c {
     }
 
     /// Returns the value of a register of an I2C controller at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.con,
             0x2c => self.raw() & self.mask,
@@ -355,7 +355,7 @@ impl Peripheral for I2c {
     }
 
     /// Returns the cycle of the next end of a phase of the transfer (START, byte or STOP), or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         self.end
     }
 

@@ -217,16 +217,16 @@ impl Peripheral for IoBank0 {
 
     /// Reads a register of the GPIO multiplexer (IO_BANK0) at a byte offset. `access` holds the time in cycles and the
     /// requesting core.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 0x18c {
             access.effects.unmodelled = Some((offset, false));
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the GPIO multiplexer (IO_BANK0) at a byte offset. `access` holds the time in cycles and
     /// takes requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         let index = (offset / 4) as usize;
         match offset {
             0x00..=0xec if offset & 4 != 0 => {
@@ -252,7 +252,7 @@ impl Peripheral for IoBank0 {
 
     /// Returns the value of a register of the GPIO multiplexer (IO_BANK0) at a byte offset, without the side effects of
     /// a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         let index = (offset / 4) as usize;
         match offset {
             0x00..=0xec if offset & 4 != 0 => self.ctrl[index / 2],
@@ -293,12 +293,12 @@ mod tests {
     fn only_the_sio_function_passes_sio_levels() {
         let mut bench = Bench::new();
         let mut io = IoBank0::default();
-        assert_eq!(io.read(25 * 8 + 4, &mut bench.access()), 0x1f);
+        assert_eq!(io.read_register(25 * 8 + 4, &mut bench.access()), 0x1f);
         assert_eq!(io.drive(1 << 25, 1 << 25, 0, NO_PIO), Driven::default());
-        io.write(25 * 8 + 4, FUNC_SIO, &mut bench.access());
+        io.write_register(25 * 8 + 4, FUNC_SIO, &mut bench.access());
         assert!(bench.effects.pins_changed);
         assert_eq!(io.drive(1 << 25 | 1, 1 << 25 | 1, 0, NO_PIO), Driven { out: 1 << 25, oe: 1 << 25 });
-        assert_eq!(io.read(25 * 8, &mut bench.access()), 1 << 9 | 1 << 13);
+        assert_eq!(io.read_register(25 * 8, &mut bench.access()), 1 << 9 | 1 << 13);
     }
 
     #[test]
@@ -306,7 +306,7 @@ mod tests {
         let mut bench = Bench::new();
         let mut io = IoBank0::default();
         for pin in 0..2 {
-            io.write(pin * 8 + 4, FUNC_UART, &mut bench.access());
+            io.write_register(pin * 8 + 4, FUNC_UART, &mut bench.access());
         }
         assert_eq!(io.drive(0, 0, 0, NO_PIO), Driven { out: 1, oe: 1 });
     }
@@ -316,11 +316,11 @@ mod tests {
         let mut bench = Bench::new();
         let mut io = IoBank0::default();
         for (pin, field) in [(0, 1 << 8), (1, 2 << 8), (2, 3 << 8), (3, 1 << 12), (4, 2 << 12), (5, 3 << 12)] {
-            io.write(pin * 8 + 4, FUNC_SIO | field, &mut bench.access());
+            io.write_register(pin * 8 + 4, FUNC_SIO | field, &mut bench.access());
         }
         assert_eq!(io.drive(0b000111, 0b010111, 0, NO_PIO), Driven { out: 0b000110 & !0b10, oe: 0b101111 });
         for (pin, field) in [(0, 1 << 16), (1, 2 << 16), (2, 3 << 16)] {
-            io.write(pin * 8 + 4, field, &mut bench.access());
+            io.write_register(pin * 8 + 4, field, &mut bench.access());
         }
         assert_eq!(io.sense(0b011), 0b100);
     }
@@ -330,26 +330,26 @@ mod tests {
         let mut bench = Bench::new();
         let mut io = IoBank0::default();
         // GPIO 9: EDGE_HIGH for core 0, LEVEL_HIGH for core 1.
-        io.write(0x104, 8 << 4, &mut bench.access());
-        io.write(0x134, 2 << 4, &mut bench.access());
+        io.write_register(0x104, 8 << 4, &mut bench.access());
+        io.write_register(0x134, 2 << 4, &mut bench.access());
         io.sense(1 << 9);
         assert_eq!((io.irq_levels_of(0), io.irq_levels_of(1)), (1 << 13, 1 << 13));
         io.sense(0);
         assert_eq!((io.irq_levels_of(0), io.irq_levels_of(1)), (1 << 13, 0));
-        assert_eq!(io.read(0xf4, &mut bench.access()), 0x1111_1111 | 0xc << 4);
-        io.write(0xf4, 8 << 4, &mut bench.access());
+        assert_eq!(io.read_register(0xf4, &mut bench.access()), 0x1111_1111 | 0xc << 4);
+        io.write_register(0xf4, 8 << 4, &mut bench.access());
         assert_eq!(io.irq_levels_of(0), 0);
-        assert_eq!(io.read(0xf4, &mut bench.access()) >> 4 & 15, 5);
+        assert_eq!(io.read_register(0xf4, &mut bench.access()) >> 4 & 15, 5);
     }
 
     #[test]
     fn force_and_missing_pins() {
         let mut bench = Bench::new();
         let mut io = IoBank0::default();
-        assert_eq!(io.read(0xfc, &mut bench.access()), 0x0011_1111);
-        io.write(0x140, 1, &mut bench.access());
+        assert_eq!(io.read_register(0xfc, &mut bench.access()), 0x0011_1111);
+        io.write_register(0x140, 1, &mut bench.access());
         assert_eq!((io.irq_levels_of(0), io.irq_levels_of(1)), (0, 1 << 13));
-        assert_eq!(io.read(0x150, &mut bench.access()), 1);
+        assert_eq!(io.read_register(0x150, &mut bench.access()), 1);
     }
 
     #[test]

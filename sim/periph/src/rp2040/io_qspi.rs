@@ -75,16 +75,16 @@ impl Peripheral for IoQspi {
 
     /// Reads a register of the multiplexer of the QSPI pins at a byte offset. `access` holds the time in cycles and the
     /// requesting core.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 0x54 {
             access.effects.unmodelled = Some((offset, false));
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the multiplexer of the QSPI pins at a byte offset. `access` holds the time in cycles and
     /// takes requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         let index = (offset / 4) as usize;
         match offset {
             0x00..=0x2c if offset & 4 != 0 => self.ctrl[index / 2] = value & CTRL_MASK,
@@ -101,7 +101,7 @@ impl Peripheral for IoQspi {
 
     /// Returns the value of a register of the multiplexer of the QSPI pins at a byte offset, without the side effects
     /// of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         let index = (offset / 4) as usize;
         match offset {
             0x00..=0x2c if offset & 4 != 0 => self.ctrl[index / 2],
@@ -132,12 +132,12 @@ mod tests {
         let mut bench = Bench::new();
         let mut io = IoQspi::default();
         assert_eq!(io.forced_chip_select(), None);
-        io.write(0x0c, 2 << 8, &mut bench.access());
+        io.write_register(0x0c, 2 << 8, &mut bench.access());
         assert_eq!(io.forced_chip_select(), Some(true));
-        io.write(0x0c, 3 << 8, &mut bench.access());
+        io.write_register(0x0c, 3 << 8, &mut bench.access());
         assert_eq!(io.forced_chip_select(), Some(false));
-        io.write(0x04, 2 << 8, &mut bench.access());
-        assert_eq!(io.read(0x04, &mut bench.access()), 2 << 8);
+        io.write_register(0x04, 2 << 8, &mut bench.access());
+        assert_eq!(io.read_register(0x04, &mut bench.access()), 2 << 8);
         assert_eq!(io.forced_chip_select(), Some(false));
     }
 
@@ -145,12 +145,12 @@ mod tests {
     fn levels_and_per_core_enables() {
         let mut bench = Bench::new();
         let mut io = IoQspi::default();
-        assert_eq!(io.read(0x30, &mut bench.access()), 0x0011_1121);
-        io.write(0x40, 2 << 4, &mut bench.access());
+        assert_eq!(io.read_register(0x30, &mut bench.access()), 0x0011_1121);
+        io.write_register(0x40, 2 << 4, &mut bench.access());
         assert_eq!((io.irq_levels_of(0), io.irq_levels_of(1)), (0, 1 << 14));
         io.sense(0);
         assert_eq!(io.irq_levels_of(1), 0);
-        io.write(0x38, 1, &mut bench.access());
-        assert_eq!((io.irq_levels_of(0), io.read(0x3c, &mut bench.access())), (1 << 14, 1));
+        io.write_register(0x38, 1, &mut bench.access());
+        assert_eq!((io.irq_levels_of(0), io.read_register(0x3c, &mut bench.access())), (1 << 14, 1));
     }
 }

@@ -87,16 +87,16 @@ impl Peripheral for Pads {
 
     /// Reads a register of the pad controls at a byte offset. `access` holds the time in cycles and the requesting
     /// core.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset as usize > 4 * self.pads.len() {
             access.effects.unmodelled = Some((offset, false));
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the pad controls at a byte offset. `access` holds the time in cycles and takes requests to
     /// the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         if offset == 0 {
             self.voltage_select = value & 1;
         } else if let Some(pad) = self.pads.get_mut(offset as usize / 4 - 1) {
@@ -109,7 +109,7 @@ impl Peripheral for Pads {
     }
 
     /// Returns the value of a register of the pad controls at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0 => self.voltage_select,
             _ => self.pads.get(offset as usize / 4 - 1).copied().unwrap_or(0),
@@ -127,12 +127,12 @@ mod tests {
         let mut bench = Bench::new();
         let mut pads = Pads::bank0();
         for (offset, value) in [(4, 0x56), (4 + 29 * 4, 0x56), (0x7c, 0xda), (0x80, 0x5a)] {
-            assert_eq!(pads.read(offset, &mut bench.access()), value);
+            assert_eq!(pads.read_register(offset, &mut bench.access()), value);
         }
         assert_eq!(bench.effects.unmodelled, None);
-        pads.read(0x84, &mut bench.access());
+        pads.read_register(0x84, &mut bench.access());
         assert_eq!(bench.effects.unmodelled, Some((0x84, false)));
-        assert_eq!(Pads::qspi().read(0x18, &mut bench.access()), 0x5a);
+        assert_eq!(Pads::qspi().read_register(0x18, &mut bench.access()), 0x5a);
     }
 
     #[test]
@@ -140,12 +140,12 @@ mod tests {
         let mut bench = Bench::new();
         let mut pads = Pads::bank0();
         assert_eq!(pads.levels(0b11, 0b01, 0b00, 0b00), (0b01, 0b01));
-        pads.write(4, 0x56 | OD, &mut bench.access());
+        pads.write_register(4, 0x56 | OD, &mut bench.access());
         assert_eq!(pads.levels(0b11, 0b01, 0b00, 0b00), (0, 0));
-        pads.write(8, 0x5a, &mut bench.access());
+        pads.write_register(8, 0x5a, &mut bench.access());
         assert_eq!(pads.levels(0, 0, 0, 0).0, 0b10);
         assert_eq!(pads.levels(0, 0, 0b10, 0).0, 0);
-        pads.write(8, 0x1a, &mut bench.access());
+        pads.write_register(8, 0x1a, &mut bench.access());
         assert_eq!(pads.input_levels(0b111), 0b101);
     }
 
@@ -153,11 +153,11 @@ mod tests {
     fn qspi_pads_start_with_their_own_pulls() {
         let mut bench = Bench::new();
         let mut pads = Pads::qspi();
-        let got: Vec<u32> = (1..7).map(|n| pads.read(4 * n, &mut bench.access())).collect();
+        let got: Vec<u32> = (1..7).map(|n| pads.read_register(4 * n, &mut bench.access())).collect();
         assert_eq!(got, [0x56, 0x52, 0x52, 0x52, 0x52, 0x5a]);
-        pads.write(4, 0, &mut bench.access());
+        pads.write_register(4, 0, &mut bench.access());
         pads.reset();
-        assert_eq!(pads.read(4, &mut bench.access()), 0x56);
+        assert_eq!(pads.read_register(4, &mut bench.access()), 0x56);
     }
 
     /// The other tests use the names, so a wrong bit number would cancel out in them.

@@ -76,13 +76,13 @@ impl Pio {
     }
 
     /// Sets the levels of the 32 pins at the end of cycle `now`. Returns true if the block's next event
-    /// ([`Peripheral::due`]) may have changed.
+    /// ([`Peripheral::next_event_cycle`]) may have changed.
     #[inline]
     pub fn sense(&mut self, levels: u32, now: u64) -> bool {
         levels != self.sensed && self.sense_change(levels, now)
     }
 
-    /// Takes the levels of the 32 pins at the end of cycle `now`. Returns true if the next event ([`Peripheral::due`])
+    /// Takes the levels of the 32 pins at the end of cycle `now`. Returns true if the next event ([`Peripheral::next_event_cycle`])
     /// may have changed.
     fn sense_change(&mut self, levels: u32, now: u64) -> bool {
         self.sensed = levels;
@@ -212,7 +212,7 @@ impl Peripheral for Pio {
 
     /// Reads a register of a PIO block at a byte offset. `access` holds the time in cycles and the requesting core. A
     /// read of RXF removes a word.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 0x140 {
             access.effects.unmodelled = Some((offset, false));
         }
@@ -226,7 +226,7 @@ impl Peripheral for Pio {
 
     /// Writes a register of a PIO block at a byte offset. `access` holds the time in cycles and takes requests to the
     /// machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             // Read-only registers. A store to RXF does not take a word.
             0x04 | 0x0c | 0x20..=0x2c | 0x3c..=0x44 | 0x128 | 0x134 | 0x140 => {}
@@ -237,7 +237,7 @@ impl Peripheral for Pio {
 
     /// Returns the value of a register of a PIO block at a byte offset and at the time in `access`. It executes on a
     /// copy of the block, which stays unchanged.
-    fn peek(&self, offset: u32, access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, access: &Access) -> u32 {
         let mut engine = self.engine.clone();
         engine.run_through(access.now_cycles);
         register_value(&engine, offset)
@@ -252,7 +252,7 @@ impl Peripheral for Pio {
 
     /// Returns the cycle of the next change that the rest of the chip sees (pin, interrupt or DMA request), or
     /// [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         self.due
     }
 

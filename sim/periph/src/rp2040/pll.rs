@@ -66,16 +66,16 @@ impl Peripheral for Pll {
     }
 
     /// Reads a register of a PLL at a byte offset. `access` holds the time in cycles and the requesting core.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 0x0c {
             access.effects.unmodelled = Some((offset, false));
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of a PLL at a byte offset. `access` holds the time in cycles and takes requests to the
     /// machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x00 => self.cs = value & (CS_BYPASS | 0x3f),
             0x04 => self.pwr = value & 0x2d,
@@ -90,7 +90,7 @@ impl Peripheral for Pll {
     }
 
     /// Returns the value of a register of a PLL at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.cs | if self.is_locked() { CS_LOCK } else { 0 },
             0x04 => self.pwr,
@@ -107,11 +107,11 @@ mod tests {
     use crate::rp2040::testing::Bench;
 
     fn program(pll: &mut Pll, bench: &mut Bench, refdiv: u32, fbdiv: u32, prim: u32) {
-        pll.write(0x00, refdiv, &mut bench.access());
-        pll.write(0x08, fbdiv, &mut bench.access());
-        pll.write(0x04, 0x2d & !(PWR_PD | PWR_VCOPD), &mut bench.access());
-        pll.write(0x0c, prim, &mut bench.access());
-        pll.write(0x04, 4, &mut bench.access());
+        pll.write_register(0x00, refdiv, &mut bench.access());
+        pll.write_register(0x08, fbdiv, &mut bench.access());
+        pll.write_register(0x04, 0x2d & !(PWR_PD | PWR_VCOPD), &mut bench.access());
+        pll.write_register(0x0c, prim, &mut bench.access());
+        pll.write_register(0x04, 4, &mut bench.access());
     }
 
     #[test]
@@ -133,12 +133,12 @@ mod tests {
     fn lock_needs_power_and_output_needs_the_post_dividers() {
         let mut bench = Bench::new();
         let mut pll = Pll::default();
-        pll.write(0x08, 125, &mut bench.access());
-        assert_eq!(pll.read(0x00, &mut bench.access()) & CS_LOCK, 0);
-        pll.write(0x04, 0x2d & !(PWR_PD | PWR_VCOPD), &mut bench.access());
-        assert_eq!(pll.read(0x00, &mut bench.access()) & CS_LOCK, CS_LOCK);
+        pll.write_register(0x08, 125, &mut bench.access());
+        assert_eq!(pll.read_register(0x00, &mut bench.access()) & CS_LOCK, 0);
+        pll.write_register(0x04, 0x2d & !(PWR_PD | PWR_VCOPD), &mut bench.access());
+        assert_eq!(pll.read_register(0x00, &mut bench.access()) & CS_LOCK, CS_LOCK);
         assert_eq!(pll.hz(12_000_000), 0);
-        pll.write(0x00, CS_BYPASS | 1, &mut bench.access());
+        pll.write_register(0x00, CS_BYPASS | 1, &mut bench.access());
         assert_eq!(pll.hz(12_000_000), 12_000_000);
     }
 
@@ -149,7 +149,7 @@ mod tests {
         program(&mut pll, &mut bench, 2, 133, 0x61000);
         assert_eq!(pll.hz(12_000_000), 133_000_000);
         pll.reset();
-        assert_eq!(pll.read(0x04, &mut bench.access()), 0x2d);
+        assert_eq!(pll.read_register(0x04, &mut bench.access()), 0x2d);
     }
 
     /// The other tests use the names, so a wrong bit number would cancel out in them.
@@ -165,8 +165,8 @@ mod tests {
         let mut bench = Bench::new();
         for (pwr, locked) in [(0, true), (1, false), (4, true), (8, true), (0x20, false)] {
             let mut pll = Pll::default();
-            pll.write(0x08, 125, &mut bench.access());
-            pll.write(0x04, pwr, &mut bench.access());
+            pll.write_register(0x08, 125, &mut bench.access());
+            pll.write_register(0x04, pwr, &mut bench.access());
             assert_eq!(pll.is_locked(), locked, "PWR {pwr:#x}");
         }
     }

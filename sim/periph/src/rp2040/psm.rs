@@ -34,16 +34,16 @@ impl Peripheral for Psm {
 
     /// Reads a register of the power-on state machine (PSM) at a byte offset. `access` holds the time in cycles and the
     /// requesting core.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 0x0c {
             access.effects.unmodelled = Some((offset, false));
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the power-on state machine (PSM) at a byte offset. `access` holds the time in cycles and
     /// takes requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x00 => self.force_on = value & MASK,
             0x04 => {
@@ -61,7 +61,7 @@ impl Peripheral for Psm {
 
     /// Returns the value of a register of the power-on state machine (PSM) at a byte offset, without the side effects
     /// of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.force_on,
             0x04 => self.force_off,
@@ -81,14 +81,14 @@ mod tests {
     fn core1_is_held_and_released_once_each() {
         let mut bench = Bench::new();
         let mut psm = Psm::default();
-        assert_eq!(psm.read(0x0c, &mut bench.access()), 0x1_ffff);
-        psm.write(0x04, PROC1, &mut bench.access());
+        assert_eq!(psm.read_register(0x0c, &mut bench.access()), 0x1_ffff);
+        psm.write_register(0x04, PROC1, &mut bench.access());
         assert_eq!(bench.effects.core1_reset.take(), Some(true));
-        assert_eq!(psm.read(0x04, &mut bench.access()), PROC1);
-        assert_eq!(psm.read(0x0c, &mut bench.access()), 0xffff);
-        psm.write(0x04, PROC1 | 1, &mut bench.access());
+        assert_eq!(psm.read_register(0x04, &mut bench.access()), PROC1);
+        assert_eq!(psm.read_register(0x0c, &mut bench.access()), 0xffff);
+        psm.write_register(0x04, PROC1 | 1, &mut bench.access());
         assert_eq!(bench.effects.core1_reset, None);
-        psm.write(0x04, 0, &mut bench.access());
+        psm.write_register(0x04, 0, &mut bench.access());
         assert_eq!(bench.effects.core1_reset, Some(false));
     }
 
@@ -96,7 +96,7 @@ mod tests {
     fn watchdog_select_is_masked() {
         let mut bench = Bench::new();
         let mut psm = Psm::default();
-        psm.write(0x08, u32::MAX, &mut bench.access());
+        psm.write_register(0x08, u32::MAX, &mut bench.access());
         assert_eq!(psm.watchdog_select(), 0x1_ffff);
     }
 

@@ -195,17 +195,17 @@ impl Peripheral for Pwm {
     }
 
     /// Reads a register of the PWM block at a byte offset. `access` holds the time in cycles and the requesting core.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         if offset > 0xb0 {
             access.effects.unmodelled = Some((offset, false));
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the PWM block at a byte offset. `access` holds the time in cycles and takes requests to the
     /// machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         let now = access.now_cycles;
         match offset {
@@ -234,7 +234,7 @@ impl Peripheral for Pwm {
     }
 
     /// Returns the value of a register of the PWM block at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, access: &Access) -> u32 {
         match offset {
             0x00..=0x9c => {
                 let slice = &self.slices[offset as usize / 20];
@@ -262,7 +262,7 @@ impl Peripheral for Pwm {
     }
 
     /// Returns the cycle of the next event of a slice, or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         self.due
     }
 
@@ -291,10 +291,10 @@ mod tests {
 
     fn slice(bench: &mut Bench, n: u32, csr: u32, div: u32, top: u32) -> Pwm {
         let mut pwm = Pwm::default();
-        pwm.write(20 * n + 4, div, &mut bench.access());
-        pwm.write(20 * n + 16, top, &mut bench.access());
-        pwm.write(0xa8, 1 << n, &mut bench.access());
-        pwm.write(20 * n, csr, &mut bench.access());
+        pwm.write_register(20 * n + 4, div, &mut bench.access());
+        pwm.write_register(20 * n + 16, top, &mut bench.access());
+        pwm.write_register(0xa8, 1 << n, &mut bench.access());
+        pwm.write_register(20 * n, csr, &mut bench.access());
         pwm
     }
 
@@ -303,13 +303,13 @@ mod tests {
         let mut bench = Bench::new();
         let mut pwm = slice(&mut bench, 3, CSR_EN, 0x25, 9);
         // 37/16 cycles per step, ten steps per period.
-        assert_eq!(pwm.due(), 24);
-        assert_eq!(pwm.read(60 + 8, &mut bench.at(7)), 3);
+        assert_eq!(pwm.next_event_cycle(), 24);
+        assert_eq!(pwm.read_register(60 + 8, &mut bench.at(7)), 3);
         pwm.advance(&mut bench.at(23));
         assert_eq!(pwm.irq_levels(), 0);
         pwm.advance(&mut bench.at(24));
-        assert_eq!((pwm.irq_levels(), pwm.due()), (1 << 4, 47));
-        pwm.write(0xa4, 1 << 3, &mut bench.access());
+        assert_eq!((pwm.irq_levels(), pwm.next_event_cycle()), (1 << 4, 47));
+        pwm.write_register(0xa4, 1 << 3, &mut bench.access());
         assert_eq!(pwm.irq_levels(), 0);
     }
 
@@ -317,22 +317,22 @@ mod tests {
     fn phase_correct_goes_up_and_down() {
         let mut bench = Bench::new();
         let mut pwm = slice(&mut bench, 0, CSR_EN | CSR_PHASE_CORRECT, 0x10, 3);
-        let got: Vec<u32> = (0..8).map(|now| pwm.read(8, &mut bench.at(now))).collect();
+        let got: Vec<u32> = (0..8).map(|now| pwm.read_register(8, &mut bench.at(now))).collect();
         assert_eq!(got, [0, 1, 2, 3, 3, 2, 1, 0]);
-        assert_eq!((pwm.read(8, &mut bench.at(8)), pwm.due()), (0, 16));
+        assert_eq!((pwm.read_register(8, &mut bench.at(8)), pwm.next_event_cycle()), (0, 16));
     }
 
     #[test]
     fn global_enable_stops_and_keeps_the_count() {
         let mut bench = Bench::new();
         let mut pwm = slice(&mut bench, 1, CSR_EN, 0x10, 99);
-        assert_eq!(pwm.read(0xa0, &mut bench.access()), 2);
-        pwm.write(0xa0, 0, &mut bench.at(42));
-        assert_eq!((pwm.read(28, &mut bench.at(99_999)), pwm.due()), (42, NEVER));
-        pwm.write(28, 7, &mut bench.access());
-        pwm.write(0xa0, 2, &mut bench.at(100_000));
-        assert_eq!(pwm.read(28, &mut bench.at(100_005)), 12);
-        assert_eq!(pwm.due(), 100_093);
+        assert_eq!(pwm.read_register(0xa0, &mut bench.access()), 2);
+        pwm.write_register(0xa0, 0, &mut bench.at(42));
+        assert_eq!((pwm.read_register(28, &mut bench.at(99_999)), pwm.next_event_cycle()), (42, NEVER));
+        pwm.write_register(28, 7, &mut bench.access());
+        pwm.write_register(0xa0, 2, &mut bench.at(100_000));
+        assert_eq!(pwm.read_register(28, &mut bench.at(100_005)), 12);
+        assert_eq!(pwm.next_event_cycle(), 100_093);
     }
 
     const SLICE_3_A: u32 = 1 << 6;
@@ -343,10 +343,10 @@ mod tests {
         let mut edges = Vec::new();
         pwm.show(SLICE_3_A | SLICE_3_B, &mut bench.access());
         let mut before = pwm.levels();
-        while pwm.due() < end {
-            let now = pwm.due();
+        while pwm.next_event_cycle() < end {
+            let now = pwm.next_event_cycle();
             pwm.advance(&mut bench.at(now));
-            assert!(pwm.due() > now);
+            assert!(pwm.next_event_cycle() > now);
             assert_eq!(std::mem::take(&mut bench.effects.pins_changed), pwm.levels() != before);
             if pwm.levels() != before {
                 before = pwm.levels();
@@ -361,11 +361,11 @@ mod tests {
         let mut bench = Bench::new();
         // 2.5 cycles a step, ten steps a period. A high for three of them, B for none.
         let mut pwm = slice(&mut bench, 3, CSR_EN, 0x28, 9);
-        pwm.write(0xa8, 0, &mut bench.access());
-        pwm.write(0xa0, 0, &mut bench.access());
-        pwm.write(60 + 8, 0, &mut bench.access());
-        pwm.write(60 + 12, 3, &mut bench.access());
-        pwm.write(0xa0, 8, &mut bench.access());
+        pwm.write_register(0xa8, 0, &mut bench.access());
+        pwm.write_register(0xa0, 0, &mut bench.access());
+        pwm.write_register(60 + 8, 0, &mut bench.access());
+        pwm.write_register(60 + 12, 3, &mut bench.access());
+        pwm.write_register(0xa0, 8, &mut bench.access());
         let edges_of_run = edges(&mut pwm, &mut bench, 60);
         assert_eq!(edges_of_run, [(8, 0), (25, SLICE_3_A), (33, 0), (50, SLICE_3_A), (58, 0)]);
     }
@@ -374,8 +374,8 @@ mod tests {
     fn phase_correct_outputs_are_centred_and_may_be_inverted() {
         let mut bench = Bench::new();
         let mut pwm = slice(&mut bench, 3, 0, 0x10, 9);
-        pwm.write(60 + 12, 4 << 16 | 10, &mut bench.access());
-        pwm.write(60, CSR_EN | CSR_PHASE_CORRECT | 1 << 3, &mut bench.access());
+        pwm.write_register(60 + 12, 4 << 16 | 10, &mut bench.access());
+        pwm.write_register(60, CSR_EN | CSR_PHASE_CORRECT | 1 << 3, &mut bench.access());
         // A is above TOP, so it stays high. B is inverted: low for 4 steps up and 4 down, 20 steps in all.
         let edges_of_run = edges(&mut pwm, &mut bench, 27);
         let (low, high) = (SLICE_3_A, SLICE_3_A | SLICE_3_B);
@@ -386,10 +386,10 @@ mod tests {
     fn new_level_applies_after_the_next_wrap() {
         let mut bench = Bench::new();
         let mut pwm = slice(&mut bench, 3, 0, 0x10, 9);
-        pwm.write(60 + 12, 2, &mut bench.access());
-        pwm.write(60, CSR_EN, &mut bench.access());
-        pwm.write(60 + 12, 5, &mut bench.at(1));
-        assert_eq!(pwm.read(60 + 12, &mut bench.at(1)), 5);
+        pwm.write_register(60 + 12, 2, &mut bench.access());
+        pwm.write_register(60, CSR_EN, &mut bench.access());
+        pwm.write_register(60 + 12, 5, &mut bench.at(1));
+        assert_eq!(pwm.read_register(60 + 12, &mut bench.at(1)), 5);
         let edges_of_run = edges(&mut pwm, &mut bench, 16);
         assert_eq!(edges_of_run, [(2, 0), (10, SLICE_3_A), (15, 0)]);
     }
@@ -398,13 +398,13 @@ mod tests {
     fn outputs_that_no_pin_shows_are_never_due() {
         let mut bench = Bench::new();
         let mut pwm = slice(&mut bench, 3, CSR_EN, 0x10, 9);
-        pwm.write(0xa8, 0, &mut bench.access());
-        pwm.write(60 + 12, 3, &mut bench.access());
-        assert_eq!((pwm.due(), pwm.levels()), (NEVER, 0));
+        pwm.write_register(0xa8, 0, &mut bench.access());
+        pwm.write_register(60 + 12, 3, &mut bench.access());
+        assert_eq!((pwm.next_event_cycle(), pwm.levels()), (NEVER, 0));
         pwm.show(SLICE_3_A, &mut bench.access());
-        assert_ne!((pwm.due(), pwm.levels()), (NEVER, 0));
+        assert_ne!((pwm.next_event_cycle(), pwm.levels()), (NEVER, 0));
         pwm.reset();
-        assert_eq!((pwm.due(), pwm.levels(), pwm.shown), (NEVER, 0, SLICE_3_A));
+        assert_eq!((pwm.next_event_cycle(), pwm.levels(), pwm.shown), (NEVER, 0, SLICE_3_A));
     }
 
     /// The other tests use the names, so a wrong bit number would cancel out in them.

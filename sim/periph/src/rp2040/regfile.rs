@@ -42,12 +42,12 @@ impl Peripheral for RegFile {
     }
 
     /// Returns the register at a byte offset. Reading has no side effects.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.peek(offset, access)
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.peek_register(offset, access)
     }
 
     /// Stores a value in the register at a byte offset, except for bits that cannot be written.
-    fn write(&mut self, offset: u32, value: u32, _: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, _: &mut Access) {
         let mask = self.fixed.iter().find(|fixed| fixed.offset == offset).map_or(u32::MAX, |fixed| fixed.mask);
         if let Some(word) = self.words.get_mut(offset as usize / 4) {
             *word = (*word & !mask) | (value & mask);
@@ -55,7 +55,7 @@ impl Peripheral for RegFile {
     }
 
     /// Returns the register at a byte offset, 0 beyond the last one.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         self.words.get(offset as usize / 4).copied().unwrap_or(0)
     }
 }
@@ -69,14 +69,14 @@ mod tests {
     fn stores_and_masks() {
         let mut bench = Bench::new();
         let mut file = RegFile::new(0x20, &[FixedRegisters { offset: 4, reset: 0x50, mask: 0x0f }]);
-        assert_eq!(file.read(4, &mut bench.access()), 0x50);
-        file.write(4, 0xff, &mut bench.access());
-        assert_eq!(file.read(4, &mut bench.access()), 0x5f);
-        file.write(8, 0xff, &mut bench.access());
-        assert_eq!(file.read(8, &mut bench.access()), 0xff);
-        file.write(0x20, 1, &mut bench.access());
-        assert_eq!(file.read(0x20, &mut bench.access()), 0);
+        assert_eq!(file.read_register(4, &mut bench.access()), 0x50);
+        file.write_register(4, 0xff, &mut bench.access());
+        assert_eq!(file.read_register(4, &mut bench.access()), 0x5f);
+        file.write_register(8, 0xff, &mut bench.access());
+        assert_eq!(file.read_register(8, &mut bench.access()), 0xff);
+        file.write_register(0x20, 1, &mut bench.access());
+        assert_eq!(file.read_register(0x20, &mut bench.access()), 0);
         file.reset();
-        assert_eq!((file.read(4, &mut bench.access()), file.read(8, &mut bench.access())), (0x50, 0));
+        assert_eq!((file.read_register(4, &mut bench.access()), file.read_register(8, &mut bench.access())), (0x50, 0));
     }
 }

@@ -93,16 +93,16 @@ impl Peripheral for Resets {
 
     /// Reads a register of the reset controller (RESETS) at a byte offset. `access` holds the time in cycles and the
     /// requesting core.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 8 {
             access.effects.unmodelled = Some((offset, false));
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the reset controller (RESETS) at a byte offset. `access` holds the time in cycles and takes
     /// requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x00 => {
                 let value = value & RESETS_MASK;
@@ -120,7 +120,7 @@ impl Peripheral for Resets {
 
     /// Returns the value of a register of the reset controller (RESETS) at a byte offset, without the side effects of a
     /// read.
-    fn peek(&self, offset: u32, access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, access: &Access) -> u32 {
         match offset {
             0x00 => self.reset,
             0x04 => self.wdsel,
@@ -139,20 +139,20 @@ mod tests {
     fn everything_is_held_at_reset() {
         let mut bench = Bench::new();
         let mut resets = Resets::default();
-        assert_eq!(resets.read(0, &mut bench.access()), 0x01ff_ffff);
-        assert_eq!(resets.read(8, &mut bench.access()), 0);
+        assert_eq!(resets.read_register(0, &mut bench.access()), 0x01ff_ffff);
+        assert_eq!(resets.read_register(8, &mut bench.access()), 0);
     }
 
     #[test]
     fn release_and_assert_report_only_the_changed_bits() {
         let mut bench = Bench::new();
         let mut resets = Resets::default();
-        resets.write(0, RESETS_MASK & !(1 << bit::TIMER), &mut bench.access());
+        resets.write_register(0, RESETS_MASK & !(1 << bit::TIMER), &mut bench.access());
         assert_eq!(bench.effects.resets.take(), Some((0, 1 << 21)));
-        assert_eq!(resets.read(8, &mut bench.access()), 1 << 21);
-        resets.write(0, RESETS_MASK & !(1 << bit::TIMER), &mut bench.access());
+        assert_eq!(resets.read_register(8, &mut bench.access()), 1 << 21);
+        resets.write_register(0, RESETS_MASK & !(1 << bit::TIMER), &mut bench.access());
         assert_eq!(bench.effects.resets, None);
-        resets.write(0, RESETS_MASK, &mut bench.access());
+        resets.write_register(0, RESETS_MASK, &mut bench.access());
         assert_eq!(bench.effects.resets, Some((1 << 21, 0)));
     }
 
@@ -161,13 +161,13 @@ mod tests {
         let mut bench = Bench::new();
         bench.tree.peri_hz = 0;
         let mut resets = Resets::default();
-        resets.write(0, 0, &mut bench.access());
-        assert_eq!(resets.read(8, &mut bench.access()), 0x013c_ffff);
+        resets.write_register(0, 0, &mut bench.access());
+        assert_eq!(resets.read_register(8, &mut bench.access()), 0x013c_ffff);
         bench.tree.peri_hz = 1;
         bench.tree.usb_hz = 0;
-        assert_eq!(resets.read(8, &mut bench.access()), 0x00ff_ffff);
+        assert_eq!(resets.read_register(8, &mut bench.access()), 0x00ff_ffff);
         bench.tree.adc_hz = 0;
         bench.tree.rtc_hz = 0;
-        assert_eq!(resets.read(8, &mut bench.access()), 0x00ff_7ffe);
+        assert_eq!(resets.read_register(8, &mut bench.access()), 0x00ff_7ffe);
     }
 }

@@ -91,7 +91,7 @@ impl Peripheral for Rosc {
 
     /// Reads a register of the ring oscillator at a byte offset. `access` holds the time in cycles and the requesting
     /// core. A read of RANDOMBIT takes a step of a fixed sequence.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 0x20 {
             access.effects.unmodelled = Some((offset, false));
         }
@@ -99,12 +99,12 @@ impl Peripheral for Rosc {
             // Galois LFSR, one step per read: repeatable, and still balanced for firmware that seeds from it.
             self.random = (self.random >> 1) ^ (0u32.wrapping_sub(self.random & 1) & 0x8020_0003);
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the ring oscillator at a byte offset. `access` holds the time in cycles and takes requests
     /// to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x00 => self.set_ctrl(value, access),
             0x04 | 0x08 => {
@@ -133,7 +133,7 @@ impl Peripheral for Rosc {
     }
 
     /// Returns the value of a register of the ring oscillator at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, access: &Access) -> u32 {
         match offset {
             0x00 => self.ctrl,
             0x04 | 0x08 => self.freq[(offset / 4 - 1) as usize],
@@ -174,10 +174,10 @@ mod tests {
         let mut bench = Bench::new();
         let mut rosc = Rosc::default();
         assert_eq!(rosc.hz(), 6_500_000);
-        rosc.write(0x10, 0xaa0 + 1, &mut bench.access());
+        rosc.write_register(0x10, 0xaa0 + 1, &mut bench.access());
         assert_eq!(rosc.hz(), 104_000_000);
         assert!(bench.effects.clocks_changed);
-        rosc.write(0x10, 0xaa0, &mut bench.access());
+        rosc.write_register(0x10, 0xaa0, &mut bench.access());
         assert_eq!(rosc.hz(), 3_250_000);
     }
 
@@ -185,12 +185,12 @@ mod tests {
     fn status_and_badwrite() {
         let mut bench = Bench::new();
         let mut rosc = Rosc::default();
-        assert_eq!(rosc.read(0x18, &mut bench.access()), 0x8001_1000);
-        rosc.write(0x00, 0x123_aa0, &mut bench.access());
-        assert_eq!(rosc.read(0x18, &mut bench.access()), 0x8101_1000);
-        rosc.write(0x18, 1 << 24, &mut bench.access());
-        rosc.write(0x00, 0xd1e_aa0, &mut bench.access());
-        assert_eq!((rosc.read(0x18, &mut bench.access()), rosc.hz()), (0, 0));
+        assert_eq!(rosc.read_register(0x18, &mut bench.access()), 0x8001_1000);
+        rosc.write_register(0x00, 0x123_aa0, &mut bench.access());
+        assert_eq!(rosc.read_register(0x18, &mut bench.access()), 0x8101_1000);
+        rosc.write_register(0x18, 1 << 24, &mut bench.access());
+        rosc.write_register(0x00, 0xd1e_aa0, &mut bench.access());
+        assert_eq!((rosc.read_register(0x18, &mut bench.access()), rosc.hz()), (0, 0));
     }
 
     #[test]
@@ -198,7 +198,7 @@ mod tests {
         let mut bench = Bench::new();
         let draw = |bench: &mut Bench| {
             let mut rosc = Rosc::default();
-            (0..1000).map(|_| rosc.read(0x1c, &mut bench.access())).collect::<Vec<_>>()
+            (0..1000).map(|_| rosc.read_register(0x1c, &mut bench.access())).collect::<Vec<_>>()
         };
         let first = draw(&mut bench);
         assert_eq!(first, draw(&mut bench));
@@ -218,11 +218,11 @@ mod tests {
         ];
         for (offset, good, bad) in cases {
             let mut rosc = Rosc::default();
-            rosc.write(offset, good, &mut bench.access());
-            assert_eq!(rosc.read(0x18, &mut bench.access()) & STATUS_BADWRITE, 0, "{offset:#x}");
-            assert_eq!(rosc.read(offset, &mut bench.access()), good);
-            rosc.write(offset, bad, &mut bench.access());
-            assert_eq!(rosc.read(0x18, &mut bench.access()) & STATUS_BADWRITE, STATUS_BADWRITE, "{offset:#x}");
+            rosc.write_register(offset, good, &mut bench.access());
+            assert_eq!(rosc.read_register(0x18, &mut bench.access()) & STATUS_BADWRITE, 0, "{offset:#x}");
+            assert_eq!(rosc.read_register(offset, &mut bench.access()), good);
+            rosc.write_register(offset, bad, &mut bench.access());
+            assert_eq!(rosc.read_register(0x18, &mut bench.access()) & STATUS_BADWRITE, STATUS_BADWRITE, "{offset:#x}");
         }
     }
 
@@ -231,12 +231,12 @@ mod tests {
         let mut bench = Bench::new();
         bench.tree.sys_hz = 6_500_000;
         let mut rosc = Rosc::default();
-        rosc.write(0x20, 100, &mut bench.access());
-        assert_eq!(rosc.read(0x20, &mut bench.at(10)), 90);
+        rosc.write_register(0x20, 100, &mut bench.access());
+        assert_eq!(rosc.read_register(0x20, &mut bench.at(10)), 90);
         bench.tree.sys_hz = 13_000_000;
         rosc.clocks_changed(&mut bench.access());
-        assert_eq!(rosc.read(0x20, &mut bench.at(30)), 80);
-        assert_eq!(rosc.read(0x0c, &mut bench.access()), 0x7761_6b65);
+        assert_eq!(rosc.read_register(0x20, &mut bench.at(30)), 80);
+        assert_eq!(rosc.read_register(0x0c, &mut bench.access()), 0x7761_6b65);
     }
 
     #[test]

@@ -123,7 +123,7 @@ impl Peripheral for Rtc {
 
     /// Reads a register of the real-time clock at a byte offset. `access` holds the time in cycles and the requesting
     /// core. A read of the time also latches the date.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         if offset == 0x1c {
             // The date is captured with the time, so that a midnight between two reads does no harm.
@@ -131,12 +131,12 @@ impl Peripheral for Rtc {
         } else if offset > 0x2c {
             access.effects.unmodelled = Some((offset, false));
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the real-time clock at a byte offset. `access` holds the time in cycles and takes requests
     /// to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
             0x00 => self.clkdiv_m1 = value & 0xffff,
@@ -156,7 +156,7 @@ impl Peripheral for Rtc {
     }
 
     /// Returns the value of a register of the real-time clock at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.clkdiv_m1,
             0x04 | 0x08 => self.setup[(offset as usize - 4) / 4],
@@ -177,14 +177,14 @@ impl Peripheral for Rtc {
     }
 
     /// Returns the cycle of the next second, or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         if self.ctrl & CTRL_ENABLE == 0 { NEVER } else { self.seconds.cycle_of(1) }
     }
 
     /// Counts the seconds that have passed, up to the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
-        while self.due() <= access.now_cycles {
-            self.seconds.set(self.due(), 0);
+        while self.next_event_cycle() <= access.now_cycles {
+            self.seconds.set(self.next_event_cycle(), 0);
             self.tick();
         }
     }
@@ -210,13 +210,13 @@ mod tests {
 
     fn at(bench: &mut Bench, date: u32, time: u32) -> Rtc {
         let mut rtc = Rtc::default();
-        rtc.write(0x00, 46_874, &mut bench.access());
-        rtc.write(0x04, date, &mut bench.access());
-        rtc.write(0x08, time, &mut bench.access());
-        rtc.write(0x0c, CTRL_LOAD, &mut bench.access());
-        assert_eq!(rtc.read(0x0c, &mut bench.access()), 0);
-        rtc.write(0x0c, CTRL_ENABLE, &mut bench.access());
-        assert_eq!(rtc.read(0x0c, &mut bench.access()), CTRL_ENABLE | CTRL_ACTIVE);
+        rtc.write_register(0x00, 46_874, &mut bench.access());
+        rtc.write_register(0x04, date, &mut bench.access());
+        rtc.write_register(0x08, time, &mut bench.access());
+        rtc.write_register(0x0c, CTRL_LOAD, &mut bench.access());
+        assert_eq!(rtc.read_register(0x0c, &mut bench.access()), 0);
+        rtc.write_register(0x0c, CTRL_ENABLE, &mut bench.access());
+        assert_eq!(rtc.read_register(0x0c, &mut bench.access()), CTRL_ENABLE | CTRL_ACTIVE);
         rtc
     }
 
@@ -224,19 +224,19 @@ mod tests {
     fn midnight_at_the_end_of_a_leap_february() {
         let mut bench = Bench::new();
         let mut rtc = at(&mut bench, 2024 << 12 | 2 << 8 | 28, 6 << 24 | 23 << 16 | 59 << 8 | 59);
-        assert_eq!(rtc.due(), SECOND);
-        assert_eq!(rtc.read(0x1c, &mut bench.at(SECOND)), 0);
-        assert_eq!(rtc.read(0x18, &mut bench.access()), 2024 << 12 | 2 << 8 | 29);
-        assert_eq!(rtc.read(0x1c, &mut bench.at(SECOND * 86_401)), 1 << 24);
-        assert_eq!(rtc.read(0x18, &mut bench.access()), 2024 << 12 | 3 << 8 | 1);
+        assert_eq!(rtc.next_event_cycle(), SECOND);
+        assert_eq!(rtc.read_register(0x1c, &mut bench.at(SECOND)), 0);
+        assert_eq!(rtc.read_register(0x18, &mut bench.access()), 2024 << 12 | 2 << 8 | 29);
+        assert_eq!(rtc.read_register(0x1c, &mut bench.at(SECOND * 86_401)), 1 << 24);
+        assert_eq!(rtc.read_register(0x18, &mut bench.access()), 2024 << 12 | 3 << 8 | 1);
     }
 
     #[test]
     fn new_year_and_forced_common_year() {
         let mut bench = Bench::new();
         let mut rtc = at(&mut bench, 2023 << 12 | 12 << 8 | 31, 23 << 16 | 59 << 8 | 59);
-        rtc.read(0x1c, &mut bench.at(SECOND));
-        assert_eq!(rtc.read(0x18, &mut bench.access()), 2024 << 12 | 1 << 8 | 1);
+        rtc.read_register(0x1c, &mut bench.at(SECOND));
+        assert_eq!(rtc.read_register(0x18, &mut bench.access()), 2024 << 12 | 1 << 8 | 1);
         assert_eq!(
             (days_in_month(2100, 2, true), days_in_month(2024, 2, false), days_in_month(1, 11, false)),
             (28, 29, 30)
@@ -247,14 +247,14 @@ mod tests {
     fn alarm_on_the_second() {
         let mut bench = Bench::new();
         let mut rtc = at(&mut bench, 2024 << 12 | 1 << 8 | 1, 0);
-        rtc.write(0x24, 1, &mut bench.access());
-        rtc.write(0x14, 1 << 28 | 3, &mut bench.access());
-        rtc.write(0x10, MATCH_ENABLE, &mut bench.access());
+        rtc.write_register(0x24, 1, &mut bench.access());
+        rtc.write_register(0x14, 1 << 28 | 3, &mut bench.access());
+        rtc.write_register(0x10, MATCH_ENABLE, &mut bench.access());
         rtc.advance(&mut bench.at(2 * SECOND));
         assert_eq!(rtc.irq_levels(), 0);
         rtc.advance(&mut bench.at(3 * SECOND));
         assert_eq!(rtc.irq_levels(), 1 << 25);
-        rtc.write(0x10, 0, &mut bench.access());
+        rtc.write_register(0x10, 0, &mut bench.access());
         assert_eq!(rtc.irq_levels(), 0);
     }
 
@@ -280,25 +280,25 @@ mod tests {
     fn reading_the_time_captures_the_date() {
         let mut bench = Bench::new();
         let mut rtc = at(&mut bench, 2024 << 12 | 1 << 8 | 1, 23 << 16 | 59 << 8 | 58);
-        assert_eq!(rtc.read(0x1c, &mut bench.at(SECOND)), 23 << 16 | 59 << 8 | 59);
-        assert_eq!(rtc.read(0x18, &mut bench.at(2 * SECOND)), 2024 << 12 | 1 << 8 | 1);
+        assert_eq!(rtc.read_register(0x1c, &mut bench.at(SECOND)), 23 << 16 | 59 << 8 | 59);
+        assert_eq!(rtc.read_register(0x18, &mut bench.at(2 * SECOND)), 2024 << 12 | 1 << 8 | 1);
         bench.tree.rtc_hz = 0;
         rtc.clocks_changed(&mut bench.access());
-        assert_eq!(rtc.due(), NEVER);
+        assert_eq!(rtc.next_event_cycle(), NEVER);
     }
 
     #[test]
     fn control_bits_are_the_data_sheets() {
         let mut bench = Bench::new();
         let mut rtc = Rtc::default();
-        rtc.write(0x04, 2001 << 12 | 2 << 8 | 28, &mut bench.access());
-        rtc.write(0x0c, 1 << 4, &mut bench.access());
-        rtc.read(0x1c, &mut bench.access());
-        assert_eq!(rtc.read(0x18, &mut bench.access()), 2001 << 12 | 2 << 8 | 28);
-        rtc.write(0x0c, 1 << 8 | 1, &mut bench.access());
-        assert_eq!(rtc.read(0x0c, &mut bench.access()), 0x103);
-        rtc.write(0x10, 1 << 28, &mut bench.access());
-        assert_eq!(rtc.read(0x10, &mut bench.access()), 3 << 28);
+        rtc.write_register(0x04, 2001 << 12 | 2 << 8 | 28, &mut bench.access());
+        rtc.write_register(0x0c, 1 << 4, &mut bench.access());
+        rtc.read_register(0x1c, &mut bench.access());
+        assert_eq!(rtc.read_register(0x18, &mut bench.access()), 2001 << 12 | 2 << 8 | 28);
+        rtc.write_register(0x0c, 1 << 8 | 1, &mut bench.access());
+        assert_eq!(rtc.read_register(0x0c, &mut bench.access()), 0x103);
+        rtc.write_register(0x10, 1 << 28, &mut bench.access());
+        assert_eq!(rtc.read_register(0x10, &mut bench.access()), 3 << 28);
     }
 
     /// The other tests use the names, so a wrong bit number would cancel out in them.
@@ -320,7 +320,7 @@ mod tests {
     fn loading_alone_does_not_start_the_clock() {
         let mut bench = Bench::new();
         let mut rtc = Rtc::default();
-        rtc.write(0x0c, CTRL_LOAD, &mut bench.access());
-        assert_eq!((rtc.due(), rtc.seconds.running()), (NEVER, false));
+        rtc.write_register(0x0c, CTRL_LOAD, &mut bench.access());
+        assert_eq!((rtc.next_event_cycle(), rtc.seconds.running()), (NEVER, false));
     }
 }

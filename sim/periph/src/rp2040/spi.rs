@@ -132,7 +132,7 @@ impl Peripheral for Spi {
 
     /// Reads a register of an SPI controller at a byte offset. `access` holds the time in cycles and the requesting
     /// core. A read of SSPDR removes a received frame.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         match offset {
             0x08 => {
@@ -140,7 +140,7 @@ impl Peripheral for Spi {
                 self.restart_timeout(access.now_cycles, access);
                 word
             }
-            0x00..=0x24 | 0xfe0..=0xffc => self.peek(offset, access),
+            0x00..=0x24 | 0xfe0..=0xffc => self.peek_register(offset, access),
             _ => {
                 access.effects.unmodelled = Some((offset, false));
                 0
@@ -150,7 +150,7 @@ impl Peripheral for Spi {
 
     /// Writes a register of an SPI controller at a byte offset. `access` holds the time in cycles and takes requests to
     /// the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
             0x00 => self.cr0 = value & 0xffff,
@@ -170,7 +170,7 @@ impl Peripheral for Spi {
     }
 
     /// Returns the value of a register of an SPI controller at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         let flag = |set: bool, bit: u32| if set { bit } else { 0 };
         match offset {
             0x00 => self.cr0,
@@ -199,7 +199,7 @@ impl Peripheral for Spi {
     }
 
     /// Returns the cycle of the next end of a frame or of the receive timeout, or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         self.end.min(self.timeout)
     }
 
@@ -238,10 +238,10 @@ mod tests {
     /// An SPI that sends eight bits in 80 cycles, with the format SPH = 1.
     fn enabled(bench: &mut Bench, cr1: u32) -> Spi {
         let mut spi = Spi::new(18);
-        assert_eq!(spi.read(0x0c, &mut bench.access()), SR_TFE | SR_TNF);
-        spi.write(0x00, 4 << 8 | CR0_SPH | 7, &mut bench.access());
-        spi.write(0x10, 2, &mut bench.access());
-        spi.write(0x04, CR1_SSE | cr1, &mut bench.access());
+        assert_eq!(spi.read_register(0x0c, &mut bench.access()), SR_TFE | SR_TNF);
+        spi.write_register(0x00, 4 << 8 | CR0_SPH | 7, &mut bench.access());
+        spi.write_register(0x10, 2, &mut bench.access());
+        spi.write_register(0x04, CR1_SSE | cr1, &mut bench.access());
         spi
     }
 
@@ -249,13 +249,16 @@ mod tests {
     fn a_frame_takes_its_bits_and_comes_back() {
         let mut bench = Bench::new();
         let mut spi = enabled(&mut bench, CR1_LBM);
-        spi.write(0x08, 0x1ab, &mut bench.at(5));
-        assert_eq!((spi.read(0x0c, &mut bench.access()), spi.due()), (SR_TFE | SR_TNF | SR_BSY, 85));
+        spi.write_register(0x08, 0x1ab, &mut bench.at(5));
+        assert_eq!(
+            (spi.read_register(0x0c, &mut bench.access()), spi.next_event_cycle()),
+            (SR_TFE | SR_TNF | SR_BSY, 85)
+        );
         spi.advance(&mut bench.at(84));
-        assert_eq!(spi.read(0x0c, &mut bench.access()) & SR_RNE, 0);
+        assert_eq!(spi.read_register(0x0c, &mut bench.access()) & SR_RNE, 0);
         spi.advance(&mut bench.at(85));
-        assert_eq!(spi.read(0x0c, &mut bench.access()), SR_TFE | SR_TNF | SR_RNE);
-        assert_eq!(spi.read(0x08, &mut bench.access()), 0xab);
+        assert_eq!(spi.read_register(0x0c, &mut bench.access()), SR_TFE | SR_TNF | SR_RNE);
+        assert_eq!(spi.read_register(0x08, &mut bench.access()), 0xab);
     }
 
     #[test]
@@ -264,9 +267,9 @@ mod tests {
         for (cr0, gap) in [(0, 10), (CR0_SPH, 0), (1 << 4, 0)] {
             let mut spi = enabled(&mut bench, 0);
             bench.now = 0;
-            spi.write(0x00, 4 << 8 | cr0 | 7, &mut bench.access());
+            spi.write_register(0x00, 4 << 8 | cr0 | 7, &mut bench.access());
             for frame in 0..3 {
-                spi.write(0x08, frame, &mut bench.access());
+                spi.write_register(0x08, frame, &mut bench.access());
             }
             let ends: Vec<u64> = (0..3)
                 .map(|_| {
@@ -284,8 +287,8 @@ mod tests {
         let mut bench = Bench::new();
         bench.tree.peri_hz = 48_000_000;
         let mut spi = enabled(&mut bench, 0);
-        spi.write(0x08, 0, &mut bench.access());
-        assert_eq!(spi.due(), (80 * 125_u64).div_ceil(48));
+        spi.write_register(0x08, 0, &mut bench.access());
+        assert_eq!(spi.next_event_cycle(), (80 * 125_u64).div_ceil(48));
     }
 
     #[test]
@@ -294,8 +297,8 @@ mod tests {
         let mut spi = enabled(&mut bench, 0);
         spi.bus.attach(None, Memory::boxed());
         for (at, frame, answer) in [(0, 0x11, 0), (100, 0x22, 0x11)] {
-            spi.write(0x08, frame, &mut bench.at(at));
-            assert_eq!(spi.read(0x08, &mut bench.at(at + 80)), answer);
+            spi.write_register(0x08, frame, &mut bench.at(at));
+            assert_eq!(spi.read_register(0x08, &mut bench.at(at + 80)), answer);
         }
         spi.reset();
         assert!(spi.bus.has_selects(), "a reset of the block detaches nothing");
@@ -305,29 +308,29 @@ mod tests {
     fn overrun_and_interrupts() {
         let mut bench = Bench::new();
         let mut spi = enabled(&mut bench, 0);
-        spi.write(0x14, INT_RX | INT_ROR, &mut bench.access());
+        spi.write_register(0x14, INT_RX | INT_ROR, &mut bench.access());
         for frame in 0..9 {
             assert_eq!(spi.irq_levels(), if frame < 4 { 0 } else { 1 << 18 }, "{frame}");
-            spi.write(0x08, frame, &mut bench.access());
+            spi.write_register(0x08, frame, &mut bench.access());
             let end = spi.end;
             spi.advance(&mut bench.at(end));
         }
-        assert_eq!(spi.read(0x18, &mut bench.access()), INT_TX | INT_RX | INT_ROR);
-        spi.write(0x20, INT_ROR, &mut bench.access());
-        assert_eq!(spi.read(0x1c, &mut bench.access()), INT_RX);
+        assert_eq!(spi.read_register(0x18, &mut bench.access()), INT_TX | INT_RX | INT_ROR);
+        spi.write_register(0x20, INT_ROR, &mut bench.access());
+        assert_eq!(spi.read_register(0x1c, &mut bench.access()), INT_RX);
     }
 
     #[test]
     fn words_that_nobody_reads_time_out() {
         let mut bench = Bench::new();
         let mut spi = enabled(&mut bench, 0);
-        spi.write(0x14, INT_RT, &mut bench.access());
-        spi.write(0x08, 0, &mut bench.access());
+        spi.write_register(0x14, INT_RT, &mut bench.access());
+        spi.write_register(0x08, 0, &mut bench.access());
         spi.advance(&mut bench.at(80));
-        assert_eq!(spi.due(), 80 + 320);
+        assert_eq!(spi.next_event_cycle(), 80 + 320);
         spi.advance(&mut bench.at(400));
-        assert_eq!((spi.irq_levels(), spi.due()), (1 << 18, NEVER));
-        spi.read(0x08, &mut bench.access());
+        assert_eq!((spi.irq_levels(), spi.next_event_cycle()), (1 << 18, NEVER));
+        spi.read_register(0x08, &mut bench.access());
         assert_eq!(spi.irq_levels(), 0);
     }
 
@@ -335,11 +338,11 @@ mod tests {
     fn requests_and_the_transmit_level() {
         let mut bench = Bench::new();
         let mut spi = enabled(&mut bench, 0);
-        spi.write(0x24, 3, &mut bench.access());
+        spi.write_register(0x24, 3, &mut bench.access());
         assert_eq!((spi.dreq(), spi.ris()), ((true, false), INT_TX));
         // One frame is on its way, eight wait.
         for frame in 0..9 {
-            spi.write(0x08, frame, &mut bench.access());
+            spi.write_register(0x08, frame, &mut bench.access());
         }
         assert_eq!((spi.dreq(), spi.ris()), ((false, false), 0));
         spi.advance(&mut bench.at(80));
@@ -350,16 +353,16 @@ mod tests {
     fn without_a_clock_nothing_is_sent() {
         let mut bench = Bench::new();
         let mut spi = Spi::new(18);
-        spi.write(0x04, CR1_SSE, &mut bench.access());
-        spi.write(0x08, 0, &mut bench.access());
-        assert_eq!(spi.due(), NEVER);
+        spi.write_register(0x04, CR1_SSE, &mut bench.access());
+        spi.write_register(0x08, 0, &mut bench.access());
+        assert_eq!(spi.next_event_cycle(), NEVER);
     }
 
     #[test]
     fn identification_and_strobes() {
         let mut bench = Bench::new();
         let mut spi = Spi::new(19);
-        let ids: Vec<u32> = (0..8).map(|n| spi.read(0xfe0 + 4 * n, &mut bench.access())).collect();
+        let ids: Vec<u32> = (0..8).map(|n| spi.read_register(0xfe0 + 4 * n, &mut bench.access())).collect();
         assert_eq!(ids, [0x22, 0x10, 0x34, 0, 0x0d, 0xf0, 0x05, 0xb1]);
         let strobes: Vec<u32> = (0..0x28).step_by(4).filter(|&offset| spi.is_strobe(offset)).collect();
         assert_eq!(strobes, [0x08, 0x20]);

@@ -130,7 +130,7 @@ impl Peripheral for Ssi {
 
     /// Reads a register of the serial flash interface (SSI) at a byte offset. `access` holds the time in cycles and the
     /// requesting core. A read of DR removes a received word.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         match offset {
             0x60..=0xec => self.rx.pop_front().unwrap_or(0),
             0x00..=0x5c | 0xf0..=0xf8 => {
@@ -139,7 +139,7 @@ impl Peripheral for Ssi {
                 if offset == 0x28 && !self.flash.is_forced() && self.flash.select(false) {
                     access.effects.limit = Some(&RAW_FLASH);
                 }
-                self.peek(offset, access)
+                self.peek_register(offset, access)
             }
             _ => {
                 access.effects.unmodelled = Some((offset, false));
@@ -150,7 +150,7 @@ impl Peripheral for Ssi {
 
     /// Writes a register of the serial flash interface (SSI) at a byte offset. `access` holds the time in cycles and
     /// takes requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         let timing = matches!(offset, 0x00 | 0x04 | 0x08 | 0x14 | 0xf4);
         match offset {
             0x00 => self.ctrlr0 = value & 0x017f_ffff,
@@ -186,7 +186,7 @@ impl Peripheral for Ssi {
 
     /// Returns the value of a register of the serial flash interface (SSI) at a byte offset, without the side effects
     /// of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.ctrlr0,
             0x04 => self.ctrlr1,

@@ -38,16 +38,16 @@ impl Peripheral for Syscfg {
     }
 
     /// Reads a register of SYSCFG at a byte offset. `access` holds the time in cycles and the requesting core.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 0x18 {
             access.effects.unmodelled = Some((offset, false));
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of SYSCFG at a byte offset. `access` holds the time in cycles and takes requests to the
     /// machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         let index = offset as usize / 4;
         match self.words.get_mut(index) {
             // PROC_CONFIG's low bits show HALTED and are read-only.
@@ -57,7 +57,7 @@ impl Peripheral for Syscfg {
     }
 
     /// Returns the value of a register of SYSCFG at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         self.words.get(offset as usize / 4).copied().unwrap_or(0)
     }
 }
@@ -71,12 +71,12 @@ mod tests {
     fn nmi_masks_are_per_core_and_reserved_bits_stay() {
         let mut bench = Bench::new();
         let mut syscfg = Syscfg::default();
-        syscfg.write(4, 0x80, &mut bench.access());
+        syscfg.write_register(4, 0x80, &mut bench.access());
         assert_eq!((syscfg.nmi_mask(0), syscfg.nmi_mask(1)), (0, 0x80));
-        assert_eq!(syscfg.read(8, &mut bench.access()), 0x1000_0000);
-        syscfg.write(8, 0x2000_0003, &mut bench.access());
-        assert_eq!(syscfg.read(8, &mut bench.access()), 0x2000_0000);
-        syscfg.write(0x10, u32::MAX, &mut bench.access());
-        assert_eq!(syscfg.read(0x10, &mut bench.access()), 0x3f);
+        assert_eq!(syscfg.read_register(8, &mut bench.access()), 0x1000_0000);
+        syscfg.write_register(8, 0x2000_0003, &mut bench.access());
+        assert_eq!(syscfg.read_register(8, &mut bench.access()), 0x2000_0000);
+        syscfg.write_register(0x10, u32::MAX, &mut bench.access());
+        assert_eq!(syscfg.read_register(0x10, &mut bench.access()), 0x3f);
     }
 }

@@ -23,18 +23,18 @@ impl Peripheral for Sysinfo {
     fn reset(&mut self) {}
 
     /// Reads a register of SYSINFO (chip, platform or version) at a byte offset. Others are reported in `access`.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         if !matches!(offset, 0 | 4 | 0x10) {
             access.effects.unmodelled = Some((offset, false));
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Ignores a write: SYSINFO has constants only.
-    fn write(&mut self, _offset: u32, _value: u32, _access: &mut Access) {}
+    fn write_register(&mut self, _offset: u32, _value: u32, _access: &mut Access) {}
 
     /// Returns the constant of SYSINFO at a byte offset, or 0.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => CHIP_ID,
             0x04 => PLATFORM_ASIC,
@@ -55,18 +55,18 @@ impl Peripheral for Tbman {
     fn reset(&mut self) {}
 
     /// Reads TBMAN's register, which names the platform. Other offsets are reported in `access`.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset != 0 {
             access.effects.unmodelled = Some((offset, false));
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Ignores a write: TBMAN has one constant.
-    fn write(&mut self, _offset: u32, _value: u32, _access: &mut Access) {}
+    fn write_register(&mut self, _offset: u32, _value: u32, _access: &mut Access) {}
 
     /// Returns TBMAN's constant at offset 0, else 0.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         if offset == 0 { TBMAN_ASIC } else { 0 }
     }
 }
@@ -79,11 +79,11 @@ mod tests {
     #[test]
     fn firmware_sees_a_real_chip_of_stepping_b2() {
         let mut bench = Bench::new();
-        assert_eq!(Sysinfo.read(0, &mut bench.access()) >> 28, 2);
-        assert_eq!(Sysinfo.read(0, &mut bench.access()) & 0xfff, 0x927);
-        assert_eq!(Sysinfo.read(4, &mut bench.access()) & 3, 2);
-        assert_eq!(Tbman.read(0, &mut bench.access()) & 3, 1);
-        Sysinfo.write(0, 0, &mut bench.access());
-        assert_eq!(Sysinfo.read(0, &mut bench.access()), CHIP_ID);
+        assert_eq!(Sysinfo.read_register(0, &mut bench.access()) >> 28, 2);
+        assert_eq!(Sysinfo.read_register(0, &mut bench.access()) & 0xfff, 0x927);
+        assert_eq!(Sysinfo.read_register(4, &mut bench.access()) & 3, 2);
+        assert_eq!(Tbman.read_register(0, &mut bench.access()) & 3, 1);
+        Sysinfo.write_register(0, 0, &mut bench.access());
+        assert_eq!(Sysinfo.read_register(0, &mut bench.access()), CHIP_ID);
     }
 }

@@ -90,7 +90,7 @@ impl Peripheral for Timer {
     /// Reads a register of the microsecond timer at a byte offset. `access` holds the time in cycles and the requesting
     /// core. A read of TIMELR latches the high word for TIMEHR.
     #[inline]
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         match offset {
             0x0c => {
@@ -98,7 +98,7 @@ impl Peripheral for Timer {
                 self.latched_high = (value >> 32) as u32;
                 value as u32
             }
-            0x00..=0x40 => self.peek(offset, access),
+            0x00..=0x40 => self.peek_register(offset, access),
             _ => {
                 access.effects.unmodelled = Some((offset, false));
                 0
@@ -108,7 +108,7 @@ impl Peripheral for Timer {
 
     /// Writes a register of the microsecond timer at a byte offset. `access` holds the time in cycles and takes
     /// requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         let now = access.now_cycles;
         match offset {
@@ -142,7 +142,7 @@ impl Peripheral for Timer {
     }
 
     /// Returns the value of a register of the microsecond timer at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, access: &Access) -> u32 {
         match offset {
             0x08 => self.latched_high,
             0x0c | 0x28 => self.counter.value(access.now_cycles) as u32,
@@ -167,14 +167,14 @@ impl Peripheral for Timer {
 
     /// Returns the cycle of the next alarm, or [`NEVER`].
     #[inline]
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         let [a, b, c, d] = self.alarm_due;
         a.min(b).min(c.min(d))
     }
 
     /// Fires the alarms that are due, up to the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
-        if self.due() > access.now_cycles {
+        if self.next_event_cycle() > access.now_cycles {
             return;
         }
         for n in 0..ALARM_COUNT {
@@ -213,10 +213,10 @@ mod tests {
     fn counts_microseconds() {
         let mut bench = Bench::new();
         let mut timer = start(&mut bench);
-        assert_eq!(timer.read(0x28, &mut bench.at(124)), 0);
-        assert_eq!(timer.read(0x28, &mut bench.at(125)), 1);
-        assert_eq!(timer.read(0x24, &mut bench.at(125 << 32)), 1);
-        assert_eq!(timer.read(0x28, &mut bench.at(125 << 32)), 0);
+        assert_eq!(timer.read_register(0x28, &mut bench.at(124)), 0);
+        assert_eq!(timer.read_register(0x28, &mut bench.at(125)), 1);
+        assert_eq!(timer.read_register(0x24, &mut bench.at(125 << 32)), 1);
+        assert_eq!(timer.read_register(0x28, &mut bench.at(125 << 32)), 0);
     }
 
     #[test]
@@ -224,71 +224,71 @@ mod tests {
         let mut bench = Bench::new();
         let mut timer = start(&mut bench);
         let wrap = 125u64 << 32;
-        assert_eq!(timer.read(0x0c, &mut bench.at(wrap - 1)), u32::MAX);
-        assert_eq!(timer.read(0x08, &mut bench.at(wrap + 1000)), 0);
-        assert_eq!(timer.read(0x0c, &mut bench.access()), 8);
-        assert_eq!(timer.read(0x08, &mut bench.access()), 1);
+        assert_eq!(timer.read_register(0x0c, &mut bench.at(wrap - 1)), u32::MAX);
+        assert_eq!(timer.read_register(0x08, &mut bench.at(wrap + 1000)), 0);
+        assert_eq!(timer.read_register(0x0c, &mut bench.access()), 8);
+        assert_eq!(timer.read_register(0x08, &mut bench.access()), 1);
     }
 
     #[test]
     fn alarm_fires_at_its_microsecond_and_disarms() {
         let mut bench = Bench::new();
         let mut timer = start(&mut bench);
-        timer.write(0x38, 0b0100, &mut bench.access());
-        timer.write(0x18, 10, &mut bench.access());
-        timer.write(0x10, 5, &mut bench.access());
-        assert_eq!(timer.read(0x20, &mut bench.access()), 0b0101);
-        assert_eq!(timer.due(), 625);
+        timer.write_register(0x38, 0b0100, &mut bench.access());
+        timer.write_register(0x18, 10, &mut bench.access());
+        timer.write_register(0x10, 5, &mut bench.access());
+        assert_eq!(timer.read_register(0x20, &mut bench.access()), 0b0101);
+        assert_eq!(timer.next_event_cycle(), 625);
         timer.advance(&mut bench.at(625));
-        assert_eq!((timer.irq_levels(), timer.due()), (0, 1250));
+        assert_eq!((timer.irq_levels(), timer.next_event_cycle()), (0, 1250));
         timer.advance(&mut bench.at(1250));
         assert_eq!(timer.irq_levels(), 0b0100);
-        assert_eq!(timer.read(0x34, &mut bench.access()), 0b0101);
-        timer.write(0x34, 0b0100, &mut bench.access());
-        assert_eq!((timer.irq_levels(), timer.read(0x20, &mut bench.access())), (0, 0));
+        assert_eq!(timer.read_register(0x34, &mut bench.access()), 0b0101);
+        timer.write_register(0x34, 0b0100, &mut bench.access());
+        assert_eq!((timer.irq_levels(), timer.read_register(0x20, &mut bench.access())), (0, 0));
     }
 
     #[test]
     fn alarm_behind_the_counter_waits_for_the_wrap() {
         let mut bench = Bench::new();
         let mut timer = start(&mut bench);
-        timer.write(0x10, 3, &mut bench.at(125 * 4));
-        assert_eq!(timer.due(), 125 * ((1 << 32) + 3));
-        timer.write(0x20, 1, &mut bench.access());
-        assert_eq!(timer.due(), NEVER);
+        timer.write_register(0x10, 3, &mut bench.at(125 * 4));
+        assert_eq!(timer.next_event_cycle(), 125 * ((1 << 32) + 3));
+        timer.write_register(0x20, 1, &mut bench.access());
+        assert_eq!(timer.next_event_cycle(), NEVER);
     }
 
     #[test]
     fn pause_stops_and_writes_set_the_time() {
         let mut bench = Bench::new();
         let mut timer = start(&mut bench);
-        timer.write(0x10, 100, &mut bench.access());
-        timer.write(0x30, 1, &mut bench.at(250));
-        assert_eq!((timer.read(0x28, &mut bench.at(99_999)), timer.due()), (2, NEVER));
-        timer.write(0x04, 50, &mut bench.access());
-        timer.write(0x00, 1, &mut bench.access());
-        timer.write(0x30, 0, &mut bench.at(100_000));
+        timer.write_register(0x10, 100, &mut bench.access());
+        timer.write_register(0x30, 1, &mut bench.at(250));
+        assert_eq!((timer.read_register(0x28, &mut bench.at(99_999)), timer.next_event_cycle()), (2, NEVER));
+        timer.write_register(0x04, 50, &mut bench.access());
+        timer.write_register(0x00, 1, &mut bench.access());
+        timer.write_register(0x30, 0, &mut bench.at(100_000));
         assert_eq!(timer.value(100_000), 1 << 32 | 50);
-        assert_eq!(timer.due(), 100_000 + 50 * 125);
+        assert_eq!(timer.next_event_cycle(), 100_000 + 50 * 125);
     }
 
     #[test]
     fn clock_change_keeps_time_and_moves_alarms() {
         let mut bench = Bench::new();
         let mut timer = start(&mut bench);
-        timer.write(0x10, 100, &mut bench.access());
+        timer.write_register(0x10, 100, &mut bench.access());
         bench.tree.sys_hz = 250_000_000;
         timer.clocks_changed(&mut bench.at(125 * 40));
-        assert_eq!((timer.value(125 * 40), timer.due()), (40, 125 * 40 + 250 * 60));
+        assert_eq!((timer.value(125 * 40), timer.next_event_cycle()), (40, 125 * 40 + 250 * 60));
     }
 
     #[test]
     fn forced_interrupt_ignores_enable() {
         let mut bench = Bench::new();
         let mut timer = start(&mut bench);
-        timer.write(0x3c, 0b1000, &mut bench.access());
+        timer.write_register(0x3c, 0b1000, &mut bench.access());
         assert_eq!(timer.irq_levels(), 0b1000);
-        assert_eq!(timer.read(0x40, &mut bench.access()), 0b1000);
+        assert_eq!(timer.read_register(0x40, &mut bench.access()), 0b1000);
     }
 
     #[test]
@@ -298,10 +298,10 @@ mod tests {
         let strobes: Vec<u32> = (0..0x44).step_by(4).filter(|&offset| timer.is_strobe(offset)).collect();
         assert_eq!(strobes, [0x20, 0x34]);
         for offset in [0x08, 0x0c, 0x24, 0x28, 0x40] {
-            timer.write(offset, u32::MAX, &mut bench.access());
+            timer.write_register(offset, u32::MAX, &mut bench.access());
         }
         assert_eq!((timer.value(0), bench.effects.unmodelled), (0, None));
-        timer.write(0x44, 0, &mut bench.access());
+        timer.write_register(0x44, 0, &mut bench.access());
         assert_eq!(bench.effects.unmodelled, Some((0x44, true)));
     }
 }

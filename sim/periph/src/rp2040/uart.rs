@@ -278,11 +278,11 @@ impl Peripheral for Uart {
 
     /// Reads a register of a UART at a byte offset. `access` holds the time in cycles and the requesting core. A read
     /// of DR removes a received byte.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         match offset {
             0x00 => self.read_data(access),
-            0x04..=0x48 | 0xfe0..=0xffc => self.peek(offset, access),
+            0x04..=0x48 | 0xfe0..=0xffc => self.peek_register(offset, access),
             _ => {
                 access.effects.unmodelled = Some((offset, false));
                 0
@@ -292,7 +292,7 @@ impl Peripheral for Uart {
 
     /// Writes a register of a UART at a byte offset. `access` holds the time in cycles and takes requests to the
     /// machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
             0x00 => self.write_data(value, access),
@@ -316,7 +316,7 @@ impl Peripheral for Uart {
     }
 
     /// Returns the value of a register of a UART at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x04 => u32::from(self.overrun) << 3,
             0x18 => self.flags(),
@@ -343,7 +343,7 @@ impl Peripheral for Uart {
 
     /// Returns the cycle of the next end of a frame (sent or received) or of the receive timeout, or [`NEVER`].
     #[inline]
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         self.tx_due().min(self.rx_due()).min(self.idle_due())
     }
 

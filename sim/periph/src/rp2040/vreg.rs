@@ -54,16 +54,16 @@ impl Peripheral for Vreg {
 
     /// Reads a register of the voltage regulator block at a byte offset. `access` holds the time in cycles and the
     /// requesting core.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 8 {
             access.effects.unmodelled = Some((offset, false));
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the voltage regulator block at a byte offset. `access` holds the time in cycles and takes
     /// requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x00 => self.vreg = value & 0xf3,
             0x04 => self.bod = value & 0xf1,
@@ -74,7 +74,7 @@ impl Peripheral for Vreg {
 
     /// Returns the value of a register of the voltage regulator block at a byte offset, without the side effects of a
     /// read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             // The output is in regulation at once, unless the regulator is off.
             0x00 => self.vreg | if self.vreg & 1 != 0 { VREG_ROK } else { 0 },
@@ -100,10 +100,10 @@ mod tests {
     fn regulator_is_in_regulation_and_voltage_is_kept() {
         let mut bench = Bench::new();
         let mut vreg = Vreg::default();
-        assert_eq!(vreg.read(0, &mut bench.access()), 0x10b1);
-        vreg.write(0, 0xd1, &mut bench.access());
-        assert_eq!(vreg.read(0, &mut bench.access()), 0x10d1);
-        assert_eq!(vreg.read(4, &mut bench.access()), 0x91);
+        assert_eq!(vreg.read_register(0, &mut bench.access()), 0x10b1);
+        vreg.write_register(0, 0xd1, &mut bench.access());
+        assert_eq!(vreg.read_register(0, &mut bench.access()), 0x10d1);
+        assert_eq!(vreg.read_register(4, &mut bench.access()), 0x91);
     }
 
     #[test]
@@ -111,10 +111,10 @@ mod tests {
         let mut bench = Bench::new();
         let mut vreg = Vreg::default();
         vreg.set_reset_cause(HAD_RUN | PSM_RESTART_FLAG);
-        vreg.write(8, u32::MAX, &mut bench.access());
-        assert_eq!(vreg.read(8, &mut bench.access()), 1 << 16);
+        vreg.write_register(8, u32::MAX, &mut bench.access());
+        assert_eq!(vreg.read_register(8, &mut bench.access()), 1 << 16);
         vreg.reset();
-        assert_eq!(vreg.read(8, &mut bench.access()), HAD_RUN);
+        assert_eq!(vreg.read_register(8, &mut bench.access()), HAD_RUN);
     }
 
     /// The other tests use the names, so a wrong bit number would cancel out in them.

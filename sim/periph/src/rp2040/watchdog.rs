@@ -112,16 +112,16 @@ impl Peripheral for Watchdog {
     }
 
     /// Reads a register of the watchdog at a byte offset. `access` holds the time in cycles and the requesting core.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 0x2c {
             access.effects.unmodelled = Some((offset, false));
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the watchdog at a byte offset. `access` holds the time in cycles and takes requests to the
     /// machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x00 => self.set_ctrl(value, access),
             0x04 => self.load(access.now_cycles, value & TIME_MASK),
@@ -138,7 +138,7 @@ impl Peripheral for Watchdog {
     }
 
     /// Returns the value of a register of the watchdog at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, access: &Access) -> u32 {
         match offset {
             0x00 => self.ctrl | self.time(access.now_cycles),
             0x08 => self.reason,
@@ -156,7 +156,7 @@ impl Peripheral for Watchdog {
     }
 
     /// Returns the cycle at which the watchdog resets the chip, or [`NEVER`] while it is disabled.
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         if self.ctrl & CTRL_ENABLE == 0 {
             return NEVER;
         }
@@ -165,7 +165,7 @@ impl Peripheral for Watchdog {
 
     /// Requests a reset of the chip if the watchdog's time is over at the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
-        if self.due() <= access.now_cycles {
+        if self.next_event_cycle() <= access.now_cycles {
             self.reason = REASON_TIMER;
             // The reset takes the enable with it: without this the block would stay due for ever.
             self.ctrl &= !CTRL_ENABLE;
@@ -191,51 +191,51 @@ mod tests {
     fn falls_twice_per_tick_and_resets_at_zero() {
         let mut bench = Bench::new();
         let mut dog = Watchdog::default();
-        dog.write(0x04, 2_000, &mut bench.access());
-        dog.write(0x00, CTRL_ENABLE, &mut bench.access());
+        dog.write_register(0x04, 2_000, &mut bench.access());
+        dog.write_register(0x00, CTRL_ENABLE, &mut bench.access());
         // 1000 ticks of 125 cycles.
-        assert_eq!(dog.due(), 125_000);
-        assert_eq!(dog.read(0x00, &mut bench.at(125)) & TIME_MASK, 1_998);
+        assert_eq!(dog.next_event_cycle(), 125_000);
+        assert_eq!(dog.read_register(0x00, &mut bench.at(125)) & TIME_MASK, 1_998);
         dog.advance(&mut bench.at(124_999));
         assert!(!bench.effects.chip_reset);
         dog.advance(&mut bench.at(125_000));
         assert!(bench.effects.chip_reset);
-        assert_eq!(dog.read(0x08, &mut bench.access()), REASON_TIMER);
-        assert_eq!(dog.due(), NEVER);
+        assert_eq!(dog.read_register(0x08, &mut bench.access()), REASON_TIMER);
+        assert_eq!(dog.next_event_cycle(), NEVER);
     }
 
     #[test]
     fn feeding_moves_the_deadline_on_the_tick_grid() {
         let mut bench = Bench::new();
         let mut dog = Watchdog::default();
-        dog.write(0x04, 2_000, &mut bench.access());
-        dog.write(0x00, CTRL_ENABLE, &mut bench.access());
-        dog.write(0x04, 2_000, &mut bench.at(12_510));
-        assert_eq!(dog.due(), 12_500 + 125_000);
+        dog.write_register(0x04, 2_000, &mut bench.access());
+        dog.write_register(0x00, CTRL_ENABLE, &mut bench.access());
+        dog.write_register(0x04, 2_000, &mut bench.at(12_510));
+        assert_eq!(dog.next_event_cycle(), 12_500 + 125_000);
     }
 
     #[test]
     fn disabling_freezes_the_count() {
         let mut bench = Bench::new();
         let mut dog = Watchdog::default();
-        dog.write(0x04, 100, &mut bench.access());
-        dog.write(0x00, CTRL_ENABLE, &mut bench.access());
-        dog.write(0x00, 0, &mut bench.at(1_250));
-        assert_eq!(dog.read(0x00, &mut bench.at(99_999)) & TIME_MASK, 80);
-        dog.write(0x00, CTRL_ENABLE, &mut bench.at(100_000));
-        assert_eq!(dog.due(), 100_000 + 40 * 125);
+        dog.write_register(0x04, 100, &mut bench.access());
+        dog.write_register(0x00, CTRL_ENABLE, &mut bench.access());
+        dog.write_register(0x00, 0, &mut bench.at(1_250));
+        assert_eq!(dog.read_register(0x00, &mut bench.at(99_999)) & TIME_MASK, 80);
+        dog.write_register(0x00, CTRL_ENABLE, &mut bench.at(100_000));
+        assert_eq!(dog.next_event_cycle(), 100_000 + 40 * 125);
     }
 
     #[test]
     fn trigger_forces_and_scratch_survives() {
         let mut bench = Bench::new();
         let mut dog = Watchdog::default();
-        dog.write(0x1c, 0xb007_c0d3, &mut bench.access());
-        dog.write(0x00, CTRL_TRIGGER, &mut bench.access());
+        dog.write_register(0x1c, 0xb007_c0d3, &mut bench.access());
+        dog.write_register(0x00, CTRL_TRIGGER, &mut bench.access());
         assert!(bench.effects.chip_reset);
         dog.reset_keeping_scratch();
-        assert_eq!((dog.scratch(4), dog.read(0x08, &mut bench.access())), (0xb007_c0d3, REASON_FORCE));
-        assert_eq!(dog.read(0x00, &mut bench.access()), CTRL_RESET);
+        assert_eq!((dog.scratch(4), dog.read_register(0x08, &mut bench.access())), (0xb007_c0d3, REASON_FORCE));
+        assert_eq!(dog.read_register(0x00, &mut bench.access()), CTRL_RESET);
     }
 
     #[test]
@@ -243,13 +243,13 @@ mod tests {
         let mut bench = Bench::new();
         bench.tree.sys_hz = 12_000_000;
         let mut dog = Watchdog::default();
-        assert_eq!(dog.read(0x2c, &mut bench.access()), 0x200);
+        assert_eq!(dog.read_register(0x2c, &mut bench.access()), 0x200);
         assert_eq!(dog.tick_rate(12_000_000), (0, 1));
-        dog.write(0x2c, TICK_ENABLE | 12, &mut bench.access());
+        dog.write_register(0x2c, TICK_ENABLE | 12, &mut bench.access());
         assert!(bench.effects.clocks_changed);
         assert_eq!(dog.tick_rate(12_000_000), (12_000_000, 12));
-        assert_eq!(dog.read(0x2c, &mut bench.at(13)), TICK_ENABLE | TICK_RUNNING | 12 | 10 << 11);
-        dog.write(0x2c, 12, &mut bench.access());
+        assert_eq!(dog.read_register(0x2c, &mut bench.at(13)), TICK_ENABLE | TICK_RUNNING | 12 | 10 << 11);
+        dog.write_register(0x2c, 12, &mut bench.access());
         assert_eq!(dog.tick_rate(12_000_000), (0, 1));
     }
 
@@ -257,24 +257,24 @@ mod tests {
     fn clock_change_stretches_the_deadline_only_while_enabled() {
         let mut bench = Bench::new();
         let mut dog = Watchdog::default();
-        dog.write(0x04, 200, &mut bench.access());
-        dog.write(0x00, CTRL_ENABLE, &mut bench.access());
+        dog.write_register(0x04, 200, &mut bench.access());
+        dog.write_register(0x00, CTRL_ENABLE, &mut bench.access());
         bench.tree.sys_hz = 250_000_000;
         dog.clocks_changed(&mut bench.at(125 * 50));
-        assert_eq!(dog.due(), 125 * 50 + 250 * 50);
-        dog.write(0x00, 0, &mut bench.access());
+        assert_eq!(dog.next_event_cycle(), 125 * 50 + 250 * 50);
+        dog.write_register(0x00, 0, &mut bench.access());
         dog.clocks_changed(&mut bench.access());
-        assert_eq!(dog.read(0x00, &mut bench.at(9_999_999)) & TIME_MASK, 100);
+        assert_eq!(dog.read_register(0x00, &mut bench.at(9_999_999)) & TIME_MASK, 100);
     }
 
     #[test]
     fn tick_register_keeps_its_ten_bits() {
         let mut bench = Bench::new();
         let mut dog = Watchdog::default();
-        dog.write(0x2c, u32::MAX, &mut bench.access());
+        dog.write_register(0x2c, u32::MAX, &mut bench.access());
         assert_eq!(dog.tick_rate(511), (511, 511));
-        dog.write(0x2c, 0x1ff, &mut bench.access());
-        assert_eq!(dog.read(0x2c, &mut bench.access()), 0x1ff);
+        dog.write_register(0x2c, 0x1ff, &mut bench.access());
+        assert_eq!(dog.read_register(0x2c, &mut bench.access()), 0x1ff);
     }
 
     /// The other tests use the names, so a wrong bit number would cancel out in them.

@@ -86,19 +86,19 @@ impl Peripheral for XipCtrl {
 
     /// Reads a register of the control block of the flash cache at a byte offset. `access` holds the time in cycles and
     /// the requesting core.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         if matches!(offset, 0x0c | 0x10) && !self.counting {
             access.effects.limit = Some(&COUNTED_LATER);
         }
         if offset > 0x18 {
             access.effects.unmodelled = Some((offset, false));
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the control block of the flash cache at a byte offset. `access` holds the time in cycles
     /// and takes requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x00 => {
                 self.ctrl = value & CTRL_MASK;
@@ -122,7 +122,7 @@ impl Peripheral for XipCtrl {
 
     /// Returns the value of a register of the control block of the flash cache at a byte offset, without the side
     /// effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.ctrl,
             0x08 => STAT_FLUSH_READY | STAT_FIFO_EMPTY,
@@ -151,13 +151,13 @@ mod tests {
         let mut bench = Bench::new();
         let mut xip = XipCtrl::default();
         assert!(xip.is_enabled() && xip.faults_on_bad_write());
-        assert_eq!(xip.read(0, &mut bench.access()), 3);
-        assert_eq!(xip.read(8, &mut bench.access()), 3);
-        xip.write(0, 0, &mut bench.access());
+        assert_eq!(xip.read_register(0, &mut bench.access()), 3);
+        assert_eq!(xip.read_register(8, &mut bench.access()), 3);
+        xip.write_register(0, 0, &mut bench.access());
         assert!(!xip.is_enabled() && bench.effects.xip_timing_changed && !bench.effects.xip_flush);
-        xip.write(4, 1, &mut bench.access());
+        xip.write_register(4, 1, &mut bench.access());
         assert!(bench.effects.xip_flush);
-        assert_eq!(xip.read(4, &mut bench.access()), 0);
+        assert_eq!(xip.read_register(4, &mut bench.access()), 0);
     }
 
     #[test]
@@ -165,17 +165,17 @@ mod tests {
         let mut bench = Bench::new();
         let mut xip = XipCtrl::default();
         let both = |xip: &mut XipCtrl, bench: &mut Bench| {
-            (xip.read(0x0c, &mut bench.access()), xip.read(0x10, &mut bench.access()))
+            (xip.read_register(0x0c, &mut bench.access()), xip.read_register(0x10, &mut bench.access()))
         };
         xip.count(10);
         assert_eq!(both(&mut xip, &mut bench), (0, 0));
         assert!(bench.effects.limit.take().is_some(), "nobody wrote yet");
-        xip.write(0x10, 0, &mut bench.access());
+        xip.write_register(0x10, 0, &mut bench.access());
         xip.count_miss();
         assert_eq!(both(&mut xip, &mut bench), (0, 0), "the miss comes before its access");
         xip.count(10);
         assert_eq!(both(&mut xip, &mut bench), (9, 10));
-        xip.write(0x0c, 99, &mut bench.access());
+        xip.write_register(0x0c, 99, &mut bench.access());
         assert_eq!(both(&mut xip, &mut bench), (0, 10));
         xip.count(u32::MAX);
         assert_eq!(both(&mut xip, &mut bench), (u32::MAX, u32::MAX));
@@ -186,7 +186,7 @@ mod tests {
     fn only_bit_0_flushes_and_strobes_are_known() {
         let mut bench = Bench::new();
         let mut xip = XipCtrl::default();
-        xip.write(4, 2, &mut bench.access());
+        xip.write_register(4, 2, &mut bench.access());
         assert!(!bench.effects.xip_flush);
         let strobes: Vec<u32> = (0..0x20).step_by(4).filter(|&offset| xip.is_strobe(offset)).collect();
         assert_eq!(strobes, [0x04, 0x0c, 0x10]);
@@ -196,10 +196,13 @@ mod tests {
     fn access_counter_clears_on_its_own() {
         let mut bench = Bench::new();
         let mut xip = XipCtrl::default();
-        xip.write(0x0c, 0, &mut bench.access());
+        xip.write_register(0x0c, 0, &mut bench.access());
         xip.count(4);
-        xip.write(0x10, 0, &mut bench.access());
-        assert_eq!((xip.read(0x0c, &mut bench.access()), xip.read(0x10, &mut bench.access())), (4, 0));
+        xip.write_register(0x10, 0, &mut bench.access());
+        assert_eq!(
+            (xip.read_register(0x0c, &mut bench.access()), xip.read_register(0x10, &mut bench.access())),
+            (4, 0)
+        );
         assert_eq!(bench.effects.unmodelled, None);
     }
 }

@@ -95,16 +95,16 @@ impl Peripheral for Xosc {
 
     /// Reads a register of the crystal oscillator at a byte offset. `access` holds the time in cycles and the
     /// requesting core.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         if !matches!(offset, 0x00 | 0x04 | 0x08 | 0x0c | 0x1c) {
             access.effects.unmodelled = Some((offset, false));
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the crystal oscillator at a byte offset. `access` holds the time in cycles and takes
     /// requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x00 => self.set_ctrl(value, access),
             0x04 => self.badwrite &= value & STATUS_BADWRITE == 0,
@@ -123,7 +123,7 @@ impl Peripheral for Xosc {
     }
 
     /// Returns the value of a register of the crystal oscillator at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, access: &Access) -> u32 {
         match offset {
             0x00 => self.ctrl,
             0x04 => {
@@ -146,13 +146,13 @@ impl Peripheral for Xosc {
     }
 
     /// Returns the cycle at which the started oscillator becomes stable, or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         if self.enabled && !self.stable { self.cycles.cycle_of(self.startup_cycles()) } else { NEVER }
     }
 
     /// Makes the oscillator stable if its start-up time is over at the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
-        if self.due() <= access.now_cycles {
+        if self.next_event_cycle() <= access.now_cycles {
             self.stable = true;
             access.effects.clocks_changed = true;
         }
@@ -178,17 +178,17 @@ mod tests {
         let mut bench = Bench::new();
         bench.tree.sys_hz = 6_500_000;
         let mut xosc = Xosc::new(12_000_000);
-        xosc.write(0x0c, 47, &mut bench.access());
-        xosc.write(0x00, 0xfab_aa0, &mut bench.access());
+        xosc.write_register(0x0c, 47, &mut bench.access());
+        xosc.write_register(0x00, 0xfab_aa0, &mut bench.access());
         // 47 * 256 crystal cycles = 1.00267 ms = 6517.33 cycles at 6.5 MHz.
-        assert_eq!(xosc.due(), 6518);
-        assert_eq!(xosc.read(0x04, &mut bench.access()), STATUS_ENABLED);
+        assert_eq!(xosc.next_event_cycle(), 6518);
+        assert_eq!(xosc.read_register(0x04, &mut bench.access()), STATUS_ENABLED);
         xosc.advance(&mut bench.at(6517));
         assert_eq!(xosc.hz(), 0);
         xosc.advance(&mut bench.at(6518));
-        assert_eq!((xosc.hz(), xosc.due()), (12_000_000, NEVER));
+        assert_eq!((xosc.hz(), xosc.next_event_cycle()), (12_000_000, NEVER));
         assert!(bench.effects.clocks_changed);
-        assert_eq!(xosc.read(0x04, &mut bench.access()), STATUS_ENABLED | STATUS_STABLE);
+        assert_eq!(xosc.read_register(0x04, &mut bench.access()), STATUS_ENABLED | STATUS_STABLE);
     }
 
     #[test]
@@ -196,11 +196,11 @@ mod tests {
         let mut bench = Bench::new();
         bench.tree.sys_hz = 12_000_000;
         let mut xosc = Xosc::new(12_000_000);
-        xosc.write(0x0c, 1 << 20 | 2, &mut bench.access());
-        xosc.write(0x00, 0xfab_aa0, &mut bench.access());
-        assert_eq!(xosc.due(), 2048);
+        xosc.write_register(0x0c, 1 << 20 | 2, &mut bench.access());
+        xosc.write_register(0x00, 0xfab_aa0, &mut bench.access());
+        assert_eq!(xosc.next_event_cycle(), 2048);
         xosc.advance(&mut bench.at(2048));
-        xosc.write(0x00, 0xd1e_aa0, &mut bench.access());
+        xosc.write_register(0x00, 0xd1e_aa0, &mut bench.access());
         assert_eq!(xosc.hz(), 0);
     }
 
@@ -208,10 +208,10 @@ mod tests {
     fn bad_write_is_flagged_and_cleared_by_one() {
         let mut bench = Bench::new();
         let mut xosc = Xosc::new(12_000_000);
-        xosc.write(0x00, 0x123_aa0, &mut bench.access());
-        assert_eq!(xosc.read(0x04, &mut bench.access()), STATUS_BADWRITE);
-        xosc.write(0x04, STATUS_BADWRITE, &mut bench.access());
-        assert_eq!(xosc.read(0x04, &mut bench.access()), 0);
+        xosc.write_register(0x00, 0x123_aa0, &mut bench.access());
+        assert_eq!(xosc.read_register(0x04, &mut bench.access()), STATUS_BADWRITE);
+        xosc.write_register(0x04, STATUS_BADWRITE, &mut bench.access());
+        assert_eq!(xosc.read_register(0x04, &mut bench.access()), 0);
     }
 
     #[test]
@@ -219,10 +219,10 @@ mod tests {
         let mut bench = Bench::new();
         bench.tree.sys_hz = 12_000_000;
         let mut xosc = Xosc::new(12_000_000);
-        xosc.write(0x00, 0xfab_aa0, &mut bench.access());
-        xosc.write(0x1c, 10, &mut bench.access());
-        assert_eq!(xosc.read(0x1c, &mut bench.at(4)), 6);
-        assert_eq!(xosc.read(0x1c, &mut bench.at(400)), 0);
+        xosc.write_register(0x00, 0xfab_aa0, &mut bench.access());
+        xosc.write_register(0x1c, 10, &mut bench.access());
+        assert_eq!(xosc.read_register(0x1c, &mut bench.at(4)), 6);
+        assert_eq!(xosc.read_register(0x1c, &mut bench.at(400)), 0);
     }
 
     #[test]
@@ -230,9 +230,9 @@ mod tests {
         let mut bench = Bench::new();
         let mut xosc = Xosc::new(12_000_000);
         for (value, bad) in [(DORMANT_COMA, 0), (DORMANT_WAKE, 0), (1, STATUS_BADWRITE)] {
-            xosc.write(0x08, value, &mut bench.access());
-            assert_eq!(xosc.read(0x04, &mut bench.access()), bad);
-            assert_eq!(xosc.read(0x08, &mut bench.access()), value);
+            xosc.write_register(0x08, value, &mut bench.access());
+            assert_eq!(xosc.read_register(0x04, &mut bench.access()), bad);
+            assert_eq!(xosc.read_register(0x08, &mut bench.access()), value);
         }
     }
 
@@ -241,13 +241,13 @@ mod tests {
         let mut bench = Bench::new();
         bench.tree.sys_hz = 12_000_000;
         let mut xosc = Xosc::new(12_000_000);
-        xosc.write(0x0c, 1, &mut bench.access());
-        xosc.write(0x00, 0xfab_aa0, &mut bench.access());
-        xosc.write(0x1c, 200, &mut bench.access());
+        xosc.write_register(0x0c, 1, &mut bench.access());
+        xosc.write_register(0x00, 0xfab_aa0, &mut bench.access());
+        xosc.write_register(0x1c, 200, &mut bench.access());
         bench.tree.sys_hz = 6_000_000;
         xosc.clocks_changed(&mut bench.at(100));
-        assert_eq!(xosc.due(), 100 + 78);
-        assert_eq!(xosc.read(0x1c, &mut bench.at(110)), 80);
+        assert_eq!(xosc.next_event_cycle(), 100 + 78);
+        assert_eq!(xosc.read_register(0x1c, &mut bench.at(110)), 80);
     }
 
     /// The other tests use the names, so a wrong bit number would cancel out in them.
@@ -262,10 +262,10 @@ mod tests {
     fn control_reads_back_and_only_the_flag_bit_clears_the_flag() {
         let mut bench = Bench::new();
         let mut xosc = Xosc::new(12_000_000);
-        xosc.write(0x00, 0x123_aa0, &mut bench.access());
-        assert_eq!(xosc.read(0x00, &mut bench.access()), 0x123_aa0);
-        xosc.write(0x04, !STATUS_BADWRITE, &mut bench.access());
-        assert_eq!(xosc.read(0x04, &mut bench.access()), STATUS_BADWRITE);
+        xosc.write_register(0x00, 0x123_aa0, &mut bench.access());
+        assert_eq!(xosc.read_register(0x00, &mut bench.access()), 0x123_aa0);
+        xosc.write_register(0x04, !STATUS_BADWRITE, &mut bench.access());
+        assert_eq!(xosc.read_register(0x04, &mut bench.access()), STATUS_BADWRITE);
         let strobes: Vec<u32> = (0..0x20).step_by(4).filter(|&offset| xosc.is_strobe(offset)).collect();
         assert_eq!(strobes, [0x04]);
     }

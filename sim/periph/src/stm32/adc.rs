@@ -256,9 +256,9 @@ impl Block for Adc {
 
     /// Reads a register of the ADC at a byte offset. `access` holds the time in core cycles and the number of bytes. A
     /// read of DR clears the flag of the conversion's end.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
-        let value = self.peek(offset, access);
+        let value = self.peek_register(offset, access);
         if let Some((n, 0x4c)) = self.at(offset) {
             self.converters[n].sr &= !SR_EOC;
         }
@@ -267,7 +267,7 @@ impl Block for Adc {
 
     /// Writes a register of the ADC at a byte offset. `access` holds the time in core cycles and takes requests to the
     /// machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         if self.layout == AdcLayout::F4 && offset >= COMMON {
             match offset - COMMON {
@@ -292,7 +292,7 @@ impl Block for Adc {
     }
 
     /// Returns the value of a register of the ADC at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         if self.layout == AdcLayout::F4 && offset >= COMMON {
             return match offset - COMMON {
                 0x00 => self.converters.iter().rev().fold(0, |word, converter| word << 8 | converter.sr),
@@ -313,7 +313,7 @@ impl Block for Adc {
     }
 
     /// Returns the core cycle of the next end of a conversion, or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         self.converters.iter().map(|converter| converter.end).min().unwrap_or(NEVER)
     }
 
@@ -328,7 +328,7 @@ impl Block for Adc {
     }
 
     /// Returns 1 while a converter requests its interrupt, for a conversion's end or an overrun.
-    fn outputs(&self) -> u32 {
+    fn interrupt_outputs(&self) -> u32 {
         let requests = |converter: &Converter| {
             converter.cr1 & CR1_EOCIE != 0 && converter.sr & SR_EOC != 0
                 || converter.cr1 & CR1_OVRIE != 0 && converter.sr & SR_OVR != 0

@@ -526,9 +526,9 @@ impl Block for AdcV4 {
 
     /// Reads a register of the ADC at a byte offset. `access` holds the time in core cycles and the number of bytes. A
     /// read of DR clears the flag of the conversion's end, and a conversion that waited for the read begins.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
-        let value = self.peek(offset, access);
+        let value = self.peek_register(offset, access);
         if let Some((n, at::DR)) = self.at(offset) {
             self.converters[n].isr &= !ISR_EOC;
             self.resume(n, access);
@@ -538,7 +538,7 @@ impl Block for AdcV4 {
 
     /// Writes a register of the ADC at a byte offset. `access` holds the time in core cycles and takes requests to the
     /// machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         if offset == CCR {
             self.common = value & 0x01ff_ff1f;
@@ -565,7 +565,7 @@ impl Block for AdcV4 {
     }
 
     /// Returns the value of a register of the ADC at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match (offset, self.at(offset)) {
             (CCR, _) => self.common,
             // CSR: flags of the master, then of the slave.
@@ -585,7 +585,7 @@ impl Block for AdcV4 {
     }
 
     /// Returns the core cycle of the next end of a conversion, or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         self.converters.iter().map(|converter| converter.end).min().unwrap_or(NEVER)
     }
 
@@ -611,7 +611,7 @@ impl Block for AdcV4 {
     }
 
     /// Returns 1 while a converter requests its interrupt: an enabled flag of its ISR is set.
-    fn outputs(&self) -> u32 {
+    fn interrupt_outputs(&self) -> u32 {
         let asks = |converter: &Converter| converter.isr & converter.word(at::IER) & 0xfff != 0;
         u32::from(self.converters.iter().any(asks))
     }

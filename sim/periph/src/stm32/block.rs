@@ -28,14 +28,14 @@ pub trait Block {
     fn reset(&mut self);
 
     /// Reads a register with its side effects.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32;
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32;
 
     /// Writes a register with its side effects.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access);
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access);
 
     /// Returns a register's value without the side effects of a read. A narrow write keeps the other bytes of this
     /// value.
-    fn peek(&self, offset: u32, access: &Access) -> u32;
+    fn peek_register(&self, offset: u32, access: &Access) -> u32;
 
     /// Returns whether a narrow write fills the other bytes of a register with 0, because 0 bits have no effect there.
     fn is_strobe(&self, _offset: u32) -> bool {
@@ -43,7 +43,7 @@ pub trait Block {
     }
 
     /// Returns the core cycle at which [`Block::advance`] must be called next, or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         NEVER
     }
 
@@ -54,7 +54,7 @@ pub trait Block {
     fn clocks_changed(&mut self, _access: &mut Access) {}
 
     /// Returns the levels of the block's interrupt outputs, a bit each. The chip's table assigns NVIC lines to them.
-    fn outputs(&self) -> u32 {
+    fn interrupt_outputs(&self) -> u32 {
         0
     }
 }

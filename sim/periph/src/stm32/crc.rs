@@ -69,13 +69,13 @@ impl Block for Crc {
 
     /// Reads a register of the CRC unit at a byte offset. `access` holds the time in core cycles and the number of
     /// bytes.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.peek(offset, access)
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the CRC unit at a byte offset. `access` holds the time in core cycles and takes requests to
     /// the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x00 if self.programmable => self.feed(value, access.bytes * 8),
             0x00 => self.feed(value, 32),
@@ -98,7 +98,7 @@ impl Block for Crc {
     }
 
     /// Returns the value of a register of the CRC unit at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.output(),
             0x04 => self.idr,
@@ -124,7 +124,7 @@ mod tests {
     fn write(crc: &mut Crc, bench: &mut Bench, offset: u32, value: u32, bytes: u32) {
         let mut access = bench.access();
         access.bytes = bytes;
-        crc.write(offset, value, &mut access);
+        crc.write_register(offset, value, &mut access);
     }
 
     #[test]
@@ -136,9 +136,12 @@ mod tests {
             for &word in words {
                 write(&mut crc, &mut bench, 0, word, 4);
             }
-            assert_eq!(crc.read(0, &mut bench.access()), want, "{words:x?}");
+            assert_eq!(crc.read_register(0, &mut bench.access()), want, "{words:x?}");
             write(&mut crc, &mut bench, 8, 1, 4);
-            assert_eq!((crc.read(0, &mut bench.access()), crc.read(8, &mut bench.access())), (u32::MAX, 0));
+            assert_eq!(
+                (crc.read_register(0, &mut bench.access()), crc.read_register(8, &mut bench.access())),
+                (u32::MAX, 0)
+            );
         }
     }
 
@@ -161,7 +164,7 @@ mod tests {
             for byte in b"123456789" {
                 write(&mut crc, &mut bench, 0, u32::from(*byte), 1);
             }
-            assert_eq!(crc.read(0, &mut bench.access()) ^ invert, want, "{name}");
+            assert_eq!(crc.read_register(0, &mut bench.access()) ^ invert, want, "{name}");
         }
     }
 
@@ -174,7 +177,7 @@ mod tests {
                 for &part in parts {
                     write(&mut crc, &mut bench, 0, part, bytes);
                 }
-                crc.read(0, &mut bench.access())
+                crc.read_register(0, &mut bench.access())
             });
         results.sort_unstable();
         assert_eq!(results[0], results[1]);

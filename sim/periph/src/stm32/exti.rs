@@ -136,13 +136,13 @@ impl Block for Exti {
     }
 
     /// Reads a register of the EXTI at a byte offset. `access` holds the time in core cycles and the number of bytes.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.peek(offset, access)
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the EXTI at a byte offset. `access` holds the time in core cycles and takes requests to the
     /// machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         let Some((bank, register)) = self.register(offset) else {
             return;
         };
@@ -163,7 +163,7 @@ impl Block for Exti {
     }
 
     /// Returns the value of a register of the EXTI at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         self.register(offset).map_or(0, |(bank, register)| {
             let lines = &self.banks[bank];
             match register {
@@ -184,7 +184,7 @@ impl Block for Exti {
     }
 
     /// Returns the pending and unmasked lines 0 to 31, a bit each.
-    fn outputs(&self) -> u32 {
+    fn interrupt_outputs(&self) -> u32 {
         self.banks[0].pr & self.banks[0].imr
     }
 }

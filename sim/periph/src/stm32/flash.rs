@@ -246,14 +246,14 @@ impl Block for Flash {
 
     /// Reads a register of the flash interface at a byte offset. `access` holds the time in core cycles and the number
     /// of bytes.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the flash interface at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         let offset = self.plain(offset);
         match self.spec.program {
@@ -264,7 +264,7 @@ impl Block for Flash {
     }
 
     /// Returns the value of a register of the flash interface at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         let offset = self.plain(offset);
         if offset == 0 {
             return self.acr;
@@ -286,7 +286,7 @@ impl Block for Flash {
     }
 
     /// Returns the core cycle of the next end of programming or erasing, or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         self.banks[0].due().min(self.banks[1].due())
     }
 
@@ -313,7 +313,7 @@ impl Block for Flash {
     }
 
     /// Returns 1 while the flash interface requests its interrupt, after an operation or an error.
-    fn outputs(&self) -> u32 {
+    fn interrupt_outputs(&self) -> u32 {
         u32::from(match self.spec.program {
             Program::Banked(spec) => self.banked_interrupt(spec),
             Program::L0 => self.l0_interrupt(),

@@ -312,14 +312,14 @@ impl Block for Gpio {
 
     /// Reads a register of the GPIO port at a byte offset. `access` holds the time in core cycles and the number of
     /// bytes.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.peek(offset, access)
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the GPIO port at a byte offset. `access` holds the time in core cycles and takes requests
     /// to the machine.
     #[inline]
-    fn write(&mut self, offset: u32, value: u32, _access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, _access: &mut Access) {
         match self.layout {
             GpioLayout::F1 => self.write_f1(offset, value),
             _ => self.write_v2(offset, value),
@@ -327,7 +327,7 @@ impl Block for Gpio {
     }
 
     /// Returns the value of a register of the GPIO port at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         let odr = u32::from(self.odr);
         match (self.layout, offset) {
             (_, 0x00) => self.mode,

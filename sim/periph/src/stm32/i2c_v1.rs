@@ -352,7 +352,7 @@ impl Block for I2cV1 {
 
     /// Reads a register of the I2C controller at a byte offset. `access` holds the time in core cycles and the number
     /// of bytes. A read of DR takes the received byte. Reads of the status registers clear flags.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         match offset {
             0x10 => {
@@ -372,13 +372,13 @@ impl Block for I2cV1 {
                 }
                 status
             }
-            _ => self.peek(offset, access),
+            _ => self.peek_register(offset, access),
         }
     }
 
     /// Writes a register of the I2C controller at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
             0x00 => self.control(value, access),
@@ -396,7 +396,7 @@ impl Block for I2cV1 {
     }
 
     /// Returns the value of a register of the I2C controller at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.cr1,
             0x04 => self.cr2,
@@ -412,7 +412,7 @@ impl Block for I2cV1 {
     }
 
     /// Returns the core cycle of the next end of a phase of the transfer (START, byte or STOP), or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         self.end
     }
 
@@ -425,7 +425,7 @@ impl Block for I2cV1 {
     }
 
     /// Returns the levels of the interrupt outputs: bit 0 for events, bit 1 for errors.
-    fn outputs(&self) -> u32 {
+    fn interrupt_outputs(&self) -> u32 {
         let status = self.status();
         let buffer = if self.cr2 & CR2_ITBUFEN != 0 { SR1_TXE | SR1_RXNE } else { 0 };
         let events = status & (SR1_SB | SR1_ADDR | SR1_BTF | SR1_ADD10 | buffer);

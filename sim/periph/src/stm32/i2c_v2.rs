@@ -273,19 +273,19 @@ impl Block for I2cV2 {
 
     /// Reads a register of the I2C controller at a byte offset. `access` holds the time in core cycles and the number
     /// of bytes. A read of RXDR takes the received byte.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         if offset == 0x24 {
             let byte = self.receive(access);
             self.serve_requests(access.now, access);
             return byte;
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the I2C controller at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
             0x00 => self.enable(value, access),
@@ -309,7 +309,7 @@ impl Block for I2cV2 {
     }
 
     /// Returns the value of a register of the I2C controller at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.cr1,
             0x04 => self.cr2,
@@ -330,7 +330,7 @@ impl Block for I2cV2 {
     }
 
     /// Returns the core cycle of the next end of a phase of the transfer (START, byte or STOP), or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         self.end
     }
 
@@ -344,7 +344,7 @@ impl Block for I2cV2 {
 
     /// Returns the levels of the interrupt outputs: bit 0 for events, bit 1 for errors, of which a bus with correct
     /// devices has none.
-    fn outputs(&self) -> u32 {
+    fn interrupt_outputs(&self) -> u32 {
         let status = self.status();
         u32::from(EVENTS.iter().any(|&(enable, flags)| self.cr1 & enable != 0 && status & flags != 0))
     }

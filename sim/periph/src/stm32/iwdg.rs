@@ -89,14 +89,14 @@ impl Block for Iwdg {
 
     /// Reads a register of the independent watchdog at a byte offset. `access` holds the time in core cycles and the
     /// number of bytes.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the independent watchdog at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
             0x00 => self.write_key(value & 0xffff, access),
@@ -126,7 +126,7 @@ impl Block for Iwdg {
 
     /// Returns the value of a register of the independent watchdog at a byte offset, without the side effects of a
     /// read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x04 => self.pr,
             0x08 => self.rlr,
@@ -137,7 +137,7 @@ impl Block for Iwdg {
     }
 
     /// Returns the core cycle of the next reset of the chip or end of a register update, or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         let update = self.updating.as_ref().map_or(NEVER, |(periods, _)| periods.cycle_of(UPDATE_PERIODS));
         self.reset_cycle().min(update)
     }
@@ -176,7 +176,7 @@ mod tests {
         bench.clock_hz = 32_000;
         let mut iwdg = Iwdg::new(window);
         for &(offset, value) in writes {
-            iwdg.write(offset, value, &mut bench.access());
+            iwdg.write_register(offset, value, &mut bench.access());
         }
         (bench, iwdg)
     }
@@ -186,7 +186,7 @@ mod tests {
         // /4, reload 99: 100 ticks of 4 periods.
         let (mut bench, mut iwdg) = running(false, &[(0, UNLOCK), (8, 99), (0, RELOAD), (0, START)]);
         assert_eq!(iwdg.reset_cycle(), 100 * 4 * 500);
-        iwdg.write(0, RELOAD, &mut bench.at(150_000));
+        iwdg.write_register(0, RELOAD, &mut bench.at(150_000));
         assert_eq!(iwdg.reset_cycle(), 350_000);
         iwdg.advance(&mut bench.at(349_999));
         assert_eq!(bench.effects.chip_reset, None);
@@ -198,7 +198,7 @@ mod tests {
     fn new_reload_value_waits_for_the_next_reload() {
         let (mut bench, mut iwdg) = running(false, &[(0, UNLOCK), (8, 99), (0, START), (0, UNLOCK), (8, 9)]);
         assert_eq!(iwdg.reset_cycle(), 100 * 4 * 500);
-        iwdg.write(0, RELOAD, &mut bench.at(100_000));
+        iwdg.write_register(0, RELOAD, &mut bench.at(100_000));
         assert_eq!(iwdg.reset_cycle(), 100_000 + 10 * 4 * 500);
     }
 
@@ -206,23 +206,26 @@ mod tests {
     #[test]
     fn prescaler_and_reload_need_the_key_and_time_to_update() {
         let (mut bench, mut iwdg) = running(false, &[(4, 3), (8, 5)]);
-        assert_eq!((iwdg.read(4, &mut bench.access()), iwdg.read(8, &mut bench.access())), (0, 0xfff));
-        iwdg.write(0, UNLOCK, &mut bench.access());
-        iwdg.write(4, 3, &mut bench.access());
-        iwdg.write(8, 5, &mut bench.access());
-        assert_eq!((iwdg.read(4, &mut bench.access()), iwdg.read(8, &mut bench.access())), (3, 5));
-        assert_eq!(iwdg.read(0xc, &mut bench.at(2499)), 3);
-        assert_eq!((iwdg.read(0xc, &mut bench.at(2500)), iwdg.due()), (0, NEVER));
-        iwdg.write(0, RELOAD, &mut bench.access());
-        iwdg.write(4, 1, &mut bench.access());
-        assert_eq!(iwdg.read(4, &mut bench.access()), 3, "any other key closes");
+        assert_eq!(
+            (iwdg.read_register(4, &mut bench.access()), iwdg.read_register(8, &mut bench.access())),
+            (0, 0xfff)
+        );
+        iwdg.write_register(0, UNLOCK, &mut bench.access());
+        iwdg.write_register(4, 3, &mut bench.access());
+        iwdg.write_register(8, 5, &mut bench.access());
+        assert_eq!((iwdg.read_register(4, &mut bench.access()), iwdg.read_register(8, &mut bench.access())), (3, 5));
+        assert_eq!(iwdg.read_register(0xc, &mut bench.at(2499)), 3);
+        assert_eq!((iwdg.read_register(0xc, &mut bench.at(2500)), iwdg.next_event_cycle()), (0, NEVER));
+        iwdg.write_register(0, RELOAD, &mut bench.access());
+        iwdg.write_register(4, 1, &mut bench.access());
+        assert_eq!(iwdg.read_register(4, &mut bench.access()), 3, "any other key closes");
     }
 
     #[test]
     fn feeding_before_the_window_resets() {
         for (window, at, reset) in [(true, 1_000, true), (true, 120_000, false), (false, 1_000, false)] {
             let (mut bench, mut iwdg) = running(window, &[(0, UNLOCK), (8, 99), (0x10, 50), (0, START)]);
-            iwdg.write(0, RELOAD, &mut bench.at(at));
+            iwdg.write_register(0, RELOAD, &mut bench.at(at));
             assert_eq!(bench.effects.chip_reset.is_some(), reset, "{window} {at}");
         }
     }

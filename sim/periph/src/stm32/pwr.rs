@@ -157,14 +157,14 @@ impl Block for Pwr {
 
     /// Reads a register of the power control (PWR) at a byte offset. `access` holds the time in core cycles and the
     /// number of bytes.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the power control (PWR) at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match (self.kind, offset) {
             (_, 0) => self.write_cr(value, access),
@@ -177,7 +177,7 @@ impl Block for Pwr {
     }
 
     /// Returns the value of a register of the power control (PWR) at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         let word = self.words.get(offset as usize / 4).copied().unwrap_or(0);
         match (self.kind, offset) {
             (_, 4) => self.status(),
@@ -190,13 +190,13 @@ impl Block for Pwr {
     }
 
     /// Returns the core cycle at which the voltage regulator has settled, or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         self.settling.as_ref().map_or(NEVER, |ns| ns.cycle_of(SETTLE_NS))
     }
 
     /// Ends the settling of the voltage regulator if its time is over at the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
-        if self.due() <= access.now {
+        if self.next_event_cycle() <= access.now {
             self.settling = None;
         }
     }

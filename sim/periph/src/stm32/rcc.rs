@@ -361,14 +361,14 @@ impl Block for Rcc {
     }
 
     /// Reads a register of RCC at a byte offset. `access` holds the time in core cycles and the number of bytes.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of RCC at a byte offset. `access` holds the time in core cycles and takes requests to the
     /// machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         if offset as usize >= WORDS * 4 || self.write_flags(offset, value) {
             return;
@@ -391,7 +391,7 @@ impl Block for Rcc {
     }
 
     /// Returns the value of a register of RCC at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         self.words.get(offset as usize / 4).copied().unwrap_or(0)
     }
 
@@ -402,13 +402,13 @@ impl Block for Rcc {
     }
 
     /// Returns the core cycle of the next oscillator or PLL to become ready, or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         self.spec.oscillators.iter().map(|bits| self.due_of(bits.osc)).min().unwrap_or(NEVER)
     }
 
     /// Makes the oscillators and PLLs ready whose start-up time is over, up to the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
-        if self.due() <= access.now {
+        if self.next_event_cycle() <= access.now {
             self.update_ready_oscillators(access);
         }
     }
@@ -423,7 +423,7 @@ impl Block for Rcc {
     }
 
     /// Returns 1 while RCC requests its interrupt: an oscillator with an enabled interrupt became ready.
-    fn outputs(&self) -> u32 {
+    fn interrupt_outputs(&self) -> u32 {
         let pending = match self.spec.flags {
             ReadyFlags::Combined(cir) => self.word(cir) & self.word(cir) >> 8 & 0xff,
             ReadyFlags::Split(base) => self.word(base) & self.word(base + 4),

@@ -47,15 +47,15 @@ impl Block for RegFile {
     }
 
     /// Reads the register at a byte offset. If the model lacks the function of the block, `access` reports that.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         if self.inert {
             access.effects.unmodelled = Some((offset, false));
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Stores a value in the register at a byte offset, except for bits that cannot be written.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         let mask = self.fixed.iter().find(|fixed| fixed.offset == offset).map_or(u32::MAX, |fixed| fixed.mask);
         if let Some(word) = self.words.get_mut(offset as usize / 4) {
             *word = *word & !mask | value & mask;
@@ -66,7 +66,7 @@ impl Block for RegFile {
     }
 
     /// Returns the register at a byte offset, 0 beyond the last one.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         self.words.get(offset as usize / 4).copied().unwrap_or(0)
     }
 }
@@ -81,16 +81,19 @@ mod tests {
         const FIXED: &[FixedRegisters] = &[fixed(4, 0x50, 0x0f)];
         let mut bench = Bench::new();
         let mut file = RegFile::new(0x20, FIXED, true);
-        assert_eq!((file.read(4, &mut bench.access()), bench.effects.unmodelled), (0x50, Some((4, false))));
-        file.write(4, 0xff, &mut bench.access());
+        assert_eq!((file.read_register(4, &mut bench.access()), bench.effects.unmodelled), (0x50, Some((4, false))));
+        file.write_register(4, 0xff, &mut bench.access());
         assert_eq!(bench.effects.unmodelled.take(), Some((4, true)));
-        file.write(0x40, 1, &mut bench.access());
-        assert_eq!((file.read(4, &mut bench.access()), file.read(0x40, &mut bench.access())), (0x5f, 0));
+        file.write_register(0x40, 1, &mut bench.access());
+        assert_eq!(
+            (file.read_register(4, &mut bench.access()), file.read_register(0x40, &mut bench.access())),
+            (0x5f, 0)
+        );
         file.reset();
-        assert_eq!(file.read(4, &mut bench.access()), 0x50);
+        assert_eq!(file.read_register(4, &mut bench.access()), 0x50);
         let mut quiet = RegFile::new(8, &[], false);
         bench.effects.unmodelled = None;
-        quiet.write(0, 7, &mut bench.access());
-        assert_eq!((quiet.read(0, &mut bench.access()), bench.effects.unmodelled), (7, None));
+        quiet.write_register(0, 7, &mut bench.access());
+        assert_eq!((quiet.read_register(0, &mut bench.access()), bench.effects.unmodelled), (7, None));
     }
 }

@@ -63,19 +63,19 @@ impl Block for Rng {
 
     /// Reads a register of the random number generator at a byte offset. `access` holds the time in core cycles and the
     /// number of bytes. A read of DR takes the number, and the next one is begun.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         if offset == 8 {
             let word = self.word.take().unwrap_or(0);
             self.start_next_word(access);
             return word;
         }
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the random number generator at a byte offset. `access` holds the time in core cycles and
     /// takes requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         if offset == 0 {
             self.cr = value;
@@ -88,7 +88,7 @@ impl Block for Rng {
 
     /// Returns the value of a register of the random number generator at a byte offset, without the side effects of a
     /// read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0 => self.cr,
             4 => u32::from(self.word.is_some()) * DRDY,
@@ -97,13 +97,13 @@ impl Block for Rng {
     }
 
     /// Returns the core cycle at which the next random number is ready, or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         self.making.as_ref().map_or(NEVER, |periods| periods.cycle_of(WORD_PERIODS))
     }
 
     /// Makes the random number ready if its time has come at the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
-        if self.due() <= access.now {
+        if self.next_event_cycle() <= access.now {
             self.making = None;
             self.word = Some(self.next());
         }
@@ -117,7 +117,7 @@ impl Block for Rng {
     }
 
     /// Returns 1 while the random number generator requests its interrupt: a number is ready and the interrupt enabled.
-    fn outputs(&self) -> u32 {
+    fn interrupt_outputs(&self) -> u32 {
         u32::from(self.cr & IE != 0 && self.word.is_some())
     }
 }
@@ -130,12 +130,12 @@ mod tests {
     fn words(seed: u64, count: usize) -> Vec<u32> {
         let mut bench = Bench::new();
         let mut rng = Rng::new(seed);
-        rng.write(0, RNGEN, &mut bench.access());
+        rng.write_register(0, RNGEN, &mut bench.access());
         let mut words = Vec::new();
         while words.len() < count {
-            let due = rng.due();
+            let due = rng.next_event_cycle();
             rng.advance(&mut bench.at(due));
-            words.push(rng.read(8, &mut bench.access()));
+            words.push(rng.read_register(8, &mut bench.access()));
         }
         words
     }
@@ -144,16 +144,26 @@ mod tests {
     fn word_every_40_periods() {
         let mut bench = Bench::new();
         let mut rng = Rng::new(1);
-        assert_eq!((rng.read(4, &mut bench.access()), rng.read(8, &mut bench.access()), rng.due()), (0, 0, NEVER));
-        rng.write(0, RNGEN | IE, &mut bench.access());
+        assert_eq!(
+            (
+                rng.read_register(4, &mut bench.access()),
+                rng.read_register(8, &mut bench.access()),
+                rng.next_event_cycle()
+            ),
+            (0, 0, NEVER)
+        );
+        rng.write_register(0, RNGEN | IE, &mut bench.access());
         // 40 periods of 48 MHz at 16 MHz.
-        assert_eq!(rng.due(), 14);
-        assert_eq!((rng.read(4, &mut bench.at(13)), rng.outputs()), (0, 0));
-        assert_eq!((rng.read(4, &mut bench.at(14)), rng.outputs()), (DRDY, 1));
-        assert_ne!(rng.read(8, &mut bench.access()), 0);
-        assert_eq!((rng.read(4, &mut bench.access()), rng.outputs(), rng.due()), (0, 0, 28));
-        rng.write(0, 0, &mut bench.access());
-        assert_eq!(rng.due(), NEVER);
+        assert_eq!(rng.next_event_cycle(), 14);
+        assert_eq!((rng.read_register(4, &mut bench.at(13)), rng.interrupt_outputs()), (0, 0));
+        assert_eq!((rng.read_register(4, &mut bench.at(14)), rng.interrupt_outputs()), (DRDY, 1));
+        assert_ne!(rng.read_register(8, &mut bench.access()), 0);
+        assert_eq!(
+            (rng.read_register(4, &mut bench.access()), rng.interrupt_outputs(), rng.next_event_cycle()),
+            (0, 0, 28)
+        );
+        rng.write_register(0, 0, &mut bench.access());
+        assert_eq!(rng.next_event_cycle(), NEVER);
     }
 
     #[test]

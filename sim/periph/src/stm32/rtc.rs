@@ -163,14 +163,14 @@ impl Block for Rtc {
 
     /// Reads a register of the real-time clock at a byte offset. `access` holds the time in core cycles and the number
     /// of bytes.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the real-time clock at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         let word = offset as usize / 4;
         match word {
@@ -188,7 +188,7 @@ impl Block for Rtc {
     }
 
     /// Returns the value of a register of the real-time clock at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, access: &Access) -> u32 {
         let per_second = self.per_second();
         match offset {
             0x00 => self.tr(access.now),
@@ -202,13 +202,13 @@ impl Block for Rtc {
     }
 
     /// Returns the core cycle at which initialisation or synchronisation ends, or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         self.sync.as_ref().map_or(NEVER, |periods| periods.cycle_of(SYNC_PERIODS))
     }
 
     /// Ends the initialisation or synchronisation of the registers if its time is over at the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
-        if self.due() <= access.now {
+        if self.next_event_cycle() <= access.now {
             self.sync = None;
             self.words[ISR] |= if self.words[ISR] & INIT != 0 { INITF } else { RSF };
         }

@@ -72,14 +72,14 @@ impl Block for RtcF1 {
 
     /// Reads a register of the real-time clock at a byte offset. `access` holds the time in core cycles and the number
     /// of bytes.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the real-time clock at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
             0x00 => self.crh = value & 7,
@@ -97,7 +97,7 @@ impl Block for RtcF1 {
     }
 
     /// Returns the value of a register of the real-time clock at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, access: &Access) -> u32 {
         let count = self.counter.value(access.now) as u32;
         match offset {
             0x00 => self.crh,
@@ -109,7 +109,7 @@ impl Block for RtcF1 {
     }
 
     /// Returns the core cycle of the next second or alarm whose interrupt is enabled, or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         let second = if self.crh & SECF & !self.crl != 0 { self.counter.cycle_of(self.done + 1) } else { NEVER };
         let alarm = if self.crh & ALRF & !self.crl != 0 { self.counter.cycle_of(self.alarm_at()) } else { NEVER };
         second.min(alarm)
@@ -135,7 +135,7 @@ impl Block for RtcF1 {
     }
 
     /// Returns 1 while the real-time clock requests its interrupt: an enabled flag (second, alarm or overflow) is set.
-    fn outputs(&self) -> u32 {
+    fn interrupt_outputs(&self) -> u32 {
         u32::from(self.crh & self.crl & 7 != 0)
     }
 }
@@ -156,34 +156,38 @@ mod tests {
     #[test]
     fn counts_seconds_with_alarm_and_interrupts() {
         let (mut bench, mut rtc) = start();
-        rtc.write(0x04, CNF, &mut bench.access());
+        rtc.write_register(0x04, CNF, &mut bench.access());
         for (offset, value) in [(0x08, 0), (0x0c, 0x7fff), (0x18, 0), (0x1c, 0xfffe), (0x20, 1), (0x24, 0)] {
-            rtc.write(offset, value, &mut bench.access());
+            rtc.write_register(offset, value, &mut bench.access());
         }
-        rtc.write(0x04, 0, &mut bench.access());
-        rtc.write(0x00, SECF, &mut bench.access());
-        assert_eq!(rtc.due(), 32_768_000);
+        rtc.write_register(0x04, 0, &mut bench.access());
+        rtc.write_register(0x00, SECF, &mut bench.access());
+        assert_eq!(rtc.next_event_cycle(), 32_768_000);
         rtc.advance(&mut bench.at(32_768_000));
-        assert_eq!((rtc.outputs(), rtc.read(0x1c, &mut bench.access())), (1, 0xffff));
-        rtc.write(0x00, ALRF, &mut bench.access());
-        assert_eq!((rtc.outputs(), rtc.due()), (0, 2 * 32_768_000));
+        assert_eq!((rtc.interrupt_outputs(), rtc.read_register(0x1c, &mut bench.access())), (1, 0xffff));
+        rtc.write_register(0x00, ALRF, &mut bench.access());
+        assert_eq!((rtc.interrupt_outputs(), rtc.next_event_cycle()), (0, 2 * 32_768_000));
         rtc.advance(&mut bench.at(2 * 32_768_000));
         assert_eq!(
-            (rtc.outputs(), rtc.read(0x18, &mut bench.access()), rtc.read(0x1c, &mut bench.access())),
+            (
+                rtc.interrupt_outputs(),
+                rtc.read_register(0x18, &mut bench.access()),
+                rtc.read_register(0x1c, &mut bench.access())
+            ),
             (1, 1, 0)
         );
-        rtc.write(0x04, !ALRF, &mut bench.access());
-        assert_eq!((rtc.outputs(), rtc.read(0x04, &mut bench.access()) & ALRF), (0, 0));
+        rtc.write_register(0x04, !ALRF, &mut bench.access());
+        assert_eq!((rtc.interrupt_outputs(), rtc.read_register(0x04, &mut bench.access()) & ALRF), (0, 0));
     }
 
     #[test]
     fn configuration_needs_cnf_and_rtoff_is_set() {
         let (mut bench, mut rtc) = start();
-        rtc.write(0x1c, 55, &mut bench.access());
-        assert_eq!(rtc.read(0x1c, &mut bench.access()), 0);
-        assert_eq!(rtc.read(0x04, &mut bench.access()), RTOFF | RSF);
-        rtc.write(0x04, CNF, &mut bench.access());
-        rtc.write(0x1c, 55, &mut bench.access());
-        assert_eq!(rtc.read(0x1c, &mut bench.access()), 55);
+        rtc.write_register(0x1c, 55, &mut bench.access());
+        assert_eq!(rtc.read_register(0x1c, &mut bench.access()), 0);
+        assert_eq!(rtc.read_register(0x04, &mut bench.access()), RTOFF | RSF);
+        rtc.write_register(0x04, CNF, &mut bench.access());
+        rtc.write_register(0x1c, 55, &mut bench.access());
+        assert_eq!(rtc.read_register(0x1c, &mut bench.access()), 55);
     }
 }

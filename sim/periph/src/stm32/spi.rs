@@ -211,7 +211,7 @@ impl Block for Spi {
 
     /// Reads a register of the SPI controller at a byte offset. `access` holds the time in core cycles and the number
     /// of bytes. A read of DR takes a received frame.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         match offset {
             0x08 => {
@@ -220,13 +220,13 @@ impl Block for Spi {
                 status
             }
             0x0c => self.receive(access.bytes),
-            _ => self.peek(offset, access),
+            _ => self.peek_register(offset, access),
         }
     }
 
     /// Writes a register of the SPI controller at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
             0x00 => self.control(value),
@@ -242,7 +242,7 @@ impl Block for Spi {
     }
 
     /// Returns the value of a register of the SPI controller at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.cr1,
             0x04 => self.cr2,
@@ -256,7 +256,7 @@ impl Block for Spi {
     }
 
     /// Returns the core cycle of the next end of a frame, or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         self.end
     }
 
@@ -276,7 +276,7 @@ impl Block for Spi {
     }
 
     /// Returns 1 while the SPI controller requests its interrupt: an enabled flag (transmit, receive or error) is set.
-    fn outputs(&self) -> u32 {
+    fn interrupt_outputs(&self) -> u32 {
         let status = self.status();
         let requests = [(CR2_TXEIE, SR_TXE), (CR2_RXNEIE, SR_RXNE), (CR2_ERRIE, SR_OVR | SR_MODF)];
         u32::from(requests.iter().any(|&(enable, flags)| self.cr2 & enable != 0 && status & flags != 0))

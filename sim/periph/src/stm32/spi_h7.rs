@@ -303,10 +303,10 @@ impl Block for SpiH7 {
 
     /// Reads a register of the SPI controller at a byte offset. `access` holds the time in core cycles and the number
     /// of bytes. A read of RXDR takes received bytes.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         if offset != 0x30 {
-            return self.peek(offset, access);
+            return self.peek_register(offset, access);
         }
         let value = self.receive(access.bytes);
         self.begin(access.now, 0, access);
@@ -315,7 +315,7 @@ impl Block for SpiH7 {
 
     /// Writes a register of the SPI controller at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
             0x00 => self.control(value, access),
@@ -340,7 +340,7 @@ impl Block for SpiH7 {
     }
 
     /// Returns the value of a register of the SPI controller at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.cr1,
             0x04 => self.cr2,
@@ -363,7 +363,7 @@ impl Block for SpiH7 {
     }
 
     /// Returns the core cycle of the next end of a frame, or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         self.end
     }
 
@@ -381,7 +381,7 @@ impl Block for SpiH7 {
     }
 
     /// Returns 1 while the SPI controller requests its interrupt: an enabled flag of SR is set.
-    fn outputs(&self) -> u32 {
+    fn interrupt_outputs(&self) -> u32 {
         let of_end = if self.ier & IER_EOTIE != 0 { SR_EOT | SR_SUSP | SR_TXC } else { 0 };
         u32::from(self.status() & (self.ier & 0x7ff | of_end) != 0)
     }

@@ -88,13 +88,13 @@ impl Block for Syscfg {
 
     /// Reads a register of SYSCFG (AFIO on the F1) at a byte offset. `access` holds the time in core cycles and the
     /// number of bytes.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.peek(offset, access)
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of SYSCFG (AFIO on the F1) at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         let (mask, remap) = (self.mask(offset), self.remap());
         if let Some(word) = self.words.get_mut(offset as usize / 4) {
             *word = *word & !mask | value & mask;
@@ -103,7 +103,7 @@ impl Block for Syscfg {
     }
 
     /// Returns the value of a register of SYSCFG (AFIO on the F1) at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         let word = self.words.get(offset as usize / 4).copied().unwrap_or(0);
         match (self.kind, offset) {
             // The compensation cell and the references are ready at once.
@@ -125,11 +125,11 @@ mod tests {
     fn lines_are_routed_by_four_bits_each() {
         let mut bench = Bench::new();
         let mut syscfg = Syscfg::new(SyscfgKind::Memrmp);
-        syscfg.write(0x14, 0xffff_0020, &mut bench.access());
+        syscfg.write_register(0x14, 0xffff_0020, &mut bench.access());
         assert_eq!((syscfg.exti_port(13), syscfg.exti_port(12), syscfg.exti_port(0)), (2, 0, 0));
-        assert_eq!(syscfg.read(0x14, &mut bench.access()), 0x0020);
+        assert_eq!(syscfg.read_register(0x14, &mut bench.access()), 0x0020);
         let mut l0 = Syscfg::new(SyscfgKind::L0);
-        l0.write(0x08, 5, &mut bench.access());
+        l0.write_register(0x08, 5, &mut bench.access());
         assert_eq!(l0.exti_port(0), 7);
     }
 
@@ -139,7 +139,7 @@ mod tests {
         {
             let mut bench = Bench::new();
             let mut syscfg = Syscfg::new(kind);
-            syscfg.write(0, 3, &mut bench.access());
+            syscfg.write_register(0, 3, &mut bench.access());
             assert_eq!((syscfg.remap(), bench.effects.remap), (remap, remap != 0), "{kind:?}");
         }
     }
@@ -148,14 +148,14 @@ mod tests {
     fn ready_bits_follow_their_enables() {
         let mut bench = Bench::new();
         let mut f4 = Syscfg::new(SyscfgKind::Memrmp);
-        assert_eq!(f4.read(CMPCR, &mut bench.access()), 0);
-        f4.write(CMPCR, 1, &mut bench.access());
-        assert_eq!(f4.read(CMPCR, &mut bench.access()), 0x101);
+        assert_eq!(f4.read_register(CMPCR, &mut bench.access()), 0);
+        f4.write_register(CMPCR, 1, &mut bench.access());
+        assert_eq!(f4.read_register(CMPCR, &mut bench.access()), 0x101);
         let mut l0 = Syscfg::new(SyscfgKind::L0);
-        assert_eq!(l0.read(CFGR3, &mut bench.access()), 1 << 30);
+        assert_eq!(l0.read_register(CFGR3, &mut bench.access()), 1 << 30);
         let mut h7 = Syscfg::new(SyscfgKind::H7);
         assert!(!h7.over_drive());
-        h7.write(PWRCR, 1, &mut bench.access());
+        h7.write_register(PWRCR, 1, &mut bench.access());
         assert!(h7.over_drive());
     }
 }

@@ -266,14 +266,14 @@ impl Block for Timer {
 
     /// Reads a register of the timer at a byte offset. `access` holds the time in core cycles and the number of bytes.
     /// A read of a capture value clears its flag.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         if offset == DMAR {
-            let value = self.burst_register().map_or(0, |register| self.peek(register, access));
+            let value = self.burst_register().map_or(0, |register| self.peek_register(register, access));
             self.next_of_burst();
             return value;
         }
-        let value = self.peek(offset, access);
+        let value = self.peek_register(offset, access);
         if let 0x34..=0x40 = offset {
             self.take_capture((offset as usize - 0x34) / 4);
         }
@@ -282,11 +282,11 @@ impl Block for Timer {
 
     /// Writes a register of the timer at a byte offset. `access` holds the time in core cycles and takes requests to
     /// the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         if offset == DMAR {
             if let Some(register) = self.burst_register() {
-                self.write(register, value, access);
+                self.write_register(register, value, access);
             }
             self.next_of_burst();
             return;
@@ -323,7 +323,7 @@ impl Block for Timer {
     }
 
     /// Returns the value of a register of the timer at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, access: &Access) -> u32 {
         match offset {
             0x00 => self.cr1,
             0x10 => self.sr,
@@ -344,7 +344,7 @@ impl Block for Timer {
 
     /// Returns the core cycle of the next event: a flag whose interrupt is enabled, or a change of an output that a pin
     /// shows, or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         self.next_event().min(self.next_output_event())
     }
 
@@ -360,7 +360,7 @@ impl Block for Timer {
 
     /// Returns the levels of the interrupt outputs of TIM1, in the order break, update, trigger and commutation,
     /// compare. Other timers join them.
-    fn outputs(&self) -> u32 {
+    fn interrupt_outputs(&self) -> u32 {
         let pending = self.sr & self.dier();
         let bit = |mask: u32, number: u32| u32::from(pending & mask != 0) << number;
         bit(0x80, 0) | bit(UIF, 1) | bit(0x60, 2) | bit(0x1e, 3)

@@ -345,7 +345,7 @@ impl Block for Usart {
 
     /// Reads a register of the serial port at a byte offset. `access` holds the time in core cycles and the number of
     /// bytes. Reads of data and status clear flags.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         match (self.layout, offset) {
             (UsartLayout::V1 { .. }, 0x00) => {
@@ -357,13 +357,13 @@ impl Block for Usart {
                 self.reschedule();
                 data
             }
-            _ => self.peek(offset, access),
+            _ => self.peek_register(offset, access),
         }
     }
 
     /// Writes a register of the serial port at a byte offset. `access` holds the time in core cycles and takes requests
     /// to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match self.layout {
             UsartLayout::V1 { over8 } => self.write_v1(offset, value, over8, access),
@@ -373,7 +373,7 @@ impl Block for Usart {
     }
 
     /// Returns the value of a register of the serial port at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         self.register(offset)
     }
 
@@ -385,7 +385,7 @@ impl Block for Usart {
 
     /// Returns the core cycle of the next end of a frame, sent or received, or of an idle line, or [`NEVER`].
     #[inline]
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         self.next
     }
 
@@ -410,7 +410,7 @@ impl Block for Usart {
 
     /// Returns 1 while the serial port requests its interrupt: an enabled flag is set.
     #[inline]
-    fn outputs(&self) -> u32 {
+    fn interrupt_outputs(&self) -> u32 {
         u32::from(self.interrupt_level())
     }
 }

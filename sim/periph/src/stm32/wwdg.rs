@@ -70,14 +70,14 @@ impl Block for Wwdg {
 
     /// Reads a register of the window watchdog at a byte offset. `access` holds the time in core cycles and the number
     /// of bytes.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
-        self.peek(offset, access)
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the window watchdog at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
             0 => self.write_cr(value, access),
@@ -94,7 +94,7 @@ impl Block for Wwdg {
     }
 
     /// Returns the value of a register of the window watchdog at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, access: &Access) -> u32 {
         match offset {
             0 => self.cr & WDGA | self.count(access.now),
             4 => self.cfr,
@@ -104,7 +104,7 @@ impl Block for Wwdg {
     }
 
     /// Returns the core cycle of the next early warning or reset of the chip, or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         let warning = if self.warned { NEVER } else { self.cycle_of(0x40) };
         warning.min(self.cycle_of(0x3f))
     }
@@ -129,7 +129,7 @@ impl Block for Wwdg {
 
     /// Returns 1 while the window watchdog requests its interrupt: the early warning is flagged and its interrupt
     /// enabled.
-    fn outputs(&self) -> u32 {
+    fn interrupt_outputs(&self) -> u32 {
         u32::from(self.flag && self.cfr & EWI != 0)
     }
 }
@@ -144,14 +144,17 @@ mod tests {
         for (wide, cfr, tick) in [(false, 0x7f | 1 << 7 | EWI, 8192), (true, 0x7f | 5 << 11 | EWI, 4096 << 5)] {
             let mut bench = Bench::new();
             let mut wwdg = Wwdg::new(wide);
-            wwdg.write(4, cfr, &mut bench.access());
-            wwdg.write(0, WDGA | 0x50, &mut bench.access());
-            assert_eq!(wwdg.read(0, &mut bench.at(3 * tick)), WDGA | 0x4d);
-            assert_eq!(wwdg.due(), 16 * tick);
+            wwdg.write_register(4, cfr, &mut bench.access());
+            wwdg.write_register(0, WDGA | 0x50, &mut bench.access());
+            assert_eq!(wwdg.read_register(0, &mut bench.at(3 * tick)), WDGA | 0x4d);
+            assert_eq!(wwdg.next_event_cycle(), 16 * tick);
             wwdg.advance(&mut bench.at(16 * tick));
-            assert_eq!((wwdg.outputs(), wwdg.read(8, &mut bench.access()), bench.effects.chip_reset), (1, 1, None));
-            wwdg.write(8, 0, &mut bench.access());
-            assert_eq!((wwdg.outputs(), wwdg.read(8, &mut bench.access())), (0, 0));
+            assert_eq!(
+                (wwdg.interrupt_outputs(), wwdg.read_register(8, &mut bench.access()), bench.effects.chip_reset),
+                (1, 1, None)
+            );
+            wwdg.write_register(8, 0, &mut bench.access());
+            assert_eq!((wwdg.interrupt_outputs(), wwdg.read_register(8, &mut bench.access())), (0, 0));
             wwdg.advance(&mut bench.at(17 * tick));
             assert_eq!(bench.effects.chip_reset, Some(ResetCause::Wwdg), "{wide}");
         }
@@ -165,13 +168,13 @@ mod tests {
         {
             let mut bench = Bench::new();
             let mut wwdg = Wwdg::new(false);
-            wwdg.write(4, window, &mut bench.access());
-            wwdg.write(0, WDGA | 0x7f, &mut bench.access());
-            wwdg.write(0, value, &mut bench.at(ticks * 4096));
+            wwdg.write_register(4, window, &mut bench.access());
+            wwdg.write_register(0, WDGA | 0x7f, &mut bench.access());
+            wwdg.write_register(0, value, &mut bench.at(ticks * 4096));
             assert_eq!(bench.effects.chip_reset.is_some(), reset, "{window:x} {ticks} {value:x}");
             if !reset {
-                wwdg.write(0, 0x7f, &mut bench.access());
-                assert_eq!(wwdg.read(0, &mut bench.access()) & WDGA, WDGA, "it cannot be stopped");
+                wwdg.write_register(0, 0x7f, &mut bench.access());
+                assert_eq!(wwdg.read_register(0, &mut bench.access()) & WDGA, WDGA, "it cannot be stopped");
             }
         }
     }
@@ -180,8 +183,8 @@ mod tests {
     fn off_until_started() {
         let mut bench = Bench::new();
         let mut wwdg = Wwdg::new(false);
-        assert_eq!((wwdg.read(0, &mut bench.at(1 << 30)), wwdg.due()), (0x7f, NEVER));
-        wwdg.write(0, 0x10, &mut bench.access());
+        assert_eq!((wwdg.read_register(0, &mut bench.at(1 << 30)), wwdg.next_event_cycle()), (0x7f, NEVER));
+        wwdg.write_register(0, 0x10, &mut bench.access());
         assert_eq!(bench.effects.chip_reset, None);
     }
 }

@@ -32,18 +32,18 @@ impl Rig {
     }
 
     fn write(&mut self, offset: u32, value: u32) {
-        self.clocks.write(offset, value, &mut self.bench.access());
+        self.clocks.write_register(offset, value, &mut self.bench.access());
     }
 
     fn start_oscillators(&mut self) {
-        self.xosc.write(0x0c, 1, &mut self.bench.access());
-        self.xosc.write(0x00, 0xfab_aa0, &mut self.bench.access());
-        let due = self.xosc.due();
+        self.xosc.write_register(0x0c, 1, &mut self.bench.access());
+        self.xosc.write_register(0x00, 0xfab_aa0, &mut self.bench.access());
+        let due = self.xosc.next_event_cycle();
         self.xosc.advance(&mut self.bench.at(due));
         for (pll, fbdiv, prim) in [(&mut self.pll_sys, 125, 0x62000), (&mut self.pll_usb, 100, 0x55000)] {
-            pll.write(8, fbdiv, &mut self.bench.access());
-            pll.write(12, prim, &mut self.bench.access());
-            pll.write(4, 4, &mut self.bench.access());
+            pll.write_register(8, fbdiv, &mut self.bench.access());
+            pll.write_register(12, prim, &mut self.bench.access());
+            pll.write_register(4, 4, &mut self.bench.access());
         }
     }
 }
@@ -60,14 +60,14 @@ fn sdk_sequence_gives_125_48_and_12_mhz() {
     let mut rig = Rig::new();
     rig.start_oscillators();
     rig.write(0x30, 2);
-    assert_eq!(rig.clocks.peek(0x38, &rig.bench.access()), 4);
+    assert_eq!(rig.clocks.peek_register(0x38, &rig.bench.access()), 4);
     rig.write(0x3c, 0);
     rig.write(0x3c, 1);
-    assert_eq!(rig.clocks.peek(0x44, &rig.bench.access()), 2);
+    assert_eq!(rig.clocks.peek_register(0x44, &rig.bench.access()), 2);
     for (offset, value) in [(0x54, 0x800), (0x60, 0x800), (0x70, 0x40000), (0x6c, 0x800), (0x48, 0x800)] {
         rig.write(offset, value);
     }
-    rig.watchdog.write(0x2c, 0x200 | 12, &mut rig.bench.access());
+    rig.watchdog.write_register(0x2c, 0x200 | 12, &mut rig.bench.access());
     let tree = rig.tree();
     assert_eq!((tree.sys_hz, tree.ref_hz, tree.peri_hz), (125_000_000, 12_000_000, 125_000_000));
     assert_eq!((tree.usb_hz, tree.adc_hz, tree.rtc_hz), (48_000_000, 48_000_000, 46_875));
@@ -85,8 +85,8 @@ fn dividers_are_fixed_point_and_kill_beats_enable() {
     assert_eq!(rig.tree().peri_hz, 6_500_000);
     rig.write(0x48, 0xc00 | 3 << 5);
     assert_eq!(rig.tree().peri_hz, 0);
-    assert_eq!(rig.clocks.peek(0x50, &rig.bench.access()), 1);
-    assert_eq!(rig.clocks.peek(0x4c, &rig.bench.access()), 0);
+    assert_eq!(rig.clocks.peek_register(0x50, &rig.bench.access()), 1);
+    assert_eq!(rig.clocks.peek_register(0x4c, &rig.bench.access()), 0);
 }
 
 #[test]
@@ -99,9 +99,9 @@ fn frequency_counter_measures_in_khz() {
     rig.write(0x94, 1);
     // 2^8 / 1.024 us = 250 us = 1625 cycles at 6.5 MHz.
     let start = rig.bench.now;
-    assert_eq!(rig.clocks.peek(0x98, &rig.bench.at(start + 1624)), 1 << 8);
-    assert_eq!(rig.clocks.peek(0x98, &rig.bench.at(start + 1625)), 0x11);
-    assert_eq!(rig.clocks.peek(0x9c, &rig.bench.access()), 125_000 << 5);
+    assert_eq!(rig.clocks.peek_register(0x98, &rig.bench.at(start + 1624)), 1 << 8);
+    assert_eq!(rig.clocks.peek_register(0x98, &rig.bench.at(start + 1625)), 0x11);
+    assert_eq!(rig.clocks.peek_register(0x9c, &rig.bench.access()), 125_000 << 5);
 }
 
 #[test]
@@ -112,11 +112,11 @@ fn resus_falls_back_to_clk_ref_and_interrupts() {
     rig.write(0x3c, 1);
     assert_eq!(rig.tree().sys_hz, 6_500_000);
     assert_eq!(rig.clocks.irq_levels(), 1 << 17);
-    assert_eq!(rig.clocks.peek(0x44, &rig.bench.access()), 1);
+    assert_eq!(rig.clocks.peek_register(0x44, &rig.bench.access()), 1);
     rig.write(0x3c, 0);
     rig.write(0x78, 0x1_00ff);
     assert_eq!(rig.clocks.irq_levels(), 0);
-    assert_eq!(rig.clocks.peek(0x7c, &rig.bench.access()), 0);
+    assert_eq!(rig.clocks.peek_register(0x7c, &rig.bench.access()), 0);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn frequency_counter_judges_against_both_limits() {
         rig.write(0x88, max);
         rig.write(0x94, source);
         rig.bench.now += 1_000_000;
-        rig.clocks.peek(0x98, &rig.bench.access())
+        rig.clocks.peek_register(0x98, &rig.bench.access())
     };
     assert_eq!(status(&mut rig, 6500, 6500, 3), 1 << 4 | 1);
     assert_eq!(status(&mut rig, 6501, 7000, 3), 1 << 4 | 1 << 20);
@@ -144,7 +144,7 @@ fn frequency_counter_judges_against_both_limits() {
     assert_eq!(status(&mut rig, 0, 1, 0), 0);
     for (source, khz) in [(3, 6500), (4, 6500), (8, 6500), (9, 6500), (10, 0), (5, 0)] {
         status(&mut rig, 0, 1, source);
-        assert_eq!(rig.clocks.peek(0x9c, &rig.bench.access()) >> 5, khz, "source {source}");
+        assert_eq!(rig.clocks.peek_register(0x9c, &rig.bench.access()) >> 5, khz, "source {source}");
     }
 }
 
@@ -181,13 +181,13 @@ fn only_the_clear_bit_ends_a_resuscitation_and_force_starts_one() {
     let mut rig = Rig::new();
     rig.write(0x78, 1 << 12);
     rig.tree();
-    assert_eq!(rig.clocks.peek(0x7c, &rig.bench.access()), 1);
+    assert_eq!(rig.clocks.peek_register(0x7c, &rig.bench.access()), 1);
     rig.write(0x78, 0xff);
-    assert_eq!(rig.clocks.peek(0x7c, &rig.bench.access()), 1);
+    assert_eq!(rig.clocks.peek_register(0x7c, &rig.bench.access()), 1);
     rig.write(0x78, 1 << 16);
-    assert_eq!(rig.clocks.peek(0x7c, &rig.bench.access()), 0);
+    assert_eq!(rig.clocks.peek_register(0x7c, &rig.bench.access()), 0);
     rig.write(0xc0, 1);
-    assert_eq!((rig.clocks.irq_levels(), rig.clocks.peek(0xb8, &rig.bench.access())), (1 << 17, 0));
+    assert_eq!((rig.clocks.irq_levels(), rig.clocks.peek_register(0xb8, &rig.bench.access())), (1 << 17, 0));
 }
 
 /// The other tests use the names, so a wrong bit number would cancel out in them.
@@ -206,6 +206,6 @@ fn selected_follows_the_glitchless_field_only() {
         [(0x3c, 0xe0, 1), (0x3c, 0xe1, 2), (0x30, 0x60, 1), (0x30, 0x61, 2), (0x30, 0x62, 4)]
     {
         rig.write(offset, ctrl);
-        assert_eq!(rig.clocks.peek(offset + 8, &rig.bench.access()), selected, "{offset:#x} {ctrl:#x}");
+        assert_eq!(rig.clocks.peek_register(offset + 8, &rig.bench.access()), selected, "{offset:#x} {ctrl:#x}");
     }
 }

@@ -13,7 +13,7 @@ fn chain(channel: u32) -> u32 {
 /// Programs channel `n` through its first alias, which triggers it.
 fn start(dma: &mut Dma, bench: &mut Bench, n: u32, count: u32, ctrl: u32) {
     for (offset, value) in [(0, 0x2000_0000), (4, 0x2000_1000), (8, count), (12, ctrl | CTRL_EN)] {
-        dma.write(0x40 * n + offset, value, &mut bench.access());
+        dma.write_register(0x40 * n + offset, value, &mut bench.access());
     }
 }
 
@@ -27,9 +27,9 @@ fn step(dma: &mut Dma, now: u64, requests: u64) -> Option<DmaTransfer> {
 fn unpaced_copy_makes_one_transfer_per_cycle() {
     let mut bench = Bench::new();
     let mut dma = Dma::default();
-    dma.write(0x404, 1, &mut bench.access());
+    dma.write_register(0x404, 1, &mut bench.access());
     start(&mut dma, &mut bench, 0, 3, WORD | CTRL_INCR_READ | CTRL_INCR_WRITE | UNPACED);
-    assert_eq!(dma.read(12, &mut bench.access()) & CTRL_BUSY, CTRL_BUSY);
+    assert_eq!(dma.read_register(12, &mut bench.access()) & CTRL_BUSY, CTRL_BUSY);
     assert!(dma.is_busy());
     assert_eq!(dma.next_transfer_cycle(0), 1);
     for now in 1..=3 {
@@ -39,11 +39,11 @@ fn unpaced_copy_makes_one_transfer_per_cycle() {
             (transfer.read_address, transfer.write_address, transfer.bytes),
             (0x2000_0000 + 4 * n, 0x2000_1000 + 4 * n, 4)
         );
-        assert_eq!(dma.read(8, &mut bench.access()), 2 - n);
+        assert_eq!(dma.read_register(8, &mut bench.access()), 2 - n);
     }
     assert_eq!((dma.next_transfer_cycle(0), dma.irq_levels(), dma.is_busy()), (NEVER, 1 << 11, false));
-    dma.write(0x40c, 1, &mut bench.access());
-    assert_eq!((dma.irq_levels(), dma.read(12, &mut bench.access()) & CTRL_BUSY), (0, 0));
+    dma.write_register(0x40c, 1, &mut bench.access());
+    assert_eq!((dma.irq_levels(), dma.read_register(12, &mut bench.access()) & CTRL_BUSY), (0, 0));
 }
 
 #[test]
@@ -62,14 +62,14 @@ fn requests_pace_and_channels_take_turns_by_priority() {
 fn chaining_restarts_with_the_reload_value() {
     let mut bench = Bench::new();
     let mut dma = Dma::default();
-    dma.write(0x40 * 5 + 0x10, CTRL_EN | UNPACED | chain(5), &mut bench.access());
-    dma.write(0x40 * 5 + 8, 1, &mut bench.access());
+    dma.write_register(0x40 * 5 + 0x10, CTRL_EN | UNPACED | chain(5), &mut bench.access());
+    dma.write_register(0x40 * 5 + 8, 1, &mut bench.access());
     start(&mut dma, &mut bench, 4, 1, UNPACED | chain(5) | CTRL_IRQ_QUIET);
     assert_eq!(step(&mut dma, 1, 0).unwrap().channel, 4);
     assert_eq!(step(&mut dma, 2, 0).unwrap().channel, 5);
-    assert_eq!(dma.read(0x400, &mut bench.access()), 1 << 5);
-    dma.write(0x430, 1 << 5, &mut bench.access());
-    assert_eq!(dma.read(0x40 * 5 + 8, &mut bench.access()), 1);
+    assert_eq!(dma.read_register(0x400, &mut bench.access()), 1 << 5);
+    dma.write_register(0x430, 1 << 5, &mut bench.access());
+    assert_eq!(dma.read_register(0x40 * 5 + 8, &mut bench.access()), 1);
 }
 
 #[test]
@@ -79,9 +79,9 @@ fn ring_wraps_and_aliases_reach_the_same_registers() {
     start(&mut dma, &mut bench, 0, 6, UNPACED | CTRL_INCR_READ | 2 << 6);
     let addresses: Vec<u32> = (1..=6).map(|now| step(&mut dma, now, 0).unwrap().read_address & 0xff).collect();
     assert_eq!(addresses, [0, 1, 2, 3, 0, 1]);
-    dma.write(0x38, 1, &mut bench.access());
-    dma.write(0x34, 7, &mut bench.access());
-    dma.write(0x3c, 9, &mut bench.access());
+    dma.write_register(0x38, 1, &mut bench.access());
+    dma.write_register(0x34, 7, &mut bench.access());
+    dma.write_register(0x3c, 9, &mut bench.access());
     assert_eq!(dma.next_transfer(100, 0).map(|t| (t.read_address, t.write_address)), Some((9, 7)));
 }
 
@@ -89,27 +89,27 @@ fn ring_wraps_and_aliases_reach_the_same_registers() {
 fn null_trigger_interrupts_quiet_channels_only() {
     let mut bench = Bench::new();
     let mut dma = Dma::default();
-    dma.write(0x10, CTRL_EN | CTRL_IRQ_QUIET, &mut bench.access());
-    dma.write(0x1c, 0, &mut bench.access());
-    assert_eq!(dma.read(0x400, &mut bench.access()), 1);
-    dma.write(0x50, CTRL_EN, &mut bench.access());
-    dma.write(0x5c, 0, &mut bench.access());
-    assert_eq!(dma.read(0x400, &mut bench.access()), 1);
+    dma.write_register(0x10, CTRL_EN | CTRL_IRQ_QUIET, &mut bench.access());
+    dma.write_register(0x1c, 0, &mut bench.access());
+    assert_eq!(dma.read_register(0x400, &mut bench.access()), 1);
+    dma.write_register(0x50, CTRL_EN, &mut bench.access());
+    dma.write_register(0x5c, 0, &mut bench.access());
+    assert_eq!(dma.read_register(0x400, &mut bench.access()), 1);
 }
 
 #[test]
 fn pacing_timer_sets_the_rate_and_abort_stops() {
     let mut bench = Bench::new();
     let mut dma = Dma::default();
-    dma.write(0x420, 2 << 16 | 25, &mut bench.access());
+    dma.write_register(0x420, 2 << 16 | 25, &mut bench.access());
     start(&mut dma, &mut bench, 0, 10, TREQ_TIMER0 << 15);
     assert_eq!(dma.next_transfer_cycle(0), 13);
     step(&mut dma, 13, 0);
     assert_eq!(dma.next_transfer_cycle(0), 25);
     assert_eq!(dma.next_transfer(24, 0), None);
-    dma.write(0x444, 1, &mut bench.access());
+    dma.write_register(0x444, 1, &mut bench.access());
     assert_eq!(dma.next_transfer_cycle(0), NEVER);
-    assert_eq!(dma.read(0x448, &mut bench.access()), 12);
+    assert_eq!(dma.read_register(0x448, &mut bench.access()), 12);
 }
 
 #[test]
@@ -118,21 +118,21 @@ fn abort_names_its_channels_and_debug_shows_the_reload() {
     let mut dma = Dma::default();
     start(&mut dma, &mut bench, 2, 5, UNPACED | chain(2));
     start(&mut dma, &mut bench, 3, 6, UNPACED | chain(3));
-    dma.write(0x444, 1 << 3, &mut bench.access());
+    dma.write_register(0x444, 1 << 3, &mut bench.access());
     assert_eq!(dma.next_transfer(9, 0).map(|t| t.channel), Some(2));
     step(&mut dma, 9, 0);
-    assert_eq!((dma.read(0x888, &mut bench.access()), dma.read(0x884, &mut bench.access())), (0, 5));
-    assert_eq!(dma.read(0x88, &mut bench.access()), 4);
+    assert_eq!((dma.read_register(0x888, &mut bench.access()), dma.read_register(0x884, &mut bench.access())), (0, 5));
+    assert_eq!(dma.read_register(0x88, &mut bench.access()), 4);
 }
 
 #[test]
 fn second_interrupt_output_and_force() {
     let mut bench = Bench::new();
     let mut dma = Dma::default();
-    dma.write(0x418, 1 << 7, &mut bench.access());
-    assert_eq!((dma.irq_levels(), dma.read(0x41c, &mut bench.access())), (1 << 12, 1 << 7));
-    dma.write(0x408, 1 << 6, &mut bench.access());
-    assert_eq!((dma.irq_levels(), dma.read(0x40c, &mut bench.access())), (3 << 11, 1 << 6));
+    dma.write_register(0x418, 1 << 7, &mut bench.access());
+    assert_eq!((dma.irq_levels(), dma.read_register(0x41c, &mut bench.access())), (1 << 12, 1 << 7));
+    dma.write_register(0x408, 1 << 6, &mut bench.access());
+    assert_eq!((dma.irq_levels(), dma.read_register(0x40c, &mut bench.access())), (3 << 11, 1 << 6));
 }
 
 /// The other tests use the names, so a wrong bit number would cancel out in them.

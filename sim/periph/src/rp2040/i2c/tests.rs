@@ -10,17 +10,17 @@ const PERIOD: u64 = 1250;
 
 fn enabled(bench: &mut Bench) -> I2c {
     let mut i2c = I2c::new(23);
-    i2c.write(0x00, CON_RESET & !6 | 2 | CON_TX_EMPTY_CTRL, &mut bench.access());
+    i2c.write_register(0x00, CON_RESET & !6 | 2 | CON_TX_EMPTY_CTRL, &mut bench.access());
     for (offset, value) in [(0x14, 500), (0x18, 735), (0x04, 0x50), (0x6c, 1)] {
-        i2c.write(offset, value, &mut bench.access());
+        i2c.write_register(offset, value, &mut bench.access());
     }
     i2c
 }
 
 /// Lets everything happen that is scheduled. Returns the cycle of the last event.
 fn finish(i2c: &mut I2c, bench: &mut Bench) -> u64 {
-    while i2c.due() != NEVER {
-        let due = i2c.due();
+    while i2c.next_event_cycle() != NEVER {
+        let due = i2c.next_event_cycle();
         i2c.advance(&mut bench.at(due));
     }
     bench.now
@@ -30,22 +30,22 @@ fn finish(i2c: &mut I2c, bench: &mut Bench) -> u64 {
 fn an_address_that_nobody_has_takes_its_time() {
     let mut bench = Bench::new();
     let mut i2c = enabled(&mut bench);
-    i2c.write(0x30, INT_TX_ABRT, &mut bench.access());
-    i2c.write(DATA_CMD, COMMAND_READ | COMMAND_STOP, &mut bench.access());
-    i2c.write(DATA_CMD, COMMAND_READ, &mut bench.access());
-    assert_eq!((i2c.due(), i2c.irq_levels()), (10 * PERIOD, 0));
+    i2c.write_register(0x30, INT_TX_ABRT, &mut bench.access());
+    i2c.write_register(DATA_CMD, COMMAND_READ | COMMAND_STOP, &mut bench.access());
+    i2c.write_register(DATA_CMD, COMMAND_READ, &mut bench.access());
+    assert_eq!((i2c.next_event_cycle(), i2c.irq_levels()), (10 * PERIOD, 0));
     i2c.advance(&mut bench.at(10 * PERIOD));
-    assert_eq!((i2c.irq_levels(), i2c.read(0x74, &mut bench.access())), (1 << 23, 0));
-    assert_eq!(i2c.read(0x80, &mut bench.access()), ABORT_7B_ADDRESS);
+    assert_eq!((i2c.irq_levels(), i2c.read_register(0x74, &mut bench.access())), (1 << 23, 0));
+    assert_eq!(i2c.read_register(0x80, &mut bench.access()), ABORT_7B_ADDRESS);
     // What is written before the abort is acknowledged is discarded.
-    i2c.write(DATA_CMD, 1, &mut bench.access());
+    i2c.write_register(DATA_CMD, 1, &mut bench.access());
     assert_eq!(finish(&mut i2c, &mut bench), 11 * PERIOD);
-    let raw = i2c.read(0x34, &mut bench.access());
+    let raw = i2c.read_register(0x34, &mut bench.access());
     assert_eq!(raw, INT_TX_EMPTY | INT_TX_ABRT | INT_STOP_DET | INT_START_DET | INT_ACTIVITY);
-    i2c.read(0x54, &mut bench.access());
-    i2c.read(0x40, &mut bench.access());
-    assert_eq!(i2c.read(0x34, &mut bench.access()), INT_TX_EMPTY);
-    assert_eq!((i2c.read(0x80, &mut bench.access()), i2c.read(0x70, &mut bench.access())), (0, 6));
+    i2c.read_register(0x54, &mut bench.access());
+    i2c.read_register(0x40, &mut bench.access());
+    assert_eq!(i2c.read_register(0x34, &mut bench.access()), INT_TX_EMPTY);
+    assert_eq!((i2c.read_register(0x80, &mut bench.access()), i2c.read_register(0x70, &mut bench.access())), (0, 6));
 }
 
 #[test]
@@ -54,19 +54,22 @@ fn a_write_and_a_read_with_a_repeated_start() {
     let mut i2c = enabled(&mut bench);
     assert!(i2c.bus.attach(0x50, Memory::boxed()));
     for command in [7, 0xaa, 0xbb | COMMAND_STOP] {
-        i2c.write(DATA_CMD, command, &mut bench.access());
+        i2c.write_register(DATA_CMD, command, &mut bench.access());
     }
     // START, address, three bytes, STOP.
     assert_eq!(finish(&mut i2c, &mut bench), (1 + 9 + 27 + 1) * PERIOD);
     let start = bench.now;
     for command in [7, COMMAND_READ | COMMAND_RESTART, COMMAND_READ | COMMAND_STOP] {
-        i2c.write(DATA_CMD, command, &mut bench.access());
+        i2c.write_register(DATA_CMD, command, &mut bench.access());
     }
     assert_eq!(finish(&mut i2c, &mut bench) - start, (1 + 9 + 9 + 1 + 9 + 18 + 1) * PERIOD);
-    assert_eq!((i2c.read(0x78, &mut bench.access()), i2c.read(0x34, &mut bench.access()) & INT_RX_FULL), (2, 4));
-    let bytes = [0, 1].map(|_| i2c.read(DATA_CMD, &mut bench.access()));
+    assert_eq!(
+        (i2c.read_register(0x78, &mut bench.access()), i2c.read_register(0x34, &mut bench.access()) & INT_RX_FULL),
+        (2, 4)
+    );
+    let bytes = [0, 1].map(|_| i2c.read_register(DATA_CMD, &mut bench.access()));
     assert_eq!(bytes, [0xaa, 0xbb]);
-    assert_eq!(i2c.read(0x34, &mut bench.access()) & (INT_TX_ABRT | INT_RESTART_DET), INT_RESTART_DET);
+    assert_eq!(i2c.read_register(0x34, &mut bench.access()) & (INT_TX_ABRT | INT_RESTART_DET), INT_RESTART_DET);
 }
 
 #[test]
@@ -74,12 +77,12 @@ fn a_transfer_waits_for_its_next_command() {
     let mut bench = Bench::new();
     let mut i2c = enabled(&mut bench);
     i2c.bus.attach(0x50, Memory::boxed());
-    i2c.write(DATA_CMD, 7, &mut bench.access());
-    assert_eq!(i2c.read(0x34, &mut bench.access()) & INT_TX_EMPTY, 0, "the byte is not sent yet");
+    i2c.write_register(DATA_CMD, 7, &mut bench.access());
+    assert_eq!(i2c.read_register(0x34, &mut bench.access()) & INT_TX_EMPTY, 0, "the byte is not sent yet");
     assert_eq!(finish(&mut i2c, &mut bench), 19 * PERIOD);
-    assert_eq!(i2c.read(0x34, &mut bench.access()) & (INT_TX_EMPTY | INT_STOP_DET), INT_TX_EMPTY);
-    assert_eq!(i2c.read(0x70, &mut bench.access()), 1 << 5 | 1 << 2 | 1 << 1 | 1);
-    i2c.write(DATA_CMD, 1 | COMMAND_STOP, &mut bench.at(100_000));
+    assert_eq!(i2c.read_register(0x34, &mut bench.access()) & (INT_TX_EMPTY | INT_STOP_DET), INT_TX_EMPTY);
+    assert_eq!(i2c.read_register(0x70, &mut bench.access()), 1 << 5 | 1 << 2 | 1 << 1 | 1);
+    i2c.write_register(DATA_CMD, 1 | COMMAND_STOP, &mut bench.at(100_000));
     assert_eq!(finish(&mut i2c, &mut bench), 100_000 + 10 * PERIOD);
 }
 
@@ -90,10 +93,10 @@ fn a_byte_that_is_not_acknowledged_ends_the_transfer() {
     i2c.bus.attach(0x50, Memory::boxed());
     // The device refuses data behind its last address.
     for command in [0xff, 1, 2] {
-        i2c.write(DATA_CMD, command, &mut bench.access());
+        i2c.write_register(DATA_CMD, command, &mut bench.access());
     }
     finish(&mut i2c, &mut bench);
-    assert_eq!(i2c.read(0x80, &mut bench.access()), ABORT_DATA);
+    assert_eq!(i2c.read_register(0x80, &mut bench.access()), ABORT_DATA);
 }
 
 #[test]
@@ -102,30 +105,39 @@ fn fifos_have_sixteen_places() {
     let mut i2c = enabled(&mut bench);
     i2c.bus.attach(0x50, Memory::boxed());
     for _ in 0..17 {
-        i2c.write(DATA_CMD, COMMAND_READ, &mut bench.access());
+        i2c.write_register(DATA_CMD, COMMAND_READ, &mut bench.access());
     }
     // One command has left the FIFO.
-    assert_eq!((i2c.read(0x74, &mut bench.access()), i2c.read(0x70, &mut bench.access()) & 2), (16, 0));
-    i2c.write(DATA_CMD, COMMAND_READ, &mut bench.access());
-    assert_eq!(i2c.read(0x34, &mut bench.access()) & INT_TX_OVER, INT_TX_OVER);
+    assert_eq!(
+        (i2c.read_register(0x74, &mut bench.access()), i2c.read_register(0x70, &mut bench.access()) & 2),
+        (16, 0)
+    );
+    i2c.write_register(DATA_CMD, COMMAND_READ, &mut bench.access());
+    assert_eq!(i2c.read_register(0x34, &mut bench.access()) & INT_TX_OVER, INT_TX_OVER);
     finish(&mut i2c, &mut bench);
-    assert_eq!((i2c.read(0x78, &mut bench.access()), i2c.read(0x34, &mut bench.access()) & INT_RX_OVER), (16, 2));
-    i2c.write(0x6c, 0, &mut bench.access());
-    assert_eq!((i2c.read(0x78, &mut bench.access()), i2c.read(0x70, &mut bench.access())), (0, 6));
-    assert_eq!((i2c.read(DATA_CMD, &mut bench.access()), i2c.read(0x34, &mut bench.access()) & 1), (0, 1));
+    assert_eq!(
+        (i2c.read_register(0x78, &mut bench.access()), i2c.read_register(0x34, &mut bench.access()) & INT_RX_OVER),
+        (16, 2)
+    );
+    i2c.write_register(0x6c, 0, &mut bench.access());
+    assert_eq!((i2c.read_register(0x78, &mut bench.access()), i2c.read_register(0x70, &mut bench.access())), (0, 6));
+    assert_eq!(
+        (i2c.read_register(DATA_CMD, &mut bench.access()), i2c.read_register(0x34, &mut bench.access()) & 1),
+        (0, 1)
+    );
 }
 
 #[test]
 fn fast_mode_has_counts_of_its_own_and_ten_bits_two_address_bytes() {
     let mut bench = Bench::new();
     let mut i2c = enabled(&mut bench);
-    i2c.write(0x00, CON_RESET | CON_TEN_BITS, &mut bench.access());
-    i2c.write(0x1c, 100, &mut bench.access());
-    i2c.write(0x20, 200, &mut bench.access());
-    i2c.write(DATA_CMD, 0, &mut bench.access());
-    assert_eq!(i2c.due(), 19 * (100 + 7 + 7 + 200 + 1));
+    i2c.write_register(0x00, CON_RESET | CON_TEN_BITS, &mut bench.access());
+    i2c.write_register(0x1c, 100, &mut bench.access());
+    i2c.write_register(0x20, 200, &mut bench.access());
+    i2c.write_register(DATA_CMD, 0, &mut bench.access());
+    assert_eq!(i2c.next_event_cycle(), 19 * (100 + 7 + 7 + 200 + 1));
     finish(&mut i2c, &mut bench);
-    assert_eq!(i2c.read(0x80, &mut bench.access()), ABORT_10B_ADDRESS);
+    assert_eq!(i2c.read_register(0x80, &mut bench.access()), ABORT_10B_ADDRESS);
 }
 
 #[test]
@@ -133,10 +145,10 @@ fn requests_follow_the_levels() {
     let mut bench = Bench::new();
     let mut i2c = enabled(&mut bench);
     assert_eq!(i2c.dreq(), (false, false));
-    i2c.write(0x88, 3, &mut bench.access());
+    i2c.write_register(0x88, 3, &mut bench.access());
     assert_eq!(i2c.dreq(), (true, false));
     i2c.bus.attach(0x50, Memory::boxed());
-    i2c.write(DATA_CMD, COMMAND_READ | COMMAND_STOP, &mut bench.access());
+    i2c.write_register(DATA_CMD, COMMAND_READ | COMMAND_STOP, &mut bench.access());
     finish(&mut i2c, &mut bench);
     assert_eq!(i2c.dreq(), (true, true));
 }
@@ -145,12 +157,12 @@ fn requests_follow_the_levels() {
 fn set_up_registers_keep_their_values() {
     let mut bench = Bench::new();
     let mut i2c = I2c::new(24);
-    assert_eq!(i2c.read(0xfc, &mut bench.access()), 0x4457_0140);
-    i2c.write(0x04, 0x1050, &mut bench.access());
-    assert_eq!(i2c.read(0x04, &mut bench.access()), 0x050);
-    i2c.write(DATA_CMD, 0, &mut bench.access());
-    assert_eq!((i2c.due(), bench.effects.unmodelled), (NEVER, None));
-    i2c.write(0xb0, 0, &mut bench.access());
+    assert_eq!(i2c.read_register(0xfc, &mut bench.access()), 0x4457_0140);
+    i2c.write_register(0x04, 0x1050, &mut bench.access());
+    assert_eq!(i2c.read_register(0x04, &mut bench.access()), 0x050);
+    i2c.write_register(DATA_CMD, 0, &mut bench.access());
+    assert_eq!((i2c.next_event_cycle(), bench.effects.unmodelled), (NEVER, None));
+    i2c.write_register(0xb0, 0, &mut bench.access());
     assert_eq!(bench.effects.unmodelled, Some((0xb0, true)));
 }
 

@@ -66,8 +66,8 @@ impl Rig {
 
     /// Carries out events, as the machine does, up to and with a cycle.
     fn run_to(&mut self, cycle: u64) {
-        while self.pio.due() <= cycle {
-            let due = self.pio.due();
+        while self.pio.next_event_cycle() <= cycle {
+            let due = self.pio.next_event_cycle();
             assert!(due >= self.now, "an event of the past");
             self.now = due;
             self.pio.advance(&mut self.bench.at(due));
@@ -88,13 +88,13 @@ impl Rig {
     /// A store whose address comes two cycles after the last one's.
     fn write(&mut self, offset: u32, value: u32) {
         self.run_to(self.now + 2);
-        self.pio.write(offset, value, &mut self.bench.at(self.now));
+        self.pio.write_register(offset, value, &mut self.bench.at(self.now));
         self.sample();
     }
 
     fn read(&mut self, offset: u32) -> u32 {
         self.run_to(self.now + 2);
-        let value = self.pio.read(offset, &mut self.bench.at(self.now));
+        let value = self.pio.read_register(offset, &mut self.bench.at(self.now));
         self.sample();
         value
     }

@@ -7,18 +7,18 @@ const CTRLR0_8_BIT: u32 = 7 << 16;
 
 fn ssi(bench: &mut Bench) -> Ssi {
     let mut ssi = Ssi::new(Flash::new(2 << 20));
-    ssi.write(0x00, CTRLR0_8_BIT, &mut bench.access());
-    ssi.write(0x08, 1, &mut bench.access());
+    ssi.write_register(0x00, CTRLR0_8_BIT, &mut bench.access());
+    ssi.write_register(0x08, 1, &mut bench.access());
     ssi
 }
 
 fn command(ssi: &mut Ssi, bench: &mut Bench, bytes: &[u8]) -> Vec<u8> {
     for &byte in bytes {
-        ssi.write(0x60, u32::from(byte), &mut bench.access());
+        ssi.write_register(0x60, u32::from(byte), &mut bench.access());
     }
-    let got = bytes.iter().map(|_| ssi.read(0x60, &mut bench.access()) as u8).collect();
+    let got = bytes.iter().map(|_| ssi.read_register(0x60, &mut bench.access()) as u8).collect();
     // wait_ssi_ready ends a command.
-    assert_eq!(ssi.read(0x28, &mut bench.access()), SR_TFE | SR_TFNF);
+    assert_eq!(ssi.read_register(0x28, &mut bench.access()), SR_TFE | SR_TFNF);
     got
 }
 
@@ -72,17 +72,17 @@ fn program_clears_bits_and_erase_sets_a_sector() {
 fn quad_frame_of_boot2_takes_20_clocks() {
     let mut bench = Bench::new();
     let mut ssi = ssi(&mut bench);
-    ssi.write(0x08, 0, &mut bench.access());
-    ssi.write(0x14, 2, &mut bench.access());
+    ssi.write_register(0x08, 0, &mut bench.access());
+    ssi.write_register(0x14, 2, &mut bench.access());
     bench.effects.xip_timing_changed = false;
     // Quad, 32-bit frames, EEPROM read. No instruction, 32 address and mode bits on four lanes, 4 wait clocks.
-    ssi.write(0x00, 2 << 21 | 31 << 16 | 3 << 8, &mut bench.access());
+    ssi.write_register(0x00, 2 << 21 | 31 << 16 | 3 << 8, &mut bench.access());
     assert!(bench.effects.xip_timing_changed);
-    ssi.write(0xf4, 0xa0 << 24 | 4 << 11 | 8 << 2 | 2, &mut bench.access());
+    ssi.write_register(0xf4, 0xa0 << 24 | 4 << 11 | 8 << 2 | 2, &mut bench.access());
     assert_eq!(ssi.xip_frame(), XipFrame { sck_cycles: 20, divider: 2, data_bits: 32 });
     // Plain serial read 0x03 of the generic boot2: 8 + 24 + 32 clocks.
-    ssi.write(0x00, 31 << 16 | 3 << 8, &mut bench.access());
-    ssi.write(0xf4, 3 << 24 | 2 << 8 | 6 << 2, &mut bench.access());
+    ssi.write_register(0x00, 31 << 16 | 3 << 8, &mut bench.access());
+    ssi.write_register(0xf4, 3 << 24 | 2 << 8 | 6 << 2, &mut bench.access());
     assert_eq!(ssi.xip_frame().sck_cycles, 64);
 }
 
@@ -90,10 +90,13 @@ fn quad_frame_of_boot2_takes_20_clocks() {
 fn disabled_interface_transfers_nothing() {
     let mut bench = Bench::new();
     let mut ssi = Ssi::new(Flash::new(4096));
-    ssi.write(0x60, 0x9f, &mut bench.access());
-    assert_eq!(ssi.read(0x28, &mut bench.access()), SR_TFE | SR_TFNF);
-    assert_eq!((ssi.read(0x58, &mut bench.access()), ssi.read(0x5c, &mut bench.access())), (IDR, VERSION));
-    assert_eq!(ssi.read(0xf4, &mut bench.access()), 0x0300_0000);
+    ssi.write_register(0x60, 0x9f, &mut bench.access());
+    assert_eq!(ssi.read_register(0x28, &mut bench.access()), SR_TFE | SR_TFNF);
+    assert_eq!(
+        (ssi.read_register(0x58, &mut bench.access()), ssi.read_register(0x5c, &mut bench.access())),
+        (IDR, VERSION)
+    );
+    assert_eq!(ssi.read_register(0xf4, &mut bench.access()), 0x0300_0000);
 }
 
 #[test]
@@ -101,16 +104,16 @@ fn receive_level_fills_and_transmit_only_receives_nothing() {
     let mut bench = Bench::new();
     let mut ssi = ssi(&mut bench);
     for n in 0..17 {
-        assert_eq!(ssi.read(0x24, &mut bench.access()), n.min(16));
-        ssi.write(0x60, 0, &mut bench.access());
+        assert_eq!(ssi.read_register(0x24, &mut bench.access()), n.min(16));
+        ssi.write_register(0x60, 0, &mut bench.access());
     }
-    assert_eq!(ssi.read(0x28, &mut bench.access()), 0x1e);
-    ssi.write(0x08, 0, &mut bench.access());
-    assert_eq!(ssi.read(0x24, &mut bench.access()), 0);
-    ssi.write(0x00, CTRLR0_8_BIT | 1 << 8, &mut bench.access());
-    ssi.write(0x08, 1, &mut bench.access());
-    ssi.write(0xec, 0, &mut bench.access());
-    assert_eq!(ssi.read(0x24, &mut bench.access()), 0);
+    assert_eq!(ssi.read_register(0x28, &mut bench.access()), 0x1e);
+    ssi.write_register(0x08, 0, &mut bench.access());
+    assert_eq!(ssi.read_register(0x24, &mut bench.access()), 0);
+    ssi.write_register(0x00, CTRLR0_8_BIT | 1 << 8, &mut bench.access());
+    ssi.write_register(0x08, 1, &mut bench.access());
+    ssi.write_register(0xec, 0, &mut bench.access());
+    assert_eq!(ssi.read_register(0x24, &mut bench.access()), 0);
     assert!(ssi.is_strobe(0x60) && ssi.is_strobe(0xec) && !ssi.is_strobe(0x5c));
 }
 
@@ -138,8 +141,8 @@ fn frame_of_every_transfer_type_and_lane_count() {
     let mut ssi = ssi(&mut bench);
     // 8-bit instruction, 24-bit address, 6 wait clocks, 16 data bits.
     for (lanes, kind, want) in [(0, 0, 54), (1, 0, 46), (1, 1, 34), (1, 2, 30), (2, 0, 42), (2, 1, 24), (2, 2, 18)] {
-        ssi.write(0x00, lanes << 21 | 15 << 16, &mut bench.access());
-        ssi.write(0xf4, 6 << 11 | 2 << 8 | 6 << 2 | kind, &mut bench.access());
+        ssi.write_register(0x00, lanes << 21 | 15 << 16, &mut bench.access());
+        ssi.write_register(0xf4, 6 << 11 | 2 << 8 | 6 << 2 | kind, &mut bench.access());
         assert_eq!((ssi.xip_frame().sck_cycles, ssi.xip_frame().data_bits), (want, 16), "{lanes} {kind}");
     }
 }

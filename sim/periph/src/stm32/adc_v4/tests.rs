@@ -24,23 +24,23 @@ fn adc(bench: &mut Bench, layout: AdcV4Layout, writes: &[(u32, u32)]) -> AdcV4 {
         _ => &[(CCR, H7_HCLK), (PCSEL, 0x18), (SQR1, 4 << 12 | 3 << 6 | 1), (CR, CR_ADVREGEN), (CR, H7_ON)],
     };
     for &(offset, value) in on.iter().chain(writes) {
-        adc.write(offset, value, &mut bench.access());
+        adc.write_register(offset, value, &mut bench.access());
     }
     adc
 }
 
 fn start(adc: &mut AdcV4, bench: &mut Bench) {
     let on = if adc.layout == L0 { START } else { H7_ON | CR_ADSTART };
-    adc.write(CR, on, &mut bench.access());
+    adc.write_register(CR, on, &mut bench.access());
 }
 
 fn read(adc: &mut AdcV4, bench: &mut Bench, offset: u32) -> u32 {
-    adc.read(offset, &mut bench.access())
+    adc.read_register(offset, &mut bench.access())
 }
 
 /// The next result, at the cycle at which it is due.
 fn next(adc: &mut AdcV4, bench: &mut Bench) -> (u64, u32) {
-    let due = adc.due();
+    let due = adc.next_event_cycle();
     adc.advance(&mut bench.at(due));
     (due, read(adc, bench, DR))
 }
@@ -72,7 +72,11 @@ fn conversion_takes_sampling_and_its_bits() {
         let second = if smpr >> 12 != 0 { cycles + 50 } else { 2 * cycles };
         assert_eq!(next(&mut adc, &mut bench), (cycles, results[0]), "{layout:?} {cfgr:#x} {smpr}");
         assert_eq!(next(&mut adc, &mut bench), (second, results[1]), "{layout:?} {cfgr:#x} {smpr}");
-        assert_eq!((adc.due(), read(&mut adc, &mut bench, CR) & CR_ADSTART), (NEVER, 0), "it ends with the sequence");
+        assert_eq!(
+            (adc.next_event_cycle(), read(&mut adc, &mut bench, CR) & CR_ADSTART),
+            (NEVER, 0),
+            "it ends with the sequence"
+        );
     }
 }
 
@@ -95,10 +99,10 @@ fn clocks_of_the_l0_and_the_h7() {
         let mut adc = adc(&mut bench, layout, &[(register, value)]);
         adc.set_asynchronous_hz(asynchronous);
         start(&mut adc, &mut bench);
-        assert_eq!(adc.due(), cycles, "{layout:?} {value:#x} {asynchronous}");
+        assert_eq!(adc.next_event_cycle(), cycles, "{layout:?} {value:#x} {asynchronous}");
         adc.set_asynchronous_hz(16_000_000);
         adc.clocks_changed(&mut bench.at(5));
-        assert_ne!(adc.due(), NEVER, "it goes on as the clock comes");
+        assert_ne!(adc.next_event_cycle(), NEVER, "it goes on as the clock comes");
     }
 }
 
@@ -110,7 +114,7 @@ fn sequences_of_channels() {
     assert_eq!([next(&mut backward, &mut bench).1, next(&mut backward, &mut bench).1], [4095, 2048]);
     let mut nothing = adc(&mut bench, L0, &[(CHSELR, 0)]);
     start(&mut nothing, &mut bench);
-    assert_eq!((nothing.due(), read(&mut nothing, &mut bench, CR)), (NEVER, CR_ADEN));
+    assert_eq!((nothing.next_event_cycle(), read(&mut nothing, &mut bench, CR)), (NEVER, CR_ADEN));
     // All sixteen places of the H7: channel 4 at places 1, 5, 10, 15 and 16, channel 3 elsewhere.
     let three = |first: u32| (first..5).fold(0, |word, place| word | 3 << (6 * place));
     let places = [three(1) ^ 7 << 6 | 15, three(0) ^ 7, three(0) ^ 7, 4 | 4 << 6];
@@ -119,7 +123,7 @@ fn sequences_of_channels() {
     start(&mut long, &mut bench);
     let results: Vec<bool> = (0..16).map(|_| next(&mut long, &mut bench).1 == 65535).collect();
     let high: Vec<usize> = (0..16).filter(|&n| results[n]).map(|n| n + 1).collect();
-    assert_eq!((high, long.due()), (vec![1, 5, 10, 15, 16], NEVER));
+    assert_eq!((high, long.next_event_cycle()), (vec![1, 5, 10, 15, 16], NEVER));
 }
 
 #[test]
@@ -129,13 +133,13 @@ fn flags_and_interrupts() {
         let mut adc = adc(&mut bench, layout, &[(IER, ISR_EOS)]);
         start(&mut adc, &mut bench);
         next(&mut adc, &mut bench);
-        assert_eq!((read(&mut adc, &mut bench, ISR) & 0x3f, adc.outputs()), (ISR_ADRDY | ISR_EOSMP, 0));
-        let due = adc.due();
+        assert_eq!((read(&mut adc, &mut bench, ISR) & 0x3f, adc.interrupt_outputs()), (ISR_ADRDY | ISR_EOSMP, 0));
+        let due = adc.next_event_cycle();
         adc.advance(&mut bench.at(due));
         let all = ISR_ADRDY | ISR_EOSMP | ISR_EOC | ISR_EOS;
-        assert_eq!((read(&mut adc, &mut bench, ISR) & 0x3f, adc.outputs()), (all, 1), "{layout:?}");
-        adc.write(ISR, ISR_EOS | ISR_EOSMP, &mut bench.access());
-        assert_eq!((read(&mut adc, &mut bench, ISR) & 0x3f, adc.outputs()), (ISR_ADRDY | ISR_EOC, 0));
+        assert_eq!((read(&mut adc, &mut bench, ISR) & 0x3f, adc.interrupt_outputs()), (all, 1), "{layout:?}");
+        adc.write_register(ISR, ISR_EOS | ISR_EOSMP, &mut bench.access());
+        assert_eq!((read(&mut adc, &mut bench, ISR) & 0x3f, adc.interrupt_outputs()), (ISR_ADRDY | ISR_EOC, 0));
         read(&mut adc, &mut bench, DR);
         assert_eq!(read(&mut adc, &mut bench, ISR) & 0x3f, ISR_ADRDY);
     }
@@ -151,11 +155,11 @@ fn unread_results() {
         let mut adc = adc(&mut bench, L0, &[(CFGR, cfgr)]);
         start(&mut adc, &mut bench);
         adc.advance(&mut bench.at(100));
-        assert_eq!(adc.due(), NEVER);
+        assert_eq!(adc.next_event_cycle(), NEVER);
         let isr = read(&mut adc, &mut bench, ISR);
         assert_eq!((isr & ISR_OVR != 0, isr & ISR_EOS == 0), (overrun, waits), "{cfgr:#x}");
         assert_eq!(read(&mut adc, &mut bench, DR), want);
-        assert_eq!(adc.due(), if waits { 114 } else { NEVER });
+        assert_eq!(adc.next_event_cycle(), if waits { 114 } else { NEVER });
     }
 }
 
@@ -169,11 +173,11 @@ fn continuous_conversions_until_they_are_stopped() {
         assert_eq!(results, [2048, 4095, 2048, 4095, 2048], "{layout:?}");
         // It cannot be disabled meanwhile.
         let on = read(&mut adc, &mut bench, CR);
-        adc.write(CR, on | CR_ADDIS, &mut bench.access());
+        adc.write_register(CR, on | CR_ADDIS, &mut bench.access());
         assert_eq!(read(&mut adc, &mut bench, CR), on);
-        adc.write(CR, on | CR_ADSTP, &mut bench.access());
-        assert_eq!((adc.due(), read(&mut adc, &mut bench, CR)), (NEVER, on & !CR_ADSTART));
-        adc.write(CR, on & !CR_ADSTART | CR_ADDIS, &mut bench.access());
+        adc.write_register(CR, on | CR_ADSTP, &mut bench.access());
+        assert_eq!((adc.next_event_cycle(), read(&mut adc, &mut bench, CR)), (NEVER, on & !CR_ADSTART));
+        adc.write_register(CR, on & !CR_ADSTART | CR_ADDIS, &mut bench.access());
         assert_eq!(read(&mut adc, &mut bench, CR), on & !START);
         assert_eq!(read(&mut adc, &mut bench, ISR) & ISR_ADRDY, 0);
     }
@@ -186,7 +190,7 @@ fn discontinuous_groups() {
     let mut l0 = adc(&mut bench, L0, &[(CFGR, CFGR_DISCEN)]);
     for want in [2048, 4095, 2048] {
         start(&mut l0, &mut bench);
-        assert_eq!((next(&mut l0, &mut bench).1, l0.due()), (want, NEVER));
+        assert_eq!((next(&mut l0, &mut bench).1, l0.next_event_cycle()), (want, NEVER));
     }
     let sequence = 4 << 18 | 4 << 12 | 3 << 6 | 2;
     let mut h7 = adc(&mut bench, H7First, &[(SQR1, sequence), (CFGR, CFGR_DISCEN | 1 << 17)]);
@@ -195,7 +199,7 @@ fn discontinuous_groups() {
         for &want in wants {
             assert_eq!(next(&mut h7, &mut bench).1, want);
         }
-        assert_eq!(h7.due(), NEVER);
+        assert_eq!(h7.next_event_cycle(), NEVER);
     }
 }
 
@@ -228,7 +232,7 @@ fn the_h7_needs_its_regulator_and_preselected_channels() {
         (H7_ON, H7_ON, ISR_LDORDY | ISR_ADRDY),
         (CR_DEEPPWD, CR_DEEPPWD, 0),
     ] {
-        adc.write(CR, written, &mut bench.access());
+        adc.write_register(CR, written, &mut bench.access());
         assert_eq!((read(&mut adc, &mut bench, CR), read(&mut adc, &mut bench, ISR)), (want, isr), "{written:#x}");
     }
     let mut adc = super::tests::adc(&mut bench, H7First, &[(PCSEL, 0x10)]);
@@ -240,16 +244,19 @@ fn the_h7_needs_its_regulator_and_preselected_channels() {
 fn calibration_of_the_l0_and_its_reset() {
     let mut bench = Bench::new();
     let mut adc = AdcV4::new(L0);
-    adc.write(CR, CR_ADCAL, &mut bench.access());
+    adc.write_register(CR, CR_ADCAL, &mut bench.access());
     assert_eq!((read(&mut adc, &mut bench, CR), read(&mut adc, &mut bench, ISR)), (0, ISR_EOCAL));
-    adc.write(CHSELR, 1 << 17, &mut bench.access());
-    adc.write(CFGR2, L0_PCLK, &mut bench.access());
-    adc.write(CR, CR_ADEN, &mut bench.access());
+    adc.write_register(CHSELR, 1 << 17, &mut bench.access());
+    adc.write_register(CFGR2, L0_PCLK, &mut bench.access());
+    adc.write_register(CR, CR_ADEN, &mut bench.access());
     start(&mut adc, &mut bench);
     assert_eq!(next(&mut adc, &mut bench).1, 1224 * 4096 / 3300, "the reference");
     adc.set_pin(0, 1000);
     adc.reset();
-    assert_eq!((read(&mut adc, &mut bench, CR), read(&mut adc, &mut bench, ISR), adc.due()), (0, 0, NEVER));
+    assert_eq!(
+        (read(&mut adc, &mut bench, CR), read(&mut adc, &mut bench, ISR), adc.next_event_cycle()),
+        (0, 0, NEVER)
+    );
     assert_eq!(adc.converters[0].millivolts[0], 1000, "the voltage is not the chip's");
 }
 

@@ -31,7 +31,7 @@ impl Stm32 {
         let was_due = self.dues[n] <= now;
         let notified = self.tell_timer(place, n, now, effects);
         let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes, effects };
-        let value = with_block!(self, place, block => block.read(offset, &mut access));
+        let value = with_block!(self, place, block => block.read_register(offset, &mut access));
         // Polling is the commonest access, and among reads only those of data registers move a schedule or a line.
         let is_serial = matches!(
             place,
@@ -91,11 +91,11 @@ impl Stm32 {
                 _ => {
                     let shift = address % 4 * 8;
                     let mask = ((1u32 << (bytes * 8)) - 1) << shift;
-                    let rest = if block.is_strobe(offset) { 0 } else { block.peek(offset, &access) };
+                    let rest = if block.is_strobe(offset) { 0 } else { block.peek_register(offset, &access) };
                     rest & !mask | value << shift & mask
                 }
             };
-            block.write(offset, word, &mut access);
+            block.write_register(offset, word, &mut access);
             written = word;
         });
         self.tell_limits(n, offset, written, effects);
@@ -235,7 +235,7 @@ impl Stm32 {
     #[inline]
     pub(super) fn refresh(&mut self, n: usize) {
         let place = self.slots[n].place;
-        let (due, outputs) = with_block!(self, place, block => (block.due(), block.outputs()));
+        let (due, outputs) = with_block!(self, place, block => (block.next_event_cycle(), block.interrupt_outputs()));
         let slot = &mut self.slots[n];
         if slot.outputs != outputs {
             self.lines.change_outputs(slot.row.irqs, slot.outputs, outputs);
@@ -271,7 +271,7 @@ impl Stm32 {
             self.usarts[index].host_push(bytes);
             let place = Place::Usart(index as u8);
             if let Some(n) = self.slots.iter().position(|slot| slot.place == place) {
-                self.dues[n] = self.usarts[index].due();
+                self.dues[n] = self.usarts[index].next_event_cycle();
             }
             self.reschedule();
         }

@@ -73,9 +73,9 @@ impl Stm32 {
                 Access { now, core_hz: clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
             let due = with_block!(self, place, block => {
                 block.clocks_changed(&mut access);
-                block.due()
+                block.next_event_cycle()
             });
-            let outputs = with_block!(self, place, block => block.outputs());
+            let outputs = with_block!(self, place, block => block.interrupt_outputs());
             self.dues[n] = due;
             let slot = &mut self.slots[n];
             self.lines.change_outputs(slot.row.irqs, slot.outputs, outputs);

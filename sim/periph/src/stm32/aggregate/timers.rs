@@ -100,7 +100,7 @@ impl Stm32 {
         let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
         let timer = &mut self.timers[usize::from(index)];
         timer.preset_inputs(pins, &access);
-        self.dues[n] = timer.due();
+        self.dues[n] = timer.next_event_cycle();
         self.reschedule();
     }
 

@@ -182,18 +182,18 @@ impl Block for Dma {
 
     /// Reads a register of the DMA controller at a byte offset. `access` holds the time in core cycles and the number
     /// of bytes.
-    fn read(&mut self, offset: u32, _access: &mut Access) -> u32 {
+    fn read_register(&mut self, offset: u32, _access: &mut Access) -> u32 {
         either!(self, dma => dma.register(offset))
     }
 
     /// Writes a register of the DMA controller at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, _access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, _access: &mut Access) {
         either!(self, dma => dma.set_register(offset, value));
     }
 
     /// Returns the value of a register of the DMA controller at a byte offset, without the side effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         either!(self, dma => dma.register(offset))
     }
 
@@ -204,12 +204,12 @@ impl Block for Dma {
     }
 
     /// Returns the core cycle of the next end of a transfer, or [`NEVER`].
-    fn due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         either!(self, dma => dma.due())
     }
 
     /// Returns the levels of the controller's interrupt outputs, a bit for each channel or stream.
-    fn outputs(&self) -> u32 {
+    fn interrupt_outputs(&self) -> u32 {
         either!(self, dma => dma.interrupts())
     }
 }

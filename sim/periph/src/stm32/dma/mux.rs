@@ -38,13 +38,13 @@ impl Block for DmaMux {
 
     /// Reads a register of the DMA request multiplexer (DMAMUX1) at a byte offset. `access` holds the time in core
     /// cycles and the number of bytes.
-    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.peek(offset, access)
+    fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.peek_register(offset, access)
     }
 
     /// Writes a register of the DMA request multiplexer (DMAMUX1) at a byte offset. `access` holds the time in core
     /// cycles and takes requests to the machine.
-    fn write(&mut self, offset: u32, value: u32, _access: &mut Access) {
+    fn write_register(&mut self, offset: u32, value: u32, _access: &mut Access) {
         if let Some(n) = Self::row_index(offset, 0, CHANNELS) {
             self.channels[n] = value & CCR_MASK;
         } else if let Some(n) = Self::row_index(offset, FIRST_GENERATOR, GENERATORS) {
@@ -54,7 +54,7 @@ impl Block for DmaMux {
 
     /// Returns the value of a register of the DMA request multiplexer (DMAMUX1) at a byte offset, without the side
     /// effects of a read.
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         let channel = Self::row_index(offset, 0, CHANNELS).map(|n| self.channels[n]);
         let generator = || Self::row_index(offset, FIRST_GENERATOR, GENERATORS).map(|n| self.generators[n]);
         channel.or_else(generator).unwrap_or(0)

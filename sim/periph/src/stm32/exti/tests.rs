@@ -19,15 +19,15 @@ fn edges_by_trigger_and_mask() {
             let mut exti = Exti::new(layout, [0; 3]);
             let [imr, _, rtsr, ftsr, _, pr] = offsets(layout);
             for (offset, value) in [(imr, mask), (rtsr, rising), (ftsr, falling)] {
-                exti.write(offset, value, &mut bench.access());
+                exti.write_register(offset, value, &mut bench.access());
             }
             for (level, want) in [(true, after_rise), (false, after_fall)] {
                 exti.pin_edge(3, level, &mut bench.access());
                 exti.pin_edge(3, level, &mut bench.access());
-                let seen = (exti.read(pr, &mut bench.access()), exti.outputs());
+                let seen = (exti.read_register(pr, &mut bench.access()), exti.interrupt_outputs());
                 assert_eq!(seen, want, "{layout:?} {rising} {falling} {mask} {level}");
-                exti.write(pr, 8, &mut bench.access());
-                assert_eq!((exti.read(pr, &mut bench.access()), exti.outputs()), (0, 0));
+                exti.write_register(pr, 8, &mut bench.access());
+                assert_eq!((exti.read_register(pr, &mut bench.access()), exti.interrupt_outputs()), (0, 0));
             }
         }
     }
@@ -39,20 +39,23 @@ fn software_trigger_needs_the_mask_and_a_fresh_1() {
         let mut bench = Bench::new();
         let mut exti = Exti::new(layout, [0; 3]);
         let [imr, emr, _, _, swier, pr] = offsets(layout);
-        exti.write(swier, 1, &mut bench.access());
-        assert_eq!(exti.read(pr, &mut bench.access()), 0);
-        exti.write(imr, 1, &mut bench.access());
-        exti.write(swier, 1, &mut bench.access());
-        assert_eq!(exti.read(pr, &mut bench.access()), 0, "the bit was set already");
-        exti.write(pr, 1, &mut bench.access());
-        exti.write(swier, 1, &mut bench.access());
-        assert_eq!((exti.read(pr, &mut bench.access()), exti.read(swier, &mut bench.access())), (1, 1));
-        exti.write(pr, 1, &mut bench.access());
-        assert_eq!(exti.read(swier, &mut bench.access()), 0, "clearing the flag clears the trigger");
+        exti.write_register(swier, 1, &mut bench.access());
+        assert_eq!(exti.read_register(pr, &mut bench.access()), 0);
+        exti.write_register(imr, 1, &mut bench.access());
+        exti.write_register(swier, 1, &mut bench.access());
+        assert_eq!(exti.read_register(pr, &mut bench.access()), 0, "the bit was set already");
+        exti.write_register(pr, 1, &mut bench.access());
+        exti.write_register(swier, 1, &mut bench.access());
+        assert_eq!(
+            (exti.read_register(pr, &mut bench.access()), exti.read_register(swier, &mut bench.access())),
+            (1, 1)
+        );
+        exti.write_register(pr, 1, &mut bench.access());
+        assert_eq!(exti.read_register(swier, &mut bench.access()), 0, "clearing the flag clears the trigger");
         assert!(!bench.effects.event);
-        exti.write(emr, 2, &mut bench.access());
-        exti.write(swier, 2, &mut bench.access());
-        assert_eq!((bench.effects.event, exti.outputs()), (true, 0));
+        exti.write_register(emr, 2, &mut bench.access());
+        exti.write_register(swier, 2, &mut bench.access());
+        assert_eq!((bench.effects.event, exti.interrupt_outputs()), (true, 0));
     }
 }
 
@@ -60,23 +63,23 @@ fn software_trigger_needs_the_mask_and_a_fresh_1() {
 fn event_line_wakes_without_an_interrupt() {
     let mut bench = Bench::new();
     let mut exti = Exti::new(FLAT, [0; 3]);
-    exti.write(0x04, 1, &mut bench.access());
-    exti.write(0x08, 1, &mut bench.access());
+    exti.write_register(0x04, 1, &mut bench.access());
+    exti.write_register(0x08, 1, &mut bench.access());
     exti.pin_edge(0, true, &mut bench.access());
-    assert_eq!((bench.effects.event, exti.outputs()), (true, 0));
+    assert_eq!((bench.effects.event, exti.interrupt_outputs()), (true, 0));
 }
 
 #[test]
 fn a_changed_routing_is_not_an_edge() {
     let mut bench = Bench::new();
     let mut exti = Exti::new(FLAT, [0; 3]);
-    exti.write(0x08, 1, &mut bench.access());
+    exti.write_register(0x08, 1, &mut bench.access());
     exti.set_level(0, true);
     exti.pin_edge(0, true, &mut bench.access());
-    assert_eq!(exti.read(0x14, &mut bench.access()), 0);
+    assert_eq!(exti.read_register(0x14, &mut bench.access()), 0);
     exti.set_level(0, false);
     exti.pin_edge(0, true, &mut bench.access());
-    assert_eq!(exti.read(0x14, &mut bench.access()), 1);
+    assert_eq!(exti.read_register(0x14, &mut bench.access()), 1);
 }
 
 #[test]
@@ -97,11 +100,11 @@ fn registers_have_bits_for_existing_lines_only() {
     ] {
         let mut bench = Bench::new();
         let mut exti = Exti::new(layout, [0; 3]);
-        exti.write(offset, u32::MAX, &mut bench.access());
-        assert_eq!(exti.read(offset, &mut bench.access()), want, "{layout:?} {offset:#x}");
+        exti.write_register(offset, u32::MAX, &mut bench.access());
+        assert_eq!(exti.read_register(offset, &mut bench.access()), want, "{layout:?} {offset:#x}");
     }
     let mut bench = Bench::new();
     let mut exti = Exti::new(ExtiLayout::H7, [1, 2, 3]);
-    let masks = [0x80, 0x90, 0xa0].map(|offset| exti.read(offset, &mut bench.access()));
+    let masks = [0x80, 0x90, 0xa0].map(|offset| exti.read_register(offset, &mut bench.access()));
     assert_eq!(masks, [1, 2, 3]);
 }

@@ -19,12 +19,12 @@ fn access_control_reads_back_what_exists() {
         ("L0", &L0, 0, 0x7b),
     ] {
         let (mut bench, mut flash) = flash(spec, 64);
-        assert_eq!(flash.read(0, &mut bench.access()), reset, "{name}");
-        flash.write(0, u32::MAX, &mut bench.access());
-        assert_eq!(flash.read(0, &mut bench.access()), written, "{name}");
+        assert_eq!(flash.read_register(0, &mut bench.access()), reset, "{name}");
+        flash.write_register(0, u32::MAX, &mut bench.access());
+        assert_eq!(flash.read_register(0, &mut bench.access()), written, "{name}");
         assert!(bench.effects.flash_timing_changed);
         bench.effects.flash_timing_changed = false;
-        flash.write(0, u32::MAX, &mut bench.access());
+        flash.write_register(0, u32::MAX, &mut bench.access());
         assert!(!bench.effects.flash_timing_changed, "{name}: nothing new");
     }
 }
@@ -32,28 +32,28 @@ fn access_control_reads_back_what_exists() {
 #[test]
 fn h7_shows_the_common_registers_twice() {
     let (mut bench, mut h7) = flash(&H7, 2048);
-    h7.write(0x100, 0x12, &mut bench.access());
-    assert_eq!((h7.read(0, &mut bench.access()), h7.read(0x100, &mut bench.access())), (0x12, 0x12));
-    assert_eq!(h7.read(0x118, &mut bench.access()), 1);
+    h7.write_register(0x100, 0x12, &mut bench.access());
+    assert_eq!((h7.read_register(0, &mut bench.access()), h7.read_register(0x100, &mut bench.access())), (0x12, 0x12));
+    assert_eq!(h7.read_register(0x118, &mut bench.access()), 1);
     let (mut bench, mut f7) = flash(&F7, 2048);
-    f7.write(0x100, 0x12, &mut bench.access());
-    assert_eq!((f7.read(0, &mut bench.access()), f7.read(0x100, &mut bench.access())), (0, 0));
+    f7.write_register(0x100, 0x12, &mut bench.access());
+    assert_eq!((f7.read_register(0, &mut bench.access()), f7.read_register(0x100, &mut bench.access())), (0, 0));
 }
 
 #[test]
 fn control_decodes_acr() {
     let (mut bench, mut f4) = flash(&F4, 512);
-    f4.write(0, 0x705, &mut bench.access());
+    f4.write_register(0, 0x705, &mut bench.access());
     let control = f4.control();
     let seen = (control.wait_states, control.prefetch, control.instruction_cache, control.data_cache, control.acr);
     assert_eq!(seen, (5, true, true, true, 0x705));
     let (mut bench, mut f1) = flash(&F1, 128);
-    f1.write(0, 0x0a, &mut bench.access());
+    f1.write_register(0, 0x0a, &mut bench.access());
     let control = f1.control();
     assert_eq!((control.wait_states, control.prefetch, control.half_cycle, control.acr), (2, false, true, 0x0a));
     let (mut bench, mut l0) = flash(&L0, 64);
     for (acr, want) in [(0x43, (1, true, true, false)), (0x63, (1, false, false, true))] {
-        l0.write(0, acr, &mut bench.access());
+        l0.write_register(0, acr, &mut bench.access());
         let control = l0.control();
         assert_eq!((control.wait_states, control.prefetch, control.pre_read, control.buffers_off), want);
     }
@@ -62,11 +62,11 @@ fn control_decodes_acr() {
 #[test]
 fn caches_are_reset_only_while_off() {
     let (mut bench, mut f4) = flash(&F4, 512);
-    f4.write(0, 3 << 11 | 3 << 9, &mut bench.access());
+    f4.write_register(0, 3 << 11 | 3 << 9, &mut bench.access());
     assert_eq!(bench.effects.flash_cache_reset, (false, false));
-    f4.write(0, 1 << 11, &mut bench.access());
+    f4.write_register(0, 1 << 11, &mut bench.access());
     assert_eq!(bench.effects.flash_cache_reset, (true, false));
-    f4.write(0, 1 << 12, &mut bench.access());
+    f4.write_register(0, 1 << 12, &mut bench.access());
     assert_eq!(bench.effects.flash_cache_reset, (true, true));
 }
 
@@ -170,34 +170,34 @@ fn erase_and_program() {
         let (mut bench, mut flash) = flash(case.spec, case.kb);
         let name = case.name;
         // Locked: neither the control register nor a store does anything.
-        let locked = flash.read(case.cr, &mut bench.access());
-        flash.write(case.cr, case.program, &mut bench.access());
-        assert_eq!(flash.read(case.cr, &mut bench.access()), locked, "{name}");
+        let locked = flash.read_register(case.cr, &mut bench.access());
+        flash.write_register(case.cr, case.program, &mut bench.access());
+        assert_eq!(flash.read_register(case.cr, &mut bench.access()), locked, "{name}");
         let last = case.region.0 + 28;
         assert_eq!(flash.store(last, case.bytes, &mut bench.access()), FlashStore::Refused, "{name}");
         for key in KEYS {
-            flash.write(case.key, key, &mut bench.access());
+            flash.write_register(case.key, key, &mut bench.access());
         }
         for &(offset, value) in case.erase {
-            flash.write(offset, value, &mut bench.access());
+            flash.write_register(offset, value, &mut bench.access());
         }
         let (address, bytes) = case.region;
         assert_eq!(bench.effects.erase, [FlashErase { address, bytes, value: 0xff }], "{name}");
-        assert_eq!(flash.read(case.sr, &mut bench.access()) & case.busy, case.busy, "{name}");
-        let due = flash.due();
+        assert_eq!(flash.read_register(case.sr, &mut bench.access()) & case.busy, case.busy, "{name}");
+        let due = flash.next_event_cycle();
         // 20 ms at least, 16 cycles to the microsecond.
         assert!(due >= 20_000 * 16, "{name}: {due}");
-        assert_eq!(flash.read(case.sr, &mut bench.at(due)) & case.busy, 0, "{name}");
-        flash.write(case.cr, case.program, &mut bench.access());
+        assert_eq!(flash.read_register(case.sr, &mut bench.at(due)) & case.busy, 0, "{name}");
+        flash.write_register(case.cr, case.program, &mut bench.access());
         assert_eq!(flash.store(last, case.bytes, &mut bench.access()), FlashStore::Program, "{name}");
         assert_eq!(
             flash.store(last, case.bytes, &mut bench.access()) == FlashStore::Refused,
-            flash.due() != NEVER,
+            flash.next_event_cycle() != NEVER,
             "{name}"
         );
-        let due = if flash.due() == NEVER { bench.now } else { flash.due() };
+        let due = if flash.next_event_cycle() == NEVER { bench.now } else { flash.next_event_cycle() };
         flash.advance(&mut bench.at(due));
-        flash.write(case.cr, locked, &mut bench.access());
+        flash.write_register(case.cr, locked, &mut bench.access());
         assert_eq!(flash.store(last, case.bytes, &mut bench.access()), FlashStore::Refused, "{name}: locked again");
     }
 }
@@ -206,86 +206,86 @@ fn erase_and_program() {
 fn wrong_key_locks_until_reset() {
     let (mut bench, mut flash) = flash(&F4, 512);
     for key in [KEYS[0], 1, KEYS[0], KEYS[1]] {
-        flash.write(4, key, &mut bench.access());
+        flash.write_register(4, key, &mut bench.access());
     }
-    assert_eq!(flash.read(0x10, &mut bench.access()) >> 31, 1);
+    assert_eq!(flash.read_register(0x10, &mut bench.access()) >> 31, 1);
     flash.reset();
     for key in KEYS {
-        flash.write(4, key, &mut bench.access());
+        flash.write_register(4, key, &mut bench.access());
     }
-    assert_eq!(flash.read(0x10, &mut bench.access()) >> 31, 0);
+    assert_eq!(flash.read_register(0x10, &mut bench.access()) >> 31, 0);
 }
 
 #[test]
 fn errors_and_interrupts() {
     let (mut bench, mut flash) = flash(&F1, 128);
     for key in KEYS {
-        flash.write(4, key, &mut bench.access());
+        flash.write_register(4, key, &mut bench.access());
     }
-    flash.write(0x10, 1 | 1 << 10 | 1 << 12, &mut bench.access());
+    flash.write_register(0x10, 1 | 1 << 10 | 1 << 12, &mut bench.access());
     // The F1 programs half words only.
     assert_eq!(flash.store(BASE, 4, &mut bench.access()), FlashStore::Refused);
-    assert_eq!((flash.read(0x0c, &mut bench.access()), flash.outputs()), (4, 1));
-    flash.write(0x0c, 4, &mut bench.access());
-    assert_eq!(flash.outputs(), 0);
+    assert_eq!((flash.read_register(0x0c, &mut bench.access()), flash.interrupt_outputs()), (4, 1));
+    flash.write_register(0x0c, 4, &mut bench.access());
+    assert_eq!(flash.interrupt_outputs(), 0);
     assert_eq!(flash.store(BASE, 2, &mut bench.access()), FlashStore::Program);
     // 52.5 us at 16 MHz.
-    assert_eq!(flash.due(), 840);
+    assert_eq!(flash.next_event_cycle(), 840);
     flash.advance(&mut bench.at(840));
-    assert_eq!((flash.read(0x0c, &mut bench.access()), flash.outputs()), (1 << 5, 1));
+    assert_eq!((flash.read_register(0x0c, &mut bench.access()), flash.interrupt_outputs()), (1 << 5, 1));
 }
 
 #[test]
 fn h7_programs_256_bits_at_a_time() {
     let (mut bench, mut flash) = flash(&H7, 2048);
     for key in KEYS {
-        flash.write(4, key, &mut bench.access());
+        flash.write_register(4, key, &mut bench.access());
     }
-    flash.write(0x0c, 2, &mut bench.access());
+    flash.write_register(0x0c, 2, &mut bench.access());
     for word in 0..8 {
-        assert_eq!(flash.due(), NEVER);
+        assert_eq!(flash.next_event_cycle(), NEVER);
         assert_eq!(flash.store(BASE + 4 * word, 4, &mut bench.access()), FlashStore::Program);
     }
-    assert_ne!(flash.due(), NEVER);
-    let due = flash.due();
+    assert_ne!(flash.next_event_cycle(), NEVER);
+    let due = flash.next_event_cycle();
     flash.advance(&mut bench.at(due));
-    assert_eq!(flash.read(0x10, &mut bench.access()), 1 << 16);
-    flash.write(0x14, 1 << 16, &mut bench.access());
-    assert_eq!(flash.read(0x10, &mut bench.access()), 0);
+    assert_eq!(flash.read_register(0x10, &mut bench.access()), 1 << 16);
+    flash.write_register(0x14, 1 << 16, &mut bench.access());
+    assert_eq!(flash.read_register(0x10, &mut bench.access()), 0);
 }
 
 #[test]
 fn l0_locks_words_and_pages() {
     let (mut bench, mut flash) = flash(&L0, 64);
-    assert_eq!((flash.read(4, &mut bench.access()), flash.read(0x18, &mut bench.access())), (7, 0xc));
+    assert_eq!((flash.read_register(4, &mut bench.access()), flash.read_register(0x18, &mut bench.access())), (7, 0xc));
     // The program key counts only after the first lock.
     for key in [0x8c9d_aebf, 0x1314_1516] {
-        flash.write(0x10, key, &mut bench.access());
+        flash.write_register(0x10, key, &mut bench.access());
     }
-    assert_eq!(flash.read(4, &mut bench.access()), 7);
+    assert_eq!(flash.read_register(4, &mut bench.access()), 7);
     for (offset, key) in [(0x0c, 0x89ab_cdef), (0x0c, 0x0203_0405), (0x10, 0x8c9d_aebf), (0x10, 0x1314_1516)] {
-        flash.write(offset, key, &mut bench.access());
+        flash.write_register(offset, key, &mut bench.access());
     }
-    assert_eq!(flash.read(4, &mut bench.access()), 4);
+    assert_eq!(flash.read_register(4, &mut bench.access()), 4);
     assert_eq!(flash.store(BASE + 0x100, 4, &mut bench.access()), FlashStore::Program);
     // 3.2 ms at 16 MHz.
-    assert_eq!((flash.read(0x18, &mut bench.access()), flash.due()), (1, 51_200));
+    assert_eq!((flash.read_register(0x18, &mut bench.access()), flash.next_event_cycle()), (1, 51_200));
     flash.advance(&mut bench.at(51_200));
-    assert_eq!(flash.read(0x18, &mut bench.access()), 0xc | EOP_FLAG);
-    flash.write(4, 1 << 3 | 1 << 9, &mut bench.access());
+    assert_eq!(flash.read_register(0x18, &mut bench.access()), 0xc | EOP_FLAG);
+    flash.write_register(4, 1 << 3 | 1 << 9, &mut bench.access());
     assert_eq!(flash.store(BASE + 0x1fc, 4, &mut bench.access()), FlashStore::Refused);
     assert_eq!(bench.effects.erase, [FlashErase { address: BASE + 0x180, bytes: 128, value: 0 }]);
-    let due = flash.due();
+    let due = flash.next_event_cycle();
     flash.advance(&mut bench.at(due));
     // The data EEPROM needs the first lock only, and takes bytes.
-    flash.write(4, 2, &mut bench.access());
+    flash.write_register(4, 2, &mut bench.access());
     assert_eq!(flash.store(0x0808_0001, 1, &mut bench.access()), FlashStore::Program);
-    let due = flash.due();
+    let due = flash.next_event_cycle();
     flash.advance(&mut bench.at(due));
     assert_eq!(flash.store(BASE, 4, &mut bench.access()), FlashStore::Refused);
-    flash.write(4, 1, &mut bench.access());
+    flash.write_register(4, 1, &mut bench.access());
     assert_eq!(
-        (flash.read(4, &mut bench.access()), flash.store(0x0808_0001, 1, &mut bench.access())),
+        (flash.read_register(4, &mut bench.access()), flash.store(0x0808_0001, 1, &mut bench.access())),
         (7, FlashStore::Refused)
     );
 }
@@ -296,14 +296,14 @@ const EOP_FLAG: u32 = l0::EOP;
 fn l0_half_pages_are_one_operation() {
     let (mut bench, mut flash) = flash(&L0, 64);
     for (offset, key) in [(0x0c, 0x89ab_cdef), (0x0c, 0x0203_0405), (0x10, 0x8c9d_aebf), (0x10, 0x1314_1516)] {
-        flash.write(offset, key, &mut bench.access());
+        flash.write_register(offset, key, &mut bench.access());
     }
-    flash.write(4, 1 << 3 | 1 << 10, &mut bench.access());
+    flash.write_register(4, 1 << 3 | 1 << 10, &mut bench.access());
     for word in 0..16 {
-        assert_eq!(flash.due(), NEVER, "word {word}");
+        assert_eq!(flash.next_event_cycle(), NEVER, "word {word}");
         assert_eq!(flash.store(BASE + 4 * word, 4, &mut bench.access()), FlashStore::Program);
     }
-    assert_eq!(flash.due(), 51_200);
+    assert_eq!(flash.next_event_cycle(), 51_200);
 }
 
 #[test]
@@ -318,16 +318,16 @@ fn option_bytes_as_delivered() {
         ("L0 OPTR", &L0, 0x1c, 0x8070_00aa),
     ] {
         let (mut bench, mut flash) = flash(spec, 64);
-        flash.write(offset, 0, &mut bench.access());
-        assert_eq!(flash.read(offset, &mut bench.access()), value, "{name}");
+        flash.write_register(offset, 0, &mut bench.access());
+        assert_eq!(flash.read_register(offset, &mut bench.access()), value, "{name}");
     }
     // OPTCR opens with its keys and closes with OPTLOCK.
     let (mut bench, mut flash) = flash(&F4, 512);
     for key in [0x0819_2a3b, 0x4c5d_6e7f] {
-        flash.write(8, key, &mut bench.access());
+        flash.write_register(8, key, &mut bench.access());
     }
-    assert_eq!(flash.read(0x14, &mut bench.access()), 0x0fff_aaec);
-    flash.write(0x14, 0x0fff_aae3, &mut bench.access());
-    flash.write(0x14, 0, &mut bench.access());
-    assert_eq!(flash.read(0x14, &mut bench.access()), 0x0fff_aae1);
+    assert_eq!(flash.read_register(0x14, &mut bench.access()), 0x0fff_aaec);
+    flash.write_register(0x14, 0x0fff_aae3, &mut bench.access());
+    flash.write_register(0x14, 0, &mut bench.access());
+    assert_eq!(flash.read_register(0x14, &mut bench.access()), 0x0fff_aae1);
 }

@@ -27,17 +27,17 @@ impl Rig {
     }
 
     fn write(&mut self, offset: u32, value: u32) {
-        self.i2c.write(offset, value, &mut self.bench.access());
+        self.i2c.write_register(offset, value, &mut self.bench.access());
     }
 
     fn read(&mut self, offset: u32) -> u32 {
-        self.i2c.read(offset, &mut self.bench.access())
+        self.i2c.read_register(offset, &mut self.bench.access())
     }
 
     /// Lets the bus do what it does by itself.
     fn settle(&mut self) {
-        while self.i2c.due() != NEVER {
-            let due = self.i2c.due();
+        while self.i2c.next_event_cycle() != NEVER {
+            let due = self.i2c.next_event_cycle();
             self.i2c.advance(&mut self.bench.at(due));
         }
     }
@@ -95,11 +95,11 @@ impl Rig {
 fn a_transmission_takes_nine_periods_a_byte() {
     let mut rig = Rig::new();
     rig.set(CR1_START);
-    assert_eq!(rig.i2c.due(), PERIOD);
+    assert_eq!(rig.i2c.next_event_cycle(), PERIOD);
     rig.settle();
     assert_eq!((rig.read(SR1), rig.i2c.cr1 & CR1_START), (SR1_SB, 0));
     rig.write(DR, WRITE);
-    assert_eq!((rig.read(SR1), rig.i2c.due()), (0, 10 * PERIOD));
+    assert_eq!((rig.read(SR1), rig.i2c.next_event_cycle()), (0, 10 * PERIOD));
     rig.settle();
     rig.clear_address();
     assert_eq!((rig.read(SR1), rig.read(SR2)), (SR1_TXE, SR2_MSL | SR2_BUSY | SR2_TRA));
@@ -122,11 +122,11 @@ fn nobody_at_an_address() {
     let mut rig = Rig::new();
     rig.write(0x04, CR2_ITERREN);
     rig.address(0x33 << 1);
-    assert_eq!((rig.read(SR1), rig.i2c.outputs()), (SR1_AF, 2));
+    assert_eq!((rig.read(SR1), rig.i2c.interrupt_outputs()), (SR1_AF, 2));
     rig.write(SR1, !SR1_AF);
     rig.set(CR1_STOP);
     rig.settle();
-    assert_eq!((rig.read(SR1), rig.read(SR2), rig.i2c.outputs()), (0, 0, 0));
+    assert_eq!((rig.read(SR1), rig.read(SR2), rig.i2c.interrupt_outputs()), (0, 0, 0));
 }
 
 #[test]
@@ -185,14 +185,14 @@ fn a_stream_is_received_by_interrupts() {
     rig.set(CR1_ACK);
     rig.address_for_reading(7);
     rig.write(0x04, CR2_ITEVTEN | CR2_ITBUFEN);
-    assert_eq!(rig.i2c.outputs(), 1);
+    assert_eq!(rig.i2c.interrupt_outputs(), 1);
     rig.clear_address();
-    assert_eq!(rig.i2c.outputs(), 0);
+    assert_eq!(rig.i2c.interrupt_outputs(), 0);
     let mut bytes = Vec::new();
     for left in (0..4).rev() {
-        let due = rig.i2c.due();
+        let due = rig.i2c.next_event_cycle();
         rig.i2c.advance(&mut rig.bench.at(due));
-        assert_eq!(rig.i2c.outputs(), 1);
+        assert_eq!(rig.i2c.interrupt_outputs(), 1);
         if left == 1 {
             rig.clear(CR1_ACK);
             rig.set(CR1_STOP);
@@ -213,7 +213,7 @@ fn fast_mode_has_its_own_ratios() {
         rig.bench.core_hz *= 2;
         rig.write(0x1c, ccr);
         rig.set(CR1_START);
-        assert_eq!(rig.i2c.due(), 2 * period);
+        assert_eq!(rig.i2c.next_event_cycle(), 2 * period);
     }
 }
 

@@ -28,16 +28,16 @@ impl Rig {
     }
 
     fn write(&mut self, offset: u32, value: u32) {
-        self.i2c.write(offset, value, &mut self.bench.access());
+        self.i2c.write_register(offset, value, &mut self.bench.access());
     }
 
     fn read(&mut self, offset: u32) -> u32 {
-        self.i2c.read(offset, &mut self.bench.access())
+        self.i2c.read_register(offset, &mut self.bench.access())
     }
 
     fn settle(&mut self) {
-        while self.i2c.due() != NEVER {
-            let due = self.i2c.due();
+        while self.i2c.next_event_cycle() != NEVER {
+            let due = self.i2c.next_event_cycle();
             self.i2c.advance(&mut self.bench.at(due));
         }
     }
@@ -61,7 +61,7 @@ const fn bytes(count: u32) -> u32 {
 fn a_write_ends_by_itself() {
     let mut rig = Rig::new();
     rig.write(CR2, TARGET | bytes(3) | CR2_AUTOEND | CR2_START);
-    assert_eq!((rig.read(ISR), rig.i2c.due()), (ISR_TXE | ISR_BUSY, 10 * PERIOD));
+    assert_eq!((rig.read(ISR), rig.i2c.next_event_cycle()), (ISR_TXE | ISR_BUSY, 10 * PERIOD));
     rig.i2c.advance(&mut rig.bench.at(10 * PERIOD));
     assert_eq!((rig.read(ISR), rig.read(CR2) & CR2_START), (ISR_TXE | ISR_TXIS | ISR_BUSY, 0));
     rig.write(TXDR, 7);
@@ -135,16 +135,16 @@ fn an_address_alone_probes_a_device() {
 fn interrupts_follow_their_flags() {
     let mut rig = Rig::new();
     rig.write(0x00, CR1_PE | 1 << 1 | 1 << 6);
-    assert_eq!(rig.i2c.outputs(), 0);
+    assert_eq!(rig.i2c.interrupt_outputs(), 0);
     rig.write(CR2, TARGET | bytes(1) | CR2_START);
     rig.settle();
-    assert_eq!(rig.i2c.outputs(), 1);
+    assert_eq!(rig.i2c.interrupt_outputs(), 1);
     rig.write(TXDR, 7);
-    assert_eq!(rig.i2c.outputs(), 0);
+    assert_eq!(rig.i2c.interrupt_outputs(), 0);
     rig.settle();
-    assert_eq!(rig.i2c.outputs(), 1);
+    assert_eq!(rig.i2c.interrupt_outputs(), 1);
     rig.write(0x00, CR1_PE);
-    assert_eq!(rig.i2c.outputs(), 0);
+    assert_eq!(rig.i2c.interrupt_outputs(), 0);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn the_clock_the_prescaler_and_the_filter_pace_it() {
     rig.write(0x10, 3 << 28 | 19 << 8 | 9);
     rig.write(0x00, CR1_PE | 2 << 8);
     rig.write(CR2, TARGET | CR2_START);
-    assert_eq!(rig.i2c.due(), 10 * 4 * (30 * 4 + 8));
+    assert_eq!(rig.i2c.next_event_cycle(), 10 * 4 * (30 * 4 + 8));
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn switching_off_forgets_the_transfer() {
     rig.write(CR2, TARGET | bytes(2) | CR2_START);
     rig.write(TXDR, 7);
     rig.write(0x00, 0);
-    assert_eq!((rig.read(ISR), rig.read(CR2) & CR2_START, rig.i2c.due()), (ISR_TXE, 0, NEVER));
+    assert_eq!((rig.read(ISR), rig.read(CR2) & CR2_START, rig.i2c.next_event_cycle()), (ISR_TXE, 0, NEVER));
     rig.i2c.reset();
     assert_eq!([0, 4, 8, 0x0c, 0x10, 0x14, 0x18, 0x20].map(|offset| rig.read(offset)), [0, 0, 0, 0, 0, 0, 1, 0]);
     rig.write(0x2c, 0);

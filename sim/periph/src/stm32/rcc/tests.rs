@@ -14,7 +14,7 @@ fn rcc(spec: &'static Spec) -> (Bench, Rcc) {
 
 fn write_all(rcc: &mut Rcc, bench: &mut Bench, writes: &[(u32, u32)]) {
     for &(offset, value) in writes {
-        rcc.write(offset, value, &mut bench.access());
+        rcc.write_register(offset, value, &mut bench.access());
     }
 }
 
@@ -37,7 +37,7 @@ fn registers_after_power_on() {
     ] {
         let (mut bench, mut rcc) = rcc(spec);
         for &(offset, want) in values {
-            assert_eq!(rcc.read(offset, &mut bench.access()), want, "{name} {offset:#x}");
+            assert_eq!(rcc.read_register(offset, &mut bench.access()), want, "{name} {offset:#x}");
         }
     }
 }
@@ -101,7 +101,7 @@ fn second_and_third_pll() {
         let (mut bench, mut rcc) = rcc(spec);
         write_all(&mut rcc, &mut bench, &[(0x84, i2s), (0, 0x83 | 1 << 26)]);
         assert_eq!(rcc.clocks().pll_hz[1], want.map(|mhz: u64| mhz * 1_000_000), "{name}");
-        assert_eq!(rcc.read(0, &mut bench.access()) >> 27 & 1, 1);
+        assert_eq!(rcc.read_register(0, &mut bench.access()) >> 27 & 1, 1);
     }
 }
 
@@ -114,14 +114,14 @@ fn running_pll_keeps_its_factors() {
         ("H7", &H7, 0x100_c025, 0x30, 0x0101_0281),
     ] {
         let (mut bench, mut rcc) = rcc(spec);
-        rcc.write(0, cr_on, &mut bench.access());
-        let before = rcc.read(register, &mut bench.access());
-        rcc.write(register, value, &mut bench.access());
-        assert_eq!(rcc.read(register, &mut bench.access()), before, "{name}");
+        rcc.write_register(0, cr_on, &mut bench.access());
+        let before = rcc.read_register(register, &mut bench.access());
+        rcc.write_register(register, value, &mut bench.access());
+        assert_eq!(rcc.read_register(register, &mut bench.access()), before, "{name}");
         let off = cr_on & !(1 << 24);
-        rcc.write(0, off, &mut bench.access());
-        rcc.write(register, value, &mut bench.access());
-        assert_eq!(rcc.read(register, &mut bench.access()), value, "{name}");
+        rcc.write_register(0, off, &mut bench.access());
+        rcc.write_register(register, value, &mut bench.access());
+        assert_eq!(rcc.read_register(register, &mut bench.access()), value, "{name}");
     }
 }
 
@@ -134,9 +134,9 @@ fn any_running_pll_keeps_the_source() {
         ("H7", &H7, 0x400_c025, 0x28, 0x0303_0302, 0x0302_0300),
     ] {
         let (mut bench, mut rcc) = rcc(spec);
-        rcc.write(0, cr_on, &mut bench.access());
-        rcc.write(register, value, &mut bench.access());
-        assert_eq!(rcc.read(register, &mut bench.access()), want, "{name}");
+        rcc.write_register(0, cr_on, &mut bench.access());
+        rcc.write_register(register, value, &mut bench.access());
+        assert_eq!(rcc.read_register(register, &mut bench.access()), want, "{name}");
     }
 }
 
@@ -145,19 +145,19 @@ fn start_up_takes_its_time_at_any_core_clock() {
     let mut bench = Bench::new();
     let start_up = StartUp { hse_ns: 1_000_000, ..StartUp::default() };
     let mut rcc = Rcc::new(&F4, Crystals { start_up, ..CRYSTALS });
-    rcc.write(0, 0x1_0083, &mut bench.access());
-    assert_eq!(rcc.due(), 16_000);
+    rcc.write_register(0, 0x1_0083, &mut bench.access());
+    assert_eq!(rcc.next_event_cycle(), 16_000);
     // Half way the core runs at half the speed.
     bench.core_hz /= 2;
     rcc.clocks_changed(&mut bench.at(8_000));
-    assert_eq!(rcc.due(), 12_000);
-    assert_eq!(rcc.read(0, &mut bench.at(11_999)) >> 17 & 1, 0);
-    assert_eq!(rcc.read(0, &mut bench.at(12_000)) >> 17 & 1, 1);
+    assert_eq!(rcc.next_event_cycle(), 12_000);
+    assert_eq!(rcc.read_register(0, &mut bench.at(11_999)) >> 17 & 1, 0);
+    assert_eq!(rcc.read_register(0, &mut bench.at(12_000)) >> 17 & 1, 1);
     // Switched off, the flag goes. Bypassed, it comes sooner.
-    rcc.write(0, 0x83, &mut bench.access());
-    assert_eq!(rcc.read(0, &mut bench.access()) >> 17 & 1, 0);
-    rcc.write(0, 0x5_0083, &mut bench.access());
-    assert_eq!(rcc.due(), 12_016);
+    rcc.write_register(0, 0x83, &mut bench.access());
+    assert_eq!(rcc.read_register(0, &mut bench.access()) >> 17 & 1, 0);
+    rcc.write_register(0, 0x5_0083, &mut bench.access());
+    assert_eq!(rcc.next_event_cycle(), 12_016);
 }
 
 #[test]
@@ -166,9 +166,9 @@ fn pll_waits_for_its_input() {
     let start_up = StartUp { hse_ns: 1_000_000, pll_ns: 100_000, ..CRYSTALS.start_up };
     let mut rcc = Rcc::new(&F4, Crystals { start_up, ..CRYSTALS });
     write_all(&mut rcc, &mut bench, &[(4, 0x2440_3010), (0, 0x101_0083)]);
-    assert_eq!(rcc.due(), 16_000);
+    assert_eq!(rcc.next_event_cycle(), 16_000);
     rcc.advance(&mut bench.at(16_000));
-    assert_eq!((rcc.pll_ready(), rcc.due()), (false, 17_600));
+    assert_eq!((rcc.pll_ready(), rcc.next_event_cycle()), (false, 17_600));
     rcc.advance(&mut bench.at(17_600));
     assert!(rcc.pll_ready());
 }
@@ -183,15 +183,15 @@ fn backup_domain_needs_its_key() {
     ] {
         let (mut bench, mut rcc) = rcc(spec);
         let bits = lse | ready | reset;
-        rcc.write(register, lse, &mut bench.access());
-        assert_eq!(rcc.read(register, &mut bench.access()) & bits, 0, "{name}");
+        rcc.write_register(register, lse, &mut bench.access());
+        assert_eq!(rcc.read_register(register, &mut bench.access()) & bits, 0, "{name}");
         rcc.set_backup_open(true);
-        rcc.write(register, lse, &mut bench.access());
-        assert_eq!(rcc.read(register, &mut bench.access()) & bits, lse | ready, "{name}");
+        rcc.write_register(register, lse, &mut bench.access());
+        assert_eq!(rcc.read_register(register, &mut bench.access()) & bits, lse | ready, "{name}");
         rcc.reset();
-        assert_eq!(rcc.read(register, &mut bench.access()) & bits, lse | ready, "{name}: survives a reset");
-        rcc.write(register, reset, &mut bench.access());
-        assert_eq!(rcc.read(register, &mut bench.access()) & bits, reset, "{name}");
+        assert_eq!(rcc.read_register(register, &mut bench.access()) & bits, lse | ready, "{name}: survives a reset");
+        rcc.write_register(register, reset, &mut bench.access());
+        assert_eq!(rcc.read_register(register, &mut bench.access()) & bits, reset, "{name}");
     }
 }
 
@@ -202,10 +202,10 @@ fn rtc_clock_selection() {
         rcc.set_backup_open(true);
         let lse = if register == 0x50 { 1 << 8 } else { 1 };
         for (code, want) in [(0, 0), (1, 32_768), (3, 0)] {
-            rcc.write(register, lse | 1 << enable | code << select, &mut bench.access());
+            rcc.write_register(register, lse | 1 << enable | code << select, &mut bench.access());
             assert_eq!(rcc.rtc_hz(), want, "{name} {code}");
         }
-        rcc.write(register, lse | 1 << select, &mut bench.access());
+        rcc.write_register(register, lse | 1 << select, &mut bench.access());
         assert_eq!(rcc.rtc_hz(), 0, "{name}: off");
     }
 }
@@ -219,13 +219,13 @@ fn reset_flags_accumulate_until_cleared() {
         ("H7", &H7, 0xd0, 16, 1 << 24 | 1 << 17, 0x00fa_0000),
     ] {
         let (mut bench, mut rcc) = rcc(spec);
-        let flags = |rcc: &mut Rcc, bench: &mut Bench| rcc.read(register, &mut bench.access()) & 0xfffe_0000;
+        let flags = |rcc: &mut Rcc, bench: &mut Bench| rcc.read_register(register, &mut bench.access()) & 0xfffe_0000;
         assert_eq!(flags(&mut rcc, &mut bench), after_power_on, "{name}");
         rcc.reset();
         rcc.note_cause(ResetCause::Software);
         assert_eq!(flags(&mut rcc, &mut bench), after_power_on | software, "{name}");
-        rcc.write(register, 1 << clear, &mut bench.access());
-        assert_eq!(rcc.read(register, &mut bench.access()), 0, "{name}");
+        rcc.write_register(register, 1 << clear, &mut bench.access());
+        assert_eq!(rcc.read_register(register, &mut bench.access()), 0, "{name}");
     }
 }
 
@@ -237,12 +237,16 @@ fn ready_interrupts() {
         ("H7", &H7, (0x60, 1 << 3), (0x64, 1 << 3), (0x68, 1 << 3)),
     ] {
         let (mut bench, mut rcc) = rcc(spec);
-        rcc.write(enable.0, enable.1, &mut bench.access());
-        let cr = rcc.read(0, &mut bench.access());
-        rcc.write(0, cr | 1 << 16, &mut bench.access());
-        assert_eq!((rcc.read(flags.0, &mut bench.access()) & 0xff, rcc.outputs()), (flags.1, 1), "{name}");
-        rcc.write(clear.0, clear.1, &mut bench.access());
-        assert_eq!((rcc.read(flags.0, &mut bench.access()) & 0xff, rcc.outputs()), (0, 0), "{name}");
+        rcc.write_register(enable.0, enable.1, &mut bench.access());
+        let cr = rcc.read_register(0, &mut bench.access());
+        rcc.write_register(0, cr | 1 << 16, &mut bench.access());
+        assert_eq!(
+            (rcc.read_register(flags.0, &mut bench.access()) & 0xff, rcc.interrupt_outputs()),
+            (flags.1, 1),
+            "{name}"
+        );
+        rcc.write_register(clear.0, clear.1, &mut bench.access());
+        assert_eq!((rcc.read_register(flags.0, &mut bench.access()) & 0xff, rcc.interrupt_outputs()), (0, 0), "{name}");
     }
 }
 
@@ -256,11 +260,11 @@ fn kernel_clock_multiplexers() {
         let (mut bench, mut rcc) = rcc(spec);
         rcc.set_backup_open(true);
         let (lse_register, lse, on) = if spec.backup.0 == 0x50 { (0x50, 1 << 8, 0x301) } else { (0x70, 1, 0) };
-        rcc.write(lse_register, lse, &mut bench.access());
-        let cr = rcc.read(0, &mut bench.access());
-        rcc.write(0, cr | on | if name.starts_with("H7") { 1 << 7 } else { 0 }, &mut bench.access());
+        rcc.write_register(lse_register, lse, &mut bench.access());
+        let cr = rcc.read_register(0, &mut bench.access());
+        rcc.write_register(0, cr | on | if name.starts_with("H7") { 1 << 7 } else { 0 }, &mut bench.access());
         for &(code, want) in codes {
-            rcc.write(register, code, &mut bench.access());
+            rcc.write_register(register, code, &mut bench.access());
             assert_eq!(rcc.kernel_hz(&rcc.clocks(), (register, 0), Bus::Apb2), want, "{name} {code}");
         }
     }
@@ -278,13 +282,13 @@ fn gates_and_their_reset_registers() {
     ] {
         let (mut bench, mut rcc) = rcc(spec);
         assert!(!rcc.is_enabled((enable, 5)) && !rcc.in_reset((enable, 5)), "{name}");
-        rcc.write(enable, 1 << 5, &mut bench.access());
+        rcc.write_register(enable, 1 << 5, &mut bench.access());
         assert!(rcc.is_enabled((enable, 5)) && rcc.is_enable_or_reset_register(enable), "{name}");
         if let Some(reset) = reset {
-            rcc.write(reset, 1 << 5, &mut bench.access());
+            rcc.write_register(reset, 1 << 5, &mut bench.access());
             assert!(rcc.in_reset((enable, 5)) && rcc.is_enable_or_reset_register(reset), "{name}");
         } else {
-            rcc.write(enable - 0x0c, 1 << 5, &mut bench.access());
+            rcc.write_register(enable - 0x0c, 1 << 5, &mut bench.access());
             assert!(!rcc.in_reset((enable, 5)), "{name}");
         }
     }

@@ -14,35 +14,35 @@ fn started() -> (Bench, Rtc) {
 
 fn unlock(rtc: &mut Rtc, bench: &mut Bench) {
     for key in KEYS {
-        rtc.write(0x24, key, &mut bench.access());
+        rtc.write_register(0x24, key, &mut bench.access());
     }
 }
 
 /// Sets date and time through the initialisation mode.
 fn set(rtc: &mut Rtc, bench: &mut Bench, dr: u32, tr: u32) {
     unlock(rtc, bench);
-    rtc.write(0x0c, INIT, &mut bench.access());
-    let due = rtc.due();
-    assert_eq!(rtc.read(0x0c, &mut bench.at(due)) & INITF, INITF);
-    rtc.write(0x04, dr, &mut bench.access());
-    rtc.write(0x00, tr, &mut bench.access());
-    rtc.write(0x0c, !INIT, &mut bench.access());
-    rtc.write(0x24, 0xff, &mut bench.access());
+    rtc.write_register(0x0c, INIT, &mut bench.access());
+    let due = rtc.next_event_cycle();
+    assert_eq!(rtc.read_register(0x0c, &mut bench.at(due)) & INITF, INITF);
+    rtc.write_register(0x04, dr, &mut bench.access());
+    rtc.write_register(0x00, tr, &mut bench.access());
+    rtc.write_register(0x0c, !INIT, &mut bench.access());
+    rtc.write_register(0x24, 0xff, &mut bench.access());
 }
 
 #[test]
 fn initialisation_takes_two_periods_and_stops_the_calendar() {
     let (mut bench, mut rtc) = started();
-    rtc.write(0x0c, INIT, &mut bench.access());
-    assert_eq!(rtc.read(0x0c, &mut bench.access()) & INIT, 0, "locked");
+    rtc.write_register(0x0c, INIT, &mut bench.access());
+    assert_eq!(rtc.read_register(0x0c, &mut bench.access()) & INIT, 0, "locked");
     unlock(&mut rtc, &mut bench);
-    rtc.write(0x0c, INIT, &mut bench.at(10_000));
-    assert_eq!(rtc.read(0x0c, &mut bench.at(11_999)) & INITF, 0);
-    assert_eq!(rtc.read(0x0c, &mut bench.at(12_000)) & INITF, INITF);
-    assert_eq!(rtc.read(0x00, &mut bench.at(CORE_HZ * 100)), 0);
-    rtc.write(0x0c, 0, &mut bench.access());
-    assert_eq!(rtc.read(0x0c, &mut bench.access()) & (INITF | INIT), 0);
-    assert_eq!(rtc.read(0x00, &mut bench.at(CORE_HZ * 103)), 3);
+    rtc.write_register(0x0c, INIT, &mut bench.at(10_000));
+    assert_eq!(rtc.read_register(0x0c, &mut bench.at(11_999)) & INITF, 0);
+    assert_eq!(rtc.read_register(0x0c, &mut bench.at(12_000)) & INITF, INITF);
+    assert_eq!(rtc.read_register(0x00, &mut bench.at(CORE_HZ * 100)), 0);
+    rtc.write_register(0x0c, 0, &mut bench.access());
+    assert_eq!(rtc.read_register(0x0c, &mut bench.access()) & (INITF | INIT), 0);
+    assert_eq!(rtc.read_register(0x00, &mut bench.at(CORE_HZ * 103)), 3);
 }
 
 #[test]
@@ -59,8 +59,8 @@ fn calendar_after_a_time() {
         let (mut bench, mut rtc) = started();
         set(&mut rtc, &mut bench, dr, tr);
         let later = bench.now + seconds * CORE_HZ + 10;
-        assert_eq!(rtc.read(0x00, &mut bench.at(later)), want_tr, "{dr:x} {tr:x}");
-        assert_eq!(rtc.read(0x04, &mut bench.access()), want_dr, "{dr:x} {tr:x}");
+        assert_eq!(rtc.read_register(0x00, &mut bench.at(later)), want_tr, "{dr:x} {tr:x}");
+        assert_eq!(rtc.read_register(0x04, &mut bench.access()), want_dr, "{dr:x} {tr:x}");
     }
 }
 
@@ -70,19 +70,19 @@ fn twelve_hour_format() {
         let (mut bench, mut rtc) = started();
         set(&mut rtc, &mut bench, 0x2101, hour << 16);
         unlock(&mut rtc, &mut bench);
-        rtc.write(0x08, FMT, &mut bench.access());
-        assert_eq!(rtc.read(0x00, &mut bench.access()) >> 16, want);
+        rtc.write_register(0x08, FMT, &mut bench.access());
+        assert_eq!(rtc.read_register(0x00, &mut bench.access()) >> 16, want);
     }
 }
 
 #[test]
 fn shadow_registers_follow_two_periods_after_rsf_is_cleared() {
     let (mut bench, mut rtc) = started();
-    assert_eq!(rtc.read(0x0c, &mut bench.at(2_000)) & RSF, RSF);
+    assert_eq!(rtc.read_register(0x0c, &mut bench.at(2_000)) & RSF, RSF);
     unlock(&mut rtc, &mut bench);
-    rtc.write(0x0c, !(RSF | INIT), &mut bench.access());
-    assert_eq!(rtc.read(0x0c, &mut bench.at(3_999)) & RSF, 0);
-    assert_eq!(rtc.read(0x0c, &mut bench.at(4_000)) & RSF, RSF);
+    rtc.write_register(0x0c, !(RSF | INIT), &mut bench.access());
+    assert_eq!(rtc.read_register(0x0c, &mut bench.at(3_999)) & RSF, 0);
+    assert_eq!(rtc.read_register(0x0c, &mut bench.at(4_000)) & RSF, RSF);
 }
 
 #[test]
@@ -92,43 +92,43 @@ fn without_a_clock_nothing_becomes_ready() {
     let mut rtc = Rtc::new();
     rtc.clocks_changed(&mut bench.access());
     unlock(&mut rtc, &mut bench);
-    rtc.write(0x0c, INIT, &mut bench.access());
-    assert_eq!((rtc.due(), rtc.read(0x0c, &mut bench.at(1 << 40)) & INITF), (NEVER, 0));
+    rtc.write_register(0x0c, INIT, &mut bench.access());
+    assert_eq!((rtc.next_event_cycle(), rtc.read_register(0x0c, &mut bench.at(1 << 40)) & INITF), (NEVER, 0));
 }
 
 #[test]
 fn prescalers_and_sub_seconds() {
     let (mut bench, mut rtc) = started();
     unlock(&mut rtc, &mut bench);
-    rtc.write(0x0c, INIT, &mut bench.access());
+    rtc.write_register(0x0c, INIT, &mut bench.access());
     rtc.advance(&mut bench.at(2_000));
     // A period of 1/32 s, 32 to a second.
-    rtc.write(0x10, 31, &mut bench.access());
-    rtc.write(0x10, 31 | 127 << 16, &mut bench.access());
-    assert_eq!(rtc.read(0x10, &mut bench.access()), 31 | 127 << 16);
-    rtc.write(0x0c, 0, &mut bench.access());
+    rtc.write_register(0x10, 31, &mut bench.access());
+    rtc.write_register(0x10, 31 | 127 << 16, &mut bench.access());
+    assert_eq!(rtc.read_register(0x10, &mut bench.access()), 31 | 127 << 16);
+    rtc.write_register(0x0c, 0, &mut bench.access());
     // 128 clock periods of 1000 cycles make one step of SSR.
-    assert_eq!(rtc.read(0x28, &mut bench.at(2_000 + 128_000)), 30);
-    assert_eq!(rtc.read(0x00, &mut bench.at(2_000 + 32 * 128_000)), 1);
+    assert_eq!(rtc.read_register(0x28, &mut bench.at(2_000 + 128_000)), 30);
+    assert_eq!(rtc.read_register(0x00, &mut bench.at(2_000 + 32 * 128_000)), 1);
 }
 
 #[test]
 fn keys_guard_all_but_the_backup_registers() {
     let (mut bench, mut rtc) = started();
     for (offset, open) in [(0x08, 0x40), (0x14, 0x1234), (0x1c, 7)] {
-        let before = rtc.read(offset, &mut bench.access());
-        rtc.write(offset, open, &mut bench.access());
-        assert_eq!(rtc.read(offset, &mut bench.access()), before, "{offset:#x}");
+        let before = rtc.read_register(offset, &mut bench.access());
+        rtc.write_register(offset, open, &mut bench.access());
+        assert_eq!(rtc.read_register(offset, &mut bench.access()), before, "{offset:#x}");
         unlock(&mut rtc, &mut bench);
-        rtc.write(offset, open, &mut bench.access());
-        assert_eq!(rtc.read(offset, &mut bench.access()), open, "{offset:#x}");
-        rtc.write(0x24, 0, &mut bench.access());
+        rtc.write_register(offset, open, &mut bench.access());
+        assert_eq!(rtc.read_register(offset, &mut bench.access()), open, "{offset:#x}");
+        rtc.write_register(0x24, 0, &mut bench.access());
     }
-    rtc.write(0x50, 0x5555, &mut bench.access());
-    assert_eq!(rtc.read(0x50, &mut bench.access()), 0x5555);
+    rtc.write_register(0x50, 0x5555, &mut bench.access());
+    assert_eq!(rtc.read_register(0x50, &mut bench.access()), 0x5555);
     assert_eq!(bench.effects.unmodelled, None);
     unlock(&mut rtc, &mut bench);
-    rtc.write(0x08, 1 << 10, &mut bench.access());
+    rtc.write_register(0x08, 1 << 10, &mut bench.access());
     assert_eq!(bench.effects.unmodelled, Some((8, true)));
 }
 

@@ -24,7 +24,7 @@ fn master(bench: &mut Bench, writes: &[(u32, u32)]) -> SpiH7 {
     let mut spi = SpiH7::new(16);
     spi.bus.attach(None, Memory::boxed());
     for &(offset, value) in [(CFG1, BYTES_BY_8), (CFG2, MASTER)].iter().chain(writes) {
-        spi.write(offset, value, &mut bench.access());
+        spi.write_register(offset, value, &mut bench.access());
     }
     spi
 }
@@ -32,28 +32,28 @@ fn master(bench: &mut Bench, writes: &[(u32, u32)]) -> SpiH7 {
 fn write(spi: &mut SpiH7, bench: &mut Bench, value: u32, bytes: u32) {
     let mut access = bench.access();
     access.bytes = bytes;
-    spi.write(TXDR, value, &mut access);
+    spi.write_register(TXDR, value, &mut access);
 }
 
 fn read(spi: &mut SpiH7, bench: &mut Bench, bytes: u32) -> u32 {
     let mut access = bench.access();
     access.bytes = bytes;
-    spi.read(RXDR, &mut access)
+    spi.read_register(RXDR, &mut access)
 }
 
 /// Lets all frames end, and returns the cycles at which they did.
 fn run(spi: &mut SpiH7, bench: &mut Bench) -> Vec<u64> {
     let mut ends = Vec::new();
-    while spi.due() != NEVER {
-        ends.push(spi.due());
-        let due = spi.due();
+    while spi.next_event_cycle() != NEVER {
+        ends.push(spi.next_event_cycle());
+        let due = spi.next_event_cycle();
         spi.advance(&mut bench.at(due));
     }
     ends
 }
 
 fn status(spi: &mut SpiH7, bench: &mut Bench) -> u32 {
-    spi.read(SR, &mut bench.access())
+    spi.read_register(SR, &mut bench.access())
 }
 
 #[test]
@@ -62,9 +62,9 @@ fn registers_after_reset() {
     let mut spi = master(&mut bench, &[(CR2, 5), (CR1, GO)]);
     spi.reset();
     for (offset, value) in [(CR1, 0), (CR2, 0), (CFG1, 0x0007_0007), (CFG2, 0), (IER, 0), (SR, 0x1002), (0x40, 0x107)] {
-        assert_eq!(spi.read(offset, &mut bench.access()), value, "{offset:#x}");
+        assert_eq!(spi.read_register(offset, &mut bench.access()), value, "{offset:#x}");
     }
-    assert_eq!((spi.due(), bench.effects.unmodelled), (NEVER, None));
+    assert_eq!((spi.next_event_cycle(), bench.effects.unmodelled), (NEVER, None));
 }
 
 #[test]
@@ -73,9 +73,9 @@ fn transfer_of_a_known_length() {
     let mut spi = master(&mut bench, &[(CR2, 3), (CR1, ON)]);
     write(&mut spi, &mut bench, 0x11, 1);
     write(&mut spi, &mut bench, 0x22, 1);
-    assert_eq!((spi.due(), status(&mut spi, &mut bench)), (NEVER, SR_TXP), "it waits for CSTART");
-    spi.write(CR1, GO, &mut bench.access());
-    assert_eq!((spi.due(), status(&mut spi, &mut bench)), (64, 3 << 16 | SR_TXP));
+    assert_eq!((spi.next_event_cycle(), status(&mut spi, &mut bench)), (NEVER, SR_TXP), "it waits for CSTART");
+    spi.write_register(CR1, GO, &mut bench.access());
+    assert_eq!((spi.next_event_cycle(), status(&mut spi, &mut bench)), (64, 3 << 16 | SR_TXP));
     write(&mut spi, &mut bench, 0x33, 1);
     assert_eq!(status(&mut spi, &mut bench), 3 << 16 | SR_TXTF, "all are written");
     write(&mut spi, &mut bench, 0x44, 1);
@@ -83,16 +83,16 @@ fn transfer_of_a_known_length() {
     assert_eq!(status(&mut spi, &mut bench), 2 << 16 | 1 << 13 | SR_TXTF | SR_RXP);
     assert_eq!(run(&mut spi, &mut bench), [128, 192]);
     assert_eq!(status(&mut spi, &mut bench), 3 << 13 | SR_TXTF | SR_RXP | SR_EOT | SR_TXC);
-    assert_eq!(spi.read(CR1, &mut bench.access()), ON, "CSTART falls with the end");
+    assert_eq!(spi.read_register(CR1, &mut bench.access()), ON, "CSTART falls with the end");
     assert_eq!([0; 3].map(|_| read(&mut spi, &mut bench, 1)), [0, 0x11, 0x22]);
-    spi.write(IFCR, SR_EOT | SR_TXTF, &mut bench.access());
+    spi.write_register(IFCR, SR_EOT | SR_TXTF, &mut bench.access());
     assert_eq!(status(&mut spi, &mut bench), SR_TXC);
     // The next one begins as the SPI is enabled again.
-    spi.write(CR1, 0, &mut bench.access());
-    spi.write(CR1, GO, &mut bench.access());
-    assert_eq!((spi.due(), status(&mut spi, &mut bench)), (NEVER, 3 << 16 | SR_TXP));
+    spi.write_register(CR1, 0, &mut bench.access());
+    spi.write_register(CR1, GO, &mut bench.access());
+    assert_eq!((spi.next_event_cycle(), status(&mut spi, &mut bench)), (NEVER, 3 << 16 | SR_TXP));
     write(&mut spi, &mut bench, 0x55, 1);
-    assert_eq!(spi.due(), 192 + 64);
+    assert_eq!(spi.next_event_cycle(), 192 + 64);
 }
 
 #[test]
@@ -104,13 +104,13 @@ fn endless_transfer_pauses_without_data_and_is_suspended() {
     write(&mut spi, &mut bench, 1, 1);
     write(&mut spi, &mut bench, 2, 1);
     assert_eq!(status(&mut spi, &mut bench) & SR_TXC, 0);
-    spi.write(CR1, GO | CR1_CSUSP, &mut bench.at(300));
+    spi.write_register(CR1, GO | CR1_CSUSP, &mut bench.at(300));
     assert_eq!(status(&mut spi, &mut bench) & SR_SUSP, 0, "the frame goes on");
     assert_eq!(run(&mut spi, &mut bench), [320]);
-    assert_eq!((status(&mut spi, &mut bench) & SR_SUSP, spi.read(CR1, &mut bench.access())), (SR_SUSP, ON));
-    spi.write(IFCR, SR_SUSP, &mut bench.access());
-    spi.write(CR1, GO, &mut bench.at(400));
-    assert_eq!((spi.due(), status(&mut spi, &mut bench) & SR_SUSP), (464, 0));
+    assert_eq!((status(&mut spi, &mut bench) & SR_SUSP, spi.read_register(CR1, &mut bench.access())), (SR_SUSP, ON));
+    spi.write_register(IFCR, SR_SUSP, &mut bench.access());
+    spi.write_register(CR1, GO, &mut bench.at(400));
+    assert_eq!((spi.next_event_cycle(), status(&mut spi, &mut bench) & SR_SUSP), (464, 0));
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn frames_by_their_size_and_the_access() {
         // One more frame brings the last of them back.
         let mut access = bench.access();
         access.bytes = spi.frame_bytes() as u32;
-        spi.write(TXDR, 0, &mut access);
+        spi.write_register(TXDR, 0, &mut access);
         let ends: Vec<u64> = (1..=frames.len() as u64 + 1).map(|n| n * cycles).collect();
         assert_eq!(run(&mut spi, &mut bench), ends, "{size} {bytes}");
         let one = spi.frame_bytes() as u32;
@@ -152,7 +152,7 @@ fn packets_and_levels_of_the_fifos() {
         write(&mut spi, &mut bench, written, 1);
         assert_eq!(status(&mut spi, &mut bench) & SR_TXP != 0, written <= 12, "{written}");
     }
-    spi.write(CR1, GO, &mut bench.access());
+    spi.write_register(CR1, GO, &mut bench.access());
     for received in 1..=5 {
         spi.advance(&mut bench.at(64 * received));
         let want = (u32::from(received >= 4), received as u32 % 4, u32::from(received >= 4));
@@ -166,7 +166,7 @@ fn small_fifo_of_spi4_to_6() {
     let mut bench = Bench::new();
     let mut spi = SpiH7::new(8);
     for (offset, value) in [(CFG1, BYTES_BY_8), (CFG2, MASTER), (CR1, ON)] {
-        spi.write(offset, value, &mut bench.access());
+        spi.write_register(offset, value, &mut bench.access());
     }
     (0..8).for_each(|n| write(&mut spi, &mut bench, n, 1));
     assert_eq!(status(&mut spi, &mut bench) & SR_TXP, 0);
@@ -178,14 +178,14 @@ fn full_receiver_overruns_or_holds_the_master() {
         let mut bench = Bench::new();
         let mut spi = master(&mut bench, &[(CR1, GO | masrx)]);
         for _ in 0..5 {
-            spi.write(TXDR, 0x0403_0201, &mut bench.access());
+            spi.write_register(TXDR, 0x0403_0201, &mut bench.access());
             run(&mut spi, &mut bench);
         }
         assert_eq!(status(&mut spi, &mut bench) & SR_OVR != 0, overruns);
         assert_eq!(spi.tx.len(), if overruns { 0 } else { 4 });
         read(&mut spi, &mut bench, 1);
-        assert_eq!(spi.due() == NEVER, overruns);
-        spi.write(IFCR, SR_OVR, &mut bench.access());
+        assert_eq!(spi.next_event_cycle() == NEVER, overruns);
+        spi.write_register(IFCR, SR_OVR, &mut bench.access());
         assert_eq!(status(&mut spi, &mut bench) & SR_OVR, 0);
     }
 }
@@ -198,7 +198,7 @@ fn directions_of_the_line() {
     {
         let mut bench = Bench::new();
         let mut spi = master(&mut bench, &[(CFG2, MASTER | comm << 17), (CR2, 1), (CR1, GO | hddir)]);
-        assert_eq!(spi.due() == NEVER, sends, "{comm}");
+        assert_eq!(spi.next_event_cycle() == NEVER, sends, "{comm}");
         write(&mut spi, &mut bench, 7, 1);
         run(&mut spi, &mut bench);
         let status = status(&mut spi, &mut bench);
@@ -210,7 +210,7 @@ fn directions_of_the_line() {
 fn idle_periods_between_frames_and_before_the_first() {
     let mut bench = Bench::new();
     let mut spi = master(&mut bench, &[(CFG2, MASTER | CFG2_SSOE | 2 << 4 | 3), (CR1, ON), (TXDR, 0x4433_2211)]);
-    spi.write(CR1, GO, &mut bench.access());
+    spi.write_register(CR1, GO, &mut bench.access());
     assert_eq!(run(&mut spi, &mut bench), [88, 168, 248, 328]);
 }
 
@@ -223,22 +223,22 @@ fn kernel_clock_paces_it() {
     // Without a clock nothing is sent until it comes.
     bench.clock_hz = 0;
     write(&mut spi, &mut bench, 1, 1);
-    assert_eq!(spi.due(), NEVER);
+    assert_eq!(spi.next_event_cycle(), NEVER);
     bench.clock_hz = 16_000_000;
     spi.clocks_changed(&mut bench.at(2000));
-    assert_eq!(spi.due(), 2000 + 256);
+    assert_eq!(spi.next_event_cycle(), 2000 + 256);
 }
 
 #[test]
 fn a_master_that_is_selected_is_disabled() {
     let mut bench = Bench::new();
     let mut spi = master(&mut bench, &[(CR1, CR1_SPE)]);
-    assert_eq!((spi.read(CR1, &mut bench.access()), status(&mut spi, &mut bench) & SR_MODF), (0, SR_MODF));
+    assert_eq!((spi.read_register(CR1, &mut bench.access()), status(&mut spi, &mut bench) & SR_MODF), (0, SR_MODF));
     write(&mut spi, &mut bench, 1, 1);
     assert!(spi.tx.is_empty(), "a disabled SPI takes nothing");
-    spi.write(IFCR, SR_MODF, &mut bench.access());
-    spi.write(CR1, ON, &mut bench.access());
-    assert_eq!((spi.read(CR1, &mut bench.access()), status(&mut spi, &mut bench) & SR_MODF), (ON, 0));
+    spi.write_register(IFCR, SR_MODF, &mut bench.access());
+    spi.write_register(CR1, ON, &mut bench.access());
+    assert_eq!((spi.read_register(CR1, &mut bench.access()), status(&mut spi, &mut bench) & SR_MODF), (ON, 0));
 }
 
 #[test]
@@ -255,13 +255,13 @@ fn interrupts() {
     ] {
         let mut bench = Bench::new();
         let mut spi = master(&mut bench, &[(CR2, 1), (IER, enable), (CR1, ON)]);
-        assert_eq!(spi.outputs(), idle, "{enable:#x}");
+        assert_eq!(spi.interrupt_outputs(), idle, "{enable:#x}");
         write(&mut spi, &mut bench, 1, 1);
-        spi.write(CR1, GO, &mut bench.access());
+        spi.write_register(CR1, GO, &mut bench.access());
         if enable == IER_EOTIE {
-            assert_eq!(spi.outputs(), 0, "TXC is low during the transfer");
+            assert_eq!(spi.interrupt_outputs(), 0, "TXC is low during the transfer");
         }
         run(&mut spi, &mut bench);
-        assert_eq!(spi.outputs(), ended, "{enable:#x}");
+        assert_eq!(spi.interrupt_outputs(), ended, "{enable:#x}");
     }
 }

@@ -11,14 +11,14 @@ fn timer(kind: TimerKind, bench: &mut Bench, writes: &[(u32, u32)]) -> Timer {
     let mut timer = Timer::new(kind);
     timer.clocks_changed(&mut bench.at(0));
     for &(offset, value) in writes {
-        timer.write(offset, value, &mut bench.access());
+        timer.write_register(offset, value, &mut bench.access());
     }
     timer
 }
 
 /// The block's clock equals the core's, so that ticks are cycles. CNT_EN is one cycle late.
 fn count(timer: &mut Timer, bench: &mut Bench, cycle: u64) -> u32 {
-    timer.read(0x24, &mut bench.at(cycle))
+    timer.read_register(0x24, &mut bench.at(cycle))
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn flags_by_cycle() {
         let mut bench = Bench::new();
         let mut timer = timer(GENERAL, &mut bench, setup);
         for &(cycle, want) in samples {
-            assert_eq!(timer.read(0x10, &mut bench.at(cycle)), want, "{setup:x?} at {cycle}");
+            assert_eq!(timer.read_register(0x10, &mut bench.at(cycle)), want, "{setup:x?} at {cycle}");
         }
     }
 }
@@ -82,9 +82,12 @@ fn flags_by_cycle() {
 fn overflows_set_their_flags_without_observation() {
     let mut bench = Bench::new();
     let mut timer = timer(GENERAL, &mut bench, &[(0x2c, 9), (0x34, 3), (0x00, 1)]);
-    assert_eq!(timer.read(0x10, &mut bench.at(6)) & 2, 2);
-    timer.write(0x10, 0, &mut bench.access());
-    assert_eq!((timer.read(0x10, &mut bench.at(1_000_002)) & 3, count(&mut timer, &mut bench, 1_000_002)), (3, 1));
+    assert_eq!(timer.read_register(0x10, &mut bench.at(6)) & 2, 2);
+    timer.write_register(0x10, 0, &mut bench.access());
+    assert_eq!(
+        (timer.read_register(0x10, &mut bench.at(1_000_002)) & 3, count(&mut timer, &mut bench, 1_000_002)),
+        (3, 1)
+    );
 }
 
 #[test]
@@ -92,42 +95,45 @@ fn due_only_for_enabled_flags() {
     let mut bench = Bench::new();
     let setup = [(0x2c, 99), (0x34, 30), (0x38, 50), (0x00, 1)];
     let mut timer = timer(GENERAL, &mut bench, &setup);
-    assert_eq!(timer.due(), NEVER);
-    timer.write(0x0c, 1, &mut bench.access());
-    assert_eq!(timer.due(), 101);
-    timer.write(0x0c, 1 | 1 << 2, &mut bench.access());
-    assert_eq!(timer.due(), 51);
+    assert_eq!(timer.next_event_cycle(), NEVER);
+    timer.write_register(0x0c, 1, &mut bench.access());
+    assert_eq!(timer.next_event_cycle(), 101);
+    timer.write_register(0x0c, 1 | 1 << 2, &mut bench.access());
+    assert_eq!(timer.next_event_cycle(), 51);
     timer.advance(&mut bench.at(51));
-    assert_eq!((timer.outputs(), timer.due()), (8, 101));
+    assert_eq!((timer.interrupt_outputs(), timer.next_event_cycle()), (8, 101));
     timer.advance(&mut bench.at(101));
     // Both flags up: nothing more to tell.
-    assert_eq!((timer.outputs(), timer.due()), (8 | 2, NEVER));
-    timer.write(0x10, !5, &mut bench.at(120));
-    assert_eq!((timer.outputs(), timer.due()), (0, 151));
+    assert_eq!((timer.interrupt_outputs(), timer.next_event_cycle()), (8 | 2, NEVER));
+    timer.write_register(0x10, !5, &mut bench.at(120));
+    assert_eq!((timer.interrupt_outputs(), timer.next_event_cycle()), (0, 151));
 }
 
 #[test]
 fn preload_takes_effect_with_the_update() {
     let mut bench = Bench::new();
     let mut timer = timer(GENERAL, &mut bench, &[(0x2c, 9), (0x18, 8), (0x34, 5), (0x00, 0x81)]);
-    timer.write(0x2c, 4, &mut bench.at(3));
-    timer.write(0x28, 1, &mut bench.access());
-    timer.write(0x34, 2, &mut bench.access());
-    assert_eq!((timer.read(0x2c, &mut bench.access()), timer.read(0x28, &mut bench.access())), (4, 1));
+    timer.write_register(0x2c, 4, &mut bench.at(3));
+    timer.write_register(0x28, 1, &mut bench.access());
+    timer.write_register(0x34, 2, &mut bench.access());
+    assert_eq!(
+        (timer.read_register(0x2c, &mut bench.access()), timer.read_register(0x28, &mut bench.access())),
+        (4, 1)
+    );
     // The running period ends at 9 with the old prescaler, the next has 5 ticks of two cycles.
     for (cycle, want) in [(10, 9), (11, 0), (13, 1), (19, 4), (20, 4), (21, 0)] {
         assert_eq!(count(&mut timer, &mut bench, cycle), want, "at {cycle}");
     }
-    timer.write(0x10, 0, &mut bench.at(21));
-    assert_eq!(timer.read(0x10, &mut bench.at(24)) & 2, 0);
-    assert_eq!(timer.read(0x10, &mut bench.at(25)) & 2, 2);
+    timer.write_register(0x10, 0, &mut bench.at(21));
+    assert_eq!(timer.read_register(0x10, &mut bench.at(24)) & 2, 0);
+    assert_eq!(timer.read_register(0x10, &mut bench.at(25)) & 2, 2);
 }
 
 #[test]
 fn without_preload_the_period_changes_at_once() {
     let mut bench = Bench::new();
     let mut timer = timer(GENERAL, &mut bench, &[(0x2c, 99), (0x00, 1)]);
-    timer.write(0x2c, 9, &mut bench.at(6));
+    timer.write_register(0x2c, 9, &mut bench.at(6));
     assert_eq!((count(&mut timer, &mut bench, 10), count(&mut timer, &mut bench, 11)), (9, 0));
 }
 
@@ -135,9 +141,9 @@ fn without_preload_the_period_changes_at_once() {
 fn one_pulse_stops_at_the_update() {
     let mut bench = Bench::new();
     let mut timer = timer(BASIC, &mut bench, &[(0x2c, 9), (0x0c, 1), (0x00, 9)]);
-    assert_eq!(timer.due(), 11);
+    assert_eq!(timer.next_event_cycle(), 11);
     timer.advance(&mut bench.at(11));
-    assert_eq!((timer.outputs(), timer.read(0x00, &mut bench.access())), (2, 8));
+    assert_eq!((timer.interrupt_outputs(), timer.read_register(0x00, &mut bench.access())), (2, 8));
     assert_eq!(count(&mut timer, &mut bench, 500), 0);
 }
 
@@ -146,8 +152,8 @@ fn update_generation() {
     for (cr1, flag) in [(1, 1), (1 | 4, 0), (1 | 2, 0)] {
         let mut bench = Bench::new();
         let mut timer = timer(GENERAL, &mut bench, &[(0x2c, 9999), (0x00, cr1), (0x28, 9)]);
-        timer.write(0x14, 1, &mut bench.at(100));
-        assert_eq!(timer.read(0x10, &mut bench.access()) & 1, flag, "CR1 {cr1}");
+        timer.write_register(0x14, 1, &mut bench.at(100));
+        assert_eq!(timer.read_register(0x10, &mut bench.access()) & 1, flag, "CR1 {cr1}");
         // The counter restarts. The prescaler is loaded unless UDIS forbids it.
         let want = if cr1 & 2 == 0 { 10 } else { 100 };
         assert_eq!(count(&mut timer, &mut bench, 200), want, "CR1 {cr1}");
@@ -160,11 +166,11 @@ fn repetition_counter_divides_the_updates() {
     let mut timer = timer(ADVANCED, &mut bench, &[(0x2c, 9), (0x30, 2), (0x14, 1), (0x10, 0), (0x0c, 1), (0x00, 1)]);
     let mut updates = Vec::new();
     for _ in 0..7 {
-        let due = timer.due();
+        let due = timer.next_event_cycle();
         timer.advance(&mut bench.at(due));
-        if timer.read(0x10, &mut bench.access()) & 1 != 0 {
+        if timer.read_register(0x10, &mut bench.access()) & 1 != 0 {
             updates.push(due);
-            timer.write(0x10, 0, &mut bench.access());
+            timer.write_register(0x10, 0, &mut bench.access());
         }
     }
     assert_eq!(updates, [31, 61]);
@@ -176,7 +182,7 @@ fn wide_counter_and_flag_copy() {
     let mut timer = timer(WIDE, &mut bench, &[(0x24, 0xffff_0000), (0x00, 1)]);
     assert_eq!(count(&mut timer, &mut bench, 0x1_0000), 0xffff_ffff);
     assert_eq!(count(&mut timer, &mut bench, 0x1_0001), 0);
-    timer.write(0x00, 1 | UIFREMAP, &mut bench.access());
+    timer.write_register(0x00, 1 | UIFREMAP, &mut bench.access());
     assert_eq!(count(&mut timer, &mut bench, 0x1_0003), 0x8000_0002);
 }
 
@@ -184,9 +190,9 @@ fn wide_counter_and_flag_copy() {
 fn stop_keeps_the_count_and_a_new_clock_the_time() {
     let mut bench = Bench::new();
     let mut timer = timer(GENERAL, &mut bench, &[(0x00, 1)]);
-    timer.write(0x00, 0, &mut bench.at(51));
+    timer.write_register(0x00, 0, &mut bench.at(51));
     assert_eq!(count(&mut timer, &mut bench, 500), 50);
-    timer.write(0x00, 1, &mut bench.access());
+    timer.write_register(0x00, 1, &mut bench.access());
     assert_eq!(count(&mut timer, &mut bench, 511), 60);
     // The core runs four times as fast: four cycles to a tick.
     bench.core_hz *= 4;
@@ -201,9 +207,9 @@ fn stop_keeps_the_count_and_a_new_clock_the_time() {
 fn software_flags_and_lines() {
     let mut bench = Bench::new();
     let mut timer = timer(ADVANCED, &mut bench, &[(0x0c, 0xff), (0x14, 0xfe)]);
-    assert_eq!((timer.read(0x10, &mut bench.access()), timer.outputs()), (0xfe, 0b1101));
-    timer.write(0x10, 0x80, &mut bench.access());
-    assert_eq!((timer.read(0x10, &mut bench.access()), timer.outputs()), (0x80, 1));
+    assert_eq!((timer.read_register(0x10, &mut bench.access()), timer.interrupt_outputs()), (0xfe, 0b1101));
+    timer.write_register(0x10, 0x80, &mut bench.access());
+    assert_eq!((timer.read_register(0x10, &mut bench.access()), timer.interrupt_outputs()), (0x80, 1));
 }
 
 #[test]
@@ -223,8 +229,8 @@ fn basic_timers_have_no_channels() {
         (0x34, 0),
         (0x44, 0),
     ] {
-        timer.write(offset, 0xffff_ffff, &mut bench.access());
-        assert_eq!(timer.read(offset, &mut bench.access()), want, "offset {offset:#x}");
+        timer.write_register(offset, 0xffff_ffff, &mut bench.access());
+        assert_eq!(timer.read_register(offset, &mut bench.access()), want, "offset {offset:#x}");
     }
     assert_eq!(bench.effects.unmodelled, None);
 }

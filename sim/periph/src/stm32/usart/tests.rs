@@ -9,8 +9,8 @@ const LOW_POWER: UsartLayout = UsartLayout::V2 { fifo: false, low_power: true };
 fn port(layout: UsartLayout, bench: &mut Bench) -> Usart {
     let mut usart = Usart::new(3, layout, false);
     let (brr, cr1, on) = registers(layout);
-    usart.write(brr, 100, &mut bench.at(0));
-    usart.write(cr1, on | RE | TE, &mut bench.access());
+    usart.write_register(brr, 100, &mut bench.at(0));
+    usart.write_register(cr1, on | RE | TE, &mut bench.access());
     usart.advance(&mut bench.at(1000));
     assert!(!usart.busy());
     usart
@@ -38,11 +38,11 @@ fn frame_times() {
         let mut bench = Bench::new();
         let mut usart = port(layout, &mut bench);
         let (brr_at, cr1_at, on) = registers(layout);
-        usart.write(brr_at, brr, &mut bench.access());
-        usart.write(cr1_at, on | TE | cr1, &mut bench.access());
-        usart.write(if layout == V1 { 0x10 } else { 0x04 }, cr2, &mut bench.access());
-        usart.write(if layout == V1 { 0x04 } else { 0x28 }, 0x55, &mut bench.access());
-        assert_eq!(usart.due(), 1000 + want, "{layout:?} {cr1:#x} {cr2:#x} {brr:#x}");
+        usart.write_register(brr_at, brr, &mut bench.access());
+        usart.write_register(cr1_at, on | TE | cr1, &mut bench.access());
+        usart.write_register(if layout == V1 { 0x10 } else { 0x04 }, cr2, &mut bench.access());
+        usart.write_register(if layout == V1 { 0x04 } else { 0x28 }, 0x55, &mut bench.access());
+        assert_eq!(usart.next_event_cycle(), 1000 + want, "{layout:?} {cr1:#x} {cr2:#x} {brr:#x}");
     }
 }
 
@@ -50,9 +50,9 @@ fn frame_times() {
 fn prescaler_of_the_h7() {
     let mut bench = Bench::new();
     let mut usart = port(V2, &mut bench);
-    usart.write(0x2c, 5, &mut bench.access());
-    usart.write(0x28, 1, &mut bench.access());
-    assert_eq!(usart.due(), 1000 + 10 * 100 * 10);
+    usart.write_register(0x2c, 5, &mut bench.access());
+    usart.write_register(0x28, 1, &mut bench.access());
+    assert_eq!(usart.next_event_cycle(), 1000 + 10 * 100 * 10);
 }
 
 #[test]
@@ -60,11 +60,12 @@ fn transmit_flags_by_cycle() {
     for (layout, status, data) in [(V1, 0x00, 0x04), (V2, 0x1c, 0x28)] {
         let mut bench = Bench::new();
         let mut usart = port(layout, &mut bench);
-        let flags = |usart: &mut Usart, bench: &mut Bench, at: u64| usart.read(status, &mut bench.at(at)) & (TXE | TC);
+        let flags =
+            |usart: &mut Usart, bench: &mut Bench, at: u64| usart.read_register(status, &mut bench.at(at)) & (TXE | TC);
         assert_eq!(flags(&mut usart, &mut bench, 1000), TXE | TC);
-        usart.write(data, u32::from(b'a'), &mut bench.access());
+        usart.write_register(data, u32::from(b'a'), &mut bench.access());
         assert_eq!(flags(&mut usart, &mut bench, 1001), TXE, "the byte moved to the shift register");
-        usart.write(data, u32::from(b'b'), &mut bench.access());
+        usart.write_register(data, u32::from(b'b'), &mut bench.access());
         assert_eq!(flags(&mut usart, &mut bench, 1999), 0, "{layout:?}");
         assert_eq!(flags(&mut usart, &mut bench, 2000), TXE);
         assert_eq!(flags(&mut usart, &mut bench, 2999), TXE);
@@ -77,9 +78,9 @@ fn transmit_flags_by_cycle() {
 fn transmitter_starts_with_an_idle_frame() {
     let mut bench = Bench::new();
     let mut usart = Usart::new(1, V1, false);
-    usart.write(0x08, 100, &mut bench.access());
-    usart.write(0x0c, 1 << 13 | TE, &mut bench.access());
-    usart.write(0x04, 0x41, &mut bench.at(10));
+    usart.write_register(0x08, 100, &mut bench.access());
+    usart.write_register(0x0c, 1 << 13 | TE, &mut bench.access());
+    usart.write_register(0x04, 0x41, &mut bench.at(10));
     usart.advance(&mut bench.at(1000));
     assert!(bench.effects.uart_tx.is_empty());
     usart.advance(&mut bench.at(2000));
@@ -91,14 +92,14 @@ fn first_layout_clears_tc_by_status_then_data_or_by_zero() {
     let mut bench = Bench::new();
     let mut usart = port(V1, &mut bench);
     // Data without reading the status leaves TC.
-    usart.write(0x04, 1, &mut bench.access());
+    usart.write_register(0x04, 1, &mut bench.access());
     assert_eq!(usart.register(0) & TC, TC);
-    usart.read(0x00, &mut bench.access());
-    usart.write(0x04, 2, &mut bench.access());
+    usart.read_register(0x00, &mut bench.access());
+    usart.write_register(0x04, 2, &mut bench.access());
     assert_eq!(usart.register(0) & TC, 0);
     usart.advance(&mut bench.at(3000));
     assert_eq!(usart.register(0) & TC, TC);
-    usart.write(0x00, !TC, &mut bench.access());
+    usart.write_register(0x00, !TC, &mut bench.access());
     assert_eq!(usart.register(0) & TC, 0);
 }
 
@@ -108,18 +109,18 @@ fn received_bytes_come_at_line_speed() {
         let mut bench = Bench::new();
         let mut usart = port(layout, &mut bench);
         usart.host_push(b"xyz");
-        assert_eq!(usart.due(), 0);
+        assert_eq!(usart.next_event_cycle(), 0);
         usart.advance(&mut bench.at(1000));
-        assert_eq!(usart.due(), 2000);
-        assert_eq!(usart.read(status, &mut bench.at(1999)) & RXNE, 0);
-        assert_eq!(usart.read(status, &mut bench.at(2000)) & RXNE, RXNE);
+        assert_eq!(usart.next_event_cycle(), 2000);
+        assert_eq!(usart.read_register(status, &mut bench.at(1999)) & RXNE, 0);
+        assert_eq!(usart.read_register(status, &mut bench.at(2000)) & RXNE, RXNE);
         // The host waits until the receiver has room.
         usart.advance(&mut bench.at(9000));
         assert_eq!(usart.host_pending(), 2);
-        assert_eq!(usart.read(data, &mut bench.access()), u32::from(b'x'));
-        assert_eq!(usart.read(status, &mut bench.at(9999)) & RXNE, 0);
-        assert_eq!(usart.read(status, &mut bench.at(10_000)) & (RXNE | ORE), RXNE);
-        assert_eq!(usart.read(data, &mut bench.access()), u32::from(b'y'));
+        assert_eq!(usart.read_register(data, &mut bench.access()), u32::from(b'x'));
+        assert_eq!(usart.read_register(status, &mut bench.at(9999)) & RXNE, 0);
+        assert_eq!(usart.read_register(status, &mut bench.at(10_000)) & (RXNE | ORE), RXNE);
+        assert_eq!(usart.read_register(data, &mut bench.access()), u32::from(b'y'));
     }
 }
 
@@ -132,14 +133,14 @@ fn overrun_and_its_two_ways_to_clear() {
         usart.host_push(b"ab");
         usart.advance(&mut bench.at(1000));
         usart.advance(&mut bench.at(3000));
-        assert_eq!(usart.read(status, &mut bench.access()) & (ORE | RXNE), ORE | RXNE, "{layout:?}");
-        assert_eq!(usart.read(data, &mut bench.access()), u32::from(b'a'), "the old byte stays");
+        assert_eq!(usart.read_register(status, &mut bench.access()) & (ORE | RXNE), ORE | RXNE, "{layout:?}");
+        assert_eq!(usart.read_register(data, &mut bench.access()), u32::from(b'a'), "the old byte stays");
         if layout == V1 {
             assert_eq!(usart.register(0) & ORE, 0);
         } else {
-            assert_eq!(usart.read(status, &mut bench.access()) & ORE, ORE);
-            usart.write(0x20, ORE, &mut bench.access());
-            assert_eq!(usart.read(status, &mut bench.access()) & ORE, 0);
+            assert_eq!(usart.read_register(status, &mut bench.access()) & ORE, ORE);
+            usart.write_register(0x20, ORE, &mut bench.access());
+            assert_eq!(usart.read_register(status, &mut bench.access()) & ORE, 0);
         }
     }
 }
@@ -151,11 +152,11 @@ fn idle_line_one_frame_after_the_last_byte() {
     usart.host_push(b"a");
     usart.advance(&mut bench.at(1000));
     usart.advance(&mut bench.at(2000));
-    assert_eq!(usart.due(), 3000);
-    assert_eq!(usart.read(0x1c, &mut bench.at(2999)) & IDLE, 0);
-    assert_eq!(usart.read(0x1c, &mut bench.at(3000)) & IDLE, IDLE);
-    usart.write(0x20, IDLE, &mut bench.access());
-    assert_eq!((usart.read(0x1c, &mut bench.at(9000)) & IDLE, usart.due()), (0, NEVER));
+    assert_eq!(usart.next_event_cycle(), 3000);
+    assert_eq!(usart.read_register(0x1c, &mut bench.at(2999)) & IDLE, 0);
+    assert_eq!(usart.read_register(0x1c, &mut bench.at(3000)) & IDLE, IDLE);
+    usart.write_register(0x20, IDLE, &mut bench.access());
+    assert_eq!((usart.read_register(0x1c, &mut bench.at(9000)) & IDLE, usart.next_event_cycle()), (0, NEVER));
 }
 
 #[test]
@@ -166,12 +167,12 @@ fn interrupt_enables() {
         for (enable, idle_level, received_level) in [(0, 0, 0), (TXE, 1, 1), (TC, 1, 1), (RXNE, 0, 1), (IDLE, 0, 0)] {
             let mut bench = Bench::new();
             let mut usart = port(layout, &mut bench);
-            usart.write(cr1, on | RE | TE | enable, &mut bench.access());
-            assert_eq!(usart.outputs(), idle_level, "{layout:?} {enable:#x}");
+            usart.write_register(cr1, on | RE | TE | enable, &mut bench.access());
+            assert_eq!(usart.interrupt_outputs(), idle_level, "{layout:?} {enable:#x}");
             usart.host_push(b"a");
             usart.advance(&mut bench.at(1000));
             usart.advance(&mut bench.at(2000));
-            assert_eq!(usart.outputs(), received_level, "{layout:?} {enable:#x}");
+            assert_eq!(usart.interrupt_outputs(), received_level, "{layout:?} {enable:#x}");
         }
     }
 }
@@ -183,13 +184,13 @@ fn overrun_interrupts_with_the_receiver_s_enable() {
         let mut bench = Bench::new();
         let mut usart = port(V2, &mut bench);
         usart.host_overruns = true;
-        usart.write(0x00, 1 | RE | TE | cr1, &mut bench.access());
-        usart.write(0x08, cr3, &mut bench.access());
+        usart.write_register(0x00, 1 | RE | TE | cr1, &mut bench.access());
+        usart.write_register(0x08, cr3, &mut bench.access());
         usart.host_push(b"ab");
         usart.advance(&mut bench.at(1000));
         usart.advance(&mut bench.at(3000));
-        usart.read(0x24, &mut bench.access());
-        assert_eq!(usart.outputs(), level, "{cr1:#x} {cr3:#x}");
+        usart.read_register(0x24, &mut bench.access());
+        assert_eq!(usart.interrupt_outputs(), level, "{cr1:#x} {cr3:#x}");
     }
 }
 
@@ -197,26 +198,26 @@ fn overrun_interrupts_with_the_receiver_s_enable() {
 fn fifo_of_the_h7() {
     let mut bench = Bench::new();
     let mut usart = port(V2, &mut bench);
-    usart.write(0x00, 1 | RE | TE | FIFOEN, &mut bench.access());
+    usart.write_register(0x00, 1 | RE | TE | FIFOEN, &mut bench.access());
     // One byte goes to the shift register, sixteen wait.
     for n in 0..17 {
-        assert_ne!(usart.read(0x1c, &mut bench.access()) & TXE, 0, "byte {n}");
-        usart.write(0x28, n, &mut bench.access());
+        assert_ne!(usart.read_register(0x1c, &mut bench.access()) & TXE, 0, "byte {n}");
+        usart.write_register(0x28, n, &mut bench.access());
     }
-    assert_eq!(usart.read(0x1c, &mut bench.access()) & (TXE | 1 << 23), 0);
-    usart.write(0x28, 99, &mut bench.access());
+    assert_eq!(usart.read_register(0x1c, &mut bench.access()) & (TXE | 1 << 23), 0);
+    usart.write_register(0x28, 99, &mut bench.access());
     usart.advance(&mut bench.at(100_000));
     let sent: Vec<u8> = bench.effects.uart_tx.iter().map(|&(_, byte)| byte).collect();
     assert_eq!(sent, (0..17).collect::<Vec<u8>>());
-    assert_eq!(usart.read(0x1c, &mut bench.access()) & (TXE | TC | 1 << 23), TXE | TC | 1 << 23);
+    assert_eq!(usart.read_register(0x1c, &mut bench.access()) & (TXE | TC | 1 << 23), TXE | TC | 1 << 23);
     // Receive threshold: 8 of 16.
-    usart.write(0x08, 2 << 25 | 1 << 28, &mut bench.access());
+    usart.write_register(0x08, 2 << 25 | 1 << 28, &mut bench.access());
     usart.host_push(&[7; 9]);
     usart.advance(&mut bench.access());
     usart.advance(&mut bench.at(107_000));
-    assert_eq!((usart.read(0x1c, &mut bench.access()) >> 26 & 1, usart.outputs()), (0, 0));
+    assert_eq!((usart.read_register(0x1c, &mut bench.access()) >> 26 & 1, usart.interrupt_outputs()), (0, 0));
     usart.advance(&mut bench.at(108_000));
-    assert_eq!((usart.read(0x1c, &mut bench.access()) >> 26 & 1, usart.outputs()), (1, 1));
+    assert_eq!((usart.read_register(0x1c, &mut bench.access()) >> 26 & 1, usart.interrupt_outputs()), (1, 1));
 }
 
 #[test]
@@ -227,26 +228,26 @@ fn switching_off_returns_what_was_not_read() {
     usart.advance(&mut bench.at(1000));
     usart.advance(&mut bench.at(2000));
     assert_eq!(usart.host_pending(), 1);
-    usart.write(0x0c, 0, &mut bench.access());
+    usart.write_register(0x0c, 0, &mut bench.access());
     assert_eq!((usart.host_pending(), usart.register(0)), (2, TXE | TC));
-    usart.write(0x0c, 1 << 13 | RE, &mut bench.access());
+    usart.write_register(0x0c, 1 << 13 | RE, &mut bench.access());
     usart.advance(&mut bench.at(3000));
-    assert_eq!(usart.read(0x04, &mut bench.access()), u32::from(b'a'));
+    assert_eq!(usart.read_register(0x04, &mut bench.access()), u32::from(b'a'));
 }
 
 #[test]
 fn new_clock_keeps_the_bits() {
     let mut bench = Bench::new();
     let mut usart = port(V1, &mut bench);
-    usart.write(0x04, 1, &mut bench.access());
+    usart.write_register(0x04, 1, &mut bench.access());
     // Half a frame later core and block run twice as fast: the other half takes as many cycles.
     bench.core_hz *= 2;
     bench.clock_hz *= 2;
     usart.clocks_changed(&mut bench.at(1500));
-    assert_eq!(usart.due(), 2000);
+    assert_eq!(usart.next_event_cycle(), 2000);
     bench.core_hz *= 2;
     usart.clocks_changed(&mut bench.at(1750));
-    assert_eq!(usart.due(), 2250);
+    assert_eq!(usart.next_event_cycle(), 2250);
 }
 
 #[test]
@@ -254,7 +255,7 @@ fn dma_requests_follow_the_flags() {
     let mut bench = Bench::new();
     let mut usart = port(V1, &mut bench);
     assert_eq!(usart.dma_requests(), (false, false));
-    usart.write(0x14, DMAT | DMAR, &mut bench.access());
+    usart.write_register(0x14, DMAT | DMAR, &mut bench.access());
     assert_eq!(usart.dma_requests(), (true, false));
     usart.host_push(b"a");
     usart.advance(&mut bench.at(1000));
@@ -276,11 +277,11 @@ fn registers_keep_what_they_have() {
             let mut bench = Bench::new();
             let mut usart = Usart::new(1, layout, false);
             if offset == 0x1c {
-                usart.write(0x00, 1 | RE | TE, &mut bench.access());
+                usart.write_register(0x00, 1 | RE | TE, &mut bench.access());
                 usart.flags |= IDLE;
             }
-            usart.write(offset, u32::MAX, &mut bench.access());
-            assert_eq!(usart.read(offset, &mut bench.access()), want, "{layout:?} {offset:#x}");
+            usart.write_register(offset, u32::MAX, &mut bench.access());
+            assert_eq!(usart.read_register(offset, &mut bench.access()), want, "{layout:?} {offset:#x}");
         }
     }
 }

@@ -47,7 +47,7 @@ fn a_pin_is_seen_three_cycles_later_and_one_without_flip_flops() {
         rig.write(0x38, bypass);
         let start = rig.start(1);
         rig.run_to(start + 50);
-        assert_eq!(rig.pio.due(), NEVER, "a machine that waits costs nothing");
+        assert_eq!(rig.pio.next_event_cycle(), NEVER, "a machine that waits costs nothing");
         assert!(rig.pio.sense(1 << 5, start + 50));
         rig.run_to(start + 60);
         assert_eq!(rig.edges_from(start + 50), [(latency + 1, 1)], "bypass {bypass}");
@@ -110,7 +110,7 @@ fn a_flag_interrupts_from_its_cycle_on() {
     rig.write(0x138, 1 << 9);
     let start = rig.start(1);
     rig.run_to(start + 1);
-    assert_eq!((rig.pio.irq_levels(), rig.pio.due()), (0, start + 2));
+    assert_eq!((rig.pio.irq_levels(), rig.pio.next_event_cycle()), (0, start + 2));
     rig.run_to(start + 2);
     assert_eq!(rig.pio.irq_levels(), 1 << 8);
 }
@@ -150,13 +150,13 @@ fn looking_does_not_change_what_happens() {
                 rig.run_to(to.min(next));
                 if looks {
                     for offset in [FSTAT, FLEVEL, ADDR, IRQ] {
-                        rig.pio.read(offset, &mut rig.bench.at(rig.now));
+                        rig.pio.read_register(offset, &mut rig.bench.at(rig.now));
                     }
                 }
             }
         }
         rig.run_to(rig.now + 2);
-        (rig.edges_from(start), rig.pio.read(FLEVEL, &mut rig.bench.at(rig.now)))
+        (rig.edges_from(start), rig.pio.read_register(FLEVEL, &mut rig.bench.at(rig.now)))
     };
     let quiet = run(false);
     assert!(quiet.0.len() > 20, "{quiet:?}");
@@ -249,11 +249,11 @@ fn run_set_up(set_up: &SetUp, looks: bool) -> (Changes, Vec<u32>) {
     let mut lines = vec![(0, shown(&rig))];
     let mut go = |rig: &mut Rig, until: u64| {
         while rig.now < until {
-            let to = if looks { rig.now + 1 } else { rig.pio.due().clamp(rig.now + 1, until) };
+            let to = if looks { rig.now + 1 } else { rig.pio.next_event_cycle().clamp(rig.now + 1, until) };
             rig.run_to(to);
             if looks {
                 for offset in [FSTAT, FLEVEL, ADDR, IRQ, FDEBUG, EXECCTRL] {
-                    rig.pio.read(offset, &mut rig.bench.at(to));
+                    rig.pio.read_register(offset, &mut rig.bench.at(to));
                 }
             }
             if shown(rig) != lines.last().expect("one").1 {
@@ -264,13 +264,13 @@ fn run_set_up(set_up: &SetUp, looks: bool) -> (Changes, Vec<u32>) {
     for &(gap, register, value) in &set_up.stores {
         let until = rig.now + 2 + gap;
         go(&mut rig, until);
-        rig.pio.write(register, value, &mut rig.bench.at(until));
+        rig.pio.write_register(register, value, &mut rig.bench.at(until));
         rig.sample();
     }
     let until = rig.now + 200;
     go(&mut rig, until);
     let last = [FSTAT, FLEVEL, FDEBUG, IRQ, ADDR, register_of(1, ADDR), EXECCTRL, 0x3c, 0x40]
-        .map(|offset| rig.pio.read(offset, &mut rig.bench.at(until)));
+        .map(|offset| rig.pio.read_register(offset, &mut rig.bench.at(until)));
     ((rig.edges_from(start), lines), last.to_vec())
 }
 

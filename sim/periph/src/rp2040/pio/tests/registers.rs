@@ -29,7 +29,7 @@ fn reset_values() {
             assert_eq!(rig.read(register_of(number, register)), value, "{register:#x} of {number}");
         }
     }
-    rig.pio.read(0x144, &mut rig.bench.access());
+    rig.pio.read_register(0x144, &mut rig.bench.access());
     assert_eq!(rig.bench.effects.unmodelled, Some((0x144, false)));
 }
 
@@ -189,11 +189,11 @@ fn strobes() {
 fn machines_that_are_off_schedule_nothing() {
     let mut rig = Rig::new(&[SET_PINS | 1, SET_PINS]);
     rig.run_to(rig.now + 2);
-    assert_eq!(rig.pio.due(), NEVER);
+    assert_eq!(rig.pio.next_event_cycle(), NEVER);
     rig.start(1);
     rig.run_to(rig.now + 20);
-    assert_ne!(rig.pio.due(), NEVER);
+    assert_ne!(rig.pio.next_event_cycle(), NEVER);
     rig.write(CTRL, 0);
     rig.run_to(rig.now + 2);
-    assert_eq!(rig.pio.due(), NEVER);
+    assert_eq!(rig.pio.next_event_cycle(), NEVER);
 }

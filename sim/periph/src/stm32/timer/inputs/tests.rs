@@ -28,7 +28,7 @@ fn timer(bench: &mut Bench, writes: &[(u32, u32)]) -> Timer {
     let mut timer = Timer::new(GENERAL);
     timer.clocks_changed(&mut bench.at(0));
     for &(offset, value) in writes {
-        timer.write(offset, value, &mut bench.access());
+        timer.write_register(offset, value, &mut bench.access());
     }
     timer
 }
@@ -76,7 +76,7 @@ fn captures_by_edge() {
         let mut timer = timer(&mut bench, setup);
         drive(&mut timer, &mut bench, levels);
         for &(offset, value) in want {
-            assert_eq!(timer.read(offset, &mut bench.access()), value, "{name}: {offset:#x}");
+            assert_eq!(timer.read_register(offset, &mut bench.access()), value, "{name}: {offset:#x}");
         }
     }
 }
@@ -86,12 +86,12 @@ fn reading_a_capture_clears_its_flag_and_its_interrupt() {
     let mut bench = Bench::new();
     let mut timer = timer(&mut bench, &[(CCMR1, 1), (CCER, 1), (DIER, 2), (CR1, 1)]);
     drive(&mut timer, &mut bench, &[(10, 1)]);
-    assert_eq!(timer.outputs(), 8);
-    assert_eq!((timer.read(CCR1, &mut bench.access()), timer.outputs()), (9, 0));
-    timer.write(CCMR1, 0, &mut bench.access());
-    timer.write(EGR, 2, &mut bench.access());
-    timer.read(CCR1, &mut bench.access());
-    assert_eq!(timer.read(SR, &mut bench.access()), 2, "not so of a compare channel");
+    assert_eq!(timer.interrupt_outputs(), 8);
+    assert_eq!((timer.read_register(CCR1, &mut bench.access()), timer.interrupt_outputs()), (9, 0));
+    timer.write_register(CCMR1, 0, &mut bench.access());
+    timer.write_register(EGR, 2, &mut bench.access());
+    timer.read_register(CCR1, &mut bench.access());
+    assert_eq!(timer.read_register(SR, &mut bench.access()), 2, "not so of a compare channel");
 }
 
 #[test]
@@ -99,12 +99,12 @@ fn a_disabled_channel_starts_its_prescaler_again() {
     let mut bench = Bench::new();
     let mut timer = timer(&mut bench, &[(CCMR1, 5), (CCER, 1), (CR1, 1)]);
     drive(&mut timer, &mut bench, &[(10, 1), (11, 0)]);
-    timer.write(CCER, 0, &mut bench.access());
-    timer.write(CCER, 1, &mut bench.access());
+    timer.write_register(CCER, 0, &mut bench.access());
+    timer.write_register(CCER, 1, &mut bench.access());
     drive(&mut timer, &mut bench, &[(12, 1), (13, 0)]);
-    assert_eq!(timer.read(SR, &mut bench.access()), 0);
+    assert_eq!(timer.read_register(SR, &mut bench.access()), 0);
     drive(&mut timer, &mut bench, &[(14, 1)]);
-    assert_eq!(timer.read(SR, &mut bench.access()), 2);
+    assert_eq!(timer.read_register(SR, &mut bench.access()), 2);
 }
 
 /// RM0090 18.3.6: period in CCR1, width in CCR2.
@@ -113,9 +113,12 @@ fn pwm_input_mode() {
     let mut bench = Bench::new();
     let mut timer = timer(&mut bench, &[(CCMR1, 0x201), (CCER, 0x31), (SMCR, 0x54), (CR1, 5)]);
     drive(&mut timer, &mut bench, &[(100, 1), (130, 0), (200, 1), (230, 0)]);
-    assert_eq!((timer.read(CCR1, &mut bench.access()), timer.read(CCR2, &mut bench.access())), (100, 30));
-    assert_eq!(timer.read(SR, &mut bench.access()) & 0x41, 0x40, "triggers, and no updates under URS");
-    assert_eq!(timer.read(CNT, &mut bench.at(250)), 50);
+    assert_eq!(
+        (timer.read_register(CCR1, &mut bench.access()), timer.read_register(CCR2, &mut bench.access())),
+        (100, 30)
+    );
+    assert_eq!(timer.read_register(SR, &mut bench.access()) & 0x41, 0x40, "triggers, and no updates under URS");
+    assert_eq!(timer.read_register(CNT, &mut bench.at(250)), 50);
 }
 
 #[test]
@@ -148,7 +151,7 @@ fn slave_modes_by_cycle() {
         let mut bench = Bench::new();
         let mut timer = timer(&mut bench, setup);
         drive(&mut timer, &mut bench, levels);
-        let got = [CNT, CR1, SR].map(|offset| timer.read(offset, &mut bench.at(cycle)));
+        let got = [CNT, CR1, SR].map(|offset| timer.read_register(offset, &mut bench.at(cycle)));
         assert_eq!(got, [count, cr1, sr], "{name}");
         assert_eq!(bench.effects.unmodelled, None, "{name}");
     }
@@ -167,23 +170,24 @@ fn encoder_counts_by_direction() {
                 timer.set_inputs(pins, &bench.at(10 * turn + n as u64 + 1));
             }
         }
-        let count = timer.read(CNT, &mut bench.access());
-        assert_eq!((count, timer.read(CR1, &mut bench.access())), (3 * per_turn, 1), "mode {mode}");
+        let count = timer.read_register(CNT, &mut bench.access());
+        assert_eq!((count, timer.read_register(CR1, &mut bench.access())), (3 * per_turn, 1), "mode {mode}");
         // Backward, below 0: an underflow.
         for turn in 0..4 {
             for (n, pins) in [2, 3, 1, 0].into_iter().enumerate() {
                 timer.set_inputs(pins, &bench.at(100 + 10 * turn + n as u64));
             }
         }
-        let count = timer.read(CNT, &mut bench.access());
-        assert_eq!((count, timer.read(CR1, &mut bench.access())), (100 - per_turn, 0x11), "mode {mode}");
-        assert_eq!(timer.read(SR, &mut bench.access()) & 1, 1);
+        let count = timer.read_register(CNT, &mut bench.access());
+        assert_eq!((count, timer.read_register(CR1, &mut bench.access())), (100 - per_turn, 0x11), "mode {mode}");
+        assert_eq!(timer.read_register(SR, &mut bench.access()) & 1, 1);
         // An inverted input turns it the other way.
-        timer.write(CCER, 2, &mut bench.access());
+        timer.write_register(CCER, 2, &mut bench.access());
         timer.preset_inputs(0, &bench.access());
         timer.set_inputs(1, &bench.at(200));
         timer.set_inputs(3, &bench.at(201));
-        let (forward, count) = (timer.read(CR1, &mut bench.access()) & 0x10 == 0, timer.read(CNT, &mut bench.access()));
+        let (forward, count) =
+            (timer.read_register(CR1, &mut bench.access()) & 0x10 == 0, timer.read_register(CNT, &mut bench.access()));
         assert!(!forward && count < 100 - per_turn, "mode {mode}: {count}");
     }
 }

@@ -28,7 +28,7 @@ fn timer(kind: TimerKind, bench: &mut Bench, writes: &[(u32, u32)]) -> Timer {
     timer.clocks_changed(&mut bench.at(0));
     timer.show(0xff, &bench.access());
     for &(offset, value) in writes {
-        timer.write(offset, value, &mut bench.access());
+        timer.write_register(offset, value, &mut bench.access());
     }
     timer
 }
@@ -36,12 +36,12 @@ fn timer(kind: TimerKind, bench: &mut Bench, writes: &[(u32, u32)]) -> Timer {
 /// (cycle, driven, levels) of the edges up to a cycle, as the machine finds them.
 fn edges(timer: &mut Timer, bench: &mut Bench, end: u64) -> Vec<(u64, u8, u8)> {
     loop {
-        let due = timer.due();
+        let due = timer.next_event_cycle();
         if due > end {
             break;
         }
         timer.advance(&mut bench.at(due));
-        assert!(timer.due() > due);
+        assert!(timer.next_event_cycle() > due);
     }
     timer.take_edges().into_iter().map(|edge| (edge.cycle, edge.driven, edge.levels)).collect()
 }
@@ -216,14 +216,14 @@ fn dead_time_codes() {
 fn hidden_or_disabled_outputs_are_never_due() {
     let mut bench = Bench::new();
     let mut timer = timer(GENERAL, &mut bench, &[(ARR, 9), (CCR1, 3), (CCMR1, 0x60), (CCER, 1), (CR1, 1)]);
-    assert_eq!((timer.due(), timer.drives_pins()), (4, true));
+    assert_eq!((timer.next_event_cycle(), timer.drives_pins()), (4, true));
     timer.show(0, &bench.access());
-    assert_eq!((timer.due(), timer.drives_pins()), (NEVER, false));
+    assert_eq!((timer.next_event_cycle(), timer.drives_pins()), (NEVER, false));
     timer.show(2, &bench.access());
-    assert_eq!((timer.due(), timer.recorded_outputs()), (NEVER, (0, 0)));
+    assert_eq!((timer.next_event_cycle(), timer.recorded_outputs()), (NEVER, (0, 0)));
     timer.show(1, &bench.access());
-    timer.write(CCER, 0, &mut bench.access());
-    assert_eq!((timer.due(), timer.recorded_outputs()), (NEVER, (0, 0)));
+    timer.write_register(CCER, 0, &mut bench.access());
+    assert_eq!((timer.next_event_cycle(), timer.recorded_outputs()), (NEVER, (0, 0)));
     timer.reset();
     assert_eq!(timer.outputs.shown, 1);
 }
