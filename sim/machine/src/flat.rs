@@ -54,16 +54,16 @@ impl Memory {
 unsafe impl Bus for Memory {
     /// Returns the cycle in which the decoder has a code word: two cycles after the address phase, as the RAM has no
     /// wait states.
-    fn fetch(&mut self, _: &mut Core, _: u32, at: u64) -> u64 {
+    fn fetch_code(&mut self, _: &mut Core, _: u32, at: u64) -> u64 {
         at + 2
     }
 
     /// Does nothing: there is no prefetcher.
-    fn redirect(&mut self, _: &mut Core, _: u32, _: u64) {}
+    fn redirect_prefetch(&mut self, _: &mut Core, _: u32, _: u64) {}
 
     /// Loads 1, 2 or 4 bytes of RAM without wait states. Any other address faults.
     #[inline(always)]
-    fn load(&mut self, _: &mut Core, address: u32, bytes: u32, _: u64) -> Result<LoadResult, Fault> {
+    fn load_data(&mut self, _: &mut Core, address: u32, bytes: u32, _: u64) -> Result<LoadResult, Fault> {
         let Some(offset) = Memory::ram_offset(address, bytes) else { return Err(Fault::DataBus(address)) };
         let word = &self.ram[offset..];
         let value = match bytes {
@@ -76,7 +76,7 @@ unsafe impl Bus for Memory {
 
     /// Stores 1, 2 or 4 bytes to RAM without wait states. Any other address faults.
     #[inline(always)]
-    fn store(&mut self, _: &mut Core, address: u32, bytes: u32, value: u32, _: u64) -> Result<u64, Fault> {
+    fn store_data(&mut self, _: &mut Core, address: u32, bytes: u32, value: u32, _: u64) -> Result<u64, Fault> {
         let Some(offset) = Memory::ram_offset(address, bytes) else { return Err(Fault::DataBus(address)) };
         self.ram[offset..offset + bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
         if self.decoded[offset / LINE as usize] {
@@ -86,31 +86,31 @@ unsafe impl Bus for Memory {
     }
 
     /// Returns 0, the number of the only memory.
-    fn block(&self, _: u32) -> u8 {
+    fn memory_block(&self, _: u32) -> u8 {
         0
     }
 
     /// Returns the RAM as a region of code, if `address` is in it.
-    fn region(&mut self, address: u32) -> Option<Region> {
+    fn code_region(&mut self, address: u32) -> Option<Region> {
         Memory::ram_offset(address, 2)?;
         Some(Region { base: BASE, bytes: BYTES, ops: self.ops.as_mut_ptr(), profile: std::ptr::null_mut() })
     }
 
     /// Decodes the instruction at this address and puts it into its place among the ops of `core.region`.
-    fn decode(&mut self, core: &Core, address: u32) {
+    fn decode_op(&mut self, core: &Core, address: u32) {
         let offset = (address - BASE) as usize;
         let place = Place { address, region_base: BASE, region_bytes: BYTES };
         let op = decode(self.half(offset), self.half(offset + 2), place, core.features);
         // A store to the second half of an opcode changes it too.
         self.decoded[offset / LINE as usize] = true;
         self.decoded[(offset + 2).min(BYTES as usize - 1) / LINE as usize] = true;
-        let region = self.region(address).expect("code lies in the RAM");
+        let region = self.code_region(address).expect("code lies in the RAM");
         // SAFETY: the region holds the address.
         unsafe { *region.ops.add((address - region.base) as usize / 2) = op };
     }
 
     /// Returns `None`: this core has no probes.
-    fn attend(&mut self, _: &mut Core, _: u32, _: bool) -> Option<Op> {
+    fn serve_stub_op(&mut self, _: &mut Core, _: u32, _: bool) -> Option<Op> {
         None
     }
 }
@@ -199,7 +199,7 @@ impl<P: Pipeline + Default> Flat<P> {
         core.fpscr = words[49];
         (core.it, core.ici, core.words_moved, core.exclusive, core.thumb) = (0, 0, 0, false, true);
         (core.stray, core.request) = (None, Request::None);
-        let region = self.memory.region(BASE).expect("the RAM holds code");
+        let region = self.memory.code_region(BASE).expect("the RAM holds code");
         core.region = region;
         core.ip = region.ops.wrapping_add((words[15].wrapping_sub(BASE) % BYTES / 2) as usize);
     }

@@ -73,7 +73,7 @@ pub trait Peripheral {
     const NAME: &'static str;
 
     /// Puts every register to its reset value (RESETS does this when it asserts the block's bit).
-    fn reset(&mut self);
+    fn reset_registers(&mut self);
 
     /// Reads a register with its side effects.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32;
@@ -90,13 +90,13 @@ pub trait Peripheral {
         false
     }
 
-    /// Returns the clk_sys cycle at which [`Peripheral::advance`] must be called next, or [`NEVER`].
+    /// Returns the clk_sys cycle at which [`Peripheral::advance_to_now`] must be called next, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
         NEVER
     }
 
     /// Advances the block to `access.now_cycles`. Called when it is due, and before a clock change.
-    fn advance(&mut self, _access: &mut Access) {}
+    fn advance_to_now(&mut self, _access: &mut Access) {}
 
     /// Adapts the block to changed clock frequencies, which `access` has.
     fn clocks_changed(&mut self, _access: &mut Access) {}

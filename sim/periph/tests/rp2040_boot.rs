@@ -310,10 +310,10 @@ fn forced_chip_select_keeps_a_flash_command_open() {
 struct Ram(Vec<u8>);
 
 impl DmaBus for Ram {
-    fn read(&mut self, address: u32, _bytes: u32) -> u32 {
+    fn read_memory(&mut self, address: u32, _bytes: u32) -> u32 {
         u32::from(self.0[address as usize & 0xff])
     }
-    fn write(&mut self, address: u32, _bytes: u32, value: u32) {
+    fn write_memory(&mut self, address: u32, _bytes: u32, value: u32) {
         self.0[address as usize & 0xff] = value as u8;
     }
 }

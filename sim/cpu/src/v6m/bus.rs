@@ -88,7 +88,7 @@ impl Ram<'_> {
 /// delay the core may never notice, and `fetch_ready` says when the word comes.
 pub trait Fabric: Sized {
     /// Returns the first transfer slot of the bank that contains this RAM offset.
-    fn row(_offset: u32) -> usize {
+    fn ram_bank_row(_offset: u32) -> usize {
         0
     }
 
@@ -105,19 +105,19 @@ pub trait Fabric: Sized {
 
     /// Claims the first free transfer slot at or after `at` and `core.bus_free` in the row that begins with slot `row`, and
     /// returns its cycle.
-    fn claim(&mut self, core: &mut Core, row: usize, at: u64, stalls: bool) -> u64;
+    fn claim_transfer_slot(&mut self, core: &mut Core, row: usize, at: u64, stalls: bool) -> u64;
 
     /// Fetches the word of code that is `words` words after the one with `ip`, from cycle `at` on. Returns the cycle of
     /// the transfer. Only asked under `CONTEND`.
     ///
     /// By default the word is in a bank whose slots are arbitrated.
     #[inline(always)]
-    fn fetch(&mut self, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
+    fn fetch_code(&mut self, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
         // Sixteen bytes of ops per word of code, as many slots to a row. The tables are aligned to four words, the stripe
         // of the banks, so that the op's address selects the row.
         const _: () = assert!(SLOTS == 2 * size_of::<Op>());
         let row = core.region.row + ((ip as usize + SLOTS * words) & core.region.row_mask);
-        self.claim(core, row, at, stalls)
+        self.claim_transfer_slot(core, row, at, stalls)
     }
 
     /// Returns the first cycle in which the memory of `core`'s code is not busy with a long transfer.
@@ -149,10 +149,10 @@ pub trait Fabric: Sized {
 /// transfer can collide and the bookkeeping is compiled out. Both variants charge the same cycles to a lone core.
 ///
 /// # Safety
-/// [`Bus::ram`] gives the same memory at any time, and a mark for each [`MARKED_BYTES`] of it. [`Bus::region`] gives
+/// [`Bus::main_ram`] gives the same memory at any time, and a mark for each [`MARKED_BYTES`] of it. [`Bus::code_region`] gives
 /// regions whose ops (one for each halfword, and at least one [`Code::OutOfRegion`] after them) and profile cells, if
 /// it has them, live as long as the bus, change only through it and are not reached by its own fields without a
-/// pointer. The ops that [`Bus::decode`], [`Bus::behind`] and [`Bus::attend`] leave or return are made by
+/// pointer. The ops that [`Bus::decode_op`], [`Bus::op_behind_stub`] and [`Bus::serve_stub_op`] leave or return are made by
 /// [`decode`](crate::v6m::decode::decode) for their place.
 ///
 /// [`Code::OutOfRegion`]: crate::v6m::op::Code::OutOfRegion
@@ -170,12 +170,12 @@ pub unsafe trait Bus: Fabric {
     const ORDERED_MEMORY: u32 = 6;
 
     /// Returns main RAM.
-    fn ram(&mut self) -> Ram<'_>;
+    fn main_ram(&mut self) -> Ram<'_>;
 
     /// Loads from anywhere but plain RAM, and advances `t` by the cycles that this takes. `other` is the other core,
     /// which may have to go first, or `None` if the order is settled. `LITERAL`: an aligned word known to be in cached
     /// flash.
-    fn load<const CONTEND: bool, const LITERAL: bool>(
+    fn load_data<const CONTEND: bool, const LITERAL: bool>(
         &mut self,
         core: &mut Core,
         other: Option<&Core>,
@@ -186,7 +186,7 @@ pub unsafe trait Bus: Fabric {
 
     /// Stores to anywhere but plain RAM, and advances `t` by the cycles that this takes. `other` is the other core,
     /// which may have to go first, or `None` if the order is settled.
-    fn store<const CONTEND: bool>(
+    fn store_data<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
         other: Option<&Core>,
@@ -208,8 +208,8 @@ pub unsafe trait Bus: Fabric {
     fn report_store(&mut self, core: usize, store: WatchedStore, cycle: u64) -> bool;
 
     /// Loads from constant memory before the cycle is known. Returns `None` for other addresses. `LITERAL` as for
-    /// [`Bus::load`].
-    fn constant<const LITERAL: bool>(&mut self, address: u32, bytes: u32) -> Option<u32>;
+    /// [`Bus::load_data`].
+    fn load_constant<const LITERAL: bool>(&mut self, address: u32, bytes: u32) -> Option<u32>;
 
     /// Makes an access to a register before its cycle is known, if its order between the cores allows that. A store
     /// returns 0.
@@ -218,13 +218,13 @@ pub unsafe trait Bus: Fabric {
     }
 
     /// Returns the region of code that contains `address`. `None` if no code can be fetched there.
-    fn region(&mut self, address: u32) -> Option<Region>;
+    fn code_region(&mut self, address: u32) -> Option<Region>;
 
     /// Decodes the instruction at this address and puts it into its place among the ops of `core.region`.
-    fn decode(&mut self, core: &Core, address: u32);
+    fn decode_op(&mut self, core: &Core, address: u32);
 
     /// Returns the instruction at this address, even if a stub op is in its place, without firing its probes.
-    fn behind(&mut self, address: u32) -> Op;
+    fn op_behind_stub(&mut self, address: u32) -> Op;
 
     /// Fills the cache line of an instruction in whose place is [`Code::Attend`](crate::v6m::op::Code::Attend), and
     /// advances `t` by the cycles that this takes. Returns false if the cache does not keep the line.
@@ -234,7 +234,7 @@ pub unsafe trait Bus: Fabric {
 
     /// Fires the probes on an instruction in cycle `t`, and returns the instruction, in whose place is
     /// [`Code::Attend`](crate::v6m::op::Code::Attend). `None`: the run stops before it.
-    fn attend(&mut self, core: &mut Core, address: u32, t: u64) -> Option<Op>;
+    fn serve_stub_op(&mut self, core: &mut Core, address: u32, t: u64) -> Option<Op>;
 
     /// Fires the probes on the first instruction of a trace or block, before its cycle is known, and returns the
     /// instruction. [`Core::retried`] says that the probes have fired, in case the instruction is only executed later.
@@ -242,7 +242,7 @@ pub unsafe trait Bus: Fabric {
 
     /// Returns the cycle of the chip's next event. It is 0 when the machine must look at the cores before anything else
     /// executes. The interpreter sets it to 0 to ask for that.
-    fn due(&mut self) -> &mut u64;
+    fn next_event_cycle(&mut self) -> &mut u64;
 }
 
 /// Returns whether `words` words of RAM at this offset, near marks, can be stored speculatively, because they are

@@ -73,7 +73,7 @@ unsafe impl<B: PairedBus + NativePathBus> Ahead<B> for TwoCores {
     /// Returns the speculation logs of this core and of the other one.
     #[inline(always)]
     fn logs(bus: &mut B, core: usize) -> [*mut SpeculationLog; 2] {
-        bus.pairs().logs(core)
+        bus.pair_timing_cache().logs(core)
     }
 
     /// Looks up the cycles of a basic block that the first of these cores has executed speculatively. Returns which

@@ -148,7 +148,7 @@ fn enter_handler<B: Bus>(core: &mut Core, bus: &mut B, number: u32, exc_return: 
     core.fetch_ready = 0;
     core.exceptions[number as usize] += 1;
     let mut unused = core.t;
-    let entry = bus.load::<false, false>(core, None, core.nvic.vtor.wrapping_add(4 * number), 4, &mut unused);
+    let entry = bus.load_data::<false, false>(core, None, core.nvic.vtor.wrapping_add(4 * number), 4, &mut unused);
     match entry {
         Ok(target) => jump(core, bus, target),
         Err(_) => core.phase = Phase::Lockup,
@@ -159,7 +159,7 @@ fn enter_handler<B: Bus>(core: &mut Core, bus: &mut B, number: u32, exc_return: 
 pub fn jump<B: Bus>(core: &mut Core, bus: &mut B, target: u32) {
     core.thumb = target & 1 != 0;
     let address = target & !1;
-    match bus.region(address).filter(|_| core.thumb) {
+    match bus.code_region(address).filter(|_| core.thumb) {
         Some(region) => {
             core.stray = None;
             core.region = region;
@@ -304,18 +304,18 @@ fn frame_store<B: Bus, const CONTEND: bool>(
     t: &mut u64,
 ) -> Result<(), ()> {
     let offset = address.wrapping_sub(B::RAM_BASE);
-    if offset >= bus.ram().length() || offset & 3 != 0 {
+    if offset >= bus.main_ram().length() || offset & 3 != 0 {
         let at = *t;
-        let result = bus.store::<false>(core, None, address, 4, value, t).map_err(|_| ());
+        let result = bus.store_data::<false>(core, None, address, 4, value, t).map_err(|_| ());
         *t = (*t).max(at + 2);
         return result;
     }
     let slot = if CONTEND { claim_ram(core, bus, offset, *t) } else { *t };
     *t = slot + 2;
     // SAFETY: the offset is below the length.
-    if unsafe { bus.ram().mark(offset) } == 0 {
+    if unsafe { bus.main_ram().mark(offset) } == 0 {
         // SAFETY: an aligned word that begins inside the RAM, which is made of words.
-        unsafe { bus.ram().start().add(offset as usize).cast::<u32>().write_unaligned(value.to_le()) };
+        unsafe { bus.main_ram().start().add(offset as usize).cast::<u32>().write_unaligned(value.to_le()) };
     } else {
         bus.store_marked(core, offset, 4, value, slot);
     }
@@ -325,20 +325,20 @@ fn frame_store<B: Bus, const CONTEND: bool>(
 /// Loads one word of an exception frame, and advances `t`. An error if there is no memory.
 fn frame_load<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, address: u32, t: &mut u64) -> Result<u32, ()> {
     let offset = address.wrapping_sub(B::RAM_BASE);
-    if offset >= bus.ram().length() || offset & 3 != 0 {
+    if offset >= bus.main_ram().length() || offset & 3 != 0 {
         let at = *t;
-        let result = bus.load::<false, false>(core, None, address, 4, t).map_err(|_| ());
+        let result = bus.load_data::<false, false>(core, None, address, 4, t).map_err(|_| ());
         *t = (*t).max(at + 2);
         return result;
     }
     let slot = if CONTEND { claim_ram(core, bus, offset, *t) } else { *t };
     *t = slot + 2;
     // SAFETY: as in `frame_store`.
-    Ok(u32::from_le(unsafe { bus.ram().start().add(offset as usize).cast::<u32>().read_unaligned() }))
+    Ok(u32::from_le(unsafe { bus.main_ram().start().add(offset as usize).cast::<u32>().read_unaligned() }))
 }
 
 /// Claims the first free transfer slot at or after cycle `at` for this offset of RAM, and returns its cycle.
 fn claim_ram<B: Bus>(core: &mut Core, bus: &mut B, offset: u32, at: u64) -> u64 {
-    let row = B::row(offset);
-    bus.claim(core, row, at, true)
+    let row = B::ram_bank_row(offset);
+    bus.claim_transfer_slot(core, row, at, true)
 }

@@ -50,7 +50,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
         unsafe { run_turn::<B, CONTEND, WATCH>(core, other, bus) };
         return;
     }
-    let due = if WATCH == watch::PAIRS { NO_EVENT } else { *bus.due() };
+    let due = if WATCH == watch::PAIRS { NO_EVENT } else { *bus.next_event_cycle() };
     // The interpreter is there twice, once for each core: that spares exchanging their registers, and the host predicts
     // the branches of each by themselves.
     if skipped {
@@ -381,7 +381,7 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                         op::Udf => ends!(cursor.fault(core, "undefined instruction")),
                         op::OutOfRegion => ends!(cursor.fault(core, off_the_code(core))),
                         op::Undecoded => {
-                            bus.decode(core, core.address_of(cursor.ip));
+                            bus.decode_op(core, core.address_of(cursor.ip));
                             // SAFETY: see above.
                             cursor.word = unsafe { *cursor.ip }.to_word();
                             continue 'dispatch;
@@ -533,7 +533,7 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 let cycle = B::Ahead::last_store_cycle(bus, began);
                 if bus.report_store(core.id, is_notified, cycle) {
                     core.limit = 0;
-                    *bus.due() = 0;
+                    *bus.next_event_cycle() = 0;
                 }
             }
             if flow == Flow::InTime || !goes_on || !cursor.run_native_traces(core, bus) {
@@ -553,7 +553,7 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             unsafe { cursor.run_native_paths(core, other, bus) };
         }
         if cursor.t >= core.limit {
-            if !CONTEND || cursor.t >= *bus.due() {
+            if !CONTEND || cursor.t >= *bus.next_event_cycle() {
                 leave(core, cursor.ip, cursor.t);
                 cursor.write_instruction_count(core);
                 return false;
@@ -572,6 +572,6 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     }
     cursor.write_back(core);
     cursor.write_instruction_count(core);
-    *bus.due() = 0;
+    *bus.next_event_cycle() = 0;
     false
 }

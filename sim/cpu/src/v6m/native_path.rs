@@ -55,7 +55,7 @@ impl NativePaths {
 /// ([`Ahead::has_native_path`](crate::v6m::bus::Ahead::has_native_path)).
 #[inline(always)]
 pub fn has_native_path<B: NativePathBus>(bus: &mut B, address: u32) -> bool {
-    let translations = bus.translations();
+    let translations = bus.compiled_traces();
     translations.begin(address).is_some() || translations.is_due(address)
 }
 
@@ -68,27 +68,27 @@ pub fn has_native_path<B: NativePathBus>(bus: &mut B, address: u32) -> bool {
 pub unsafe fn run<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Core) {
     'next: loop {
         let address = core.address_of(core.ip);
-        let mut number = bus.translations().begin(address);
+        let mut number = bus.compiled_traces().begin(address);
         while let Some(this) = number {
-            let (code, cycles) = bus.translations().path(this);
+            let (code, cycles) = bus.compiled_traces().path(this);
             if core.t + u64::from(cycles) > core.limit {
                 return;
             }
             // SAFETY: it stands where the path begins; code that changes, or that has probes, is forgotten.
             let Some((how, _)) = (unsafe { call(bus, core, code) }) else { return };
-            let exit = bus.translations().exit(this, how);
+            let exit = bus.compiled_traces().exit(this, how);
             if exit.count != 0 {
                 exit.taken[core.id & 1] += 1;
                 core.ip = exit.ip;
                 core.t += u64::from(exit.cycles);
                 core.instructions += exit.count;
-                bus.translations().note_executed();
+                bus.compiled_traces().note_executed();
                 continue 'next;
             }
-            number = bus.translations().otherwise(this);
+            number = bus.compiled_traces().otherwise(this);
         }
         // SAFETY: the caller's promise.
-        if !(bus.translations().is_due(address) && unsafe { translate_recorded_trace(bus, core, other) }) {
+        if !(bus.compiled_traces().is_due(address) && unsafe { translate_recorded_trace(bus, core, other) }) {
             return;
         }
     }
@@ -111,9 +111,9 @@ unsafe fn translate_recorded_trace<B: NativePathBus>(bus: &mut B, core: &mut Cor
     // SAFETY: the caller's promise.
     unsafe { exec::ahead(core, other, bus) };
     bus.native_paths().ahead = false;
-    let is_none = core.address_of(core.ip) == address && bus.translations().is_due(address);
+    let is_none = core.address_of(core.ip) == address && bus.compiled_traces().is_due(address);
     if is_none {
-        bus.translations().exclude(address);
+        bus.compiled_traces().exclude(address);
     }
     !is_none
 }
@@ -137,7 +137,7 @@ pub fn time_trace<B: NativePathBus>(bus: &mut B, core: &mut Core, trace: Trace) 
     bus.native_paths().stored = stored;
     bus.isolate_simulation(false);
     debug_assert!(!waited && cores[0].steps.len() as u64 == trace.instructions, "nobody contends");
-    bus.translations().count(core.id, &cores[0].steps);
+    bus.compiled_traces().count(core.id, &cores[0].steps);
     // SAFETY: the trace was executed just now; traces stay in their region.
     unsafe { translate(bus, core, begun, trace, &cores[0].steps) };
     bus.native_paths().cores = Some(cores);

@@ -145,7 +145,7 @@ struct Node {
 /// A bus of two cores whose timing, with the arbitration between them, can be cached.
 pub trait PairedBus: NativeTrace {
     /// Returns the timing cache of the two cores.
-    fn pairs(&mut self) -> &mut Pairs;
+    fn pair_timing_cache(&mut self) -> &mut Pairs;
 
     /// Returns the bank of main RAM with a number of [`Fabric::memory_of`](crate::v6m::bus::Fabric::memory_of). `None`
     /// if it is no RAM.
@@ -164,7 +164,7 @@ pub trait PairedBus: NativeTrace {
     fn lines_lost(&self) -> u64;
 
     /// Returns the current state of the cores' timing, between instructions. `None` if it is too unusual to be cached.
-    fn state(&self, first: &Core, other: &Core) -> Option<State>;
+    fn timing_state(&self, first: &Core, other: &Core) -> Option<State>;
 
     /// Returns whether the instruction at this address has the same result before and after an access of the other core
     /// in the same cycle.
@@ -181,7 +181,7 @@ pub trait PairedBus: NativeTrace {
 
     /// Fires these probes on the core's next instruction, in this cycle. Returns false if a probe stops the run, so
     /// that it cannot fire ahead of time.
-    fn fire(&mut self, core: &Core, probe: Probe, cycle: u64) -> bool;
+    fn fire_probes(&mut self, core: &Core, probe: Probe, cycle: u64) -> bool;
 
     /// Returns the table of the memories' transfer slots, which is a part of the timing state of two cores.
     fn memory_slots(&mut self) -> &mut [u64];
@@ -190,10 +190,10 @@ pub trait PairedBus: NativeTrace {
     fn exception_timing(&self) -> Option<ExceptionTiming>;
 
     /// Reports the outcome of an exception step that a core made since cycle `before`.
-    fn pass(&mut self, core: &Core, outcome: ExceptionOutcome, before: u64);
+    fn report_exception(&mut self, core: &Core, outcome: ExceptionOutcome, before: u64);
 
     /// Sets bus and cores to a cached state at cycle `now`.
-    fn resume(&mut self, state: &State, now: u64, first: &mut Core, other: &mut Core);
+    fn restore_timing_state(&mut self, state: &State, now: u64, first: &mut Core, other: &mut Core);
 }
 
 /// Executes basic blocks, `cores[turn]` first, until an instruction that no block can contain, or until the event at
@@ -208,22 +208,22 @@ pub unsafe fn run<B: PairedBus>(cores: *mut Core, turn: usize, due: u64, bus: &m
         if !enter(&*cores.add(turn), &*cores.add(1 - turn), due, bus) {
             return;
         }
-        let now = bus.pairs().now;
-        bus.pairs().turn = turn;
-        bus.pairs().logs.of(0).into_iter().for_each(|log| (*log).forget_all());
+        let now = bus.pair_timing_cache().now;
+        bus.pair_timing_cache().turn = turn;
+        bus.pair_timing_cache().logs.of(0).into_iter().for_each(|log| (*log).forget_all());
         exec::run::<B, false, { watch::PAIRS }>(cores, turn, bus);
         land(cores, bus);
         // Until the core has executed what no block holds.
-        let ahead = (*cores.add(bus.pairs().turn)).t - bus.pairs().now;
-        bus.pairs().back_off_after(now, ahead);
+        let ahead = (*cores.add(bus.pair_timing_cache().turn)).t - bus.pair_timing_cache().now;
+        bus.pair_timing_cache().back_off_after(now, ahead);
     }
 }
 
 /// Finds the node of the current state. Returns false if it is too unusual to be cached.
 fn enter<B: PairedBus>(first: &Core, other: &Core, due: u64, bus: &mut B) -> bool {
     let now = first.t.min(other.t);
-    let state = bus.state(first, other);
-    let pairs = bus.pairs();
+    let state = bus.timing_state(first, other);
+    let pairs = bus.pair_timing_cache();
     let Some(state) = state else {
         pairs.back_off(now);
         return false;
@@ -239,13 +239,13 @@ fn enter<B: PairedBus>(first: &Core, other: &Core, due: u64, bus: &mut B) -> boo
 /// # Safety
 /// As for [`run`].
 unsafe fn land<B: PairedBus>(cores: *mut Core, bus: &mut B) {
-    let pairs = bus.pairs();
+    let pairs = bus.pair_timing_cache();
     let (node, now, turn) = (*pairs.table.node(pairs.node), pairs.now, pairs.turn);
     // SAFETY: the caller's promise; a reference to a core ends before the interpreter runs again.
     unsafe {
         debug_assert!((*cores.add(turn)).pc() == node.address);
         for index in 0..2 {
-            let [log, _] = bus.pairs().logs.of(index);
+            let [log, _] = bus.pair_timing_cache().logs.of(index);
             (*cores.add(index)).retried |= std::mem::take(&mut (*log).served);
         }
         if node.other.remainder.spin != 0 {
@@ -257,7 +257,7 @@ unsafe fn land<B: PairedBus>(cores: *mut Core, bus: &mut B) {
             go_back(cores, 1 - turn, &node.other, bus);
             debug_assert!((*cores.add(1 - turn)).pc() == node.other.address);
         }
-        bus.resume(&node.state, now, &mut *cores.add(turn), &mut *cores.add(1 - turn));
+        bus.restore_timing_state(&node.state, now, &mut *cores.add(turn), &mut *cores.add(1 - turn));
         exception::land(bus, cores.add(turn), turn);
     }
 }
@@ -267,8 +267,8 @@ unsafe fn land<B: PairedBus>(cores: *mut Core, bus: &mut B) {
 /// # Safety
 /// As for [`run`]. The core's log is that of the block.
 unsafe fn go_back<B: PairedBus>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
-    let [log, _] = bus.pairs().logs.of(index);
-    let ram = bus.ram().start();
+    let [log, _] = bus.pair_timing_cache().logs.of(index);
+    let ram = bus.main_ram().start();
     // SAFETY: the caller's promise.
     unsafe {
         let core = cores.add(index);
@@ -320,7 +320,7 @@ unsafe fn move_on<B: PairedBus>(
     unsafe {
         (*mine).probed = std::mem::take(&mut (*mine).served);
         if (*mine).may_conflict_with(&*theirs) && (*mine).conflicts_with(&*theirs) {
-            (*mine).roll_back(&mut *cores[0], bus.ram().start());
+            (*mine).roll_back(&mut *cores[0], bus.main_ram().start());
         } else if let Some(turn) = hand_in(bus, cores, mine, block) {
             return turn;
         }
@@ -343,7 +343,7 @@ unsafe fn hand_in<B: PairedBus>(
 ) -> Option<Turn> {
     // SAFETY: the caller's promise.
     unsafe {
-        let pairs = bus.pairs();
+        let pairs = bus.pair_timing_cache();
         let key = Transition::key(pairs.node, block.shape);
         let place = Table::place(key, &block);
         if !pairs.table.first(place).is(key, &block) && !pairs.table.promote_transition(place, key, &block) {
@@ -376,8 +376,8 @@ unsafe fn hand_in<B: PairedBus>(
 #[cold]
 #[inline(never)]
 fn report_store<B: PairedBus>(bus: &mut B, cycle: u64) {
-    let core = bus.pairs().turn;
-    let [log, _] = bus.pairs().logs.of(core);
+    let core = bus.pair_timing_cache().turn;
+    let [log, _] = bus.pair_timing_cache().logs.of(core);
     // SAFETY: the log lives as long as the bus, and no reference to it does.
     let is_reported = unsafe { (*log).take_reported() };
     bus.report_store(core, is_reported, cycle);

@@ -40,10 +40,10 @@ pub trait CacheableBus: NativeTrace {
     fn timing_cache(&mut self) -> &mut TimingCache;
 
     /// Returns the state of the bus before the next instruction. `None` if it is too unusual to be cached.
-    fn state(&self, core: &Core) -> Option<State>;
+    fn timing_state(&self, core: &Core) -> Option<State>;
 
     /// Sets the bus to a cached state, before the instruction at `core.t`.
-    fn resume(&mut self, core: &mut Core, state: &State);
+    fn restore_timing_state(&mut self, core: &mut Core, state: &State);
 }
 
 /// log2 of the transitions kept.
@@ -185,7 +185,7 @@ pub unsafe fn run<B: CacheableBus>(cores: *mut Core, bus: &mut B) -> bool {
 
 /// Finds the node of the current state. Returns false if it is too unusual to be cached.
 fn find_current_node<B: CacheableBus>(core: &Core, bus: &mut B) -> bool {
-    let Some(state) = bus.state(core) else { return false };
+    let Some(state) = bus.timing_state(core) else { return false };
     let node = Node { state, address: core.address_of(core.ip) };
     let timing_cache = bus.timing_cache();
     timing_cache.node = match timing_cache.table.number_at(node.address, node) {
@@ -201,7 +201,7 @@ fn catch_up<B: CacheableBus>(core: &mut Core, bus: &mut B) {
     let timing_cache = bus.timing_cache();
     if std::mem::take(&mut timing_cache.stale) {
         let state = timing_cache.table.node(timing_cache.node).state;
-        bus.resume(core, &state);
+        bus.restore_timing_state(core, &state);
     }
 }
 
@@ -210,7 +210,7 @@ fn catch_up<B: CacheableBus>(core: &mut Core, bus: &mut B) {
 #[inline(always)]
 pub fn time_trace<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     core.instructions += trace.instructions;
-    if !TRANSLATED && let Some(begun) = bus.translations().is_next() {
+    if !TRANSLATED && let Some(begun) = bus.compiled_traces().is_next() {
         // SAFETY: it was executed just now; traces stay in their region.
         unsafe { translate(bus, core, begun, trace, &[]) };
     }
@@ -239,7 +239,7 @@ pub fn time_trace<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, core: &m
 #[inline(always)]
 pub fn run_native<B: CacheableBus>(bus: &mut B, core: &mut Core) -> bool {
     let address = core.address_of(core.ip);
-    let translations = bus.translations();
+    let translations = bus.compiled_traces();
     translations.begun = address;
     match translations.begin(address) {
         // SAFETY: the core stands where the translated trace begins, and nothing has changed in its code.
@@ -256,23 +256,23 @@ pub fn run_native<B: CacheableBus>(bus: &mut B, core: &mut Core) -> bool {
 #[inline(never)]
 unsafe fn execute_translations<B: CacheableBus>(bus: &mut B, core: &mut Core, mut number: u32) -> bool {
     loop {
-        let (code, _) = bus.translations().path(number);
+        let (code, _) = bus.compiled_traces().path(number);
         // SAFETY: the caller's promise.
         let Some((how, indirect)) = (unsafe { call(bus, core, code) }) else { return true };
-        let Exit { ip, count, branches, .. } = *bus.translations().exit(number, how);
+        let Exit { ip, count, branches, .. } = *bus.compiled_traces().exit(number, how);
         if count == 0 {
-            let Some(next) = bus.translations().otherwise(number) else { return true };
+            let Some(next) = bus.compiled_traces().otherwise(number) else { return true };
             number = next;
             continue;
         }
-        bus.translations().note_executed();
+        bus.compiled_traces().note_executed();
         core.ip = ip;
         let trace = Trace { branches, indirect, instructions: count };
         if !time_trace::<B, true>(bus, core, trace) {
             return false;
         }
         let address = core.address_of(ip);
-        let translations = bus.translations();
+        let translations = bus.compiled_traces();
         translations.begun = address;
         match translations.at(address) {
             Some(next) => number = next,
@@ -332,7 +332,7 @@ fn simulate_missed_trace<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: T
     core.bus_wait += waits;
     debug_assert!(cycles <= Trace::CYCLES);
     bus.timing_cache().cores = Some(cores);
-    let Some(state) = bus.state(core) else { return false };
+    let Some(state) = bus.timing_state(core) else { return false };
     let node = Node { state, address: core.address_of(core.ip) };
     let timing_cache = bus.timing_cache();
     match timing_cache.table.number(node) {

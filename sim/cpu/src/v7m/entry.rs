@@ -91,7 +91,7 @@ impl Stacking {
             if core.mpu.is_enabled() {
                 mpu::check(core, self.address, Access::Write)?;
             }
-            let wait = bus.store(core, self.address, 4, word, self.at)?;
+            let wait = bus.store_data(core, self.address, 4, word, self.at)?;
             self.address = self.address.wrapping_add(4);
             self.at += 1 + wait;
             self.wait += wait;
@@ -134,7 +134,7 @@ pub(super) fn complete<B: Bus, P: Pipeline>(
         // Two cycles on the bus, address and data phase, beside the stores of the frame or after them.
         let behind = from.is_none() && shares_bus(core, bus, address);
         let at = if behind { fetch } else { fetch.saturating_sub(delay).saturating_sub(2) };
-        match bus.load(core, address, 4, at) {
+        match bus.load_data(core, address, 4, at) {
             Ok(loaded) => {
                 fetch = fetch.max(at + 2 + loaded.wait);
                 break loaded.value;
@@ -167,7 +167,7 @@ pub(super) fn complete<B: Bus, P: Pipeline>(
 fn shares_bus<B: Bus>(core: &Core, bus: &B, vector: u32) -> bool {
     let stack = core.msp();
     if core.features.caches {
-        bus.block(vector) == bus.block(stack)
+        bus.memory_block(vector) == bus.memory_block(stack)
     } else {
         vector >= 0x2000_0000 && stack >= 0x2000_0000
     }

@@ -188,7 +188,7 @@ pub fn start<B: Bus, P: Pipeline>(core: &mut Core, bus: &mut B, pipe: &mut P, ta
     core.scb.vtor = table;
     core.phase = Phase::Run;
     let at = core.t;
-    let mut word = |core: &mut Core, address| bus.load(core, address, 4, at).map(|loaded| loaded.value);
+    let mut word = |core: &mut Core, address| bus.load_data(core, address, 4, at).map(|loaded| loaded.value);
     match (word(core, table), word(core, table.wrapping_add(4))) {
         (Ok(stack), Ok(target)) => {
             core.r[13] = stack & !3;

@@ -110,7 +110,7 @@ pub(super) fn unstack<B: Bus>(
         let address = frame.wrapping_add(4 * index as u32);
         let granted = if index == BASIC_WORDS { float_context::access(core) } else { Ok(()) };
         let allowed = if core.mpu.is_enabled() { mpu::check(core, address, Access::Read) } else { Ok(()) };
-        match granted.and(allowed).and_then(|()| bus.load(core, address, 4, at)) {
+        match granted.and(allowed).and_then(|()| bus.load_data(core, address, 4, at)) {
             Ok(loaded) => {
                 core.frame[index] = loaded.value;
                 at += 1 + loaded.wait;

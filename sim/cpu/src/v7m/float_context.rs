@@ -44,7 +44,7 @@ fn preserve_float_state<B: Bus>(core: &mut Core, bus: &mut B) -> Result<(), Faul
         if core.mpu.is_enabled() && mpu::check_as(core, address, Access::Write, privileged).is_err() {
             return Err(Fault::LazyProtection);
         }
-        let wait = bus.store(core, address, 4, word, core.t).map_err(|_| Fault::LazyBus)?;
+        let wait = bus.store_data(core, address, 4, word, core.t).map_err(|_| Fault::LazyBus)?;
         core.t += 1 + wait;
         address = address.wrapping_add(4);
     }

@@ -12,7 +12,7 @@ pub fn jump<B: Bus>(core: &mut Core, bus: &mut B, target: u32) {
     core.refetch = false;
     let address = target & !1;
     let permitted = mpu::check(core, address, mpu::Access::Fetch);
-    match (permitted, bus.region(address)) {
+    match (permitted, bus.code_region(address)) {
         (Ok(()), Some(region)) => {
             core.stray = None;
             core.region = mpu::executable_part(core, region, address);

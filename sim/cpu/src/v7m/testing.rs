@@ -115,13 +115,13 @@ pub fn handler(number: u32) -> u32 {
 
 // SAFETY: the ops are a vector of the bus, never resized.
 unsafe impl Bus for TestBus {
-    fn fetch(&mut self, _: &mut Core, _: u32, at: u64) -> u64 {
+    fn fetch_code(&mut self, _: &mut Core, _: u32, at: u64) -> u64 {
         at + 2 + self.fetch_wait
     }
 
-    fn redirect(&mut self, _: &mut Core, _: u32, _: u64) {}
+    fn redirect_prefetch(&mut self, _: &mut Core, _: u32, _: u64) {}
 
-    fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
+    fn load_data(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
         if address >> 20 == 0xe00 {
             return scs::read(core, address, bytes, at).map(|value| LoadResult { value, wait: 0 });
         }
@@ -139,7 +139,7 @@ unsafe impl Bus for TestBus {
         Ok(LoadResult { value: u32::from_le_bytes(value), wait })
     }
 
-    fn store(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, at: u64) -> Result<u64, Fault> {
+    fn store_data(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, at: u64) -> Result<u64, Fault> {
         if address >> 20 == 0xe00 {
             let effect = scs::write(core, address, bytes, value, at)?;
             self.effects.push(effect);
@@ -162,11 +162,11 @@ unsafe impl Bus for TestBus {
         }
     }
 
-    fn block(&self, address: u32) -> u8 {
+    fn memory_block(&self, address: u32) -> u8 {
         (address >> 29) as u8
     }
 
-    fn region(&mut self, address: u32) -> Option<Region> {
+    fn code_region(&mut self, address: u32) -> Option<Region> {
         let (base, ops) = match address >> 16 {
             0x0000 => (0, &mut self.alias_ops),
             0x0800 => (FLASH, &mut self.flash_ops),
@@ -176,7 +176,7 @@ unsafe impl Bus for TestBus {
         Some(Region { base, bytes: BYTES, ops: ops.as_mut_ptr(), profile: std::ptr::null_mut() })
     }
 
-    fn decode(&mut self, core: &Core, address: u32) {
+    fn decode_op(&mut self, core: &Core, address: u32) {
         let mut halfword = |address| {
             let (memory, _) = self.memory(address).expect("code of the test chip");
             u16::from_le_bytes([memory[0], memory[1]])
@@ -184,12 +184,12 @@ unsafe impl Bus for TestBus {
         let (first, second) = (halfword(address), halfword(address + 2));
         let place = Place { address, region_base: core.region.base, region_bytes: core.region.bytes };
         let op = decode::decode(first, second, place, core.features);
-        let region = self.region(address).expect("code of the test chip");
+        let region = self.code_region(address).expect("code of the test chip");
         // SAFETY: the region holds the address.
         unsafe { *region.ops.add((address - region.base) as usize / 2) = op };
     }
 
-    fn attend(&mut self, _: &mut Core, _: u32, _: bool) -> Option<Op> {
+    fn serve_stub_op(&mut self, _: &mut Core, _: u32, _: bool) -> Option<Op> {
         None
     }
 }
@@ -243,19 +243,19 @@ impl<P: Pipeline> Bench<P> {
     /// Word read as by an instruction.
     pub fn read(&mut self, address: u32) -> u32 {
         let t = self.core.t;
-        self.bus.load(&mut self.core, address, 4, t).expect("readable").value
+        self.bus.load_data(&mut self.core, address, 4, t).expect("readable").value
     }
 
     /// Word written as by an instruction.
     pub fn write(&mut self, address: u32, value: u32) {
         let t = self.core.t;
-        self.bus.store(&mut self.core, address, 4, value, t).expect("writable");
+        self.bus.store_data(&mut self.core, address, 4, value, t).expect("writable");
     }
 
     /// Byte written as by an instruction.
     pub fn write_byte(&mut self, address: u32, value: u32) {
         let t = self.core.t;
-        self.bus.store(&mut self.core, address, 1, value, t).expect("writable");
+        self.bus.store_data(&mut self.core, address, 1, value, t).expect("writable");
     }
 
     /// One step of the exception model at cycle `now`.

@@ -25,9 +25,9 @@ const INVALID: u32 = 22;
 /// The board's memory in which parameters and buffers of semihosting calls are.
 pub trait TargetMemory {
     /// Returns bytes of memory, without side effects. `None` where there is no memory.
-    fn bytes(&self, address: u32, count: usize) -> Option<Vec<u8>>;
+    fn read_bytes(&self, address: u32, count: usize) -> Option<Vec<u8>>;
     /// Writes bytes to RAM. Returns false outside of RAM.
-    fn put(&mut self, address: u32, bytes: &[u8]) -> bool;
+    fn write_bytes(&mut self, address: u32, bytes: &[u8]) -> bool;
 }
 
 /// The answer to a semihosting call.
@@ -49,7 +49,7 @@ impl Debugger {
         let value = match operation {
             0x01 => return self.open(words(3), memory),
             0x02 => words(1).map(|block| self.close(block[0])),
-            0x03 => memory.bytes(parameter, 1).map(|byte| {
+            0x03 => memory.read_bytes(parameter, 1).map(|byte| {
                 self.print(Channel::Semihosting, &byte);
                 0
             }),
@@ -68,7 +68,7 @@ impl Debugger {
             0x11 => Some((ns / 1_000_000_000) as u32),
             0x13 => Some(self.errno),
             0x15 => words(2).map(|block| command_line(block, parameter, memory)),
-            0x16 => words(1).map(|block| if memory.put(block[0], &[0; 16]) { 0 } else { FAILED }),
+            0x16 => words(1).map(|block| if memory.write_bytes(block[0], &[0; 16]) { 0 } else { FAILED }),
             0x18 => return self.exit(u32::from(parameter != APPLICATION_EXIT)),
             0x20 => {
                 let code = words(2).filter(|block| block[0] == APPLICATION_EXIT).map(|block| block[1]);
@@ -76,7 +76,7 @@ impl Debugger {
             }
             0x30 => {
                 let ticks = ns / (1_000_000_000 / u64::from(TICKS_PER_S));
-                Some(if memory.put(parameter, &ticks.to_le_bytes()) { 0 } else { FAILED })
+                Some(if memory.write_bytes(parameter, &ticks.to_le_bytes()) { 0 } else { FAILED })
             }
             0x31 => Some(TICKS_PER_S),
             _ => return self.unsupported(operation),
@@ -94,7 +94,7 @@ impl Debugger {
     /// Executes the semihosting call SYS_OPEN.
     fn open(&mut self, block: Option<&[u32]>, memory: &dyn TargetMemory) -> Answer {
         let block = block.filter(|block| block[2] as usize <= MOST_BYTES);
-        let name = block.and_then(|block| memory.bytes(block[0], block[2] as usize));
+        let name = block.and_then(|block| memory.read_bytes(block[0], block[2] as usize));
         let (Some(block), Some(name)) = (block, name) else {
             self.errno = INVALID;
             return Answer::Value(FAILED);
@@ -134,7 +134,7 @@ impl Debugger {
                 return Some(block[2]);
             }
         };
-        let text = memory.bytes(block[1], (block[2] as usize).min(MOST_BYTES))?;
+        let text = memory.read_bytes(block[1], (block[2] as usize).min(MOST_BYTES))?;
         self.print(channel, &text);
         Some(block[2] - text.len() as u32)
     }
@@ -146,7 +146,7 @@ impl Debugger {
             self.errno = BAD_HANDLE;
             return Some(block[2]);
         };
-        (text.is_empty() || memory.put(block[1], &text)).then(|| block[2] - text.len() as u32)
+        (text.is_empty() || memory.write_bytes(block[1], &text)).then(|| block[2] - text.len() as u32)
     }
 
     /// Executes the semihosting call SYS_SEEK. Returns 0, or -1 on failure.
@@ -204,7 +204,7 @@ pub fn exit_sentence(code: u32) -> String {
 
 /// Returns the words of a parameter block, three at most: as many as there is memory for.
 fn words(memory: &dyn TargetMemory, address: u32) -> Vec<u32> {
-    let word = |place: u32| memory.bytes(address.wrapping_add(4 * place), 4);
+    let word = |place: u32| memory.read_bytes(address.wrapping_add(4 * place), 4);
     let word = |place: u32| word(place)?.try_into().ok().map(u32::from_le_bytes);
     (0..3).map_while(word).collect()
 }
@@ -213,7 +213,7 @@ fn words(memory: &dyn TargetMemory, address: u32) -> Vec<u32> {
 fn string_bytes(memory: &dyn TargetMemory, address: u32) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     while text.len() < MOST_BYTES {
-        match memory.bytes(address.wrapping_add(text.len() as u32), 1)?.first() {
+        match memory.read_bytes(address.wrapping_add(text.len() as u32), 1)?.first() {
             Some(0) | None => break,
             Some(byte) => text.push(*byte),
         }
@@ -223,7 +223,8 @@ fn string_bytes(memory: &dyn TargetMemory, address: u32) -> Option<Vec<u8>> {
 
 /// Executes SYS_GET_CMDLINE: the command line is empty.
 fn command_line(block: &[u32], parameter: u32, memory: &mut dyn TargetMemory) -> u32 {
-    let fits = block[1] > 0 && memory.put(block[0], &[0]) && memory.put(parameter.wrapping_add(4), &[0; 4]);
+    let fits =
+        block[1] > 0 && memory.write_bytes(block[0], &[0]) && memory.write_bytes(parameter.wrapping_add(4), &[0; 4]);
     if fits { 0 } else { FAILED }
 }
 

@@ -42,7 +42,7 @@ pub fn set_register<B: Bus>(core: &mut Core, bus: &mut B, name: &str, value: u32
         "lr" => core.r[14] = value,
         "apsr" => core.set_apsr(value),
         "pc" => {
-            if bus.region(value & !1).is_none() {
+            if bus.code_region(value & !1).is_none() {
                 return false;
             }
             exception::jump(core, bus, value | 1);

@@ -57,7 +57,7 @@ pub trait PrivateBus: Bus {
         }
         if core.nvic.pending & core.nvic.enabled != 0 || core.nvic.reset_request {
             core.limit = 0;
-            *self.due() = 0;
+            *self.next_event_cycle() = 0;
         }
     }
 }

@@ -95,36 +95,36 @@ pub trait Waiting {
     fn polling(&mut self) -> &mut Polling;
 
     /// Returns the core's time in cycles.
-    fn time(&self) -> u64;
+    fn core_time(&self) -> u64;
 
     /// Returns the address of the core's next instruction.
-    fn place(&self) -> u32;
+    fn next_address(&self) -> u32;
 
     /// Returns R0 to R14.
-    fn registers(&self) -> [u32; 15];
+    fn core_registers(&self) -> [u32; 15];
 
     /// Returns the condition flags and the rest of the program's state that no register holds, as one number.
-    fn flags(&self) -> u32;
+    fn program_flags(&self) -> u32;
 
     /// Returns the state of pipeline, buses and memories. `None` if it cannot be compared.
-    fn state(&self) -> Option<Self::State>;
+    fn timing_state(&self) -> Option<Self::State>;
 
     /// Returns the number of cycles after which the clocks of all buses are in the same phase again.
-    fn phases(&self) -> u64;
+    fn phase_period(&self) -> u64;
 
     /// Returns four counters of the core: instructions, cycles of waiting for buses, cycles of waiting for flash,
     /// missed cache lines.
-    fn counts(&self) -> [u64; 4];
+    fn core_counters(&self) -> [u64; 4];
 
     /// Returns the halfword of code at an address. `None` if there is none, or if a probe is there.
-    fn code(&self, address: u32) -> Option<u16>;
+    fn code_halfword(&self, address: u32) -> Option<u16>;
 
     /// Executes the next instruction of the busy wait, or the next two if they issue together. Returns false if
     /// something else happened too, such as a request to the machine.
-    fn step(&mut self) -> bool;
+    fn step_wait(&mut self) -> bool;
 
     /// Skips `cycles` cycles of a busy wait: advances time and the four counters, and restores the state.
-    fn pass(&mut self, cycles: u64, counts: [u64; 4], state: &Self::State);
+    fn skip_cycles(&mut self, cycles: u64, counts: [u64; 4], state: &Self::State);
 
     /// Sets a core register by its number.
     fn set_register(&mut self, number: usize, value: u32);
@@ -142,9 +142,9 @@ struct PollingState<S> {
 
 /// Returns the core's present state. `None` if it is not known.
 fn present_state<M: Waiting>(machine: &M) -> Option<PollingState<M::State>> {
-    let state = machine.state()?;
-    let (time, flags) = (machine.time(), machine.flags());
-    Some(PollingState { time, registers: machine.registers(), flags, state, counts: machine.counts() })
+    let state = machine.timing_state()?;
+    let (time, flags) = (machine.core_time(), machine.program_flags());
+    Some(PollingState { time, registers: machine.core_registers(), flags, state, counts: machine.core_counters() })
 }
 
 /// Skips as much of a busy wait as there is up to `until`, where the next event is.
@@ -157,16 +157,16 @@ pub fn pass_over<M: Waiting>(machine: &mut M, until: u64) {
 /// Checks whether the core is in a polling loop, and skips its repetitions if they repeat exactly.
 fn skip_polling_loop<M: Waiting>(machine: &mut M, until: u64) {
     let load = machine.polling().load;
-    let Some(body) = body::find(load, |address| machine.code(address)) else {
+    let Some(body) = body::find(load, |address| machine.code_halfword(address)) else {
         machine.polling().refuse();
         return;
     };
-    if machine.place() != body.behind_load {
+    if machine.next_address() != body.behind_load {
         return;
     }
     // What happened before the wait must be long ago.
-    let begun = machine.time();
-    while machine.time() < begun + M::ANCIENT_CYCLES {
+    let begun = machine.core_time();
+    while machine.core_time() < begun + M::ANCIENT_CYCLES {
         if !execute_repetition(machine, &body, until) {
             return;
         }
@@ -175,7 +175,7 @@ fn skip_polling_loop<M: Waiting>(machine: &mut M, until: u64) {
         machine.polling().refuse();
         return;
     };
-    let phases = machine.phases();
+    let phases = machine.phase_period();
     for repetition in 1..=REPETITIONS {
         if !execute_repetition(machine, &body, until) {
             return;
@@ -201,16 +201,16 @@ fn skip_polling_loop<M: Waiting>(machine: &mut M, until: u64) {
 
 /// Executes one repetition of the loop. Returns false if anything else happens in it or an event is near.
 fn execute_repetition<M: Waiting>(machine: &mut M, body: &Body, until: u64) -> bool {
-    let executed = machine.counts()[0] + body.instructions;
-    while machine.counts()[0] < executed {
-        if machine.time() + MARGIN_CYCLES > until || !machine.step() {
+    let executed = machine.core_counters()[0] + body.instructions;
+    while machine.core_counters()[0] < executed {
+        if machine.core_time() + MARGIN_CYCLES > until || !machine.step_wait() {
             return false;
         }
-        if !(body.start..body.end).contains(&machine.place()) {
+        if !(body.start..body.end).contains(&machine.next_address()) {
             return false;
         }
     }
-    machine.counts()[0] == executed && machine.place() == body.behind_load
+    machine.core_counters()[0] == executed && machine.next_address() == body.behind_load
 }
 
 /// Returns whether the core's state is the same as `repetitions` repetitions ago, except for the loop's counter, the
@@ -267,5 +267,5 @@ fn skip_periods<M: Waiting>(
     }
     let counts: [u64; 4] = std::array::from_fn(|index| (now.counts[index] - before.counts[index]) * periods);
     machine.polling().passed_cycles += period * periods;
-    machine.pass(period * periods, counts, &now.state);
+    machine.skip_cycles(period * periods, counts, &now.state);
 }

@@ -35,7 +35,7 @@ impl Fake {
 
     fn run_to(&mut self, until: u64) {
         while self.time < until {
-            self.step();
+            self.step_wait();
         }
     }
 
@@ -61,39 +61,39 @@ impl Waiting for Fake {
         &mut self.polling
     }
 
-    fn time(&self) -> u64 {
+    fn core_time(&self) -> u64 {
         self.time
     }
 
-    fn place(&self) -> u32 {
+    fn next_address(&self) -> u32 {
         START + if self.in_load() { 0 } else { 2 }
     }
 
-    fn registers(&self) -> [u32; 15] {
+    fn core_registers(&self) -> [u32; 15] {
         [0; 15]
     }
 
-    fn flags(&self) -> u32 {
+    fn program_flags(&self) -> u32 {
         0
     }
 
-    fn state(&self) -> Option<u64> {
+    fn timing_state(&self) -> Option<u64> {
         Some(self.hidden)
     }
 
-    fn phases(&self) -> u64 {
+    fn phase_period(&self) -> u64 {
         self.phases
     }
 
-    fn counts(&self) -> [u64; 4] {
+    fn core_counters(&self) -> [u64; 4] {
         [self.executed, 0, 0, 0]
     }
 
-    fn code(&self, address: u32) -> Option<u16> {
+    fn code_halfword(&self, address: u32) -> Option<u16> {
         CODE.get((address.checked_sub(START)? / 2) as usize).copied()
     }
 
-    fn step(&mut self) -> bool {
+    fn step_wait(&mut self) -> bool {
         self.time += if self.in_load() { 1 } else { (self.taken)(self.time, self.hidden) };
         self.hidden = if self.in_load() { self.hidden } else { (self.next)(self.hidden) };
         self.executed += 1;
@@ -101,7 +101,7 @@ impl Waiting for Fake {
         true
     }
 
-    fn pass(&mut self, cycles: u64, counts: [u64; 4], state: &u64) {
+    fn skip_cycles(&mut self, cycles: u64, counts: [u64; 4], state: &u64) {
         self.time += cycles;
         self.executed += counts[0];
         self.hidden = *state;

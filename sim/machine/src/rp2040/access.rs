@@ -427,7 +427,7 @@ impl System {
 }
 
 impl PrivateBus for System {
-    /// Returns the cycle of the chip's next event, to be changed: that of [`Bus::due`].
+    /// Returns the cycle of the chip's next event, to be changed: that of [`Bus::next_event_cycle`].
     fn due_mut(&mut self) -> &mut u64 {
         &mut self.due
     }

@@ -28,7 +28,7 @@ impl System {
     /// Claims a slot for a data transfer to any slave, which may also be busy with a long transfer. Returns its cycle.
     pub(super) fn claim_data(&mut self, core: &mut Core, slave: usize, at: u64) -> u64 {
         core.bus_free = core.bus_free.max(self.busy[slave]);
-        let slot = self.claim(core, System::row_of(slave), at, true);
+        let slot = self.claim_transfer_slot(core, System::row_of(slave), at, true);
         if slave >= MEMORIES {
             self.others_claimed = self.others_claimed.max(slot);
         }
@@ -115,7 +115,7 @@ impl System {
 impl Fabric for System {
     /// Returns the first transfer slot of the bank that contains this RAM offset.
     #[inline(always)]
-    fn row(offset: u32) -> usize {
+    fn ram_bank_row(offset: u32) -> usize {
         if offset < STRIPED_BYTES {
             // The word's bank, times the slots of a row.
             return (offset & 0xc) as usize * (SLOTS / 4);
@@ -144,7 +144,7 @@ impl Fabric for System {
     /// Claims the first free transfer slot at or after `at` and `core.bus_free` in the row that begins with slot `row`,
     /// and returns its cycle.
     #[inline(always)]
-    fn claim(&mut self, core: &mut Core, row: usize, at: u64, stalls: bool) -> u64 {
+    fn claim_transfer_slot(&mut self, core: &mut Core, row: usize, at: u64, stalls: bool) -> u64 {
         if at < core.bus_free {
             return self.claim_later(core, row, at, stalls);
         }
@@ -238,7 +238,7 @@ impl PairedBus for System {
     /// Fires these probes on the core's next instruction, in this cycle. Returns false if a probe stops the run, so
     /// that it cannot fire ahead of time.
     #[inline(always)]
-    fn fire(&mut self, core: &Core, Probe { address, number }: Probe, cycle: u64) -> bool {
+    fn fire_probes(&mut self, core: &Core, Probe { address, number }: Probe, cycle: u64) -> bool {
         if self.probes.stops_at(address) {
             return false;
         }
@@ -255,12 +255,12 @@ impl PairedBus for System {
 
     /// Returns the timing cache of the two cores.
     #[inline(always)]
-    fn pairs(&mut self) -> &mut Pairs {
+    fn pair_timing_cache(&mut self) -> &mut Pairs {
         &mut self.pairs
     }
 
     /// Returns the current state of the cores' timing, between instructions. `None` if it is too unusual to be cached.
-    fn state(&self, first: &Core, other: &Core) -> Option<State> {
+    fn timing_state(&self, first: &Core, other: &Core) -> Option<State> {
         let now = first.t.min(other.t);
         if self.busy.iter().any(|&free| free > now) {
             return None;
@@ -323,12 +323,12 @@ impl PairedBus for System {
     }
 
     /// Reports the outcome of an exception step that a core made since cycle `before`.
-    fn pass(&mut self, core: &Core, outcome: ExceptionOutcome, before: u64) {
+    fn report_exception(&mut self, core: &Core, outcome: ExceptionOutcome, before: u64) {
         record_outcome(&mut self.probes, core.id, (face::pc(core), core.t), outcome, before);
     }
 
     /// Sets bus and cores to a cached state at cycle `now`.
-    fn resume(&mut self, state: &State, now: u64, first: &mut Core, other: &mut Core) {
+    fn restore_timing_state(&mut self, state: &State, now: u64, first: &mut Core, other: &mut Core) {
         self.slots[..MEMORIES * SLOTS].fill(NEVER);
         for (half, mut taken) in state.slots.into_iter().enumerate() {
             while taken != 0 {

@@ -122,7 +122,7 @@ impl Board for Machine {
     fn read_as_core(&mut self, core: usize, address: u32) -> Option<u32> {
         let mut at = self.cores[core].t;
         self.cores[core].unprivileged = false;
-        self.system.load::<false, false>(&mut self.cores[core], None, address, 4, &mut at).ok()
+        self.system.load_data::<false, false>(&mut self.cores[core], None, address, 4, &mut at).ok()
     }
 
     /// Writes to the board's RAM. Returns false outside of RAM.
@@ -144,7 +144,7 @@ impl Board for Machine {
 
     /// Returns whether code can execute at this address.
     fn executable(&mut self, address: u32) -> bool {
-        self.system.region(address & !1).is_some()
+        self.system.code_region(address & !1).is_some()
     }
 
     /// Attaches a device to a bus, a serial port or the pins. The error is one sentence.

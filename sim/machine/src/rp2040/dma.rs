@@ -21,7 +21,7 @@ struct Memories<'a> {
 
 impl DmaBus for Memories<'_> {
     /// Reads 1, 2 or 4 bytes of SRAM, flash or ROM for the DMA controller, zero-extended. Other addresses read as 0.
-    fn read(&mut self, address: u32, bytes: u32) -> u32 {
+    fn read_memory(&mut self, address: u32, bytes: u32) -> u32 {
         let mut value = 0;
         for index in 0..bytes {
             let at = address.wrapping_add(index);
@@ -36,7 +36,7 @@ impl DmaBus for Memories<'_> {
     }
 
     /// Writes the low 1, 2 or 4 bytes of `value` to SRAM for the DMA controller. Other addresses are ignored.
-    fn write(&mut self, address: u32, bytes: u32, value: u32) {
+    fn write_memory(&mut self, address: u32, bytes: u32, value: u32) {
         let offset = address.wrapping_sub(SRAM_BASE);
         if offset < SRAM_BYTES && offset + bytes <= SRAM_BYTES {
             let at = offset as usize;

@@ -21,14 +21,14 @@ impl System {
 impl NativeTrace for System {
     /// Returns the JIT-compiled traces.
     #[inline(always)]
-    fn translations(&mut self) -> &mut Translations {
+    fn compiled_traces(&mut self) -> &mut Translations {
         &mut self.alone.translations
     }
 
     /// Returns the memories that native code accesses by itself. They stay the same as long as [`Translations::clear`]
     /// is not called.
     #[inline(always)]
-    fn quick(&mut self) -> Quick<'_> {
+    fn native_memories(&mut self) -> Quick<'_> {
         const _: () = assert!(MARKED == MARKED_BYTES && xip::FILL_BYTES == translate::LINE_BYTES);
         Quick {
             ram: &mut self.sram,

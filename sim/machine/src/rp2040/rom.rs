@@ -17,7 +17,7 @@ struct Host<'a> {
 
 impl RomHost for Host<'_> {
     /// Returns core register `n` (0 to 14).
-    fn reg(&self, n: usize) -> u32 {
+    fn core_register(&self, n: usize) -> u32 {
         self.core.r[n]
     }
 
@@ -33,29 +33,29 @@ impl RomHost for Host<'_> {
     }
 
     /// Reads a byte.
-    fn read8(&mut self, address: u32) -> u8 {
+    fn read_byte(&mut self, address: u32) -> u8 {
         let mut unused = self.core.t;
         self.system.load_plain(self.core, address, 1, &mut unused) as u8
     }
 
     /// Reads an aligned word.
-    fn read32(&mut self, address: u32) -> u32 {
+    fn read_word(&mut self, address: u32) -> u32 {
         let mut unused = self.core.t;
         self.system.load_plain(self.core, address, 4, &mut unused)
     }
 
     /// Writes a byte.
-    fn write8(&mut self, address: u32, value: u8) {
+    fn write_byte(&mut self, address: u32, value: u8) {
         self.system.store_plain(self.core, address, 1, u32::from(value));
     }
 
     /// Writes an aligned word.
-    fn write32(&mut self, address: u32, value: u32) {
+    fn write_word(&mut self, address: u32, value: u32) {
         self.system.store_plain(self.core, address, 4, value);
     }
 
     /// Applies a command to the flash chip and its interface. See [`super::Rp2040Peripherals::rom_flash`].
-    fn flash(&mut self, command: FlashCommand) {
+    fn run_flash_command(&mut self, command: FlashCommand) {
         let system = &mut *self.system;
         system.periph.rom_flash(&command, self.core.t, &mut system.effects);
         match command {
@@ -70,14 +70,14 @@ impl RomHost for Host<'_> {
 impl System {
     /// Loads from memory for a ROM function. Returns 0 where nothing answers.
     fn load_plain(&mut self, core: &mut Core, address: u32, bytes: u32, t: &mut u64) -> u32 {
-        self.load::<false, false>(core, None, address, bytes, t).unwrap_or(0)
+        self.load_data::<false, false>(core, None, address, bytes, t).unwrap_or(0)
     }
 
     /// Stores for a ROM function, which ignores faults as the ROM does.
     fn store_plain(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32) {
         let mut unused = core.t;
         // A ROM function that writes nowhere writes nothing, like the ROM's own stores.
-        let _ = self.store::<false>(core, None, address, bytes, value, &mut unused);
+        let _ = self.store_data::<false>(core, None, address, bytes, value, &mut unused);
     }
 
     /// Empties the XIP cache.

@@ -104,7 +104,7 @@ impl Machine {
         let Some(saved) = snapshot.state::<SavedBoard>().filter(same_flash) else { return false };
         self.system.restore(&saved.system);
         for (core, parked) in self.cores.iter_mut().zip(&saved.cores) {
-            parked.back(core, |address| self.system.region(address));
+            parked.back(core, |address| self.system.code_region(address));
         }
         self.core_count = saved.core_count;
         self.entry_in_sram = saved.entry_in_sram;

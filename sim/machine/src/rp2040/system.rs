@@ -263,7 +263,7 @@ unsafe impl Bus for System {
 
     /// Returns main RAM.
     #[inline(always)]
-    fn ram(&mut self) -> Ram<'_> {
+    fn main_ram(&mut self) -> Ram<'_> {
         Ram { bytes: &mut self.sram, marks: &self.marks }
     }
 
@@ -284,7 +284,7 @@ unsafe impl Bus for System {
     /// which may have to go first, or `None` if the order is settled. `LITERAL`: an aligned word known to be in cached
     /// flash.
     #[inline(always)]
-    fn load<const CONTEND: bool, const LITERAL: bool>(
+    fn load_data<const CONTEND: bool, const LITERAL: bool>(
         &mut self,
         core: &mut Core,
         other: Option<&Core>,
@@ -304,7 +304,7 @@ unsafe impl Bus for System {
     /// Stores to anywhere but plain RAM, and advances `t` by the cycles that this takes. `other` is the other core,
     /// which may have to go first, or `None` if the order is settled.
     #[inline(always)]
-    fn store<const CONTEND: bool>(
+    fn store_data<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
         other: Option<&Core>,
@@ -319,7 +319,7 @@ unsafe impl Bus for System {
     /// Returns the region of code that contains `address`. `None` if no code can be fetched there.
     #[cold]
     #[inline(never)]
-    fn region(&mut self, address: u32) -> Option<Region> {
+    fn code_region(&mut self, address: u32) -> Option<Region> {
         let flash_end = FLASH_BASE + self.flash_len() as u32;
         match address {
             0..ROM_BYTES => Some(Region { rom: true, ..self.rom_code.region(System::row_of(slave::ROM), 1) }),
@@ -334,7 +334,7 @@ unsafe impl Bus for System {
     /// Decodes the instruction at this address and puts it into its place among the ops of `core.region`.
     #[cold]
     #[inline(never)]
-    fn decode(&mut self, _: &Core, address: u32) {
+    fn decode_op(&mut self, _: &Core, address: u32) {
         let decoded = self.visible(address, self.decode_at(address));
         if let Some(op) = self.op_at(address) {
             // SAFETY: `op_at` returns pointers into the tables.
@@ -367,7 +367,7 @@ unsafe impl Bus for System {
     /// [`Code::Attend`](crate::v6m::op::Code::Attend). `None`: the run stops before it.
     #[cold]
     #[inline(never)]
-    fn attend(&mut self, core: &mut Core, address: u32, t: u64) -> Option<Op> {
+    fn serve_stub_op(&mut self, core: &mut Core, address: u32, t: u64) -> Option<Op> {
         let (instruction, site) = self.probe_at(address);
         let skip = self.passed_until[core.id].take() == Some(address);
         if self.probes.issue_at(site, address, core.id, t, ProbedRegisters::of(&core.r), skip) {
@@ -393,14 +393,14 @@ unsafe impl Bus for System {
 
     /// Returns the instruction at this address, even if a stub op is in its place, without firing its probes.
     #[inline(never)]
-    fn behind(&mut self, address: u32) -> Op {
+    fn op_behind_stub(&mut self, address: u32) -> Op {
         self.probe_at(address).0
     }
 
     /// Loads from constant memory before the cycle is known. Returns `None` for other addresses. `LITERAL` as for
-    /// [`Bus::load`].
+    /// [`Bus::load_data`].
     #[inline(always)]
-    fn constant<const LITERAL: bool>(&mut self, address: u32, bytes: u32) -> Option<u32> {
+    fn load_constant<const LITERAL: bool>(&mut self, address: u32, bytes: u32) -> Option<u32> {
         if LITERAL {
             let offset = address - FLASH_BASE;
             return self.xip.is_cached(offset / FILL_BYTES).then(|| self.flash_word(offset));
@@ -447,7 +447,7 @@ unsafe impl Bus for System {
     /// Returns the cycle of the chip's next event. It is 0 when the machine must look at the cores before anything else
     /// executes. The interpreter sets it to 0 to ask for that.
     #[inline(always)]
-    fn due(&mut self) -> &mut u64 {
+    fn next_event_cycle(&mut self) -> &mut u64 {
         &mut self.due
     }
 }

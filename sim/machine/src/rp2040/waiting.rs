@@ -32,44 +32,44 @@ impl Waiting for LoneCore<'_> {
     }
 
     /// Returns the core's time in cycles.
-    fn time(&self) -> u64 {
+    fn core_time(&self) -> u64 {
         self.core().t
     }
 
     /// Returns the address of the core's next instruction.
-    fn place(&self) -> u32 {
+    fn next_address(&self) -> u32 {
         self.core().pc()
     }
 
     /// Returns R0 to R14.
-    fn registers(&self) -> [u32; 15] {
+    fn core_registers(&self) -> [u32; 15] {
         self.core().r[..15].try_into().expect("fifteen of them")
     }
 
     /// Returns the condition flags and the rest of the program's state that no register holds, as one number.
-    fn flags(&self) -> u32 {
+    fn program_flags(&self) -> u32 {
         self.core().apsr()
     }
 
     /// Returns `()`: nothing but the core's time matters.
-    fn state(&self) -> Option<()> {
+    fn timing_state(&self) -> Option<()> {
         Some(())
     }
 
     /// Returns 1: all buses run at the core's clock.
-    fn phases(&self) -> u64 {
+    fn phase_period(&self) -> u64 {
         1
     }
 
     /// Returns four counters of the core: instructions, cycles of waiting for buses, cycles of waiting for flash,
     /// missed cache lines.
-    fn counts(&self) -> [u64; 4] {
+    fn core_counters(&self) -> [u64; 4] {
         let core = self.core();
         [core.instructions, core.bus_wait, core.flash_wait, self.system.misses[self.turn]]
     }
 
     /// Returns the halfword of code at an address. `None` if there is none, or if a probe is there.
-    fn code(&self, address: u32) -> Option<u16> {
+    fn code_halfword(&self, address: u32) -> Option<u16> {
         let system = &*self.system;
         let bytes = system.bytes_at(address, 2).filter(|_| !system.probes.watches_code(address))?;
         Some(u16::from_le_bytes([bytes[0], bytes[1]]))
@@ -77,7 +77,7 @@ impl Waiting for LoneCore<'_> {
 
     /// Executes the next instruction of the busy wait, or the next two if they issue together. Returns false if
     /// something else happened too, such as a request to the machine.
-    fn step(&mut self) -> bool {
+    fn step_wait(&mut self) -> bool {
         let LoneCore { cores, system, .. } = self;
         let core = &mut cores[self.turn];
         core.limit = core.t + 1;
@@ -89,7 +89,7 @@ impl Waiting for LoneCore<'_> {
     }
 
     /// Skips `cycles` cycles of a busy wait: advances the core's time and the four counters.
-    fn pass(&mut self, cycles: u64, [instructions, bus, flash, misses]: [u64; 4], (): &()) {
+    fn skip_cycles(&mut self, cycles: u64, [instructions, bus, flash, misses]: [u64; 4], (): &()) {
         let core = &mut self.cores[self.turn];
         core.t += cycles;
         core.instructions += instructions;

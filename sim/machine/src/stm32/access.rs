@@ -110,7 +110,7 @@ impl<F: Family> System<F> {
 
     /// Loads by any path: memory, registers or bit bands.
     fn load_behind(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
-        rtoslab_cpu::v7m::bus::Bus::load(self, core, address, bytes, at)
+        rtoslab_cpu::v7m::bus::Bus::load_data(self, core, address, bytes, at)
     }
 
     /// Loads from a memory, with its wait cycles.
@@ -155,7 +155,7 @@ impl<F: Family> System<F> {
                     let new = if value & 1 != 0 { old.value | mask } else { old.value & !mask };
                     // Read and write, each an access of its own on the bus.
                     let read = self.bus_rules[key::BIT_BAND] + old.wait;
-                    let wait = rtoslab_cpu::v7m::bus::Bus::store(self, core, behind, bytes, new, at + read)?;
+                    let wait = rtoslab_cpu::v7m::bus::Bus::store_data(self, core, behind, bytes, new, at + read)?;
                     return Ok(read + wait);
                 }
             }

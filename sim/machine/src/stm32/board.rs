@@ -78,7 +78,7 @@ impl<F: Run> Board for Machine<F> {
 
     /// Returns how often cached timing was used, and what native code did.
     fn timing_counts(&self) -> Counts {
-        self.runner.counts()
+        self.runner.timing_cache_counts()
     }
 
     /// Sets after how many executions traces are JIT-compiled. 0: never.
@@ -106,7 +106,7 @@ impl<F: Run> Board for Machine<F> {
     fn read_as_core(&mut self, _: usize, address: u32) -> Option<u32> {
         let at = self.core.t;
         (self.core.unprivileged, self.core.as_user) = (false, false);
-        self.system.load(&mut self.core, address, 4, at).ok().map(|loaded| loaded.value)
+        self.system.load_data(&mut self.core, address, 4, at).ok().map(|loaded| loaded.value)
     }
 
     /// Writes to the board's RAM. Returns false outside of RAM.
@@ -127,7 +127,7 @@ impl<F: Run> Board for Machine<F> {
 
     /// Returns whether code can execute at this address.
     fn executable(&mut self, address: u32) -> bool {
-        self.system.region(address & !1).is_some()
+        self.system.code_region(address & !1).is_some()
     }
 
     /// Attaches a device to a bus, a serial port or the pins. The error is one sentence.

@@ -50,7 +50,7 @@ impl Memories<'_> {
 
 impl DmaBus for Memories<'_> {
     /// Reads 1, 2 or 4 bytes of memory for the DMA controller, zero-extended. `None` where there is no memory.
-    fn read(&mut self, address: u32, bytes: u32) -> Option<u32> {
+    fn read_memory(&mut self, address: u32, bytes: u32) -> Option<u32> {
         let (home, offset) = self.place(address)?;
         let memory = match home {
             Home::Ram => &*self.ram,
@@ -63,7 +63,7 @@ impl DmaBus for Memories<'_> {
 
     /// Writes the low 1, 2 or 4 bytes of a value to memory for the DMA controller. Returns false if the memory is
     /// read-only, `None` where there is no memory.
-    fn write(&mut self, address: u32, bytes: u32, value: u32) -> Option<bool> {
+    fn write_memory(&mut self, address: u32, bytes: u32, value: u32) -> Option<bool> {
         let (home, offset) = self.place(address)?;
         let memory = match home {
             Home::Ram => &mut *self.ram,

@@ -11,7 +11,7 @@ use super::flash::{FlashF1, FlashF4};
 pub trait FlashPort: Clone {
     /// Returns the first cycle in which the decoder can have a code word of the flash. Its address phase is in cycle
     /// `at`.
-    fn fetch(&mut self, core: &Core, address: u32, at: u64) -> u64;
+    fn fetch_code(&mut self, core: &Core, address: u32, at: u64) -> u64;
     /// Returns the wait states of a data read from the flash in cycle `at`.
     fn read(&mut self, core: &Core, address: u32, at: u64) -> u64;
     /// Applies FLASH_ACR (wait states, prefetch, caches), after firmware or a setting has changed it.
@@ -19,10 +19,10 @@ pub trait FlashPort: Clone {
     /// Returns whether fetches from the flash may have to wait.
     fn waits(&self) -> bool;
 
-    /// Returns what [`FlashPort::fetch`] returns, for a fetch through the flash's other address, at a byte offset in
+    /// Returns what [`FlashPort::fetch_code`] returns, for a fetch through the flash's other address, at a byte offset in
     /// it.
     fn fetch_alias(&mut self, core: &Core, offset: u32, at: u64) -> u64 {
-        self.fetch(core, FLASH_BASE + offset, at)
+        self.fetch_code(core, FLASH_BASE + offset, at)
     }
 
     /// Returns the wait states of a data read through the flash's other address, at a byte offset in it.
@@ -62,8 +62,8 @@ macro_rules! port {
             /// Returns the first cycle in which the decoder can have a code word of the flash. Its address phase is in
             /// cycle `at`.
             #[inline(always)]
-            fn fetch(&mut self, _: &Core, address: u32, at: u64) -> u64 {
-                self.fetch(address, at)
+            fn fetch_code(&mut self, _: &Core, address: u32, at: u64) -> u64 {
+                self.fetch_code(address, at)
             }
 
             /// Returns the wait states of a data read from the flash in cycle `at`.

@@ -161,7 +161,7 @@ impl FlashPort for Port {
     /// Returns the first cycle in which the decoder can have a code word of the flash. Its address phase is in cycle
     /// `at`.
     #[inline(always)]
-    fn fetch(&mut self, core: &Core, address: u32, at: u64) -> u64 {
+    fn fetch_code(&mut self, core: &Core, address: u32, at: u64) -> u64 {
         self.fetch_through(core, address, at, |port| port.axi.read(address - FLASH_BASE, at))
     }
 
@@ -185,11 +185,11 @@ impl FlashPort for Port {
         true
     }
 
-    /// Returns what [`FlashPort::fetch`] returns, for a fetch through the flash's other address, at a byte offset in
+    /// Returns what [`FlashPort::fetch_code`] returns, for a fetch through the flash's other address, at a byte offset in
     /// it.
     fn fetch_alias(&mut self, _: &Core, offset: u32, at: u64) -> u64 {
         self.fetches.spoiled = true;
-        self.itcm.as_mut().map_or(at + 2, |(base, itcm)| itcm.fetch(*base + offset, at))
+        self.itcm.as_mut().map_or(at + 2, |(base, itcm)| itcm.fetch_code(*base + offset, at))
     }
 
     /// Returns the wait states of a data read through the flash's other address, at a byte offset in it.
@@ -258,12 +258,12 @@ impl CacheableFlash for Port {
     type Lookups = Lines;
 
     /// Returns `()`, as no cycle depends on the interface's state but for the caches.
-    fn state(&self, _: u64) -> Option<()> {
+    fn timing_state(&self, _: u64) -> Option<()> {
         Some(())
     }
 
     /// Does nothing, as no cycle depends on the interface's state but for the caches.
-    fn resume(&mut self, (): &(), _: u64) {}
+    fn restore_timing_state(&mut self, (): &(), _: u64) {}
 
     /// Returns which memory answers a data read at an address, if its wait states follow a fixed rule. Otherwise
     /// `None`.
@@ -286,19 +286,19 @@ impl CacheableFlash for Port {
     }
 
     /// Begins to record the cache look-ups of fetches.
-    fn record(&mut self) {
+    fn record_lookups(&mut self) {
         self.fetches = Recorder { on: true, ..Recorder::default() };
     }
 
     /// Ends the recording and returns the look-ups. `None` if they cannot be repeated.
-    fn recorded(&mut self) -> Option<Lines> {
+    fn take_recorded_lookups(&mut self) -> Option<Lines> {
         self.fetches.on = false;
         (!self.fetches.spoiled).then_some(self.fetches.lines)
     }
 
     /// Repeats recorded cache look-ups. Returns true if the answers are the same as before. If not, nothing is changed.
     #[inline(always)]
-    fn repeat(&mut self, lines: &mut Lines) -> bool {
+    fn repeat_lookups(&mut self, lines: &mut Lines) -> bool {
         lines.held_in == self.caches.instruction.version() || self.holds(lines)
     }
 
@@ -306,7 +306,7 @@ impl CacheableFlash for Port {
 
     /// Returns what native code needs to repeat cache look-ups by itself.
     #[inline(always)]
-    fn repeating(&mut self) -> Repeating {
+    fn native_lookups(&mut self) -> Repeating {
         Repeating { version: self.caches.instruction.version(), ..Repeating::default() }
     }
 }

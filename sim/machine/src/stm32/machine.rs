@@ -85,7 +85,7 @@ impl<F: Run> Machine<F> {
         let settings = &self.system.settings;
         self.system.periph.state_clock(settings.clock_hz(), self.now);
         self.pipe = F::timed_pipeline(&|key| settings.value(key));
-        self.runner.clear();
+        self.runner.clear_timing_cache();
         self.system.flash_port = F::flash(self.system.map, &|key| settings.value(key));
         self.system.bus_rules = stm32_bus::SETTINGS.map(|rule| settings.value(rule.key));
         self.system.flash_timing_changed();

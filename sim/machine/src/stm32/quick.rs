@@ -32,15 +32,15 @@ where
     type State = (<F::Pipe as CacheableTiming>::State, <System<F> as QuickBus>::State);
 
     /// Returns the state before the core's next instruction. `None` if it cannot be cached.
-    fn state(core: &Core, pipe: &F::Pipe, bus: &System<F>) -> Option<Self::State> {
-        let state = || pipe.state(core).zip(QuickBus::state(bus, core.t));
+    fn timing_state(core: &Core, pipe: &F::Pipe, bus: &System<F>) -> Option<Self::State> {
+        let state = || pipe.timing_state(core).zip(QuickBus::timing_state(bus, core.t));
         bus.caches_at(core.address_of(core.ip)).then(state)?
     }
 
     /// Sets pipeline and bus to a state, before the core's next instruction and at the core's time.
-    fn resume(state: &Self::State, core: &mut Core, pipe: &mut F::Pipe, bus: &mut System<F>) {
-        pipe.resume(&state.0, core);
-        QuickBus::resume(bus, &state.1, core.t);
+    fn restore_timing_state(state: &Self::State, core: &mut Core, pipe: &mut F::Pipe, bus: &mut System<F>) {
+        pipe.restore_timing_state(&state.0, core);
+        QuickBus::restore_timing_state(bus, &state.1, core.t);
     }
 
     /// Removes the profile of instructions with cached timing and returns it, as addresses and their cycles.
@@ -49,7 +49,7 @@ where
     }
 
     /// Empties the timing cache, because timing rules changed.
-    fn clear(&mut self) {
+    fn clear_timing_cache(&mut self) {
         TimingCache::clear(self);
     }
 
@@ -59,7 +59,7 @@ where
     }
 
     /// Returns how often cached timing was used, and what native code did.
-    fn counts(&self) -> Counts {
+    fn timing_cache_counts(&self) -> Counts {
         TimingCache::counts(self)
     }
 }
@@ -75,7 +75,7 @@ where
 
     /// Returns a number that changes with opcodes and timing rules. Timing that was cached under another number is
     /// void.
-    fn epoch(&self) -> u64 {
+    fn timing_epoch(&self) -> u64 {
         self.epoch
     }
 
@@ -86,26 +86,26 @@ where
     }
 
     /// Returns the bus state at cycle `t`, for a node of the timing cache. `None` if it cannot be cached.
-    fn state(&self, t: u64) -> Option<Self::State> {
-        self.flash_port.state(t)
+    fn timing_state(&self, t: u64) -> Option<Self::State> {
+        self.flash_port.timing_state(t)
     }
 
     /// Sets the bus to a cached state at cycle `t`.
-    fn resume(&mut self, state: &Self::State, t: u64) {
-        self.flash_port.resume(state, t);
+    fn restore_timing_state(&mut self, state: &Self::State, t: u64) {
+        self.flash_port.restore_timing_state(state, t);
     }
 
     /// Returns main RAM, if native code may access it directly, to the same effect as [`QuickBus::ram_load`] and
     /// [`QuickBus::ram_store`].
     #[inline(always)]
-    fn ram(&mut self) -> Option<QuickRam<'_>> {
+    fn native_ram(&mut self) -> Option<QuickRam<'_>> {
         const _: () = assert!(1 << MARK_SHIFT == timing_cache::MARKED_BYTES);
         let layout = RamLayout { base: RAM_BASE, split: self.ram_split, end: self.fast_end };
         Some(QuickRam { bytes: &mut self.ram, marks: &self.marks, layout })
     }
 
     /// Returns the constant memory whose loads are answered by a cache at once, if native code can read it by itself.
-    fn constants(&self) -> Option<Constants> {
+    fn native_constants(&self) -> Option<Constants> {
         let (line_bytes, sets) = F::Flash::CONSTANTS?;
         Some(Constants { base: FLASH_BASE, bytes: self.map.flash_bytes, line_bytes, sets })
     }
@@ -206,7 +206,7 @@ where
     }
 
     /// Returns the instruction in whose place is a stub op, without firing its probes.
-    fn behind(&mut self, core: &Core, address: u32) -> Op {
+    fn op_behind_stub(&mut self, core: &Core, address: u32) -> Op {
         self.probe_at(core.features, address).0
     }
 
@@ -220,27 +220,27 @@ where
     }
 
     /// Begins to record the look-ups of fetches in caches.
-    fn record(&mut self) {
-        self.flash_port.record();
+    fn record_lookups(&mut self) {
+        self.flash_port.record_lookups();
     }
 
     /// Ends the recording and returns the look-ups. `None` if they cannot be repeated.
-    fn recorded(&mut self) -> Option<Self::Lookups> {
-        self.flash_port.recorded()
+    fn take_recorded_lookups(&mut self) -> Option<Self::Lookups> {
+        self.flash_port.take_recorded_lookups()
     }
 
     /// Repeats recorded cache look-ups. Returns true if the answers are the same as before. If not, nothing is changed.
     #[inline(always)]
-    fn repeat(&mut self, lookups: &mut Self::Lookups) -> bool {
-        self.flash_port.repeat(lookups)
+    fn repeat_lookups(&mut self, lookups: &mut Self::Lookups) -> bool {
+        self.flash_port.repeat_lookups(lookups)
     }
 
     const REPEATS: Repeats = <F::Flash as CacheableFlash>::REPEATS;
 
     /// Returns what native code needs to repeat cache look-ups by itself, until the next look-up or fetch.
     #[inline(always)]
-    fn repeating(&mut self) -> Repeating {
-        self.flash_port.repeating()
+    fn native_lookups(&mut self) -> Repeating {
+        self.flash_port.native_lookups()
     }
 }
 
@@ -301,16 +301,16 @@ mod tests {
             assert_eq!(bus.quick_load(flash - back, 4), None);
             assert_eq!(bus.ram_store(ram - back, 4, 1), None);
             // No trap, no harm: what nothing answers to is for the caller to tell.
-            let _ = bus.load(core, ram - back, 4, 0);
-            let _ = bus.load(core, flash - back, 4, 0);
+            let _ = bus.load_data(core, ram - back, 4, 0);
+            let _ = bus.load_data(core, flash - back, 4, 0);
         }
         assert!(bus.ram_load(ram - 4, 4).is_some() && bus.ram_store(ram - 4, 4, 1).is_some());
         // The last bytes take another way in the same time.
         for (back, bytes) in [(1, 1), (2, 2), (2, 1), (3, 1)] {
             let mut times = [0, 0x100].map(|further| {
                 let address = ram - back - further;
-                let stored = bus.store(core, address, bytes, 0x5a + back, 0).expect("RAM");
-                let loaded = bus.load(core, address, bytes, 0).expect("RAM");
+                let stored = bus.store_data(core, address, bytes, 0x5a + back, 0).expect("RAM");
+                let loaded = bus.load_data(core, address, bytes, 0).expect("RAM");
                 assert_eq!(loaded.value, 0x5a + back, "{back} {bytes} {further:#x}");
                 (stored, loaded.wait)
             });

@@ -18,20 +18,20 @@ pub trait Runner<P: Pipeline, B>: Default {
     type State: Copy + PartialEq;
 
     /// Returns the state before the core's next instruction. `None` if it cannot be cached.
-    fn state(core: &Core, pipe: &P, bus: &B) -> Option<Self::State>;
+    fn timing_state(core: &Core, pipe: &P, bus: &B) -> Option<Self::State>;
 
     /// Sets pipeline and bus to a state, before the core's next instruction and at the core's time.
-    fn resume(state: &Self::State, core: &mut Core, pipe: &mut P, bus: &mut B);
+    fn restore_timing_state(state: &Self::State, core: &mut Core, pipe: &mut P, bus: &mut B);
 
     /// Removes the profile of instructions with cached timing and returns it, as addresses and their cycles.
     fn take_profile(&mut self) -> impl Iterator<Item = (u32, ProfileCell)>;
 
     /// Empties the timing cache, because timing rules changed.
-    fn clear(&mut self) {}
+    fn clear_timing_cache(&mut self) {}
 
     /// Sets after how many executions traces are JIT-compiled. 0: never.
     fn translate_after(&mut self, _executions: u32) {}
 
     /// Returns how often cached timing was used, and what native code did.
-    fn counts(&self) -> Counts;
+    fn timing_cache_counts(&self) -> Counts;
 }

@@ -87,10 +87,10 @@ impl<F: Run> Machine<F> {
             return false;
         };
         if self.system.restore(&saved.system) {
-            self.runner.clear();
+            self.runner.clear_timing_cache();
         }
         let system = &mut self.system;
-        *self.core = saved.core.back(|address| system.region(address));
+        *self.core = saved.core.back(|address| system.code_region(address));
         self.pipe = saved.pipe.clone();
         self.own_table = saved.own_table;
         self.now = saved.now;

@@ -469,9 +469,9 @@ unsafe impl<F: Family> Bus for System<F> {
     /// Fetches the code word (M7: doubleword) at `address`, address phase in cycle `at`. Returns the first cycle in
     /// which the decoder can have it: `at + 2` from memory without wait states on the fast code path.
     #[inline(always)]
-    fn fetch(&mut self, core: &mut Core, address: u32, at: u64) -> u64 {
+    fn fetch_code(&mut self, core: &mut Core, address: u32, at: u64) -> u64 {
         if address.wrapping_sub(FLASH_BASE) < self.map.flash_bytes {
-            return self.flash_port.fetch(core, address, at);
+            return self.flash_port.fetch_code(core, address, at);
         }
         self.fetch_elsewhere(core, address, at)
     }
@@ -485,12 +485,12 @@ unsafe impl<F: Family> Bus for System<F> {
 
     /// Does nothing: the flash interface notices a branch by the address of its fetch.
     #[inline(always)]
-    fn redirect(&mut self, _: &mut Core, _: u32, _: u64) {}
+    fn redirect_prefetch(&mut self, _: &mut Core, _: u32, _: u64) {}
 
     /// Loads 1, 2 or 4 bytes of data from an aligned address. The caller has checked the permissions. Returns
     /// [`Fault::DataBus`] where nothing answers, unless [`Core::ignores_bus_faults`].
     #[inline(always)]
-    fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
+    fn load_data(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
         let offset = address.wrapping_sub(RAM_BASE);
         if self.in_fast_ram(offset) {
             // SAFETY: it is in the RAM.
@@ -502,7 +502,7 @@ unsafe impl<F: Family> Bus for System<F> {
 
     /// Stores 1, 2 or 4 bytes of data to an aligned address. Returns the data phase's extra cycles.
     #[inline(always)]
-    fn store(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, at: u64) -> Result<u64, Fault> {
+    fn store_data(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, at: u64) -> Result<u64, Fault> {
         let offset = address.wrapping_sub(RAM_BASE);
         if self.in_fast_ram(offset) {
             // SAFETY: it is in the RAM, which has a mark for each page.
@@ -521,7 +521,7 @@ unsafe impl<F: Family> Bus for System<F> {
     /// Returns the number of the memory block that serves a data address. Loads and stores pipeline only within one
     /// block.
     #[inline(always)]
-    fn block(&self, address: u32) -> u8 {
+    fn memory_block(&self, address: u32) -> u8 {
         match address >> 28 {
             2 => 1 + u8::from(address.wrapping_sub(RAM_BASE) >= self.ram_split),
             0 if address < 0x1000_0000 => 0,
@@ -534,7 +534,7 @@ unsafe impl<F: Family> Bus for System<F> {
     /// Returns the region of code that contains `address`. `None` if no code can be fetched there.
     #[cold]
     #[inline(never)]
-    fn region(&mut self, address: u32) -> Option<Region> {
+    fn code_region(&mut self, address: u32) -> Option<Region> {
         self.place(address)?;
         self.table(address).map(CodeTable::region)
     }
@@ -542,7 +542,7 @@ unsafe impl<F: Family> Bus for System<F> {
     /// Decodes the instruction at this address and puts it into its place among the ops of `core.region`.
     #[cold]
     #[inline(never)]
-    fn decode(&mut self, core: &Core, address: u32) {
+    fn decode_op(&mut self, core: &Core, address: u32) {
         let decoded =
             if self.probes.watches_code(address) { Op::ATTEND } else { self.decode_at(core.features, address) };
         if let Some(table) = self.table(address) {
@@ -559,7 +559,7 @@ unsafe impl<F: Family> Bus for System<F> {
     /// fired. `None`: the run stops before it.
     #[cold]
     #[inline(never)]
-    fn attend(&mut self, core: &mut Core, address: u32, served: bool) -> Option<Op> {
+    fn serve_stub_op(&mut self, core: &mut Core, address: u32, served: bool) -> Option<Op> {
         let (instruction, site) = self.probe_at(core.features, address);
         if served {
             return Some(instruction);

@@ -20,52 +20,52 @@ impl<F: Run> Waiting for Machine<F> {
     }
 
     /// Returns the core's time in cycles.
-    fn time(&self) -> u64 {
+    fn core_time(&self) -> u64 {
         self.core.t
     }
 
     /// Returns the address of the core's next instruction.
-    fn place(&self) -> u32 {
+    fn next_address(&self) -> u32 {
         self.core.pc()
     }
 
     /// Returns R0 to R14.
-    fn registers(&self) -> [u32; 15] {
+    fn core_registers(&self) -> [u32; 15] {
         self.core.r[..15].try_into().expect("fifteen of them")
     }
 
     /// Returns the condition flags and the rest of the program's state that no register holds, as one number.
-    fn flags(&self) -> u32 {
+    fn program_flags(&self) -> u32 {
         let core = &self.core;
         let nzcv = [core.nz < 0, core.nz as u32 == 0, core.c, core.v, core.q];
         nzcv.into_iter().fold(u32::from(core.it), |flags, flag| flags << 1 | u32::from(flag))
     }
 
     /// Returns the state of pipeline, buses and memories. `None` if it cannot be compared.
-    fn state(&self) -> Option<Self::State> {
-        F::Runner::state(&self.core, &self.pipe, &self.system)
+    fn timing_state(&self) -> Option<Self::State> {
+        F::Runner::timing_state(&self.core, &self.pipe, &self.system)
     }
 
     /// Returns the number of cycles after which the clocks of all buses are in the same phase again.
-    fn phases(&self) -> u64 {
+    fn phase_period(&self) -> u64 {
         self.system.periph.clocks().phases()
     }
 
     /// Returns four counters of the core: instructions, cycles of waiting for buses, cycles of waiting for flash,
     /// missed cache lines.
-    fn counts(&self) -> [u64; 4] {
+    fn core_counters(&self) -> [u64; 4] {
         [self.core.instructions, self.core.bus_wait, self.core.flash_wait, 0]
     }
 
     /// Returns the halfword of code at an address. `None` if there is none, or if a probe is there.
-    fn code(&self, address: u32) -> Option<u16> {
+    fn code_halfword(&self, address: u32) -> Option<u16> {
         let bytes = self.system.bytes_at(address, 2).filter(|_| !self.system.probes.watches_code(address))?;
         Some(u16::from_le_bytes([bytes[0], bytes[1]]))
     }
 
     /// Executes the next instruction of the busy wait, or the next two if they issue together. Returns false if
     /// something else happened too, such as a request to the machine.
-    fn step(&mut self) -> bool {
+    fn step_wait(&mut self) -> bool {
         self.core.limit = self.core.t + 1;
         let (core, pipe, system) = (&mut *self.core, &mut self.pipe, &mut *self.system);
         // SAFETY: as in `Machine::execute`.
@@ -74,13 +74,13 @@ impl<F: Run> Waiting for Machine<F> {
     }
 
     /// Skips `cycles` cycles of a busy wait: advances time and the four counters, and restores the state.
-    fn pass(&mut self, cycles: u64, [instructions, bus, flash, _]: [u64; 4], state: &Self::State) {
+    fn skip_cycles(&mut self, cycles: u64, [instructions, bus, flash, _]: [u64; 4], state: &Self::State) {
         let (core, pipe, system) = (&mut *self.core, &mut self.pipe, &mut *self.system);
         core.t += cycles;
         core.instructions += instructions;
         core.bus_wait += bus;
         core.flash_wait += flash;
-        F::Runner::resume(state, core, pipe, system);
+        F::Runner::restore_timing_state(state, core, pipe, system);
     }
 
     /// Sets a core register by its number.

@@ -20,9 +20,9 @@ fn stream(mut fetch: impl FnMut(u32, u64) -> u64, words: u32) -> Vec<u64> {
 fn without_wait_states_every_word_takes_its_two_cycles() {
     let (mut f1, mut f4, mut l0) = (FlashF1::new(), FlashF4::new(BASE, 0x1000), FlashL0::new());
     let straight = [2, 3, 4, 5, 6, 7];
-    assert_eq!(stream(|address, at| f1.fetch(address, at), 6), straight);
-    assert_eq!(stream(|address, at| f4.fetch(address, at), 6), straight);
-    assert_eq!(stream(|address, at| l0.fetch(address, at), 6), straight);
+    assert_eq!(stream(|address, at| f1.fetch_code(address, at), 6), straight);
+    assert_eq!(stream(|address, at| f4.fetch_code(address, at), 6), straight);
+    assert_eq!(stream(|address, at| l0.fetch_code(address, at), 6), straight);
     assert!(!f1.waits() && !f4.waits() && !l0.waits());
 }
 
@@ -32,8 +32,8 @@ fn without_wait_states_data_and_instructions_do_not_hold_each_other_up() {
     let (mut f1, mut f4) = (FlashF1::new(), FlashF4::new(BASE, 0x1000));
     for at in 0..8 {
         let (code, data) = (BASE + 4 * at as u32, BASE + 0x200 + 32 * at as u32);
-        assert_eq!((f1.read(data, at), f1.fetch(code, at)), (0, at + 2));
-        assert_eq!((f4.read(data, at), f4.fetch(code, at)), (0, at + 2));
+        assert_eq!((f1.read(data, at), f1.fetch_code(code, at)), (0, at + 2));
+        assert_eq!((f4.read(data, at), f4.fetch_code(code, at)), (0, at + 2));
     }
 }
 
@@ -41,14 +41,14 @@ fn without_wait_states_data_and_instructions_do_not_hold_each_other_up() {
 fn f1_streams_eight_bytes_in_three_cycles_at_two_wait_states() {
     let mut f1 = FlashF1::new();
     f1.set_acr(0x12);
-    assert_eq!(stream(|address, at| f1.fetch(address, at), 8), [4, 5, 7, 8, 10, 11, 13, 14]);
+    assert_eq!(stream(|address, at| f1.fetch_code(address, at), 8), [4, 5, 7, 8, 10, 11, 13, 14]);
 }
 
 #[test]
 fn f1_without_prefetch_waits_for_every_line() {
     let mut f1 = FlashF1::new();
     f1.set_acr(0x02);
-    assert_eq!(stream(|address, at| f1.fetch(address, at), 6), [4, 5, 8, 9, 12, 13]);
+    assert_eq!(stream(|address, at| f1.fetch_code(address, at), 6), [4, 5, 8, 9, 12, 13]);
 }
 
 #[test]
@@ -56,13 +56,13 @@ fn f1_reads_ahead_a_read_later_if_the_fetches_had_a_gap() {
     let second_and_third_line = |pause: u64| {
         let mut f1 = FlashF1::new();
         f1.set_acr(0x12);
-        assert_eq!(stream(|address, at| f1.fetch(address, at), 2), [4, 5]);
-        (f1.fetch(BASE + 8, 6 + pause), f1.fetch(BASE + 12, 7 + pause), f1.fetch(BASE + 16, 8 + pause))
+        assert_eq!(stream(|address, at| f1.fetch_code(address, at), 2), [4, 5]);
+        (f1.fetch_code(BASE + 8, 6 + pause), f1.fetch_code(BASE + 12, 7 + pause), f1.fetch_code(BASE + 16, 8 + pause))
     };
     // The second line is there from cycle 7 on; the third is read after it, at once or after a pause of a read.
     let mut f1 = FlashF1::new();
     f1.set_acr(0x12);
-    assert_eq!(stream(|address, at| f1.fetch(address, at), 5), [4, 5, 7, 8, 10]);
+    assert_eq!(stream(|address, at| f1.fetch_code(address, at), 5), [4, 5, 7, 8, 10]);
     assert_eq!(second_and_third_line(0), (8, 9, 13));
     assert_eq!(second_and_third_line(9), (17, 18, 22));
 }
@@ -72,12 +72,12 @@ fn f1_begins_to_read_ahead_with_the_first_fetch_from_a_line() {
     for first in [BASE, BASE + 4] {
         let mut f1 = FlashF1::new();
         f1.set_acr(0x12);
-        f1.fetch(first, 0);
-        assert_eq!(f1.fetch(BASE + 8, 20), 22);
+        f1.fetch_code(first, 0);
+        assert_eq!(f1.fetch_code(BASE + 8, 20), 22);
         let mut f1 = FlashF1::new();
         f1.set_acr(0x12);
-        f1.fetch(first, 0);
-        assert_eq!(f1.fetch(BASE + 8, 4), 7);
+        f1.fetch_code(first, 0);
+        assert_eq!(f1.fetch_code(BASE + 8, 4), 7);
     }
 }
 
@@ -85,23 +85,23 @@ fn f1_begins_to_read_ahead_with_the_first_fetch_from_a_line() {
 fn f1_branches_give_up_a_prefetch_and_data_goes_in_between() {
     let mut f1 = FlashF1::new();
     f1.set_acr(0x12);
-    f1.fetch(BASE, 0);
-    f1.fetch(BASE + 4, 3);
+    f1.fetch_code(BASE, 0);
+    f1.fetch_code(BASE + 4, 3);
     // The line behind is being read from cycle 4 to 6; the branch in cycle 4 gives it up at once.
-    assert_eq!(f1.fetch(BASE + 0x100, 4), 8);
+    assert_eq!(f1.fetch_code(BASE + 0x100, 4), 8);
     // A literal waits for nothing but its own read; the fetch after it waits for both.
     assert_eq!(f1.read(BASE + 0x200, 20), 2);
-    assert_eq!(f1.fetch(BASE + 0x300, 20), 27);
+    assert_eq!(f1.fetch_code(BASE + 0x300, 20), 27);
 }
 
 #[test]
 fn f4_prefetches_and_caches() {
     let mut f4 = FlashF4::new(BASE, 0x1000);
     f4.set_acr(0x705);
-    let first = stream(|address, at| f4.fetch(address, at), 12);
+    let first = stream(|address, at| f4.fetch_code(address, at), 12);
     assert_eq!(first, [7, 8, 9, 10, 13, 14, 15, 16, 19, 20, 21, 22], "a line in six cycles");
     for (word, at) in (0..12).zip(100..) {
-        assert_eq!(f4.fetch(BASE + 4 * word, at), at + 2, "all of it is in the cache");
+        assert_eq!(f4.fetch_code(BASE + 4 * word, at), at + 2, "all of it is in the cache");
     }
 }
 
@@ -111,11 +111,11 @@ fn f4_with_features_disabled() {
     let mut f4 = FlashF4::new(BASE, 0x1000);
     f4.set_acr(5);
     for start in [1000, 2000] {
-        f4.fetch(BASE + 0x800, start - 500);
+        f4.fetch_code(BASE + 0x800, start - 500);
         let mut at = start;
         let there: Vec<u64> = (0..8)
             .map(|word| {
-                let there = f4.fetch(BASE + 4 * word, at);
+                let there = f4.fetch_code(BASE + 4 * word, at);
                 at = there - 1;
                 there - start
             })
@@ -132,7 +132,7 @@ fn f4_holds_64_lines_and_drops_the_oldest() {
     let mut at = 0;
     let mut wait = |f4: &mut FlashF4, index| {
         at += 100;
-        f4.fetch(line(index), at) - (at + 2)
+        f4.fetch_code(line(index), at) - (at + 2)
     };
     for index in 0..64 {
         assert_eq!(wait(&mut f4, index), 5);
@@ -168,27 +168,31 @@ fn f4_data_has_eight_lines_of_its_own() {
 fn f7_itcm_reads_32_bytes() {
     let mut f7 = FlashF7Itcm::new(0x0020_0000, 0x1000);
     f7.set_acr(0x307);
-    assert_eq!(f7.fetch(0x0020_0000, 0), 9);
-    assert_eq!(f7.fetch(0x0020_001c, 9), 11);
-    assert_eq!(f7.fetch(0x0020_0020, 10), 17, "prefetched from cycle 9 on");
+    assert_eq!(f7.fetch_code(0x0020_0000, 0), 9);
+    assert_eq!(f7.fetch_code(0x0020_001c, 9), 11);
+    assert_eq!(f7.fetch_code(0x0020_0020, 10), 17, "prefetched from cycle 9 on");
 }
 
 #[test]
 fn l0_buffers() {
     let mut l0 = FlashL0::new();
     l0.set_acr(1);
-    assert_eq!(l0.fetch(BASE, 0), 3);
-    assert_eq!(l0.fetch(BASE, 10), 12, "history");
+    assert_eq!(l0.fetch_code(BASE, 0), 3);
+    assert_eq!(l0.fetch_code(BASE, 10), 12, "history");
     for word in 1..7 {
-        assert_eq!(l0.fetch(BASE + 4 * word, 20 * u64::from(word)), 20 * u64::from(word) + 3);
+        assert_eq!(l0.fetch_code(BASE + 4 * word, 20 * u64::from(word)), 20 * u64::from(word) + 3);
     }
-    assert_eq!(l0.fetch(BASE, 200), 203, "six buffers");
+    assert_eq!(l0.fetch_code(BASE, 200), 203, "six buffers");
     l0 = FlashL0::new();
     l0.set_acr(3);
-    assert_eq!(stream(|address, at| l0.fetch(address, at), 4), [3, 5, 7, 9], "each word takes two cycles of the array");
-    assert_eq!(l0.fetch(BASE + 16, 30), 32, "prefetched meanwhile");
+    assert_eq!(
+        stream(|address, at| l0.fetch_code(address, at), 4),
+        [3, 5, 7, 9],
+        "each word takes two cycles of the array"
+    );
+    assert_eq!(l0.fetch_code(BASE + 16, 30), 32, "prefetched meanwhile");
     l0.set_acr(0x21);
-    assert_eq!((l0.fetch(BASE, 300), l0.fetch(BASE, 310)), (303, 313), "no buffers");
+    assert_eq!((l0.fetch_code(BASE, 300), l0.fetch_code(BASE, 310)), (303, 313), "no buffers");
     l0.set_acr(0x41);
     assert_eq!((l0.read(BASE, 400), l0.read(BASE + 4, 410)), (1, 0), "pre-read");
 }

@@ -159,14 +159,14 @@ impl Peripheral for Adc {
     const NAME: &'static str = "ADC";
 
     /// Puts the registers of the ADC to their reset values. The levels of the inputs stay.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self { inputs: self.inputs, ..Self::default() };
     }
 
     /// Reads a register of the ADC at a byte offset. `access` holds the time in cycles and the requesting core. A read
     /// of FIFO removes its oldest result.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         match offset {
             0x0c => {
                 let value = self.fifo.pop_front();
@@ -184,7 +184,7 @@ impl Peripheral for Adc {
     /// Writes a register of the ADC at a byte offset. `access` holds the time in cycles and takes requests to the
     /// machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         match offset {
             0x00 => self.control(value, access),
             0x08 => {
@@ -229,7 +229,7 @@ impl Peripheral for Adc {
     }
 
     /// Completes the conversions that have ended, up to the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         while let Some(conversion) = self.conversion.take_if(|conversion| conversion.end <= access.now_cycles) {
             self.complete(conversion, access);
         }
@@ -280,13 +280,13 @@ mod tests {
             let mut ends = Vec::new();
             for _ in 0..3 {
                 ends.push(adc.next_event_cycle());
-                adc.advance(&mut bench.at(*ends.last().unwrap()));
+                adc.advance_to_now(&mut bench.at(*ends.last().unwrap()));
             }
             assert_eq!(ends[0], CYCLES);
             assert!(ends[1].abs_diff(CYCLES + period) <= 1, "{ends:?} {div:#x}");
             assert_eq!(adc.read_register(8, &mut bench.access()) >> 16, 3);
             adc.write_register(0, CS_EN, &mut bench.access());
-            adc.advance(&mut bench.at(10_000));
+            adc.advance_to_now(&mut bench.at(10_000));
             assert_eq!(adc.next_event_cycle(), NEVER);
         }
     }
@@ -304,7 +304,7 @@ mod tests {
     fn convert(adc: &mut Adc, bench: &mut Bench, cs: u32) {
         adc.write_register(0, cs | CS_EN | CS_START_ONCE, &mut bench.access());
         let due = adc.next_event_cycle();
-        adc.advance(&mut bench.at(due));
+        adc.advance_to_now(&mut bench.at(due));
     }
 
     #[test]

@@ -263,7 +263,7 @@ impl Rp2040Peripherals {
 
     /// Processes the events of all peripherals that are due. The machine calls it when [`Self::due`] is reached.
     pub fn advance(&mut self, access: &mut Access) {
-        scheduled!(self, block => block.advance(access));
+        scheduled!(self, block => block.advance_to_now(access));
         self.apply_shared_effects(access);
     }
 
@@ -277,7 +277,7 @@ impl Rp2040Peripherals {
     /// Processes the due events of the PIOs only.
     pub fn advance_pios(&mut self, access: &mut Access) {
         for pio in &mut self.pios {
-            pio.advance(access);
+            pio.advance_to_now(access);
         }
         self.reschedule();
     }
@@ -311,7 +311,7 @@ impl Rp2040Peripherals {
                 continue;
             };
             if bits >> bit & 1 != 0 {
-                with_block!(self, block, b => b.reset());
+                with_block!(self, block, b => b.reset_registers());
                 effects.pins_changed |=
                     matches!(block, Block::IoBank0 | Block::PadsBank0 | Block::Pwm | Block::Pio0 | Block::Pio1);
                 effects.clocks_changed |= matches!(block, Block::PllSys | Block::PllUsb | Block::Timer);
@@ -330,7 +330,7 @@ impl Rp2040Peripherals {
         tree.elapsed.set_clock(now_cycles, tree.sys_hz);
         let old = std::mem::replace(&mut self.tree, tree.clone());
         let mut before = Access { now_cycles, core: 0, clocks: &old, effects };
-        scheduled!(self, block => block.advance(&mut before));
+        scheduled!(self, block => block.advance_to_now(&mut before));
         let mut after = Access { now_cycles, core: 0, clocks: &tree, effects };
         scheduled!(self, block => block.clocks_changed(&mut after));
     }

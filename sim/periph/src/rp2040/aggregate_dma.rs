@@ -6,9 +6,9 @@ use crate::{Access, NEVER};
 /// The memories (ROM, XIP, SRAM) that a DMA controller accesses. Addresses are aligned to `bytes`.
 pub trait DmaBus {
     /// Reads 1, 2 or 4 bytes of memory for the DMA controller, zero-extended.
-    fn read(&mut self, address: u32, bytes: u32) -> u32;
+    fn read_memory(&mut self, address: u32, bytes: u32) -> u32;
     /// Writes the low 1, 2 or 4 bytes of `value` to memory for the DMA controller.
-    fn write(&mut self, address: u32, bytes: u32, value: u32);
+    fn write_memory(&mut self, address: u32, bytes: u32, value: u32);
 }
 
 /// First TREQ numbers of SPI0, UART0 and I2C0. Each block has transmit, then receive (data sheet table "DREQ").
@@ -83,7 +83,7 @@ impl Rp2040Peripherals {
         let mut value = if block_at(from).is_some() {
             bytes_in_word(self.read(from & !3, access), from, bytes)
         } else {
-            bus.read(from, bytes)
+            bus.read_memory(from, bytes)
         };
         if transfer.byte_swap {
             value = value.swap_bytes() >> (32 - 8 * bytes);
@@ -91,7 +91,7 @@ impl Rp2040Peripherals {
         if block_at(to).is_some() {
             self.write(to & !3, replicate_on_lanes(value, bytes), to >> 12 & 3, access);
         } else {
-            bus.write(to, bytes, value);
+            bus.write_memory(to, bytes, value);
         }
         self.dma.transfer_done(&transfer, access.now_cycles);
         self.watch_pio_requests(access);

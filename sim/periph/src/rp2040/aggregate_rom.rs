@@ -68,16 +68,16 @@ impl Rp2040Peripherals {
         let restarts = |stage: u32| first <= stage;
         let mut effects = Effects::default();
         if restarts(PSM_ROSC) {
-            self.rosc.reset();
+            self.rosc.reset_registers();
         }
         if restarts(PSM_XOSC) {
-            self.xosc.reset();
+            self.xosc.reset_registers();
         }
         if restarts(PSM_CLOCKS) {
-            self.clocks.reset();
+            self.clocks.reset_registers();
         }
         let held = if restarts(PSM_RESETS) {
-            self.resets.reset();
+            self.resets.reset_registers();
             RESETS_MASK
         } else {
             let selected = self.resets.watchdog_select();
@@ -86,24 +86,24 @@ impl Rp2040Peripherals {
         };
         effects.resets = Some((held, 0));
         if restarts(PSM_XIP) {
-            self.ssi.reset();
-            self.xip_ctrl.reset();
+            self.ssi.reset_registers();
+            self.xip_ctrl.reset_registers();
         }
         if restarts(PSM_VREG) {
-            self.vreg.reset();
+            self.vreg.reset_registers();
         }
         if restarts(PSM_SIO) {
             self.sio.reset();
             self.sio.gpio_hi.set_input(aggregate::CS_PULLED_UP);
         }
-        self.psm.reset();
+        self.psm.reset_registers();
         match cause {
             ResetCause::PowerOn => {
-                self.watchdog.reset();
+                self.watchdog.reset_registers();
                 self.vreg.set_reset_cause(HAD_POR);
             }
             ResetCause::RunPin => {
-                self.watchdog.reset();
+                self.watchdog.reset_registers();
                 self.vreg.set_reset_cause(HAD_RUN);
             }
             ResetCause::Watchdog => self.watchdog.reset_keeping_scratch(),

@@ -78,7 +78,7 @@ impl Peripheral for Busctrl {
     const NAME: &'static str = "BUSCTRL";
 
     /// Puts the registers of the bus controller to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self::default();
     }
 

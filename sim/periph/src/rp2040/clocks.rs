@@ -305,7 +305,7 @@ impl Peripheral for Clocks {
     const NAME: &'static str = "CLOCKS";
 
     /// Puts the registers of the clock generators to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self { sources: self.sources, ..Self::default() };
     }
 

@@ -232,7 +232,7 @@ impl Peripheral for Dma {
     const NAME: &'static str = "DMA";
 
     /// Puts the registers of the DMA controller to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self::default();
     }
 

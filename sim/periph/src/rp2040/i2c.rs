@@ -285,14 +285,14 @@ impl Peripheral for I2c {
     const NAME: &'static str = "I2C";
 
     /// Puts the registers of an I2C controller to their reset values. The attached devices stay.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self { bus: std::mem::take(&mut self.bus), ..Self::new(self.irq) };
     }
 
     /// Reads a register of an I2C controller at a byte offset. `access` holds the time in cycles and the requesting
     /// core. A read of DATA_CMD removes a received byte, and a read of a CLR register clears its interrupt.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         if matches!(offset, 0x40..=0x68 | 0xa8) {
             self.clear(offset);
             return 0;
@@ -311,7 +311,7 @@ impl Peripheral for I2c {
     /// Writes a register of an I2C controller at a byte offset. `access` holds the time in cycles and takes requests to
     /// the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         match offset {
             0x00 => self.con = value & 0x3ff,
             // What comes after an abort is discarded until firmware has acknowledged it.
@@ -360,7 +360,7 @@ impl Peripheral for I2c {
     }
 
     /// Carries out the phases of the transfer (START, byte, STOP) that have ended, up to the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         while self.end <= access.now_cycles {
             let end = self.end;
             self.finish_phase(end, access.ns_at(end));

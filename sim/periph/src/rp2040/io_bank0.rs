@@ -208,7 +208,7 @@ impl Peripheral for IoBank0 {
     const NAME: &'static str = "IO_BANK0";
 
     /// Puts the registers of the GPIO multiplexer (IO_BANK0) to their reset values. The levels of the pads stay.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         let pads = self.pads;
         *self = Self::default();
         self.inputs = pads;

@@ -69,7 +69,7 @@ impl Peripheral for IoQspi {
     const NAME: &'static str = "IO_QSPI";
 
     /// Puts the registers of the multiplexer of the QSPI pins to their reset values. The levels of the pins stay.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self { inputs: self.inputs, ..Self::default() };
     }
 

@@ -81,7 +81,7 @@ impl Peripheral for Pads {
     const NAME: &'static str = "PADS";
 
     /// Puts the registers of the pad controls to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = if self.qspi { Self::qspi() } else { Self::bank0() };
     }
 
@@ -156,7 +156,7 @@ mod tests {
         let got: Vec<u32> = (1..7).map(|n| pads.read_register(4 * n, &mut bench.access())).collect();
         assert_eq!(got, [0x56, 0x52, 0x52, 0x52, 0x52, 0x5a]);
         pads.write_register(4, 0, &mut bench.access());
-        pads.reset();
+        pads.reset_registers();
         assert_eq!(pads.read_register(4, &mut bench.access()), 0x56);
     }
 

@@ -102,7 +102,7 @@ impl Pio {
 
     /// Executes the state machines up to the cycle of an access.
     fn catch_up(&mut self, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         self.engine.run_through(access.now_cycles);
     }
 
@@ -203,7 +203,7 @@ impl Peripheral for Pio {
     const NAME: &'static str = "PIO";
 
     /// Puts the registers of a PIO block to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         let sensed = self.sensed;
         *self = Self { sensed, watched: self.watched, ..Self::new(self.irq) };
         self.engine.inputs = PinInputs::steady(sensed);
@@ -257,7 +257,7 @@ impl Peripheral for Pio {
     }
 
     /// Executes the state machines up to the cycle in `access`, and shows the change to the rest of the chip.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         if self.due > access.now_cycles {
             return;
         }

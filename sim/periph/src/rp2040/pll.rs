@@ -61,7 +61,7 @@ impl Peripheral for Pll {
     const NAME: &'static str = "PLL";
 
     /// Puts the registers of a PLL to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self::default();
     }
 
@@ -148,7 +148,7 @@ mod tests {
         let mut pll = Pll::default();
         program(&mut pll, &mut bench, 2, 133, 0x61000);
         assert_eq!(pll.hz(12_000_000), 133_000_000);
-        pll.reset();
+        pll.reset_registers();
         assert_eq!(pll.read_register(0x04, &mut bench.access()), 0x2d);
     }
 

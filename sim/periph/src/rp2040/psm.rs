@@ -28,7 +28,7 @@ impl Peripheral for Psm {
     const NAME: &'static str = "PSM";
 
     /// Puts the registers of the power-on state machine (PSM) to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self::default();
     }
 

@@ -190,13 +190,13 @@ impl Peripheral for Pwm {
 
     /// Puts the registers of the PWM block to their reset values, so that all outputs are low. Which outputs the pins
     /// show stays, because IO_BANK0 selects it.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self { shown: self.shown, ..Self::default() };
     }
 
     /// Reads a register of the PWM block at a byte offset. `access` holds the time in cycles and the requesting core.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         if offset > 0xb0 {
             access.effects.unmodelled = Some((offset, false));
         }
@@ -206,7 +206,7 @@ impl Peripheral for Pwm {
     /// Writes a register of the PWM block at a byte offset. `access` holds the time in cycles and takes requests to the
     /// machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         let now = access.now_cycles;
         match offset {
             0x00..=0x9c => {
@@ -267,7 +267,7 @@ impl Peripheral for Pwm {
     }
 
     /// Flags the wraps of the slices' counters up to the cycle in `access`, and updates the outputs.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         for n in 0..SLICES {
             let slice = &mut self.slices[n];
             if slice.due() <= access.now_cycles {
@@ -305,9 +305,9 @@ mod tests {
         // 37/16 cycles per step, ten steps per period.
         assert_eq!(pwm.next_event_cycle(), 24);
         assert_eq!(pwm.read_register(60 + 8, &mut bench.at(7)), 3);
-        pwm.advance(&mut bench.at(23));
+        pwm.advance_to_now(&mut bench.at(23));
         assert_eq!(pwm.irq_levels(), 0);
-        pwm.advance(&mut bench.at(24));
+        pwm.advance_to_now(&mut bench.at(24));
         assert_eq!((pwm.irq_levels(), pwm.next_event_cycle()), (1 << 4, 47));
         pwm.write_register(0xa4, 1 << 3, &mut bench.access());
         assert_eq!(pwm.irq_levels(), 0);
@@ -345,7 +345,7 @@ mod tests {
         let mut before = pwm.levels();
         while pwm.next_event_cycle() < end {
             let now = pwm.next_event_cycle();
-            pwm.advance(&mut bench.at(now));
+            pwm.advance_to_now(&mut bench.at(now));
             assert!(pwm.next_event_cycle() > now);
             assert_eq!(std::mem::take(&mut bench.effects.pins_changed), pwm.levels() != before);
             if pwm.levels() != before {
@@ -403,7 +403,7 @@ mod tests {
         assert_eq!((pwm.next_event_cycle(), pwm.levels()), (NEVER, 0));
         pwm.show(SLICE_3_A, &mut bench.access());
         assert_ne!((pwm.next_event_cycle(), pwm.levels()), (NEVER, 0));
-        pwm.reset();
+        pwm.reset_registers();
         assert_eq!((pwm.next_event_cycle(), pwm.levels(), pwm.shown), (NEVER, 0, SLICE_3_A));
     }
 

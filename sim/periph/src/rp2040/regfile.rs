@@ -25,7 +25,7 @@ impl RegFile {
     #[must_use]
     pub fn new(size: usize, fixed: &'static [FixedRegisters]) -> Self {
         let mut file = Self { words: vec![0; size / 4], fixed };
-        file.reset();
+        file.reset_registers();
         file
     }
 }
@@ -34,7 +34,7 @@ impl Peripheral for RegFile {
     const NAME: &'static str = "register file";
 
     /// Puts every register to its reset value: 0, or the one in the block's list of fixed registers.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         self.words.fill(0);
         for fixed in self.fixed {
             self.words[fixed.offset as usize / 4] = fixed.reset;
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(file.read_register(8, &mut bench.access()), 0xff);
         file.write_register(0x20, 1, &mut bench.access());
         assert_eq!(file.read_register(0x20, &mut bench.access()), 0);
-        file.reset();
+        file.reset_registers();
         assert_eq!((file.read_register(4, &mut bench.access()), file.read_register(8, &mut bench.access())), (0x50, 0));
     }
 }

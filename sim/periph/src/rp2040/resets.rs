@@ -87,7 +87,7 @@ impl Peripheral for Resets {
     const NAME: &'static str = "RESETS";
 
     /// Puts the registers of the reset controller (RESETS) to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self::default();
     }
 

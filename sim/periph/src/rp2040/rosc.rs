@@ -85,7 +85,7 @@ impl Peripheral for Rosc {
     const NAME: &'static str = "ROSC";
 
     /// Puts the registers of the ring oscillator to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self::default();
     }
 

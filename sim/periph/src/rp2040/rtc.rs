@@ -117,14 +117,14 @@ impl Peripheral for Rtc {
     const NAME: &'static str = "RTC";
 
     /// Puts the registers of the real-time clock to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self::default();
     }
 
     /// Reads a register of the real-time clock at a byte offset. `access` holds the time in cycles and the requesting
     /// core. A read of the time also latches the date.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         if offset == 0x1c {
             // The date is captured with the time, so that a midnight between two reads does no harm.
             self.latched_date = self.date;
@@ -137,7 +137,7 @@ impl Peripheral for Rtc {
     /// Writes a register of the real-time clock at a byte offset. `access` holds the time in cycles and takes requests
     /// to the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         match offset {
             0x00 => self.clkdiv_m1 = value & 0xffff,
             0x04 => self.setup[0] = value & DATE_MASK,
@@ -182,7 +182,7 @@ impl Peripheral for Rtc {
     }
 
     /// Counts the seconds that have passed, up to the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         while self.next_event_cycle() <= access.now_cycles {
             self.seconds.set(self.next_event_cycle(), 0);
             self.tick();
@@ -250,9 +250,9 @@ mod tests {
         rtc.write_register(0x24, 1, &mut bench.access());
         rtc.write_register(0x14, 1 << 28 | 3, &mut bench.access());
         rtc.write_register(0x10, MATCH_ENABLE, &mut bench.access());
-        rtc.advance(&mut bench.at(2 * SECOND));
+        rtc.advance_to_now(&mut bench.at(2 * SECOND));
         assert_eq!(rtc.irq_levels(), 0);
-        rtc.advance(&mut bench.at(3 * SECOND));
+        rtc.advance_to_now(&mut bench.at(3 * SECOND));
         assert_eq!(rtc.irq_levels(), 1 << 25);
         rtc.write_register(0x10, 0, &mut bench.access());
         assert_eq!(rtc.irq_levels(), 0);

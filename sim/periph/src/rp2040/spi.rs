@@ -126,14 +126,14 @@ impl Peripheral for Spi {
     const NAME: &'static str = "SPI";
 
     /// Puts the registers of an SPI controller to their reset values. The attached devices stay.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self { bus: std::mem::take(&mut self.bus), ..Self::new(self.irq) };
     }
 
     /// Reads a register of an SPI controller at a byte offset. `access` holds the time in cycles and the requesting
     /// core. A read of SSPDR removes a received frame.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         match offset {
             0x08 => {
                 let word = self.rx.pop_front().unwrap_or(0);
@@ -151,7 +151,7 @@ impl Peripheral for Spi {
     /// Writes a register of an SPI controller at a byte offset. `access` holds the time in cycles and takes requests to
     /// the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         match offset {
             0x00 => self.cr0 = value & 0xffff,
             0x04 => self.cr1 = value & 0xf,
@@ -204,7 +204,7 @@ impl Peripheral for Spi {
     }
 
     /// Completes the frames and the receive timeout that have ended, up to the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         let now = access.now_cycles;
         while self.end <= now {
             let end = std::mem::replace(&mut self.end, NEVER);
@@ -254,9 +254,9 @@ mod tests {
             (spi.read_register(0x0c, &mut bench.access()), spi.next_event_cycle()),
             (SR_TFE | SR_TNF | SR_BSY, 85)
         );
-        spi.advance(&mut bench.at(84));
+        spi.advance_to_now(&mut bench.at(84));
         assert_eq!(spi.read_register(0x0c, &mut bench.access()) & SR_RNE, 0);
-        spi.advance(&mut bench.at(85));
+        spi.advance_to_now(&mut bench.at(85));
         assert_eq!(spi.read_register(0x0c, &mut bench.access()), SR_TFE | SR_TNF | SR_RNE);
         assert_eq!(spi.read_register(0x08, &mut bench.access()), 0xab);
     }
@@ -274,7 +274,7 @@ mod tests {
             let ends: Vec<u64> = (0..3)
                 .map(|_| {
                     let end = spi.end;
-                    spi.advance(&mut bench.at(end));
+                    spi.advance_to_now(&mut bench.at(end));
                     end
                 })
                 .collect();
@@ -300,7 +300,7 @@ mod tests {
             spi.write_register(0x08, frame, &mut bench.at(at));
             assert_eq!(spi.read_register(0x08, &mut bench.at(at + 80)), answer);
         }
-        spi.reset();
+        spi.reset_registers();
         assert!(spi.bus.has_selects(), "a reset of the block detaches nothing");
     }
 
@@ -313,7 +313,7 @@ mod tests {
             assert_eq!(spi.irq_levels(), if frame < 4 { 0 } else { 1 << 18 }, "{frame}");
             spi.write_register(0x08, frame, &mut bench.access());
             let end = spi.end;
-            spi.advance(&mut bench.at(end));
+            spi.advance_to_now(&mut bench.at(end));
         }
         assert_eq!(spi.read_register(0x18, &mut bench.access()), INT_TX | INT_RX | INT_ROR);
         spi.write_register(0x20, INT_ROR, &mut bench.access());
@@ -326,9 +326,9 @@ mod tests {
         let mut spi = enabled(&mut bench, 0);
         spi.write_register(0x14, INT_RT, &mut bench.access());
         spi.write_register(0x08, 0, &mut bench.access());
-        spi.advance(&mut bench.at(80));
+        spi.advance_to_now(&mut bench.at(80));
         assert_eq!(spi.next_event_cycle(), 80 + 320);
-        spi.advance(&mut bench.at(400));
+        spi.advance_to_now(&mut bench.at(400));
         assert_eq!((spi.irq_levels(), spi.next_event_cycle()), (1 << 18, NEVER));
         spi.read_register(0x08, &mut bench.access());
         assert_eq!(spi.irq_levels(), 0);
@@ -345,7 +345,7 @@ mod tests {
             spi.write_register(0x08, frame, &mut bench.access());
         }
         assert_eq!((spi.dreq(), spi.ris()), ((false, false), 0));
-        spi.advance(&mut bench.at(80));
+        spi.advance_to_now(&mut bench.at(80));
         assert_eq!(spi.dreq(), (true, true));
     }
 

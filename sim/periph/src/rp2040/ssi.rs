@@ -123,7 +123,7 @@ impl Peripheral for Ssi {
     const NAME: &'static str = "SSI";
 
     /// Puts the registers of the serial flash interface (SSI) to their reset values. The flash's content stays.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         let flash = std::mem::take(&mut self.flash);
         *self = Self::new(flash);
     }

@@ -33,7 +33,7 @@ impl Peripheral for Syscfg {
     const NAME: &'static str = "SYSCFG";
 
     /// Puts the registers of SYSCFG to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self::default();
     }
 

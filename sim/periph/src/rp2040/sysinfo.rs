@@ -20,7 +20,7 @@ impl Peripheral for Sysinfo {
     const NAME: &'static str = "SYSINFO";
 
     /// Does nothing: SYSINFO has constants only.
-    fn reset(&mut self) {}
+    fn reset_registers(&mut self) {}
 
     /// Reads a register of SYSINFO (chip, platform or version) at a byte offset. Others are reported in `access`.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
@@ -52,7 +52,7 @@ impl Peripheral for Tbman {
     const NAME: &'static str = "TBMAN";
 
     /// Does nothing: TBMAN has one constant.
-    fn reset(&mut self) {}
+    fn reset_registers(&mut self) {}
 
     /// Reads TBMAN's register, which names the platform. Other offsets are reported in `access`.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {

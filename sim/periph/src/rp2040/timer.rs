@@ -83,7 +83,7 @@ impl Peripheral for Timer {
     const NAME: &'static str = "TIMER";
 
     /// Puts the registers of the microsecond timer to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self::default();
     }
 
@@ -91,7 +91,7 @@ impl Peripheral for Timer {
     /// core. A read of TIMELR latches the high word for TIMEHR.
     #[inline]
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         match offset {
             0x0c => {
                 let value = self.counter.value(access.now_cycles);
@@ -109,7 +109,7 @@ impl Peripheral for Timer {
     /// Writes a register of the microsecond timer at a byte offset. `access` holds the time in cycles and takes
     /// requests to the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         let now = access.now_cycles;
         match offset {
             0x00 => {
@@ -122,7 +122,7 @@ impl Peripheral for Timer {
                 self.alarm[n] = value;
                 self.armed |= 1 << n;
                 self.schedule(now);
-                self.advance(access);
+                self.advance_to_now(access);
             }
             0x20 => {
                 self.armed &= !value;
@@ -173,7 +173,7 @@ impl Peripheral for Timer {
     }
 
     /// Fires the alarms that are due, up to the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         if self.next_event_cycle() > access.now_cycles {
             return;
         }
@@ -239,9 +239,9 @@ mod tests {
         timer.write_register(0x10, 5, &mut bench.access());
         assert_eq!(timer.read_register(0x20, &mut bench.access()), 0b0101);
         assert_eq!(timer.next_event_cycle(), 625);
-        timer.advance(&mut bench.at(625));
+        timer.advance_to_now(&mut bench.at(625));
         assert_eq!((timer.irq_levels(), timer.next_event_cycle()), (0, 1250));
-        timer.advance(&mut bench.at(1250));
+        timer.advance_to_now(&mut bench.at(1250));
         assert_eq!(timer.irq_levels(), 0b0100);
         assert_eq!(timer.read_register(0x34, &mut bench.access()), 0b0101);
         timer.write_register(0x34, 0b0100, &mut bench.access());

@@ -269,7 +269,7 @@ impl Peripheral for Uart {
 
     /// Puts the registers of a UART to their reset values. Received bytes that the firmware has not read return to the
     /// line.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         self.give_back();
         let line = std::mem::take(&mut self.rx_line);
         *self = Self::new(self.number, self.irq);
@@ -279,7 +279,7 @@ impl Peripheral for Uart {
     /// Reads a register of a UART at a byte offset. `access` holds the time in cycles and the requesting core. A read
     /// of DR removes a received byte.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         match offset {
             0x00 => self.read_data(access),
             0x04..=0x48 | 0xfe0..=0xffc => self.peek_register(offset, access),
@@ -293,7 +293,7 @@ impl Peripheral for Uart {
     /// Writes a register of a UART at a byte offset. `access` holds the time in cycles and takes requests to the
     /// machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         match offset {
             0x00 => self.write_data(value, access),
             0x04 => self.overrun = false,
@@ -348,7 +348,7 @@ impl Peripheral for Uart {
     }
 
     /// Completes the frames that have ended, up to the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         let now = access.now_cycles;
         while self.tx_due() <= now {
             self.tx_finish(access);

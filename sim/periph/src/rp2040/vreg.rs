@@ -48,7 +48,7 @@ impl Peripheral for Vreg {
 
     /// Puts the registers to their reset values, but not the chip reset flags, which only a power-on or RUN reset
     /// writes.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self { chip_reset: self.chip_reset, ..Self::default() };
     }
 
@@ -113,7 +113,7 @@ mod tests {
         vreg.set_reset_cause(HAD_RUN | PSM_RESTART_FLAG);
         vreg.write_register(8, u32::MAX, &mut bench.access());
         assert_eq!(vreg.read_register(8, &mut bench.access()), 1 << 16);
-        vreg.reset();
+        vreg.reset_registers();
         assert_eq!(vreg.read_register(8, &mut bench.access()), HAD_RUN);
     }
 

@@ -107,7 +107,7 @@ impl Peripheral for Watchdog {
     const NAME: &'static str = "WATCHDOG";
 
     /// Puts the registers of the watchdog to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self::default();
     }
 
@@ -164,7 +164,7 @@ impl Peripheral for Watchdog {
     }
 
     /// Requests a reset of the chip if the watchdog's time is over at the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         if self.next_event_cycle() <= access.now_cycles {
             self.reason = REASON_TIMER;
             // The reset takes the enable with it: without this the block would stay due for ever.
@@ -196,9 +196,9 @@ mod tests {
         // 1000 ticks of 125 cycles.
         assert_eq!(dog.next_event_cycle(), 125_000);
         assert_eq!(dog.read_register(0x00, &mut bench.at(125)) & TIME_MASK, 1_998);
-        dog.advance(&mut bench.at(124_999));
+        dog.advance_to_now(&mut bench.at(124_999));
         assert!(!bench.effects.chip_reset);
-        dog.advance(&mut bench.at(125_000));
+        dog.advance_to_now(&mut bench.at(125_000));
         assert!(bench.effects.chip_reset);
         assert_eq!(dog.read_register(0x08, &mut bench.access()), REASON_TIMER);
         assert_eq!(dog.next_event_cycle(), NEVER);

@@ -80,7 +80,7 @@ impl Peripheral for XipCtrl {
     const NAME: &'static str = "XIP_CTRL";
 
     /// Puts the registers of the control block of the flash cache to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self::default();
     }
 

@@ -71,7 +71,7 @@ impl Xosc {
                 self.enabled = true;
                 self.stable = false;
                 self.cycles = RateCounter::start(access.now_cycles, 0, self.crystal_hz, 1, access.clocks.sys_hz);
-                self.advance(access);
+                self.advance_to_now(access);
             }
             DISABLE => {
                 access.effects.clocks_changed |= self.stable;
@@ -89,7 +89,7 @@ impl Peripheral for Xosc {
     const NAME: &'static str = "XOSC";
 
     /// Puts the registers of the crystal oscillator to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self::new(self.crystal_hz);
     }
 
@@ -151,7 +151,7 @@ impl Peripheral for Xosc {
     }
 
     /// Makes the oscillator stable if its start-up time is over at the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         if self.next_event_cycle() <= access.now_cycles {
             self.stable = true;
             access.effects.clocks_changed = true;
@@ -183,9 +183,9 @@ mod tests {
         // 47 * 256 crystal cycles = 1.00267 ms = 6517.33 cycles at 6.5 MHz.
         assert_eq!(xosc.next_event_cycle(), 6518);
         assert_eq!(xosc.read_register(0x04, &mut bench.access()), STATUS_ENABLED);
-        xosc.advance(&mut bench.at(6517));
+        xosc.advance_to_now(&mut bench.at(6517));
         assert_eq!(xosc.hz(), 0);
-        xosc.advance(&mut bench.at(6518));
+        xosc.advance_to_now(&mut bench.at(6518));
         assert_eq!((xosc.hz(), xosc.next_event_cycle()), (12_000_000, NEVER));
         assert!(bench.effects.clocks_changed);
         assert_eq!(xosc.read_register(0x04, &mut bench.access()), STATUS_ENABLED | STATUS_STABLE);
@@ -199,7 +199,7 @@ mod tests {
         xosc.write_register(0x0c, 1 << 20 | 2, &mut bench.access());
         xosc.write_register(0x00, 0xfab_aa0, &mut bench.access());
         assert_eq!(xosc.next_event_cycle(), 2048);
-        xosc.advance(&mut bench.at(2048));
+        xosc.advance_to_now(&mut bench.at(2048));
         xosc.write_register(0x00, 0xd1e_aa0, &mut bench.access());
         assert_eq!(xosc.hz(), 0);
     }

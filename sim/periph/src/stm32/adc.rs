@@ -250,14 +250,14 @@ impl Adc {
 
 impl Block for Adc {
     /// Puts the registers of the ADC to their reset values. The voltages at the pins stay.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self { levels: self.levels, ..Self::new(self.layout) };
     }
 
     /// Reads a register of the ADC at a byte offset. `access` holds the time in core cycles and the number of bytes. A
     /// read of DR clears the flag of the conversion's end.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         let value = self.peek_register(offset, access);
         if let Some((n, 0x4c)) = self.at(offset) {
             self.converters[n].sr &= !SR_EOC;
@@ -268,7 +268,7 @@ impl Block for Adc {
     /// Writes a register of the ADC at a byte offset. `access` holds the time in core cycles and takes requests to the
     /// machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         if self.layout == AdcLayout::F4 && offset >= COMMON {
             match offset - COMMON {
                 0x04 => self.common = value & 0x00c3_ef1f,
@@ -318,7 +318,7 @@ impl Block for Adc {
     }
 
     /// Completes the conversions that have ended, up to the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         for n in 0..self.converters.len() {
             while self.converters[n].end <= access.now {
                 let end = self.converters[n].end;

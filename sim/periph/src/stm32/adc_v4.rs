@@ -518,7 +518,7 @@ impl AdcV4 {
 
 impl Block for AdcV4 {
     /// Puts the registers of the ADC to their reset values. The voltages at the pins stay.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         let layout = self.layout;
         self.converters.iter_mut().for_each(|converter| converter.reset(layout));
         self.common = 0;
@@ -527,7 +527,7 @@ impl Block for AdcV4 {
     /// Reads a register of the ADC at a byte offset. `access` holds the time in core cycles and the number of bytes. A
     /// read of DR clears the flag of the conversion's end, and a conversion that waited for the read begins.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         let value = self.peek_register(offset, access);
         if let Some((n, at::DR)) = self.at(offset) {
             self.converters[n].isr &= !ISR_EOC;
@@ -539,7 +539,7 @@ impl Block for AdcV4 {
     /// Writes a register of the ADC at a byte offset. `access` holds the time in core cycles and takes requests to the
     /// machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         if offset == CCR {
             self.common = value & 0x01ff_ff1f;
             return;
@@ -590,7 +590,7 @@ impl Block for AdcV4 {
     }
 
     /// Completes the conversions that have ended, up to the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         for n in 0..self.converters.len() {
             while self.converters[n].end <= access.now {
                 let end = self.converters[n].end;

@@ -25,7 +25,7 @@ pub struct Access<'a> {
 /// A memory-mapped block. Offsets are those of the reference manual.
 pub trait Block {
     /// Puts every register to its reset value.
-    fn reset(&mut self);
+    fn reset_registers(&mut self);
 
     /// Reads a register with its side effects.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32;
@@ -42,13 +42,13 @@ pub trait Block {
         false
     }
 
-    /// Returns the core cycle at which [`Block::advance`] must be called next, or [`NEVER`].
+    /// Returns the core cycle at which [`Block::advance_to_now`] must be called next, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
         NEVER
     }
 
     /// Advances the block to the cycle `access.now`.
-    fn advance(&mut self, _access: &mut Access) {}
+    fn advance_to_now(&mut self, _access: &mut Access) {}
 
     /// Adapts the block to changed clocks of core or block, which `access` has. The block was advanced just before.
     fn clocks_changed(&mut self, _access: &mut Access) {}

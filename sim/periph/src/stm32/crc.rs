@@ -63,7 +63,7 @@ impl Crc {
 
 impl Block for Crc {
     /// Puts the registers of the CRC unit to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self::new(self.programmable);
     }
 

@@ -51,7 +51,7 @@ impl Exti {
     /// Returns the EXTI in its reset state. `start` has the reset values of the three interrupt mask registers.
     pub(super) fn new(layout: ExtiLayout, start: [u32; 3]) -> Self {
         let mut exti = Self { layout, banks: [Lines::default(); 3], levels: 0, start };
-        exti.reset();
+        exti.reset_registers();
         exti
     }
 
@@ -129,7 +129,7 @@ impl Exti {
 
 impl Block for Exti {
     /// Puts the registers of the EXTI to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         for (bank, start) in self.banks.iter_mut().zip(self.start) {
             *bank = Lines { imr: start, ..Lines::default() };
         }

@@ -165,7 +165,7 @@ impl Flash {
             base,
             bytes,
         };
-        flash.reset();
+        flash.reset_registers();
         flash
     }
 
@@ -189,7 +189,7 @@ impl Flash {
 
     /// Stores `bytes` bytes at `address` in the flash array (or the L0's EEPROM). Returns whether that programs.
     pub fn store(&mut self, address: u32, bytes: u32, access: &mut Access) -> FlashStore {
-        self.advance(access);
+        self.advance_to_now(access);
         match self.spec.program {
             Program::Banked(spec) => self.banked_store(spec, address, bytes, access),
             Program::L0 => self.l0_store(address, bytes, access),
@@ -229,7 +229,7 @@ impl Flash {
 
 impl Block for Flash {
     /// Puts the registers of the flash interface to their reset values. The content of the flash stays.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         self.acr = self.spec.acr.reset;
         self.words.fill(0);
         for &(offset, value) in self.spec.options {
@@ -247,14 +247,14 @@ impl Block for Flash {
     /// Reads a register of the flash interface at a byte offset. `access` holds the time in core cycles and the number
     /// of bytes.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         self.peek_register(offset, access)
     }
 
     /// Writes a register of the flash interface at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         let offset = self.plain(offset);
         match self.spec.program {
             _ if offset == 0 => self.write_acr(value, access),
@@ -291,7 +291,7 @@ impl Block for Flash {
     }
 
     /// Ends the programming and erasing that is complete, up to the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         for n in 0..2 {
             if self.banks[n].due() <= access.now {
                 self.banks[n].busy = None;

@@ -86,7 +86,7 @@ impl Gpio {
             outside: 0,
             levels: 0,
         };
-        gpio.reset();
+        gpio.reset_registers();
         gpio.levels = gpio.pin_levels();
         gpio
     }
@@ -301,7 +301,7 @@ impl Gpio {
 
 impl Block for Gpio {
     /// Puts the registers of the GPIO port to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         (self.mode, self.speed, self.pull) = self.start;
         (self.kind, self.alternate, self.odr, self.lckr, self.lock_step) = (0, [0; 2], 0, 0, 0);
         if self.layout == GpioLayout::F1 {

@@ -324,7 +324,7 @@ impl I2cV1 {
     /// Writes CR1.
     fn control(&mut self, value: u32, access: &Access) {
         if value & CR1_SWRST != 0 {
-            Block::reset(self);
+            Block::reset_registers(self);
             self.cr1 = CR1_SWRST;
             return;
         }
@@ -346,14 +346,14 @@ impl I2cV1 {
 
 impl Block for I2cV1 {
     /// Puts the registers of the I2C controller to their reset values. The attached devices stay.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self { bus: std::mem::take(&mut self.bus), ..Self::default() };
     }
 
     /// Reads a register of the I2C controller at a byte offset. `access` holds the time in core cycles and the number
     /// of bytes. A read of DR takes the received byte. Reads of the status registers clear flags.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         match offset {
             0x10 => {
                 let byte = self.take_data(access);
@@ -379,7 +379,7 @@ impl Block for I2cV1 {
     /// Writes a register of the I2C controller at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         match offset {
             0x00 => self.control(value, access),
             0x04 => self.cr2 = value & 0x1f3f,
@@ -417,7 +417,7 @@ impl Block for I2cV1 {
     }
 
     /// Carries out the phases of the transfer (START, byte, STOP) that have ended, up to the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         while self.end <= access.now {
             let end = self.end;
             self.finish_phase(end, access);

@@ -267,14 +267,14 @@ impl I2cV2 {
 
 impl Block for I2cV2 {
     /// Puts the registers of the I2C controller to their reset values. The attached devices stay.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self { bus: std::mem::take(&mut self.bus), ..Self::default() };
     }
 
     /// Reads a register of the I2C controller at a byte offset. `access` holds the time in core cycles and the number
     /// of bytes. A read of RXDR takes the received byte.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         if offset == 0x24 {
             let byte = self.receive(access);
             self.serve_requests(access.now, access);
@@ -286,7 +286,7 @@ impl Block for I2cV2 {
     /// Writes a register of the I2C controller at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         match offset {
             0x00 => self.enable(value, access),
             0x04 => self.control(value, access),
@@ -335,7 +335,7 @@ impl Block for I2cV2 {
     }
 
     /// Carries out the phases of the transfer (START, byte, STOP) that have ended, up to the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         while self.end <= access.now {
             let end = self.end;
             self.finish_phase(end, access);

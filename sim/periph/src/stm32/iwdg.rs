@@ -83,21 +83,21 @@ impl Iwdg {
 
 impl Block for Iwdg {
     /// Puts the registers of the independent watchdog to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self::new(self.window);
     }
 
     /// Reads a register of the independent watchdog at a byte offset. `access` holds the time in core cycles and the
     /// number of bytes.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         self.peek_register(offset, access)
     }
 
     /// Writes a register of the independent watchdog at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         match offset {
             0x00 => self.write_key(value & 0xffff, access),
             0x04 if self.open => {
@@ -143,7 +143,7 @@ impl Block for Iwdg {
     }
 
     /// Ends a register update, or requests the chip's reset, if its time has come at the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         if self.updating.as_ref().is_some_and(|(periods, _)| periods.cycle_of(UPDATE_PERIODS) <= access.now) {
             self.updating = None;
         }
@@ -188,9 +188,9 @@ mod tests {
         assert_eq!(iwdg.reset_cycle(), 100 * 4 * 500);
         iwdg.write_register(0, RELOAD, &mut bench.at(150_000));
         assert_eq!(iwdg.reset_cycle(), 350_000);
-        iwdg.advance(&mut bench.at(349_999));
+        iwdg.advance_to_now(&mut bench.at(349_999));
         assert_eq!(bench.effects.chip_reset, None);
-        iwdg.advance(&mut bench.at(350_000));
+        iwdg.advance_to_now(&mut bench.at(350_000));
         assert_eq!(bench.effects.chip_reset, Some(ResetCause::Iwdg));
     }
 

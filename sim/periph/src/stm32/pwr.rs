@@ -46,7 +46,7 @@ impl Pwr {
     /// Returns the power control of a chip family in its reset state.
     pub(super) fn new(kind: PwrKind) -> Self {
         let mut pwr = Self { kind, words: [0; 16], pll: false, supply_set: false, settling: None };
-        pwr.reset();
+        pwr.reset_registers();
         pwr
     }
 
@@ -138,7 +138,7 @@ impl Pwr {
 
 impl Block for Pwr {
     /// Puts the registers of the power control (PWR) to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         let supply = self.words[H7_CR3] & SUPPLY;
         self.words = [0; 16];
         self.words[0] = match self.kind {
@@ -158,14 +158,14 @@ impl Block for Pwr {
     /// Reads a register of the power control (PWR) at a byte offset. `access` holds the time in core cycles and the
     /// number of bytes.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         self.peek_register(offset, access)
     }
 
     /// Writes a register of the power control (PWR) at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         match (self.kind, offset) {
             (_, 0) => self.write_cr(value, access),
             (PwrKind::H7, 0x04..=0x3c) => self.write_h7(offset as usize / 4, value, access),
@@ -195,7 +195,7 @@ impl Block for Pwr {
     }
 
     /// Ends the settling of the voltage regulator if its time is over at the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         if self.next_event_cycle() <= access.now {
             self.settling = None;
         }

@@ -58,7 +58,7 @@ impl Rcc {
             system: Osc::Hsi,
             backup_open: false,
         };
-        rcc.reset();
+        rcc.reset_registers();
         rcc.note_cause(ResetCause::PowerOn);
         rcc
     }
@@ -337,7 +337,7 @@ impl Rcc {
 
 impl Block for Rcc {
     /// Puts the registers of RCC to their reset values, except those of the backup domain and the reset flags.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         let spec = self.spec;
         let (backup, (flags, _, mask)) = (spec.backup.0 as usize / 4, spec.flags_register);
         let backup_bits = self.words[backup];
@@ -362,14 +362,14 @@ impl Block for Rcc {
 
     /// Reads a register of RCC at a byte offset. `access` holds the time in core cycles and the number of bytes.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         self.peek_register(offset, access)
     }
 
     /// Writes a register of RCC at a byte offset. `access` holds the time in core cycles and takes requests to the
     /// machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         if offset as usize >= WORDS * 4 || self.write_flags(offset, value) {
             return;
         }
@@ -407,7 +407,7 @@ impl Block for Rcc {
     }
 
     /// Makes the oscillators and PLLs ready whose start-up time is over, up to the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         if self.next_event_cycle() <= access.now {
             self.update_ready_oscillators(access);
         }

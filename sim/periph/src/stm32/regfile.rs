@@ -32,14 +32,14 @@ impl RegFile {
     /// lacks its function here, so that the user is warned of accesses.
     pub(super) fn new(bytes: u32, fixed: &'static [FixedRegisters], inert: bool) -> Self {
         let mut file = Self { words: vec![0; bytes as usize / 4], fixed, inert };
-        file.reset();
+        file.reset_registers();
         file
     }
 }
 
 impl Block for RegFile {
     /// Puts every register to its reset value: 0, or the one in the block's list of fixed registers.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         self.words.fill(0);
         for fixed in self.fixed {
             self.words[fixed.offset as usize / 4] = fixed.reset;
@@ -89,7 +89,7 @@ mod tests {
             (file.read_register(4, &mut bench.access()), file.read_register(0x40, &mut bench.access())),
             (0x5f, 0)
         );
-        file.reset();
+        file.reset_registers();
         assert_eq!(file.read_register(4, &mut bench.access()), 0x50);
         let mut quiet = RegFile::new(8, &[], false);
         bench.effects.unmodelled = None;

@@ -56,7 +56,7 @@ impl Rng {
 
 impl Block for Rng {
     /// Puts the registers of the random number generator to their reset values. The sequence of numbers goes on.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         // The noise does not start over with a reset.
         *self = Self { state: self.state, ..Self::new(self.seed) };
     }
@@ -64,7 +64,7 @@ impl Block for Rng {
     /// Reads a register of the random number generator at a byte offset. `access` holds the time in core cycles and the
     /// number of bytes. A read of DR takes the number, and the next one is begun.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         if offset == 8 {
             let word = self.word.take().unwrap_or(0);
             self.start_next_word(access);
@@ -76,7 +76,7 @@ impl Block for Rng {
     /// Writes a register of the random number generator at a byte offset. `access` holds the time in core cycles and
     /// takes requests to the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         if offset == 0 {
             self.cr = value;
             if value & RNGEN == 0 {
@@ -102,7 +102,7 @@ impl Block for Rng {
     }
 
     /// Makes the random number ready if its time has come at the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         if self.next_event_cycle() <= access.now {
             self.making = None;
             self.word = Some(self.next());
@@ -134,7 +134,7 @@ mod tests {
         let mut words = Vec::new();
         while words.len() < count {
             let due = rng.next_event_cycle();
-            rng.advance(&mut bench.at(due));
+            rng.advance_to_now(&mut bench.at(due));
             words.push(rng.read_register(8, &mut bench.access()));
         }
         words

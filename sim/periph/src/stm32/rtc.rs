@@ -38,7 +38,7 @@ impl Rtc {
     pub(super) fn new() -> Self {
         let mut rtc =
             Self { words: [0; 64], keys: 0, base_seconds: 0, weekday: 0, sub: RateCounter::default(), sync: None };
-        rtc.reset();
+        rtc.reset_registers();
         rtc
     }
 
@@ -151,7 +151,7 @@ impl Rtc {
 
 impl Block for Rtc {
     /// Puts the registers of the real-time clock to their values after a reset of the backup domain.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         self.words = [0; 64];
         self.words[ISR] = 7;
         self.words[4] = 0x007f_00ff;
@@ -164,14 +164,14 @@ impl Block for Rtc {
     /// Reads a register of the real-time clock at a byte offset. `access` holds the time in core cycles and the number
     /// of bytes.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         self.peek_register(offset, access)
     }
 
     /// Writes a register of the real-time clock at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         let word = offset as usize / 4;
         match word {
             ISR => self.write_isr(value, access),
@@ -207,7 +207,7 @@ impl Block for Rtc {
     }
 
     /// Ends the initialisation or synchronisation of the registers if its time is over at the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         if self.next_event_cycle() <= access.now {
             self.sync = None;
             self.words[ISR] |= if self.words[ISR] & INIT != 0 { INITF } else { RSF };

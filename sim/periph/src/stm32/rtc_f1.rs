@@ -66,21 +66,21 @@ impl RtcF1 {
 
 impl Block for RtcF1 {
     /// Puts the registers of the real-time clock to their values after a reset of the backup domain.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self::new();
     }
 
     /// Reads a register of the real-time clock at a byte offset. `access` holds the time in core cycles and the number
     /// of bytes.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         self.peek_register(offset, access)
     }
 
     /// Writes a register of the real-time clock at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         match offset {
             0x00 => self.crh = value & 7,
             0x04 => {
@@ -116,7 +116,7 @@ impl Block for RtcF1 {
     }
 
     /// Sets the flags of seconds, alarm and overflow that have passed, up to the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         let count = self.counter.value(access.now);
         if count > self.done {
             self.crl |= SECF;
@@ -163,11 +163,11 @@ mod tests {
         rtc.write_register(0x04, 0, &mut bench.access());
         rtc.write_register(0x00, SECF, &mut bench.access());
         assert_eq!(rtc.next_event_cycle(), 32_768_000);
-        rtc.advance(&mut bench.at(32_768_000));
+        rtc.advance_to_now(&mut bench.at(32_768_000));
         assert_eq!((rtc.interrupt_outputs(), rtc.read_register(0x1c, &mut bench.access())), (1, 0xffff));
         rtc.write_register(0x00, ALRF, &mut bench.access());
         assert_eq!((rtc.interrupt_outputs(), rtc.next_event_cycle()), (0, 2 * 32_768_000));
-        rtc.advance(&mut bench.at(2 * 32_768_000));
+        rtc.advance_to_now(&mut bench.at(2 * 32_768_000));
         assert_eq!(
             (
                 rtc.interrupt_outputs(),

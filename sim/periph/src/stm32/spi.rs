@@ -205,14 +205,14 @@ impl Spi {
 
 impl Block for Spi {
     /// Puts the registers of the SPI controller to their reset values. The attached devices stay.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self { bus: std::mem::take(&mut self.bus), ..Self::new(self.layout) };
     }
 
     /// Reads a register of the SPI controller at a byte offset. `access` holds the time in core cycles and the number
     /// of bytes. A read of DR takes a received frame.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         match offset {
             0x08 => {
                 let status = self.status();
@@ -227,7 +227,7 @@ impl Block for Spi {
     /// Writes a register of the SPI controller at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         match offset {
             0x00 => self.control(value),
             0x04 => self.cr2 = value & if self.layout == SpiLayout::Fifo { 0x7fff } else { 0xf7 },
@@ -261,7 +261,7 @@ impl Block for Spi {
     }
 
     /// Completes the frames that have ended, up to the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         while self.end <= access.now {
             let end = std::mem::replace(&mut self.end, NEVER);
             // A bidirectional line that sends receives nothing.

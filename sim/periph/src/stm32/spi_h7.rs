@@ -297,14 +297,14 @@ impl SpiH7 {
 
 impl Block for SpiH7 {
     /// Puts the registers of the SPI controller to their reset values. The attached devices stay.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self { bus: std::mem::take(&mut self.bus), ..Self::new(self.fifo_bytes) };
     }
 
     /// Reads a register of the SPI controller at a byte offset. `access` holds the time in core cycles and the number
     /// of bytes. A read of RXDR takes received bytes.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         if offset != 0x30 {
             return self.peek_register(offset, access);
         }
@@ -316,7 +316,7 @@ impl Block for SpiH7 {
     /// Writes a register of the SPI controller at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         match offset {
             0x00 => self.control(value, access),
             0x04 => {
@@ -368,7 +368,7 @@ impl Block for SpiH7 {
     }
 
     /// Completes the frames that have ended, up to the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         while self.end <= access.now {
             self.complete(self.end, access);
         }

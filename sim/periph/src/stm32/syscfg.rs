@@ -82,7 +82,7 @@ impl Syscfg {
 
 impl Block for Syscfg {
     /// Puts the registers of SYSCFG (AFIO on the F1) to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         self.words.fill(0);
     }
 

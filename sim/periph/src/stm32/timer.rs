@@ -259,7 +259,7 @@ impl Timer {
 impl Block for Timer {
     /// Puts the registers of the timer to their reset values. Which outputs pins show, and the levels of input pins,
     /// stay.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         let (outputs, inputs) = (self.outputs.after_reset(), self.inputs.after_reset());
         *self = Self { outputs, inputs, ..Self::new(self.kind) };
     }
@@ -267,7 +267,7 @@ impl Block for Timer {
     /// Reads a register of the timer at a byte offset. `access` holds the time in core cycles and the number of bytes.
     /// A read of a capture value clears its flag.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         if offset == DMAR {
             let value = self.burst_register().map_or(0, |register| self.peek_register(register, access));
             self.next_of_burst();
@@ -283,7 +283,7 @@ impl Block for Timer {
     /// Writes a register of the timer at a byte offset. `access` holds the time in core cycles and takes requests to
     /// the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         if offset == DMAR {
             if let Some(register) = self.burst_register() {
                 self.write_register(register, value, access);
@@ -318,7 +318,7 @@ impl Block for Timer {
             0x48 => self.burst = 0,
             _ => {}
         }
-        self.advance(access);
+        self.advance_to_now(access);
         self.refresh_outputs(access.now, access);
     }
 
@@ -349,7 +349,7 @@ impl Block for Timer {
     }
 
     /// Advances the timer to the cycle in `access`: its flags and outputs.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         self.catch_up(access);
     }
 

@@ -336,7 +336,7 @@ impl Usart {
 impl Block for Usart {
     /// Puts the registers of the serial port to their reset values. Received bytes that the firmware has not read
     /// return to the line.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         self.give_back();
         let line = std::mem::take(&mut self.rx_line);
         *self = Self::new(self.number, self.layout, self.host_overruns);
@@ -346,7 +346,7 @@ impl Block for Usart {
     /// Reads a register of the serial port at a byte offset. `access` holds the time in core cycles and the number of
     /// bytes. Reads of data and status clear flags.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         match (self.layout, offset) {
             (UsartLayout::V1 { .. }, 0x00) => {
                 self.seen = self.status();
@@ -364,7 +364,7 @@ impl Block for Usart {
     /// Writes a register of the serial port at a byte offset. `access` holds the time in core cycles and takes requests
     /// to the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         match self.layout {
             UsartLayout::V1 { over8 } => self.write_v1(offset, value, over8, access),
             UsartLayout::V2 { fifo, .. } => self.write_v2(offset, value, fifo, access),
@@ -390,7 +390,7 @@ impl Block for Usart {
     }
 
     /// Completes the frames that have ended, up to the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         if self.next > access.now {
             return;
         }

@@ -64,21 +64,21 @@ impl Wwdg {
 
 impl Block for Wwdg {
     /// Puts the registers of the window watchdog to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self { timebase: self.timebase, ..Self::new(false) };
     }
 
     /// Reads a register of the window watchdog at a byte offset. `access` holds the time in core cycles and the number
     /// of bytes.
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
-        self.advance(access);
+        self.advance_to_now(access);
         self.peek_register(offset, access)
     }
 
     /// Writes a register of the window watchdog at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.advance(access);
+        self.advance_to_now(access);
         match offset {
             0 => self.write_cr(value, access),
             4 => {
@@ -110,7 +110,7 @@ impl Block for Wwdg {
     }
 
     /// Flags the early warning, or requests the chip's reset, if its time has come at the cycle in `access`.
-    fn advance(&mut self, access: &mut Access) {
+    fn advance_to_now(&mut self, access: &mut Access) {
         if !self.warned && self.cycle_of(0x40) <= access.now {
             (self.warned, self.flag) = (true, true);
         }
@@ -148,14 +148,14 @@ mod tests {
             wwdg.write_register(0, WDGA | 0x50, &mut bench.access());
             assert_eq!(wwdg.read_register(0, &mut bench.at(3 * tick)), WDGA | 0x4d);
             assert_eq!(wwdg.next_event_cycle(), 16 * tick);
-            wwdg.advance(&mut bench.at(16 * tick));
+            wwdg.advance_to_now(&mut bench.at(16 * tick));
             assert_eq!(
                 (wwdg.interrupt_outputs(), wwdg.read_register(8, &mut bench.access()), bench.effects.chip_reset),
                 (1, 1, None)
             );
             wwdg.write_register(8, 0, &mut bench.access());
             assert_eq!((wwdg.interrupt_outputs(), wwdg.read_register(8, &mut bench.access())), (0, 0));
-            wwdg.advance(&mut bench.at(17 * tick));
+            wwdg.advance_to_now(&mut bench.at(17 * tick));
             assert_eq!(bench.effects.chip_reset, Some(ResetCause::Wwdg), "{wide}");
         }
     }

@@ -17,7 +17,7 @@ pub struct Memories {
 }
 
 impl DmaBus for Memories {
-    fn read(&mut self, address: u32, bytes: u32) -> Option<u32> {
+    fn read_memory(&mut self, address: u32, bytes: u32) -> Option<u32> {
         let memory = match address & !0x1fff {
             RAM | D2_RAM => &self.ram,
             FLASH => &self.flash,
@@ -27,7 +27,7 @@ impl DmaBus for Memories {
         Some((0..bytes as usize).rev().fold(0, |value, n| value << 8 | u32::from(memory[at + n])))
     }
 
-    fn write(&mut self, address: u32, bytes: u32, value: u32) -> Option<bool> {
+    fn write_memory(&mut self, address: u32, bytes: u32, value: u32) -> Option<bool> {
         match address & !0x1fff {
             RAM | D2_RAM => {
                 let at = (address & 0x1fff) as usize;

@@ -141,7 +141,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         let address = address & !1;
         let offset = address.wrapping_sub(core.region.base);
         if offset >= core.region.bytes {
-            match bus.region(address) {
+            match bus.code_region(address) {
                 Some(region) => {
                     core.region = region;
                     core.bus_free = core.bus_free.max(bus.region_free(core));

@@ -7,7 +7,7 @@ use crate::v6m::op::Op;
 /// Fetches the word of code that is `words` words after the one with `ip`. Returns the cycle of its address phase.
 #[inline(always)]
 pub(super) fn fetch<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
-    bus.fetch(core, ip, words, at, stalls)
+    bus.fetch_code(core, ip, words, at, stalls)
 }
 
 /// Returns the cycle in which the word of the next instruction is there, `t` or later.

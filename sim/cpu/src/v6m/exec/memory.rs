@@ -126,10 +126,10 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             }
             self.t = slot + timing::MEMORY_CYCLES;
             // SAFETY: it is in the RAM.
-            return Ok(unsafe { read_ram::<BYTES>(bus.ram().start().add(offset as usize)) });
+            return Ok(unsafe { read_ram::<BYTES>(bus.main_ram().start().add(offset as usize)) });
         }
         if Self::AHEAD {
-            let Some(value) = bus.constant::<false>(address, BYTES) else {
+            let Some(value) = bus.load_constant::<false>(address, BYTES) else {
                 return self.load_ordered::<B, BYTES, SINGLE>(core, bus, address);
             };
             if Self::PAIRED && SINGLE {
@@ -142,7 +142,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.apart = true;
         // Reports of accesses come from here.
         core.ip = self.ip;
-        match self.with_time(|at| bus.load::<CONTEND, false>(core, Some(other), address, BYTES, at)) {
+        match self.with_time(|at| bus.load_data::<CONTEND, false>(core, Some(other), address, BYTES, at)) {
             Ok(value) => Ok(low_bytes::<BYTES>(value)),
             Err(trap) => Err(self.end_by_fault(core, bus, trap)),
         }
@@ -152,9 +152,9 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     #[inline(always)]
     pub fn load_literal<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32) -> Result<u32, Flow> {
         if Self::AHEAD {
-            return bus.constant::<true>(address, 4).ok_or(Flow::InTime);
+            return bus.load_constant::<true>(address, 4).ok_or(Flow::InTime);
         }
-        self.with_time(|at| bus.load::<CONTEND, true>(core, None, address, 4, at))
+        self.with_time(|at| bus.load_data::<CONTEND, true>(core, None, address, 4, at))
             .map_err(|trap| self.end_by_fault(core, bus, trap))
     }
 
@@ -207,9 +207,9 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             } else if Self::PAIRED && Self::AHEAD {
                 return self.store_ahead::<B, BYTES, SINGLE>(core, bus, offset, value);
             // SAFETY: it is in the RAM.
-            } else if unsafe { bus.ram().mark(offset) } == 0 {
+            } else if unsafe { bus.main_ram().mark(offset) } == 0 {
                 // SAFETY: it is in the RAM.
-                unsafe { write_ram::<BYTES>(bus.ram().start().add(offset as usize), value) };
+                unsafe { write_ram::<BYTES>(bus.main_ram().start().add(offset as usize), value) };
             } else if Self::TRACED {
                 return Self::store_near_marks::<B, BYTES, SINGLE>(self.ip, core, bus, offset, value);
             } else {
@@ -233,7 +233,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
         self.apart = true;
         core.ip = self.ip;
-        self.with_time(|at| bus.store::<CONTEND>(core, Some(other), address, BYTES, value, at))
+        self.with_time(|at| bus.store_data::<CONTEND>(core, Some(other), address, BYTES, value, at))
             .map_err(|trap| self.end_by_fault(core, bus, trap))
     }
 
@@ -249,18 +249,18 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         // Those of a multiple transfer were looked at before the first word.
         // SAFETY: the word is in the RAM.
         let is_notified =
-            SINGLE && unsafe { bus.ram().mark(offset) } != 0 && bus.watches_store(offset).ok_or(Flow::InTime)?;
+            SINGLE && unsafe { bus.main_ram().mark(offset) } != 0 && bus.watches_store(offset).ok_or(Flow::InTime)?;
         if SINGLE {
             self.note_access(B::memory_of(offset, BYTES))?;
         }
         // SAFETY: the word is in the RAM; the bus's logs live as long as it.
         unsafe {
-            let word = bus.ram().start().add((offset & !3) as usize).cast::<u32>();
+            let word = bus.main_ram().start().add((offset & !3) as usize).cast::<u32>();
             let old = word.read_unaligned();
             if is_notified {
                 // No other store to that word may come between: the report has all of it.
                 (*self.log).write::<4>(offset & !3, old);
-                write_ram::<BYTES>(bus.ram().start().add(offset as usize), value);
+                write_ram::<BYTES>(bus.main_ram().start().add(offset as usize), value);
                 let word = u32::from_le(word.read_unaligned());
                 (*self.log).note_watched_store(WatchedStore {
                     pc: core.address_of(self.ip),
@@ -271,7 +271,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 return Ok(());
             }
             (*self.log).write::<BYTES>(offset, old);
-            write_ram::<BYTES>(bus.ram().start().add(offset as usize), value);
+            write_ram::<BYTES>(bus.main_ram().start().add(offset as usize), value);
         }
         Ok(())
     }
@@ -290,8 +290,8 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         let is_notified = SINGLE && bus.watches_store(offset).ok_or(Flow::InTime)?;
         // SAFETY: the word is in the RAM.
         unsafe {
-            let word = bus.ram().start().add((offset & !3) as usize).cast::<u32>();
-            write_ram::<BYTES>(bus.ram().start().add(offset as usize), value);
+            let word = bus.main_ram().start().add((offset & !3) as usize).cast::<u32>();
+            write_ram::<BYTES>(bus.main_ram().start().add(offset as usize), value);
             if is_notified {
                 let word = u32::from_le(word.read_unaligned());
                 core.watched_store = WatchedStore { pc: core.address_of(ip), offset: offset & !3, word };
@@ -353,8 +353,8 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if !CONTEND {
             return self.t;
         }
-        let row = B::row(offset);
-        bus.claim(core, row, self.t, true)
+        let row = B::ram_bank_row(offset);
+        bus.claim_transfer_slot(core, row, self.t, true)
     }
 
     /// Logs the memory of an access in the current basic block. An error if it has no number.
@@ -383,7 +383,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             Trap::Fault(why) => self.fault(core, why),
             Trap::Defer => {
                 core.limit = 0;
-                *bus.due() = 0;
+                *bus.next_event_cycle() = 0;
                 // Its probes have fired. They must not fire again when it is retried.
                 // SAFETY: `ip` points into the ops of the region.
                 core.retried = unsafe { *self.ip }.code == Code::Attend;

@@ -90,7 +90,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if Self::PAIRED && Self::AHEAD {
             let mask = std::mem::take(&mut core.transfer.mask);
             // SAFETY: all of it is plain RAM; the bus's logs live as long as it.
-            unsafe { (*self.log).store_words(core, mask, bus.ram().start(), address.wrapping_sub(B::RAM_BASE)) };
+            unsafe { (*self.log).store_words(core, mask, bus.main_ram().start(), address.wrapping_sub(B::RAM_BASE)) };
             return Ok(());
         }
         while core.transfer.mask != 0 {
@@ -119,11 +119,11 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         held: u32,
     ) -> Result<(), Flow> {
         let mut first = self.start::<B, false>(core, bus, mask, address, words)?;
-        if Self::PAIRED && Self::AHEAD && address.wrapping_sub(B::RAM_BASE) < bus.ram().length() {
+        if Self::PAIRED && Self::AHEAD && address.wrapping_sub(B::RAM_BASE) < bus.main_ram().length() {
             let offset = address.wrapping_sub(B::RAM_BASE);
             let mask = std::mem::take(&mut core.transfer.mask);
             // SAFETY: as for stores.
-            unsafe { (*self.log).load_words(core, (mask, held), (bus.ram().start(), offset)) };
+            unsafe { (*self.log).load_words(core, (mask, held), (bus.main_ram().start(), offset)) };
             return Ok(());
         }
         while core.transfer.mask != 0 {

@@ -10,7 +10,7 @@ use crate::v6m::op::op;
 pub(super) fn is_plain<B: Bus>(bus: &mut B, address: u32, words: u8, store: bool) -> bool {
     let bytes = 4 * u32::from(words);
     let offset = address.wrapping_sub(B::RAM_BASE);
-    let ram = bus.ram();
+    let ram = bus.main_ram();
     let is_inside = offset & 3 == 0 && offset <= ram.length() - bytes;
     if !(store && is_inside) {
         return is_inside;
@@ -24,13 +24,13 @@ pub(super) fn is_plain<B: Bus>(bus: &mut B, address: u32, words: u8, store: bool
 #[cold]
 #[inline(never)]
 pub(super) fn are_constant<B: Bus>(bus: &mut B, address: u32, words: u8) -> bool {
-    (0..u32::from(words)).all(|word| bus.constant::<false>(address.wrapping_add(4 * word), 4).is_some())
+    (0..u32::from(words)).all(|word| bus.load_constant::<false>(address.wrapping_add(4 * word), 4).is_some())
 }
 
 /// Returns whether an access of 1, 2 or 4 bytes at this offset is aligned and inside the RAM.
 #[inline(always)]
 pub(super) fn in_ram<B: Bus>(bus: &mut B, offset: u32, bytes: u32) -> bool {
-    offset.rotate_right(bytes.trailing_zeros()) < bus.ram().length() >> bytes.trailing_zeros()
+    offset.rotate_right(bytes.trailing_zeros()) < bus.main_ram().length() >> bytes.trailing_zeros()
 }
 
 /// Returns a value shifted (LSL, LSR, ASR, ROR) by the bottom byte of a register, and sets the carry out (ARMv6-M

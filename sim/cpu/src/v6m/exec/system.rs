@@ -18,7 +18,7 @@ fn interrupt_here(core: &Core) -> bool {
 #[inline(always)]
 fn call_machine<B: Bus>(core: &mut Core, bus: &mut B) {
     core.limit = 0;
-    *bus.due() = 0;
+    *bus.next_event_cycle() = 0;
 }
 
 impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
@@ -171,7 +171,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     pub fn attend<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Result<Word, Flow> {
         let address = core.address_of(self.ip);
         if Self::TIMES {
-            return Ok(bus.behind(address).to_word());
+            return Ok(bus.op_behind_stub(address).to_word());
         }
         if Self::TRACED {
             let begins = if Self::PAIRED { self.length(self.ip) == 0 } else { self.count == 0 };
@@ -195,9 +195,9 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
         let served = std::mem::take(&mut core.retried) || core.transfer.mask != 0;
         if served {
-            return Ok(bus.behind(address).to_word());
+            return Ok(bus.op_behind_stub(address).to_word());
         }
-        let Some(instruction) = bus.attend(core, address, self.t) else {
+        let Some(instruction) = bus.serve_stub_op(core, address, self.t) else {
             core.request = Request::Stopped;
             return Err(Flow::Left);
         };

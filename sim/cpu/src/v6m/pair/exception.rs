@@ -65,7 +65,7 @@ pub unsafe fn take_exception<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], l
 /// # Safety
 /// As for [`run`](super::run).
 pub(super) unsafe fn land<B: PairedBus>(bus: &mut B, core: *mut Core, turn: usize) {
-    let [log, _] = bus.pairs().logs.of(turn);
+    let [log, _] = bus.pair_timing_cache().logs.of(turn);
     // SAFETY: the caller's promise.
     unsafe { make_private_store(bus, &mut *core, &mut *log) };
 }
@@ -75,7 +75,7 @@ fn make_private_store<B: Bus>(bus: &mut B, core: &mut Core, mine: &mut Speculati
     if std::mem::take(&mut mine.summons) & Block::PRIVATE != 0 {
         let ((address, value), mut unused) = (mine.store, core.t);
         // It was looked at before it was put off, and does not fault.
-        let _ = bus.store::<false>(core, None, address, 4, value, &mut unused);
+        let _ = bus.store_data::<false>(core, None, address, 4, value, &mut unused);
     }
 }
 
@@ -108,7 +108,7 @@ unsafe fn start_entry<B: PairedBus>(
     let core = unsafe { &mut *cores[0] };
     let offset = exception::entry_frame(core).wrapping_sub(B::RAM_BASE);
     let memory = memory_of_frame(bus, offset)?;
-    let ram = bus.ram();
+    let ram = bus.main_ram();
     // SAFETY: all of the frame is in the RAM.
     let marks = unsafe { ram.mark(offset) | ram.mark(offset + exception::FRAME_BYTES - 4) };
     // SAFETY: as above, here and below.
@@ -141,7 +141,7 @@ unsafe fn go_to_handler<B: PairedBus>(
 ) -> Option<Turn> {
     let timing = bus.exception_timing()?;
     let node = |bus: &mut B| {
-        let pairs = bus.pairs();
+        let pairs = bus.pair_timing_cache();
         *pairs.table.node(pairs.node)
     };
     while node(bus).state.comes_second() {
@@ -192,7 +192,7 @@ unsafe fn leave_handler<B: PairedBus>(
         if exception::sleeps_on_exit(core, value) || unsafe { conflicts_with_access(logs, frame, WORDS, false) } {
             return None;
         }
-        bus.region(target)?;
+        bus.code_region(target)?;
         ((Step::Return, Some(memory)), target)
     };
     // SAFETY: as above.
@@ -217,7 +217,7 @@ unsafe fn take_step<B: PairedBus>(
     (step, memory): (Step, Option<u32>),
     to: Option<u32>,
 ) -> Option<(Turn, u64)> {
-    let pairs = bus.pairs();
+    let pairs = bus.pair_timing_cache();
     let Node { state, address, .. } = *pairs.table.node(pairs.node);
     let at = pairs.now + state.cores()[0];
     // SAFETY: the caller's promise; nothing was executed that would have to be undone.
@@ -237,16 +237,16 @@ fn complete_step<B: PairedBus>(
     outcome: ExceptionOutcome,
     before: u64,
 ) {
-    let pairs = bus.pairs();
+    let pairs = bus.pair_timing_cache();
     let node = pairs.table.node(pairs.node);
     debug_assert!(core.t == pairs.now + node.state.cores()[0] && core.pc() == node.address);
-    bus.pass(core, outcome, before);
+    bus.report_exception(core, outcome, before);
     mine.summons = if exception::takeable(core).is_some() { Block::UNMASKS } else { 0 };
 }
 
 /// Returns the number of the memory that contains a frame at this offset of the RAM. `None` if there is not just one.
 fn memory_of_frame<B: Bus>(bus: &mut B, offset: u32) -> Option<u32> {
-    let is_in_ram = offset & 3 == 0 && offset <= bus.ram().length() - exception::FRAME_BYTES;
+    let is_in_ram = offset & 3 == 0 && offset <= bus.main_ram().length() - exception::FRAME_BYTES;
     if is_in_ram { B::memory_of(offset, exception::FRAME_BYTES) } else { None }
 }
 
@@ -259,8 +259,8 @@ unsafe fn handler_address<B: Bus>(
 ) -> Option<u32> {
     let address = core.nvic.vtor.wrapping_add(4 * number);
     let offset = address.wrapping_sub(B::RAM_BASE);
-    let target = if offset >= bus.ram().length() {
-        bus.constant::<false>(address, 4)?
+    let target = if offset >= bus.main_ram().length() {
+        bus.load_constant::<false>(address, 4)?
     // SAFETY: the caller's promise, here and below.
     } else if unsafe { conflicts_with_access(logs, offset, 1, false) } {
         return None;
@@ -268,7 +268,7 @@ unsafe fn handler_address<B: Bus>(
         // SAFETY: the tables of vectors are aligned, and so is the RAM's end.
         unsafe { ram_word(bus, offset) }
     };
-    bus.region(target & !1).filter(|_| target & 1 != 0)?;
+    bus.code_region(target & !1).filter(|_| target & 1 != 0)?;
     Some(target & !1)
 }
 
@@ -297,5 +297,5 @@ unsafe fn conflicts_with_access(
 /// Returns the word of RAM at this offset.
 unsafe fn ram_word<B: Bus>(bus: &mut B, offset: u32) -> u32 {
     // SAFETY: the caller promises that it is in the RAM.
-    u32::from_le(unsafe { bus.ram().start().add(offset as usize).cast::<u32>().read_unaligned() })
+    u32::from_le(unsafe { bus.main_ram().start().add(offset as usize).cast::<u32>().read_unaligned() })
 }

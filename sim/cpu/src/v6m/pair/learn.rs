@@ -29,11 +29,11 @@ pub(super) unsafe fn learn<B: PairedBus>(
     unsafe {
         let regions = [(*core).region, (*other).region];
         let Some(outcome) = simulate_transition(bus, regions, block) else {
-            (*mine).roll_back(&mut *core, bus.ram().start());
+            (*mine).roll_back(&mut *core, bus.main_ram().start());
             return None;
         };
         let Outcome { node, cycles, waits, instructions, swaps, stored } = outcome;
-        let pairs = bus.pairs();
+        let pairs = bus.pair_timing_cache();
         let began = pairs.now;
         debug_assert!(cycles <= Block::CYCLES);
         if pairs.table.account.is_on() {
@@ -71,7 +71,7 @@ pub(super) unsafe fn learn<B: PairedBus>(
 /// # Safety
 /// The instructions of both cores' blocks are ops of their regions.
 unsafe fn simulate_transition<B: PairedBus>(bus: &mut B, regions: [Region; 2], block: Block) -> Option<Outcome> {
-    let pairs = bus.pairs();
+    let pairs = bus.pair_timing_cache();
     let node = *pairs.table.node(pairs.node);
     pairs.table.account.begin();
     if let Some((step, memory, to)) = block.as_step(node.address) {
@@ -84,7 +84,7 @@ unsafe fn simulate_transition<B: PairedBus>(bus: &mut B, regions: [Region; 2], b
     let place = regions[0].op(node.address);
     // SAFETY: as above, here and below.
     let shown = unsafe { *place };
-    let first = if shown.code == Code::Attend { bus.behind(node.address) } else { shown };
+    let first = if shown.code == Code::Attend { bus.op_behind_stub(node.address) } else { shown };
     // SAFETY: as above.
     let instructions = unsafe { block.instructions(place, first) };
     let remainder = block.remainder_from(node.address, instructions);
@@ -112,7 +112,7 @@ unsafe fn simulate_blocks<B: PairedBus>(
     node: &Node,
     begun: Place,
 ) -> Option<Outcome> {
-    let now = bus.pairs().now;
+    let now = bus.pair_timing_cache().now;
     let mut shadows = shadow_cores(bus, regions, [begun, node.other], &node.state);
     let start = usize::from(shadows[0].t >= shadows[1].t + u64::from(bus.tie_winner() == 0));
     shadows[start].limit = shadows[1 - start].t + u64::from(bus.tie_winner() == start);
@@ -132,7 +132,7 @@ unsafe fn simulate_blocks<B: PairedBus>(
         "a basic block of {} instructions took another way when it was timed",
         begun.remainder.instructions
     );
-    let outcome = bus.state(at_end, under_way).map(|state| Outcome {
+    let outcome = bus.timing_state(at_end, under_way).map(|state| Outcome {
         node: Node { state, address: at_end.address_of(at_end.ip), other: place_of(under_way) },
         cycles: at_end.t.min(under_way.t) - now,
         waits: shadows.each_ref().map(|shadow| shadow.bus_wait),
@@ -144,7 +144,7 @@ unsafe fn simulate_blocks<B: PairedBus>(
         stored: last_store_distance(&ends, at_end, now),
     });
     note_shares(bus, &shadows);
-    bus.pairs().shadows = Some(shadows);
+    bus.pair_timing_cache().shadows = Some(shadows);
     outcome
 }
 
@@ -163,7 +163,7 @@ unsafe fn simulate_wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &
     if node.other.remainder.instructions == 0 {
         return Some(Outcome::swap(&node, place));
     }
-    let now = bus.pairs().now;
+    let now = bus.pair_timing_cache().now;
     let mut shadows = shadow_cores(bus, regions, [place, node.other], &state);
     // The end of an entry goes before the other core's instruction of the same cycle.
     let may_tie = bus.tie_winner() == 1 && !state.enter()[0];
@@ -176,7 +176,7 @@ unsafe fn simulate_wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &
     }
     let swaps = shadows[1].remainder.instructions == 0;
     let (at_end, under_way) = (&shadows[usize::from(swaps)], &shadows[usize::from(!swaps)]);
-    let outcome = bus.state(at_end, under_way).map(|state| Outcome {
+    let outcome = bus.timing_state(at_end, under_way).map(|state| Outcome {
         node: Node { state, address: at_end.address_of(at_end.ip), other: place_of(under_way) },
         cycles: at_end.t.min(under_way.t) - now,
         waits: shadows.each_ref().map(|shadow| shadow.bus_wait),
@@ -185,7 +185,7 @@ unsafe fn simulate_wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &
         stored: if swaps { last_store_distance(&node.other.remainder, at_end, now) } else { 0 },
     });
     note_shares(bus, &shadows);
-    bus.pairs().shadows = Some(shadows);
+    bus.pair_timing_cache().shadows = Some(shadows);
     outcome
 }
 
@@ -208,10 +208,10 @@ unsafe fn wait_and_pass<B: PairedBus>(
     {
         return Some(waited);
     }
-    bus.pairs().now += waited.cycles;
+    bus.pair_timing_cache().now += waited.cycles;
     // SAFETY: as above.
     let passed = unsafe { simulate_blocks(bus, regions, &waited.node, begun) };
-    bus.pairs().now -= waited.cycles;
+    bus.pair_timing_cache().now -= waited.cycles;
     let passed = passed?;
     debug_assert!(!passed.swaps, "an access in order is made before anything else");
     let sum = |[first, other]: [u64; 2], [more, other_more]: [u64; 2]| [first + more, other + other_more];
@@ -233,7 +233,7 @@ fn simulate_exception_step<B: PairedBus>(
     (memory, to): (u32, u32),
 ) -> Option<Outcome> {
     let timing = bus.exception_timing()?;
-    let now = bus.pairs().now;
+    let now = bus.pair_timing_cache().now;
     let mut shadows = shadow_cores(bus, regions, [Place::begins(node.address), node.other], &node.state);
     let [core, other] = &mut *shadows;
     let wait = match step {
@@ -254,7 +254,7 @@ fn simulate_exception_step<B: PairedBus>(
     } else {
         (core.phase, core.fetch_ready) = (Phase::Run, 0);
     }
-    let outcome = bus.state(core, other).filter(|_| !is_far).map(|state| Outcome {
+    let outcome = bus.timing_state(core, other).filter(|_| !is_far).map(|state| Outcome {
         node: Node { state, address: to, other: node.other },
         cycles: core.t.min(other.t) - now,
         waits: [core.bus_wait, 0],
@@ -262,7 +262,7 @@ fn simulate_exception_step<B: PairedBus>(
         swaps: false,
         stored: 0,
     });
-    bus.pairs().shadows = Some(shadows);
+    bus.pair_timing_cache().shadows = Some(shadows);
     outcome
 }
 
@@ -296,8 +296,8 @@ const NEVER: u64 = u64::MAX;
 
 /// Returns the shadow cores, set to these places, with the bus set to that state.
 fn shadow_cores<B: PairedBus>(bus: &mut B, regions: [Region; 2], places: [Place; 2], state: &State) -> Box<[Core; 2]> {
-    let now = bus.pairs().now;
-    let mut shadows = bus.pairs().shadows.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
+    let now = bus.pair_timing_cache().now;
+    let mut shadows = bus.pair_timing_cache().shadows.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
     for (((shadow, region), place), enters) in shadows.iter_mut().zip(regions).zip(places).zip(state.enter()) {
         shadow.phase = if enters { IN_ENTRY } else { Phase::Run };
         shadow.region = region;
@@ -307,7 +307,7 @@ fn shadow_cores<B: PairedBus>(bus: &mut B, regions: [Region; 2], places: [Place;
         shadow.steps.clear();
     }
     let [first, other] = &mut *shadows;
-    bus.resume(state, now, first, other);
+    bus.restore_timing_state(state, now, first, other);
     shadows
 }
 
@@ -319,7 +319,7 @@ fn last_store_distance(rest: &Remainder, shadow: &Core, now: u64) -> u64 {
 
 /// Adds the cycles of each instruction that the shadow cores executed to the account.
 fn note_shares<B: PairedBus>(bus: &mut B, shadows: &[Core; 2]) {
-    let account = &mut bus.pairs().table.account;
+    let account = &mut bus.pair_timing_cache().table.account;
     for (shadow, is_other) in shadows.iter().zip([false, true]) {
         shadow.steps.iter().for_each(|step| account.add_share(step.share(is_other)));
     }

@@ -25,12 +25,12 @@ pub enum TurnRequest {
 pub unsafe fn wait_for_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mine: *mut SpeculationLog) -> Turn {
     // SAFETY: the caller's promise, here and below; nothing was executed that a block handed in would have to undo.
     unsafe {
-        if bus.pairs().asked == TurnRequest::Port
+        if bus.pair_timing_cache().asked == TurnRequest::Port
             && let Some(spin) = begin_spin(bus, &*cores[0])
         {
             let turn = hand_in(bus, cores, mine, spin);
             if turn.is_none() {
-                bus.pairs().spin = None;
+                bus.pair_timing_cache().spin = None;
             }
             return turn.unwrap_or(Turn::Stop);
         }
@@ -38,7 +38,7 @@ pub unsafe fn wait_for_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mi
     // SAFETY: as above.
     let is_second = unsafe { (*cores[0]).id } == 1;
     loop {
-        let pairs = bus.pairs();
+        let pairs = bus.pair_timing_cache();
         let Node { state, other, .. } = pairs.table.node(pairs.node);
         let (state, other, now, asked) = (*state, other.address, pairs.now, pairs.asked);
         let wait = must_wait(bus, &state, other, is_second && asked == TurnRequest::Port);
@@ -58,7 +58,7 @@ pub unsafe fn wait_for_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mi
         };
         if is_made {
             let [at, _] = state.cores();
-            let pairs = bus.pairs();
+            let pairs = bus.pair_timing_cache();
             (pairs.granted, pairs.stops) = (Some(now + at), turn == Turn::Stop);
             return Turn::Same;
         }
@@ -81,7 +81,7 @@ pub(super) fn must_wait<B: PairedBus>(bus: &B, state: &State, other: u32, may_gi
 /// Begins the busy wait for a spinlock that this core is in, and returns its block. `None` if it is in none, or if the
 /// other core waits, too.
 fn begin_spin<B: PairedBus>(bus: &mut B, core: &Core) -> Option<Block> {
-    let pairs = bus.pairs();
+    let pairs = bus.pair_timing_cache();
     let failed = pairs.failed[core.id].as_ref().filter(|failed| failed.is_at(core))?;
     // SAFETY: `ip` points into the ops of the region.
     if unsafe { *core.ip }.code == Code::Attend {
@@ -91,7 +91,7 @@ fn begin_spin<B: PairedBus>(bus: &mut B, core: &Core) -> Option<Block> {
     if pairs.spin.is_some() || !bus.is_locked(lock) {
         return None;
     }
-    bus.pairs().spin = Some(Spin { lock, began: core.instructions });
+    bus.pair_timing_cache().spin = Some(Spin { lock, began: core.instructions });
     Some(Block::spin(instructions, B::ORDERED_MEMORY, core.id == 1))
 }
 
@@ -103,13 +103,13 @@ fn begin_spin<B: PairedBus>(bus: &mut B, core: &Core) -> Option<Block> {
 pub unsafe fn end_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mine: *mut SpeculationLog) -> Turn {
     // SAFETY: the caller's promise.
     unsafe { (*mine).served = false };
-    let pairs = bus.pairs();
+    let pairs = bus.pair_timing_cache();
     if std::mem::take(&mut pairs.freed) {
         let node = *pairs.table.node(pairs.node);
         // SAFETY: the caller's promise.
         let other = spin::end(unsafe { &*cores[1] }, &node.other, bus);
-        let pairs = bus.pairs();
+        let pairs = bus.pair_timing_cache();
         pairs.node = pairs.table.number_anew(Node { other, ..node });
     }
-    if bus.pairs().stops { Turn::Stop } else { Turn::Same }
+    if bus.pair_timing_cache().stops { Turn::Stop } else { Turn::Same }
 }

@@ -71,7 +71,7 @@ pub(super) struct Spin {
 /// its load, as at the end of every repetition.
 pub(super) fn end<B: PairedBus>(core: &Core, place: &Place, bus: &mut B) -> Place {
     let mut remainder = place.remainder;
-    if let Some(spin) = bus.pairs().spin.take() {
+    if let Some(spin) = bus.pair_timing_cache().spin.take() {
         let reads = (core.instructions - spin.began).div_ceil(u64::from(remainder.spin));
         bus.read_as_locked(spin.lock, core.id, reads);
     }

@@ -89,11 +89,11 @@ pub const LINE_BYTES: u32 = 4;
 /// A bus whose cores' traces can be JIT-compiled.
 pub trait NativeTrace: Bus {
     /// Returns the JIT-compiled traces.
-    fn translations(&mut self) -> &mut Translations;
+    fn compiled_traces(&mut self) -> &mut Translations;
 
     /// Returns the memories that native code accesses by itself. They stay the same as long as [`Translations::clear`]
     /// is not called.
-    fn quick(&mut self) -> Quick<'_>;
+    fn native_memories(&mut self) -> Quick<'_>;
 }
 
 /// The JIT-compiled traces, by the address at which they begin.
@@ -265,8 +265,8 @@ impl Translations {
 #[cold]
 #[inline(never)]
 pub unsafe fn translate<B: NativeTrace>(bus: &mut B, core: &Core, address: u32, trace: Trace, took: &[Taken]) {
-    let layout = bus.quick().layout();
-    let paths = &mut bus.translations().paths;
+    let layout = bus.native_memories().layout();
+    let paths = &mut bus.compiled_traces().paths;
     // SAFETY: the caller's promise.
     let path = unsafe { plan(&core.region, core.region.op(address), trace) };
     // An access that was not that of one path is not that of the next.
@@ -317,7 +317,7 @@ fn exits(core: &Core, path: &Path, steps: usize, took: &[Taken]) -> Vec<Exit> {
 #[inline(always)]
 pub(super) unsafe fn call<B: NativeTrace>(bus: &mut B, core: &mut Core, code: Function) -> Option<(u32, u64)> {
     const { assert!(offset_of!(Context, asks) == 0) };
-    let Quick { ram, marks, constants, resident, .. } = bus.quick();
+    let Quick { ram, marks, constants, resident, .. } = bus.native_memories();
     let (ram, marks) = (ram.as_mut_ptr(), marks.as_ptr());
     let (constants, resident) = (constants.as_ptr() as u64, resident.map_or(0, |lines| lines.as_ptr() as u64));
     let mut context = Context { asks: BusAccess::new(bus, constants), resident, indirect: Trace::NO_INDIRECT };

@@ -40,7 +40,7 @@ unsafe extern "sysv64" fn load_constant<B: Bus>(context: *mut BusAccess, address
     // SAFETY: the caller's promise.
     unsafe {
         (*context).address = address;
-        BusAccess::bus::<B>(context).constant::<false>(address, bytes).map_or(u64::MAX, u64::from)
+        BusAccess::bus::<B>(context).load_constant::<false>(address, bytes).map_or(u64::MAX, u64::from)
     }
 }
 

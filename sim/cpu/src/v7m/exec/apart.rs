@@ -34,7 +34,7 @@ pub(super) unsafe fn apart<B: Bus, P: Pipeline>(
     instruction_outcome::<P>(core, done)
 }
 
-/// Executes an instruction in a function of its own, if the bus allows it now ([`Bus::admits`]).
+/// Executes an instruction in a function of its own, if the bus allows it now ([`Bus::may_execute`]).
 ///
 /// # Safety
 /// `at` points to an op.
@@ -48,7 +48,7 @@ pub(super) unsafe fn execute_checked<B: Bus, P: Pipeline>(
 ) -> Flow {
     // SAFETY: the caller's promise.
     let op = unsafe { PackedOp::read(at) }.op();
-    if !bus.admits(core, op) {
+    if !bus.may_execute(core, op) {
         return Flow::Paused;
     }
     let done = execute(core, pipe, bus, op);

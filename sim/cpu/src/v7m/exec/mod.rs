@@ -248,10 +248,10 @@ unsafe fn instruction<B: Bus>(core: &mut Core, bus: &mut B) -> PackedOp {
         // SAFETY: `ip` points into the ops of the region.
         let op = unsafe { *ip };
         match op.code {
-            Code::Undecoded => bus.decode(core, core.address_of(ip)),
+            Code::Undecoded => bus.decode_op(core, core.address_of(ip)),
             Code::Attend => {
                 let served = std::mem::take(&mut core.served);
-                return bus.attend(core, core.address_of(ip), served).map_or_else(
+                return bus.serve_stub_op(core, core.address_of(ip), served).map_or_else(
                     || {
                         core.request = Request::Stopped;
                         PackedOp::NONE

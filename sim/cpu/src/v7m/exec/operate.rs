@@ -81,7 +81,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
                 return unsafe { execute_checked(core, pipe, bus, at, $execute) };
             }
             let op = op!();
-            if !bus.admits(core, op) {
+            if !bus.may_execute(core, op) {
                 return Flow::Paused;
             }
             let done = $execute(core, pipe, bus, op);

@@ -25,11 +25,11 @@ impl<const M4: bool> CacheableTiming for ThreeStage<M4> {
     type State = State;
 
     /// Returns the pipeline's state before the instruction at `core.ip`. `None` if it cannot be cached.
-    fn state(&self, core: &Core) -> Option<State> {
+    fn timing_state(&self, core: &Core) -> Option<State> {
         let distances = Distances::from(core.t);
         distances.all_in(State {
-            queue: self.fetch.state(&distances),
-            float: self.float.state(core.t, &distances),
+            queue: self.fetch.timing_state(&distances),
+            float: self.float.timing_state(core.t, &distances),
             wake: self.wake,
             last_block: self.last_block,
             store_ends: distances.of(self.store_ends),
@@ -37,9 +37,9 @@ impl<const M4: bool> CacheableTiming for ThreeStage<M4> {
     }
 
     /// Sets the pipeline to a cached state, before the instruction at `core.ip`, at time `core.t`.
-    fn resume(&mut self, state: &State, core: &Core) {
-        self.fetch.resume(&state.queue, core.address_of(core.ip), core.t);
-        self.float.resume(state.float, core.t);
+    fn restore_timing_state(&mut self, state: &State, core: &Core) {
+        self.fetch.restore_timing_state(&state.queue, core.address_of(core.ip), core.t);
+        self.float.restore_timing_state(state.float, core.t);
         self.wake = state.wake;
         self.last_block = state.last_block;
         self.store_ends = cycle_at(state.store_ends, core.t);

@@ -77,7 +77,7 @@ impl Prefetch {
     }
 
     /// Returns the queue before the instruction at `pc`, which can execute now. `distances` count from now.
-    pub fn state(&self, distances: &Distances) -> Queue {
+    pub fn timing_state(&self, distances: &Distances) -> Queue {
         let word = |back: u32| self.words[self.next_word.wrapping_sub(1 + back) as usize & 3];
         let ahead = self.next_word.wrapping_sub(self.pc >> 2) as u8;
         Queue {
@@ -93,7 +93,7 @@ impl Prefetch {
     }
 
     /// Sets the queue to a cached state before the instruction at `pc`, which can execute at `now`.
-    pub fn resume(&mut self, queue: &Queue, pc: u32, now: u64) {
+    pub fn restore_timing_state(&mut self, queue: &Queue, pc: u32, now: u64) {
         self.pc = pc;
         self.next_word = (pc >> 2) + u32::from(queue.ahead);
         for back in 0..3 {
@@ -236,7 +236,7 @@ impl Prefetch {
     /// Fetches the next word, with the address phase in cycle `at`. Returns the cycle in which it is in the queue.
     #[inline(always)]
     fn fetch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64) -> u64 {
-        let arrival = bus.fetch(core, self.next_word << 2, at);
+        let arrival = bus.fetch_code(core, self.next_word << 2, at);
         self.slot = arrival - 1;
         self.words[self.next_word as usize & 3].ready = arrival + self.extra;
         self.next_word += 1;
@@ -268,7 +268,7 @@ impl Prefetch {
         let at = self.decoded;
         self.catch_up(core, bus, at);
         if self.slot <= at {
-            self.slot = bus.fetch(core, target & !3, at) - 1;
+            self.slot = bus.fetch_code(core, target & !3, at) - 1;
         }
     }
 
@@ -280,7 +280,7 @@ impl Prefetch {
             self.catch_up(core, bus, at);
         }
         let at = at.max(self.slot);
-        bus.redirect(core, target, at);
+        bus.redirect_prefetch(core, target, at);
         self.pc = target;
         self.next_word = target >> 2;
         self.set_system(target);

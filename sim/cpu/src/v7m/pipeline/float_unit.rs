@@ -26,14 +26,14 @@ pub(super) struct Pending {
 
 impl FloatUnit {
     /// Returns the unit's state before an instruction that can execute at `now`, from which the distances count.
-    pub fn state(&self, now: u64, distances: &Distances) -> Pending {
+    pub fn timing_state(&self, now: u64, distances: &Distances) -> Pending {
         let late = if self.late_for >= now { self.late } else { 0 };
         let late_for = if late == 0 { 0 } else { distances.of(self.late_for) };
         Pending { free: distances.ahead(self.free), late, late_for }
     }
 
     /// Sets the unit to a cached state before an instruction that can execute at `now`.
-    pub fn resume(&mut self, pending: Pending, now: u64) {
+    pub fn restore_timing_state(&mut self, pending: Pending, now: u64) {
         self.free = cycle_at(pending.free, now);
         self.late = pending.late;
         self.late_for = cycle_at(pending.late_for, now);

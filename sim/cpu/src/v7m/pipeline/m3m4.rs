@@ -218,7 +218,7 @@ impl<const M4: bool> ThreeStage<M4> {
     #[inline(always)]
     fn address_phase<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32, index: u32) {
         if index == 0 {
-            let block = bus.block(address);
+            let block = bus.memory_block(address);
             if core.t < self.overlapped_until && block != self.last_block {
                 core.t = self.overlapped_until;
             }
@@ -287,7 +287,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
         index: u32,
     ) -> Result<u32, Fault> {
         self.address_phase(core, bus, address, index);
-        let loaded = bus.load(core, address, bytes, core.t)?;
+        let loaded = bus.load_data(core, address, bytes, core.t)?;
         core.bus_wait += loaded.wait;
         core.t += 1 + loaded.wait;
         Ok(loaded.value)
@@ -311,7 +311,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
             core.t = self.store_ends;
         }
         self.address_phase(core, bus, address, index);
-        let wait = bus.store(core, address, bytes, value, core.t)?;
+        let wait = bus.store_data(core, address, bytes, value, core.t)?;
         self.store_ends = core.t + 1 + wait;
         core.t += 1;
         Ok(())

@@ -130,7 +130,7 @@ impl Pipeline for Plain {
         bytes: u32,
         _: u32,
     ) -> Result<u32, Fault> {
-        let loaded = bus.load(core, address, bytes, core.t)?;
+        let loaded = bus.load_data(core, address, bytes, core.t)?;
         core.t += loaded.wait;
         Ok(loaded.value)
     }
@@ -146,7 +146,7 @@ impl Pipeline for Plain {
         value: u32,
         _: u32,
     ) -> Result<(), Fault> {
-        core.t += bus.store(core, address, bytes, value, core.t)?;
+        core.t += bus.store_data(core, address, bytes, value, core.t)?;
         Ok(())
     }
 

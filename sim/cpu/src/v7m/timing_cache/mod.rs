@@ -183,8 +183,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// # Safety
     /// As for [`TimingCache::run`].
     unsafe fn execute_traces<const WATCH: u8>(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B) -> bool {
-        if bus.epoch() != self.epoch {
-            self.epoch = bus.epoch();
+        if bus.timing_epoch() != self.epoch {
+            self.epoch = bus.timing_epoch();
             self.clear();
             self.translations.clear();
         }
@@ -228,7 +228,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             if end == EndReason::Barred || core.t + TRACE_CYCLES > core.limit {
                 if end == EndReason::Barred || is_near {
                     let ip = core.ip;
-                    self.resume(core, pipe, bus, at, ip);
+                    self.restore_timing_state(core, pipe, bus, at, ip);
                     return attended;
                 }
                 most = SHORT_INSTRUCTIONS;
@@ -392,10 +392,10 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         // SAFETY: `ip` points into the ops of the region, here and below.
         let stand_in = unsafe { *ip };
         let address = core.address_of(ip);
-        if stand_in.code != Code::Attend || OP_KINDS[bus.behind(core, address).code as usize] == OpKind::Apart {
+        if stand_in.code != Code::Attend || OP_KINDS[bus.op_behind_stub(core, address).code as usize] == OpKind::Apart {
             return (at, ProbeOutcome::Apart);
         }
-        let Some(op) = bus.attend(core, address, false) else {
+        let Some(op) = bus.serve_stub_op(core, address, false) else {
             core.request = Request::Stopped;
             return (at, ProbeOutcome::Apart);
         };
@@ -413,7 +413,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// Returns the number of the current state of pipeline and bus in the timing cache. `None` if the state cannot be
     /// cached. A full cache is cleared first.
     fn number(&mut self, core: &Core, pipe: &P, bus: &B) -> Option<u32> {
-        let state = (pipe.state(core)?, bus.state(core.t)?);
+        let state = (pipe.timing_state(core)?, bus.timing_state(core.t)?);
         let address = core.address_of(core.ip);
         Some(self.table.number_at(address, state).unwrap_or_else(|| self.table.number_anew(state)))
     }

@@ -48,8 +48,8 @@ struct Replay<'a, B> {
 unsafe impl<B: QuickBus> Bus for Replay<'_, B> {
     /// Fetches a code word from the real bus, because a replay repeats the fetches. Returns the cycle in which the
     /// decoder can have it.
-    fn fetch(&mut self, core: &mut Core, address: u32, at: u64) -> u64 {
-        self.bus.fetch(core, address, at)
+    fn fetch_code(&mut self, core: &mut Core, address: u32, at: u64) -> u64 {
+        self.bus.fetch_code(core, address, at)
     }
 
     /// Returns whether fetches from the real bus may have to wait.
@@ -58,42 +58,42 @@ unsafe impl<B: QuickBus> Bus for Replay<'_, B> {
     }
 
     /// Passes a branch to `target` on to the real bus's prefetcher, because fetches are real.
-    fn redirect(&mut self, core: &mut Core, target: u32, at: u64) {
-        self.bus.redirect(core, target, at);
+    fn redirect_prefetch(&mut self, core: &mut Core, target: u32, at: u64) {
+        self.bus.redirect_prefetch(core, target, at);
     }
 
     /// Returns the wait states of a load, with 0 for its value: the trace has the real value already. Only flash whose
     /// interface answers by time is asked again.
-    fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
+    fn load_data(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
         match self.home {
-            Home::Waiting => self.bus.load(core, address, bytes, at),
+            Home::Waiting => self.bus.load_data(core, address, bytes, at),
             _ => Ok(LoadResult { value: 0, wait: 0 }),
         }
     }
 
     /// Notes the cycle of a store that the trace has made already.
-    fn store(&mut self, _: &mut Core, _: u32, _: u32, _: u32, at: u64) -> Result<u64, Fault> {
+    fn store_data(&mut self, _: &mut Core, _: u32, _: u32, _: u32, at: u64) -> Result<u64, Fault> {
         self.stored_at = at;
         Ok(0)
     }
 
     /// Returns the number of the memory block that serves a data address.
-    fn block(&self, address: u32) -> u8 {
-        self.bus.block(address)
+    fn memory_block(&self, address: u32) -> u8 {
+        self.bus.memory_block(address)
     }
 
     /// Panics: a replay enters no region of code.
-    fn region(&mut self, _: u32) -> Option<Region> {
+    fn code_region(&mut self, _: u32) -> Option<Region> {
         unreachable!("a replay enters no region");
     }
 
     /// Panics: a replay decodes nothing.
-    fn decode(&mut self, _: &Core, _: u32) {
+    fn decode_op(&mut self, _: &Core, _: u32) {
         unreachable!("a replay decodes nothing");
     }
 
     /// Panics: a replay fires no probe.
-    fn attend(&mut self, _: &mut Core, _: u32, _: bool) -> Option<Op> {
+    fn serve_stub_op(&mut self, _: &mut Core, _: u32, _: bool) -> Option<Op> {
         unreachable!("a replay fires no probe");
     }
 }

@@ -73,7 +73,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     ) -> Option<(NodePosition, i32)> {
         let transition = self.table.row_mut(key.slot());
         // No trace has the default key: it would have no instruction.
-        if transition.key != key || !bus.repeat(&mut transition.lookups) {
+        if transition.key != key || !bus.repeat_lookups(&mut transition.lookups) {
             return None;
         }
         core.instructions += u64::from(instructions);
@@ -103,7 +103,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         key: Key,
         at: NodePosition,
     ) -> (NodePosition, i32) {
-        self.resume(core, pipe, bus, at, trace.start);
+        self.restore_timing_state(core, pipe, bus, at, trace.start);
         // SAFETY: the caller's promise.
         let (state, stored_after) = unsafe { self.learn::<WATCH>(core, pipe, bus, trace, key) };
         (state.map_or(NodePosition::NOWHERE, NodePosition::current_node), stored_after)
@@ -111,14 +111,21 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
 
     /// Brings pipeline and bus to the state of this node, if they are not in it, before the instruction at `ip`.
     #[inline(never)]
-    pub(super) fn resume(&self, core: &mut Core, pipe: &mut P, bus: &mut B, at: NodePosition, ip: *mut Op) {
+    pub(super) fn restore_timing_state(
+        &self,
+        core: &mut Core,
+        pipe: &mut P,
+        bus: &mut B,
+        at: NodePosition,
+        ip: *mut Op,
+    ) {
         if !at.is_ahead() {
             return;
         }
         let Some((of_pipe, of_bus)) = at.state().map(|state| self.table.node(state)) else { return };
         let behind = std::mem::replace(&mut core.ip, ip);
-        pipe.resume(of_pipe, core);
-        bus.resume(of_bus, core.t);
+        pipe.restore_timing_state(of_pipe, core);
+        bus.restore_timing_state(of_bus, core.t);
         core.ip = behind;
     }
 
@@ -138,13 +145,13 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     ) -> (Option<u32>, i32) {
         self.counts.misses += 1;
         let (t, bus_wait, flash_wait) = (core.t, core.bus_wait, core.flash_wait);
-        bus.record();
+        bus.record_lookups();
         // SAFETY: the caller's promise.
         let stored_at = unsafe { replay(core, pipe, bus, trace, &mut self.table.account) };
         debug_assert!(core.t - t <= TRACE_CYCLES, "no event is reached inside a trace");
-        let lookups = bus.recorded();
+        let lookups = bus.take_recorded_lookups();
         let stored_after = stored_at.wrapping_sub(t) as i32;
-        let state = pipe.state(core).zip(bus.state(core.t));
+        let state = pipe.timing_state(core).zip(bus.timing_state(core.t));
         let next = state.and_then(|state| self.table.number(state));
         if let (Some(next), Some(lookups)) = (next, lookups) {
             self.serial = self.serial.wrapping_add(1).max(1);

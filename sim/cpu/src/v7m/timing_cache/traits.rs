@@ -31,10 +31,10 @@ pub trait CacheableTiming: Pipeline {
     }
 
     /// Returns the pipeline's state before the instruction at `core.ip`. `None` if it cannot be cached.
-    fn state(&self, core: &Core) -> Option<Self::State>;
+    fn timing_state(&self, core: &Core) -> Option<Self::State>;
 
     /// Sets the pipeline to a cached state, before the instruction at `core.ip`, at time `core.t`.
-    fn resume(&mut self, state: &Self::State, core: &Core);
+    fn restore_timing_state(&mut self, state: &Self::State, core: &Core);
 
     /// Returns the cycles that depend on the operands, as [`Pipeline::cycles`] does.
     fn operand_cycles(op: Op, first: u32, second: u32) -> u64;
@@ -107,26 +107,26 @@ pub trait QuickBus: Bus {
 
     /// Returns a number that changes with opcodes and timing rules. Timing that was cached under another number is
     /// void.
-    fn epoch(&self) -> u64;
+    fn timing_epoch(&self) -> u64;
 
     /// Returns whether to cache the timing of code at this address.
     fn caches_at(&self, address: u32) -> bool;
 
     /// Returns the bus state at cycle `t`, for a node of the timing cache. `None` if it cannot be cached.
-    fn state(&self, t: u64) -> Option<Self::State>;
+    fn timing_state(&self, t: u64) -> Option<Self::State>;
 
     /// Sets the bus to a cached state at cycle `t`.
-    fn resume(&mut self, state: &Self::State, t: u64);
+    fn restore_timing_state(&mut self, state: &Self::State, t: u64);
 
     /// Returns main RAM, if native code may access it directly, to the same effect as [`QuickBus::ram_load`] and
     /// [`QuickBus::ram_store`].
-    fn ram(&mut self) -> Option<QuickRam<'_>>;
+    fn native_ram(&mut self) -> Option<QuickRam<'_>>;
 
     /// Loads from main RAM. Returns the value and the part of RAM that answers, or `None` for other addresses.
     fn ram_load(&mut self, address: u32, bytes: u32) -> Option<(u32, Home)>;
 
     /// Returns the constant memory from which loads get [`Home::Cached`], if native code can read it by itself.
-    fn constants(&self) -> Option<Constants>;
+    fn native_constants(&self) -> Option<Constants>;
 
     /// Returns the current host address of the constant memory, and of the table of its cache lines.
     fn constants_at(&mut self) -> ConstantsAt;
@@ -148,7 +148,7 @@ pub trait QuickBus: Bus {
     fn tell_watched(&mut self, core: &mut Core, address: u32, pc: u32, at: u64);
 
     /// Returns the instruction behind a stub op, without firing its probes.
-    fn behind(&mut self, core: &Core, address: u32) -> Op;
+    fn op_behind_stub(&mut self, core: &Core, address: u32) -> Op;
 
     /// Returns whether all loads (or stores) in this range of addresses succeed and reach the same memory.
     fn quick_range(&self, address: u32, bytes: u32, store: bool) -> bool;
@@ -157,19 +157,19 @@ pub trait QuickBus: Bus {
     fn address_in(&self, home: Home) -> u32;
 
     /// Begins to record the look-ups of fetches in caches.
-    fn record(&mut self);
+    fn record_lookups(&mut self);
 
     /// Ends the recording and returns the look-ups. `None` if they cannot be repeated.
-    fn recorded(&mut self) -> Option<Self::Lookups>;
+    fn take_recorded_lookups(&mut self) -> Option<Self::Lookups>;
 
     /// Repeats recorded cache look-ups. Returns true if the answers are the same as before. If not, nothing is changed.
-    fn repeat(&mut self, lookups: &mut Self::Lookups) -> bool;
+    fn repeat_lookups(&mut self, lookups: &mut Self::Lookups) -> bool;
 
     /// The way in which native code repeats cache look-ups.
     const REPEATS: Repeats;
 
     /// Returns what native code needs to repeat cache look-ups by itself, until the next look-up or fetch.
-    fn repeating(&mut self) -> Repeating;
+    fn native_lookups(&mut self) -> Repeating;
 }
 
 /// Whether a written word is watched by a probe.

@@ -62,7 +62,7 @@ impl<P: CacheableTiming> Pipeline for NoPipeline<'_, P> {
         bytes: u32,
         index: u32,
     ) -> Result<u32, Fault> {
-        let loaded = bus.load(core, address, bytes, 0)?;
+        let loaded = bus.load_data(core, address, bytes, 0)?;
         if index == 0 && !self.pipe.predict_load(&mut self.log, Home::of(loaded.wait), address) {
             self.log_is_full = true;
             return Err(NOT_HERE);
@@ -82,7 +82,7 @@ impl<P: CacheableTiming> Pipeline for NoPipeline<'_, P> {
         value: u32,
         index: u32,
     ) -> Result<(), Fault> {
-        let home = bus.store(core, address, bytes, value, 0)?;
+        let home = bus.store_data(core, address, bytes, value, 0)?;
         if home & WATCHED != 0 {
             self.watched = Some(address);
         }
@@ -158,17 +158,17 @@ const NOT_HERE: Fault = Fault::Undefined;
 // SAFETY: regions are those of the bus inside; it decodes nothing.
 unsafe impl<B: QuickBus, const REACH: u8> Bus for Quick<B, REACH> {
     /// Panics: a trace executes speculatively, without fetches.
-    fn fetch(&mut self, _: &mut Core, _: u32, _: u64) -> u64 {
+    fn fetch_code(&mut self, _: &mut Core, _: u32, _: u64) -> u64 {
         unreachable!("nothing is fetched inside a trace");
     }
 
     /// Does nothing: a trace executes speculatively, without fetches.
-    fn redirect(&mut self, _: &mut Core, _: u32, _: u64) {}
+    fn redirect_prefetch(&mut self, _: &mut Core, _: u32, _: u64) {}
 
     /// Loads 1, 2 or 4 bytes from a memory that answers without a peripheral. Returns the value, and the memory in
     /// place of the wait states, or the fault [`NOT_HERE`].
     #[inline(always)]
-    fn load(&mut self, _: &mut Core, address: u32, bytes: u32, _: u64) -> Result<LoadResult, Fault> {
+    fn load_data(&mut self, _: &mut Core, address: u32, bytes: u32, _: u64) -> Result<LoadResult, Fault> {
         let loaded =
             if REACH != reach::RAM { self.0.quick_load(address, bytes) } else { self.0.ram_load(address, bytes) };
         let (value, home) = loaded.ok_or(NOT_HERE)?;
@@ -178,7 +178,7 @@ unsafe impl<B: QuickBus, const REACH: u8> Bus for Quick<B, REACH> {
     /// Stores 1, 2 or 4 bytes to RAM. Returns the memory in place of the wait states, with [`WATCHED`] for a watched
     /// word, or the fault [`NOT_HERE`].
     #[inline(always)]
-    fn store(&mut self, _: &mut Core, address: u32, bytes: u32, value: u32, _: u64) -> Result<u64, Fault> {
+    fn store_data(&mut self, _: &mut Core, address: u32, bytes: u32, value: u32, _: u64) -> Result<u64, Fault> {
         if REACH == reach::RAM {
             return self.0.ram_store(address, bytes, value).map(|home| home as u64).ok_or(NOT_HERE);
         }
@@ -191,7 +191,7 @@ unsafe impl<B: QuickBus, const REACH: u8> Bus for Quick<B, REACH> {
 
     /// Returns whether a trace may contain this instruction.
     #[inline(always)]
-    fn admits(&mut self, core: &Core, op: Op) -> bool {
+    fn may_execute(&mut self, core: &Core, op: Op) -> bool {
         match OpKind::of(op.code as u8) {
             OpKind::Careful => may_contain(core, &mut self.0, op),
             OpKind::Apart => false,
@@ -200,22 +200,22 @@ unsafe impl<B: QuickBus, const REACH: u8> Bus for Quick<B, REACH> {
     }
 
     /// Returns the number of the memory block that serves a data address.
-    fn block(&self, address: u32) -> u8 {
-        self.0.block(address)
+    fn memory_block(&self, address: u32) -> u8 {
+        self.0.memory_block(address)
     }
 
     /// Returns the region of code that contains `address`. `None` if no code can be fetched there.
-    fn region(&mut self, address: u32) -> Option<Region> {
-        self.0.region(address)
+    fn code_region(&mut self, address: u32) -> Option<Region> {
+        self.0.code_region(address)
     }
 
     /// Panics: a trace ends before an instruction that is not decoded.
-    fn decode(&mut self, _: &Core, _: u32) {
+    fn decode_op(&mut self, _: &Core, _: u32) {
         unreachable!("a trace ends before what is not decoded");
     }
 
     /// Panics: a trace ends before an instruction with a probe.
-    fn attend(&mut self, _: &mut Core, _: u32, _: bool) -> Option<Op> {
+    fn serve_stub_op(&mut self, _: &mut Core, _: u32, _: bool) -> Option<Op> {
         unreachable!("a trace ends before what needs attention");
     }
 }

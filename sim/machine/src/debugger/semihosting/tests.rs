@@ -20,12 +20,12 @@ impl Ram {
 }
 
 impl TargetMemory for Ram {
-    fn bytes(&self, address: u32, count: usize) -> Option<Vec<u8>> {
+    fn read_bytes(&self, address: u32, count: usize) -> Option<Vec<u8>> {
         let start = address.checked_sub(BASE)? as usize;
         self.0.get(start..start.checked_add(count)?).map(<[u8]>::to_vec)
     }
 
-    fn put(&mut self, address: u32, bytes: &[u8]) -> bool {
+    fn write_bytes(&mut self, address: u32, bytes: &[u8]) -> bool {
         let Some(start) = address.checked_sub(BASE).map(|start| start as usize) else { return false };
         let Some(place) = self.0.get_mut(start..start + bytes.len()) else { return false };
         place.copy_from_slice(bytes);

@@ -124,7 +124,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
 
     /// Fetches an instruction word in cycle `at`. Returns the cycle in which the decoder can have it.
     #[inline(always)]
-    pub fn fetch(&mut self, address: u32, at: u64) -> u64 {
+    pub fn fetch_code(&mut self, address: u32, at: u64) -> u64 {
         let line = self.number(address);
         if line != self.line {
             self.enter(line, at);
@@ -244,7 +244,7 @@ mod tests {
     fn rounds(acr: u32, addresses: &[u32]) -> u64 {
         let mut flash = FlashF4::new(0x0800_0000, 1 << 20);
         flash.set_acr(acr);
-        (0..100).flat_map(|_| addresses).fold(0, |t, &address| flash.fetch(address, t) + 1)
+        (0..100).flat_map(|_| addresses).fold(0, |t, &address| flash.fetch_code(address, t) + 1)
     }
 
     const WAITS: u32 = 5;
@@ -295,7 +295,7 @@ mod tests {
         let mut t = 0;
         for _ in 0..1000 {
             for address in [0x0800_0000, 0x0800_0100] {
-                t = flash.fetch(address, t);
+                t = flash.fetch_code(address, t);
             }
         }
         assert!(

@@ -15,9 +15,9 @@ pub trait CacheableFlash: FlashPort {
     type Lookups: Copy + Default;
 
     /// Returns the interface's state at cycle `t`, for a node of the timing cache. `None` if it cannot be cached.
-    fn state(&self, t: u64) -> Option<Self::State>;
+    fn timing_state(&self, t: u64) -> Option<Self::State>;
     /// Sets the interface to a cached state at cycle `t`.
-    fn resume(&mut self, state: &Self::State, t: u64);
+    fn restore_timing_state(&mut self, state: &Self::State, t: u64);
     /// Returns which memory answers a data read at an address, if its wait states follow a fixed rule. Otherwise
     /// `None`.
     fn quick_read(&mut self, address: u32) -> Option<Home>;
@@ -32,15 +32,15 @@ pub trait CacheableFlash: FlashPort {
         false
     }
     /// Begins to record the cache look-ups of fetches.
-    fn record(&mut self);
+    fn record_lookups(&mut self);
     /// Ends the recording and returns the look-ups. `None` if they cannot be repeated.
-    fn recorded(&mut self) -> Option<Self::Lookups>;
+    fn take_recorded_lookups(&mut self) -> Option<Self::Lookups>;
     /// Repeats recorded cache look-ups. Returns true if the answers are the same as before. If not, nothing is changed.
-    fn repeat(&mut self, lookups: &mut Self::Lookups) -> bool;
+    fn repeat_lookups(&mut self, lookups: &mut Self::Lookups) -> bool;
     /// The way in which native code repeats cache look-ups.
     const REPEATS: Repeats;
     /// Returns what native code needs to repeat cache look-ups by itself.
-    fn repeating(&mut self) -> Repeating;
+    fn native_lookups(&mut self) -> Repeating;
 }
 
 /// The cached state of the F1's flash interface: lines by number, times as distances from now.
@@ -61,7 +61,7 @@ impl CacheableFlash for FlashF1 {
     type Lookups = ();
 
     /// Returns the interface's state at cycle `t`, for a node of the timing cache. `None` if it cannot be cached.
-    fn state(&self, t: u64) -> Option<StateF1> {
+    fn timing_state(&self, t: u64) -> Option<StateF1> {
         let distances = Distances::from(t);
         distances.all_in(StateF1 {
             line: self.line,
@@ -74,7 +74,7 @@ impl CacheableFlash for FlashF1 {
     }
 
     /// Sets the interface to a cached state at cycle `t`.
-    fn resume(&mut self, state: &StateF1, t: u64) {
+    fn restore_timing_state(&mut self, state: &StateF1, t: u64) {
         (self.line, self.there) = (state.line, cycle_at(state.there, t));
         (self.next, self.next_there) = (state.next, cycle_at(state.next_there, t));
         self.last_there = cycle_at(state.last_there, t);
@@ -88,16 +88,16 @@ impl CacheableFlash for FlashF1 {
     }
 
     /// Does nothing: the interface of the F1 has no caches.
-    fn record(&mut self) {}
+    fn record_lookups(&mut self) {}
 
     /// Returns `()`, the look-ups of an interface without caches.
-    fn recorded(&mut self) -> Option<()> {
+    fn take_recorded_lookups(&mut self) -> Option<()> {
         Some(())
     }
 
     /// Returns true: without caches there is nothing to repeat.
     #[inline(always)]
-    fn repeat(&mut self, (): &mut ()) -> bool {
+    fn repeat_lookups(&mut self, (): &mut ()) -> bool {
         true
     }
 
@@ -105,7 +105,7 @@ impl CacheableFlash for FlashF1 {
 
     /// Returns what native code needs to repeat cache look-ups by itself.
     #[inline(always)]
-    fn repeating(&mut self) -> Repeating {
+    fn native_lookups(&mut self) -> Repeating {
         Repeating::default()
     }
 }
@@ -130,7 +130,7 @@ impl CacheableFlash for FlashF4 {
     type Lookups = Lookups;
 
     /// Returns the interface's state at cycle `t`, for a node of the timing cache. `None` if it cannot be cached.
-    fn state(&self, t: u64) -> Option<StateF4> {
+    fn timing_state(&self, t: u64) -> Option<StateF4> {
         let distances = Distances::from(t);
         distances.all_in(StateF4 {
             line: self.line,
@@ -145,7 +145,7 @@ impl CacheableFlash for FlashF4 {
     }
 
     /// Sets the interface to a cached state at cycle `t`.
-    fn resume(&mut self, state: &StateF4, t: u64) {
+    fn restore_timing_state(&mut self, state: &StateF4, t: u64) {
         (self.line, self.there) = (state.line, cycle_at(state.there, t));
         (self.next, self.next_there) = (state.next, cycle_at(state.next_there, t));
         self.left = state.left;
@@ -162,19 +162,19 @@ impl CacheableFlash for FlashF4 {
     }
 
     /// Begins to record the cache look-ups of fetches.
-    fn record(&mut self) {
+    fn record_lookups(&mut self) {
         self.recorder = Recorder { on: true, ..Recorder::default() };
     }
 
     /// Ends the recording and returns the look-ups. `None` if they cannot be repeated.
-    fn recorded(&mut self) -> Option<Lookups> {
+    fn take_recorded_lookups(&mut self) -> Option<Lookups> {
         self.recorder.on = false;
         (!self.recorder.too_many).then_some(self.recorder.lookups)
     }
 
     /// Repeats recorded cache look-ups. Returns true if the answers are the same as before. If not, nothing is changed.
     #[inline(always)]
-    fn repeat(&mut self, lookups: &mut Lookups) -> bool {
+    fn repeat_lookups(&mut self, lookups: &mut Lookups) -> bool {
         lookups.repeat(&mut self.instructions)
     }
 
@@ -182,7 +182,7 @@ impl CacheableFlash for FlashF4 {
 
     /// Returns what native code needs to repeat cache look-ups by itself.
     #[inline(always)]
-    fn repeating(&mut self) -> Repeating {
-        self.instructions.repeating()
+    fn native_lookups(&mut self) -> Repeating {
+        self.instructions.native_lookups()
     }
 }

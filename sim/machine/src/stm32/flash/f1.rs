@@ -64,7 +64,7 @@ impl FlashF1 {
 
     /// Fetches an instruction word in cycle `at`. Returns the cycle in which the decoder can have it.
     #[inline(always)]
-    pub fn fetch(&mut self, address: u32, at: u64) -> u64 {
+    pub fn fetch_code(&mut self, address: u32, at: u64) -> u64 {
         if self.array.wait_states == 0 {
             return at + 2;
         }

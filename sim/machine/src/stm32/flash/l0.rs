@@ -142,7 +142,7 @@ impl FlashL0 {
 
     /// Returns the state on which the timing of future accesses depends, apart from the register: array, buffers in the
     /// order of their use, times relative to `t`. `None` if a time is too far away. The topmost 16 bits are 0.
-    pub fn state(&self, t: u64) -> Option<[u64; 3]> {
+    pub fn timing_state(&self, t: u64) -> Option<[u64; 3]> {
         let mut words = [0; L0_BUFFERS];
         let mut arrivals = [0; L0_BUFFERS];
         for (place, (word, there)) in words.iter_mut().zip(&mut arrivals).enumerate() {
@@ -161,7 +161,7 @@ impl FlashL0 {
     }
 
     /// Sets the interface to a state of [`FlashL0::state`], at cycle `t`.
-    pub fn resume(&mut self, state: &[u64; 3], t: u64) {
+    pub fn restore_timing_state(&mut self, state: &[u64; 3], t: u64) {
         for word in self.words {
             self.buffer_of[usize::from(word as u16)] = ABSENT;
         }
@@ -183,7 +183,7 @@ impl FlashL0 {
 
     /// Fetches an instruction word in cycle `at`. Returns the cycle after its data phase: `at + 2` without wait.
     #[inline(always)]
-    pub fn fetch(&mut self, address: u32, at: u64) -> u64 {
+    pub fn fetch_code(&mut self, address: u32, at: u64) -> u64 {
         let word = (address & OFFSET) / L0_LINE_BYTES;
         if word >= self.usual {
             return self.fetch_unusual(word, at);
@@ -315,16 +315,16 @@ mod tests {
                 let address = 0x0800_0000 + 4 * if number >> 30 == 0 { number >> 20 & 63 } else { step % 7 };
                 let read = number >> 16 & 7 == 0;
                 let access = |flash: &mut FlashL0, at: u64| {
-                    if read { at + 2 + flash.read(address, at) } else { flash.fetch(address, at) }
+                    if read { at + 2 + flash.read(address, at) } else { flash.fetch_code(address, at) }
                 };
                 let end = access(&mut flash, t);
                 assert_eq!(access(&mut resumed, t), end, "register {register:#x}, step {step}");
                 t = end - 1 + u64::from(number >> 8 & 3);
-                let state = flash.state(t).expect("nothing takes long");
+                let state = flash.timing_state(t).expect("nothing takes long");
                 resumed = FlashL0::new();
                 resumed.set_acr(register);
-                resumed.resume(&state, t);
-                assert_eq!(resumed.state(t), Some(state));
+                resumed.restore_timing_state(&state, t);
+                assert_eq!(resumed.timing_state(t), Some(state));
             }
         }
     }

@@ -46,7 +46,7 @@ pub(super) const fn touch(version: usize, group: usize) -> Repeats {
 impl<const LINES: usize> Lru<LINES> {
     /// Returns what native code needs to repeat look-ups: the version, and the host addresses of clock and groups.
     #[inline(always)]
-    pub fn repeating(&mut self) -> Repeating {
+    pub fn native_lookups(&mut self) -> Repeating {
         let (clock, groups) = (&raw mut self.clock as u64, self.groups.as_mut_ptr() as u64);
         Repeating { version: self.version, clock, groups }
     }

@@ -95,7 +95,7 @@ impl Board for Machine {
     fn read_as_core(&mut self, core: usize, address: u32) -> Option<u32> {
         let mut at = self.cores[core].t;
         self.cores[core].unprivileged = false;
-        self.system.load::<false, false>(&mut self.cores[core], None, address, 4, &mut at).ok()
+        self.system.load_data::<false, false>(&mut self.cores[core], None, address, 4, &mut at).ok()
     }
 
     /// Writes to the board's RAM. Returns false outside of RAM.

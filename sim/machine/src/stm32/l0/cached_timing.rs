@@ -75,16 +75,16 @@ impl CacheableBus for System {
     }
 
     /// Returns the state of the bus before the next instruction. `None` if it is too unusual to be cached.
-    fn state(&self, core: &Core) -> Option<State> {
-        let [first, second, third] = self.flash.state(core.t)?;
+    fn timing_state(&self, core: &Core) -> Option<State> {
+        let [first, second, third] = self.flash.timing_state(core.t)?;
         let port = core.bus_free.saturating_sub(core.t);
         let fetch = core.fetch_ready.saturating_sub(core.t);
         (port <= 0xff && fetch <= 0xff).then_some([first, second, third | port << 48 | fetch << 56])
     }
 
     /// Sets the bus to a cached state, before the instruction at `core.t`.
-    fn resume(&mut self, core: &mut Core, state: &State) {
-        self.flash.resume(state, core.t);
+    fn restore_timing_state(&mut self, core: &mut Core, state: &State) {
+        self.flash.restore_timing_state(state, core.t);
         core.bus_free = core.t + (state[2] >> 48 & 0xff);
         core.fetch_ready = core.t + (state[2] >> 56);
     }
@@ -93,14 +93,14 @@ impl CacheableBus for System {
 impl NativeTrace for System {
     /// Returns the JIT-compiled traces.
     #[inline(always)]
-    fn translations(&mut self) -> &mut Translations {
+    fn compiled_traces(&mut self) -> &mut Translations {
         self.timing_cache.translations()
     }
 
     /// Returns the memories that native code accesses by itself. They stay the same as long as [`Translations::clear`]
     /// is not called.
     #[inline(always)]
-    fn quick(&mut self) -> Quick<'_> {
+    fn native_memories(&mut self) -> Quick<'_> {
         const _: () = assert!(1 << MARK_SHIFT == MARKED_BYTES);
         let [flash, ram, _] = &mut self.memories.all;
         Quick { ram: &mut ram.bytes, marks: &ram.marks, constants: &flash.bytes, base: FLASH_BASE, resident: None }

@@ -12,12 +12,12 @@ use crate::stop::StopReason;
 
 impl TargetMemory for Memories {
     /// Returns bytes of memory, without side effects. `None` where there is no memory.
-    fn bytes(&self, address: u32, count: usize) -> Option<Vec<u8>> {
+    fn read_bytes(&self, address: u32, count: usize) -> Option<Vec<u8>> {
         self.read(address, count)
     }
 
     /// Writes bytes to RAM. Returns false outside of RAM.
-    fn put(&mut self, address: u32, bytes: &[u8]) -> bool {
+    fn write_bytes(&mut self, address: u32, bytes: &[u8]) -> bool {
         self.write_ram(address, bytes)
     }
 }

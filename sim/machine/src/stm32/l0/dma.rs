@@ -16,7 +16,7 @@ struct LentMemories<'a> {
 
 impl DmaBus for LentMemories<'_> {
     /// Reads 1, 2 or 4 bytes of memory for the DMA controller, zero-extended. `None` where there is no memory.
-    fn read(&mut self, address: u32, bytes: u32) -> Option<u32> {
+    fn read_memory(&mut self, address: u32, bytes: u32) -> Option<u32> {
         let (window, offset) = self.memories.find(address, bytes)?;
         let (memory, offset) = self.memories.place(window, offset);
         Some(self.memories.all[memory].get(offset, bytes))
@@ -24,7 +24,7 @@ impl DmaBus for LentMemories<'_> {
 
     /// Writes the low 1, 2 or 4 bytes of a value to memory for the DMA controller. Returns false if the memory is
     /// read-only, `None` where there is no memory.
-    fn write(&mut self, address: u32, bytes: u32, value: u32) -> Option<bool> {
+    fn write_memory(&mut self, address: u32, bytes: u32, value: u32) -> Option<bool> {
         let (window, offset) = self.memories.find(address, bytes)?;
         let (memory, offset) = self.memories.place(window, offset);
         // A DMA neither programs flash nor unlocks it.

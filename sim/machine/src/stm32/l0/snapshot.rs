@@ -73,7 +73,7 @@ impl Machine {
         system.devices.restore(&saved.devices);
         system.flash.clone_from(&saved.flash);
         system.due = saved.due;
-        saved.core.back(&mut self.cores[0], |address| system.region(address));
+        saved.core.back(&mut self.cores[0], |address| system.code_region(address));
         self.own_table = saved.own_table;
         self.now = saved.now;
         self.symbols = saved.symbols.clone();

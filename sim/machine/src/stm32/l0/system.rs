@@ -172,7 +172,7 @@ impl System {
 impl Fabric for System {
     /// Returns the first cycle in which the RAM takes a transfer: at once, unless the core's own port is busy.
     #[inline(always)]
-    fn claim(&mut self, core: &mut Core, _: usize, at: u64, _: bool) -> u64 {
+    fn claim_transfer_slot(&mut self, core: &mut Core, _: usize, at: u64, _: bool) -> u64 {
         if core.bus_free <= at {
             return at;
         }
@@ -183,10 +183,10 @@ impl Fabric for System {
     /// Fetches the word of code that is `words` words after the one with `ip`, from cycle `at` on. Returns the cycle of
     /// the transfer. Only asked under `CONTEND`.
     #[inline(always)]
-    fn fetch(&mut self, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
+    fn fetch_code(&mut self, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
         let address = (core.address_of(ip) & !3).wrapping_add(4 * words as u32);
         let from = at.max(core.bus_free);
-        let arrival = if address < RAM_BASE { self.flash.fetch(address, from) } else { from + 2 };
+        let arrival = if address < RAM_BASE { self.flash.fetch_code(address, from) } else { from + 2 };
         let late = arrival - (at + 2);
         if late != 0 {
             core.bus_free = arrival - 1;
@@ -209,7 +209,7 @@ unsafe impl Bus for System {
 
     /// Returns main RAM.
     #[inline(always)]
-    fn ram(&mut self) -> Ram<'_> {
+    fn main_ram(&mut self) -> Ram<'_> {
         const { assert!(1 << MARK_SHIFT == MARKED_BYTES) };
         let memory = &mut self.memories.all[1];
         Ram { bytes: &mut memory.bytes, marks: &memory.marks }
@@ -237,7 +237,7 @@ unsafe impl Bus for System {
     /// flash.
     #[cold]
     #[inline(never)]
-    fn load<const CONTEND: bool, const LITERAL: bool>(
+    fn load_data<const CONTEND: bool, const LITERAL: bool>(
         &mut self,
         core: &mut Core,
         _: Option<&Core>,
@@ -275,7 +275,7 @@ unsafe impl Bus for System {
     /// which may have to go first, or `None` if the order is settled.
     #[cold]
     #[inline(never)]
-    fn store<const CONTEND: bool>(
+    fn store_data<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
         _: Option<&Core>,
@@ -315,9 +315,9 @@ unsafe impl Bus for System {
     }
 
     /// Loads from constant memory before the cycle is known. Returns `None` for other addresses. `LITERAL` as for
-    /// [`Bus::load`].
+    /// [`Bus::load_data`].
     #[inline(always)]
-    fn constant<const LITERAL: bool>(&mut self, address: u32, bytes: u32) -> Option<u32> {
+    fn load_constant<const LITERAL: bool>(&mut self, address: u32, bytes: u32) -> Option<u32> {
         let flash = &self.memories.all[0];
         let offset = address.wrapping_sub(FLASH_BASE);
         if address & (bytes - 1) == 0 && (offset as usize) < flash.bytes.len() {
@@ -364,14 +364,14 @@ unsafe impl Bus for System {
     /// Returns the instruction at this address, even if a stub op is in its place, without firing its probes.
     #[cold]
     #[inline(never)]
-    fn behind(&mut self, address: u32) -> Op {
+    fn op_behind_stub(&mut self, address: u32) -> Op {
         self.probe_at(address).map_or(Op::default(), |(instruction, _)| instruction)
     }
 
     /// Returns the region of code that contains `address`. `None` if no code can be fetched there.
     #[cold]
     #[inline(never)]
-    fn region(&mut self, address: u32) -> Option<Region> {
+    fn code_region(&mut self, address: u32) -> Option<Region> {
         let (window, _) = self.memories.find(address, 2)?;
         let window = &self.memories.windows[window];
         window.spec.code.then(|| Region {
@@ -389,7 +389,7 @@ unsafe impl Bus for System {
     /// Decodes the instruction at this address and puts it into its place among the ops of `core.region`.
     #[cold]
     #[inline(never)]
-    fn decode(&mut self, _: &Core, address: u32) {
+    fn decode_op(&mut self, _: &Core, address: u32) {
         let Some((window, offset)) = self.memories.find(address, 2) else { return };
         let op = if self.devices.probes.watches_code(address) {
             Op::bare(Code::Attend)
@@ -406,7 +406,7 @@ unsafe impl Bus for System {
     /// [`Code::Attend`](crate::v6m::op::Code::Attend). `None`: the run stops before it.
     #[cold]
     #[inline(never)]
-    fn attend(&mut self, core: &mut Core, address: u32, t: u64) -> Option<Op> {
+    fn serve_stub_op(&mut self, core: &mut Core, address: u32, t: u64) -> Option<Op> {
         let (instruction, site) = self.probe_at(address)?;
         (!self.devices.attend(site, address, t, ProbedRegisters::of(&core.r))).then_some(instruction)
     }
@@ -414,7 +414,7 @@ unsafe impl Bus for System {
     /// Returns the cycle of the chip's next event. It is 0 when the machine must look at the cores before anything else
     /// executes. The interpreter sets it to 0 to ask for that.
     #[inline(always)]
-    fn due(&mut self) -> &mut u64 {
+    fn next_event_cycle(&mut self) -> &mut u64 {
         &mut self.due
     }
 }

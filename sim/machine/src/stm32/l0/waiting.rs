@@ -17,64 +17,64 @@ impl Waiting for Machine {
     }
 
     /// Returns the core's time in cycles.
-    fn time(&self) -> u64 {
+    fn core_time(&self) -> u64 {
         self.cores[0].t
     }
 
     /// Returns the address of the core's next instruction.
-    fn place(&self) -> u32 {
+    fn next_address(&self) -> u32 {
         self.cores[0].pc()
     }
 
     /// Returns R0 to R14.
-    fn registers(&self) -> [u32; 15] {
+    fn core_registers(&self) -> [u32; 15] {
         self.cores[0].r[..15].try_into().expect("fifteen of them")
     }
 
     /// Returns the condition flags and the rest of the program's state that no register holds, as one number.
-    fn flags(&self) -> u32 {
+    fn program_flags(&self) -> u32 {
         self.cores[0].apsr()
     }
 
     /// Returns the state of pipeline, buses and memories. `None` if it cannot be compared.
-    fn state(&self) -> Option<State> {
-        CacheableBus::state(&*self.system, &self.cores[0])
+    fn timing_state(&self) -> Option<State> {
+        CacheableBus::timing_state(&*self.system, &self.cores[0])
     }
 
     /// Returns the number of cycles after which the clocks of all buses are in the same phase again.
-    fn phases(&self) -> u64 {
+    fn phase_period(&self) -> u64 {
         self.system.devices.clocks.phases()
     }
 
     /// Returns four counters of the core: instructions, cycles of waiting for buses, cycles of waiting for flash,
     /// missed cache lines.
-    fn counts(&self) -> [u64; 4] {
+    fn core_counters(&self) -> [u64; 4] {
         let core = &self.cores[0];
         [core.instructions, core.bus_wait, core.flash_wait, 0]
     }
 
     /// Returns the halfword of code at an address. `None` if there is none, or if a probe is there.
-    fn code(&self, address: u32) -> Option<u16> {
+    fn code_halfword(&self, address: u32) -> Option<u16> {
         let bytes = self.system.memories.read(address, 2)?;
         (!self.system.devices.probes.watches_code(address)).then(|| u16::from_le_bytes([bytes[0], bytes[1]]))
     }
 
     /// Executes the next instruction of the busy wait, or the next two if they issue together. Returns false if
     /// something else happened too, such as a request to the machine.
-    fn step(&mut self) -> bool {
+    fn step_wait(&mut self) -> bool {
         self.execute_to(self.cores[0].t + 1);
         let core = &self.cores[0];
         core.request == Request::None && core.phase == Phase::Run && self.system.devices.stop.is_none()
     }
 
     /// Skips `cycles` cycles of a busy wait: advances time and the four counters, and restores the state.
-    fn pass(&mut self, cycles: u64, [instructions, bus, flash, _]: [u64; 4], state: &State) {
+    fn skip_cycles(&mut self, cycles: u64, [instructions, bus, flash, _]: [u64; 4], state: &State) {
         let core = &mut self.cores[0];
         core.t += cycles;
         core.instructions += instructions;
         core.bus_wait += bus;
         core.flash_wait += flash;
-        CacheableBus::resume(&mut *self.system, core, state);
+        CacheableBus::restore_timing_state(&mut *self.system, core, state);
     }
 
     /// Sets a core register by its number.

@@ -72,12 +72,12 @@ impl Memory {
 
 // SAFETY: the ops are a vector of the memory, never resized.
 unsafe impl Bus for Memory {
-    fn fetch(&mut self, _: &mut Core, address: u32, at: u64) -> u64 {
+    fn fetch_code(&mut self, _: &mut Core, address: u32, at: u64) -> u64 {
         match &mut self.interface {
             _ if address >= SRAM => at + 2,
             Interface::Direct => at + 2,
-            Interface::F1(flash) => flash.fetch(address, at),
-            Interface::F4(flash) => flash.fetch(address, at),
+            Interface::F1(flash) => flash.fetch_code(address, at),
+            Interface::F4(flash) => flash.fetch_code(address, at),
         }
     }
 
@@ -89,9 +89,9 @@ unsafe impl Bus for Memory {
         }
     }
 
-    fn redirect(&mut self, _: &mut Core, _: u32, _: u64) {}
+    fn redirect_prefetch(&mut self, _: &mut Core, _: u32, _: u64) {}
 
-    fn load(&mut self, _: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
+    fn load_data(&mut self, _: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
         if address == SLOW {
             return Ok(LoadResult { value: 0, wait: self.slow_wait });
         }
@@ -106,7 +106,7 @@ unsafe impl Bus for Memory {
         Ok(LoadResult { value: u32::from_le_bytes(word), wait })
     }
 
-    fn store(&mut self, _: &mut Core, address: u32, bytes: u32, value: u32, _: u64) -> Result<u64, Fault> {
+    fn store_data(&mut self, _: &mut Core, address: u32, bytes: u32, value: u32, _: u64) -> Result<u64, Fault> {
         if address == SLOW {
             return Ok(self.slow_wait);
         }
@@ -115,11 +115,11 @@ unsafe impl Bus for Memory {
         Ok(0)
     }
 
-    fn block(&self, address: u32) -> u8 {
+    fn memory_block(&self, address: u32) -> u8 {
         (address >> 16) as u8
     }
 
-    fn region(&mut self, address: u32) -> Option<Region> {
+    fn code_region(&mut self, address: u32) -> Option<Region> {
         let profile = std::ptr::null_mut();
         match address {
             FLASH..0x0801_0000 => Some(Region { base: FLASH, bytes: BYTES, ops: self.flash_ops.as_mut_ptr(), profile }),
@@ -128,8 +128,8 @@ unsafe impl Bus for Memory {
         }
     }
 
-    fn decode(&mut self, core: &Core, address: u32) {
-        let region = self.region(address).expect("code lies in a region");
+    fn decode_op(&mut self, core: &Core, address: u32) {
+        let region = self.code_region(address).expect("code lies in a region");
         let place = Place { address, region_base: region.base, region_bytes: region.bytes };
         let bytes = self.bytes(address).expect("code lies in memory");
         let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
@@ -138,7 +138,7 @@ unsafe impl Bus for Memory {
         unsafe { *region.ops.add((address - region.base) as usize / 2) = op };
     }
 
-    fn attend(&mut self, _: &mut Core, _: u32, _: bool) -> Option<Op> {
+    fn serve_stub_op(&mut self, _: &mut Core, _: u32, _: bool) -> Option<Op> {
         None
     }
 }
@@ -212,10 +212,10 @@ impl Bench {
     /// Executes from `from` to `to`, as after a branch, and returns the cycles from the first execute cycle of the one
     /// to that of the other.
     pub fn cycles(&mut self, from: u32, to: u32) -> u64 {
-        let region = self.memory.region(from).expect("code");
+        let region = self.memory.code_region(from).expect("code");
         self.core.region = region;
         self.core.ip = region.ops.wrapping_add((from - region.base) as usize / 2);
-        let stop = self.memory.region(to).expect("code").ops.wrapping_add((to - region.base) as usize / 2);
+        let stop = self.memory.code_region(to).expect("code").ops.wrapping_add((to - region.base) as usize / 2);
         // SAFETY: `to` is in the region.
         let under = unsafe { std::mem::replace(&mut *stop, Op::ATTEND) };
         let at = self.core.t + 100;

@@ -75,7 +75,7 @@ fn from_integer(index: u8, low: u32, high: u32, third: u32) -> f64 {
 
 /// Returns the 64 bits in two registers, `low` first.
 fn register_pair(host: &dyn RomHost, low: usize) -> u64 {
-    u64::from(host.reg(low + 1)) << 32 | u64::from(host.reg(low))
+    u64::from(host.core_register(low + 1)) << 32 | u64::from(host.core_register(low))
 }
 
 /// Writes 64 bits into two registers, `low` first.
@@ -86,7 +86,7 @@ fn set_pair(host: &mut dyn RomHost, low: usize, value: u64) {
 
 /// Runs table entry `index` and returns its cycles.
 pub(super) fn call(index: u8, host: &mut dyn RomHost) -> u32 {
-    let (r0, r1, r2) = (host.reg(0), host.reg(1), host.reg(2));
+    let (r0, r1, r2) = (host.core_register(0), host.core_register(1), host.core_register(2));
     let x = flush_denormal(register_pair(host, 0));
     let y = flush_denormal(register_pair(host, 2));
     match index {

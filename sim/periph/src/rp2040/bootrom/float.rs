@@ -86,7 +86,7 @@ fn from_integer(index: u8, low: u32, high: u32, third: u32) -> f32 {
 
 /// Runs table entry `index` and returns its cycles.
 pub(super) fn call(index: u8, host: &mut dyn RomHost) -> u32 {
-    let (r0, r1, r2) = (host.reg(0), host.reg(1), host.reg(2));
+    let (r0, r1, r2) = (host.core_register(0), host.core_register(1), host.core_register(2));
     let x = flush(r0);
     match index {
         4 | 21 => host.set_reg(0, compare_floats(x, flush(r1)) as i32 as u32),

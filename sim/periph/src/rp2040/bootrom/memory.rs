@@ -22,7 +22,7 @@ const PAGE_BYTES: u32 = 256;
 
 /// Runs one memory or bit function of the ROM, and returns its cycles.
 pub(super) fn call(function: u8, host: &mut dyn RomHost) -> u32 {
-    let value = host.reg(0);
+    let value = host.core_register(0);
     let (result, cycles) = match function {
         id::POPCOUNT32 => (value.count_ones(), POPCOUNT_CYCLES),
         id::REVERSE32 => (value.reverse_bits(), REVERSE_CYCLES),
@@ -38,10 +38,10 @@ pub(super) fn call(function: u8, host: &mut dyn RomHost) -> u32 {
 
 /// Runs `rom_table_lookup(table, code)`. Returns the half-pointer stored with the code, or 0, and the cycles.
 fn look_up_table(host: &mut dyn RomHost) -> (u32, u32) {
-    let (mut entry, code) = (host.reg(0), host.reg(1) & 0xffff);
+    let (mut entry, code) = (host.core_register(0), host.core_register(1) & 0xffff);
     let mut cycles = LOOKUP_CYCLES_PER_ENTRY;
     let half = |host: &mut dyn RomHost, address: u32| {
-        u32::from(host.read8(address)) | u32::from(host.read8(address.wrapping_add(1))) << 8
+        u32::from(host.read_byte(address)) | u32::from(host.read_byte(address.wrapping_add(1))) << 8
     };
     // A table has a handful of entries. The bound keeps a wild pointer from looping for ever.
     for _ in 0..1024 {
@@ -60,9 +60,9 @@ fn look_up_table(host: &mut dyn RomHost) -> (u32, u32) {
 
 /// Runs `memset(r0, r1, r2)`, which returns r0: word stores when aligned, about one cycle per word (assumed).
 fn run_memset(host: &mut dyn RomHost) -> u32 {
-    let (start, byte, count) = (host.reg(0), host.reg(1) as u8, host.reg(2));
+    let (start, byte, count) = (host.core_register(0), host.core_register(1) as u8, host.core_register(2));
     for n in 0..count {
-        host.write8(start.wrapping_add(n), byte);
+        host.write_byte(start.wrapping_add(n), byte);
     }
     let aligned = start & 3 == 0;
     FILL_CYCLES + if aligned { count / 4 * 5 / 4 + count % 4 * 4 } else { count * 4 }
@@ -70,10 +70,10 @@ fn run_memset(host: &mut dyn RomHost) -> u32 {
 
 /// Runs `memcpy(r0, r1, r2)`, which returns r0: multiple loads and stores when both ends are aligned (assumed).
 fn run_memcpy(host: &mut dyn RomHost) -> u32 {
-    let (to, from, count) = (host.reg(0), host.reg(1), host.reg(2));
+    let (to, from, count) = (host.core_register(0), host.core_register(1), host.core_register(2));
     for n in 0..count {
-        let byte = host.read8(from.wrapping_add(n));
-        host.write8(to.wrapping_add(n), byte);
+        let byte = host.read_byte(from.wrapping_add(n));
+        host.write_byte(to.wrapping_add(n), byte);
     }
     let aligned = (to | from) & 3 == 0;
     FILL_CYCLES + if aligned { count / 4 * 5 / 2 + count % 4 * 6 } else { count * 6 }
@@ -81,19 +81,19 @@ fn run_memcpy(host: &mut dyn RomHost) -> u32 {
 
 /// Runs one flash function of the ROM.
 pub(super) fn flash(function: u8, host: &mut dyn RomHost) -> RomOutcome {
-    let (offset, second, third) = (host.reg(0), host.reg(1), host.reg(2));
+    let (offset, second, third) = (host.core_register(0), host.core_register(1), host.core_register(2));
     let busy_us = match function {
         id::FLASH_RANGE_ERASE => {
-            host.flash(FlashCommand::Erase { offset, count: second });
+            host.run_flash_command(FlashCommand::Erase { offset, count: second });
             erase_us(offset, second, third)
         }
         id::FLASH_RANGE_PROGRAM => {
-            let data = (0..third).map(|n| host.read8(second.wrapping_add(n))).collect();
-            host.flash(FlashCommand::Program { offset, data });
+            let data = (0..third).map(|n| host.read_byte(second.wrapping_add(n))).collect();
+            host.run_flash_command(FlashCommand::Program { offset, data });
             u64::from(third.div_ceil(PAGE_BYTES)) * PAGE_PROGRAM_US
         }
         _ => {
-            host.flash(match function {
+            host.run_flash_command(match function {
                 id::CONNECT_INTERNAL_FLASH => FlashCommand::Connect,
                 id::FLASH_EXIT_XIP => FlashCommand::ExitXip,
                 id::FLASH_FLUSH_CACHE => FlashCommand::FlushCache,

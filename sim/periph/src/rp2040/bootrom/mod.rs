@@ -17,21 +17,21 @@ pub use image::{CORE1_WAIT, DEAD_LOOP, DEBUG_TRAMPOLINE, ROM_BYTES, ROM_VERSION,
 /// The parts of the machine that a function of the boot ROM uses. Its accesses to memory take no time and never fault.
 pub trait RomHost {
     /// Returns core register `n` (0 to 14).
-    fn reg(&self, n: usize) -> u32;
+    fn core_register(&self, n: usize) -> u32;
     /// Sets core register `n`.
     fn set_reg(&mut self, n: usize, value: u32);
     /// Reads a byte.
-    fn read8(&mut self, address: u32) -> u8;
+    fn read_byte(&mut self, address: u32) -> u8;
     /// Reads an aligned word.
-    fn read32(&mut self, address: u32) -> u32;
+    fn read_word(&mut self, address: u32) -> u32;
     /// Writes a byte.
-    fn write8(&mut self, address: u32, value: u8);
+    fn write_byte(&mut self, address: u32, value: u8);
     /// Writes an aligned word.
-    fn write32(&mut self, address: u32, value: u32);
+    fn write_word(&mut self, address: u32, value: u32);
     /// Sets the condition flags, as the ROM's `*_cmp_fast_flags` functions do.
     fn set_flags(&mut self, n: bool, z: bool, c: bool, v: bool);
     /// Applies a command to the flash chip and its interface. See [`super::Rp2040Peripherals::rom_flash`].
-    fn flash(&mut self, command: FlashCommand);
+    fn run_flash_command(&mut self, command: FlashCommand);
 }
 
 /// A command of a flash function of the ROM to the flash chip (data sheet 2.8.3.1.3).
@@ -124,7 +124,7 @@ pub fn call(id: u8, host: &mut dyn RomHost) -> RomOutcome {
     let cycles = match id {
         id::COLD_BOOT => return RomOutcome::ColdBoot,
         id::RESET_TO_USB_BOOT => {
-            return RomOutcome::EnterUsbBoot { gpio_mask: host.reg(0), disable_mask: host.reg(1) };
+            return RomOutcome::EnterUsbBoot { gpio_mask: host.core_register(0), disable_mask: host.core_register(1) };
         }
         id::TABLE_LOOKUP..=id::MEMCPY44 => memory::call(id, host),
         id::CONNECT_INTERNAL_FLASH..=id::FLASH_ENTER_CMD_XIP => return memory::flash(id, host),

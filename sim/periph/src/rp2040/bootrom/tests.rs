@@ -11,30 +11,30 @@ struct Host {
 }
 
 impl RomHost for Host {
-    fn reg(&self, n: usize) -> u32 {
+    fn core_register(&self, n: usize) -> u32 {
         self.regs[n]
     }
     fn set_reg(&mut self, n: usize, value: u32) {
         self.regs[n] = value;
     }
-    fn read8(&mut self, address: u32) -> u8 {
+    fn read_byte(&mut self, address: u32) -> u8 {
         self.memory.get(&address).copied().unwrap_or(0)
     }
-    fn read32(&mut self, address: u32) -> u32 {
-        u32::from_le_bytes(std::array::from_fn(|n| self.read8(address + n as u32)))
+    fn read_word(&mut self, address: u32) -> u32 {
+        u32::from_le_bytes(std::array::from_fn(|n| self.read_byte(address + n as u32)))
     }
-    fn write8(&mut self, address: u32, value: u8) {
+    fn write_byte(&mut self, address: u32, value: u8) {
         self.memory.insert(address, value);
     }
-    fn write32(&mut self, address: u32, value: u32) {
+    fn write_word(&mut self, address: u32, value: u32) {
         for (n, byte) in value.to_le_bytes().into_iter().enumerate() {
-            self.write8(address + n as u32, byte);
+            self.write_byte(address + n as u32, byte);
         }
     }
     fn set_flags(&mut self, n: bool, z: bool, c: bool, v: bool) {
         self.flags = Some((n, z, c, v));
     }
-    fn flash(&mut self, command: FlashCommand) {
+    fn run_flash_command(&mut self, command: FlashCommand) {
         self.flash.push(command);
     }
 }
@@ -123,10 +123,10 @@ fn memory_functions_return_the_destination() {
     let mut host = Host::default();
     host.regs[..3].copy_from_slice(&[0x2000_0001, 0x1ab, 3]);
     call(id::MEMSET, &mut host);
-    assert_eq!((host.regs[0], host.read32(0x2000_0000)), (0x2000_0001, 0xabab_ab00));
+    assert_eq!((host.regs[0], host.read_word(0x2000_0000)), (0x2000_0001, 0xabab_ab00));
     host.regs[..3].copy_from_slice(&[0x2000_0010, 0x2000_0000, 4]);
     call(id::MEMCPY44, &mut host);
-    assert_eq!((host.regs[0], host.read32(0x2000_0010)), (0x2000_0010, 0xabab_ab00));
+    assert_eq!((host.regs[0], host.read_word(0x2000_0010)), (0x2000_0010, 0xabab_ab00));
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn flash_functions_reach_the_host_and_take_flash_time() {
     host.regs[..4].copy_from_slice(&[0x1_0000, 0x1_1000, 0x1_0000, 0xd8]);
     let outcome = call(id::FLASH_RANGE_ERASE, &mut host);
     assert_eq!(outcome, RomOutcome::ReturnAfterFlash { cycles: 200, busy_us: 150_000 + 45_000 });
-    host.write32(0x2000_0000, 0x0403_0201);
+    host.write_word(0x2000_0000, 0x0403_0201);
     host.regs[..3].copy_from_slice(&[0x100, 0x2000_0000, 4]);
     let outcome = call(id::FLASH_RANGE_PROGRAM, &mut host);
     assert_eq!(outcome, RomOutcome::ReturnAfterFlash { cycles: 200, busy_us: 400 });

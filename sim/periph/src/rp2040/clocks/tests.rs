@@ -39,7 +39,7 @@ impl Rig {
         self.xosc.write_register(0x0c, 1, &mut self.bench.access());
         self.xosc.write_register(0x00, 0xfab_aa0, &mut self.bench.access());
         let due = self.xosc.next_event_cycle();
-        self.xosc.advance(&mut self.bench.at(due));
+        self.xosc.advance_to_now(&mut self.bench.at(due));
         for (pll, fbdiv, prim) in [(&mut self.pll_sys, 125, 0x62000), (&mut self.pll_usb, 100, 0x55000)] {
             pll.write_register(8, fbdiv, &mut self.bench.access());
             pll.write_register(12, prim, &mut self.bench.access());

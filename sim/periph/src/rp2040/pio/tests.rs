@@ -70,7 +70,7 @@ impl Rig {
             let due = self.pio.next_event_cycle();
             assert!(due >= self.now, "an event of the past");
             self.now = due;
-            self.pio.advance(&mut self.bench.at(due));
+            self.pio.advance_to_now(&mut self.bench.at(due));
             self.sample();
         }
         self.now = cycle;

@@ -41,7 +41,7 @@ fn read(adc: &mut AdcV4, bench: &mut Bench, offset: u32) -> u32 {
 /// The next result, at the cycle at which it is due.
 fn next(adc: &mut AdcV4, bench: &mut Bench) -> (u64, u32) {
     let due = adc.next_event_cycle();
-    adc.advance(&mut bench.at(due));
+    adc.advance_to_now(&mut bench.at(due));
     (due, read(adc, bench, DR))
 }
 
@@ -135,7 +135,7 @@ fn flags_and_interrupts() {
         next(&mut adc, &mut bench);
         assert_eq!((read(&mut adc, &mut bench, ISR) & 0x3f, adc.interrupt_outputs()), (ISR_ADRDY | ISR_EOSMP, 0));
         let due = adc.next_event_cycle();
-        adc.advance(&mut bench.at(due));
+        adc.advance_to_now(&mut bench.at(due));
         let all = ISR_ADRDY | ISR_EOSMP | ISR_EOC | ISR_EOS;
         assert_eq!((read(&mut adc, &mut bench, ISR) & 0x3f, adc.interrupt_outputs()), (all, 1), "{layout:?}");
         adc.write_register(ISR, ISR_EOS | ISR_EOSMP, &mut bench.access());
@@ -154,7 +154,7 @@ fn unread_results() {
         let mut bench = Bench::new();
         let mut adc = adc(&mut bench, L0, &[(CFGR, cfgr)]);
         start(&mut adc, &mut bench);
-        adc.advance(&mut bench.at(100));
+        adc.advance_to_now(&mut bench.at(100));
         assert_eq!(adc.next_event_cycle(), NEVER);
         let isr = read(&mut adc, &mut bench, ISR);
         assert_eq!((isr & ISR_OVR != 0, isr & ISR_EOS == 0), (overrun, waits), "{cfgr:#x}");
@@ -252,7 +252,7 @@ fn calibration_of_the_l0_and_its_reset() {
     start(&mut adc, &mut bench);
     assert_eq!(next(&mut adc, &mut bench).1, 1224 * 4096 / 3300, "the reference");
     adc.set_pin(0, 1000);
-    adc.reset();
+    adc.reset_registers();
     assert_eq!(
         (read(&mut adc, &mut bench, CR), read(&mut adc, &mut bench, ISR), adc.next_event_cycle()),
         (0, 0, NEVER)

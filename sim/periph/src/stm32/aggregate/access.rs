@@ -149,7 +149,7 @@ impl Stm32 {
         let (place, clock_hz) = (self.slots[n].place, self.slots[n].clock_hz);
         let mut access =
             Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
-        with_block!(self, place, block => block.advance(&mut access));
+        with_block!(self, place, block => block.advance_to_now(&mut access));
     }
 
     /// Reports a write to a register, or a reset (no offset), to the blocks that depend on it.

@@ -21,7 +21,7 @@ impl Stm32 {
             slot.open = self.rcc.is_enabled(gate) && !in_reset;
             if in_reset && !std::mem::replace(&mut slot.in_reset, in_reset) {
                 let place = slot.place;
-                with_block!(self, place, block => block.reset());
+                with_block!(self, place, block => block.reset_registers());
                 self.after_write(n, None, now, effects);
             }
             self.slots[n].in_reset = in_reset;
@@ -126,7 +126,7 @@ impl Stm32 {
         for n in 0..self.slots.len() {
             if chosen(&self.slots[n]) {
                 let place = self.slots[n].place;
-                with_block!(self, place, block => block.reset());
+                with_block!(self, place, block => block.reset_registers());
             }
         }
     }

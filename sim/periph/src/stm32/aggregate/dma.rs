@@ -94,7 +94,7 @@ impl Stm32 {
             if !self.is_connected(c, burst.port, address) {
                 return None;
             }
-            let value = match bus.read(address, burst.bytes) {
+            let value = match bus.read_memory(address, burst.bytes) {
                 Some(value) => value,
                 None => self.bus(address).map(|_| self.read(address, burst.bytes, now, effects))?,
             };
@@ -121,7 +121,7 @@ impl Stm32 {
             }
             let at = (beat * burst.bytes) as usize;
             let value = (0..burst.bytes as usize).rev().fold(0, |value, n| value << 8 | u32::from(data[at + n]));
-            if let Some(done) = bus.write(address, burst.bytes, value) {
+            if let Some(done) = bus.write_memory(address, burst.bytes, value) {
                 return done;
             }
             let is_register = self.bus(address).is_some();

@@ -26,10 +26,10 @@ pub(super) const STREAMS: usize = 8;
 /// The memories that a DMA controller accesses. Addresses are aligned to `bytes`.
 pub trait DmaBus {
     /// Reads 1, 2 or 4 bytes of memory for the DMA controller, zero-extended. `None` where there is no memory.
-    fn read(&mut self, address: u32, bytes: u32) -> Option<u32>;
+    fn read_memory(&mut self, address: u32, bytes: u32) -> Option<u32>;
     /// Writes the low 1, 2 or 4 bytes of a value to memory for the DMA controller. Returns false if the memory is
     /// read-only, `None` where there is no memory.
-    fn write(&mut self, address: u32, bytes: u32, value: u32) -> Option<bool>;
+    fn write_memory(&mut self, address: u32, bytes: u32, value: u32) -> Option<bool>;
 }
 
 /// A port of a DMA controller. Controllers of F1 and L0 use the peripheral port for both accesses of a transfer.
@@ -176,7 +176,7 @@ impl Dma {
 
 impl Block for Dma {
     /// Puts the registers of the DMA controller to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         either!(self, dma => dma.reset());
     }
 

@@ -32,7 +32,7 @@ impl DmaMux {
 
 impl Block for DmaMux {
     /// Puts the registers of the DMA request multiplexer (DMAMUX1) to their reset values.
-    fn reset(&mut self) {
+    fn reset_registers(&mut self) {
         *self = Self::default();
     }
 

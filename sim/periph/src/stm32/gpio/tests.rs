@@ -129,7 +129,7 @@ fn lock_takes_its_sequence_and_holds_the_mode() {
     );
     gpio.write_register(0x14, 1, &mut bench.access());
     assert_eq!(gpio.read_register(0x14, &mut bench.access()), 1, "the output register is free");
-    gpio.reset();
+    gpio.reset_registers();
     gpio.write_register(0x00, 1, &mut bench.access());
     assert_eq!(gpio.read_register(0x00, &mut bench.access()), 1);
 }

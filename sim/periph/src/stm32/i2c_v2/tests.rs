@@ -38,7 +38,7 @@ impl Rig {
     fn settle(&mut self) {
         while self.i2c.next_event_cycle() != NEVER {
             let due = self.i2c.next_event_cycle();
-            self.i2c.advance(&mut self.bench.at(due));
+            self.i2c.advance_to_now(&mut self.bench.at(due));
         }
     }
 
@@ -62,13 +62,13 @@ fn a_write_ends_by_itself() {
     let mut rig = Rig::new();
     rig.write(CR2, TARGET | bytes(3) | CR2_AUTOEND | CR2_START);
     assert_eq!((rig.read(ISR), rig.i2c.next_event_cycle()), (ISR_TXE | ISR_BUSY, 10 * PERIOD));
-    rig.i2c.advance(&mut rig.bench.at(10 * PERIOD));
+    rig.i2c.advance_to_now(&mut rig.bench.at(10 * PERIOD));
     assert_eq!((rig.read(ISR), rig.read(CR2) & CR2_START), (ISR_TXE | ISR_TXIS | ISR_BUSY, 0));
     rig.write(TXDR, 7);
     assert_eq!(rig.read(ISR), ISR_TXE | ISR_TXIS | ISR_BUSY, "the byte is in the shift register");
     rig.write(TXDR, 0xaa);
     assert_eq!(rig.read(ISR), ISR_BUSY);
-    rig.i2c.advance(&mut rig.bench.at(19 * PERIOD));
+    rig.i2c.advance_to_now(&mut rig.bench.at(19 * PERIOD));
     rig.write(TXDR, 0xbb);
     rig.settle();
     assert_eq!((rig.bench.now, rig.read(ISR)), (38 * PERIOD, ISR_TXE | ISR_STOPF));
@@ -164,7 +164,7 @@ fn switching_off_forgets_the_transfer() {
     rig.write(TXDR, 7);
     rig.write(0x00, 0);
     assert_eq!((rig.read(ISR), rig.read(CR2) & CR2_START, rig.i2c.next_event_cycle()), (ISR_TXE, 0, NEVER));
-    rig.i2c.reset();
+    rig.i2c.reset_registers();
     assert_eq!([0, 4, 8, 0x0c, 0x10, 0x14, 0x18, 0x20].map(|offset| rig.read(offset)), [0, 0, 0, 0, 0, 0, 1, 0]);
     rig.write(0x2c, 0);
     assert_eq!(rig.bench.effects.unmodelled, Some((0x2c, true)));

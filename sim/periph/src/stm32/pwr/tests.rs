@@ -66,7 +66,7 @@ fn h7_takes_its_supply_once_and_scales_only_then() {
     assert_eq!(pwr.read_register(0x18, &mut bench.at(SETTLE * 2)), 3 << 14 | 1 << 13);
     assert_eq!((pwr.read_register(4, &mut bench.access()), pwr.voltage_scale()), (3 << 14 | 1 << 13, 3));
     // The supply survives a system reset, the scale does not.
-    pwr.reset();
+    pwr.reset_registers();
     assert_eq!(
         (pwr.read_register(0x0c, &mut bench.access()), pwr.read_register(0x18, &mut bench.access())),
         (2, 1 << 14 | 1 << 13)
@@ -84,7 +84,7 @@ fn dbp_opens_the_backup_domain() {
         // CWUF and CSBF read 0. The H7 has no such bits there.
         let strobes = if kind == PwrKind::H7 { 0xc } else { 0 };
         assert_eq!(pwr.read_register(0, &mut bench.access()) & 0xc, strobes, "{kind:?}");
-        pwr.reset();
+        pwr.reset_registers();
         assert!(!pwr.backup_open());
     }
 }

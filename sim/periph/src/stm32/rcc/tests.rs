@@ -167,9 +167,9 @@ fn pll_waits_for_its_input() {
     let mut rcc = Rcc::new(&F4, Crystals { start_up, ..CRYSTALS });
     write_all(&mut rcc, &mut bench, &[(4, 0x2440_3010), (0, 0x101_0083)]);
     assert_eq!(rcc.next_event_cycle(), 16_000);
-    rcc.advance(&mut bench.at(16_000));
+    rcc.advance_to_now(&mut bench.at(16_000));
     assert_eq!((rcc.pll_ready(), rcc.next_event_cycle()), (false, 17_600));
-    rcc.advance(&mut bench.at(17_600));
+    rcc.advance_to_now(&mut bench.at(17_600));
     assert!(rcc.pll_ready());
 }
 
@@ -188,7 +188,7 @@ fn backup_domain_needs_its_key() {
         rcc.set_backup_open(true);
         rcc.write_register(register, lse, &mut bench.access());
         assert_eq!(rcc.read_register(register, &mut bench.access()) & bits, lse | ready, "{name}");
-        rcc.reset();
+        rcc.reset_registers();
         assert_eq!(rcc.read_register(register, &mut bench.access()) & bits, lse | ready, "{name}: survives a reset");
         rcc.write_register(register, reset, &mut bench.access());
         assert_eq!(rcc.read_register(register, &mut bench.access()) & bits, reset, "{name}");
@@ -221,7 +221,7 @@ fn reset_flags_accumulate_until_cleared() {
         let (mut bench, mut rcc) = rcc(spec);
         let flags = |rcc: &mut Rcc, bench: &mut Bench| rcc.read_register(register, &mut bench.access()) & 0xfffe_0000;
         assert_eq!(flags(&mut rcc, &mut bench), after_power_on, "{name}");
-        rcc.reset();
+        rcc.reset_registers();
         rcc.note_cause(ResetCause::Software);
         assert_eq!(flags(&mut rcc, &mut bench), after_power_on | software, "{name}");
         rcc.write_register(register, 1 << clear, &mut bench.access());
@@ -328,7 +328,7 @@ fn h7_kernel_clocks() {
         let (mut bench, mut rcc) = rcc(&H7);
         write_all(&mut rcc, &mut bench, &plls);
         write_all(&mut rcc, &mut bench, &[(0x1c, 5 << 8), (register, value)]);
-        rcc.advance(&mut bench.at(1));
+        rcc.advance_to_now(&mut bench.at(1));
         let clocks = rcc.clocks();
         assert_eq!(rcc.h7_kernel_hz(&clocks, clock, Bus::Apb2), hz, "{clock:?} {value:#x}");
     }

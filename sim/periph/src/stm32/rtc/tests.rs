@@ -101,7 +101,7 @@ fn prescalers_and_sub_seconds() {
     let (mut bench, mut rtc) = started();
     unlock(&mut rtc, &mut bench);
     rtc.write_register(0x0c, INIT, &mut bench.access());
-    rtc.advance(&mut bench.at(2_000));
+    rtc.advance_to_now(&mut bench.at(2_000));
     // A period of 1/32 s, 32 to a second.
     rtc.write_register(0x10, 31, &mut bench.access());
     rtc.write_register(0x10, 31 | 127 << 16, &mut bench.access());

@@ -47,7 +47,7 @@ fn run(spi: &mut SpiH7, bench: &mut Bench) -> Vec<u64> {
     while spi.next_event_cycle() != NEVER {
         ends.push(spi.next_event_cycle());
         let due = spi.next_event_cycle();
-        spi.advance(&mut bench.at(due));
+        spi.advance_to_now(&mut bench.at(due));
     }
     ends
 }
@@ -60,7 +60,7 @@ fn status(spi: &mut SpiH7, bench: &mut Bench) -> u32 {
 fn registers_after_reset() {
     let mut bench = Bench::new();
     let mut spi = master(&mut bench, &[(CR2, 5), (CR1, GO)]);
-    spi.reset();
+    spi.reset_registers();
     for (offset, value) in [(CR1, 0), (CR2, 0), (CFG1, 0x0007_0007), (CFG2, 0), (IER, 0), (SR, 0x1002), (0x40, 0x107)] {
         assert_eq!(spi.read_register(offset, &mut bench.access()), value, "{offset:#x}");
     }
@@ -79,7 +79,7 @@ fn transfer_of_a_known_length() {
     write(&mut spi, &mut bench, 0x33, 1);
     assert_eq!(status(&mut spi, &mut bench), 3 << 16 | SR_TXTF, "all are written");
     write(&mut spi, &mut bench, 0x44, 1);
-    spi.advance(&mut bench.at(64));
+    spi.advance_to_now(&mut bench.at(64));
     assert_eq!(status(&mut spi, &mut bench), 2 << 16 | 1 << 13 | SR_TXTF | SR_RXP);
     assert_eq!(run(&mut spi, &mut bench), [128, 192]);
     assert_eq!(status(&mut spi, &mut bench), 3 << 13 | SR_TXTF | SR_RXP | SR_EOT | SR_TXC);
@@ -154,7 +154,7 @@ fn packets_and_levels_of_the_fifos() {
     }
     spi.write_register(CR1, GO, &mut bench.access());
     for received in 1..=5 {
-        spi.advance(&mut bench.at(64 * received));
+        spi.advance_to_now(&mut bench.at(64 * received));
         let want = (u32::from(received >= 4), received as u32 % 4, u32::from(received >= 4));
         let status = status(&mut spi, &mut bench);
         assert_eq!((status & SR_RXP, status >> 13 & 3, status >> 15 & 1), want, "{received}");

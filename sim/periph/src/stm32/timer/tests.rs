@@ -100,9 +100,9 @@ fn due_only_for_enabled_flags() {
     assert_eq!(timer.next_event_cycle(), 101);
     timer.write_register(0x0c, 1 | 1 << 2, &mut bench.access());
     assert_eq!(timer.next_event_cycle(), 51);
-    timer.advance(&mut bench.at(51));
+    timer.advance_to_now(&mut bench.at(51));
     assert_eq!((timer.interrupt_outputs(), timer.next_event_cycle()), (8, 101));
-    timer.advance(&mut bench.at(101));
+    timer.advance_to_now(&mut bench.at(101));
     // Both flags up: nothing more to tell.
     assert_eq!((timer.interrupt_outputs(), timer.next_event_cycle()), (8 | 2, NEVER));
     timer.write_register(0x10, !5, &mut bench.at(120));
@@ -142,7 +142,7 @@ fn one_pulse_stops_at_the_update() {
     let mut bench = Bench::new();
     let mut timer = timer(BASIC, &mut bench, &[(0x2c, 9), (0x0c, 1), (0x00, 9)]);
     assert_eq!(timer.next_event_cycle(), 11);
-    timer.advance(&mut bench.at(11));
+    timer.advance_to_now(&mut bench.at(11));
     assert_eq!((timer.interrupt_outputs(), timer.read_register(0x00, &mut bench.access())), (2, 8));
     assert_eq!(count(&mut timer, &mut bench, 500), 0);
 }
@@ -167,7 +167,7 @@ fn repetition_counter_divides_the_updates() {
     let mut updates = Vec::new();
     for _ in 0..7 {
         let due = timer.next_event_cycle();
-        timer.advance(&mut bench.at(due));
+        timer.advance_to_now(&mut bench.at(due));
         if timer.read_register(0x10, &mut bench.access()) & 1 != 0 {
             updates.push(due);
             timer.write_register(0x10, 0, &mut bench.access());

@@ -11,7 +11,7 @@ fn port(layout: UsartLayout, bench: &mut Bench) -> Usart {
     let (brr, cr1, on) = registers(layout);
     usart.write_register(brr, 100, &mut bench.at(0));
     usart.write_register(cr1, on | RE | TE, &mut bench.access());
-    usart.advance(&mut bench.at(1000));
+    usart.advance_to_now(&mut bench.at(1000));
     assert!(!usart.busy());
     usart
 }
@@ -81,9 +81,9 @@ fn transmitter_starts_with_an_idle_frame() {
     usart.write_register(0x08, 100, &mut bench.access());
     usart.write_register(0x0c, 1 << 13 | TE, &mut bench.access());
     usart.write_register(0x04, 0x41, &mut bench.at(10));
-    usart.advance(&mut bench.at(1000));
+    usart.advance_to_now(&mut bench.at(1000));
     assert!(bench.effects.uart_tx.is_empty());
-    usart.advance(&mut bench.at(2000));
+    usart.advance_to_now(&mut bench.at(2000));
     assert_eq!(bench.effects.uart_tx, [(1, 0x41)]);
 }
 
@@ -97,7 +97,7 @@ fn first_layout_clears_tc_by_status_then_data_or_by_zero() {
     usart.read_register(0x00, &mut bench.access());
     usart.write_register(0x04, 2, &mut bench.access());
     assert_eq!(usart.register(0) & TC, 0);
-    usart.advance(&mut bench.at(3000));
+    usart.advance_to_now(&mut bench.at(3000));
     assert_eq!(usart.register(0) & TC, TC);
     usart.write_register(0x00, !TC, &mut bench.access());
     assert_eq!(usart.register(0) & TC, 0);
@@ -110,12 +110,12 @@ fn received_bytes_come_at_line_speed() {
         let mut usart = port(layout, &mut bench);
         usart.host_push(b"xyz");
         assert_eq!(usart.next_event_cycle(), 0);
-        usart.advance(&mut bench.at(1000));
+        usart.advance_to_now(&mut bench.at(1000));
         assert_eq!(usart.next_event_cycle(), 2000);
         assert_eq!(usart.read_register(status, &mut bench.at(1999)) & RXNE, 0);
         assert_eq!(usart.read_register(status, &mut bench.at(2000)) & RXNE, RXNE);
         // The host waits until the receiver has room.
-        usart.advance(&mut bench.at(9000));
+        usart.advance_to_now(&mut bench.at(9000));
         assert_eq!(usart.host_pending(), 2);
         assert_eq!(usart.read_register(data, &mut bench.access()), u32::from(b'x'));
         assert_eq!(usart.read_register(status, &mut bench.at(9999)) & RXNE, 0);
@@ -131,8 +131,8 @@ fn overrun_and_its_two_ways_to_clear() {
         let mut usart = port(layout, &mut bench);
         usart.host_overruns = true;
         usart.host_push(b"ab");
-        usart.advance(&mut bench.at(1000));
-        usart.advance(&mut bench.at(3000));
+        usart.advance_to_now(&mut bench.at(1000));
+        usart.advance_to_now(&mut bench.at(3000));
         assert_eq!(usart.read_register(status, &mut bench.access()) & (ORE | RXNE), ORE | RXNE, "{layout:?}");
         assert_eq!(usart.read_register(data, &mut bench.access()), u32::from(b'a'), "the old byte stays");
         if layout == V1 {
@@ -150,8 +150,8 @@ fn idle_line_one_frame_after_the_last_byte() {
     let mut bench = Bench::new();
     let mut usart = port(V2, &mut bench);
     usart.host_push(b"a");
-    usart.advance(&mut bench.at(1000));
-    usart.advance(&mut bench.at(2000));
+    usart.advance_to_now(&mut bench.at(1000));
+    usart.advance_to_now(&mut bench.at(2000));
     assert_eq!(usart.next_event_cycle(), 3000);
     assert_eq!(usart.read_register(0x1c, &mut bench.at(2999)) & IDLE, 0);
     assert_eq!(usart.read_register(0x1c, &mut bench.at(3000)) & IDLE, IDLE);
@@ -170,8 +170,8 @@ fn interrupt_enables() {
             usart.write_register(cr1, on | RE | TE | enable, &mut bench.access());
             assert_eq!(usart.interrupt_outputs(), idle_level, "{layout:?} {enable:#x}");
             usart.host_push(b"a");
-            usart.advance(&mut bench.at(1000));
-            usart.advance(&mut bench.at(2000));
+            usart.advance_to_now(&mut bench.at(1000));
+            usart.advance_to_now(&mut bench.at(2000));
             assert_eq!(usart.interrupt_outputs(), received_level, "{layout:?} {enable:#x}");
         }
     }
@@ -187,8 +187,8 @@ fn overrun_interrupts_with_the_receiver_s_enable() {
         usart.write_register(0x00, 1 | RE | TE | cr1, &mut bench.access());
         usart.write_register(0x08, cr3, &mut bench.access());
         usart.host_push(b"ab");
-        usart.advance(&mut bench.at(1000));
-        usart.advance(&mut bench.at(3000));
+        usart.advance_to_now(&mut bench.at(1000));
+        usart.advance_to_now(&mut bench.at(3000));
         usart.read_register(0x24, &mut bench.access());
         assert_eq!(usart.interrupt_outputs(), level, "{cr1:#x} {cr3:#x}");
     }
@@ -206,17 +206,17 @@ fn fifo_of_the_h7() {
     }
     assert_eq!(usart.read_register(0x1c, &mut bench.access()) & (TXE | 1 << 23), 0);
     usart.write_register(0x28, 99, &mut bench.access());
-    usart.advance(&mut bench.at(100_000));
+    usart.advance_to_now(&mut bench.at(100_000));
     let sent: Vec<u8> = bench.effects.uart_tx.iter().map(|&(_, byte)| byte).collect();
     assert_eq!(sent, (0..17).collect::<Vec<u8>>());
     assert_eq!(usart.read_register(0x1c, &mut bench.access()) & (TXE | TC | 1 << 23), TXE | TC | 1 << 23);
     // Receive threshold: 8 of 16.
     usart.write_register(0x08, 2 << 25 | 1 << 28, &mut bench.access());
     usart.host_push(&[7; 9]);
-    usart.advance(&mut bench.access());
-    usart.advance(&mut bench.at(107_000));
+    usart.advance_to_now(&mut bench.access());
+    usart.advance_to_now(&mut bench.at(107_000));
     assert_eq!((usart.read_register(0x1c, &mut bench.access()) >> 26 & 1, usart.interrupt_outputs()), (0, 0));
-    usart.advance(&mut bench.at(108_000));
+    usart.advance_to_now(&mut bench.at(108_000));
     assert_eq!((usart.read_register(0x1c, &mut bench.access()) >> 26 & 1, usart.interrupt_outputs()), (1, 1));
 }
 
@@ -225,13 +225,13 @@ fn switching_off_returns_what_was_not_read() {
     let mut bench = Bench::new();
     let mut usart = port(V1, &mut bench);
     usart.host_push(b"ab");
-    usart.advance(&mut bench.at(1000));
-    usart.advance(&mut bench.at(2000));
+    usart.advance_to_now(&mut bench.at(1000));
+    usart.advance_to_now(&mut bench.at(2000));
     assert_eq!(usart.host_pending(), 1);
     usart.write_register(0x0c, 0, &mut bench.access());
     assert_eq!((usart.host_pending(), usart.register(0)), (2, TXE | TC));
     usart.write_register(0x0c, 1 << 13 | RE, &mut bench.access());
-    usart.advance(&mut bench.at(3000));
+    usart.advance_to_now(&mut bench.at(3000));
     assert_eq!(usart.read_register(0x04, &mut bench.access()), u32::from(b'a'));
 }
 
@@ -258,8 +258,8 @@ fn dma_requests_follow_the_flags() {
     usart.write_register(0x14, DMAT | DMAR, &mut bench.access());
     assert_eq!(usart.dma_requests(), (true, false));
     usart.host_push(b"a");
-    usart.advance(&mut bench.at(1000));
-    usart.advance(&mut bench.at(2000));
+    usart.advance_to_now(&mut bench.at(1000));
+    usart.advance_to_now(&mut bench.at(2000));
     assert_eq!(usart.dma_requests(), (true, true));
 }
 

@@ -57,7 +57,7 @@ pub(super) fn assemble<B: PairedBus>(
     let (number, own) = (offset_of!(Core, id) as i32, Block::GIVES_WAY as u32);
     writer
         .log_speculation(LOG, PathContinuation { transit, none, unexpected, start: start as u64, stale, number, own });
-    let layout = bus.quick().layout();
+    let layout = bus.native_memories().layout();
     let (endings, lines, forks) = (Vec::new(), Vec::new(), Vec::new());
     let mut making = BlockAssembler { bus, core, first, layout, writer, endings, lines, steps: 0, forks };
     let from = BlockPosition { ip: start, length: 0, branches: Trace::NO_BRANCHES };
@@ -263,7 +263,7 @@ unsafe extern "sysv64" fn fire_probes<B: PairedBus>(
     translation: &Translation,
     cycle: u64,
 ) -> bool {
-    bus.fire(of, translation.probe, cycle)
+    bus.fire_probes(of, translation.probe, cycle)
 }
 
 /// Reports the store to a watched word at the end of the current core's block, after this transition.
@@ -275,6 +275,6 @@ unsafe extern "sysv64" fn report_end_store<B: PairedBus>(context: *mut Context, 
     let (Context { asks, now, turn, .. }, transition) = unsafe { (&*context, &*transition) };
     // SAFETY: as above.
     let bus = unsafe { BusAccess::bus::<B>(asks) };
-    bus.pairs().turn = *turn as usize;
+    bus.pair_timing_cache().turn = *turn as usize;
     report_store(bus, transition.stored_in(*now));
 }

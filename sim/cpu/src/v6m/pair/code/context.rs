@@ -60,9 +60,9 @@ impl Context {
     #[inline(always)]
     pub fn new<B: PairedBus>(bus: &mut B, [fire_probes, report_store]: [u64; 2]) -> Context {
         const { assert!(offset_of!(Context, asks) == 0) };
-        let quick = bus.quick();
+        let quick = bus.native_memories();
         let (marks, constants) = (quick.marks.as_ptr() as u64, quick.constants.as_ptr() as u64);
-        let pairs = bus.pairs();
+        let pairs = bus.pair_timing_cache();
         let has_account = usize::from(pairs.table.account.is_on());
         let [transit, begin] =
             pairs.blocks.entry_points.map_or([0; 2], |entry_points| entry_points.transit[has_account]);
@@ -106,7 +106,7 @@ impl Context {
         logs: &mut [*mut SpeculationLog; 2],
     ) -> (ReturnReason, Block) {
         let lost = bus.lines_lost();
-        let pairs = bus.pairs();
+        let pairs = bus.pair_timing_cache();
         let Some(EntryPoints { entry, .. }) = pairs.blocks.entry_points else {
             return (ReturnReason::Next, Block::NONE);
         };
@@ -115,12 +115,13 @@ impl Context {
         (self.hits, self.executed, self.nodes) = (0, 0, pairs.table.nodes());
         let began = self.turn;
         // SAFETY: the caller's promise.
-        let back = unsafe { entry.call(cores[0].cast(), bus.ram().start(), logs[0].cast(), (&raw mut *self).cast()) };
+        let back =
+            unsafe { entry.call(cores[0].cast(), bus.main_ram().start(), logs[0].cast(), (&raw mut *self).cast()) };
         if self.turn != began {
             cores.swap(0, 1);
             logs.swap(0, 1);
         }
-        let pairs = bus.pairs();
+        let pairs = bus.pair_timing_cache();
         (pairs.node, pairs.now, pairs.turn) = (self.node as u32, self.now, self.turn as usize);
         pairs.counts.hits += self.hits;
         pairs.blocks.registry.executed += self.hits + self.executed;

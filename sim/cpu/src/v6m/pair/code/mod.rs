@@ -181,7 +181,7 @@ impl Blocks {
 /// Counts a block that the interpreter has executed, and JIT-compiles it if it is hot.
 #[inline(always)]
 pub(super) fn count_interpreted_block<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Block) {
-    if bus.pairs().blocks.registry.count(start as u64) {
+    if bus.pair_timing_cache().blocks.registry.count(start as u64) {
         translate(bus, core, start, block);
     }
 }
@@ -194,19 +194,19 @@ fn translate<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Blo
     let lost = bus.lines_lost().wrapping_sub(1);
     let probe = bus.probe_at(core.address_of(start));
     let mut translation = Box::new(Translation { code: 0, lost, lines: Box::default(), unexpected: UNEXPECTED, probe });
-    let mut store = std::mem::take(&mut bus.pairs().blocks.registry.store);
-    let has_room = bus.pairs().blocks.registry.has_room();
-    let entry_points = bus.pairs().blocks.entry_points.or_else(|| block_entry_points(&mut store, &LAYOUT));
+    let mut store = std::mem::take(&mut bus.pair_timing_cache().blocks.registry.store);
+    let has_room = bus.pair_timing_cache().blocks.registry.has_room();
+    let entry_points = bus.pair_timing_cache().blocks.entry_points.or_else(|| block_entry_points(&mut store, &LAYOUT));
     // SAFETY: the core has just executed it.
     let mut op = unsafe { *start };
     let is_probed = op.code == Code::Attend;
     if is_probed {
-        op = bus.behind(core.address_of(start));
+        op = bus.op_behind_stub(core.address_of(start));
     }
     let assembled = entry_points.filter(|_| has_room).and_then(|entry_points| {
         assemble(bus, (&mut store, entry_points), core, (start, op, block), &raw mut translation.unexpected)
     });
-    let blocks = &mut bus.pairs().blocks;
+    let blocks = &mut bus.pair_timing_cache().blocks;
     (blocks.registry.store, blocks.entry_points) = (store, entry_points);
     let Some((code, lines)) = assembled else {
         blocks.registry.head_mut(start as u64).executions = Executions::EXCLUDED;
@@ -255,7 +255,7 @@ pub unsafe fn run_native<B: PairedBus>(
 ) -> Option<Turn> {
     // SAFETY: the caller's promise, here and below.
     let core = unsafe { &*cores[0] };
-    let is_translated = bus.pairs().blocks.at(core.ip).is_some_and(BlockHead::is_translated);
+    let is_translated = bus.pair_timing_cache().blocks.at(core.ip).is_some_and(BlockHead::is_translated);
     if !is_translated && ordered_address::<B>(bus, core).is_none() {
         return None;
     }
@@ -314,7 +314,7 @@ unsafe fn step<B: PairedBus>(
         if (*logs[0]).summons != 0 {
             return Some(Turn::Same);
         }
-        if let Some(head) = bus.pairs().blocks.at((*cores[0]).ip).filter(|head| head.is_translated()) {
+        if let Some(head) = bus.pair_timing_cache().blocks.at((*cores[0]).ip).filter(|head| head.is_translated()) {
             let translation = if head.translation.is_null() { head.probed } else { head.translation };
             let has_lost = (*translation).lost != bus.lines_lost();
             return (has_lost && is_resident(bus, translation)).then_some(Turn::Same);
@@ -332,7 +332,7 @@ unsafe fn step<B: PairedBus>(
 fn ordered_address<B: PairedBus>(bus: &mut B, core: &Core) -> Option<u32> {
     // SAFETY: `ip` points into the ops of the region.
     let op = unsafe { *core.ip };
-    if !matches!(op.code, Code::LdrImm | Code::StrImm) || !bus.pairs().blocks.registry.is_on() {
+    if !matches!(op.code, Code::LdrImm | Code::StrImm) || !bus.pair_timing_cache().blocks.registry.is_on() {
         return None;
     }
     let address = core.r[usize::from(op.b & 15)].wrapping_add(op.imm);
@@ -390,7 +390,7 @@ unsafe fn is_resident<B: PairedBus>(bus: &mut B, translation: *mut Translation) 
     let lost = bus.lines_lost();
     // SAFETY: the caller's promise that it lives.
     let translation = unsafe { &mut *translation };
-    let Some(resident) = bus.quick().resident else { return true };
+    let Some(resident) = bus.native_memories().resident else { return true };
     let all = translation.lines.iter().all(|&line| resident[line as usize]);
     if all {
         translation.lost = lost;

@@ -19,7 +19,7 @@ impl M7 {
         let at = self.next_group + lost;
         self.close(at);
         self.fetch.restart(target, at - fetch::REFILL.min(at));
-        bus.redirect(core, target, at - fetch::REFILL.min(at));
+        bus.redirect_prefetch(core, target, at - fetch::REFILL.min(at));
         core.t = at;
     }
 
@@ -75,7 +75,7 @@ impl M7 {
         (self.entered, self.entered_count) = (target, core.instructions);
         if right {
             self.fetch.follow(target);
-            bus.redirect(core, target, core.t);
+            bus.redirect_prefetch(core, target, core.t);
             if self.younger || narrow < timing::FOLD_NARROW_OPCODES || jump == Jump::Loaded {
                 self.close(self.group + 1);
             }

@@ -108,7 +108,7 @@ impl CacheableTiming for M7 {
     }
 
     /// Returns the pipeline's state before the instruction at `core.ip`. `None` if it cannot be cached.
-    fn state(&self, core: &Core) -> Option<State> {
+    fn timing_state(&self, core: &Core) -> Option<State> {
         let now = core.t;
         let narrow = self.narrow_so_far(core);
         if narrow < NARROW_LEAST || self.group > now || self.bank_at > now {
@@ -133,14 +133,14 @@ impl CacheableTiming for M7 {
             narrow: distances.to_narrow(narrow),
             bank: if joins && self.bank_at == now { self.bank as u8 } else { 2 },
             prediction: core.scb.actlr & (DISBTACREAD | DISBTACALLOC),
-            fetch: self.fetch.state(now, &distances),
-            stores: self.stores.state(now, &distances, self.store_to_load)?,
-            floats: self.floats.state(&distances),
+            fetch: self.fetch.timing_state(now, &distances),
+            stores: self.stores.timing_state(now, &distances, self.store_to_load)?,
+            floats: self.floats.timing_state(&distances),
         })
     }
 
     /// Sets the pipeline to a cached state, before the instruction at `core.ip`, at time `core.t`.
-    fn resume(&mut self, state: &State, core: &Core) {
+    fn restore_timing_state(&mut self, state: &State, core: &Core) {
         let (now, pc) = (core.t, core.address_of(core.ip));
         for (time, &distance) in self.ready.iter_mut().zip(&state.ready) {
             *time = cycle_at(distance.into(), now);
@@ -160,9 +160,9 @@ impl CacheableTiming for M7 {
         self.entered = pc.wrapping_sub(2 * halfwords as u32);
         self.entered_count = (core.instructions as i64 - 1 - instructions) as u64;
         (self.bank, self.bank_at) = if state.bank < 2 { (state.bank.into(), now) } else { (0, 0) };
-        self.fetch.resume(&state.fetch, pc, now);
-        self.stores.resume(&state.stores, now);
-        self.floats.resume(&state.floats, now);
+        self.fetch.restore_timing_state(&state.fetch, pc, now);
+        self.stores.restore_timing_state(&state.stores, now);
+        self.floats.restore_timing_state(&state.floats, now);
     }
 
     /// Returns the cycles that depend on the operands, as [`Pipeline::cycles`] does.

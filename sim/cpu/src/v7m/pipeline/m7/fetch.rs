@@ -54,7 +54,7 @@ impl Fetch {
     pub fn fetch_next<B: Bus>(&mut self, core: &mut Core, bus: &mut B) {
         let entry = self.turn % PREFETCH_QUEUE_ENTRIES;
         let at = self.at.max(self.freed[entry]);
-        let arrived = bus.fetch(core, self.next, at);
+        let arrived = bus.fetch_code(core, self.next, at);
         self.freed[entry] = (core.t + 1).saturating_sub(DECODE);
         self.turn += 1;
         let late = (arrived + DECODE).saturating_sub(core.t).min(arrived - at - 2);
@@ -82,7 +82,7 @@ impl Fetch {
     }
 
     /// Returns the queue before an instruction that can issue in cycle `now`, from which the distances count.
-    pub fn state(&self, now: u64, distances: &Distances) -> State {
+    pub fn timing_state(&self, now: u64, distances: &Distances) -> State {
         let distance = |cycle: u64| (cycle.wrapping_sub(now) as i64).max(ANCIENT);
         let at = distance(self.at);
         // An entry that is free before it can be used at all is as good as any other.
@@ -100,7 +100,7 @@ impl Fetch {
     }
 
     /// Sets the queue to a cached state before the instruction at `pc`, which can issue in cycle `now`.
-    pub fn resume(&mut self, state: &State, pc: u32, now: u64) {
+    pub fn restore_timing_state(&mut self, state: &State, pc: u32, now: u64) {
         (self.left, self.skip) = (state.left.into(), state.skip.into());
         // What has arrived and is not issued is between the instruction and the next doubleword.
         self.next = pc.wrapping_add_signed(2 * (self.left - self.skip));

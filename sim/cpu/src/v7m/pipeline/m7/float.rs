@@ -205,7 +205,7 @@ impl Scoreboard {
     }
 
     /// Returns the ready times on which instructions that issue now or later can still depend, as distances from now.
-    pub fn state(&self, distances: &Distances) -> State {
+    pub fn timing_state(&self, distances: &Distances) -> State {
         let ready = self.ready.map(|cycle| distances.byte(cycle, OVER.into()));
         let open = (0..32).filter(|&register| i16::from(ready[register]) > OVER).fold(0, |set, n| set | 1 << n);
         State {
@@ -218,7 +218,7 @@ impl Scoreboard {
     }
 
     /// Sets the scoreboard to a cached state at time `now`.
-    pub fn resume(&mut self, state: &State, now: u64) {
+    pub fn restore_timing_state(&mut self, state: &State, now: u64) {
         self.ready = state.ready.map(|distance| cycle_at(distance.into(), now));
         (self.accumulated, self.loaded) = (state.accumulated, state.loaded);
         self.after_accumulate = cycle_at(state.after_accumulate, now);

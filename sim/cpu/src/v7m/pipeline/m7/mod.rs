@@ -348,7 +348,7 @@ impl Pipeline for M7 {
         } else {
             at = self.further_load(core, kind, index);
         }
-        let loaded = bus.load(core, address, bytes, at)?;
+        let loaded = bus.load_data(core, address, bytes, at)?;
         core.bus_wait += loaded.wait;
         at += loaded.wait;
         if at != self.group {
@@ -391,7 +391,7 @@ impl Pipeline for M7 {
             // Two words in a cycle, if they are of one doubleword.
             at = self.stores.room(core.t - u64::from(address & 4 != 0));
         }
-        let wait = bus.store(core, address, bytes, value, at)?;
+        let wait = bus.store_data(core, address, bytes, value, at)?;
         if at != self.group {
             self.delay_access(core, op, at);
         }
@@ -446,7 +446,7 @@ impl Pipeline for M7 {
         self.predicated = 0;
         self.always = if core.scb.actlr & DISDI != 0 { uses::ALL } else { 0 };
         self.fetch.restart(target, at);
-        bus.redirect(core, target, at);
+        bus.redirect_prefetch(core, target, at);
         core.t = at;
         core.executes_from = at + Self::REFILL;
     }

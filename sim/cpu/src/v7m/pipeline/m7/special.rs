@@ -150,7 +150,7 @@ impl M7 {
             let next = core.address_of(core.ip).wrapping_add(4);
             let at = self.next_group;
             self.fetch.restart(next, at);
-            bus.redirect(core, next, at);
+            bus.redirect_prefetch(core, next, at);
         }
     }
 }

@@ -91,7 +91,7 @@ impl Stores {
 
     /// Returns the state of the buffer that can delay instructions at time `now` or later. `None` if a store takes too
     /// long to be cached.
-    pub fn state(&self, now: u64, distances: &Distances, distance: u64) -> Option<State> {
+    pub fn timing_state(&self, now: u64, distances: &Distances, distance: u64) -> Option<State> {
         let later = |cycle: u64| distances.ahead(cycle);
         if self.drain_cycle() > now + LONG {
             return None;
@@ -107,7 +107,7 @@ impl Stores {
     }
 
     /// Sets the buffer to a cached state at time `now`.
-    pub fn resume(&mut self, state: &State, now: u64) {
+    pub fn restore_timing_state(&mut self, state: &State, now: u64) {
         (self.turn, self.newest) = (0, TIMES - 1);
         self.left = state.left.map(|distance| cycle_at(distance, now));
         self.bank_free = state.bank_free.map(|distance| cycle_at(distance, now));
@@ -198,10 +198,10 @@ mod tests {
         for n in 0..7 {
             stores.push(100 + n, 0x2000_0000 + 4 * n as u32, 4, 0);
         }
-        let state = stores.state(107, &Distances::from(107), 4).unwrap();
+        let state = stores.timing_state(107, &Distances::from(107), 4).unwrap();
         let mut other = Stores::new();
-        other.resume(&state, 1107);
-        assert_eq!(other.state(1107, &Distances::from(1107), 4), Some(state));
+        other.restore_timing_state(&state, 1107);
+        assert_eq!(other.timing_state(1107, &Distances::from(1107), 4), Some(state));
         assert_eq!(other.room(1107), stores.room(107) + 1000);
         assert_eq!(other.first_load_cycle(1, 4), stores.first_load_cycle(1, 4) + 1000);
     }

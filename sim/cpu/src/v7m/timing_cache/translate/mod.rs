@@ -192,12 +192,12 @@ impl Translations {
         state: u32,
         context: &mut Context<'_, P, B>,
     ) -> (u64, NativeReturn) {
-        let Some(QuickRam { bytes, marks, .. }) = context.bus.ram() else {
+        let Some(QuickRam { bytes, marks, .. }) = context.bus.native_ram() else {
             unreachable!("without it nothing is translated")
         };
         let (bytes, marks) = (bytes.as_mut_ptr(), marks.as_ptr());
         (context.state, context.log, context.executed) = (state, 1, 0);
-        context.repeating = context.bus.repeating();
+        context.repeating = context.bus.native_lookups();
         if P::FORESIGHT.is_some() {
             context.constants = context.bus.constants_at();
         }
@@ -333,8 +333,8 @@ impl Translations {
         let again = self.paths.missed().is_some_and(|missed| first(&missed.steps) == first(&steps));
         let exits = exits(trace, &steps, bias);
         let records = records(number, &exits);
-        let constants = bus.constants();
-        let layout = bus.ram()?.layout;
+        let constants = bus.native_constants();
+        let layout = bus.native_ram()?.layout;
         let store = self.paths.store();
         if self.entry.is_none() {
             self.entry = host::entry(store, P::FORESIGHT.map(|foresight| (foresight, LOGGING)));

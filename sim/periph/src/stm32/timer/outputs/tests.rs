@@ -40,7 +40,7 @@ fn edges(timer: &mut Timer, bench: &mut Bench, end: u64) -> Vec<(u64, u8, u8)> {
         if due > end {
             break;
         }
-        timer.advance(&mut bench.at(due));
+        timer.advance_to_now(&mut bench.at(due));
         assert!(timer.next_event_cycle() > due);
     }
     timer.take_edges().into_iter().map(|edge| (edge.cycle, edge.driven, edge.levels)).collect()
@@ -224,7 +224,7 @@ fn hidden_or_disabled_outputs_are_never_due() {
     timer.show(1, &bench.access());
     timer.write_register(CCER, 0, &mut bench.access());
     assert_eq!((timer.next_event_cycle(), timer.recorded_outputs()), (NEVER, (0, 0)));
-    timer.reset();
+    timer.reset_registers();
     assert_eq!(timer.outputs.shown, 1);
 }
 

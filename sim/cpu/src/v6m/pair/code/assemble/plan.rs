@@ -227,7 +227,7 @@ fn accessed_memory<B: PairedBus>(bus: &mut B, core: &Core, op: Op, known: &mut K
     };
     let offset = address.wrapping_sub(B::RAM_BASE);
     match address {
-        _ if offset < bus.ram().length() => B::memory_of(offset & !3, 4),
+        _ if offset < bus.main_ram().length() => B::memory_of(offset & !3, 4),
         _ if address == B::OWN_NUMBER => Some(B::ORDERED_MEMORY),
         _ => bus.word_of_code(address & !3).map(|_| B::CONSTANT_MEMORY),
     }
