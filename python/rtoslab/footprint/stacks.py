@@ -123,8 +123,17 @@ class _StackObserver:
             self.tops += [int(event["value"]) for event in events if event["kind"] == KIND_EXEC and event["id"] == _TOP]
             for address in (_read_word(self.machine, word) for word in words if stopped == "watch"):
                 if address and address not in {*self.stacks, *no_task} and block:
-                    first = _read_word(self.machine, address + members[block.stack_pointer].offset)
-                    self._paint_stack(address, self._read_stack(address, block, members), first)
+                    self._observe_task(address, block, members)
+
+    def _observe_task(self, address: int, block: TaskControlBlockMembers, members: dict[str, MemberPlace]) -> None:
+        """Fills the unused part of a new task's stack.
+
+        A kernel may make a task of the code that starts it. This task has no stack of its own yet, but uses the main
+        stack, so nothing is filled.
+        """
+        stack = self._read_stack(address, block, members)
+        if stack.base:
+            self._paint_stack(address, stack, _read_word(self.machine, address + members[block.stack_pointer].offset))
 
     def _read_stack(self, address: int, block: TaskControlBlockMembers, members: dict[str, MemberPlace]) -> _StackRange:
         """Returns the addresses of a task's stack, as its control block at `address` has them."""
@@ -141,7 +150,8 @@ class _StackObserver:
     def _paint_stack(self, block: int, stack: _StackRange, until: int) -> None:
         """Fills a stack with the pattern up to the address `until`. `block`: the address of the task's control
         block."""
-        self.machine.write(stack.base, bytes([PAINT]) * (until - stack.base))
+        with simulator_errors(RunError):
+            self.machine.write(stack.base, bytes([PAINT]) * (until - stack.base))
         self.stacks[block] = stack
 
     def read_result(self) -> ObservedStackRun:

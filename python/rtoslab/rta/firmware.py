@@ -301,6 +301,11 @@ def build_firmware(
     point = make_point(benchmark, kernel_entry, board_entry, cores, WINDOW_MS, settings)
     if point.not_applicable is not None:
         raise CheckError(f"The task set cannot be run: {point.not_applicable}.")
+    if kernel_entry.facts.behaviour.switch_mode == "thread":
+        raise CheckError(
+            f"{kernel_entry.facts.title} switches tasks in thread mode, and the cost of such switches cannot be "
+            "fitted; analyse this set with --overheads, or check it with another kernel."
+        )
     conformance = examine_port(catalogue, point)
     conformance.require_port_conforms()
     built = build_point_image(catalogue, point)

@@ -36,6 +36,24 @@ def test_unnamed_task_is_called_by_its_control_block() -> None:
     assert stack(256, 0, bytes="size").task == f"task {BLOCK:#x}"
 
 
+def test_task_that_still_uses_the_main_stack_is_not_filled() -> None:
+    members = {**MEMBERS, "top": MemberPlace(12, 4)}
+    filled: list[tuple[int, bytes]] = []
+    words = {BLOCK: 0, BLOCK + 4: 256, BLOCK + 8: 0, BLOCK + 12: BASE + 2}
+    run: Any = object.__new__(_StackObserver)
+    run.stacks = {}
+    run.machine = SimpleNamespace(
+        read=lambda address, count: words[address].to_bytes(count, "little"),
+        write=lambda address, data: filled.append((address, data)),
+    )
+    run._observe_task(BLOCK, TaskBlock(**FACTS, bytes="size"), members)
+    assert (run.stacks, filled) == ({}, [])
+    words[BLOCK] = BASE
+    run._observe_task(BLOCK, TaskBlock(**FACTS, bytes="size"), members)
+    assert run.stacks == {BLOCK: _StackRange(f"task {BLOCK:#x}", BASE, BASE + 256)}
+    assert [(address, len(data)) for address, data in filled] == [(BASE, 2)]
+
+
 WORDS = {"pool_free": 24, "pool_used": 40}
 
 

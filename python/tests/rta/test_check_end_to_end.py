@@ -14,12 +14,13 @@ from click.testing import CliRunner
 
 from rtoslab.base.errors import CheckError, PlanError, RtoslabError
 from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli import app
 from rtoslab.rta.analysis import compute_bounds
 from rtoslab.rta.arrange import task_rows
 from rtoslab.rta.board_check import BoardCheck, check_on_board
 from rtoslab.rta.charges import OverheadModel
-from rtoslab.rta.firmware import TaskSetFirmware
+from rtoslab.rta.firmware import TaskSetFirmware, build_firmware
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.randomsets import random_system
 from rtoslab.rta.system import IntegerTaskSet
@@ -37,6 +38,17 @@ def image_work_overheads(
     """`macros`: of the kernel, NAME=VALUE."""
     of = search_bench(kernel, board, *macros)
     return of.firmware, of.work, of.overheads
+
+
+def test_kernel_that_switches_in_thread_mode_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    catalogue = Catalogue(find_root())
+    plain = catalogue.kernel("freertos")
+    behaviour = plain.facts.behaviour.model_copy(update={"switch_mode": "thread"})
+    in_thread = replace(plain, facts=plain.facts.model_copy(update={"behaviour": behaviour}))
+    monkeypatch.setattr(catalogue, "kernel", lambda _: in_thread)
+    monkeypatch.setattr("rtoslab.rta.firmware.examine_port", lambda *_: pytest.fail("the port was examined before"))
+    with pytest.raises(CheckError, match="FreeRTOS switches tasks in thread mode"):
+        build_firmware(catalogue, "freertos", BOARD, {})
 
 
 def random_checks(
