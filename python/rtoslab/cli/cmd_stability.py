@@ -68,6 +68,14 @@ from rtoslab.sweep import run_on_cluster
     type=CatalogueNames("kernels"),
     help="With --measure: measure only these kernels: one or a,b. The stored values of the others stay.",
 )
+@click.option(
+    "--no-switches",
+    is_flag=True,
+    help=(
+        "With --measure: only the combinations of version, optimisation and assertions, without the other switches of "
+        "the kernels."
+    ),
+)
 @out_option
 @jobs_option
 @click.option("--scheduler", metavar="tcp://HOST:PORT", help="Measure on the workers of this Dask cluster.")
@@ -80,6 +88,7 @@ def stability_command(
     values_file: Path | None,
     placements: int,
     kernels: tuple[str, ...],
+    no_switches: bool,
     out: Path | None,
     jobs: int,
     scheduler: str | None,
@@ -116,6 +125,7 @@ def stability_command(
             out,
             jobs,
             scheduler,
+            with_switches=not no_switches,
             dry_run=dry_run,
             as_json=as_json,
         )
@@ -171,13 +181,14 @@ def _measure_builds(
     jobs: int,
     scheduler: str | None,
     *,
+    with_switches: bool,
     dry_run: bool,
     as_json: bool,
 ) -> int:
     """Measures all builds of a paper's kernels, and stores their values in the file `path`. Returns the exit code."""
     root = catalogue.root
     earlier = read_stability(path) if kernels and path.is_file() else None
-    whole = stability_plan(catalogue, paper, placements, kernels)
+    whole = stability_plan(catalogue, paper, placements, kernels, with_switches=with_switches)
     if not whole.points:
         raise PlanError(
             f"The sources of all kernels of {paper.key} are missing; add a tree or an export of one "

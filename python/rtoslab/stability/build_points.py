@@ -15,6 +15,7 @@ from rtoslab.papers import paper_plan, place_may_matter
 from rtoslab.plan import Options, Plan, Point, expand_placements, experiment_points
 from rtoslab.results import PointId
 from rtoslab.stability.builds import (
+    SWITCH,
     TODAYS,
     VERSION,
     BuildFactor,
@@ -53,15 +54,22 @@ class StabilityPlan:
 
 
 def stability_plan(
-    catalogue: Catalogue, paper: PaperFolder, placements: int, kernels: Collection[str] = ()
+    catalogue: Catalogue,
+    paper: PaperFolder,
+    placements: int,
+    kernels: Collection[str] = (),
+    *,
+    with_switches: bool = True,
 ) -> StabilityPlan:
     """Returns the points of every build of a paper's kernels, each in several placements if that may matter.
-    Raises PlanError. `kernels`: only these of the paper's kernels have points.
+    Raises PlanError. `kernels`: only these of the paper's kernels have points. Without switches, the builds are the
+    combinations of the other factors alone.
 
     A kernel that cannot be built as a build says has no point in it. The same holds for a macro that a kernel's
     configuration does not have.
     """
     factors = paper_factors(catalogue, paper)
+    factors = tuple(factor for factor in factors if with_switches or factor.name != SWITCH)
     builds = tuple(paper_builds(factors))
     suites = {authors: suite_points(catalogue, paper, authors=authors) for authors in (True, False)}
     maker = _RowMaker(catalogue, paper, placements)

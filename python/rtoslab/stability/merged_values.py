@@ -50,8 +50,9 @@ def _earlier_number(earlier: StoredStability, build: KernelBuild, kernels: Colle
     """Returns the number of the earlier build in which all kernels but the measured ones are as in `build`."""
     if build in earlier.builds:
         return earlier.builds.index(build)
-    place = [factor.name for factor in earlier.factors].index(SWITCH)
-    if any(build.levels[place].endswith(f" ({kernel})") for kernel in kernels):
+    names = [factor.name for factor in earlier.factors]
+    place = names.index(SWITCH) if SWITCH in names else len(names)
+    if any(level.endswith(f" ({kernel})") for level in build.levels[place:] for kernel in kernels):
         plain = KernelBuild((*build.levels[:place], NONE, *build.levels[place + 1 :]))
         if plain in earlier.builds:
             return earlier.builds.index(plain)

@@ -82,6 +82,25 @@ def test_values_of_other_conditions_are_refused(change: dict[str, Any]) -> None:
         merge_stability(replace(EARLIER, **change), NEW, {"c"})
 
 
+def test_files_without_switches_are_merged_by_build() -> None:
+    def without_switches(values: StoredStability) -> StoredStability:
+        builds = tuple(KernelBuild(build.levels[:1]) for build in values.builds[:2])
+        return replace(values, factors=(OPT,), builds=builds, rows_by_build=values.rows_by_build[:2])
+
+    merged = merge_stability(without_switches(EARLIER), without_switches(NEW), {"c"})
+    assert contents(merged) == [[("c", 0), ("a", 0), ("b", 1)], [("c", 1), ("a", 3), ("b", 1)]]
+    more = replace(without_switches(NEW), builds=(KernelBuild(("-O2",)), KernelBuild(("-Os",))))
+    with pytest.raises(PlanError, match="no build -Os; measure all kernels"):
+        merge_stability(without_switches(EARLIER), more, {"c"})
+
+
+def test_plan_without_switches_has_every_combination_of_the_other_factors() -> None:
+    catalogue = Catalogue(ROOT)
+    plan = stability_plan(catalogue, find_paper(catalogue, "eren2024"), 1, ["bare"], with_switches=False)
+    assert [factor.name for factor in plan.factors] == ["version", "optimisation", "assertions"]
+    assert len(plan.builds) == len(set(plan.builds)) == 2 * 3 * 2
+
+
 def test_plan_has_only_the_points_of_the_chosen_kernels() -> None:
     catalogue = Catalogue(ROOT)
     paper = find_paper(catalogue, "eren2024")
