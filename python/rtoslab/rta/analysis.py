@@ -14,6 +14,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from rtoslab.base import count_text
+from rtoslab.rta.arrivals import curve_distance
 from rtoslab.rta.blocking import longest_blocking, masked_times
 from rtoslab.rta.charges import COMPONENTS, NO_CHARGES, KernelCharges, OverheadModel, kernel_charges
 from rtoslab.rta.cores import (
@@ -181,26 +182,32 @@ def _bound_all(
         _bound_task(task, system, charges_by_core[task.core], cores[task.core], sends, max_steps)
         for task in system.tasks
     ]
+    handlers = [
+        _bound_interrupt(interrupt, system, charges_by_core[interrupt.core], cores[interrupt.core], max_steps)
+        for interrupt in system.interrupts
+    ]
+    implied = {interrupt.name for interrupt in system.interrupts if interrupt.implied}
     return (
-        _without_lost_releases(bounds, system),
-        tuple(
-            _bound_interrupt(interrupt, system, charges_by_core[interrupt.core], cores[interrupt.core], max_steps)
-            for interrupt in system.interrupts
-            if not interrupt.implied
-        ),
+        _without_lost_releases(bounds, handlers, system),
+        tuple(bound for bound in handlers if bound.name not in implied),
     )
 
 
-def _without_lost_releases(bounds: Sequence[ResponseBound], system: IntegerTaskSet) -> tuple[ResponseBound, ...]:
-    """Returns the bounds without those of tasks at the end of a chain in which a release may be lost."""
-    lost = {bound.name for bound in bounds if bound.obstacle is BoundObstacle.LOST_RELEASE}
+def _without_lost_releases(
+    bounds: Sequence[ResponseBound], handlers: Sequence[ResponseBound], system: IntegerTaskSet
+) -> tuple[ResponseBound, ...]:
+    """Returns the bounds of tasks without those after a release in their chain that may be lost.
+    `handlers`: the bounds of the interrupts that may release them.
+    """
+    lost = {bound.name for bound in (*bounds, *handlers) if bound.obstacle is BoundObstacle.LOST_RELEASE}
     by_name = {task.name: task for task in system.tasks}
     checked = []
     for bound in bounds:
         senders = chain_of_senders(by_name[bound.name], by_name)
-        loser = next((sender for sender in senders if sender in lost), None) if lost else None
+        first = by_name[senders[-1] if senders else bound.name]
+        loser = next((name for name in (*senders, first.released_by) if name in lost), None) if lost else None
         if loser is not None and bound.response is not None:
-            reason = f"{loser} is before it in its chain of tasks, and a release of {loser} may be lost"
+            reason = f"it answers {loser}, and an arrival of {loser} may be lost"
             bound = replace(bound, response=None, reason=reason, parts={}, obstacle=BoundObstacle.LOST_RELEASE)  # noqa: PLW2901
         checked.append(bound)
     return tuple(checked)
@@ -241,7 +248,8 @@ def _bound_task(
     above = [peer for peer in peers if peer.priority > task.priority]
     equals = [peer for peer in peers if peer.priority == task.priority and peer is not task]
     is_chained = any(peer.sender for peer in peers)
-    in_order = system.equals == "fifo" and bool(equals) and not is_chained
+    has_curves = any(peer.curve for peer in peers)
+    in_order = system.equals == "fifo" and bool(equals) and not is_chained and not has_curves
     if is_chained:
         try:
             task, *above = with_sender_arrivals([task, *above], system, task.priority, sends)
@@ -295,11 +303,13 @@ def _bound_task(
 def _describe_lost_notification(task: SystemTask, response: int, system: IntegerTaskSet) -> str:
     """Returns why notifications of the task may be lost. Empty if they are not, or if other calls release it."""
     sender = next((peer for peer in system.tasks if peer.name == task.sender), None)
-    if sender is None or sender.gives_by != "notification" or response <= task.period:
+    distance = task.arrival_distance(1)
+    if sender is None or sender.gives_by != "notification" or response <= distance:
         return ""
-    took, period = (f"{system.to_microseconds(value):,.1f} us" for value in (response, task.period))
+    took, period = (f"{system.to_microseconds(value):,.1f} us" for value in (response, distance))
+    what = "two arrivals may be within" if task.curve else "its period is"
     return (
-        f"its response may be {took} and its period is {period}, so a notification from {sender.name} may come before "
+        f"its response may be {took} and {what} {period}, so a notification from {sender.name} may come before "
         "the one before it is taken, and be lost"
     )
 
@@ -393,7 +403,7 @@ def _bound_interrupt(
     # A masking task may wait for a lock meanwhile: for all work of the other cores' kernel until its deadline.
     masked = _longest_masked_time(handler.core, system, charge) + other_cores.kernel_work(handler.deadline)
     whole = handler.wcet + charge.interrupt + (charge.give if handler.gives else 0)
-    task = SystemTask(handler.name, handler.period, whole, handler.deadline, 0, handler.jitter)
+    task = SystemTask(handler.name, handler.period, whole, handler.deadline, 0, handler.jitter, curve=handler.curve)
     only = KernelCharges(interrupt=charge.interrupt, give=charge.give) if charge.interrupt else NO_CHARGES
     demand = CompetingDemand(task, (), above, (), only, masked)
     load = demand.utilisation()
@@ -404,6 +414,9 @@ def _bound_interrupt(
         response, parts = longest_response(demand, 0, max_steps, _response_limit(handler, max_steps))
     except NoBoundError:
         return _without_bound(handler, _search_ended_text(load, max_steps), load, BoundObstacle.STEPS)
+    lost = _describe_lost_interrupt(handler, response + handler.jitter, system)
+    if lost:
+        return _without_bound(handler, lost, load, BoundObstacle.LOST_RELEASE)
     return ResponseBound(
         handler.name,
         handler.deadline,
@@ -411,6 +424,18 @@ def _bound_interrupt(
         "",
         _nonzero_parts(parts, handler.jitter),
         float(load),
+    )
+
+
+def _describe_lost_interrupt(handler: SystemInterrupt, response: int, system: IntegerTaskSet) -> str:
+    """Returns why an arrival of an interrupt with a curve may be lost. Empty if none is, or if it is periodic."""
+    distance, start = curve_distance(handler.curve, 1) if handler.curve else 0, response - handler.wcet
+    if not handler.curve or start <= distance:
+        return ""
+    began, next_ = (f"{system.to_microseconds(value):,.1f} us" for value in (start, distance))
+    return (
+        f"its handler may begin {began} after an arrival and the next arrival may come after {next_}, so it may be "
+        "lost while the one before is pending"
     )
 
 

@@ -11,6 +11,7 @@ from random import Random
 from typing import Final
 
 from rtoslab.base import CheckError
+from rtoslab.rta.arrivals import ArrivalCurve, curve_distance
 from rtoslab.rta.firmware import (
     INTERRUPT_LINES,
     LATE_JOBS,
@@ -243,6 +244,17 @@ def interrupt_lines(
     ]
 
 
+def _next_arrival(
+    curve: ArrivalCurve, nominal: Sequence[Fraction], longest_pause: Fraction, random: Random | None
+) -> Fraction:
+    """Returns the time of the next arrival of a curve after those before it: as early as the curve allows.
+    With `random` it is later by a random pause, one time out of five.
+    """
+    allowed = [nominal[-count] + window for count, window in curve if count <= len(nominal)]
+    pause = random.randint(0, int(longest_pause)) if random and random.random() < 0.2 else 0
+    return max(nominal[-1], *allowed) + pause
+
+
 def _interrupt_line(
     handler: SystemInterrupt, system: IntegerTaskSet, work: BusyWork, end: int, phase: int, random: Random | None
 ) -> InterruptLine:
@@ -254,14 +266,17 @@ def _interrupt_line(
     except CheckError as cause:
         raise CheckError(f"{handler.name}: {cause}") from None
     gap = int(wcet) + _GAP_CYCLES
-    if period < gap or jitter > period - gap:
+    distance = Fraction(curve_distance(handler.curve, 1), scale) if handler.curve else period
+    if distance < gap or jitter > distance - gap:
+        what = "these arrivals" if handler.curve else "this period"
+        advice = ", so limit the arrivals by a further pair with count = 1" if handler.curve else ""
         raise CheckError(
-            f"{handler.name}: with this period and jitter, an interrupt could be raised while the one before is "
-            f"still pending, and be lost; the check needs {gap} cycles between two."
+            f"{handler.name}: with {what} and jitter, an interrupt could be raised while the one before is "
+            f"still pending, and be lost; the check needs {gap} cycles between two{advice}."
         )
     raised: list[int] = []
     arrivals: list[int] = []
-    arrival = phase - jitter
+    arrival, nominal = phase - jitter, [Fraction(0)]
     while arrival + jitter < end:
         late = jitter if not raised else Fraction(random.randint(0, int(jitter))) if random and jitter else Fraction(0)
         at = ceil(arrival + late)
@@ -270,5 +285,9 @@ def _interrupt_line(
         if at >= 0:
             raised.append(at)
             arrivals.append(ceil(arrival))
-        arrival += period
+        if handler.curve:
+            nominal.append(_next_arrival(handler.curve, nominal, period * scale, random))
+            arrival += (nominal[-1] - nominal[-2]) / scale
+        else:
+            arrival += period
     return InterruptLine(rounds, extra, tuple(raised), tuple(arrivals))

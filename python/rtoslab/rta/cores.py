@@ -42,6 +42,12 @@ def find_other_cores(
             obstacle=f"{received.sender} releases {received.name}, which this analysis does not support on several "
             "cores"
         )
+    curved = [item.name for item in system.tasks if item.curve]
+    curved += [item.name for item in system.interrupts if item.curve]
+    if curved:
+        return OtherCores(
+            obstacle=f"{curved[0]} has arrivals without a period, which this analysis does not support on several cores"
+        )
     for name, users in resources_across_cores(system).items():
         users_text = ", ".join(users)
         return OtherCores(

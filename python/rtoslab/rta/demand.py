@@ -9,6 +9,7 @@ from enum import IntEnum
 from fractions import Fraction
 from typing import Final
 
+from rtoslab.rta.arrivals import ArrivalCurve, curve_arrivals
 from rtoslab.rta.charges import MEETINGS, KernelCharges
 from rtoslab.rta.system import SystemInterrupt, SystemTask, exact_utilisation
 
@@ -35,11 +36,14 @@ def max_arrivals(window: int, period: int, jitter: int = 0, phase: int = 0) -> i
     return max(0, -(-(window + jitter - phase) // period))
 
 
-def _max_arrivals_of_each(periods: Sequence[tuple[int, int]], window: int) -> list[int]:
-    """Returns the largest number of arrivals of each periodic task in a window.
-    `periods` has (period, time before the window at which the first may arrive).
+def _max_arrivals_of_each(periods: Sequence[tuple[int, int, ArrivalCurve]], window: int) -> list[int]:
+    """Returns the largest number of arrivals of each task in a window.
+    `periods` has (period, time before the window at which the first may arrive, arrival curve or none).
     """
-    return [max_arrivals(window, period, early) for period, early in periods]
+    return [
+        curve_arrivals(curve, window + early) if curve else max_arrivals(window, period, early)
+        for period, early, curve in periods
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +74,11 @@ class CompetingDemand:
     successors: frozenset[str] = frozenset()
     """The competing tasks that only jobs of the analysed task release, by sends or chains of them."""
     until: JobInstant = JobInstant.LAST_INSTRUCTION
-    _arriving: Sequence[tuple[int, int]] = field(init=False, repr=False, compare=False)
-    """For each of `others`: its period, and how long before the window its first arrival may be."""
-    _releasing: Sequence[tuple[int, int]] = field(init=False, repr=False, compare=False)
+    _arriving: Sequence[tuple[int, int, ArrivalCurve]] = field(init=False, repr=False, compare=False)
+    """For each of `others`: its period, how long before the window its first arrival may be, and its curve."""
+    _interrupting: Sequence[tuple[int, int, ArrivalCurve]] = field(init=False, repr=False, compare=False)
+    """The same of `interrupts`."""
+    _releasing: Sequence[tuple[int, int, ArrivalCurve]] = field(init=False, repr=False, compare=False)
     """The same of `released`."""
     _jobs: Sequence[tuple[int, int, bool, int]] = field(init=False, repr=False, compare=False)
     """For each of `others`: its WCET, the cost of its locks and masks, whether it is woken, the cost of sends."""
@@ -91,8 +97,12 @@ class CompetingDemand:
         ]
         indices = range(len(self.others))
         object.__setattr__(self, "_arriving", [self._period_and_lead(other) for other in self.others])
-        releasing = [(period, lead + self.release_lead) for period, lead in map(self._period_and_lead, self.released)]
-        object.__setattr__(self, "_releasing", releasing)
+        releasing = map(self._period_and_lead, self.released)
+        object.__setattr__(
+            self, "_releasing", [(period, lead + self.release_lead, curve) for period, lead, curve in releasing]
+        )
+        handlers = [(handler.period, handler.jitter, handler.curve) for handler in self.interrupts]
+        object.__setattr__(self, "_interrupting", handlers)
         object.__setattr__(self, "_jobs", jobs)
         object.__setattr__(self, "_capped", [at for at in indices if self.others[at].name in self.successors])
         object.__setattr__(self, "_timers", [at for at in indices if self.others[at].is_timer])
@@ -116,9 +126,7 @@ class CompetingDemand:
             sections += count * calls
             sends += count * sending
             woken += count if is_woken else 0
-        handled = [
-            (interrupt, max_arrivals(window, interrupt.period, interrupt.jitter)) for interrupt in self.interrupts
-        ]
+        handled = [*zip(self.interrupts, _max_arrivals_of_each(self._interrupting, window), strict=True)]
         met = sum(count for handler, count in handled if handler.gives)
         sending_jobs = sum(counts[at] for at in self._senders) + (own if self.task.gives else 0)
         timers = sum(counts[at] for at in self._timers) + (own if self.task.is_timer else 0)
@@ -221,9 +229,9 @@ class CompetingDemand:
         """Returns the cost of the analysed job's send, if a window does not contain it."""
         return self.charges.send if self.task.gives and self.until is JobInstant.LAST_INSTRUCTION else 0
 
-    def _period_and_lead(self, task: SystemTask) -> tuple[int, int]:
-        """Returns a task's period, and how long before the window its first arrival may be."""
-        return task.period, task.jitter - self.phases.get(task.name, 0)
+    def _period_and_lead(self, task: SystemTask) -> tuple[int, int, ArrivalCurve]:
+        """Returns a task's period, how long before the window its first arrival may be, and its arrival curve."""
+        return task.period, task.jitter - self.phases.get(task.name, 0), task.curve
 
     def _count_releases(self, window: int, ticks: int) -> int:
         """Returns how many releases of tasks the kernel's ticks in the window handle.
@@ -237,8 +245,8 @@ class CompetingDemand:
     def competing_utilisation(self) -> Fraction:
         """Returns a lower limit of the share of the processor that the competing tasks take."""
         tick = self.charges.tick
-        parts = [(other.wcet, other.period) for other in self.others if other.name not in self.successors]
-        parts += [(interrupt.wcet + self.charges.interrupt, interrupt.period) for interrupt in self.interrupts]
+        parts = [other.load(other.wcet) for other in self.others if other.name not in self.successors]
+        parts += [interrupt.load(interrupt.wcet + self.charges.interrupt) for interrupt in self.interrupts]
         return exact_utilisation(parts) + (Fraction(tick, self.charges.tick_period) if tick else 0)
 
     def utilisation(self) -> Fraction:
@@ -248,18 +256,17 @@ class CompetingDemand:
         charge = self.charges
         tasks = (self.task, *self.others)
         parts = [
-            (
-                task.wcet + sum(self._start_and_end_costs(task)) + self._section_cost(task) + self._send_cost(task),
-                task.period,
+            task.load(
+                task.wcet + sum(self._start_and_end_costs(task)) + self._section_cost(task) + self._send_cost(task)
             )
             for task in tasks
         ]
         parts += [
-            (interrupt.wcet + charge.interrupt + (charge.give if interrupt.gives else 0), interrupt.period)
+            interrupt.load(interrupt.wcet + charge.interrupt + (charge.give if interrupt.gives else 0))
             for interrupt in self.interrupts
         ]
         total = exact_utilisation(parts) + charge.bus_share * exact_utilisation(
-            [(task.wcet, task.period) for task in tasks]
+            [task.load(task.wcet) for task in tasks]
         )
         if not charge.tick_period:
             return total
@@ -269,7 +276,7 @@ class CompetingDemand:
         )
         tick = charge.tick + (charge.slice if self.takes_turns else 0)
         every = Fraction(1, charge.tick_period)
-        met = [(MEETINGS + (1 if task.gives else 0), task.period) for task in tasks]
+        met = [task.load(MEETINGS + (1 if task.gives else 0)) for task in tasks]
         seldom = min(exact_utilisation(met), every)
         seldom *= charge.deferred_tick + charge.compensated_tick
         if not self.takes_turns:

@@ -12,6 +12,7 @@ from typing import Any, cast
 from rtoslab.base import TaskSetError, count_text, make_folder, write_whole
 from rtoslab.intake import read_table
 from rtoslab.reports import MARK, deviation_footnote
+from rtoslab.rta.arrivals import ArrivalCurve
 from rtoslab.rta.bound_search import SearchedSet, TaskSetBench
 from rtoslab.rta.overheads import toml_text
 from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
@@ -97,12 +98,24 @@ def write_finding(bench: TaskSetBench, result: SearchedSet, path: Path) -> None:
         ],
         "interrupt": [
             {"name": item.name, "period_cycles": item.period, "wcet_cycles": item.wcet, "jitter_cycles": item.jitter,
-             "gives": item.gives, "implied": item.implied, "first_cycle": start}
+             "gives": item.gives, "implied": item.implied, "first_cycle": start,
+             **({"arrivals": _curve_texts(item.curve)} if item.curve else {})}
             for item, start in zip(system.interrupts, result.starts[count:], strict=True)
         ],
     }  # fmt: skip
     make_folder(path.parent)
     write_whole(path, toml_text(table), "the finding")
+
+
+def _curve_texts(curve: ArrivalCurve) -> list[str]:
+    """Returns an arrival curve as texts of the form `count:window`."""
+    return [f"{count}:{window}" for count, window in curve]
+
+
+def _parse_curve(row: Mapping[str, Any]) -> ArrivalCurve:
+    """Returns the arrival curve in a TOML table of a finding's file. Empty if there is none."""
+    pairs = [str(text).partition(":") for text in row.get("arrivals", ())]
+    return tuple((int(count), int(window)) for count, _, window in pairs)
 
 
 def _task_table(task: SystemTask, start: int, tick: int) -> dict[str, Any]:
@@ -113,6 +126,8 @@ def _task_table(task: SystemTask, start: int, tick: int) -> dict[str, Any]:
         facts |= {"released_by": task.released_by, "jitter_cycles": task.jitter}
     elif task.jitter:
         facts |= {"jitter_cycles": task.jitter}
+    if task.curve:
+        facts |= {"arrivals": _curve_texts(task.curve)}
     if task.is_timer:
         facts |= {"is_timer": True}
     if task.sender:
@@ -152,6 +167,7 @@ class BrokenBound:
                 jitter=int(interrupt["jitter_cycles"]),
                 gives=str(interrupt["gives"]),
                 implied=bool(interrupt["implied"]),
+                curve=_parse_curve(interrupt),
             )
             for interrupt in self.interrupts
         )
@@ -179,6 +195,7 @@ def _parse_task(row: Mapping[str, Any], tick: int) -> SystemTask:
         released_by=str(row.get("released_by", "")),
         sender=str(row.get("sender", "")),
         is_timer=bool(row.get("is_timer", False)),
+        curve=_parse_curve(row),
         gives=str(row.get("gives", "")),
         gives_by=cast("Carrier", row.get("gives_by", "semaphore")),
         core=int(row.get("core", 0)),

@@ -8,7 +8,9 @@ from itertools import pairwise
 from random import Random
 from typing import Final
 
+from rtoslab.rta.arrivals import ArrivalCurve
 from rtoslab.rta.firmware import INTERRUPT_LINES, TIMERS, TaskSetFirmware
+from rtoslab.rta.senders import chain_of_senders
 from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
 from rtoslab.rta.taskset import Carrier
 
@@ -188,7 +190,39 @@ def send_system(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
         if random.random() < 0.4:
             break
     tasks = [_with_random_lateness(random, task, firmware.tick_cycles) for task in tasks]
-    return replace(system, tasks=tuple(tasks))
+    return _with_random_curves(random, replace(system, tasks=tuple(tasks)))
+
+
+def _with_random_curves(random: Random, system: IntegerTaskSet) -> IntegerTaskSet:
+    """Returns the system with some interrupts, and the tasks that they release, that arrive in bursts.
+    The long-run rate of their arrivals stays.
+    """
+    curves: dict[str, ArrivalCurve] = {}
+    for handler in system.interrupts:
+        if random.random() < 0.6:
+            continue
+        burst = random.randint(2, 5)
+        nearest = random.randint(max(1, handler.period // 8), handler.period)
+        curve = [(1, nearest), (burst, burst * handler.period)]
+        if burst > 2 and random.random() < 0.5:
+            curve.append((burst - 1, random.randint((burst - 1) * nearest, (burst - 1) * handler.period)))
+        curves[handler.name] = tuple(sorted(curve, key=lambda pair: pair[1]))
+    by_name = {task.name: task for task in system.tasks}
+
+    def arriving(task: SystemTask) -> SystemTask:
+        """Returns the task with the arrivals of the interrupt at the begin of its chain."""
+        first = by_name[chain_of_senders(task, by_name)[-1]] if task.sender else task
+        curve = curves.get(first.released_by, ())
+        return replace(task, curve=curve, period=curve[0][1]) if curve else task
+
+    handlers = (
+        replace(handler, curve=curves[handler.name], period=curves[handler.name][0][1], jitter=0)
+        if handler.name in curves
+        else handler
+        for handler in system.interrupts
+    )
+    tasks = (replace(task, jitter=0) if task.released_by in curves else task for task in map(arriving, system.tasks))
+    return replace(system, tasks=tuple(tasks), interrupts=tuple(handlers))
 
 
 def timer_system(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:

@@ -43,27 +43,37 @@ class LinkedTask(Giver, Protocol):
         """Returns the offset of its first arrival, if known."""
 
     @property
+    def arrivals(self) -> tuple[object, ...]:
+        """Returns the limits of its arrivals. Empty if it has a period."""
+
+    @property
     def core(self) -> int:
         """Returns its core."""
 
 
-def with_sender_periods(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Returns the `[[task]]` tables, each without a period with that of the task that releases it."""
-    senders = {row["gives"]: row for row in rows if isinstance(row.get("gives"), str) and row["gives"]}
-    return [{**row, **_find_inherited_period(row, senders)} for row in rows]
+def with_giver_periods(
+    tasks: Sequence[Mapping[str, Any]], interrupts: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """Returns the `[[task]]` tables, each without a period or arrivals with those of the task or interrupt that
+    releases it.
+    """
+    givers = {row["gives"]: row for row in (*tasks, *interrupts) if isinstance(row.get("gives"), str) and row["gives"]}
+    return [{**row, **_find_inherited_period(row, givers)} for row in tasks]
 
 
-def _find_inherited_period(row: Mapping[str, Any], senders: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Returns the period keys that a task's table inherits. Empty if it has a period, or no task releases it."""
+def _find_inherited_period(row: Mapping[str, Any], givers: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Returns the keys of its period or arrivals that a task's table inherits.
+    Empty if it has its own, or nothing of the file releases it.
+    """
     current, passed = row, 0
-    while passed <= len(senders):
-        periods = {key: value for key, value in current.items() if key == "period" or key.startswith("period_")}
+    while passed <= len(givers):
+        periods = {key: value for key, value in current.items() if key == "arrivals" or key.startswith("period")}
         if periods:
             return {} if current is row else periods
         name = current.get("name")
-        if not isinstance(name, str) or name not in senders:
+        if not isinstance(name, str) or name not in givers:
             return {}
-        current, passed = senders[name], passed + 1
+        current, passed = givers[name], passed + 1
     return {}
 
 
@@ -98,7 +108,7 @@ def _require_receiver(sender: LinkedTask, task: LinkedTask, where: str) -> None:
             f"{where} releases {task.name}, which has a jitter or offset; remove it, because the analysis computes "
             "when the task is released."
         )
-    if (task.period, task.core) != (sender.period, sender.core):
+    if (task.period, task.core, task.arrivals) != (sender.period, sender.core, sender.arrivals):
         raise TaskSetError(
             f"{where} releases {task.name}, which has another period or core; give both the same, or leave out the "
             f"period of {task.name}."

@@ -62,7 +62,7 @@ def find_sensitivity(
     now, most = RESOLUTION, max(RESOLUTION, _largest_factor(fine))
     parts = search.largest_schedulable(lambda part: _scaled_system(fine, Fraction(part, RESOLUTION)), 0, now, most)
     factor, factor_bounded = Fraction(max(parts, 0), RESOLUTION), search.bounded
-    load = exact_utilisation((task.wcet, task.period) for task in system.tasks)
+    load = exact_utilisation(task.load(task.wcet) for task in system.tasks)
     growth, bounded = {}, []
     for task in fine.tasks:
         progress(f"how much the WCET of {task.name} may grow")

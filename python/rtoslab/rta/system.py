@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from rtoslab.base import TaskSetError
+from rtoslab.rta.arrivals import ArrivalCurve, curve_distance, long_run_rate
 from rtoslab.rta.taskset import Carrier, Equals, InterruptSpec, Protocol, TaskSet, TaskSpec
 from rtoslab.rta.units import Duration
 
@@ -38,6 +39,16 @@ class SystemTask:
     gives_by: Carrier = "semaphore"
     is_timer: bool = False
     """Whether it is a timer of the kernel. The kernel's timer task then executes it, as its job."""
+    curve: ArrivalCurve = ()
+    """Its arrivals, if they are not periodic. `period` is then the shortest window of the curve."""
+
+    def load(self, cost: int) -> tuple[int, int]:
+        """Returns a cost of each job as (cost, period) in the long run."""
+        return _long_run_load(self.curve, self.period, cost)
+
+    def arrival_distance(self, number: int) -> int:
+        """Returns the least time from an arrival to the arrival so many later."""
+        return curve_distance(self.curve, number) if self.curve else number * self.period
 
     @property
     def is_tick_released(self) -> bool:
@@ -65,6 +76,20 @@ class SystemInterrupt:
     implied: bool = False
     """Whether the file has no table for it, and only says that an interrupt releases the task. Nobody asks for its own
     bound."""
+    curve: ArrivalCurve = ()
+    """Its arrivals, if they are not periodic. `period` is then the shortest window of the curve."""
+
+    def load(self, cost: int) -> tuple[int, int]:
+        """Returns a cost of each arrival as (cost, period) in the long run."""
+        return _long_run_load(self.curve, self.period, cost)
+
+
+def _long_run_load(curve: ArrivalCurve, period: int, cost: int) -> tuple[int, int]:
+    """Returns a cost of each arrival as (cost, period) in the long run."""
+    if not curve:
+        return cost, period
+    count, window = long_run_rate(curve)
+    return cost * count, window
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +155,15 @@ def with_finer_units(system: IntegerTaskSet, scale: int) -> IntegerTaskSet:
             **{name: scale * getattr(task, name) for name in ("period", "wcet", "deadline", "jitter", "masked")},
             offset=None if task.offset is None else scale * task.offset,
             sections=tuple((name, scale * length) for name, length in task.sections),
+            curve=tuple((count, scale * window) for count, window in task.curve),
         )
 
     def interrupt_in_shorter_units(handler: SystemInterrupt) -> SystemInterrupt:
         """Returns the interrupt in the shorter units."""
         return replace(
-            handler, **{name: scale * getattr(handler, name) for name in ("period", "wcet", "deadline", "jitter")}
+            handler,
+            **{name: scale * getattr(handler, name) for name in ("period", "wcet", "deadline", "jitter")},
+            curve=tuple((count, scale * window) for count, window in handler.curve),
         )
 
     return replace(
@@ -199,6 +227,7 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
             gives=task_spec.gives,
             gives_by=task_spec.gives_by,
             is_timer=task_spec.release == "timer",
+            curve=tuple((pair.count, to_whole_units(pair.window)) for pair in task_spec.arrivals),
         )
         for task_spec in task_set.tasks
     )
@@ -211,11 +240,14 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
             jitter=to_whole_units(interrupt.jitter),
             core=interrupt.core,
             gives=interrupt.gives,
+            curve=tuple((pair.count, to_whole_units(pair.window)) for pair in interrupt.arrivals),
         )
         for interrupt in task_set.interrupts
     )
     handlers += tuple(
-        SystemInterrupt(item.released_by, item.period, 0, item.period, item.jitter, item.core, item.name, implied=True)
+        SystemInterrupt(
+            item.released_by, item.period, 0, item.period, item.jitter, item.core, item.name, True, item.curve
+        )
         for item in tasks
         if item.released_by and item.name not in givers
     )
@@ -244,7 +276,7 @@ def _require_parts(task: SystemTask, source: str) -> None:
 
 def _spec_times(spec: TaskSpec | InterruptSpec) -> list[Duration]:
     """Returns all times in the description of a task or interrupt."""
-    times = [spec.period, spec.wcet, spec.deadline, spec.jitter]
+    times = [spec.period, spec.wcet, spec.deadline, spec.jitter, *(pair.window for pair in spec.arrivals)]
     if isinstance(spec, TaskSpec):
         times += [spec.masked, *(section.length for section in spec.sections)]
         times += [spec.offset] if spec.offset is not None else []

@@ -10,10 +10,11 @@ from typing import Any, Final
 from rtoslab.base import count_text
 from rtoslab.reports import TableData
 from rtoslab.rta.analysis import ResponseBound
+from rtoslab.rta.arrivals import ArrivalCurve
 from rtoslab.rta.charges import MODEL_NAMES, MODEL_TITLES, OverheadModel
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.sensitivity import STEPS_PER_BOUND, WcetMargin
-from rtoslab.rta.system import exact_utilisation
+from rtoslab.rta.system import SystemInterrupt, SystemTask, exact_utilisation
 from rtoslab.rta.task_set_study import TaskSetStudy
 from rtoslab.rta.units import WHOLE_FROM_US, format_decimals, format_microseconds
 
@@ -37,7 +38,7 @@ def bounds_table(study: TaskSetStudy) -> TableData:
     for task in study.system.tasks:
         bound = study.analysis.find_bound(task.name)
         rows.append([
-            task.name, str(task.priority), _format_us(study, task.period), _format_us(study, task.wcet),
+            task.name, str(task.priority), _format_arrivals(study, task), _format_us(study, task.wcet),
             _format_us(study, task.deadline),
             *(_format_bound(study, study.analyses[model].find_bound(task.name)) for model in models),
             _format_us(study, bound.slack), "yes" if bound.meets_deadline else "NO",
@@ -45,22 +46,43 @@ def bounds_table(study: TaskSetStudy) -> TableData:
     for one in (interrupt for interrupt in study.system.interrupts if not interrupt.implied):
         bound = study.analysis.find_bound(one.name)
         rows.append([
-            one.name, "interrupt", _format_us(study, one.period), _format_us(study, one.wcet),
+            one.name, "interrupt", _format_arrivals(study, one), _format_us(study, one.wcet),
             _format_us(study, one.deadline),
             *(_format_bound(study, study.analyses[model].find_bound(one.name)) for model in models),
             _format_us(study, bound.slack), "yes" if bound.meets_deadline else "NO",
         ])  # fmt: skip
     meaning = "; ".join(f"{MODEL_NAMES[model]}: {MODEL_TITLES[model]}" for model in models)
-    note = f"{_utilisation_sentences(study)} Overhead models: {meaning}."
+    note = f"{_utilisation_sentences(study)} Overhead models: {meaning}.{_curve_sentences(study)}"
     return TableData("Bounds of the worst-case response time (WCRT), us", columns, rows, note)
+
+
+def _format_arrivals(study: TaskSetStudy, item: SystemTask | SystemInterrupt) -> str:
+    """Returns a period in microseconds, or a word for an arrival curve, as text."""
+    return "bursts" if item.curve else _format_us(study, item.period)
+
+
+def _curve_sentences(study: TaskSetStudy) -> str:
+    """Returns a sentence for each arrival curve, with the tasks and interrupts that arrive by it. Empty if none is."""
+    names: dict[ArrivalCurve, list[str]] = {}
+    for curve, name in (
+        *((task.curve, task.name) for task in study.system.tasks),
+        *((one.curve, one.name) for one in study.system.interrupts if not one.implied),
+    ):
+        names.setdefault(curve, []).append(name)
+    names.pop((), None)
+    sentences = []
+    for curve, arriving in names.items():
+        limits = ", ".join(f"{count} in {_format_us(study, window)} us" for count, window in curve)
+        sentences.append(f" Bursts of {', '.join(arriving)}: at most {limits}.")
+    return "".join(sentences)
 
 
 def _utilisation_sentences(study: TaskSetStudy) -> str:
     """Returns a sentence for each core: the utilisation by tasks and interrupts, and with the kernel's overheads."""
     parts, system = [], study.system
     for core in system.core_numbers:
-        loads = [(task.wcet, task.period) for task in system.tasks if task.core == core]
-        loads += [(interrupt.wcet, interrupt.period) for interrupt in system.interrupts if interrupt.core == core]
+        loads = [task.load(task.wcet) for task in system.tasks if task.core == core]
+        loads += [interrupt.load(interrupt.wcet) for interrupt in system.interrupts if interrupt.core == core]
         bounds = [study.analysis.find_bound(task.name) for task in system.tasks if task.core == core]
         own, whole = float(exact_utilisation(loads)), max((bound.utilisation for bound in bounds), default=0.0)
         where = f"Utilisation of core {core}" if len(system.core_numbers) > 1 else "Utilisation"

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, cast, get_args
 from rtoslab.base import TaskSetError
 from rtoslab.intake import ROWS, one_line, path_text, quote_text, read_table, read_text
 from rtoslab.rta.chainspec import ChainSpec, parse_chain
-from rtoslab.rta.senderspec import require_senders, with_sender_periods
+from rtoslab.rta.senderspec import require_senders, with_giver_periods
 from rtoslab.rta.taskcsv import parse_csv
 from rtoslab.rta.units import ZERO_DURATION, Duration, parse_duration, parse_number
 
@@ -31,8 +31,11 @@ Carrier = Literal["semaphore", "message", "notification"]
 """How a task releases another one: it gives a semaphore, sends a message to a queue, or notifies the task."""
 
 _TIMES: Final = ("period", "wcet", "deadline", "jitter", "offset", "masked")
-_TASK_KEYS: Final = ("name", "priority", "core", "section", "release", "gives", "gives_by", *_TIMES)
-_INTERRUPT_KEYS: Final = ("name", "period", "wcet", "deadline", "jitter", "core", "gives")
+_TASK_KEYS: Final = ("name", "priority", "core", "section", "release", "gives", "gives_by", "arrivals", *_TIMES)
+_INTERRUPT_KEYS: Final = ("name", "period", "wcet", "deadline", "jitter", "core", "gives", "arrivals")
+_ARRIVAL_KEYS: Final = ("count", "window")
+MAX_ARRIVAL_COUNT: Final = 1_000
+"""The largest count of an arrival curve's pair."""
 _MIGRATING: Final = ("any", "all", "global", "*")
 MAX_CORES: Final = 64
 _SECTION_KEYS: Final = ("resource", "length")
@@ -50,6 +53,14 @@ class SectionSpec:
 
     resource: str
     length: Duration
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivalLimit:
+    """The most arrivals in any window of a length, as the file states it."""
+
+    count: int
+    window: Duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +85,8 @@ class TaskSpec:
     gives: str = ""
     """The task that each job releases with its last action. Empty: none."""
     gives_by: Carrier = "semaphore"
+    arrivals: tuple[ArrivalLimit, ...] = ()
+    """The limits of its arrivals, instead of a period. `period` is then the shortest window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +103,8 @@ class InterruptSpec:
     core: int = 0
     gives: str = ""
     """The task waiting for the semaphore that the handler gives at its end. Empty: it gives none."""
+    arrivals: tuple[ArrivalLimit, ...] = ()
+    """The limits of its arrivals, instead of a period. `period` is then the shortest window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +155,10 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
             f"fixed priorities; "
             f'write policy = "{_POLICY}" or nothing, and a priority for each task.'
         )
-    task_rows = with_sender_periods(_list_of_tables(table, "task", source))
+    interrupt_rows = _list_of_tables(table, "interrupt", source)
+    task_rows = with_giver_periods(_list_of_tables(table, "task", source), interrupt_rows)
+    interrupts = tuple(_parse_interrupt(row, number, source) for number, row in enumerate(interrupt_rows, 1))
     tasks = tuple(_parse_task(row, number, source) for number, row in enumerate(task_rows, 1))
-    interrupts = tuple(
-        _parse_interrupt(row, number, source)
-        for number, row in enumerate(_list_of_tables(table, "interrupt", source), 1)
-    )
     if len(tasks) + len(interrupts) + sum(len(task.sections) for task in tasks) > ROWS:
         raise TaskSetError(f"{source} contains more than {ROWS:,} tasks, interrupts and sections; split it.")
     if not tasks:
@@ -157,6 +170,7 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
     _require_released_tasks(tasks, interrupts, source)
     require_senders(tasks, interrupts, source)
     _require_timers(tasks, source)
+    _require_curves(tasks, interrupts, source)
     return TaskSet(
         title=_parse_text(table, "title", title, source),
         tasks=tasks,
@@ -175,6 +189,13 @@ def _parse_chain(row: Mapping[str, Any], number_: int, tasks: tuple[TaskSpec, ..
     """Returns the chain of tasks of one `[[chain]]` table."""
     where = f"{source}, {_row_name(row, 'chain', number_)}"
     _require_known_keys(row, _CHAIN_KEYS, where)
+    named: list[object] = row["tasks"] if isinstance(row.get("tasks"), list) else []
+    curved = next((task.name for task in tasks if task.arrivals and task.name in named), None)
+    if curved is not None:
+        raise TaskSetError(
+            f"{where}: {curved} has arrivals without a period, so data may wait for it for any time; remove it from "
+            "the chain."
+        )
     return parse_chain(row, _parse_name(row, where), [task.name for task in tasks], where)
 
 
@@ -193,16 +214,30 @@ def _require_released_tasks(tasks: tuple[TaskSpec, ...], interrupts: tuple[Inter
             )
         if interrupt.gives in given:
             raise TaskSetError(f"{where}: {task.name} is released by another interrupt already; keep one of them.")
-        if (task.period, task.jitter, task.core) != (
+        if (task.period, task.jitter, task.core, task.arrivals) != (
             interrupt.period,
             interrupt.jitter,
             interrupt.core,
+            interrupt.arrivals,
         ) or task.offset is not None:
             raise TaskSetError(
                 f"{where}: {task.name}, which it releases, has an offset or another period, jitter or core; give "
                 "both the same values and no offset."
             )
         given.add(interrupt.gives)
+
+
+def _require_curves(tasks: tuple[TaskSpec, ...], interrupts: tuple[InterruptSpec, ...], source: str) -> None:
+    """Raises TaskSetError for limits of arrivals of a task that no interrupt releases."""
+    given = {item.gives for item in interrupts} | {item.gives for item in tasks}
+    for task in tasks:
+        if task.arrivals and task.release != "interrupt" and task.name not in given:
+            raise TaskSetError(
+                f"{source}, task {task.name} has arrivals, but the {task.release} releases it periodically; give it a "
+                'period, or write release = "interrupt".'
+            )
+        if task.arrivals and task.offset is not None:
+            raise TaskSetError(f"{source}, task {task.name} has arrivals and an offset; remove the offset.")
 
 
 def _require_timers(tasks: tuple[TaskSpec, ...], source: str) -> None:
@@ -236,7 +271,8 @@ def _parse_task(row: Mapping[str, Any], number_: int, source: str) -> TaskSpec:
     """Returns the task of one `[[task]]` table. Raises TaskSetError."""
     where = f"{source}, {_row_name(row, 'task', number_)}"
     _require_known_keys(row, _TASK_KEYS, where)
-    period, wcet, deadline = _parse_times(row, where)
+    arrivals = _parse_arrivals(row, where)
+    period, wcet, deadline = _parse_times(row, where, arrivals)
     times = {
         name: value
         for name in ("jitter", "offset", "masked")
@@ -254,6 +290,7 @@ def _parse_task(row: Mapping[str, Any], number_: int, source: str) -> TaskSpec:
         release=cast("Release", _parse_choice(row, "release", get_args(Release), "tick", where)),
         gives=_parse_text(row, "gives", "", where),
         gives_by=cast("Carrier", _parse_choice(row, "gives_by", get_args(Carrier), "semaphore", where)),
+        arrivals=arrivals,
         **times,
     )
 
@@ -262,10 +299,29 @@ def _parse_interrupt(row: Mapping[str, Any], number_: int, source: str) -> Inter
     """Returns the interrupt of one `[[interrupt]]` table. Raises TaskSetError."""
     where = f"{source}, {_row_name(row, 'interrupt', number_)}"
     _require_known_keys(row, _INTERRUPT_KEYS, where)
-    period, wcet, deadline = _parse_times(row, where)
+    arrivals = _parse_arrivals(row, where)
+    period, wcet, deadline = _parse_times(row, where, arrivals)
     jitter = parse_duration(row, "jitter", where) or ZERO_DURATION
     gives = _parse_text(row, "gives", "", where)
-    return InterruptSpec(_parse_name(row, where), period, wcet, deadline, jitter, _parse_core(row, where), gives)
+    core = _parse_core(row, where)
+    return InterruptSpec(_parse_name(row, where), period, wcet, deadline, jitter, core, gives, arrivals)
+
+
+def _parse_arrivals(row: Mapping[str, Any], where: str) -> tuple[ArrivalLimit, ...]:
+    """Returns the limits of arrivals of one table, the shortest window first. Raises TaskSetError."""
+    limits = []
+    for table in _list_of_tables(row, "arrivals", where):
+        _require_known_keys(table, _ARRIVAL_KEYS, f"{where}, arrivals")
+        window = parse_duration(table, "window", f"{where}, arrivals")
+        if window is None or not window.value or "count" not in table:
+            raise TaskSetError(f"{where}: arrivals need count and window_us, neither of them 0; add what is missing.")
+        count = _parse_whole(table, "count", f"{where}, arrivals", None)
+        if not 0 < count <= MAX_ARRIVAL_COUNT:
+            raise TaskSetError(f"{where}: a count of arrivals is {count}; it must be from 1 to {MAX_ARRIVAL_COUNT:,}.")
+        limits.append(ArrivalLimit(count, window))
+    if len({limit.window.in_cycles for limit in limits}) > 1:
+        raise TaskSetError(f"{where}: some windows of its arrivals are in cycles and some are not; use one of both.")
+    return tuple(sorted(limits, key=lambda limit: limit.window.value))
 
 
 def _parse_core(row: Mapping[str, Any], where: str) -> int:
@@ -291,9 +347,16 @@ def _parse_section(row: Mapping[str, Any], where: str) -> SectionSpec:
     return SectionSpec(_parse_text(row, "resource", "", where), length)
 
 
-def _parse_times(row: Mapping[str, Any], where: str) -> tuple[Duration, Duration, Duration]:
-    """Returns period, WCET and deadline of a task. The deadline is the period unless it is given."""
+def _parse_times(
+    row: Mapping[str, Any], where: str, arrivals: tuple[ArrivalLimit, ...] = ()
+) -> tuple[Duration, Duration, Duration]:
+    """Returns period, WCET and deadline of a task. The deadline is the period unless it is given.
+    With limits of arrivals, the period is their shortest window.
+    """
     period, wcet = parse_duration(row, "period", where), parse_duration(row, "wcet", where)
+    if arrivals and period is not None:
+        raise TaskSetError(f"{where} has a period and arrivals; keep one of them.")
+    period = arrivals[0].window if arrivals else period
     for name, times in (("period", period), ("wcet", wcet)):
         if times is None:
             raise TaskSetError(f"{where} has no {name}; add {name}_us.")
@@ -320,7 +383,7 @@ def _require_known_keys(row: Mapping[str, Any], known_keys: tuple[str, ...], whe
             raise TaskSetError(f"{where}: there is no key {quote_text(key)}; {hint}")
 
 
-_KEYS_WITH_UNIT: Final = (*_TIMES, "length")
+_KEYS_WITH_UNIT: Final = (*_TIMES, "length", "window")
 
 
 def _row_name(row: Mapping[str, Any], kind: str, number_: int) -> str:

@@ -87,14 +87,21 @@ def run_task_set(
         _require_stacks(firmware, image, events, ticks + lead, lines, origin or 0, cause)
         raise
     _require_room_for_messages(trace)
-    for at, line in enumerate(lines, 1):
-        taken = sum(handler.line == at for handler in trace.handlers)
-        if taken < sum(trace.origin + cycle < end - firmware.tick_cycles for cycle in line.raised):
+    _require_all_interrupts(trace, end - firmware.tick_cycles)
+    return trace
+
+
+def _require_all_interrupts(trace: TaskSetTrace, until: int) -> None:
+    """Raises CheckError if an interrupt was raised while the one before was pending. One handler then served both."""
+    for at, line in enumerate(trace.lines, 1):
+        raised = [trace.origin + cycle for cycle in line.raised]
+        entries = [handler.start - handler.entry_cycles for handler in trace.handlers if handler.line == at]
+        late = any(entry > next_ for entry, next_ in zip(entries, raised[1:], strict=False))
+        if late or len(entries) < sum(cycle < until for cycle in raised):
             raise CheckError(
                 "An interrupt was lost, because it was raised while the one before was still "
                 "pending; use a longer period."
             )
-    return trace
 
 
 def _require_room_for_messages(trace: TaskSetTrace) -> None:

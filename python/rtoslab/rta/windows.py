@@ -10,7 +10,7 @@ from typing import Final
 
 from rtoslab.rta.charges import NO_CHARGES
 from rtoslab.rta.demand import CompetingDemand, JobInstant, max_arrivals
-from rtoslab.rta.system import SystemTask
+from rtoslab.rta.system import SystemInterrupt, SystemTask
 
 MAX_STEPS: Final = 50_000
 """The most steps of all fixed points of one task. After them the search ends without a bound."""
@@ -65,7 +65,7 @@ def longest_response(
         if competing < 1:
             own = demand.blocking + (finished + 1) * task.wcet
             window = max(window, math.ceil(own / (1 - competing)))
-        arrival = first_arrival + finished * task.period
+        arrival = first_arrival + task.arrival_distance(finished)
         limit = None if response_limit is None else arrival + response_limit
         window, length, steps = shortest_window(demand, window, finished, steps, max_steps=max_steps, limit=limit)
         if window - arrival > worst:
@@ -77,14 +77,15 @@ def longest_response(
             # What its own job releases may run before the job's end: the busy period is longer than one call.
             whole = replace(demand, until=JobInstant.NEXT_JOB)
             end, _, steps = shortest_window(whole, window, finished, steps, max_steps=max_steps)
-        if end <= first_arrival + (finished + 1) * task.period - task.jitter:
+        if end <= first_arrival + task.arrival_distance(finished + 1) - task.jitter:
             return worst, parts
     raise NoBoundError
 
 
 def _jobs_until_repetition(demand: CompetingDemand) -> int | None:
     """Returns after how many jobs the response times repeat. None if that is unknown."""
-    if demand.charges != NO_CHARGES or demand.utilisation() > 1:
+    tasks: list[SystemTask | SystemInterrupt] = [demand.task, *demand.others, *demand.interrupts]
+    if any(item.curve for item in tasks) or demand.charges != NO_CHARGES or demand.utilisation() > 1:
         return None
     periods = [other.period for other in (demand.task, *demand.others)] + [
         interrupt.period for interrupt in demand.interrupts

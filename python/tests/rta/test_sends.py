@@ -207,7 +207,7 @@ def test_chain_behind_a_lost_notification_has_no_bound() -> None:
         result = compute_bounds(IntegerTaskSet(tasks))
         assert (result.find_bound("A").response is not None) is has_bound
         assert result.find_bound("C").response is not None
-    assert result.find_bound("A").reason == "D is before it in its chain of tasks, and a release of D may be lost"
+    assert result.find_bound("A").reason == "it answers D, and an arrival of D may be lost"
 
 
 def test_full_queue_is_reported() -> None:

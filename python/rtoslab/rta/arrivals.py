@@ -1,0 +1,51 @@
+"""Arrival curves: the most arrivals in a window of each length, and the least distance between arrivals.
+
+A curve is a list of (count, window) pairs: no window of this length contains more than this number of arrivals. The
+arrivals that come as early as all pairs let them decide everything: no others can be more in a window that begins with
+their first one. They are computed once for each curve."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from fractions import Fraction
+from functools import cache
+from typing import Final
+
+ArrivalCurve = tuple[tuple[int, int], ...]
+"""(count, window) pairs. Empty: the arrivals are periodic."""
+
+_COMPUTED: Final = 4_096
+"""The number of arrivals that are computed one by one. Further ones are bounded by repetitions of these."""
+
+
+@cache
+def densest_arrivals(curve: ArrivalCurve) -> tuple[int, ...]:
+    """Returns the earliest times of the first arrivals that a curve allows, from 0 on."""
+    times: list[int] = []
+    for number in range(_COMPUTED):
+        allowed = [times[number - count] + window for count, window in curve if count <= number]
+        times.append(max(times[-1] if times else 0, *allowed, 0))
+    return tuple(times)
+
+
+def curve_arrivals(curve: ArrivalCurve, window: int) -> int:
+    """Returns the largest number of arrivals in a window that includes its first instant but not its last one."""
+    if window <= 0:
+        return 0
+    times = densest_arrivals(curve)
+    if window <= times[-1]:
+        return bisect_left(times, window)
+    whole, rest = divmod(window, times[-1])
+    return whole * (len(times) - 1) + curve_arrivals(curve, rest)
+
+
+def curve_distance(curve: ArrivalCurve, number: int) -> int:
+    """Returns the least time from an arrival to the arrival so many later."""
+    times = densest_arrivals(curve)
+    whole, rest = divmod(number, len(times) - 1)
+    return whole * times[-1] + times[rest]
+
+
+def long_run_rate(curve: ArrivalCurve) -> tuple[int, int]:
+    """Returns the (count, window) pair that limits the arrivals in the long run."""
+    return min(curve, key=lambda pair: Fraction(pair[0], pair[1]))
