@@ -46,10 +46,10 @@ def test_task_that_still_uses_the_main_stack_is_not_filled() -> None:
         read=lambda address, count: words[address].to_bytes(count, "little"),
         write=lambda address, data: filled.append((address, data)),
     )
-    run._observe_task(BLOCK, TaskBlock(**FACTS, bytes="size"), members)
+    run._observe_task(BLOCK, TaskControlBlockMembers(**FACTS, bytes="size"), members)
     assert (run.stacks, filled) == ({}, [])
     words[BLOCK] = BASE
-    run._observe_task(BLOCK, TaskBlock(**FACTS, bytes="size"), members)
+    run._observe_task(BLOCK, TaskControlBlockMembers(**FACTS, bytes="size"), members)
     assert run.stacks == {BLOCK: _StackRange(f"task {BLOCK:#x}", BASE, BASE + 256)}
     assert [(address, len(data)) for address, data in filled] == [(BASE, 2)]
 
