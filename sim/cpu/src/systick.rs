@@ -72,7 +72,7 @@ impl SysTick {
 
     /// Returns the cycle of the next step from 1 to 0, or `u64::MAX`.
     #[inline(always)]
-    pub fn due(&self) -> u64 {
+    pub fn next_wrap_cycle(&self) -> u64 {
         self.due
     }
 
@@ -146,7 +146,7 @@ impl SysTick {
 
     /// Reads a SysTick register at an offset from 0xE000E010. Reading CSR clears COUNTFLAG. The caller has called
     /// [`Self::advance`].
-    pub fn read(&mut self, offset: u32) -> u32 {
+    pub fn read_register(&mut self, offset: u32) -> u32 {
         match offset {
             0x0 => {
                 let csr = u32::from(self.enable)
@@ -163,7 +163,7 @@ impl SysTick {
     }
 
     /// Writes a SysTick register at an offset from 0xE000E010. The caller has called [`Self::advance`].
-    pub fn write(&mut self, offset: u32, value: u32, now: u64) {
+    pub fn write_register(&mut self, offset: u32, value: u32, now: u64) {
         match offset {
             0x0 => {
                 self.enable = value & 1 != 0;

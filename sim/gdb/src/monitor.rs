@@ -23,7 +23,7 @@ pub fn answer_monitor(timeline: &mut Timeline, command: &str) -> String {
         "halt" => String::new(),
         "cycles" => answer_cycles(timeline),
         "history" => {
-            let (begin, now) = (timeline.begin(), timeline.board().cycle());
+            let (begin, now) = (timeline.begin(), timeline.board().current_cycle());
             format!("from cycle {begin} on; now {now}\n")
         }
         "warnings" => {
@@ -44,7 +44,7 @@ The board was reset and is stopped before its first instruction. gdb shows the o
 /// Resets the board.
 pub fn reset(timeline: &mut Timeline) {
     timeline.change_board(|board| {
-        board.reset();
+        board.reset_board();
         true
     });
 }
@@ -52,10 +52,10 @@ pub fn reset(timeline: &mut Timeline) {
 /// Returns the answer to `monitor cycles`.
 fn answer_cycles(timeline: &mut Timeline) -> String {
     let board = timeline.board();
-    let (cycle, clock_hz) = (board.cycle(), board.clock_hz());
+    let (cycle, clock_hz) = (board.current_cycle(), board.clock_hz());
     let mut text = format!("cycle {cycle}, {:.9} s at {clock_hz} Hz\n", cycle as f64 / clock_hz as f64);
-    for core in 0..board.cores() {
-        let stats = board.stats(core);
+    for core in 0..board.core_count() {
+        let stats = board.core_stats(core);
         let waits = stats.bus_wait_cycles + stats.flash_wait_cycles;
         let (instructions, asleep) = (stats.instructions, stats.sleep_cycles);
         writeln!(text, "core {core}: {instructions} instructions, {asleep} cycles asleep, {waits} waiting for memory")

@@ -80,7 +80,7 @@ pub struct Layout {
 impl Layout {
     /// Returns the registers of a board's cores, which are alike.
     pub fn of(board: &dyn Board) -> Layout {
-        let known: Vec<String> = board.registers(0).into_iter().map(|(name, _)| name).collect();
+        let known: Vec<String> = board.core_registers(0).into_iter().map(|(name, _)| name).collect();
         let has = |name: &str| known.iter().any(|register| register == name);
         let mut names: Vec<String> = GENERAL.iter().map(|name| (*name).to_owned()).collect();
         let mut xml = String::from(
@@ -122,8 +122,8 @@ impl Layout {
     }
 
     /// Returns a core's registers.
-    pub fn read(&self, board: &dyn Board, core: usize) -> RegisterValues {
-        self.words(&board.registers(core))
+    pub fn read_registers(&self, board: &dyn Board, core: usize) -> RegisterValues {
+        self.words(&board.core_registers(core))
     }
 
     /// Returns a core's registers, given by name, in gdb's order. Others are unknown.
@@ -134,7 +134,7 @@ impl Layout {
 
     /// Returns the registers in which `wanted` differs from the core's, with the new values.
     pub fn changes<'w>(&'w self, board: &dyn Board, core: usize, wanted: &'w RegisterValues) -> Vec<(&'w str, u32)> {
-        let held = self.read(board, core);
+        let held = self.read_registers(board, core);
         let pairs = self.names.iter().zip(held.0).zip(&wanted.0);
         pairs
             .filter(|((_, before), after)| before != *after)

@@ -86,7 +86,7 @@ impl<'h> DebugTarget<'h> {
     /// in focus. `None` if there is no such thread.
     fn focus_on(&mut self, tid: Tid) -> Option<usize> {
         let core = tid.get() - 1;
-        if core < self.timeline.board().cores() {
+        if core < self.timeline.board().core_count() {
             self.focus = core;
             return Some(core);
         }
@@ -97,7 +97,7 @@ impl<'h> DebugTarget<'h> {
     fn tasks(&mut self) -> &[Task] {
         let (timeline, host) = (&mut self.timeline, self.host);
         self.tasks.get_or_insert_with(|| {
-            let now = timeline.board().snapshot();
+            let now = timeline.board().take_snapshot();
             host.borrow_mut().tasks(&now)
         })
     }
@@ -241,7 +241,7 @@ impl MultiThreadBase for DebugTarget<'_> {
             return Ok(());
         }
         let core = self.focus_on(tid).ok_or(TargetError::NonFatal)?;
-        *registers = self.layout.read(self.timeline.board(), core);
+        *registers = self.layout.read_registers(self.timeline.board(), core);
         Ok(())
     }
 
@@ -289,7 +289,7 @@ impl MultiThreadBase for DebugTarget<'_> {
     /// Writes to RAM, or programs flash. Fails elsewhere.
     fn write_addrs(&mut self, start: u32, data: &[u8], tid: Tid) -> TargetResult<(), Self> {
         self.focus_on(tid).ok_or(TargetError::NonFatal)?;
-        let written = self.change_board(|board| board.write_memory(start, data) || board.program(start, data));
+        let written = self.change_board(|board| board.write_memory(start, data) || board.program_flash(start, data));
         if written { Ok(()) } else { Err(TargetError::NonFatal) }
     }
 
@@ -297,7 +297,7 @@ impl MultiThreadBase for DebugTarget<'_> {
     /// takes the first one.
     fn list_active_threads(&mut self, thread_is_active: &mut dyn FnMut(Tid)) -> Result<(), &'static str> {
         let focus = self.focus;
-        let others = (0..self.timeline.board().cores()).filter(|core| *core != focus);
+        let others = (0..self.timeline.board().core_count()).filter(|core| *core != focus);
         std::iter::once(focus).chain(others).for_each(|core| thread_is_active(tid_of(core)));
         self.tasks().iter().filter(|task| task.core.is_none()).filter_map(task_tid).for_each(thread_is_active);
         Ok(())

@@ -120,7 +120,7 @@ impl<'b> Timeline<'b> {
     /// Creates a timeline that begins in the board's present state. `print` gets what the firmware writes to its
     /// consoles, once.
     pub fn new(board: &'b mut dyn Board, print: impl FnMut(&str, &[u8]) + 'b) -> Timeline<'b> {
-        let begin = board.cycle();
+        let begin = board.current_cycle();
         let mut timeline = Timeline {
             board,
             marks: Vec::new(),
@@ -156,7 +156,7 @@ impl<'b> Timeline<'b> {
 
     /// Makes runs stop where `address` is about to execute. Returns false if no code can be there.
     pub fn add_breakpoint(&mut self, address: u32) -> bool {
-        let can = self.board.executable(address & !1);
+        let can = self.board.is_executable(address & !1);
         if can {
             *self.breakpoints.entry(address & !1).or_default() += 1;
         }
@@ -207,16 +207,16 @@ impl<'b> Timeline<'b> {
 
     /// Returns bytes of registers, without the side effects of reading them. `None` if one cannot be read.
     fn registers(&mut self, core: usize, address: u32, bytes: usize) -> Option<Vec<u8>> {
-        let now = self.board.snapshot();
+        let now = self.board.take_snapshot();
         let content = read_registers(self.board, core, address, bytes);
-        assert!(self.board.restore(&now), "a snapshot is of the board it was taken of");
+        assert!(self.board.restore_snapshot(&now), "a snapshot is of the board it was taken of");
         content
     }
 
     /// Runs the board for at most `cycles`, up to the next stop.
     pub fn run(&mut self, cycles: u64) -> Halt {
         self.set_breakpoints();
-        let halt = self.advance(self.board.cycle().saturating_add(cycles));
+        let halt = self.advance(self.board.current_cycle().saturating_add(cycles));
         self.remove_breakpoints();
         halt
     }
@@ -224,15 +224,15 @@ impl<'b> Timeline<'b> {
     /// Executes one instruction of a core (two where the M7 issues two together), or takes it into a handler. The other
     /// core continues meanwhile. Breakpoints elsewhere stop it, the one that the core is at does not.
     pub fn step(&mut self, core: usize) -> Halt {
-        let (before, from) = (self.instruction_count(core), self.board.position(core).pc);
-        let start = self.board.cycle();
+        let (before, from) = (self.instruction_count(core), self.board.core_position(core).pc);
+        let start = self.board.current_cycle();
         self.set_breakpoints();
         let halt = loop {
-            let position = self.board.position(core);
-            let now = self.board.cycle();
+            let position = self.board.core_position(core);
+            let now = self.board.current_cycle();
             let end = if position.asleep { now + 1 } else { position.t.max(now) + 1 };
             let halt = self.advance(end);
-            let moved = self.instruction_count(core) != before || self.board.position(core).pc != from;
+            let moved = self.instruction_count(core) != before || self.board.core_position(core).pc != from;
             match halt {
                 Halt::Break { core: other } if other == core && !moved => {}
                 Halt::Done if !moved && now - start < MOST_SLEEP_CYCLES => {}
@@ -268,33 +268,33 @@ impl<'b> Timeline<'b> {
 
     /// Returns the progress of the run: its cycle and executed instructions.
     fn progress(&self) -> Progress {
-        let instructions = (0..self.board.cores()).map(|core| self.instruction_count(core)).sum();
-        Progress { cycle: self.board.cycle(), instructions }
+        let instructions = (0..self.board.core_count()).map(|core| self.instruction_count(core)).sum();
+        Progress { cycle: self.board.current_cycle(), instructions }
     }
 
     /// Returns the number of instructions that a core has executed.
     fn instruction_count(&self, core: usize) -> u64 {
-        self.board.stats(core).instructions
+        self.board.core_stats(core).instructions
     }
 
     /// Returns a mark of the present state.
     fn mark(&self) -> Mark {
-        let executed = (0..self.board.cores()).map(|core| self.instruction_count(core)).collect();
-        Mark { snapshot: self.board.snapshot(), progress: self.progress(), executed }
+        let executed = (0..self.board.core_count()).map(|core| self.instruction_count(core)).collect();
+        Mark { snapshot: self.board.take_snapshot(), progress: self.progress(), executed }
     }
 
     /// Drops the history, which begins again in the present state.
     fn begin_again(&mut self) {
         self.marks = vec![self.mark()];
         self.distance = FIRST_DISTANCE_CYCLES;
-        self.told = self.board.cycle();
+        self.told = self.board.current_cycle();
     }
 
     /// Places breakpoints and watches on the board. They are there only while it runs, so that the past is executed
     /// again without them.
     fn set_breakpoints(&mut self) {
         for address in self.breakpoints.keys() {
-            self.board.until(*address);
+            self.board.stop_before(*address);
         }
         for word in &self.words {
             self.board.watch_write(*word, 0, true);
@@ -308,7 +308,7 @@ impl<'b> Timeline<'b> {
     fn remove_breakpoints(&mut self) {
         for address in self.breakpoints.keys() {
             self.board.probes().end_until(*address);
-            self.board.refresh(*address);
+            self.board.decode_again(*address);
         }
         for word in &self.words {
             self.board.probes().end_watch(*word);
@@ -323,12 +323,12 @@ impl<'b> Timeline<'b> {
     /// firmware's output on.
     fn advance(&mut self, end: u64) -> Halt {
         loop {
-            let now = self.board.cycle();
+            let now = self.board.current_cycle();
             let next = self.marks.last().map_or(now, |mark| mark.progress.cycle) + self.distance;
             let slice = end.min(if next > now { next } else { end });
             // Text of cycles that were passed on before is dropped, so a slice is on one side of that border.
             let slice = if now < self.told { slice.min(self.told) } else { slice };
-            let stop = self.board.run(slice.saturating_sub(now));
+            let stop = self.board.run_cycles(slice.saturating_sub(now));
             self.pass_text(now);
             match stop.reason {
                 StopReason::Cycles => {}
@@ -336,10 +336,10 @@ impl<'b> Timeline<'b> {
                 StopReason::Watch => return self.watch_halt(stop.core, stop.address),
                 reason => return Halt::Ended { core: stop.core, detail: reason.name() },
             }
-            if self.board.cycle() >= next {
+            if self.board.current_cycle() >= next {
                 self.store();
             }
-            if self.board.cycle() >= end {
+            if self.board.current_cycle() >= end {
                 return Halt::Done;
             }
         }
@@ -357,7 +357,7 @@ impl<'b> Timeline<'b> {
 
     /// Passes the firmware's output on, unless it was passed on before `since`.
     fn pass_text(&mut self, since: u64) {
-        for port in 0..self.board.ports() {
+        for port in 0..self.board.console_count() {
             let text = self.board.take_uart(port);
             if since >= self.told && !text.is_empty() {
                 (self.print)("", &text);
@@ -368,7 +368,7 @@ impl<'b> Timeline<'b> {
                 (self.print)(&channel.name(), &text);
             }
         }
-        self.told = self.told.max(self.board.cycle());
+        self.told = self.told.max(self.board.current_cycle());
     }
 
     /// Stores a mark of the present state. Every second one is dropped if there are too many.
@@ -387,7 +387,7 @@ impl<'b> Timeline<'b> {
 
     /// Restores the board to a mark.
     fn restore_mark(&mut self, mark: usize) {
-        assert!(self.board.restore(&self.marks[mark].snapshot), "a snapshot is of the board it was taken of");
+        assert!(self.board.restore_snapshot(&self.marks[mark].snapshot), "a snapshot is of the board it was taken of");
     }
 
     /// Returns the last stop before `until` in the run from a mark.
@@ -397,7 +397,7 @@ impl<'b> Timeline<'b> {
         self.set_breakpoints();
         while self.progress() < until {
             // Within the cycle of `until` there may be stops on both sides of it.
-            let stop = self.board.run((until.cycle - self.board.cycle()).max(1));
+            let stop = self.board.run_cycles((until.cycle - self.board.current_cycle()).max(1));
             self.drop_text();
             if stop.reason.is_requested() && self.progress() < until {
                 last = Some(Hit { executed: self.instruction_count(stop.core), stop });
@@ -411,7 +411,7 @@ impl<'b> Timeline<'b> {
 
     /// Drops the firmware's output, which was passed on before.
     fn drop_text(&mut self) {
-        for port in 0..self.board.ports() {
+        for port in 0..self.board.console_count() {
             self.board.take_uart(port);
         }
         self.board.debugger().take();
@@ -442,8 +442,8 @@ impl<'b> Timeline<'b> {
     /// Executes the past again to the beginning of a cycle. A stop that is reported on the way was reported before, and
     /// is ignored.
     fn replay(&mut self, cycle: u64) {
-        while self.board.cycle() < cycle {
-            let stop = self.board.run(cycle - self.board.cycle());
+        while self.board.current_cycle() < cycle {
+            let stop = self.board.run_cycles(cycle - self.board.current_cycle());
             if !stop.reason.is_requested() {
                 break;
             }
@@ -457,23 +457,23 @@ impl<'b> Timeline<'b> {
         let Some(mark) = self.marks.iter().rposition(|mark| mark.executed[core] < count) else {
             return false;
         };
-        let furthest = self.told.max(self.board.cycle()) + 1;
+        let furthest = self.told.max(self.board.current_cycle()) + 1;
         let mut high = self.marks.get(mark + 1).map_or(furthest, |next| next.progress.cycle);
         let mut low = self.marks[mark].progress.cycle;
         self.restore_mark(mark);
-        let mut snapshot = self.board.snapshot();
+        let mut snapshot = self.board.take_snapshot();
         while low + 1 < high {
             let middle = low + (high - low) / 2;
             self.replay(middle);
             if self.instruction_count(core) < count {
                 low = middle;
-                snapshot = self.board.snapshot();
+                snapshot = self.board.take_snapshot();
             } else {
                 high = middle;
-                self.board.restore(&snapshot);
+                self.board.restore_snapshot(&snapshot);
             }
         }
-        self.board.restore(&snapshot);
+        self.board.restore_snapshot(&snapshot);
         true
     }
 }

@@ -40,13 +40,13 @@ impl Injections {
 
     /// Returns the cycle of the next stimulus.
     #[inline]
-    pub fn due(&self) -> u64 {
+    pub fn next_stimulus_cycle(&self) -> u64 {
         self.queue.front().map_or(NEVER, |&(cycle, _)| cycle)
     }
 
     /// Removes the next stimulus, if it is due at cycle `at`.
     pub fn take(&mut self, at: u64) -> Option<Stimulus> {
-        if self.due() > at {
+        if self.next_stimulus_cycle() > at {
             return None;
         }
         self.queue.pop_front().map(|(_, stimulus)| stimulus)
@@ -64,9 +64,9 @@ mod tests {
         for (cycle, number) in [(30, 1), (10, 2), (30, 3), (20, 4)] {
             injections.add(cycle, pin(number));
         }
-        assert_eq!((injections.due(), injections.take(9)), (10, None));
+        assert_eq!((injections.next_stimulus_cycle(), injections.take(9)), (10, None));
         let taken: Vec<_> = std::iter::from_fn(|| injections.take(30)).collect();
         assert_eq!(taken, [2, 4, 1, 3].map(pin));
-        assert_eq!(injections.due(), NEVER);
+        assert_eq!(injections.next_stimulus_cycle(), NEVER);
     }
 }

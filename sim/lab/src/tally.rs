@@ -73,7 +73,7 @@ impl Sections {
     }
 
     /// Updates the statistics after a write of the word that counts nested critical sections.
-    fn write(&mut self, cycle: u64, depth: u32) {
+    fn write_depth(&mut self, cycle: u64, depth: u32) {
         match (self.depth, depth) {
             (0, 1..) => self.since = cycle,
             (1.., 0) => {
@@ -152,7 +152,7 @@ impl Tally {
             }
         } else if kind == Kind::Write as u8 {
             if let Some(Some(sections)) = self.sections.get_mut(usize::from(id.wrapping_sub(nesting))) {
-                sections.write(record.cycle.get(), value);
+                sections.write_depth(record.cycle.get(), value);
             }
             let core = usize::from(id.wrapping_sub(current));
             if let Some(Some(running)) = self.running.get_mut(core)

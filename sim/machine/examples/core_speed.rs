@@ -22,8 +22,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// Runs an image on a bare core until the address `until`, and prints how many instructions per second the host
 /// simulated.
 fn measure<P: Pipeline + Default>(mut flat: Flat<P>, image: &[u8], until: u32) {
-    flat.write(BASE, image);
-    flat.until(until);
+    flat.write_bytes(BASE, image);
+    flat.stop_before(until);
     let mut state = [0; STATE_WORDS];
     state[15] = BASE;
     flat.set_state(&state);

@@ -15,19 +15,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let cores = args.get(4).map_or(Ok(1), |text| text.parse())?;
     let mut machine = board(chip, &Options { cores, ..Options::default() })?;
     for (key, value) in args.iter().filter_map(|arg| arg.split_once('=')) {
-        machine.set(key, value.parse()?)?;
+        machine.set_timing_rule(key, value.parse()?)?;
     }
     let data = std::fs::read(name)?;
     let image = Image::parse(&data, name)?;
-    machine.load(&data, name)?;
-    machine.until(image.symbol(until).ok_or("no such symbol")?);
-    machine.profile(args.iter().any(|arg| arg == "profile"));
+    machine.load_image(&data, name)?;
+    machine.stop_before(image.symbol(until).ok_or("no such symbol")?);
+    machine.set_profiling(args.iter().any(|arg| arg == "profile"));
     let start = Instant::now();
-    let stop = machine.run(100_000_000_000);
+    let stop = machine.run_cycles(100_000_000_000);
     let seconds = start.elapsed().as_secs_f64();
     println!("{stop:?}");
     for core in 0..cores {
-        let stats = machine.stats(core);
+        let stats = machine.core_stats(core);
         println!(
             "core {core}: {} instructions, {:.1} MIPS, {} cycles, {} bus wait, {} flash wait",
             stats.instructions,

@@ -91,56 +91,56 @@ pub type ProfileRow = (u32, u64, u64, u64);
 
 /// A virtual board: what every machine can do, for instruments, debuggers and Python.
 ///
-/// The first methods are what a machine gives to its instruments, those behind [`Board::until`] what follows from that.
+/// The first methods are what a machine gives to its instruments, those behind [`Board::stop_before`] what follows from that.
 pub trait Board {
     /// Returns the number of cores in the chip.
-    fn cores(&self) -> usize;
+    fn core_count(&self) -> usize;
     /// Returns the number of serial ports with a console ([`Board::take_uart`]).
-    fn ports(&self) -> usize;
+    fn console_count(&self) -> usize;
     /// Overrides the value of a timing rule by its name. Errors: unknown name, value out of range.
-    fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError>;
+    fn set_timing_rule(&mut self, key: &str, value: u64) -> Result<(), SettingError>;
     /// Returns every setting: name, rule, value in force.
-    fn settings(&self) -> Vec<(String, Setting, u64)>;
+    fn timing_rules(&self) -> Vec<(String, Setting, u64)>;
     /// Loads an image into the board's memories and resets the board. `name` is for messages.
-    fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError>;
+    fn load_image(&mut self, data: &[u8], name: &str) -> Result<(), ImageError>;
     /// Returns the functions and objects of the image, by address.
-    fn symbols(&self) -> &[Symbol];
+    fn image_symbols(&self) -> &[Symbol];
     /// Runs the board for at most `cycles` more cycles.
-    fn run(&mut self, cycles: u64) -> Stop {
-        self.run_to(RunEnd { cycle: self.cycle().saturating_add(cycles), ns: None })
+    fn run_cycles(&mut self, cycles: u64) -> Stop {
+        self.run_to(RunEnd { cycle: self.current_cycle().saturating_add(cycles), ns: None })
     }
     /// Runs the board up to a cycle or a time, whichever comes first.
     fn run_to(&mut self, end: RunEnd) -> Stop;
     /// Returns the time since power-on, by the board's cycles.
     fn elapsed_time(&self) -> &ElapsedTime;
     /// Returns the current cycle.
-    fn cycle(&self) -> u64;
+    fn current_cycle(&self) -> u64;
     /// Returns the core clock in Hz.
     fn clock_hz(&self) -> u64;
     /// Returns the probes (watched addresses) on code and memory. A new one on code takes effect with
-    /// [`Board::refresh`], one on a word with [`Board::mark_watch`].
+    /// [`Board::decode_again`], one on a word with [`Board::mark_watch`].
     fn probes(&mut self) -> &mut Probes;
     /// Decodes the instruction at an address again, after probes on it changed.
-    fn refresh(&mut self, address: u32);
+    fn decode_again(&mut self, address: u32);
     /// Makes the board report writes to a word or register from now on. Returns false if it cannot be watched.
     fn mark_watch(&mut self, address: u32) -> bool;
     /// Returns the console of a serial port.
-    fn console(&mut self, port: usize) -> &mut Console;
+    fn port_console(&mut self, port: usize) -> &mut Console;
     /// Returns the observer, which attributes every cycle to code and cause. `None` while nothing observes.
-    fn observer(&mut self) -> Option<&mut Observer>;
+    fn cycle_observer(&mut self) -> Option<&mut Observer>;
     /// Switches the per-instruction profile on (from zero) or off.
-    fn profile(&mut self, on: bool);
+    fn set_profiling(&mut self, on: bool);
     /// Removes a core's profile and returns it: a row for each executed instruction.
     fn take_profile(&mut self, core: usize) -> Vec<ProfileRow>;
     /// Starts the observation of every cycle and instruction, or ends it with `None`. It costs host time only, and ends
     /// when a snapshot is restored.
-    fn observe(&mut self, wanted: Option<ObservationRequest>);
+    fn set_observation(&mut self, wanted: Option<ObservationRequest>);
     /// Returns the observations since the last call. `None` while nothing observes.
-    fn observed(&mut self) -> Option<ObservationReport>;
+    fn take_observations(&mut self) -> Option<ObservationReport>;
     /// Types text into a console at line speed.
     fn type_uart(&mut self, port: usize, text: &[u8]);
     /// Returns the statistics of a core since the start or the last [`Board::reset_stats`].
-    fn stats(&self, core: usize) -> Stats;
+    fn core_stats(&self, core: usize) -> Stats;
     /// Returns how often cached timing was used, and what native code did.
     fn timing_counts(&self) -> Counts;
     /// Sets after how many executions traces are JIT-compiled. 0: never.
@@ -159,21 +159,21 @@ pub trait Board {
     /// Writes to the board's RAM. Returns false outside of RAM.
     fn write_memory(&mut self, address: u32, data: &[u8]) -> bool;
     /// Writes to the flash as a debugger does that erases and programs it. Returns false outside of flash.
-    fn program(&mut self, address: u32, data: &[u8]) -> bool;
+    fn program_flash(&mut self, address: u32, data: &[u8]) -> bool;
     /// Resets the board as a debugger does, by SYSRESETREQ. Memories keep their content.
-    fn reset(&mut self);
+    fn reset_board(&mut self);
     /// Returns whether code can execute at this address.
-    fn executable(&mut self, address: u32) -> bool;
+    fn is_executable(&mut self, address: u32) -> bool;
     /// Returns the board's present state.
-    fn snapshot(&self) -> Snapshot;
+    fn take_snapshot(&self) -> Snapshot;
     /// Restores the board's state in a snapshot. Returns false if the snapshot is of another kind of board.
-    fn restore(&mut self, snapshot: &Snapshot) -> bool;
+    fn restore_snapshot(&mut self, snapshot: &Snapshot) -> bool;
     /// Places the probes of a snapshot on this board, which has none.
     fn adopt_probes(&mut self, snapshot: &Snapshot);
     /// Schedules a stimulus from outside for a cycle. The error is one sentence.
-    fn inject(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String>;
+    fn schedule_stimulus(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String>;
     /// Attaches a device to a bus, a serial port or the pins. The error is one sentence.
-    fn attach(&mut self, connection: Connection, device: Attached) -> Result<(), String>;
+    fn attach_device(&mut self, connection: Connection, device: Attached) -> Result<(), String>;
     /// Sets the voltage at a pin that an ADC converts. The error is one sentence.
     fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String>;
     /// Returns the debugger that is attached to the board, which serves semihosting calls and collects their output.
@@ -183,35 +183,35 @@ pub trait Board {
         false
     }
     /// Returns the position of a core.
-    fn position(&self, core: usize) -> Position;
+    fn core_position(&self, core: usize) -> Position;
     /// Returns the registers of a core, by name.
-    fn registers(&self, core: usize) -> Vec<(String, u32)>;
+    fn core_registers(&self, core: usize) -> Vec<(String, u32)>;
     /// Sets a register of a core by name. Returns false if there is no such register, or if the value is impossible.
     fn set_register(&mut self, core: usize, name: &str, value: u32) -> bool;
 
     /// Stops the run when this address is about to execute.
-    fn until(&mut self, address: u32) {
+    fn stop_before(&mut self, address: u32) {
         self.probes().until(address & !1);
-        self.refresh(address & !1);
+        self.decode_again(address & !1);
     }
 
     /// Records an event with this `id` whenever the address is about to execute.
     fn watch_exec(&mut self, address: u32, id: u16) {
         self.probes().watch_exec(address & !1, id);
-        self.refresh(address & !1);
+        self.decode_again(address & !1);
     }
 
     /// Records an event with this `id` whenever a function is called: who calls it, its first argument and the second,
     /// or the `third`.
     fn watch_call(&mut self, address: u32, id: u16, third: bool) {
         self.probes().watch_call(address & !1, id, third);
-        self.refresh(address & !1);
+        self.decode_again(address & !1);
     }
 
     /// Records an event with this `id` whenever a watched call returns to the address.
     fn watch_return(&mut self, address: u32, id: u16) {
         self.probes().watch_return(address & !1, id);
-        self.refresh(address & !1);
+        self.decode_again(address & !1);
     }
 
     /// Records an event with this `id` whenever a word is written, and stops the run then if `stop`. Returns false if
@@ -235,15 +235,15 @@ pub trait Board {
 
     /// Measures the cycles between executions of two addresses from now on. Returns the index for
     /// [`Board::between_result`].
-    fn between(&mut self, start: u32, end: u32) -> usize {
+    fn measure_between(&mut self, start: u32, end: u32) -> usize {
         let (start, end) = (start & !1, end & !1);
         let index = self.probes().add_interval(start, end);
-        self.refresh(start);
-        self.refresh(end);
+        self.decode_again(start);
+        self.decode_again(end);
         index
     }
 
-    /// Returns the statistics of the interval with this index ([`Board::between`]).
+    /// Returns the statistics of the interval with this index ([`Board::measure_between`]).
     fn between_result(&mut self, index: usize) -> Option<IntervalStats> {
         self.probes().interval(index).cloned()
     }
@@ -262,7 +262,7 @@ pub trait Board {
     /// Removes the recorded events and returns them.
     fn take_events(&mut self) -> Vec<Event> {
         let mut events = self.probes().take_events();
-        events.extend(self.observer().into_iter().flat_map(Observer::take_events));
+        events.extend(self.cycle_observer().into_iter().flat_map(Observer::take_events));
         events
     }
 
@@ -272,24 +272,24 @@ pub trait Board {
     }
 
     /// Returns the local time of a core: the cycle in which its next instruction can begin. It may be later than
-    /// [`Board::cycle`].
+    /// [`Board::current_cycle`].
     fn core_cycle(&self, core: usize) -> u64 {
-        self.position(core).t
+        self.core_position(core).t
     }
 
     /// Removes what a console has received and returns it.
     fn take_uart(&mut self, port: usize) -> Vec<u8> {
-        self.console(port).take()
+        self.port_console(port).take()
     }
 
     /// Adds a line to a console's script, which is typed when `prompt` has appeared.
     fn script_uart(&mut self, port: usize, prompt: &[u8], text: &[u8]) {
-        self.console(port).add_step(prompt, text);
+        self.port_console(port).add_step(prompt, text);
     }
 
     /// Returns the number of scripted lines that were not typed yet.
     fn steps_left(&mut self, port: usize) -> usize {
-        self.console(port).steps_left()
+        self.port_console(port).steps_left()
     }
 
     /// Returns the statistics of hardware spinlocks, by lock and core. Empty without any.
@@ -318,23 +318,23 @@ pub fn read_registers(copy: &mut dyn Board, core: usize, address: u32, bytes: us
 macro_rules! as_the_machine {
     () => {
         /// Overrides the value of a timing rule by its name. Errors: unknown name, value out of range.
-        fn set(&mut self, key: &str, value: u64) -> Result<(), $crate::setting::SettingError> {
-            self.set(key, value)
+        fn set_timing_rule(&mut self, key: &str, value: u64) -> Result<(), $crate::setting::SettingError> {
+            self.set_timing_rule(key, value)
         }
 
         /// Returns every setting: name, rule, value in force.
-        fn settings(&self) -> Vec<(String, rtoslab_timing::Setting, u64)> {
-            self.settings()
+        fn timing_rules(&self) -> Vec<(String, rtoslab_timing::Setting, u64)> {
+            self.timing_rules()
         }
 
         /// Loads an image into the board's memories and resets the board. `name` is for messages.
-        fn load(&mut self, data: &[u8], name: &str) -> Result<(), $crate::image::ImageError> {
-            self.load(data, name)
+        fn load_image(&mut self, data: &[u8], name: &str) -> Result<(), $crate::image::ImageError> {
+            self.load_image(data, name)
         }
 
         /// Returns the functions and objects of the image, by address.
-        fn symbols(&self) -> &[$crate::image::Symbol] {
-            self.symbols()
+        fn image_symbols(&self) -> &[$crate::image::Symbol] {
+            self.image_symbols()
         }
 
         /// Runs the board up to a cycle or a time, whichever comes first.
@@ -348,8 +348,8 @@ macro_rules! as_the_machine {
         }
 
         /// Returns the current cycle.
-        fn cycle(&self) -> u64 {
-            self.cycle()
+        fn current_cycle(&self) -> u64 {
+            self.current_cycle()
         }
 
         /// Returns the core clock in Hz.
@@ -358,8 +358,8 @@ macro_rules! as_the_machine {
         }
 
         /// Switches the per-instruction profile on (from zero) or off.
-        fn profile(&mut self, on: bool) {
-            self.profile(on);
+        fn set_profiling(&mut self, on: bool) {
+            self.set_profiling(on);
         }
 
         /// Sets the statistics of all cores to zero.
@@ -368,13 +368,13 @@ macro_rules! as_the_machine {
         }
 
         /// Returns the board's present state.
-        fn snapshot(&self) -> $crate::snapshot::Snapshot {
-            self.snapshot()
+        fn take_snapshot(&self) -> $crate::snapshot::Snapshot {
+            self.take_snapshot()
         }
 
         /// Restores the board's state in a snapshot. Returns false if the snapshot is of another kind of board.
-        fn restore(&mut self, snapshot: &$crate::snapshot::Snapshot) -> bool {
-            self.restore(snapshot)
+        fn restore_snapshot(&mut self, snapshot: &$crate::snapshot::Snapshot) -> bool {
+            self.restore_snapshot(snapshot)
         }
 
         /// Places the probes of a snapshot on this board, which has none.
@@ -383,23 +383,23 @@ macro_rules! as_the_machine {
         }
 
         /// Schedules a stimulus from outside for a cycle. The error is one sentence.
-        fn inject(&mut self, cycle: u64, stimulus: rtoslab_lab::Stimulus) -> Result<(), String> {
-            self.inject(cycle, stimulus)
+        fn schedule_stimulus(&mut self, cycle: u64, stimulus: rtoslab_lab::Stimulus) -> Result<(), String> {
+            self.schedule_stimulus(cycle, stimulus)
         }
 
         /// Returns the observer, which attributes every cycle to code and cause. `None` while nothing observes.
-        fn observer(&mut self) -> Option<&mut rtoslab_lab::Observer> {
+        fn cycle_observer(&mut self) -> Option<&mut rtoslab_lab::Observer> {
             self.observer.as_deref_mut()
         }
 
         /// Starts the observation of every cycle and instruction, or ends it with `None`. It costs host time only, and
         /// ends when a snapshot is restored.
-        fn observe(&mut self, wanted: Option<$crate::observe::ObservationRequest>) {
+        fn set_observation(&mut self, wanted: Option<$crate::observe::ObservationRequest>) {
             $crate::observe::ObservedMachine::start_observing(self, wanted);
         }
 
         /// Returns the observations since the last call. `None` while nothing observes.
-        fn observed(&mut self) -> Option<$crate::observe::ObservationReport> {
+        fn take_observations(&mut self) -> Option<$crate::observe::ObservationReport> {
             $crate::observe::ObservedMachine::take_observed(self)
         }
     };

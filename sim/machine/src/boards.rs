@@ -12,7 +12,7 @@ use crate::{rp2040, stm32};
 pub fn board_from(chip: &str, options: &Options, snapshot: &Snapshot) -> Result<Box<dyn Board>, SettingError> {
     let mut board = board(chip, options)?;
     board.adopt_probes(snapshot);
-    if !board.restore(snapshot) {
+    if !board.restore_snapshot(snapshot) {
         return Err(SettingError(format!("the snapshot is not from a board with the chip {chip}")));
     }
     Ok(board)

@@ -137,7 +137,7 @@ impl<P: Pipeline + Default> Flat<P> {
         flat.core.phase = Phase::Run;
         flat.core.scb.cpacr = 0xf << 20;
         flat.core.fpca = true;
-        flat.until(BASE);
+        flat.stop_before(BASE);
         flat
     }
 
@@ -152,7 +152,7 @@ impl<P: Pipeline + Default> Flat<P> {
     }
 
     /// Makes runs stop before this address.
-    pub fn until(&mut self, address: u32) {
+    pub fn stop_before(&mut self, address: u32) {
         let old = (self.memory.until - BASE) as usize / 2;
         self.memory.ops[old] = Op::default();
         self.memory.ops[(address - BASE) as usize / 2] = Op::ATTEND;
@@ -160,7 +160,7 @@ impl<P: Pipeline + Default> Flat<P> {
     }
 
     /// Copies bytes into the RAM. Returns false if they do not fit.
-    pub fn write(&mut self, address: u32, data: &[u8]) -> bool {
+    pub fn write_bytes(&mut self, address: u32, data: &[u8]) -> bool {
         let Ok(bytes) = u32::try_from(data.len()) else { return false };
         if bytes == 0 || bytes > BYTES {
             return bytes == 0;
@@ -172,7 +172,7 @@ impl<P: Pipeline + Default> Flat<P> {
     }
 
     /// Returns bytes of the RAM. `None` if they are not inside.
-    pub fn read(&self, address: u32, bytes: usize) -> Option<&[u8]> {
+    pub fn read_bytes(&self, address: u32, bytes: usize) -> Option<&[u8]> {
         let offset = Memory::ram_offset(address, u32::try_from(bytes).ok()?.min(BYTES))?;
         self.memory.ram.get(offset..offset + bytes)
     }

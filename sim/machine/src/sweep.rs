@@ -93,15 +93,15 @@ impl<'a> Worker<'a> {
     fn new(chip: &str, options: &Options, snapshot: &Snapshot, plan: &'a Plan) -> Result<Worker<'a>, String> {
         let open = || board_from(chip, options, snapshot).map_err(|error| error.0);
         let mut board = open()?;
-        board.inject(snapshot.cycle(), plan.stimulus)?;
+        board.schedule_stimulus(snapshot.cycle(), plan.stimulus)?;
         board.trace_exceptions(true);
         if let Some(task) = plan.task {
-            if !board.executable(task) {
+            if !board.is_executable(task) {
                 return Err(format!(
                     "0x{task:08x} is not in a memory for code, so it cannot be the first instruction of a task"
                 ));
             }
-            board.until(task);
+            board.stop_before(task);
         }
         Ok(Worker { plan, walker: Walker::new(open()?, plan.core), board })
     }
@@ -110,12 +110,12 @@ impl<'a> Worker<'a> {
     fn measure(&mut self, cycles: &[u64]) -> Result<Vec<Arrival>, String> {
         let Some(&first) = cycles.first() else { return Ok(Vec::new()) };
         self.walker.run_to(first.saturating_sub(INSTRUCTION_CYCLES));
-        let mut rung = self.walker.board.snapshot();
+        let mut rung = self.walker.board.take_snapshot();
         let mut arrivals = Vec::with_capacity(cycles.len());
         for &cycle in cycles {
             if cycle - rung.cycle().min(cycle) >= RUNG_CYCLES {
                 self.walker.run_to(cycle.saturating_sub(INSTRUCTION_CYCLES));
-                rung = self.walker.board.snapshot();
+                rung = self.walker.board.take_snapshot();
             }
             let executing = self.walker.step_to(cycle);
             arrivals.push(self.arrive(&rung, cycle, executing)?);
@@ -126,15 +126,16 @@ impl<'a> Worker<'a> {
     /// Measures the response to the stimulus in one cycle, from a snapshot before it.
     fn arrive(&mut self, rung: &Snapshot, cycle: u64, executing: Position) -> Result<Arrival, String> {
         let (plan, board) = (self.plan, &mut self.board);
-        board.restore(rung);
+        board.restore_snapshot(rung);
         board.take_events();
-        board.inject(cycle, plan.stimulus)?;
+        board.schedule_stimulus(cycle, plan.stimulus)?;
         let end = cycle.saturating_add(plan.patience_cycles);
         let (mut handler_cycles, mut task_cycles) = (None, None);
-        while board.cycle() < end {
+        while board.current_cycle() < end {
             // Without a task nothing stops at the handler: it is looked for in steps.
-            let step = if plan.task.is_some() { end } else { end.min(board.cycle().max(cycle) + HANDLER_STEP_CYCLES) };
-            let stop = board.run(step - board.cycle());
+            let step =
+                if plan.task.is_some() { end } else { end.min(board.current_cycle().max(cycle) + HANDLER_STEP_CYCLES) };
+            let stop = board.run_cycles(step - board.current_cycle());
             let entered = board.take_events().into_iter().find(|event| {
                 event.kind == Kind::ExceptionEnter as u8
                     && u32::from(event.id) == plan.exception
@@ -172,14 +173,14 @@ struct Walker {
 impl Walker {
     /// Creates a walker that follows this core.
     fn new(board: Box<dyn Board>, core: usize) -> Walker {
-        let executing = board.position(core);
+        let executing = board.core_position(core);
         Walker { board, core, executing }
     }
 
     /// Runs the undisturbed board to a cycle, unless it has passed. A board whose run has ended stays there.
     fn run_to(&mut self, cycle: u64) {
-        while self.board.cycle() < cycle {
-            let stop = self.board.run(cycle - self.board.cycle());
+        while self.board.current_cycle() < cycle {
+            let stop = self.board.run_cycles(cycle - self.board.current_cycle());
             if !matches!(stop.reason, StopReason::Cycles | StopReason::Until | StopReason::Watch) {
                 break;
             }
@@ -190,10 +191,10 @@ impl Walker {
     /// Steps the undisturbed board to a cycle. Returns the instruction that is executing then.
     fn step_to(&mut self, cycle: u64) -> Position {
         self.run_to(cycle.saturating_sub(INSTRUCTION_CYCLES));
-        while self.board.cycle() < cycle {
-            let before = self.board.cycle();
+        while self.board.current_cycle() < cycle {
+            let before = self.board.current_cycle();
             self.run_to(before + 1);
-            if self.board.cycle() == before {
+            if self.board.current_cycle() == before {
                 break;
             }
         }
@@ -202,8 +203,8 @@ impl Walker {
 
     /// Updates the instruction that the core executes, if it has begun a new one.
     fn update_executing(&mut self) {
-        let position = self.board.position(self.core);
-        if position.asleep || position.t <= self.board.cycle() {
+        let position = self.board.core_position(self.core);
+        if position.asleep || position.t <= self.board.current_cycle() {
             self.executing = position;
         }
     }

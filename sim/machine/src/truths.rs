@@ -39,7 +39,7 @@ fn start(chip: &str, strict: bool, entry: Option<u32>, handler: u32, code: &[u16
         content.extend(bytes(code));
         elf(FLASH + CODE + 1, &[(FLASH, content)])
     };
-    board.load(&image, "test.elf").expect("an image");
+    board.load_image(&image, "test.elf").expect("an image");
     board
 }
 
@@ -61,11 +61,11 @@ fn touching(accesses: &[(u32, Option<u32>)]) -> Vec<u16> {
 fn warns_once(chip: &str, accesses: &[(u32, Option<u32>)], about: &str) {
     let twice = accesses.repeat(2);
     let mut plain = start(chip, false, None, 0, &touching(&twice));
-    assert_eq!(plain.run(CYCLES).reason, StopReason::Cycles, "{chip} {about}: {:?}", plain.warnings());
+    assert_eq!(plain.run_cycles(CYCLES).reason, StopReason::Cycles, "{chip} {about}: {:?}", plain.warnings());
     let count = plain.warnings().iter().filter(|warning| warning.contains(about)).count();
     assert_eq!(count, 1, "{chip} {about}: {:?}", plain.warnings());
     let mut strict = start(chip, true, None, 0, &touching(&twice));
-    let stop = strict.run(CYCLES);
+    let stop = strict.run_cycles(CYCLES);
     assert!(stop.reason == StopReason::Strict && stop.detail.contains(about), "{chip} {about}: {stop:?}");
 }
 
@@ -89,7 +89,7 @@ fn missing_core_features_warn_once_and_stop_a_strict_run() {
         code.insert(code.len() - 1, WFI);
         for strict in [false, true] {
             let mut board = start(chip, strict, None, 0, &code);
-            let stop = board.run(CYCLES);
+            let stop = board.run_cycles(CYCLES);
             let expected = if strict { StopReason::Strict } else { StopReason::Deadlock };
             assert_eq!(stop.reason, expected, "{chip}: {stop:?}");
             let count = board.warnings().iter().filter(|warning| warning.contains("SLEEPDEEP")).count();
@@ -137,7 +137,7 @@ fn random_numbers_at_48_mhz_do_not_warn() {
         let waited = set_up.repeat(20);
         let writes = waited.iter().copied().chain([(control, 4)]).map(|(address, value)| (address, Some(value)));
         let mut board = start(chip, true, None, 0, &touching(&writes.collect::<Vec<_>>()));
-        let stop = board.run(CYCLES);
+        let stop = board.run_cycles(CYCLES);
         assert_eq!((stop.reason, board.warnings()), (StopReason::Cycles, vec![]), "{chip}: {stop:?}");
     }
 }
@@ -147,11 +147,11 @@ fn clock_beyond_the_data_sheet_warns() {
     for (chip, most_mhz) in CHIPS[1..].iter().zip([32, 32, 72, 168, 100, 180, 216, 480]) {
         for (hz, told) in [(most_mhz * 1_000_000, 0), (most_mhz * 1_000_000 + 1, 1)] {
             let mut board = board(chip, &Options::default()).expect("a chip");
-            board.set("clock_hz", hz).expect("a setting");
+            board.set_timing_rule("clock_hz", hz).expect("a setting");
             let vectors: Vec<u8> = [SRAM + 0x800, FLASH + 9].iter().flat_map(|word| word.to_le_bytes()).collect();
             let image = elf(FLASH + 9, &[(FLASH, [vectors, bytes(&[STAY])].concat())]);
-            board.load(&image, "test.elf").expect("an image");
-            board.run(100);
+            board.load_image(&image, "test.elf").expect("an image");
+            board.run_cycles(100);
             let warnings = board.warnings();
             assert_eq!(warnings.iter().filter(|warning| warning.contains("is beyond")).count(), told, "{warnings:?}");
         }
@@ -180,7 +180,7 @@ fn pll_beyond_the_data_sheet_warns() {
     code.extend([0x6001, STAY]);
     for strict in [false, true] {
         let mut board = start("rp2040", strict, None, 0, &code);
-        let stop = board.run(200_000);
+        let stop = board.run_cycles(200_000);
         assert_eq!(stop.reason == StopReason::Strict, strict, "{stop:?}");
         let warnings =
             board.warnings().iter().filter(|warning| warning.contains("clk_sys: 399000000 Hz is beyond")).count();
@@ -193,8 +193,8 @@ fn reset_vector_to_unmapped_memory_is_a_fault() {
     for chip in &CHIPS[1..] {
         for entry in [0x6000_0001, 0xffff_ffff, FLASH + CODE, 0x1fff_fff1, 0] {
             let mut board = start(chip, false, Some(entry), FLASH + CODE + 1, &[ADDS_R0, STAY]);
-            assert_eq!(board.run(1000).reason, StopReason::Cycles, "{chip} {entry:#x}");
-            let registers = board.registers(0);
+            assert_eq!(board.run_cycles(1000).reason, StopReason::Cycles, "{chip} {entry:#x}");
+            let registers = board.core_registers(0);
             assert_eq!(registers[0].1, 1, "{chip} {entry:#x}: the fault's handler runs");
             assert_eq!(board.warnings().len(), 1, "{chip} {entry:#x}: {:?}", board.warnings());
             // The frame holds the address.
@@ -211,14 +211,14 @@ fn a_deadlocked_core_counts_its_sleep_cycles() {
         let mut code = vec![ADDS_R0; 60];
         code.extend([WFI, STAY]);
         let mut whole = start(chip, false, None, 0, &code);
-        let stop = whole.run(CYCLES);
+        let stop = whole.run_cycles(CYCLES);
         assert_eq!(stop.reason, StopReason::Deadlock, "{chip}");
-        let (cycle, stats) = (whole.cycle(), whole.stats(0));
+        let (cycle, stats) = (whole.current_cycle(), whole.core_stats(0));
         assert!(cycle >= 30 && stop.cycle == cycle && stats.cycles == cycle, "{chip}: {stop:?} {stats:?}");
         assert_eq!((stats.instructions, stats.sleep_cycles), (61, 0), "{chip}");
         let mut slices = start(chip, false, None, 0, &code);
         let stop = loop {
-            let stop = slices.run(7);
+            let stop = slices.run_cycles(7);
             if stop.reason != StopReason::Cycles {
                 break stop;
             }
@@ -239,12 +239,12 @@ fn interrupt_masked_by_primask_ends_sleep() {
         constant(&mut code, 0, 0);
         code.extend([0x600a, WFI, ADDS_R0, STAY]);
         let mut whole = start(chip, false, None, 0, &code);
-        let stop = whole.run(CYCLES);
+        let stop = whole.run_cycles(CYCLES);
         assert_eq!(stop.reason, StopReason::Cycles, "{chip}: {stop:?}");
-        assert_eq!((whole.registers(0)[0].1, whole.stats(0).sleep_cycles), (1, 0), "{chip}");
+        assert_eq!((whole.core_registers(0)[0].1, whole.core_stats(0).sleep_cycles), (1, 0), "{chip}");
         let mut slices = start(chip, false, None, 0, &code);
-        (0..CYCLES).for_each(|_| assert_eq!(slices.run(1).reason, StopReason::Cycles, "{chip} in slices"));
-        assert_eq!(slices.stats(0).instructions, whole.stats(0).instructions, "{chip} in slices");
+        (0..CYCLES).for_each(|_| assert_eq!(slices.run_cycles(1).reason, StopReason::Cycles, "{chip} in slices"));
+        assert_eq!(slices.core_stats(0).instructions, whole.core_stats(0).instructions, "{chip} in slices");
     }
 }
 
@@ -257,11 +257,11 @@ fn observations_of_a_locked_up_core_add_up() {
                 let mut code = vec![ADDS_R0; lead];
                 code.extend([0xde00, STAY]);
                 let mut board = start(chip, false, None, handler, &code);
-                board.observe(Some(ObservationRequest::default()));
+                board.set_observation(Some(ObservationRequest::default()));
                 let mut until = 0;
                 for cycles in [3, CYCLES, CYCLES] {
-                    board.run(cycles);
-                    let observed = board.observed().expect("observed");
+                    board.run_cycles(cycles);
+                    let observed = board.take_observations().expect("observed");
                     let account = &observed.accounts[0];
                     let sum: u64 = account.rows.iter().map(|(_, cost)| cost.cycles.iter().sum::<u64>()).sum();
                     assert_eq!((account.from, sum), (until, account.until - until), "{chip} {lead} {handler:#x}");
@@ -288,7 +288,7 @@ fn warnings_name_the_instruction() {
         let at = |place: usize| base + 2 * place as u32;
         let mut board = start(chip, false, None, 0, &code);
         assert!(board.watch_write(word, 5, false), "{chip}");
-        board.run(1000);
+        board.run_cycles(1000);
         let writers: Vec<u32> = board.take_events().iter().map(|event| event.pc).collect();
         assert_eq!(writers, [at(store)], "{chip}");
         if chip == "rp2040" || chip.starts_with("stm32l0") {
@@ -308,8 +308,8 @@ fn faulting_load_after_another_never_reduces_time() {
         code.extend([0x6811, 0x6823, STAY]);
         let handler = FLASH + CODE + 2 * (code.len() as u32 - 1) + 1;
         let mut board = start(chip, false, None, handler, &code);
-        board.profile(true);
-        assert_eq!(board.run(1000).reason, StopReason::Cycles, "{chip}");
+        board.set_profiling(true);
+        assert_eq!(board.run_cycles(1000).reason, StopReason::Cycles, "{chip}");
         let cycles: Vec<u64> = board.take_profile(0).iter().map(|row| row.1).collect();
         assert!(cycles.iter().all(|&each| each <= 1100), "{chip}: {cycles:?}");
         assert_eq!(board.warnings().len(), 1, "{chip}: {:?}", board.warnings());
@@ -335,17 +335,22 @@ fn extreme_exception_settings_keep_time_monotonic() {
             code.push(0x4770);
             let mut board = start(chip, false, None, handler, &code);
             board.trace_exceptions(true);
-            for (key, rule, _) in board.settings() {
+            for (key, rule, _) in board.timing_rules() {
                 let place =
                     ends.iter().position(|end| key.strip_prefix("timing.").is_some_and(|key| key.starts_with(end)));
                 if let Some(place) = place {
-                    board.set(&key, if choice >> place & 1 == 0 { rule.min } else { rule.max }).expect("in range");
+                    board
+                        .set_timing_rule(&key, if choice >> place & 1 == 0 { rule.min } else { rule.max })
+                        .expect("in range");
                 }
             }
             for cycles in [500, 1, 2, 3, 5, 400] {
-                let end = board.cycle() + cycles;
-                assert_eq!(board.run(cycles).reason, StopReason::Cycles, "{chip} {choice:b}");
-                assert!(board.cycle() == end && board.core_cycle(0) < end + 200, "{chip} {choice:b}: time ran away");
+                let end = board.current_cycle() + cycles;
+                assert_eq!(board.run_cycles(cycles).reason, StopReason::Cycles, "{chip} {choice:b}");
+                assert!(
+                    board.current_cycle() == end && board.core_cycle(0) < end + 200,
+                    "{chip} {choice:b}: time ran away"
+                );
             }
         }
     }
@@ -366,7 +371,7 @@ fn missing_debug_features_warn_once_and_stop_a_strict_run() {
         warns_once(chip, &[TRACE, (0xe000_1038, Some(4))], "DWT: the comparators");
         let right = [(0xe000_1fb0, Some(0xc5ac_ce55)), (0xe000_1fb4, None), TRACE, (0xe000_1000, Some(1))];
         let mut board = start(chip, true, None, 0, &touching(&[&right[..], &[(0xe000_1004, None)]].concat()));
-        assert_eq!(board.run(CYCLES).reason, StopReason::Cycles, "{chip}: {:?}", board.warnings());
+        assert_eq!(board.run_cycles(CYCLES).reason, StopReason::Cycles, "{chip}: {:?}", board.warnings());
     }
 }
 
@@ -414,15 +419,20 @@ fn late_interrupt_clear_warns_once() {
     for chip in v7m_chips() {
         for (before, ending) in late {
             let mut board = board_with_timer_interrupt(chip, false, before, ending);
-            assert_eq!(board.run(CYCLES).reason, StopReason::Cycles, "{chip} {ending:x?}");
+            assert_eq!(board.run_cycles(CYCLES).reason, StopReason::Cycles, "{chip} {ending:x?}");
             assert!(board.take_events().len() > 20, "{chip} {ending:x?}: the handler runs");
             assert_eq!(count_warnings(&*board), 1, "{chip} {ending:x?}: {:?}", board.warnings());
-            let stop = board_with_timer_interrupt(chip, true, before, ending).run(CYCLES);
+            let stop = board_with_timer_interrupt(chip, true, before, ending).run_cycles(CYCLES);
             assert_eq!(stop.reason, StopReason::Strict, "{chip} {ending:x?}: {stop:?}");
         }
         for (before, ending) in right {
             let mut board = board_with_timer_interrupt(chip, true, before, ending);
-            assert_eq!(board.run(CYCLES).reason, StopReason::Cycles, "{chip} {ending:x?}: {:?}", board.warnings());
+            assert_eq!(
+                board.run_cycles(CYCLES).reason,
+                StopReason::Cycles,
+                "{chip} {ending:x?}: {:?}",
+                board.warnings()
+            );
             assert!(board.take_events().len() > 20, "{chip} {ending:x?}: the handler runs");
             assert_eq!(count_warnings(&*board), 0, "{chip} {ending:x?}: {:?}", board.warnings());
         }
@@ -483,7 +493,7 @@ impl Readings {
         let mut board = board(chip, &Options::default()).expect("a chip");
         let vectors = [self.handler | 1; 48].map(u32::to_le_bytes).concat();
         let image = elf(SRAM + 1, &[(SRAM, bytes(&self.code)), (SRAM + 0x1000, vectors)]);
-        board.load(&image, "test.elf").expect("an image");
+        board.load_image(&image, "test.elf").expect("an image");
         board
     }
 }
@@ -494,19 +504,20 @@ fn counter_probes_and_events_agree_on_exception_entry_and_exit() {
         let readings = Readings::new(chip);
         let mut board = readings.start(chip);
         board.trace_exceptions(true);
-        if board.settings().iter().any(|(key, ..)| key == "icache") {
-            board.set("icache", 1).expect("a setting");
+        if board.timing_rules().iter().any(|(key, ..)| key == "icache") {
+            board.set_timing_rule("icache", 1).expect("a setting");
         }
         let places = [(readings.first, readings.handler), (readings.first, readings.last)];
-        let spans = places.map(|(from, to)| board.between(from, to));
-        board.until(readings.last + 2);
+        let spans = places.map(|(from, to)| board.measure_between(from, to));
+        board.stop_before(readings.last + 2);
         let mut before = [0; 2];
         // The first rounds fetch the code. From then on nothing waits for it.
         for round in 0..4 {
-            assert_eq!(board.run(CYCLES).reason, StopReason::Until, "{chip}");
+            assert_eq!(board.run_cycles(CYCLES).reason, StopReason::Until, "{chip}");
             let totals = spans.map(|index| board.between_result(index).map_or(0, |span| span.total_cycles));
             let probed = [0, 1].map(|span| totals[span] - before[span]);
-            let register = |name: &str| board.registers(0).into_iter().find(|(each, _)| each == name).expect("there").1;
+            let register =
+                |name: &str| board.core_registers(0).into_iter().find(|(each, _)| each == name).expect("there").1;
             // SysTick, the M0+'s counter, counts down.
             let distance = |later: &str| (register(later).wrapping_sub(register("r2")) as i32).unsigned_abs();
             let counted: [u64; 2] = ["r7", "r6"].map(|later| distance(later).into());
@@ -516,7 +527,7 @@ fn counter_probes_and_events_agree_on_exception_entry_and_exit() {
         let events = board.take_events();
         let entered = events.iter().find(|event| event.kind == Kind::ExceptionEnter as u8).expect("entered");
         let entry =
-            board.settings().into_iter().find(|(key, ..)| key == "timing.exception_entry_cycles").expect("a rule");
+            board.timing_rules().into_iter().find(|(key, ..)| key == "timing.exception_entry_cycles").expect("a rule");
         assert!(u64::from(entered.value) >= entry.2, "{chip}: {entered:?} {entry:?}");
     }
 }

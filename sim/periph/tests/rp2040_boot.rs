@@ -51,16 +51,16 @@ impl Rig {
         result
     }
 
-    fn read(&mut self, address: u32) -> u32 {
-        self.with(|chip, access| chip.read(address, access))
+    fn read_register(&mut self, address: u32) -> u32 {
+        self.with(|chip, access| chip.read_register(address, access))
     }
 
-    fn write(&mut self, address: u32, value: u32) {
-        self.with(|chip, access| chip.write(address, value, 0, access));
+    fn write_register(&mut self, address: u32, value: u32) {
+        self.with(|chip, access| chip.write_register(address, value, 0, access));
     }
 
     fn alias(&mut self, address: u32, value: u32, alias: u32) {
-        self.with(|chip, access| chip.write(address | alias << 12, value, alias, access));
+        self.with(|chip, access| chip.write_register(address | alias << 12, value, alias, access));
     }
 
     /// Runs to `cycle`, serving everything that falls due on the way.
@@ -75,7 +75,7 @@ impl Rig {
     /// Polls a register as firmware does, ten cycles per turn.
     fn wait(&mut self, address: u32, mask: u32) {
         for _ in 0..1_000_000 {
-            if self.read(address) & mask == mask {
+            if self.read_register(address) & mask == mask {
                 return;
             }
             self.run_to(self.now + 10);
@@ -88,29 +88,29 @@ impl Rig {
         self.alias(RESETS, !0x0000_3240 & 0x01ff_ffff, SET);
         self.alias(RESETS, 0x01ff_ffff & !0x01c3_8001, CLR);
         self.wait(RESETS + 8, 0x01ff_ffff & !0x01c3_8001 & !0x0100_0000);
-        self.write(CLOCKS + 0x78, 0);
-        self.write(XOSC, 0xaa0);
-        self.write(XOSC + 0x0c, 47);
+        self.write_register(CLOCKS + 0x78, 0);
+        self.write_register(XOSC, 0xaa0);
+        self.write_register(XOSC + 0x0c, 47);
         self.alias(XOSC, 0xfab << 12, SET);
         self.wait(XOSC + 4, 1 << 31);
         for (pll, fbdiv, prim) in [(PLL_SYS, 125, 0x62000), (PLL_USB, 100, 0x55000)] {
-            self.write(pll, 1);
-            self.write(pll + 8, fbdiv);
+            self.write_register(pll, 1);
+            self.write_register(pll + 8, fbdiv);
             self.alias(pll + 4, 0x21, CLR);
             self.wait(pll, 1 << 31);
-            self.write(pll + 0xc, prim);
+            self.write_register(pll + 0xc, prim);
             self.alias(pll + 4, 8, CLR);
         }
-        self.write(CLOCKS + 0x30, 2);
+        self.write_register(CLOCKS + 0x30, 2);
         self.wait(CLOCKS + 0x38, 4);
         self.alias(CLOCKS + 0x3c, 1, SET);
         self.wait(CLOCKS + 0x44, 2);
         for offset in [0x54, 0x60, 0x48] {
-            self.write(CLOCKS + offset, 0x800);
+            self.write_register(CLOCKS + offset, 0x800);
         }
-        self.write(CLOCKS + 0x70, 0x40000);
-        self.write(CLOCKS + 0x6c, 0x800);
-        self.write(WATCHDOG + 0x2c, 0x200 | 12);
+        self.write_register(CLOCKS + 0x70, 0x40000);
+        self.write_register(CLOCKS + 0x6c, 0x800);
+        self.write_register(WATCHDOG + 0x2c, 0x200 | 12);
         self.alias(RESETS, 0x01ff_ffff, CLR);
         self.wait(RESETS + 8, 0x01ff_ffff);
     }
@@ -122,38 +122,38 @@ fn sdk_boot_reaches_125_mhz_and_a_running_timer() {
     assert_eq!(rig.tree.sys_hz, 6_500_000);
     rig.sdk_boot();
     assert_eq!((rig.tree.sys_hz, rig.tree.peri_hz, rig.tree.rtc_hz), (125_000_000, 125_000_000, 46_875));
-    let start = rig.read(TIMER + 0x28);
+    let start = rig.read_register(TIMER + 0x28);
     rig.run_to(rig.now + 125_000);
-    assert_eq!(rig.read(TIMER + 0x28) - start, 1000);
+    assert_eq!(rig.read_register(TIMER + 0x28) - start, 1000);
 }
 
 #[test]
 fn held_blocks_read_zero_and_ignore_writes() {
     let mut rig = Rig::new();
-    assert_eq!(rig.read(UART0 + 0x18), 0);
-    rig.write(UART0 + 0x24, 5);
+    assert_eq!(rig.read_register(UART0 + 0x18), 0);
+    rig.write_register(UART0 + 0x24, 5);
     rig.sdk_boot();
-    assert_eq!((rig.read(UART0 + 0x18), rig.read(UART0 + 0x24)), (0x90, 0));
-    rig.write(UART0 + 0x24, 5);
-    assert_eq!(rig.read(UART0 + 0x24), 5);
+    assert_eq!((rig.read_register(UART0 + 0x18), rig.read_register(UART0 + 0x24)), (0x90, 0));
+    rig.write_register(UART0 + 0x24, 5);
+    assert_eq!(rig.read_register(UART0 + 0x24), 5);
     rig.alias(RESETS, 1 << 22, SET);
-    assert_eq!(rig.read(UART0 + 0x24), 0);
+    assert_eq!(rig.read_register(UART0 + 0x24), 0);
     rig.alias(RESETS, 1 << 22, CLR);
-    assert_eq!(rig.read(UART0 + 0x24), 0);
+    assert_eq!(rig.read_register(UART0 + 0x24), 0);
 }
 
 #[test]
 fn aliases_change_the_named_bits_only() {
     let mut rig = Rig::new();
     rig.sdk_boot();
-    rig.write(WATCHDOG + 0x0c, 0xf0);
+    rig.write_register(WATCHDOG + 0x0c, 0xf0);
     rig.alias(WATCHDOG + 0x0c, 0x0f, SET);
     rig.alias(WATCHDOG + 0x0c, 0x80, CLR);
     rig.alias(WATCHDOG + 0x0c, 0x101, XOR);
-    assert_eq!(rig.read(WATCHDOG + 0x0c), 0x17e);
-    assert_eq!(rig.read(WATCHDOG + 0x200c), 0x17e);
-    rig.write(TIMER + 0x10, rig.now as u32);
-    rig.read(TIMER + 0x10);
+    assert_eq!(rig.read_register(WATCHDOG + 0x0c), 0x17e);
+    assert_eq!(rig.read_register(WATCHDOG + 0x200c), 0x17e);
+    rig.write_register(TIMER + 0x10, rig.now as u32);
+    rig.read_register(TIMER + 0x10);
 }
 
 #[test]
@@ -161,15 +161,15 @@ fn write_one_to_clear_works_through_every_alias() {
     let mut rig = Rig::new();
     rig.sdk_boot();
     for alias in [0, XOR, SET, CLR] {
-        let time = rig.read(TIMER + 0x28);
-        rig.write(TIMER + 0x10, time + 2);
-        rig.write(TIMER + 0x14, time + 3);
-        rig.write(TIMER + 0x38, 0b01);
+        let time = rig.read_register(TIMER + 0x28);
+        rig.write_register(TIMER + 0x10, time + 2);
+        rig.write_register(TIMER + 0x14, time + 3);
+        rig.write_register(TIMER + 0x38, 0b01);
         rig.run_to(rig.now + 1000);
-        assert_eq!((rig.read(TIMER + 0x34), rig.chip.irq_levels(0)), (0b11, 0b01));
+        assert_eq!((rig.read_register(TIMER + 0x34), rig.chip.irq_levels(0)), (0b11, 0b01));
         rig.alias(TIMER + 0x34, 0b01, alias);
-        assert_eq!((rig.read(TIMER + 0x34), rig.chip.irq_levels(1)), (0b10, 0), "alias {alias}");
-        rig.write(TIMER + 0x34, 0b10);
+        assert_eq!((rig.read_register(TIMER + 0x34), rig.chip.irq_levels(1)), (0b10, 0), "alias {alias}");
+        rig.write_register(TIMER + 0x34, 0b10);
     }
 }
 
@@ -178,18 +178,18 @@ fn due_time_is_exact_for_alarm_and_uart() {
     let mut rig = Rig::new();
     rig.sdk_boot();
     assert_eq!(rig.chip.due(), NEVER);
-    let time = rig.read(TIMER + 0x28);
-    rig.write(TIMER + 0x10, time + 100);
+    let time = rig.read_register(TIMER + 0x28);
+    rig.write_register(TIMER + 0x10, time + 100);
     let due = rig.chip.due();
     rig.run_to(due - 1);
-    assert_eq!((rig.read(TIMER + 0x28), rig.read(TIMER + 0x34)), (time + 99, 0));
+    assert_eq!((rig.read_register(TIMER + 0x28), rig.read_register(TIMER + 0x34)), (time + 99, 0));
     rig.run_to(due);
-    assert_eq!((rig.read(TIMER + 0x28), rig.read(TIMER + 0x34)), (time + 100, 1));
+    assert_eq!((rig.read_register(TIMER + 0x28), rig.read_register(TIMER + 0x34)), (time + 100, 1));
 }
 
 fn uart_at_115200(rig: &mut Rig) {
     for (offset, value) in [(0x24, 67), (0x28, 52), (0x2c, 0x70), (0x30, 0x301)] {
-        rig.write(UART0 + offset, value);
+        rig.write_register(UART0 + offset, value);
     }
 }
 
@@ -200,30 +200,30 @@ fn uart_sends_and_receives_through_the_decoder() {
     uart_at_115200(&mut rig);
     let start = rig.now;
     for byte in *b"ok" {
-        rig.write(UART0, u32::from(byte) * 0x0101_0101);
+        rig.write_register(UART0, u32::from(byte) * 0x0101_0101);
     }
     rig.run_to(start + 10 * 1085);
     assert_eq!(rig.sent, b"o");
     rig.chip.uart_push(0, b"!");
     rig.run_to(start + 21 * 1085);
     assert_eq!(rig.sent, b"ok");
-    assert_eq!(rig.read(UART0), u32::from(b'!'));
+    assert_eq!(rig.read_register(UART0), u32::from(b'!'));
 }
 
 #[test]
 fn pins_follow_sio_through_multiplexer_and_pads() {
     let mut rig = Rig::new();
     rig.sdk_boot();
-    rig.write(IO_BANK0 + 8 * 25 + 4, 5);
+    rig.write_register(IO_BANK0 + 8 * 25 + 4, 5);
     let mut effects = Effects::default();
-    rig.chip.sio.write(0x024, 1 << 25, 0, 0, &mut effects);
-    rig.chip.sio.write(0x014, 1 << 25, 0, 0, &mut effects);
+    rig.chip.sio.write_register(0x024, 1 << 25, 0, 0, &mut effects);
+    rig.chip.sio.write_register(0x014, 1 << 25, 0, 0, &mut effects);
     assert!(effects.pins_changed);
     let pins = rig.chip.update_pins(rig.now);
     assert_eq!((pins.levels, pins.driven), (1 << 25, 1 << 25));
-    assert_eq!(rig.chip.sio.read(0x004, 0, 0, &mut effects), 1 << 25);
+    assert_eq!(rig.chip.sio.read_register(0x004, 0, 0, &mut effects), 1 << 25);
     // An input driven from outside raises an edge interrupt for core 1 only.
-    rig.write(IO_BANK0 + 0x130, 8 << 8);
+    rig.write_register(IO_BANK0 + 0x130, 8 << 8);
     rig.chip.drive_pins(1 << 2, 1 << 2);
     rig.chip.update_pins(rig.now);
     assert_eq!((rig.chip.irq_levels(0), rig.chip.irq_levels(1)), (0, 1 << 13));
@@ -236,7 +236,7 @@ fn core1_is_reset_through_the_power_on_state_machine() {
     let mut rig = Rig::new();
     rig.alias(PSM + 4, 1 << 16, SET);
     assert_eq!(rig.effects.core1_reset.take(), Some(true));
-    assert_eq!(rig.read(PSM + 4) >> 16 & 1, 1);
+    assert_eq!(rig.read_register(PSM + 4) >> 16 & 1, 1);
     rig.alias(PSM + 4, 1 << 16, CLR);
     assert_eq!(rig.effects.core1_reset, Some(false));
 }
@@ -245,30 +245,30 @@ fn core1_is_reset_through_the_power_on_state_machine() {
 fn watchdog_reset_keeps_scratch_and_restarts_the_clocks() {
     let mut rig = Rig::new();
     rig.sdk_boot();
-    rig.write(WATCHDOG + 0x1c, 0xb007_c0d3);
-    rig.write(PSM + 8, 0x1_fffc);
-    rig.write(WATCHDOG, 1 << 31);
+    rig.write_register(WATCHDOG + 0x1c, 0xb007_c0d3);
+    rig.write_register(PSM + 8, 0x1_fffc);
+    rig.write_register(WATCHDOG, 1 << 31);
     assert!(rig.effects.chip_reset);
     let now = rig.now;
     assert_eq!(rig.chip.chip_reset(ResetCause::Watchdog, now), 0b11);
     let tree = rig.chip.clock_tree();
     assert_eq!((tree.sys_hz, tree.tick_hz_num), (6_500_000, 0));
     // The crystal was not selected for restart.
-    assert_eq!(rig.read(XOSC + 4) >> 31, 1);
-    assert_eq!((rig.read(WATCHDOG + 8), rig.read(WATCHDOG + 0x1c)), (2, 0xb007_c0d3));
-    assert_eq!((rig.read(RESETS), rig.read(TIMER + 0x28)), (0x01ff_ffff, 0));
+    assert_eq!(rig.read_register(XOSC + 4) >> 31, 1);
+    assert_eq!((rig.read_register(WATCHDOG + 8), rig.read_register(WATCHDOG + 0x1c)), (2, 0xb007_c0d3));
+    assert_eq!((rig.read_register(RESETS), rig.read_register(TIMER + 0x28)), (0x01ff_ffff, 0));
     rig.chip.chip_reset(ResetCause::RunPin, now);
-    assert_eq!((rig.read(WATCHDOG + 0x1c), rig.read(XOSC + 4) >> 31), (0, 0));
+    assert_eq!((rig.read_register(WATCHDOG + 0x1c), rig.read_register(XOSC + 4) >> 31), (0, 0));
 }
 
 #[test]
 fn watchdog_reset_may_spare_core_0() {
     let mut rig = Rig::new();
     rig.sdk_boot();
-    rig.write(PSM + 8, 1 << 16);
-    rig.write(RESETS + 4, 1 << 22);
+    rig.write_register(PSM + 8, 1 << 16);
+    rig.write_register(RESETS + 4, 1 << 22);
     assert_eq!(rig.chip.chip_reset(ResetCause::Watchdog, 0), 0b10);
-    assert_eq!((rig.chip.clock_tree().sys_hz, rig.read(RESETS)), (125_000_000, 1 << 22));
+    assert_eq!((rig.chip.clock_tree().sys_hz, rig.read_register(RESETS)), (125_000_000, 1 << 22));
 }
 
 #[test]
@@ -294,15 +294,15 @@ fn rom_flash_functions_program_the_chip_and_restore_xip() {
 fn forced_chip_select_keeps_a_flash_command_open() {
     let mut rig = Rig::new();
     rig.sdk_boot();
-    rig.write(SSI + 8, 0);
-    rig.write(SSI, 7 << 16);
-    rig.write(SSI + 8, 1);
-    rig.write(IO_QSPI + 0x0c, 2 << 8);
+    rig.write_register(SSI + 8, 0);
+    rig.write_register(SSI, 7 << 16);
+    rig.write_register(SSI + 8, 1);
+    rig.write_register(IO_QSPI + 0x0c, 2 << 8);
     let mut id = Vec::new();
     for byte in [0x9f, 0, 0, 0] {
-        rig.write(SSI + 0x60, byte);
-        assert_eq!(rig.read(SSI + 0x28) & 8, 8);
-        id.push(rig.read(SSI + 0x60));
+        rig.write_register(SSI + 0x60, byte);
+        assert_eq!(rig.read_register(SSI + 0x28) & 8, 8);
+        id.push(rig.read_register(SSI + 0x60));
     }
     assert_eq!(id[1..], [0xef, 0x40, 0x15]);
 }
@@ -323,13 +323,13 @@ fn dma_feeds_the_uart_at_its_pace() {
     let mut rig = Rig::new();
     rig.sdk_boot();
     uart_at_115200(&mut rig);
-    rig.write(UART0 + 0x48, 2);
+    rig.write_register(UART0 + 0x48, 2);
     let text: Vec<u8> = (0..40).collect();
     let mut ram = Ram(text.clone());
     ram.0.resize(256, 0);
-    rig.write(DMA + 0x404, 1);
+    rig.write_register(DMA + 0x404, 1);
     for (offset, value) in [(0, 0x2000_0000), (4, UART0), (8, 40), (12, 1 | 1 << 4 | 20 << 15)] {
-        rig.write(DMA + offset, value);
+        rig.write_register(DMA + offset, value);
     }
     let start = rig.now;
     while rig.chip.dma_due() != NEVER || rig.chip.due() != NEVER {
@@ -349,9 +349,9 @@ fn unknown_addresses_and_registers() {
     rig.sdk_boot();
     assert_eq!(rig.chip.is_modelled(0x4006_8000), None);
     assert_eq!(rig.chip.is_modelled(0x4003_6030), Some("UART0"));
-    rig.read(UART0 + 0x80);
+    rig.read_register(UART0 + 0x80);
     assert_eq!(rig.effects.unmodelled.take(), Some((0x80, false)));
-    rig.write(0x5011_0040, 1);
+    rig.write_register(0x5011_0040, 1);
     let limit = rig.effects.limit.take().expect("USB is storage");
     assert!(limit.about.starts_with("USB and the XIP"), "{limit:?}");
 }
@@ -361,19 +361,19 @@ fn dma_reaches_registers_through_their_aliases_and_lanes() {
     let mut rig = Rig::new();
     rig.sdk_boot();
     let mut ram = Ram((0..=255).collect());
-    rig.write(WATCHDOG + 0x0c, 0xff);
+    rig.write_register(WATCHDOG + 0x0c, 0xff);
     // One byte, 0x21, to the CLR alias of SCRATCH0: it arrives on all four lanes.
     for (offset, value) in [(0, 0x2000_0021), (4, WATCHDOG + 0x300c), (8, 1), (12, 1 | 0x3f << 15)] {
-        rig.write(DMA + offset, value);
+        rig.write_register(DMA + offset, value);
     }
     rig.now += 1;
     let done = rig.with(|chip, access| chip.run_dma(access, &mut ram));
     assert_eq!(done.map(|transfer| transfer.bytes), Some(1));
-    assert_eq!(rig.read(WATCHDOG + 0x0c), 0xff & !0x21);
+    assert_eq!(rig.read_register(WATCHDOG + 0x0c), 0xff & !0x21);
     // Byte 1 of a register to memory.
-    rig.write(WATCHDOG + 0x10, 0x4433_2211);
+    rig.write_register(WATCHDOG + 0x10, 0x4433_2211);
     for (offset, value) in [(0x40, WATCHDOG + 0x11), (0x44, 0x2000_0005), (0x48, 1), (0x4c, 1 | 1 << 11 | 0x3f << 15)] {
-        rig.write(DMA + offset, value);
+        rig.write_register(DMA + offset, value);
     }
     rig.now += 2;
     rig.with(|chip, access| chip.run_dma(access, &mut ram));

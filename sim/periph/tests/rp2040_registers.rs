@@ -200,9 +200,9 @@ fn reset_values_and_writable_bits() {
         let (mut chip, tree) = chip();
         let mut effects = Effects::default();
         let mut access = Access { now_cycles: 0, core: 0, clocks: &tree, effects: &mut effects };
-        let first = chip.read(address, &mut access);
-        chip.write(address, RW, 0, &mut access);
-        let second = chip.read(address, &mut access);
+        let first = chip.read_register(address, &mut access);
+        chip.write_register(address, RW, 0, &mut access);
+        let second = chip.read_register(address, &mut access);
         if (first, second) != (reset, ones) {
             wrong.push(format!("{address:#x}: reset {first:#x} (want {reset:#x}), ones {second:#x} (want {ones:#x})"));
         }
@@ -224,11 +224,11 @@ fn each_register_is_its_own() {
         let (mut chip, tree) = chip();
         let mut effects = Effects::default();
         let mut access = Access { now_cycles: 0, core: 0, clocks: &tree, effects: &mut effects };
-        chip.write(address, RW, 0, &mut access);
+        chip.write_register(address, RW, 0, &mut access);
         for &(other, reset, _) in REGISTERS {
             let same_block = address >> 14 == other >> 14;
             if same_block && other != address && !derived(other) {
-                assert_eq!(chip.read(other, &mut access), reset, "writing {address:#x} changed {other:#x}");
+                assert_eq!(chip.read_register(other, &mut access), reset, "writing {address:#x} changed {other:#x}");
             }
         }
     }

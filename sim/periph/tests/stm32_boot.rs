@@ -24,20 +24,20 @@ impl Program {
         }
     }
 
-    fn read(&mut self, address: u32) -> u32 {
+    fn read_register(&mut self, address: u32) -> u32 {
         self.step();
-        self.chip.read(address, 4, self.now, &mut self.effects)
+        self.chip.read_register(address, 4, self.now, &mut self.effects)
     }
 
-    fn write(&mut self, address: u32, value: u32) {
+    fn write_register(&mut self, address: u32, value: u32) {
         self.step();
-        self.chip.write(address, 4, value, self.now, &mut self.effects);
+        self.chip.write_register(address, 4, value, self.now, &mut self.effects);
         assert_eq!(self.effects.unclocked, None, "a block without its clock");
     }
 
     fn modify(&mut self, address: u32, clear: u32, set: u32) {
-        let value = self.read(address);
-        self.write(address, value & !clear | set);
+        let value = self.read_register(address);
+        self.write_register(address, value & !clear | set);
     }
 
     fn set(&mut self, address: u32, bits: u32) {
@@ -52,7 +52,7 @@ impl Program {
     #[track_caller]
     fn wait(&mut self, address: u32, mask: u32, want: u32) -> u32 {
         for reads in 1..1_000_000 {
-            if self.read(address) & mask == want {
+            if self.read_register(address) & mask == want {
                 return reads;
             }
         }
@@ -116,7 +116,7 @@ fn f446_hal_180_mhz_with_over_drive() {
     use f4::*;
     let mut p = Program::new(Chip::F446, 8_000_000);
     p.set(APB1ENR, 1 << 28);
-    p.read(APB1ENR);
+    p.read_register(APB1ENR);
     p.modify(PWR_CR, 3 << 14, 3 << 14);
     p.set(RCC_CR, HSEBYP);
     p.set(RCC_CR, HSEON);
@@ -124,7 +124,7 @@ fn f446_hal_180_mhz_with_over_drive() {
     p.clear(RCC_CR, PLLON);
     p.wait(RCC_CR, PLLRDY, 0);
     // M 4, N 180, P 2, HSE, Q 7, R 2.
-    p.write(PLLCFGR, 4 | 180 << 6 | 1 << 22 | 7 << 24 | 2 << 28);
+    p.write_register(PLLCFGR, 4 | 180 << 6 | 1 << 22 | 7 << 24 | 2 << 28);
     p.set(RCC_CR, PLLON);
     assert!(p.wait(RCC_CR, PLLRDY, PLLRDY) > 10, "the PLL must take time to lock");
     p.set(PWR_CR, 1 << 16);
@@ -132,7 +132,7 @@ fn f446_hal_180_mhz_with_over_drive() {
     p.set(PWR_CR, 1 << 17);
     p.wait(PWR_CSR, 1 << 17, 1 << 17);
     p.modify(ACR, 0xf, 5);
-    assert_eq!(p.read(ACR) & 0xf, 5);
+    assert_eq!(p.read_register(ACR) & 0xf, 5);
     p.modify(CFGR, 7 << 10, 7 << 10);
     p.modify(CFGR, 7 << 13, 7 << 13);
     p.modify(CFGR, 0xf << 4, 0);
@@ -158,7 +158,7 @@ fn f446_hal_180_mhz_with_over_drive() {
 fn f446_pllr_drives_the_system() {
     use f4::*;
     let mut p = Program::new(Chip::F446, 8_000_000);
-    p.write(PLLCFGR, 16 | 160 << 6 | 2 << 24 | 4 << 28);
+    p.write_register(PLLCFGR, 16 | 160 << 6 | 2 << 24 | 4 << 28);
     p.set(RCC_CR, PLLON);
     p.wait(RCC_CR, PLLRDY, PLLRDY);
     p.modify(CFGR, 3, 3);
@@ -178,11 +178,11 @@ fn f407_nuttx_168_mhz() {
     p.modify(CFGR, 0xf << 4, 0);
     p.modify(CFGR, 7 << 13, 4 << 13);
     p.modify(CFGR, 7 << 10, 5 << 10);
-    p.write(PLLCFGR, 25 | 336 << 6 | 1 << 22 | 7 << 24);
+    p.write_register(PLLCFGR, 25 | 336 << 6 | 1 << 22 | 7 << 24);
     p.set(RCC_CR, PLLON);
     p.wait(RCC_CR, PLLRDY, PLLRDY);
     p.wait(PWR_CSR, 1 << 14, 1 << 14);
-    p.write(ACR, 5 | 1 << 8 | 1 << 9 | 1 << 10);
+    p.write_register(ACR, 5 | 1 << 8 | 1 << 9 | 1 << 10);
     p.modify(CFGR, 3, 2);
     p.wait(CFGR, 3 << 2, 2 << 2);
     p.expect(168_000_000, 168_000_000, [42_000_000, 84_000_000], [84_000_000, 168_000_000]);
@@ -218,7 +218,7 @@ fn f411_hal_100_mhz_from_hse() {
     p.modify(PWR_CR, 3 << 14, 3 << 14);
     p.set(RCC_CR, HSEON);
     p.wait(RCC_CR, 1 << 17, 1 << 17);
-    p.write(PLLCFGR, 25 | 200 << 6 | 1 << 22 | 4 << 24 | 2 << 28);
+    p.write_register(PLLCFGR, 25 | 200 << 6 | 1 << 22 | 4 << 24 | 2 << 28);
     p.set(RCC_CR, PLLON);
     p.wait(RCC_CR, PLLRDY, PLLRDY);
     p.modify(ACR, 0xf, 3);
@@ -237,14 +237,14 @@ fn f767_hal_216_mhz_with_over_drive() {
     p.modify(PWR_CR, 3 << 14, 3 << 14);
     p.set(RCC_CR, HSEBYP | HSEON);
     p.wait(RCC_CR, 1 << 17, 1 << 17);
-    p.write(PLLCFGR, 4 | 216 << 6 | 1 << 22 | 9 << 24 | 2 << 28);
+    p.write_register(PLLCFGR, 4 | 216 << 6 | 1 << 22 | 9 << 24 | 2 << 28);
     p.set(RCC_CR, PLLON);
     p.wait(RCC_CR, PLLRDY, PLLRDY);
     p.set(PWR_CR, 1 << 16);
     p.wait(PWR_CSR, 1 << 16, 1 << 16);
     p.set(PWR_CR, 1 << 17);
     p.wait(PWR_CSR, 1 << 17, 1 << 17);
-    p.write(ACR, 7 | 1 << 8 | 1 << 9);
+    p.write_register(ACR, 7 | 1 << 8 | 1 << 9);
     p.wait(ACR, 0xf, 7);
     p.modify(CFGR, 7 << 10 | 7 << 13, 5 << 10 | 4 << 13);
     p.modify(CFGR, 3, 2);
@@ -253,10 +253,10 @@ fn f767_hal_216_mhz_with_over_drive() {
     assert_eq!(p.chip.clocks().pll_hz[0][1], 48_000_000);
     p.wait(PWR_CSR, 1 << 14, 1 << 14);
     // PLLI2S and PLLSAI ready loops of NuttX; both divide by the main PLL's M.
-    p.write(0x4002_3884, 192 << 6 | 2 << 24 | 2 << 28);
+    p.write_register(0x4002_3884, 192 << 6 | 2 << 24 | 2 << 28);
     p.set(RCC_CR, 1 << 26);
     p.wait(RCC_CR, 1 << 27, 1 << 27);
-    p.write(0x4002_3888, 192 << 6 | 3 << 16 | 2 << 24 | 2 << 28);
+    p.write_register(0x4002_3888, 192 << 6 | 3 << 16 | 2 << 24 | 2 << 28);
     p.set(RCC_CR, 1 << 28);
     p.wait(RCC_CR, 1 << 29, 1 << 29);
     assert_eq!(p.chip.clocks().pll_hz[1][2], 192_000_000);
@@ -270,13 +270,13 @@ fn f103_hal_72_mhz() {
     const CFGR: u32 = 0x4002_1004;
     const ACR: u32 = 0x4002_2000;
     let mut p = Program::new(Chip::F103, 8_000_000);
-    assert_eq!(p.read(ACR), 0x30);
+    assert_eq!(p.read_register(ACR), 0x30);
     p.set(CR, HSEON);
     let reads = p.wait(CR, 1 << 17, 1 << 17);
     // 2 ms of crystal start-up at 8 MHz, 5 cycles a read.
     assert!((3_000..3_400).contains(&reads), "{reads}");
-    p.write(ACR, 0x12);
-    assert_eq!(p.read(ACR), 0x32);
+    p.write_register(ACR, 0x12);
+    assert_eq!(p.read_register(ACR), 0x32);
     p.modify(CFGR, 0x3ffc_fff0, 1 << 16 | 7 << 18 | 4 << 8);
     p.set(CR, PLLON);
     p.wait(CR, PLLRDY, PLLRDY);
@@ -287,7 +287,7 @@ fn f103_hal_72_mhz() {
     assert_eq!((control.wait_states, control.prefetch), (2, true));
     // HSE and PLL cannot be switched off under the system clock.
     p.clear(CR, HSEON | PLLON);
-    assert_eq!(p.read(CR) & (HSEON | PLLON), HSEON | PLLON);
+    assert_eq!(p.read_register(CR) & (HSEON | PLLON), HSEON | PLLON);
 }
 
 /// SPL-style: HSI/2 times 16 gives 64 MHz.
@@ -378,8 +378,8 @@ fn h743_vos0_480_mhz_and_fractional_pll() {
     p.expect(480_000_000, 240_000_000, [120_000_000; 2], [240_000_000; 2]);
     // PLL2: 8 MHz / 1 * (24 + 4096/8192) / 2.
     p.modify(RCC + 0x28, 0x3f << 12, 1 << 12);
-    p.write(RCC + 0x38, 23 | 1 << 9 | 1 << 16 | 1 << 24);
-    p.write(RCC + 0x3c, 4096 << 3);
+    p.write_register(RCC + 0x38, 23 | 1 << 9 | 1 << 16 | 1 << 24);
+    p.write_register(RCC + 0x3c, 4096 << 3);
     p.set(RCC + 0x2c, 1 << 4);
     p.set(RCC, 1 << 26);
     p.wait(RCC, 1 << 27, 1 << 27);
@@ -391,26 +391,26 @@ const PWR: u32 = 0x5802_4800;
 
 /// ST's SystemInit, which writes some addresses that only have to be there.
 fn h743_system_init(p: &mut Program) {
-    assert_eq!(p.read(0x5200_2000) & 0xf, 7);
+    assert_eq!(p.read_register(0x5200_2000) & 0xf, 7);
     p.set(RCC, 1);
-    p.write(RCC + 0x10, 0);
-    let cr = p.read(RCC);
-    p.write(RCC, cr & 0xeaf6_ed7f);
+    p.write_register(RCC + 0x10, 0);
+    let cr = p.read_register(RCC);
+    p.write_register(RCC, cr & 0xeaf6_ed7f);
     for (offset, value) in [(0x18, 0), (0x1c, 0), (0x20, 0), (0x28, 0x0202_0200), (0x2c, 0x01ff_0000)] {
-        p.write(RCC + offset, value);
+        p.write_register(RCC + offset, value);
     }
     for n in 0..3 {
-        p.write(RCC + 0x30 + 8 * n, 0x0101_0280);
-        p.write(RCC + 0x34 + 8 * n, 0);
+        p.write_register(RCC + 0x30 + 8 * n, 0x0101_0280);
+        p.write_register(RCC + 0x34 + 8 * n, 0);
     }
     p.clear(RCC, HSEBYP);
-    p.write(RCC + 0x60, 0);
-    assert_eq!(p.read(0x5c00_1000), 0x2003_6450);
-    p.write(0x5100_8108, 1);
-    if p.read(RCC + 0xd4) & 1 << 12 == 0 {
+    p.write_register(RCC + 0x60, 0);
+    assert_eq!(p.read_register(0x5c00_1000), 0x2003_6450);
+    p.write_register(0x5100_8108, 1);
+    if p.read_register(RCC + 0xd4) & 1 << 12 == 0 {
         p.set(RCC + 0xd4, 1 << 12);
-        p.read(RCC + 0xd4);
-        p.write(0x5200_4000, 0x0000_30d2);
+        p.read_register(RCC + 0xd4);
+        p.write_register(0x5200_4000, 0x0000_30d2);
         p.clear(RCC + 0xd4, 1 << 12);
     }
     p.effects.unmodelled = None;
@@ -424,7 +424,7 @@ fn h743_pll(p: &mut Program, m: u32, n: u32, post: u32) {
     p.clear(RCC, PLLON);
     p.wait(RCC, PLLRDY, 0);
     p.modify(RCC + 0x28, 3 | 0x3f << 4, 2 | m << 4);
-    p.write(RCC + 0x30, (n - 1) | (2 * post - 1) << 9 | 3 << 16 | 1 << 24);
+    p.write_register(RCC + 0x30, (n - 1) | (2 * post - 1) << 9 | 3 << 16 | 1 << 24);
     p.clear(RCC + 0x2c, 1);
     p.set(RCC + 0x2c, 1 << 16 | 1 << 17);
     p.set(RCC, PLLON);
@@ -448,15 +448,15 @@ fn switch_waits_for_its_source() {
     let mut p = Program::new(Chip::F446, 8_000_000);
     p.set(RCC_CR, HSEON);
     p.modify(CFGR, 3, 1);
-    assert_eq!((p.read(CFGR) & 0xc, p.chip.clocks().core_hz), (0, 16_000_000));
+    assert_eq!((p.read_register(CFGR) & 0xc, p.chip.clocks().core_hz), (0, 16_000_000));
     p.wait(RCC_CR, 1 << 17, 1 << 17);
-    assert_eq!((p.read(CFGR) & 0xc, p.chip.clocks().core_hz), (4, 8_000_000));
+    assert_eq!((p.read_register(CFGR) & 0xc, p.chip.clocks().core_hz), (4, 8_000_000));
     // Without a crystal it never comes.
     let mut p = Program::new(Chip::F446, 0);
     p.set(RCC_CR, HSEON);
     p.modify(CFGR, 3, 1);
     p.now += 100_000_000;
-    assert_eq!((p.read(CFGR) & 0xc, p.read(RCC_CR) >> 17 & 1), (0, 0));
+    assert_eq!((p.read_register(CFGR) & 0xc, p.read_register(RCC_CR) >> 17 & 1), (0, 0));
 }
 
 /// A block without its clock reads 0, ignores writes, and the user is told once.
@@ -464,19 +464,19 @@ fn switch_waits_for_its_source() {
 fn block_without_its_clock_is_dead() {
     use f4::*;
     let mut p = Program::new(Chip::F446, 8_000_000);
-    p.chip.write(0x4001_3808, 4, 0xffff, 5, &mut p.effects);
+    p.chip.write_register(0x4001_3808, 4, 0xffff, 5, &mut p.effects);
     assert_eq!(p.effects.unclocked.take(), Some((0x4001_3808, true)));
-    assert_eq!(p.read(0x4001_3808), 0);
+    assert_eq!(p.read_register(0x4001_3808), 0);
     assert_eq!(p.effects.unclocked, None);
     p.set(APB2ENR, 1 << 14);
-    assert_eq!(p.read(0x4001_3808), 0);
-    p.write(0x4001_3808, 0x1234);
-    assert_eq!(p.read(0x4001_3808), 0x1234);
+    assert_eq!(p.read_register(0x4001_3808), 0);
+    p.write_register(0x4001_3808, 0x1234);
+    assert_eq!(p.read_register(0x4001_3808), 0x1234);
     // RCC's reset bit puts the block back.
     p.set(0x4002_3824, 1 << 14);
-    assert_eq!(p.read(0x4001_3808), 0);
+    assert_eq!(p.read_register(0x4001_3808), 0);
     p.clear(0x4002_3824, 1 << 14);
-    assert_eq!(p.read(0x4001_3808), 0);
+    assert_eq!(p.read_register(0x4001_3808), 0);
 }
 
 /// Every chip prints at 115200 baud from its reset clock: the UART that its board's debugger listens to.
@@ -498,12 +498,12 @@ fn every_chip_prints_at_its_baud_rate() {
         p.set(enable.0, 1 << enable.1);
         let divider = (hz / 115_200) as u32;
         let (status, data) = if v1 {
-            p.write(base + 0x08, divider);
-            p.write(base + 0x0c, 1 << 13 | 1 << 3);
+            p.write_register(base + 0x08, divider);
+            p.write_register(base + 0x0c, 1 << 13 | 1 << 3);
             (base, base + 4)
         } else {
-            p.write(base + 0x0c, divider);
-            p.write(base, 1 | 1 << 3);
+            p.write_register(base + 0x0c, divider);
+            p.write_register(base, 1 | 1 << 3);
             p.wait(base + 0x1c, 1 << 21, 1 << 21);
             (base + 0x1c, base + 0x28)
         };
@@ -511,7 +511,7 @@ fn every_chip_prints_at_its_baud_rate() {
         let start = p.now;
         for &byte in b"boot" {
             p.wait(status, 1 << 7, 1 << 7);
-            p.write(data, u32::from(byte));
+            p.write_register(data, u32::from(byte));
         }
         p.wait(status, 1 << 6, 1 << 6);
         let text: Vec<_> = p.effects.uart_tx.clone();

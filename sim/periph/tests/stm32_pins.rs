@@ -93,18 +93,18 @@ impl Program {
         Self { chip, effects: Effects::default(), now: 0 }
     }
 
-    fn read(&mut self, address: u32) -> u32 {
-        self.chip.read(address, 4, self.now, &mut self.effects)
+    fn read_register(&mut self, address: u32) -> u32 {
+        self.chip.read_register(address, 4, self.now, &mut self.effects)
     }
 
-    fn write(&mut self, address: u32, value: u32) {
-        self.chip.write(address, 4, value, self.now, &mut self.effects);
+    fn write_register(&mut self, address: u32, value: u32) {
+        self.chip.write_register(address, 4, value, self.now, &mut self.effects);
         assert_eq!(self.effects.unclocked, None);
     }
 
     fn enable(&mut self, (address, bit): (u32, u32)) {
-        let value = self.read(address);
-        self.write(address, value | 1 << bit);
+        let value = self.read_register(address);
+        self.write_register(address, value | 1 << bit);
     }
 
     fn line(&self, line: u8) -> bool {
@@ -115,15 +115,15 @@ impl Program {
     fn configure_pins(&mut self, board: &Board) {
         self.enable(board.gpio_enable);
         if board.chip == Chip::F103 {
-            self.write(board.gpio, 0x4444_4443);
+            self.write_register(board.gpio, 0x4444_4443);
         } else {
-            let moder = self.read(board.gpio);
-            self.write(board.gpio, moder & !0xf | 1);
+            let moder = self.read_register(board.gpio);
+            self.write_register(board.gpio, moder & !0xf | 1);
         }
     }
 
     fn set_reset(&mut self, board: &Board, value: u32) {
-        self.write(board.gpio + if board.chip == Chip::F103 { 0x10 } else { 0x18 }, value);
+        self.write_register(board.gpio + if board.chip == Chip::F103 { 0x10 } else { 0x18 }, value);
     }
 }
 
@@ -138,10 +138,10 @@ fn a_wired_output_interrupts_through_exti() {
             p.enable(enable);
         }
         let [imr, rtsr, ftsr, pr] = board.exti;
-        p.write(board.exticr, 0);
-        let mask = p.read(imr);
-        p.write(imr, mask | 2);
-        p.write(rtsr, 2);
+        p.write_register(board.exticr, 0);
+        let mask = p.read_register(imr);
+        p.write_register(imr, mask | 2);
+        p.write_register(rtsr, 2);
         p.effects.pins.clear();
         p.now = 100;
         p.set_reset(&board, 1);
@@ -155,23 +155,23 @@ fn a_wired_output_interrupts_through_exti() {
             board.chip
         );
         assert!(p.line(board.exti1), "{:?}", board.chip);
-        let idr = p.read(board.gpio + if board.chip == Chip::F103 { 8 } else { 0x10 });
+        let idr = p.read_register(board.gpio + if board.chip == Chip::F103 { 8 } else { 0x10 });
         assert_eq!(idr & 3, 3);
-        assert_eq!(p.read(pr), 2);
-        p.write(pr, 2);
+        assert_eq!(p.read_register(pr), 2);
+        p.write_register(pr, 2);
         assert!(!p.line(board.exti1));
         // The falling edge counts only when it is asked for.
         p.set_reset(&board, 1 << 16);
         assert!(!p.line(board.exti1));
-        p.write(ftsr, 2);
+        p.write_register(ftsr, 2);
         p.set_reset(&board, 1);
-        p.write(pr, 2);
+        p.write_register(pr, 2);
         p.set_reset(&board, 1 << 16);
         assert!(p.line(board.exti1));
         // Masked, the flag stays and the line goes.
-        p.write(imr, mask);
+        p.write_register(imr, mask);
         assert!(!p.line(board.exti1));
-        assert_eq!(p.read(pr), 2);
+        assert_eq!(p.read_register(pr), 2);
     }
 }
 
@@ -182,15 +182,15 @@ fn timer_interrupts_every_millisecond() {
         let mut p = Program::new(&board);
         p.enable(board.timer_enable);
         let hz = p.chip.clocks().core_hz;
-        p.write(board.timer + 0x28, 3);
+        p.write_register(board.timer + 0x28, 3);
         let reload = (hz / 4 / 1000) as u32;
-        p.write(board.timer + 0x2c, reload - 1);
-        p.write(board.timer + 0x14, 1);
-        p.write(board.timer + 0x10, 0);
-        p.write(board.timer + 0x0c, 1);
+        p.write_register(board.timer + 0x2c, reload - 1);
+        p.write_register(board.timer + 0x14, 1);
+        p.write_register(board.timer + 0x10, 0);
+        p.write_register(board.timer + 0x0c, 1);
         assert_eq!(p.chip.due(), NEVER, "{:?}", board.chip);
         p.now = 10;
-        p.write(board.timer, 1);
+        p.write_register(board.timer, 1);
         let period = u64::from(reload) * 4;
         for tick in 1..=3 {
             // CNT_EN follows CEN by one timer clock.
@@ -199,19 +199,19 @@ fn timer_interrupts_every_millisecond() {
             assert!(!p.line(board.timer_line));
             p.chip.advance(p.now, &mut p.effects);
             assert!(p.line(board.timer_line), "{:?}", board.chip);
-            assert_eq!(p.read(board.timer + 0x10) & 1, 1);
-            p.write(board.timer + 0x10, 0);
+            assert_eq!(p.read_register(board.timer + 0x10) & 1, 1);
+            p.write_register(board.timer + 0x10, 0);
             assert!(!p.line(board.timer_line));
         }
         // Without its clock it stands still.
-        let before = p.read(board.timer + 0x24);
+        let before = p.read_register(board.timer + 0x24);
         let (address, bit) = board.timer_enable;
-        let value = p.read(address);
-        p.write(address, value & !(1 << bit));
+        let value = p.read_register(address);
+        p.write_register(address, value & !(1 << bit));
         assert_eq!(p.chip.due(), NEVER);
         p.now += 12_345;
         p.enable(board.timer_enable);
-        assert_eq!(p.read(board.timer + 0x24), before);
+        assert_eq!(p.read_register(board.timer + 0x24), before);
     }
 }
 
@@ -223,17 +223,17 @@ fn narrow_stores_take_the_bus_s_way() {
     let mut p = Program::new(board);
     p.configure_pins(board);
     // BSRR's upper half as a half word resets, the lower half sets.
-    p.chip.write(board.gpio + 0x18, 2, 0x8001, 1, &mut p.effects);
-    assert_eq!(p.read(board.gpio + 0x14), 0x8001);
-    p.chip.write(board.gpio + 0x1a, 2, 0x8000, 2, &mut p.effects);
-    assert_eq!(p.read(board.gpio + 0x14), 0x0001);
-    p.chip.write(board.gpio + 0x15, 1, 0xab, 3, &mut p.effects);
-    assert_eq!(p.read(board.gpio + 0x14), 0xab01);
-    assert_eq!(p.chip.read(board.gpio + 0x15, 1, 4, &mut p.effects), 0xab);
-    assert_eq!(p.chip.read(board.gpio + 0x14, 2, 4, &mut p.effects), 0xab01);
+    p.chip.write_register(board.gpio + 0x18, 2, 0x8001, 1, &mut p.effects);
+    assert_eq!(p.read_register(board.gpio + 0x14), 0x8001);
+    p.chip.write_register(board.gpio + 0x1a, 2, 0x8000, 2, &mut p.effects);
+    assert_eq!(p.read_register(board.gpio + 0x14), 0x0001);
+    p.chip.write_register(board.gpio + 0x15, 1, 0xab, 3, &mut p.effects);
+    assert_eq!(p.read_register(board.gpio + 0x14), 0xab01);
+    assert_eq!(p.chip.read_register(board.gpio + 0x15, 1, 4, &mut p.effects), 0xab);
+    assert_eq!(p.chip.read_register(board.gpio + 0x14, 2, 4, &mut p.effects), 0xab01);
     p.enable((0x4002_3840, 0));
-    p.chip.write(0x4000_002c, 2, 0x1234, 5, &mut p.effects);
-    assert_eq!(p.read(0x4000_002c), 0x1234_1234);
+    p.chip.write_register(0x4000_002c, 2, 0x1234, 5, &mut p.effects);
+    assert_eq!(p.read_register(0x4000_002c), 0x1234_1234);
 }
 
 /// Pins driven from outside, and a chip reset that keeps what the backup domain holds.
@@ -249,7 +249,7 @@ fn outside_levels_and_reset() {
         p.chip.reset(rtoslab_periph::stm32::ResetCause::Software, 50, &mut p.effects);
         assert_eq!(p.chip.pin_levels(0) & 1, 0, "{:?}", board.chip);
         assert_eq!(p.chip.pin_levels(0) >> 15, 1);
-        assert_eq!(p.chip.read(board.gpio, 4, 60, &mut p.effects), 0, "its clock is off again");
+        assert_eq!(p.chip.read_register(board.gpio, 4, 60, &mut p.effects), 0, "its clock is off again");
     }
 }
 
@@ -264,14 +264,14 @@ fn pins_at_rest() {
         program.enable(board.gpio_enable);
         // Both are inputs, PA0 with the chip's pull-down, PA1 with its pull-up.
         if board.chip == Chip::F103 {
-            program.write(board.gpio, 0x4444_4488);
-            program.write(board.gpio + 0x0c, 2);
+            program.write_register(board.gpio, 0x4444_4488);
+            program.write_register(board.gpio + 0x0c, 2);
         } else {
-            let moder = program.read(board.gpio);
-            program.write(board.gpio, moder & !0xf);
-            program.write(board.gpio + 0x0c, 0x6);
+            let moder = program.read_register(board.gpio);
+            program.write_register(board.gpio, moder & !0xf);
+            program.write_register(board.gpio + 0x0c, 0x6);
         }
-        assert_eq!(program.read(idr(&board)) & 3, 1, "{:?}", board.chip);
+        assert_eq!(program.read_register(idr(&board)) & 3, 1, "{:?}", board.chip);
         assert!(program.effects.pins.iter().all(|change| change.changed & 3 == 0), "no edge at power-on");
         program.chip.reset(rtoslab_periph::stm32::ResetCause::Software, 0, &mut program.effects);
         program.enable(board.gpio_enable);
@@ -296,8 +296,8 @@ fn first_edge_from_rest_fires() {
         let chip = Stm32::new(board.chip, &Options { rest, ..Options::default() });
         let mut program = Program { chip, effects: Effects::default(), now: 0 };
         let [imr, _, ftsr, _] = board.exti;
-        program.write(imr, 2);
-        program.write(ftsr, 2);
+        program.write_register(imr, 2);
+        program.write_register(ftsr, 2);
         program.chip.drive_pin(0, 1, false, 5, &mut program.effects);
         assert!(program.line(board.exti1), "{:?}", board.chip);
     }

@@ -50,7 +50,7 @@ proptest! {
         let mut effects = Effects::default();
         let (bases, enables) = blocks(chip);
         // Everything but the watchdogs.
-        enables.iter().for_each(|&address| stm32.write(address, 4, !(1 << 11), 0, &mut effects));
+        enables.iter().for_each(|&address| stm32.write_register(address, 4, !(1 << 11), 0, &mut effects));
         let mut now = 0;
         for (block, register, value, cycles, driven, level) in steps {
             let end = now + cycles;
@@ -64,8 +64,8 @@ proptest! {
             now = end;
             stm32.drive_pin(driven / 16, driven % 16, level, now, &mut effects);
             let base = bases[block % bases.len()];
-            stm32.write(base + 4 * register, 4, value, now, &mut effects);
-            stm32.read(base + 4 * (register / 2), 4, now, &mut effects);
+            stm32.write_register(base + 4 * register, 4, value, now, &mut effects);
+            stm32.read_register(base + 4 * (register / 2), 4, now, &mut effects);
             prop_assert!(effects.pins.len() < 4000, "{chip:?} changes pins without end");
             prop_assert!(effects.pins.iter().all(|change| change.cycle <= now));
             effects.pins.clear();

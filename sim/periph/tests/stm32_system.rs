@@ -22,25 +22,25 @@ impl Program {
         self.now = end;
     }
 
-    fn read(&mut self, address: u32) -> u32 {
+    fn read_register(&mut self, address: u32) -> u32 {
         self.step(4);
-        self.chip.read(address, 4, self.now, &mut self.effects)
+        self.chip.read_register(address, 4, self.now, &mut self.effects)
     }
 
-    fn write(&mut self, address: u32, value: u32) {
+    fn write_register(&mut self, address: u32, value: u32) {
         self.step(4);
-        self.chip.write(address, 4, value, self.now, &mut self.effects);
+        self.chip.write_register(address, 4, value, self.now, &mut self.effects);
     }
 
     fn set(&mut self, address: u32, bits: u32) {
-        let value = self.read(address);
-        self.write(address, value | bits);
+        let value = self.read_register(address);
+        self.write_register(address, value | bits);
     }
 
     #[track_caller]
     fn wait(&mut self, address: u32, mask: u32, want: u32) {
         for _ in 0..100_000 {
-            if self.read(address) & mask == want {
+            if self.read_register(address) & mask == want {
                 return;
             }
             self.step(10_000);
@@ -70,44 +70,44 @@ fn rtc_from_the_lse() {
         p.set(gate.0, gate.1);
         // Closed: neither the clock nor the registers take anything.
         p.set(bdcr, 1 << on);
-        p.write(rtc + 0x50, 0x1234);
-        assert_eq!((p.read(bdcr) >> on & 1, p.read(rtc + 0x50)), (0, 0), "{chip:?}");
+        p.write_register(rtc + 0x50, 0x1234);
+        assert_eq!((p.read_register(bdcr) >> on & 1, p.read_register(rtc + 0x50)), (0, 0), "{chip:?}");
         p.set(pwr, 1 << 8);
         p.set(bdcr, 1 << on);
         p.wait(bdcr, 1 << ready, 1 << ready);
         p.set(bdcr, 1 << select | 1 << enable);
         let time = if chip == Chip::F103 {
             p.wait(rtc + 4, 1 << 5, 1 << 5);
-            p.write(rtc + 4, 1 << 4);
-            p.write(rtc + 0x0c, 0x7fff);
-            p.write(rtc + 0x1c, 0x1234);
-            p.write(rtc + 4, 0);
+            p.write_register(rtc + 4, 1 << 4);
+            p.write_register(rtc + 0x0c, 0x7fff);
+            p.write_register(rtc + 0x1c, 0x1234);
+            p.write_register(rtc + 4, 0);
             p.wait(rtc + 4, 1 << 5, 1 << 5);
             0x1c
         } else {
-            p.write(rtc + 0x24, 0xca);
-            p.write(rtc + 0x24, 0x53);
-            p.write(rtc + 0x0c, 1 << 7);
+            p.write_register(rtc + 0x24, 0xca);
+            p.write_register(rtc + 0x24, 0x53);
+            p.write_register(rtc + 0x0c, 1 << 7);
             p.wait(rtc + 0x0c, 1 << 6, 1 << 6);
-            p.write(rtc, 0x1234);
-            p.write(rtc + 0x0c, 0);
+            p.write_register(rtc, 0x1234);
+            p.write_register(rtc + 0x0c, 0);
             p.wait(rtc + 0x0c, 1 << 5, 1 << 5);
             0x00
         };
-        assert_eq!(p.read(rtc + time) & 0xffff, 0x1234, "{chip:?}");
+        assert_eq!(p.read_register(rtc + time) & 0xffff, 0x1234, "{chip:?}");
         p.step(p.chip.clocks().core_hz);
-        assert_eq!(p.read(rtc + time) & 0xffff, 0x1235, "{chip:?}: a second later");
+        assert_eq!(p.read_register(rtc + time) & 0xffff, 0x1235, "{chip:?}: a second later");
         p.chip.reset(ResetCause::Software, p.now, &mut p.effects);
         p.step(p.chip.clocks().core_hz);
         if chip != Chip::F103 && chip != Chip::H743 {
-            assert_eq!(p.read(rtc + time) & 0xffff, 0x1236, "{chip:?}: it goes on");
+            assert_eq!(p.read_register(rtc + time) & 0xffff, 0x1236, "{chip:?}: it goes on");
         }
         p.set(gate.0, gate.1);
         p.set(pwr, 1 << 8);
-        assert_ne!(p.read(rtc + time) & 0xffff, 0);
-        p.write(bdcr, 1 << reset);
-        p.write(bdcr, 0);
-        assert_eq!(p.read(rtc + time) & 0xffff, 0, "{chip:?}: the domain was reset");
+        assert_ne!(p.read_register(rtc + time) & 0xffff, 0);
+        p.write_register(bdcr, 1 << reset);
+        p.write_register(bdcr, 0);
+        assert_eq!(p.read_register(rtc + time) & 0xffff, 0, "{chip:?}: the domain was reset");
     }
 }
 
@@ -122,18 +122,18 @@ fn iwdg_resets_and_leaves_its_flag() {
     ] {
         let mut p = Program::new(chip);
         for key_or_value in [(0, 0x5555), (4, 0), (8, 9)] {
-            p.write(iwdg + key_or_value.0, key_or_value.1);
+            p.write_register(iwdg + key_or_value.0, key_or_value.1);
         }
-        p.write(iwdg, 0xcccc);
+        p.write_register(iwdg, 0xcccc);
         for _ in 0..20 {
             p.step(p.chip.clocks().core_hz / 2000);
-            p.write(iwdg, 0xaaaa);
+            p.write_register(iwdg, 0xaaaa);
         }
         assert_eq!(p.effects.chip_reset, None, "{chip:?}");
         p.step(p.chip.clocks().core_hz / 500);
         assert_eq!(p.effects.chip_reset, Some(ResetCause::Iwdg), "{chip:?}");
         p.chip.reset(ResetCause::Iwdg, p.now, &mut p.effects);
-        assert_eq!(p.read(csr) >> flag & 1, 1, "{chip:?}");
+        assert_eq!(p.read_register(csr) >> flag & 1, 1, "{chip:?}");
         p.effects.chip_reset = None;
         p.step(p.chip.clocks().core_hz);
         assert_eq!(p.effects.chip_reset, None, "{chip:?}: it is off after the reset");
@@ -145,15 +145,15 @@ fn iwdg_resets_and_leaves_its_flag() {
 fn flash_programs_through_the_chip() {
     let mut p = Program::new(Chip::F446);
     assert_eq!(p.chip.flash_store(0x0806_0000, 4, p.now, &mut p.effects), FlashStore::Refused);
-    p.write(0x4002_3c04, 0x4567_0123);
-    p.write(0x4002_3c04, 0xcdef_89ab);
-    p.write(0x4002_3c10, 2 | 7 << 3 | 2 << 8);
+    p.write_register(0x4002_3c04, 0x4567_0123);
+    p.write_register(0x4002_3c04, 0xcdef_89ab);
+    p.write_register(0x4002_3c10, 2 | 7 << 3 | 2 << 8);
     p.set(0x4002_3c10, 1 << 16);
     assert_eq!((p.effects.erase[0].address, p.effects.erase[0].bytes), (0x0806_0000, 0x2_0000));
     p.wait(0x4002_3c0c, 1 << 16, 0);
-    p.write(0x4002_3c10, 1 | 2 << 8);
+    p.write_register(0x4002_3c10, 1 | 2 << 8);
     assert_eq!(p.chip.flash_store(0x0806_0000, 4, p.now, &mut p.effects), FlashStore::Program);
-    assert_eq!(p.read(0x4002_3c0c) >> 16 & 1, 1);
+    assert_eq!(p.read_register(0x4002_3c0c) >> 16 & 1, 1);
     p.wait(0x4002_3c0c, 1 << 16, 0);
 }
 
@@ -163,15 +163,15 @@ fn narrow_writes_to_flags() {
     let mut p = Program::new(Chip::L053);
     // WRPERR (bit 8) from a store to the locked array; EOP (bit 1) from one to the EEPROM.
     p.chip.flash_store(0x0800_0000, 4, p.now, &mut p.effects);
-    p.write(0x4002_200c, 0x89ab_cdef);
-    p.write(0x4002_200c, 0x0203_0405);
+    p.write_register(0x4002_200c, 0x89ab_cdef);
+    p.write_register(0x4002_200c, 0x0203_0405);
     assert_eq!(p.chip.flash_store(0x0808_0000, 4, p.now, &mut p.effects), FlashStore::Program);
     p.wait(0x4002_2018, 1, 0);
-    assert_eq!(p.read(0x4002_2018) & 0x103, 0x102);
-    p.chip.write(0x4002_2018, 1, 2, p.now, &mut p.effects);
-    assert_eq!(p.read(0x4002_2018) & 0x103, 0x100);
-    p.chip.write(0x4002_2019, 1, 1, p.now, &mut p.effects);
-    assert_eq!(p.read(0x4002_2018) & 0x103, 0);
+    assert_eq!(p.read_register(0x4002_2018) & 0x103, 0x102);
+    p.chip.write_register(0x4002_2018, 1, 2, p.now, &mut p.effects);
+    assert_eq!(p.read_register(0x4002_2018) & 0x103, 0x100);
+    p.chip.write_register(0x4002_2019, 1, 1, p.now, &mut p.effects);
+    assert_eq!(p.read_register(0x4002_2018) & 0x103, 0);
 }
 
 /// CRC over the bus takes the width of the store where the unit is programmable.
@@ -184,13 +184,13 @@ fn crc_by_bytes_and_words() {
     ] {
         let mut p = Program::new(chip);
         p.set(gate.0, gate.1);
-        p.write(crc, 0x3132_3334);
-        let by_word = p.read(crc);
-        p.write(crc + 8, 1);
+        p.write_register(crc, 0x3132_3334);
+        let by_word = p.read_register(crc);
+        p.write_register(crc + 8, 1);
         for byte in *b"1234" {
-            p.chip.write(crc, 1, u32::from(byte), p.now, &mut p.effects);
+            p.chip.write_register(crc, 1, u32::from(byte), p.now, &mut p.effects);
         }
-        assert_eq!(p.read(crc) == by_word, programmable, "{chip:?}");
+        assert_eq!(p.read_register(crc) == by_word, programmable, "{chip:?}");
     }
 }
 
@@ -199,8 +199,8 @@ fn crc_by_bytes_and_words() {
 fn window_watchdog_and_random_words() {
     let mut p = Program::new(Chip::F767);
     p.set(0x4002_3840, 1 << 11);
-    p.write(0x4000_2c04, 0x7f | 1 << 9);
-    p.write(0x4000_2c00, 0xc2);
+    p.write_register(0x4000_2c04, 0x7f | 1 << 9);
+    p.write_register(0x4000_2c00, 0xc2);
     p.step(2 * 4096 + 10);
     assert_eq!((p.chip.irq_levels()[0] & 1, p.effects.chip_reset), (1, None));
     p.step(4096);
@@ -212,8 +212,8 @@ fn window_watchdog_and_random_words() {
     ] {
         let mut p = Program::new(chip);
         p.set(gate.0, gate.1);
-        p.write(rng, 4);
+        p.write_register(rng, 4);
         p.wait(rng + 4, 1, 1);
-        assert_ne!(p.read(rng + 8), 0, "{chip:?}");
+        assert_ne!(p.read_register(rng + 8), 0, "{chip:?}");
     }
 }

@@ -58,17 +58,17 @@ impl Bench {
         Bench { stm32: Stm32::new(chip, &Options { wires, ..Options::default() }), effects: Effects::default() }
     }
 
-    fn write(&mut self, address: u32, value: u32, now: u64) {
-        self.stm32.write(address, 4, value, now, &mut self.effects);
+    fn write_register(&mut self, address: u32, value: u32, now: u64) {
+        self.stm32.write_register(address, 4, value, now, &mut self.effects);
         assert_eq!((self.effects.unmodelled, self.effects.unclocked), (None, None), "{address:#x}");
     }
 
     fn writes(&mut self, writes: &[(u32, u32)]) {
-        writes.iter().for_each(|&(address, value)| self.write(address, value, 0));
+        writes.iter().for_each(|&(address, value)| self.write_register(address, value, 0));
     }
 
-    fn read(&mut self, address: u32, now: u64) -> u32 {
-        self.stm32.read(address, 4, now, &mut self.effects)
+    fn read_register(&mut self, address: u32, now: u64) -> u32 {
+        self.stm32.read_register(address, 4, now, &mut self.effects)
     }
 
     fn run(&mut self, end: u64) {
@@ -112,13 +112,13 @@ fn an_enabled_output_goes_to_its_pin_when_the_pin_takes_it() {
         start_pwm(&mut bench, board.timer);
         assert_eq!((bench.stm32.due(), bench.edges(board.pin)), (NEVER, vec![]), "{:?}", board.chip);
         for &(address, value) in modes {
-            bench.write(address, value, 32);
+            bench.write_register(address, value, 32);
         }
         bench.run(41);
         assert_eq!(bench.edges(board.pin), [(32, true), (34, false), (41, true)], "{:?}", board.chip);
         // It is no edge of the timer's when the pin becomes an input, but one of the pin.
         let moder = modes[0].0;
-        bench.write(moder, if board.chip == Chip::F103 { 0x4444_4444 } else { 0 }, 42);
+        bench.write_register(moder, if board.chip == Chip::F103 { 0x4444_4444 } else { 0 }, 42);
         assert_eq!((bench.edges(board.pin), bench.stm32.due()), (vec![(42, false)], NEVER), "{:?}", board.chip);
     }
 }
@@ -128,9 +128,9 @@ fn a_reset_of_timer_or_chip_releases_the_pin() {
     let mut bench = Bench::new(Chip::F446, Vec::new());
     bench.writes(F4_PA6);
     start_pwm(&mut bench, TIM3);
-    bench.write(0x4002_3820, 2, 2);
+    bench.write_register(0x4002_3820, 2, 2);
     assert_eq!(bench.edges(PA6), [(0, true), (2, false)]);
-    bench.write(0x4002_3820, 0, 2);
+    bench.write_register(0x4002_3820, 0, 2);
     start_pwm(&mut bench, TIM3);
     bench.edges(PA6);
     bench.stm32.reset(ResetCause::Software, 3, &mut bench.effects);
@@ -144,7 +144,7 @@ fn a_load_sees_the_level_of_its_own_cycle() {
     start_pwm(&mut bench, TIM3);
     // No event has been served in between.
     for (now, level) in [(3, 1), (4, 0), (10, 0), (12, 1), (25, 0)] {
-        assert_eq!(bench.read(0x4002_0010, now) >> 6 & 1, level, "cycle {now}");
+        assert_eq!(bench.read_register(0x4002_0010, now) >> 6 & 1, level, "cycle {now}");
     }
     assert_eq!(bench.edges(PA6), PERIODS);
 }
@@ -157,7 +157,7 @@ fn open_drain_output_only_pulls_down() {
     start_pwm(&mut bench, TIM3);
     bench.run(12);
     assert_eq!(bench.edges(PA6), [(0, true), (4, false), (11, true)]);
-    bench.write(0x4002_000c, 0x6400_0000, 12);
+    bench.write_register(0x4002_000c, 0x6400_0000, 12);
     bench.run(31);
     assert_eq!(bench.edges(PA6), [(12, false)]);
 }
@@ -171,7 +171,7 @@ fn the_f1_moves_a_timer_by_afio() {
     start_pwm(&mut bench, TIM3);
     bench.effects.pins.clear();
     for (remap, pin) in [(2, pb4), (3, pc6), (0, PA6)] {
-        bench.write(0x4001_0004, remap << 10, 2);
+        bench.write_register(0x4001_0004, remap << 10, 2);
         assert_eq!(bench.edges(pin), [(2, true)], "{remap}");
     }
 }
@@ -202,8 +202,8 @@ fn pwm_measured_by_another_timer_over_a_wire() {
     bench.run(20);
     assert_eq!(bench.stm32.irq_levels()[0] >> 28 & 1, 1, "the first edge captured");
     bench.run(26);
-    assert_eq!((bench.read(TIM2 + 0x34, 26), bench.read(TIM2 + 0x38, 26)), (10, 3));
-    assert_eq!(bench.read(TIM2 + 0x24, 27), 6);
+    assert_eq!((bench.read_register(TIM2 + 0x34, 26), bench.read_register(TIM2 + 0x38, 26)), (10, 3));
+    assert_eq!(bench.read_register(TIM2 + 0x24, 27), 6);
     assert_eq!(bench.stm32.irq_levels()[0] >> 28 & 1, 0, "read captures ask for nothing");
 }
 
@@ -219,7 +219,7 @@ fn driven_pins_are_captured_on_every_chip() {
         }
         let word = usize::from(board.line / 32);
         assert_eq!(bench.stm32.irq_levels()[word] >> (board.line % 32) & 1, 1, "{:?}", board.chip);
-        assert_eq!(bench.read(timer + 0x34, 121), 99, "{:?}", board.chip);
+        assert_eq!(bench.read_register(timer + 0x34, 121), 99, "{:?}", board.chip);
         assert_eq!(bench.stm32.irq_levels()[word] >> (board.line % 32) & 1, 0, "{:?}", board.chip);
     }
 }
@@ -230,9 +230,9 @@ fn a_level_from_before_is_no_edge() {
     bench.writes(F4_PA6);
     bench.stm32.drive_pin(0, 6, true, 5, &mut bench.effects);
     bench.writes(&[(TIM3 + 0x18, 1), (TIM3 + 0x20, 0xb), (TIM3, 1)]);
-    assert_eq!(bench.read(TIM3 + 0x10, 10), 0);
+    assert_eq!(bench.read_register(TIM3 + 0x10, 10), 0);
     bench.stm32.drive_pin(0, 6, false, 20, &mut bench.effects);
-    assert_eq!((bench.read(TIM3 + 0x10, 21), bench.read(TIM3 + 0x34, 21)), (2, 19));
+    assert_eq!((bench.read_register(TIM3 + 0x10, 21), bench.read_register(TIM3 + 0x34, 21)), (2, 19));
 }
 
 /// A timer that counts its own output at both edges would run for ever in one cycle.
@@ -242,6 +242,6 @@ fn a_timer_wired_to_itself_ends() {
     bench.writes(F4_PA6);
     bench.writes(&[(0x4002_0000, 0xa800_a000), (0x4002_0020, 0x22 << 24)]);
     bench.writes(&[(TIM3 + 0x2c, 1), (TIM3 + 0x38, 1), (TIM3 + 0x18, 0x6000), (TIM3 + 0x08, 0x47), (TIM3, 1)]);
-    bench.write(TIM3 + 0x20, 0x10, 5);
+    bench.write_register(TIM3 + 0x20, 0x10, 5);
     assert!(bench.effects.pins.len() < 200);
 }

@@ -135,7 +135,7 @@ impl Machine {
             _ => return Err(SimError::new_err(format!("there is no bus {bus}; give spi, i2c, uart or pins"))),
         };
         let device = PythonDevice { object: device, failure: self.make.failure.clone() };
-        self.inner.attach(connection, Attached(Box::new(device))).map_err(SimError::new_err)
+        self.inner.attach_device(connection, Attached(Box::new(device))).map_err(SimError::new_err)
     }
 
     /// Sets the voltage at a pin that an ADC converts.

@@ -24,12 +24,12 @@ impl FlatCore {
 
     /// Makes runs stop before this address.
     fn until(&mut self, address: u32) {
-        self.inner.until(address);
+        self.inner.stop_before(address);
     }
 
     /// Copies bytes into the RAM.
     fn write(&mut self, address: u32, data: &[u8]) -> PyResult<()> {
-        match self.inner.write(address, data) {
+        match self.inner.write_bytes(address, data) {
             true => Ok(()),
             false => Err(SimError::new_err(format!("{} bytes at 0x{address:08x} are not all in RAM", data.len()))),
         }
@@ -37,7 +37,7 @@ impl FlatCore {
 
     /// Returns bytes of the RAM.
     fn read<'py>(&mut self, py: Python<'py>, address: u32, length: usize) -> PyResult<Bound<'py, PyBytes>> {
-        match self.inner.read(address, length) {
+        match self.inner.read_bytes(address, length) {
             Some(bytes) => Ok(PyBytes::new(py, bytes)),
             None => Err(SimError::new_err(format!("{length} bytes at 0x{address:08x} are not all in RAM"))),
         }

@@ -75,23 +75,23 @@ impl Machine {
 
     /// Returns every setting: key, value in force, description, grade.
     fn settings(&self) -> Vec<(String, u64, String, String)> {
-        let rows = self.inner.settings().into_iter();
+        let rows = self.inner.timing_rules().into_iter();
         rows.map(|(key, rule, value)| (key, value, rule.about.to_owned(), rule.grade.name().to_owned())).collect()
     }
 
     /// Overrides the value of a timing rule by its key.
     fn set(&mut self, key: &str, value: u64) -> PyResult<()> {
-        self.inner.set(key, value).map_err(|error| SettingError::new_err(error.0))
+        self.inner.set_timing_rule(key, value).map_err(|error| SettingError::new_err(error.0))
     }
 
     /// Loads an ELF or UF2 image and resets the board.
     fn load(&mut self, image: &[u8], name: &str) -> PyResult<()> {
-        self.inner.load(image, name).map_err(|error| ImageError::new_err(error.0))
+        self.inner.load_image(image, name).map_err(|error| ImageError::new_err(error.0))
     }
 
     /// Returns the address of a symbol, by its name in the image or its readable name.
     fn symbol(&self, name: &str) -> Option<u32> {
-        let symbols = self.inner.symbols();
+        let symbols = self.inner.image_symbols();
         let exact = symbols.iter().find(|symbol| symbol.name == name);
         exact
             .or_else(|| symbols.iter().find(|symbol| readable_symbol(&symbol.name) == name))
@@ -100,13 +100,13 @@ impl Machine {
 
     /// Returns the functions and objects of the image: address, size in bytes, readable name.
     fn symbols(&self) -> Vec<(u32, u32, String)> {
-        let named = self.inner.symbols().iter().filter(|symbol| !symbol.label);
+        let named = self.inner.image_symbols().iter().filter(|symbol| !symbol.label);
         named.map(|symbol| (symbol.address, symbol.bytes, readable_symbol(&symbol.name).into_owned())).collect()
     }
 
     /// Runs for at most `cycles` more cycles, without the GIL. Returns why the run stopped.
     fn run<'py>(&mut self, py: Python<'py>, cycles: u64) -> PyResult<Bound<'py, PyDict>> {
-        self.run_in_slices(py, RunEnd { cycle: self.inner.cycle().saturating_add(cycles), ns: None })
+        self.run_in_slices(py, RunEnd { cycle: self.inner.current_cycle().saturating_add(cycles), ns: None })
     }
 
     /// Runs until `ns` nanoseconds after power-on, without the GIL. Returns why the run stopped.
@@ -117,7 +117,7 @@ impl Machine {
     /// Stops the run when this address is about to execute.
     fn until(&mut self, address: u32) -> PyResult<()> {
         self.check_executable(address)?;
-        self.inner.until(address);
+        self.inner.stop_before(address);
         Ok(())
     }
 
@@ -166,7 +166,7 @@ impl Machine {
     fn between(&mut self, start: u32, end: u32) -> PyResult<usize> {
         self.check_executable(start)?;
         self.check_executable(end)?;
-        Ok(self.inner.between(start, end))
+        Ok(self.inner.measure_between(start, end))
     }
 
     /// Returns the statistics of the interval with this index.
@@ -184,7 +184,7 @@ impl Machine {
 
     /// Switches the per-instruction profile on (from zero) or off.
     fn profile(&mut self, on: bool) {
-        self.inner.profile(on);
+        self.inner.set_profiling(on);
     }
 
     /// Removes a core's profile and returns it as packed records.
@@ -221,13 +221,13 @@ impl Machine {
         let arrivals = arrivals.into_iter().collect();
         let request =
             ObservationRequest { levels: priorities, kept: keep_intervals, calls, measured, arrivals, events };
-        self.inner.observe(on.then_some(request));
+        self.inner.set_observation(on.then_some(request));
         Ok(())
     }
 
     /// Returns the observations since the last call.
     fn observed<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        match self.inner.observed() {
+        match self.inner.take_observations() {
             Some(taken) => observed::to_dict(py, &taken),
             None => Err(SimError::new_err("the run was not observed; call observe(True) before it".to_owned())),
         }
@@ -308,7 +308,7 @@ impl Machine {
     /// Returns the statistics of all cores and spinlocks.
     fn stats<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let cores = PyList::empty(py);
-        for core in 0..self.inner.cores() {
+        for core in 0..self.inner.core_count() {
             cores.append(core_stats(py, &*self.inner, core)?)?;
         }
         let locks = PyList::empty(py);
@@ -341,7 +341,7 @@ impl Machine {
 
     /// Returns the current cycle.
     fn cycle(&self) -> u64 {
-        self.inner.cycle()
+        self.inner.current_cycle()
     }
 
     /// Returns the core clock in Hz.
@@ -351,7 +351,7 @@ impl Machine {
 
     /// Returns the time since power-on at the current cycle, in nanoseconds, by all clocks that the board has had.
     fn nanoseconds(&self) -> u64 {
-        self.inner.elapsed_time().ns_at(self.inner.cycle())
+        self.inner.elapsed_time().ns_at(self.inner.current_cycle())
     }
 
     /// Returns one sentence for each use of unmodelled hardware, and for each fault.
@@ -418,7 +418,7 @@ impl Machine {
     fn registers<'py>(&self, py: Python<'py>, core: usize) -> PyResult<Bound<'py, PyDict>> {
         self.check_core(core)?;
         let dict = PyDict::new(py);
-        for (name, value) in self.inner.registers(core) {
+        for (name, value) in self.inner.core_registers(core) {
             dict.set_item(name, value)?;
         }
         Ok(dict)
@@ -429,11 +429,11 @@ impl Machine {
     /// Runs up to an end, and checks for Python's signals (Ctrl-C) from time to time.
     fn run_in_slices<'py>(&mut self, py: Python<'py>, end: RunEnd) -> PyResult<Bound<'py, PyDict>> {
         loop {
-            let slice = RunEnd { cycle: self.inner.cycle().saturating_add(SLICE_CYCLES).min(end.cycle), ..end };
+            let slice = RunEnd { cycle: self.inner.current_cycle().saturating_add(SLICE_CYCLES).min(end.cycle), ..end };
             let inner = Shared(&mut *self.inner);
             let stop = py.detach(move || inner.run_to(slice));
             self.make.failure.raise()?;
-            let (cycle, elapsed) = (self.inner.cycle(), self.inner.elapsed_time());
+            let (cycle, elapsed) = (self.inner.current_cycle(), self.inner.elapsed_time());
             let is_over = cycle >= end.cycle || end.ns.is_some_and(|ns| elapsed.ns_at(cycle) >= ns);
             if stop.reason.name() != "cycles" || is_over {
                 return stop_to_dict(py, &stop);
@@ -448,29 +448,29 @@ impl Machine {
 
     /// Returns another board in the same state, whose use does not change this one.
     fn copy(&self) -> PyResult<Box<dyn Board>> {
-        let board = board_from(&self.make.chip, &self.make.options, &self.inner.snapshot());
+        let board = board_from(&self.make.chip, &self.make.options, &self.inner.take_snapshot());
         board.map_err(|error| SettingError::new_err(error.0))
     }
 
     /// Raises SimError unless the board has this core.
     fn check_core(&self, core: usize) -> PyResult<()> {
-        if core < self.inner.cores() {
+        if core < self.inner.core_count() {
             return Ok(());
         }
-        Err(SimError::new_err(format!("there is no core {core}; the chip has {}", self.inner.cores())))
+        Err(SimError::new_err(format!("there is no core {core}; the chip has {}", self.inner.core_count())))
     }
 
     /// Raises SimError unless the board has this console.
     fn check_port(&self, port: usize) -> PyResult<()> {
-        if port < self.inner.ports() {
+        if port < self.inner.console_count() {
             return Ok(());
         }
-        Err(SimError::new_err(format!("there is no console {port}; the board has {}", self.inner.ports())))
+        Err(SimError::new_err(format!("there is no console {port}; the board has {}", self.inner.console_count())))
     }
 
     /// Raises SimError unless code can execute at this address.
     fn check_executable(&mut self, address: u32) -> PyResult<()> {
-        if self.inner.executable(address) {
+        if self.inner.is_executable(address) {
             return Ok(());
         }
         Err(SimError::new_err(format!("0x{address:08x} is not in a memory for code, so it will never be executed")))
@@ -492,7 +492,7 @@ impl Shared<'_> {
 
 /// Returns the statistics of a core as a dictionary.
 fn core_stats<'py>(py: Python<'py>, machine: &dyn Board, core: usize) -> PyResult<Bound<'py, PyDict>> {
-    let stats = machine.stats(core);
+    let stats = machine.core_stats(core);
     let dict = PyDict::new(py);
     dict.set_item("cycles", stats.cycles)?;
     dict.set_item("instructions", stats.instructions)?;

@@ -80,12 +80,12 @@ impl Snapshot {
 impl Machine {
     /// Returns the board's present state.
     fn snapshot(&self) -> Snapshot {
-        Snapshot { make: self.make.clone(), inner: self.inner.snapshot() }
+        Snapshot { make: self.make.clone(), inner: self.inner.take_snapshot() }
     }
 
     /// Restores the state in a snapshot.
     fn restore(&mut self, snapshot: &Snapshot) -> PyResult<()> {
-        match self.inner.restore(&snapshot.inner) {
+        match self.inner.restore_snapshot(&snapshot.inner) {
             true => Ok(()),
             false => Err(SimError::new_err(format!(
                 "the snapshot is from a board with the chip {}, but this board has the {}; open it with Snapshot.open()",
@@ -97,18 +97,18 @@ impl Machine {
     /// Schedules an exception that becomes pending in a cycle.
     #[pyo3(signature = (cycle, number, core=0))]
     fn inject_exception(&mut self, cycle: u64, number: u32, core: usize) -> PyResult<()> {
-        self.inner.inject(cycle, Stimulus::Exception { core, number }).map_err(SimError::new_err)
+        self.inner.schedule_stimulus(cycle, Stimulus::Exception { core, number }).map_err(SimError::new_err)
     }
 
     /// Schedules the level of a pin from a cycle on.
     fn inject_pin(&mut self, cycle: u64, pin: u16, level: bool) -> PyResult<()> {
-        self.inner.inject(cycle, Stimulus::Pin { pin, level }).map_err(SimError::new_err)
+        self.inner.schedule_stimulus(cycle, Stimulus::Pin { pin, level }).map_err(SimError::new_err)
     }
 
     /// Returns the cycle and address of a core's next instruction, and whether the core sleeps.
     fn position(&self, core: usize) -> PyResult<(u64, u32, bool)> {
         self.check_core(core)?;
-        let position = self.inner.position(core);
+        let position = self.inner.core_position(core);
         Ok((position.t, position.pc, position.asleep))
     }
 }

@@ -140,7 +140,7 @@ impl Nvic {
     }
 
     /// Reads an NVIC or SCB register at an offset from 0xE000E000. `None` if nothing is there.
-    pub fn read(&self, offset: u32, ipsr: u32) -> Option<u32> {
+    pub fn read_register(&self, offset: u32, ipsr: u32) -> Option<u32> {
         let external = |set: u64| (set >> 16) as u32;
         Some(match offset {
             0x100 | 0x180 => external(self.enabled),
@@ -166,7 +166,7 @@ impl Nvic {
     }
 
     /// Writes an NVIC or SCB register at an offset from 0xE000E000. Returns false if nothing is there.
-    pub fn write(&mut self, offset: u32, value: u32) -> bool {
+    pub fn write_register(&mut self, offset: u32, value: u32) -> bool {
         let set = u64::from(value) << 16;
         match offset {
             0x100 => self.enabled |= set,

@@ -49,19 +49,19 @@ fn scs_offset(address: u32) -> Option<Option<u32>> {
 fn read_register(core: &mut Core, offset: u32, now: u64) -> Option<u32> {
     if let 0x010..=0x01f = offset {
         advance_systick(core, now);
-        return Some(core.systick.read(offset & 0xc));
+        return Some(core.systick.read_register(offset & 0xc));
     }
-    core.nvic.read(offset, core.ipsr)
+    core.nvic.read_register(offset, core.ipsr)
 }
 
 /// Writes a register at cycle `now`. Returns false if nothing is there.
 fn write_register(core: &mut Core, offset: u32, value: u32, now: u64) -> bool {
     if let 0x010..=0x01f = offset {
         advance_systick(core, now);
-        core.systick.write(offset & 0xc, value, now);
+        core.systick.write_register(offset & 0xc, value, now);
         return true;
     }
-    core.nvic.write(offset, value)
+    core.nvic.write_register(offset, value)
 }
 
 /// Advances SysTick to cycle `now`, and pends its exception if it passed zero.

@@ -189,7 +189,7 @@ impl SpeculationLog {
 
     /// Logs that `BYTES` bytes at this offset of the RAM are read.
     #[inline(always)]
-    pub fn read<const BYTES: u32>(&mut self, offset: u32) {
+    pub fn log_read<const BYTES: u32>(&mut self, offset: u32) {
         debug_assert!(self.read_words < WORDS);
         self.read[usize::from(self.read_words)] = bytes_of::<BYTES>(offset);
         self.read_words = self.read_words.wrapping_add(1);
@@ -198,7 +198,7 @@ impl SpeculationLog {
 
     /// Logs that `BYTES` bytes at this offset of the RAM are written. `old` is the word's content before.
     #[inline(always)]
-    pub fn write<const BYTES: u32>(&mut self, offset: u32, old: u32) {
+    pub fn log_write<const BYTES: u32>(&mut self, offset: u32, old: u32) {
         debug_assert!(self.written_words < WORDS);
         self.written[usize::from(self.written_words)] = u64::from(old) << 32 | u64::from(bytes_of::<BYTES>(offset));
         self.written_words = self.written_words.wrapping_add(1);
@@ -341,8 +341,8 @@ mod tests {
 
     fn log(reads: &[u32], writes: &[u32]) -> SpeculationLog {
         let mut log = SpeculationLog::default();
-        reads.iter().for_each(|&offset| log.read::<1>(offset));
-        writes.iter().for_each(|&offset| log.write::<1>(offset, 0));
+        reads.iter().for_each(|&offset| log.log_read::<1>(offset));
+        writes.iter().for_each(|&offset| log.log_write::<1>(offset, 0));
         log
     }
 
@@ -363,9 +363,9 @@ mod tests {
         assert!(meet(&writer, &log(&[], &[0x2104])));
         assert!(meet(&writer, &log(&[], &[0x20])));
         let mut wide = SpeculationLog::default();
-        wide.read::<2>(0x2104);
+        wide.log_read::<2>(0x2104);
         assert!(meet(&writer, &wide) && !meet(&log(&[], &[0x2106]), &wide));
-        wide.write::<4>(0x20, 0);
+        wide.log_write::<4>(0x20, 0);
         assert!(meet(&log(&[0x23], &[]), &wide) && meet(&log(&[], &[0x2105]), &wide));
         // Words that fold onto the same bits.
         assert!(!meet(&writer, &log(&[0x2104 + (64 << 8)], &[0x20 + (64 << 8)])));
@@ -384,16 +384,16 @@ mod tests {
         log.begin(&core);
         (core.r[3], core.nz, core.c, core.primask, core.ip) = (1, -1, true, true, std::ptr::null_mut());
         for (word, value) in [(1, 3), (0, 4), (1, 5)] {
-            log.write::<4>(4 * word as u32, ram[word]);
+            log.log_write::<4>(4 * word as u32, ram[word]);
             ram[word] = value;
         }
-        log.write::<1>(6, ram[1]);
+        log.log_write::<1>(6, ram[1]);
         ram[1] = 7 << 16;
         // SAFETY: all offsets are in it.
         unsafe { log.roll_back(&mut core, ram.as_mut_ptr().cast()) };
         assert_eq!(ram, before);
         log.begin(&core);
-        log.write::<2>(2, ram[0]);
+        log.log_write::<2>(2, ram[0]);
         ram[0] = 0xffff_1234;
         // SAFETY: as above.
         unsafe { log.roll_back(&mut core, ram.as_mut_ptr().cast()) };

@@ -75,7 +75,7 @@ impl Control {
 }
 
 /// Reads a cache or TCM register at an offset from 0xE000E000. `None` at other offsets.
-pub fn read(control: &Control, offset: u32) -> Option<u32> {
+pub fn read_register(control: &Control, offset: u32) -> Option<u32> {
     Some(match offset {
         0xd78 => CLIDR,
         0xd7c => CTR,
@@ -96,7 +96,7 @@ pub fn read(control: &Control, offset: u32) -> Option<u32> {
 
 /// Writes a cache or TCM register at an offset from 0xE000E000. Returns the cache operation that it requests, if any,
 /// and `None` at other offsets.
-pub fn write(control: &mut Control, offset: u32, value: u32) -> Option<Option<Operation>> {
+pub fn write_register(control: &mut Control, offset: u32, value: u32) -> Option<Option<Operation>> {
     let line = Line::of(value);
     Some(match offset {
         0xf50 => Some(Operation::InvalidateInstructions),

@@ -104,7 +104,7 @@ impl Dwt {
     }
 
     /// Reads a DWT register at an offset from 0xE0001000. The profiling counters read as 0.
-    pub fn read(&self, offset: u32, clock: u64) -> u32 {
+    pub fn read_register(&self, offset: u32, clock: u64) -> u32 {
         match offset {
             0x000 => self.ctrl,
             0x004 => self.cycles(clock),
@@ -117,7 +117,7 @@ impl Dwt {
 
     /// Writes a DWT register at an offset from 0xE0001000. While the unit is locked, only the lock itself is
     /// accessible.
-    pub fn write(&mut self, offset: u32, value: u32, clock: u64) {
+    pub fn write_register(&mut self, offset: u32, value: u32, clock: u64) {
         match offset {
             0xfb0 if self.has_lock => self.locked = value != UNLOCK_KEY,
             _ if self.locked => {}

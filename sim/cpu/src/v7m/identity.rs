@@ -51,7 +51,7 @@ const CORTEX_M7: [u32; 13] = [
 ];
 
 /// Returns the feature register at an offset from 0xE000E000. `None` at other offsets.
-pub fn read(features: &Features, offset: u32) -> Option<u32> {
+pub fn read_register(features: &Features, offset: u32) -> Option<u32> {
     match offset {
         0xd40..=0xd70 => {
             let table = match features.cpuid >> 4 & 0xf {

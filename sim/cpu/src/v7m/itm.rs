@@ -64,7 +64,7 @@ impl Itm {
     }
 
     /// Reads an ITM register at an offset from 0xE0000000.
-    pub fn read(&mut self, offset: u32) -> u32 {
+    pub fn read_register(&mut self, offset: u32) -> u32 {
         self.asked_in_vain |= matches!(offset, 0..0x400 | TER | TCR) && !self.is_enabled();
         match offset {
             // A stimulus port always accepts.
@@ -81,7 +81,14 @@ impl Itm {
     /// Writes `value`, `bytes` long, to an ITM register at an offset from 0xE0000000. Returns the trace output, if some
     /// is sent. Unprivileged software can write to the ports that TPR allows and to their bits of TER; its other writes
     /// are discarded (Cortex-M3 TRM r1p1, 15.6.3). `traces`: DEMCR.TRCENA.
-    pub fn write(&mut self, offset: u32, bytes: u32, value: u32, privileged: bool, traces: bool) -> Option<Stimulus> {
+    pub fn write_register(
+        &mut self,
+        offset: u32,
+        bytes: u32,
+        value: u32,
+        privileged: bool,
+        traces: bool,
+    ) -> Option<Stimulus> {
         let port = offset / 4;
         if port >= PORTS {
             self.set(offset & 0xffc, value, privileged);
@@ -120,50 +127,50 @@ impl Itm {
 mod tests {
     use super::*;
 
-    fn write(itm: &mut Itm, offset: u32, bytes: u32, value: u32) -> Option<Stimulus> {
-        itm.write(offset, bytes, value, true, true)
+    fn write_register(itm: &mut Itm, offset: u32, bytes: u32, value: u32) -> Option<Stimulus> {
+        itm.write_register(offset, bytes, value, true, true)
     }
 
     #[test]
     fn an_enabled_port_accepts_writes() {
         let mut itm = Itm::default();
-        assert_eq!(write(&mut itm, 0, 1, 0x41), None, "closed");
+        assert_eq!(write_register(&mut itm, 0, 1, 0x41), None, "closed");
         assert!(itm.is_missing_debugger());
-        write(&mut itm, TCR, 4, ENABLED);
-        assert_eq!(itm.read(TCR), 0, "locked");
-        write(&mut itm, LAR, 4, UNLOCK_KEY);
-        write(&mut itm, TCR, 4, ENABLED);
-        write(&mut itm, TER, 4, 1 << 3);
-        assert_eq!((itm.read(TCR), itm.read(TER), itm.read(LSR)), (1, 8, 1));
-        assert_eq!(write(&mut itm, 0, 1, 0x41), None, "another port");
-        assert_eq!(write(&mut itm, 12, 2, 0x4241), Some(Stimulus { port: 3, bytes: 2, value: 0x4241 }));
-        assert_eq!(write(&mut itm, 13, 1, 0x41), None, "not at its begin");
-        assert_eq!(itm.write(12, 2, 0x4241, true, false), None, "no trace");
+        write_register(&mut itm, TCR, 4, ENABLED);
+        assert_eq!(itm.read_register(TCR), 0, "locked");
+        write_register(&mut itm, LAR, 4, UNLOCK_KEY);
+        write_register(&mut itm, TCR, 4, ENABLED);
+        write_register(&mut itm, TER, 4, 1 << 3);
+        assert_eq!((itm.read_register(TCR), itm.read_register(TER), itm.read_register(LSR)), (1, 8, 1));
+        assert_eq!(write_register(&mut itm, 0, 1, 0x41), None, "another port");
+        assert_eq!(write_register(&mut itm, 12, 2, 0x4241), Some(Stimulus { port: 3, bytes: 2, value: 0x4241 }));
+        assert_eq!(write_register(&mut itm, 13, 1, 0x41), None, "not at its begin");
+        assert_eq!(itm.write_register(12, 2, 0x4241, true, false), None, "no trace");
     }
 
     #[test]
     fn debugger_enables_all_ports() {
         let mut itm = Itm::default();
         itm.open();
-        assert_eq!(itm.read(TCR), ENABLED);
+        assert_eq!(itm.read_register(TCR), ENABLED);
         assert!(!itm.is_missing_debugger());
         for port in 0..PORTS {
-            assert_eq!(write(&mut itm, 4 * port, 1, 7).map(|written| written.port), Some(port as u8));
+            assert_eq!(write_register(&mut itm, 4 * port, 1, 7).map(|written| written.port), Some(port as u8));
         }
-        assert_eq!(write(&mut itm, 4 * PORTS, 1, 7), None);
+        assert_eq!(write_register(&mut itm, 4 * PORTS, 1, 7), None);
     }
 
     #[test]
     fn tpr_protects_ports_from_unprivileged_code() {
         let mut itm = Itm::default();
         itm.open();
-        write(&mut itm, LAR, 4, UNLOCK_KEY);
-        write(&mut itm, TPR, 4, 1 << 1);
-        assert!(itm.write(0, 1, 7, false, true).is_some());
-        assert!(itm.write(4 * 8, 1, 7, false, true).is_none());
-        itm.write(TPR, 4, 0, false, true);
-        assert_eq!(itm.read(TPR), 2, "it cannot change that");
-        itm.write(TER, 4, 0, false, true);
-        assert_eq!(itm.read(TER), 0xff00, "those that are not its own stay");
+        write_register(&mut itm, LAR, 4, UNLOCK_KEY);
+        write_register(&mut itm, TPR, 4, 1 << 1);
+        assert!(itm.write_register(0, 1, 7, false, true).is_some());
+        assert!(itm.write_register(4 * 8, 1, 7, false, true).is_none());
+        itm.write_register(TPR, 4, 0, false, true);
+        assert_eq!(itm.read_register(TPR), 2, "it cannot change that");
+        itm.write_register(TER, 4, 0, false, true);
+        assert_eq!(itm.read_register(TER), 0xff00, "those that are not its own stay");
     }
 }

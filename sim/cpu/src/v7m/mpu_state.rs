@@ -83,7 +83,7 @@ impl Mpu {
     }
 
     /// Reads an MPU register at an offset from 0xE000ED00.
-    pub fn read(&self, offset: u32) -> u32 {
+    pub fn read_register(&self, offset: u32) -> u32 {
         let region = &self.regions[self.number as usize & 0xf];
         match offset {
             0x90 => self.count << 8,
@@ -97,7 +97,7 @@ impl Mpu {
     }
 
     /// Writes an MPU register at an offset from 0xE000ED00.
-    pub fn write(&mut self, offset: u32, value: u32) {
+    pub fn write_register(&mut self, offset: u32, value: u32) {
         if self.count == 0 {
             return;
         }

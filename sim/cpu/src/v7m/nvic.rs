@@ -297,7 +297,7 @@ impl Nvic {
     }
 
     /// Reads an NVIC register at an offset from 0xE000E000, as a whole word. `None` if nothing is there.
-    pub fn read(&self, offset: u32) -> Option<u32> {
+    pub fn read_register(&self, offset: u32) -> Option<u32> {
         let word = (offset & 0x7f) / 4;
         Some(match offset {
             0x100..=0x13f | 0x180..=0x1bf => self.enabled.lines(word & 0xf),
@@ -309,7 +309,7 @@ impl Nvic {
     }
 
     /// Writes the byte lanes in `mask` of an NVIC register. Returns false if nothing is there.
-    pub fn write(&mut self, offset: u32, value: u32, mask: u32) -> bool {
+    pub fn write_register(&mut self, offset: u32, value: u32, mask: u32) -> bool {
         let word = (offset & 0x3f) / 4;
         match offset {
             0x100..=0x13f => self.for_lines(word, value, |nvic, number| nvic.enabled.set(number, true)),

@@ -144,7 +144,7 @@ impl PackedOp {
     /// # Safety
     /// `ip` points to an op.
     #[inline(always)]
-    pub unsafe fn read(ip: *const Op) -> PackedOp {
+    pub unsafe fn read_op(ip: *const Op) -> PackedOp {
         // SAFETY: the caller's promise; an op is 16 bytes without padding, aligned to them.
         unsafe {
             let words = ip.cast::<u64>();
@@ -176,7 +176,7 @@ impl From<Op> for PackedOp {
     /// Returns an op with its fields packed into words.
     fn from(op: Op) -> PackedOp {
         // SAFETY: it points to an op.
-        unsafe { PackedOp::read(&op) }
+        unsafe { PackedOp::read_op(&op) }
     }
 }
 

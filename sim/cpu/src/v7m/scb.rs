@@ -125,7 +125,7 @@ fn cpacr_mask(core: &Core) -> u32 {
 }
 
 /// Reads a whole register of the system control block at an offset from 0xE000E000. `None` at other offsets.
-pub fn read(core: &Core, offset: u32) -> Option<u32> {
+pub fn read_register(core: &Core, offset: u32) -> Option<u32> {
     let scb = &core.scb;
     Some(match offset {
         0x004 => (core.nvic.line_count().div_ceil(32)).saturating_sub(1),
@@ -157,7 +157,7 @@ pub fn read(core: &Core, offset: u32) -> Option<u32> {
 }
 
 /// Writes the byte lanes in `mask` of a register of the system control block. False at other offsets.
-pub fn write(core: &mut Core, offset: u32, value: u32, mask: u32, now: u64) -> bool {
+pub fn write_register(core: &mut Core, offset: u32, value: u32, mask: u32, now: u64) -> bool {
     let merge = |old: u32, writable: u32| old & !(mask & writable) | value & mask & writable;
     match offset {
         0x008 => core.scb.actlr = merge(core.scb.actlr, u32::MAX),

@@ -40,15 +40,15 @@ fn byte_lanes(address: u32, bytes: u32) -> u32 {
 
 /// Loads from the private peripheral bus at `address` in cycle `now`. The chip handles its own registers there (DBGMCU)
 /// before it calls this function.
-pub fn read(core: &mut Core, address: u32, bytes: u32, now: u64) -> Result<u32, Fault> {
+pub fn read_register(core: &mut Core, address: u32, bytes: u32, now: u64) -> Result<u32, Fault> {
     let fault = Fault::DataBus(address);
     if !core.access_privileged() && address & !0xfff != ITM {
         return Err(fault);
     }
     let word = match address & !0xfff {
         SCS => read_scs(core, address & 0xffc, now).ok_or(fault)?,
-        DWT => core.dwt.read(address & 0xffc, core.dwt.clock(now, core.sleep_cycles)),
-        ITM => core.itm.read(address & 0xffc),
+        DWT => core.dwt.read_register(address & 0xffc, core.dwt.clock(now, core.sleep_cycles)),
+        ITM => core.itm.read_register(address & 0xffc),
         FPB | TPIU | ETM | ROM_TABLE => 0,
         _ => return Err(fault),
     };
@@ -67,7 +67,7 @@ pub fn limit(core: &Core, address: u32, written: Option<u32>) -> Option<&'static
 }
 
 /// Stores to the private peripheral bus at `address` in cycle `now`.
-pub fn write(core: &mut Core, address: u32, bytes: u32, value: u32, now: u64) -> Result<Effect, Fault> {
+pub fn write_register(core: &mut Core, address: u32, bytes: u32, value: u32, now: u64) -> Result<Effect, Fault> {
     let fault = Fault::DataBus(address);
     let offset = address & 0xffc;
     if !core.access_privileged() {
@@ -78,7 +78,7 @@ pub fn write(core: &mut Core, address: u32, bytes: u32, value: u32, now: u64) ->
     }
     if address & !0xfff == ITM {
         let (privileged, traces) = (core.access_privileged(), core.scb.demcr & scb::DEMCR_TRCENA != 0);
-        let left = core.itm.write(address & 0xfff, bytes, value, privileged, traces);
+        let left = core.itm.write_register(address & 0xfff, bytes, value, privileged, traces);
         return Ok(left.map_or(Effect::None, Effect::Stimulus));
     }
     let (mask, value) = (byte_lanes(address, bytes), value << (8 * (address & 3)));
@@ -86,7 +86,7 @@ pub fn write(core: &mut Core, address: u32, bytes: u32, value: u32, now: u64) ->
         SCS => write_scs(core, offset, value, mask, now).ok_or(fault),
         DWT => {
             let clock = core.dwt.clock(now, core.sleep_cycles);
-            core.dwt.write(offset, value, clock);
+            core.dwt.write_register(offset, value, clock);
             Ok(Effect::None)
         }
         FPB | TPIU | ETM | ROM_TABLE => Ok(Effect::None),
@@ -99,13 +99,13 @@ fn read_scs(core: &mut Core, offset: u32, now: u64) -> Option<u32> {
     match offset {
         0x010..=0x01f => {
             advance_systick(core, now);
-            Some(core.systick.read(offset & 0xc))
+            Some(core.systick.read_register(offset & 0xc))
         }
-        0x100..=0x4ef => core.nvic.read(offset),
-        0xd90..=0xdb8 => Some(core.mpu.read(offset & 0xff)),
-        _ => scb::read(core, offset)
-            .or_else(|| identity::read(&core.features, offset))
-            .or_else(|| core.features.caches.then(|| cache::read(&core.cache, offset)).flatten())
+        0x100..=0x4ef => core.nvic.read_register(offset),
+        0xd90..=0xdb8 => Some(core.mpu.read_register(offset & 0xff)),
+        _ => scb::read_register(core, offset)
+            .or_else(|| identity::read_register(&core.features, offset))
+            .or_else(|| core.features.caches.then(|| cache::read_register(&core.cache, offset)).flatten())
             .or_else(|| is_reserved(offset).then_some(0)),
     }
 }
@@ -115,25 +115,25 @@ fn write_scs(core: &mut Core, offset: u32, value: u32, mask: u32, now: u64) -> O
     let effect = match offset {
         0x010..=0x01f => {
             advance_systick(core, now);
-            core.systick.write(offset & 0xc, value, now);
+            core.systick.write_register(offset & 0xc, value, now);
             // The machine's next event may be another one now.
             core.limit = 0;
             Effect::None
         }
-        0x100..=0x4ef => core.nvic.write(offset, value, mask).then_some(Effect::None)?,
+        0x100..=0x4ef => core.nvic.write_register(offset, value, mask).then_some(Effect::None)?,
         0xd90..=0xdb8 => {
-            core.mpu.write(offset & 0xff, value);
+            core.mpu.write_register(offset & 0xff, value);
             core.refetch = true;
             core.limit = 0;
             Effect::Protection
         }
         0xd14 => {
-            scb::write(core, offset, value, mask, now);
+            scb::write_register(core, offset, value, mask, now);
             Effect::CacheControl
         }
-        _ if scb::write(core, offset, value, mask, now) => Effect::None,
+        _ if scb::write_register(core, offset, value, mask, now) => Effect::None,
         _ if core.features.caches && is_cache(offset) => {
-            cache::write(&mut core.cache, offset, value)?.map_or(Effect::None, Effect::Cache)
+            cache::write_register(&mut core.cache, offset, value)?.map_or(Effect::None, Effect::Cache)
         }
         _ => is_reserved(offset).then_some(Effect::None)?,
     };

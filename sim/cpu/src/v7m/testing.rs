@@ -123,7 +123,7 @@ unsafe impl Bus for TestBus {
 
     fn load_data(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
         if address >> 20 == 0xe00 {
-            return scs::read(core, address, bytes, at).map(|value| LoadResult { value, wait: 0 });
+            return scs::read_register(core, address, bytes, at).map(|value| LoadResult { value, wait: 0 });
         }
         self.seen.push(Observation { address, write: false, at });
         if address & !0xfff == CONSOLE {
@@ -141,7 +141,7 @@ unsafe impl Bus for TestBus {
 
     fn store_data(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, at: u64) -> Result<u64, Fault> {
         if address >> 20 == 0xe00 {
-            let effect = scs::write(core, address, bytes, value, at)?;
+            let effect = scs::write_register(core, address, bytes, value, at)?;
             self.effects.push(effect);
             return Ok(0);
         }
@@ -215,7 +215,7 @@ impl Bench {
     /// A Cortex-M4F with access to its FPU.
     pub fn m4() -> Bench {
         let mut bench = Bench::new(Features::CORTEX_M4F);
-        bench.write(0xe000_ed88, 0xf << 20);
+        bench.write_register(0xe000_ed88, 0xf << 20);
         bench
     }
 
@@ -241,13 +241,13 @@ impl<P: Pipeline> Bench<P> {
     }
 
     /// Word read as by an instruction.
-    pub fn read(&mut self, address: u32) -> u32 {
+    pub fn read_register(&mut self, address: u32) -> u32 {
         let t = self.core.t;
         self.bus.load_data(&mut self.core, address, 4, t).expect("readable").value
     }
 
     /// Word written as by an instruction.
-    pub fn write(&mut self, address: u32, value: u32) {
+    pub fn write_register(&mut self, address: u32, value: u32) {
         let t = self.core.t;
         self.bus.store_data(&mut self.core, address, 4, value, t).expect("writable");
     }

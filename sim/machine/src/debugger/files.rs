@@ -69,7 +69,7 @@ impl Files {
 
     /// Reads up to `bytes` bytes from a semihosting file. From a terminal a line at most, nothing at its end. `None` if
     /// it cannot be read.
-    pub fn read(&mut self, handle: u32, bytes: usize) -> Option<Vec<u8>> {
+    pub fn read_file(&mut self, handle: u32, bytes: usize) -> Option<Vec<u8>> {
         match self.get(handle)? {
             File::Input => {
                 let line = self.input.iter().position(|byte| *byte == b'\n').map_or(self.input.len(), |end| end + 1);

@@ -142,7 +142,7 @@ impl Debugger {
     /// Executes the semihosting call SYS_READ. Returns the number of bytes that were not read: all of them at the end
     /// of the file.
     fn read(&mut self, block: &[u32], memory: &mut dyn TargetMemory) -> Option<u32> {
-        let Some(text) = self.files.read(block[0], (block[2] as usize).min(MOST_BYTES)) else {
+        let Some(text) = self.files.read_file(block[0], (block[2] as usize).min(MOST_BYTES)) else {
             self.errno = BAD_HANDLE;
             return Some(block[2]);
         };

@@ -60,13 +60,13 @@ impl Needs {
         let mut needs = Needs::default();
         let Ok(sections) = header.sections(endian, data) else { return needs };
         for section in sections.iter().filter(|section| section.sh_type(endian) == SHT_ARM_ATTRIBUTES) {
-            needs.read(section, endian, data).unwrap_or_default();
+            needs.read_attributes(section, endian, data).unwrap_or_default();
         }
         needs
     }
 
     /// Reads the build attributes in a section of the image.
-    fn read(
+    fn read_attributes(
         &mut self,
         section: &object::elf::SectionHeader32<Endianness>,
         endian: Endianness,

@@ -12,12 +12,12 @@ pub fn pc(core: &Core) -> u32 {
 }
 
 /// Returns the position of a core.
-pub fn position(core: &Core) -> Position {
+pub fn core_position(core: &Core) -> Position {
     Position { t: core.t, pc: pc(core), asleep: core.asleep() }
 }
 
 /// Returns the registers of a core, by name.
-pub fn registers(core: &Core) -> Vec<(String, u32)> {
+pub fn core_registers(core: &Core) -> Vec<(String, u32)> {
     let mut named: Vec<(String, u32)> = (0..13).map(|n| (format!("r{n}"), core.r[n])).collect();
     let rest = [
         ("sp", core.r[13]),

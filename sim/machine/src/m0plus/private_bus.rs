@@ -50,7 +50,7 @@ pub trait PrivateBus: Bus {
     /// Makes the interpreter return to the machine, because an access may have pended, enabled or rescheduled an
     /// exception.
     fn look_at(&mut self, core: &mut Core) {
-        let due = core.systick.due();
+        let due = core.systick.next_wrap_cycle();
         if due < *self.due_mut() {
             *self.due_mut() = due;
             core.limit = core.limit.min(due);

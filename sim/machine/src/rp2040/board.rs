@@ -34,24 +34,24 @@ impl Board for Machine {
     crate::board::as_the_machine!();
 
     /// Returns 2, the number of cores in an RP2040.
-    fn cores(&self) -> usize {
+    fn core_count(&self) -> usize {
         2
     }
 
     /// Returns 2, the number of serial ports.
-    fn ports(&self) -> usize {
+    fn console_count(&self) -> usize {
         2
     }
 
     /// Returns the probes (watched addresses) on code and memory. A new one on code takes effect with
-    /// [`Board::refresh`], one on a word with [`Board::mark_watch`].
+    /// [`Board::decode_again`], one on a word with [`Board::mark_watch`].
     fn probes(&mut self) -> &mut Probes {
         &mut self.system.probes
     }
 
     /// Decodes the instruction at an address again, after probes on it changed.
-    fn refresh(&mut self, address: u32) {
-        self.system.refresh(address);
+    fn decode_again(&mut self, address: u32) {
+        self.system.decode_again(address);
     }
 
     /// Makes the board report writes to a word or register from now on. Returns false if it cannot be watched.
@@ -60,7 +60,7 @@ impl Board for Machine {
     }
 
     /// Returns the console of a serial port.
-    fn console(&mut self, port: usize) -> &mut Console {
+    fn port_console(&mut self, port: usize) -> &mut Console {
         &mut self.system.consoles[port]
     }
 
@@ -98,7 +98,7 @@ impl Board for Machine {
     }
 
     /// Returns the statistics of a core since the start or the last [`Board::reset_stats`].
-    fn stats(&self, core: usize) -> Stats {
+    fn core_stats(&self, core: usize) -> Stats {
         self.core_stats(core)
     }
 
@@ -131,24 +131,24 @@ impl Board for Machine {
     }
 
     /// Writes to the flash as a debugger does that erases and programs it. Returns false outside of flash.
-    fn program(&mut self, address: u32, data: &[u8]) -> bool {
-        self.system.program(address, data)
+    fn program_flash(&mut self, address: u32, data: &[u8]) -> bool {
+        self.system.program_flash(address, data)
     }
 
     /// Resets the board as a debugger does, by SYSRESETREQ. Memories keep their content.
-    fn reset(&mut self) {
+    fn reset_board(&mut self) {
         self.system.stop = None;
         self.system.held.clear();
         self.restart();
     }
 
     /// Returns whether code can execute at this address.
-    fn executable(&mut self, address: u32) -> bool {
+    fn is_executable(&mut self, address: u32) -> bool {
         self.system.code_region(address & !1).is_some()
     }
 
     /// Attaches a device to a bus, a serial port or the pins. The error is one sentence.
-    fn attach(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
+    fn attach_device(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
         self.system.periph.attach(connection, device)
     }
 
@@ -163,13 +163,13 @@ impl Board for Machine {
     }
 
     /// Returns the position of a core.
-    fn position(&self, core: usize) -> Position {
-        face::position(&self.cores[core])
+    fn core_position(&self, core: usize) -> Position {
+        face::core_position(&self.cores[core])
     }
 
     /// Returns the registers of a core, by name.
-    fn registers(&self, core: usize) -> Vec<(String, u32)> {
-        face::registers(&self.cores[core])
+    fn core_registers(&self, core: usize) -> Vec<(String, u32)> {
+        face::core_registers(&self.cores[core])
     }
 
     /// Sets a register of a core by name. Returns false if there is no such register, or if the value is impossible.

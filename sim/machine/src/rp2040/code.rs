@@ -20,7 +20,7 @@ impl System {
     }
 
     /// Updates the op of an address, after probes on its instruction changed.
-    pub(super) fn refresh(&mut self, address: u32) {
+    pub(super) fn decode_again(&mut self, address: u32) {
         self.show(address);
         self.alone.translations.clear();
         self.pairs.clear_code();

@@ -91,20 +91,20 @@ impl Machine {
     }
 
     /// Overrides a timing rule by name.
-    pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
-        self.system.timing.set(key, value)?;
+    pub fn set_timing_rule(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
+        self.system.timing.set_timing_rule(key, value)?;
         self.system.forget_cached();
         self.system.flash_timing_changed();
         Ok(())
     }
 
     /// Returns every timing rule with the value in force.
-    pub fn settings(&self) -> Vec<(String, rtoslab_timing::Setting, u64)> {
+    pub fn timing_rules(&self) -> Vec<(String, rtoslab_timing::Setting, u64)> {
         self.system.timing.list()
     }
 
     /// Loads an ELF or UF2 image and resets the board.
-    pub fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
+    pub fn load_image(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
         let image = Image::parse(data, name)?;
         image.require_core(CoreKind::M0Plus, name)?;
         self.place(&image, name)?;
@@ -120,12 +120,12 @@ impl Machine {
     }
 
     /// Returns the functions and objects of the image, by address.
-    pub fn symbols(&self) -> &[Symbol] {
+    pub fn image_symbols(&self) -> &[Symbol] {
         &self.symbols
     }
 
     /// Returns the current cycle.
-    pub fn cycle(&self) -> u64 {
+    pub fn current_cycle(&self) -> u64 {
         self.now
     }
 
@@ -140,7 +140,7 @@ impl Machine {
     }
 
     /// Runs for at most `cycles` more cycles.
-    pub fn run(&mut self, cycles: u64) -> Stop {
+    pub fn run_cycles(&mut self, cycles: u64) -> Stop {
         self.run_to(RunEnd { cycle: self.now.saturating_add(cycles), ns: None })
     }
 
@@ -222,14 +222,17 @@ impl Machine {
 
     /// Returns the cycle of the board's next scheduled event.
     fn next_due(&self) -> u64 {
-        let timers = self.cores[0].systick.due().min(self.cores[1].systick.due());
-        timers.min(self.system.periph.due()).min(self.system.periph.dma_due()).min(self.system.injections.due())
+        let timers = self.cores[0].systick.next_wrap_cycle().min(self.cores[1].systick.next_wrap_cycle());
+        timers
+            .min(self.system.periph.due())
+            .min(self.system.periph.dma_due())
+            .min(self.system.injections.next_stimulus_cycle())
     }
 
     /// Processes all events of the board that are scheduled for cycle `at`.
     fn events(&mut self, at: u64) {
         for core in self.cores.iter_mut() {
-            if core.systick.due() <= at {
+            if core.systick.next_wrap_cycle() <= at {
                 ppb::advance_systick(core, at);
             }
         }
@@ -495,7 +498,7 @@ impl Machine {
     }
 
     /// Switches the per-instruction profile on (from zero) or off. It is empty while an observer is active.
-    pub fn profile(&mut self, on: bool) {
+    pub fn set_profiling(&mut self, on: bool) {
         self.watch = if on { watch::PROFILE } else { watch::NOTHING };
         self.continue_observing();
         self.system.set_profile(on);
@@ -505,7 +508,7 @@ impl Machine {
     }
 
     /// Schedules a stimulus for a cycle that has not passed. The error is one sentence.
-    pub fn inject(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String> {
+    pub fn schedule_stimulus(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String> {
         injection::check(self.now, (cycle, stimulus), self.core_count, INTERRUPT_LINES, |pin| pin < PINS)?;
         self.system.injections.add(cycle, stimulus);
         Ok(())

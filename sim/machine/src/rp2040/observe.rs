@@ -20,7 +20,7 @@ impl ObservedMachine for Machine {
 
     /// Returns the symbols of the machine's image, and the current cycle.
     fn observed_image(&self) -> (&[Symbol], u64) {
-        (self.symbols(), self.cycle())
+        (self.image_symbols(), self.current_cycle())
     }
 
     /// Switches the log of spinlock accesses, which the observer reads, on or off.

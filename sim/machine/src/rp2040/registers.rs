@@ -17,7 +17,7 @@ impl System {
     /// Reads a register of the SIO.
     #[inline]
     pub(super) fn sio_read(&mut self, core: &mut Core, offset: u32, now: u64) -> u32 {
-        let value = self.periph.sio.read(offset, core.id, now, &mut self.effects);
+        let value = self.periph.sio.read_register(offset, core.id, now, &mut self.effects);
         if offset == 0x58 {
             self.end_core_turn(core);
         }
@@ -27,7 +27,7 @@ impl System {
     /// Writes a register of the SIO.
     #[inline]
     pub(super) fn sio_write(&mut self, core: &mut Core, offset: u32, value: u32, now: u64) {
-        self.periph.sio.write(offset, value, core.id, now, &mut self.effects);
+        self.periph.sio.write_register(offset, value, core.id, now, &mut self.effects);
         match offset {
             // The FIFO interrupt of either core may have changed. The machine drives the lines.
             0x50 | 0x54 => self.end_core_turn(core),
@@ -52,7 +52,7 @@ impl System {
         // Polling is the commonest access, and has no consequences.
         let quiet = self.due != 0 && self.periph.due() > now && self.periph.is_steady(address);
         let mut access = Access { now_cycles: now, core: core.id, clocks: &self.clocks, effects: &mut self.effects };
-        let value = self.periph.read(address, &mut access);
+        let value = self.periph.read_register(address, &mut access);
         if !quiet {
             self.after_access(core, address, now);
         }
@@ -68,7 +68,7 @@ impl System {
         }
         self.catch_up_pios(core.id, now);
         let mut access = Access { now_cycles: now, core: core.id, clocks: &self.clocks, effects: &mut self.effects };
-        self.periph.write(address, value, address >> 12 & 3, &mut access);
+        self.periph.write_register(address, value, address >> 12 & 3, &mut access);
         self.after_access(core, address, now);
         Some(())
     }

@@ -88,7 +88,7 @@ impl System {
     }
 
     /// Writes the flash as a debugger does. Returns false outside of flash.
-    pub(super) fn program(&mut self, address: u32, data: &[u8]) -> bool {
+    pub(super) fn program_flash(&mut self, address: u32, data: &[u8]) -> bool {
         let end = u64::from(FLASH_BASE) + self.flash_len() as u64;
         if address < FLASH_BASE || u64::from(address) + data.len() as u64 > end {
             return false;

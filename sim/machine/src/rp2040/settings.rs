@@ -26,7 +26,7 @@ impl Timing {
     }
 
     /// Overrides the value of one timing rule. Errors: unknown name, value out of range.
-    pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
+    pub fn set_timing_rule(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         let rules = cortex_m0plus::SETTINGS.iter().chain(&rp2040::SETTINGS);
         let values = self.core.iter_mut().chain(&mut self.chip);
         for (rule, slot) in rules.zip(values) {
@@ -70,13 +70,13 @@ mod tests {
     #[test]
     fn settings_are_overridden_by_name_and_unknown_ones_refused() {
         let mut timing = Timing::new();
-        timing.set("timing.exception_entry_cycles", 16).unwrap();
+        timing.set_timing_rule("timing.exception_entry_cycles", 16).unwrap();
         assert_eq!(timing.exception().entry, 16);
-        timing.set("timing.xip_overhead_cycles", 7).unwrap();
+        timing.set_timing_rule("timing.xip_overhead_cycles", 7).unwrap();
         assert_eq!(timing.chip(rp2040::key::XIP_OVERHEAD), 7);
-        let unknown = timing.set("timing.nonsense", 1).unwrap_err().0;
+        let unknown = timing.set_timing_rule("timing.nonsense", 1).unwrap_err().0;
         assert!(unknown.contains("timing.tail_chain_cycles"), "{unknown}");
-        let range = timing.set("timing.tail_chain_cycles", 1000).unwrap_err().0;
+        let range = timing.set_timing_rule("timing.tail_chain_cycles", 1000).unwrap_err().0;
         assert!(range.contains("4 to 64"), "{range}");
     }
 }

@@ -70,7 +70,7 @@ struct SavedSystem {
 
 impl Machine {
     /// Returns the board's present state.
-    pub fn snapshot(&self) -> Snapshot {
+    pub fn take_snapshot(&self) -> Snapshot {
         // Every field by name, here and below, so that a new one is not forgotten.
         let Machine {
             cores,
@@ -99,7 +99,7 @@ impl Machine {
 
     /// Restores the state in a snapshot. Returns false if the snapshot is of another chip, or of one with other
     /// settings.
-    pub fn restore(&mut self, snapshot: &Snapshot) -> bool {
+    pub fn restore_snapshot(&mut self, snapshot: &Snapshot) -> bool {
         let same_flash = |saved: &&SavedBoard| saved.system.periph.ssi.flash.bytes().len() == self.system.flash_len();
         let Some(saved) = snapshot.state::<SavedBoard>().filter(same_flash) else { return false };
         self.system.restore(&saved.system);
@@ -125,7 +125,7 @@ impl Machine {
             self.system.mark_watch(address);
         }
         let addresses: Vec<u32> = self.system.probes.probe_sites().collect();
-        addresses.into_iter().for_each(|address| self.system.refresh(address));
+        addresses.into_iter().for_each(|address| self.system.decode_again(address));
     }
 }
 

@@ -20,20 +20,20 @@ fn load_and_run(chip: &str, image: &[u8]) {
     let mut states = Vec::new();
     for slice in [CYCLES, 7] {
         let mut board = plain(chip);
-        if let Err(error) = board.load(image, "image") {
+        if let Err(error) = board.load_image(image, "image") {
             assert!(error.0.starts_with("image ") && error.0.contains("; "), "{error}");
             return;
         }
         let mut end = None;
-        while board.cycle() < CYCLES {
-            let stop = board.run(slice.min(CYCLES - board.cycle()));
+        while board.current_cycle() < CYCLES {
+            let stop = board.run_cycles(slice.min(CYCLES - board.current_cycle()));
             let name = stop.reason.name();
             end = Some((name, stop.cycle));
             if name != "cycles" {
                 break;
             }
         }
-        states.push((end, board.cycle(), board.registers(0), board.warnings()));
+        states.push((end, board.current_cycle(), board.core_registers(0), board.warnings()));
     }
     assert_eq!(states[0], states[1], "in slices");
 }
@@ -92,21 +92,21 @@ pub(crate) fn file(chip: &str, bytes: &mut Bytes) {
 pub(crate) fn calls(chip: &str, bytes: &mut Bytes) {
     let options = Options { crystal_hz: if bytes.flag() { bytes.number() } else { 0 }, ..Options::default() };
     let Ok(mut one) = board(chip, &options) else { return };
-    let mut snapshot = one.snapshot();
+    let mut snapshot = one.take_snapshot();
     while !bytes.is_empty() {
         let place = address(chip, bytes);
         match bytes.byte() % 20 {
             0 => drop(one.read_memory(place, bytes.number() as usize)),
             1 => drop(one.write_memory(place, &vec![bytes.byte(); usize::from(bytes.byte())])),
-            2 => drop(one.executable(place)),
+            2 => drop(one.is_executable(place)),
             3 => {
                 let name = bytes.one_of(&["r0", "r15", "sp", "lr", "pc", "apsr", "s0", "s99", "r", "xpsr", ""]);
                 one.set_register(0, name, place);
             }
             4 => {
-                let rules = one.settings();
+                let rules = one.timing_rules();
                 let key = &rules[bytes.below(rules.len())].0;
-                let _ = one.set(key, bytes.number());
+                let _ = one.set_timing_rule(key, bytes.number());
             }
             5 | 6 => {
                 let stimulus = if bytes.flag() {
@@ -114,22 +114,29 @@ pub(crate) fn calls(chip: &str, bytes: &mut Bytes) {
                 } else {
                     Stimulus::Exception { core: bytes.below(3), number: bytes.number() as u32 }
                 };
-                let _ = one.inject(bytes.number(), stimulus);
+                let _ = one.schedule_stimulus(bytes.number(), stimulus);
             }
             7 => drop(one.watch_write(place, 1, bytes.flag())),
-            8 if one.executable(place) => one.watch_exec(place, 2),
-            9 if one.executable(place) => one.until(place),
-            10 => one.profile(bytes.flag()),
-            11 => one.observe(bytes.flag().then(Default::default)),
-            12 => drop(one.observed()),
-            13 => snapshot = one.snapshot(),
-            14 => assert!(one.restore(&snapshot)),
+            8 if one.is_executable(place) => one.watch_exec(place, 2),
+            9 if one.is_executable(place) => one.stop_before(place),
+            10 => one.set_profiling(bytes.flag()),
+            11 => one.set_observation(bytes.flag().then(Default::default)),
+            12 => drop(one.take_observations()),
+            13 => snapshot = one.take_snapshot(),
+            14 => assert!(one.restore_snapshot(&snapshot)),
             15 => one = board_from(chip, &options, &snapshot).expect("the same board"),
             16 => one.type_uart(0, &[bytes.byte()]),
             17 => one.reset_stats(),
-            18 => drop(one.load(&elf_image(chip, bytes), "image")),
-            _ => drop(one.run(bytes.number() % 3_000)),
+            18 => drop(one.load_image(&elf_image(chip, bytes), "image")),
+            _ => drop(one.run_cycles(bytes.number() % 3_000)),
         }
-        let _ = (one.stats(0), one.position(0), one.registers(0), one.take_events(), one.warnings(), one.clock_hz());
+        let _ = (
+            one.core_stats(0),
+            one.core_position(0),
+            one.core_registers(0),
+            one.take_events(),
+            one.warnings(),
+            one.clock_hz(),
+        );
     }
 }

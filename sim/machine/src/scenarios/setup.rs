@@ -75,21 +75,21 @@ impl Setup {
     /// Creates a board at the start of the scenario. `None` if it refuses the image.
     pub fn open(&self) -> Option<Box<dyn Board>> {
         let mut board = board(self.chip, &self.options).expect("a known chip");
-        let rules = board.settings();
+        let rules = board.timing_rules();
         for &(index, value) in &self.settings {
             let (key, rule, _) = &rules[index % rules.len()];
             let allowed = (rule.min..=rule.max).contains(&value);
             let value = if allowed { value } else { rule.min + value % (rule.max - rule.min + 1) };
-            assert!(board.set(key, value).is_ok(), "{key} = {value}");
+            assert!(board.set_timing_rule(key, value).is_ok(), "{key} = {value}");
         }
-        board.load(&self.image, "scenario").ok()?;
+        board.load_image(&self.image, "scenario").ok()?;
         if let Some(second) = self.second
             && board.set_register(1, "pc", second)
         {
             board.set_register(1, "sp", 0x2003_0000);
         }
         for &(cycle, stimulus) in &self.stimuli {
-            let _ = board.inject(cycle, stimulus);
+            let _ = board.schedule_stimulus(cycle, stimulus);
         }
         if !self.typed.is_empty() {
             board.type_uart(0, &self.typed);

@@ -33,19 +33,19 @@ struct Outcome {
 impl Outcome {
     /// Returns the state of a board at the end of a run.
     fn of(board: &mut dyn Board, setup: &Setup, end: (StopReason, usize, u64, u32, String)) -> Outcome {
-        let cores = (0..board.cores()).map(|core| {
-            let position = board.position(core);
-            (stats(&board.stats(core)), board.registers(core), position.t, position.asleep)
+        let cores = (0..board.core_count()).map(|core| {
+            let position = board.core_position(core);
+            (stats(&board.core_stats(core)), board.core_registers(core), position.t, position.asleep)
         });
         let cores = cores.collect();
-        let printed = (0..board.ports()).map(|port| board.take_uart(port)).collect();
+        let printed = (0..board.console_count()).map(|port| board.take_uart(port)).collect();
         let memory = memories(setup.chip)
             .iter()
             .map(|&(base, bytes)| board.read_memory(base, bytes.min(WHOLE) as usize))
             .collect();
         Outcome {
             end,
-            cycle: board.cycle(),
+            cycle: board.current_cycle(),
             clock_hz: board.clock_hz(),
             cores,
             warnings: board.warnings(),
@@ -82,15 +82,15 @@ fn run(board: &mut dyn Board, until: u64, slices: &[u64]) -> (StopReason, usize,
     let mut lengths = slices.iter().cycle();
     let mut idle = 0;
     loop {
-        let left = until.saturating_sub(board.cycle());
+        let left = until.saturating_sub(board.current_cycle());
         let length = left.min(*lengths.next().expect("a slice"));
-        let before = board.cycle();
-        let stop = board.run(length);
-        assert!(board.cycle() >= before, "time went back from {before} to {}", board.cycle());
-        idle = if board.cycle() == before { idle + 1 } else { 0 };
+        let before = board.current_cycle();
+        let stop = board.run_cycles(length);
+        assert!(board.current_cycle() >= before, "time went back from {before} to {}", board.current_cycle());
+        idle = if board.current_cycle() == before { idle + 1 } else { 0 };
         assert!(idle < 100_000, "the board does not come past cycle {before}: {stop:?}");
         let over = match stop.reason {
-            StopReason::Cycles => board.cycle() >= until,
+            StopReason::Cycles => board.current_cycle() >= until,
             StopReason::Until | StopReason::Watch => false,
             _ => true,
         };
@@ -120,15 +120,15 @@ pub(crate) fn compare(setup: &Setup) {
 
 /// Checks that a board whose run has ended can run again, and that its time does not go back.
 fn come_to_rest(board: &mut dyn Board, plain: &Outcome) {
-    board.run(1000);
-    assert!(board.cycle() >= plain.cycle, "time went back to {}", board.cycle());
+    board.run_cycles(1000);
+    assert!(board.current_cycle() >= plain.cycle, "time went back to {}", board.current_cycle());
 }
 
 /// Runs the scenario with an observer. Panics if the outcome differs from that without.
 fn observed(setup: &Setup, plain: &Outcome) {
     let mut board = setup.open().expect("as before");
     let calls: HashMap<u32, u16> = setup.sites.iter().map(|&site| (site, 7)).collect();
-    board.observe(Some(ObservationRequest {
+    board.set_observation(Some(ObservationRequest {
         levels: vec![-1, 0, 64, 192, 255],
         kept: 4,
         measured: calls.clone(),
@@ -136,9 +136,9 @@ fn observed(setup: &Setup, plain: &Outcome) {
         arrivals: setup.sites.iter().copied().collect(),
         events: true,
     }));
-    let before: Vec<Stats> = (0..board.cores()).map(|core| board.stats(core)).collect();
-    let mut instructions = vec![0; board.cores()];
-    let mut ends = vec![0; board.cores()];
+    let before: Vec<Stats> = (0..board.core_count()).map(|core| board.core_stats(core)).collect();
+    let mut instructions = vec![0; board.core_count()];
+    let mut ends = vec![0; board.core_count()];
     let half = setup.cycles / 2;
     let mut end = run(&mut *board, half, &setup.slices);
     add_up(&mut *board, &mut instructions, &mut ends);
@@ -147,7 +147,7 @@ fn observed(setup: &Setup, plain: &Outcome) {
         add_up(&mut *board, &mut instructions, &mut ends);
     }
     for (core, counted) in instructions.into_iter().enumerate() {
-        let executed = board.stats(core).instructions - before[core].instructions;
+        let executed = board.core_stats(core).instructions - before[core].instructions;
         assert_eq!(counted, executed, "instructions in the account of core {core}");
     }
     Outcome::of(&mut *board, setup, end).same_as(plain, "observed");
@@ -155,12 +155,12 @@ fn observed(setup: &Setup, plain: &Outcome) {
 
 /// Checks that every account's cycles add up, and that it continues where the one before ended.
 fn add_up(board: &mut dyn Board, instructions: &mut [u64], ends: &mut [u64]) {
-    let observed = board.observed().expect("observed");
+    let observed = board.take_observations().expect("observed");
     for (core, account) in observed.accounts.iter().enumerate() {
         let cycles: u64 = account.rows.iter().map(|(_, cost)| cost.cycles.iter().sum::<u64>()).sum();
         assert_eq!(account.from, ends[core], "start of the account of core {core}");
         assert_eq!(cycles, account.until - account.from, "cycles in the account of core {core}");
-        assert!(account.until <= board.cycle(), "the account of core {core} ends at {}", account.until);
+        assert!(account.until <= board.current_cycle(), "the account of core {core} ends at {}", account.until);
         ends[core] = account.until;
         instructions[core] += account.rows.iter().map(|(_, cost)| cost.executions).sum::<u64>();
     }
@@ -169,11 +169,11 @@ fn add_up(board: &mut dyn Board, instructions: &mut [u64], ends: &mut [u64]) {
 /// Runs the scenario with the profile on. Panics if the outcome differs from that without.
 fn profiled(setup: &Setup, plain: &Outcome) {
     let mut board = setup.open().expect("as before");
-    let before: Vec<Stats> = (0..board.cores()).map(|core| board.stats(core)).collect();
-    board.profile(true);
+    let before: Vec<Stats> = (0..board.core_count()).map(|core| board.core_stats(core)).collect();
+    board.set_profiling(true);
     let end = run(&mut *board, setup.cycles, &[u64::MAX]);
     for (core, before) in before.iter().enumerate() {
-        let executed = board.stats(core).instructions - before.instructions;
+        let executed = board.core_stats(core).instructions - before.instructions;
         let counted: u64 = board.take_profile(core).iter().map(|row| row.2).sum();
         assert_eq!(counted, executed, "instructions in the profile of core {core}");
     }
@@ -185,12 +185,12 @@ fn probe(board: &mut dyn Board, setup: &Setup) {
     board.trace_exceptions(true);
     board.trace_pins(true);
     for (index, &site) in setup.sites.iter().enumerate() {
-        if board.executable(site) {
+        if board.is_executable(site) {
             match index % 3 {
                 0 => board.watch_exec(site, index as u16),
-                1 => board.until(site),
+                1 => board.stop_before(site),
                 _ => {
-                    board.between(site, setup.sites[0]);
+                    board.measure_between(site, setup.sites[0]);
                 }
             }
         }
@@ -224,12 +224,12 @@ fn resumed(setup: &Setup, plain: &Outcome) {
     if first.0 != StopReason::Cycles {
         return;
     }
-    let snapshot = board.snapshot();
+    let snapshot = board.take_snapshot();
     let mut other = board_from(setup.chip, &setup.options, &snapshot).expect("the same board");
     let end = run(&mut *other, setup.cycles, &setup.slices);
     Outcome::of(&mut *other, setup, end).same_as(plain, "from a snapshot");
     run(&mut *board, setup.cycles / 3 * 2, &setup.slices);
-    assert!(board.restore(&snapshot));
+    assert!(board.restore_snapshot(&snapshot));
     let end = run(&mut *board, setup.cycles, &[u64::MAX]);
     Outcome::of(&mut *board, setup, end).same_as(plain, "after going back");
 }

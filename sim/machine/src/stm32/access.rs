@@ -61,7 +61,7 @@ impl<F: Family> System<F> {
     ) -> Result<LoadResult, Fault> {
         let offset = address.wrapping_sub(FLASH_BASE);
         if self.in_flash(offset, bytes) {
-            let wait = self.flash_port.read(core, address, at);
+            let wait = self.flash_port.data_read_waits(core, address, at);
             // SAFETY: it is in the flash.
             return Ok(LoadResult { value: unsafe { get(self.flash.as_ptr().add(offset as usize), bytes) }, wait });
         }
@@ -73,7 +73,7 @@ impl<F: Family> System<F> {
                 if self.watched_elsewhere {
                     self.tell_register_read(core, address, at);
                 }
-                return scs::read(core, address, bytes, at).map(at_once);
+                return scs::read_register(core, address, bytes, at).map(at_once);
             }
             0x2 | 0x4 if core.features.bit_band => {
                 if let Some(bit) = bitband::target(address) {
@@ -94,7 +94,7 @@ impl<F: Family> System<F> {
         }
         if let Some(wait) = self.bridge_cycles(address, false, at) {
             let now = at + 1 + wait;
-            let value = self.periph.read(address, bytes, now, &mut self.effects);
+            let value = self.periph.read_register(address, bytes, now, &mut self.effects);
             self.apply_effects(core, now);
             self.cleared = None;
             if self.watched_elsewhere {
@@ -141,7 +141,7 @@ impl<F: Family> System<F> {
                 if let Some(about) = scs::limit(core, address, Some(value)) {
                     self.warn_unsupported(core, about, at);
                 }
-                let effect = scs::write(core, address, bytes, value, at)?;
+                let effect = scs::write_register(core, address, bytes, value, at)?;
                 self.carry_out(core, effect);
                 if self.watched_elsewhere {
                     self.tell_register_write(core, address, value, at);
@@ -173,7 +173,7 @@ impl<F: Family> System<F> {
         if let Some(wait) = self.bridge_cycles(address, true, at) {
             let now = at + 1 + wait;
             let lines = self.lines;
-            self.periph.write(address, bytes, value, now, &mut self.effects);
+            self.periph.write_register(address, bytes, value, now, &mut self.effects);
             self.apply_effects(core, now);
             self.cleared = self.own_line_fell(core, &lines);
             if self.watched_elsewhere {
@@ -217,7 +217,7 @@ impl<F: Family> System<F> {
     /// Carries out the request of a write to the core's own registers to the memories.
     fn carry_out(&mut self, core: &Core, effect: scs::Effect) {
         match effect {
-            scs::Effect::Cache(operation) => self.flash_port.maintain(operation),
+            scs::Effect::Cache(operation) => self.flash_port.maintain_caches(operation),
             scs::Effect::CacheControl => self.switch_caches(core),
             scs::Effect::Stimulus(Stimulus { port, bytes, value }) => {
                 self.debugger.print(Channel::Stimulus(port), &value.to_le_bytes()[..usize::from(bytes)]);

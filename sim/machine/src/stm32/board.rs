@@ -27,24 +27,24 @@ impl<F: Run> Board for Machine<F> {
     crate::board::as_the_machine!();
 
     /// Returns 1, the number of cores.
-    fn cores(&self) -> usize {
+    fn core_count(&self) -> usize {
         1
     }
 
     /// Returns 1: the board has one console.
-    fn ports(&self) -> usize {
+    fn console_count(&self) -> usize {
         1
     }
 
     /// Returns the probes (watched addresses) on code and memory. A new one on code takes effect with
-    /// [`Board::refresh`], one on a word with [`Board::mark_watch`].
+    /// [`Board::decode_again`], one on a word with [`Board::mark_watch`].
     fn probes(&mut self) -> &mut Probes {
         &mut self.system.probes
     }
 
     /// Decodes the instruction at an address again, after probes on it changed.
-    fn refresh(&mut self, address: u32) {
-        self.system.refresh(address);
+    fn decode_again(&mut self, address: u32) {
+        self.system.decode_again(address);
     }
 
     /// Makes the board report writes to a word or register from now on. Returns false if it cannot be watched.
@@ -53,7 +53,7 @@ impl<F: Run> Board for Machine<F> {
     }
 
     /// Returns the board's console. All serial ports print to it, in the order of time.
-    fn console(&mut self, _: usize) -> &mut Console {
+    fn port_console(&mut self, _: usize) -> &mut Console {
         &mut self.system.console
     }
 
@@ -87,7 +87,7 @@ impl<F: Run> Board for Machine<F> {
     }
 
     /// Returns the statistics of a core since the start or the last [`Board::reset_stats`].
-    fn stats(&self, _: usize) -> Stats {
+    fn core_stats(&self, _: usize) -> Stats {
         self.core_stats()
     }
 
@@ -115,23 +115,23 @@ impl<F: Run> Board for Machine<F> {
     }
 
     /// Writes to the flash as a debugger does that erases and programs it. Returns false outside of flash.
-    fn program(&mut self, address: u32, data: &[u8]) -> bool {
-        self.system.program(address, data)
+    fn program_flash(&mut self, address: u32, data: &[u8]) -> bool {
+        self.system.program_flash(address, data)
     }
 
     /// Resets the board as a debugger does, by SYSRESETREQ. Memories keep their content.
-    fn reset(&mut self) {
+    fn reset_board(&mut self) {
         self.system.stop = None;
         self.reset(ResetCause::Software);
     }
 
     /// Returns whether code can execute at this address.
-    fn executable(&mut self, address: u32) -> bool {
+    fn is_executable(&mut self, address: u32) -> bool {
         self.system.code_region(address & !1).is_some()
     }
 
     /// Attaches a device to a bus, a serial port or the pins. The error is one sentence.
-    fn attach(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
+    fn attach_device(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
         self.system.periph.attach(connection, device)
     }
 
@@ -151,13 +151,13 @@ impl<F: Run> Board for Machine<F> {
     }
 
     /// Returns the position of a core.
-    fn position(&self, _: usize) -> Position {
-        self.position()
+    fn core_position(&self, _: usize) -> Position {
+        self.core_position()
     }
 
     /// Returns the registers of a core, by name.
-    fn registers(&self, _: usize) -> Vec<(String, u32)> {
-        self.registers()
+    fn core_registers(&self, _: usize) -> Vec<(String, u32)> {
+        self.core_registers()
     }
 
     /// Sets a register of a core by name. Returns false if there is no such register, or if the value is impossible.

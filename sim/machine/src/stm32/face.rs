@@ -9,7 +9,7 @@ use super::machine::Machine;
 
 impl<F: Run> Machine<F> {
     /// Returns the registers of the core, by name.
-    pub fn registers(&self) -> Vec<(String, u32)> {
+    pub fn core_registers(&self) -> Vec<(String, u32)> {
         let core = &self.core;
         let mut named: Vec<(String, u32)> = (0..13).map(|n| (format!("r{n}"), core.r[n])).collect();
         let others = [

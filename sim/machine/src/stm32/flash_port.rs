@@ -13,11 +13,11 @@ pub trait FlashPort: Clone {
     /// `at`.
     fn fetch_code(&mut self, core: &Core, address: u32, at: u64) -> u64;
     /// Returns the wait states of a data read from the flash in cycle `at`.
-    fn read(&mut self, core: &Core, address: u32, at: u64) -> u64;
+    fn data_read_waits(&mut self, core: &Core, address: u32, at: u64) -> u64;
     /// Applies FLASH_ACR (wait states, prefetch, caches), after firmware or a setting has changed it.
     fn set_acr(&mut self, acr: u32);
     /// Returns whether fetches from the flash may have to wait.
-    fn waits(&self) -> bool;
+    fn may_wait(&self) -> bool;
 
     /// Returns what [`FlashPort::fetch_code`] returns, for a fetch through the flash's other address, at a byte offset in
     /// it.
@@ -27,7 +27,7 @@ pub trait FlashPort: Clone {
 
     /// Returns the wait states of a data read through the flash's other address, at a byte offset in it.
     fn read_alias(&mut self, core: &Core, offset: u32, at: u64) -> u64 {
-        self.read(core, FLASH_BASE + offset, at)
+        self.data_read_waits(core, FLASH_BASE + offset, at)
     }
 
     /// Returns the first cycle in which the decoder can have a code word from a RAM.
@@ -49,11 +49,11 @@ pub trait FlashPort: Clone {
     fn switch_caches(&mut self, _: bool, _: bool) {}
 
     /// Carries out a maintenance operation on the core's caches.
-    fn maintain(&mut self, _: Operation) {}
+    fn maintain_caches(&mut self, _: Operation) {}
 
     /// Restores the state in a snapshot. The version numbers of cache contents go on: none returns with another
     /// content.
-    fn restore(&mut self, saved: &Self);
+    fn restore_state(&mut self, saved: &Self);
 }
 
 macro_rules! port {
@@ -68,8 +68,8 @@ macro_rules! port {
 
             /// Returns the wait states of a data read from the flash in cycle `at`.
             #[inline(always)]
-            fn read(&mut self, _: &Core, address: u32, at: u64) -> u64 {
-                self.read(address, at)
+            fn data_read_waits(&mut self, _: &Core, address: u32, at: u64) -> u64 {
+                self.data_read_waits(address, at)
             }
 
             /// Applies FLASH_ACR (wait states, prefetch, caches), after firmware or a setting has changed it.
@@ -79,14 +79,14 @@ macro_rules! port {
 
             /// Returns whether fetches from the flash may have to wait.
             #[inline(always)]
-            fn waits(&self) -> bool {
-                self.waits()
+            fn may_wait(&self) -> bool {
+                self.may_wait()
             }
 
             /// Restores the state in a snapshot. The version numbers of cache contents go on: none returns with another
             /// content.
-            fn restore(&mut self, saved: &Self) {
-                self.restore(saved);
+            fn restore_state(&mut self, saved: &Self) {
+                self.restore_state(saved);
             }
         }
     };

@@ -16,7 +16,7 @@ use crate::image::{Core, Image, ImageError};
 
 impl<F: Run> Machine<F> {
     /// Loads an ELF image and resets the board.
-    pub fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
+    pub fn load_image(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
         let image = Image::parse(data, name)?;
         image.require_core(self.core_kind(), name)?;
         for (address, bytes) in &image.segments {

@@ -162,13 +162,13 @@ impl FlashPort for Port {
     /// `at`.
     #[inline(always)]
     fn fetch_code(&mut self, core: &Core, address: u32, at: u64) -> u64 {
-        self.fetch_through(core, address, at, |port| port.axi.read(address - FLASH_BASE, at))
+        self.fetch_through(core, address, at, |port| port.axi.data_read_waits(address - FLASH_BASE, at))
     }
 
     /// Returns the wait states of a data read from the flash in cycle `at`.
     #[inline(always)]
-    fn read(&mut self, core: &Core, address: u32, at: u64) -> u64 {
-        self.read_through(core, address, |port| port.axi.read(address - FLASH_BASE, at))
+    fn data_read_waits(&mut self, core: &Core, address: u32, at: u64) -> u64 {
+        self.read_through(core, address, |port| port.axi.data_read_waits(address - FLASH_BASE, at))
     }
 
     /// Applies FLASH_ACR (wait states, prefetch, caches), after firmware or a setting has changed it.
@@ -181,7 +181,7 @@ impl FlashPort for Port {
 
     /// Returns true: fetches over AXI may have to wait.
     #[inline(always)]
-    fn waits(&self) -> bool {
+    fn may_wait(&self) -> bool {
         true
     }
 
@@ -194,7 +194,7 @@ impl FlashPort for Port {
 
     /// Returns the wait states of a data read through the flash's other address, at a byte offset in it.
     fn read_alias(&mut self, _: &Core, offset: u32, at: u64) -> u64 {
-        self.itcm.as_mut().map_or(0, |(base, itcm)| itcm.read(*base + offset, at))
+        self.itcm.as_mut().map_or(0, |(base, itcm)| itcm.data_read_waits(*base + offset, at))
     }
 
     /// Returns the first cycle in which the decoder can have a code word from a RAM.
@@ -237,13 +237,13 @@ impl FlashPort for Port {
     }
 
     /// Carries out a maintenance operation on the core's caches.
-    fn maintain(&mut self, operation: Operation) {
+    fn maintain_caches(&mut self, operation: Operation) {
         self.caches.operate(operation);
     }
 
     /// Restores the state in a snapshot. The version numbers of cache contents go on: none returns with another
     /// content.
-    fn restore(&mut self, saved: &Port) {
+    fn restore_state(&mut self, saved: &Port) {
         let version = self.caches.instruction.version();
         self.clone_from(saved);
         self.caches.instruction.follow(version);

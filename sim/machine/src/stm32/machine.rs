@@ -80,8 +80,8 @@ impl<F: Run> Machine<F> {
     }
 
     /// Overrides a timing rule or a register field by name. Errors: unknown name, value out of range.
-    pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
-        Arc::make_mut(&mut self.system.settings).set(key, value)?;
+    pub fn set_timing_rule(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
+        Arc::make_mut(&mut self.system.settings).set_timing_rule(key, value)?;
         let settings = &self.system.settings;
         self.system.periph.state_clock(settings.clock_hz(), self.now);
         self.pipe = F::timed_pipeline(&|key| settings.value(key));
@@ -94,7 +94,7 @@ impl<F: Run> Machine<F> {
     }
 
     /// Returns every setting with the value in force.
-    pub fn settings(&self) -> Vec<(String, rtoslab_timing::Setting, u64)> {
+    pub fn timing_rules(&self) -> Vec<(String, rtoslab_timing::Setting, u64)> {
         self.system.settings.list()
     }
 
@@ -104,12 +104,12 @@ impl<F: Run> Machine<F> {
     }
 
     /// Returns the functions and objects of the image, by address.
-    pub fn symbols(&self) -> &[Symbol] {
+    pub fn image_symbols(&self) -> &[Symbol] {
         &self.symbols
     }
 
     /// Returns the current cycle.
-    pub fn cycle(&self) -> u64 {
+    pub fn current_cycle(&self) -> u64 {
         self.now
     }
 
@@ -124,7 +124,7 @@ impl<F: Run> Machine<F> {
     }
 
     /// Runs for at most `cycles` more cycles.
-    pub fn run(&mut self, cycles: u64) -> Stop {
+    pub fn run_cycles(&mut self, cycles: u64) -> Stop {
         self.run_to(RunEnd { cycle: self.now.saturating_add(cycles), ns: None })
     }
 
@@ -138,7 +138,7 @@ impl<F: Run> Machine<F> {
             if let Some(stop) = self.take_stop(end) {
                 return stop;
             }
-            let due = self.due();
+            let due = self.next_event_cycle();
             let horizon = if self.waits() { NEVER } else { self.core.t };
             if horizon >= due.min(end) {
                 if due > end || due == NEVER {
@@ -168,8 +168,12 @@ impl<F: Run> Machine<F> {
     }
 
     /// Returns the cycle of the next event.
-    fn due(&self) -> u64 {
-        self.core.systick.due().min(self.system.periph.due()).min(self.system.injections.due())
+    fn next_event_cycle(&self) -> u64 {
+        self.core
+            .systick
+            .next_wrap_cycle()
+            .min(self.system.periph.due())
+            .min(self.system.injections.next_stimulus_cycle())
     }
 
     /// Returns whether the core waits, so that only an event can make it continue.
@@ -211,7 +215,7 @@ impl<F: Run> Machine<F> {
 
     /// Processes everything scheduled for cycle `at`.
     fn events(&mut self, at: u64) {
-        if self.core.systick.due() <= at {
+        if self.core.systick.next_wrap_cycle() <= at {
             scs::advance_systick(&mut self.core, at);
         }
         if self.system.periph.due() <= at {
@@ -276,7 +280,7 @@ impl<F: Run> Machine<F> {
     /// Processes the events before cycle `until` while an instruction is in progress that an interrupt would abandon.
     fn bring_to(&mut self, until: u64, timing: &ExceptionTiming) {
         loop {
-            let due = self.due();
+            let due = self.next_event_cycle();
             if due >= until {
                 break;
             }
@@ -359,7 +363,7 @@ impl<F: Run> Machine<F> {
     }
 
     /// Switches the per-instruction profile on (from zero) or off. It is empty while an observer is active.
-    pub fn profile(&mut self, on: bool) {
+    pub fn set_profiling(&mut self, on: bool) {
         self.watch = if on { watch::PROFILE } else { watch::NOTHING };
         self.continue_observing();
         drop(self.runner.take_profile());
@@ -370,7 +374,7 @@ impl<F: Run> Machine<F> {
     }
 
     /// Schedules a stimulus for a cycle that has not passed. The error is one sentence.
-    pub fn inject(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String> {
+    pub fn schedule_stimulus(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String> {
         let lines = u32::from(self.system.map.features.irq_lines);
         let has_pin = |pin: u16| self.system.periph.gpio_port((pin / 16) as u8).is_some();
         injection::check(self.now, (cycle, stimulus), 1, lines, has_pin)?;
@@ -379,7 +383,7 @@ impl<F: Run> Machine<F> {
     }
 
     /// Returns the position of the core.
-    pub fn position(&self) -> Position {
+    pub fn core_position(&self) -> Position {
         Position { t: self.core.t, pc: self.pc(), asleep: self.core.asleep() }
     }
 }

@@ -19,6 +19,6 @@ impl<F: Run> ObservedMachine for Machine<F> {
 
     /// Returns the symbols of the machine's image, and the current cycle.
     fn observed_image(&self) -> (&[Symbol], u64) {
-        (self.symbols(), self.cycle())
+        (self.image_symbols(), self.current_cycle())
     }
 }

@@ -103,7 +103,7 @@ impl<F: Family> Settings<F> {
 
     /// Overrides the value of one setting. Errors: unknown name, value out of range. If the core has no caches of its
     /// own, `icache` and `dcache` mean those of the flash interface.
-    pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
+    pub fn set_timing_rule(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         let flash = format!("flash.{key}");
         let key = if !F::CACHES && self.acr_bits.iter().any(|bit| bit.name == key) { flash.as_str() } else { key };
         let Some((_, rule, _)) = self.list().into_iter().find(|(name, _, _)| name == key) else {

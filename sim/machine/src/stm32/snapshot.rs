@@ -64,7 +64,7 @@ struct SavedSystem<F: Family> {
 
 impl<F: Run> Machine<F> {
     /// Returns the board's present state.
-    pub fn snapshot(&self) -> Snapshot {
+    pub fn take_snapshot(&self) -> Snapshot {
         // Every field by name, here and below, so that a new one is not forgotten.
         let Machine { core, pipe, runner: _, system, chip, own_table, now, symbols, watch: _, observer: _, stats_base } =
             self;
@@ -82,7 +82,7 @@ impl<F: Run> Machine<F> {
     }
 
     /// Restores the board's state in a snapshot. Returns false if the snapshot is of another chip.
-    pub fn restore(&mut self, snapshot: &Snapshot) -> bool {
+    pub fn restore_snapshot(&mut self, snapshot: &Snapshot) -> bool {
         let Some(saved) = snapshot.state::<SavedBoard<F>>().filter(|saved| saved.chip == self.chip) else {
             return false;
         };
@@ -109,7 +109,7 @@ impl<F: Run> Machine<F> {
             self.system.watch_word(address);
         }
         let addresses: Vec<u32> = self.system.probes.probe_sites().collect();
-        addresses.into_iter().for_each(|address| self.system.refresh(address));
+        addresses.into_iter().for_each(|address| self.system.decode_again(address));
     }
 }
 
@@ -186,7 +186,7 @@ impl<F: Family> System<F> {
         if self.periph.memory_at_zero() != zero_before {
             self.forget_alias_at_zero();
         }
-        self.flash_port.restore(&saved.flash_port);
+        self.flash_port.restore_state(&saved.flash_port);
         self.effects.clone_from(&saved.effects);
         self.lines = saved.lines;
         self.cleared = saved.cleared;

@@ -209,7 +209,7 @@ impl<F: Family> System<F> {
     }
 
     /// Updates the op of an address, after probes on its instruction changed.
-    pub(super) fn refresh(&mut self, address: u32) {
+    pub(super) fn decode_again(&mut self, address: u32) {
         let stand_in = if self.probes.watches_code(address) { Op::ATTEND } else { Op::default() };
         if let Some(table) = self.table(address) {
             *table.op(address) = stand_in;
@@ -252,7 +252,7 @@ impl<F: Family> System<F> {
     }
 
     /// Writes the flash as a debugger does. Returns false outside of flash.
-    pub(super) fn program(&mut self, address: u32, data: &[u8]) -> bool {
+    pub(super) fn program_flash(&mut self, address: u32, data: &[u8]) -> bool {
         let Some((Home::Flash, offset)) = self.place(address) else { return false };
         let place =
             Arc::make_mut(&mut self.flash).get_mut(offset as usize..).and_then(|rest| rest.get_mut(..data.len()));
@@ -480,7 +480,7 @@ unsafe impl<F: Family> Bus for System<F> {
     /// delay anything.
     #[inline(always)]
     fn fetch_waits(&self) -> bool {
-        self.flash_port.waits()
+        self.flash_port.may_wait()
     }
 
     /// Does nothing: the flash interface notices a branch by the address of its fetch.

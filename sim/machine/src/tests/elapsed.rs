@@ -86,11 +86,11 @@ fn sum_of_cycles(board: &mut dyn Board, case: &Case) -> (f64, Vec<u64>) {
         if after > 1000 {
             break;
         }
-        let start = board.cycle();
-        assert_eq!(board.run(1).reason, StopReason::Cycles);
-        ns += (board.cycle() - start) as f64 * 1e9 / hz as f64;
-        let now_ns = board.elapsed_time().ns_at(board.cycle());
-        assert!(now_ns >= before_ns, "{}: time runs backwards in cycle {}", case.chip, board.cycle());
+        let start = board.current_cycle();
+        assert_eq!(board.run_cycles(1).reason, StopReason::Cycles);
+        ns += (board.current_cycle() - start) as f64 * 1e9 / hz as f64;
+        let now_ns = board.elapsed_time().ns_at(board.current_cycle());
+        assert!(now_ns >= before_ns, "{}: time runs backwards in cycle {}", case.chip, board.current_cycle());
         before_ns = now_ns;
     }
     (ns, clocks)
@@ -104,7 +104,7 @@ fn time_is_the_sum_of_the_cycles_of_each_clock() {
         assert_eq!(clocks, case.clocks, "{}", case.chip);
         let slowest = *case.clocks.iter().min().expect("a clock") as f64;
         let tolerance = case.clocks.len() as f64 * UNCERTAIN_CYCLES * 1e9 / slowest;
-        let told = board.elapsed_time().ns_at(board.cycle()) as f64;
+        let told = board.elapsed_time().ns_at(board.current_cycle()) as f64;
         assert!((told - ns).abs() < tolerance, "{}: {told} ns, but {ns} ns are right", case.chip);
     }
 }
@@ -114,18 +114,18 @@ fn a_run_to_a_time_ends_in_its_first_cycle_however_it_is_cut() {
     for case in CASES {
         let mut whole = board(case);
         sum_of_cycles(&mut *whole, case);
-        let ns = whole.elapsed_time().ns_at(whole.cycle());
+        let ns = whole.elapsed_time().ns_at(whole.current_cycle());
         for slices in [1, 7, 1000] {
             let mut board = board(case);
             for slice in 1..=slices {
                 let stop = board.run_to(RunEnd { cycle: u64::MAX, ns: Some(ns * slice / slices) });
-                assert_eq!((stop.reason, stop.cycle), (StopReason::Cycles, board.cycle()), "{}", case.chip);
-                let (cycle, elapsed) = (board.cycle(), board.elapsed_time());
+                assert_eq!((stop.reason, stop.cycle), (StopReason::Cycles, board.current_cycle()), "{}", case.chip);
+                let (cycle, elapsed) = (board.current_cycle(), board.elapsed_time());
                 assert!(elapsed.ns_at(cycle) >= ns * slice / slices, "{}: too early", case.chip);
                 assert!(elapsed.ns_at(cycle - 1) < ns * slice / slices, "{}: too late", case.chip);
             }
-            assert_eq!(board.cycle(), whole.cycle(), "{} in {slices} slices", case.chip);
-            assert_eq!(board.registers(0), whole.registers(0), "{} in {slices} slices", case.chip);
+            assert_eq!(board.current_cycle(), whole.current_cycle(), "{} in {slices} slices", case.chip);
+            assert_eq!(board.core_registers(0), whole.core_registers(0), "{} in {slices} slices", case.chip);
         }
     }
 }
@@ -136,11 +136,16 @@ fn a_snapshot_has_its_time() {
         let mut one = board(case);
         sum_of_cycles(&mut *one, case);
         let mut other = board(case);
-        assert!(other.restore(&one.snapshot()));
+        assert!(other.restore_snapshot(&one.take_snapshot()));
         for board in [&mut one, &mut other] {
-            board.run(1_000_000);
+            board.run_cycles(1_000_000);
         }
-        assert_eq!(one.elapsed_time().ns_at(one.cycle()), other.elapsed_time().ns_at(other.cycle()), "{}", case.chip);
+        assert_eq!(
+            one.elapsed_time().ns_at(one.current_cycle()),
+            other.elapsed_time().ns_at(other.current_cycle()),
+            "{}",
+            case.chip
+        );
     }
 }
 
@@ -148,8 +153,8 @@ fn a_snapshot_has_its_time() {
 fn a_stated_clock_is_the_one_that_converts() {
     for chip in ["stm32f446", "stm32l073"] {
         let mut board = writer(chip, &[(RAM + 0x1000, 1)], 10, &[]);
-        board.set("clock_hz", 1_000_000).expect("a setting");
-        board.run(5_000);
-        assert_eq!(board.elapsed_time().ns_at(board.cycle()), 5_000_000, "{chip}");
+        board.set_timing_rule("clock_hz", 1_000_000).expect("a setting");
+        board.run_cycles(5_000);
+        assert_eq!(board.elapsed_time().ns_at(board.current_cycle()), 5_000_000, "{chip}");
     }
 }

@@ -22,7 +22,7 @@ fn start(chip: &str) -> Box<dyn Board> {
     constant(&mut halves, 1, CODE | 1);
     halves.push(0x4708);
     content.extend(halves.iter().flat_map(|half| half.to_le_bytes()));
-    board.load(&elf(CODE | 1, &[(FLASH, content)]), "long.elf").expect("an image");
+    board.load_image(&elf(CODE | 1, &[(FLASH, content)]), "long.elf").expect("an image");
     board
 }
 
@@ -32,7 +32,7 @@ fn boards_at_other_addresses_have_the_same_hits() {
         // All at once, so that no two are at the same addresses.
         let mut boards: Vec<_> = (0..3).map(|_| start(chip)).collect();
         let counts = boards.iter_mut().map(|board| {
-            board.run(CYCLES);
+            board.run_cycles(CYCLES);
             board.timing_counts()
         });
         let counts: Vec<_> = counts.collect();

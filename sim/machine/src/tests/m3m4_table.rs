@@ -145,8 +145,8 @@ fn cycles(mut bench: Bench, code: &[u16]) -> u64 {
     bench.core.r[14] = end | 1;
     // What a loaded pointer points at; what a loaded PC is.
     let pointer = if code[0] == LDR_PC { end | 1 } else { SRAM + 0x300 };
-    bench.write(SRAM + 0x100, &pointer.to_le_bytes());
-    bench.write(bench.core.r[13] + 4, &(end | 1).to_le_bytes());
+    bench.write_bytes(SRAM + 0x100, &pointer.to_le_bytes());
+    bench.write_bytes(bench.core.r[13] + 4, &(end | 1).to_le_bytes());
     bench.cycles(FLASH, end)
 }
 

@@ -28,7 +28,7 @@ fn start(chip: &str, code: &[u16]) -> Box<dyn Board> {
         let vectors: Vec<u8> = words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect();
         elf(FLASH + CODE + 1, &[(FLASH, [vectors, bytes(code)].concat())])
     };
-    board.load(&image, "test.elf").expect("an image");
+    board.load_image(&image, "test.elf").expect("an image");
     board
 }
 
@@ -41,9 +41,9 @@ fn write(code: &mut Vec<u16>, register: u32, value: u32) {
 
 /// Cycles that the code takes to where it stays.
 fn cycles(board: &mut dyn Board, code: &[u16]) -> u64 {
-    board.until(FLASH + CODE + 2 * code.len() as u32 - 2);
-    assert_eq!(board.run(1_000_000).reason, StopReason::Until);
-    board.cycle()
+    board.stop_before(FLASH + CODE + 2 * code.len() as u32 - 2);
+    assert_eq!(board.run_cycles(1_000_000).reason, StopReason::Until);
+    board.current_cycle()
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn stm32f767_stores_to_a_pin_once_a_cycle() {
         code.extend(SET_AND_CLEAR);
         code.extend([0x3801, 0xd1fb, STAY]);
         let mut board = start("stm32f767", &code);
-        board.set("icache", 1).expect("a setting");
+        board.set_timing_rule("icache", 1).expect("a setting");
         cycles(&mut *board, &code)
     };
     assert_eq!(spent(1100) - spent(100), 2 * 1000);
@@ -93,8 +93,8 @@ fn cold_words_of_one_line_of_the_rp2040s_flash_take_the_same_time() {
     code.push(STAY);
     let mut board = start("rp2040", &code);
     let at = |place: usize| SRAM + 2 * (first + place) as u32;
-    let spans: Vec<usize> = (0..LOADS.len()).map(|place| board.between(at(place), at(place + 1))).collect();
-    assert_eq!(board.run(100_000).reason, StopReason::Cycles);
+    let spans: Vec<usize> = (0..LOADS.len()).map(|place| board.measure_between(at(place), at(place + 1))).collect();
+    assert_eq!(board.run_cycles(100_000).reason, StopReason::Cycles);
     let times: Vec<u64> =
         spans.iter().map(|&span| board.between_result(span).expect("measured").total_cycles).collect();
     assert!(times[0] > 50 && times[..3].iter().all(|&time| time == times[0]), "{times:?}");

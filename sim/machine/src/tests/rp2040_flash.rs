@@ -35,7 +35,7 @@ fn pico(address: u32, what: [u16; 2], second: Option<u32>) -> Box<dyn Board> {
     let pieces = [(SRAM, bytes(&first)), (SCRATCH, bytes(&around)), (FLASH, boot), (SECOND, flash)];
     let options = Options { cores: 1 + usize::from(second.is_some()), ..Options::default() };
     let mut board = board("rp2040", &options).expect("a chip");
-    board.load(&elf(SRAM | 1, &pieces), "flash.elf").expect("an image");
+    board.load_image(&elf(SRAM | 1, &pieces), "flash.elf").expect("an image");
     assert!(board.set_register(0, "pc", SRAM));
     if let Some(second) = second {
         assert!(board.set_register(1, "pc", second));
@@ -56,7 +56,7 @@ const WAYS: [(u32, [u16; 2]); 5] = [
 /// Where both cores are after every slice, and what they waited for.
 fn seen(board: &mut dyn Board) -> Vec<(u64, u32, u64, u64)> {
     let of = |core| {
-        let (at, stats) = (board.position(core), board.stats(core));
+        let (at, stats) = (board.core_position(core), board.core_stats(core));
         (at.t, at.pc, stats.bus_wait_cycles, stats.flash_wait_cycles)
     };
     (0..2).map(of).collect()
@@ -67,14 +67,14 @@ fn busy_flash_is_waited_for_at_any_slice_length() {
     const END: u64 = 20_000;
     for (address, what) in WAYS {
         let mut whole = pico(address, what, Some(SECOND));
-        whole.run(END);
+        whole.run_cycles(END);
         let expected = seen(&mut *whole);
         assert!(expected[1].2 > 50, "core 1 waits for core 0's access at {address:#x}: {expected:?}");
         for (length, profiled) in [(1, false), (7, false), (END, true)] {
             let mut board = pico(address, what, Some(SECOND));
-            board.profile(profiled);
-            while board.cycle() < END {
-                board.run(length.min(END - board.cycle()));
+            board.set_profiling(profiled);
+            while board.current_cycle() < END {
+                board.run_cycles(length.min(END - board.current_cycle()));
             }
             assert_eq!(seen(&mut *board), expected, "{what:x?} at {address:#x}, slices of {length} cycles");
         }
@@ -86,9 +86,9 @@ fn core_without_conflicts_takes_the_time_of_one_core() {
     for (address, what) in WAYS {
         let [alone, beside] = [None, Some(SCRATCH)].map(|second| {
             let mut board = pico(address, what, second);
-            board.run(20_000);
-            let stats = board.stats(0);
-            (board.position(0), stats.instructions, stats.bus_wait_cycles)
+            board.run_cycles(20_000);
+            let stats = board.core_stats(0);
+            (board.core_position(0), stats.instructions, stats.bus_wait_cycles)
         });
         assert_eq!(alone, beside, "{what:x?} at {address:#x}");
     }
@@ -99,7 +99,7 @@ fn instruction_executes_in_its_time_and_not_with_the_fill_of_its_line() {
     // Core 1 in flash: str r0, [r1], the first of a line that is not there yet.
     let begin = || {
         let mut board = board("rp2040", &Options::default()).expect("a chip");
-        board.load(&elf_with_store(), "store.elf").expect("an image");
+        board.load_image(&elf_with_store(), "store.elf").expect("an image");
         for (core, name, value) in [(0, "pc", SRAM), (1, "pc", SECOND), (1, "r0", 7), (1, "r1", SRAM + 0x100)] {
             assert!(board.set_register(core, name, value), "{name}");
         }
@@ -107,20 +107,20 @@ fn instruction_executes_in_its_time_and_not_with_the_fill_of_its_line() {
     };
     let word = |board: &mut dyn Board| board.read_memory(SRAM + 0x100, 1).expect("SRAM")[0];
     let mut board = begin();
-    board.run(10);
-    let filled = board.position(1);
+    board.run_cycles(10);
+    let filled = board.core_position(1);
     assert_eq!((filled.pc, word(&mut *board)), (SECOND, 0), "{filled:?}");
     assert!(filled.t > 30, "no line was filled: {filled:?}");
-    board.run(filled.t - 10);
+    board.run_cycles(filled.t - 10);
     assert_eq!(word(&mut *board), 0, "a store before its cycle");
-    board.run(2);
-    assert_eq!((word(&mut *board), board.position(1).pc), (7, SECOND + 2));
+    board.run_cycles(2);
+    assert_eq!((word(&mut *board), board.core_position(1).pc), (7, SECOND + 2));
     // A probe there changes nothing.
     let mut probed = begin();
-    probed.until(SECOND);
-    probed.run(10);
-    assert_eq!(probed.position(1), filled);
-    let stop = probed.run(1000);
+    probed.stop_before(SECOND);
+    probed.run_cycles(10);
+    assert_eq!(probed.core_position(1), filled);
+    let stop = probed.run_cycles(1000);
     assert_eq!((stop.core, stop.cycle), (1, filled.t), "{stop:?}");
 }
 

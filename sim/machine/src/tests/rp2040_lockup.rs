@@ -40,7 +40,7 @@ fn machine(second: &[u16]) -> Machine {
     code.resize(0x10c / 2, NOP);
     code.extend([0x0001, 0x6000]);
     let mut machine = Machine::new(Options::default());
-    machine.load(&elf(&code), "test.elf").expect("an image");
+    machine.load_image(&elf(&code), "test.elf").expect("an image");
     if !second.is_empty() {
         assert!(machine.set_register(1, "pc", SECOND));
     }
@@ -51,8 +51,8 @@ fn machine(second: &[u16]) -> Machine {
 fn other_core_continues_after_a_lockup() {
     // adds r0,#1; b back.
     let mut machine = machine(&[0x3001, 0xe7fd]);
-    assert_eq!(machine.run(10_000).reason.name(), "cycles");
-    let counted = machine.registers(1)[0].1;
+    assert_eq!(machine.run_cycles(10_000).reason.name(), "cycles");
+    let counted = machine.core_registers(1)[0].1;
     assert!(counted > 1_000, "{counted}");
     assert!(machine.core_stats(0).instructions < 20);
 }
@@ -65,7 +65,7 @@ fn run_ends_with_the_first_lockup_if_nothing_continues() {
     second.extend([NOP; 2]);
     second.extend(WORDS);
     let mut machine = machine(&second);
-    let stop = machine.run(100_000);
+    let stop = machine.run_cycles(100_000);
     assert_eq!((stop.reason.name(), stop.core), ("lockup", 0), "{stop:?}");
     assert!(stop.detail.contains("core 0 is locked up"), "{stop:?}");
     assert!(machine.core_stats(1).instructions > 500);
@@ -73,7 +73,7 @@ fn run_ends_with_the_first_lockup_if_nothing_continues() {
 
 #[test]
 fn core_that_was_never_started_does_not_count() {
-    let stop = machine(&[]).run(100_000);
+    let stop = machine(&[]).run_cycles(100_000);
     assert_eq!(stop.reason.name(), "lockup", "{stop:?}");
     assert!(stop.detail.contains("inside a fault handler"), "{stop:?}");
 }

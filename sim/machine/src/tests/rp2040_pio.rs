@@ -39,7 +39,7 @@ fn machine(stores: &[(u32, u32)], handler: &[u16]) -> Machine {
     content.resize(0x300, 0);
     content.extend(handler.iter().flat_map(|half| half.to_le_bytes()));
     let mut machine = Machine::new(Options { cores: 1, ..Options::default() });
-    machine.load(&image(&content), "test.elf").expect("an image");
+    machine.load_image(&image(&content), "test.elf").expect("an image");
     machine
 }
 
@@ -71,14 +71,14 @@ fn a_square_wave_has_its_period_while_the_core_sleeps_and_while_it_runs() {
         stores.push((PIO0, 1));
         let mut machine = machine(&stores, &[]);
         machine.trace_pins(true);
-        machine.run(400);
+        machine.run_cycles(400);
         if !sleeps {
             // b . instead of wfi
             assert!(machine.write_memory(SRAM + 12, &0xe7fe_u16.to_le_bytes()));
             assert!(machine.set_register(0, "pc", SRAM + 12));
         }
         machine.take_events();
-        machine.run(1200);
+        machine.run_cycles(1200);
         let edges = edges(&mut machine, 2);
         assert!(edges.len() >= 190, "{} edges", edges.len());
         for pair in edges.windows(2) {
@@ -107,7 +107,7 @@ fn a_flag_interrupts_the_core_that_enables_it() {
     let mut machine = machine(&stores, &handler);
     machine.trace_pins(true);
     machine.trace_exceptions(true);
-    machine.run(2000);
+    machine.run_cycles(2000);
     let events = machine.take_events();
     let entries: Vec<u64> = events
         .iter()

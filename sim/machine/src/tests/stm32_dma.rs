@@ -90,12 +90,12 @@ fn a_watched_word_that_dma_writes_stops_the_run() {
         for (offset, size, expected) in [(0, 2, WORD), (2, 1, WORD << 16), (1, 0, (WORD & 0xff) << 8)] {
             let mut board = wiring.board(wiring.copy(from, to + offset, 1, size));
             assert!(board.watch_write(to, 7, true), "{}", wiring.chip);
-            let stop = board.run(10_000);
+            let stop = board.run_cycles(10_000);
             assert_eq!((stop.reason, stop.address), (StopReason::Watch, to), "{} {size}: {stop:?}", wiring.chip);
             let events = board.take_events();
             let seen: Vec<_> = events.iter().map(|event| (event.id, event.value, event.pc)).collect();
             assert_eq!(seen, [(7, expected, 0)], "{} {size}", wiring.chip);
-            assert!(events[0].cycle <= board.cycle());
+            assert!(events[0].cycle <= board.current_cycle());
         }
     }
 }
@@ -106,7 +106,7 @@ fn word_watched_without_a_stop_is_recorded() {
         let (from, to) = (wiring.ram + 0x800, wiring.ram + 0x900);
         let mut board = wiring.board(wiring.copy(from, to + 4, 1, 2));
         assert!(board.watch_write(to, 7, true) && board.watch_write(to + 4, 8, false));
-        assert_eq!(board.run(10_000).reason, StopReason::Cycles, "{}", wiring.chip);
+        assert_eq!(board.run_cycles(10_000).reason, StopReason::Cycles, "{}", wiring.chip);
         let events: Vec<_> = board.take_events().iter().map(|event| (event.id, event.value)).collect();
         assert_eq!(events, [(8, WORD)], "{}", wiring.chip);
     }
@@ -120,9 +120,9 @@ fn code_that_dma_replaces_is_executed_as_it_is_then() {
         let last = RAM + 0x52;
         let mut board = wiring.board(wiring.store_late(last, 0xbe00, 1));
         assert_eq!(board.read_memory(last, 2), Some(vec![0xfe, 0xe7]), "{}", wiring.chip);
-        board.run(4_000);
-        assert_eq!(board.position(0).pc, last, "{}", wiring.chip);
-        let stop = board.run(100_000);
+        board.run_cycles(4_000);
+        assert_eq!(board.core_position(0).pc, last, "{}", wiring.chip);
+        let stop = board.run_cycles(100_000);
         assert_eq!(stop.reason, StopReason::Lockup, "{}: {stop:?}", wiring.chip);
         assert!(stop.cycle > u64::from(PERIOD) - 500, "{}: {stop:?}", wiring.chip);
     }
@@ -134,7 +134,7 @@ fn transfers_come_at_the_same_cycles_however_the_run_is_cut() {
         let to = wiring.ram + 0x900;
         let observe = |board: &mut dyn Board| {
             let events: Vec<_> = board.take_events().iter().map(|event| (event.cycle, event.value)).collect();
-            (events, board.cycle(), board.registers(0), board.read_memory(to, 16))
+            (events, board.current_cycle(), board.core_registers(0), board.read_memory(to, 16))
         };
         let start = || {
             let writes = [wiring.store_late(to + 8, 0x1234, 3), wiring.copy(wiring.ram + 0x800, to, 8, 0)].concat();
@@ -143,25 +143,30 @@ fn transfers_come_at_the_same_cycles_however_the_run_is_cut() {
             board
         };
         let mut whole = start();
-        whole.run(40_000);
+        whole.run_cycles(40_000);
         let expected = observe(&mut *whole);
         assert_eq!(expected.0.len(), 11, "{}: {:?}", wiring.chip, expected.0);
         let mut cut = start();
-        while cut.cycle() < 40_000 {
-            cut.run(7.min(40_000 - cut.cycle()));
+        while cut.current_cycle() < 40_000 {
+            cut.run_cycles(7.min(40_000 - cut.current_cycle()));
         }
         assert_eq!(observe(&mut *cut), expected, "{}", wiring.chip);
         // From a snapshot amid the transfers, on the same board and on another one.
         for at in [200, 330, 400, 8_000] {
             let mut one = start();
-            one.run(at);
-            let snapshot = one.snapshot();
-            one.run(40_000 - at);
+            one.run_cycles(at);
+            let snapshot = one.take_snapshot();
+            one.run_cycles(40_000 - at);
             assert_eq!(observe(&mut *one), expected, "{} {at}", wiring.chip);
-            assert!(one.restore(&snapshot));
-            one.run(40_000 - at);
+            assert!(one.restore_snapshot(&snapshot));
+            one.run_cycles(40_000 - at);
             assert_eq!(one.read_memory(to, 16), expected.3, "{} {at}", wiring.chip);
-            assert_eq!((one.cycle(), one.registers(0)), (expected.1, expected.2.clone()), "{} {at}", wiring.chip);
+            assert_eq!(
+                (one.current_cycle(), one.core_registers(0)),
+                (expected.1, expected.2.clone()),
+                "{} {at}",
+                wiring.chip
+            );
         }
     }
 }

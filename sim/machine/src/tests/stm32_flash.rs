@@ -23,7 +23,7 @@ fn without_wait_states_every_word_takes_its_two_cycles() {
     assert_eq!(stream(|address, at| f1.fetch_code(address, at), 6), straight);
     assert_eq!(stream(|address, at| f4.fetch_code(address, at), 6), straight);
     assert_eq!(stream(|address, at| l0.fetch_code(address, at), 6), straight);
-    assert!(!f1.waits() && !f4.waits() && !l0.waits());
+    assert!(!f1.may_wait() && !f4.may_wait() && !l0.may_wait());
 }
 
 /// K. Stoffelen's AES with its tables in the flash of an STM32F407 at 24 MHz takes the time of one with tables in RAM.
@@ -32,8 +32,8 @@ fn without_wait_states_data_and_instructions_do_not_hold_each_other_up() {
     let (mut f1, mut f4) = (FlashF1::new(), FlashF4::new(BASE, 0x1000));
     for at in 0..8 {
         let (code, data) = (BASE + 4 * at as u32, BASE + 0x200 + 32 * at as u32);
-        assert_eq!((f1.read(data, at), f1.fetch_code(code, at)), (0, at + 2));
-        assert_eq!((f4.read(data, at), f4.fetch_code(code, at)), (0, at + 2));
+        assert_eq!((f1.data_read_waits(data, at), f1.fetch_code(code, at)), (0, at + 2));
+        assert_eq!((f4.data_read_waits(data, at), f4.fetch_code(code, at)), (0, at + 2));
     }
 }
 
@@ -90,7 +90,7 @@ fn f1_branches_give_up_a_prefetch_and_data_goes_in_between() {
     // The line behind is being read from cycle 4 to 6; the branch in cycle 4 gives it up at once.
     assert_eq!(f1.fetch_code(BASE + 0x100, 4), 8);
     // A literal waits for nothing but its own read; the fetch after it waits for both.
-    assert_eq!(f1.read(BASE + 0x200, 20), 2);
+    assert_eq!(f1.data_read_waits(BASE + 0x200, 20), 2);
     assert_eq!(f1.fetch_code(BASE + 0x300, 20), 27);
 }
 
@@ -152,16 +152,16 @@ fn f4_data_has_eight_lines_of_its_own() {
     let mut f4 = FlashF4::new(BASE, 0x1000);
     f4.set_acr(0x405);
     for index in 0..8 {
-        assert_eq!(f4.read(BASE + 16 * index, 100 * u64::from(index)), 5);
+        assert_eq!(f4.data_read_waits(BASE + 16 * index, 100 * u64::from(index)), 5);
     }
     for index in 0..8 {
-        assert_eq!(f4.read(BASE + 16 * index + 8, 1000), 0);
+        assert_eq!(f4.data_read_waits(BASE + 16 * index + 8, 1000), 0);
     }
-    assert_eq!(f4.read(BASE + 16 * 8, 2000), 5);
-    assert_eq!(f4.read(BASE, 3000), 5);
+    assert_eq!(f4.data_read_waits(BASE + 16 * 8, 2000), 5);
+    assert_eq!(f4.data_read_waits(BASE, 3000), 5);
     f4.set_acr(5);
-    assert_eq!(f4.read(BASE, 4000), 5);
-    assert_eq!(f4.read(BASE + 4, 4001 + 5), 0, "the last line read is at hand");
+    assert_eq!(f4.data_read_waits(BASE, 4000), 5);
+    assert_eq!(f4.data_read_waits(BASE + 4, 4001 + 5), 0, "the last line read is at hand");
 }
 
 #[test]
@@ -194,5 +194,5 @@ fn l0_buffers() {
     l0.set_acr(0x21);
     assert_eq!((l0.fetch_code(BASE, 300), l0.fetch_code(BASE, 310)), (303, 313), "no buffers");
     l0.set_acr(0x41);
-    assert_eq!((l0.read(BASE, 400), l0.read(BASE + 4, 410)), (1, 0), "pre-read");
+    assert_eq!((l0.data_read_waits(BASE, 400), l0.data_read_waits(BASE + 4, 410)), (1, 0), "pre-read");
 }

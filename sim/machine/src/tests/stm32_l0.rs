@@ -61,18 +61,18 @@ fn start(chip: &str, settings: &[(&str, u64)], code: &[u16], literals: &[u32], h
     }
     let mut board = board(chip, &Options::default()).expect("a known chip");
     for (key, value) in settings {
-        board.set(key, *value).expect("a setting of the L0");
+        board.set_timing_rule(key, *value).expect("a setting of the L0");
     }
-    board.load(&elf(&content), "test.elf").expect("an image");
+    board.load_image(&elf(&content), "test.elf").expect("an image");
     board
 }
 
 /// Cycles from the instruction at place `from` of the code to the one at place `to`.
 fn cycles(board: &mut dyn Board, from: usize, to: usize) -> u64 {
     let at = |place: usize| CODE + 2 * place as u32;
-    let interval = board.between(at(from), at(to));
-    board.until(at(to));
-    let stop = board.run(100_000);
+    let interval = board.measure_between(at(from), at(to));
+    board.stop_before(at(to));
+    let stop = board.run_cycles(100_000);
     assert_eq!(stop.reason.name(), "until", "{stop:?}");
     board.between_result(interval).expect("measured").total_cycles
 }
@@ -137,10 +137,10 @@ fn ticking(settings: &[(&str, u64)]) -> Box<dyn Board> {
 fn systick_interrupts_by_the_clock_and_sleep_is_counted() {
     for settings in [NO_WAIT, BARE, PREFETCH] {
         let mut board = ticking(settings);
-        assert_eq!(board.run(100_100).reason.name(), "cycles");
-        let stats = board.stats(0);
+        assert_eq!(board.run_cycles(100_100).reason.name(), "cycles");
+        let stats = board.core_stats(0);
         assert_eq!(stats.exceptions[SYSTICK], 100, "{settings:?}");
-        let r7 = board.registers(0).into_iter().find(|(name, _)| name == "r7");
+        let r7 = board.core_registers(0).into_iter().find(|(name, _)| name == "r7");
         assert_eq!(r7, Some(("r7".to_owned(), 100)));
         assert!(stats.sleep_cycles > 90_000 && stats.cycles == 100_100, "{stats:?}");
     }
@@ -150,18 +150,18 @@ fn systick_interrupts_by_the_clock_and_sleep_is_counted() {
 fn slices_and_probes_change_no_cycle() {
     for settings in [NO_WAIT, BARE, PREFETCH] {
         let mut whole = ticking(settings);
-        whole.run(20_000);
+        whole.run_cycles(20_000);
         let mut sliced = ticking(settings);
         sliced.watch_exec(HANDLER, 1);
         sliced.trace_exceptions(true);
-        sliced.profile(true);
+        sliced.set_profiling(true);
         for _ in 0..2_857 {
-            sliced.run(7);
+            sliced.run_cycles(7);
         }
-        sliced.run(20_000 - sliced.cycle());
-        assert_eq!(sliced.registers(0), whole.registers(0));
+        sliced.run_cycles(20_000 - sliced.current_cycle());
+        assert_eq!(sliced.core_registers(0), whole.core_registers(0));
         let counts = |board: &dyn Board| {
-            let stats = board.stats(0);
+            let stats = board.core_stats(0);
             (stats.cycles, stats.instructions, stats.sleep_cycles, stats.flash_wait_cycles, stats.exception_cycles)
         };
         assert_eq!(counts(&*sliced), counts(&*whole), "{settings:?}");
@@ -178,7 +178,7 @@ fn memories_are_where_the_manual_has_them() {
             assert!(board.read_memory(base + kilobytes * 1024, 1).is_none(), "{chip} {base:#x}");
         }
         assert_eq!(board.read_memory(4, 4), board.read_memory(FLASH + 4, 4), "the flash shows at 0");
-        assert!(board.executable(0x100) && board.executable(0x2000_0000) && !board.executable(0x0808_0000));
+        assert!(board.is_executable(0x100) && board.is_executable(0x2000_0000) && !board.is_executable(0x0808_0000));
     }
 }
 
@@ -186,12 +186,12 @@ fn memories_are_where_the_manual_has_them() {
 fn unmapped_loads_fault_and_a_second_fault_locks_up() {
     let code = [literal(0, 0, 0), 0x6800, BACK_TO_SELF];
     let mut board = start("stm32l053", &[], &code, &[0x6000_0000], &[BX_LR]);
-    board.until(HANDLER);
-    assert_eq!(board.run(1_000).reason.name(), "until");
-    assert_eq!(board.stats(0).exceptions[3], 1);
+    board.stop_before(HANDLER);
+    assert_eq!(board.run_cycles(1_000).reason.name(), "until");
+    assert_eq!(board.core_stats(0).exceptions[3], 1);
     assert!(board.warnings()[0].contains("0x08000102"), "{:?}", board.warnings());
     let mut twice = start("stm32l053", &[], &code, &[0x6000_0000], &[0x6800, BX_LR]);
-    assert_eq!(twice.run(1_000).reason.name(), "lockup");
+    assert_eq!(twice.run_cycles(1_000).reason.name(), "lockup");
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn watched_words_and_code_in_ram_are_seen() {
     let code = [literal(0, 0, 0), literal(1, 1, 1), 0x6001, 0x3001, 0x4700];
     let mut board = start("stm32l053", &[], &code, &[0x2000_0100, 0xbe00_bf00], &[BX_LR]);
     assert!(board.watch_write(0x2000_0100, 5, true) && !board.watch_write(0x6000_0000, 5, true));
-    assert_eq!(board.run(1_000).reason.name(), "watch");
-    board.until(0x2000_0102);
-    assert_eq!(board.run(1_000).reason.name(), "until");
+    assert_eq!(board.run_cycles(1_000).reason.name(), "watch");
+    board.stop_before(0x2000_0102);
+    assert_eq!(board.run_cycles(1_000).reason.name(), "until");
 }

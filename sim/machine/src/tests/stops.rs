@@ -29,7 +29,7 @@ fn pico(second: &[u16]) -> Box<dyn Board> {
     boot.extend(boot_checksum(&boot).to_le_bytes());
     let image = elf(SRAM | 1, &[(SRAM, bytes(&first)), (FLASH, boot), (SECOND, flash)]);
     let mut board = board("rp2040", &Options::default()).expect("a chip");
-    board.load(&image, "stops.elf").expect("an image");
+    board.load_image(&image, "stops.elf").expect("an image");
     assert!(board.set_register(0, "pc", SRAM) && board.set_register(1, "pc", SECOND));
     board
 }
@@ -37,20 +37,20 @@ fn pico(second: &[u16]) -> Box<dyn Board> {
 #[test]
 fn core_that_reaches_its_stop_first_waits_for_the_other() {
     let mut board = pico(&[STAY]);
-    board.until(SECOND);
-    let stop = board.run(10);
-    assert_eq!((stop.reason, board.cycle()), (StopReason::Cycles, 10), "{stop:?}");
-    let stop = board.run(100_000);
-    assert_eq!((stop.reason, stop.core, stop.cycle), (StopReason::Until, 1, board.cycle()), "{stop:?}");
+    board.stop_before(SECOND);
+    let stop = board.run_cycles(10);
+    assert_eq!((stop.reason, board.current_cycle()), (StopReason::Cycles, 10), "{stop:?}");
+    let stop = board.run_cycles(100_000);
+    assert_eq!((stop.reason, stop.core, stop.cycle), (StopReason::Until, 1, board.current_cycle()), "{stop:?}");
     assert!(stop.cycle > 50, "no line was filled: {stop:?}");
-    assert!(board.position(0).t >= stop.cycle, "core 0 is at {}", board.position(0).t);
+    assert!(board.core_position(0).t >= stop.cycle, "core 0 is at {}", board.core_position(0).t);
 }
 
 #[test]
 fn both_cores_stops_come_in_the_order_of_time() {
     let mut board = pico(&[STAY]);
-    [SECOND, SRAM + 2].into_iter().for_each(|site| board.until(site));
-    let stops: Vec<_> = (0..2).map(|_| board.run(100_000)).collect();
+    [SECOND, SRAM + 2].into_iter().for_each(|site| board.stop_before(site));
+    let stops: Vec<_> = (0..2).map(|_| board.run_cycles(100_000)).collect();
     assert_eq!(stops.iter().map(|stop| stop.core).collect::<Vec<_>>(), [0, 1], "{stops:?}");
     assert!(stops[0].cycle < stops[1].cycle, "{stops:?}");
 }
@@ -59,12 +59,12 @@ fn both_cores_stops_come_in_the_order_of_time() {
 fn line_is_waited_for_though_the_core_that_fills_it_sleeps() {
     let loaded_at = |second: &[u16], probed: bool| {
         let mut board = pico(second);
-        board.until(LOADED);
+        board.stop_before(LOADED);
         if probed {
-            board.until(SECOND);
+            board.stop_before(SECOND);
         }
         loop {
-            let stop = board.run(100_000);
+            let stop = board.run_cycles(100_000);
             assert_eq!(stop.reason, StopReason::Until, "{stop:?}");
             if stop.core == 0 {
                 return stop.cycle;
@@ -90,7 +90,7 @@ fn calls(chip: &str) -> Box<dyn Board> {
     let mut content: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     content.extend(bytes(&[0xdf00, 0xe7fd, STAY, STAY, 0x4770, STAY]));
     let mut board = board(chip, &Options::default()).expect("a chip");
-    board.load(&elf(code + 1, &[(SRAM, content)]), "calls.elf").expect("an image");
+    board.load_image(&elf(code + 1, &[(SRAM, content)]), "calls.elf").expect("an image");
     assert!(board.watch_write(stack - 32, 1, true));
     board
 }
@@ -101,16 +101,20 @@ fn a_watched_word_written_after_the_end_stops_the_next_run() {
         let mut board = calls(chip);
         let mut stops = Vec::new();
         for end in 1..=300 {
-            while board.cycle() < end {
-                let stop = board.run(end - board.cycle());
-                assert!(board.cycle() <= end, "{chip} ran to {} instead of {end}: {stop:?}", board.cycle());
+            while board.current_cycle() < end {
+                let stop = board.run_cycles(end - board.current_cycle());
+                assert!(
+                    board.current_cycle() <= end,
+                    "{chip} ran to {} instead of {end}: {stop:?}",
+                    board.current_cycle()
+                );
                 stops.extend((stop.reason == StopReason::Watch).then_some(stop.cycle));
             }
         }
         let mut whole = calls(chip);
         let mut expected = Vec::new();
-        while whole.cycle() < 300 {
-            let stop = whole.run(300 - whole.cycle());
+        while whole.current_cycle() < 300 {
+            let stop = whole.run_cycles(300 - whole.current_cycle());
             expected.extend((stop.reason == StopReason::Watch).then_some(stop.cycle));
         }
         assert!(expected.len() > 3, "{chip}: {expected:?}");

@@ -50,18 +50,18 @@ fn port(chip: &str) -> Port {
 
 /// Cycles from now on until the port has a byte.
 fn cycles_to_a_byte(board: &mut dyn Board, port: &Port) -> u64 {
-    let start = board.cycle();
+    let start = board.current_cycle();
     let has_byte = |board: &mut dyn Board| {
-        let snapshot = board.snapshot();
+        let snapshot = board.take_snapshot();
         let status = board.read_as_core(0, port.status).expect("a register");
-        assert!(board.restore(&snapshot));
+        assert!(board.restore_snapshot(&snapshot));
         (port.has_byte)(status)
     };
     while !has_byte(board) {
-        assert!(board.cycle() < start + 100 * BIT_CYCLES, "nothing came");
-        board.run(STEP);
+        assert!(board.current_cycle() < start + 100 * BIT_CYCLES, "nothing came");
+        board.run_cycles(STEP);
     }
-    board.cycle() - start
+    board.current_cycle() - start
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_typed_byte_takes_its_time_from_when_it_is_typed() {
         // Of one place of the core's program and the next one.
         for cycles in [100_000, 100_001, 123_456] {
             let mut board = writer(chip, &port.writes, 1, &[]);
-            board.run(cycles);
+            board.run_cycles(cycles);
             board.type_uart(0, b"a");
             let taken = cycles_to_a_byte(&mut *board, &port);
             assert!((10 * BIT_CYCLES..10 * BIT_CYCLES + 2 * STEP).contains(&taken), "{chip} at {cycles}: {taken}");

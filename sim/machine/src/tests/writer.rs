@@ -31,6 +31,6 @@ pub fn writer(chip: &str, table: &[(u32, u32)], turns: u32, content: &[(u32, Vec
         image.extend(bytes);
     }
     let mut board = board(chip, &Options { cores: 1, ..Options::default() }).expect("a chip");
-    board.load(&elf(CODE + 1, &[(RAM, image)]), "writer.elf").expect("an image");
+    board.load_image(&elf(CODE + 1, &[(RAM, image)]), "writer.elf").expect("an image");
     board
 }

@@ -87,7 +87,7 @@ impl Adc {
     }
 
     /// Writes CS.
-    fn control(&mut self, value: u32, access: &Access) {
+    fn write_control(&mut self, value: u32, access: &Access) {
         let ran = self.cs & (CS_EN | CS_START_MANY) == CS_EN | CS_START_MANY;
         self.cs = value & CS_MASK;
         let runs = self.cs & (CS_EN | CS_START_MANY) == CS_EN | CS_START_MANY;
@@ -150,7 +150,7 @@ impl Adc {
     }
 
     /// Returns whether the interrupt is raised, after enable and force (INTS).
-    fn ints(&self) -> bool {
+    fn masked_interrupts(&self) -> bool {
         (self.raw() && self.inte) || self.intf
     }
 }
@@ -186,7 +186,7 @@ impl Peripheral for Adc {
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance_to_now(access);
         match offset {
-            0x00 => self.control(value, access),
+            0x00 => self.write_control(value, access),
             0x08 => {
                 self.fcs = value & 0x0f00_000f;
                 self.underrun &= value & 1 << 10 == 0;
@@ -218,7 +218,7 @@ impl Peripheral for Adc {
             0x14 => u32::from(self.raw()),
             0x18 => u32::from(self.inte),
             0x1c => u32::from(self.intf),
-            0x20 => u32::from(self.ints()),
+            0x20 => u32::from(self.masked_interrupts()),
             _ => 0,
         }
     }
@@ -237,7 +237,7 @@ impl Peripheral for Adc {
 
     /// Returns the level of the ADC's FIFO interrupt, at its NVIC line's bit.
     fn irq_levels(&self) -> u32 {
-        u32::from(self.ints()) << IRQ_ADC_FIFO
+        u32::from(self.masked_interrupts()) << IRQ_ADC_FIFO
     }
 }
 

@@ -205,7 +205,7 @@ impl Rp2040Peripherals {
     }
 
     /// Reads a word. Unknown addresses and blocks in reset give 0.
-    pub fn read(&mut self, address: u32, access: &mut Access) -> u32 {
+    pub fn read_register(&mut self, address: u32, access: &mut Access) -> u32 {
         let Some(block) = block_at(address) else {
             return 0;
         };
@@ -230,7 +230,7 @@ impl Rp2040Peripherals {
 
     /// Writes a word, already replicated from narrower stores. `alias`: 0 plain, 1 XOR, 2 SET, 3 CLR, which
     /// is `address >> 12 & 3`; the alias bits of the address itself are ignored.
-    pub fn write(&mut self, address: u32, value: u32, alias: u32, access: &mut Access) {
+    pub fn write_register(&mut self, address: u32, value: u32, alias: u32, access: &mut Access) {
         let Some(block) = block_at(address) else {
             return;
         };

@@ -81,7 +81,7 @@ impl Rp2040Peripherals {
         let transfer = self.dma.next_transfer(access.now_cycles, requests)?;
         let (from, to, bytes) = (transfer.read_address, transfer.write_address, transfer.bytes);
         let mut value = if block_at(from).is_some() {
-            bytes_in_word(self.read(from & !3, access), from, bytes)
+            bytes_in_word(self.read_register(from & !3, access), from, bytes)
         } else {
             bus.read_memory(from, bytes)
         };
@@ -89,7 +89,7 @@ impl Rp2040Peripherals {
             value = value.swap_bytes() >> (32 - 8 * bytes);
         }
         if block_at(to).is_some() {
-            self.write(to & !3, replicate_on_lanes(value, bytes), to >> 12 & 3, access);
+            self.write_register(to & !3, replicate_on_lanes(value, bytes), to >> 12 & 3, access);
         } else {
             bus.write_memory(to, bytes, value);
         }

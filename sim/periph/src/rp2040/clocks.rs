@@ -215,7 +215,7 @@ impl Clocks {
     }
 
     /// Returns the resuscitation's interrupt after enable and force (INTS).
-    fn ints(&self) -> u32 {
+    fn masked_interrupts(&self) -> u32 {
         (u32::from(self.resussed) & self.inte) | self.intf
     }
 
@@ -361,14 +361,14 @@ impl Peripheral for Clocks {
             0xb8 => u32::from(self.resussed),
             0xbc => self.inte,
             0xc0 => self.intf,
-            0xc4 => self.ints(),
+            0xc4 => self.masked_interrupts(),
             _ => 0,
         }
     }
 
     /// Returns the level of the clocks' interrupt (resuscitation), at its NVIC line's bit.
     fn irq_levels(&self) -> u32 {
-        u32::from(self.ints() != 0) << IRQ_CLOCKS
+        u32::from(self.masked_interrupts() != 0) << IRQ_CLOCKS
     }
 }
 

@@ -243,7 +243,7 @@ impl I2c {
     }
 
     /// Returns the value of IC_STATUS.
-    fn status(&self) -> u32 {
+    fn status_register(&self) -> u32 {
         let active = self.phase != Phase::Idle;
         let flags = [
             active,
@@ -337,7 +337,7 @@ impl Peripheral for I2c {
             0x30 => self.mask,
             0x34 => self.raw(),
             0x6c | 0x9c => u32::from(self.enabled),
-            0x70 => self.status(),
+            0x70 => self.status_register(),
             0x74 => self.tx.len() as u32,
             0x78 => self.rx.len() as u32,
             0x80 => self.abort_source,

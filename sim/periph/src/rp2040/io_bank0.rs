@@ -182,7 +182,7 @@ impl IoBank0 {
     }
 
     /// Returns the interrupts of a destination for eight pins: edges and levels after enable and force (INTS).
-    fn ints(&self, destination: usize, group: usize) -> u32 {
+    fn masked_interrupts(&self, destination: usize, group: usize) -> u32 {
         let d = &self.destinations[destination];
         ((self.edges[group] | self.levels(group)) & d.inte[group]) | d.intf[group]
     }
@@ -194,11 +194,11 @@ impl IoBank0 {
         if !self.listening[core] {
             return 0;
         }
-        u32::from((0..4).any(|group| self.ints(core, group) != 0)) << IRQ_IO_BANK0
+        u32::from((0..4).any(|group| self.masked_interrupts(core, group) != 0)) << IRQ_IO_BANK0
     }
 
     /// Returns the value of a pin's STATUS.
-    fn status(&self, pin: usize) -> u32 {
+    fn status_register(&self, pin: usize) -> u32 {
         let bit = |word: u32| word >> pin & 1;
         bit(self.driven.out) << 9 | bit(self.driven.oe) << 13 | bit(self.pads) << 17 | bit(self.inputs) << 19
     }
@@ -256,14 +256,14 @@ impl Peripheral for IoBank0 {
         let index = (offset / 4) as usize;
         match offset {
             0x00..=0xec if offset & 4 != 0 => self.ctrl[index / 2],
-            0x00..=0xec => self.status(index / 2),
+            0x00..=0xec => self.status_register(index / 2),
             0xf0..=0xfc => self.edges[index - 0x3c] | self.levels(index - 0x3c),
             0x100..=0x18c => {
                 let (destination, register) = ((index - 0x40) / 12, (index - 0x40) % 12);
                 match register / 4 {
                     0 => self.destinations[destination].inte[register % 4],
                     1 => self.destinations[destination].intf[register % 4],
-                    _ => self.ints(destination, register % 4),
+                    _ => self.masked_interrupts(destination, register % 4),
                 }
             }
             _ => 0,

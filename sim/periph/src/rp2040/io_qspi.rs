@@ -53,7 +53,7 @@ impl IoQspi {
     }
 
     /// Returns the interrupts of a destination: levels after enable and force (INTS).
-    fn ints(&self, destination: usize) -> u32 {
+    fn masked_interrupts(&self, destination: usize) -> u32 {
         let [inte, intf] = self.destinations[destination];
         (self.raw() & inte) | intf
     }
@@ -61,7 +61,7 @@ impl IoQspi {
     /// Returns the interrupt levels for `core`: line 14 by that core's enables.
     #[must_use]
     pub fn irq_levels_of(&self, core: usize) -> u32 {
-        u32::from(self.ints(core) != 0) << IRQ_IO_QSPI
+        u32::from(self.masked_interrupts(core) != 0) << IRQ_IO_QSPI
     }
 }
 
@@ -109,7 +109,11 @@ impl Peripheral for IoQspi {
             0x30 => self.raw(),
             0x34..=0x54 => {
                 let (destination, register) = ((index - 13) / 3, (index - 13) % 3);
-                if register < 2 { self.destinations[destination][register] } else { self.ints(destination) }
+                if register < 2 {
+                    self.destinations[destination][register]
+                } else {
+                    self.masked_interrupts(destination)
+                }
             }
             _ => 0,
         }

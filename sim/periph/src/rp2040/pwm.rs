@@ -132,7 +132,7 @@ impl Default for Pwm {
 
 impl Pwm {
     /// Returns the slices' interrupts after enable and force (INTS).
-    fn ints(&self) -> u32 {
+    fn masked_interrupts(&self) -> u32 {
         (self.intr & self.inte) | self.intf
     }
 
@@ -250,7 +250,7 @@ impl Peripheral for Pwm {
             0xa4 => self.intr,
             0xa8 => self.inte,
             0xac => self.intf,
-            0xb0 => self.ints(),
+            0xb0 => self.masked_interrupts(),
             _ => 0,
         }
     }
@@ -280,7 +280,7 @@ impl Peripheral for Pwm {
 
     /// Returns the level of the PWM's wrap interrupt, at its NVIC line's bit.
     fn irq_levels(&self) -> u32 {
-        u32::from(self.ints() != 0) << IRQ_PWM_WRAP
+        u32::from(self.masked_interrupts() != 0) << IRQ_PWM_WRAP
     }
 }
 

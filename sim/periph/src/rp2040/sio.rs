@@ -59,13 +59,13 @@ impl Sio {
 
     /// Reads a register as `core` sees it.
     #[inline]
-    pub fn read(&mut self, offset: u32, core: usize, now_cycles: u64, effects: &mut Effects) -> u32 {
+    pub fn read_register(&mut self, offset: u32, core: usize, now_cycles: u64, effects: &mut Effects) -> u32 {
         match offset {
             0x100..=0x17c => self.locks.claim(((offset - 0x100) / 4) as usize, core, now_cycles),
-            0x050 => self.mailboxes.status(core),
+            0x050 => self.mailboxes.status_register(core),
             0x000 => core as u32,
             0x004 => self.gpio.input_levels(),
-            0x010..=0x02c => self.gpio.read(offset - 0x010),
+            0x010..=0x02c => self.gpio.read_register(offset - 0x010),
             0x058 => self.mailboxes.pop(core),
             _ => self.read_rest(offset, core, now_cycles, effects),
         }
@@ -75,12 +75,12 @@ impl Sio {
     fn read_rest(&mut self, offset: u32, core: usize, now_cycles: u64, effects: &mut Effects) -> u32 {
         match offset {
             0x008 => self.gpio_hi.input_levels(),
-            0x030..=0x04c => self.gpio_hi.read(offset - 0x030),
+            0x030..=0x04c => self.gpio_hi.read_register(offset - 0x030),
             0x054 => 0,
             0x05c => self.locks.state(),
-            0x060..=0x078 => self.dividers[core].read(offset - 0x060, now_cycles),
-            0x080..=0x0bc => self.interps[core][0].read(offset - 0x080),
-            0x0c0..=0x0fc => self.interps[core][1].read(offset - 0x0c0),
+            0x060..=0x078 => self.dividers[core].read_register(offset - 0x060, now_cycles),
+            0x080..=0x0bc => self.interps[core][0].read_register(offset - 0x080),
+            0x0c0..=0x0fc => self.interps[core][1].read_register(offset - 0x0c0),
             _ => {
                 effects.unmodelled = Some((offset, false));
                 0
@@ -90,10 +90,10 @@ impl Sio {
 
     /// Writes a register as `core`.
     #[inline]
-    pub fn write(&mut self, offset: u32, value: u32, core: usize, now_cycles: u64, effects: &mut Effects) {
+    pub fn write_register(&mut self, offset: u32, value: u32, core: usize, now_cycles: u64, effects: &mut Effects) {
         match offset {
             0x100..=0x17c => self.locks.release(((offset - 0x100) / 4) as usize, core, now_cycles),
-            0x010..=0x02c => effects.pins_changed |= self.gpio.write(offset - 0x010, value),
+            0x010..=0x02c => effects.pins_changed |= self.gpio.write_register(offset - 0x010, value),
             0x054 => self.mailboxes.push(core, value),
             0x050 => self.mailboxes.clear_errors(core),
             _ => self.write_rest(offset, value, core, now_cycles, effects),
@@ -104,12 +104,12 @@ impl Sio {
     fn write_rest(&mut self, offset: u32, value: u32, core: usize, now_cycles: u64, effects: &mut Effects) {
         match offset {
             0x030..=0x04c => {
-                self.gpio_hi.write(offset - 0x030, value);
+                self.gpio_hi.write_register(offset - 0x030, value);
             }
             0x000 | 0x004 | 0x008 | 0x058 | 0x05c => {}
-            0x060..=0x078 => self.dividers[core].write(offset - 0x060, value, now_cycles),
-            0x080..=0x0bc => self.interps[core][0].write(offset - 0x080, value),
-            0x0c0..=0x0fc => self.interps[core][1].write(offset - 0x0c0, value),
+            0x060..=0x078 => self.dividers[core].write_register(offset - 0x060, value, now_cycles),
+            0x080..=0x0bc => self.interps[core][0].write_register(offset - 0x080, value),
+            0x0c0..=0x0fc => self.interps[core][1].write_register(offset - 0x0c0, value),
             _ => effects.unmodelled = Some((offset, true)),
         }
     }
@@ -164,51 +164,51 @@ impl Sio {
 mod tests {
     use super::*;
 
-    fn read(sio: &mut Sio, offset: u32, core: usize) -> u32 {
-        sio.read(offset, core, 0, &mut Effects::default())
+    fn read_register(sio: &mut Sio, offset: u32, core: usize) -> u32 {
+        sio.read_register(offset, core, 0, &mut Effects::default())
     }
 
     #[test]
     fn each_core_reads_its_own_number() {
         let mut sio = Sio::default();
-        assert_eq!((read(&mut sio, 0, 0), read(&mut sio, 0, 1)), (0, 1));
+        assert_eq!((read_register(&mut sio, 0, 0), read_register(&mut sio, 0, 1)), (0, 1));
     }
 
     #[test]
     fn lock_is_shared_and_core_dividers_are_not() {
         let mut sio = Sio::default();
         let mut effects = Effects::default();
-        assert_eq!(read(&mut sio, 0x100 + 4 * 31, 0), 1 << 31);
-        assert_eq!(read(&mut sio, 0x100 + 4 * 31, 1), 0);
-        assert_eq!(read(&mut sio, 0x05c, 1), 1 << 31);
-        sio.write(0x060, 9, 0, 0, &mut effects);
-        assert_eq!((read(&mut sio, 0x060, 0), read(&mut sio, 0x060, 1)), (9, 0));
+        assert_eq!(read_register(&mut sio, 0x100 + 4 * 31, 0), 1 << 31);
+        assert_eq!(read_register(&mut sio, 0x100 + 4 * 31, 1), 0);
+        assert_eq!(read_register(&mut sio, 0x05c, 1), 1 << 31);
+        sio.write_register(0x060, 9, 0, 0, &mut effects);
+        assert_eq!((read_register(&mut sio, 0x060, 0), read_register(&mut sio, 0x060, 1)), (9, 0));
     }
 
     #[test]
     fn pins_changed_only_when_a_pin_register_changes() {
         let mut sio = Sio::default();
         let mut effects = Effects::default();
-        sio.write(0x014, 1 << 25, 0, 0, &mut effects);
+        sio.write_register(0x014, 1 << 25, 0, 0, &mut effects);
         assert!(std::mem::take(&mut effects.pins_changed));
-        sio.write(0x014, 1 << 25, 0, 0, &mut effects);
+        sio.write_register(0x014, 1 << 25, 0, 0, &mut effects);
         assert!(!effects.pins_changed);
-        sio.write(0x01c, 1 << 25, 1, 0, &mut effects);
+        sio.write_register(0x01c, 1 << 25, 1, 0, &mut effects);
         assert!(effects.pins_changed);
-        assert_eq!(read(&mut sio, 0x010, 0), 0);
-        assert_eq!(read(&mut sio, 0x014, 0), 0);
+        assert_eq!(read_register(&mut sio, 0x010, 0), 0);
+        assert_eq!(read_register(&mut sio, 0x014, 0), 0);
     }
 
     #[test]
     fn fifo_interrupts_reach_their_own_core_line() {
         let mut sio = Sio::default();
         let mut effects = Effects::default();
-        sio.write(0x054, 5, 0, 0, &mut effects);
+        sio.write_register(0x054, 5, 0, 0, &mut effects);
         assert_eq!((sio.irq_levels(0), sio.irq_levels(1)), (0, 1 << 16));
-        assert_eq!(read(&mut sio, 0x058, 1), 5);
-        assert_eq!(read(&mut sio, 0x058, 0), 0);
+        assert_eq!(read_register(&mut sio, 0x058, 1), 5);
+        assert_eq!(read_register(&mut sio, 0x058, 0), 0);
         assert_eq!((sio.irq_levels(0), sio.irq_levels(1)), (1 << 15, 0));
-        sio.write(0x050, 0, 0, 0, &mut effects);
+        sio.write_register(0x050, 0, 0, 0, &mut effects);
         assert_eq!(sio.irq_levels(0), 0);
     }
 
@@ -216,11 +216,14 @@ mod tests {
     fn interpolators_are_per_core_and_per_number() {
         let mut sio = Sio::default();
         let mut effects = Effects::default();
-        sio.write(0x088, 7, 1, 0, &mut effects);
-        assert_eq!((read(&mut sio, 0x088, 1), read(&mut sio, 0x088, 0), read(&mut sio, 0x0c8, 1)), (7, 0, 0));
-        read(&mut sio, 0x180, 0);
+        sio.write_register(0x088, 7, 1, 0, &mut effects);
+        assert_eq!(
+            (read_register(&mut sio, 0x088, 1), read_register(&mut sio, 0x088, 0), read_register(&mut sio, 0x0c8, 1)),
+            (7, 0, 0)
+        );
+        read_register(&mut sio, 0x180, 0);
         assert_eq!(effects.unmodelled, None);
-        sio.write(0x180, 0, 0, 0, &mut effects);
+        sio.write_register(0x180, 0, 0, 0, &mut effects);
         assert_eq!(effects.unmodelled, Some((0x180, true)));
     }
 
@@ -230,21 +233,25 @@ mod tests {
         let mut effects = Effects::default();
         sio.gpio.set_input(0x1234);
         sio.gpio_hi.set_input(0x2a);
-        assert_eq!((read(&mut sio, 0x004, 0), read(&mut sio, 0x008, 1)), (0x1234, 0x2a));
+        assert_eq!((read_register(&mut sio, 0x004, 0), read_register(&mut sio, 0x008, 1)), (0x1234, 0x2a));
         for (offset, want) in [(0x010, 0x3fff_ffff), (0x020, 0x3fff_ffff), (0x030, 0x3f), (0x040, 0x3f)] {
-            sio.write(offset, u32::MAX, 0, 0, &mut effects);
-            assert_eq!(read(&mut sio, offset, 1), want, "{offset:#x}");
-            sio.write(offset + 0x0c, 1, 0, 0, &mut effects);
-            assert_eq!(read(&mut sio, offset, 1), want - 1, "{offset:#x}");
+            sio.write_register(offset, u32::MAX, 0, 0, &mut effects);
+            assert_eq!(read_register(&mut sio, offset, 1), want, "{offset:#x}");
+            sio.write_register(offset + 0x0c, 1, 0, 0, &mut effects);
+            assert_eq!(read_register(&mut sio, offset, 1), want - 1, "{offset:#x}");
         }
         for (offset, value) in [(0x070, 5), (0x074, 6), (0x080, 7), (0x090, 8), (0x0c0, 9), (0x0d0, 10)] {
-            sio.write(offset, value, 1, 0, &mut effects);
-            assert_eq!((read(&mut sio, offset, 1), read(&mut sio, offset, 0)), (value, 0), "{offset:#x}");
+            sio.write_register(offset, value, 1, 0, &mut effects);
+            assert_eq!(
+                (read_register(&mut sio, offset, 1), read_register(&mut sio, offset, 0)),
+                (value, 0),
+                "{offset:#x}"
+            );
         }
-        sio.write(0x0fc, 0x0002_0001, 1, 0, &mut effects);
-        assert_eq!((read(&mut sio, 0x0c8, 1), read(&mut sio, 0x0cc, 1)), (1, 2));
+        sio.write_register(0x0fc, 0x0002_0001, 1, 0, &mut effects);
+        assert_eq!((read_register(&mut sio, 0x0c8, 1), read_register(&mut sio, 0x0cc, 1)), (1, 2));
         for offset in [0x000, 0x004, 0x008, 0x058, 0x05c] {
-            sio.write(offset, 1, 0, 0, &mut effects);
+            sio.write_register(offset, 1, 0, 0, &mut effects);
         }
         assert_eq!(effects.unmodelled, None);
     }

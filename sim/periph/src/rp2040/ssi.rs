@@ -112,7 +112,7 @@ impl Ssi {
     }
 
     /// Returns the value of SR.
-    fn status(&self) -> u32 {
+    fn status_register(&self) -> u32 {
         let mut status = SR_TFNF | SR_TFE;
         status |= if self.rx.is_empty() { 0 } else { SR_RFNE };
         status | if self.rx.len() >= FIFO_DEPTH { SR_RFF } else { 0 }
@@ -196,7 +196,7 @@ impl Peripheral for Ssi {
             0x18 => self.txftlr,
             0x1c => self.rxftlr,
             0x24 => self.rx.len() as u32,
-            0x28 => self.status(),
+            0x28 => self.status_register(),
             0x2c => self.imr,
             0x4c => self.dmacr,
             0x58 => IDR,

@@ -220,7 +220,7 @@ impl Adc {
     }
 
     /// Writes CR2. The start bits read 0.
-    fn control(&mut self, n: usize, value: u32, access: &Access) {
+    fn write_control(&mut self, n: usize, value: u32, access: &Access) {
         let before = self.converters[n].cr2;
         let (start, kept) = match self.layout {
             AdcLayout::F1 => {
@@ -285,7 +285,7 @@ impl Block for Adc {
         match register {
             0x00 => converter.sr &= value,
             0x04 => converter.cr1 = value,
-            0x08 => self.control(n, value, access),
+            0x08 => self.write_control(n, value, access),
             PLAIN_FIRST..=PLAIN_LAST => converter.plain[((register - PLAIN_FIRST) / 4) as usize] = value,
             _ => {}
         }

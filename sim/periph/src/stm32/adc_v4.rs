@@ -448,7 +448,7 @@ impl AdcV4 {
     }
 
     /// Writes CR: requests, whose bits the hardware clears again, and settings.
-    fn control(&mut self, n: usize, value: u32, access: &Access) {
+    fn write_control(&mut self, n: usize, value: u32, access: &Access) {
         let (layout, converter) = (self.layout, &mut self.converters[n]);
         let kept = if layout == L0 { CR_ADVREGEN } else { !(CR_ADCAL | 0x3f) };
         converter.cr = converter.cr & !kept | value & kept;
@@ -555,7 +555,7 @@ impl Block for AdcV4 {
                 self.converters[n].isr &= !value;
                 self.resume(n, access);
             }
-            at::CR => self.control(n, value, access),
+            at::CR => self.write_control(n, value, access),
             at::DR | 0x80..=0x8c => {}
             _ => {
                 self.converters[n].words[register as usize / 4] = value;

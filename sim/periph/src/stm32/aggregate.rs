@@ -297,7 +297,7 @@ impl Stm32 {
     /// Returns the settings of the flash's read accesses. `effects.flash_timing_changed` reports changes.
     #[must_use]
     pub fn flash_control(&self) -> FlashControl {
-        self.flash.control()
+        self.flash.read_settings()
     }
 
     /// Returns the core cycle at which [`Self::advance`] must be called next, or [`NEVER`].

@@ -171,7 +171,7 @@ impl Flash {
 
     /// Returns the settings of the flash's read accesses in force.
     #[must_use]
-    pub fn control(&self) -> FlashControl {
+    pub fn read_settings(&self) -> FlashControl {
         let (bits, acr) = (&self.spec.acr, self.acr);
         let l0 = matches!(self.spec.program, Program::L0);
         let buffers_off = l0 && acr & 1 << 5 != 0;

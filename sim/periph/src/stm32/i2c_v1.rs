@@ -264,7 +264,7 @@ impl I2cV1 {
     }
 
     /// Returns the value of SR1, the first status register.
-    fn status(&self) -> u32 {
+    fn status_register(&self) -> u32 {
         let in_data = matches!(self.phase, Phase::Unsent | Phase::Sending(_));
         let ready = self.transmits && in_data && self.data.is_none();
         let received = !self.transmits && self.data.is_some();
@@ -274,7 +274,7 @@ impl I2cV1 {
     /// Returns the requests to the DMA: (transmit, receive).
     #[must_use]
     pub fn dma_requests(&self) -> (bool, bool) {
-        let (status, on) = (self.status(), self.cr2 & CR2_DMAEN != 0);
+        let (status, on) = (self.status_register(), self.cr2 & CR2_DMAEN != 0);
         (on && status & SR1_TXE != 0, on && status & SR1_RXNE != 0)
     }
 
@@ -322,7 +322,7 @@ impl I2cV1 {
     }
 
     /// Writes CR1.
-    fn control(&mut self, value: u32, access: &Access) {
+    fn write_control(&mut self, value: u32, access: &Access) {
         if value & CR1_SWRST != 0 {
             Block::reset_registers(self);
             self.cr1 = CR1_SWRST;
@@ -362,7 +362,7 @@ impl Block for I2cV1 {
             }
             0x14 => {
                 self.looked = self.sr1 & SR1_ADDR != 0;
-                self.status()
+                self.status_register()
             }
             0x18 => {
                 let status = self.status2();
@@ -381,7 +381,7 @@ impl Block for I2cV1 {
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance_to_now(access);
         match offset {
-            0x00 => self.control(value, access),
+            0x00 => self.write_control(value, access),
             0x04 => self.cr2 = value & 0x1f3f,
             0x08 | 0x0c => self.oar[(offset as usize - 8) / 4] = value & 0xffff,
             0x10 => self.put_data(value as u8, access),
@@ -402,7 +402,7 @@ impl Block for I2cV1 {
             0x04 => self.cr2,
             0x08 | 0x0c => self.oar[(offset as usize - 8) / 4],
             0x10 => u32::from(self.data.unwrap_or(0)),
-            0x14 => self.status(),
+            0x14 => self.status_register(),
             0x18 => self.status2(),
             0x1c => self.ccr,
             0x20 => self.trise,
@@ -426,7 +426,7 @@ impl Block for I2cV1 {
 
     /// Returns the levels of the interrupt outputs: bit 0 for events, bit 1 for errors.
     fn interrupt_outputs(&self) -> u32 {
-        let status = self.status();
+        let status = self.status_register();
         let buffer = if self.cr2 & CR2_ITBUFEN != 0 { SR1_TXE | SR1_RXNE } else { 0 };
         let events = status & (SR1_SB | SR1_ADDR | SR1_BTF | SR1_ADD10 | buffer);
         let event = self.cr2 & CR2_ITEVTEN != 0 && events != 0;

@@ -203,7 +203,7 @@ impl I2cV2 {
     }
 
     /// Returns the value of ISR, the status register.
-    fn status(&self) -> u32 {
+    fn status_register(&self) -> u32 {
         let flag = |set: bool, bit: u32| if set { bit } else { 0 };
         // A byte that is being sent still counts as left.
         let wanted = match self.phase {
@@ -225,7 +225,7 @@ impl I2cV2 {
     /// Returns the requests to the DMA: (transmit, receive).
     #[must_use]
     pub fn dma_requests(&self) -> (bool, bool) {
-        let status = self.status();
+        let status = self.status_register();
         (self.cr1 & CR1_TXDMAEN != 0 && status & ISR_TXIS != 0, self.cr1 & CR1_RXDMAEN != 0 && status & ISR_RXNE != 0)
     }
 
@@ -240,7 +240,7 @@ impl I2cV2 {
     }
 
     /// Writes CR2. START and STOP stay set until they were sent.
-    fn control(&mut self, value: u32, access: &Access) {
+    fn write_control(&mut self, value: u32, access: &Access) {
         let pending = self.cr2 & (CR2_START | CR2_STOP);
         self.cr2 = value & 0x07ff_ffff | pending;
         let bytes = value >> 16 & 0xff;
@@ -289,7 +289,7 @@ impl Block for I2cV2 {
         self.advance_to_now(access);
         match offset {
             0x00 => self.enable(value, access),
-            0x04 => self.control(value, access),
+            0x04 => self.write_control(value, access),
             0x08 | 0x0c => self.oar[(offset as usize - 8) / 4] = value & 0xffff,
             0x10 => self.timing = value & 0xf0ff_ffff,
             0x14 => self.timeout = value & 0x8fff_9fff,
@@ -316,7 +316,7 @@ impl Block for I2cV2 {
             0x08 | 0x0c => self.oar[(offset as usize - 8) / 4],
             0x10 => self.timing,
             0x14 => self.timeout,
-            0x18 => self.status(),
+            0x18 => self.status_register(),
             0x24 => u32::from(self.rx.unwrap_or(0)),
             0x28 => u32::from(self.tx.unwrap_or(0)),
             _ => 0,
@@ -345,7 +345,7 @@ impl Block for I2cV2 {
     /// Returns the levels of the interrupt outputs: bit 0 for events, bit 1 for errors, of which a bus with correct
     /// devices has none.
     fn interrupt_outputs(&self) -> u32 {
-        let status = self.status();
+        let status = self.status_register();
         u32::from(EVENTS.iter().any(|&(enable, flags)| self.cr1 & enable != 0 && status & flags != 0))
     }
 }

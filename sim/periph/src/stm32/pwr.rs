@@ -78,7 +78,7 @@ impl Pwr {
     }
 
     /// Returns the value of the status register.
-    fn status(&self) -> u32 {
+    fn status_register(&self) -> u32 {
         let (cr, csr) = (self.words[0], self.words[1]);
         let stable = self.settling.is_none();
         let bit = |on: bool, number: u32| u32::from(on) << number;
@@ -180,7 +180,7 @@ impl Block for Pwr {
     fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         let word = self.words.get(offset as usize / 4).copied().unwrap_or(0);
         match (self.kind, offset) {
-            (_, 4) => self.status(),
+            (_, 4) => self.status_register(),
             // BREN gives BRRDY. USB33DEN gives USB33RDY. VOSRDY.
             (PwrKind::H7, 0x08) => word | (word & 1) << 16,
             (PwrKind::H7, 0x0c) => word | (word >> 24 & 1) << 26,

@@ -94,7 +94,7 @@ impl Spi {
     /// Returns the requests to the DMA: (transmit, receive).
     #[must_use]
     pub fn dma_requests(&self) -> (bool, bool) {
-        let status = self.status();
+        let status = self.status_register();
         (self.cr2 & CR2_TXDMAEN != 0 && status & SR_TXE != 0, self.cr2 & CR2_RXDMAEN != 0 && status & SR_RXNE != 0)
     }
 
@@ -167,7 +167,7 @@ impl Spi {
     }
 
     /// Returns the value of SR, the status register.
-    fn status(&self) -> u32 {
+    fn status_register(&self) -> u32 {
         let flag = |set: bool, bit: u32| if set { bit } else { 0 };
         let bytes = |fifo: &VecDeque<u32>| fifo.len() * self.frame_bytes();
         let (received, ready, levels) = match self.layout {
@@ -192,7 +192,7 @@ impl Spi {
     }
 
     /// Writes CR1. A master whose select input is low becomes a slave (mode fault).
-    fn control(&mut self, value: u32) {
+    fn write_control(&mut self, value: u32) {
         self.cr1 = value & 0xffff;
         let selected_by_another = self.cr1 & (CR1_SSM | CR1_SSI) == CR1_SSM;
         self.mode_fault = false;
@@ -215,7 +215,7 @@ impl Block for Spi {
         self.advance_to_now(access);
         match offset {
             0x08 => {
-                let status = self.status();
+                let status = self.status_register();
                 self.overrun &= !std::mem::take(&mut self.overrun_read);
                 status
             }
@@ -229,7 +229,7 @@ impl Block for Spi {
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance_to_now(access);
         match offset {
-            0x00 => self.control(value),
+            0x00 => self.write_control(value),
             0x04 => self.cr2 = value & if self.layout == SpiLayout::Fifo { 0x7fff } else { 0xf7 },
             0x0c => self.send(value, access.bytes),
             0x10 => self.crcpr = value & 0xffff,
@@ -246,7 +246,7 @@ impl Block for Spi {
         match offset {
             0x00 => self.cr1,
             0x04 => self.cr2,
-            0x08 => self.status(),
+            0x08 => self.status_register(),
             0x0c => self.rx.front().copied().unwrap_or(0),
             0x10 => self.crcpr,
             0x1c => self.i2scfgr,
@@ -277,7 +277,7 @@ impl Block for Spi {
 
     /// Returns 1 while the SPI controller requests its interrupt: an enabled flag (transmit, receive or error) is set.
     fn interrupt_outputs(&self) -> u32 {
-        let status = self.status();
+        let status = self.status_register();
         let requests = [(CR2_TXEIE, SR_TXE), (CR2_RXNEIE, SR_RXNE), (CR2_ERRIE, SR_OVR | SR_MODF)];
         u32::from(requests.iter().any(|&(enable, flags)| self.cr2 & enable != 0 && status & flags != 0))
     }

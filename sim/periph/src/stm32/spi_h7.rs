@@ -200,7 +200,7 @@ impl SpiH7 {
     }
 
     /// Writes CR1.
-    fn control(&mut self, value: u32, access: &Access) {
+    fn write_control(&mut self, value: u32, access: &Access) {
         let requests = self.cr1 & (CR1_CSTART | CR1_CSUSP);
         self.cr1 = value & CR1_KEPT | requests;
         if self.cr1 & CR1_SPE == 0 {
@@ -272,12 +272,12 @@ impl SpiH7 {
 
     /// Returns the requests to the DMA: (transmit, receive). Each stands for a packet.
     pub(super) fn dma_requests(&self) -> (bool, bool) {
-        let status = if self.cr1 & CR1_SPE != 0 { self.status() } else { 0 };
+        let status = if self.cr1 & CR1_SPE != 0 { self.status_register() } else { 0 };
         (self.cfg1 & CFG1_TXDMAEN != 0 && status & SR_TXP != 0, self.cfg1 & CFG1_RXDMAEN != 0 && status & SR_RXP != 0)
     }
 
     /// Returns the value of SR, the status register.
-    fn status(&self) -> u32 {
+    fn status_register(&self) -> u32 {
         let flag = |set: bool, bit: u32| if set { bit } else { 0 };
         let packet = self.packet_frames();
         let all_written = self.size() != 0 && self.unwritten == 0 && self.cr1 & CR1_SPE != 0;
@@ -318,7 +318,7 @@ impl Block for SpiH7 {
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance_to_now(access);
         match offset {
-            0x00 => self.control(value, access),
+            0x00 => self.write_control(value, access),
             0x04 => {
                 self.cr2 = value;
                 self.unwritten = self.size();
@@ -347,7 +347,7 @@ impl Block for SpiH7 {
             0x08 => self.cfg1,
             0x0c => self.cfg2,
             0x10 => self.ier,
-            0x14 => self.status(),
+            0x14 => self.status_register(),
             0x30 => self.rx.front().copied().unwrap_or(0),
             0x40 => self.crcpoly,
             0x4c => self.udrdr,
@@ -383,7 +383,7 @@ impl Block for SpiH7 {
     /// Returns 1 while the SPI controller requests its interrupt: an enabled flag of SR is set.
     fn interrupt_outputs(&self) -> u32 {
         let of_end = if self.ier & IER_EOTIE != 0 { SR_EOT | SR_SUSP | SR_TXC } else { 0 };
-        u32::from(self.status() & (self.ier & 0x7ff | of_end) != 0)
+        u32::from(self.status_register() & (self.ier & 0x7ff | of_end) != 0)
     }
 }
 

@@ -42,14 +42,14 @@ impl WrittenBits<'_> {
 
     /// Returns whether the write sets one of these bits in CR1, CR2 or CR3 of a serial port. The bits must mean the
     /// same in both layouts.
-    fn control(&self, number: u32, bits: u32) -> bool {
+    fn sets_control_bits(&self, number: u32, bits: u32) -> bool {
         self.sets(if self.first_layout() { 8 + number * 4 } else { number * 4 - 4 }, bits)
     }
 
     /// Returns whether the write sets one of these bits in a control register that only the later layout of serial
     /// ports has.
     fn later_control(&self, number: u32, bits: u32) -> bool {
-        !self.first_layout() && self.control(number, bits)
+        !self.first_layout() && self.sets_control_bits(number, bits)
     }
 
     /// Returns whether the chip is one of these.
@@ -136,23 +136,23 @@ const L073_APB1: (u32, u32) = (0x4002_1038, 0x0002_0003);
 /// Serial ports.
 static USART: &[Limit] = &[
     unsupported_row(
-        |at| at.first_layout() && at.control(1, 1) || !at.first_layout() && at.sets(0x18, 2),
+        |at| at.first_layout() && at.sets_control_bits(1, 1) || !at.first_layout() && at.sets(0x18, 2),
         "USART: sending breaks is not modelled",
         &[(F103, &[F103_APB1, (0x4000_440c, 0x2009)]), (F767, &[F407_APB1, (0x4000_4418, 2)])],
     ),
     unsupported_row(
-        |at| at.control(1, 1 << 10),
+        |at| at.sets_control_bits(1, 1 << 10),
         "USART: parity is not modelled, neither sent nor checked",
         &[(F407, &[F407_APB1, (0x4000_440c, 0x240c)]), (L073, &[L073_APB1, (0x4000_4400, 0x40c)])],
     ),
     unsupported_row(
-        |at| at.control(1, 1 << 12) && at.value & 1 << 10 == 0,
+        |at| at.sets_control_bits(1, 1 << 12) && at.value & 1 << 10 == 0,
         "USART: the ninth bit of a word is not modelled and is lost",
         &[(F407, &[F407_APB1, (0x4000_440c, 0x300c)]), (H743, &[H743_APB1, (0x4000_4400, 0x100c)])],
     ),
     unsupported_row(
         |at| {
-            at.first_layout() && at.control(1, 2)
+            at.first_layout() && at.sets_control_bits(1, 2)
                 || at.later_control(1, 3 << 13)
                 || !at.first_layout() && at.sets(0x18, 4)
         },
@@ -165,12 +165,12 @@ static USART: &[Limit] = &[
         &[(F767, &[F407_APB1, (0x4000_4404, 1 << 23)]), (H743, &[H743_APB1, (0x4000_4400, 1 << 26)])],
     ),
     unsupported_row(
-        |at| at.control(2, 1 << 14 | 1 << 6),
+        |at| at.sets_control_bits(2, 1 << 14 | 1 << 6),
         "USART: LIN breaks are not modelled, neither sent nor detected",
         &[(F407, &[F407_APB1, (0x4000_4410, 0x4000)]), (F767, &[F407_APB1, (0x4000_4404, 0x4000)])],
     ),
     unsupported_row(
-        |at| at.control(2, 1 << 11) || at.later_control(2, 1),
+        |at| at.sets_control_bits(2, 1 << 11) || at.later_control(2, 1),
         "USART: the synchronous mode is not modelled",
         &[(F103, &[F103_APB1, (0x4000_4410, 0x800)]), (H743, &[H743_APB1, (0x4000_4404, 1)])],
     ),
@@ -180,12 +180,12 @@ static USART: &[Limit] = &[
         &[(F767, &[F407_APB1, (0x4000_4404, 1 << 19)]), (L073, &[L073_APB1, (0x4000_4404, 1 << 20)])],
     ),
     unsupported_row(
-        |at| at.control(3, 0x36),
+        |at| at.sets_control_bits(3, 0x36),
         "USART: IrDA and smartcard mode are not modelled",
         &[(F407, &[F407_APB1, (0x4000_4414, 2)]), (F767, &[F407_APB1, (0x4000_4408, 0x20)])],
     ),
     unsupported_row(
-        |at| at.control(3, 0x700) || at.later_control(3, 1 << 14),
+        |at| at.sets_control_bits(3, 0x700) || at.later_control(3, 1 << 14),
         "USART: modem lines and driver enable are not modelled",
         &[(F407, &[F407_APB1, (0x4000_4414, 0x200)]), (L073, &[L073_APB1, (0x4000_4408, 1 << 14)])],
     ),

@@ -143,7 +143,7 @@ impl Usart {
     /// Returns the requests to the DMA: (transmit, receive).
     #[must_use]
     pub fn dma_requests(&self) -> (bool, bool) {
-        let status = self.status();
+        let status = self.status_register();
         (self.cr3 & DMAT != 0 && status & TXE != 0, self.cr3 & DMAR != 0 && status & RXNE != 0)
     }
 
@@ -349,7 +349,7 @@ impl Block for Usart {
         self.advance_to_now(access);
         match (self.layout, offset) {
             (UsartLayout::V1 { .. }, 0x00) => {
-                self.seen = self.status();
+                self.seen = self.status_register();
                 self.seen
             }
             (UsartLayout::V1 { .. }, 0x04) | (UsartLayout::V2 { .. }, 0x24) => {

@@ -64,7 +64,7 @@ impl Bench {
         let memories = Memories { ram: vec![0; BYTES], flash, now: 0, writes: Vec::new() };
         let chip = Stm32::new(chip, &Options::default());
         let mut bench = Bench { chip, memories, effects: Effects::default(), now: 0, sent: Vec::new() };
-        gates.iter().for_each(|&gate| bench.write(gate, u32::MAX));
+        gates.iter().for_each(|&gate| bench.write_register(gate, u32::MAX));
         bench
     }
 
@@ -92,17 +92,17 @@ impl Bench {
         self.sent.extend(self.effects.uart_tx.drain(..).map(|(port, byte)| (now, port, byte)));
     }
 
-    pub fn write(&mut self, address: u32, value: u32) {
+    pub fn write_register(&mut self, address: u32, value: u32) {
         self.write_bytes(address, 4, value);
     }
 
     pub fn write_bytes(&mut self, address: u32, bytes: u32, value: u32) {
-        self.chip.write(address, bytes, value, self.now, &mut self.effects);
+        self.chip.write_register(address, bytes, value, self.now, &mut self.effects);
         self.collect();
     }
 
-    pub fn read(&mut self, address: u32) -> u32 {
-        self.chip.read(address, 4, self.now, &mut self.effects)
+    pub fn read_register(&mut self, address: u32) -> u32 {
+        self.chip.read_register(address, 4, self.now, &mut self.effects)
     }
 
     /// Puts bytes into RAM.
@@ -200,37 +200,37 @@ impl Stream {
 
     /// Sets up a job, without its enable bit.
     pub fn set_up(&self, bench: &mut Bench, job: &Job) {
-        bench.write(self.register(0), 0);
-        bench.write(self.register(1), job.count);
-        bench.write(self.register(2), job.peripheral);
-        bench.write(self.register(3), job.memory);
+        bench.write_register(self.register(0), 0);
+        bench.write_register(self.register(1), job.count);
+        bench.write_register(self.register(2), job.peripheral);
+        bench.write_register(self.register(3), job.memory);
         if self.has_streams {
-            bench.write(self.register(5), job.fcr);
+            bench.write_register(self.register(5), job.fcr);
         }
-        bench.write(self.register(0), self.control(job));
+        bench.write_register(self.register(0), self.control(job));
     }
 
     /// Sets up a job and begins it.
     pub fn start(&self, bench: &mut Bench, job: &Job) {
         self.set_up(bench, job);
-        bench.write(self.register(0), self.control(job) | 1);
+        bench.write_register(self.register(0), self.control(job) | 1);
     }
 
     pub fn left(&self, bench: &mut Bench) -> u32 {
-        bench.read(self.register(1))
+        bench.read_register(self.register(1))
     }
 
     pub fn is_enabled(&self, bench: &mut Bench) -> bool {
-        bench.read(self.register(0)) & 1 != 0
+        bench.read_register(self.register(0)) & 1 != 0
     }
 
     /// (complete, half, error).
     pub fn flags(&self, bench: &mut Bench) -> (bool, bool, bool) {
         if self.has_streams {
-            let word = bench.read(self.base + 4 * (self.n / 4)) >> [0, 6, 16, 22][self.n as usize % 4];
+            let word = bench.read_register(self.base + 4 * (self.n / 4)) >> [0, 6, 16, 22][self.n as usize % 4];
             (word >> 5 & 1 != 0, word >> 4 & 1 != 0, word >> 3 & 1 != 0)
         } else {
-            let word = bench.read(self.base) >> (4 * self.n);
+            let word = bench.read_register(self.base) >> (4 * self.n);
             assert_eq!(word & 1 != 0, word & 14 != 0, "GIF is set with any of the others");
             (word >> 1 & 1 != 0, word >> 2 & 1 != 0, word >> 3 & 1 != 0)
         }
@@ -238,9 +238,9 @@ impl Stream {
 
     pub fn clear_flags(&self, bench: &mut Bench) {
         if self.has_streams {
-            bench.write(self.base + 8 + 4 * (self.n / 4), 0x3d << [0, 6, 16, 22][self.n as usize % 4]);
+            bench.write_register(self.base + 8 + 4 * (self.n / 4), 0x3d << [0, 6, 16, 22][self.n as usize % 4]);
         } else {
-            bench.write(self.base + 4, 15 << (4 * self.n));
+            bench.write_register(self.base + 4, 15 << (4 * self.n));
         }
     }
 }

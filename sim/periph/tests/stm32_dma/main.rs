@@ -220,15 +220,15 @@ fn registers_are_locked_while_enabled() {
         let stream = Stream::of(chip, controller, 6);
         let job = copy(&bench, 100);
         stream.start(&mut bench, &job);
-        let before: Vec<u32> = (0..4).map(|n| bench.read(stream.register(n))).collect();
-        (1..4).for_each(|n| bench.write(stream.register(n), 5));
-        let after: Vec<u32> = (0..4).map(|n| bench.read(stream.register(n))).collect();
+        let before: Vec<u32> = (0..4).map(|n| bench.read_register(stream.register(n))).collect();
+        (1..4).for_each(|n| bench.write_register(stream.register(n), 5));
+        let after: Vec<u32> = (0..4).map(|n| bench.read_register(stream.register(n))).collect();
         assert_eq!(before, after, "{chip:?}");
-        bench.write(stream.register(0), before[0] & !1);
+        bench.write_register(stream.register(0), before[0] & !1);
         bench.step(LONG);
         assert!(!stream.is_enabled(&mut bench), "{chip:?}");
-        (1..4).for_each(|n| bench.write(stream.register(n), 4));
-        assert_eq!((1..4).map(|n| bench.read(stream.register(n))).collect::<Vec<u32>>(), [4; 3], "{chip:?}");
+        (1..4).for_each(|n| bench.write_register(stream.register(n), 4));
+        assert_eq!((1..4).map(|n| bench.read_register(stream.register(n))).collect::<Vec<u32>>(), [4; 3], "{chip:?}");
     }
 }
 
@@ -249,13 +249,13 @@ fn nothing_moves_without_clock_or_count() {
     let job = copy(&bench, 200);
     stream.start(&mut bench, &job);
     bench.step(200);
-    bench.write(rcc, 0);
+    bench.write_register(rcc, 0);
     let before = bench.memories.writes.len();
     bench.step(LONG);
     // At most what the two ports have begun.
     let after = bench.memories.writes.len();
     assert!(0 < before && after <= before + 1 && after < 200, "{before} {after}");
-    bench.write(rcc, u32::MAX);
+    bench.write_register(rcc, u32::MAX);
     bench.step(LONG);
     assert_eq!((bench.memories.writes.len(), stream.left(&mut bench)), (200, 0));
 }

@@ -80,8 +80,8 @@ impl Port {
     /// Switches the port on, with 160 cycles of its clock a bit.
     fn switch_on(&self, bench: &mut Bench) {
         let [cr1, _, brr, ..] = self.registers();
-        bench.write(brr, 160);
-        bench.write(cr1, if self.first_layout { 1 << 13 | 0xc } else { 0xd });
+        bench.write_register(brr, 160);
+        bench.write_register(cr1, if self.first_layout { 1 << 13 | 0xc } else { 0xd });
         // The idle frame that the transmitter begins with.
         bench.step(20 * 160 * 4);
     }
@@ -91,12 +91,12 @@ impl Port {
         let stream = Stream::of(self.chip, self.controller, n);
         match self.chip {
             Chip::H743 => {
-                bench.write(0x4002_0800 + 4 * (8 * (self.controller - 1) + n), selection);
+                bench.write_register(0x4002_0800 + 4 * (8 * (self.controller - 1) + n), selection);
                 (stream, 0)
             }
             Chip::L073 => {
-                let before = bench.read(0x4002_00a8) & !(15 << (4 * n));
-                bench.write(0x4002_00a8, before | selection << (4 * n));
+                let before = bench.read_register(0x4002_00a8) & !(15 << (4 * n));
+                bench.write_register(0x4002_00a8, before | selection << (4 * n));
                 (stream, 0)
             }
             _ => (stream, selection),
@@ -133,7 +133,7 @@ fn serial_output_has_the_speed_of_the_line() {
         let start = bench.now;
         bench.step(1000);
         assert_eq!(stream.left(&mut bench), 20, "{:?}: nobody requests", port.chip);
-        bench.write(cr3, 1 << 7);
+        bench.write_register(cr3, 1 << 7);
         bench.step(40 * port.byte_cycles(&bench));
         let text: Vec<u8> = bench.sent.iter().map(|sent| sent.2).collect();
         assert_eq!(text, b"direct memory access", "{:?} port {}", port.chip, port.number);
@@ -167,7 +167,7 @@ fn serial_input_goes_round() {
             ..Job::default()
         };
         stream.start(&mut bench, &job);
-        bench.write(cr3, 1 << 6);
+        bench.write_register(cr3, 1 << 6);
         let pace = port.byte_cycles(&bench);
         for (text, left, flags) in [
             (&b"abc"[..], 5, (false, false, false)),
@@ -199,7 +199,7 @@ fn spi_exchanges_in_both_directions() {
         let mut bench = Bench::new(chip);
         bench.chip.attach(Connection::Spi(1, None), Attached(Box::<Echo>::default())).expect("SPI1");
         if chip == Chip::L073 {
-            bench.write(0x4002_00a8, channels.0 << (4 * tx) | channels.1 << (4 * rx));
+            bench.write_register(0x4002_00a8, channels.0 << (4 * tx) | channels.1 << (4 * rx));
         }
         let (from, to) = (bench.ram() + 0x100, bench.ram() + 0x200);
         bench.put(from, &(1..=32).collect::<Vec<u8>>());
@@ -213,9 +213,9 @@ fn spi_exchanges_in_both_directions() {
         // Frames of the item's size, from one frame in the FIFO on.
         let (wide, fifo) = (size == 1, chip == Chip::F767);
         let frames = if fifo { if wide { 15 << 8 } else { 7 << 8 | 1 << 12 } } else { 0 };
-        bench.write(SPI1 + 4, frames | 3);
+        bench.write_register(SPI1 + 4, frames | 3);
         let format = if wide && !fifo { 1 << 11 } else { 0 };
-        bench.write(SPI1, format | 1 << 9 | 1 << 8 | 1 << 6 | 1 << 2 | 2 << 3);
+        bench.write_register(SPI1, format | 1 << 9 | 1 << 8 | 1 << 6 | 1 << 2 | 2 << 3);
         bench.step(60_000);
         let bytes = 12 << size;
         assert_eq!(bench.get(to, bytes + 1), [(1..=bytes as u8).collect(), vec![0]].concat(), "{chip:?} {size}");
@@ -255,21 +255,21 @@ fn converter_fills_a_buffer_round_and_round() {
         let stream = Stream::of(chip, controller, stream);
         stream.start(&mut bench, &job);
         // Two channels, again and again: SCAN, CONT.
-        bench.write(base + 4, 1 << 8);
-        bench.write(base + 0x2c, 1 << 20);
-        bench.write(base + 0x34, 1 | 2 << 5);
+        bench.write_register(base + 4, 1 << 8);
+        bench.write_register(base + 0x2c, 1 << 20);
+        bench.write_register(base + 0x34, 1 | 2 << 5);
         let first = chip == Chip::F103;
         let control = if first { 1 << 8 | 3 | 7 << 17 | 1 << 20 } else { 3 << 8 | 3 };
-        bench.write(base + 8, 1);
-        bench.write(base + 8, control);
-        bench.write(base + 8, control | if first { 1 << 22 } else { 1 << 30 });
+        bench.write_register(base + 8, 1);
+        bench.write_register(base + 8, control);
+        bench.write_register(base + 8, control | if first { 1 << 22 } else { 1 << 30 });
         bench.step(5_000);
         let halves: Vec<u16> =
             bench.get(job.memory, 8).chunks(2).map(|half| u16::from_le_bytes([half[0], half[1]])).collect();
         assert_eq!(halves, [1365, 2730, 1365, 2730], "{chip:?}");
         assert!(bench.memories.writes.len() > 30, "{chip:?}: {}", bench.memories.writes.len());
         assert_eq!(stream.flags(&mut bench), (true, true, false), "{chip:?}");
-        assert_eq!(bench.read(base) & 1 << 5, 0, "no overrun of {chip:?}");
+        assert_eq!(bench.read_register(base) & 1 << 5, 0, "no overrun of {chip:?}");
     }
 }
 
@@ -288,12 +288,12 @@ fn converter_without_dds_ends_with_the_stream() {
         };
         let stream = Stream::of(Chip::F446, 2, 0);
         stream.start(&mut bench, &job);
-        bench.write(base + 8, 1 << 8 | more | 3);
-        bench.write(base + 8, 1 << 8 | more | 3 | 1 << 30);
+        bench.write_register(base + 8, 1 << 8 | more | 3);
+        bench.write_register(base + 8, 1 << 8 | more | 3 | 1 << 30);
         bench.step(2_000);
         assert_eq!(bench.memories.writes.len(), 3);
         // With DDS the converter requests on, and nobody serves it: an overrun.
-        assert_eq!(bench.read(base) & 1 << 5 != 0, goes_on);
+        assert_eq!(bench.read_register(base) & 1 << 5 != 0, goes_on);
     }
 }
 
@@ -303,22 +303,22 @@ fn spi_of_the_h743_exchanges_by_dma() {
     let mut bench = Bench::new(Chip::H743);
     bench.chip.attach(Connection::Spi(1, None), Attached(Box::<Echo>::default())).expect("SPI1");
     // Its kernel clock is HSI, and streams 0 and 1 of DMA1 have its requests.
-    bench.write(0x5802_4450, 4 << 12);
-    bench.write(0x4002_0800, 37);
-    bench.write(0x4002_0804, 38);
+    bench.write_register(0x5802_4450, 4 << 12);
+    bench.write_register(0x4002_0800, 37);
+    bench.write_register(0x4002_0804, 38);
     let (from, to) = (bench.ram() + 0x100, bench.ram() + 0x200);
     bench.put(from, &(1..=12).collect::<Vec<u8>>());
     let job = Job { count: 12, increments: (false, true), ..Job::default() };
     let (rx, tx) = (Stream::of(Chip::H743, 1, 0), Stream::of(Chip::H743, 1, 1));
     rx.start(&mut bench, &Job { peripheral: SPI1 + 0x30, memory: to, priority: 2, ..job });
     tx.start(&mut bench, &Job { peripheral: SPI1 + 0x20, memory: from, from_memory: true, ..job });
-    bench.write(SPI1 + 8, 2 << 28 | 3 << 14 | 7);
-    bench.write(SPI1 + 0xc, 1 << 26 | 1 << 22);
-    bench.write(SPI1 + 4, 12);
+    bench.write_register(SPI1 + 8, 2 << 28 | 3 << 14 | 7);
+    bench.write_register(SPI1 + 0xc, 1 << 26 | 1 << 22);
+    bench.write_register(SPI1 + 4, 12);
     bench.step(1_000);
     assert!(bench.memories.writes.is_empty() && tx.left(&mut bench) == 12, "no request before SPE");
-    bench.write(SPI1, 1 << 12 | 1);
-    bench.write(SPI1, 1 << 12 | 1 << 9 | 1);
+    bench.write_register(SPI1, 1 << 12 | 1);
+    bench.write_register(SPI1, 1 << 12 | 1 << 9 | 1);
     bench.step(20_000);
     assert_eq!(bench.get(to, 13), [(1..=12).collect(), vec![0]].concat());
     assert_eq!((rx.left(&mut bench), rx.flags(&mut bench)), (0, (true, true, false)));
@@ -348,20 +348,20 @@ fn converters_of_l0_and_h743(circular: bool, count: u32) -> Vec<(Bench, Stream, 
             };
             stream.start(&mut bench, &Job { circular, ..job });
             if chip == Chip::L073 {
-                bench.write(base + 0x10, 3 << 30);
-                bench.write(base + 0x28, 1 << 6 | 1 << 1);
-                bench.write(base + 0xc, 1 << 13 | 1 | u32::from(circular) << 1);
-                bench.write(base + 8, 1);
-                bench.write(base + 8, 1 | 1 << 2);
+                bench.write_register(base + 0x10, 3 << 30);
+                bench.write_register(base + 0x28, 1 << 6 | 1 << 1);
+                bench.write_register(base + 0xc, 1 << 13 | 1 | u32::from(circular) << 1);
+                bench.write_register(base + 8, 1);
+                bench.write_register(base + 8, 1 | 1 << 2);
             } else {
-                bench.write(0x4002_0800, 9);
-                bench.write(base + 0x308, 1 << 16);
-                bench.write(base + 8, 1 << 28);
-                bench.write(base + 0x1c, 1 << 17 | 1 << 3);
-                bench.write(base + 0x30, 3 << 12 | 17 << 6 | 1);
-                bench.write(base + 0xc, 1 << 31 | 1 << 13 | 6 << 2 | if circular { 3 } else { 1 });
-                bench.write(base + 8, 1 << 28 | 1);
-                bench.write(base + 8, 1 << 28 | 1 | 1 << 2);
+                bench.write_register(0x4002_0800, 9);
+                bench.write_register(base + 0x308, 1 << 16);
+                bench.write_register(base + 8, 1 << 28);
+                bench.write_register(base + 0x1c, 1 << 17 | 1 << 3);
+                bench.write_register(base + 0x30, 3 << 12 | 17 << 6 | 1);
+                bench.write_register(base + 0xc, 1 << 31 | 1 << 13 | 6 << 2 | if circular { 3 } else { 1 });
+                bench.write_register(base + 8, 1 << 28 | 1);
+                bench.write_register(base + 8, 1 << 28 | 1 | 1 << 2);
             }
             bench.step(5_000);
             (bench, stream, base)
@@ -379,7 +379,7 @@ fn later_converters_fill_a_buffer_round_and_round() {
         assert_eq!(halves, [1365, 2730, 1365, 2730, 0], "{chip:?}");
         assert!(bench.memories.writes.len() > 30, "{chip:?}: {}", bench.memories.writes.len());
         assert_eq!(stream.flags(&mut bench), (true, true, false), "{chip:?}");
-        assert_eq!(bench.read(base) & 1 << 4, 0, "no overrun of {chip:?}");
+        assert_eq!(bench.read_register(base) & 1 << 4, 0, "no overrun of {chip:?}");
     }
 }
 
@@ -388,7 +388,11 @@ fn one_shot_of_later_converters_ends_with_the_stream() {
     for (mut bench, stream, base) in converters_of_l0_and_h743(false, 3) {
         let chip = bench.chip.chip();
         assert_eq!((bench.memories.writes.len(), stream.left(&mut bench)), (3, 0), "{chip:?}");
-        assert_eq!((bench.read(base + 8) & 1 << 2, bench.read(base) & 1 << 4), (0, 0), "{chip:?} converts no more");
+        assert_eq!(
+            (bench.read_register(base + 8) & 1 << 2, bench.read_register(base) & 1 << 4),
+            (0, 0),
+            "{chip:?} converts no more"
+        );
     }
 }
 
@@ -408,10 +412,10 @@ fn timer_paces_writes_to_a_port() {
             bench.put(memory + 4 * word, &value.to_le_bytes());
         }
         if chip == Chip::F103 {
-            bench.write(0x4001_0c00, 3);
+            bench.write_register(0x4001_0c00, 3);
         } else if chip == Chip::H743 {
-            bench.write(0x5802_0400, 1);
-            bench.write(0x4002_0800 + 4 * (8 + n), channel);
+            bench.write_register(0x5802_0400, 1);
+            bench.write_register(0x4002_0800 + 4 * (8 + n), channel);
         }
         // DMA1 of an F4 does not reach the ports: CCR1 instead.
         let peripheral = if port == 0 { tim2 + 0x34 } else { port };
@@ -428,9 +432,9 @@ fn timer_paces_writes_to_a_port() {
         };
         let stream = Stream::of(chip, controller, n);
         stream.start(&mut bench, &job);
-        bench.write(tim2 + 0x2c, 99);
-        bench.write(tim2 + 0x0c, 1 << 8);
-        bench.write(tim2, 1);
+        bench.write_register(tim2 + 0x2c, 99);
+        bench.write_register(tim2 + 0x0c, 1 << 8);
+        bench.write_register(tim2, 1);
         let clocks = bench.chip.clocks().clone();
         let period = 100 * clocks.core_hz / clocks.timer_hz[0];
         let mut lefts = Vec::new();
@@ -440,7 +444,7 @@ fn timer_paces_writes_to_a_port() {
         }
         assert!(lefts == [4, 3, 2, 1, 0, 0] || lefts == [3, 2, 1, 0, 0, 0], "{chip:?} {lefts:?}");
         if port == 0 {
-            assert_eq!(bench.read(tim2 + 0x34), 1 << 16, "{chip:?}");
+            assert_eq!(bench.read_register(tim2 + 0x34), 1 << 16, "{chip:?}");
             continue;
         }
         let edges: Vec<u64> = bench.effects.pins.iter().map(|change| change.cycle).collect();
@@ -466,7 +470,7 @@ fn compare_matches_and_bursts_request_too() {
         };
         Stream::of(chip, 1, 4).start(&mut bench, &job);
         for (offset, value) in [(0x2c, 99), (0x34, 30), (0x04, ccds), (0x0c, 1 << 9), (0x00, 1)] {
-            bench.write(tim3 + offset, value);
+            bench.write_register(tim3 + offset, value);
         }
         bench.step(1000);
         let times: Vec<u64> = bench.memories.writes.iter().map(|write| write.0).collect();
@@ -491,11 +495,11 @@ fn compare_matches_and_bursts_request_too() {
     };
     Stream::of(chip, 1, 2).start(&mut bench, &job);
     for (offset, value) in [(0x2c, 199), (0x48, 13 | 1 << 8), (0x0c, 1 << 8), (0x00, 1)] {
-        bench.write(tim3 + offset, value);
+        bench.write_register(tim3 + offset, value);
     }
     for expected in [(11, 12), (21, 22)] {
         bench.step(200 + 60);
-        assert_eq!((bench.read(tim3 + 0x34), bench.read(tim3 + 0x38)), expected);
+        assert_eq!((bench.read_register(tim3 + 0x34), bench.read_register(tim3 + 0x38)), expected);
         bench.step(200 - 120);
     }
 }
@@ -505,8 +509,8 @@ fn captures_request_too() {
     // TIM3's channel 1 hears PA6 (alternate function 2), and requests stream 4 of DMA1 by channel 5.
     const TIM3: u32 = 0x4000_0400;
     let mut bench = Bench::new(Chip::F446);
-    bench.write(0x4002_0000, 0xa800_2000);
-    bench.write(0x4002_0020, 2 << 24);
+    bench.write_register(0x4002_0000, 0xa800_2000);
+    bench.write_register(0x4002_0020, 2 << 24);
     let job = Job {
         peripheral: TIM3 + 0x34,
         memory: RAM + 0x40,
@@ -518,7 +522,7 @@ fn captures_request_too() {
     };
     Stream::of(Chip::F446, 1, 4).start(&mut bench, &job);
     for (offset, value) in [(0x18, 1), (0x20, 1), (0x0c, 1 << 9), (0x2c, 0xffff), (0x00, 1)] {
-        bench.write(TIM3 + offset, value);
+        bench.write_register(TIM3 + offset, value);
     }
     let begin = bench.now;
     for n in 1..=3 {
@@ -534,7 +538,7 @@ fn captures_request_too() {
     let counts: Vec<u16> =
         bench.get(job.memory, 6).chunks(2).map(|half| u16::from_le_bytes([half[0], half[1]])).collect();
     assert_eq!((counts[1] - counts[0], counts[2] - counts[1]), (210, 310), "{counts:?}");
-    assert_eq!(bench.read(TIM3 + 0x10) & (1 << 9 | 2), 0, "the DMA read each capture in time");
+    assert_eq!(bench.read_register(TIM3 + 0x10) & (1 << 9 | 2), 0, "the DMA read each capture in time");
 }
 
 #[test]
@@ -553,22 +557,22 @@ fn i2c_of_the_f4_receives_and_refuses_the_last_byte() {
         };
         let stream = Stream::of(chip, 1, stream);
         stream.start(&mut bench, &job);
-        bench.write(I2C1 + 4, 16 | 1 << 11 | 1 << 12);
-        bench.write(I2C1 + 0x1c, 40);
-        bench.write(I2C1, 1 | 1 << 10 | 1 << 8);
+        bench.write_register(I2C1 + 4, 16 | 1 << 11 | 1 << 12);
+        bench.write_register(I2C1 + 0x1c, 40);
+        bench.write_register(I2C1, 1 | 1 << 10 | 1 << 8);
         bench.step(1000);
-        assert_eq!(bench.read(I2C1 + 0x14) & 1, 1, "{chip:?}: started");
-        bench.write(I2C1 + 0x10, 0xa1);
+        assert_eq!(bench.read_register(I2C1 + 0x14) & 1, 1, "{chip:?}: started");
+        bench.write_register(I2C1 + 0x10, 0xa1);
         bench.step(2000);
-        assert_eq!(bench.read(I2C1 + 0x14) & 2, 2, "{chip:?}: addressed");
-        bench.read(I2C1 + 0x18);
+        assert_eq!(bench.read_register(I2C1 + 0x14) & 2, 2, "{chip:?}: addressed");
+        bench.read_register(I2C1 + 0x18);
         bench.step(20_000);
         // The bus stands still behind the last byte, which was not acknowledged.
         assert_eq!(bench.get(RAM, 6), [1, 2, 3, 4, 5, 0], "{chip:?}");
-        assert_eq!((stream.left(&mut bench), bench.read(I2C1 + 0x14) & 1 << 6), (0, 0), "{chip:?}");
-        bench.write(I2C1, 1 | 1 << 10 | 1 << 9);
+        assert_eq!((stream.left(&mut bench), bench.read_register(I2C1 + 0x14) & 1 << 6), (0, 0), "{chip:?}");
+        bench.write_register(I2C1, 1 | 1 << 10 | 1 << 9);
         bench.step(1000);
-        assert_eq!(bench.read(I2C1 + 0x18) & 2, 0, "{chip:?}: STOP");
+        assert_eq!(bench.read_register(I2C1 + 0x18) & 2, 0, "{chip:?}: STOP");
     }
 }
 
@@ -583,8 +587,8 @@ fn i2c_of_the_later_chips_sends_and_receives() {
         let mut bench = Bench::new(chip);
         bench.chip.attach(Connection::I2c(number, 0x50), Attached(Box::<Echo>::default())).expect("I2C");
         let port = Port { chip, number: 0, base: i2c, first_layout: false, controller: 1, tx, rx };
-        bench.write(i2c + 0x10, 0x0101);
-        bench.write(i2c, 1 | 3 << 14);
+        bench.write_register(i2c + 0x10, 0x0101);
+        bench.write_register(i2c, 1 | 3 << 14);
         let memory = bench.ram() + 0x30;
         bench.put(memory, &[7, 8, 9, 10]);
         let (stream, channel) = port.stream(&mut bench, tx);
@@ -598,16 +602,16 @@ fn i2c_of_the_later_chips_sends_and_receives() {
             ..Job::default()
         };
         stream.start(&mut bench, &job);
-        bench.write(i2c + 4, 0xa0 | 4 << 16 | 1 << 25 | 1 << 13);
+        bench.write_register(i2c + 4, 0xa0 | 4 << 16 | 1 << 25 | 1 << 13);
         bench.step(40_000);
         assert_eq!(stream.left(&mut bench), 0, "{chip:?}");
-        assert_eq!(bench.read(i2c + 0x18) >> 5 & 1, 1, "{chip:?}: STOP after four bytes");
-        bench.write(i2c + 0x1c, 1 << 5);
+        assert_eq!(bench.read_register(i2c + 0x18) >> 5 & 1, 1, "{chip:?}: STOP after four bytes");
+        bench.write_register(i2c + 0x1c, 1 << 5);
         let (stream, channel) = port.stream(&mut bench, rx);
         let job =
             Job { peripheral: i2c + 0x24, memory, count: 3, increments: (false, true), channel, ..Job::default() };
         stream.start(&mut bench, &job);
-        bench.write(i2c + 4, 0xa0 | 3 << 16 | 1 << 25 | 1 << 13 | 1 << 10);
+        bench.write_register(i2c + 4, 0xa0 | 3 << 16 | 1 << 25 | 1 << 13 | 1 << 10);
         bench.step(40_000);
         assert_eq!(bench.get(memory, 4), [1, 2, 3, 10], "{chip:?}");
         assert_eq!((stream.left(&mut bench), stream.flags(&mut bench).0), (0, true), "{chip:?}");

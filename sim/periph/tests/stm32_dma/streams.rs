@@ -15,11 +15,11 @@ const CT: u32 = 1 << 19;
 fn paced(chip: Chip) -> (Bench, Stream, u32) {
     let mut bench = Bench::new(chip);
     let stream = Stream::of(chip, 1, 1);
-    bench.write(TIM2 + 0x2c, 199);
-    bench.write(TIM2 + 0x0c, 1 << 8);
+    bench.write_register(TIM2 + 0x2c, 199);
+    bench.write_register(TIM2 + 0x0c, 1 << 8);
     let channel = if chip == Chip::H743 {
         // DMAMUX1: request 22 for stream 1.
-        bench.write(0x4002_0804, 22);
+        bench.write_register(0x4002_0804, 22);
         0
     } else {
         3
@@ -33,11 +33,11 @@ fn period(bench: &Bench) -> u64 {
 }
 
 fn run_timer(bench: &mut Bench, updates: u64) {
-    bench.write(TIM2 + 0x24, 0);
-    bench.write(TIM2, 1);
+    bench.write_register(TIM2 + 0x24, 0);
+    bench.write_register(TIM2, 1);
     let cycles = period(bench) * updates + period(bench) / 2;
     bench.step(cycles);
-    bench.write(TIM2, 0);
+    bench.write_register(TIM2, 0);
 }
 
 /// Reads TIM2_ARR, whose low byte is 199, into memory.
@@ -70,10 +70,14 @@ fn fifo_is_stored_at_its_threshold() {
             let level = 4 * (u64::from(threshold) + 1);
             run_timer(&mut bench, level - 1);
             assert_eq!(bench.memories.writes.len(), 0, "{chip:?} {threshold}");
-            assert_eq!(bench.read(stream.register(5)) >> 3 & 7, (level as u32 - 1) / 4, "FS of {chip:?} {threshold}");
+            assert_eq!(
+                bench.read_register(stream.register(5)) >> 3 & 7,
+                (level as u32 - 1) / 4,
+                "FS of {chip:?} {threshold}"
+            );
             run_timer(&mut bench, 1);
             assert_eq!(bench.memories.writes.len() as u64, level / 4, "{chip:?} {threshold}");
-            assert_eq!(bench.read(stream.register(5)) >> 3 & 7, 4, "empty: {chip:?} {threshold}");
+            assert_eq!(bench.read_register(stream.register(5)) >> 3 & 7, 4, "empty: {chip:?} {threshold}");
         }
     }
 }
@@ -85,8 +89,8 @@ fn a_stream_that_is_switched_off_stores_what_it_has_read() {
         let job = Job { fcr: FIFO | 3, sizes: (0, 2), ..receive(&bench, channel, 64) };
         stream.start(&mut bench, &job);
         run_timer(&mut bench, 7);
-        let control = bench.read(stream.register(0));
-        bench.write(stream.register(0), control & !1);
+        let control = bench.read_register(stream.register(0));
+        bench.write_register(stream.register(0), control & !1);
         assert!(stream.is_enabled(&mut bench), "{chip:?}: not before the FIFO is empty");
         bench.step(200);
         assert!(!stream.is_enabled(&mut bench), "{chip:?}");
@@ -94,7 +98,7 @@ fn a_stream_that_is_switched_off_stores_what_it_has_read() {
         assert_eq!((stream.left(&mut bench), stream.flags(&mut bench)), (57, (true, false, false)), "{chip:?}");
         // It begins again where its registers say.
         stream.clear_flags(&mut bench);
-        bench.write(stream.register(0), control);
+        bench.write_register(stream.register(0), control);
         run_timer(&mut bench, 16);
         assert_eq!((stream.left(&mut bench), stream.flags(&mut bench).0), (41, false), "{chip:?}");
         run_timer(&mut bench, 41);
@@ -140,7 +144,7 @@ fn bursts_must_fit_to_the_threshold() {
             let job =
                 Job { fcr: FIFO | threshold, sizes: (size, size), more: burst << 23, ..receive(&bench, channel, 64) };
             stream.start(&mut bench, &job);
-            let error = bench.read(stream.base) >> 6 & 1 != 0;
+            let error = bench.read_register(stream.base) >> 6 & 1 != 0;
             assert_eq!((stream.is_enabled(&mut bench), error), (is_allowed, !is_allowed), "{size} {burst} {threshold}");
         }
     }
@@ -157,11 +161,11 @@ fn copies_of_memory_always_use_the_fifo() {
         let job = Job { peripheral, memory, count: 8, increments, sizes: (2, 2), more, ..Job::default() };
         stream.start(&mut bench, &Job { memory_to_memory: true, ..job });
         assert_eq!(
-            (stream.is_enabled(&mut bench), bench.read(stream.base) & 1 == 0),
+            (stream.is_enabled(&mut bench), bench.read_register(stream.base) & 1 == 0),
             (is_allowed, is_allowed),
             "{more:#x}"
         );
-        assert_eq!(bench.read(stream.register(5)) & FIFO, FIFO);
+        assert_eq!(bench.read_register(stream.register(5)) & FIFO, FIFO);
         bench.step(1000);
         assert_eq!(bench.memories.writes.len(), if is_allowed { 8 } else { 0 }, "{more:#x}");
     }
@@ -186,9 +190,9 @@ fn of_two_requests_the_higher_priority_is_served_first() {
             let (mut bench, stream, channel) = paced(chip);
             let other = Stream::of(chip, 1, 5);
             if chip == Chip::H743 {
-                bench.write(0x4002_0814, 18);
+                bench.write_register(0x4002_0814, 18);
             }
-            bench.write(TIM2 + 0x0c, 3 << 8);
+            bench.write_register(TIM2 + 0x0c, 3 << 8);
             let job = receive(&bench, channel, 4);
             stream.start(&mut bench, &Job { priority: priorities.0, ..job });
             other.start(&mut bench, &Job { priority: priorities.1, memory: job.memory + 0x100, ..job });
@@ -205,21 +209,21 @@ fn two_buffers_take_turns() {
         let (mut bench, stream, channel) = paced(chip);
         let job = Job { fcr: DIRECT, more: DBM, interrupts: true, ..receive(&bench, channel, 2) };
         stream.set_up(&mut bench, &job);
-        bench.write(stream.register(4), job.memory + 0x10);
-        let control = bench.read(stream.register(0));
-        bench.write(stream.register(0), control | 1);
+        bench.write_register(stream.register(4), job.memory + 0x10);
+        let control = bench.read_register(stream.register(0));
+        bench.write_register(stream.register(0), control | 1);
         let targets: [&[u32]; 4] = [&[0, 1], &[0x10, 0x11], &[0x20, 0x21], &[0x10, 0x11]];
         for (round, expected) in targets.into_iter().enumerate() {
             run_timer(&mut bench, 2);
             let seen: Vec<u32> = bench.memories.writes.drain(..).map(|write| write.1 - job.memory).collect();
             assert_eq!(seen, expected, "{chip:?} round {round}");
-            assert_eq!(bench.read(stream.register(0)) & CT != 0, round % 2 == 0, "{chip:?} round {round}");
+            assert_eq!(bench.read_register(stream.register(0)) & CT != 0, round % 2 == 0, "{chip:?} round {round}");
             assert_eq!((stream.left(&mut bench), stream.flags(&mut bench)), (2, (true, true, false)), "{chip:?}");
             stream.clear_flags(&mut bench);
             if round == 0 {
                 // The first buffer is free, and can be moved. The other one is locked.
-                bench.write(stream.register(3), job.memory + 0x20);
-                bench.write(stream.register(4), job.memory + 0x30);
+                bench.write_register(stream.register(3), job.memory + 0x20);
+                bench.write_register(stream.register(4), job.memory + 0x30);
             }
         }
     }
@@ -244,7 +248,7 @@ fn memory_is_read_ahead_of_the_requests() {
             let mut seen = Vec::new();
             for _ in 0..40 {
                 run_timer(&mut bench, 1);
-                seen.push(bench.read(peripheral) & 0xff);
+                seen.push(bench.read_register(peripheral) & 0xff);
             }
             let first_new = seen.iter().position(|value| *value == 2);
             assert_eq!(first_new, Some(ahead), "{chip:?} {fcr} {seen:?}");
@@ -263,8 +267,8 @@ fn an_ended_stream_takes_its_count_again() {
         run_timer(&mut bench, 3);
         assert_eq!((stream.left(&mut bench), bench.memories.writes.len()), (0, 3), "{chip:?}");
         stream.clear_flags(&mut bench);
-        let control = bench.read(stream.register(0));
-        bench.write(stream.register(0), control | 1);
+        let control = bench.read_register(stream.register(0));
+        bench.write_register(stream.register(0), control | 1);
         run_timer(&mut bench, 1);
         assert_eq!((stream.left(&mut bench), bench.memories.writes.len()), (2, 4), "{chip:?}");
     }
@@ -288,6 +292,6 @@ fn offset_of_four_bytes() {
     };
     stream.start(&mut bench, &job);
     run_timer(&mut bench, 4);
-    let values: Vec<u32> = (0..4).map(|n| bench.read(TIM2 + 0x34 + 4 * n) & 0xff).collect();
+    let values: Vec<u32> = (0..4).map(|n| bench.read_register(TIM2 + 0x34 + 4 * n) & 0xff).collect();
     assert_eq!(values, [1, 2, 3, 4]);
 }

@@ -32,7 +32,7 @@ pub(super) struct NearMarks {
 /// the third.
 macro_rules! load {
     ($writer:expr, $op:expr, $form:expr, $byte:tt, $half:tt, $word:tt) => {
-        let value = if $form.single { RAX } else { $writer.write($op.rd) };
+        let value = if $form.single { RAX } else { $writer.register_to_write($op.rd) };
         let asm = &mut $writer.asm;
         match ($form.bytes, $form.signed) {
             (1, false) => dynasm!(asm ; .arch x64 ; movzx Rd(value), BYTE $byte),
@@ -66,13 +66,13 @@ impl Writer {
             Memory::Ram(block) => block,
             Memory::Elsewhere(home) => return self.emit_bus_load(number, op, form, home),
         };
-        let base = (!is_literal(op)).then(|| self.read(op.rn));
-        let index = has_register_offset(op).then(|| self.read(op.rm));
-        let value = (form.store && !form.single).then(|| self.read(op.rd));
+        let base = (!is_literal(op)).then(|| self.register_to_read(op.rn));
+        let index = has_register_offset(op).then(|| self.register_to_read(op.rm));
+        let value = (form.store && !form.single).then(|| self.register_to_read(op.rd));
         let checked = word_offset(op).filter(|&offset| self.is_checked(op.rn, block, offset));
         let is_plain = !(form.store || form.single || self.foresight.is_some() || self.ahead.is_some());
         if let (Some(offset), Some(base), true) = (checked, base, is_plain) {
-            let value = self.write(op.rd);
+            let value = self.register_to_write(op.rd);
             let from = offset.wrapping_sub(self.ram as i32);
             dynasm!(self.asm ; .arch x64 ; mov Rd(value), [rbp + Rq(base) + from]);
             return true;
@@ -116,9 +116,9 @@ impl Writer {
         if !form(op).is_some_and(|form| form.store && form.bytes == 4 && !form.single) || writes_back(op) {
             return false;
         }
-        let base = (!is_literal(op)).then(|| self.read(op.rn));
-        let index = has_register_offset(op).then(|| self.read(op.rm));
-        let value = self.read(op.rd);
+        let base = (!is_literal(op)).then(|| self.register_to_read(op.rn));
+        let index = has_register_offset(op).then(|| self.register_to_read(op.rm));
+        let value = self.register_to_read(op.rd);
         let exit = self.exit(number);
         self.emit_item_number(op, base, index, (block, 4), exit);
         self.host_flags = HostFlags::None;
@@ -147,8 +147,8 @@ impl Writer {
 
     /// Emits a load from constant memory that a cache contains.
     fn constant(&mut self, number: u32, op: Op, form: Form, constants: Constants) {
-        let base = (!is_literal(op)).then(|| self.read(op.rn));
-        let index = has_register_offset(op).then(|| self.read(op.rm));
+        let base = (!is_literal(op)).then(|| self.register_to_read(op.rn));
+        let index = has_register_offset(op).then(|| self.register_to_read(op.rm));
         self.address(op, base, index, constants.base);
         let exit = self.exit(number);
         self.write_constant_prediction(constants, form.bytes, exit);
@@ -165,8 +165,8 @@ impl Writer {
             self.constant(number, op, form, constants);
             return true;
         }
-        let base = (!is_literal(op)).then(|| self.read(op.rn));
-        let index = has_register_offset(op).then(|| self.read(op.rm));
+        let base = (!is_literal(op)).then(|| self.register_to_read(op.rn));
+        let index = has_register_offset(op).then(|| self.register_to_read(op.rm));
         self.address(op, base, index, 0);
         self.host_flags = HostFlags::None;
         if form.bytes > 1 {
@@ -191,7 +191,7 @@ impl Writer {
         let exit = self.exit(number);
         dynasm!(self.asm ; .arch x64 ; cmp ecx, home as i32 ; jne =>exit);
         self.log_memory(4);
-        let value = if form.single { RAX } else { self.write(op.rd) };
+        let value = if form.single { RAX } else { self.register_to_write(op.rd) };
         let asm = &mut self.asm;
         match (form.bytes, form.signed) {
             (1, true) => dynasm!(asm ; .arch x64 ; movsx Rd(value), al),
@@ -220,7 +220,7 @@ impl Writer {
     /// Emits BX or BLX.
     pub fn exchange(&mut self, number: u32, op: Op, ip: u64) {
         let place = self.place;
-        let target = self.read(op.rm);
+        let target = self.register_to_read(op.rm);
         let exit = self.exit(number);
         self.host_flags = HostFlags::None;
         dynasm!(self.asm
@@ -235,7 +235,7 @@ impl Writer {
         self.write_jump_prediction(ip);
         if op.code == Code::Blx {
             let link = self.place.address_of(ip).wrapping_add(3);
-            let host = self.write(14);
+            let host = self.register_to_write(14);
             dynasm!(self.asm ; .arch x64 ; mov Rd(host), link as i32);
         }
         self.jump();
@@ -401,7 +401,7 @@ impl Writer {
 
     /// Emits code that adds `more` to the base register of the op.
     pub(super) fn add_to_base(&mut self, op: Op, more: u32) {
-        let base = self.read(op.rn);
+        let base = self.register_to_read(op.rn);
         self.registers.mark_dirty(op.rn);
         dynasm!(self.asm ; .arch x64 ; add Rd(base), more as i32);
         self.align_base(op, base);

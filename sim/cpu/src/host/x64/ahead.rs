@@ -314,32 +314,32 @@ impl Writer {
 
     /// Emits code that stores the lowest bit of a register as the byte at offset `at` of the core.
     pub fn store_bit(&mut self, register: u8, at: i32) {
-        let host = self.read(register);
+        let host = self.register_to_read(register);
         self.host_flags = HostFlags::None;
         dynasm!(self.asm ; .arch x64 ; mov eax, Rd(host) ; and eax, 1 ; mov [rbx + at], al);
     }
 
     /// Emits code that loads the byte at offset `at` of the core into a register.
     pub fn load_byte(&mut self, register: u8, at: i32) {
-        let host = self.write(register);
+        let host = self.register_to_write(register);
         dynasm!(self.asm ; .arch x64 ; movzx Rd(host), BYTE [rbx + at]);
     }
 
     /// Emits code that copies one register of the board's core to another.
     pub fn copy(&mut self, to: u8, from: u8) {
-        let (source, target) = (self.read(from), self.write(to));
+        let (source, target) = (self.register_to_read(from), self.register_to_write(to));
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), Rd(source));
     }
 
     /// Emits code that loads the word at offset `at` of the core into a register.
     pub fn load_core_word(&mut self, register: u8, at: i32) {
-        let host = self.write(register);
+        let host = self.register_to_write(register);
         dynasm!(self.asm ; .arch x64 ; mov Rd(host), [rbx + at]);
     }
 
     /// Emits code that stores a register, with its two low bits cleared, as the word at offset `at` of the core.
     pub fn store_aligned_word(&mut self, register: u8, at: i32) {
-        let host = self.read(register);
+        let host = self.register_to_read(register);
         self.host_flags = HostFlags::None;
         dynasm!(self.asm ; .arch x64 ; mov eax, Rd(host) ; and eax, -4 ; mov [rbx + at], eax);
     }
@@ -348,7 +348,7 @@ impl Writer {
     /// is another one.
     pub fn load_own(&mut self, step: u32, op: Op, address: u32) {
         let Some((_, onward)) = self.ahead else { return };
-        let base = self.read(op.rn);
+        let base = self.register_to_read(op.rn);
         let exit = self.exit(step);
         self.host_flags = HostFlags::None;
         dynasm!(self.asm
@@ -359,7 +359,7 @@ impl Writer {
         );
         self.log_memory(4);
         self.words.is_own = true;
-        let host = self.write(op.rd);
+        let host = self.register_to_write(op.rd);
         dynasm!(self.asm ; .arch x64 ; mov Rd(host), [rbx + onward.number]);
     }
 }

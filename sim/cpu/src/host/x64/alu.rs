@@ -40,13 +40,13 @@ impl Writer {
             return false;
         }
         let constant = if matches!(work, Work::Bic | Work::Orn | Work::Mvn) { !op.imm } else { op.imm } as i32;
-        let first = (!matches!(work, Work::Mov | Work::Mvn)).then(|| self.read(op.rn));
-        let register = (second == Second::Register).then(|| self.read(op.rm));
+        let first = (!matches!(work, Work::Mov | Work::Mvn)).then(|| self.register_to_read(op.rn));
+        let register = (second == Second::Register).then(|| self.register_to_read(op.rm));
         // A difference cannot be taken where the second operand is.
         if work == Work::Sub && !tests && op.rd == op.rm && op.rd != op.rn && register.is_some() {
             return false;
         }
-        let target = if tests { RAX } else { self.write(op.rd) };
+        let target = if tests { RAX } else { self.register_to_write(op.rd) };
         self.host_flags = HostFlags::None;
         match (first, register) {
             (None, None) => dynasm!(self.asm ; .arch x64 ; mov Rd(target), constant),
@@ -135,9 +135,9 @@ impl Writer {
             return;
         }
         let Form { work, second, sets, tests } = form;
-        let first = (!matches!(work, Work::Mov | Work::Mvn)).then(|| self.read(op.rn));
+        let first = (!matches!(work, Work::Mov | Work::Mvn)).then(|| self.register_to_read(op.rn));
         // The second operand: a constant, or ecx where its register is not to be had as it is.
-        let register = (second != Second::Constant).then(|| self.read(op.rm));
+        let register = (second != Second::Constant).then(|| self.register_to_read(op.rm));
         if let (Second::Shifted, Some(register)) = (second, register) {
             self.write_shifted(op, register);
         }
@@ -169,7 +169,7 @@ impl Writer {
         }
         self.host_flags = HostFlags::None;
         if !tests {
-            let target = self.write(op.rd);
+            let target = self.register_to_write(op.rd);
             dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
         }
         if sets {
@@ -202,7 +202,7 @@ impl Writer {
 
     /// Emits LSL, LSR, ASR or ROR by a constant.
     fn shift(&mut self, op: Op, kind: u8, sets: bool) {
-        let register = self.read(op.rm);
+        let register = self.register_to_read(op.rm);
         let amount = op.shift;
         let is_whole = amount > 31;
         self.host_flags = if sets && !is_whole { HostFlags::Result } else { HostFlags::None };
@@ -216,7 +216,7 @@ impl Writer {
             _ if is_whole => dynasm!(asm ; .arch x64 ; sar eax, 31 ; bt eax, 31),
             _ => dynasm!(asm ; .arch x64 ; sar eax, amount as i8),
         }
-        let target = self.write(op.rd);
+        let target = self.register_to_write(op.rd);
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
         if sets {
             if self.live & flags::C != 0 {
@@ -228,7 +228,7 @@ impl Writer {
 
     /// Emits LSL, LSR, ASR or ROR by a register. More than 32 places are as many as 40.
     fn write_shift_by_register(&mut self, op: Op, kind: u8, sets: bool) {
-        let (value, amount) = (self.read(op.rn), self.read(op.rm));
+        let (value, amount) = (self.register_to_read(op.rn), self.register_to_read(op.rm));
         self.host_flags = HostFlags::None;
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; movzx ecx, Rb(amount));
@@ -253,7 +253,7 @@ impl Writer {
         if matches!(kind, 1 | 2) {
             dynasm!(asm ; .arch x64 ; shr rax, 1);
         }
-        let target = self.write(op.rd);
+        let target = self.register_to_write(op.rd);
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
         if sets {
             self.set_nz(RAX);
@@ -270,14 +270,14 @@ impl Writer {
             code::Rev | code::Rev16 | code::Revsh => self.write_byte_reversal(op),
             code::Sxtb..=code::Uxth | code::Sxtab..=code::Uxtah => self.write_extension(op),
             code::MovToSp => {
-                let source = self.read(op.rm);
+                let source = self.register_to_read(op.rm);
                 dynasm!(self.asm ; .arch x64 ; mov eax, Rd(source) ; and eax, -4);
-                let target = self.write(13);
+                let target = self.register_to_write(13);
                 dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
             }
             code::Movt => {
-                let target = self.read(op.rd);
-                self.write(op.rd);
+                let target = self.register_to_read(op.rd);
+                self.register_to_write(op.rd);
                 dynasm!(self.asm ; .arch x64 ; movzx Rd(target), Rw(target) ; or Rd(target), op.imm as i32);
             }
             _ => self.write_multiply(op),
@@ -286,17 +286,17 @@ impl Writer {
 
     /// Emits MUL, MLA or MLS.
     fn write_multiply(&mut self, op: Op) {
-        let (first, second) = (self.read(op.rn), self.read(op.rm));
+        let (first, second) = (self.register_to_read(op.rn), self.register_to_read(op.rm));
         dynasm!(self.asm ; .arch x64 ; mov eax, Rd(first) ; imul eax, Rd(second));
         if matches!(op.code, Code::Mla | Code::Mls) {
-            let third = self.read(op.ra);
+            let third = self.register_to_read(op.ra);
             if op.code == Code::Mla {
                 dynasm!(self.asm ; .arch x64 ; add eax, Rd(third));
             } else {
                 dynasm!(self.asm ; .arch x64 ; neg eax ; add eax, Rd(third));
             }
         }
-        let target = self.write(op.rd);
+        let target = self.register_to_write(op.rd);
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
         if op.code == Code::MulS {
             self.set_nz(RAX);
@@ -305,7 +305,7 @@ impl Writer {
 
     /// Emits UBFX or SBFX.
     fn write_bit_field_extract(&mut self, op: Op) {
-        let source = self.read(op.rn);
+        let source = self.register_to_read(op.rn);
         let (above, unused) = ((32 - op.shift - op.ra) as i8, (32 - op.shift) as i8);
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; mov eax, Rd(source) ; shl eax, above);
@@ -314,16 +314,16 @@ impl Writer {
         } else {
             dynasm!(asm ; .arch x64 ; sar eax, unused);
         }
-        let target = self.write(op.rd);
+        let target = self.register_to_write(op.rd);
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
     }
 
     /// Emits BFI or BFC.
     fn write_bit_field_insert(&mut self, op: Op) {
         let mask = (u32::MAX >> (32 - u32::from(op.shift))) << op.ra;
-        let source = (op.rn != 15).then(|| self.read(op.rn));
-        let target = self.read(op.rd);
-        self.write(op.rd);
+        let source = (op.rn != 15).then(|| self.register_to_read(op.rn));
+        let target = self.register_to_read(op.rd);
+        self.register_to_write(op.rd);
         let asm = &mut self.asm;
         if let Some(source) = source {
             dynasm!(asm ; .arch x64 ; mov eax, Rd(source) ; shl eax, op.ra as i8 ; and eax, mask as i32);
@@ -336,7 +336,7 @@ impl Writer {
 
     /// Emits REV, REV16 or REVSH.
     fn write_byte_reversal(&mut self, op: Op) {
-        let source = self.read(op.rm);
+        let source = self.register_to_read(op.rm);
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; mov eax, Rd(source) ; bswap eax);
         match op.code {
@@ -344,13 +344,13 @@ impl Writer {
             Code::Revsh => dynasm!(asm ; .arch x64 ; sar eax, 16),
             _ => {}
         }
-        let target = self.write(op.rd);
+        let target = self.register_to_write(op.rd);
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
     }
 
     /// Emits a sign or zero extension of a byte or halfword (SXTB, UXTH and so on), with or without addition.
     fn write_extension(&mut self, op: Op) {
-        let source = self.read(op.rm);
+        let source = self.register_to_read(op.rm);
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; mov eax, Rd(source));
         if op.shift & 31 != 0 {
@@ -363,10 +363,10 @@ impl Writer {
             _ => dynasm!(asm ; .arch x64 ; movzx eax, ax),
         }
         if matches!(op.code, Code::Sxtab | Code::Sxtah | Code::Uxtab | Code::Uxtah) {
-            let more = self.read(op.rn);
+            let more = self.register_to_read(op.rn);
             dynasm!(self.asm ; .arch x64 ; add eax, Rd(more));
         }
-        let target = self.write(op.rd);
+        let target = self.register_to_write(op.rd);
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
     }
 
@@ -382,11 +382,11 @@ impl Writer {
         let single = |register: u8| s + 4 * i32::from(register);
         match op.code {
             Code::VmovToCore => {
-                let target = self.write(op.rd);
+                let target = self.register_to_write(op.rd);
                 dynasm!(self.asm ; .arch x64 ; mov Rd(target), [rbx + single(op.rn)]);
             }
             Code::VmovFromCore => {
-                let source = self.read(op.rn);
+                let source = self.register_to_read(op.rn);
                 dynasm!(self.asm ; .arch x64 ; mov [rbx + single(op.rd)], Rd(source));
             }
             _ => {

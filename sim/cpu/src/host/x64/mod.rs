@@ -274,7 +274,7 @@ impl Writer {
     }
 
     /// Returns the host register that holds this guest register, and emits its load if necessary.
-    fn read(&mut self, guest: u8) -> u8 {
+    fn register_to_read(&mut self, guest: u8) -> u8 {
         if let Some(host) = self.registers.find(guest) {
             return host;
         }
@@ -284,7 +284,7 @@ impl Writer {
     }
 
     /// Returns the host register for a new value of this guest register, which is written back later.
-    fn write(&mut self, guest: u8) -> u8 {
+    fn register_to_write(&mut self, guest: u8) -> u8 {
         let host = match self.registers.find(guest) {
             Some(host) => host,
             None => self.allocate(guest),
@@ -360,7 +360,7 @@ impl Writer {
 
     /// Emits an exit before this step, taken unless the register plus `more`, masked by `mask`, is `value`.
     pub fn expect(&mut self, step: u32, register: u8, more: u32, (mask, value): (u32, u32)) {
-        let host = self.read(register);
+        let host = self.register_to_read(register);
         let exit = self.exit(step);
         self.host_flags = HostFlags::None;
         dynasm!(self.asm
@@ -374,7 +374,7 @@ impl Writer {
 
     /// Emits code that sets a guest register to a constant.
     pub fn set(&mut self, register: u8, value: u32) {
-        let host = self.write(register);
+        let host = self.register_to_write(register);
         dynasm!(self.asm ; .arch x64 ; mov Rd(host), value as i32);
     }
 
@@ -393,7 +393,7 @@ impl Writer {
     /// Emits a load of the word at this offset of the RAM, or of the memory whose pointer is at offset `memory` of the
     /// context.
     pub fn load_word(&mut self, register: u8, memory: Option<i32>, offset: u32) {
-        let host = self.write(register);
+        let host = self.register_to_write(register);
         match memory {
             Some(at) => dynasm!(self.asm
                 ; .arch x64
@@ -410,11 +410,11 @@ impl Writer {
             Code::B => {}
             Code::Bl => {
                 let link = self.place.address_of(ip).wrapping_add(5);
-                let host = self.write(14);
+                let host = self.register_to_write(14);
                 dynasm!(self.asm ; .arch x64 ; mov Rd(host), link as i32);
             }
             Code::Cbz | Code::Cbnz => {
-                let host = self.read(op.rn);
+                let host = self.register_to_read(op.rn);
                 let exit = self.exit(number);
                 dynasm!(self.asm ; .arch x64 ; test Rd(host), Rd(host));
                 self.host_flags = HostFlags::None;

@@ -10,7 +10,7 @@ use crate::v7m::op::{Op, flag};
 impl Writer {
     /// Emits LDRD or STRD. Returns false if it cannot be JIT-compiled.
     pub(super) fn double(&mut self, number: u32, op: Op, block: Block) -> bool {
-        let base = self.read(op.rn);
+        let base = self.register_to_read(op.rn);
         let offset = if op.has_flag(flag::POST_INDEXED) { 0 } else { op.imm };
         let start = self.ram.wrapping_add(block.first);
         dynasm!(self.asm ; .arch x64 ; lea ecx, [Rq(base) + offset.wrapping_sub(start) as i32]);
@@ -19,7 +19,7 @@ impl Writer {
         let first = block.first as i32;
         if op.code == Code::Strd {
             self.check_marks(block, 4, 2, exit);
-            let (low, high) = (self.read(op.rd), self.read(op.ra));
+            let (low, high) = (self.register_to_read(op.rd), self.register_to_read(op.ra));
             dynasm!(self.asm
                 ; .arch x64
                 ; mov [rbp + rcx * 4 + first], Rd(low)
@@ -28,9 +28,9 @@ impl Writer {
             self.write_store_prediction(block, 4, 2);
         } else {
             self.write_load_prediction(block, 4, exit);
-            let low = self.write(op.rd);
+            let low = self.register_to_write(op.rd);
             dynasm!(self.asm ; .arch x64 ; mov Rd(low), [rbp + rcx * 4 + first]);
-            let high = self.write(op.ra);
+            let high = self.register_to_write(op.ra);
             dynasm!(self.asm ; .arch x64 ; mov Rd(high), [rbp + rcx * 4 + (first + 4)]);
         }
         if op.has_flag(flag::PRE_INDEXED | flag::POST_INDEXED) {
@@ -46,7 +46,7 @@ impl Writer {
         if listed(op.rn) || listed(13) {
             return false;
         }
-        let base = self.read(op.rn);
+        let base = self.register_to_read(op.rn);
         let less = if op.ra == 0 { 0 } else { 4 * count };
         let start = self.ram.wrapping_add(block.first).wrapping_add(less);
         dynasm!(self.asm ; .arch x64 ; lea ecx, [Rq(base) + start.wrapping_neg() as i32]);
@@ -70,10 +70,10 @@ impl Writer {
         for register in (0..15).filter(|&register| listed(register)) {
             self.registers.unlock();
             if op.code == Code::Stm {
-                let value = self.read(register);
+                let value = self.register_to_read(register);
                 dynasm!(self.asm ; .arch x64 ; mov [rbp + rcx * 4 + place], Rd(value));
             } else {
-                let value = self.write(register);
+                let value = self.register_to_write(register);
                 dynasm!(self.asm ; .arch x64 ; mov Rd(value), [rbp + rcx * 4 + place]);
             }
             place += 4;
@@ -93,7 +93,7 @@ impl Writer {
     /// Emits POP of the `count` low registers in the mask and of the PC, and leaves the path unless the loaded PC is
     /// `pc`.
     pub fn pop_expected(&mut self, number: u32, mask: u32, count: u32, pc: u32, block: Block) {
-        let base = self.read(13);
+        let base = self.register_to_read(13);
         let start = self.ram.wrapping_add(block.first);
         dynasm!(self.asm ; .arch x64 ; lea ecx, [Rq(base) + start.wrapping_neg() as i32]);
         let exit = self.exit(number);
@@ -104,7 +104,7 @@ impl Writer {
         dynasm!(self.asm ; .arch x64 ; add Rd(base), 4 * (count as i32 + 1));
         for register in (0..8).filter(|&register| mask >> register & 1 != 0) {
             self.registers.unlock();
-            let value = self.write(register);
+            let value = self.register_to_write(register);
             dynasm!(self.asm ; .arch x64 ; mov Rd(value), [rbp + rcx * 4 + place]);
             place += 4;
         }

@@ -122,7 +122,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                     self.note_access(B::memory_of(offset, BYTES))?;
                 }
                 // SAFETY: the bus's logs live as long as it.
-                unsafe { (*self.log).read::<BYTES>(offset) };
+                unsafe { (*self.log).log_read::<BYTES>(offset) };
             }
             self.t = slot + timing::MEMORY_CYCLES;
             // SAFETY: it is in the RAM.
@@ -259,7 +259,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             let old = word.read_unaligned();
             if is_notified {
                 // No other store to that word may come between: the report has all of it.
-                (*self.log).write::<4>(offset & !3, old);
+                (*self.log).log_write::<4>(offset & !3, old);
                 write_ram::<BYTES>(bus.main_ram().start().add(offset as usize), value);
                 let word = u32::from_le(word.read_unaligned());
                 (*self.log).note_watched_store(WatchedStore {
@@ -270,7 +270,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 self.end = self.ip.wrapping_add(1);
                 return Ok(());
             }
-            (*self.log).write::<BYTES>(offset, old);
+            (*self.log).log_write::<BYTES>(offset, old);
             write_ram::<BYTES>(bus.main_ram().start().add(offset as usize), value);
         }
         Ok(())

@@ -284,9 +284,9 @@ unsafe fn conflicts_with_access(
     let (mine, theirs) = unsafe { (&mut *mine, &*theirs) };
     for at in (0..words).map(|word| offset + 4 * word) {
         if written {
-            mine.write::<4>(at, 0);
+            mine.log_write::<4>(at, 0);
         } else {
-            mine.read::<4>(at);
+            mine.log_read::<4>(at);
         }
     }
     let conflicts = mine.may_conflict_with(theirs) && mine.conflicts_with(theirs);

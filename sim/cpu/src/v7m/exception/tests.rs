@@ -147,7 +147,7 @@ fn only_a_more_urgent_group_preempts() {
 #[test]
 fn priority_grouping_stops_preemption() {
     let mut bench = Bench::m3();
-    bench.write(0xe000_ed0c, 0x05fa_0500);
+    bench.write_register(0xe000_ed0c, 0x05fa_0500);
     bench.enable(0, 0x70);
     bench.enable(1, 0x40);
     bench.enable(2, 0x30);
@@ -190,7 +190,7 @@ fn masks_block_the_right_priorities() {
 #[test]
 fn basepri_masks_by_group() {
     let mut bench = Bench::m3();
-    bench.write(0xe000_ed0c, 0x05fa_0500);
+    bench.write_register(0xe000_ed0c, 0x05fa_0500);
     bench.enable(0, 0x40);
     bench.core.set_special(17, 3, 0x70);
     pulse_line(&mut bench.core, 0);
@@ -215,7 +215,7 @@ fn unmasking_triggers_pending_interrupts() {
         ("cpsie i", |b| b.core.change_masks(true, true, false), |b| b.core.change_masks(false, true, false)),
         ("cpsie f", |b| b.core.change_masks(true, false, true), |b| b.core.change_masks(false, false, true)),
         ("msr basepri", |b| b.core.set_special(17, 3, 0x10), |b| b.core.set_special(17, 3, 0)),
-        ("enable", |b| b.write(0xe000_e180, 1), |b| b.write(0xe000_e100, 1)),
+        ("enable", |b| b.write_register(0xe000_e180, 1), |b| b.write_register(0xe000_e100, 1)),
     ];
     for (name, mask, unmask) in table {
         let mut bench = Bench::m3();
@@ -279,7 +279,7 @@ fn svc_is_taken_or_escalates() {
         bench.core.nvic.set_priority(SVCALL, 0x40);
         (bench.core.primask, bench.core.basepri) = (primask, basepri);
         assert_eq!(bench.svc(), ExceptionOutcome::Entered(HARD_FAULT), "PRIMASK {primask} BASEPRI {basepri:#x}");
-        assert_eq!(bench.read(HFSR), 1 << 30);
+        assert_eq!(bench.read_register(HFSR), 1 << 30);
         assert!(!bench.core.nvic.is_pending(SVCALL));
     }
     let mut bench = Bench::m3();
@@ -310,7 +310,7 @@ fn pendsv_follows_the_handler_that_pends_it() {
     bench.core.nvic.set_priority(SYSTICK, 0xe0);
     super::pend(&mut bench.core, SYSTICK);
     assert_eq!(bench.settle(), ExceptionOutcome::Entered(SYSTICK));
-    bench.write(0xe000_ed04, 1 << 28);
+    bench.write_register(0xe000_ed04, 1 << 28);
     assert_eq!(bench.settle(), ExceptionOutcome::None);
     assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Chained(SYSTICK, PENDSV));
     assert_eq!(bench.core.r[14], 0xffff_fff9);
@@ -471,8 +471,8 @@ fn vector_to_unmapped_memory_faults_there() {
 #[test]
 fn vector_table_moves() {
     let mut bench = Bench::m3();
-    bench.write(0xe000_ed08, RAM + 0x1ff);
-    assert_eq!(bench.read(0xe000_ed08), RAM + 0x180, "128-byte steps");
+    bench.write_register(0xe000_ed08, RAM + 0x1ff);
+    assert_eq!(bench.read_register(0xe000_ed08), RAM + 0x180, "128-byte steps");
     bench.bus.put(RAM + 0x180 + 4 * NMI, (FLASH + 0x700) | 1);
     super::pend(&mut bench.core, NMI);
     assert_eq!(bench.settle(), ExceptionOutcome::Entered(NMI));
@@ -500,10 +500,10 @@ fn reset_keeps_time_and_lines() {
     let mut bench = Bench::m3();
     bench.enable(4, 0x10);
     drive_line(&mut bench.core, 4, true);
-    bench.write(CFSR + 0xc, 5);
+    bench.write_register(CFSR + 0xc, 5);
     bench.core.reset();
     assert_eq!(bench.core.phase, Phase::Reset);
     assert_eq!(bench.core.t, 100);
     assert!(bench.core.nvic.is_pending(20) && !bench.core.nvic.is_enabled(20));
-    assert_eq!(bench.read(CFSR + 0xc), 0);
+    assert_eq!(bench.read_register(CFSR + 0xc), 0);
 }

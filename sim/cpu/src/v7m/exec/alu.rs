@@ -6,14 +6,14 @@ use crate::v7m::op::{Op, flag};
 impl Core {
     /// Returns a core register.
     #[inline(always)]
-    pub(in crate::v7m) fn reg(&self, number: u8) -> u32 {
+    pub(in crate::v7m) fn core_register(&self, number: u8) -> u32 {
         debug_assert!(number < 16);
         self.r[usize::from(number)]
     }
 
     /// Sets a core register.
     #[inline(always)]
-    pub(super) fn set(&mut self, number: u8, value: u32) {
+    pub(super) fn set_register(&mut self, number: u8, value: u32) {
         debug_assert!(number < 16);
         self.r[usize::from(number)] = value;
     }
@@ -21,7 +21,7 @@ impl Core {
     /// Sets a core register. The two low bits of SP stay zero.
     #[inline(always)]
     pub(super) fn set_any(&mut self, number: u8, value: u32) {
-        self.set(number, if number == 13 { value & !3 } else { value });
+        self.set_register(number, if number == 13 { value & !3 } else { value });
     }
 
     /// Sets N and Z by a result.
@@ -33,7 +33,7 @@ impl Core {
     /// Sets a core register, and N and Z by its value.
     #[inline(always)]
     pub(super) fn set_logical(&mut self, number: u8, value: u32) {
-        self.set(number, value);
+        self.set_register(number, value);
         self.set_nz(value);
     }
 
@@ -102,7 +102,7 @@ impl Core {
 /// Returns the second operand: `rm` shifted by a constant.
 #[inline(always)]
 pub(super) fn shifted_operand(core: &Core, op: Op) -> u32 {
-    let value = core.reg(op.rm);
+    let value = core.core_register(op.rm);
     match op.ra {
         0 => value << (op.shift & 31),
         1 => (u64::from(value) >> op.shift) as u32,
@@ -115,7 +115,7 @@ pub(super) fn shifted_operand(core: &Core, op: Op) -> u32 {
 /// Returns the second operand, `rm` shifted by a constant, and the carry out.
 #[inline(always)]
 pub(super) fn shift_operand(core: &Core, op: Op) -> (u32, bool) {
-    let value = core.reg(op.rm);
+    let value = core.core_register(op.rm);
     let amount = u32::from(op.shift);
     match op.ra {
         0 if amount == 0 => (value, core.c),
@@ -139,7 +139,7 @@ pub(super) fn shift_operand(core: &Core, op: Op) -> (u32, bool) {
 /// Writes a logical result to `rd`, and sets flags if the op does.
 #[inline(always)]
 pub(super) fn finish_logical(core: &mut Core, op: Op, value: u32, carry: bool) {
-    core.set(op.rd, value);
+    core.set_register(op.rd, value);
     if op.has_flag(flag::SETS) {
         core.set_nz(value);
         core.c = carry;

@@ -29,7 +29,7 @@ pub(super) unsafe fn apart<B: Bus, P: Pipeline>(
     execute: impl Fn(&mut Core, &mut P, &mut B, Op) -> Result<Flow, Fault>,
 ) -> Flow {
     // SAFETY: the caller's promise.
-    let op = unsafe { PackedOp::read(at) }.op();
+    let op = unsafe { PackedOp::read_op(at) }.op();
     let done = execute(core, pipe, bus, op);
     instruction_outcome::<P>(core, done)
 }
@@ -47,7 +47,7 @@ pub(super) unsafe fn execute_checked<B: Bus, P: Pipeline>(
     execute: impl Fn(&mut Core, &mut P, &mut B, Op) -> Result<Flow, Fault>,
 ) -> Flow {
     // SAFETY: the caller's promise.
-    let op = unsafe { PackedOp::read(at) }.op();
+    let op = unsafe { PackedOp::read_op(at) }.op();
     if !bus.may_execute(core, op) {
         return Flow::Paused;
     }
@@ -72,6 +72,6 @@ pub(super) fn instruction_outcome<P: Pipeline>(core: &mut Core, done: Result<Flo
 #[inline(never)]
 pub(super) unsafe fn registers_apart(core: &mut Core, at: *const Op, execute: impl Fn(&mut Core, Op)) {
     // SAFETY: the caller's promise.
-    let op = unsafe { PackedOp::read(at) }.op();
+    let op = unsafe { PackedOp::read_op(at) }.op();
     execute(core, op);
 }

@@ -9,7 +9,7 @@ use crate::v7m::op::{Op, flag};
 /// Executes one of the rarer data-processing ops: bit fields, saturation, parallel additions and so on.
 #[inline(always)]
 pub(super) fn execute(core: &mut Core, op: Op) {
-    let (n, m) = (core.reg(op.rn), core.reg(op.rm));
+    let (n, m) = (core.core_register(op.rn), core.core_register(op.rm));
     let value = match op.code {
         Code::OrnShift | Code::TeqShift | Code::MovShift | Code::MvnShift => return shift_logical(core, op, n),
         Code::AddToSp => return add_to_sp(core, op),
@@ -33,9 +33,9 @@ pub(super) fn execute(core: &mut Core, op: Op) {
         Code::Pkh => n & !0xffff | (i64::from(m as i32) >> op.shift) as u32 & 0xffff,
         Code::SaturatingAdd => saturating_add(core, op.ra, m as i32, n as i32),
         Code::Usad8 => absolute_differences(n, m),
-        _ => absolute_differences(n, m).wrapping_add(core.reg(op.ra)),
+        _ => absolute_differences(n, m).wrapping_add(core.core_register(op.ra)),
     };
-    core.set(op.rd, value);
+    core.set_register(op.rd, value);
 }
 
 /// Executes the rarer logical operations with shifted registers.
@@ -54,8 +54,8 @@ fn shift_logical(core: &mut Core, op: Op, n: u32) {
 
 /// Executes ADD and SUB to SP: the sum's two low bits do not count, but its flags are those of the whole.
 fn add_to_sp(core: &mut Core, op: Op) {
-    let n = core.reg(op.rn);
-    let m = if op.rm == 15 { op.imm } else { core.reg(op.rm) << op.shift };
+    let n = core.core_register(op.rn);
+    let m = if op.rm == 15 { op.imm } else { core.core_register(op.rm) << op.shift };
     let value = match (op.ra, op.has_flag(flag::SETS)) {
         (0, false) => n.wrapping_add(m),
         (0, true) => core.add(n, m),
@@ -67,7 +67,7 @@ fn add_to_sp(core: &mut Core, op: Op) {
 
 /// Returns the result of SSAT or USAT.
 fn saturate_word(core: &mut Core, op: Op) -> u32 {
-    let n = core.reg(op.rn);
+    let n = core.core_register(op.rn);
     let value = if op.ra == 0 { n << op.shift } else { (n as i32 >> op.shift) as u32 };
     saturate_value(core, value as i32, op)
 }

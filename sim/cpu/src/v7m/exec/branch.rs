@@ -77,7 +77,7 @@ fn exchange_or_return<B: Bus, P: Pipeline>(
 /// Executes BX.
 #[inline(always)]
 pub(super) fn register<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
-    let target = core.reg(op.rm);
+    let target = core.core_register(op.rm);
     exchange_or_return(core, pipe, bus, op, Jump::Register, target)
 }
 
@@ -105,8 +105,8 @@ pub(super) fn load_pc<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &
 /// Executes TBB or TBH.
 #[inline(always)]
 pub(super) fn table<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
-    let base = if op.rn == 15 { op.imm } else { core.reg(op.rn) };
-    let entry = base.wrapping_add(core.reg(op.rm) << op.shift);
+    let base = if op.rn == 15 { op.imm } else { core.core_register(op.rn) };
+    let entry = base.wrapping_add(core.core_register(op.rm) << op.shift);
     let distance = match op.shift {
         0 => memory::load::<B, P, 1>(core, pipe, bus, op, entry)?,
         _ => memory::load::<B, P, 2>(core, pipe, bus, op, entry)?,
@@ -121,24 +121,24 @@ pub(super) fn other<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mu
     let next = core.address_of(core.ip).wrapping_add(2 * op.halfwords() as u32) | 1;
     match op.code {
         Code::BccFar if core.holds(op.ra) => far(core, pipe, bus, op, Jump::Conditional, op.imm),
-        Code::CompareBranchFar if (core.reg(op.rn) == 0) == (op.ra == 0) => {
+        Code::CompareBranchFar if (core.core_register(op.rn) == 0) == (op.ra == 0) => {
             far(core, pipe, bus, op, Jump::Conditional, op.imm)
         }
         Code::BccFar | Code::CompareBranchFar => Ok(Flow::NotTaken),
         Code::BFar => far(core, pipe, bus, op, Jump::Immediate, op.imm),
         Code::BlFar => {
-            core.set(14, next);
+            core.set_register(14, next);
             far(core, pipe, bus, op, Jump::Immediate, op.imm)
         }
         Code::Blx => {
-            let target = core.reg(op.rm);
-            core.set(14, next);
+            let target = core.core_register(op.rm);
+            core.set_register(14, next);
             exchange(core, pipe, bus, op, Jump::Register, target)
         }
         // MOV PC and ADD PC.
         _ => {
             let offset = if op.code == Code::AddPc { op.imm } else { 0 };
-            let target = core.reg(op.rm).wrapping_add(offset);
+            let target = core.core_register(op.rm).wrapping_add(offset);
             far(core, pipe, bus, op, Jump::Register, target)
         }
     }

@@ -17,7 +17,7 @@ const FPSCR_BITS: u32 = 0xf7c0_009f;
 impl Core {
     /// Returns an S register.
     #[inline(always)]
-    fn single(&self, number: u8) -> u32 {
+    fn single_register(&self, number: u8) -> u32 {
         self.s[usize::from(number & 31)]
     }
 
@@ -29,8 +29,8 @@ impl Core {
 
     /// Returns a D register.
     #[inline(always)]
-    fn double(&self, number: u8) -> u64 {
-        u64::from(self.single(2 * number)) | u64::from(self.single(2 * number + 1)) << 32
+    fn double_register(&self, number: u8) -> u64 {
+        u64::from(self.single_register(2 * number)) | u64::from(self.single_register(2 * number + 1)) << 32
     }
 
     /// Sets a D register.
@@ -62,7 +62,7 @@ pub(super) fn execute<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &
 /// Executes VLDR or VSTR, which are always aligned to words.
 #[inline(always)]
 fn access<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<(), Fault> {
-    let address = if op.rn == 15 { op.imm } else { core.reg(op.rn).wrapping_add(op.imm) };
+    let address = if op.rn == 15 { op.imm } else { core.core_register(op.rn).wrapping_add(op.imm) };
     if address & 3 != 0 {
         return Err(Fault::Unaligned);
     }
@@ -78,11 +78,11 @@ fn access<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: O
             core.set_double(op.rd, u64::from(low) | u64::from(high) << 32);
         }
         Code::Vstr32 => {
-            let value = core.single(op.rd);
+            let value = core.single_register(op.rd);
             store_aligned::<B, P>(core, pipe, bus, op, address, 4, value, 0)?;
         }
         _ => {
-            let value = core.double(op.rd);
+            let value = core.double_register(op.rd);
             store_aligned::<B, P>(core, pipe, bus, op, address, 4, value as u32, 0)?;
             store_aligned::<B, P>(core, pipe, bus, op, second, 4, (value >> 32) as u32, 1)?;
         }
@@ -100,26 +100,26 @@ fn compute_apart(core: &mut Core, op: Op) {
 #[inline(always)]
 fn compute(core: &mut Core, op: Op) {
     match op.code {
-        Code::VmovToCore => core.set(op.rd, core.single(op.rn)),
-        Code::VmovFromCore => core.set_single(op.rd, core.reg(op.rn)),
+        Code::VmovToCore => core.set_register(op.rd, core.single_register(op.rn)),
+        Code::VmovFromCore => core.set_single(op.rd, core.core_register(op.rn)),
         Code::VmovPairToCore => {
-            core.set(op.rd, core.single(op.rm));
-            core.set(op.ra, core.single(op.rm + 1));
+            core.set_register(op.rd, core.single_register(op.rm));
+            core.set_register(op.ra, core.single_register(op.rm + 1));
         }
         Code::VmovPairFromCore => {
-            core.set_single(op.rm, core.reg(op.rd));
-            core.set_single(op.rm + 1, core.reg(op.ra));
+            core.set_single(op.rm, core.core_register(op.rd));
+            core.set_single(op.rm + 1, core.core_register(op.ra));
         }
-        Code::Vmrs => core.set(op.rd, core.fpscr),
+        Code::Vmrs => core.set_register(op.rd, core.fpscr),
         Code::VmrsFlags => core.set_nzcvq(core.fpscr & 0xf000_0000 | u32::from(core.q) << 27),
-        Code::Vmsr => core.fpscr = core.reg(op.rn) & FPSCR_BITS,
+        Code::Vmsr => core.fpscr = core.core_register(op.rn) & FPSCR_BITS,
         Code::Vcmp32 => {
-            let m = if op.ra & 2 == 0 { core.single(op.rm) } else { 0 };
-            float::f32_cmp(core.single(op.rd), m, op.ra & 1 != 0, &mut core.fpscr);
+            let m = if op.ra & 2 == 0 { core.single_register(op.rm) } else { 0 };
+            float::f32_cmp(core.single_register(op.rd), m, op.ra & 1 != 0, &mut core.fpscr);
         }
         Code::Vcmp64 => {
-            let m = if op.ra & 2 == 0 { core.double(op.rm) } else { 0 };
-            float::f64_cmp(core.double(op.rd), m, op.ra & 1 != 0, &mut core.fpscr);
+            let m = if op.ra & 2 == 0 { core.double_register(op.rm) } else { 0 };
+            float::f64_cmp(core.double_register(op.rd), m, op.ra & 1 != 0, &mut core.fpscr);
         }
         Code::Vrint
         | Code::VcvtToInteger
@@ -152,7 +152,7 @@ fn compute(core: &mut Core, op: Op) {
 /// Returns the result of a single-precision operation.
 #[inline(always)]
 fn single_result(core: &mut Core, op: Op) -> u32 {
-    let (d, n, m) = (core.single(op.rd), core.single(op.rn), core.single(op.rm));
+    let (d, n, m) = (core.single_register(op.rd), core.single_register(op.rn), core.single_register(op.rm));
     let fpscr = &mut core.fpscr;
     match op.code {
         Code::Vadd32 => float::f32_add(n, m, fpscr),
@@ -185,7 +185,7 @@ fn single_result(core: &mut Core, op: Op) -> u32 {
 /// Returns the result of a double-precision operation.
 #[inline(always)]
 fn double_result(core: &mut Core, op: Op) -> u64 {
-    let (d, n, m) = (core.double(op.rd), core.double(op.rn), core.double(op.rm));
+    let (d, n, m) = (core.double_register(op.rd), core.double_register(op.rn), core.double_register(op.rm));
     let fpscr = &mut core.fpscr;
     match op.code {
         Code::Vadd64 => float::f64_add(n, m, fpscr),
@@ -233,40 +233,42 @@ fn convert(core: &mut Core, op: Op) {
     let mode = rounding_mode(core, op.ra);
     match op.code {
         Code::Vrint if double => {
-            let value = float::f64_rint(core.double(op.rm), mode, op.ra == 6, &mut core.fpscr);
+            let value = float::f64_rint(core.double_register(op.rm), mode, op.ra == 6, &mut core.fpscr);
             core.set_double(op.rd, value);
         }
         Code::Vrint => {
-            let value = float::f32_rint(core.single(op.rm), mode, op.ra == 6, &mut core.fpscr);
+            let value = float::f32_rint(core.single_register(op.rm), mode, op.ra == 6, &mut core.fpscr);
             core.set_single(op.rd, value);
         }
         Code::VcvtToInteger => {
             let to = if op.shift == 0 { FixedPoint::U32 } else { FixedPoint::I32 };
             let value = if double {
-                float::f64_to_fixed(core.double(op.rm), to, mode, &mut core.fpscr)
+                float::f64_to_fixed(core.double_register(op.rm), to, mode, &mut core.fpscr)
             } else {
-                float::f32_to_fixed(core.single(op.rm), to, mode, &mut core.fpscr)
+                float::f32_to_fixed(core.single_register(op.rm), to, mode, &mut core.fpscr)
             };
             core.set_single(op.rd, value);
         }
         Code::VcvtFromInteger => {
             let from = if op.shift == 0 { FixedPoint::U32 } else { FixedPoint::I32 };
-            let (value, mode) = (core.single(op.rm), Rounding::of(core.fpscr));
+            let (value, mode) = (core.single_register(op.rm), Rounding::of(core.fpscr));
             from_fixed(core, op, value, from, mode);
         }
         Code::VcvtFixed => {
             let fixed = FixedPoint { bits: u32::from(op.shift), signed: op.ra & 1 != 0, fraction: op.imm };
             match (op.ra & 2 != 0, double) {
                 (false, _) => {
-                    let value = core.single(op.rd << u8::from(double));
+                    let value = core.single_register(op.rd << u8::from(double));
                     from_fixed(core, op, value, fixed, Rounding::Nearest);
                 }
                 (true, false) => {
-                    let value = float::f32_to_fixed(core.single(op.rd), fixed, Rounding::Zero, &mut core.fpscr);
+                    let value =
+                        float::f32_to_fixed(core.single_register(op.rd), fixed, Rounding::Zero, &mut core.fpscr);
                     core.set_single(op.rd, value);
                 }
                 (true, true) => {
-                    let value = float::f64_to_fixed(core.double(op.rd), fixed, Rounding::Zero, &mut core.fpscr);
+                    let value =
+                        float::f64_to_fixed(core.double_register(op.rd), fixed, Rounding::Zero, &mut core.fpscr);
                     let sign = if fixed.signed { i64::from(value as i32) as u64 } else { u64::from(value) };
                     core.set_double(op.rd, sign);
                 }
@@ -274,11 +276,11 @@ fn convert(core: &mut Core, op: Op) {
         }
         Code::VcvtHalf => convert_half(core, op, double),
         Code::VcvtDoubleFromSingle => {
-            let value = float::f32_to_f64(core.single(op.rm), &mut core.fpscr);
+            let value = float::f32_to_f64(core.single_register(op.rm), &mut core.fpscr);
             core.set_double(op.rd, value);
         }
         _ => {
-            let value = float::f64_to_f32(core.double(op.rm), &mut core.fpscr);
+            let value = float::f64_to_f32(core.double_register(op.rm), &mut core.fpscr);
             core.set_single(op.rd, value);
         }
     }
@@ -299,7 +301,7 @@ fn from_fixed(core: &mut Core, op: Op, value: u32, from: FixedPoint, mode: Round
 fn convert_half(core: &mut Core, op: Op, double: bool) {
     let top = 16 * u32::from(op.ra & 1);
     if op.ra & 2 == 0 {
-        let half = core.single(op.rm) >> top & 0xffff;
+        let half = core.single_register(op.rm) >> top & 0xffff;
         if double {
             let value = float::f16_to_f64(half, &mut core.fpscr);
             core.set_double(op.rd, value);
@@ -310,10 +312,10 @@ fn convert_half(core: &mut Core, op: Op, double: bool) {
         return;
     }
     let half = if double {
-        float::f64_to_f16(core.double(op.rm), &mut core.fpscr)
+        float::f64_to_f16(core.double_register(op.rm), &mut core.fpscr)
     } else {
-        float::f32_to_f16(core.single(op.rm), &mut core.fpscr)
+        float::f32_to_f16(core.single_register(op.rm), &mut core.fpscr)
     };
-    let rest = core.single(op.rd) & !(0xffff << top);
+    let rest = core.single_register(op.rd) & !(0xffff << top);
     core.set_single(op.rd, rest | (half & 0xffff) << top);
 }

@@ -18,7 +18,7 @@ mod kind {
 /// Returns the address [rn, #imm].
 #[inline(always)]
 pub(super) fn base_and_offset(core: &Core, op: Op) -> u32 {
-    core.reg(op.rn).wrapping_add(op.imm)
+    core.core_register(op.rn).wrapping_add(op.imm)
 }
 
 /// Makes one aligned load of an instruction, after a check of permissions. `index` counts its loads.
@@ -158,8 +158,8 @@ fn store_unaligned<B: Bus, P: Pipeline>(
 /// Returns the address of an access by its flags, and what the base becomes if it is written back.
 #[inline(always)]
 pub(super) fn address(core: &Core, op: Op) -> (u32, u32) {
-    let base = if op.rn == 15 { 0 } else { core.reg(op.rn) };
-    let offset = if op.has_flag(flag::REGISTER_OFFSET) { core.reg(op.rm) << op.shift } else { op.imm };
+    let base = if op.rn == 15 { 0 } else { core.core_register(op.rn) };
+    let offset = if op.has_flag(flag::REGISTER_OFFSET) { core.core_register(op.rm) << op.shift } else { op.imm };
     let sum = base.wrapping_add(offset);
     (if op.has_flag(flag::POST_INDEXED) { base } else { sum }, sum)
 }
@@ -208,7 +208,7 @@ pub(super) fn store_general<B: Bus, P: Pipeline>(
     op: Op,
 ) -> Result<Flow, Fault> {
     let (address, base) = address(core, op);
-    let value = core.reg(op.rd);
+    let value = core.core_register(op.rd);
     macro_rules! store {
         ($bytes:literal) => {{
             with_order::<P, _>(core, op, |core| store::<B, P, $bytes>(core, pipe, bus, op, address, value))?;
@@ -247,10 +247,10 @@ pub(super) fn double<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &m
     if op.code == Code::Ldrd {
         let low = load_aligned::<B, P>(core, pipe, bus, op, first, 4, 0)?;
         let high = load_aligned::<B, P>(core, pipe, bus, op, second, 4, 1)?;
-        core.set(op.rd, low);
-        core.set(op.ra, high);
+        core.set_register(op.rd, low);
+        core.set_register(op.ra, high);
     } else {
-        let (low, high) = (core.reg(op.rd), core.reg(op.ra));
+        let (low, high) = (core.core_register(op.rd), core.core_register(op.ra));
         store_aligned::<B, P>(core, pipe, bus, op, first, 4, low, 0)?;
         store_aligned::<B, P>(core, pipe, bus, op, second, 4, high, 1)?;
     }
@@ -274,14 +274,14 @@ pub(super) fn execute_exclusive<B: Bus, P: Pipeline>(
     if op.code == Code::Ldrex {
         let value = load_aligned::<B, P>(core, pipe, bus, op, address, bytes, 0)?;
         core.exclusive = true;
-        core.set(op.rd, value);
+        core.set_register(op.rd, value);
         return Ok(Flow::Next);
     }
     if core.exclusive {
-        let value = core.reg(op.rd) & (u32::MAX >> (32 - 8 * bytes));
+        let value = core.core_register(op.rd) & (u32::MAX >> (32 - 8 * bytes));
         store_aligned::<B, P>(core, pipe, bus, op, address, bytes, value, 0)?;
     }
-    core.set(op.ra, u32::from(!core.exclusive));
+    core.set_register(op.ra, u32::from(!core.exclusive));
     core.exclusive = false;
     Ok(Flow::Next)
 }

@@ -82,7 +82,7 @@ pub unsafe fn run<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut 
         let ip = core.ip;
         // SAFETY: `ip` points into the ops of the region: the caller promises it of the first, and every instruction leads
         // to another one inside, or to the op after the last.
-        let packed = unsafe { PackedOp::read(ip) };
+        let packed = unsafe { PackedOp::read_op(ip) };
         if packed.code() <= code::It {
             // SAFETY: as above.
             if !unsafe { execute_uncommon::<B, P>(core, pipe, bus, watch, false) } {

@@ -11,7 +11,7 @@ use crate::v7m::pipeline::Pipeline;
 
 /// Returns the lowest address of a multiple transfer, and what the base becomes if it is written back.
 fn transfer_addresses(core: &Core, op: Op, step: u32) -> (u32, u32) {
-    let base = core.reg(op.rn);
+    let base = core.core_register(op.rn);
     if op.ra == 0 {
         (base, base.wrapping_add(step))
     } else {
@@ -70,7 +70,7 @@ pub(super) fn load<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut
             if register == 15 {
                 let target = value;
                 if op.has_flag(flag::POST_INDEXED) {
-                    core.set(op.rn, base);
+                    core.set_register(op.rn, base);
                 } else if op.imm >> op.rn & 1 != 0 {
                     core.set_any(op.rn, held);
                 }
@@ -78,7 +78,7 @@ pub(super) fn load<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut
             }
             held = value;
         } else {
-            core.set(register as u8, value);
+            core.set_register(register as u8, value);
         }
         left &= left - 1;
         if left == 0 {
@@ -92,7 +92,7 @@ pub(super) fn load<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut
         }
     }
     if op.has_flag(flag::POST_INDEXED) {
-        core.set(op.rn, base);
+        core.set_register(op.rn, base);
     } else if op.imm >> op.rn & 1 != 0 {
         core.set_any(op.rn, held);
     }
@@ -113,7 +113,7 @@ pub(super) fn store<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mu
         address = lowest.wrapping_add(4 * moved);
     }
     loop {
-        let value = core.reg(left.trailing_zeros() as u8);
+        let value = core.core_register(left.trailing_zeros() as u8);
         store_aligned::<B, P>(core, pipe, bus, op, address, 4, value, moved)?;
         left &= left - 1;
         if left == 0 {
@@ -128,7 +128,7 @@ pub(super) fn store<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mu
         }
     }
     if op.has_flag(flag::POST_INDEXED) {
-        core.set(op.rn, base);
+        core.set_register(op.rn, base);
     }
     Ok(Flow::Next)
 }

@@ -16,13 +16,13 @@ fn half(value: u32, top: bool) -> i64 {
 
 /// Returns a long accumulator: RdHi in `ra`, RdLo in `rd`.
 pub(super) fn long_accumulator(core: &Core, op: Op) -> u64 {
-    u64::from(core.reg(op.ra)) << 32 | u64::from(core.reg(op.rd))
+    u64::from(core.core_register(op.ra)) << 32 | u64::from(core.core_register(op.rd))
 }
 
 /// Writes a 64-bit result to RdHi and RdLo.
 pub(super) fn set_long(core: &mut Core, op: Op, value: u64) {
-    core.set(op.rd, value as u32);
-    core.set(op.ra, (value >> 32) as u32);
+    core.set_register(op.rd, value as u32);
+    core.set_register(op.ra, (value >> 32) as u32);
 }
 
 /// Returns the low 32 bits of an exact result, and sets Q if they do not hold it.
@@ -34,7 +34,7 @@ fn narrow(core: &mut Core, exact: i64) -> u32 {
 /// Executes a multiplication of the DSP extension.
 #[inline(always)]
 pub(super) fn execute(core: &mut Core, op: Op) {
-    let (n, m) = (core.reg(op.rn), core.reg(op.rm));
+    let (n, m) = (core.core_register(op.rn), core.core_register(op.rm));
     let by_halves = half(n, op.shift & 2 != 0) * half(m, op.shift & 1 != 0);
     let by_word = (i64::from(n as i32) * half(m, op.shift & 1 != 0)) >> 16;
     let dual = {
@@ -47,12 +47,12 @@ pub(super) fn execute(core: &mut Core, op: Op) {
     let value = match op.code {
         Code::Smulxy => by_halves as u32,
         Code::Smlaxy => {
-            let exact = by_halves + i64::from(core.reg(op.ra) as i32);
+            let exact = by_halves + i64::from(core.core_register(op.ra) as i32);
             narrow(core, exact)
         }
         Code::Smulwy => by_word as u32,
         Code::Smlawy => {
-            let exact = by_word + i64::from(core.reg(op.ra) as i32);
+            let exact = by_word + i64::from(core.core_register(op.ra) as i32);
             narrow(core, exact)
         }
         Code::Smuad => {
@@ -60,7 +60,7 @@ pub(super) fn execute(core: &mut Core, op: Op) {
             narrow(core, dual)
         }
         Code::Smlad => {
-            let exact = dual + i64::from(core.reg(op.ra) as i32);
+            let exact = dual + i64::from(core.core_register(op.ra) as i32);
             narrow(core, exact)
         }
         Code::Smmul => (long.wrapping_add(rounding) >> 32) as u32,
@@ -69,12 +69,12 @@ pub(super) fn execute(core: &mut Core, op: Op) {
         Code::Smlalxy => return set_long(core, op, long_accumulator(core, op).wrapping_add(by_halves as u64)),
         _ => return set_long(core, op, long_accumulator(core, op).wrapping_add(dual as u64)),
     };
-    core.set(op.rd, value);
+    core.set_register(op.rd, value);
 }
 
 /// Returns the accumulator of SMMLA or SMMLS, which is the upper half of a long.
 fn upper_accumulator(core: &Core, op: Op) -> i64 {
-    i64::from(core.reg(op.ra) as i32) << 32
+    i64::from(core.core_register(op.ra) as i32) << 32
 }
 
 /// Returns whether a division or long multiplication would run beyond the limit, so that the machine must decide
@@ -95,7 +95,7 @@ pub(super) fn pauses_before<P: Pipeline>(core: &mut Core, pipe: &mut P, op: Op, 
 /// Executes SDIV or UDIV.
 #[inline(always)]
 pub(super) fn divide<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, _: &mut B, op: Op) -> Result<Flow, Fault> {
-    let (n, m) = (core.reg(op.rn), core.reg(op.rm));
+    let (n, m) = (core.core_register(op.rn), core.core_register(op.rm));
     if m == 0 && core.scb.ccr & ccr::DIV_0_TRP != 0 {
         return Err(Fault::DivideByZero);
     }
@@ -107,6 +107,6 @@ pub(super) fn divide<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, _: &mut
         (Code::Udiv, _) => n / m,
         _ => (n as i32).wrapping_div(m as i32) as u32,
     };
-    core.set(op.rd, quotient);
+    core.set_register(op.rd, quotient);
     Ok(Flow::Next)
 }

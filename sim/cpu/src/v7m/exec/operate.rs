@@ -100,19 +100,19 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
     }
     macro_rules! n {
         () => {
-            core.reg(field!(rn))
+            core.core_register(field!(rn))
         };
     }
     macro_rules! m {
         () => {
-            core.reg(field!(rm))
+            core.core_register(field!(rm))
         };
     }
     macro_rules! load {
         ($address:expr, $bytes:literal, $type:ty) => {{
             let address: u32 = $address;
             match memory::load::<B, P, $bytes>(core, pipe, bus, op!(), address) {
-                Ok(value) => core.set(field!(rd), value as $type as u32),
+                Ok(value) => core.set_register(field!(rd), value as $type as u32),
                 Err(fault) => return instruction_outcome::<P>(core, Err(fault)),
             }
         }};
@@ -120,7 +120,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
     macro_rules! store {
         ($address:expr, $bytes:literal) => {{
             let address: u32 = $address;
-            let value = core.reg(field!(rd));
+            let value = core.core_register(field!(rd));
             if let Err(fault) = memory::store::<B, P, $bytes>(core, pipe, bus, op!(), address, value) {
                 return instruction_outcome::<P>(core, Err(fault));
             }
@@ -205,7 +205,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
             set_long(core, op!(), long_accumulator(core, op!()).wrapping_add(u64::from(n!()) * u64::from(m!())));
         }
         code::Umaal => {
-            let sum = u64::from(core.reg(field!(rd))) + u64::from(core.reg(field!(ra)));
+            let sum = u64::from(core.core_register(field!(rd))) + u64::from(core.core_register(field!(ra)));
             set_long(core, op!(), sum + u64::from(n!()) * u64::from(m!()));
         }
         code::Sdiv | code::Udiv => {
@@ -257,7 +257,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
             return Flow::Near;
         }
         code::Bl => {
-            core.set(14, core.address_of(core.ip).wrapping_add(5));
+            core.set_register(14, core.address_of(core.ip).wrapping_add(5));
             return Flow::Near;
         }
         code::Bx => admitted!(branch::register),

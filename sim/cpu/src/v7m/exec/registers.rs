@@ -28,18 +28,18 @@ pub(super) unsafe fn execute<const CODE: u8>(core: &mut Core, at: *const Op) {
     }
     macro_rules! n {
         () => {
-            core.reg(field!(rn))
+            core.core_register(field!(rn))
         };
     }
     macro_rules! m {
         () => {
-            core.reg(field!(rm))
+            core.core_register(field!(rm))
         };
     }
     macro_rules! set {
         ($value:expr) => {{
             let value: u32 = $value;
-            core.set(field!(rd), value);
+            core.set_register(field!(rd), value);
         }};
     }
     // A logical operation with a constant that sets flags.
@@ -81,13 +81,13 @@ pub(super) unsafe fn execute<const CODE: u8>(core: &mut Core, at: *const Op) {
             let op = op!();
             let $m = shifted_operand(core, op);
             let value: u32 = if op.has_flag(flag::SETS) { $with_flags } else { $without };
-            core.set(op.rd, value);
+            core.set_register(op.rd, value);
         }};
     }
     macro_rules! shift_register {
         ($kind:expr, $sets:literal) => {{
             let (value, carry) = shift_by_register($kind, n!(), m!(), core.c);
-            core.set(field!(rd), value);
+            core.set_register(field!(rd), value);
             if $sets {
                 core.set_nz(value);
                 core.c = carry;
@@ -215,7 +215,7 @@ pub(super) unsafe fn execute<const CODE: u8>(core: &mut Core, at: *const Op) {
         code::RorRegS => shift_register!(Shift::Ror, true),
         code::RorReg => shift_register!(Shift::Ror, false),
 
-        code::Movt => set!(core.reg(field!(rd)) & 0xffff | field!(imm)),
+        code::Movt => set!(core.core_register(field!(rd)) & 0xffff | field!(imm)),
         code::Ubfx => set!(n!() >> field!(ra) & (u32::MAX >> (32 - u32::from(field!(shift))))),
         code::Sbfx => {
             let unused = 32 - u32::from(field!(shift));
@@ -224,7 +224,7 @@ pub(super) unsafe fn execute<const CODE: u8>(core: &mut Core, at: *const Op) {
         code::Bfi => {
             let mask = (u32::MAX >> (32 - u32::from(field!(shift)))) << field!(ra);
             let field = if field!(rn) == 15 { 0 } else { n!() << field!(ra) };
-            set!(core.reg(field!(rd)) & !mask | field & mask);
+            set!(core.core_register(field!(rd)) & !mask | field & mask);
         }
         code::Clz => set!(m!().leading_zeros()),
         code::Rev => set!(m!().swap_bytes()),
@@ -241,8 +241,8 @@ pub(super) unsafe fn execute<const CODE: u8>(core: &mut Core, at: *const Op) {
 
         code::MulS => logical!(n!().wrapping_mul(m!())),
         code::Mul => set!(n!().wrapping_mul(m!())),
-        code::Mla => set!(core.reg(field!(ra)).wrapping_add(n!().wrapping_mul(m!()))),
-        code::Mls => set!(core.reg(field!(ra)).wrapping_sub(n!().wrapping_mul(m!()))),
+        code::Mla => set!(core.core_register(field!(ra)).wrapping_add(n!().wrapping_mul(m!()))),
+        code::Mls => set!(core.core_register(field!(ra)).wrapping_sub(n!().wrapping_mul(m!()))),
         _ => unreachable!("{:?} is none of these", Code::of(CODE)),
     }
 }

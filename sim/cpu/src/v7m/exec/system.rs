@@ -15,9 +15,9 @@ pub(super) fn execute<B: Bus, P: Pipeline>(core: &mut Core, _: &mut P, _: &mut B
     match op.code {
         Code::Mrs => {
             let value = core.special(op.imm);
-            core.set(op.rd, value);
+            core.set_register(op.rd, value);
         }
-        Code::Msr => core.set_special(op.imm, u32::from(op.ra), core.reg(op.rn)),
+        Code::Msr => core.set_special(op.imm, u32::from(op.ra), core.core_register(op.rn)),
         Code::Cps => core.change_masks(op.ra != 0, op.imm & 2 != 0, op.imm & 1 != 0),
         Code::Clrex => core.exclusive = false,
         Code::Sev => core.event = true,

@@ -97,13 +97,13 @@ fn floating_point_needs_an_fpu_and_access_to_it() {
     assert_eq!(bench.execute(2), Request::None);
     assert!(bench.core.fpca, "the first instruction begins a context");
     let mut bench = Bench::m4().code(&vadd);
-    bench.write(0xe000_ed88, 0);
+    bench.write_register(0xe000_ed88, 0);
     assert_eq!(bench.execute(9), Request::Fault(Fault::NoCoprocessor));
     // What the FPU does not know is undefined only if access is granted: a double on the M4.
     let double = [0xee30, 0x0b00];
     assert_eq!(Bench::m4().code(&double).execute(9), Request::Fault(Fault::Undefined));
     let mut bench = Bench::m4().code(&double);
-    bench.write(0xe000_ed88, 0);
+    bench.write_register(0xe000_ed88, 0);
     assert_eq!(bench.execute(9), Request::Fault(Fault::NoCoprocessor));
 }
 
@@ -269,11 +269,11 @@ fn mpu_checks_accesses_and_execution() {
     let mut bench = Bench::m4().code(&[0x6808, 0xf851, 0x0e00, 0xbf00]); // ldr r0, [r1]; ldrt r0, [r1]
     bench.core.r[1] = DATA;
     for (number, base, rasr) in [(0, THREAD, 4 << 1 | 6 << 24 | 1), (1, RAM, 15 << 1 | 1 << 24 | 1)] {
-        bench.write(0xe000_ed98, number);
-        bench.write(0xe000_ed9c, base);
-        bench.write(0xe000_eda0, rasr);
+        bench.write_register(0xe000_ed98, number);
+        bench.write_register(0xe000_ed9c, base);
+        bench.write_register(0xe000_eda0, rasr);
     }
-    bench.write(0xe000_ed94, 1);
+    bench.write_register(0xe000_ed94, 1);
     crate::v7m::exception::look_up_region(&mut bench.core, &mut bench.bus);
     assert_eq!(bench.execute(1), Request::None);
     assert_eq!(bench.execute(1), Request::Fault(Fault::DataProtection(DATA)));

@@ -20,41 +20,41 @@ fn rasr(log2: u32, bits: u32) -> u32 {
 }
 
 fn region(bench: &mut Bench, number: u32, base: u32, rasr: u32) {
-    bench.write(RBAR, base | 1 << 4 | number);
-    bench.write(RASR, rasr);
+    bench.write_register(RBAR, base | 1 << 4 | number);
+    bench.write_register(RASR, rasr);
 }
 
 #[test]
 fn registers() {
     let mut bench = Bench::m4();
-    assert_eq!(bench.read(0xe000_ed90), 8 << 8);
-    bench.write(CTRL, u32::MAX);
-    assert_eq!(bench.read(CTRL), 7);
-    bench.write(CTRL, 0);
-    bench.write(RNR, 5);
-    bench.write(RBAR, 0x2000_0fe0);
-    assert_eq!(bench.read(RBAR), 0x2000_0fe5, "the region's number, VALID reads as 0");
-    bench.write(RBAR, 0x2000_1000 | 1 << 4 | 2);
-    assert_eq!((bench.read(RNR), bench.read(RBAR)), (2, 0x2000_1002));
-    bench.write(RASR, u32::MAX);
-    assert_eq!(bench.read(RASR), 0x173f_ff3f);
+    assert_eq!(bench.read_register(0xe000_ed90), 8 << 8);
+    bench.write_register(CTRL, u32::MAX);
+    assert_eq!(bench.read_register(CTRL), 7);
+    bench.write_register(CTRL, 0);
+    bench.write_register(RNR, 5);
+    bench.write_register(RBAR, 0x2000_0fe0);
+    assert_eq!(bench.read_register(RBAR), 0x2000_0fe5, "the region's number, VALID reads as 0");
+    bench.write_register(RBAR, 0x2000_1000 | 1 << 4 | 2);
+    assert_eq!((bench.read_register(RNR), bench.read_register(RBAR)), (2, 0x2000_1002));
+    bench.write_register(RASR, u32::MAX);
+    assert_eq!(bench.read_register(RASR), 0x173f_ff3f);
     // The aliases write four regions in one go.
     for alias in 0..4 {
-        bench.write(RBAR + 8 * alias, (RAM + 0x100 * alias) | 1 << 4 | (4 + alias));
-        bench.write(RASR + 8 * alias, rasr(8, alias << 24));
+        bench.write_register(RBAR + 8 * alias, (RAM + 0x100 * alias) | 1 << 4 | (4 + alias));
+        bench.write_register(RASR + 8 * alias, rasr(8, alias << 24));
     }
     for alias in 0..4 {
-        bench.write(RNR, 4 + alias);
+        bench.write_register(RNR, 4 + alias);
         let expected = (0x2000_0004 + 0x101 * alias, rasr(8, alias << 24));
-        assert_eq!((bench.read(RBAR), bench.read(RASR)), expected);
+        assert_eq!((bench.read_register(RBAR), bench.read_register(RASR)), expected);
     }
 }
 
 #[test]
 fn core_without_an_mpu_has_no_mpu_registers() {
     let mut bench = Bench::m3();
-    bench.write(CTRL, 1);
-    assert_eq!((bench.read(0xe000_ed90), bench.read(CTRL)), (0, 0));
+    bench.write_register(CTRL, 1);
+    assert_eq!((bench.read_register(0xe000_ed90), bench.read_register(CTRL)), (0, 0));
     assert_eq!(check(&bench.core, RAM, Access::Write), Ok(()));
 }
 
@@ -74,7 +74,7 @@ fn access_permissions() {
         for never in [false, true] {
             let mut bench = Bench::m4();
             region(&mut bench, 0, RAM, rasr(12, ap << 24 | u32::from(never) << 28));
-            bench.write(CTRL, 5);
+            bench.write_register(CTRL, 5);
             for (index, allowed) in expected.into_iter().enumerate() {
                 bench.core.unprivileged = index >= 2;
                 let access = if index % 2 == 0 { Access::Read } else { Access::Write };
@@ -93,7 +93,7 @@ fn access_permissions() {
 fn background_region_is_for_privileged_code_only() {
     for (ctrl, privileged, user) in [(1, false, false), (5, true, false)] {
         let mut bench = Bench::m4();
-        bench.write(CTRL, ctrl);
+        bench.write_register(CTRL, ctrl);
         for (unprivileged, allowed) in [(false, privileged), (true, user)] {
             bench.core.unprivileged = unprivileged;
             for access in [Access::Read, Access::Write, Access::Fetch] {
@@ -107,7 +107,7 @@ fn background_region_is_for_privileged_code_only() {
 fn unprivileged_loads_of_privileged_code() {
     let mut bench = Bench::m4();
     region(&mut bench, 0, RAM, rasr(12, 1 << 24));
-    bench.write(CTRL, 5);
+    bench.write_register(CTRL, 5);
     assert!(check(&bench.core, RAM, Access::Read).is_ok());
     bench.core.as_user = true;
     assert_eq!(check(&bench.core, RAM, Access::Read), Err(Fault::DataProtection(RAM)));
@@ -121,7 +121,7 @@ fn borders_sizes_and_the_highest_number_wins() {
         let bytes = 1 << log2;
         region(&mut bench, 0, 0, rasr(32, FULL));
         region(&mut bench, 3, RAM + bytes, rasr(log2, 0));
-        bench.write(CTRL, 1);
+        bench.write_register(CTRL, 1);
         let allowed = [RAM + bytes - 4, RAM + bytes, RAM + 2 * bytes - 4, RAM + 2 * bytes]
             .map(|address| check(&bench.core, address, Access::Read).is_ok());
         assert_eq!(allowed, [true, false, false, true], "2^{log2} bytes");
@@ -135,7 +135,7 @@ fn subregions_fall_through_to_what_is_below() {
     let mut bench = Bench::m4();
     region(&mut bench, 0, RAM, rasr(12, 6 << 24));
     region(&mut bench, 1, RAM, rasr(11, FULL | 0b1000_0001 << 8));
-    bench.write(CTRL, 1);
+    bench.write_register(CTRL, 1);
     for eighth in 0..8 {
         let write = check(&bench.core, RAM + 0x100 * eighth, Access::Write).is_ok();
         assert_eq!(write, eighth != 0 && eighth != 7, "eighth {eighth}");
@@ -146,7 +146,7 @@ fn subregions_fall_through_to_what_is_below() {
 fn negative_priority_bypasses_the_mpu_unless_hfnmiena() {
     for (ctrl, allowed) in [(1, true), (3, false)] {
         let mut bench = Bench::m4();
-        bench.write(CTRL, ctrl);
+        bench.write_register(CTRL, ctrl);
         assert!(check(&bench.core, RAM, Access::Read).is_err());
         bench.core.faultmask = true;
         assert_eq!(check(&bench.core, RAM, Access::Read).is_ok(), allowed, "FAULTMASK, CTRL {ctrl}");
@@ -160,7 +160,7 @@ fn negative_priority_bypasses_the_mpu_unless_hfnmiena() {
 fn mpu_ignores_the_private_peripheral_bus() {
     let mut bench = Bench::m4();
     region(&mut bench, 0, 0, rasr(32, 0));
-    bench.write(CTRL, 1);
+    bench.write_register(CTRL, 1);
     assert!(check(&bench.core, 0xe000_ed94, Access::Write).is_ok());
     assert_eq!(check(&bench.core, 0xe000_0000, Access::Fetch), Err(Fault::FetchProtection));
     assert!(check(&bench.core, 0xe010_0000, Access::Write).is_err());
@@ -215,7 +215,7 @@ fn attributes_of_regions() {
             let mut bench = Bench::m7();
             region(&mut bench, 0, 0x2402_0000, rasr(17, FULL | bits));
             assert_eq!(attributes(&bench.core, 0x2402_0000).policy, WriteBackWriteAllocate, "not yet on");
-            bench.write(CTRL, 5);
+            bench.write_register(CTRL, 5);
             assert_eq!(attributes(&bench.core, 0x2402_0000), expected, "TEX {tex} CB {cb}");
         }
     }
@@ -228,7 +228,7 @@ fn unaligned_accesses() {
     for (address, m4, m7) in table {
         for (mut bench, allowed) in [(Bench::m4(), m4), (Bench::m7(), m7)] {
             assert_eq!(allows_unaligned(&bench.core, address), allowed, "{address:#x}");
-            bench.write(0xe000_ed14, 1 << 3);
+            bench.write_register(0xe000_ed14, 1 << 3);
             assert!(!allows_unaligned(&bench.core, address));
         }
     }
@@ -237,10 +237,10 @@ fn unaligned_accesses() {
 #[test]
 fn branch_into_forbidden_memory_faults_there() {
     let mut bench = Bench::m4();
-    bench.write(0xe000_ed24, 1 << 16);
+    bench.write_register(0xe000_ed24, 1 << 16);
     region(&mut bench, 0, FLASH, rasr(16, 6 << 24));
     region(&mut bench, 1, FLASH + 0xa000, rasr(12, 6 << 24 | 1 << 28));
-    bench.write(CTRL, 5);
+    bench.write_register(CTRL, 5);
     exception::look_up_region(&mut bench.core, &mut bench.bus);
     assert_eq!((bench.core.pc(), bench.core.request), (THREAD, Request::None));
     let part = bench.core.region;
@@ -257,7 +257,7 @@ fn branch_into_forbidden_memory_faults_there() {
 fn losing_privilege_is_noticed() {
     let mut bench = Bench::m4();
     region(&mut bench, 0, FLASH, rasr(16, 5 << 24));
-    bench.write(CTRL, 5);
+    bench.write_register(CTRL, 5);
     assert!(bench.core.refetch);
     assert_eq!(bench.settle(), ExceptionOutcome::None);
     assert!(!bench.core.refetch);
@@ -272,41 +272,41 @@ fn losing_privilege_is_noticed() {
 fn stacking_obeys_the_privilege_of_the_interrupted_code() {
     for (unprivileged, entered) in [(false, 16), (true, MEM_MANAGE)] {
         let mut bench = Bench::m4();
-        bench.write(0xe000_ed24, 1 << 16);
+        bench.write_register(0xe000_ed24, 1 << 16);
         bench.enable(0, 0x40);
         region(&mut bench, 0, 0, rasr(32, 1 << 24));
-        bench.write(CTRL, 1);
+        bench.write_register(CTRL, 1);
         bench.core.unprivileged = unprivileged;
         bench.interrupt_level(0);
         assert_eq!(bench.core.ipsr, entered, "unprivileged {unprivileged}");
-        assert_eq!(bench.read(0xe000_ed28), if unprivileged { 1 << 4 } else { 0 });
+        assert_eq!(bench.read_register(0xe000_ed28), if unprivileged { 1 << 4 } else { 0 });
     }
 }
 
 #[test]
 fn unstacking_obeys_the_privilege_of_the_code_returned_to() {
     let mut bench = Bench::m4();
-    bench.write(0xe000_ed24, 1 << 16);
+    bench.write_register(0xe000_ed24, 1 << 16);
     bench.enable(0, 0x40);
     bench.interrupt_level(0);
     region(&mut bench, 0, 0, rasr(32, 1 << 24));
-    bench.write(CTRL, 1);
+    bench.write_register(CTRL, 1);
     bench.core.unprivileged = true;
     assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Chained(16, MEM_MANAGE));
-    assert_eq!(bench.read(0xe000_ed28), 1 << 3, "MUNSTKERR");
+    assert_eq!(bench.read_register(0xe000_ed28), 1 << 3, "MUNSTKERR");
 }
 
 #[test]
 fn lazy_preservation_obeys_the_privilege_of_the_state() {
     for (unprivileged, result) in [(false, Ok(())), (true, Err(Fault::LazyProtection))] {
         let mut bench = Bench::m4();
-        bench.write(0xe000_ed88, 0xf << 20);
+        bench.write_register(0xe000_ed88, 0xf << 20);
         bench.core.fpca = true;
         bench.enable(0, 0x40);
         bench.core.unprivileged = unprivileged;
         bench.interrupt_level(0);
         region(&mut bench, 0, 0, rasr(32, 1 << 24));
-        bench.write(CTRL, 1);
+        bench.write_register(CTRL, 1);
         let done = super::super::float_context::before_float(&mut bench.core, &mut bench.bus);
         assert_eq!(done, result, "unprivileged {unprivileged}");
     }

@@ -110,10 +110,10 @@ fn line_pends_on_its_edge_and_again_if_high_on_return() {
 fn clearing_a_pending_line_that_is_high_leaves_it_pending() {
     let mut nvic = nvic();
     nvic.drive_line(3, true);
-    nvic.write(0x280, 1 << 3, u32::MAX);
+    nvic.write_register(0x280, 1 << 3, u32::MAX);
     assert!(nvic.is_pending(19));
     nvic.drive_line(3, false);
-    nvic.write(0x280, 1 << 3, u32::MAX);
+    nvic.write_register(0x280, 1 << 3, u32::MAX);
     assert!(!nvic.is_pending(19));
 }
 
@@ -121,8 +121,8 @@ fn clearing_a_pending_line_that_is_high_leaves_it_pending() {
 fn bit_registers_reach_every_line_and_none_beyond() {
     let mut nvic = nvic();
     for word in 0..8 {
-        nvic.write(0x100 + 4 * word, u32::MAX, u32::MAX);
-        nvic.write(0x200 + 4 * word, u32::MAX, u32::MAX);
+        nvic.write_register(0x100 + 4 * word, u32::MAX, u32::MAX);
+        nvic.write_register(0x200 + 4 * word, u32::MAX, u32::MAX);
     }
     let expected = |word: u32| match word {
         0..=3 => u32::MAX,
@@ -131,25 +131,25 @@ fn bit_registers_reach_every_line_and_none_beyond() {
     };
     for word in 0..8 {
         for base in [0x100, 0x180, 0x200, 0x280] {
-            assert_eq!(nvic.read(base + 4 * word), Some(expected(word)), "{base:#x} word {word}");
+            assert_eq!(nvic.read_register(base + 4 * word), Some(expected(word)), "{base:#x} word {word}");
         }
-        assert_eq!(nvic.read(0x300 + 4 * word), Some(0));
+        assert_eq!(nvic.read_register(0x300 + 4 * word), Some(0));
     }
     nvic.activate(exception::IRQ0 + 33);
-    assert_eq!(nvic.read(0x304), Some(2));
-    nvic.write(0x184, 1 << 5, u32::MAX);
-    assert_eq!(nvic.read(0x104), Some(!(1 << 5)));
-    nvic.write(0x284, 1 << 6, u32::MAX);
-    assert_eq!(nvic.read(0x204), Some(!(1 << 6) & !(1 << 1)));
+    assert_eq!(nvic.read_register(0x304), Some(2));
+    nvic.write_register(0x184, 1 << 5, u32::MAX);
+    assert_eq!(nvic.read_register(0x104), Some(!(1 << 5)));
+    nvic.write_register(0x284, 1 << 6, u32::MAX);
+    assert_eq!(nvic.read_register(0x204), Some(!(1 << 6) & !(1 << 1)));
 }
 
 #[test]
 fn priority_registers_are_written_by_byte() {
     let mut nvic = nvic();
-    nvic.write(0x494, 0xff80_40ff, 0x00ff_ff00);
-    assert_eq!(nvic.read(0x494), Some(0x0000_4000), "line 148 not addressed, 150 not there");
-    nvic.write(0x494, 0x1234_5678, u32::MAX);
-    assert_eq!(nvic.read(0x494), Some(0x0000_5070));
+    nvic.write_register(0x494, 0xff80_40ff, 0x00ff_ff00);
+    assert_eq!(nvic.read_register(0x494), Some(0x0000_4000), "line 148 not addressed, 150 not there");
+    nvic.write_register(0x494, 0x1234_5678, u32::MAX);
+    assert_eq!(nvic.read_register(0x494), Some(0x0000_5070));
 }
 
 #[test]

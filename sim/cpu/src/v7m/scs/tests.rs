@@ -6,7 +6,7 @@ use super::super::dwt;
 use super::super::exception::drive_line;
 use super::super::nvic::exception::{BUS_FAULT, MEM_MANAGE, NMI, PENDSV, SVCALL, SYSTICK, USAGE_FAULT};
 use super::super::testing::Bench;
-use super::{Effect, Fault, read, write};
+use super::{Effect, Fault, read_register, write_register};
 use crate::exception_outcome::ExceptionOutcome;
 
 const ICSR: u32 = 0xe000_ed04;
@@ -36,9 +36,9 @@ fn plain_registers_keep_their_bits() {
     ];
     for (address, kept) in table {
         for (mut bench, kept) in [Bench::m3(), Bench::m4(), Bench::m7()].into_iter().zip(kept) {
-            bench.write(address, u32::MAX);
+            bench.write_register(address, u32::MAX);
             let part = bench.core.features.cpuid;
-            assert_eq!(bench.read(address), kept, "{address:#x} of {part:#x}");
+            assert_eq!(bench.read_register(address), kept, "{address:#x} of {part:#x}");
         }
     }
 }
@@ -69,7 +69,7 @@ fn values_at_reset() {
     for (address, expected) in table {
         for (features, expected) in make.into_iter().zip(expected) {
             let mut core = Core::new(features);
-            assert_eq!(read(&mut core, address, 4, 0), Ok(expected), "{address:#x} of {:#x}", features.cpuid);
+            assert_eq!(read_register(&mut core, address, 4, 0), Ok(expected), "{address:#x} of {:#x}", features.cpuid);
         }
     }
 }
@@ -78,86 +78,90 @@ fn values_at_reset() {
 fn fault_status_is_cleared_by_writing_ones() {
     let mut bench = Bench::m3();
     (bench.core.scb.cfsr, bench.core.scb.hfsr, bench.core.scb.dfsr) = (0x030f_bfbb, 0xc000_0002, 0x1f);
-    bench.write(0xe000_ed28, 0x0101_8080);
-    assert_eq!(bench.read(0xe000_ed28), 0x020e_3f3b);
-    bench.write(0xe000_ed2c, 0x4000_0000);
-    assert_eq!(bench.read(0xe000_ed2c), 0x8000_0002);
-    bench.write(0xe000_ed30, 0x2);
-    assert_eq!(bench.read(0xe000_ed30), 0x1d);
+    bench.write_register(0xe000_ed28, 0x0101_8080);
+    assert_eq!(bench.read_register(0xe000_ed28), 0x020e_3f3b);
+    bench.write_register(0xe000_ed2c, 0x4000_0000);
+    assert_eq!(bench.read_register(0xe000_ed2c), 0x8000_0002);
+    bench.write_register(0xe000_ed30, 0x2);
+    assert_eq!(bench.read_register(0xe000_ed30), 0x1d);
     // Byte and halfword views of CFSR.
     let t = bench.core.t;
-    assert_eq!(read(&mut bench.core, 0xe000_ed28, 1, t), Ok(0x3b));
-    assert_eq!(read(&mut bench.core, 0xe000_ed29, 1, t), Ok(0x3f));
-    assert_eq!(read(&mut bench.core, 0xe000_ed2a, 2, t), Ok(0x020e));
-    write(&mut bench.core, 0xe000_ed2a, 2, 0xffff, t).expect("writable");
-    assert_eq!(bench.read(0xe000_ed28), 0x3f3b);
+    assert_eq!(read_register(&mut bench.core, 0xe000_ed28, 1, t), Ok(0x3b));
+    assert_eq!(read_register(&mut bench.core, 0xe000_ed29, 1, t), Ok(0x3f));
+    assert_eq!(read_register(&mut bench.core, 0xe000_ed2a, 2, t), Ok(0x020e));
+    write_register(&mut bench.core, 0xe000_ed2a, 2, 0xffff, t).expect("writable");
+    assert_eq!(bench.read_register(0xe000_ed28), 0x3f3b);
 }
 
 #[test]
 fn priorities_are_written_by_byte() {
     let mut bench = Bench::m3();
     bench.write_byte(0xe000_ed22, 0xff);
-    assert_eq!(bench.read(0xe000_ed20), 0x00f0_0000);
+    assert_eq!(bench.read_register(0xe000_ed20), 0x00f0_0000);
     assert_eq!(bench.core.nvic.priority_of(PENDSV), 0xf0);
     bench.write_byte(0xe000_e405, 0x70);
     assert_eq!(bench.core.nvic.priority_of(21), 0x70);
     let t = bench.core.t;
-    assert_eq!(read(&mut bench.core, 0xe000_e405, 1, t), Ok(0x70));
+    assert_eq!(read_register(&mut bench.core, 0xe000_e405, 1, t), Ok(0x70));
 }
 
 #[test]
 fn icsr_pends_and_shows() {
     let mut bench = Bench::m3();
     bench.core.primask = true;
-    bench.write(ICSR, 1 << 28 | 1 << 26);
-    assert_eq!(bench.read(ICSR), 1 << 28 | 1 << 26 | PENDSV << 12 | 1 << 11, "PRIMASK does not hide VECTPENDING");
-    bench.write(ICSR, 1 << 27);
-    assert_eq!(bench.read(ICSR) >> 12 & 0x1ff, SYSTICK);
-    bench.write(ICSR, 1 << 28 | 1 << 27 | 1 << 25);
-    assert_eq!(bench.read(ICSR) >> 25, 1 << 3, "setting wins over clearing");
+    bench.write_register(ICSR, 1 << 28 | 1 << 26);
+    assert_eq!(
+        bench.read_register(ICSR),
+        1 << 28 | 1 << 26 | PENDSV << 12 | 1 << 11,
+        "PRIMASK does not hide VECTPENDING"
+    );
+    bench.write_register(ICSR, 1 << 27);
+    assert_eq!(bench.read_register(ICSR) >> 12 & 0x1ff, SYSTICK);
+    bench.write_register(ICSR, 1 << 28 | 1 << 27 | 1 << 25);
+    assert_eq!(bench.read_register(ICSR) >> 25, 1 << 3, "setting wins over clearing");
     bench.core.nvic.set_priority(PENDSV, 0x80);
     bench.core.basepri = 0x80;
-    assert_eq!(bench.read(ICSR) >> 12 & 0x1ff, 0, "BASEPRI hides it");
+    assert_eq!(bench.read_register(ICSR) >> 12 & 0x1ff, 0, "BASEPRI hides it");
     bench.core.basepri = 0;
     drive_line(&mut bench.core, 40, true);
-    assert_eq!(bench.read(ICSR) >> 22 & 1, 1, "a disabled interrupt is pending");
-    bench.write(ICSR, 1 << 31);
+    assert_eq!(bench.read_register(ICSR) >> 22 & 1, 1, "a disabled interrupt is pending");
+    bench.write_register(ICSR, 1 << 31);
     assert_eq!(bench.settle(), ExceptionOutcome::Entered(NMI));
-    assert_eq!(bench.read(ICSR) & 0x9ff, NMI | 1 << 11);
+    assert_eq!(bench.read_register(ICSR) & 0x9ff, NMI | 1 << 11);
     bench.enable(0, 0);
     bench.core.nvic.set_active(16, true);
-    assert_eq!(bench.read(ICSR) & 0x800, 0, "not the only active exception");
+    assert_eq!(bench.read_register(ICSR) & 0x800, 0, "not the only active exception");
 }
 
 #[test]
 fn shcsr_shows_and_sets() {
     let mut bench = Bench::m3();
-    bench.write(SHCSR, 7 << 16);
+    bench.write_register(SHCSR, 7 << 16);
     for number in [MEM_MANAGE, BUS_FAULT, USAGE_FAULT] {
         assert!(bench.core.nvic.is_enabled(number));
     }
-    bench.write(SHCSR, u32::MAX);
-    assert_eq!(bench.read(SHCSR), 0x0007_fd8b);
-    bench.write(SHCSR, 0);
-    assert_eq!((bench.read(SHCSR), bench.core.nvic.active_count()), (0, 0));
+    bench.write_register(SHCSR, u32::MAX);
+    assert_eq!(bench.read_register(SHCSR), 0x0007_fd8b);
+    bench.write_register(SHCSR, 0);
+    assert_eq!((bench.read_register(SHCSR), bench.core.nvic.active_count()), (0, 0));
     assert_eq!(bench.svc(), ExceptionOutcome::Entered(SVCALL));
-    assert_eq!(bench.read(SHCSR), 1 << 7);
+    assert_eq!(bench.read_register(SHCSR), 1 << 7);
 }
 
 #[test]
 fn aircr_needs_its_key() {
     let mut bench = Bench::m3();
     for value in [0x0000_0704, 0x05fb_0704, 0xfa05_0704] {
-        bench.write(0xe000_ed0c, value);
-        assert_eq!((bench.read(0xe000_ed0c), bench.core.scb.reset_request), (0xfa05_0000, false));
+        bench.write_register(0xe000_ed0c, value);
+        assert_eq!((bench.read_register(0xe000_ed0c), bench.core.scb.reset_request), (0xfa05_0000, false));
     }
-    bench.write(0xe000_ed0c, 0x05fa_0300);
-    assert_eq!(bench.read(0xe000_ed0c), 0xfa05_0300);
+    bench.write_register(0xe000_ed0c, 0x05fa_0300);
+    assert_eq!(bench.read_register(0xe000_ed0c), 0xfa05_0300);
     bench.enable(0, 0);
     bench.interrupt_level(0);
-    bench.write(0xe000_ed0c, 0x05fa_0302);
+    bench.write_register(0xe000_ed0c, 0x05fa_0302);
     assert_eq!((bench.core.nvic.active_count(), bench.core.ipsr), (0, 0), "VECTCLRACTIVE");
-    bench.write(0xe000_ed0c, 0x05fa_0304);
+    bench.write_register(0xe000_ed0c, 0x05fa_0304);
     assert!(bench.core.scb.reset_request);
     assert_eq!(bench.core.limit, 0);
 }
@@ -165,17 +169,17 @@ fn aircr_needs_its_key() {
 #[test]
 fn stir_pends_and_may_be_open_to_all() {
     let mut bench = Bench::m3();
-    bench.write(0xe000_ef00, 42);
+    bench.write_register(0xe000_ef00, 42);
     assert!(bench.core.nvic.is_pending(58));
-    bench.write(0xe000_ef00, 43);
+    bench.write_register(0xe000_ef00, 43);
     assert!(!bench.core.nvic.is_pending(59), "line 43 does not exist");
     bench.core.unprivileged = true;
     let t = bench.core.t;
-    assert_eq!(write(&mut bench.core, 0xe000_ef00, 4, 1, t), Err(Fault::DataBus(0xe000_ef00)));
+    assert_eq!(write_register(&mut bench.core, 0xe000_ef00, 4, 1, t), Err(Fault::DataBus(0xe000_ef00)));
     bench.core.scb.ccr |= 2;
-    assert_eq!(write(&mut bench.core, 0xe000_ef00, 4, 1, t), Ok(Effect::None));
+    assert_eq!(write_register(&mut bench.core, 0xe000_ef00, 4, 1, t), Ok(Effect::None));
     assert!(bench.core.nvic.is_pending(17));
-    assert_eq!(write(&mut bench.core, 0xe000_e100, 4, 1, t), Err(Fault::DataBus(0xe000_e100)));
+    assert_eq!(write_register(&mut bench.core, 0xe000_e100, 4, 1, t), Err(Fault::DataBus(0xe000_e100)));
 }
 
 #[test]
@@ -184,10 +188,10 @@ fn private_bus_needs_privilege() {
     for (unprivileged, as_user) in [(true, false), (false, true)] {
         (bench.core.unprivileged, bench.core.as_user) = (unprivileged, as_user);
         for address in [0xe000_ed00, 0xe000_1004] {
-            assert_eq!(read(&mut bench.core, address, 4, 0), Err(Fault::DataBus(address)));
+            assert_eq!(read_register(&mut bench.core, address, 4, 0), Err(Fault::DataBus(address)));
         }
         // Tasks without privilege print by the ITM's stimulus ports.
-        assert_eq!(read(&mut bench.core, 0xe000_0000, 4, 0), Ok(1));
+        assert_eq!(read_register(&mut bench.core, 0xe000_0000, 4, 0), Ok(1));
     }
 }
 
@@ -195,8 +199,8 @@ fn private_bus_needs_privilege() {
 fn addresses_without_a_register_give_an_error() {
     let mut bench = Bench::m3();
     for address in [0xe000_3000, 0xe000_f000, 0xe004_3000, 0xe00f_e000] {
-        assert_eq!(read(&mut bench.core, address, 4, 0), Err(Fault::DataBus(address)));
-        assert_eq!(write(&mut bench.core, address, 4, 0, 0), Err(Fault::DataBus(address)));
+        assert_eq!(read_register(&mut bench.core, address, 4, 0), Err(Fault::DataBus(address)));
+        assert_eq!(write_register(&mut bench.core, address, 4, 0, 0), Err(Fault::DataBus(address)));
     }
 }
 
@@ -204,20 +208,20 @@ fn addresses_without_a_register_give_an_error() {
 fn trace_registers_store_what_firmware_writes() {
     let mut bench = Bench::m4();
     for address in [0xe000_0e00, 0xe000_0e80, 0xe000_0fb0, 0xe004_0004, 0xe004_00f0, 0xe004_0304, 0xe000_2000] {
-        assert_eq!(write(&mut bench.core, address, 4, 1, 0), Ok(Effect::None), "{address:#x}");
+        assert_eq!(write_register(&mut bench.core, address, 4, 1, 0), Ok(Effect::None), "{address:#x}");
     }
 }
 
 #[test]
 fn demcr_enables_trace_and_monitor() {
     let mut bench = Bench::m3();
-    bench.write(0xe000_edfc, 0x0101_0000);
-    assert_eq!(bench.read(0xe000_edfc), 0x0101_0000);
+    bench.write_register(0xe000_edfc, 0x0101_0000);
+    assert_eq!(bench.read_register(0xe000_edfc), 0x0101_0000);
     bench.core.nvic.set_priority(12, 0x40);
-    bench.write(0xe000_edfc, 0x0103_0000);
-    assert_eq!(bench.read(0xe000_edfc), 0x0103_0000);
+    bench.write_register(0xe000_edfc, 0x0103_0000);
+    assert_eq!(bench.read_register(0xe000_edfc), 0x0103_0000);
     assert_eq!(bench.settle(), ExceptionOutcome::Entered(12));
-    assert_eq!(bench.read(0xe000_edfc), 0x0101_0000);
+    assert_eq!(bench.read_register(0xe000_edfc), 0x0101_0000);
 }
 
 #[test]
@@ -225,26 +229,26 @@ fn cycle_counter_counts_only_if_enabled() {
     // TRCENA, CYCCNTENA: counts.
     for (trcena, enable, counts) in [(true, true, true), (false, true, false), (true, false, false)] {
         let mut core = Core::new(Features::CORTEX_M4F);
-        write(&mut core, 0xe000_edfc, 4, u32::from(trcena) << 24, 1000).expect("DEMCR");
-        write(&mut core, 0xe000_1000, 4, u32::from(enable), 1000).expect("CTRL");
-        write(&mut core, 0xe000_1004, 4, 0, 2000).expect("CYCCNT");
+        write_register(&mut core, 0xe000_edfc, 4, u32::from(trcena) << 24, 1000).expect("DEMCR");
+        write_register(&mut core, 0xe000_1000, 4, u32::from(enable), 1000).expect("CTRL");
+        write_register(&mut core, 0xe000_1004, 4, 0, 2000).expect("CYCCNT");
         let expected = if counts { 345 } else { 0 };
-        assert_eq!(read(&mut core, 0xe000_1004, 4, 2345), Ok(expected), "{trcena} {enable}");
+        assert_eq!(read_register(&mut core, 0xe000_1004, 4, 2345), Ok(expected), "{trcena} {enable}");
     }
 }
 
 #[test]
 fn cycle_counter_stops_goes_on_and_wraps() {
     let mut core = Core::new(Features::CORTEX_M4F);
-    let cyccnt = |core: &mut Core, now| read(core, 0xe000_1004, 4, now).expect("CYCCNT");
-    write(&mut core, 0xe000_edfc, 4, 1 << 24, 0).expect("DEMCR");
-    write(&mut core, 0xe000_1000, 4, 1, 100).expect("CTRL");
+    let cyccnt = |core: &mut Core, now| read_register(core, 0xe000_1004, 4, now).expect("CYCCNT");
+    write_register(&mut core, 0xe000_edfc, 4, 1 << 24, 0).expect("DEMCR");
+    write_register(&mut core, 0xe000_1000, 4, 1, 100).expect("CTRL");
     assert_eq!(cyccnt(&mut core, 150), 50);
-    write(&mut core, 0xe000_1000, 4, 0, 200).expect("CTRL");
+    write_register(&mut core, 0xe000_1000, 4, 0, 200).expect("CTRL");
     assert_eq!(cyccnt(&mut core, 900), 100);
-    write(&mut core, 0xe000_1000, 4, 1, 1000).expect("CTRL");
+    write_register(&mut core, 0xe000_1000, 4, 1, 1000).expect("CTRL");
     assert_eq!(cyccnt(&mut core, 1001), 101);
-    write(&mut core, 0xe000_1004, 4, u32::MAX, 2000).expect("CYCCNT");
+    write_register(&mut core, 0xe000_1004, 4, u32::MAX, 2000).expect("CYCCNT");
     assert_eq!(cyccnt(&mut core, 2003), 2);
 }
 
@@ -254,7 +258,7 @@ fn cycle_counter_sleeps_with_the_core_unless_the_part_says_otherwise() {
         let features = Features { counts_in_sleep: goes_on, ..Features::CORTEX_M4F };
         let mut counter = dwt::Dwt::new(&features);
         counter.set_trace(true, counter.clock(0, 0));
-        counter.write(0, 1, counter.clock(0, 0));
+        counter.write_register(0, 1, counter.clock(0, 0));
         assert_eq!(counter.cycles(counter.clock(100, 30)), expected);
     }
 }
@@ -262,29 +266,29 @@ fn cycle_counter_sleeps_with_the_core_unless_the_part_says_otherwise() {
 #[test]
 fn m7_locks_its_counter() {
     let mut core = Core::new(Features::CORTEX_M7);
-    write(&mut core, 0xe000_edfc, 4, 1 << 24, 0).expect("DEMCR");
-    write(&mut core, 0xe000_1000, 4, 1, 0).expect("CTRL");
-    assert_eq!(read(&mut core, 0xe000_1004, 4, 50), Ok(0), "locked");
-    write(&mut core, 0xe000_1fb0, 4, 0xc5ac_ce55, 60).expect("LAR");
-    assert_eq!(read(&mut core, 0xe000_1fb4, 4, 60), Ok(1));
-    write(&mut core, 0xe000_1000, 4, 1, 60).expect("CTRL");
-    assert_eq!(read(&mut core, 0xe000_1004, 4, 100), Ok(40));
-    write(&mut core, 0xe000_1fb0, 4, 0, 60).expect("LAR");
-    write(&mut core, 0xe000_1004, 4, 0, 100).expect("CYCCNT");
-    assert_eq!(read(&mut core, 0xe000_1004, 4, 100), Ok(40), "locked again");
+    write_register(&mut core, 0xe000_edfc, 4, 1 << 24, 0).expect("DEMCR");
+    write_register(&mut core, 0xe000_1000, 4, 1, 0).expect("CTRL");
+    assert_eq!(read_register(&mut core, 0xe000_1004, 4, 50), Ok(0), "locked");
+    write_register(&mut core, 0xe000_1fb0, 4, 0xc5ac_ce55, 60).expect("LAR");
+    assert_eq!(read_register(&mut core, 0xe000_1fb4, 4, 60), Ok(1));
+    write_register(&mut core, 0xe000_1000, 4, 1, 60).expect("CTRL");
+    assert_eq!(read_register(&mut core, 0xe000_1004, 4, 100), Ok(40));
+    write_register(&mut core, 0xe000_1fb0, 4, 0, 60).expect("LAR");
+    write_register(&mut core, 0xe000_1004, 4, 0, 100).expect("CYCCNT");
+    assert_eq!(read_register(&mut core, 0xe000_1004, 4, 100), Ok(40), "locked again");
 }
 
 #[test]
 fn systick_pends_its_exception_and_calls_for_attention() {
     let mut bench = Bench::m3();
     bench.core.limit = u64::MAX;
-    bench.write(0xe000_e014, 99);
-    bench.write(0xe000_e018, 0);
-    bench.write(0xe000_e010, 7);
+    bench.write_register(0xe000_e014, 99);
+    bench.write_register(0xe000_e018, 0);
+    bench.write_register(0xe000_e010, 7);
     assert_eq!(bench.core.limit, 0, "the machine must learn of the new event");
-    assert_eq!(bench.core.systick.due(), bench.core.t + 100);
+    assert_eq!(bench.core.systick.next_wrap_cycle(), bench.core.t + 100);
     let t = bench.core.t;
-    assert_eq!(read(&mut bench.core, 0xe000_e018, 4, t + 99), Ok(1));
+    assert_eq!(read_register(&mut bench.core, 0xe000_e018, 4, t + 99), Ok(1));
     super::advance_systick(&mut bench.core, t + 100);
     assert_eq!(bench.settle(), ExceptionOutcome::Entered(SYSTICK));
 }
@@ -292,9 +296,9 @@ fn systick_pends_its_exception_and_calls_for_attention() {
 #[test]
 fn cache_identification_and_maintenance() {
     let mut bench = Bench::m7();
-    assert_eq!(bench.read(0xe000_ed80), 0xf00f_e019);
-    bench.write(0xe000_ed84, 1);
-    assert_eq!(bench.read(0xe000_ed80), 0xf01f_e009);
+    assert_eq!(bench.read_register(0xe000_ed80), 0xf00f_e019);
+    bench.write_register(0xe000_ed84, 1);
+    assert_eq!(bench.read_register(0xe000_ed80), 0xf01f_e009);
     let line = Line { way: 3, set: 127 };
     let table = [
         (0xf50, 0, Operation::InvalidateInstructions),
@@ -309,13 +313,13 @@ fn cache_identification_and_maintenance() {
         (0xf78, 0, Operation::InvalidatePredictions),
     ];
     for (offset, value, operation) in table {
-        let effect = write(&mut bench.core, 0xe000_e000 + offset, 4, value, 0);
+        let effect = write_register(&mut bench.core, 0xe000_e000 + offset, 4, value, 0);
         assert_eq!(effect, Ok(Effect::Cache(operation)), "{offset:#x}");
     }
-    assert_eq!(write(&mut bench.core, 0xe000_ed14, 4, 3 << 16, 0), Ok(Effect::CacheControl));
-    assert_eq!(bench.read(0xe000_ed14), 0x7_0200);
+    assert_eq!(write_register(&mut bench.core, 0xe000_ed14, 4, 3 << 16, 0), Ok(Effect::CacheControl));
+    assert_eq!(bench.read_register(0xe000_ed14), 0x7_0200);
     let mut bench = Bench::m4();
-    assert_eq!(write(&mut bench.core, 0xe000_ef50, 4, 0, 0), Ok(Effect::None), "no caches");
+    assert_eq!(write_register(&mut bench.core, 0xe000_ef50, 4, 0, 0), Ok(Effect::None), "no caches");
 }
 
 #[test]
@@ -323,7 +327,7 @@ fn tcm_registers_contain_the_sizes() {
     for (itcm, dtcm, expected) in [(16, 128, (0x29, 0x41)), (64, 128, (0x39, 0x41)), (0, 0, (0, 0))] {
         let features = Features { itcm_kilobytes: itcm, dtcm_kilobytes: dtcm, ..Features::CORTEX_M7 };
         let mut core = Core::new(features);
-        let sizes = (read(&mut core, 0xe000_ef90, 4, 0), read(&mut core, 0xe000_ef94, 4, 0));
+        let sizes = (read_register(&mut core, 0xe000_ef90, 4, 0), read_register(&mut core, 0xe000_ef94, 4, 0));
         assert_eq!(sizes, (Ok(expected.0), Ok(expected.1)));
     }
 }

@@ -91,10 +91,10 @@ pub(super) fn has_operand_cycles(op: Op) -> bool {
 pub(super) fn may_contain<B: QuickBus>(core: &Core, bus: &mut B, op: Op) -> bool {
     let within = |target: u32| target & 1 != 0 && target.wrapping_sub(core.region.base) < core.region.bytes;
     // Only where it is a core register: of floating point it is a number of S or D.
-    let base = || core.reg(op.rn);
+    let base = || core.core_register(op.rn);
     let words = 4 * u32::from(op.shift);
     match op.code {
-        Code::Bx | Code::Blx => within(core.reg(op.rm)),
+        Code::Bx | Code::Blx => within(core.core_register(op.rm)),
         Code::Mrs => true,
         // What waits to be taken might be let in. CONTROL changes more than a register.
         Code::Msr => op.imm != sysm::CONTROL && core.nvic.candidate().is_none(),

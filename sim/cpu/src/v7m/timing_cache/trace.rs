@@ -358,7 +358,7 @@ pub(super) unsafe fn execute_block<P: CacheableTiming, B: QuickBus>(
     while core.it != 0 {
         let (ip, it) = (core.ip, core.it);
         // SAFETY: as above.
-        let packed = unsafe { PackedOp::read(ip) };
+        let packed = unsafe { PackedOp::read_op(ip) };
         if packed.code() <= code::It {
             return Block { log: pipe.log, end: Some(EndReason::Barred) };
         }

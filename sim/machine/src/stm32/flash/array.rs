@@ -16,7 +16,7 @@ impl Array {
     /// Begins a read in cycle `from` or as soon as the array is free. Returns the first cycle in which its content can
     /// be used.
     #[inline(always)]
-    pub fn read(&mut self, from: u64) -> u64 {
+    pub fn begin_read(&mut self, from: u64) -> u64 {
         self.free = self.free.max(from) + 1 + self.wait_states;
         self.free
     }

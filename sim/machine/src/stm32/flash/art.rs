@@ -104,12 +104,12 @@ impl<const SHIFT: u32> Art<SHIFT> {
     }
 
     /// Returns whether fetches from the flash may have to wait.
-    pub fn waits(&self) -> bool {
+    pub fn may_wait(&self) -> bool {
         self.array.wait_states + self.control.miss_cycles != 0
     }
 
     /// Restores the state in a snapshot. The version numbers of the caches' content go on.
-    pub fn restore(&mut self, saved: &Self) {
+    pub fn restore_state(&mut self, saved: &Self) {
         let (instructions, data) = (self.instructions.version(), self.data.version());
         self.clone_from(saved);
         self.instructions.follow(instructions);
@@ -135,7 +135,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
     /// Makes another line the current one: from the read-ahead buffer, the cache or the array.
     #[inline(never)]
     fn enter(&mut self, line: u32, at: u64) {
-        if !self.waits() {
+        if !self.may_wait() {
             (self.line, self.there) = (line, at + 2);
             return;
         }
@@ -150,8 +150,11 @@ impl<const SHIFT: u32> Art<SHIFT> {
         } else if still_left {
             self.there = at + 2;
         } else {
-            self.there =
-                if line == self.next { self.next_there } else { self.array.read(at + 1) + self.control.miss_cycles };
+            self.there = if line == self.next {
+                self.next_there
+            } else {
+                self.array.begin_read(at + 1) + self.control.miss_cycles
+            };
             let filled = cached && self.there > at + 2;
             if cached {
                 self.recorder.note_lookup(line, if filled { Lookup::Filled } else { Lookup::Absent });
@@ -165,7 +168,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
         let ahead = line.wrapping_add(1);
         if self.control.prefetch && ahead != self.next && ahead != self.left && !(cached && self.finds(ahead)) {
             self.next = ahead;
-            self.next_there = self.array.read(at + 1);
+            self.next_there = self.array.begin_read(at + 1);
         }
     }
 
@@ -188,7 +191,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
 
     /// Reads data in cycle `at`. Returns the wait states.
     #[inline(always)]
-    pub fn read(&mut self, address: u32, at: u64) -> u64 {
+    pub fn data_read_waits(&mut self, address: u32, at: u64) -> u64 {
         let line = self.number(address);
         if self.control.data_cache && self.data.hit(line) || self.array.wait_states == 0 {
             return 0;
@@ -196,7 +199,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
         if line == self.data_line {
             return self.data_there.saturating_sub(at + 2);
         }
-        self.data_there = self.array.read(at + 1);
+        self.data_there = self.array.begin_read(at + 1);
         self.data_line = line;
         if self.control.data_cache {
             self.data.fill(line);

@@ -51,12 +51,12 @@ impl FlashAxi {
 
     /// Reads up to 32 bytes of a line in cycle `at`, at this offset from the start of the flash. Returns the extra core
     /// cycles until the first word is there.
-    pub fn read(&mut self, offset: u32, at: u64) -> u64 {
+    pub fn data_read_waits(&mut self, offset: u32, at: u64) -> u64 {
         let line = offset / F7_LINE_BYTES;
         let bank = &mut self.banks[(offset >> self.bank_shift & 1) as usize];
         let from = (at + 1).div_ceil(self.ratio);
         if bank.line != line {
-            bank.there = bank.array.read(from);
+            bank.there = bank.array.begin_read(from);
             bank.line = line;
         }
         bank.there.max(from + 1) * self.ratio + self.extra - (at + 2)
@@ -77,9 +77,9 @@ mod tests {
     fn f7_keeps_its_last_line() {
         let mut flash = FlashAxi::f7(&defaults());
         flash.set_acr(7);
-        assert_eq!(flash.read(0, 100), 7 + 4);
-        assert_eq!(flash.read(28, 120), 4);
-        assert_eq!(flash.read(32, 140), 7 + 4);
+        assert_eq!(flash.data_read_waits(0, 100), 7 + 4);
+        assert_eq!(flash.data_read_waits(28, 120), 4);
+        assert_eq!(flash.data_read_waits(32, 140), 7 + 4);
     }
 
     #[test]
@@ -87,8 +87,8 @@ mod tests {
         let mut flash = FlashAxi::h7(&defaults());
         flash.set_acr(4);
         // Asked in cycle 99: flash clock 50, there in 55 = core cycle 110, and 8 on the way.
-        assert_eq!(flash.read(0, 99), 110 + 8 - 101);
-        assert_eq!(flash.read(1 << 20, 99), 110 + 8 - 101, "the other bank is free");
-        assert_eq!(flash.read(64, 99), 120 + 8 - 101, "the same bank is not");
+        assert_eq!(flash.data_read_waits(0, 99), 110 + 8 - 101);
+        assert_eq!(flash.data_read_waits(1 << 20, 99), 110 + 8 - 101, "the other bank is free");
+        assert_eq!(flash.data_read_waits(64, 99), 120 + 8 - 101, "the same bank is not");
     }
 }

@@ -53,12 +53,12 @@ impl FlashF1 {
     }
 
     /// Restores the state in a snapshot.
-    pub fn restore(&mut self, saved: &Self) {
+    pub fn restore_state(&mut self, saved: &Self) {
         self.clone_from(saved);
     }
 
     /// Returns whether fetches from the flash may have to wait.
-    pub fn waits(&self) -> bool {
+    pub fn may_wait(&self) -> bool {
         self.array.wait_states != 0
     }
 
@@ -75,7 +75,7 @@ impl FlashF1 {
         if self.prefetch && self.next != line + 1 {
             let pause = if at >= self.last_there { 1 + self.array.wait_states } else { 0 };
             self.next = line + 1;
-            self.next_there = self.array.read(at + 1 + pause);
+            self.next_there = self.array.begin_read(at + 1 + pause);
         }
         self.last_there = self.there.max(at + 2);
         self.last_there
@@ -89,13 +89,13 @@ impl FlashF1 {
             if self.next != EMPTY && self.next_there > at + 1 {
                 self.array.abandon(at + 1);
             }
-            (self.line, self.there) = (line, self.array.read(at + 1));
+            (self.line, self.there) = (line, self.array.begin_read(at + 1));
         }
         self.next = EMPTY;
     }
 
     /// Reads data in cycle `at`. Returns the wait states.
-    pub fn read(&mut self, _: u32, at: u64) -> u64 {
-        if self.array.wait_states == 0 { 0 } else { self.array.read(at + 1) - (at + 2) }
+    pub fn data_read_waits(&mut self, _: u32, at: u64) -> u64 {
+        if self.array.wait_states == 0 { 0 } else { self.array.begin_read(at + 1) - (at + 2) }
     }
 }

@@ -131,7 +131,7 @@ impl FlashL0 {
     }
 
     /// Returns whether fetches from the flash may have to wait.
-    pub fn waits(&self) -> bool {
+    pub fn may_wait(&self) -> bool {
         self.array.wait_states != 0
     }
 
@@ -208,7 +208,7 @@ impl FlashL0 {
     }
 
     /// Reads data in cycle `at`. Returns the wait states.
-    pub fn read(&mut self, address: u32, at: u64) -> u64 {
+    pub fn data_read_waits(&mut self, address: u32, at: u64) -> u64 {
         if self.array.wait_states == 0 {
             return 0;
         }
@@ -225,7 +225,7 @@ impl FlashL0 {
     fn arrival_of(&mut self, word: u32, at: u64) -> u64 {
         // Beyond the flash is the boot memory, which the buffers do not serve.
         if self.acr & acr::DISAB_BUF != 0 || word >= WORDS {
-            return self.array.read(at + 1);
+            return self.array.begin_read(at + 1);
         }
         self.buffered_arrival(word, at)
     }
@@ -265,7 +265,7 @@ impl FlashL0 {
     /// Reads a word from the array into the least recently used buffer. Returns the cycle in which it is there.
     #[inline(always)]
     fn load(&mut self, word: u32, from: u64) -> u64 {
-        let end = self.array.read(from);
+        let end = self.array.begin_read(from);
         let buffer = self.order.recycle() % PLACES;
         self.buffer_of[usize::from(self.words[buffer] as u16)] = ABSENT;
         self.buffer_of[usize::from(word as u16)] = buffer as u8 + 1;
@@ -315,7 +315,7 @@ mod tests {
                 let address = 0x0800_0000 + 4 * if number >> 30 == 0 { number >> 20 & 63 } else { step % 7 };
                 let read = number >> 16 & 7 == 0;
                 let access = |flash: &mut FlashL0, at: u64| {
-                    if read { at + 2 + flash.read(address, at) } else { flash.fetch_code(address, at) }
+                    if read { at + 2 + flash.data_read_waits(address, at) } else { flash.fetch_code(address, at) }
                 };
                 let end = access(&mut flash, t);
                 assert_eq!(access(&mut resumed, t), end, "register {register:#x}, step {step}");

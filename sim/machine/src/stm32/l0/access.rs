@@ -43,7 +43,7 @@ impl System {
         let wait = self.devices.bus_wait(bus, false, at);
         core.flash_wait += wait;
         let now = at + u64::from(!io_port) + wait;
-        let value = self.devices.periph.read(address, bytes, now, &mut self.devices.effects);
+        let value = self.devices.periph.read_register(address, bytes, now, &mut self.devices.effects);
         *t = if io_port { *t + IO_PORT_CYCLES } else { self.ends(core, at, wait) };
         self.apply_effects(core, now);
         if self.polling.note(core.pc(), value, || self.devices.periph.is_steady(address)) {
@@ -68,7 +68,7 @@ impl System {
         let wait = self.devices.bus_wait(bus, true, at);
         core.flash_wait += wait;
         let now = at + u64::from(!io_port) + wait;
-        self.devices.periph.write(address, bytes, value, now, &mut self.devices.effects);
+        self.devices.periph.write_register(address, bytes, value, now, &mut self.devices.effects);
         *t = if io_port { *t + IO_PORT_CYCLES } else { self.ends(core, at, wait) };
         self.apply_effects(core, now);
         self.note_register(core, address, Some(value), now);

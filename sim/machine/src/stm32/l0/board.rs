@@ -15,24 +15,24 @@ impl Board for Machine {
     crate::board::as_the_machine!();
 
     /// Returns 1, the number of cores.
-    fn cores(&self) -> usize {
+    fn core_count(&self) -> usize {
         1
     }
 
     /// Returns 1: the board has one console.
-    fn ports(&self) -> usize {
+    fn console_count(&self) -> usize {
         1
     }
 
     /// Returns the probes (watched addresses) on code and memory. A new one on code takes effect with
-    /// [`Board::refresh`], one on a word with [`Board::mark_watch`].
+    /// [`Board::decode_again`], one on a word with [`Board::mark_watch`].
     fn probes(&mut self) -> &mut Probes {
         &mut self.system.devices.probes
     }
 
     /// Decodes the instruction at an address again, after probes on it changed.
-    fn refresh(&mut self, address: u32) {
-        self.system.memories.refresh(address);
+    fn decode_again(&mut self, address: u32) {
+        self.system.memories.decode_again(address);
     }
 
     /// Makes the board report writes to a word or register from now on. Returns false if it cannot be watched.
@@ -44,7 +44,7 @@ impl Board for Machine {
     }
 
     /// Returns the board's console. All serial ports print to it, in the order of time.
-    fn console(&mut self, _: usize) -> &mut Console {
+    fn port_console(&mut self, _: usize) -> &mut Console {
         &mut self.system.devices.console
     }
 
@@ -76,7 +76,7 @@ impl Board for Machine {
     }
 
     /// Returns the statistics of a core since the start or the last [`Board::reset_stats`].
-    fn stats(&self, _: usize) -> Stats {
+    fn core_stats(&self, _: usize) -> Stats {
         self.core_stats()
     }
 
@@ -87,7 +87,7 @@ impl Board for Machine {
 
     /// Reads the board's memory without side effects. `None` outside of memory.
     fn read_memory(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>> {
-        self.system.memories.read(address, bytes)
+        self.system.memories.read_bytes(address, bytes)
     }
 
     /// Reads a word of memory or a register as privileged software of a core does, with all side effects: use a board
@@ -104,22 +104,22 @@ impl Board for Machine {
     }
 
     /// Writes to the flash as a debugger does that erases and programs it. Returns false outside of flash.
-    fn program(&mut self, address: u32, data: &[u8]) -> bool {
-        self.system.memories.program(address, data)
+    fn program_flash(&mut self, address: u32, data: &[u8]) -> bool {
+        self.system.memories.program_flash(address, data)
     }
 
     /// Resets the board as a debugger does, by SYSRESETREQ. Memories keep their content.
-    fn reset(&mut self) {
+    fn reset_board(&mut self) {
         self.restart();
     }
 
     /// Returns whether code can execute at this address.
-    fn executable(&mut self, address: u32) -> bool {
-        self.system.memories.executable(address)
+    fn is_executable(&mut self, address: u32) -> bool {
+        self.system.memories.is_executable(address)
     }
 
     /// Attaches a device to a bus, a serial port or the pins. The error is one sentence.
-    fn attach(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
+    fn attach_device(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
         self.system.devices.periph.attach(connection, device)
     }
 
@@ -134,13 +134,13 @@ impl Board for Machine {
     }
 
     /// Returns the position of a core.
-    fn position(&self, _: usize) -> Position {
-        face::position(&self.cores[0])
+    fn core_position(&self, _: usize) -> Position {
+        face::core_position(&self.cores[0])
     }
 
     /// Returns the registers of a core, by name.
-    fn registers(&self, _: usize) -> Vec<(String, u32)> {
-        face::registers(&self.cores[0])
+    fn core_registers(&self, _: usize) -> Vec<(String, u32)> {
+        face::core_registers(&self.cores[0])
     }
 
     /// Sets a register of a core by name. Returns false if there is no such register, or if the value is impossible.

@@ -13,7 +13,7 @@ use crate::stop::StopReason;
 impl TargetMemory for Memories {
     /// Returns bytes of memory, without side effects. `None` where there is no memory.
     fn read_bytes(&self, address: u32, count: usize) -> Option<Vec<u8>> {
-        self.read(address, count)
+        self.read_bytes(address, count)
     }
 
     /// Writes bytes to RAM. Returns false outside of RAM.
@@ -25,7 +25,7 @@ impl TargetMemory for Memories {
 impl System {
     /// Returns the halfword at an address. `None` where there is no memory.
     pub(super) fn halfword(&self, address: u32) -> Option<u16> {
-        let bytes = self.memories.read(address, 2)?;
+        let bytes = self.memories.read_bytes(address, 2)?;
         Some(u16::from_le_bytes([bytes[0], bytes[1]]))
     }
 }

@@ -58,9 +58,9 @@ impl Machine {
 
     /// Overrides a timing rule, or a clock or flash setting, by name, before an image is loaded. Errors: unknown name,
     /// value out of range.
-    pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
+    pub fn set_timing_rule(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         let devices = &mut self.system.devices;
-        devices.settings.set(key, value)?;
+        devices.settings.set_timing_rule(key, value)?;
         devices.bus_rules = devices.settings.bus();
         devices.periph.state_clock(devices.settings.clock_hz(), self.now);
         self.system.reconfigure();
@@ -68,7 +68,7 @@ impl Machine {
     }
 
     /// Returns every timing rule with the value in force.
-    pub fn settings(&self) -> Vec<(String, rtoslab_timing::Setting, u64)> {
+    pub fn timing_rules(&self) -> Vec<(String, rtoslab_timing::Setting, u64)> {
         self.system.devices.settings.list()
     }
 
@@ -84,11 +84,11 @@ impl Machine {
     }
 
     /// Loads an ELF image and resets the board.
-    pub fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
+    pub fn load_image(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
         let image = Image::parse(data, name)?;
         image.require_core(CoreKind::M0Plus, name)?;
         for (address, bytes) in &image.segments {
-            if !self.system.memories.write(*address, bytes) {
+            if !self.system.memories.write_bytes(*address, bytes) {
                 return Err(ImageError(format!(
                     "{name} has {} bytes for 0x{address:08x}, which is not memory of this board; link it for this board",
                     bytes.len()
@@ -120,7 +120,7 @@ impl Machine {
         self.system.reconfigure();
         // The flash shows at 0, where the vector table is after reset.
         core.nvic.vtor = self.own_table.unwrap_or(0);
-        let words = self.system.memories.read(core.nvic.vtor, 8).unwrap_or(vec![0; 8]);
+        let words = self.system.memories.read_bytes(core.nvic.vtor, 8).unwrap_or(vec![0; 8]);
         let word = |at: usize| u32::from_le_bytes([words[at], words[at + 1], words[at + 2], words[at + 3]]);
         let (stack, target) = (word(0), word(4));
         core.r[13] = stack & !3;
@@ -136,7 +136,7 @@ impl Machine {
     }
 
     /// Runs for at most `cycles` more cycles.
-    pub fn run(&mut self, cycles: u64) -> Stop {
+    pub fn run_cycles(&mut self, cycles: u64) -> Stop {
         self.run_to(RunEnd { cycle: self.now.saturating_add(cycles), ns: None })
     }
 
@@ -160,7 +160,11 @@ impl Machine {
             }
             let horizon = self.core_cycle();
             let devices = &self.system.devices;
-            let due = self.cores[0].systick.due().min(devices.periph.due()).min(devices.injections.due());
+            let due = self.cores[0]
+                .systick
+                .next_wrap_cycle()
+                .min(devices.periph.due())
+                .min(devices.injections.next_stimulus_cycle());
             if horizon >= due.min(end) {
                 if due > end || due == NEVER {
                     return self.pass_to(end, horizon == NEVER && due == NEVER);
@@ -200,7 +204,7 @@ impl Machine {
     /// Processes all events that are due now: SysTick, peripherals and stimuli.
     fn events(&mut self) {
         let core = &mut self.cores[0];
-        if core.systick.due() <= self.now {
+        if core.systick.next_wrap_cycle() <= self.now {
             ppb::advance_systick(core, self.now);
         }
         if self.system.devices.periph.due() <= self.now {
@@ -317,7 +321,7 @@ impl Machine {
         let system = &mut *self.system;
         // SAFETY: both cores live in `self.cores`; the first one's `ip` was set by `jump` or the interpreter.
         unsafe {
-            match (system.flash.waits(), self.watch) {
+            match (system.flash.may_wait(), self.watch) {
                 (true, watch::NOTHING) => system.run_cached::<{ watch::NOTHING }>(cores),
                 (true, watch::PROFILE) => system.run_cached::<{ watch::PROFILE }>(cores),
                 (waits, watch) => turn::execute(cores, 0, system, waits, watch),
@@ -348,7 +352,7 @@ impl Machine {
     }
 
     /// Returns the current cycle.
-    pub fn cycle(&self) -> u64 {
+    pub fn current_cycle(&self) -> u64 {
         self.now
     }
 
@@ -358,7 +362,7 @@ impl Machine {
     }
 
     /// Schedules a stimulus for a cycle that has not passed. The error is one sentence.
-    pub fn inject(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String> {
+    pub fn schedule_stimulus(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String> {
         let devices = &mut self.system.devices;
         let has_pin = |pin: u16| devices.periph.gpio_port((pin / 16) as u8).is_some();
         injection::check(self.now, (cycle, stimulus), 1, u32::from(devices.periph.irq_lines()), has_pin)?;
@@ -372,7 +376,7 @@ impl Machine {
     }
 
     /// Returns the functions and objects of the image, by address.
-    pub fn symbols(&self) -> &[Symbol] {
+    pub fn image_symbols(&self) -> &[Symbol] {
         &self.symbols
     }
 
@@ -393,7 +397,7 @@ impl Machine {
     /// Returns the statistics of the core since power-on.
     fn totals(&self) -> Stats {
         let core = &self.cores[0];
-        let (bus_wait_cycles, flash_wait_cycles) = waits(core);
+        let (bus_wait_cycles, flash_wait_cycles) = wait_cycles(core);
         Stats { bus_wait_cycles, flash_wait_cycles, ..face::totals(core, self.now) }
     }
 
@@ -403,7 +407,7 @@ impl Machine {
     }
 
     /// Switches the per-instruction profile on (from zero) or off. It is empty while an observer is active.
-    pub fn profile(&mut self, on: bool) {
+    pub fn set_profiling(&mut self, on: bool) {
         self.watch = if on { watch::PROFILE } else { watch::NOTHING };
         self.continue_observing();
         self.system.memories.set_profile(on);
@@ -415,6 +419,6 @@ impl Machine {
 /// Returns the cycles that the core waited for bridges and EEPROM, and for flash. The interpreter counts every wait as
 /// one for the bus, because the flash makes it wait in this way. The system counts the waits for bridges and EEPROM in
 /// the other sum.
-pub(super) fn waits(core: &Core) -> (u64, u64) {
+pub(super) fn wait_cycles(core: &Core) -> (u64, u64) {
     (core.flash_wait, core.bus_wait.saturating_sub(core.flash_wait))
 }

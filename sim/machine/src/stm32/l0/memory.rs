@@ -194,14 +194,14 @@ impl Memories {
     }
 
     /// Returns bytes of memory, without side effects. `None` if they are not in one memory.
-    pub fn read(&self, address: u32, bytes: usize) -> Option<Vec<u8>> {
+    pub fn read_bytes(&self, address: u32, bytes: usize) -> Option<Vec<u8>> {
         let (window, offset) = self.find(address, u32::try_from(bytes).ok()?)?;
         let (memory, offset) = self.place(window, offset);
         self.all[memory].bytes.get(offset as usize..offset as usize + bytes).map(<[u8]>::to_vec)
     }
 
     /// Copies bytes into a memory. Returns false if they do not fit into one memory.
-    pub fn write(&mut self, address: u32, data: &[u8]) -> bool {
+    pub fn write_bytes(&mut self, address: u32, data: &[u8]) -> bool {
         let Some((window, offset)) = u32::try_from(data.len()).ok().and_then(|bytes| self.find(address, bytes)) else {
             return false;
         };
@@ -269,7 +269,7 @@ impl Memories {
     /// Writes RAM. Returns false outside of RAM.
     pub fn write_ram(&mut self, address: u32, data: &[u8]) -> bool {
         let in_ram = |&(window, _): &(usize, u32)| self.all[self.windows[window].spec.memory].kind == Kind::Ram;
-        self.find(address, 1).filter(in_ram).is_some() && self.write(address, data)
+        self.find(address, 1).filter(in_ram).is_some() && self.write_bytes(address, data)
     }
 
     /// Returns the kind of the memory at an address, and the offset in it.
@@ -279,18 +279,18 @@ impl Memories {
     }
 
     /// Writes the flash as a debugger does. Returns false outside of flash.
-    pub fn program(&mut self, address: u32, data: &[u8]) -> bool {
+    pub fn program_flash(&mut self, address: u32, data: &[u8]) -> bool {
         let in_flash = |&(window, _): &(usize, u32)| self.all[self.windows[window].spec.memory].kind == Kind::Flash;
-        self.find(address, 1).filter(in_flash).is_some() && self.write(address, data)
+        self.find(address, 1).filter(in_flash).is_some() && self.write_bytes(address, data)
     }
 
     /// Returns whether code can execute at the address.
-    pub fn executable(&self, address: u32) -> bool {
+    pub fn is_executable(&self, address: u32) -> bool {
         self.find(address & !1, 2).is_some_and(|(window, _)| self.windows[window].spec.code)
     }
 
     /// Updates the op of an address, after probes on its instruction changed.
-    pub fn refresh(&mut self, address: u32) {
+    pub fn decode_again(&mut self, address: u32) {
         self.refreshed = true;
         for window in &mut self.windows {
             if let Some(op) = window.offset(address).and_then(|offset| window.op(offset)) {

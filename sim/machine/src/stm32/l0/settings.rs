@@ -58,7 +58,7 @@ impl Settings {
     }
 
     /// Overrides the value of one setting. Errors: unknown name, value out of range.
-    pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
+    pub fn set_timing_rule(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         let list = self.list();
         let Some(index) = list.iter().position(|(name, _, _)| name == key) else {
             let known: Vec<String> = list.into_iter().map(|(name, _, _)| name).collect();
@@ -110,19 +110,19 @@ mod tests {
         let mut settings = Settings::new();
         assert_eq!(settings.acr(0x40), 0x40);
         for (key, value) in [("flash.wait_states", 1), ("flash.pre_read", 0), ("clock_hz", 8_000_000)] {
-            settings.set(key, value).unwrap();
+            settings.set_timing_rule(key, value).unwrap();
         }
         assert_eq!((settings.acr(0x42), settings.clock_hz()), (3, Some(8_000_000)));
-        settings.set("timing.apb_bridge_extra_cycles", 5).unwrap();
+        settings.set_timing_rule("timing.apb_bridge_extra_cycles", 5).unwrap();
         assert_eq!(settings.bus()[stm32_bus::key::APB_BRIDGE], 5);
-        settings.set("timing.exception_entry_cycles", 16).unwrap();
+        settings.set_timing_rule("timing.exception_entry_cycles", 16).unwrap();
         assert_eq!(settings.core(cortex_m0plus::key::EXCEPTION_ENTRY), 16);
     }
 
     #[test]
     fn refusals_name_valid_values() {
         let mut settings = Settings::new();
-        assert!(settings.set("flash.wait_states", 2).unwrap_err().0.contains("0 to 1"));
-        assert!(settings.set("flash.icache", 1).unwrap_err().0.contains("flash.pre_read"));
+        assert!(settings.set_timing_rule("flash.wait_states", 2).unwrap_err().0.contains("0 to 1"));
+        assert!(settings.set_timing_rule("flash.icache", 1).unwrap_err().0.contains("flash.pre_read"));
     }
 }

@@ -31,7 +31,7 @@ struct SavedBoard {
 
 impl Machine {
     /// Returns the board's present state.
-    pub fn snapshot(&self) -> Snapshot {
+    pub fn take_snapshot(&self) -> Snapshot {
         // Every field by name, so that a new one is not forgotten.
         let Machine { cores, system, own_table, now, symbols, watch: _, observer: _, stats_base } = self;
         let System {
@@ -62,7 +62,7 @@ impl Machine {
     }
 
     /// Restores the board's state in a snapshot. Returns false if the snapshot is of another chip.
-    pub fn restore(&mut self, snapshot: &Snapshot) -> bool {
+    pub fn restore_snapshot(&mut self, snapshot: &Snapshot) -> bool {
         let Some(saved) = self.saved_in(snapshot) else { return false };
         let system = &mut *self.system;
         system.memories.restore(&saved.memories);
@@ -98,7 +98,7 @@ impl Machine {
             system.memories.mark_watch(address);
         }
         for address in system.devices.probes.probe_sites() {
-            system.memories.refresh(address);
+            system.memories.decode_again(address);
         }
     }
 }

@@ -129,7 +129,7 @@ impl System {
             self.end_core_turn(core);
         }
         for erase in changes.erase {
-            self.memories.write(erase.address, &vec![erase.value; erase.bytes as usize]);
+            self.memories.write_bytes(erase.address, &vec![erase.value; erase.bytes as usize]);
         }
     }
 
@@ -252,7 +252,7 @@ unsafe impl Bus for System {
             let flash = self.memories.windows[window].spec.flash;
             let (memory, offset) = self.memories.place(window, offset);
             let at = self.port::<CONTEND>(core, *t);
-            let wait = if flash { self.flash.read(address, at) } else { 0 };
+            let wait = if flash { self.flash.data_read_waits(address, at) } else { 0 };
             *t = self.ends(core, at, wait);
             return Ok(self.memories.all[memory].get(offset, bytes));
         }

@@ -55,7 +55,7 @@ impl Waiting for Machine {
 
     /// Returns the halfword of code at an address. `None` if there is none, or if a probe is there.
     fn code_halfword(&self, address: u32) -> Option<u16> {
-        let bytes = self.system.memories.read(address, 2)?;
+        let bytes = self.system.memories.read_bytes(address, 2)?;
         (!self.system.devices.probes.watches_code(address)).then(|| u16::from_le_bytes([bytes[0], bytes[1]]))
     }
 

@@ -84,8 +84,8 @@ unsafe impl Bus for Memory {
     fn fetch_waits(&self) -> bool {
         match &self.interface {
             Interface::Direct => false,
-            Interface::F1(flash) => flash.waits(),
-            Interface::F4(flash) => flash.waits(),
+            Interface::F1(flash) => flash.may_wait(),
+            Interface::F4(flash) => flash.may_wait(),
         }
     }
 
@@ -96,8 +96,8 @@ unsafe impl Bus for Memory {
             return Ok(LoadResult { value: 0, wait: self.slow_wait });
         }
         let wait = match &mut self.interface {
-            Interface::F1(flash) if address < SRAM => flash.read(address, at),
-            Interface::F4(flash) if address < SRAM => flash.read(address, at),
+            Interface::F1(flash) if address < SRAM => flash.data_read_waits(address, at),
+            Interface::F4(flash) if address < SRAM => flash.data_read_waits(address, at),
             _ => 0,
         };
         let data = self.bytes(address).ok_or(Fault::DataBus(address))?;
@@ -198,7 +198,7 @@ impl Bench {
     }
 
     /// Writes bytes to memory.
-    pub fn write(&mut self, address: u32, data: &[u8]) {
+    pub fn write_bytes(&mut self, address: u32, data: &[u8]) {
         let at = self.memory.bytes(address).expect("memory");
         at[..data.len()].copy_from_slice(data);
     }
@@ -206,7 +206,7 @@ impl Bench {
     /// Writes halfwords of code.
     pub fn code(&mut self, address: u32, halfwords: &[u16]) {
         let bytes: Vec<u8> = halfwords.iter().flat_map(|half| half.to_le_bytes()).collect();
-        self.write(address, &bytes);
+        self.write_bytes(address, &bytes);
     }
 
     /// Executes from `from` to `to`, as after a branch, and returns the cycles from the first execute cycle of the one

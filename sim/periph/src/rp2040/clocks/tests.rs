@@ -31,7 +31,7 @@ impl Rig {
         derive_frequencies(&self.clocks, &self.pll_sys, &self.pll_usb, &self.xosc, &self.rosc, &self.watchdog)
     }
 
-    fn write(&mut self, offset: u32, value: u32) {
+    fn write_register(&mut self, offset: u32, value: u32) {
         self.clocks.write_register(offset, value, &mut self.bench.access());
     }
 
@@ -59,13 +59,13 @@ fn boots_on_the_ring_oscillator() {
 fn sdk_sequence_gives_125_48_and_12_mhz() {
     let mut rig = Rig::new();
     rig.start_oscillators();
-    rig.write(0x30, 2);
+    rig.write_register(0x30, 2);
     assert_eq!(rig.clocks.peek_register(0x38, &rig.bench.access()), 4);
-    rig.write(0x3c, 0);
-    rig.write(0x3c, 1);
+    rig.write_register(0x3c, 0);
+    rig.write_register(0x3c, 1);
     assert_eq!(rig.clocks.peek_register(0x44, &rig.bench.access()), 2);
     for (offset, value) in [(0x54, 0x800), (0x60, 0x800), (0x70, 0x40000), (0x6c, 0x800), (0x48, 0x800)] {
-        rig.write(offset, value);
+        rig.write_register(offset, value);
     }
     rig.watchdog.write_register(0x2c, 0x200 | 12, &mut rig.bench.access());
     let tree = rig.tree();
@@ -77,13 +77,13 @@ fn sdk_sequence_gives_125_48_and_12_mhz() {
 #[test]
 fn dividers_are_fixed_point_and_kill_beats_enable() {
     let mut rig = Rig::new();
-    rig.write(0x40, 0x280);
+    rig.write_register(0x40, 0x280);
     assert_eq!(rig.tree().sys_hz, 2_600_000);
-    rig.write(0x34, 0x200);
+    rig.write_register(0x34, 0x200);
     assert_eq!(rig.tree().ref_hz, 3_250_000);
-    rig.write(0x48, 0x800 | 3 << 5);
+    rig.write_register(0x48, 0x800 | 3 << 5);
     assert_eq!(rig.tree().peri_hz, 6_500_000);
-    rig.write(0x48, 0xc00 | 3 << 5);
+    rig.write_register(0x48, 0xc00 | 3 << 5);
     assert_eq!(rig.tree().peri_hz, 0);
     assert_eq!(rig.clocks.peek_register(0x50, &rig.bench.access()), 1);
     assert_eq!(rig.clocks.peek_register(0x4c, &rig.bench.access()), 0);
@@ -95,8 +95,8 @@ fn frequency_counter_measures_in_khz() {
     rig.start_oscillators();
     rig.tree();
     rig.bench.tree.sys_hz = 6_500_000;
-    rig.write(0x84, 124_000);
-    rig.write(0x94, 1);
+    rig.write_register(0x84, 124_000);
+    rig.write_register(0x94, 1);
     // 2^8 / 1.024 us = 250 us = 1625 cycles at 6.5 MHz.
     let start = rig.bench.now;
     assert_eq!(rig.clocks.peek_register(0x98, &rig.bench.at(start + 1624)), 1 << 8);
@@ -107,14 +107,14 @@ fn frequency_counter_measures_in_khz() {
 #[test]
 fn resus_falls_back_to_clk_ref_and_interrupts() {
     let mut rig = Rig::new();
-    rig.write(0xbc, 1);
-    rig.write(0x78, 0x1ff);
-    rig.write(0x3c, 1);
+    rig.write_register(0xbc, 1);
+    rig.write_register(0x78, 0x1ff);
+    rig.write_register(0x3c, 1);
     assert_eq!(rig.tree().sys_hz, 6_500_000);
     assert_eq!(rig.clocks.irq_levels(), 1 << 17);
     assert_eq!(rig.clocks.peek_register(0x44, &rig.bench.access()), 1);
-    rig.write(0x3c, 0);
-    rig.write(0x78, 0x1_00ff);
+    rig.write_register(0x3c, 0);
+    rig.write_register(0x78, 0x1_00ff);
     assert_eq!(rig.clocks.irq_levels(), 0);
     assert_eq!(rig.clocks.peek_register(0x7c, &rig.bench.access()), 0);
 }
@@ -122,7 +122,7 @@ fn resus_falls_back_to_clk_ref_and_interrupts() {
 #[test]
 fn without_resus_a_dead_source_stops_clk_sys() {
     let mut rig = Rig::new();
-    rig.write(0x3c, 1);
+    rig.write_register(0x3c, 1);
     assert_eq!(rig.tree().sys_hz, 0);
 }
 
@@ -131,9 +131,9 @@ fn frequency_counter_judges_against_both_limits() {
     let mut rig = Rig::new();
     rig.tree();
     let status = |rig: &mut Rig, min: u32, max: u32, source: u32| {
-        rig.write(0x84, min);
-        rig.write(0x88, max);
-        rig.write(0x94, source);
+        rig.write_register(0x84, min);
+        rig.write_register(0x88, max);
+        rig.write_register(0x94, source);
         rig.bench.now += 1_000_000;
         rig.clocks.peek_register(0x98, &rig.bench.access())
     };
@@ -154,22 +154,22 @@ fn every_auxiliary_source_of_every_slice() {
     rig.start_oscillators();
     let (pll_sys, pll_usb, rosc, xosc) = (125_000_000, 48_000_000, 6_500_000, 12_000_000);
     for (aux, hz) in [(0, pll_sys), (1, pll_usb), (2, rosc), (3, xosc), (4, 0)] {
-        rig.write(0x3c, aux << 5 | 1);
+        rig.write_register(0x3c, aux << 5 | 1);
         assert_eq!(rig.tree().sys_hz, hz, "sys {aux}");
     }
-    rig.write(0x3c, 0);
+    rig.write_register(0x3c, 0);
     for (ctrl, hz) in [(0, rosc), (1, pll_usb), (2, xosc), (1 | 1 << 5, 0), (3, 0)] {
-        rig.write(0x30, ctrl);
+        rig.write_register(0x30, ctrl);
         assert_eq!(rig.tree().ref_hz, hz, "ref {ctrl}");
     }
-    rig.write(0x30, 0);
+    rig.write_register(0x30, 0);
     for (aux, hz) in [(0, rosc), (1, pll_sys), (2, pll_usb), (3, rosc), (4, xosc), (5, 0)] {
-        rig.write(0x48, 0x800 | aux << 5);
+        rig.write_register(0x48, 0x800 | aux << 5);
         assert_eq!(rig.tree().peri_hz, hz, "peri {aux}");
     }
     for (aux, hz) in [(0, pll_usb), (1, pll_sys), (2, rosc), (3, xosc), (4, 0)] {
         for offset in [0x54, 0x60, 0x6c] {
-            rig.write(offset, 0x800 | aux << 5);
+            rig.write_register(offset, 0x800 | aux << 5);
         }
         let tree = rig.tree();
         assert_eq!((tree.usb_hz, tree.adc_hz, tree.rtc_hz), (hz, hz, hz), "fixed {aux}");
@@ -179,14 +179,14 @@ fn every_auxiliary_source_of_every_slice() {
 #[test]
 fn only_the_clear_bit_ends_a_resuscitation_and_force_starts_one() {
     let mut rig = Rig::new();
-    rig.write(0x78, 1 << 12);
+    rig.write_register(0x78, 1 << 12);
     rig.tree();
     assert_eq!(rig.clocks.peek_register(0x7c, &rig.bench.access()), 1);
-    rig.write(0x78, 0xff);
+    rig.write_register(0x78, 0xff);
     assert_eq!(rig.clocks.peek_register(0x7c, &rig.bench.access()), 1);
-    rig.write(0x78, 1 << 16);
+    rig.write_register(0x78, 1 << 16);
     assert_eq!(rig.clocks.peek_register(0x7c, &rig.bench.access()), 0);
-    rig.write(0xc0, 1);
+    rig.write_register(0xc0, 1);
     assert_eq!((rig.clocks.irq_levels(), rig.clocks.peek_register(0xb8, &rig.bench.access())), (1 << 17, 0));
 }
 
@@ -205,7 +205,7 @@ fn selected_follows_the_glitchless_field_only() {
     for (offset, ctrl, selected) in
         [(0x3c, 0xe0, 1), (0x3c, 0xe1, 2), (0x30, 0x60, 1), (0x30, 0x61, 2), (0x30, 0x62, 4)]
     {
-        rig.write(offset, ctrl);
+        rig.write_register(offset, ctrl);
         assert_eq!(rig.clocks.peek_register(offset + 8, &rig.bench.access()), selected, "{offset:#x} {ctrl:#x}");
     }
 }

@@ -190,7 +190,7 @@ impl Engine {
     fn store(&mut self, offset: u32, value: u32, now: u64) {
         let index = (offset / 4) as usize;
         match offset {
-            0x00 => self.control(value, now),
+            0x00 => self.write_control(value, now),
             0x08 => self.debug &= !value,
             0x10..=0x1c => {
                 let number = index - 4;
@@ -220,7 +220,7 @@ impl Engine {
     }
 
     /// Writes CTRL.
-    fn control(&mut self, value: u32, now: u64) {
+    fn write_control(&mut self, value: u32, now: u64) {
         for (number, machine) in self.machines.iter_mut().enumerate() {
             if value >> (8 + number) & 1 != 0 {
                 machine.change_divider(now, |divider| divider.restart(now));

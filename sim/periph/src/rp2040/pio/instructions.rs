@@ -356,7 +356,7 @@ impl StateMachine {
             }
             1 => self.x,
             2 => self.y,
-            5 => self.status(),
+            5 => self.fifo_level_mask(),
             6 => self.isr,
             7 => self.osr,
             _ => 0,
@@ -364,7 +364,7 @@ impl StateMachine {
     }
 
     /// Returns all ones while the FIFO that EXECCTRL selects has fewer words than EXECCTRL says, else 0.
-    fn status(&self) -> u32 {
+    fn fifo_level_mask(&self) -> u32 {
         let level = if self.exec_bit(4) { self.rx.len() } else { self.tx.len() };
         if (level as u32) < (self.execctrl & 15) { u32::MAX } else { 0 }
     }

@@ -55,11 +55,11 @@ impl Rig {
     fn new(program: &[u16]) -> Rig {
         let mut rig = Rig { bench: Bench::new(), pio: Pio::new(7), now: 0, edges: Vec::new() };
         for (address, &instruction) in program.iter().enumerate() {
-            rig.write(0x48 + 4 * address as u32, u32::from(instruction));
+            rig.write_register(0x48 + 4 * address as u32, u32::from(instruction));
         }
         for number in 0..4 {
-            rig.write(register_of(number, EXECCTRL), (program.len().max(1) as u32 - 1) << 12);
-            rig.write(register_of(number, PINCTRL), 1 << 26 | 1 << 20);
+            rig.write_register(register_of(number, EXECCTRL), (program.len().max(1) as u32 - 1) << 12);
+            rig.write_register(register_of(number, PINCTRL), 1 << 26 | 1 << 20);
         }
         rig
     }
@@ -86,13 +86,13 @@ impl Rig {
     }
 
     /// A store whose address comes two cycles after the last one's.
-    fn write(&mut self, offset: u32, value: u32) {
+    fn write_register(&mut self, offset: u32, value: u32) {
         self.run_to(self.now + 2);
         self.pio.write_register(offset, value, &mut self.bench.at(self.now));
         self.sample();
     }
 
-    fn read(&mut self, offset: u32) -> u32 {
+    fn read_register(&mut self, offset: u32) -> u32 {
         self.run_to(self.now + 2);
         let value = self.pio.read_register(offset, &mut self.bench.at(self.now));
         self.sample();
@@ -101,7 +101,7 @@ impl Rig {
 
     /// Starts state machines, and returns the first cycle in which they execute.
     fn start(&mut self, mask: u32) -> u64 {
-        self.write(CTRL, mask | mask << 4 | mask << 8);
+        self.write_register(CTRL, mask | mask << 4 | mask << 8);
         self.edges.clear();
         self.now + 2
     }

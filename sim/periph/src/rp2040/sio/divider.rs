@@ -45,7 +45,7 @@ impl Divider {
 
     /// Reads a register of the divider. Reads of an unfinished result are not stalled, and give the previous one
     /// (unspecified on silicon).
-    pub fn read(&mut self, offset: u32, now: u64) -> u32 {
+    pub fn read_register(&mut self, offset: u32, now: u64) -> u32 {
         self.finish_division(now);
         match offset {
             0x00 | 0x08 => self.dividend,
@@ -60,7 +60,7 @@ impl Divider {
     }
 
     /// Writes an operand, which starts a division, or a result.
-    pub fn write(&mut self, offset: u32, value: u32, now: u64) {
+    pub fn write_register(&mut self, offset: u32, value: u32, now: u64) {
         self.finish_division(now);
         match offset {
             0x00 | 0x08 => self.dividend = value,
@@ -93,9 +93,9 @@ mod tests {
     fn run(signed: bool, dividend: u32, divisor: u32) -> (u32, u32) {
         let mut divider = Divider::default();
         let base = if signed { 8 } else { 0 };
-        divider.write(base, dividend, 0);
-        divider.write(base + 4, divisor, 1);
-        (divider.read(0x10, 9), divider.read(0x14, 9))
+        divider.write_register(base, dividend, 0);
+        divider.write_register(base + 4, divisor, 1);
+        (divider.read_register(0x10, 9), divider.read_register(0x14, 9))
     }
 
     #[test]
@@ -116,23 +116,23 @@ mod tests {
     #[test]
     fn ready_after_eight_cycles_and_dirty_until_the_quotient_is_read() {
         let mut divider = Divider::default();
-        assert_eq!(divider.read(0x18, 0), 1);
-        divider.write(0x00, 9, 100);
-        divider.write(0x04, 3, 101);
-        assert_eq!(divider.read(0x18, 108), 2);
-        assert_eq!(divider.read(0x14, 108), 0);
-        assert_eq!(divider.read(0x18, 109), 3);
-        assert_eq!((divider.read(0x14, 109), divider.read(0x18, 109)), (0, 3));
-        assert_eq!((divider.read(0x10, 109), divider.read(0x18, 109)), (3, 1));
+        assert_eq!(divider.read_register(0x18, 0), 1);
+        divider.write_register(0x00, 9, 100);
+        divider.write_register(0x04, 3, 101);
+        assert_eq!(divider.read_register(0x18, 108), 2);
+        assert_eq!(divider.read_register(0x14, 108), 0);
+        assert_eq!(divider.read_register(0x18, 109), 3);
+        assert_eq!((divider.read_register(0x14, 109), divider.read_register(0x18, 109)), (0, 3));
+        assert_eq!((divider.read_register(0x10, 109), divider.read_register(0x18, 109)), (3, 1));
     }
 
     #[test]
     fn writing_results_restores_a_context() {
         let mut divider = Divider::default();
-        divider.write(0x00, 9, 0);
-        divider.write(0x14, 77, 1);
-        divider.write(0x10, 66, 2);
-        assert_eq!(divider.read(0x18, 2), 3);
-        assert_eq!((divider.read(0x14, 50), divider.read(0x10, 50)), (77, 66));
+        divider.write_register(0x00, 9, 0);
+        divider.write_register(0x14, 77, 1);
+        divider.write_register(0x10, 66, 2);
+        assert_eq!(divider.read_register(0x18, 2), 3);
+        assert_eq!((divider.read_register(0x14, 50), divider.read_register(0x10, 50)), (77, 66));
     }
 }

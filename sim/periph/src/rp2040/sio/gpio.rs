@@ -44,7 +44,7 @@ impl GpioBank {
 
     /// Reads an output or output-enable register.
     #[inline]
-    pub(super) const fn read(&self, offset: u32) -> u32 {
+    pub(super) const fn read_register(&self, offset: u32) -> u32 {
         match offset {
             0x00 => self.out,
             0x10 => self.oe,
@@ -54,7 +54,7 @@ impl GpioBank {
 
     /// Writes an output or output-enable register. Returns true if a level or enable changed.
     #[inline]
-    pub(super) fn write(&mut self, offset: u32, value: u32) -> bool {
+    pub(super) fn write_register(&mut self, offset: u32, value: u32) -> bool {
         let register = if offset & 0x10 == 0 { &mut self.out } else { &mut self.oe };
         let before = *register;
         let after = match offset & 0xc {
@@ -76,15 +76,15 @@ mod tests {
     fn set_clear_xor_of_both_registers() {
         let mut bank = GpioBank::new(0x3fff_ffff);
         for base in [0x00, 0x10] {
-            assert!(bank.write(base, u32::MAX));
-            assert_eq!(bank.read(base), 0x3fff_ffff);
-            bank.write(base + 8, 0xff);
-            assert_eq!(bank.read(base), 0x3fff_ff00);
-            bank.write(base + 4, 0x11);
-            assert_eq!(bank.read(base), 0x3fff_ff11);
-            bank.write(base + 12, 0x1f);
-            assert_eq!(bank.read(base), 0x3fff_ff0e);
-            assert!(!bank.write(base + 4, 0x2));
+            assert!(bank.write_register(base, u32::MAX));
+            assert_eq!(bank.read_register(base), 0x3fff_ffff);
+            bank.write_register(base + 8, 0xff);
+            assert_eq!(bank.read_register(base), 0x3fff_ff00);
+            bank.write_register(base + 4, 0x11);
+            assert_eq!(bank.read_register(base), 0x3fff_ff11);
+            bank.write_register(base + 12, 0x1f);
+            assert_eq!(bank.read_register(base), 0x3fff_ff0e);
+            assert!(!bank.write_register(base + 4, 0x2));
         }
         assert_eq!((bank.output_levels(), bank.output_enables()), (0x3fff_ff0e, 0x3fff_ff0e));
     }

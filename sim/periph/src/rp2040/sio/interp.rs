@@ -129,7 +129,7 @@ impl Interpolator {
     }
 
     /// Reads a register with its side effects.
-    pub fn read(&mut self, offset: u32) -> u32 {
+    pub fn read_register(&mut self, offset: u32) -> u32 {
         let index = (offset / 4) as usize;
         match index {
             0 | 1 => self.accum[index],
@@ -148,7 +148,7 @@ impl Interpolator {
     }
 
     /// Writes a register.
-    pub fn write(&mut self, offset: u32, value: u32) {
+    pub fn write_register(&mut self, offset: u32, value: u32) {
         let index = (offset / 4) as usize;
         match index {
             0 | 1 => self.accum[index] = value,
@@ -192,7 +192,7 @@ mod tests {
     fn with(number: usize, writes: &[(u32, u32)]) -> Interpolator {
         let mut interp = Interpolator::new(number);
         for &(offset, value) in writes {
-            interp.write(offset, value);
+            interp.write_register(offset, value);
         }
         interp
     }
@@ -201,94 +201,94 @@ mod tests {
     fn popping_steps_the_accumulators() {
         // The data sheet's "times table": lane 0 adds 9 per pop.
         let mut interp = with(0, &[(ACCUM0, 0), (BASE0, 9), (CTRL0, FULL_MASK)]);
-        assert_eq!([interp.read(POP0), interp.read(POP0), interp.read(POP0)], [9, 18, 27]);
-        assert_eq!(interp.read(PEEK0), 36);
-        assert_eq!(interp.read(ACCUM0), 27);
+        assert_eq!([interp.read_register(POP0), interp.read_register(POP0), interp.read_register(POP0)], [9, 18, 27]);
+        assert_eq!(interp.read_register(PEEK0), 36);
+        assert_eq!(interp.read_register(ACCUM0), 27);
     }
 
     #[test]
     fn shift_mask_sign_and_overflow() {
         let ctrl = 4 | 2 << 5 | 7 << 10;
         let mut interp = with(0, &[(ACCUM0, 0xabcd_efff), (CTRL0, ctrl)]);
-        assert_eq!(interp.read(PEEK0), 0xfc);
-        assert_eq!(interp.read(0x34), 0xfc);
-        assert_eq!(interp.read(CTRL0), ctrl | 1 << 23 | 1 << 25);
-        interp.write(CTRL0, ctrl | SIGNED);
-        assert_eq!(interp.read(PEEK0), 0xffff_fffc);
+        assert_eq!(interp.read_register(PEEK0), 0xfc);
+        assert_eq!(interp.read_register(0x34), 0xfc);
+        assert_eq!(interp.read_register(CTRL0), ctrl | 1 << 23 | 1 << 25);
+        interp.write_register(CTRL0, ctrl | SIGNED);
+        assert_eq!(interp.read_register(PEEK0), 0xffff_fffc);
     }
 
     #[test]
     fn cross_input_cross_result_and_raw() {
         let mut interp = with(0, &[(ACCUM0, 3), (ACCUM1, 50), (BASE0, 100), (CTRL0, FULL_MASK | CROSS_INPUT)]);
-        assert_eq!(interp.read(PEEK0), 150);
-        interp.write(CTRL0, CROSS_RESULT);
-        interp.write(CTRL1, FULL_MASK);
-        interp.read(POP_FULL);
-        assert_eq!(interp.read(ACCUM0), 50);
-        interp.write(CTRL0, ADD_RAW | 3);
-        assert_eq!((interp.read(PEEK0), interp.read(PEEK_FULL)), (150, 50));
+        assert_eq!(interp.read_register(PEEK0), 150);
+        interp.write_register(CTRL0, CROSS_RESULT);
+        interp.write_register(CTRL1, FULL_MASK);
+        interp.read_register(POP_FULL);
+        assert_eq!(interp.read_register(ACCUM0), 50);
+        interp.write_register(CTRL0, ADD_RAW | 3);
+        assert_eq!((interp.read_register(PEEK0), interp.read_register(PEEK_FULL)), (150, 50));
     }
 
     #[test]
     fn full_result_adds_both_lanes() {
         let mut interp =
             with(0, &[(ACCUM0, 0x100), (ACCUM1, 0x20), (BASE2, 0x2000_0000), (CTRL0, FULL_MASK), (CTRL1, FULL_MASK)]);
-        assert_eq!(interp.read(PEEK_FULL), 0x2000_0120);
+        assert_eq!(interp.read_register(PEEK_FULL), 0x2000_0120);
     }
 
     #[test]
     fn force_msb_shows_on_the_bus_but_not_in_the_accumulator() {
         let mut interp = with(0, &[(ACCUM0, 5), (CTRL0, FULL_MASK | 2 << 19), (CTRL1, FULL_MASK | 1 << 19)]);
-        assert_eq!((interp.read(PEEK0), interp.read(PEEK1)), (0x2000_0005, 0x1000_0000));
-        assert_eq!(interp.read(POP0), 0x2000_0005);
-        assert_eq!(interp.read(ACCUM0), 5);
+        assert_eq!((interp.read_register(PEEK0), interp.read_register(PEEK1)), (0x2000_0005, 0x1000_0000));
+        assert_eq!(interp.read_register(POP0), 0x2000_0005);
+        assert_eq!(interp.read_register(ACCUM0), 5);
     }
 
     #[test]
     fn blend_unsigned_and_signed() {
         let mut interp = with(0, &[(BASE0, 500), (BASE1, 1000), (ACCUM1, 128), (CTRL0, BLEND), (CTRL1, FULL_MASK)]);
-        assert_eq!((interp.read(PEEK1), interp.read(PEEK0)), (750, 128));
-        interp.write(ACCUM1, 255);
-        assert_eq!(interp.read(PEEK1), 998);
-        interp.write(CTRL1, FULL_MASK | SIGNED);
-        interp.write(BASE0, -1000i32 as u32);
-        interp.write(BASE1, 1000);
-        interp.write(ACCUM1, 64);
-        assert_eq!(interp.read(PEEK1) as i32, -500);
+        assert_eq!((interp.read_register(PEEK1), interp.read_register(PEEK0)), (750, 128));
+        interp.write_register(ACCUM1, 255);
+        assert_eq!(interp.read_register(PEEK1), 998);
+        interp.write_register(CTRL1, FULL_MASK | SIGNED);
+        interp.write_register(BASE0, -1000i32 as u32);
+        interp.write_register(BASE1, 1000);
+        interp.write_register(ACCUM1, 64);
+        assert_eq!(interp.read_register(PEEK1) as i32, -500);
     }
 
     #[test]
     fn blend_exists_on_interp0_and_clamp_on_interp1_only() {
-        assert_eq!(with(1, &[(CTRL0, BLEND | CLAMP)]).read(CTRL0), CLAMP);
-        assert_eq!(with(0, &[(CTRL0, BLEND | CLAMP)]).read(CTRL0), BLEND);
+        assert_eq!(with(1, &[(CTRL0, BLEND | CLAMP)]).read_register(CTRL0), CLAMP);
+        assert_eq!(with(0, &[(CTRL0, BLEND | CLAMP)]).read_register(CTRL0), BLEND);
     }
 
     #[test]
     fn clamp_signed_and_unsigned() {
         let mut interp = with(1, &[(CTRL0, CLAMP | SIGNED | FULL_MASK), (BASE0, -5i32 as u32), (BASE1, 10)]);
         for (input, want) in [(-100, -5), (-5, -5), (0, 0), (10, 10), (11, 10)] {
-            interp.write(ACCUM0, input as u32);
-            assert_eq!(interp.read(PEEK0) as i32, want);
+            interp.write_register(ACCUM0, input as u32);
+            assert_eq!(interp.read_register(PEEK0) as i32, want);
         }
-        interp.write(CTRL0, CLAMP | FULL_MASK);
-        interp.write(BASE0, 2);
-        interp.write(ACCUM0, u32::MAX);
-        assert_eq!(interp.read(PEEK0), 10);
+        interp.write_register(CTRL0, CLAMP | FULL_MASK);
+        interp.write_register(BASE0, 2);
+        interp.write_register(ACCUM0, u32::MAX);
+        assert_eq!(interp.read_register(PEEK0), 10);
     }
 
     #[test]
     fn base_1and0_extends_by_each_lanes_sign() {
         let mut interp = with(0, &[(CTRL1, SIGNED), (0x3c, 0xfffe_8001)]);
-        assert_eq!((interp.read(BASE0), interp.read(BASE1)), (0x8001, 0xffff_fffe));
-        interp.write(CTRL0, BLEND);
-        interp.write(0x3c, 0xfffe_8001);
-        assert_eq!(interp.read(BASE0), 0xffff_8001);
+        assert_eq!((interp.read_register(BASE0), interp.read_register(BASE1)), (0x8001, 0xffff_fffe));
+        interp.write_register(CTRL0, BLEND);
+        interp.write_register(0x3c, 0xfffe_8001);
+        assert_eq!(interp.read_register(BASE0), 0xffff_8001);
     }
 
     #[test]
     fn accumulator_add_is_24_bits_wide() {
         let mut interp = with(0, &[(ACCUM1, 1), (0x38, 0xff00_0002)]);
-        assert_eq!(interp.read(ACCUM1), 3);
+        assert_eq!(interp.read_register(ACCUM1), 3);
     }
 
     /// The other tests use the names, so a wrong bit number would cancel out in them.

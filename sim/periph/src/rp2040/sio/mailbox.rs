@@ -22,7 +22,7 @@ pub(super) struct Mailboxes {
 impl Mailboxes {
     /// Returns FIFO_ST of `core`: VLD 0, RDY 1, WOF 2, ROE 3.
     #[inline]
-    pub fn status(&self, core: usize) -> u32 {
+    pub fn status_register(&self, core: usize) -> u32 {
         u32::from(self.inbox[core].len > 0)
             | u32::from(self.inbox[1 - core].len < DEPTH) << 1
             | u32::from(self.write_on_full[core]) << 2
@@ -73,21 +73,21 @@ mod tests {
     #[test]
     fn eight_words_in_order_then_write_on_full() {
         let mut boxes = Mailboxes::default();
-        assert_eq!((boxes.status(0), boxes.status(1)), (2, 2));
+        assert_eq!((boxes.status_register(0), boxes.status_register(1)), (2, 2));
         for n in 0..8 {
             boxes.push(0, 100 + n);
         }
-        assert_eq!((boxes.status(0), boxes.status(1)), (0, 3));
+        assert_eq!((boxes.status_register(0), boxes.status_register(1)), (0, 3));
         boxes.push(0, 999);
-        assert_eq!(boxes.status(0), 4);
+        assert_eq!(boxes.status_register(0), 4);
         assert!(boxes.is_interrupt_pending(0));
         for n in 0..8 {
             assert_eq!(boxes.pop(1), 100 + n);
         }
-        assert_eq!(boxes.status(1), 2);
+        assert_eq!(boxes.status_register(1), 2);
         assert_eq!(boxes.pop(1), 0);
-        assert_eq!(boxes.status(1), 0xa);
+        assert_eq!(boxes.status_register(1), 0xa);
         boxes.clear_errors(1);
-        assert_eq!((boxes.status(0), boxes.status(1)), (6, 2));
+        assert_eq!((boxes.status_register(0), boxes.status_register(1)), (6, 2));
     }
 }

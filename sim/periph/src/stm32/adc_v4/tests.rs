@@ -34,7 +34,7 @@ fn start(adc: &mut AdcV4, bench: &mut Bench) {
     adc.write_register(CR, on, &mut bench.access());
 }
 
-fn read(adc: &mut AdcV4, bench: &mut Bench, offset: u32) -> u32 {
+fn read_register(adc: &mut AdcV4, bench: &mut Bench, offset: u32) -> u32 {
     adc.read_register(offset, &mut bench.access())
 }
 
@@ -42,7 +42,7 @@ fn read(adc: &mut AdcV4, bench: &mut Bench, offset: u32) -> u32 {
 fn next(adc: &mut AdcV4, bench: &mut Bench) -> (u64, u32) {
     let due = adc.next_event_cycle();
     adc.advance_to_now(&mut bench.at(due));
-    (due, read(adc, bench, DR))
+    (due, read_register(adc, bench, DR))
 }
 
 #[test]
@@ -67,13 +67,13 @@ fn conversion_takes_sampling_and_its_bits() {
     ] {
         let mut bench = Bench::new();
         let mut adc = adc(&mut bench, layout, &[(CFGR, cfgr), (SMPR, smpr)]);
-        assert_eq!(read(&mut adc, &mut bench, ISR) & 0xfff, ISR_ADRDY);
+        assert_eq!(read_register(&mut adc, &mut bench, ISR) & 0xfff, ISR_ADRDY);
         start(&mut adc, &mut bench);
         let second = if smpr >> 12 != 0 { cycles + 50 } else { 2 * cycles };
         assert_eq!(next(&mut adc, &mut bench), (cycles, results[0]), "{layout:?} {cfgr:#x} {smpr}");
         assert_eq!(next(&mut adc, &mut bench), (second, results[1]), "{layout:?} {cfgr:#x} {smpr}");
         assert_eq!(
-            (adc.next_event_cycle(), read(&mut adc, &mut bench, CR) & CR_ADSTART),
+            (adc.next_event_cycle(), read_register(&mut adc, &mut bench, CR) & CR_ADSTART),
             (NEVER, 0),
             "it ends with the sequence"
         );
@@ -114,7 +114,7 @@ fn sequences_of_channels() {
     assert_eq!([next(&mut backward, &mut bench).1, next(&mut backward, &mut bench).1], [4095, 2048]);
     let mut nothing = adc(&mut bench, L0, &[(CHSELR, 0)]);
     start(&mut nothing, &mut bench);
-    assert_eq!((nothing.next_event_cycle(), read(&mut nothing, &mut bench, CR)), (NEVER, CR_ADEN));
+    assert_eq!((nothing.next_event_cycle(), read_register(&mut nothing, &mut bench, CR)), (NEVER, CR_ADEN));
     // All sixteen places of the H7: channel 4 at places 1, 5, 10, 15 and 16, channel 3 elsewhere.
     let three = |first: u32| (first..5).fold(0, |word, place| word | 3 << (6 * place));
     let places = [three(1) ^ 7 << 6 | 15, three(0) ^ 7, three(0) ^ 7, 4 | 4 << 6];
@@ -133,15 +133,21 @@ fn flags_and_interrupts() {
         let mut adc = adc(&mut bench, layout, &[(IER, ISR_EOS)]);
         start(&mut adc, &mut bench);
         next(&mut adc, &mut bench);
-        assert_eq!((read(&mut adc, &mut bench, ISR) & 0x3f, adc.interrupt_outputs()), (ISR_ADRDY | ISR_EOSMP, 0));
+        assert_eq!(
+            (read_register(&mut adc, &mut bench, ISR) & 0x3f, adc.interrupt_outputs()),
+            (ISR_ADRDY | ISR_EOSMP, 0)
+        );
         let due = adc.next_event_cycle();
         adc.advance_to_now(&mut bench.at(due));
         let all = ISR_ADRDY | ISR_EOSMP | ISR_EOC | ISR_EOS;
-        assert_eq!((read(&mut adc, &mut bench, ISR) & 0x3f, adc.interrupt_outputs()), (all, 1), "{layout:?}");
+        assert_eq!((read_register(&mut adc, &mut bench, ISR) & 0x3f, adc.interrupt_outputs()), (all, 1), "{layout:?}");
         adc.write_register(ISR, ISR_EOS | ISR_EOSMP, &mut bench.access());
-        assert_eq!((read(&mut adc, &mut bench, ISR) & 0x3f, adc.interrupt_outputs()), (ISR_ADRDY | ISR_EOC, 0));
-        read(&mut adc, &mut bench, DR);
-        assert_eq!(read(&mut adc, &mut bench, ISR) & 0x3f, ISR_ADRDY);
+        assert_eq!(
+            (read_register(&mut adc, &mut bench, ISR) & 0x3f, adc.interrupt_outputs()),
+            (ISR_ADRDY | ISR_EOC, 0)
+        );
+        read_register(&mut adc, &mut bench, DR);
+        assert_eq!(read_register(&mut adc, &mut bench, ISR) & 0x3f, ISR_ADRDY);
     }
 }
 
@@ -156,9 +162,9 @@ fn unread_results() {
         start(&mut adc, &mut bench);
         adc.advance_to_now(&mut bench.at(100));
         assert_eq!(adc.next_event_cycle(), NEVER);
-        let isr = read(&mut adc, &mut bench, ISR);
+        let isr = read_register(&mut adc, &mut bench, ISR);
         assert_eq!((isr & ISR_OVR != 0, isr & ISR_EOS == 0), (overrun, waits), "{cfgr:#x}");
-        assert_eq!(read(&mut adc, &mut bench, DR), want);
+        assert_eq!(read_register(&mut adc, &mut bench, DR), want);
         assert_eq!(adc.next_event_cycle(), if waits { 114 } else { NEVER });
     }
 }
@@ -172,14 +178,14 @@ fn continuous_conversions_until_they_are_stopped() {
         let results = [0; 5].map(|_| next(&mut adc, &mut bench).1);
         assert_eq!(results, [2048, 4095, 2048, 4095, 2048], "{layout:?}");
         // It cannot be disabled meanwhile.
-        let on = read(&mut adc, &mut bench, CR);
+        let on = read_register(&mut adc, &mut bench, CR);
         adc.write_register(CR, on | CR_ADDIS, &mut bench.access());
-        assert_eq!(read(&mut adc, &mut bench, CR), on);
+        assert_eq!(read_register(&mut adc, &mut bench, CR), on);
         adc.write_register(CR, on | CR_ADSTP, &mut bench.access());
-        assert_eq!((adc.next_event_cycle(), read(&mut adc, &mut bench, CR)), (NEVER, on & !CR_ADSTART));
+        assert_eq!((adc.next_event_cycle(), read_register(&mut adc, &mut bench, CR)), (NEVER, on & !CR_ADSTART));
         adc.write_register(CR, on & !CR_ADSTART | CR_ADDIS, &mut bench.access());
-        assert_eq!(read(&mut adc, &mut bench, CR), on & !START);
-        assert_eq!(read(&mut adc, &mut bench, ISR) & ISR_ADRDY, 0);
+        assert_eq!(read_register(&mut adc, &mut bench, CR), on & !START);
+        assert_eq!(read_register(&mut adc, &mut bench, ISR) & ISR_ADRDY, 0);
     }
 }
 
@@ -223,7 +229,7 @@ fn oversampling_adds_and_shifts() {
 fn the_h7_needs_its_regulator_and_preselected_channels() {
     let mut bench = Bench::new();
     let mut adc = AdcV4::new(H7First);
-    assert_eq!(read(&mut adc, &mut bench, CR), CR_DEEPPWD);
+    assert_eq!(read_register(&mut adc, &mut bench, CR), CR_DEEPPWD);
     for (written, want, isr) in [
         (CR_DEEPPWD | CR_ADEN, CR_DEEPPWD, 0),
         (CR_ADEN, 0, 0),
@@ -233,7 +239,11 @@ fn the_h7_needs_its_regulator_and_preselected_channels() {
         (CR_DEEPPWD, CR_DEEPPWD, 0),
     ] {
         adc.write_register(CR, written, &mut bench.access());
-        assert_eq!((read(&mut adc, &mut bench, CR), read(&mut adc, &mut bench, ISR)), (want, isr), "{written:#x}");
+        assert_eq!(
+            (read_register(&mut adc, &mut bench, CR), read_register(&mut adc, &mut bench, ISR)),
+            (want, isr),
+            "{written:#x}"
+        );
     }
     let mut adc = super::tests::adc(&mut bench, H7First, &[(PCSEL, 0x10)]);
     start(&mut adc, &mut bench);
@@ -245,7 +255,7 @@ fn calibration_of_the_l0_and_its_reset() {
     let mut bench = Bench::new();
     let mut adc = AdcV4::new(L0);
     adc.write_register(CR, CR_ADCAL, &mut bench.access());
-    assert_eq!((read(&mut adc, &mut bench, CR), read(&mut adc, &mut bench, ISR)), (0, ISR_EOCAL));
+    assert_eq!((read_register(&mut adc, &mut bench, CR), read_register(&mut adc, &mut bench, ISR)), (0, ISR_EOCAL));
     adc.write_register(CHSELR, 1 << 17, &mut bench.access());
     adc.write_register(CFGR2, L0_PCLK, &mut bench.access());
     adc.write_register(CR, CR_ADEN, &mut bench.access());
@@ -254,7 +264,7 @@ fn calibration_of_the_l0_and_its_reset() {
     adc.set_pin(0, 1000);
     adc.reset_registers();
     assert_eq!(
-        (read(&mut adc, &mut bench, CR), read(&mut adc, &mut bench, ISR), adc.next_event_cycle()),
+        (read_register(&mut adc, &mut bench, CR), read_register(&mut adc, &mut bench, ISR), adc.next_event_cycle()),
         (0, 0, NEVER)
     );
     assert_eq!(adc.converters[0].millivolts[0], 1000, "the voltage is not the chip's");

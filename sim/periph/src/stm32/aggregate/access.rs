@@ -16,7 +16,7 @@ const WHOLE_ADDRESS: u32 = 0x4000_0000;
 impl Stm32 {
     /// Reads 1, 2 or 4 bytes of a register. Returns 0 for a block whose clock is off, and for an address without a
     /// block.
-    pub fn read(&mut self, address: u32, bytes: u32, now: u64, effects: &mut Effects) -> u32 {
+    pub fn read_register(&mut self, address: u32, bytes: u32, now: u64, effects: &mut Effects) -> u32 {
         let Some(n) = self.map.slot(address) else {
             return 0;
         };
@@ -65,7 +65,7 @@ impl Stm32 {
     ///
     /// An APB bridge turns a narrow store into a word with the data on every lane (RM0090 "AHB/APB bridges" and the
     /// same passage of the other manuals). AHB blocks see the bytes on their lanes and keep the others.
-    pub fn write(&mut self, address: u32, bytes: u32, value: u32, now: u64, effects: &mut Effects) {
+    pub fn write_register(&mut self, address: u32, bytes: u32, value: u32, now: u64, effects: &mut Effects) {
         let Some(n) = self.map.slot(address) else {
             return;
         };

@@ -96,7 +96,7 @@ impl Stm32 {
             }
             let value = match bus.read_memory(address, burst.bytes) {
                 Some(value) => value,
-                None => self.bus(address).map(|_| self.read(address, burst.bytes, now, effects))?,
+                None => self.bus(address).map(|_| self.read_register(address, burst.bytes, now, effects))?,
             };
             let (at, bytes) = ((beat * burst.bytes) as usize, burst.bytes as usize);
             data[at..at + bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
@@ -126,7 +126,7 @@ impl Stm32 {
             }
             let is_register = self.bus(address).is_some();
             if is_register {
-                self.write(address, burst.bytes, value, now, effects);
+                self.write_register(address, burst.bytes, value, now, effects);
             }
             is_register
         })
@@ -243,7 +243,7 @@ impl Stm32 {
             let view = View {
                 requests,
                 clocks: &self.clocks,
-                flash_wait_states: u64::from(self.flash.control().wait_states),
+                flash_wait_states: u64::from(self.flash.read_settings().wait_states),
                 map: &self.map,
                 slots: &self.slots,
             };

@@ -107,12 +107,12 @@ fn stubs_do_not_hang_their_drivers() {
         (Chip::H743, (0x5802_44d4, 1 << 12), 0x5200_4000, 0x30d2, 0x30d2),
     ] {
         let (mut whole, mut effects) = (Stm32::new(chip, &Options::default()), Effects::default());
-        whole.write(gate.0, 4, gate.1, 0, &mut effects);
-        whole.write(register, 4, written, 1, &mut effects);
+        whole.write_register(gate.0, 4, gate.1, 0, &mut effects);
+        whole.write_register(register, 4, written, 1, &mut effects);
         // Told once, by address.
         assert_eq!(effects.unmodelled.take(), Some((register, true)), "{chip:?}");
-        assert_eq!(whole.read(register, 4, 2, &mut effects), want, "{chip:?} {register:#x}");
-        whole.write(register, 4, written, 3, &mut effects);
+        assert_eq!(whole.read_register(register, 4, 2, &mut effects), want, "{chip:?} {register:#x}");
+        whole.write_register(register, 4, written, 3, &mut effects);
         assert_eq!(effects.unmodelled, None, "{chip:?}");
     }
 }

@@ -201,7 +201,7 @@ impl ChannelDma {
         match (offset, Self::place(offset)) {
             (IFCR, _) => self.clear_flags(value),
             (CSELR, _) => self.selection = self.selection.map(|_| value & 0x0fff_ffff),
-            (_, Some((n, 0))) => self.control(n, value & CCR_MASK),
+            (_, Some((n, 0))) => self.write_control(n, value & CCR_MASK),
             (_, Some((n, register))) if !self.channels[n].is_enabled() => {
                 let channel = &mut self.channels[n];
                 match register {
@@ -229,7 +229,7 @@ impl ChannelDma {
 
     /// Writes CCR of channel `n`. Enabling a channel sets it to its first item. While it is enabled, only its enable
     /// bits can change.
-    fn control(&mut self, n: usize, value: u32) {
+    fn write_control(&mut self, n: usize, value: u32) {
         let channel = &mut self.channels[n];
         match (channel.is_enabled(), value & EN != 0) {
             (true, true) => channel.ccr = channel.ccr & !0xf | value & 0xf,

@@ -484,7 +484,7 @@ impl StreamDma {
                     *flags &= !(value >> shift & ALL_FLAGS);
                 }
             }
-            (_, Some((n, 0))) => self.control(n, value),
+            (_, Some((n, 0))) => self.write_control(n, value),
             (_, Some((n, register))) => self.configure(n, register, value),
             _ => {}
         }
@@ -512,7 +512,7 @@ impl StreamDma {
     }
 
     /// Writes CR.
-    fn control(&mut self, n: usize, value: u32) {
+    fn write_control(&mut self, n: usize, value: u32) {
         let channels = self.channel_mask << 25;
         let stream = &mut self.streams[n];
         match (stream.is_enabled(), value & EN != 0) {

@@ -21,16 +21,16 @@ impl Rig {
     fn new() -> Rig {
         let mut rig = Rig { bench: Bench::new(), i2c: I2cV1::default() };
         assert!(rig.i2c.bus.attach(0x50, Memory::boxed()));
-        rig.write(0x1c, 80);
-        rig.write(0x00, CR1_PE);
+        rig.write_register(0x1c, 80);
+        rig.write_register(0x00, CR1_PE);
         rig
     }
 
-    fn write(&mut self, offset: u32, value: u32) {
+    fn write_register(&mut self, offset: u32, value: u32) {
         self.i2c.write_register(offset, value, &mut self.bench.access());
     }
 
-    fn read(&mut self, offset: u32) -> u32 {
+    fn read_register(&mut self, offset: u32) -> u32 {
         self.i2c.read_register(offset, &mut self.bench.access())
     }
 
@@ -45,27 +45,27 @@ impl Rig {
     /// Sets bits of CR1.
     fn set(&mut self, bits: u32) {
         let value = self.i2c.cr1 | bits;
-        self.write(0x00, value);
+        self.write_register(0x00, value);
     }
 
     fn clear(&mut self, bits: u32) {
         let value = self.i2c.cr1 & !bits;
-        self.write(0x00, value);
+        self.write_register(0x00, value);
     }
 
     /// START and the address, until ADDR or AF.
     fn address(&mut self, byte: u32) {
         self.set(CR1_START);
         self.settle();
-        assert_eq!(self.read(SR1) & SR1_SB, SR1_SB);
-        self.write(DR, byte);
+        assert_eq!(self.read_register(SR1) & SR1_SB, SR1_SB);
+        self.write_register(DR, byte);
         self.settle();
     }
 
     /// Reads SR1 and SR2.
     fn clear_address(&mut self) {
-        assert_eq!(self.read(SR1) & SR1_ADDR, SR1_ADDR);
-        self.read(SR2);
+        assert_eq!(self.read_register(SR1) & SR1_ADDR, SR1_ADDR);
+        self.read_register(SR2);
     }
 
     /// Puts bytes into the memory from an address on.
@@ -73,8 +73,8 @@ impl Rig {
         self.address(WRITE);
         self.clear_address();
         for &byte in data {
-            assert_eq!(self.read(SR1) & SR1_TXE, SR1_TXE);
-            self.write(DR, byte);
+            assert_eq!(self.read_register(SR1) & SR1_TXE, SR1_TXE);
+            self.write_register(DR, byte);
             self.settle();
         }
         self.set(CR1_STOP);
@@ -85,7 +85,7 @@ impl Rig {
     fn address_for_reading(&mut self, at: u32) {
         self.address(WRITE);
         self.clear_address();
-        self.write(DR, at);
+        self.write_register(DR, at);
         self.settle();
         self.address(READ);
     }
@@ -97,36 +97,36 @@ fn a_transmission_takes_nine_periods_a_byte() {
     rig.set(CR1_START);
     assert_eq!(rig.i2c.next_event_cycle(), PERIOD);
     rig.settle();
-    assert_eq!((rig.read(SR1), rig.i2c.cr1 & CR1_START), (SR1_SB, 0));
-    rig.write(DR, WRITE);
-    assert_eq!((rig.read(SR1), rig.i2c.next_event_cycle()), (0, 10 * PERIOD));
+    assert_eq!((rig.read_register(SR1), rig.i2c.cr1 & CR1_START), (SR1_SB, 0));
+    rig.write_register(DR, WRITE);
+    assert_eq!((rig.read_register(SR1), rig.i2c.next_event_cycle()), (0, 10 * PERIOD));
     rig.settle();
     rig.clear_address();
-    assert_eq!((rig.read(SR1), rig.read(SR2)), (SR1_TXE, SR2_MSL | SR2_BUSY | SR2_TRA));
-    rig.write(DR, 7);
-    assert_eq!(rig.read(SR1), SR1_TXE, "the byte is in the shift register");
-    rig.write(DR, 0xaa);
-    assert_eq!(rig.read(SR1), 0);
+    assert_eq!((rig.read_register(SR1), rig.read_register(SR2)), (SR1_TXE, SR2_MSL | SR2_BUSY | SR2_TRA));
+    rig.write_register(DR, 7);
+    assert_eq!(rig.read_register(SR1), SR1_TXE, "the byte is in the shift register");
+    rig.write_register(DR, 0xaa);
+    assert_eq!(rig.read_register(SR1), 0);
     rig.i2c.advance_to_now(&mut rig.bench.at(19 * PERIOD));
-    assert_eq!(rig.read(SR1), SR1_TXE);
+    assert_eq!(rig.read_register(SR1), SR1_TXE);
     rig.settle();
-    assert_eq!((rig.bench.now, rig.read(SR1)), (28 * PERIOD, SR1_TXE | SR1_BTF));
+    assert_eq!((rig.bench.now, rig.read_register(SR1)), (28 * PERIOD, SR1_TXE | SR1_BTF));
     rig.set(CR1_STOP);
     rig.settle();
-    assert_eq!((rig.bench.now, rig.read(SR1), rig.read(SR2)), (29 * PERIOD, 0, 0));
+    assert_eq!((rig.bench.now, rig.read_register(SR1), rig.read_register(SR2)), (29 * PERIOD, 0, 0));
     assert_eq!(rig.i2c.cr1 & CR1_STOP, 0);
 }
 
 #[test]
 fn nobody_at_an_address() {
     let mut rig = Rig::new();
-    rig.write(0x04, CR2_ITERREN);
+    rig.write_register(0x04, CR2_ITERREN);
     rig.address(0x33 << 1);
-    assert_eq!((rig.read(SR1), rig.i2c.interrupt_outputs()), (SR1_AF, 2));
-    rig.write(SR1, !SR1_AF);
+    assert_eq!((rig.read_register(SR1), rig.i2c.interrupt_outputs()), (SR1_AF, 2));
+    rig.write_register(SR1, !SR1_AF);
     rig.set(CR1_STOP);
     rig.settle();
-    assert_eq!((rig.read(SR1), rig.read(SR2), rig.i2c.interrupt_outputs()), (0, 0, 0));
+    assert_eq!((rig.read_register(SR1), rig.read_register(SR2), rig.i2c.interrupt_outputs()), (0, 0, 0));
 }
 
 #[test]
@@ -138,8 +138,8 @@ fn one_byte_is_received() {
     rig.clear_address();
     rig.set(CR1_STOP);
     rig.settle();
-    assert_eq!(rig.read(SR1), SR1_RXNE);
-    assert_eq!((rig.read(DR), rig.read(SR1), rig.read(SR2)), (0xaa, 0, 0));
+    assert_eq!(rig.read_register(SR1), SR1_RXNE);
+    assert_eq!((rig.read_register(DR), rig.read_register(SR1), rig.read_register(SR2)), (0xaa, 0, 0));
 }
 
 #[test]
@@ -151,12 +151,12 @@ fn two_bytes_are_received_with_pos() {
     rig.clear_address();
     rig.clear(CR1_ACK);
     rig.settle();
-    assert_eq!(rig.read(SR1), SR1_RXNE | SR1_BTF);
+    assert_eq!(rig.read_register(SR1), SR1_RXNE | SR1_BTF);
     rig.set(CR1_STOP);
-    assert_eq!(rig.read(DR), 0xaa);
-    assert_eq!((rig.read(SR1) & SR1_RXNE, rig.read(DR)), (SR1_RXNE, 0xbb));
+    assert_eq!(rig.read_register(DR), 0xaa);
+    assert_eq!((rig.read_register(SR1) & SR1_RXNE, rig.read_register(DR)), (SR1_RXNE, 0xbb));
     rig.settle();
-    assert_eq!((rig.read(SR1), rig.read(SR2)), (0, 0));
+    assert_eq!((rig.read_register(SR1), rig.read_register(SR2)), (0, 0));
 }
 
 #[test]
@@ -167,15 +167,15 @@ fn three_bytes_are_received_with_btf() {
     rig.address_for_reading(7);
     rig.clear_address();
     rig.settle();
-    assert_eq!(rig.read(SR1), SR1_RXNE | SR1_BTF);
+    assert_eq!(rig.read_register(SR1), SR1_RXNE | SR1_BTF);
     rig.clear(CR1_ACK);
-    assert_eq!(rig.read(DR), 0xaa);
+    assert_eq!(rig.read_register(DR), 0xaa);
     rig.settle();
-    assert_eq!(rig.read(SR1), SR1_RXNE | SR1_BTF);
+    assert_eq!(rig.read_register(SR1), SR1_RXNE | SR1_BTF);
     rig.set(CR1_STOP);
-    assert_eq!((rig.read(DR), rig.read(DR)), (0xbb, 0xcc));
+    assert_eq!((rig.read_register(DR), rig.read_register(DR)), (0xbb, 0xcc));
     rig.settle();
-    assert_eq!((rig.read(SR1), rig.read(SR2)), (0, 0));
+    assert_eq!((rig.read_register(SR1), rig.read_register(SR2)), (0, 0));
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn a_stream_is_received_by_interrupts() {
     rig.fill(&[7, 1, 2, 3, 4]);
     rig.set(CR1_ACK);
     rig.address_for_reading(7);
-    rig.write(0x04, CR2_ITEVTEN | CR2_ITBUFEN);
+    rig.write_register(0x04, CR2_ITEVTEN | CR2_ITBUFEN);
     assert_eq!(rig.i2c.interrupt_outputs(), 1);
     rig.clear_address();
     assert_eq!(rig.i2c.interrupt_outputs(), 0);
@@ -197,13 +197,13 @@ fn a_stream_is_received_by_interrupts() {
             rig.clear(CR1_ACK);
             rig.set(CR1_STOP);
         }
-        bytes.push(rig.read(DR));
+        bytes.push(rig.read_register(DR));
         if left == 0 {
             break;
         }
     }
     rig.settle();
-    assert_eq!((bytes, rig.read(SR2)), (vec![1, 2, 3, 4], 0));
+    assert_eq!((bytes, rig.read_register(SR2)), (vec![1, 2, 3, 4], 0));
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn fast_mode_has_its_own_ratios() {
     for (ccr, period) in [(CCR_FS | 14, 42), (CCR_FS | CCR_DUTY | 2, 50), (80, 160)] {
         let mut rig = Rig::new();
         rig.bench.core_hz *= 2;
-        rig.write(0x1c, ccr);
+        rig.write_register(0x1c, ccr);
         rig.set(CR1_START);
         assert_eq!(rig.i2c.next_event_cycle(), 2 * period);
     }
@@ -221,12 +221,12 @@ fn fast_mode_has_its_own_ratios() {
 fn resets() {
     let mut rig = Rig::new();
     rig.address(WRITE);
-    rig.write(0x00, 0);
-    assert_eq!((rig.read(SR1), rig.read(SR2)), (0, 0));
-    rig.write(0x00, CR1_SWRST);
-    assert_eq!((rig.read(0), rig.read(0x1c), rig.read(0x20)), (CR1_SWRST, 0, 2));
-    rig.write(0x00, CR1_STOP | CR1_PE);
-    assert_eq!(rig.read(0), CR1_PE, "an idle master does not keep STOP");
-    rig.write(0x28, 0);
+    rig.write_register(0x00, 0);
+    assert_eq!((rig.read_register(SR1), rig.read_register(SR2)), (0, 0));
+    rig.write_register(0x00, CR1_SWRST);
+    assert_eq!((rig.read_register(0), rig.read_register(0x1c), rig.read_register(0x20)), (CR1_SWRST, 0, 2));
+    rig.write_register(0x00, CR1_STOP | CR1_PE);
+    assert_eq!(rig.read_register(0), CR1_PE, "an idle master does not keep STOP");
+    rig.write_register(0x28, 0);
     assert_eq!(rig.bench.effects.unmodelled, Some((0x28, true)));
 }

@@ -22,16 +22,16 @@ impl Rig {
     fn new() -> Rig {
         let mut rig = Rig { bench: Bench::new(), i2c: I2cV2::default() };
         assert!(rig.i2c.bus.attach(0x50, Memory::boxed()));
-        rig.write(0x10, 63 << 8 | 63);
-        rig.write(0x00, CR1_PE);
+        rig.write_register(0x10, 63 << 8 | 63);
+        rig.write_register(0x00, CR1_PE);
         rig
     }
 
-    fn write(&mut self, offset: u32, value: u32) {
+    fn write_register(&mut self, offset: u32, value: u32) {
         self.i2c.write_register(offset, value, &mut self.bench.access());
     }
 
-    fn read(&mut self, offset: u32) -> u32 {
+    fn read_register(&mut self, offset: u32) -> u32 {
         self.i2c.read_register(offset, &mut self.bench.access())
     }
 
@@ -46,8 +46,8 @@ impl Rig {
     fn send(&mut self, data: &[u32]) {
         for &byte in data {
             self.settle();
-            assert_eq!(self.read(ISR) & ISR_TXIS, ISR_TXIS, "{byte}");
-            self.write(TXDR, byte);
+            assert_eq!(self.read_register(ISR) & ISR_TXIS, ISR_TXIS, "{byte}");
+            self.write_register(TXDR, byte);
         }
         self.settle();
     }
@@ -60,90 +60,90 @@ const fn bytes(count: u32) -> u32 {
 #[test]
 fn a_write_ends_by_itself() {
     let mut rig = Rig::new();
-    rig.write(CR2, TARGET | bytes(3) | CR2_AUTOEND | CR2_START);
-    assert_eq!((rig.read(ISR), rig.i2c.next_event_cycle()), (ISR_TXE | ISR_BUSY, 10 * PERIOD));
+    rig.write_register(CR2, TARGET | bytes(3) | CR2_AUTOEND | CR2_START);
+    assert_eq!((rig.read_register(ISR), rig.i2c.next_event_cycle()), (ISR_TXE | ISR_BUSY, 10 * PERIOD));
     rig.i2c.advance_to_now(&mut rig.bench.at(10 * PERIOD));
-    assert_eq!((rig.read(ISR), rig.read(CR2) & CR2_START), (ISR_TXE | ISR_TXIS | ISR_BUSY, 0));
-    rig.write(TXDR, 7);
-    assert_eq!(rig.read(ISR), ISR_TXE | ISR_TXIS | ISR_BUSY, "the byte is in the shift register");
-    rig.write(TXDR, 0xaa);
-    assert_eq!(rig.read(ISR), ISR_BUSY);
+    assert_eq!((rig.read_register(ISR), rig.read_register(CR2) & CR2_START), (ISR_TXE | ISR_TXIS | ISR_BUSY, 0));
+    rig.write_register(TXDR, 7);
+    assert_eq!(rig.read_register(ISR), ISR_TXE | ISR_TXIS | ISR_BUSY, "the byte is in the shift register");
+    rig.write_register(TXDR, 0xaa);
+    assert_eq!(rig.read_register(ISR), ISR_BUSY);
     rig.i2c.advance_to_now(&mut rig.bench.at(19 * PERIOD));
-    rig.write(TXDR, 0xbb);
+    rig.write_register(TXDR, 0xbb);
     rig.settle();
-    assert_eq!((rig.bench.now, rig.read(ISR)), (38 * PERIOD, ISR_TXE | ISR_STOPF));
-    rig.write(ICR, ISR_STOPF);
-    assert_eq!(rig.read(ISR), ISR_TXE);
+    assert_eq!((rig.bench.now, rig.read_register(ISR)), (38 * PERIOD, ISR_TXE | ISR_STOPF));
+    rig.write_register(ICR, ISR_STOPF);
+    assert_eq!(rig.read_register(ISR), ISR_TXE);
 }
 
 #[test]
 fn firmware_starts_again_and_ends() {
     let mut rig = Rig::new();
-    rig.write(CR2, TARGET | bytes(3) | CR2_START);
+    rig.write_register(CR2, TARGET | bytes(3) | CR2_START);
     rig.send(&[7, 0xaa, 0xbb]);
-    assert_eq!(rig.read(ISR), ISR_TXE | ISR_TC | ISR_BUSY);
-    rig.write(CR2, TARGET | CR2_STOP);
+    assert_eq!(rig.read_register(ISR), ISR_TXE | ISR_TC | ISR_BUSY);
+    rig.write_register(CR2, TARGET | CR2_STOP);
     rig.settle();
-    assert_eq!((rig.read(ISR), rig.read(CR2) & CR2_STOP), (ISR_TXE | ISR_STOPF, 0));
-    rig.write(ICR, ISR_STOPF);
-    rig.write(CR2, TARGET | bytes(1) | CR2_START);
+    assert_eq!((rig.read_register(ISR), rig.read_register(CR2) & CR2_STOP), (ISR_TXE | ISR_STOPF, 0));
+    rig.write_register(ICR, ISR_STOPF);
+    rig.write_register(CR2, TARGET | bytes(1) | CR2_START);
     rig.send(&[7]);
     let begin = rig.bench.now;
-    rig.write(CR2, TARGET | bytes(2) | CR2_READ | CR2_AUTOEND | CR2_START);
+    rig.write_register(CR2, TARGET | bytes(2) | CR2_READ | CR2_AUTOEND | CR2_START);
     rig.settle();
     // The last byte is on the bus before the first one is read, and STOP after it.
-    assert_eq!((rig.bench.now - begin, rig.read(ISR)), (28 * PERIOD, ISR_TXE | ISR_RXNE | ISR_BUSY));
-    assert_eq!(rig.read(RXDR), 0xaa);
+    assert_eq!((rig.bench.now - begin, rig.read_register(ISR)), (28 * PERIOD, ISR_TXE | ISR_RXNE | ISR_BUSY));
+    assert_eq!(rig.read_register(RXDR), 0xaa);
     rig.settle();
-    assert_eq!(rig.read(ISR), ISR_TXE | ISR_RXNE | ISR_STOPF);
-    assert_eq!((rig.read(RXDR), rig.read(ISR)), (0xbb, ISR_TXE | ISR_STOPF));
+    assert_eq!(rig.read_register(ISR), ISR_TXE | ISR_RXNE | ISR_STOPF);
+    assert_eq!((rig.read_register(RXDR), rig.read_register(ISR)), (0xbb, ISR_TXE | ISR_STOPF));
 }
 
 #[test]
 fn a_transfer_is_reloaded() {
     let mut rig = Rig::new();
-    rig.write(CR2, TARGET | bytes(1) | CR2_RELOAD | CR2_START);
+    rig.write_register(CR2, TARGET | bytes(1) | CR2_RELOAD | CR2_START);
     rig.send(&[7]);
-    assert_eq!(rig.read(ISR), ISR_TXE | ISR_TCR | ISR_BUSY);
-    rig.write(CR2, TARGET | bytes(2) | CR2_AUTOEND);
+    assert_eq!(rig.read_register(ISR), ISR_TXE | ISR_TCR | ISR_BUSY);
+    rig.write_register(CR2, TARGET | bytes(2) | CR2_AUTOEND);
     rig.send(&[1, 2]);
-    assert_eq!(rig.read(ISR), ISR_TXE | ISR_STOPF);
+    assert_eq!(rig.read_register(ISR), ISR_TXE | ISR_STOPF);
 }
 
 #[test]
 fn nobody_acknowledges() {
     let mut rig = Rig::new();
-    rig.write(CR2, 0x33 << 1 | bytes(1) | CR2_START);
+    rig.write_register(CR2, 0x33 << 1 | bytes(1) | CR2_START);
     rig.settle();
-    assert_eq!((rig.bench.now, rig.read(ISR)), (11 * PERIOD, ISR_TXE | ISR_NACKF | ISR_STOPF));
-    rig.write(ICR, ISR_NACKF | ISR_STOPF);
+    assert_eq!((rig.bench.now, rig.read_register(ISR)), (11 * PERIOD, ISR_TXE | ISR_NACKF | ISR_STOPF));
+    rig.write_register(ICR, ISR_NACKF | ISR_STOPF);
     // The device refuses data behind its last address.
-    rig.write(CR2, TARGET | bytes(3) | CR2_START);
+    rig.write_register(CR2, TARGET | bytes(3) | CR2_START);
     rig.send(&[0xff, 1]);
-    assert_eq!(rig.read(ISR), ISR_TXE | ISR_NACKF | ISR_STOPF);
+    assert_eq!(rig.read_register(ISR), ISR_TXE | ISR_NACKF | ISR_STOPF);
 }
 
 #[test]
 fn an_address_alone_probes_a_device() {
     let mut rig = Rig::new();
-    rig.write(CR2, TARGET | CR2_AUTOEND | CR2_START);
+    rig.write_register(CR2, TARGET | CR2_AUTOEND | CR2_START);
     rig.settle();
-    assert_eq!((rig.bench.now, rig.read(ISR)), (11 * PERIOD, ISR_TXE | ISR_STOPF));
+    assert_eq!((rig.bench.now, rig.read_register(ISR)), (11 * PERIOD, ISR_TXE | ISR_STOPF));
 }
 
 #[test]
 fn interrupts_follow_their_flags() {
     let mut rig = Rig::new();
-    rig.write(0x00, CR1_PE | 1 << 1 | 1 << 6);
+    rig.write_register(0x00, CR1_PE | 1 << 1 | 1 << 6);
     assert_eq!(rig.i2c.interrupt_outputs(), 0);
-    rig.write(CR2, TARGET | bytes(1) | CR2_START);
+    rig.write_register(CR2, TARGET | bytes(1) | CR2_START);
     rig.settle();
     assert_eq!(rig.i2c.interrupt_outputs(), 1);
-    rig.write(TXDR, 7);
+    rig.write_register(TXDR, 7);
     assert_eq!(rig.i2c.interrupt_outputs(), 0);
     rig.settle();
     assert_eq!(rig.i2c.interrupt_outputs(), 1);
-    rig.write(0x00, CR1_PE);
+    rig.write_register(0x00, CR1_PE);
     assert_eq!(rig.i2c.interrupt_outputs(), 0);
 }
 
@@ -151,21 +151,27 @@ fn interrupts_follow_their_flags() {
 fn the_clock_the_prescaler_and_the_filter_pace_it() {
     let mut rig = Rig::new();
     rig.bench.core_hz *= 4;
-    rig.write(0x10, 3 << 28 | 19 << 8 | 9);
-    rig.write(0x00, CR1_PE | 2 << 8);
-    rig.write(CR2, TARGET | CR2_START);
+    rig.write_register(0x10, 3 << 28 | 19 << 8 | 9);
+    rig.write_register(0x00, CR1_PE | 2 << 8);
+    rig.write_register(CR2, TARGET | CR2_START);
     assert_eq!(rig.i2c.next_event_cycle(), 10 * 4 * (30 * 4 + 8));
 }
 
 #[test]
 fn switching_off_forgets_the_transfer() {
     let mut rig = Rig::new();
-    rig.write(CR2, TARGET | bytes(2) | CR2_START);
-    rig.write(TXDR, 7);
-    rig.write(0x00, 0);
-    assert_eq!((rig.read(ISR), rig.read(CR2) & CR2_START, rig.i2c.next_event_cycle()), (ISR_TXE, 0, NEVER));
+    rig.write_register(CR2, TARGET | bytes(2) | CR2_START);
+    rig.write_register(TXDR, 7);
+    rig.write_register(0x00, 0);
+    assert_eq!(
+        (rig.read_register(ISR), rig.read_register(CR2) & CR2_START, rig.i2c.next_event_cycle()),
+        (ISR_TXE, 0, NEVER)
+    );
     rig.i2c.reset_registers();
-    assert_eq!([0, 4, 8, 0x0c, 0x10, 0x14, 0x18, 0x20].map(|offset| rig.read(offset)), [0, 0, 0, 0, 0, 0, 1, 0]);
-    rig.write(0x2c, 0);
+    assert_eq!(
+        [0, 4, 8, 0x0c, 0x10, 0x14, 0x18, 0x20].map(|offset| rig.read_register(offset)),
+        [0, 0, 0, 0, 0, 0, 1, 0]
+    );
+    rig.write_register(0x2c, 0);
     assert_eq!(rig.bench.effects.unmodelled, Some((0x2c, true)));
 }

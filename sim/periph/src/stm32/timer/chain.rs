@@ -95,30 +95,30 @@ mod tests {
             let chip = Stm32::new(chip, &Options::default());
             let mhz = chip.clocks().core_hz / 1_000_000;
             let mut pair = Self { chip, low, high, mhz };
-            pair.write(gate.0, gate.1, 0);
-            pair.write(low + PSC, mhz as u32 - 1, 0);
-            pair.write(low + CR2, 2 << 4, 0);
-            pair.write(low + EGR, 1, 0);
-            pair.write(high + SMCR, input << 4 | 7, 0);
-            pair.write(high + CR1, 1, 0);
-            pair.write(low + CR1, 1, 0);
+            pair.write_register(gate.0, gate.1, 0);
+            pair.write_register(low + PSC, mhz as u32 - 1, 0);
+            pair.write_register(low + CR2, 2 << 4, 0);
+            pair.write_register(low + EGR, 1, 0);
+            pair.write_register(high + SMCR, input << 4 | 7, 0);
+            pair.write_register(high + CR1, 1, 0);
+            pair.write_register(low + CR1, 1, 0);
             pair
         }
 
-        fn write(&mut self, address: u32, value: u32, now: u64) {
+        fn write_register(&mut self, address: u32, value: u32, now: u64) {
             let mut effects = Effects::default();
-            self.chip.write(address, 4, value, now, &mut effects);
+            self.chip.write_register(address, 4, value, now, &mut effects);
             assert_eq!(effects.unmodelled, None);
         }
 
-        fn read(&mut self, address: u32, now: u64) -> u32 {
-            self.chip.read(address, 4, now, &mut Effects::default())
+        fn read_register(&mut self, address: u32, now: u64) -> u32 {
+            self.chip.read_register(address, 4, now, &mut Effects::default())
         }
 
         /// The 32 bits a few cycles into microsecond `us`, past the start-up delay of the counter.
         fn count(&mut self, us: u64) -> u32 {
             let now = us * self.mhz + 2;
-            self.read(self.high + CNT, now) << 16 | self.read(self.low + CNT, now)
+            self.read_register(self.high + CNT, now) << 16 | self.read_register(self.low + CNT, now)
         }
     }
 
@@ -137,7 +137,7 @@ mod tests {
                 assert_eq!(pair.count(us), us as u32, "{us} us on {:?}", pair.chip.chip());
             }
             assert_eq!(pair.count(4_294_967_296), 0, "both wrap");
-            assert_eq!(pair.read(pair.high + SR, 4_294_967_300 * pair.mhz) & 1, 1);
+            assert_eq!(pair.read_register(pair.high + SR, 4_294_967_300 * pair.mhz) & 1, 1);
         }
     }
 
@@ -145,32 +145,32 @@ mod tests {
     fn a_disabled_slave_timer_counts_nothing() {
         for mut pair in pairs() {
             let now = 200_000 * pair.mhz;
-            pair.write(pair.high + CR1, 0, 0);
-            assert_eq!(pair.read(pair.high + CNT, now), 0);
-            pair.write(pair.high + CR1, 1, now);
-            assert_eq!(pair.read(pair.high + CNT, now + 1), 0, "nor is it told later");
+            pair.write_register(pair.high + CR1, 0, 0);
+            assert_eq!(pair.read_register(pair.high + CNT, now), 0);
+            pair.write_register(pair.high + CR1, 1, now);
+            assert_eq!(pair.read_register(pair.high + CNT, now + 1), 0, "nor is it told later");
         }
     }
 
     #[test]
     fn earlier_updates_are_not_counted() {
         let [mut pair, _] = pairs();
-        pair.write(pair.high + CR1, 0, 0);
-        pair.write(pair.high + SMCR, 0, 0);
-        pair.write(pair.high + CR1, 1, 0);
+        pair.write_register(pair.high + CR1, 0, 0);
+        pair.write_register(pair.high + SMCR, 0, 0);
+        pair.write_register(pair.high + CR1, 1, 0);
         let now = 200_000 * pair.mhz;
-        let counted = pair.read(pair.high + CNT, now);
+        let counted = pair.read_register(pair.high + CNT, now);
         assert!(counted > 0, "it counts its own clock");
-        pair.write(pair.high + SMCR, 0x17, now);
-        assert_eq!(pair.read(pair.high + CNT, now + 1), counted);
+        pair.write_register(pair.high + SMCR, 0x17, now);
+        assert_eq!(pair.read_register(pair.high + CNT, now + 1), counted);
     }
 
     #[test]
     fn prescaler_and_end_value_of_the_slave_timer() {
         let [mut pair, _] = pairs();
-        pair.write(pair.high + PSC, 1, 0);
-        pair.write(pair.high + ARR, 2, 0);
-        pair.write(pair.high + EGR, 1, 0);
+        pair.write_register(pair.high + PSC, 1, 0);
+        pair.write_register(pair.high + ARR, 2, 0);
+        pair.write_register(pair.high + EGR, 1, 0);
         let counts = [1, 2, 3, 4, 5, 6, 7].map(|rounds| pair.count(rounds * 65_536) >> 16);
         assert_eq!(counts, [0, 1, 1, 2, 2, 0, 0]);
     }
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn timer_without_a_trigger_output_is_not_counted() {
         let [mut pair, _] = pairs();
-        pair.write(pair.low + CR2, 0, 0);
+        pair.write_register(pair.low + CR2, 0, 0);
         assert_eq!(pair.count(65_536 * 3) >> 16, 0);
     }
 

@@ -8,7 +8,7 @@ const THRESHOLDS: [usize; 8] = [2, 4, 8, 12, 14, 16, 16, 16];
 
 impl Usart {
     /// Returns the status register: SR, or the bits of ISR that SR has too.
-    pub(super) fn status(&self) -> u32 {
+    pub(super) fn status_register(&self) -> u32 {
         let received = if self.rx.is_empty() { 0 } else { RXNE };
         let room = if self.tx.len() < self.depth() { TXE } else { 0 };
         self.flags | received | room
@@ -17,7 +17,7 @@ impl Usart {
     /// Returns the value of ISR, the status register of the later layout.
     fn isr(&self) -> u32 {
         let bit = |on: bool, number: u32| u32::from(on) << number;
-        let mut isr = self.status() | bit(self.receiving.is_some(), 16);
+        let mut isr = self.status_register() | bit(self.receiving.is_some(), 16);
         // The enables are acknowledged at once.
         isr |= bit(self.on() && self.cr1 & TE != 0, 21) | bit(self.on() && self.cr1 & RE != 0, 22);
         if self.fifo_on() {
@@ -30,7 +30,7 @@ impl Usart {
 
     /// Returns the level of the interrupt line.
     pub(super) fn interrupt_level(&self) -> bool {
-        let status = self.status();
+        let status = self.status_register();
         // IDLEIE, RXNEIE, TCIE and TXEIE stand where their flags do. RXNEIE reports an overrun too.
         let enabled = self.cr1 & (IDLE | RXNE | TC | TXE);
         let mut pending = status & enabled;
@@ -52,7 +52,7 @@ impl Usart {
         let data = || self.rx.front().copied().map_or(0, u32::from);
         match (self.layout, offset) {
             (UsartLayout::V1 { .. }, _) => match offset {
-                0x00 => self.status(),
+                0x00 => self.status_register(),
                 0x04 => data(),
                 0x08 => self.brr,
                 0x0c => self.cr1,

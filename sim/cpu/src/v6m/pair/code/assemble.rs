@@ -98,7 +98,7 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
                 self.lines.extend(self.layout.lines(&self.core.region, step.at.ip, step.op));
             }
             self.steps += 1;
-            if !self.write(step) {
+            if !self.emit_step(step) {
                 self.end(step.at);
                 return step.at.length != 0;
             }
@@ -132,7 +132,7 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
     }
 
     /// Emits the code of one instruction of the block. Returns false if it cannot be JIT-compiled.
-    fn write(&mut self, step: &Step) -> bool {
+    fn emit_step(&mut self, step: &Step) -> bool {
         let Step { at, op, thumb, kind, .. } = *step;
         let ip = at.ip as u64;
         match kind {

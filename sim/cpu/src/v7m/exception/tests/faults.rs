@@ -30,9 +30,9 @@ fn a_disabled_fault_is_a_hard_fault_with_its_status() {
     for (fault, cfsr, _, address) in FAULTS {
         let mut bench = Bench::m4();
         assert_eq!(bench.fault(fault), ExceptionOutcome::Entered(HARD_FAULT), "{fault:?}");
-        assert_eq!((bench.read(CFSR), bench.read(HFSR)), (cfsr, FORCED), "{fault:?}");
+        assert_eq!((bench.read_register(CFSR), bench.read_register(HFSR)), (cfsr, FORCED), "{fault:?}");
         if let Some((register, value)) = address {
-            assert_eq!(bench.read(register), value);
+            assert_eq!(bench.read_register(register), value);
         }
         let at = bench.core.r[13];
         assert_eq!(frame(&mut bench, at)[6], THREAD, "the faulting instruction");
@@ -43,9 +43,9 @@ fn a_disabled_fault_is_a_hard_fault_with_its_status() {
 fn an_enabled_fault_has_its_own_handler() {
     for (fault, cfsr, number, _) in FAULTS {
         let mut bench = Bench::m4();
-        bench.write(SHCSR, 7 << 16);
+        bench.write_register(SHCSR, 7 << 16);
         assert_eq!(bench.fault(fault), ExceptionOutcome::Entered(number), "{fault:?}");
-        assert_eq!((bench.read(CFSR), bench.read(HFSR)), (cfsr, 0), "{fault:?}");
+        assert_eq!((bench.read_register(CFSR), bench.read_register(HFSR)), (cfsr, 0), "{fault:?}");
     }
 }
 
@@ -62,7 +62,7 @@ fn faults_escalate_by_priority() {
     ];
     for (usage, interrupt, basepri, primask, entered) in table {
         let mut bench = Bench::m3();
-        bench.write(SHCSR, 7 << 16);
+        bench.write_register(SHCSR, 7 << 16);
         bench.core.nvic.set_priority(USAGE_FAULT, usage);
         bench.enable(0, interrupt);
         bench.interrupt_level(0);
@@ -81,7 +81,7 @@ fn fault_in_hard_fault_or_nmi_or_under_faultmask_locks_up() {
     let mut bench = Bench::m3();
     bench.fault(Fault::Undefined);
     assert_eq!(bench.fault(Fault::Unaligned), ExceptionOutcome::LockedUp);
-    assert_eq!(bench.read(CFSR), 1 << 16 | 1 << 24);
+    assert_eq!(bench.read_register(CFSR), 1 << 16 | 1 << 24);
     let mut bench = Bench::m3();
     super::super::pend(&mut bench.core, NMI);
     bench.settle();
@@ -95,14 +95,14 @@ fn fault_in_hard_fault_or_nmi_or_under_faultmask_locks_up() {
 #[test]
 fn bus_faults_of_data_can_be_ignored_at_negative_priority() {
     let mut bench = Bench::m3();
-    bench.write(0xe000_ed14, ccr::BFHFNMIGN);
+    bench.write_register(0xe000_ed14, ccr::BFHFNMIGN);
     assert!(!bench.core.ignores_bus_faults());
     bench.core.faultmask = true;
     assert!(bench.core.ignores_bus_faults());
     bench.core.faultmask = false;
     bench.fault(Fault::Undefined);
     assert!(bench.core.ignores_bus_faults());
-    assert_eq!(bench.read(0x3000_0000), 0, "a load from nowhere");
+    assert_eq!(bench.read_register(0x3000_0000), 0, "a load from nowhere");
 }
 
 /// Lazy preservation: what could be told when the state was stacked decides, not what can be told now.
@@ -118,43 +118,43 @@ fn lazy_faults() {
     ];
     for (fault, ready, outcome, cfsr) in table {
         let mut bench = Bench::m4();
-        bench.write(SHCSR, 7 << 16);
-        bench.write(0xe000_ef34, 0xc000_0001 | ready);
+        bench.write_register(SHCSR, 7 << 16);
+        bench.write_register(0xe000_ef34, 0xc000_0001 | ready);
         assert_eq!(bench.fault(fault), outcome, "{fault:?} {ready:#x}");
-        assert_eq!(bench.read(CFSR), cfsr);
+        assert_eq!(bench.read_register(CFSR), cfsr);
     }
     // In a HardFault handler BusFault must wait, and the instruction continues without the state.
     let mut bench = Bench::m4();
-    bench.write(SHCSR, 7 << 16);
+    bench.write_register(SHCSR, 7 << 16);
     bench.core.nvic.set_active(HARD_FAULT, true);
-    bench.write(0xe000_ef34, 0xc000_0001 | bfrdy);
+    bench.write_register(0xe000_ef34, 0xc000_0001 | bfrdy);
     assert_eq!(bench.fault(Fault::LazyBus), ExceptionOutcome::None);
     assert!(bench.core.nvic.is_pending(BUS_FAULT));
-    assert_eq!(bench.read(0xe000_ef34) & 1, 0);
+    assert_eq!(bench.read_register(0xe000_ef34) & 1, 0);
 }
 
 #[test]
 fn breakpoints() {
     let mut bench = Bench::m3();
     assert_eq!(bench.fault(Fault::Breakpoint), ExceptionOutcome::Entered(HARD_FAULT));
-    assert_eq!((bench.read(HFSR), bench.read(DFSR), bench.read(CFSR)), (1 << 31, 2, 0));
+    assert_eq!((bench.read_register(HFSR), bench.read_register(DFSR), bench.read_register(CFSR)), (1 << 31, 2, 0));
     assert_eq!(bench.fault(Fault::Breakpoint), ExceptionOutcome::LockedUp);
     let mut bench = Bench::m3();
-    bench.write(0xe000_edfc, 1 << 16);
+    bench.write_register(0xe000_edfc, 1 << 16);
     assert_eq!(bench.fault(Fault::Breakpoint), ExceptionOutcome::Entered(DEBUG_MONITOR));
-    assert_eq!((bench.read(HFSR), bench.read(DFSR)), (0, 2));
+    assert_eq!((bench.read_register(HFSR), bench.read_register(DFSR)), (0, 2));
 }
 
 #[test]
 fn imprecise_fault_waits_for_its_priority() {
     let mut bench = Bench::m3();
-    bench.write(SHCSR, 1 << 17);
+    bench.write_register(SHCSR, 1 << 17);
     bench.core.nvic.set_priority(BUS_FAULT, 0x80);
     bench.enable(0, 0x40);
     bench.interrupt_level(0);
     super::super::imprecise_bus_fault(&mut bench.core);
     assert_eq!(bench.settle(), ExceptionOutcome::None);
-    assert_eq!(bench.read(CFSR), 1 << 10);
+    assert_eq!(bench.read_register(CFSR), 1 << 10);
     assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Chained(16, BUS_FAULT));
     let mut bench = Bench::m3();
     super::super::imprecise_bus_fault(&mut bench.core);
@@ -177,8 +177,8 @@ fn frame_that_cannot_be_written() {
         let stack = bench.core.r[13];
         bench.bus.broken = stack - 0x20..stack;
         assert_eq!(bench.interrupt_level(0), ExceptionOutcome::Entered(entered));
-        assert_eq!(bench.read(CFSR), 1 << 12, "STKERR alone, no address");
-        assert_eq!(bench.read(HFSR), if enabled { 0 } else { FORCED });
+        assert_eq!(bench.read_register(CFSR), 1 << 12, "STKERR alone, no address");
+        assert_eq!(bench.read_register(HFSR), if enabled { 0 } else { FORCED });
         assert_eq!(bench.core.r[13], stack - 0x20, "the frame is counted though it was not written");
         assert!(pending.is_none_or(|number| bench.core.nvic.is_pending(number)));
     }
@@ -200,7 +200,7 @@ fn vector_that_cannot_be_read() {
     bench.enable(0, 0x40);
     bench.bus.broken = FLASH + 0x40..FLASH + 0x44;
     assert_eq!(bench.interrupt_level(0), ExceptionOutcome::Entered(HARD_FAULT));
-    assert_eq!((bench.read(HFSR), bench.read(CFSR)), (2, 0));
+    assert_eq!((bench.read_register(HFSR), bench.read_register(CFSR)), (2, 0));
     let mut bench = Bench::m3();
     bench.bus.broken = FLASH + 0xc..FLASH + 0x10;
     assert_eq!(bench.fault(Fault::Undefined), ExceptionOutcome::LockedUp);
@@ -216,7 +216,7 @@ fn frame_that_cannot_be_read_back_chains_into_the_fault() {
         let stack = bench.core.r[13];
         bench.bus.broken = stack..stack + 0x20;
         assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Chained(16, expected));
-        assert_eq!(bench.read(CFSR), 1 << 11, "UNSTKERR");
+        assert_eq!(bench.read_register(CFSR), 1 << 11, "UNSTKERR");
         assert_eq!((bench.core.r[13], bench.core.r[14]), (stack, 0xffff_fff9));
     }
 }
@@ -238,7 +238,7 @@ fn exc_return_values() {
                 ("M4", Bench::m4, legal_m4(value, nested)),
             ] {
                 let mut bench = make();
-                bench.write(SHCSR, 7 << 16);
+                bench.write_register(SHCSR, 7 << 16);
                 bench.enable(0, 0x80);
                 bench.enable(1, 0x40);
                 bench.interrupt_level(0);
@@ -260,10 +260,10 @@ fn exc_return_values() {
                 let context = format!("{name} {value:#x} nested {nested}");
                 if legal {
                     assert_eq!(outcome, ExceptionOutcome::Returned(number), "{context}");
-                    assert_eq!(bench.read(CFSR), 0, "{context}");
+                    assert_eq!(bench.read_register(CFSR), 0, "{context}");
                 } else {
                     assert_eq!(bench.core.ipsr, USAGE_FAULT, "{context}");
-                    assert_eq!(bench.read(CFSR), 1 << 18, "{context}");
+                    assert_eq!(bench.read_register(CFSR), 1 << 18, "{context}");
                     assert_eq!(bench.core.r[14], value | 0xf000_0000, "{context}");
                     assert!(!bench.core.nvic.is_active(number), "{context}");
                 }
@@ -275,7 +275,7 @@ fn exc_return_values() {
 #[test]
 fn thread_mode_from_a_nested_handler_when_allowed() {
     let mut bench = Bench::m3();
-    bench.write(0xe000_ed14, ccr::NONBASETHRDENA);
+    bench.write_register(0xe000_ed14, ccr::NONBASETHRDENA);
     bench.enable(0, 0x80);
     bench.enable(1, 0x40);
     bench.interrupt_level(0);
@@ -291,7 +291,7 @@ fn thread_mode_from_a_nested_handler_when_allowed() {
 fn the_stacked_ipsr_must_suit_the_return() {
     for (value, ipsr) in [(0xffff_fff9, 16), (0xffff_fff1, 0)] {
         let mut bench = Bench::m3();
-        bench.write(SHCSR, 7 << 16);
+        bench.write_register(SHCSR, 7 << 16);
         bench.enable(0, 0x80);
         bench.enable(1, 0x40);
         bench.interrupt_level(0);
@@ -301,7 +301,7 @@ fn the_stacked_ipsr_must_suit_the_return() {
         let stack = bench.core.r[13];
         bench.bus.put(stack + 0x1c, 1 << 24 | ipsr);
         bench.ret(value);
-        assert_eq!((bench.core.ipsr, bench.read(CFSR)), (USAGE_FAULT, 1 << 18), "{value:#x}");
+        assert_eq!((bench.core.ipsr, bench.read_register(CFSR)), (USAGE_FAULT, 1 << 18), "{value:#x}");
         assert_eq!((bench.core.r[13], bench.core.r[14]), (stack, value), "the frame is still there");
     }
 }
@@ -313,7 +313,7 @@ fn return_of_an_exception_that_is_not_active() {
     bench.interrupt_level(0);
     bench.core.nvic.set_active(16, false);
     assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Chained(16, HARD_FAULT));
-    assert_eq!((bench.read(CFSR), bench.read(HFSR)), (1 << 18, FORCED));
+    assert_eq!((bench.read_register(CFSR), bench.read_register(HFSR)), (1 << 18, FORCED));
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn return_of_an_inactive_exception_to_a_handler() {
     bench.interrupt_level(1);
     bench.core.nvic.set_active(17, false);
     assert_eq!(bench.ret(0xffff_fff1), ExceptionOutcome::Chained(17, HARD_FAULT));
-    assert_eq!(bench.read(CFSR), 1 << 18);
+    assert_eq!(bench.read_register(CFSR), 1 << 18);
 }
 
 #[test]

@@ -32,8 +32,8 @@ fn state() -> [u32; 17] {
 #[test]
 fn first_instruction_begins_a_context() {
     let mut bench = Bench::m4();
-    bench.write(FPDSCR, u32::MAX);
-    assert_eq!(bench.read(FPDSCR), 0x07c0_0000);
+    bench.write_register(FPDSCR, u32::MAX);
+    assert_eq!(bench.read_register(FPDSCR), 0x07c0_0000);
     bench.core.fpscr = 0xf800_009f;
     assert_eq!(before_float(&mut bench.core, &mut bench.bus), Ok(()));
     assert!(bench.core.fpca && bench.core.float_ready);
@@ -49,7 +49,7 @@ fn access_follows_cpacr_and_privilege() {
     for (cpacr, privileged, user) in [(0, false, false), (1, true, false), (2, false, false), (3, true, true)] {
         for (unprivileged, granted) in [(false, privileged), (true, user)] {
             let mut bench = Bench::m4();
-            bench.write(0xe000_ed88, cpacr << 20 | cpacr << 22);
+            bench.write_register(0xe000_ed88, cpacr << 20 | cpacr << 22);
             bench.core.set_special(20, 3, u32::from(unprivileged));
             let result = before_float(&mut bench.core, &mut bench.bus);
             assert_eq!(result, if granted { Ok(()) } else { Err(Fault::NoCoprocessor) }, "CPACR {cpacr}");
@@ -57,8 +57,8 @@ fn access_follows_cpacr_and_privilege() {
         }
     }
     let mut bench = Bench::m3();
-    bench.write(0xe000_ed88, u32::MAX);
-    assert_eq!(bench.read(0xe000_ed88), 0);
+    bench.write_register(0xe000_ed88, u32::MAX);
+    assert_eq!(bench.read_register(0xe000_ed88), 0);
     assert_eq!(before_float(&mut bench.core, &mut bench.bus), Err(Fault::NoCoprocessor));
 }
 
@@ -66,9 +66,9 @@ fn access_follows_cpacr_and_privilege() {
 fn every_loss_of_fpu_access_clears_the_shortcut() {
     type Change = fn(&mut Bench);
     let changes: [(&str, Change); 4] = [
-        ("CPACR", |b| b.write(0xe000_ed88, 0)),
+        ("CPACR", |b| b.write_register(0xe000_ed88, 0)),
         ("CONTROL", |b| b.core.set_special(20, 3, 1)),
-        ("FPCCR", |b| b.write(FPCCR, 0)),
+        ("FPCCR", |b| b.write_register(FPCCR, 0)),
         ("entry", |b| assert_eq!(b.interrupt_level(0), ExceptionOutcome::Entered(16))),
     ];
     for (name, change) in changes {
@@ -89,15 +89,15 @@ fn entry_reserves_stack_space_and_keeps_the_registers() {
     assert_eq!(stack - frame, 0x68);
     assert_eq!(bench.core.r[14], 0xffff_ffe9);
     assert_eq!(bench.bus.seen.iter().filter(|seen| seen.write).count(), 8);
-    assert_eq!(bench.read(FPCAR), frame + 0x20);
+    assert_eq!(bench.read_register(FPCAR), frame + 0x20);
     let always = fpccr::ASPEN | fpccr::LSPEN | fpccr::THREAD | fpccr::HFRDY | fpccr::LSPACT;
-    assert_eq!(bench.read(FPCCR), always);
+    assert_eq!(bench.read_register(FPCCR), always);
     assert_eq!(bench.core.control() & 4, 0);
     // Returning without a floating-point instruction costs nothing and keeps the registers.
     bench.core.s[3] = 0x7777;
     bench.ret(0xffff_ffe9);
     assert_eq!((bench.core.r[13], bench.core.s[3], bench.core.control()), (stack, 0x7777, 4));
-    assert_eq!(bench.read(FPCCR) & fpccr::LSPACT, 0);
+    assert_eq!(bench.read_register(FPCCR) & fpccr::LSPACT, 0);
 }
 
 #[test]
@@ -112,15 +112,15 @@ fn reservation_records_which_faults_can_be_taken() {
     ];
     for (shcsr, demcr, active, expected) in table {
         let mut bench = bench();
-        bench.write(0xe000_ed24, shcsr);
-        bench.write(0xe000_edfc, demcr);
-        bench.write(0xe000_ed18, 0x0000_5030);
+        bench.write_register(0xe000_ed24, shcsr);
+        bench.write_register(0xe000_edfc, demcr);
+        bench.write_register(0xe000_ed18, 0x0000_5030);
         bench.enable(2, active);
         bench.core.nvic.set_active(18, true);
         bench.enable(3, 0x10);
         bench.interrupt_level(3);
         let rest = fpccr::ASPEN | fpccr::LSPEN | fpccr::THREAD | fpccr::HFRDY | fpccr::LSPACT;
-        assert_eq!(bench.read(FPCCR) & !rest, expected, "SHCSR {shcsr:#x} active {active:#x}");
+        assert_eq!(bench.read_register(FPCCR) & !rest, expected, "SHCSR {shcsr:#x} active {active:#x}");
     }
 }
 
@@ -132,7 +132,7 @@ fn first_instruction_of_a_handler_preserves_the_thread() {
     before_float(&mut bench.core, &mut bench.bus).expect("access");
     assert_eq!(bench.core.t - t, 17);
     assert_eq!(saved(&mut bench, frame), state());
-    assert_eq!(bench.read(FPCCR) & fpccr::LSPACT, 0);
+    assert_eq!(bench.read_register(FPCCR) & fpccr::LSPACT, 0);
     assert_eq!(bench.core.fpscr, 0x8000_0001 & !0x07c0_0000);
     bench.core.s[..16].fill(0);
     bench.core.fpscr = 0;
@@ -179,7 +179,7 @@ fn nested_handler_preserves_the_state_of_two_levels_below() {
     let outer = bench.core.r[13];
     bench.interrupt_level(1);
     assert_eq!((outer - bench.core.r[13], bench.core.r[14]), (0x20, 0xffff_fff1));
-    assert_eq!(bench.read(FPCAR), outer + 0x20);
+    assert_eq!(bench.read_register(FPCAR), outer + 0x20);
     before_float(&mut bench.core, &mut bench.bus).expect("access");
     assert_eq!(saved(&mut bench, outer), state());
     bench.core.s[..16].fill(0xbbbb);
@@ -193,7 +193,7 @@ fn nested_handler_preserves_the_state_of_two_levels_below() {
 #[test]
 fn registers_are_saved_immediately_without_lazy_preservation() {
     let mut bench = bench();
-    bench.write(FPCCR, fpccr::ASPEN);
+    bench.write_register(FPCCR, fpccr::ASPEN);
     bench.interrupt_level(0);
     let frame = bench.core.r[13];
     assert_eq!(saved(&mut bench, frame), state());
@@ -205,7 +205,7 @@ fn registers_are_saved_immediately_without_lazy_preservation() {
 #[test]
 fn without_automatic_state_frames_stay_basic() {
     let mut bench = Bench::m4();
-    bench.write(FPCCR, 0);
+    bench.write_register(FPCCR, 0);
     bench.enable(0, 0x80);
     before_float(&mut bench.core, &mut bench.bus).expect("access");
     assert!(!bench.core.fpca);
@@ -233,23 +233,23 @@ fn preservation_that_fails_is_a_fault_of_the_instruction() {
     bench.bus.broken = frame + 0x20..frame + 0x68;
     assert_eq!(before_float(&mut bench.core, &mut bench.bus), Err(Fault::LazyBus));
     assert!(!bench.core.float_ready && !bench.core.fpca);
-    assert_eq!(bench.read(FPCCR) & fpccr::LSPACT, 1, "it is still due");
+    assert_eq!(bench.read_register(FPCCR) & fpccr::LSPACT, 1, "it is still due");
 }
 
 #[test]
 fn frame_needs_access_when_it_is_written_at_once() {
     let mut bench = bench();
-    bench.write(FPCCR, fpccr::ASPEN);
-    bench.write(0xe000_ed88, 0);
+    bench.write_register(FPCCR, fpccr::ASPEN);
+    bench.write_register(0xe000_ed88, 0);
     assert_eq!(bench.interrupt_level(0), ExceptionOutcome::Entered(HARD_FAULT));
-    assert_eq!(bench.read(CFSR), 1 << 19);
+    assert_eq!(bench.read_register(CFSR), 1 << 19);
     // Nor read back.
     let mut bench = self::bench();
-    bench.write(FPCCR, fpccr::ASPEN);
+    bench.write_register(FPCCR, fpccr::ASPEN);
     bench.interrupt_level(0);
-    bench.write(0xe000_ed88, 0);
+    bench.write_register(0xe000_ed88, 0);
     assert_eq!(bench.ret(0xffff_ffe9), ExceptionOutcome::Chained(16, HARD_FAULT));
-    assert_eq!(bench.read(CFSR), 1 << 19);
+    assert_eq!(bench.read_register(CFSR), 1 << 19);
 }
 
 #[test]

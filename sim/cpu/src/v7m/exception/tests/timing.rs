@@ -92,7 +92,7 @@ fn floating_point_frames_take_longer_unless_lazy() {
     for (lazy, entry, exit) in [(true, 12, 10), (false, 29, 27)] {
         let mut bench = Bench::m4();
         if !lazy {
-            bench.write(0xe000_ef34, 1 << 31);
+            bench.write_register(0xe000_ef34, 1 << 31);
         }
         bench.core.fpca = true;
         bench.enable(0, 0);

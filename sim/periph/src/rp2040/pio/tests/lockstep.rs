@@ -17,12 +17,12 @@ fn an_instruction_takes_a_tick_and_its_delay() {
 fn a_fractional_divider_spreads_the_longer_periods() {
     // 2.5 cycles a tick, 65536 for a divisor of 0.
     let mut rig = Rig::new(&[SET_PINS | 1, SET_PINS]);
-    rig.write(CLKDIV, 2 << 16 | 128 << 8);
+    rig.write_register(CLKDIV, 2 << 16 | 128 << 8);
     let start = rig.start(1);
     rig.run_to(start + 12);
     assert_eq!(rig.edges_from(start), [(0, 1), (2, 0), (5, 1), (7, 0), (10, 1), (12, 0)]);
-    rig.write(CTRL, 0);
-    rig.write(CLKDIV, 0);
+    rig.write_register(CTRL, 0);
+    rig.write_register(CLKDIV, 0);
     let start = rig.start(1);
     rig.run_to(start + 65_536);
     assert_eq!(rig.edges.last().map(|edge| edge.0 - start), Some(65_536));
@@ -32,8 +32,8 @@ fn a_fractional_divider_spreads_the_longer_periods() {
 fn machines_that_are_started_together_run_together() {
     // Machine 0 toggles at every cycle, machine 1 its own pin at every third.
     let mut rig = Rig::new(&[SET_PINS | 1, SET_PINS]);
-    rig.write(register_of(1, CLKDIV), 3 << 16);
-    rig.write(register_of(1, PINCTRL), 1 << 26 | 1 << 5);
+    rig.write_register(register_of(1, CLKDIV), 3 << 16);
+    rig.write_register(register_of(1, PINCTRL), 1 << 26 | 1 << 5);
     let start = rig.start(3);
     rig.run_to(start + 6);
     assert_eq!(rig.edges_from(start), [(0, 3), (1, 2), (2, 3), (3, 0), (4, 1), (5, 0), (6, 3)]);
@@ -44,7 +44,7 @@ fn a_pin_is_seen_three_cycles_later_and_one_without_flip_flops() {
     for (bypass, latency) in [(0, 3), (1 << 5, 1)] {
         // wait 1 gpio 5; set pins, 1; stay
         let mut rig = Rig::new(&[0x2085, SET_PINS | 1, 0x0002]);
-        rig.write(0x38, bypass);
+        rig.write_register(0x38, bypass);
         let start = rig.start(1);
         rig.run_to(start + 50);
         assert_eq!(rig.pio.next_event_cycle(), NEVER, "a machine that waits costs nothing");
@@ -57,12 +57,12 @@ fn a_pin_is_seen_three_cycles_later_and_one_without_flip_flops() {
 #[test]
 fn a_slow_machine_sees_a_pin_at_its_next_tick() {
     let mut rig = Rig::new(&[0x2085, SET_PINS | 1, 0x0002]);
-    rig.write(CLKDIV, 16 << 16);
+    rig.write_register(CLKDIV, 16 << 16);
     let start = rig.start(1);
     rig.run_to(start + 17);
     rig.pio.sense(1 << 5, start + 17);
     // Another event in between does not lose it.
-    rig.write(IRQ, 1);
+    rig.write_register(IRQ, 1);
     rig.run_to(start + 100);
     assert_eq!(rig.edges_from(start), [(48, 1)]);
 }
@@ -73,8 +73,8 @@ fn a_store_to_a_fifo_arrives_with_its_data() {
     let mut rig = Rig::new(&[PULL, 0x6001]);
     rig.start(1);
     rig.run_to(rig.now + 20);
-    assert_eq!(rig.read(FDEBUG), 1 << 24);
-    rig.write(TXF0, 1);
+    assert_eq!(rig.read_register(FDEBUG), 1 << 24);
+    rig.write_register(TXF0, 1);
     let stored = rig.now;
     rig.run_to(rig.now + 20);
     // The address in cycle 0, the data in cycle 1, PULL in 2, OUT in 3.
@@ -86,28 +86,28 @@ fn a_cleared_stall_flag_comes_back_while_the_machine_stalls() {
     let mut rig = Rig::new(&[PULL]);
     rig.start(1);
     rig.run_to(rig.now + 20);
-    rig.write(FDEBUG, 1 << 24);
+    rig.write_register(FDEBUG, 1 << 24);
     rig.run_to(rig.now + 4);
-    assert_eq!(rig.read(FDEBUG), 1 << 24);
+    assert_eq!(rig.read_register(FDEBUG), 1 << 24);
 }
 
 #[test]
 fn machines_hand_over_by_flags() {
     // Machine 0: irq wait 4; set pins, 1. Machine 1: wait 1 irq 4 [3]; set pins, 1.
     let mut rig = Rig::new(&[0xc024, SET_PINS | 1, 0x0002, delayed(0x20c4, 3), SET_PINS | 1, 0x0005]);
-    rig.write(register_of(1, PINCTRL), 1 << 26 | 1 << 5);
-    rig.write(register_of(1, INSTR), 0x0003);
+    rig.write_register(register_of(1, PINCTRL), 1 << 26 | 1 << 5);
+    rig.write_register(register_of(1, INSTR), 0x0003);
     let start = rig.start(3);
     rig.run_to(start + 20);
     // Raised in cycle 0, seen and cleared in 1, seen as cleared in 2; the delay of WAIT from 2 to 4.
     assert_eq!(rig.edges_from(start), [(3, 1), (5, 3)]);
-    assert_eq!(rig.read(IRQ), 0);
+    assert_eq!(rig.read_register(IRQ), 0);
 }
 
 #[test]
 fn a_flag_interrupts_from_its_cycle_on() {
     let mut rig = Rig::new(&[NOP, NOP, IRQ_SET | 1, 0x0003]);
-    rig.write(0x138, 1 << 9);
+    rig.write_register(0x138, 1 << 9);
     let start = rig.start(1);
     rig.run_to(start + 1);
     assert_eq!((rig.pio.irq_levels(), rig.pio.next_event_cycle()), (0, start + 2));
@@ -120,10 +120,10 @@ fn disabling_keeps_the_rest_of_a_delay() {
     let mut rig = Rig::new(&[delayed(SET_PINS | 1, 9), delayed(SET_PINS, 9)]);
     let start = rig.start(1);
     rig.run_to(start + 2);
-    rig.write(CTRL, 0); // counts from cycle start + 6 on
+    rig.write_register(CTRL, 0); // counts from cycle start + 6 on
     assert_eq!(rig.now, start + 4);
     rig.run_to(start + 100);
-    rig.write(CTRL, 1);
+    rig.write_register(CTRL, 1);
     let resumed = rig.now + 2;
     rig.run_to(resumed + 10);
     // SET in cycle 0 and five of the nine cycles of its delay; the other four later.
@@ -137,13 +137,13 @@ fn looking_does_not_change_what_happens() {
     let run = |looks: bool| {
         let mut rig = Rig::new(&program);
         for number in 0..2 {
-            rig.write(register_of(number, CLKDIV), (3 + number) << 16 | 77 << 8);
-            rig.write(register_of(number, SHIFTCTRL), 1 << 17 | 7 << 25 | 3 << 18);
-            rig.write(register_of(number, PINCTRL), 1 << 26 | number << 5);
+            rig.write_register(register_of(number, CLKDIV), (3 + number) << 16 | 77 << 8);
+            rig.write_register(register_of(number, SHIFTCTRL), 1 << 17 | 7 << 25 | 3 << 18);
+            rig.write_register(register_of(number, PINCTRL), 1 << 26 | number << 5);
         }
         let start = rig.start(3);
         for round in 0..40_u64 {
-            rig.write(TXF0 + 4 * (round as u32 & 1), 0x9d3 * (round as u32 + 1));
+            rig.write_register(TXF0 + 4 * (round as u32 & 1), 0x9d3 * (round as u32 + 1));
             let next = start + 40 * (round + 1);
             while rig.now < next {
                 let to = if looks { rig.now + 1 } else { next };
@@ -198,11 +198,11 @@ fn started(set_up: &SetUp) -> (Rig, u64) {
     let mut rig = Rig::new(&set_up.program);
     for (number, registers) in (0..).zip(&set_up.machines) {
         for (register, &value) in [CLKDIV, EXECCTRL, SHIFTCTRL, PINCTRL].into_iter().zip(registers) {
-            rig.write(register_of(number, register), value);
+            rig.write_register(register_of(number, register), value);
         }
     }
-    rig.write(0x12c, 0xfff);
-    rig.write(0x138, 0xf00);
+    rig.write_register(0x12c, 0xfff);
+    rig.write_register(0x138, 0xf00);
     let start = rig.start(3);
     (rig, start)
 }

@@ -15,11 +15,11 @@ fn a_ws2812_strip_gets_its_colours() {
     let program = [delayed(0x6021, 1), delayed(SET_PINS | 1, 2), delayed(0xa001, 3), SET_PINS];
     let mut rig = Rig::new(&program);
     // 125 MHz / 8 MHz = 15.625; 24 bits a word, the highest first, eight words of FIFO.
-    rig.write(CLKDIV, 15 << 16 | 160 << 8);
-    rig.write(SHIFTCTRL, 1 << 30 | 24 << 25 | 1 << 17);
+    rig.write_register(CLKDIV, 15 << 16 | 160 << 8);
+    rig.write_register(SHIFTCTRL, 1 << 30 | 24 << 25 | 1 << 17);
     let colours = [0x00ff_5a01_u32, 0x0012_3480];
     for colour in colours {
-        rig.write(TXF0, colour << 8);
+        rig.write_register(TXF0, colour << 8);
     }
     let start = rig.start(1);
     rig.run_to(start + 20_000);
@@ -48,11 +48,11 @@ fn a_uart_sends_frames() {
     let program = [PULL, SET_X | 9, delayed(0x6001, 6), 0x0042];
     let mut rig = Rig::new(&program);
     // 115200 baud: 125 MHz / (8 x 115200) = 135.63.
-    rig.write(CLKDIV, 135 << 16 | 162 << 8);
-    rig.write(INSTR, u32::from(SET_PINS | 1));
+    rig.write_register(CLKDIV, 135 << 16 | 162 << 8);
+    rig.write_register(INSTR, u32::from(SET_PINS | 1));
     let bytes = *b"PIO";
     for byte in bytes {
-        rig.write(TXF0, u32::from(byte) << 1 | 0x200);
+        rig.write_register(TXF0, u32::from(byte) << 1 | 0x200);
     }
     let start = rig.start(1);
     rig.run_to(start + 40_000);
@@ -66,17 +66,17 @@ fn a_uart_sends_frames() {
         assert_eq!(sampled, expected, "{}", byte as char);
         assert!(rig.edges.iter().any(|&edge| edge == (tick(begin), 0)), "the start bit falls at its tick");
     }
-    assert_eq!(rig.read(FDEBUG), 1 << 24, "it waits for more");
+    assert_eq!(rig.read_register(FDEBUG), 1 << 24, "it waits for more");
 }
 
 #[test]
 fn directions_and_side_set_make_a_clock() {
     // set pindirs, 1; then out pins, 1 side 0; nop side 1: a clock at half the rate, data before its rising edge.
     let mut rig = Rig::new(&[SET_DIRECTIONS | 1, 0x6001, 0xb042]);
-    rig.write(EXECCTRL, 2 << 12 | 1 << 7);
-    rig.write(SHIFTCTRL, 1 << 17 | 1 << 19);
-    rig.write(PINCTRL, 1 << 29 | 1 << 26 | 1 << 20 | 1 << 10);
-    rig.write(TXF0, 0b0110);
+    rig.write_register(EXECCTRL, 2 << 12 | 1 << 7);
+    rig.write_register(SHIFTCTRL, 1 << 17 | 1 << 19);
+    rig.write_register(PINCTRL, 1 << 29 | 1 << 26 | 1 << 20 | 1 << 10);
+    rig.write_register(TXF0, 0b0110);
     let start = rig.start(1);
     rig.run_to(start + 9);
     assert_eq!(rig.pio.pins().1, 1);
@@ -93,20 +93,20 @@ fn directions_and_side_set_make_a_clock() {
 fn a_word_every_two_cycles_with_autopush_and_autopull() {
     // out x, 32; in x, 32: the data sheet's loop-back.
     let mut rig = Rig::new(&[0x6020, 0x4020]);
-    rig.write(SHIFTCTRL, 3 << 16);
+    rig.write_register(SHIFTCTRL, 3 << 16);
     for word in 1..=4 {
-        rig.write(TXF0, word);
+        rig.write_register(TXF0, word);
     }
     let start = rig.start(1);
     rig.run_to(start + 100);
-    assert_eq!(rig.read(FLEVEL), 4 << 4);
-    let words: Vec<u32> = (0..4).map(|_| rig.read(RXF0)).collect();
+    assert_eq!(rig.read_register(FLEVEL), 4 << 4);
+    let words: Vec<u32> = (0..4).map(|_| rig.read_register(RXF0)).collect();
     assert_eq!(words, [1, 2, 3, 4]);
     // The fifth word waits for room: the first OUT took a cycle to fill the OSR, then two cycles a word.
     let mut rig = Rig::new(&[0x6020, 0x4020]);
-    rig.write(SHIFTCTRL, 3 << 16);
+    rig.write_register(SHIFTCTRL, 3 << 16);
     for word in 1..=4 {
-        rig.write(TXF0, word);
+        rig.write_register(TXF0, word);
     }
     let start = rig.start(1);
     for (cycle, level) in [(1, 0), (2, 1), (3, 1), (4, 2), (6, 3), (7, 3), (8, 4)] {

@@ -15,7 +15,7 @@ const END: u16 = 0xde00;
 /// A core at the start of `program`, its pipeline empty.
 fn bench(program: &[u16]) -> (Bench, M7) {
     let mut bench = Bench::new(Features::CORTEX_M7);
-    bench.write(0xe000_ed88, 0xf << 20);
+    bench.write_register(0xe000_ed88, 0xf << 20);
     let halfwords: Vec<u16> = program.iter().copied().chain([END, 0]).collect();
     for (i, pair) in halfwords.chunks(2).enumerate() {
         let high = pair.get(1).copied().unwrap_or(0);
