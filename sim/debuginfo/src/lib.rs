@@ -67,7 +67,7 @@ pub struct Member {
 pub fn structures(image: &[u8], names: &[String]) -> Result<Vec<(String, Vec<Member>)>, DamagedInfo> {
     let file = object::File::parse(image)?;
     let sections = DwarfSections::load(|id| section_bytes(&file, id.name()))?;
-    let units = Units::of(sections.borrow(|section| EndianSlice::new(section, LittleEndian)));
+    let units = Units::from_dwarf(sections.borrow(|section| EndianSlice::new(section, LittleEndian)));
     let mut missing: BTreeSet<&[u8]> = names.iter().map(String::as_bytes).collect();
     let mut structures = Vec::new();
     for unit in 0.. {

@@ -33,7 +33,7 @@ pub struct LogDecoder {
 
 impl LogDecoder {
     /// Returns the decoder of an image. `None` if the image does not use defmt.
-    pub fn of(image: &[u8]) -> Result<Option<LogDecoder>, Error> {
+    pub fn from_image(image: &[u8]) -> Result<Option<LogDecoder>, Error> {
         let Some(table) = Table::parse(image)? else { return Ok(None) };
         // Without debug information there are no places. The text is complete.
         let places = table.get_locations(image).unwrap_or_default();

@@ -29,7 +29,7 @@ pub struct Units<'a> {
 
 impl<'a> Units<'a> {
     /// Creates the list of units.
-    pub fn of(dwarf: Dwarf<Bytes<'a>>) -> Units<'a> {
+    pub fn from_dwarf(dwarf: Dwarf<Bytes<'a>>) -> Units<'a> {
         let (mut units, mut headers) = (Vec::new(), dwarf.units());
         let broken = loop {
             match headers.next() {

@@ -23,7 +23,7 @@ pub fn answer_monitor(timeline: &mut Timeline, command: &str) -> String {
         "halt" => String::new(),
         "cycles" => answer_cycles(timeline),
         "history" => {
-            let (begin, now) = (timeline.begin(), timeline.board().current_cycle());
+            let (begin, now) = (timeline.first_cycle(), timeline.board().current_cycle());
             format!("from cycle {begin} on; now {now}\n")
         }
         "warnings" => {

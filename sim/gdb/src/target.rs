@@ -73,7 +73,7 @@ pub struct DebugTarget<'h> {
 impl<'h> DebugTarget<'h> {
     /// Creates a target from a timeline, with the host to which it reports what gdb does not show.
     pub fn new(mut timeline: Timeline<'h>, host: Shared<'h>) -> DebugTarget<'h> {
-        let layout = Layout::of(timeline.board());
+        let layout = Layout::from_board(timeline.board());
         DebugTarget { timeline, layout, action: Action::Run, focus: 0, tasks: None, killed: false, host }
     }
 

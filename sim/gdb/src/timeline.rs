@@ -150,7 +150,7 @@ impl<'b> Timeline<'b> {
     }
 
     /// Returns the cycle at which the board's history begins.
-    pub fn begin(&self) -> u64 {
+    pub fn first_cycle(&self) -> u64 {
         self.marks[0].progress.cycle
     }
 

@@ -18,7 +18,7 @@ impl Console {
     }
 
     /// Takes a byte that the board sent. Returns the text to type, if a prompt has just become complete.
-    pub fn receive(&mut self, byte: u8) -> Option<Vec<u8>> {
+    pub fn receive_byte(&mut self, byte: u8) -> Option<Vec<u8>> {
         self.output.push(byte);
         let (prompt, _) = self.steps.front()?;
         self.since_step.push(byte);
@@ -51,7 +51,7 @@ mod tests {
         console.add_step(b"nsh> ", b"ps\n");
         let mut typed = Vec::new();
         for byte in b"boot\r\nnsh> help\r\nnsh> " {
-            typed.extend(console.receive(*byte));
+            typed.extend(console.receive_byte(*byte));
         }
         assert_eq!(typed, [b"help\n".to_vec(), b"ps\n".to_vec()]);
         assert_eq!(console.steps_left(), 0);
@@ -63,7 +63,7 @@ mod tests {
         let mut console = Console::default();
         console.add_step(b"> ", b"a");
         console.add_step(b"> ", b"b");
-        let typed: Vec<_> = b"> x".iter().filter_map(|byte| console.receive(*byte)).collect();
+        let typed: Vec<_> = b"> x".iter().filter_map(|byte| console.receive_byte(*byte)).collect();
         assert_eq!(typed, [b"a".to_vec()]);
     }
 }

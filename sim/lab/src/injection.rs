@@ -33,7 +33,7 @@ pub struct Injections {
 
 impl Injections {
     /// Schedules a stimulus for a cycle.
-    pub fn add(&mut self, cycle: u64, stimulus: Stimulus) {
+    pub fn add_stimulus(&mut self, cycle: u64, stimulus: Stimulus) {
         let place = self.queue.partition_point(|&(other, _)| other <= cycle);
         self.queue.insert(place, (cycle, stimulus));
     }
@@ -62,7 +62,7 @@ mod tests {
         let pin = |pin| Stimulus::Pin { pin, level: true };
         let mut injections = Injections::default();
         for (cycle, number) in [(30, 1), (10, 2), (30, 3), (20, 4)] {
-            injections.add(cycle, pin(number));
+            injections.add_stimulus(cycle, pin(number));
         }
         assert_eq!((injections.next_stimulus_cycle(), injections.take(9)), (10, None));
         let taken: Vec<_> = std::iter::from_fn(|| injections.take(30)).collect();

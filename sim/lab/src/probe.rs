@@ -55,7 +55,7 @@ struct Site {
 
 impl Site {
     /// Adds a probe to the site, in the order of kinds.
-    fn add(&mut self, report: ProbeReport, id: u16) {
+    fn add_report(&mut self, report: ProbeReport, id: u16) {
         let kind = report.min(ProbeReport::Second);
         let behind = self.probes.partition_point(|(other, _)| (*other).min(ProbeReport::Second) <= kind);
         self.probes.insert(behind, (report, id));
@@ -92,7 +92,7 @@ pub struct ProbedRegisters {
 impl ProbedRegisters {
     /// Reads a core's registers, R0 to R15 first.
     #[inline]
-    pub fn of(registers: &[u32]) -> ProbedRegisters {
+    pub fn from_registers(registers: &[u32]) -> ProbedRegisters {
         ProbedRegisters { r0: registers[0], r1: registers[1], r2: registers[2], lr: registers[14] }
     }
 }
@@ -190,18 +190,18 @@ impl Probes {
 
     /// Records an event with this `id` each time `address` is about to execute.
     pub fn watch_exec(&mut self, address: u32, id: u16) {
-        self.probe_site(address).add(ProbeReport::Issue, id);
+        self.probe_site(address).add_report(ProbeReport::Issue, id);
     }
 
     /// Records an event with this `id` each time a function's first instruction is about to execute. The event has the
     /// caller and the arguments: beside the first one the second, or the `third` instead.
     pub fn watch_call(&mut self, address: u32, id: u16, third: bool) {
-        self.probe_site(address).add(if third { ProbeReport::Third } else { ProbeReport::Second }, id);
+        self.probe_site(address).add_report(if third { ProbeReport::Third } else { ProbeReport::Second }, id);
     }
 
     /// Records an event with this `id` each time a watched call returns to `address`, but not if a branch leads there.
     pub fn watch_return(&mut self, address: u32, id: u16) {
-        self.probe_site(address).add(ProbeReport::Return, id);
+        self.probe_site(address).add_report(ProbeReport::Return, id);
         self.sites.iter_mut().for_each(|site| site.behind = NO_CALLERS);
     }
 
@@ -250,7 +250,7 @@ impl Probes {
         // Ends first: with equal addresses an execution closes the previous interval, then opens the next.
         if !resumed {
             if site.measures {
-                site.ends.iter().for_each(|&index| self.between[index].end(core, cycle));
+                site.ends.iter().for_each(|&index| self.between[index].close_interval(core, cycle));
             }
             if site.until {
                 return true;
@@ -269,7 +269,7 @@ impl Probes {
             self.events.push(Event { cycle, value: held.r0, pc, id, kind, core: core as u8, more });
         }
         if site.measures {
-            site.starts.iter().for_each(|&index| self.between[index].start(core, cycle));
+            site.starts.iter().for_each(|&index| self.between[index].open_interval(core, cycle));
         }
         if site.calls {
             let returns_to = held.lr & !1;

@@ -68,7 +68,7 @@ pub struct Sections {
 impl Sections {
     /// Creates statistics that begin at a cycle, with this nesting depth.
     #[must_use]
-    pub fn begin(cycle: u64, depth: u32) -> Sections {
+    pub fn begin_at(cycle: u64, depth: u32) -> Sections {
         Sections { since: cycle, depth, count: 0, cycles: 0, longest_cycles: 0 }
     }
 
@@ -134,12 +134,12 @@ impl Tally {
         let count = records.len() / Event::BYTES;
         let Ok((records, _)) = <[Record]>::ref_from_prefix_with_elems(records, count) else { return };
         self.events += count as u64;
-        records.iter().for_each(|record| self.count(record));
+        records.iter().for_each(|record| self.count_event(record));
     }
 
     /// Counts one event.
     #[inline]
-    fn count(&mut self, record: &Record) {
+    fn count_event(&mut self, record: &Record) {
         let Identities { calls, current, nesting } = self.identities;
         let which = record.which.get();
         let (id, core) = (which as u16, (which >> 24) as usize % CORES);
@@ -218,7 +218,7 @@ mod tests {
             more: 0,
         };
         let events: Vec<Event> = events.iter().map(event).collect();
-        let mut tally = Tally::new(IDENTITIES, [Some(7), None], [Some(Sections::begin(100, 1)), None]);
+        let mut tally = Tally::new(IDENTITIES, [Some(7), None], [Some(Sections::begin_at(100, 1)), None]);
         let (first, rest) = events.split_at(cut.min(events.len()));
         tally.feed(&Event::all_bytes(first));
         tally.feed(&[&Event::all_bytes(rest)[..], &[0xff; Event::BYTES - 1]].concat());

@@ -53,7 +53,7 @@ impl CodeTable {
 
     /// Adds to the profile cell of an address that was executed. Does nothing while the profile is off.
     pub fn add_to_profile(&mut self, core: usize, address: u32, more: ProfileCell) {
-        self.profile[core].add(address.wrapping_sub(self.base) as usize / 2, more);
+        self.profile[core].add_to_cell(address.wrapping_sub(self.base) as usize / 2, more);
     }
 
     /// Removes a core's profile and returns it: a row for each executed instruction.

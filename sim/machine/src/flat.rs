@@ -44,7 +44,7 @@ impl Memory {
     }
 
     /// Returns the halfword at this offset of the RAM.
-    fn half(&self, offset: usize) -> u16 {
+    fn halfword_at(&self, offset: usize) -> u16 {
         let bytes = self.ram.get(offset..offset + 2).unwrap_or(&[0, 0]);
         u16::from_le_bytes([bytes[0], bytes[1]])
     }
@@ -100,7 +100,7 @@ unsafe impl Bus for Memory {
     fn decode_op(&mut self, core: &Core, address: u32) {
         let offset = (address - BASE) as usize;
         let place = Place { address, region_base: BASE, region_bytes: BYTES };
-        let op = decode(self.half(offset), self.half(offset + 2), place, core.features);
+        let op = decode(self.halfword_at(offset), self.halfword_at(offset + 2), place, core.features);
         // A store to the second half of an opcode changes it too.
         self.decoded[offset / LINE as usize] = true;
         self.decoded[(offset + 2).min(BYTES as usize - 1) / LINE as usize] = true;

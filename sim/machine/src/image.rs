@@ -107,7 +107,7 @@ fn parse_elf(data: &[u8], name: &str) -> Result<Image, ImageError> {
     image.segments.sort();
     let file = ElfFile::<FileHeader32<Endianness>>::parse(data).map_err(broken)?;
     image.symbols = elf_symbols(&file);
-    image.needs = Needs::of(header, endian, data);
+    image.needs = Needs::from_elf(header, endian, data);
     Ok(image)
 }
 

@@ -24,7 +24,7 @@ impl Cells {
     }
 
     /// Adds to the profile cell of a halfword. Does nothing while the profile is off.
-    pub fn add(&mut self, index: usize, more: ProfileCell) {
+    pub fn add_to_cell(&mut self, index: usize, more: ProfileCell) {
         if let Some(cell) = self.0.as_mut().and_then(|cells| cells.elements().get_mut(index)) {
             *cell += more;
         }
@@ -55,11 +55,11 @@ mod tests {
         let more = ProfileCell { cycles: 3, executions: 1, wait_cycles: 2 };
         let mut cells = Cells::default();
         assert!(cells.pointer().is_null());
-        cells.add(0, more);
+        cells.add_to_cell(0, more);
         assert!(cells.take(0x100, 0..8).is_empty(), "it is off");
         cells = Cells::new(8);
         assert!(!cells.pointer().is_null());
-        [2, 2, 5, 99].into_iter().for_each(|index| cells.add(index, more));
+        [2, 2, 5, 99].into_iter().for_each(|index| cells.add_to_cell(index, more));
         assert_eq!(cells.take(0x100, 3..8), [(0x10a, 3, 1, 2)]);
         assert_eq!(cells.take(0x100, 0..8), [(0x104, 6, 2, 4)]);
         assert_eq!(cells.take(0x100, 0..8), []);

@@ -54,7 +54,7 @@ unsafe impl Sync for ParkedPages<v7m::core::Core> {}
 
 impl ParkedPages<v7m::core::Core> {
     /// Saves a copy of a core for a snapshot.
-    pub fn of(core: &v7m::core::Core) -> ParkedPages<v7m::core::Core> {
+    pub fn from_core(core: &v7m::core::Core) -> ParkedPages<v7m::core::Core> {
         let at = (!core.ip.is_null()).then(|| (core.region.base, core.ip as usize - core.region.ops as usize));
         let mut core = core.clone();
         core.ip = std::ptr::null_mut();
@@ -82,7 +82,7 @@ impl ParkedPages<v7m::core::Core> {
 
 impl ParkedPages<v6m::core::Core> {
     /// Saves a copy of a core for a snapshot.
-    pub fn of(core: &v6m::core::Core) -> ParkedPages<v6m::core::Core> {
+    pub fn from_core(core: &v6m::core::Core) -> ParkedPages<v6m::core::Core> {
         let at = (!core.ip.is_null()).then(|| (core.region.base, core.ip as usize - core.region.ops as usize));
         let mut core = core.clone();
         core.ip = std::ptr::null_mut();

@@ -10,25 +10,25 @@ use std::fmt;
 pub trait Device: Send + Sync {
     /// Receives an I2C START with the device's address, for a read or a write by the master. Returns true if the device
     /// acknowledges.
-    fn start(&mut self, _reads: bool, _now_ns: u64) -> bool {
+    fn i2c_start(&mut self, _reads: bool, _now_ns: u64) -> bool {
         false
     }
 
     /// Receives a byte over I2C. Returns true if the device acknowledges.
-    fn write(&mut self, _byte: u8, _now_ns: u64) -> bool {
+    fn i2c_write(&mut self, _byte: u8, _now_ns: u64) -> bool {
         false
     }
 
     /// Returns the byte that the device sends over I2C.
-    fn read(&mut self, _now_ns: u64) -> u8 {
+    fn i2c_read(&mut self, _now_ns: u64) -> u8 {
         0xff
     }
 
     /// Receives the end of an I2C transfer.
-    fn stop(&mut self, _now_ns: u64) {}
+    fn i2c_stop(&mut self, _now_ns: u64) {}
 
     /// Receives a change of the pin that selects the device on an SPI: true when it falls, false when it rises.
-    fn select(&mut self, _selected: bool, _now_ns: u64) {}
+    fn spi_select(&mut self, _selected: bool, _now_ns: u64) {}
 
     /// Exchanges an SPI frame of `bits` bits with the device: takes the master's frame, and returns the frame that the
     /// device sends meanwhile.
@@ -140,9 +140,9 @@ impl I2cBus {
     }
 
     /// Sends a START with an address, at the begin of a transfer or within it. Returns true if a device acknowledges.
-    pub fn start(&mut self, address: u16, reads: bool, now_ns: u64) -> bool {
+    pub fn i2c_start(&mut self, address: u16, reads: bool, now_ns: u64) -> bool {
         let found = self.devices.iter().position(|&(own, _)| own == address);
-        self.addressed = found.filter(|&index| self.devices[index].1.0.start(reads, now_ns));
+        self.addressed = found.filter(|&index| self.devices[index].1.0.i2c_start(reads, now_ns));
         self.addressed.is_some()
     }
 
@@ -153,19 +153,19 @@ impl I2cBus {
     }
 
     /// Sends a byte to the addressed device. Returns true if the device acknowledges.
-    pub fn write(&mut self, byte: u8, now_ns: u64) -> bool {
-        self.device().is_some_and(|device| device.write(byte, now_ns))
+    pub fn i2c_write(&mut self, byte: u8, now_ns: u64) -> bool {
+        self.device().is_some_and(|device| device.i2c_write(byte, now_ns))
     }
 
     /// Reads a byte from the addressed device. Returns 0xff if no device drives the line.
-    pub fn read(&mut self, now_ns: u64) -> u8 {
-        self.device().map_or(0xff, |device| device.read(now_ns))
+    pub fn i2c_read(&mut self, now_ns: u64) -> u8 {
+        self.device().map_or(0xff, |device| device.i2c_read(now_ns))
     }
 
     /// Ends the I2C transfer, and reports that to the addressed device.
-    pub fn stop(&mut self, now_ns: u64) {
+    pub fn i2c_stop(&mut self, now_ns: u64) {
         if let Some(device) = self.device() {
-            device.stop(now_ns);
+            device.i2c_stop(now_ns);
         }
         self.addressed = None;
     }
@@ -201,12 +201,12 @@ impl SpiBus {
 
     /// Updates which devices are selected, by the levels of their pins. `level` returns a pin's level, or `None` if it
     /// is unknown.
-    pub fn select(&mut self, level: impl Fn(u16) -> Option<bool>, now_ns: u64) {
+    pub fn spi_select(&mut self, level: impl Fn(u16) -> Option<bool>, now_ns: u64) {
         for slot in &mut self.slots {
             let Some(level) = slot.select.and_then(&level) else { continue };
             let selected = !level;
             if selected != std::mem::replace(&mut slot.selected, selected) {
-                slot.device.0.select(selected, now_ns);
+                slot.device.0.spi_select(selected, now_ns);
             }
         }
     }
@@ -241,14 +241,14 @@ pub(crate) mod tests {
     }
 
     impl Device for Memory {
-        fn start(&mut self, reads: bool, _: u64) -> bool {
+        fn i2c_start(&mut self, reads: bool, _: u64) -> bool {
             if !reads {
                 self.address = None;
             }
             true
         }
 
-        fn write(&mut self, byte: u8, _: u64) -> bool {
+        fn i2c_write(&mut self, byte: u8, _: u64) -> bool {
             match self.address {
                 None => self.address = Some(byte),
                 Some(0xff) => return false,
@@ -260,13 +260,13 @@ pub(crate) mod tests {
             true
         }
 
-        fn read(&mut self, _: u64) -> u8 {
+        fn i2c_read(&mut self, _: u64) -> u8 {
             let at = self.address.unwrap_or(0);
             self.address = Some(at.wrapping_add(1));
             self.bytes[at as usize]
         }
 
-        fn select(&mut self, selected: bool, _: u64) {
+        fn spi_select(&mut self, selected: bool, _: u64) {
             self.last_frame = if selected { 0x5a } else { 0 };
         }
 
@@ -284,16 +284,16 @@ pub(crate) mod tests {
         let mut bus = I2cBus::default();
         assert!(bus.attach(0x50, Memory::boxed()));
         assert!(!bus.attach(0x50, Memory::boxed()));
-        assert!(!bus.start(0x51, false, 0));
-        assert_eq!((bus.write(1, 0), bus.read(0)), (false, 0xff));
-        assert!(bus.start(0x50, false, 0));
-        assert!(bus.write(7, 0) && bus.write(0xaa, 0));
+        assert!(!bus.i2c_start(0x51, false, 0));
+        assert_eq!((bus.i2c_write(1, 0), bus.i2c_read(0)), (false, 0xff));
+        assert!(bus.i2c_start(0x50, false, 0));
+        assert!(bus.i2c_write(7, 0) && bus.i2c_write(0xaa, 0));
         let mut copy = bus.clone();
-        bus.stop(0);
-        assert!(bus.start(0x50, false, 0) && bus.write(7, 0) && bus.start(0x50, true, 0));
-        assert_eq!(bus.read(0), 0xaa);
-        assert!(copy.write(0xbb, 0), "a copy goes on by itself");
-        assert_eq!(bus.read(0), 0);
+        bus.i2c_stop(0);
+        assert!(bus.i2c_start(0x50, false, 0) && bus.i2c_write(7, 0) && bus.i2c_start(0x50, true, 0));
+        assert_eq!(bus.i2c_read(0), 0xaa);
+        assert!(copy.i2c_write(0xbb, 0), "a copy goes on by itself");
+        assert_eq!(bus.i2c_read(0), 0);
     }
 
     #[test]
@@ -302,11 +302,11 @@ pub(crate) mod tests {
         assert_eq!(bus.exchange_frame(1, 8, 0), 0);
         bus.attach(Some(17), Memory::boxed());
         assert_eq!(bus.exchange_frame(1, 8, 0), 0);
-        bus.select(|pin| Some(pin != 17), 0);
+        bus.spi_select(|pin| Some(pin != 17), 0);
         assert_eq!((bus.exchange_frame(0x1ff, 8, 0), bus.exchange_frame(2, 8, 0)), (0x5a, 0xff));
-        bus.select(|_| None, 0);
+        bus.spi_select(|_| None, 0);
         assert_eq!(bus.exchange_frame(4, 8, 0), 2, "nothing is known of the pin");
-        bus.select(|_| Some(true), 0);
+        bus.spi_select(|_| Some(true), 0);
         assert_eq!(bus.exchange_frame(3, 8, 0), 0);
     }
 }

@@ -20,8 +20,8 @@ pub struct ElapsedTime {
 impl ElapsedTime {
     /// Creates the converter at power-on, with a clock of `hz`.
     #[must_use]
-    pub fn start(hz: u64) -> Self {
-        let present = RateCounter::start(0, 0, NS_PER_S, 1, hz);
+    pub fn at_power_on(hz: u64) -> Self {
+        let present = RateCounter::start_counter(0, 0, NS_PER_S, 1, hz);
         Self { hz, present, since: 0, past: present }
     }
 
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn time_adds_up_over_clocks() {
-        let mut time = ElapsedTime::start(16_000_000);
+        let mut time = ElapsedTime::at_power_on(16_000_000);
         assert_eq!((time.ns_at(16), time.cycle_of(1000)), (1000, 16));
         time.set_clock(16_000_000, 84_000_000);
         assert_eq!(time.ns_at(16_000_000 + 42_000_000), 1_500_000_000);
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn many_changes_lose_no_time() {
-        let mut time = ElapsedTime::start(3);
+        let mut time = ElapsedTime::at_power_on(3);
         for change in 0..1_000_000 {
             time.set_clock(change, if change % 2 == 0 { 300_000_000 } else { 150_000_000 });
         }
@@ -91,6 +91,6 @@ mod tests {
 
     #[test]
     fn long_runs_do_not_overflow() {
-        assert_eq!(ElapsedTime::start(1 << 30).ns_at(1 << 60), 1_000_000_000 << 30);
+        assert_eq!(ElapsedTime::at_power_on(1 << 30).ns_at(1 << 60), 1_000_000_000 << 30);
     }
 }

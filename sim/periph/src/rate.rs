@@ -57,7 +57,7 @@ impl RateCounter {
     /// Creates a counter that is at `value` in cycle `now`, and counts at `rate_num / rate_den` Hz while clk_sys runs
     /// at `sys_hz`.
     #[must_use]
-    pub fn start(now: u64, value: u64, rate_num: u64, rate_den: u64, sys_hz: u64) -> Self {
+    pub fn start_counter(now: u64, value: u64, rate_num: u64, rate_den: u64, sys_hz: u64) -> Self {
         let (num, den) = reduce_rate(rate_num, rate_den, sys_hz);
         Self { base_cycle: now, base_value: value, phase: 0, num, den }
     }
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn microseconds_at_125_mhz() {
-        let counter = RateCounter::start(1000, 0, 12_000_000, 12, 125_000_000);
+        let counter = RateCounter::start_counter(1000, 0, 12_000_000, 12, 125_000_000);
         assert_eq!(counter.value(1124), 0);
         assert_eq!(counter.value(1125), 1);
         assert_eq!(counter.cycle_of(1), 1125);
@@ -151,14 +151,14 @@ mod tests {
     #[test]
     fn non_integer_rate_does_not_drift() {
         // 115200 baud from 125 MHz: the 1000th bit ends at ceil(1000 * 125e6 / 115200).
-        let counter = RateCounter::start(0, 0, 115_200, 1, 125_000_000);
+        let counter = RateCounter::start_counter(0, 0, 115_200, 1, 125_000_000);
         assert_eq!(counter.cycle_of(1000), 1_085_070);
         assert_eq!(counter.value(1_085_069), 999);
     }
 
     #[test]
     fn stop_and_resume_keeps_value_and_fraction() {
-        let mut counter = RateCounter::start(0, 5, 1, 1, 10);
+        let mut counter = RateCounter::start_counter(0, 5, 1, 1, 10);
         counter.rebase(27, 0, 1, 10);
         assert!(!counter.running());
         assert_eq!(counter.value(500), 7);
@@ -169,16 +169,16 @@ mod tests {
 
     #[test]
     fn distant_targets_use_the_wide_path() {
-        let counter = RateCounter::start(7, 0, 999_999_999_989, 1, 1_000_000_000_039);
+        let counter = RateCounter::start_counter(7, 0, 999_999_999_989, 1, 1_000_000_000_039);
         let target = 40_000_000_000u64;
         let exact = (u128::from(target) * 1_000_000_000_039).div_ceil(999_999_999_989) as u64;
         assert_eq!(counter.cycle_of(target), 7 + exact);
-        assert_eq!(RateCounter::start(0, 0, 1, 1_000_000, 1_000_000_000).cycle_of(u64::MAX), NEVER);
+        assert_eq!(RateCounter::start_counter(0, 0, 1, 1_000_000, 1_000_000_000).cycle_of(u64::MAX), NEVER);
     }
 
     #[test]
     fn far_future_uses_the_wide_path() {
-        let counter = RateCounter::start(0, 0, 999_999_999_989, 1, 1_000_000_000_039);
+        let counter = RateCounter::start_counter(0, 0, 999_999_999_989, 1, 1_000_000_000_039);
         assert_eq!(counter.value(u64::MAX), ((u128::from(u64::MAX) * 999_999_999_989) / 1_000_000_000_039) as u64);
     }
 
@@ -188,7 +188,7 @@ mod tests {
             now in 0u64..1_000_000, start in 0u64..1000, num in 1u64..200_000_000, den in 1u64..100_000,
             sys in 1u64..200_000_000, delta in 1u64..1_000_000,
         ) {
-            let counter = RateCounter::start(now, start, num, den, sys);
+            let counter = RateCounter::start_counter(now, start, num, den, sys);
             let cycle = counter.cycle_of(start + delta);
             prop_assert!(counter.value(cycle) >= start + delta);
             prop_assert!(counter.value(cycle - 1) < start + delta);
@@ -199,7 +199,7 @@ mod tests {
             num in 1u64..200_000_000, den in 1u64..10_000, sys in 1_000_000u64..200_000_000,
             sys2 in 1_000_000u64..200_000_000, at in 0u64..10_000_000, target in 1u64..1_000_000,
         ) {
-            let mut counter = RateCounter::start(0, 0, num, den, sys);
+            let mut counter = RateCounter::start_counter(0, 0, num, den, sys);
             let before = counter.value(at);
             counter.rebase(at, num, den, sys2);
             prop_assert_eq!(counter.value(at), before);
@@ -207,7 +207,7 @@ mod tests {
             counter.rebase(at, num, den, sys2);
             prop_assert_eq!(counter, same);
             // Splitting a run by a rebase to the same rate changes nothing at all.
-            let mut split = RateCounter::start(0, 0, num, den, sys);
+            let mut split = RateCounter::start_counter(0, 0, num, den, sys);
             let whole = split;
             split.rebase(at, num, den, sys);
             if whole.cycle_of(target) >= at {
@@ -217,7 +217,7 @@ mod tests {
 
         #[test]
         fn set_keeps_the_fraction(sys in 1_000_000u64..200_000_000, at in 0u64..10_000_000, value in 0u64..1000) {
-            let whole = RateCounter::start(0, 0, 1_000_000, 1, sys);
+            let whole = RateCounter::start_counter(0, 0, 1_000_000, 1, sys);
             let mut moved = whole;
             moved.set(at, value);
             prop_assert_eq!(moved.cycle_of(value + 1), whole.cycle_of(whole.value(at) + 1));

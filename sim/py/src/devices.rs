@@ -34,7 +34,7 @@ struct PythonDevice {
 impl PythonDevice {
     /// Calls a method of the object. Returns `default` if it has none, if it returns None, and if it raises an
     /// exception.
-    fn call<T, A>(&self, name: &str, arguments: A, default: T) -> T
+    fn call_method<T, A>(&self, name: &str, arguments: A, default: T) -> T
     where
         T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
         A: for<'py> IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error = PyErr>,
@@ -60,44 +60,44 @@ impl PythonDevice {
 impl Device for PythonDevice {
     /// Receives an I2C START with the device's address, for a read or a write by the master. Returns true if the device
     /// acknowledges.
-    fn start(&mut self, reads: bool, now_ns: u64) -> bool {
-        self.call("start", (reads, now_ns), true)
+    fn i2c_start(&mut self, reads: bool, now_ns: u64) -> bool {
+        self.call_method("start", (reads, now_ns), true)
     }
 
     /// Receives a byte over I2C. Returns true if the device acknowledges.
-    fn write(&mut self, byte: u8, now_ns: u64) -> bool {
-        self.call("write", (byte, now_ns), true)
+    fn i2c_write(&mut self, byte: u8, now_ns: u64) -> bool {
+        self.call_method("write", (byte, now_ns), true)
     }
 
     /// Returns the byte that the device sends over I2C.
-    fn read(&mut self, now_ns: u64) -> u8 {
-        self.call("read", (now_ns,), 0xff)
+    fn i2c_read(&mut self, now_ns: u64) -> u8 {
+        self.call_method("read", (now_ns,), 0xff)
     }
 
     /// Receives the end of an I2C transfer.
-    fn stop(&mut self, now_ns: u64) {
-        self.call("stop", (now_ns,), false);
+    fn i2c_stop(&mut self, now_ns: u64) {
+        self.call_method("stop", (now_ns,), false);
     }
 
     /// Receives a change of the pin that selects the device on an SPI: true when it falls, false when it rises.
-    fn select(&mut self, selected: bool, now_ns: u64) {
-        self.call("select", (selected, now_ns), false);
+    fn spi_select(&mut self, selected: bool, now_ns: u64) {
+        self.call_method("select", (selected, now_ns), false);
     }
 
     /// Exchanges an SPI frame of `bits` bits with the device: takes the master's frame, and returns the frame that the
     /// device sends meanwhile.
     fn exchange_frame(&mut self, frame: u32, bits: u32, now_ns: u64) -> u32 {
-        self.call("exchange", (frame, bits, now_ns), 0)
+        self.call_method("exchange", (frame, bits, now_ns), 0)
     }
 
     /// Receives a byte from a serial port of the board. Returns the bytes that the device sends then.
     fn receive_byte(&mut self, byte: u8, now_ns: u64) -> Vec<u8> {
-        self.call("receive", (byte, now_ns), Vec::new())
+        self.call_method("receive", (byte, now_ns), Vec::new())
     }
 
     /// Receives a pin's new level. Returns the pins that the device drives from now on, with levels.
     fn change_pin(&mut self, pin: u16, level: bool, now_ns: u64) -> Vec<(u16, bool)> {
-        self.call("change", (pin, level, now_ns), Vec::new())
+        self.call_method("change", (pin, level, now_ns), Vec::new())
     }
 
     /// Returns a copy of the device in the same state, for snapshots.

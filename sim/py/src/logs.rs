@@ -17,7 +17,7 @@ impl LogDecoder {
     /// Returns the decoder of an image. None if the image does not use defmt.
     #[staticmethod]
     fn of(image: &[u8]) -> PyResult<Option<LogDecoder>> {
-        let decoder = logs::LogDecoder::of(image).map_err(|error| ImageError::new_err(error.to_string()))?;
+        let decoder = logs::LogDecoder::from_image(image).map_err(|error| ImageError::new_err(error.to_string()))?;
         Ok(decoder.map(LogDecoder))
     }
 

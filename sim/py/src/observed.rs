@@ -48,8 +48,8 @@ pub fn to_dict<'py>(py: Python<'py>, observed: &ObservationReport) -> PyResult<B
     dict.set_item("masked", pack(py, observed.masked.iter().map(masked_sum)))?;
     dict.set_item("intervals", pack(py, observed.intervals.iter().map(interval)))?;
     dict.set_item("locks", pack(py, observed.locks.iter().map(lock)))?;
-    dict.set_item("calls", pack(py, observed.calls.iter().map(call)))?;
-    dict.set_item("open_calls", pack(py, observed.open_calls.iter().map(call)))?;
+    dict.set_item("calls", pack(py, observed.calls.iter().map(pack_call)))?;
+    dict.set_item("open_calls", pack(py, observed.open_calls.iter().map(pack_call)))?;
     dict.set_item("arrivals", pack(py, observed.arrivals.iter().map(pack_arrival)))?;
     Ok(dict)
 }
@@ -98,7 +98,7 @@ fn pack_arrival(arrival: &Arrival) -> Record {
 }
 
 /// Packs the measurement of a call.
-fn call(call: &Call) -> Record {
+fn pack_call(call: &Call) -> Record {
     let head = u32::from(call.id) | u32::from(call.core) << 16 | (call.end as u32) << 24;
     let times = [call.start, call.until, call.interrupt_cycles, call.away_cycles, call.own_cycles];
     let record = Record::default().words(&[head, u32::from(call.flags), call.node, call.thread]);

@@ -39,7 +39,7 @@ fn values(kind: &str, data: &[u8], texts: Vec<String>) -> PyResult<Values> {
 }
 
 /// Returns values as little-endian bytes.
-fn bytes<T, const N: usize>(values: Vec<T>, to_bytes: fn(T) -> [u8; N]) -> Vec<u8> {
+fn pack_values<T, const N: usize>(values: Vec<T>, to_bytes: fn(T) -> [u8; N]) -> Vec<u8> {
     values.into_iter().flat_map(to_bytes).collect()
 }
 
@@ -47,12 +47,12 @@ fn bytes<T, const N: usize>(values: Vec<T>, to_bytes: fn(T) -> [u8; N]) -> Vec<u
 fn parts(values: Values) -> (&'static str, Vec<u8>, Vec<String>) {
     match values {
         Values::Bool(values) => ("bool", values.into_iter().map(u8::from).collect(), Vec::new()),
-        Values::Int32(values) => ("int32", bytes(values, i32::to_le_bytes), Vec::new()),
-        Values::Int64(values) => ("int64", bytes(values, i64::to_le_bytes), Vec::new()),
-        Values::UInt32(values) => ("uint32", bytes(values, u32::to_le_bytes), Vec::new()),
-        Values::UInt64(values) => ("uint64", bytes(values, u64::to_le_bytes), Vec::new()),
-        Values::Float64(values) => ("float64", bytes(values, f64::to_le_bytes), Vec::new()),
-        Values::Text(texts, places) => ("text", bytes(places, u32::to_le_bytes), texts),
+        Values::Int32(values) => ("int32", pack_values(values, i32::to_le_bytes), Vec::new()),
+        Values::Int64(values) => ("int64", pack_values(values, i64::to_le_bytes), Vec::new()),
+        Values::UInt32(values) => ("uint32", pack_values(values, u32::to_le_bytes), Vec::new()),
+        Values::UInt64(values) => ("uint64", pack_values(values, u64::to_le_bytes), Vec::new()),
+        Values::Float64(values) => ("float64", pack_values(values, f64::to_le_bytes), Vec::new()),
+        Values::Text(texts, places) => ("text", pack_values(places, u32::to_le_bytes), texts),
     }
 }
 

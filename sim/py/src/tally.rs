@@ -26,7 +26,7 @@ impl EventTally {
         tasks: HashMap<usize, u32>,
         depths: HashMap<usize, (u64, u32)>,
     ) -> EventTally {
-        let sections = [0, 1].map(|core| depths.get(&core).map(|&(cycle, depth)| Sections::begin(cycle, depth)));
+        let sections = [0, 1].map(|core| depths.get(&core).map(|&(cycle, depth)| Sections::begin_at(cycle, depth)));
         let tasks = [0, 1].map(|core| tasks.get(&core).copied());
         EventTally(Tally::new(Identities { calls, current, nesting }, tasks, sections))
     }

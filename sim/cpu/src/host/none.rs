@@ -17,7 +17,7 @@ impl Function {
     ///
     /// # Safety
     /// There is none.
-    pub unsafe fn call(self, _: *mut c_void, _: *mut u8, _: *const u8, _: *mut c_void) -> u32 {
+    pub unsafe fn call_native(self, _: *mut c_void, _: *mut u8, _: *const u8, _: *mut c_void) -> u32 {
         unreachable!("there is no native code")
     }
 }
@@ -31,7 +31,7 @@ impl Entry {
     ///
     /// # Safety
     /// There is none.
-    pub unsafe fn call(self, _: *mut c_void, _: (*mut u8, *const u8), _: *mut c_void, _: u64) -> u64 {
+    pub unsafe fn call_native(self, _: *mut c_void, _: (*mut u8, *const u8), _: *mut c_void, _: u64) -> u64 {
         unreachable!("there is no native code")
     }
 }
@@ -45,7 +45,7 @@ impl BlockEntry {
     ///
     /// # Safety
     /// There is none.
-    pub unsafe fn call(self, _: *mut c_void, _: *mut u8, _: *mut c_void, _: *mut c_void) -> u32 {
+    pub unsafe fn call_native(self, _: *mut c_void, _: *mut u8, _: *mut c_void, _: *mut c_void) -> u32 {
         unreachable!("there is no native code")
     }
 }

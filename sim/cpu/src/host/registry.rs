@@ -22,10 +22,10 @@ pub trait Head: Copy {
     const NONE: Self;
 
     /// Creates the entry of a place from which nothing was executed yet.
-    fn at(place: u64) -> Self;
+    fn new_at(place: u64) -> Self;
 
     /// Returns the place at which this entry's paths begin.
-    fn place(&self) -> u64;
+    fn path_start(&self) -> u64;
 
     /// Returns whether native code executes a path from this entry's place.
     fn is_translated(&self) -> bool;
@@ -48,7 +48,7 @@ impl Executions {
     /// Counts one execution of a path. Returns true if the path is hot now: it is JIT-compiled after `hot_after`
     /// executions, or never if that is 0.
     #[inline(always)]
-    pub fn count(&mut self, hot_after: u32) -> bool {
+    pub fn count_execution(&mut self, hot_after: u32) -> bool {
         if *self == Executions::EXCLUDED {
             return false;
         }
@@ -108,7 +108,7 @@ impl<H: Head, T> Registry<H, T> {
     }
 
     /// Returns how many translations were made so far, and how many traces or blocks they executed.
-    pub fn counts(&self) -> Counts {
+    pub fn native_code_counts(&self) -> Counts {
         Counts { translated: self.executed, translations: self.translations, ..Counts::default() }
     }
 
@@ -120,17 +120,17 @@ impl<H: Head, T> Registry<H, T> {
 
     /// Returns the entry of this place, if the table has one.
     #[inline(always)]
-    pub fn at(&self, place: u64) -> Option<&H> {
+    pub fn entry_at(&self, place: u64) -> Option<&H> {
         let head = &self.heads[Registry::<H, T>::slot(place)];
-        (head.place() == place).then_some(head)
+        (head.path_start() == place).then_some(head)
     }
 
     /// Returns the entry of this place, which replaces the entry of any other place in its slot.
     pub fn head_mut(&mut self, place: u64) -> &mut H {
         let head = &mut self.heads[Registry::<H, T>::slot(place)];
         self.has_heads = true;
-        if head.place() != place {
-            *head = H::at(place);
+        if head.path_start() != place {
+            *head = H::new_at(place);
         }
         head
     }
@@ -138,16 +138,16 @@ impl<H: Head, T> Registry<H, T> {
     /// Counts an execution of a path from this place by the interpreter. Returns true if the path is hot. A place whose
     /// paths are translated stays, and no other one in its slot is counted.
     #[inline(always)]
-    pub fn count(&mut self, place: u64) -> bool {
+    pub fn count_execution(&mut self, place: u64) -> bool {
         let head = &mut self.heads[Registry::<H, T>::slot(place)];
         if head.is_translated() {
             return false;
         }
-        if head.place() != place {
-            *head = H::at(place);
+        if head.path_start() != place {
+            *head = H::new_at(place);
             self.has_heads = true;
         }
-        head.execution_counter().count(self.hot_after)
+        head.execution_counter().count_execution(self.hot_after)
     }
 
     /// Returns whether the registry has room for one more translation.
@@ -156,7 +156,7 @@ impl<H: Head, T> Registry<H, T> {
     }
 
     /// Adds a translation to the registry and returns its number.
-    pub fn add(&mut self, translation: T) -> u32 {
+    pub fn add_translation(&mut self, translation: T) -> u32 {
         self.translations += 1;
         self.all.push(translation);
         self.all.len() as u32 - 1
@@ -193,13 +193,13 @@ impl<const UNIT: usize> Head for PathHead<UNIT> {
     const NONE: PathHead<UNIT> = PathHead { place: 1, way: Way::NONE };
 
     /// Creates the entry of a place from which nothing was executed yet.
-    fn at(place: u64) -> PathHead<UNIT> {
+    fn new_at(place: u64) -> PathHead<UNIT> {
         PathHead { place, way: Way::NONE }
     }
 
     /// Returns the place at which this entry's paths begin.
     #[inline(always)]
-    fn place(&self) -> u64 {
+    fn path_start(&self) -> u64 {
         self.place
     }
 
@@ -256,8 +256,8 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
     }
 
     /// Returns how many paths were JIT-compiled so far, and how many traces they executed.
-    pub fn counts(&self) -> Counts {
-        self.registry.counts()
+    pub fn native_code_counts(&self) -> Counts {
+        self.registry.native_code_counts()
     }
 
     /// Returns the memory that contains the native code.
@@ -273,15 +273,15 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
 
     /// Begins a trace at this place, and returns the number of the first JIT-compiled path from there.
     #[inline(always)]
-    pub fn begin(&mut self, place: u64) -> Option<u32> {
+    pub fn begin_trace(&mut self, place: u64) -> Option<u32> {
         self.missed = None;
-        self.at(place)
+        self.first_path_at(place)
     }
 
     /// Returns the number of the first JIT-compiled path from this place.
     #[inline(always)]
-    pub fn at(&self, place: u64) -> Option<u32> {
-        match self.registry.at(place) {
+    pub fn first_path_at(&self, place: u64) -> Option<u32> {
+        match self.registry.entry_at(place) {
             Some(&PathHead { way: Way::Translated(number), .. }) => Some(number),
             _ => None,
         }
@@ -313,9 +313,9 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
     #[inline(always)]
     pub fn is_due(&mut self, place: u64) -> bool {
         match self.missed {
-            None => self.registry.count(place),
+            None => self.registry.count_execution(place),
             Some(number) => match &mut self.registry.all[number as usize].otherwise {
-                Way::Interpreted(executions) => executions.count(self.registry.hot_after),
+                Way::Interpreted(executions) => executions.count_execution(self.registry.hot_after),
                 Way::Translated(_) => false,
             },
         }
@@ -329,9 +329,9 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
     }
 
     /// Adds the translation of the current trace, which began at this place.
-    pub fn add(&mut self, place: u64, translation: T) {
+    pub fn add_translation(&mut self, place: u64, translation: T) {
         let earlier = self.missed.map_or(0, |number| self.registry.all[number as usize].earlier + 1);
-        let number = self.registry.add(Path { translation, otherwise: Way::NONE, earlier });
+        let number = self.registry.add_translation(Path { translation, otherwise: Way::NONE, earlier });
         self.set_way(place, Way::Translated(number));
     }
 
@@ -379,16 +379,16 @@ mod tests {
     #[test]
     fn path_is_compiled_after_its_threshold_of_executions() {
         let mut paths = Paths::<char, 2>::new(3);
-        assert_eq!(paths.begin(0x100), None);
+        assert_eq!(paths.begin_trace(0x100), None);
         assert_eq!(executed(&mut paths, 0x100, 3), [false, false, true]);
         assert_eq!(paths.next_number(), Some(0));
-        paths.add(0x100, 'a');
-        assert_eq!((paths.begin(0x100), *paths.path(0)), (Some(0), 'a'));
-        assert_eq!((paths.begin(0x102), paths.begin(ELSEWHERE)), (None, None));
+        paths.add_translation(0x100, 'a');
+        assert_eq!((paths.begin_trace(0x100), *paths.path(0)), (Some(0), 'a'));
+        assert_eq!((paths.begin_trace(0x102), paths.begin_trace(ELSEWHERE)), (None, None));
         assert_eq!(executed(&mut paths, ELSEWHERE, 4), [false; 4], "another place has the slot");
-        assert_eq!(paths.counts().translations, 1);
+        assert_eq!(paths.native_code_counts().translations, 1);
         assert!(paths.clear());
-        assert_eq!((paths.begin(0x100), paths.clear()), (None, false));
+        assert_eq!((paths.begin_trace(0x100), paths.clear()), (None, false));
     }
 
     #[test]
@@ -403,19 +403,19 @@ mod tests {
     fn paths_from_one_address_are_compiled_up_to_a_limit() {
         let mut paths = Paths::<char, 2>::new(1);
         for (number, name) in (0..PATHS).zip('a'..) {
-            assert!(paths.begin(0x100).is_none() == (number == 0) && paths.missed().is_none());
+            assert!(paths.begin_trace(0x100).is_none() == (number == 0) && paths.missed().is_none());
             for earlier in 0..number {
                 assert_eq!(paths.otherwise(earlier), (earlier + 1 < number).then_some(earlier + 1));
             }
             assert!(paths.is_due(0x100));
             assert_eq!(paths.next_number(), Some(number));
-            paths.add(0x100, name);
+            paths.add_translation(0x100, name);
         }
         paths.miss(PATHS - 1);
         assert_eq!((paths.next_number(), paths.missed().copied()), (None, Some('d')));
         paths.exclude(0x100);
         assert!(!paths.is_due(0x100));
-        assert_eq!(paths.begin(0x100), Some(0), "the others stay");
+        assert_eq!(paths.begin_trace(0x100), Some(0), "the others stay");
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl Account {
 
     /// Counts once the transition at this place of the timing table. `first` is the core that continues first in it.
     #[inline(always)]
-    pub fn count(&mut self, place: usize, first: usize) {
+    pub fn count_transition(&mut self, place: usize, first: usize) {
         if let Some(counters) = self.counters.get_mut(place) {
             counters[first & 1] += 1;
         }
@@ -89,7 +89,7 @@ impl Account {
     }
 
     /// Drops the shares of the last simulated transition, before another one is simulated.
-    pub fn begin(&mut self) {
+    pub fn begin_transition(&mut self) {
         self.fresh.clear();
     }
 
@@ -102,7 +102,7 @@ impl Account {
     pub fn add_fresh(&mut self, first: usize) {
         let mut times = [0; 2];
         times[first & 1] = 1;
-        add(&mut self.cells, &self.fresh, times);
+        add_shares(&mut self.cells, &self.fresh, times);
     }
 
     /// Assigns the shares of the transition that was just simulated to this place of the timing table.
@@ -153,7 +153,7 @@ impl Account {
         times[0] += own;
         if times != [0; 2] {
             let shares = self.entries.get(place).map_or(&[][..], |entry| &self.shares[entry.range()]);
-            add(&mut self.cells, shares, times);
+            add_shares(&mut self.cells, shares, times);
         }
     }
 
@@ -166,7 +166,7 @@ impl Account {
 
 /// Adds these shares to the profile cells of each core. `times` has how often their transition was taken with core 0
 /// and with core 1 continuing first.
-fn add(cells: &mut [QuickMap<u32, ProfileCell>; 2], shares: &[Share], times: [u64; 2]) {
+fn add_shares(cells: &mut [QuickMap<u32, ProfileCell>; 2], shares: &[Share], times: [u64; 2]) {
     for share in shares {
         for (first, times) in times.into_iter().enumerate().filter(|(_, times)| *times != 0) {
             *cells[first ^ usize::from(share.is_other)].entry(share.address).or_default() += ProfileCell {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     fn note(account: &mut Account, shares: [&[Share]; 2]) {
-        account.begin();
+        account.begin_transition();
         let [first, other] = shares;
         first.iter().for_each(|&share| account.add_share(share));
         other.iter().for_each(|&share| account.add_share(Share { is_other: true, ..share }));
@@ -209,9 +209,9 @@ mod tests {
         note(&mut account, [&[share(0x100, 2, 1), share(0x102, 3, 0)], &[share(0x200, 5, 3)]]);
         account.add_fresh(1);
         account.assign_shares(5);
-        (0..10).for_each(|_| account.count(5, 0));
+        (0..10).for_each(|_| account.count_transition(5, 0));
         account.swap(5, 4);
-        account.count(4, 1);
+        account.count_transition(4, 1);
         let expected = [
             (0, 0x100, 20, 10, 10),
             (0, 0x102, 30, 10, 0),
@@ -244,14 +244,14 @@ mod tests {
         account.swap(5, 4);
         note(&mut account, [&[share(0x100, 1, 0)], &[]]);
         account.assign_shares(5);
-        account.count(5, 0);
+        account.count_transition(5, 0);
         account.swap(5, 4);
         assert_eq!(counted_rows(&mut account), []);
         account.switch(true);
-        (0..3).for_each(|_| account.count(4, 0));
+        (0..3).for_each(|_| account.count_transition(4, 0));
         assert_eq!(counted_rows(&mut account), [(0, 0x100, 3, 3, 0)]);
         account.switch(false);
-        account.count(4, 0);
+        account.count_transition(4, 0);
         assert_eq!(counted_rows(&mut account), []);
     }
 
@@ -271,8 +271,8 @@ mod tests {
         account.room = 100;
         assign(&mut account, 1, 2);
         assert_eq!((account.room, account.shares.len()), (ROOM, 3 * 7));
-        account.count(7, 1);
-        account.count(1, 0);
+        account.count_transition(7, 1);
+        account.count_transition(1, 0);
         assert_eq!(counted_rows(&mut account), [(0, 0x102, 6, 3, 0), (1, 0x10e, 15, 3, 0)]);
     }
 }

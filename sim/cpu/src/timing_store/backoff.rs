@@ -9,7 +9,7 @@ pub(crate) struct Backoff {
 
 impl Backoff {
     /// Starts a back-off of `cycles` cycles at cycle `t`.
-    pub fn begin(&mut self, t: u64, cycles: u64) {
+    pub fn begin_pause(&mut self, t: u64, cycles: u64) {
         *self = Backoff { since: t, cycles };
     }
 
@@ -19,7 +19,7 @@ impl Backoff {
     }
 
     /// Returns the cycle at which the pause ends, if time `t` is inside it.
-    pub fn end(&self, t: u64) -> Option<u64> {
+    pub fn pause_end(&self, t: u64) -> Option<u64> {
         (t.wrapping_sub(self.since) < self.cycles).then(|| self.since + self.cycles)
     }
 }
@@ -35,7 +35,7 @@ pub(crate) struct MissRate<const JUDGED: u64, const WORTH: u64> {
 impl<const JUDGED: u64, const WORTH: u64> MissRate<JUDGED, WORTH> {
     /// Counts a miss at this progress, in instructions or in cycles. Returns `None`, or after every `JUDGED` misses
     /// whether they are too frequent.
-    pub fn count(&mut self, progress: u64) -> Option<bool> {
+    pub fn count_miss(&mut self, progress: u64) -> Option<bool> {
         self.misses += 1;
         if self.misses < JUDGED {
             return None;
@@ -53,17 +53,17 @@ mod tests {
     #[test]
     fn back_off_ends_after_its_cycles() {
         let mut backoff = Backoff::default();
-        assert_eq!(backoff.end(0), None);
-        backoff.begin(100, 50);
-        assert_eq!([99, 100, 149, 150].map(|t| backoff.end(t)), [None, Some(150), Some(150), None]);
+        assert_eq!(backoff.pause_end(0), None);
+        backoff.begin_pause(100, 50);
+        assert_eq!([99, 100, 149, 150].map(|t| backoff.pause_end(t)), [None, Some(150), Some(150), None]);
         backoff.cancel();
-        assert_eq!(backoff.end(100), None);
+        assert_eq!(backoff.pause_end(100), None);
     }
 
     #[test]
     fn misses_are_judged_by_the_progress_between_them() {
         let mut rate = MissRate::<3, 10>::default();
-        let judgements = [10, 20, 29, 40, 50, 59, 100].map(|progress| rate.count(progress));
+        let judgements = [10, 20, 29, 40, 50, 59, 100].map(|progress| rate.count_miss(progress));
         assert_eq!(judgements, [None, None, Some(true), None, None, Some(false), None]);
     }
 }

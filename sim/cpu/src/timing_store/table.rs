@@ -162,7 +162,7 @@ mod tests {
         let mut table = TimingTable::<u32, (u8, u64), 8, 2>::default();
         let store = |table: &mut TimingTable<_, _, 8, 2>, address, name| {
             table.number_anew(5);
-            table.account.begin();
+            table.account.begin_transition();
             table.account.add_share(Share { address, cycles: 2, waits: 1, executions: 1, is_other: false });
             table.store(3, |row| *row = (name, 0));
         };

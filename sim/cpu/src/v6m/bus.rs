@@ -65,7 +65,7 @@ impl Ram<'_> {
 
     /// Returns a pointer to the first byte of main RAM. The caller accesses it before it uses the bus again.
     #[inline(always)]
-    pub fn start(self) -> *mut u8 {
+    pub fn start_pointer(self) -> *mut u8 {
         self.bytes.as_mut_ptr()
     }
 

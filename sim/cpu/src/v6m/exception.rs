@@ -93,7 +93,7 @@ pub(super) fn time_frame<B: Bus>(core: &mut Core, bus: &mut B, address: u32) -> 
 }
 
 /// Starts an exception entry at `core.t`: stacks the frame. The vector is read when the late-arrival window closes.
-pub fn begin<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, number: u32, timing: ExceptionTiming) {
+pub fn begin_entry<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, number: u32, timing: ExceptionTiming) {
     core.transfer.mask = 0;
     let recognised = core.t;
     let pc = core.pc();
@@ -273,14 +273,14 @@ pub fn hard_fault<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, tim
         return;
     }
     core.nvic.pend(exception::HARD_FAULT);
-    begin::<B, CONTEND>(core, bus, exception::HARD_FAULT, timing);
+    begin_entry::<B, CONTEND>(core, bus, exception::HARD_FAULT, timing);
 }
 
 /// Takes an SVC at once, or a HardFault if its priority cannot pre-empt.
 pub fn supervisor_call<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, timing: ExceptionTiming) {
     if core.nvic.priority_of(exception::SVCALL) < core.execution_priority() {
         core.nvic.pend(exception::SVCALL);
-        begin::<B, CONTEND>(core, bus, exception::SVCALL, timing);
+        begin_entry::<B, CONTEND>(core, bus, exception::SVCALL, timing);
     } else {
         hard_fault::<B, CONTEND>(core, bus, timing);
     }
@@ -315,7 +315,7 @@ fn frame_store<B: Bus, const CONTEND: bool>(
     // SAFETY: the offset is below the length.
     if unsafe { bus.main_ram().mark(offset) } == 0 {
         // SAFETY: an aligned word that begins inside the RAM, which is made of words.
-        unsafe { bus.main_ram().start().add(offset as usize).cast::<u32>().write_unaligned(value.to_le()) };
+        unsafe { bus.main_ram().start_pointer().add(offset as usize).cast::<u32>().write_unaligned(value.to_le()) };
     } else {
         bus.store_marked(core, offset, 4, value, slot);
     }
@@ -334,7 +334,7 @@ fn frame_load<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, address
     let slot = if CONTEND { claim_ram(core, bus, offset, *t) } else { *t };
     *t = slot + 2;
     // SAFETY: as in `frame_store`.
-    Ok(u32::from_le(unsafe { bus.main_ram().start().add(offset as usize).cast::<u32>().read_unaligned() }))
+    Ok(u32::from_le(unsafe { bus.main_ram().start_pointer().add(offset as usize).cast::<u32>().read_unaligned() }))
 }
 
 /// Claims the first free transfer slot at or after cycle `at` for this offset of RAM, and returns its cycle.

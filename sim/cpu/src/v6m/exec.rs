@@ -131,7 +131,7 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     let mut from = cursor.ip;
     if paired && ahead {
         // SAFETY: the bus's logs live as long as it.
-        unsafe { (*log).begin(core) };
+        unsafe { (*log).begin_log(core) };
     }
 
     if traced && ahead && !paired && !cursor.run_native_traces(core, bus) {
@@ -191,7 +191,7 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 }
                 macro_rules! alu {
                     ($code:ident) => {{
-                        alu::execute::<{ op::$code }>(core, cursor.word);
+                        alu::execute_alu::<{ op::$code }>(core, cursor.word);
                         cursor.t += const { alu::cycles(op::$code) };
                     }};
                 }
@@ -440,7 +440,7 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             }
             core.ip = cursor.ip;
             // SAFETY: the bus's logs live as long as it.
-            let start = unsafe { (*cursor.log).start() } as usize;
+            let start = unsafe { (*cursor.log).first_op() } as usize;
             let length = cursor.length(if flow == Flow::Taken { from.wrapping_add(1) } else { cursor.ip });
             if flow == Flow::InTime && length == 0 {
                 return false;
@@ -468,7 +468,7 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 // SAFETY: the bus's logs live as long as it; the core is before the instruction.
                 unsafe {
                     if length != 0 {
-                        (*cursor.log).begin(core);
+                        (*cursor.log).begin_log(core);
                     }
                     turn = B::Ahead::wait_for_turn(bus, cores, cursor.log);
                 }
@@ -501,7 +501,7 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             cursor.ip = core.ip;
             cursor.begin_block();
             // SAFETY: the bus's logs live as long as it.
-            unsafe { (*cursor.log).begin(core) };
+            unsafe { (*cursor.log).begin_log(core) };
             continue 'run;
         }
         if traced && CONTEND {

@@ -10,7 +10,7 @@ use crate::v6m::exec;
 use crate::v6m::op::Code;
 use crate::v6m::timing_cache::simulate_trace;
 use crate::v6m::trace::Trace;
-use crate::v6m::translate::{NativeTrace, call, translate};
+use crate::v6m::translate::{NativeTrace, call_native_path, translate};
 
 /// The bus of a chip with two cores. While only one of them executes, its native code contains the cycles, too.
 pub trait NativePathBus: NativeTrace {
@@ -56,7 +56,7 @@ impl NativePaths {
 #[inline(always)]
 pub fn has_native_path<B: NativePathBus>(bus: &mut B, address: u32) -> bool {
     let translations = bus.compiled_traces();
-    translations.begin(address).is_some() || translations.is_due(address)
+    translations.begin_trace(address).is_some() || translations.is_due(address)
 }
 
 /// Executes native code of a core that is alone, as far as it goes
@@ -68,14 +68,14 @@ pub fn has_native_path<B: NativePathBus>(bus: &mut B, address: u32) -> bool {
 pub unsafe fn run<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Core) {
     'next: loop {
         let address = core.address_of(core.ip);
-        let mut number = bus.compiled_traces().begin(address);
+        let mut number = bus.compiled_traces().begin_trace(address);
         while let Some(this) = number {
             let (code, cycles) = bus.compiled_traces().path(this);
             if core.t + u64::from(cycles) > core.limit {
                 return;
             }
             // SAFETY: it stands where the path begins; code that changes, or that has probes, is forgotten.
-            let Some((how, _)) = (unsafe { call(bus, core, code) }) else { return };
+            let Some((how, _)) = (unsafe { call_native_path(bus, core, code) }) else { return };
             let exit = bus.compiled_traces().exit(this, how);
             if exit.count != 0 {
                 exit.taken[core.id & 1] += 1;
@@ -137,7 +137,7 @@ pub fn time_trace<B: NativePathBus>(bus: &mut B, core: &mut Core, trace: Trace) 
     bus.native_paths().stored = stored;
     bus.isolate_simulation(false);
     debug_assert!(!waited && cores[0].steps.len() as u64 == trace.instructions, "nobody contends");
-    bus.compiled_traces().count(core.id, &cores[0].steps);
+    bus.compiled_traces().count_executed(core.id, &cores[0].steps);
     // SAFETY: the trace was executed just now; traces stay in their region.
     unsafe { translate(bus, core, begun, trace, &cores[0].steps) };
     bus.native_paths().cores = Some(cores);

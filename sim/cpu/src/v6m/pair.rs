@@ -210,7 +210,7 @@ pub unsafe fn run<B: PairedBus>(cores: *mut Core, turn: usize, due: u64, bus: &m
         }
         let now = bus.pair_timing_cache().now;
         bus.pair_timing_cache().turn = turn;
-        bus.pair_timing_cache().logs.of(0).into_iter().for_each(|log| (*log).forget_all());
+        bus.pair_timing_cache().logs.core_logs(0).into_iter().for_each(|log| (*log).forget_all());
         exec::run::<B, false, { watch::PAIRS }>(cores, turn, bus);
         land(cores, bus);
         // Until the core has executed what no block holds.
@@ -245,11 +245,11 @@ unsafe fn land<B: PairedBus>(cores: *mut Core, bus: &mut B) {
     unsafe {
         debug_assert!((*cores.add(turn)).pc() == node.address);
         for index in 0..2 {
-            let [log, _] = bus.pair_timing_cache().logs.of(index);
+            let [log, _] = bus.pair_timing_cache().logs.core_logs(index);
             (*cores.add(index)).retried |= std::mem::take(&mut (*log).served);
         }
         if node.other.remainder.spin != 0 {
-            let place = spin::end(&*cores.add(1 - turn), &node.other, bus);
+            let place = spin::end_wait(&*cores.add(1 - turn), &node.other, bus);
             if place.remainder.spin != 0 {
                 spin::go_to(cores, 1 - turn, &place, bus);
             }
@@ -267,8 +267,8 @@ unsafe fn land<B: PairedBus>(cores: *mut Core, bus: &mut B) {
 /// # Safety
 /// As for [`run`]. The core's log is that of the block.
 unsafe fn go_back<B: PairedBus>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
-    let [log, _] = bus.pair_timing_cache().logs.of(index);
-    let ram = bus.main_ram().start();
+    let [log, _] = bus.pair_timing_cache().logs.core_logs(index);
+    let ram = bus.main_ram().start_pointer();
     // SAFETY: the caller's promise.
     unsafe {
         let core = cores.add(index);
@@ -300,7 +300,7 @@ pub unsafe fn time_block<B: PairedBus>(
 ) -> Turn {
     // SAFETY: the caller's promise.
     unsafe {
-        code::count_interpreted_block(bus, &*cores[0], (*logs[0]).start(), &block);
+        code::count_interpreted_block(bus, &*cores[0], (*logs[0]).first_op(), &block);
         move_on(bus, cores, logs, block)
     }
 }
@@ -320,7 +320,7 @@ unsafe fn move_on<B: PairedBus>(
     unsafe {
         (*mine).probed = std::mem::take(&mut (*mine).served);
         if (*mine).may_conflict_with(&*theirs) && (*mine).conflicts_with(&*theirs) {
-            (*mine).roll_back(&mut *cores[0], bus.main_ram().start());
+            (*mine).roll_back(&mut *cores[0], bus.main_ram().start_pointer());
         } else if let Some(turn) = hand_in(bus, cores, mine, block) {
             return turn;
         }
@@ -345,13 +345,13 @@ unsafe fn hand_in<B: PairedBus>(
     unsafe {
         let pairs = bus.pair_timing_cache();
         let key = Transition::key(pairs.node, block.shape);
-        let place = Table::place(key, &block);
+        let place = Table::first_place(key, &block);
         if !pairs.table.first(place).is(key, &block) && !pairs.table.promote_transition(place, key, &block) {
             return learn(bus, [core, other], mine, block);
         }
         let row = *pairs.table.first(place);
         if pairs.table.account.is_on() {
-            pairs.table.account.count(place, pairs.turn);
+            pairs.table.account.count_transition(place, pairs.turn);
         }
         (*mine).instructions = u64::from(row.instructions);
         (*core).instructions += u64::from(row.instructions);
@@ -377,7 +377,7 @@ unsafe fn hand_in<B: PairedBus>(
 #[inline(never)]
 fn report_store<B: PairedBus>(bus: &mut B, cycle: u64) {
     let core = bus.pair_timing_cache().turn;
-    let [log, _] = bus.pair_timing_cache().logs.of(core);
+    let [log, _] = bus.pair_timing_cache().logs.core_logs(core);
     // SAFETY: the log lives as long as the bus, and no reference to it does.
     let is_reported = unsafe { (*log).take_reported() };
     bus.report_store(core, is_reported, cycle);

@@ -93,7 +93,7 @@ impl Drop for SpeculationLogs {
 impl SpeculationLogs {
     /// Returns the logs of a core, 0 or else 1, and of the other one. They live as long as this.
     #[inline(always)]
-    pub fn of(&self, core: usize) -> [*mut SpeculationLog; 2] {
+    pub fn core_logs(&self, core: usize) -> [*mut SpeculationLog; 2] {
         let first = self.0.cast::<SpeculationLog>();
         let second = first.wrapping_add(1);
         if core == 0 { [first, second] } else { [second, first] }
@@ -174,7 +174,7 @@ impl SpeculationLog {
 
     /// Begins the log of a block where the core is now, and saves the core.
     #[inline(always)]
-    pub fn begin(&mut self, core: &Core) {
+    pub fn begin_log(&mut self, core: &Core) {
         // SAFETY: a core begins with so many bytes; padding among them may stay uninitialised.
         self.start = unsafe { (&raw const *core).cast::<Start>().read() };
         self.ip = core.ip;
@@ -183,7 +183,7 @@ impl SpeculationLog {
 
     /// Returns the op at which the block begins.
     #[inline(always)]
-    pub(in crate::v6m) fn start(&self) -> *mut Op {
+    pub(in crate::v6m) fn first_op(&self) -> *mut Op {
         self.ip
     }
 
@@ -381,7 +381,7 @@ mod tests {
         let start = core.clone();
         let mut log = SpeculationLog::default();
         core.ip = std::ptr::without_provenance_mut(64);
-        log.begin(&core);
+        log.begin_log(&core);
         (core.r[3], core.nz, core.c, core.primask, core.ip) = (1, -1, true, true, std::ptr::null_mut());
         for (word, value) in [(1, 3), (0, 4), (1, 5)] {
             log.log_write::<4>(4 * word as u32, ram[word]);
@@ -392,7 +392,7 @@ mod tests {
         // SAFETY: all offsets are in it.
         unsafe { log.roll_back(&mut core, ram.as_mut_ptr().cast()) };
         assert_eq!(ram, before);
-        log.begin(&core);
+        log.begin_log(&core);
         log.log_write::<2>(2, ram[0]);
         ram[0] = 0xffff_1234;
         // SAFETY: as above.

@@ -29,7 +29,7 @@ use crate::v6m::core::Core;
 use crate::v6m::exec;
 use crate::v6m::op::Op;
 use crate::v6m::trace::Trace;
-use crate::v6m::translate::{Exit, NativeTrace, Translations, call, translate};
+use crate::v6m::translate::{Exit, NativeTrace, Translations, call_native_path, translate};
 
 /// The state on which the timing of a core and its fetches depends. Times are distances from now.
 pub type State = [u64; 3];
@@ -111,8 +111,8 @@ impl TimingCache {
     }
 
     /// Returns how often cached timing was used, and what native code did.
-    pub fn counts(&self) -> Counts {
-        self.counts + self.translations.counts()
+    pub fn timing_cache_counts(&self) -> Counts {
+        self.counts + self.translations.native_code_counts()
     }
 
     /// Returns the JIT-compiled traces.
@@ -137,13 +137,13 @@ impl TimingCache {
 
     /// Returns the cycle at which the back-off ends, if time `t` is in one.
     pub fn backoff_end(&self, t: u64) -> Option<u64> {
-        self.backoff.end(t)
+        self.backoff.pause_end(t)
     }
 
     /// Counts a miss, and starts a back-off if misses are too frequent.
     fn count_miss(&mut self, core: &Core) {
-        match self.miss_rate.count(core.instructions) {
-            Some(true) => self.backoff.begin(core.t, BACKOFF_CYCLES),
+        match self.miss_rate.count_miss(core.instructions) {
+            Some(true) => self.backoff.begin_pause(core.t, BACKOFF_CYCLES),
             Some(false) => self.backoff.cancel(),
             None => {}
         }
@@ -151,7 +151,7 @@ impl TimingCache {
 
     /// Returns the place of a transition in the table.
     #[inline(always)]
-    fn place(key: u64, indirect: u64) -> usize {
+    fn transition_place(key: u64, indirect: u64) -> usize {
         let mixed = (key ^ indirect.rotate_left(23)).wrapping_mul(ODD);
         (mixed >> (u64::BITS - TRANSITIONS)) as usize
     }
@@ -216,7 +216,7 @@ pub fn time_trace<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, core: &m
     }
     let timing_cache = bus.timing_cache();
     let key = timing_cache.key(trace);
-    let place = TimingCache::place(key, trace.indirect);
+    let place = TimingCache::transition_place(key, trace.indirect);
     let row = *timing_cache.table.row(place);
     if row.key == key && row.indirect == trace.indirect {
         core.t += u64::from(row.cycles);
@@ -226,7 +226,7 @@ pub fn time_trace<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, core: &m
         timing_cache.stale = true;
         timing_cache.counts.hits += 1;
         if timing_cache.table.account.is_on() {
-            timing_cache.table.account.count(place, 0);
+            timing_cache.table.account.count_transition(place, 0);
         }
     } else if !simulate_missed_trace(bus, core, trace) {
         return false;
@@ -241,7 +241,7 @@ pub fn run_native<B: CacheableBus>(bus: &mut B, core: &mut Core) -> bool {
     let address = core.address_of(core.ip);
     let translations = bus.compiled_traces();
     translations.begun = address;
-    match translations.begin(address) {
+    match translations.begin_trace(address) {
         // SAFETY: the core stands where the translated trace begins, and nothing has changed in its code.
         Some(number) if !core.retried => unsafe { execute_translations(bus, core, number) },
         _ => true,
@@ -258,7 +258,7 @@ unsafe fn execute_translations<B: CacheableBus>(bus: &mut B, core: &mut Core, mu
     loop {
         let (code, _) = bus.compiled_traces().path(number);
         // SAFETY: the caller's promise.
-        let Some((how, indirect)) = (unsafe { call(bus, core, code) }) else { return true };
+        let Some((how, indirect)) = (unsafe { call_native_path(bus, core, code) }) else { return true };
         let Exit { ip, count, branches, .. } = *bus.compiled_traces().exit(number, how);
         if count == 0 {
             let Some(next) = bus.compiled_traces().otherwise(number) else { return true };
@@ -274,7 +274,7 @@ unsafe fn execute_translations<B: CacheableBus>(bus: &mut B, core: &mut Core, mu
         let address = core.address_of(ip);
         let translations = bus.compiled_traces();
         translations.begun = address;
-        match translations.at(address) {
+        match translations.first_translation_at(address) {
             Some(next) => number = next,
             None => return true,
         }
@@ -323,7 +323,7 @@ fn simulate_missed_trace<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: T
     let stored_after = (shadow.stored - core.t) as u32;
     let timing_cache = bus.timing_cache();
     timing_cache.stored_after = stored_after;
-    timing_cache.table.account.begin();
+    timing_cache.table.account.begin_transition();
     shadow.steps.iter().for_each(|step| timing_cache.table.account.add_share(step.share(false)));
     if timing_cache.table.account.is_on() {
         timing_cache.table.account.add_fresh(0);
@@ -337,7 +337,7 @@ fn simulate_missed_trace<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: T
     let timing_cache = bus.timing_cache();
     match timing_cache.table.number(node) {
         Some(next) => {
-            let place = TimingCache::place(key, trace.indirect);
+            let place = TimingCache::transition_place(key, trace.indirect);
             let (cycles, waits) = (cycles as u32, waits as u32);
             let transition = Transition { key, indirect: trace.indirect, cycles, waits, next, stored_after };
             timing_cache.table.store(place, |row| *row = transition);

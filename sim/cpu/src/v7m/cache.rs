@@ -36,7 +36,7 @@ pub struct Line {
 
 impl Line {
     /// Returns the line that the value written to a set/way register names.
-    fn of(value: u32) -> Line {
+    fn from_set_way(value: u32) -> Line {
         Line { way: value >> 30, set: value >> 5 & 0x1ff }
     }
 }
@@ -97,7 +97,7 @@ pub fn read_register(control: &Control, offset: u32) -> Option<u32> {
 /// Writes a cache or TCM register at an offset from 0xE000E000. Returns the cache operation that it requests, if any,
 /// and `None` at other offsets.
 pub fn write_register(control: &mut Control, offset: u32, value: u32) -> Option<Option<Operation>> {
-    let line = Line::of(value);
+    let line = Line::from_set_way(value);
     Some(match offset {
         0xf50 => Some(Operation::InvalidateInstructions),
         0xf58 => Some(Operation::InvalidateInstruction(value)),

@@ -13,13 +13,13 @@ macro_rules! codes {
 
         impl Code {
             /// Returns the code with this number. Panics if there is none.
-            pub const fn of(number: u8) -> Code {
+            pub const fn from_number(number: u8) -> Code {
                 CODES[number as usize].0
             }
 
             /// Returns the code that does the same without setting flags: the second of a pair.
             pub const fn without_flags(self) -> Code {
-                Code::of(self as u8 + 1)
+                Code::from_number(self as u8 + 1)
             }
         }
 

@@ -25,7 +25,7 @@ pub(super) const FLOAT_FRAME: u32 = 0x68;
 pub(super) const FLOAT_WORDS: usize = 17;
 
 /// Starts the entry of exception `number`, which is pending, at `core.t`: stacks the frame. [`complete`] follows.
-pub fn begin<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &ExceptionTiming) -> ExceptionOutcome {
+pub fn begin_entry<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &ExceptionTiming) -> ExceptionOutcome {
     let recognised = core.t;
     let float = core.fpca;
     core.float_frames += u64::from(float);

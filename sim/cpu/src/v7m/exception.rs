@@ -10,7 +10,7 @@ use super::nvic::exception;
 use super::pipeline::Pipeline;
 use super::scb::fpccr;
 
-pub use super::entry::begin;
+pub use super::entry::begin_entry;
 pub(super) use super::escalation::pend_fault;
 pub use super::exception_timing::ExceptionTiming;
 pub use super::exit::exception_return;
@@ -59,7 +59,7 @@ pub fn step<B: Bus, P: Pipeline>(
                 look_up_region(core, bus);
             }
             match core.takeable() {
-                Some(number) => entry::begin(core, bus, number, timing),
+                Some(number) => entry::begin_entry(core, bus, number, timing),
                 None => ExceptionOutcome::None,
             }
         }
@@ -171,7 +171,7 @@ pub fn imprecise_bus_fault(core: &mut Core) {
 /// Starts the entry of the exception that is to be taken now, if there is one.
 fn begin_pending<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionOutcome {
     match core.takeable() {
-        Some(number) => entry::begin(core, bus, number, timing),
+        Some(number) => entry::begin_entry(core, bus, number, timing),
         None => ExceptionOutcome::None,
     }
 }
@@ -184,7 +184,7 @@ pub fn look_up_region<B: Bus>(core: &mut Core, bus: &mut B) {
 
 /// Starts a core after reset: stack pointer and start address from the vector table at `table`, first fetch in cycle
 /// `core.t`.
-pub fn start<B: Bus, P: Pipeline>(core: &mut Core, bus: &mut B, pipe: &mut P, table: u32) {
+pub fn start_core<B: Bus, P: Pipeline>(core: &mut Core, bus: &mut B, pipe: &mut P, table: u32) {
     core.scb.vtor = table;
     core.phase = Phase::Run;
     let at = core.t;

@@ -234,7 +234,7 @@ impl<P: Pipeline> Bench<P> {
         };
         let mut bench = Bench { core: Core::new(features), bus: TestBus::new(), pipe, timing };
         bench.core.t = 100;
-        exception::start(&mut bench.core, &mut bench.bus, &mut bench.pipe, FLASH);
+        exception::start_core(&mut bench.core, &mut bench.bus, &mut bench.pipe, FLASH);
         bench.core.limit = u64::MAX;
         bench.bus.seen.clear();
         bench

@@ -171,7 +171,7 @@ impl Activity {
     }
 
     /// Begins the measurement of a call, or of the first function of a thread.
-    pub fn enter(&mut self, at: u64, to: Entry, book: &mut CallRecorder) {
+    pub fn enter_call(&mut self, at: u64, to: Entry, book: &mut CallRecorder) {
         let mut flags = 0;
         if let Some(before) = self.open.last_mut().filter(|open| open.depth == to.depth) {
             before.flags |= WENT_ON;
@@ -204,7 +204,7 @@ impl Activity {
     /// Ends the innermost measured call.
     pub fn exit(&mut self, at: u64, end: CallEnd, book: &mut CallRecorder) {
         let Some(open) = self.open.pop() else { return };
-        let call = self.call(&open, at, end, book.thread);
+        let call = self.call_record(&open, at, end, book.thread);
         if let Some(outer) = self.open.last_mut() {
             outer.inside += call.own_cycles + open.inside;
             outer.executed_inside += call.instructions;
@@ -214,7 +214,7 @@ impl Activity {
     }
 
     /// Ends all measured calls, because the handler returns. Calls that have not returned themselves count as left.
-    pub fn finish(&mut self, book: &mut CallRecorder) {
+    pub fn end_calls(&mut self, book: &mut CallRecorder) {
         while let Some(open) = self.open.last() {
             let end = if open.depth == 0 { CallEnd::Returned } else { CallEnd::Left };
             self.exit(self.at, end, book);
@@ -237,7 +237,7 @@ impl Activity {
     }
 
     /// Returns the record of a measured call that ends in cycle `at`.
-    fn call(&self, open: &Open, at: u64, end: CallEnd, thread: u32) -> Call {
+    fn call_record(&self, open: &Open, at: u64, end: CallEnd, thread: u32) -> Call {
         let until = at.max(open.start);
         let interrupt_cycles = self.taken.interrupt_cycles - open.before.interrupt_cycles;
         let away_cycles = self.taken.away_cycles - open.before.away_cycles;
@@ -294,7 +294,7 @@ mod tests {
 
         fn enter(&mut self, at: u64, entry: u32, depth: usize, sp: u32) {
             let mut book = CallRecorder { wanted: &self.wanted, calls: &mut self.calls, thread: 7 };
-            self.activity.enter(at, Entry { node: entry, entry, depth, core: 0, sp }, &mut book);
+            self.activity.enter_call(at, Entry { node: entry, entry, depth, core: 0, sp }, &mut book);
         }
 
         fn exit(&mut self, at: u64) {

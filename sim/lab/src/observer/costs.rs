@@ -115,13 +115,13 @@ impl Costs {
         if end > self.until() {
             let mut cost = Cost::default();
             cost.cycles[way as usize] = end - self.until();
-            self.add(place, end, cost);
+            self.add_cost(place, end, cost);
         }
     }
 
     /// Attributes the time up to `end` to one place, with the causes of `cost`, which add up to it. Does nothing if
     /// that time is attributed already.
-    pub fn add(&mut self, place: Place, end: u64, cost: Cost) {
+    pub fn add_cost(&mut self, place: Place, end: u64, cost: Cost) {
         let start = self.until();
         if end <= start {
             // Without time it is in any window.
@@ -171,7 +171,7 @@ mod tests {
         let mut cost = Cost { executions: 1, ..Cost::default() };
         cost.cycles[CycleCause::Flash as usize] = 5;
         cost.cycles[CycleCause::Execute as usize] = 2;
-        costs.add(place, 107, cost);
+        costs.add_cost(place, 107, cost);
         let (from, until, rows) = costs.take_costs(106);
         assert_eq!((from, until), (100, 106));
         assert_eq!(rows[0].1.cycles, [1, 0, 5, 0, 0, 0, 0]);
@@ -186,7 +186,7 @@ mod tests {
     fn interval_before_the_last_one_takes_no_time() {
         let mut costs = Costs::new(0);
         costs.spend(Place::default(), 10, CycleCause::Exception);
-        costs.add(Place::default(), 7, Cost { executions: 1, ..Cost::default() });
+        costs.add_cost(Place::default(), 7, Cost { executions: 1, ..Cost::default() });
         let (from, until, rows) = costs.take_costs(9);
         assert_eq!((from, until, rows[0].1.cycles[CycleCause::Exception as usize]), (0, 9, 9));
         assert_eq!(rows[0].1.executions, 1);

@@ -74,19 +74,19 @@ impl Locks {
             LockAct::Taken => {
                 self.held.insert(lock, (cycle, core, place));
                 if let Some((since, from, holder)) = self.waiting.remove(&(lock, core)) {
-                    self.add((Span::Waited, lock, core, from, holder), since, cycle);
+                    self.add_interval((Span::Waited, lock, core, from, holder), since, cycle);
                 }
             }
             LockAct::Free => {
                 if let Some((since, owner, from)) = self.held.remove(&lock) {
-                    self.add((Span::Held, lock, owner, from, place), since, cycle);
+                    self.add_interval((Span::Held, lock, owner, from, place), since, cycle);
                 }
             }
         }
     }
 
     /// Adds an interval of a spinlock to its sum.
-    fn add(&mut self, key: LockKey, start: u64, end: u64) {
+    fn add_interval(&mut self, key: LockKey, start: u64, end: u64) {
         let sum = self.sums.entry(key).or_default();
         let cycles = end - start;
         sum.count += 1;

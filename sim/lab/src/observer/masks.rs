@@ -68,7 +68,7 @@ impl Masks {
                     *open = None;
                     if at > start {
                         let masked = MaskedInterval { level, core, start, end: at, opener, closer: place };
-                        add(&mut self.sums, masked);
+                        add_interval(&mut self.sums, masked);
                         if self.all.len() < self.kept {
                             self.all.push(masked);
                         }
@@ -89,7 +89,7 @@ impl Masks {
 }
 
 /// Adds a masked interval to the statistics of its core, priority and places.
-fn add(sums: &mut HashMap<MaskedKey, MaskedSum>, masked: MaskedInterval) {
+fn add_interval(sums: &mut HashMap<MaskedKey, MaskedSum>, masked: MaskedInterval) {
     let key = (masked.level, masked.core, masked.opener, masked.closer);
     let sum = sums.entry(key).or_insert(MaskedSum { count: 0, total_cycles: 0, longest: masked });
     sum.count += 1;

@@ -126,7 +126,7 @@ impl Observer {
         let cycles = look.t.saturating_sub(watched.costs.until());
         let mut cost = Cost { executions: 0, ..Cost::default() };
         cost.cycles[CycleCause::Execute as usize] = cycles;
-        watched.costs.add(place, look.t, cost);
+        watched.costs.add_cost(place, look.t, cost);
         watched.place = place;
         // It returns like any function.
         let step = Step { end: look.t, pc, next: look.pc, sp: look.sp, ..Step::default() };
@@ -196,7 +196,7 @@ impl Observer {
                 cost.cycles[CycleCause::Execute as usize] = cycles - flash - bus;
             }
         }
-        watched.costs.add(place, step.end, cost);
+        watched.costs.add_cost(place, step.end, cost);
     }
 
     /// Follows calls and returns of the running thread or handler.
@@ -214,7 +214,7 @@ impl Observer {
                     threads.suspend(thread);
                 }
                 let goes_on = threads.on_stack(step.sp);
-                let mut thread = goes_on.unwrap_or_else(|| threads.begin(step.next, functions, paths));
+                let mut thread = goes_on.unwrap_or_else(|| threads.begin_thread(step.next, functions, paths));
                 thread.process_stack = step.process_stack;
                 if measuring {
                     resume_measured(&mut thread, wanted, paths, calls, core, step.end, step.sp);
@@ -316,10 +316,10 @@ impl Observer {
     fn end_of_handler(&mut self, core: usize) {
         if let Some(mut handler) = self.cores[core].handlers.pop() {
             let measured = &self.wanted.measured;
-            handler.activity.finish(&mut CallRecorder { wanted: measured, calls: &mut self.calls, thread: 0 });
+            handler.activity.end_calls(&mut CallRecorder { wanted: measured, calls: &mut self.calls, thread: 0 });
             let mut moves = Vec::new();
             if !self.wanted.calls.is_empty() {
-                handler.finish(&mut |call| moves.push(call));
+                handler.leave_all_calls(&mut |call| moves.push(call));
             }
             for call in moves {
                 record_move(&self.wanted, &mut self.events, &self.paths, core, call, &handler);
@@ -330,8 +330,8 @@ impl Observer {
     /// Notes that a core was reset, which ends all that it did.
     pub fn note_restart(&mut self, core: usize) {
         let watched = &mut self.cores[core];
-        self.threads.end(watched.thread.take());
-        watched.handlers.drain(..).for_each(|handler| self.threads.end(Some(handler)));
+        self.threads.end_thread(watched.thread.take());
+        watched.handlers.drain(..).for_each(|handler| self.threads.end_thread(Some(handler)));
         watched.waiting = None;
         watched.stopped = true;
     }
@@ -429,7 +429,8 @@ impl Observer {
             let mut slots = elsewhere.map(|watched| &mut watched.thread);
             slots.find(|slot| slot.as_ref().is_some_and(is_there_now)).and_then(Option::take)
         });
-        let mut thread = context.unwrap_or_else(|| self.threads.begin(look.pc, &self.functions, &mut self.paths));
+        let mut thread =
+            context.unwrap_or_else(|| self.threads.begin_thread(look.pc, &self.functions, &mut self.paths));
         (thread.pc, thread.sp, thread.process_stack) = (look.pc, look.sp, look.process_stack);
         if !self.wanted.measured.is_empty() {
             resume_measured(&mut thread, &self.wanted, &self.paths, &mut self.calls, core, look.t, look.sp);

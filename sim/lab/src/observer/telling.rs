@@ -21,7 +21,11 @@ pub(super) fn resume_measured(
     context.activity.resume(at, true);
     if context.activity.is_empty() {
         let to = Entry { node: context.node, entry: paths.get(context.node).entry, depth: 0, core, sp };
-        context.activity.enter(at, to, &mut CallRecorder { wanted: &wanted.measured, calls, thread: context.number });
+        context.activity.enter_call(
+            at,
+            to,
+            &mut CallRecorder { wanted: &wanted.measured, calls, thread: context.number },
+        );
     }
 }
 
@@ -40,7 +44,7 @@ pub(super) fn follow_measured(
     match change {
         Move::Into(node) => {
             let to = Entry { node, entry: paths.get(node).entry, depth, core, sp: step.sp };
-            context.activity.enter(step.end, to, book);
+            context.activity.enter_call(step.end, to, book);
         }
         Move::Out(_) => context.activity.exit(step.end, CallEnd::Returned, book),
         Move::Left(_) => context.activity.exit(step.end, CallEnd::Left, book),

@@ -93,14 +93,14 @@ impl Context {
         self.last = (step.r0, step.end);
         self.process_stack = step.process_stack;
         if step.call {
-            self.call(step, functions, paths, &mut tell);
+            self.follow_call(step, functions, paths, &mut tell);
         } else if again || !matches!(step.next.wrapping_sub(step.pc), 0 | 2 | 4) {
             self.jump(step, functions, paths, &mut tell);
         }
     }
 
     /// Updates the call path by a call instruction.
-    fn call(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, tell: &mut impl FnMut(Move)) {
+    fn follow_call(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, tell: &mut impl FnMut(Move)) {
         if self.frames.len() == DEEPEST {
             self.leave_calls(0, true, tell);
         }
@@ -156,7 +156,7 @@ impl Context {
     }
 
     /// Leaves all calls in progress on the call path. A function that the first one has tail-called returns with it.
-    pub fn finish(&mut self, tell: &mut impl FnMut(Move)) {
+    pub fn leave_all_calls(&mut self, tell: &mut impl FnMut(Move)) {
         self.leave_calls(0, true, tell);
         if self.node != self.root {
             tell(Move::Out(self.node));
@@ -189,7 +189,7 @@ impl Threads {
     /// Stores a thread that is interrupted.
     pub fn suspend(&mut self, context: Context) {
         let before = self.suspended.insert(context.sp, context);
-        self.end(before);
+        self.end_thread(before);
     }
 
     /// Removes and returns the suspended thread that continues at `pc` with this stack pointer. `None` if there is
@@ -199,7 +199,7 @@ impl Threads {
         if context.pc == pc {
             return Some(context);
         }
-        self.end(Some(context));
+        self.end_thread(Some(context));
         None
     }
 
@@ -220,12 +220,12 @@ impl Threads {
     }
 
     /// Ends a thread, which will not continue.
-    pub fn end(&mut self, context: Option<Context>) {
+    pub fn end_thread(&mut self, context: Option<Context>) {
         self.over.extend(context.filter(|context| !context.activity.is_empty()));
     }
 
     /// Begins a new thread at `pc`.
-    pub fn begin(&mut self, pc: u32, functions: &Functions, paths: &mut Paths) -> Context {
+    pub fn begin_thread(&mut self, pc: u32, functions: &Functions, paths: &mut Paths) -> Context {
         self.count += 1;
         let node = paths.child_node(super::paths::NONE, functions.entry(pc));
         Context::new(self.count, node, pc, functions)
@@ -250,7 +250,7 @@ mod tests {
         fn new() -> Bench {
             let functions = Functions::new([MAIN, FIRST, SECOND].map(|start| (start, 0x80)));
             let mut paths = Paths::default();
-            let context = Threads::default().begin(MAIN, &functions, &mut paths);
+            let context = Threads::default().begin_thread(MAIN, &functions, &mut paths);
             Bench { functions, paths, context }
         }
 
@@ -263,7 +263,7 @@ mod tests {
 
         fn finish(&mut self) -> Vec<Move> {
             let mut moves = Vec::new();
-            self.context.finish(&mut |call| moves.push(call));
+            self.context.leave_all_calls(&mut |call| moves.push(call));
             moves
         }
 

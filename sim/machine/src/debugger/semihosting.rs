@@ -43,7 +43,7 @@ pub enum Answer {
 
 impl Debugger {
     /// Executes the semihosting call `operation`, `ns` nanoseconds after power-on.
-    pub fn call(&mut self, operation: u32, parameter: u32, ns: u64, memory: &mut dyn TargetMemory) -> Answer {
+    pub fn execute_call(&mut self, operation: u32, parameter: u32, ns: u64, memory: &mut dyn TargetMemory) -> Answer {
         let block = words(memory, parameter);
         let words = |count: usize| block.get(..count);
         let value = match operation {

@@ -56,7 +56,7 @@ pub(super) struct Needs {
 
 impl Needs {
     /// Returns the build attributes of a file. A section that is damaged says nothing.
-    pub(super) fn of(header: &FileHeader32<Endianness>, endian: Endianness, data: &[u8]) -> Needs {
+    pub(super) fn from_elf(header: &FileHeader32<Endianness>, endian: Endianness, data: &[u8]) -> Needs {
         let mut needs = Needs::default();
         let Ok(sections) = header.sections(endian, data) else { return needs };
         for section in sections.iter().filter(|section| section.sh_type(endian) == SHT_ARM_ATTRIBUTES) {

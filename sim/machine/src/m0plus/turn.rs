@@ -81,7 +81,7 @@ pub fn wake<B: Bus>(
 
 /// Begins an exception entry, or completes one whose time has come. Returns the outcome, and the cycle in which it
 /// began. `None` if the core's time did not change.
-pub fn enter<B: Bus>(
+pub fn enter_exception<B: Bus>(
     core: &mut Core,
     bus: &mut B,
     now: u64,
@@ -91,7 +91,7 @@ pub fn enter<B: Bus>(
         Phase::Entry { recognised, .. } if core.t <= now => Some((exception::complete(core, bus, timing), recognised)),
         Phase::Run => {
             let number = exception::takeable(core)?;
-            exception::begin::<B, true>(core, bus, number, timing);
+            exception::begin_entry::<B, true>(core, bus, number, timing);
             Some((ExceptionOutcome::None, core.t))
         }
         _ => None,
@@ -107,7 +107,7 @@ pub fn lock_up_at_entry(core: &Core) -> String {
 ///
 /// # Safety
 /// As for [`exec::run`].
-pub unsafe fn execute<B: Bus>(cores: *mut Core, turn: usize, bus: &mut B, contend: bool, watch: u8) {
+pub unsafe fn execute_turn<B: Bus>(cores: *mut Core, turn: usize, bus: &mut B, contend: bool, watch: u8) {
     // SAFETY: the caller's promise.
     unsafe {
         match (contend, watch) {

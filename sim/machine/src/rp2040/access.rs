@@ -316,7 +316,7 @@ impl System {
                 let offset = self.flash_offset(address);
                 let half = offset / FILL_BYTES;
                 let window = address >> 24;
-                self.periph.xip_ctrl.count(u32::from(window <= 0x11));
+                self.periph.xip_ctrl.count_accesses(u32::from(window <= 0x11));
                 if window == 0x10 || window == 0x11 && self.xip.is_cached(half) {
                     self.fill_half_line::<CONTEND>(core, half, t);
                     let slot = if CONTEND { self.claim_data(core, slave::XIP, *t) } else { *t };

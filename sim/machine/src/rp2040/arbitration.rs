@@ -243,7 +243,7 @@ impl PairedBus for System {
             return false;
         }
         let resumed = self.passed_until[core.id].take() == Some(address);
-        self.probes.issue_at(number, address, core.id, cycle, ProbedRegisters::of(&core.r), resumed);
+        self.probes.issue_at(number, address, core.id, cycle, ProbedRegisters::from_registers(&core.r), resumed);
         true
     }
 

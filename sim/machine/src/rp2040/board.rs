@@ -88,7 +88,7 @@ impl Board for Machine {
 
     /// Returns how often cached timing was used, and what native code did.
     fn timing_counts(&self) -> Counts {
-        self.system.pairs.counts() + self.system.alone.translations.counts()
+        self.system.pairs.timing_cache_counts() + self.system.alone.translations.native_code_counts()
     }
 
     /// Sets after how many executions traces are JIT-compiled. 0: never.

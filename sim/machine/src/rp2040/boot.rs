@@ -21,7 +21,7 @@ const WATCHDOG_KEY: u32 = 0x4ff8_3f2d;
 
 impl Machine {
     /// Copies an image into the memories. Errors: a piece outside flash and SRAM, no valid boot block.
-    pub(super) fn place(&mut self, image: &Image, name: &str) -> Result<(), ImageError> {
+    pub(super) fn copy_image(&mut self, image: &Image, name: &str) -> Result<(), ImageError> {
         let flash_end = u64::from(FLASH_BASE) + self.system.flash_len() as u64;
         let sram_end = u64::from(SRAM_BASE + SRAM_BYTES);
         for (address, bytes) in &image.segments {

@@ -30,7 +30,7 @@ impl System {
     pub(super) fn serve_semihosting(&mut self, core: &mut Core) {
         let (pc, at) = (core.pc(), core.t);
         let mut debugger = std::mem::take(&mut self.debugger);
-        let answer = debugger.call(core.r[0], core.r[1], self.periph.clock_tree().elapsed.ns_at(at), self);
+        let answer = debugger.execute_call(core.r[0], core.r[1], self.periph.clock_tree().elapsed.ns_at(at), self);
         self.debugger = debugger;
         match answer {
             Answer::Value(value) => core.r[0] = value,

@@ -107,7 +107,7 @@ impl Machine {
     pub fn load_image(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
         let image = Image::parse(data, name)?;
         image.require_core(CoreKind::M0Plus, name)?;
-        self.place(&image, name)?;
+        self.copy_image(&image, name)?;
         self.system.held.clear();
         self.symbols = image.symbols.into();
         self.boot_cores();
@@ -187,7 +187,7 @@ impl Machine {
             if self.enter_exceptions() {
                 continue;
             }
-            self.execute(due.min(end).min(self.system.next_held()));
+            self.execute_until(due.min(end).min(self.system.next_held()));
         }
     }
 
@@ -345,7 +345,9 @@ impl Machine {
         let timing = self.system.timing.exception();
         let mut moved = false;
         for index in 0..2 {
-            if let Some((outcome, before)) = turn::enter(&mut self.cores[index], &mut *self.system, self.now, timing) {
+            if let Some((outcome, before)) =
+                turn::enter_exception(&mut self.cores[index], &mut *self.system, self.now, timing)
+            {
                 self.trace(index, outcome, before);
                 moved = true;
             }
@@ -359,7 +361,7 @@ impl Machine {
     }
 
     /// Lets the core with the earlier time, or both cores, execute up to cycle `due`.
-    fn execute(&mut self, mut due: u64) {
+    fn execute_until(&mut self, mut due: u64) {
         if self.system.periph.xip_ctrl.counts_accesses() {
             self.watch = watch::STEPS;
         }
@@ -423,7 +425,7 @@ impl Machine {
         let cores = self.cores.as_mut_ptr();
         self.system.alone.is_now = is_single;
         // SAFETY: both cores live in `self.cores`; a running core's `ip` was set by `jump` or the interpreter.
-        unsafe { turn::execute(cores, turn, &mut *self.system, contend, self.watch) };
+        unsafe { turn::execute_turn(cores, turn, &mut *self.system, contend, self.watch) };
         self.system.alone.is_now = false;
         if self.watch == watch::STEPS {
             self.after_turn();
@@ -510,7 +512,7 @@ impl Machine {
     /// Schedules a stimulus for a cycle that has not passed. The error is one sentence.
     pub fn schedule_stimulus(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String> {
         injection::check(self.now, (cycle, stimulus), self.core_count, INTERRUPT_LINES, |pin| pin < PINS)?;
-        self.system.injections.add(cycle, stimulus);
+        self.system.injections.add_stimulus(cycle, stimulus);
         Ok(())
     }
 }

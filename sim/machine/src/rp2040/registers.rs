@@ -117,7 +117,7 @@ impl System {
     fn drain_effects(&mut self, core: usize, now: u64) {
         self.lines_may_differ = true;
         for (port, byte) in std::mem::take(&mut self.effects.uart_tx) {
-            if let Some(text) = self.consoles[usize::from(port)].receive(byte) {
+            if let Some(text) = self.consoles[usize::from(port)].receive_byte(byte) {
                 self.type_text(usize::from(port), &text);
             }
             let answer = self.periph.attachments.receive_byte(port, byte, self.periph.clock_tree().elapsed.ns_at(now));

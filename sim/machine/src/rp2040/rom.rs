@@ -111,7 +111,7 @@ impl System {
     /// Runs ROM function `id` for the core that called it, and returns to LR.
     pub(super) fn call_rom(&mut self, core: &mut Core, id: u8) {
         let (pc, called) = (core.pc(), core.t);
-        match bootrom::call(id, &mut Host { core, system: self }) {
+        match bootrom::call_rom_function(id, &mut Host { core, system: self }) {
             RomOutcome::Return { cycles } => self.return_from_rom(core, u64::from(cycles)),
             RomOutcome::ReturnAfterFlash { cycles, busy_us } => {
                 let busy = u128::from(busy_us) * u128::from(self.clocks.sys_hz) / 1_000_000;

@@ -85,7 +85,7 @@ impl Machine {
             stats_base,
         } = self;
         let saved = SavedBoard {
-            cores: cores.each_ref().map(ParkedPages::<Core>::of),
+            cores: cores.each_ref().map(ParkedPages::<Core>::from_core),
             core_count: *core_count,
             entry_in_sram: *entry_in_sram,
             locked: locked.clone(),

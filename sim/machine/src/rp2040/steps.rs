@@ -22,7 +22,7 @@ impl System {
             let bytes = if flash[at as usize] >> 3 >= 0x1d { 4 } else { 2 };
             words += fetched.words_of(step, bytes);
         }
-        self.periph.xip_ctrl.count(words);
+        self.periph.xip_ctrl.count_accesses(words);
     }
 
     /// Adds the steps of a turn to the profile, because the interpreter does not fill it while it logs steps.

@@ -184,7 +184,7 @@ impl System {
     ) -> u32 {
         let offset = self.flash_offset(address);
         let half = offset / FILL_BYTES;
-        self.periph.xip_ctrl.count(1);
+        self.periph.xip_ctrl.count_accesses(1);
         if !self.xip.is_cached(half) {
             self.fill_half_line::<CONTEND>(core, half, t);
         }
@@ -201,7 +201,7 @@ impl System {
     fn load_literal<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> u32 {
         let offset = address - FLASH_BASE;
         let half = offset / FILL_BYTES;
-        self.periph.xip_ctrl.count(1);
+        self.periph.xip_ctrl.count_accesses(1);
         if !self.xip.is_cached(half) {
             self.fill_half_line::<CONTEND>(core, half, t);
         }
@@ -370,7 +370,7 @@ unsafe impl Bus for System {
     fn serve_stub_op(&mut self, core: &mut Core, address: u32, t: u64) -> Option<Op> {
         let (instruction, site) = self.probe_at(address);
         let skip = self.passed_until[core.id].take() == Some(address);
-        if self.probes.issue_at(site, address, core.id, t, ProbedRegisters::of(&core.r), skip) {
+        if self.probes.issue_at(site, address, core.id, t, ProbedRegisters::from_registers(&core.r), skip) {
             self.passed_until[core.id] = Some(address);
             self.stop_at(
                 StopReason::Until,

@@ -24,18 +24,18 @@ impl<'a> Bytes<'a> {
     }
 
     /// Returns the next 16 bits.
-    pub fn half(&mut self) -> u16 {
+    pub fn next_halfword(&mut self) -> u16 {
         u16::from_le_bytes([self.byte(), self.byte()])
     }
 
     /// Returns the next 32 bits.
-    pub fn word(&mut self) -> u32 {
-        u32::from(self.half()) | u32::from(self.half()) << 16
+    pub fn next_word(&mut self) -> u32 {
+        u32::from(self.next_halfword()) | u32::from(self.next_halfword()) << 16
     }
 
     /// Returns the next 64 bits.
     pub fn long(&mut self) -> u64 {
-        u64::from(self.word()) | u64::from(self.word()) << 32
+        u64::from(self.next_word()) | u64::from(self.next_word()) << 32
     }
 
     /// Returns one of `0..count`.
@@ -65,7 +65,7 @@ impl<'a> Bytes<'a> {
         match self.byte() % 4 {
             0 => u64::from(self.byte()),
             1 => (1_u64 << (self.byte() % 64)).wrapping_add(u64::from(self.byte())).wrapping_sub(128),
-            2 => u64::from(self.word()),
+            2 => u64::from(self.next_word()),
             _ => self.long(),
         }
     }

@@ -94,10 +94,10 @@ pub(crate) fn address(chip: &str, bytes: &mut Bytes) -> u32 {
         5..=7 => system(bytes),
         8..=11 => {
             let (base, length) = bytes.one_of(memories(chip));
-            base + u32::from(bytes.half()) % length
+            base + u32::from(bytes.next_halfword()) % length
         }
         12..=14 => edge(chip, bytes),
-        _ => bytes.word(),
+        _ => bytes.next_word(),
     }
 }
 

@@ -76,13 +76,13 @@ fn step(chip: &str, full: bool, bytes: &mut Bytes, code: &mut Vec<u16>, loops: &
             constant(code, register, place);
         }
         3 => {
-            let (register, value) = (low(bytes), bytes.word());
+            let (register, value) = (low(bytes), bytes.next_word());
             constant(code, register, value);
         }
         // A register of some block is written, and one is read.
         4..=7 => {
             let place = address(chip, bytes);
-            let value = if bytes.flag() { u32::from(bytes.byte()) << (bytes.byte() & 31) } else { bytes.word() };
+            let value = if bytes.flag() { u32::from(bytes.byte()) << (bytes.byte() & 31) } else { bytes.next_word() };
             constant(code, 0, place);
             constant(code, 1, value);
             code.push([0x6001, 0x8001, 0x7001, 0x6041][bytes.below(4)]);
@@ -92,17 +92,17 @@ fn step(chip: &str, full: bool, bytes: &mut Bytes, code: &mut Vec<u16>, loops: &
             constant(code, 0, place);
             code.push([0x6802, 0x8802, 0x7802, 0x6842][bytes.below(4)]);
         }
-        10 => code.push(0x6000 | bytes.half() & 0x1fff),
-        11 => code.push(0x5000 | bytes.half() & 0x0fff),
-        12 => code.push(0x8000 | bytes.half() & 0x1fff),
+        10 => code.push(0x6000 | bytes.next_halfword() & 0x1fff),
+        11 => code.push(0x5000 | bytes.next_halfword() & 0x0fff),
+        12 => code.push(0x8000 | bytes.next_halfword() & 0x1fff),
         13 => {
             // A short branch, mostly forward.
             let distance = u16::from(bytes.byte() % 12);
             code.push(0xd000 | u16::from(bytes.byte() % 14) << 8 | distance);
         }
         14 => code.push(if bytes.flag() { 0xe000 | u16::from(bytes.byte() % 16) } else { 0xe7f0 | low(bytes) }),
-        15 => code.push([0xb400, 0xbc00][bytes.below(2)] | bytes.half() & 0x1ff),
-        16 => code.push(0xc000 | bytes.half() & 0x0fff),
+        15 => code.push([0xb400, 0xbc00][bytes.below(2)] | bytes.next_halfword() & 0x1ff),
+        16 => code.push(0xc000 | bytes.next_halfword() & 0x0fff),
         17 => code.push([0xbf30, 0xbf20, 0xbf40, 0xbf10, NOP][bytes.below(5)]),
         18 => code.push([0xb662, 0xb672, 0xb661, 0xb671][bytes.below(4)]),
         19 => code.push([0xdf00, 0xbe00, 0xde00][bytes.below(3)] | u16::from(bytes.byte())),
@@ -116,8 +116,8 @@ fn step(chip: &str, full: bool, bytes: &mut Bytes, code: &mut Vec<u16>, loops: &
             }
         }
         21 => code.push(0x4700 | u16::from(bytes.byte() & 0xf8)),
-        22 => code.push(0x4000 | bytes.half() & 0x07ff),
-        23 | 24 => code.push(bytes.half() & 0x3fff),
+        22 => code.push(0x4000 | bytes.next_halfword() & 0x07ff),
+        23 | 24 => code.push(bytes.next_halfword() & 0x3fff),
         25 => code
             .push([0xa000, 0xa800, 0xb000, 0xb200, 0xba00, 0x9000, 0x9800][bytes.below(7)] | u16::from(bytes.byte())),
         26 => call(bytes, code),
@@ -129,10 +129,10 @@ fn step(chip: &str, full: bool, bytes: &mut Bytes, code: &mut Vec<u16>, loops: &
                 loops.push(Loop { start, steps: 1 + bytes.byte() % 12, register });
             }
         }
-        29 if full => code.extend([0xe800 | bytes.half() & 0x1fff, bytes.half()]),
+        29 if full => code.extend([0xe800 | bytes.next_halfword() & 0x1fff, bytes.next_halfword()]),
         30 if full => wide(bytes, code),
         31 if full => code.push(0xbf00 | u16::from(bytes.byte())),
-        _ => code.push(bytes.half()),
+        _ => code.push(bytes.next_halfword()),
     }
 }
 
@@ -148,5 +148,5 @@ fn wide(bytes: &mut Bytes, code: &mut Vec<u16>) {
     const FIRST: [u16; 12] =
         [0xe850, 0xe8d0, 0xe8b0, 0xe890, 0xe920, 0xf850, 0xf8d0, 0xfb90, 0xed90, 0xed80, 0xee30, 0xeeb0];
     let first = bytes.one_of(&FIRST) | u16::from(bytes.byte() & 0x2f);
-    code.extend([first, bytes.half()]);
+    code.extend([first, bytes.next_halfword()]);
 }

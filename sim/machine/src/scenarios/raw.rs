@@ -49,7 +49,7 @@ pub(crate) fn elf_image(chip: &str, bytes: &mut Bytes) -> Vec<u8> {
         .collect();
     let mut image = elf(address(chip, bytes), &segments);
     for _ in 0..bytes.below(6) {
-        let at = usize::from(bytes.half()) % image.len();
+        let at = usize::from(bytes.next_halfword()) % image.len();
         image[at] = bytes.byte();
     }
     image
@@ -65,19 +65,19 @@ pub(crate) fn uf2_scenario(chip: &str, bytes: &mut Bytes) {
     let pieces: Vec<(u32, Vec<u8>)> = (0..bytes.below(5))
         .map(|_| {
             let at = if bytes.flag() { memories(chip)[bytes.below(2)].0 } else { edge(chip, bytes) };
-            let most = usize::from(bytes.half() % 500);
+            let most = usize::from(bytes.next_halfword() % 500);
             (at, bytes.take(most).to_vec())
         })
         .collect();
     let (flags, family) = (bytes.one_of(&[0, 0x2000, 1, 0xffff]), bytes.one_of(&[0xe48b_ff56, 0]));
     let mut image = uf2(&pieces, flags, family);
     for _ in 0..bytes.below(4) {
-        let at = usize::from(bytes.half()) % image.len().max(1);
+        let at = usize::from(bytes.next_halfword()) % image.len().max(1);
         let value = bytes.byte();
         image.get_mut(at).into_iter().for_each(|byte| *byte = value);
     }
     if bytes.byte().is_multiple_of(8) {
-        image.truncate(usize::from(bytes.half()));
+        image.truncate(usize::from(bytes.next_halfword()));
     }
     load_and_run(chip, &image);
 }
@@ -110,7 +110,7 @@ pub(crate) fn calls(chip: &str, bytes: &mut Bytes) {
             }
             5 | 6 => {
                 let stimulus = if bytes.flag() {
-                    Stimulus::Pin { pin: bytes.half(), level: bytes.flag() }
+                    Stimulus::Pin { pin: bytes.next_halfword(), level: bytes.flag() }
                 } else {
                     Stimulus::Exception { core: bytes.below(3), number: bytes.number() as u32 }
                 };

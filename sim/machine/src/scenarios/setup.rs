@@ -116,7 +116,7 @@ impl Head {
         };
         let entry = match bytes.byte() % 16 {
             0 => edge(chip, bytes),
-            1 => bytes.word(),
+            1 => bytes.next_word(),
             2 => base + CODE,
             _ => base + CODE + 1,
         };
@@ -180,7 +180,7 @@ fn home(chip: &str, choice: u8, bytes: &mut Bytes) -> u32 {
         (_, 4 | 5) => 0x2000_0000,
         _ => {
             let (base, length) = bytes.one_of(memories(chip));
-            base + (u32::from(bytes.half()) << 4) % length
+            base + (u32::from(bytes.next_halfword()) << 4) % length
         }
     }
 }
@@ -195,13 +195,13 @@ fn slice(bytes: &mut Bytes) -> u64 {
     match bytes.byte() % 4 {
         0 => 1 + u64::from(bytes.byte() % 16),
         1 | 2 => 1 + u64::from(bytes.byte()),
-        _ => 1 + u64::from(bytes.half()),
+        _ => 1 + u64::from(bytes.next_halfword()),
     }
 }
 
 /// Returns a stimulus and its cycle, below `cycles`.
 fn stimulus(cycles: u64, bytes: &mut Bytes) -> (u64, Stimulus) {
-    let cycle = cycles * u64::from(bytes.half()) / 65_536;
+    let cycle = cycles * u64::from(bytes.next_halfword()) / 65_536;
     let number = u32::from(bytes.byte());
     let stimulus = if bytes.flag() {
         Stimulus::Pin { pin: number as u16, level: bytes.flag() }

@@ -32,7 +32,7 @@ struct Outcome {
 
 impl Outcome {
     /// Returns the state of a board at the end of a run.
-    fn of(board: &mut dyn Board, setup: &Setup, end: (StopReason, usize, u64, u32, String)) -> Outcome {
+    fn from_board(board: &mut dyn Board, setup: &Setup, end: (StopReason, usize, u64, u32, String)) -> Outcome {
         let cores = (0..board.core_count()).map(|core| {
             let position = board.core_position(core);
             (stats(&board.core_stats(core)), board.core_registers(core), position.t, position.asleep)
@@ -105,12 +105,12 @@ pub(crate) fn compare(setup: &Setup) {
     let Some(mut board) = setup.open() else { return };
     let whole = [u64::MAX];
     let end = run(&mut *board, setup.cycles, &whole);
-    let plain = Outcome::of(&mut *board, setup, end);
+    let plain = Outcome::from_board(&mut *board, setup, end);
     come_to_rest(&mut *board, &plain);
 
     let mut board = setup.open().expect("as before");
     let end = run(&mut *board, setup.cycles, &setup.slices);
-    Outcome::of(&mut *board, setup, end).same_as(&plain, "in slices");
+    Outcome::from_board(&mut *board, setup, end).same_as(&plain, "in slices");
 
     observed(setup, &plain);
     profiled(setup, &plain);
@@ -150,7 +150,7 @@ fn observed(setup: &Setup, plain: &Outcome) {
         let executed = board.core_stats(core).instructions - before[core].instructions;
         assert_eq!(counted, executed, "instructions in the account of core {core}");
     }
-    Outcome::of(&mut *board, setup, end).same_as(plain, "observed");
+    Outcome::from_board(&mut *board, setup, end).same_as(plain, "observed");
 }
 
 /// Checks that every account's cycles add up, and that it continues where the one before ended.
@@ -177,7 +177,7 @@ fn profiled(setup: &Setup, plain: &Outcome) {
         let counted: u64 = board.take_profile(core).iter().map(|row| row.2).sum();
         assert_eq!(counted, executed, "instructions in the profile of core {core}");
     }
-    Outcome::of(&mut *board, setup, end).same_as(plain, "profiled");
+    Outcome::from_board(&mut *board, setup, end).same_as(plain, "profiled");
 }
 
 /// Places all kinds of probes on a board.
@@ -210,7 +210,7 @@ fn probed(setup: &Setup, plain: &Outcome) {
         let mut events = board.take_events();
         events.sort_by_key(|event| (event.cycle, event.core, event.kind, event.id));
         all.push(events);
-        Outcome::of(&mut *board, setup, end).same_as(plain, "probed");
+        Outcome::from_board(&mut *board, setup, end).same_as(plain, "probed");
     }
     let differ = all[0].iter().zip(&all[1]).find(|(one, other)| one != other);
     assert!(differ.is_none() && all[0].len() == all[1].len(), "events of the probes in slices: {differ:?}");
@@ -227,9 +227,9 @@ fn resumed(setup: &Setup, plain: &Outcome) {
     let snapshot = board.take_snapshot();
     let mut other = board_from(setup.chip, &setup.options, &snapshot).expect("the same board");
     let end = run(&mut *other, setup.cycles, &setup.slices);
-    Outcome::of(&mut *other, setup, end).same_as(plain, "from a snapshot");
+    Outcome::from_board(&mut *other, setup, end).same_as(plain, "from a snapshot");
     run(&mut *board, setup.cycles / 3 * 2, &setup.slices);
     assert!(board.restore_snapshot(&snapshot));
     let end = run(&mut *board, setup.cycles, &[u64::MAX]);
-    Outcome::of(&mut *board, setup, end).same_as(plain, "after going back");
+    Outcome::from_board(&mut *board, setup, end).same_as(plain, "after going back");
 }

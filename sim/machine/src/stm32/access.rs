@@ -29,7 +29,7 @@ impl<F: Family> System<F> {
     /// can have it.
     #[inline(never)]
     pub(super) fn fetch_elsewhere(&mut self, core: &mut Core, address: u32, at: u64) -> u64 {
-        match self.place(address) {
+        match self.memory_at(address) {
             Some((Home::Flash, offset)) => self.flash_port.fetch_alias(core, offset, at),
             Some((home, offset)) => self.flash_port.fetch_ram(core, self.kind(home, offset), address, at),
             None => at + 2,
@@ -38,7 +38,7 @@ impl<F: Family> System<F> {
 
     /// Returns whether an address is in system memory or option bytes.
     pub(super) fn is_rom(&self, address: u32) -> bool {
-        self.place(address).is_some_and(|(home, offset)| self.kind(home, offset) == Kind::Rom)
+        self.memory_at(address).is_some_and(|(home, offset)| self.kind(home, offset) == Kind::Rom)
     }
 
     /// Returns the kind of the memory at an offset, by which its accesses are timed.
@@ -86,7 +86,7 @@ impl<F: Family> System<F> {
         if let Some(word) = self.periph.factory_word(address) {
             return Ok(at_once(word >> (8 * (address & 3)) & (u32::MAX >> (32 - 8 * bytes))));
         }
-        if let Some((home, offset)) = self.place(address) {
+        if let Some((home, offset)) = self.memory_at(address) {
             if self.kind(home, offset) == Kind::Rom {
                 self.not_modelled(core, address & !3, "system memory", at);
             }
@@ -161,7 +161,7 @@ impl<F: Family> System<F> {
             }
             _ => {}
         }
-        if let Some((home, offset)) = self.place(address) {
+        if let Some((home, offset)) = self.memory_at(address) {
             self.store_memory(core, home, offset, bytes, value, at);
             // Of main RAM the marks tell.
             if self.watched_elsewhere && home != Home::Ram {

@@ -86,7 +86,7 @@ impl CodeTable {
 
     /// Adds to the profile of the instruction at an address in the table. Does nothing while the profile is off.
     pub fn add_profile(&mut self, address: u32, more: ProfileCell) {
-        self.profile.add((address.wrapping_sub(self.base) / 2) as usize, more);
+        self.profile.add_to_cell((address.wrapping_sub(self.base) / 2) as usize, more);
     }
 
     /// Switches the profile on (from zero) or off.

@@ -26,7 +26,9 @@ impl<F: Family> TargetMemory for System<F> {
 impl<F: Run> Machine<F> {
     /// Returns whether the breakpoint at which the core has halted is a semihosting call that a debugger serves.
     pub(super) fn calls_debugger(&self) -> bool {
-        self.system.debugger.serves && self.core.stray.is_none() && self.system.halfword(self.core.pc()) == BREAKPOINT
+        self.system.debugger.serves
+            && self.core.stray.is_none()
+            && self.system.halfword_at(self.core.pc()) == BREAKPOINT
     }
 
     /// Carries out the semihosting call of the instruction that began at cycle `before`.
@@ -35,7 +37,7 @@ impl<F: Run> Machine<F> {
         let [operation, parameter] = [self.core.r[0], self.core.r[1]];
         let ns = self.system.periph.elapsed_time().ns_at(at);
         let mut debugger = std::mem::take(&mut self.system.debugger);
-        let answer = debugger.call(operation, parameter, ns, &mut *self.system);
+        let answer = debugger.execute_call(operation, parameter, ns, &mut *self.system);
         self.system.debugger = debugger;
         match answer {
             Answer::Value(value) => self.core.r[0] = value,

@@ -16,7 +16,7 @@ pub(super) struct WrittenRanges(Vec<(u32, u32)>);
 
 impl WrittenRanges {
     /// Adds a written place: address and number of bytes. Consecutive places are joined.
-    pub fn add(&mut self, address: u32, bytes: u32) {
+    pub fn add_written(&mut self, address: u32, bytes: u32) {
         match self.0.last_mut() {
             Some((first, length)) if *first + *length == address && *length < MOST_BEATS as u32 => *length += bytes,
             _ => self.0.push((address, bytes)),
@@ -42,7 +42,7 @@ struct Memories<'a> {
 
 impl Memories<'_> {
     /// Returns the memory at an address, and the offset in it, as the core sees it.
-    fn place(&self, address: u32) -> Option<(Home, usize)> {
+    fn memory_at(&self, address: u32) -> Option<(Home, usize)> {
         let place = find_place(self.map, self.areas, address, || self.ram_at_zero);
         place.map(|(home, offset)| (home, offset as usize))
     }
@@ -51,7 +51,7 @@ impl Memories<'_> {
 impl DmaBus for Memories<'_> {
     /// Reads 1, 2 or 4 bytes of memory for the DMA controller, zero-extended. `None` where there is no memory.
     fn read_memory(&mut self, address: u32, bytes: u32) -> Option<u32> {
-        let (home, offset) = self.place(address)?;
+        let (home, offset) = self.memory_at(address)?;
         let memory = match home {
             Home::Ram => &*self.ram,
             Home::Flash => self.flash,
@@ -64,7 +64,7 @@ impl DmaBus for Memories<'_> {
     /// Writes the low 1, 2 or 4 bytes of a value to memory for the DMA controller. Returns false if the memory is
     /// read-only, `None` where there is no memory.
     fn write_memory(&mut self, address: u32, bytes: u32, value: u32) -> Option<bool> {
-        let (home, offset) = self.place(address)?;
+        let (home, offset) = self.memory_at(address)?;
         let memory = match home {
             Home::Ram => &mut *self.ram,
             Home::Area(index) if self.areas[index].area.kind != Kind::Rom => &mut self.areas[index].bytes,
@@ -72,7 +72,7 @@ impl DmaBus for Memories<'_> {
             Home::Flash | Home::Area(_) => return Some(false),
         };
         memory.get_mut(offset..offset + bytes as usize)?.copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
-        self.written.add(address, bytes);
+        self.written.add_written(address, bytes);
         Some(true)
     }
 }
@@ -98,7 +98,7 @@ impl<F: Family> System<F> {
 
     /// Handles a write of a DMA to memory: drops stale decoded code, and reports watched words, with a `pc` of 0.
     fn see_dma_write(&mut self, core: &mut Core, address: u32, bytes: u32, now: u64) {
-        let Some((home, offset)) = self.place(address) else { return };
+        let Some((home, offset)) = self.memory_at(address) else { return };
         if home == Home::Ram {
             let marks = self.marks_of(offset, bytes);
             if marks & MARK_CODE != 0 {

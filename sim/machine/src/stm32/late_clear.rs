@@ -29,9 +29,9 @@ impl<F: Family> System<F> {
 
     /// Returns whether the instruction after the one at an address is a DSB.
     fn ends_with_barrier(&self, address: u32) -> bool {
-        let is_wide = self.halfword(address) >> 11 >= 0b11101;
+        let is_wide = self.halfword_at(address) >> 11 >= 0b11101;
         let next = address + if is_wide { 4 } else { 2 };
-        self.halfword(next) == 0xf3bf && self.halfword(next + 2) & 0xfff0 == 0x8f40
+        self.halfword_at(next) == 0xf3bf && self.halfword_at(next + 2) & 0xfff0 == 0x8f40
     }
 }
 

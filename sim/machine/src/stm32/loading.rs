@@ -20,9 +20,9 @@ impl<F: Run> Machine<F> {
         let image = Image::parse(data, name)?;
         image.require_core(self.core_kind(), name)?;
         for (address, bytes) in &image.segments {
-            self.place(*address, bytes, name)?;
+            self.copy_segment(*address, bytes, name)?;
         }
-        let home = |address| self.system.place(address);
+        let home = |address| self.system.memory_at(address);
         self.own_table = find_own_table(
             &image,
             |address| home(address).and_then(|(home, offset)| (home == Home::Flash).then_some(offset)),
@@ -30,7 +30,7 @@ impl<F: Run> Machine<F> {
         );
         self.symbols = image.symbols.into();
         self.system.stop = None;
-        self.start();
+        self.start_core();
         Ok(())
     }
 
@@ -44,9 +44,9 @@ impl<F: Run> Machine<F> {
     }
 
     /// Copies a segment of an image into the memory at its address.
-    fn place(&mut self, address: u32, bytes: &[u8], name: &str) -> Result<(), ImageError> {
+    fn copy_segment(&mut self, address: u32, bytes: &[u8], name: &str) -> Result<(), ImageError> {
         let system = &mut self.system;
-        let home = system.place(address);
+        let home = system.memory_at(address);
         let content = match home {
             Some((Home::Flash, offset)) => Arc::make_mut(&mut system.flash).get_mut(offset as usize..),
             Some((Home::Ram, offset)) => system.ram.get_mut(offset as usize..),
@@ -71,7 +71,7 @@ impl<F: Run> Machine<F> {
     }
 
     /// Starts the core as after reset.
-    pub(super) fn start(&mut self) {
+    pub(super) fn start_core(&mut self) {
         self.core.reset();
         self.observer.iter_mut().for_each(|observer| observer.note_restart(0));
         self.core.t = self.core.t.max(self.now);
@@ -85,7 +85,7 @@ impl<F: Run> Machine<F> {
             self.core.itm.open();
         }
         let table = self.own_table.unwrap_or(self.system.periph.boot_address());
-        exception::start(&mut self.core, &mut *self.system, &mut self.pipe, table);
+        exception::start_core(&mut self.core, &mut *self.system, &mut self.pipe, table);
         if self.own_table.is_none() && self.chip != Chip::H743 && self.chip != Chip::F767 {
             // The table is read at address 0, where the flash shows.
             self.core.scb.vtor = 0;

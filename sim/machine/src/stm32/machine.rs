@@ -162,7 +162,7 @@ impl<F: Run> Machine<F> {
                     continue;
                 }
                 self.core.limit = due.min(end).max(self.core.t + 1);
-                self.execute();
+                self.execute_to_event();
             }
         }
     }
@@ -183,7 +183,7 @@ impl<F: Run> Machine<F> {
     }
 
     /// Lets the core execute up to the next event.
-    fn execute(&mut self) {
+    fn execute_to_event(&mut self) {
         if self.observer.is_some() {
             self.core.limit = self.core.limit.min(self.core.t + TURN_CYCLES);
             self.settle_before_turn();
@@ -302,7 +302,7 @@ impl<F: Run> Machine<F> {
         let system = &mut *self.system;
         system.periph.reset(cause, now, &mut system.effects);
         system.apply_effects(&mut self.core, now);
-        self.start();
+        self.start_core();
     }
 
     /// Removes and returns the stop of the run that is due by cycle `end`. `None` if there is none.
@@ -378,7 +378,7 @@ impl<F: Run> Machine<F> {
         let lines = u32::from(self.system.map.features.irq_lines);
         let has_pin = |pin: u16| self.system.periph.gpio_port((pin / 16) as u8).is_some();
         injection::check(self.now, (cycle, stimulus), 1, lines, has_pin)?;
-        self.system.injections.add(cycle, stimulus);
+        self.system.injections.add_stimulus(cycle, stimulus);
         Ok(())
     }
 

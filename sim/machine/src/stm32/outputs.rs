@@ -47,7 +47,7 @@ fn tell_devices(change: PinChange, effects: &mut Effects, periph: &mut Stm32) {
 pub(super) fn print(effects: &mut Effects, periph: &mut Stm32, console: &mut Console, port: &mut u8, now: u64) {
     for (number, byte) in std::mem::take(&mut effects.uart_tx) {
         *port = number;
-        if let Some(text) = console.receive(byte) {
+        if let Some(text) = console.receive_byte(byte) {
             periph.uart_push(number, &text);
         }
         let now_ns = periph.elapsed_time().ns_at(now);

@@ -60,7 +60,7 @@ where
 
     /// Returns how often cached timing was used, and what native code did.
     fn timing_cache_counts(&self) -> Counts {
-        TimingCache::counts(self)
+        TimingCache::timing_cache_counts(self)
     }
 }
 
@@ -250,7 +250,7 @@ where
 {
     /// Returns whether code at an address comes from a memory, or through a cache, that answers at once.
     fn fetches_by_rule(&self, address: u32) -> bool {
-        match self.place(address) {
+        match self.memory_at(address) {
             Some((Home::Flash, offset)) => address == FLASH_BASE + offset && self.flash_port.fetches_cached(),
             Some((home, offset)) => self.kind(home, offset) != Kind::Axi || self.flash_port.fetches_cached(),
             None => false,

@@ -70,7 +70,7 @@ impl<F: Run> Machine<F> {
             self;
         let saved = SavedBoard::<F> {
             chip: *chip,
-            core: ParkedPages::<Core>::of(core),
+            core: ParkedPages::<Core>::from_core(core),
             pipe: pipe.clone(),
             own_table: *own_table,
             now: *now,

@@ -151,7 +151,7 @@ impl<F: Family> System<F> {
     }
 
     /// Returns the halfword at an address that can hold code.
-    pub(super) fn halfword(&self, address: u32) -> u16 {
+    pub(super) fn halfword_at(&self, address: u32) -> u16 {
         let bytes = self.bytes_at(address, 2).unwrap_or(&[0, 0]);
         u16::from_le_bytes([bytes[0], bytes[1]])
     }
@@ -163,13 +163,13 @@ impl<F: Family> System<F> {
         let anywhere = || self.bytes_at(address, 4).and_then(<[u8]>::first_chunk);
         match flash.and_then(<[u8]>::first_chunk).or_else(anywhere) {
             Some(&[a, b, c, d]) => [u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d])],
-            None => [self.halfword(address), self.halfword(address.wrapping_add(2))],
+            None => [self.halfword_at(address), self.halfword_at(address.wrapping_add(2))],
         }
     }
 
     /// Returns `bytes` bytes of memory at an address. `None` if they are not in one memory.
     pub(super) fn bytes_at(&self, address: u32, bytes: usize) -> Option<&[u8]> {
-        let (memory, offset) = self.place(address)?;
+        let (memory, offset) = self.memory_at(address)?;
         let content: &[u8] = match memory {
             Home::Flash => &self.flash,
             Home::Ram => &self.ram,
@@ -179,7 +179,7 @@ impl<F: Family> System<F> {
     }
 
     /// Returns the memory that contains an address, and the offset in it.
-    pub(super) fn place(&self, address: u32) -> Option<(Home, u32)> {
+    pub(super) fn memory_at(&self, address: u32) -> Option<(Home, u32)> {
         find_place(self.map, &self.memories, address, || self.periph.memory_at_zero() == 3)
     }
 
@@ -229,7 +229,7 @@ impl<F: Family> System<F> {
         if offset < self.map.ram_bytes {
             self.marks[(offset >> MARK_SHIFT) as usize] |= MARK_WATCH;
             self.watched.insert(offset);
-        } else if matches!(self.place(address), Some((Home::Area(_), _))) || self.is_register(address) {
+        } else if matches!(self.memory_at(address), Some((Home::Area(_), _))) || self.is_register(address) {
             self.watched_elsewhere = true;
         } else {
             return false;
@@ -239,7 +239,7 @@ impl<F: Family> System<F> {
 
     /// Writes RAM. Returns false outside of RAM.
     pub(super) fn write_ram(&mut self, address: u32, data: &[u8]) -> bool {
-        let Some((home, offset)) = self.place(address) else { return false };
+        let Some((home, offset)) = self.memory_at(address) else { return false };
         let memory = match home {
             Home::Flash => return false,
             Home::Ram => &mut self.ram,
@@ -253,7 +253,7 @@ impl<F: Family> System<F> {
 
     /// Writes the flash as a debugger does. Returns false outside of flash.
     pub(super) fn program_flash(&mut self, address: u32, data: &[u8]) -> bool {
-        let Some((Home::Flash, offset)) = self.place(address) else { return false };
+        let Some((Home::Flash, offset)) = self.memory_at(address) else { return false };
         let place =
             Arc::make_mut(&mut self.flash).get_mut(offset as usize..).and_then(|rest| rest.get_mut(..data.len()));
         let Some(place) = place else { return false };
@@ -535,7 +535,7 @@ unsafe impl<F: Family> Bus for System<F> {
     #[cold]
     #[inline(never)]
     fn code_region(&mut self, address: u32) -> Option<Region> {
-        self.place(address)?;
+        self.memory_at(address)?;
         self.table(address).map(CodeTable::region)
     }
 
@@ -548,7 +548,7 @@ unsafe impl<F: Family> Bus for System<F> {
         if let Some(table) = self.table(address) {
             *table.op(address) = decoded;
         }
-        if let Some((Home::Ram, offset)) = self.place(address) {
+        if let Some((Home::Ram, offset)) = self.memory_at(address) {
             self.marks[(offset >> MARK_SHIFT) as usize] |= MARK_CODE;
             let end = (offset + 3).min(self.map.ram_bytes - 1);
             self.marks[(end >> MARK_SHIFT) as usize] |= MARK_CODE;
@@ -565,7 +565,8 @@ unsafe impl<F: Family> Bus for System<F> {
             return Some(instruction);
         }
         let skip = self.passed_until.take() == Some(address);
-        if self.probes.issue_at(site, address, 0, core.next_executes(), ProbedRegisters::of(&core.r), skip) {
+        if self.probes.issue_at(site, address, 0, core.next_executes(), ProbedRegisters::from_registers(&core.r), skip)
+        {
             self.passed_until = Some(address);
             self.stop_at(
                 StopReason::Until,

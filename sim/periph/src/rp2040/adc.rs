@@ -81,7 +81,7 @@ impl Adc {
         let units = u64::from(self.div) + 256;
         let period = units.max(256 * CONVERSION);
         let now = access.now_cycles;
-        self.starts = RateCounter::start(now, 0, 256 * access.clocks.adc_hz, period, access.clocks.sys_hz);
+        self.starts = RateCounter::start_counter(now, 0, 256 * access.clocks.adc_hz, period, access.clocks.sys_hz);
         self.started = 0;
         self.start_at(now, access);
     }
@@ -257,16 +257,16 @@ mod tests {
         adc.set_input(2, 0x1234);
         adc.write_register(0, CS_EN | 2 << 12, &mut bench.access());
         assert_eq!(adc.read_register(0, &mut bench.access()) & CS_READY, CS_READY);
-        adc.write_register(0, CS_EN | CS_START_ONCE | 2 << 12, &mut bench.at(10));
+        adc.write_register(0, CS_EN | CS_START_ONCE | 2 << 12, &mut bench.access_at(10));
         assert_eq!((adc.read_register(0, &mut bench.access()) & CS_READY, adc.next_event_cycle()), (0, 10 + CYCLES));
-        assert_eq!(adc.read_register(4, &mut bench.at(9 + CYCLES)), 0);
-        assert_eq!(adc.read_register(4, &mut bench.at(10 + CYCLES)), 0x234);
+        assert_eq!(adc.read_register(4, &mut bench.access_at(9 + CYCLES)), 0);
+        assert_eq!(adc.read_register(4, &mut bench.access_at(10 + CYCLES)), 0x234);
         assert_eq!(
             (adc.read_register(0, &mut bench.access()), adc.next_event_cycle()),
             (CS_EN | CS_READY | 2 << 12, NEVER)
         );
         adc.write_register(0, CS_EN | 2 | CS_START_ONCE | 4 << 12, &mut bench.access());
-        assert_eq!(adc.read_register(4, &mut bench.at(1000)), TEMPERATURE);
+        assert_eq!(adc.read_register(4, &mut bench.access_at(1000)), TEMPERATURE);
     }
 
     #[test]
@@ -280,13 +280,13 @@ mod tests {
             let mut ends = Vec::new();
             for _ in 0..3 {
                 ends.push(adc.next_event_cycle());
-                adc.advance_to_now(&mut bench.at(*ends.last().unwrap()));
+                adc.advance_to_now(&mut bench.access_at(*ends.last().unwrap()));
             }
             assert_eq!(ends[0], CYCLES);
             assert!(ends[1].abs_diff(CYCLES + period) <= 1, "{ends:?} {div:#x}");
             assert_eq!(adc.read_register(8, &mut bench.access()) >> 16, 3);
             adc.write_register(0, CS_EN, &mut bench.access());
-            adc.advance_to_now(&mut bench.at(10_000));
+            adc.advance_to_now(&mut bench.access_at(10_000));
             assert_eq!(adc.next_event_cycle(), NEVER);
         }
     }
@@ -304,7 +304,7 @@ mod tests {
     fn convert(adc: &mut Adc, bench: &mut Bench, cs: u32) {
         adc.write_register(0, cs | CS_EN | CS_START_ONCE, &mut bench.access());
         let due = adc.next_event_cycle();
-        adc.advance_to_now(&mut bench.at(due));
+        adc.advance_to_now(&mut bench.access_at(due));
     }
 
     #[test]

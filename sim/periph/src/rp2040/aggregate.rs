@@ -388,7 +388,7 @@ impl Rp2040Peripherals {
         self.sio.gpio.set_input(inputs);
         if self.spis.iter().any(|spi| spi.bus.has_selects()) {
             let (levels, now_ns) = (self.pins.levels, self.tree.elapsed.ns_at(now));
-            self.spis.iter_mut().for_each(|spi| spi.bus.select(|pin| Some(levels >> pin & 1 != 0), now_ns));
+            self.spis.iter_mut().for_each(|spi| spi.bus.spi_select(|pin| Some(levels >> pin & 1 != 0), now_ns));
         }
         if self.pios[0].sense(inputs, now) | self.pios[1].sense(inputs, now) {
             self.reschedule();

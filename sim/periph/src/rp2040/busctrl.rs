@@ -62,7 +62,7 @@ impl Busctrl {
 
     /// Counts one occurrence of `event` on every counter that selects it.
     #[inline]
-    pub fn count(&mut self, event: u32) {
+    pub fn count_event(&mut self, event: u32) {
         if self.selected >> event & 1 == 0 {
             return;
         }
@@ -148,14 +148,14 @@ mod tests {
         assert_eq!(bus.read_register(0x0c, &mut bench.access()), 0x1f);
         bus.write_register(0x14, 0x13, &mut bench.access());
         assert_eq!(bus.selected_events(), 1 << 0x13 | 1 << 0x1f);
-        bus.count(0x13);
-        bus.count(0x12);
+        bus.count_event(0x13);
+        bus.count_event(0x12);
         assert_eq!(
             (bus.read_register(0x08, &mut bench.access()), bus.read_register(0x10, &mut bench.access())),
             (0, 1)
         );
         bus.counters[1] = COUNTER_MAX;
-        bus.count(0x13);
+        bus.count_event(0x13);
         assert_eq!(bus.read_register(0x10, &mut bench.access()), COUNTER_MAX);
         bus.write_register(0x10, 5, &mut bench.access());
         assert_eq!(bus.read_register(0x10, &mut bench.access()), 0);

@@ -283,7 +283,7 @@ pub fn derive_frequencies(
     let sys_hz = clocks.sys_hz(&sources);
     ClockTree {
         sys_hz,
-        elapsed: ElapsedTime::start(sys_hz),
+        elapsed: ElapsedTime::at_power_on(sys_hz),
         ref_hz,
         peri_hz: clocks.peri_hz(&sources),
         usb_hz: clocks.fixed_hz(USB, &sources),

@@ -81,7 +81,7 @@ impl Dma {
         self.busy |= 1 << channel;
         self.free_at = self.free_at.max(now + 1);
         if c.left == 0 {
-            self.finish(channel, now);
+            self.finish_transfers(channel, now);
         }
     }
 
@@ -91,7 +91,7 @@ impl Dma {
     }
 
     /// Ends a channel's transfers: raises its interrupt, and triggers the channel that is chained to it.
-    fn finish(&mut self, channel: usize, now: u64) {
+    fn finish_transfers(&mut self, channel: usize, now: u64) {
         self.busy &= !(1 << channel);
         let c = &self.channels[channel];
         if c.ctrl & CTRL_IRQ_QUIET == 0 {
@@ -182,7 +182,7 @@ impl Dma {
             self.pacers[(treq - TREQ_TIMER0) as usize].taken += 1;
         }
         if left == 0 {
-            self.finish(transfer.channel, now);
+            self.finish_transfers(transfer.channel, now);
         }
     }
 
@@ -218,7 +218,7 @@ impl Dma {
     /// Writes a pacing timer: X transfers in Y cycles.
     fn write_pacer(&mut self, index: usize, value: u32, access: &Access) {
         let (x, y) = (u64::from(value >> 16), u64::from(value & 0xffff));
-        let requests = RateCounter::start(access.now_cycles, 0, x, y, 1);
+        let requests = RateCounter::start_counter(access.now_cycles, 0, x, y, 1);
         self.pacers[index] = Pacer { register: value, requests, taken: 0 };
     }
 

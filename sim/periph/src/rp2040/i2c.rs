@@ -136,7 +136,7 @@ impl I2c {
     }
 
     /// Enters a phase that takes `periods` periods of SCL from cycle `at` on.
-    fn enter(&mut self, phase: Phase, at: u64, periods: u64) {
+    fn enter_phase(&mut self, phase: Phase, at: u64, periods: u64) {
         self.phase = phase;
         self.end = at + periods * self.period();
     }
@@ -154,9 +154,9 @@ impl I2c {
             self.raw |= INT_ACTIVITY | INT_START_DET | if reads.is_some() { INT_RESTART_DET } else { 0 };
             // The address again as one byte after a repeated START of a ten-bit transfer.
             let bytes = if self.ten_bits() && reads.is_none() { 2 } else { 1 };
-            self.enter(Phase::Address(command), at, 1 + 9 * bytes);
+            self.enter_phase(Phase::Address(command), at, 1 + 9 * bytes);
         } else {
-            self.enter(Phase::Data(command), at, 9);
+            self.enter_phase(Phase::Data(command), at, 9);
         }
     }
 
@@ -165,7 +165,7 @@ impl I2c {
         self.raw |= INT_TX_ABRT;
         self.abort_source |= source;
         self.tx.clear();
-        self.enter(Phase::Stop, at, 1);
+        self.enter_phase(Phase::Stop, at, 1);
     }
 
     /// Ends the current phase at cycle `at`, and starts what follows.
@@ -174,14 +174,14 @@ impl I2c {
         match self.phase {
             Phase::Address(command) => {
                 let address = (self.plain(0x04) & if self.ten_bits() { 0x3ff } else { 0x7f }) as u16;
-                if self.bus.start(address, command & COMMAND_READ != 0, now_ns) {
-                    self.enter(Phase::Data(command), at, 9);
+                if self.bus.i2c_start(address, command & COMMAND_READ != 0, now_ns) {
+                    self.enter_phase(Phase::Data(command), at, 9);
                 } else {
                     self.abort_transfer(if self.ten_bits() { ABORT_10B_ADDRESS } else { ABORT_7B_ADDRESS }, at);
                 }
             }
             Phase::Data(command) if command & COMMAND_READ != 0 => {
-                let byte = self.bus.read(now_ns);
+                let byte = self.bus.i2c_read(now_ns);
                 if self.rx.len() < FIFO_DEPTH {
                     self.rx.push_back(byte)
                 } else {
@@ -190,14 +190,14 @@ impl I2c {
                 self.after_data(command, at);
             }
             Phase::Data(command) => {
-                if self.bus.write(command as u8, now_ns) {
+                if self.bus.i2c_write(command as u8, now_ns) {
                     self.after_data(command, at);
                 } else {
                     self.abort_transfer(ABORT_DATA, at);
                 }
             }
             Phase::Stop => {
-                self.bus.stop(now_ns);
+                self.bus.i2c_stop(now_ns);
                 self.raw |= INT_STOP_DET;
                 self.phase = Phase::Idle;
                 self.next_command(at);
@@ -209,7 +209,7 @@ impl I2c {
     /// Continues after a byte: with STOP, with the next command, or waiting for one.
     fn after_data(&mut self, command: u32, at: u64) {
         if command & COMMAND_STOP != 0 {
-            self.enter(Phase::Stop, at, 1);
+            self.enter_phase(Phase::Stop, at, 1);
         } else {
             self.phase = Phase::Waiting { reads: command & COMMAND_READ != 0 };
             self.next_command(at);
@@ -225,7 +225,7 @@ impl I2c {
         self.enabled = value & 1 != 0;
         if !self.enabled {
             if self.phase != Phase::Idle {
-                self.bus.stop(access.ns_at(at));
+                self.bus.i2c_stop(access.ns_at(at));
             }
             (self.phase, self.end) = (Phase::Idle, NEVER);
             self.tx.clear();

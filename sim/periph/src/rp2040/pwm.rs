@@ -97,7 +97,7 @@ impl PwmSlice {
         let div = if self.div >> 4 == 0 { 256 * 16 + u64::from(self.div) } else { u64::from(self.div) };
         // 16 / div steps per clk_sys cycle. The wrap count starts again with the steps.
         let cc = self.compare(self.steps.value(now));
-        self.steps = RateCounter::start(now, from, if on { 16 } else { 0 }, div, 1);
+        self.steps = RateCounter::start_counter(now, from, if on { 16 } else { 0 }, div, 1);
         self.cc_before = (cc, if on && cc != self.cc { self.period() } else { 0 });
         self.wraps_seen = from / self.period();
     }
@@ -304,10 +304,10 @@ mod tests {
         let mut pwm = slice(&mut bench, 3, CSR_EN, 0x25, 9);
         // 37/16 cycles per step, ten steps per period.
         assert_eq!(pwm.next_event_cycle(), 24);
-        assert_eq!(pwm.read_register(60 + 8, &mut bench.at(7)), 3);
-        pwm.advance_to_now(&mut bench.at(23));
+        assert_eq!(pwm.read_register(60 + 8, &mut bench.access_at(7)), 3);
+        pwm.advance_to_now(&mut bench.access_at(23));
         assert_eq!(pwm.irq_levels(), 0);
-        pwm.advance_to_now(&mut bench.at(24));
+        pwm.advance_to_now(&mut bench.access_at(24));
         assert_eq!((pwm.irq_levels(), pwm.next_event_cycle()), (1 << 4, 47));
         pwm.write_register(0xa4, 1 << 3, &mut bench.access());
         assert_eq!(pwm.irq_levels(), 0);
@@ -317,9 +317,9 @@ mod tests {
     fn phase_correct_goes_up_and_down() {
         let mut bench = Bench::new();
         let mut pwm = slice(&mut bench, 0, CSR_EN | CSR_PHASE_CORRECT, 0x10, 3);
-        let got: Vec<u32> = (0..8).map(|now| pwm.read_register(8, &mut bench.at(now))).collect();
+        let got: Vec<u32> = (0..8).map(|now| pwm.read_register(8, &mut bench.access_at(now))).collect();
         assert_eq!(got, [0, 1, 2, 3, 3, 2, 1, 0]);
-        assert_eq!((pwm.read_register(8, &mut bench.at(8)), pwm.next_event_cycle()), (0, 16));
+        assert_eq!((pwm.read_register(8, &mut bench.access_at(8)), pwm.next_event_cycle()), (0, 16));
     }
 
     #[test]
@@ -327,11 +327,11 @@ mod tests {
         let mut bench = Bench::new();
         let mut pwm = slice(&mut bench, 1, CSR_EN, 0x10, 99);
         assert_eq!(pwm.read_register(0xa0, &mut bench.access()), 2);
-        pwm.write_register(0xa0, 0, &mut bench.at(42));
-        assert_eq!((pwm.read_register(28, &mut bench.at(99_999)), pwm.next_event_cycle()), (42, NEVER));
+        pwm.write_register(0xa0, 0, &mut bench.access_at(42));
+        assert_eq!((pwm.read_register(28, &mut bench.access_at(99_999)), pwm.next_event_cycle()), (42, NEVER));
         pwm.write_register(28, 7, &mut bench.access());
-        pwm.write_register(0xa0, 2, &mut bench.at(100_000));
-        assert_eq!(pwm.read_register(28, &mut bench.at(100_005)), 12);
+        pwm.write_register(0xa0, 2, &mut bench.access_at(100_000));
+        assert_eq!(pwm.read_register(28, &mut bench.access_at(100_005)), 12);
         assert_eq!(pwm.next_event_cycle(), 100_093);
     }
 
@@ -345,7 +345,7 @@ mod tests {
         let mut before = pwm.levels();
         while pwm.next_event_cycle() < end {
             let now = pwm.next_event_cycle();
-            pwm.advance_to_now(&mut bench.at(now));
+            pwm.advance_to_now(&mut bench.access_at(now));
             assert!(pwm.next_event_cycle() > now);
             assert_eq!(std::mem::take(&mut bench.effects.pins_changed), pwm.levels() != before);
             if pwm.levels() != before {
@@ -388,8 +388,8 @@ mod tests {
         let mut pwm = slice(&mut bench, 3, 0, 0x10, 9);
         pwm.write_register(60 + 12, 2, &mut bench.access());
         pwm.write_register(60, CSR_EN, &mut bench.access());
-        pwm.write_register(60 + 12, 5, &mut bench.at(1));
-        assert_eq!(pwm.read_register(60 + 12, &mut bench.at(1)), 5);
+        pwm.write_register(60 + 12, 5, &mut bench.access_at(1));
+        assert_eq!(pwm.read_register(60 + 12, &mut bench.access_at(1)), 5);
         let edges_of_run = edges(&mut pwm, &mut bench, 16);
         assert_eq!(edges_of_run, [(2, 0), (10, SLICE_3_A), (15, 0)]);
     }

@@ -126,7 +126,7 @@ impl Peripheral for Rosc {
             0x1c => {}
             0x20 => {
                 self.count_from = value & 0xff;
-                self.count = RateCounter::start(access.now_cycles, 0, self.hz(), 1, access.clocks.sys_hz);
+                self.count = RateCounter::start_counter(access.now_cycles, 0, self.hz(), 1, access.clocks.sys_hz);
             }
             _ => access.effects.unmodelled = Some((offset, true)),
         }
@@ -232,10 +232,10 @@ mod tests {
         bench.tree.sys_hz = 6_500_000;
         let mut rosc = Rosc::default();
         rosc.write_register(0x20, 100, &mut bench.access());
-        assert_eq!(rosc.read_register(0x20, &mut bench.at(10)), 90);
+        assert_eq!(rosc.read_register(0x20, &mut bench.access_at(10)), 90);
         bench.tree.sys_hz = 13_000_000;
         rosc.clocks_changed(&mut bench.access());
-        assert_eq!(rosc.read_register(0x20, &mut bench.at(30)), 80);
+        assert_eq!(rosc.read_register(0x20, &mut bench.access_at(30)), 80);
         assert_eq!(rosc.read_register(0x0c, &mut bench.access()), 0x7761_6b65);
     }
 

@@ -103,7 +103,7 @@ impl Rtc {
         }
         if was != self.ctrl & CTRL_ENABLE || value & CTRL_LOAD != 0 {
             let (num, den) = self.rate(access);
-            self.seconds = RateCounter::start(access.now_cycles, 0, num, den, access.clocks.sys_hz);
+            self.seconds = RateCounter::start_counter(access.now_cycles, 0, num, den, access.clocks.sys_hz);
         }
     }
 
@@ -225,9 +225,9 @@ mod tests {
         let mut bench = Bench::new();
         let mut rtc = at(&mut bench, 2024 << 12 | 2 << 8 | 28, 6 << 24 | 23 << 16 | 59 << 8 | 59);
         assert_eq!(rtc.next_event_cycle(), SECOND);
-        assert_eq!(rtc.read_register(0x1c, &mut bench.at(SECOND)), 0);
+        assert_eq!(rtc.read_register(0x1c, &mut bench.access_at(SECOND)), 0);
         assert_eq!(rtc.read_register(0x18, &mut bench.access()), 2024 << 12 | 2 << 8 | 29);
-        assert_eq!(rtc.read_register(0x1c, &mut bench.at(SECOND * 86_401)), 1 << 24);
+        assert_eq!(rtc.read_register(0x1c, &mut bench.access_at(SECOND * 86_401)), 1 << 24);
         assert_eq!(rtc.read_register(0x18, &mut bench.access()), 2024 << 12 | 3 << 8 | 1);
     }
 
@@ -235,7 +235,7 @@ mod tests {
     fn new_year_and_forced_common_year() {
         let mut bench = Bench::new();
         let mut rtc = at(&mut bench, 2023 << 12 | 12 << 8 | 31, 23 << 16 | 59 << 8 | 59);
-        rtc.read_register(0x1c, &mut bench.at(SECOND));
+        rtc.read_register(0x1c, &mut bench.access_at(SECOND));
         assert_eq!(rtc.read_register(0x18, &mut bench.access()), 2024 << 12 | 1 << 8 | 1);
         assert_eq!(
             (days_in_month(2100, 2, true), days_in_month(2024, 2, false), days_in_month(1, 11, false)),
@@ -250,9 +250,9 @@ mod tests {
         rtc.write_register(0x24, 1, &mut bench.access());
         rtc.write_register(0x14, 1 << 28 | 3, &mut bench.access());
         rtc.write_register(0x10, MATCH_ENABLE, &mut bench.access());
-        rtc.advance_to_now(&mut bench.at(2 * SECOND));
+        rtc.advance_to_now(&mut bench.access_at(2 * SECOND));
         assert_eq!(rtc.irq_levels(), 0);
-        rtc.advance_to_now(&mut bench.at(3 * SECOND));
+        rtc.advance_to_now(&mut bench.access_at(3 * SECOND));
         assert_eq!(rtc.irq_levels(), 1 << 25);
         rtc.write_register(0x10, 0, &mut bench.access());
         assert_eq!(rtc.irq_levels(), 0);
@@ -280,8 +280,8 @@ mod tests {
     fn reading_the_time_captures_the_date() {
         let mut bench = Bench::new();
         let mut rtc = at(&mut bench, 2024 << 12 | 1 << 8 | 1, 23 << 16 | 59 << 8 | 58);
-        assert_eq!(rtc.read_register(0x1c, &mut bench.at(SECOND)), 23 << 16 | 59 << 8 | 59);
-        assert_eq!(rtc.read_register(0x18, &mut bench.at(2 * SECOND)), 2024 << 12 | 1 << 8 | 1);
+        assert_eq!(rtc.read_register(0x1c, &mut bench.access_at(SECOND)), 23 << 16 | 59 << 8 | 59);
+        assert_eq!(rtc.read_register(0x18, &mut bench.access_at(2 * SECOND)), 2024 << 12 | 1 << 8 | 1);
         bench.tree.rtc_hz = 0;
         rtc.clocks_changed(&mut bench.access());
         assert_eq!(rtc.next_event_cycle(), NEVER);

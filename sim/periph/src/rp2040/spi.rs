@@ -95,7 +95,7 @@ impl Spi {
     }
 
     /// Begins a frame at cycle `at`, if there is one to send.
-    fn begin(&mut self, at: u64, access: &Access) {
+    fn begin_frame(&mut self, at: u64, access: &Access) {
         if self.end != NEVER || self.cr1 & CR1_SSE == 0 {
             return;
         }
@@ -166,7 +166,7 @@ impl Peripheral for Spi {
             0x08 | 0x0c | 0x18 | 0x1c => {}
             _ => access.effects.unmodelled = Some((offset, true)),
         }
-        self.begin(access.now_cycles, access);
+        self.begin_frame(access.now_cycles, access);
     }
 
     /// Returns the value of a register of an SPI controller at a byte offset, without the side effects of a read.
@@ -215,7 +215,7 @@ impl Peripheral for Spi {
             }
             self.restart_timeout(end, access);
             let gap = if self.cr0 & (CR0_SPH | CR0_FRF) == 0 { self.cycles_of(1, access) } else { 0 };
-            self.begin(end.saturating_add(gap), access);
+            self.begin_frame(end.saturating_add(gap), access);
         }
         if self.timeout <= now {
             self.timeout = NEVER;
@@ -249,14 +249,14 @@ mod tests {
     fn a_frame_takes_its_bits_and_comes_back() {
         let mut bench = Bench::new();
         let mut spi = enabled(&mut bench, CR1_LBM);
-        spi.write_register(0x08, 0x1ab, &mut bench.at(5));
+        spi.write_register(0x08, 0x1ab, &mut bench.access_at(5));
         assert_eq!(
             (spi.read_register(0x0c, &mut bench.access()), spi.next_event_cycle()),
             (SR_TFE | SR_TNF | SR_BSY, 85)
         );
-        spi.advance_to_now(&mut bench.at(84));
+        spi.advance_to_now(&mut bench.access_at(84));
         assert_eq!(spi.read_register(0x0c, &mut bench.access()) & SR_RNE, 0);
-        spi.advance_to_now(&mut bench.at(85));
+        spi.advance_to_now(&mut bench.access_at(85));
         assert_eq!(spi.read_register(0x0c, &mut bench.access()), SR_TFE | SR_TNF | SR_RNE);
         assert_eq!(spi.read_register(0x08, &mut bench.access()), 0xab);
     }
@@ -274,7 +274,7 @@ mod tests {
             let ends: Vec<u64> = (0..3)
                 .map(|_| {
                     let end = spi.end;
-                    spi.advance_to_now(&mut bench.at(end));
+                    spi.advance_to_now(&mut bench.access_at(end));
                     end
                 })
                 .collect();
@@ -297,8 +297,8 @@ mod tests {
         let mut spi = enabled(&mut bench, 0);
         spi.bus.attach(None, Memory::boxed());
         for (at, frame, answer) in [(0, 0x11, 0), (100, 0x22, 0x11)] {
-            spi.write_register(0x08, frame, &mut bench.at(at));
-            assert_eq!(spi.read_register(0x08, &mut bench.at(at + 80)), answer);
+            spi.write_register(0x08, frame, &mut bench.access_at(at));
+            assert_eq!(spi.read_register(0x08, &mut bench.access_at(at + 80)), answer);
         }
         spi.reset_registers();
         assert!(spi.bus.has_selects(), "a reset of the block detaches nothing");
@@ -313,7 +313,7 @@ mod tests {
             assert_eq!(spi.irq_levels(), if frame < 4 { 0 } else { 1 << 18 }, "{frame}");
             spi.write_register(0x08, frame, &mut bench.access());
             let end = spi.end;
-            spi.advance_to_now(&mut bench.at(end));
+            spi.advance_to_now(&mut bench.access_at(end));
         }
         assert_eq!(spi.read_register(0x18, &mut bench.access()), INT_TX | INT_RX | INT_ROR);
         spi.write_register(0x20, INT_ROR, &mut bench.access());
@@ -326,9 +326,9 @@ mod tests {
         let mut spi = enabled(&mut bench, 0);
         spi.write_register(0x14, INT_RT, &mut bench.access());
         spi.write_register(0x08, 0, &mut bench.access());
-        spi.advance_to_now(&mut bench.at(80));
+        spi.advance_to_now(&mut bench.access_at(80));
         assert_eq!(spi.next_event_cycle(), 80 + 320);
-        spi.advance_to_now(&mut bench.at(400));
+        spi.advance_to_now(&mut bench.access_at(400));
         assert_eq!((spi.irq_levels(), spi.next_event_cycle()), (1 << 18, NEVER));
         spi.read_register(0x08, &mut bench.access());
         assert_eq!(spi.irq_levels(), 0);
@@ -345,7 +345,7 @@ mod tests {
             spi.write_register(0x08, frame, &mut bench.access());
         }
         assert_eq!((spi.dreq(), spi.ris()), ((false, false), 0));
-        spi.advance_to_now(&mut bench.at(80));
+        spi.advance_to_now(&mut bench.access_at(80));
         assert_eq!(spi.dreq(), (true, true));
     }
 

@@ -22,7 +22,7 @@ impl Bench {
             rtc_hz: 46_875,
             tick_hz_num: 12_000_000,
             tick_hz_den: 12,
-            elapsed: ElapsedTime::start(125_000_000),
+            elapsed: ElapsedTime::at_power_on(125_000_000),
         };
         Self { now: 0, core: 0, tree, effects: Effects::default() }
     }
@@ -31,7 +31,7 @@ impl Bench {
         Access { now_cycles: self.now, core: self.core, clocks: &self.tree, effects: &mut self.effects }
     }
 
-    pub fn at(&mut self, now: u64) -> Access<'_> {
+    pub fn access_at(&mut self, now: u64) -> Access<'_> {
         self.now = now;
         self.access()
     }

@@ -213,10 +213,10 @@ mod tests {
     fn counts_microseconds() {
         let mut bench = Bench::new();
         let mut timer = start(&mut bench);
-        assert_eq!(timer.read_register(0x28, &mut bench.at(124)), 0);
-        assert_eq!(timer.read_register(0x28, &mut bench.at(125)), 1);
-        assert_eq!(timer.read_register(0x24, &mut bench.at(125 << 32)), 1);
-        assert_eq!(timer.read_register(0x28, &mut bench.at(125 << 32)), 0);
+        assert_eq!(timer.read_register(0x28, &mut bench.access_at(124)), 0);
+        assert_eq!(timer.read_register(0x28, &mut bench.access_at(125)), 1);
+        assert_eq!(timer.read_register(0x24, &mut bench.access_at(125 << 32)), 1);
+        assert_eq!(timer.read_register(0x28, &mut bench.access_at(125 << 32)), 0);
     }
 
     #[test]
@@ -224,8 +224,8 @@ mod tests {
         let mut bench = Bench::new();
         let mut timer = start(&mut bench);
         let wrap = 125u64 << 32;
-        assert_eq!(timer.read_register(0x0c, &mut bench.at(wrap - 1)), u32::MAX);
-        assert_eq!(timer.read_register(0x08, &mut bench.at(wrap + 1000)), 0);
+        assert_eq!(timer.read_register(0x0c, &mut bench.access_at(wrap - 1)), u32::MAX);
+        assert_eq!(timer.read_register(0x08, &mut bench.access_at(wrap + 1000)), 0);
         assert_eq!(timer.read_register(0x0c, &mut bench.access()), 8);
         assert_eq!(timer.read_register(0x08, &mut bench.access()), 1);
     }
@@ -239,9 +239,9 @@ mod tests {
         timer.write_register(0x10, 5, &mut bench.access());
         assert_eq!(timer.read_register(0x20, &mut bench.access()), 0b0101);
         assert_eq!(timer.next_event_cycle(), 625);
-        timer.advance_to_now(&mut bench.at(625));
+        timer.advance_to_now(&mut bench.access_at(625));
         assert_eq!((timer.irq_levels(), timer.next_event_cycle()), (0, 1250));
-        timer.advance_to_now(&mut bench.at(1250));
+        timer.advance_to_now(&mut bench.access_at(1250));
         assert_eq!(timer.irq_levels(), 0b0100);
         assert_eq!(timer.read_register(0x34, &mut bench.access()), 0b0101);
         timer.write_register(0x34, 0b0100, &mut bench.access());
@@ -252,7 +252,7 @@ mod tests {
     fn alarm_behind_the_counter_waits_for_the_wrap() {
         let mut bench = Bench::new();
         let mut timer = start(&mut bench);
-        timer.write_register(0x10, 3, &mut bench.at(125 * 4));
+        timer.write_register(0x10, 3, &mut bench.access_at(125 * 4));
         assert_eq!(timer.next_event_cycle(), 125 * ((1 << 32) + 3));
         timer.write_register(0x20, 1, &mut bench.access());
         assert_eq!(timer.next_event_cycle(), NEVER);
@@ -263,11 +263,11 @@ mod tests {
         let mut bench = Bench::new();
         let mut timer = start(&mut bench);
         timer.write_register(0x10, 100, &mut bench.access());
-        timer.write_register(0x30, 1, &mut bench.at(250));
-        assert_eq!((timer.read_register(0x28, &mut bench.at(99_999)), timer.next_event_cycle()), (2, NEVER));
+        timer.write_register(0x30, 1, &mut bench.access_at(250));
+        assert_eq!((timer.read_register(0x28, &mut bench.access_at(99_999)), timer.next_event_cycle()), (2, NEVER));
         timer.write_register(0x04, 50, &mut bench.access());
         timer.write_register(0x00, 1, &mut bench.access());
-        timer.write_register(0x30, 0, &mut bench.at(100_000));
+        timer.write_register(0x30, 0, &mut bench.access_at(100_000));
         assert_eq!(timer.value(100_000), 1 << 32 | 50);
         assert_eq!(timer.next_event_cycle(), 100_000 + 50 * 125);
     }
@@ -278,7 +278,7 @@ mod tests {
         let mut timer = start(&mut bench);
         timer.write_register(0x10, 100, &mut bench.access());
         bench.tree.sys_hz = 250_000_000;
-        timer.clocks_changed(&mut bench.at(125 * 40));
+        timer.clocks_changed(&mut bench.access_at(125 * 40));
         assert_eq!((timer.value(125 * 40), timer.next_event_cycle()), (40, 125 * 40 + 250 * 60));
     }
 

@@ -146,7 +146,7 @@ impl Uart {
     /// Creates a counter of bit times from now: clk_peri * 4 / divisor, the divisor being in 1/64 of 16 clocks.
     fn bit_counter(&self, access: &Access) -> RateCounter {
         let clocks = access.clocks;
-        RateCounter::start(access.now_cycles, 0, clocks.peri_hz * 4, self.divisor, clocks.sys_hz)
+        RateCounter::start_counter(access.now_cycles, 0, clocks.peri_hz * 4, self.divisor, clocks.sys_hz)
     }
 
     /// Applies a changed baud rate to all bit counters.
@@ -211,7 +211,7 @@ impl Uart {
         };
         let end = self.tx_due_of_frame();
         if self.cr & CR_LBE != 0 {
-            self.receive(byte, access);
+            self.receive_byte(byte, access);
         } else {
             access.effects.uart_tx.push((self.number, byte));
         }
@@ -359,7 +359,7 @@ impl Peripheral for Uart {
             let value = self.rx_bits.value(end) - self.rx_frame_bits;
             self.rx_bits.set(end, value);
             self.rx_shift = None;
-            self.receive(byte, access);
+            self.receive_byte(byte, access);
             self.rx_load();
         }
         self.rx_start(access);

@@ -93,7 +93,7 @@ impl Watchdog {
         if was != on {
             let time = self.time(now);
             let num = if on { access.clocks.tick_hz_num } else { 0 };
-            self.ticks = RateCounter::start(now, 0, num, access.clocks.tick_hz_den, access.clocks.sys_hz);
+            self.ticks = RateCounter::start_counter(now, 0, num, access.clocks.tick_hz_den, access.clocks.sys_hz);
             self.loaded = time;
         }
         if value & CTRL_TRIGGER != 0 {
@@ -130,7 +130,7 @@ impl Peripheral for Watchdog {
             0x2c => {
                 self.tick = value & 0x3ff;
                 self.ref_cycles =
-                    RateCounter::start(access.now_cycles, 0, access.clocks.ref_hz, 1, access.clocks.sys_hz);
+                    RateCounter::start_counter(access.now_cycles, 0, access.clocks.ref_hz, 1, access.clocks.sys_hz);
                 access.effects.clocks_changed = true;
             }
             _ => access.effects.unmodelled = Some((offset, true)),
@@ -195,10 +195,10 @@ mod tests {
         dog.write_register(0x00, CTRL_ENABLE, &mut bench.access());
         // 1000 ticks of 125 cycles.
         assert_eq!(dog.next_event_cycle(), 125_000);
-        assert_eq!(dog.read_register(0x00, &mut bench.at(125)) & TIME_MASK, 1_998);
-        dog.advance_to_now(&mut bench.at(124_999));
+        assert_eq!(dog.read_register(0x00, &mut bench.access_at(125)) & TIME_MASK, 1_998);
+        dog.advance_to_now(&mut bench.access_at(124_999));
         assert!(!bench.effects.chip_reset);
-        dog.advance_to_now(&mut bench.at(125_000));
+        dog.advance_to_now(&mut bench.access_at(125_000));
         assert!(bench.effects.chip_reset);
         assert_eq!(dog.read_register(0x08, &mut bench.access()), REASON_TIMER);
         assert_eq!(dog.next_event_cycle(), NEVER);
@@ -210,7 +210,7 @@ mod tests {
         let mut dog = Watchdog::default();
         dog.write_register(0x04, 2_000, &mut bench.access());
         dog.write_register(0x00, CTRL_ENABLE, &mut bench.access());
-        dog.write_register(0x04, 2_000, &mut bench.at(12_510));
+        dog.write_register(0x04, 2_000, &mut bench.access_at(12_510));
         assert_eq!(dog.next_event_cycle(), 12_500 + 125_000);
     }
 
@@ -220,9 +220,9 @@ mod tests {
         let mut dog = Watchdog::default();
         dog.write_register(0x04, 100, &mut bench.access());
         dog.write_register(0x00, CTRL_ENABLE, &mut bench.access());
-        dog.write_register(0x00, 0, &mut bench.at(1_250));
-        assert_eq!(dog.read_register(0x00, &mut bench.at(99_999)) & TIME_MASK, 80);
-        dog.write_register(0x00, CTRL_ENABLE, &mut bench.at(100_000));
+        dog.write_register(0x00, 0, &mut bench.access_at(1_250));
+        assert_eq!(dog.read_register(0x00, &mut bench.access_at(99_999)) & TIME_MASK, 80);
+        dog.write_register(0x00, CTRL_ENABLE, &mut bench.access_at(100_000));
         assert_eq!(dog.next_event_cycle(), 100_000 + 40 * 125);
     }
 
@@ -248,7 +248,7 @@ mod tests {
         dog.write_register(0x2c, TICK_ENABLE | 12, &mut bench.access());
         assert!(bench.effects.clocks_changed);
         assert_eq!(dog.tick_rate(12_000_000), (12_000_000, 12));
-        assert_eq!(dog.read_register(0x2c, &mut bench.at(13)), TICK_ENABLE | TICK_RUNNING | 12 | 10 << 11);
+        assert_eq!(dog.read_register(0x2c, &mut bench.access_at(13)), TICK_ENABLE | TICK_RUNNING | 12 | 10 << 11);
         dog.write_register(0x2c, 12, &mut bench.access());
         assert_eq!(dog.tick_rate(12_000_000), (0, 1));
     }
@@ -260,11 +260,11 @@ mod tests {
         dog.write_register(0x04, 200, &mut bench.access());
         dog.write_register(0x00, CTRL_ENABLE, &mut bench.access());
         bench.tree.sys_hz = 250_000_000;
-        dog.clocks_changed(&mut bench.at(125 * 50));
+        dog.clocks_changed(&mut bench.access_at(125 * 50));
         assert_eq!(dog.next_event_cycle(), 125 * 50 + 250 * 50);
         dog.write_register(0x00, 0, &mut bench.access());
         dog.clocks_changed(&mut bench.access());
-        assert_eq!(dog.read_register(0x00, &mut bench.at(9_999_999)) & TIME_MASK, 100);
+        assert_eq!(dog.read_register(0x00, &mut bench.access_at(9_999_999)) & TIME_MASK, 100);
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl XipCtrl {
 
     /// Adds to the count of cached accesses.
     #[inline]
-    pub fn count(&mut self, accesses: u32) {
+    pub fn count_accesses(&mut self, accesses: u32) {
         if self.counting {
             self.accesses += u64::from(accesses);
             self.tries += u64::from(accesses);
@@ -167,17 +167,17 @@ mod tests {
         let both = |xip: &mut XipCtrl, bench: &mut Bench| {
             (xip.read_register(0x0c, &mut bench.access()), xip.read_register(0x10, &mut bench.access()))
         };
-        xip.count(10);
+        xip.count_accesses(10);
         assert_eq!(both(&mut xip, &mut bench), (0, 0));
         assert!(bench.effects.limit.take().is_some(), "nobody wrote yet");
         xip.write_register(0x10, 0, &mut bench.access());
         xip.count_miss();
         assert_eq!(both(&mut xip, &mut bench), (0, 0), "the miss comes before its access");
-        xip.count(10);
+        xip.count_accesses(10);
         assert_eq!(both(&mut xip, &mut bench), (9, 10));
         xip.write_register(0x0c, 99, &mut bench.access());
         assert_eq!(both(&mut xip, &mut bench), (0, 10));
-        xip.count(u32::MAX);
+        xip.count_accesses(u32::MAX);
         assert_eq!(both(&mut xip, &mut bench), (u32::MAX, u32::MAX));
         assert!(bench.effects.limit.is_none());
     }
@@ -197,7 +197,7 @@ mod tests {
         let mut bench = Bench::new();
         let mut xip = XipCtrl::default();
         xip.write_register(0x0c, 0, &mut bench.access());
-        xip.count(4);
+        xip.count_accesses(4);
         xip.write_register(0x10, 0, &mut bench.access());
         assert_eq!(
             (xip.read_register(0x0c, &mut bench.access()), xip.read_register(0x10, &mut bench.access())),

@@ -70,7 +70,8 @@ impl Xosc {
             ENABLE if !self.enabled => {
                 self.enabled = true;
                 self.stable = false;
-                self.cycles = RateCounter::start(access.now_cycles, 0, self.crystal_hz, 1, access.clocks.sys_hz);
+                self.cycles =
+                    RateCounter::start_counter(access.now_cycles, 0, self.crystal_hz, 1, access.clocks.sys_hz);
                 self.advance_to_now(access);
             }
             DISABLE => {
@@ -116,7 +117,7 @@ impl Peripheral for Xosc {
             0x1c => {
                 self.count_from = value & 0xff;
                 let hz = if self.enabled { self.crystal_hz } else { 0 };
-                self.count = RateCounter::start(access.now_cycles, 0, hz, 1, access.clocks.sys_hz);
+                self.count = RateCounter::start_counter(access.now_cycles, 0, hz, 1, access.clocks.sys_hz);
             }
             _ => access.effects.unmodelled = Some((offset, true)),
         }
@@ -183,9 +184,9 @@ mod tests {
         // 47 * 256 crystal cycles = 1.00267 ms = 6517.33 cycles at 6.5 MHz.
         assert_eq!(xosc.next_event_cycle(), 6518);
         assert_eq!(xosc.read_register(0x04, &mut bench.access()), STATUS_ENABLED);
-        xosc.advance_to_now(&mut bench.at(6517));
+        xosc.advance_to_now(&mut bench.access_at(6517));
         assert_eq!(xosc.hz(), 0);
-        xosc.advance_to_now(&mut bench.at(6518));
+        xosc.advance_to_now(&mut bench.access_at(6518));
         assert_eq!((xosc.hz(), xosc.next_event_cycle()), (12_000_000, NEVER));
         assert!(bench.effects.clocks_changed);
         assert_eq!(xosc.read_register(0x04, &mut bench.access()), STATUS_ENABLED | STATUS_STABLE);
@@ -199,7 +200,7 @@ mod tests {
         xosc.write_register(0x0c, 1 << 20 | 2, &mut bench.access());
         xosc.write_register(0x00, 0xfab_aa0, &mut bench.access());
         assert_eq!(xosc.next_event_cycle(), 2048);
-        xosc.advance_to_now(&mut bench.at(2048));
+        xosc.advance_to_now(&mut bench.access_at(2048));
         xosc.write_register(0x00, 0xd1e_aa0, &mut bench.access());
         assert_eq!(xosc.hz(), 0);
     }
@@ -221,8 +222,8 @@ mod tests {
         let mut xosc = Xosc::new(12_000_000);
         xosc.write_register(0x00, 0xfab_aa0, &mut bench.access());
         xosc.write_register(0x1c, 10, &mut bench.access());
-        assert_eq!(xosc.read_register(0x1c, &mut bench.at(4)), 6);
-        assert_eq!(xosc.read_register(0x1c, &mut bench.at(400)), 0);
+        assert_eq!(xosc.read_register(0x1c, &mut bench.access_at(4)), 6);
+        assert_eq!(xosc.read_register(0x1c, &mut bench.access_at(400)), 0);
     }
 
     #[test]
@@ -245,9 +246,9 @@ mod tests {
         xosc.write_register(0x00, 0xfab_aa0, &mut bench.access());
         xosc.write_register(0x1c, 200, &mut bench.access());
         bench.tree.sys_hz = 6_000_000;
-        xosc.clocks_changed(&mut bench.at(100));
+        xosc.clocks_changed(&mut bench.access_at(100));
         assert_eq!(xosc.next_event_cycle(), 100 + 78);
-        assert_eq!(xosc.read_register(0x1c, &mut bench.at(110)), 80);
+        assert_eq!(xosc.read_register(0x1c, &mut bench.access_at(110)), 80);
     }
 
     /// The other tests use the names, so a wrong bit number would cancel out in them.

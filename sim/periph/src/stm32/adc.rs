@@ -166,7 +166,7 @@ impl Adc {
     }
 
     /// Begins a conversion of converter `n` at cycle `at`.
-    fn begin(&mut self, n: usize, at: u64, access: &Access) {
+    fn begin_conversion(&mut self, n: usize, at: u64, access: &Access) {
         // F4: PCLK2 by 2, 4, 6 or 8. The F1's clock is divided in RCC.
         let divider = if self.layout == AdcLayout::F4 { 2 * (u64::from(self.common >> 16 & 3) + 1) } else { 1 };
         let converter = &mut self.converters[n];
@@ -178,14 +178,14 @@ impl Adc {
     }
 
     /// Starts a sequence of conversions.
-    fn start(&mut self, n: usize, access: &Access) {
+    fn start_sequence(&mut self, n: usize, access: &Access) {
         let converter = &mut self.converters[n];
         if converter.cr2 & CR2_ADON == 0 {
             return;
         }
         converter.sr |= SR_STRT;
         converter.position = 0;
-        self.begin(n, access.now, access);
+        self.begin_conversion(n, access.now, access);
     }
 
     /// Completes a conversion of converter `n` at cycle `at`, and begins the next one.
@@ -215,7 +215,7 @@ impl Adc {
             converter.position = 0;
         }
         if !is_last || converter.cr2 & CR2_CONT != 0 {
-            self.begin(n, at, access);
+            self.begin_conversion(n, at, access);
         }
     }
 
@@ -237,12 +237,12 @@ impl Adc {
         if kept & CR2_ADON == 0 {
             self.converters[n].end = NEVER;
         } else if start {
-            self.start(n, access);
+            self.start_sequence(n, access);
         }
     }
 
     /// Returns the number of the converter at an offset, and the offset in it. `None` if there is none.
-    fn at(&self, offset: u32) -> Option<(usize, u32)> {
+    fn converter_at(&self, offset: u32) -> Option<(usize, u32)> {
         let n = (offset / 0x100) as usize;
         (n < self.converters.len() && offset & 0xff <= 0x4c).then_some((n, offset & 0xff))
     }
@@ -259,7 +259,7 @@ impl Block for Adc {
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance_to_now(access);
         let value = self.peek_register(offset, access);
-        if let Some((n, 0x4c)) = self.at(offset) {
+        if let Some((n, 0x4c)) = self.converter_at(offset) {
             self.converters[n].sr &= !SR_EOC;
         }
         value
@@ -277,7 +277,7 @@ impl Block for Adc {
             }
             return;
         }
-        let Some((n, register)) = self.at(offset) else {
+        let Some((n, register)) = self.converter_at(offset) else {
             access.effects.unmodelled = Some((offset, true));
             return;
         };
@@ -300,7 +300,7 @@ impl Block for Adc {
                 _ => 0,
             };
         }
-        let Some((n, register)) = self.at(offset) else { return 0 };
+        let Some((n, register)) = self.converter_at(offset) else { return 0 };
         let converter = &self.converters[n];
         match register {
             0x00 => converter.sr,

@@ -229,35 +229,35 @@ impl Converter {
     }
 
     /// Returns one of the registers that only store a value, by its offset in the converter.
-    fn word(&self, offset: u32) -> u32 {
+    fn stored_register(&self, offset: u32) -> u32 {
         self.words[offset as usize / 4]
     }
 
     /// Returns whether results request DMA transfers, and whether they do so without end: DMAEN and DMACFG of L0, DMNGT
     /// of H7 (RM0367 14.5.4, RM0433 25.4.27).
     fn dma_mode(&self, layout: AdcV4Layout) -> (bool, bool) {
-        let cfgr = self.word(at::CFGR);
+        let cfgr = self.stored_register(at::CFGR);
         if layout == L0 { (cfgr & 1 != 0, cfgr & 2 != 0) } else { (matches!(cfgr & 3, 1 | 3), cfgr & 3 == 3) }
     }
 
     /// Returns the channels of the conversion sequence, in its order.
     fn channel_sequence(&self, layout: AdcV4Layout) -> Vec<usize> {
         if layout == L0 {
-            let chosen = self.word(at::CHSELR);
+            let chosen = self.stored_register(at::CHSELR);
             let mut channels: Vec<usize> = (0..19).filter(|channel| chosen >> channel & 1 != 0).collect();
-            if self.word(at::CFGR) & L0_SCANDIR != 0 {
+            if self.stored_register(at::CFGR) & L0_SCANDIR != 0 {
                 channels.reverse();
             }
             return channels;
         }
         // Four places in the first register after the length, five in the others.
-        let place = |n: u32| self.word(at::SQR1 + 4 * ((n + 1) / 5)) >> (6 * ((n + 1) % 5)) & 31;
-        (0..=self.word(at::SQR1) & 15).map(|n| place(n) as usize).collect()
+        let place = |n: u32| self.stored_register(at::SQR1 + 4 * ((n + 1) / 5)) >> (6 * ((n + 1) % 5)) & 31;
+        (0..=self.stored_register(at::SQR1) & 15).map(|n| place(n) as usize).collect()
     }
 
     /// Returns the number of bits of a result.
     fn bits(&self, layout: AdcV4Layout) -> u32 {
-        let cfgr = self.word(at::CFGR);
+        let cfgr = self.stored_register(at::CFGR);
         if layout == L0 {
             return 12 - 2 * (cfgr >> 3 & 3);
         }
@@ -272,7 +272,7 @@ impl Converter {
 
     /// Returns how many samples make a result, and by how many bits their sum is shifted right.
     fn oversampling(&self, layout: AdcV4Layout) -> (u32, u32) {
-        let cfgr2 = self.word(at::CFGR2);
+        let cfgr2 = self.stored_register(at::CFGR2);
         if cfgr2 & CFGR2_OVSE == 0 {
             return (1, 0);
         }
@@ -286,9 +286,9 @@ impl Converter {
         let one = if layout == L0 {
             // 12.5, 11.5, 9.5 and 7.5 periods.
             let approximation = if bits == 12 { 25 } else { 2 * bits + 3 };
-            L0_SAMPLING[(self.word(at::SMPR) & 7) as usize] + approximation
+            L0_SAMPLING[(self.stored_register(at::SMPR) & 7) as usize] + approximation
         } else {
-            let register = self.word(at::SMPR + 4 * (channel as u32 / 10));
+            let register = self.stored_register(at::SMPR + 4 * (channel as u32 / 10));
             H7_SAMPLING[(register >> (3 * (channel % 10)) & 7) as usize] + bits + 1
         };
         one * u64::from(self.oversampling(layout).0)
@@ -298,18 +298,18 @@ impl Converter {
     fn convert(&self, layout: AdcV4Layout, channel: usize) -> u32 {
         let bits = self.bits(layout);
         // A channel of the H7 must be connected by PCSEL.
-        let connected = layout == L0 || self.word(at::PCSEL) >> channel & 1 != 0;
+        let connected = layout == L0 || self.stored_register(at::PCSEL) >> channel & 1 != 0;
         let millivolts = self.millivolts.get(channel).copied().filter(|_| connected).unwrap_or(0);
         let full = 1 << bits;
         let level = (millivolts.min(SUPPLY_MILLIVOLTS) * full / SUPPLY_MILLIVOLTS).min(full - 1);
         let (ratio, shift) = self.oversampling(layout);
         let result = (level * ratio) >> shift;
         if layout != L0 {
-            return result << (self.word(at::CFGR2) >> 28);
+            return result << (self.stored_register(at::CFGR2) >> 28);
         }
         // RM0367 figure "Data alignment and resolution".
         let aligned = match bits {
-            _ if ratio > 1 || self.word(at::CFGR) & L0_ALIGN == 0 => result,
+            _ if ratio > 1 || self.stored_register(at::CFGR) & L0_ALIGN == 0 => result,
             6 => result << 2,
             bits => result << (16 - bits),
         };
@@ -318,7 +318,7 @@ impl Converter {
 
     /// Returns the number of conversions that one start triggers in discontinuous mode.
     fn group(&self, layout: AdcV4Layout) -> u32 {
-        if layout == L0 { 1 } else { (self.word(at::CFGR) >> 17 & 7) + 1 }
+        if layout == L0 { 1 } else { (self.stored_register(at::CFGR) >> 17 & 7) + 1 }
     }
 
     /// Ends the conversion and its sequence, as ADSTP does.
@@ -375,7 +375,7 @@ impl AdcV4 {
         let code = self.common >> 18 & 15;
         let asynchronous = (self.asynchronous_hz, PRESCALERS[(code as usize).min(11)]);
         if self.layout == L0 {
-            return match self.converters[0].word(at::CFGR2) >> 30 {
+            return match self.converters[0].stored_register(at::CFGR2) >> 30 {
                 0 => asynchronous,
                 1 => (access.clock_hz, 2),
                 2 => (access.clock_hz, 4),
@@ -393,7 +393,7 @@ impl AdcV4 {
     }
 
     /// Begins the next conversion at cycle `at`.
-    fn begin(&mut self, n: usize, at: u64, access: &Access) {
+    fn begin_conversion(&mut self, n: usize, at: u64, access: &Access) {
         let (hz, divider) = self.clock(access);
         let (layout, converter) = (self.layout, &mut self.converters[n]);
         let sequence = converter.channel_sequence(layout);
@@ -411,7 +411,7 @@ impl AdcV4 {
         let (layout, converter) = (self.layout, &mut self.converters[n]);
         let sequence = converter.channel_sequence(layout);
         let channel = sequence.get(converter.position).or(sequence.first()).copied().unwrap_or(0);
-        let (result, cfgr) = (converter.convert(layout, channel), converter.word(at::CFGR));
+        let (result, cfgr) = (converter.convert(layout, channel), converter.stored_register(at::CFGR));
         let was_read = converter.isr & ISR_EOC == 0;
         if was_read || cfgr & CFGR_OVRMOD != 0 {
             converter.data = result;
@@ -435,7 +435,7 @@ impl AdcV4 {
         } else if cfgr & CFGR_WAIT != 0 {
             converter.held = true;
         } else {
-            self.begin(n, at, access);
+            self.begin_conversion(n, at, access);
         }
     }
 
@@ -443,7 +443,7 @@ impl AdcV4 {
     fn resume(&mut self, n: usize, access: &Access) {
         let converter = &mut self.converters[n];
         if converter.isr & ISR_EOC == 0 && std::mem::take(&mut converter.held) {
-            self.begin(n, access.now, access);
+            self.begin_conversion(n, access.now, access);
         }
     }
 
@@ -481,7 +481,7 @@ impl AdcV4 {
         if starts {
             converter.cr |= CR_ADSTART;
             converter.group_left = converter.group(layout);
-            self.begin(n, access.now, access);
+            self.begin_conversion(n, access.now, access);
         }
     }
 
@@ -503,7 +503,7 @@ impl AdcV4 {
     }
 
     /// Returns the number of the converter at an offset, and the offset in it. `None` if there is none.
-    fn at(&self, offset: u32) -> Option<(usize, u32)> {
+    fn converter_at(&self, offset: u32) -> Option<(usize, u32)> {
         let n = (offset / 0x100) as usize;
         (n < self.converters.len()).then_some((n, offset & 0xfc))
     }
@@ -529,7 +529,7 @@ impl Block for AdcV4 {
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance_to_now(access);
         let value = self.peek_register(offset, access);
-        if let Some((n, at::DR)) = self.at(offset) {
+        if let Some((n, at::DR)) = self.converter_at(offset) {
             self.converters[n].isr &= !ISR_EOC;
             self.resume(n, access);
         }
@@ -544,7 +544,7 @@ impl Block for AdcV4 {
             self.common = value & 0x01ff_ff1f;
             return;
         }
-        let Some((n, register)) = self.at(offset) else {
+        let Some((n, register)) = self.converter_at(offset) else {
             if !matches!(offset, 0x300 | 0x30c | 0x310) {
                 access.effects.unmodelled = Some((offset, true));
             }
@@ -566,14 +566,14 @@ impl Block for AdcV4 {
 
     /// Returns the value of a register of the ADC at a byte offset, without the side effects of a read.
     fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
-        match (offset, self.at(offset)) {
+        match (offset, self.converter_at(offset)) {
             (CCR, _) => self.common,
             // CSR: flags of the master, then of the slave.
             (0x300, _) => (0..self.converters.len()).fold(0, |word, n| word | (self.isr(n) & 0x7ff) << (16 * n)),
             (_, Some((n, at::ISR))) => self.isr(n),
             (_, Some((n, at::CR))) => self.converters[n].cr,
             (_, Some((n, at::DR))) => self.converters[n].data,
-            (_, Some((n, register))) => self.converters[n].word(register),
+            (_, Some((n, register))) => self.converters[n].stored_register(register),
             _ => 0,
         }
     }
@@ -581,7 +581,7 @@ impl Block for AdcV4 {
     /// Returns whether a narrow write fills the other bytes of this register with 0, because 0 bits have no effect
     /// there. This holds for ISR only.
     fn is_strobe(&self, offset: u32) -> bool {
-        matches!(self.at(offset), Some((_, at::ISR)))
+        matches!(self.converter_at(offset), Some((_, at::ISR)))
     }
 
     /// Returns the core cycle of the next end of a conversion, or [`NEVER`].
@@ -605,14 +605,14 @@ impl Block for AdcV4 {
             let converter = &self.converters[n];
             // A conversion that waits for its clock.
             if converter.cr & CR_ADSTART != 0 && converter.end == NEVER && !converter.held {
-                self.begin(n, access.now, access);
+                self.begin_conversion(n, access.now, access);
             }
         }
     }
 
     /// Returns 1 while a converter requests its interrupt: an enabled flag of its ISR is set.
     fn interrupt_outputs(&self) -> u32 {
-        let asks = |converter: &Converter| converter.isr & converter.word(at::IER) & 0xfff != 0;
+        let asks = |converter: &Converter| converter.isr & converter.stored_register(at::IER) & 0xfff != 0;
         u32::from(self.converters.iter().any(asks))
     }
 }

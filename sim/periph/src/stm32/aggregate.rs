@@ -204,7 +204,7 @@ impl Stm32 {
             timer_routes: timers::TimerRoutes::default(),
             clocks: Clocks::default(),
             adc_hz: 0,
-            elapsed: ElapsedTime::start(0),
+            elapsed: ElapsedTime::at_power_on(0),
             stated_hz: None,
             lines: Lines::new(),
             due: NEVER,
@@ -262,7 +262,7 @@ impl Stm32 {
                 }
                 Device::Backup => Place::File(push(&mut self.files, RegFile::new(0x400, &[], false))),
                 Device::Dma => {
-                    self.wiring.add(self.slots.len());
+                    self.wiring.add_controller(self.slots.len());
                     Place::Dma(push(&mut self.dmas, new_dma(self.spec.chip)))
                 }
                 Device::DmaMux => Place::DmaMux,

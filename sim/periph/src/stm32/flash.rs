@@ -116,7 +116,7 @@ enum Keys {
 
 impl Keys {
     /// Takes a written key: the first and then the second key of `pair` unlock, any other key locks until a reset.
-    fn enter(&mut self, key: u32, pair: [u32; 2]) {
+    fn enter_key(&mut self, key: u32, pair: [u32; 2]) {
         *self = match (*self, key) {
             (Keys::Locked, key) if key == pair[0] => Keys::Half,
             (Keys::Half, key) if key == pair[1] => Keys::Open,
@@ -143,8 +143,8 @@ impl Bank {
     }
 
     /// Begins to program or erase the bank, which takes `ns` nanoseconds.
-    fn start(&mut self, ns: u64, access: &Access) {
-        self.busy = Some((RateCounter::start(access.now, 0, 1_000_000_000, 1, access.core_hz), ns));
+    fn begin_operation(&mut self, ns: u64, access: &Access) {
+        self.busy = Some((RateCounter::start_counter(access.now, 0, 1_000_000_000, 1, access.core_hz), ns));
     }
 
     /// Returns the core cycle at which programming or erasing ends, or [`NEVER`].

@@ -129,7 +129,7 @@ impl I2cV1 {
     }
 
     /// Begins a phase of the transfer at cycle `at`, which ends after this many periods of SCL.
-    fn enter(&mut self, phase: Phase, at: u64, periods: u64, access: &Access) {
+    fn enter_phase(&mut self, phase: Phase, at: u64, periods: u64, access: &Access) {
         self.phase = phase;
         self.end = at.saturating_add(self.cycles_of(periods, access));
     }
@@ -146,14 +146,14 @@ impl I2cV1 {
         if between && may_stop && self.cr1 & CR1_STOP != 0 {
             self.release_held();
             self.sr1 &= !(SR1_BTF | SR1_SB);
-            self.enter(Phase::Stop, at, 1, access);
+            self.enter_phase(Phase::Stop, at, 1, access);
             return true;
         }
         let may_start = !matches!(self.phase, Phase::Started | Phase::Addressed(_));
         if between && may_start && self.cr1 & CR1_START != 0 {
             self.release_held();
             self.sr1 &= !SR1_BTF;
-            self.enter(Phase::Start, at, 1, access);
+            self.enter_phase(Phase::Start, at, 1, access);
             return true;
         }
         false
@@ -178,7 +178,7 @@ impl I2cV1 {
             }
             Phase::Address(byte) => {
                 let reads = byte & 1 != 0;
-                if self.bus.start(u16::from(byte >> 1), reads, now_ns) {
+                if self.bus.i2c_start(u16::from(byte >> 1), reads, now_ns) {
                     self.transmits = !reads;
                     self.sr1 |= SR1_ADDR;
                     self.hold(Phase::Addressed(reads));
@@ -188,7 +188,7 @@ impl I2cV1 {
                 }
             }
             Phase::Sending(byte) => {
-                if !self.bus.write(byte, now_ns) {
+                if !self.bus.i2c_write(byte, now_ns) {
                     self.sr1 |= SR1_AF;
                     self.hold(Phase::Ended);
                 } else if self.cr1 & (CR1_STOP | CR1_START) == 0 || self.data.is_some() {
@@ -201,9 +201,9 @@ impl I2cV1 {
                     self.hold(Phase::Unsent);
                 }
             }
-            Phase::Receiving => self.receive(at, now_ns, access),
+            Phase::Receiving => self.receive_byte(at, now_ns, access),
             Phase::Stop => {
-                self.bus.stop(now_ns);
+                self.bus.i2c_stop(now_ns);
                 self.cr1 &= !CR1_STOP;
                 self.transmits = false;
                 self.hold(Phase::Idle);
@@ -217,14 +217,14 @@ impl I2cV1 {
     fn send_next(&mut self, at: u64, access: &Access) {
         if let Some(byte) = self.data.take() {
             self.sr1 &= !SR1_BTF;
-            self.enter(Phase::Sending(byte), at, BYTE, access);
+            self.enter_phase(Phase::Sending(byte), at, BYTE, access);
         }
     }
 
     /// Takes a byte that was received completely, and acknowledges it or not. With POS, ACK is that of the byte after
     /// it.
-    fn receive(&mut self, at: u64, now_ns: u64, access: &Access) {
-        let byte = self.bus.read(now_ns);
+    fn receive_byte(&mut self, at: u64, now_ns: u64, access: &Access) {
+        let byte = self.bus.i2c_read(now_ns);
         let acknowledges = if self.cr1 & CR1_POS != 0 && !self.second_byte {
             self.second_byte = true;
             true
@@ -246,7 +246,7 @@ impl I2cV1 {
         if self.refused || self.cr1 & (CR1_STOP | CR1_START) != 0 {
             self.hold(Phase::Ended);
         } else {
-            self.enter(Phase::Receiving, at, BYTE, access);
+            self.enter_phase(Phase::Receiving, at, BYTE, access);
         }
     }
 
@@ -256,7 +256,7 @@ impl I2cV1 {
         self.sr1 &= !SR1_ADDR;
         (self.second_byte, self.refused, self.refuses_next) = (false, false, false);
         if reads {
-            self.enter(Phase::Receiving, access.now, BYTE, access);
+            self.enter_phase(Phase::Receiving, access.now, BYTE, access);
         } else {
             self.hold(Phase::Unsent);
             self.send_next(access.now, access);
@@ -310,7 +310,7 @@ impl I2cV1 {
         match self.phase {
             Phase::Started => {
                 self.sr1 &= !SR1_SB;
-                self.enter(Phase::Address(byte), access.now, BYTE, access);
+                self.enter_phase(Phase::Address(byte), access.now, BYTE, access);
             }
             Phase::Unsent => {
                 self.data = Some(byte);
@@ -331,7 +331,7 @@ impl I2cV1 {
         self.cr1 = value & 0x7ffb;
         if self.cr1 & CR1_PE == 0 {
             if self.phase != Phase::Idle {
-                self.bus.stop(access.elapsed.ns_at(access.now));
+                self.bus.i2c_stop(access.elapsed.ns_at(access.now));
             }
             self.cr1 &= !(CR1_START | CR1_STOP | CR1_ACK | CR1_POS);
             (self.sr1, self.data, self.held_after, self.transmits) = (0, None, None, false);

@@ -105,7 +105,7 @@ impl I2cV2 {
     }
 
     /// Begins a phase of the transfer at cycle `at`. It takes this many periods of SCL.
-    fn enter(&mut self, phase: Phase, at: u64, periods: u64, access: &Access) {
+    fn enter_phase(&mut self, phase: Phase, at: u64, periods: u64, access: &Access) {
         self.phase = phase;
         self.end = at.saturating_add(self.cycles_of(periods, access));
     }
@@ -129,9 +129,9 @@ impl I2cV2 {
         if may_start && self.cr2 & CR2_START != 0 {
             self.left = self.cr2 >> 16 & 0xff;
             let bytes = if self.cr2 & CR2_ADD10 != 0 { 2 } else { 1 };
-            self.enter(Phase::Address, at, 1 + bytes * BYTE, access);
+            self.enter_phase(Phase::Address, at, 1 + bytes * BYTE, access);
         } else if matches!(self.phase, Phase::Complete | Phase::Unsent) && self.cr2 & CR2_STOP != 0 {
-            self.enter(Phase::Stop, at, 1, access);
+            self.enter_phase(Phase::Stop, at, 1, access);
         }
     }
 
@@ -143,19 +143,19 @@ impl I2cV2 {
             Phase::Address => {
                 self.cr2 &= !CR2_START;
                 let address = if self.cr2 & CR2_ADD10 != 0 { self.cr2 & 0x3ff } else { self.cr2 >> 1 & 0x7f };
-                if self.bus.start(address as u16, self.reads(), now_ns) {
+                if self.bus.i2c_start(address as u16, self.reads(), now_ns) {
                     self.next_byte(at, access);
                 } else {
                     self.refuse(at, access);
                 }
             }
-            Phase::Sending(byte) if self.bus.write(byte, now_ns) => {
+            Phase::Sending(byte) if self.bus.i2c_write(byte, now_ns) => {
                 self.left -= 1;
                 self.next_byte(at, access);
             }
             Phase::Sending(_) => self.refuse(at, access),
             Phase::Receiving => {
-                let byte = self.bus.read(now_ns);
+                let byte = self.bus.i2c_read(now_ns);
                 self.left -= 1;
                 if self.rx.is_none() {
                     self.rx = Some(byte);
@@ -165,7 +165,7 @@ impl I2cV2 {
                 }
             }
             Phase::Stop => {
-                self.bus.stop(now_ns);
+                self.bus.i2c_stop(now_ns);
                 self.cr2 &= !CR2_STOP;
                 self.flags |= ISR_STOPF;
                 self.hold(Phase::Idle);
@@ -179,16 +179,16 @@ impl I2cV2 {
     fn refuse(&mut self, at: u64, access: &Access) {
         self.flags |= ISR_NACKF;
         self.tx = None;
-        self.enter(Phase::Stop, at, 1, access);
+        self.enter_phase(Phase::Stop, at, 1, access);
     }
 
     /// Goes on with the next byte of the transfer, or ends it.
     fn next_byte(&mut self, at: u64, access: &Access) {
         if self.left == 0 {
             let ends = self.cr2 & (CR2_RELOAD | CR2_AUTOEND) == CR2_AUTOEND;
-            if ends { self.enter(Phase::Stop, at, 1, access) } else { self.hold(Phase::Complete) }
+            if ends { self.enter_phase(Phase::Stop, at, 1, access) } else { self.hold(Phase::Complete) }
         } else if self.reads() {
-            self.enter(Phase::Receiving, at, BYTE, access);
+            self.enter_phase(Phase::Receiving, at, BYTE, access);
         } else {
             self.hold(Phase::Unsent);
             self.send_next(at, access);
@@ -198,7 +198,7 @@ impl I2cV2 {
     /// Begins to send the byte in TXDR, if there is one.
     fn send_next(&mut self, at: u64, access: &Access) {
         if let Some(byte) = self.tx.take() {
-            self.enter(Phase::Sending(byte), at, BYTE, access);
+            self.enter_phase(Phase::Sending(byte), at, BYTE, access);
         }
     }
 
@@ -230,7 +230,7 @@ impl I2cV2 {
     }
 
     /// Reads RXDR, the data register. A byte that was held back on the bus moves there.
-    fn receive(&mut self, access: &Access) -> u32 {
+    fn read_data_register(&mut self, access: &Access) -> u32 {
         let byte = self.rx.take().unwrap_or(0);
         if let Phase::Held(held) = self.phase {
             self.rx = Some(held);
@@ -256,7 +256,7 @@ impl I2cV2 {
         self.cr1 = value & 0x00ff_dfff;
         if self.cr1 & CR1_PE == 0 {
             if self.phase != Phase::Idle {
-                self.bus.stop(access.elapsed.ns_at(access.now));
+                self.bus.i2c_stop(access.elapsed.ns_at(access.now));
             }
             self.cr2 &= !(CR2_START | CR2_STOP);
             (self.flags, self.tx, self.rx) = (0, None, None);
@@ -276,7 +276,7 @@ impl Block for I2cV2 {
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance_to_now(access);
         if offset == 0x24 {
-            let byte = self.receive(access);
+            let byte = self.read_data_register(access);
             self.serve_requests(access.now, access);
             return byte;
         }

@@ -42,7 +42,7 @@ impl Iwdg {
     }
 
     /// Returns the value of the counter at a cycle.
-    fn count(&self, cycle: u64) -> u32 {
+    fn counter_value(&self, cycle: u64) -> u32 {
         let done = self.ticks.as_ref().map_or(0, |ticks| ticks.value(cycle));
         self.loaded.saturating_sub(done.min(0xfff) as u32)
     }
@@ -50,13 +50,14 @@ impl Iwdg {
     /// Loads the counter with the reload value.
     fn restart(&mut self, access: &Access) {
         self.loaded = self.rlr;
-        self.ticks = Some(RateCounter::start(access.now, 0, access.clock_hz, self.divider(), access.core_hz));
+        self.ticks = Some(RateCounter::start_counter(access.now, 0, access.clock_hz, self.divider(), access.core_hz));
     }
 
     /// Sets a flag of a register update in progress, which the slow clock clears later.
     fn update(&mut self, flag: u32, access: &Access) {
         let flags = self.updating.as_ref().map_or(0, |(_, flags)| *flags);
-        self.updating = Some((RateCounter::start(access.now, 0, access.clock_hz, 1, access.core_hz), flags | flag));
+        self.updating =
+            Some((RateCounter::start_counter(access.now, 0, access.clock_hz, 1, access.core_hz), flags | flag));
     }
 
     /// Writes KR, the key register: starts the watchdog, reloads its counter or unlocks its registers.
@@ -65,7 +66,7 @@ impl Iwdg {
         match key {
             START if self.ticks.is_none() => self.restart(access),
             RELOAD | START if self.ticks.is_some() => {
-                if self.window && self.count(access.now) > self.winr {
+                if self.window && self.counter_value(access.now) > self.winr {
                     access.effects.chip_reset = Some(ResetCause::Iwdg);
                 }
                 self.restart(access);
@@ -186,11 +187,11 @@ mod tests {
         // /4, reload 99: 100 ticks of 4 periods.
         let (mut bench, mut iwdg) = running(false, &[(0, UNLOCK), (8, 99), (0, RELOAD), (0, START)]);
         assert_eq!(iwdg.reset_cycle(), 100 * 4 * 500);
-        iwdg.write_register(0, RELOAD, &mut bench.at(150_000));
+        iwdg.write_register(0, RELOAD, &mut bench.access_at(150_000));
         assert_eq!(iwdg.reset_cycle(), 350_000);
-        iwdg.advance_to_now(&mut bench.at(349_999));
+        iwdg.advance_to_now(&mut bench.access_at(349_999));
         assert_eq!(bench.effects.chip_reset, None);
-        iwdg.advance_to_now(&mut bench.at(350_000));
+        iwdg.advance_to_now(&mut bench.access_at(350_000));
         assert_eq!(bench.effects.chip_reset, Some(ResetCause::Iwdg));
     }
 
@@ -198,7 +199,7 @@ mod tests {
     fn new_reload_value_waits_for_the_next_reload() {
         let (mut bench, mut iwdg) = running(false, &[(0, UNLOCK), (8, 99), (0, START), (0, UNLOCK), (8, 9)]);
         assert_eq!(iwdg.reset_cycle(), 100 * 4 * 500);
-        iwdg.write_register(0, RELOAD, &mut bench.at(100_000));
+        iwdg.write_register(0, RELOAD, &mut bench.access_at(100_000));
         assert_eq!(iwdg.reset_cycle(), 100_000 + 10 * 4 * 500);
     }
 
@@ -214,8 +215,8 @@ mod tests {
         iwdg.write_register(4, 3, &mut bench.access());
         iwdg.write_register(8, 5, &mut bench.access());
         assert_eq!((iwdg.read_register(4, &mut bench.access()), iwdg.read_register(8, &mut bench.access())), (3, 5));
-        assert_eq!(iwdg.read_register(0xc, &mut bench.at(2499)), 3);
-        assert_eq!((iwdg.read_register(0xc, &mut bench.at(2500)), iwdg.next_event_cycle()), (0, NEVER));
+        assert_eq!(iwdg.read_register(0xc, &mut bench.access_at(2499)), 3);
+        assert_eq!((iwdg.read_register(0xc, &mut bench.access_at(2500)), iwdg.next_event_cycle()), (0, NEVER));
         iwdg.write_register(0, RELOAD, &mut bench.access());
         iwdg.write_register(4, 1, &mut bench.access());
         assert_eq!(iwdg.read_register(4, &mut bench.access()), 3, "any other key closes");
@@ -225,7 +226,7 @@ mod tests {
     fn feeding_before_the_window_resets() {
         for (window, at, reset) in [(true, 1_000, true), (true, 120_000, false), (false, 1_000, false)] {
             let (mut bench, mut iwdg) = running(window, &[(0, UNLOCK), (8, 99), (0x10, 50), (0, START)]);
-            iwdg.write_register(0, RELOAD, &mut bench.at(at));
+            iwdg.write_register(0, RELOAD, &mut bench.access_at(at));
             assert_eq!(bench.effects.chip_reset.is_some(), reset, "{window} {at}");
         }
     }

@@ -74,7 +74,7 @@ impl Pwr {
 
     /// Begins the settling time of the voltage regulator.
     fn start_regulator_settling(&mut self, access: &Access) {
-        self.settling = Some(RateCounter::start(access.now, 0, 1_000_000_000, 1, access.core_hz));
+        self.settling = Some(RateCounter::start_counter(access.now, 0, 1_000_000_000, 1, access.core_hz));
     }
 
     /// Returns the value of the status register.

@@ -64,7 +64,7 @@ impl Rcc {
     }
 
     /// Returns the register at `offset` without side effects.
-    fn word(&self, offset: u32) -> u32 {
+    fn register_value(&self, offset: u32) -> u32 {
         self.words[offset as usize / 4]
     }
 
@@ -76,12 +76,12 @@ impl Rcc {
 
     /// Returns a bit, given as the offset of its register and its number.
     fn bit(&self, (offset, bit): (u32, u32)) -> bool {
-        self.word(offset) >> bit & 1 != 0
+        self.register_value(offset) >> bit & 1 != 0
     }
 
     /// Returns the value of a register field.
     fn get(&self, field: Field) -> u32 {
-        self.word(field.offset) >> field.shift & ((1 << field.width) - 1)
+        self.register_value(field.offset) >> field.shift & ((1 << field.width) - 1)
     }
 
     /// Returns whether the clock enable bit of a block is set.
@@ -198,7 +198,7 @@ impl Rcc {
 
     /// Returns RTCEN and RTCSEL: whether the RTC's clock is on, and the number of its source.
     fn rtc_choice(&self) -> (bool, u32) {
-        let word = self.word(self.spec.backup.0);
+        let word = self.register_value(self.spec.backup.0);
         let (enable, select) = if self.spec.backup.0 == 0x50 { (18, 16) } else { (15, 8) };
         (word >> enable & 1 != 0, word >> select & 3)
     }
@@ -250,7 +250,7 @@ impl Rcc {
                 *state = State::default();
                 self.set_bit(bits.ready, false);
             } else if !state.ready && state.starting.is_none() {
-                state.starting = Some(RateCounter::start(access.now, 0, 1_000_000_000, 1, access.core_hz));
+                state.starting = Some(RateCounter::start_counter(access.now, 0, 1_000_000_000, 1, access.core_hz));
             }
         }
         self.update_ready_oscillators(access);
@@ -299,8 +299,8 @@ impl Rcc {
     /// Raises a ready flag if its interrupt is enabled.
     fn raise(&mut self, flag: u32) {
         let (enables, flags) = match self.spec.flags {
-            ReadyFlags::Combined(offset) => (self.word(offset) >> 8, offset),
-            ReadyFlags::Split(offset) => (self.word(offset), offset + 4),
+            ReadyFlags::Combined(offset) => (self.register_value(offset) >> 8, offset),
+            ReadyFlags::Split(offset) => (self.register_value(offset), offset + 4),
         };
         if enables >> flag & 1 != 0 {
             self.words[flags as usize / 4] |= 1 << flag;
@@ -311,7 +311,7 @@ impl Rcc {
     fn write_flags(&mut self, offset: u32, value: u32) -> bool {
         match self.spec.flags {
             ReadyFlags::Combined(cir) if offset == cir => {
-                let flags = self.word(cir) & 0xff & !(value >> 16 & 0xff);
+                let flags = self.register_value(cir) & 0xff & !(value >> 16 & 0xff);
                 self.words[cir as usize / 4] = flags | value & 0xff00;
             }
             ReadyFlags::Split(base) if offset == base + 4 => {}
@@ -341,13 +341,13 @@ impl Block for Rcc {
         let spec = self.spec;
         let (backup, (flags, _, mask)) = (spec.backup.0 as usize / 4, spec.flags_register);
         let backup_bits = self.words[backup];
-        let flag_bits = self.word(flags) & mask;
+        let flag_bits = self.register_value(flags) & mask;
         self.words = [0; WORDS];
         for &(offset, value) in spec.resets {
             self.words[offset as usize / 4] = value;
         }
         self.words[backup] |= backup_bits & spec.backup_mask;
-        self.words[flags as usize / 4] = self.word(flags) & !mask | flag_bits;
+        self.words[flags as usize / 4] = self.register_value(flags) & !mask | flag_bits;
         let lse = self.states[Osc::Lse as usize];
         self.states = [State::default(); OSCILLATORS];
         self.states[Osc::Lse as usize] = lse;
@@ -425,8 +425,8 @@ impl Block for Rcc {
     /// Returns 1 while RCC requests its interrupt: an oscillator with an enabled interrupt became ready.
     fn interrupt_outputs(&self) -> u32 {
         let pending = match self.spec.flags {
-            ReadyFlags::Combined(cir) => self.word(cir) & self.word(cir) >> 8 & 0xff,
-            ReadyFlags::Split(base) => self.word(base) & self.word(base + 4),
+            ReadyFlags::Combined(cir) => self.register_value(cir) & self.register_value(cir) >> 8 & 0xff,
+            ReadyFlags::Split(base) => self.register_value(base) & self.register_value(base + 4),
         };
         u32::from(pending != 0)
     }

@@ -41,7 +41,7 @@ impl Rng {
     /// Begins to produce the generator's next random word, unless one is ready or in progress.
     fn start_next_word(&mut self, access: &Access) {
         if self.produces_words() && self.word.is_none() && self.making.is_none() {
-            self.making = Some(RateCounter::start(access.now, 0, CLOCK_HZ, 1, access.core_hz));
+            self.making = Some(RateCounter::start_counter(access.now, 0, CLOCK_HZ, 1, access.core_hz));
         }
     }
 
@@ -134,7 +134,7 @@ mod tests {
         let mut words = Vec::new();
         while words.len() < count {
             let due = rng.next_event_cycle();
-            rng.advance_to_now(&mut bench.at(due));
+            rng.advance_to_now(&mut bench.access_at(due));
             words.push(rng.read_register(8, &mut bench.access()));
         }
         words
@@ -155,8 +155,8 @@ mod tests {
         rng.write_register(0, RNGEN | IE, &mut bench.access());
         // 40 periods of 48 MHz at 16 MHz.
         assert_eq!(rng.next_event_cycle(), 14);
-        assert_eq!((rng.read_register(4, &mut bench.at(13)), rng.interrupt_outputs()), (0, 0));
-        assert_eq!((rng.read_register(4, &mut bench.at(14)), rng.interrupt_outputs()), (DRDY, 1));
+        assert_eq!((rng.read_register(4, &mut bench.access_at(13)), rng.interrupt_outputs()), (0, 0));
+        assert_eq!((rng.read_register(4, &mut bench.access_at(14)), rng.interrupt_outputs()), (DRDY, 1));
         assert_ne!(rng.read_register(8, &mut bench.access()), 0);
         assert_eq!(
             (rng.read_register(4, &mut bench.access()), rng.interrupt_outputs(), rng.next_event_cycle()),

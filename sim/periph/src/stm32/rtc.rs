@@ -102,7 +102,7 @@ impl Rtc {
 
     /// Restarts the synchronisation of the shadow registers.
     fn ask(&mut self, access: &Access) {
-        self.sync = Some(RateCounter::start(access.now, 0, access.clock_hz, 1, access.core_hz));
+        self.sync = Some(RateCounter::start_counter(access.now, 0, access.clock_hz, 1, access.core_hz));
     }
 
     /// Writes ISR: clears flags, and enters or leaves initialisation.

@@ -163,11 +163,11 @@ mod tests {
         rtc.write_register(0x04, 0, &mut bench.access());
         rtc.write_register(0x00, SECF, &mut bench.access());
         assert_eq!(rtc.next_event_cycle(), 32_768_000);
-        rtc.advance_to_now(&mut bench.at(32_768_000));
+        rtc.advance_to_now(&mut bench.access_at(32_768_000));
         assert_eq!((rtc.interrupt_outputs(), rtc.read_register(0x1c, &mut bench.access())), (1, 0xffff));
         rtc.write_register(0x00, ALRF, &mut bench.access());
         assert_eq!((rtc.interrupt_outputs(), rtc.next_event_cycle()), (0, 2 * 32_768_000));
-        rtc.advance_to_now(&mut bench.at(2 * 32_768_000));
+        rtc.advance_to_now(&mut bench.access_at(2 * 32_768_000));
         assert_eq!(
             (
                 rtc.interrupt_outputs(),

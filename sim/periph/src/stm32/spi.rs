@@ -133,7 +133,7 @@ impl Spi {
     }
 
     /// Begins a frame at cycle `at`, if there is one to send.
-    fn begin(&mut self, at: u64, access: &Access) {
+    fn begin_frame(&mut self, at: u64, access: &Access) {
         let sends = self.cr1 & (CR1_SPE | CR1_MSTR) == CR1_SPE | CR1_MSTR;
         if !sends || self.end != NEVER {
             return;
@@ -158,7 +158,7 @@ impl Spi {
     }
 
     /// Reads DR: removes received frames and returns them.
-    fn receive(&mut self, bytes: u32) -> u32 {
+    fn read_data_register(&mut self, bytes: u32) -> u32 {
         self.overrun_read = self.overrun;
         let packed = self.layout == SpiLayout::Fifo && bytes > 1 && self.frame_bytes() == 1;
         let first = self.rx.pop_front().unwrap_or(0);
@@ -219,7 +219,7 @@ impl Block for Spi {
                 self.overrun &= !std::mem::take(&mut self.overrun_read);
                 status
             }
-            0x0c => self.receive(access.bytes),
+            0x0c => self.read_data_register(access.bytes),
             _ => self.peek_register(offset, access),
         }
     }
@@ -238,7 +238,7 @@ impl Block for Spi {
             0x08 | 0x14 | 0x18 => {}
             _ => access.effects.unmodelled = Some((offset, true)),
         }
-        self.begin(access.now, access);
+        self.begin_frame(access.now, access);
     }
 
     /// Returns the value of a register of the SPI controller at a byte offset, without the side effects of a read.
@@ -271,7 +271,7 @@ impl Block for Spi {
             } else if receives {
                 self.overrun = true;
             }
-            self.begin(end, access);
+            self.begin_frame(end, access);
         }
     }
 

@@ -152,7 +152,7 @@ impl SpiH7 {
 
     /// Begins a frame at cycle `at`, after `idle` periods of the serial clock, if there is data to send and room to
     /// receive.
-    fn begin(&mut self, at: u64, idle: u32, access: &Access) {
+    fn begin_frame(&mut self, at: u64, idle: u32, access: &Access) {
         let (sends, receives) = self.transfer_directions();
         let is_started = self.cr1 & (CR1_SPE | CR1_CSTART) == CR1_SPE | CR1_CSTART && self.cfg2 & CFG2_MASTER != 0;
         let is_over = self.counts && self.unsent == 0;
@@ -188,7 +188,7 @@ impl SpiH7 {
         if self.cr1 & CR1_CSUSP != 0 {
             self.suspend();
         }
-        self.begin(at, self.cfg2 >> 4 & 15, access);
+        self.begin_frame(at, self.cfg2 >> 4 & 15, access);
     }
 
     /// Suspends the transfer between two frames, because firmware has requested it.
@@ -221,7 +221,7 @@ impl SpiH7 {
             self.unsent = self.size();
             // A select output is active for MSSI periods before the first frame.
             let idle = if self.cfg2 & CFG2_SSOE != 0 { self.cfg2 & 15 } else { 0 };
-            self.begin(access.now, idle, access);
+            self.begin_frame(access.now, idle, access);
         }
         if value & CR1_CSUSP != 0 && self.cr1 & CR1_CSTART != 0 {
             self.cr1 |= CR1_CSUSP;
@@ -265,7 +265,7 @@ impl SpiH7 {
     }
 
     /// Reads RXDR: removes received frames and returns them.
-    fn receive(&mut self, bytes: u32) -> u32 {
+    fn read_data_register(&mut self, bytes: u32) -> u32 {
         let width = 8 * self.frame_bytes();
         (0..self.frames_of_access(bytes)).fold(0, |word, n| word | self.rx.pop_front().unwrap_or(0) << (width * n))
     }
@@ -308,8 +308,8 @@ impl Block for SpiH7 {
         if offset != 0x30 {
             return self.peek_register(offset, access);
         }
-        let value = self.receive(access.bytes);
-        self.begin(access.now, 0, access);
+        let value = self.read_data_register(access.bytes);
+        self.begin_frame(access.now, 0, access);
         value
     }
 
@@ -329,7 +329,7 @@ impl Block for SpiH7 {
             0x18 => self.flags &= !(value & STICKY),
             0x20 => {
                 self.send(value, access);
-                self.begin(access.now, 0, access);
+                self.begin_frame(access.now, 0, access);
             }
             0x40 => self.crcpoly = value,
             0x4c => self.udrdr = value,
@@ -377,7 +377,7 @@ impl Block for SpiH7 {
     /// Begins a transfer that waited for the clock, with the new frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         // A master that waited for its clock.
-        self.begin(access.now, 0, access);
+        self.begin_frame(access.now, 0, access);
     }
 
     /// Returns 1 while the SPI controller requests its interrupt: an enabled flag of SR is set.

@@ -15,7 +15,7 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub fn new() -> Self {
-        let elapsed = ElapsedTime::start(16_000_000);
+        let elapsed = ElapsedTime::at_power_on(16_000_000);
         Self { now: 0, core_hz: 16_000_000, clock_hz: 16_000_000, elapsed, effects: Effects::default() }
     }
 
@@ -24,7 +24,7 @@ impl Bench {
         Access { now, core_hz, clock_hz, elapsed, bytes: 4, effects }
     }
 
-    pub fn at(&mut self, now: u64) -> Access<'_> {
+    pub fn access_at(&mut self, now: u64) -> Access<'_> {
         self.now = now;
         self.access()
     }

@@ -101,7 +101,7 @@ impl Timer {
 
     /// Returns the counter at `cycle`. Flags that rise until then are not set.
     #[must_use]
-    pub fn count(&self, cycle: u64) -> u32 {
+    pub fn counter_value(&self, cycle: u64) -> u32 {
         let position = self.position.value(cycle);
         let mask = u64::from(self.top());
         let up = self.cr1 & DIR == 0;
@@ -171,7 +171,7 @@ impl Timer {
 
     /// Writes CR1, the control register: start and stop, direction, mode.
     fn write_cr1(&mut self, value: u32, access: &Access) {
-        let count = self.count(access.now);
+        let count = self.counter_value(access.now);
         let remap = if self.kind.remap { UIFREMAP } else { 0 };
         let mask = if self.kind.channels == 0 { 0x8f } else { 0x3ff } | remap;
         let was_on = self.cr1 & CEN != 0;
@@ -201,7 +201,7 @@ impl Timer {
     fn write_arr(&mut self, value: u32, access: &Access) {
         self.arr.0 = value & self.top();
         if self.cr1 & ARPE == 0 {
-            let count = self.count(access.now);
+            let count = self.counter_value(access.now);
             self.arr.1 = self.arr.0;
             self.set_count(count, access);
             self.update_count_rate(access);
@@ -236,7 +236,7 @@ impl Timer {
 
     /// Returns the value of CNT, the counter, at the time in `access`, with a copy of UIF if that is enabled.
     fn cnt(&self, access: &Access) -> u32 {
-        let count = self.count(access.now);
+        let count = self.counter_value(access.now);
         if self.cr1 & UIFREMAP != 0 { count & 0x7fff_ffff | (self.sr & UIF) << 31 } else { count }
     }
 

@@ -214,7 +214,7 @@ impl Usart {
     /// Returns a counter of half bits on the line, which is 0 at cycle `at`.
     fn line_counter(&self, at: u64, access: &Access) -> RateCounter {
         let (num, den) = self.half_bit_rate().unwrap_or((0, 1));
-        RateCounter::start(at, 0, access.clock_hz * num, den, access.core_hz)
+        RateCounter::start_counter(at, 0, access.clock_hz * num, den, access.core_hz)
     }
 
     /// Adapts the half-bit counters to a new clock or baud rate. Frames on the line go on.
@@ -262,7 +262,7 @@ impl Usart {
             access.effects.uart_tx.push((self.number, byte));
             // Half-duplex: the line is read back.
             if self.cr3 & HDSEL != 0 {
-                self.receive(byte, access);
+                self.receive_byte(byte, access);
             }
         }
         // The next frame starts on the bit grid of this one, so that long streams keep the exact baud rate.

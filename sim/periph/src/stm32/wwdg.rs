@@ -38,20 +38,20 @@ impl Wwdg {
     }
 
     /// Returns the value of the counter T at a cycle.
-    fn count(&self, cycle: u64) -> u32 {
+    fn counter_value(&self, cycle: u64) -> u32 {
         (self.cr & 0x7f).wrapping_sub(self.ticks.value(cycle) as u32) & 0x7f
     }
 
     /// Writes CR: reloads the counter, or resets the chip if that is too early.
     fn write_cr(&mut self, value: u32, access: &mut Access) {
         let running = self.cr & WDGA != 0;
-        let early = running && self.count(access.now) > self.cfr & 0x7f;
+        let early = running && self.counter_value(access.now) > self.cfr & 0x7f;
         self.cr = value & 0x7f | (self.cr | value) & WDGA;
         if self.cr & WDGA != 0 && (early || value & 0x40 == 0) {
             access.effects.chip_reset = Some(ResetCause::Wwdg);
         }
         let (num, den) = self.rate(access);
-        self.ticks = RateCounter::start(access.now, 0, num, den, access.core_hz);
+        self.ticks = RateCounter::start_counter(access.now, 0, num, den, access.core_hz);
         self.warned = false;
     }
 
@@ -96,7 +96,7 @@ impl Block for Wwdg {
     /// Returns the value of a register of the window watchdog at a byte offset, without the side effects of a read.
     fn peek_register(&self, offset: u32, access: &Access) -> u32 {
         match offset {
-            0 => self.cr & WDGA | self.count(access.now),
+            0 => self.cr & WDGA | self.counter_value(access.now),
             4 => self.cfr,
             8 => u32::from(self.flag),
             _ => 0,
@@ -146,16 +146,16 @@ mod tests {
             let mut wwdg = Wwdg::new(wide);
             wwdg.write_register(4, cfr, &mut bench.access());
             wwdg.write_register(0, WDGA | 0x50, &mut bench.access());
-            assert_eq!(wwdg.read_register(0, &mut bench.at(3 * tick)), WDGA | 0x4d);
+            assert_eq!(wwdg.read_register(0, &mut bench.access_at(3 * tick)), WDGA | 0x4d);
             assert_eq!(wwdg.next_event_cycle(), 16 * tick);
-            wwdg.advance_to_now(&mut bench.at(16 * tick));
+            wwdg.advance_to_now(&mut bench.access_at(16 * tick));
             assert_eq!(
                 (wwdg.interrupt_outputs(), wwdg.read_register(8, &mut bench.access()), bench.effects.chip_reset),
                 (1, 1, None)
             );
             wwdg.write_register(8, 0, &mut bench.access());
             assert_eq!((wwdg.interrupt_outputs(), wwdg.read_register(8, &mut bench.access())), (0, 0));
-            wwdg.advance_to_now(&mut bench.at(17 * tick));
+            wwdg.advance_to_now(&mut bench.access_at(17 * tick));
             assert_eq!(bench.effects.chip_reset, Some(ResetCause::Wwdg), "{wide}");
         }
     }
@@ -170,7 +170,7 @@ mod tests {
             let mut wwdg = Wwdg::new(false);
             wwdg.write_register(4, window, &mut bench.access());
             wwdg.write_register(0, WDGA | 0x7f, &mut bench.access());
-            wwdg.write_register(0, value, &mut bench.at(ticks * 4096));
+            wwdg.write_register(0, value, &mut bench.access_at(ticks * 4096));
             assert_eq!(bench.effects.chip_reset.is_some(), reset, "{window:x} {ticks} {value:x}");
             if !reset {
                 wwdg.write_register(0, 0x7f, &mut bench.access());
@@ -183,7 +183,7 @@ mod tests {
     fn off_until_started() {
         let mut bench = Bench::new();
         let mut wwdg = Wwdg::new(false);
-        assert_eq!((wwdg.read_register(0, &mut bench.at(1 << 30)), wwdg.next_event_cycle()), (0x7f, NEVER));
+        assert_eq!((wwdg.read_register(0, &mut bench.access_at(1 << 30)), wwdg.next_event_cycle()), (0x7f, NEVER));
         wwdg.write_register(0, 0x10, &mut bench.access());
         assert_eq!(bench.effects.chip_reset, None);
     }

@@ -13,16 +13,16 @@ struct Echo {
 }
 
 impl Device for Echo {
-    fn start(&mut self, _: bool, _: u64) -> bool {
+    fn i2c_start(&mut self, _: bool, _: u64) -> bool {
         true
     }
 
-    fn write(&mut self, byte: u8, _: u64) -> bool {
+    fn i2c_write(&mut self, byte: u8, _: u64) -> bool {
         self.written.push(byte);
         true
     }
 
-    fn read(&mut self, _: u64) -> u8 {
+    fn i2c_read(&mut self, _: u64) -> u8 {
         self.next += 1;
         self.next
     }

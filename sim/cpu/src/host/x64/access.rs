@@ -146,7 +146,7 @@ impl Writer {
     }
 
     /// Emits a load from constant memory that a cache contains.
-    fn constant(&mut self, number: u32, op: Op, form: Form, constants: Constants) {
+    fn emit_constant_load(&mut self, number: u32, op: Op, form: Form, constants: Constants) {
         let base = (!is_literal(op)).then(|| self.register_to_read(op.rn));
         let index = has_register_offset(op).then(|| self.register_to_read(op.rm));
         self.address(op, base, index, constants.base);
@@ -162,7 +162,7 @@ impl Writer {
             return false;
         }
         if let Some(constants) = self.constants {
-            self.constant(number, op, form, constants);
+            self.emit_constant_load(number, op, form, constants);
             return true;
         }
         let base = (!is_literal(op)).then(|| self.register_to_read(op.rn));

@@ -151,7 +151,7 @@ impl Writer {
         self.write_exits(|writer, step, words| writer.end_with(words, endings[step as usize]));
         // Nothing leaves otherwise, and nothing is called that ends a path.
         dynasm!(self.asm ; .arch x64 ; =>self.leave ; =>self.called);
-        let at = store.add(&self.asm.finalize().ok()?)?;
+        let at = store.add_code(&self.asm.finalize().ok()?)?;
         Some(at as u64)
     }
 

@@ -26,7 +26,7 @@ impl BlockEntry {
     /// # Safety
     /// The pointers lead to the structures that the code was written for. Nothing else uses these meanwhile.
     #[inline(always)]
-    pub unsafe fn call(self, core: *mut c_void, ram: *mut u8, log: *mut c_void, context: *mut c_void) -> u32 {
+    pub unsafe fn call_native(self, core: *mut c_void, ram: *mut u8, log: *mut c_void, context: *mut c_void) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { (self.0)(core, ram, log, context) }
     }
@@ -35,7 +35,7 @@ impl BlockEntry {
 /// Writes the native code that leads from one basic block to the next, and returns where it is entered.
 pub fn block_entry_points(store: &mut Store, layout: &BlockLayout) -> Option<EntryPoints> {
     let mut writer = BlockWriter { asm: VecAssembler::new(0), layout };
-    writer.enter();
+    writer.emit_entry();
     let entry = writer.put_into(store)?;
     let mut way = |has_account| {
         let mut writer = BlockWriter { asm: VecAssembler::new(0), layout };
@@ -61,11 +61,11 @@ struct BlockWriter<'a> {
 impl BlockWriter<'_> {
     /// Copies the written code into the store and returns its host address.
     fn put_into(self, store: &mut Store) -> Option<*const u8> {
-        store.add(&self.asm.finalize().ok()?)
+        store.add_code(&self.asm.finalize().ok()?)
     }
 
     /// Emits the function's entry: it saves the host's registers and jumps to the begin of the first block.
-    fn enter(&mut self) {
+    fn emit_entry(&mut self) {
         dynasm!(self.asm
             ; .arch x64
             ; push rbx ; push rbp ; push r12 ; push r13 ; push r14 ; push r15
@@ -93,11 +93,11 @@ impl BlockWriter<'_> {
         dynasm!(self.asm ; .arch x64 ; ended:);
         self.find();
         if has_account {
-            self.count();
+            self.emit_count();
         }
         self.emit_advance();
         let begins = self.asm.offset().0;
-        self.begin();
+        self.emit_block_begin();
         self.wait();
         dynasm!(self.asm
             ; .arch x64
@@ -154,7 +154,7 @@ impl BlockWriter<'_> {
     }
 
     /// Emits code that counts the transition at rdi for the profile.
-    fn count(&mut self) {
+    fn emit_count(&mut self) {
         let BlockLayout { context, hash, .. } = *self.layout;
         let counters_bytes = 2 * size_of::<[u64; 2]>();
         dynasm!(self.asm
@@ -215,7 +215,7 @@ impl BlockWriter<'_> {
 
     /// Emits code that begins the core's next block, if the block is JIT-compiled, its code is in the chip's cache and
     /// its probes have fired.
-    fn begin(&mut self) {
+    fn emit_block_begin(&mut self) {
         let BlockLayout { context, core, log, head, translation, .. } = *self.layout;
         dynasm!(self.asm
             ; .arch x64

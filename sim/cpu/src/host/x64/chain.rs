@@ -25,7 +25,13 @@ impl Entry {
     /// # Safety
     /// The pointers lead to the structures that the code was written for. Nothing else uses these meanwhile.
     #[inline(always)]
-    pub unsafe fn call(self, core: *mut c_void, ram: (*mut u8, *const u8), context: *mut c_void, code: u64) -> u64 {
+    pub unsafe fn call_native(
+        self,
+        core: *mut c_void,
+        ram: (*mut u8, *const u8),
+        context: *mut c_void,
+        code: u64,
+    ) -> u64 {
         // SAFETY: the caller's promise.
         unsafe { (self.0)(core, ram.0, ram.1, context, code) }
     }
@@ -72,7 +78,7 @@ pub fn entry(store: &mut Store, logs: Option<(Foresight, Logging)>) -> Option<En
         None => dynasm!(asm ; .arch x64 ; mov r12, rdx ; mov r13, rcx),
     }
     dynasm!(asm ; .arch x64 ; jmp r8);
-    let at = store.add(&asm.finalize().ok()?)?;
+    let at = store.add_code(&asm.finalize().ok()?)?;
     // SAFETY: that is what was written.
     Some(unsafe { std::mem::transmute::<*const u8, Entry>(at) })
 }
@@ -111,7 +117,7 @@ impl Writer {
         self.write_foresight();
         self.write_exits(|writer, step, _| writer.go(records, step, if step == 0 { otherwise } else { executed }));
         let body = self.asm.labels().resolve_dynamic(self.body).unwrap_or(AssemblyOffset(0));
-        let at = store.add(&self.asm.finalize().ok()?)?;
+        let at = store.add_code(&self.asm.finalize().ok()?)?;
         Some(at as u64 + body.0 as u64)
     }
 

@@ -43,7 +43,7 @@ impl Function {
     /// # Safety
     /// The pointers lead to the structures that the code was written for. Nothing else uses these meanwhile.
     #[inline(always)]
-    pub unsafe fn call(self, core: *mut c_void, ram: *mut u8, marks: *const u8, context: *mut c_void) -> u32 {
+    pub unsafe fn call_native(self, core: *mut c_void, ram: *mut u8, marks: *const u8, context: *mut c_void) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { (self.0)(core, ram, marks, context) }
     }
@@ -177,16 +177,16 @@ impl Writer {
 
     /// Begins to emit the next step. `live` has the flags that are read after it, `span` the range of words whose
     /// addresses it checks, for later steps too ([`spans`]).
-    pub fn begin(&mut self, live: u8, span: Option<Span>) {
+    pub fn begin_step(&mut self, live: u8, span: Option<Span>) {
         (self.live, self.span) = (live, span);
         self.registers.unlock();
     }
 
     /// Finishes the function, which returns `how` after its last instruction, and copies it into the store. Execution
     /// continues at `ip`, unless the last step has set another address.
-    pub fn finish(mut self, store: &mut Store, how: u32, ip: Option<u64>) -> Option<Function> {
-        let start = self.end(how, ip);
-        let at = store.add(&self.asm.finalize().ok()?)?;
+    pub fn finish_function(mut self, store: &mut Store, how: u32, ip: Option<u64>) -> Option<Function> {
+        let start = self.emit_end(how, ip);
+        let at = store.add_code(&self.asm.finalize().ok()?)?;
         // SAFETY: the function that begins there was written in this form.
         Some(unsafe { std::mem::transmute::<*const u8, Function>(at.wrapping_add(start.0)) })
     }
@@ -205,7 +205,7 @@ impl Writer {
     }
 
     /// Emits the function's end, its exits and its entry. Returns the offset at which it begins.
-    fn end(&mut self, how: u32, ip: Option<u64>) -> AssemblyOffset {
+    fn emit_end(&mut self, how: u32, ip: Option<u64>) -> AssemblyOffset {
         self.write_all_back(self.registers.dirty_registers());
         if let Some(ip) = ip {
             dynasm!(self.asm ; .arch x64 ; mov rax, QWORD ip as i64 ; mov [rbx + self.at.ip], rax);
@@ -309,7 +309,7 @@ impl Writer {
     }
 
     /// Emits a call of a function with the context and the value `with`. A return value other than 0 ends the path.
-    pub fn call(&mut self, function: usize, with: u64) {
+    pub fn emit_call(&mut self, function: usize, with: u64) {
         self.write_back_before_call();
         self.registers.forget();
         self.host_flags = HostFlags::None;
@@ -346,7 +346,7 @@ impl Writer {
     }
 
     /// Returns the region of board code that is translated.
-    pub fn place(&self) -> Place {
+    pub fn code_region(&self) -> Place {
         self.place
     }
 

@@ -50,7 +50,7 @@ fn add_with_carry(core: &mut Core, a: u32, b: u32) -> u32 {
 /// Executes the instruction `word`, whose code is `CODE`: one from `MovsReg` to `Nop`.
 #[inline(always)]
 #[allow(clippy::cognitive_complexity, clippy::too_many_lines)]
-pub(super) fn execute<const CODE: u8>(core: &mut Core, word: Word) {
+pub(super) fn execute_alu<const CODE: u8>(core: &mut Core, word: Word) {
     macro_rules! r {
         ($index:expr) => {
             core.r[($index & 15) as usize]

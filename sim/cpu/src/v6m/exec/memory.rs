@@ -126,7 +126,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             }
             self.t = slot + timing::MEMORY_CYCLES;
             // SAFETY: it is in the RAM.
-            return Ok(unsafe { read_ram::<BYTES>(bus.main_ram().start().add(offset as usize)) });
+            return Ok(unsafe { read_ram::<BYTES>(bus.main_ram().start_pointer().add(offset as usize)) });
         }
         if Self::AHEAD {
             let Some(value) = bus.load_constant::<false>(address, BYTES) else {
@@ -209,7 +209,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             // SAFETY: it is in the RAM.
             } else if unsafe { bus.main_ram().mark(offset) } == 0 {
                 // SAFETY: it is in the RAM.
-                unsafe { write_ram::<BYTES>(bus.main_ram().start().add(offset as usize), value) };
+                unsafe { write_ram::<BYTES>(bus.main_ram().start_pointer().add(offset as usize), value) };
             } else if Self::TRACED {
                 return Self::store_near_marks::<B, BYTES, SINGLE>(self.ip, core, bus, offset, value);
             } else {
@@ -255,12 +255,12 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
         // SAFETY: the word is in the RAM; the bus's logs live as long as it.
         unsafe {
-            let word = bus.main_ram().start().add((offset & !3) as usize).cast::<u32>();
+            let word = bus.main_ram().start_pointer().add((offset & !3) as usize).cast::<u32>();
             let old = word.read_unaligned();
             if is_notified {
                 // No other store to that word may come between: the report has all of it.
                 (*self.log).log_write::<4>(offset & !3, old);
-                write_ram::<BYTES>(bus.main_ram().start().add(offset as usize), value);
+                write_ram::<BYTES>(bus.main_ram().start_pointer().add(offset as usize), value);
                 let word = u32::from_le(word.read_unaligned());
                 (*self.log).note_watched_store(WatchedStore {
                     pc: core.address_of(self.ip),
@@ -271,7 +271,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 return Ok(());
             }
             (*self.log).log_write::<BYTES>(offset, old);
-            write_ram::<BYTES>(bus.main_ram().start().add(offset as usize), value);
+            write_ram::<BYTES>(bus.main_ram().start_pointer().add(offset as usize), value);
         }
         Ok(())
     }
@@ -290,8 +290,8 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         let is_notified = SINGLE && bus.watches_store(offset).ok_or(Flow::InTime)?;
         // SAFETY: the word is in the RAM.
         unsafe {
-            let word = bus.main_ram().start().add((offset & !3) as usize).cast::<u32>();
-            write_ram::<BYTES>(bus.main_ram().start().add(offset as usize), value);
+            let word = bus.main_ram().start_pointer().add((offset & !3) as usize).cast::<u32>();
+            write_ram::<BYTES>(bus.main_ram().start_pointer().add(offset as usize), value);
             if is_notified {
                 let word = u32::from_le(word.read_unaligned());
                 core.watched_store = WatchedStore { pc: core.address_of(ip), offset: offset & !3, word };

@@ -86,11 +86,13 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     #[inline(always)]
     fn store_words<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B, address: u32) -> Result<(), Flow> {
         let (mask, words) = (self.word.imm(), self.word.c());
-        let mut first = self.start::<B, true>(core, bus, mask, address, words)?;
+        let mut first = self.begin_transfer::<B, true>(core, bus, mask, address, words)?;
         if Self::PAIRED && Self::AHEAD {
             let mask = std::mem::take(&mut core.transfer.mask);
             // SAFETY: all of it is plain RAM; the bus's logs live as long as it.
-            unsafe { (*self.log).store_words(core, mask, bus.main_ram().start(), address.wrapping_sub(B::RAM_BASE)) };
+            unsafe {
+                (*self.log).store_words(core, mask, bus.main_ram().start_pointer(), address.wrapping_sub(B::RAM_BASE))
+            };
             return Ok(());
         }
         while core.transfer.mask != 0 {
@@ -118,12 +120,12 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         address: u32,
         held: u32,
     ) -> Result<(), Flow> {
-        let mut first = self.start::<B, false>(core, bus, mask, address, words)?;
+        let mut first = self.begin_transfer::<B, false>(core, bus, mask, address, words)?;
         if Self::PAIRED && Self::AHEAD && address.wrapping_sub(B::RAM_BASE) < bus.main_ram().length() {
             let offset = address.wrapping_sub(B::RAM_BASE);
             let mask = std::mem::take(&mut core.transfer.mask);
             // SAFETY: as for stores.
-            unsafe { (*self.log).load_words(core, (mask, held), (bus.main_ram().start(), offset)) };
+            unsafe { (*self.log).load_words(core, (mask, held), (bus.main_ram().start_pointer(), offset)) };
             return Ok(());
         }
         while core.transfer.mask != 0 {
@@ -146,7 +148,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Begins a multiple transfer, or continues an interrupted one. True if it begins.
     #[inline(always)]
-    fn start<B: Bus, const STORE: bool>(
+    fn begin_transfer<B: Bus, const STORE: bool>(
         &mut self,
         core: &mut Core,
         bus: &mut B,

@@ -43,7 +43,7 @@ pub unsafe fn take_exception<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], l
     let next = unsafe {
         let (core, mine) = (&mut *cores[0], &mut *logs[0]);
         make_private_store(bus, core, mine);
-        mine.begin(core);
+        mine.begin_log(core);
         next_step(core)
     };
     // SAFETY: as above.
@@ -65,7 +65,7 @@ pub unsafe fn take_exception<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], l
 /// # Safety
 /// As for [`run`](super::run).
 pub(super) unsafe fn land<B: PairedBus>(bus: &mut B, core: *mut Core, turn: usize) {
-    let [log, _] = bus.pair_timing_cache().logs.of(turn);
+    let [log, _] = bus.pair_timing_cache().logs.core_logs(turn);
     // SAFETY: the caller's promise.
     unsafe { make_private_store(bus, &mut *core, &mut *log) };
 }
@@ -123,7 +123,7 @@ unsafe fn start_entry<B: PairedBus>(
         core.request = Request::None;
         core.nvic.pend(number);
     }
-    exception::begin::<B, false>(core, bus, number, timing);
+    exception::begin_entry::<B, false>(core, bus, number, timing);
     if let Phase::Entry { wait: lost, .. } = &mut core.phase {
         *lost = wait;
     }
@@ -297,5 +297,5 @@ unsafe fn conflicts_with_access(
 /// Returns the word of RAM at this offset.
 unsafe fn ram_word<B: Bus>(bus: &mut B, offset: u32) -> u32 {
     // SAFETY: the caller promises that it is in the RAM.
-    u32::from_le(unsafe { bus.main_ram().start().add(offset as usize).cast::<u32>().read_unaligned() })
+    u32::from_le(unsafe { bus.main_ram().start_pointer().add(offset as usize).cast::<u32>().read_unaligned() })
 }

@@ -29,7 +29,7 @@ pub(super) unsafe fn learn<B: PairedBus>(
     unsafe {
         let regions = [(*core).region, (*other).region];
         let Some(outcome) = simulate_transition(bus, regions, block) else {
-            (*mine).roll_back(&mut *core, bus.main_ram().start());
+            (*mine).roll_back(&mut *core, bus.main_ram().start_pointer());
             return None;
         };
         let Outcome { node, cycles, waits, instructions, swaps, stored } = outcome;
@@ -73,7 +73,7 @@ pub(super) unsafe fn learn<B: PairedBus>(
 unsafe fn simulate_transition<B: PairedBus>(bus: &mut B, regions: [Region; 2], block: Block) -> Option<Outcome> {
     let pairs = bus.pair_timing_cache();
     let node = *pairs.table.node(pairs.node);
-    pairs.table.account.begin();
+    pairs.table.account.begin_transition();
     if let Some((step, memory, to)) = block.as_step(node.address) {
         return simulate_exception_step(bus, regions, &node, step, (memory, to));
     }
@@ -116,11 +116,11 @@ unsafe fn simulate_blocks<B: PairedBus>(
     let mut shadows = shadow_cores(bus, regions, [begun, node.other], &node.state);
     let start = usize::from(shadows[0].t >= shadows[1].t + u64::from(bus.tie_winner() == 0));
     shadows[start].limit = shadows[1 - start].t + u64::from(bus.tie_winner() == start);
-    let is_single = node.state.enter()[1].then(|| SingleCore::begin(bus, &mut shadows[0]));
+    let is_single = node.state.enter()[1].then(|| SingleCore::begin_alone(bus, &mut shadows[0]));
     // SAFETY: the caller's promise; the shadows are two cores in one allocation, which nothing else uses meanwhile.
     unsafe { exec::run::<B, true, { watch::PAIRS }>(shadows.as_mut_ptr(), start, bus) };
     if let Some(alone) = is_single {
-        alone.end(bus, &mut shadows[0]);
+        alone.restore_both(bus, &mut shadows[0]);
     }
     let ended = usize::from(shadows[0].remainder.instructions != 0);
     let (at_end, under_way) = (&shadows[ended], &shadows[1 - ended]);
@@ -168,11 +168,11 @@ unsafe fn simulate_wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &
     // The end of an entry goes before the other core's instruction of the same cycle.
     let may_tie = bus.tie_winner() == 1 && !state.enter()[0];
     shadows[1].limit = shadows[0].t + u64::from(may_tie);
-    let is_single = state.enter()[0].then(|| SingleCore::begin(bus, &mut shadows[1]));
+    let is_single = state.enter()[0].then(|| SingleCore::begin_alone(bus, &mut shadows[1]));
     // SAFETY: the caller's promise; the shadows are two cores in one allocation, which nothing else uses meanwhile.
     unsafe { exec::execute_turn(shadows.as_mut_ptr(), 1, bus) };
     if let Some(alone) = is_single {
-        alone.end(bus, &mut shadows[1]);
+        alone.restore_both(bus, &mut shadows[1]);
     }
     let swaps = shadows[1].remainder.instructions == 0;
     let (at_end, under_way) = (&shadows[usize::from(swaps)], &shadows[usize::from(!swaps)]);
@@ -274,7 +274,7 @@ struct SingleCore {
 
 impl SingleCore {
     /// Simulates the core alone on the bus from now on, and saves the bus's arbitration state of both cores.
-    fn begin<B: PairedBus>(bus: &mut B, core: &mut Core) -> SingleCore {
+    fn begin_alone<B: PairedBus>(bus: &mut B, core: &mut Core) -> SingleCore {
         let slots = bus.memory_slots().to_vec();
         bus.memory_slots().fill(NEVER);
         core.fetch_ready = 0;
@@ -282,7 +282,7 @@ impl SingleCore {
     }
 
     /// Restores the bus's arbitration state of both cores.
-    fn end<B: PairedBus>(self, bus: &mut B, core: &mut Core) {
+    fn restore_both<B: PairedBus>(self, bus: &mut B, core: &mut Core) {
         bus.memory_slots().copy_from_slice(&self.slots);
         core.bus_free = self.bus_free;
         debug_assert!(core.fetch_ready == 0 && core.bus_wait == 0, "no core is in the way of one that is alone");

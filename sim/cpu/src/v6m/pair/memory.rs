@@ -75,18 +75,18 @@ impl Pairs {
     }
 
     /// Returns how often cached timing was used, and what native code did.
-    pub fn counts(&self) -> Counts {
-        self.counts + self.blocks.counts()
+    pub fn timing_cache_counts(&self) -> Counts {
+        self.counts + self.blocks.native_code_counts()
     }
 
     /// Returns the cycle at which the back-off ends, if time `t` is in one.
     pub fn backoff_end(&self, t: u64) -> Option<u64> {
-        self.backoff.end(t)
+        self.backoff.pause_end(t)
     }
 
     /// Returns the speculation logs of this core and of the other one.
     pub fn logs(&self, core: usize) -> [*mut SpeculationLog; 2] {
-        self.logs.of(core)
+        self.logs.core_logs(core)
     }
 
     /// Returns the cycle of the next ordered access (one that both cores make in the order of their cycles), and
@@ -121,13 +121,13 @@ impl Pairs {
     /// Returns whether the probes on the instruction that this core is before have fired.
     pub fn is_served(&self, core: usize) -> bool {
         // SAFETY: the log lives as long as this, and nothing else uses it meanwhile.
-        unsafe { (*self.logs.of(core)[0]).served }
+        unsafe { (*self.logs.core_logs(core)[0]).served }
     }
 
     /// Notes that the probes on the instruction that this core is before have fired.
     pub fn serve(&mut self, core: usize) {
         // SAFETY: as above.
-        unsafe { (*self.logs.of(core)[0]).served = true };
+        unsafe { (*self.logs.core_logs(core)[0]).served = true };
     }
 
     /// Switches the profile of cached timing on (from zero) or off.
@@ -170,7 +170,7 @@ impl Pairs {
 
     /// Starts a short back-off at cycle `t`.
     pub fn back_off(&mut self, t: u64) {
-        self.backoff.begin(t, BACKOFF_CYCLES.start);
+        self.backoff.begin_pause(t, BACKOFF_CYCLES.start);
     }
 
     /// Ends the back-off, because the board was moved to another time.
@@ -187,13 +187,13 @@ impl Pairs {
             (2 * self.next_backoff_cycles).clamp(BACKOFF_CYCLES.start, BACKOFF_CYCLES.end)
         };
         let backoff = if std::mem::take(&mut self.thrashes) { LONG_BACKOFF_CYCLES } else { self.next_backoff_cycles };
-        self.backoff.begin(self.now, at_least + backoff);
+        self.backoff.begin_pause(self.now, at_least + backoff);
     }
 
     /// Counts a miss of the timing cache. Returns true if misses are too frequent.
     pub(super) fn count_miss(&mut self) -> bool {
         self.counts.misses += 1;
-        let judgement = self.miss_rate.count(self.now);
+        let judgement = self.miss_rate.count_miss(self.now);
         if let Some(is_too_frequent) = judgement {
             self.thrashes = is_too_frequent;
         }

@@ -107,7 +107,7 @@ pub unsafe fn end_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mine: *
     if std::mem::take(&mut pairs.freed) {
         let node = *pairs.table.node(pairs.node);
         // SAFETY: the caller's promise.
-        let other = spin::end(unsafe { &*cores[1] }, &node.other, bus);
+        let other = spin::end_wait(unsafe { &*cores[1] }, &node.other, bus);
         let pairs = bus.pair_timing_cache();
         pairs.node = pairs.table.number_anew(Node { other, ..node });
     }

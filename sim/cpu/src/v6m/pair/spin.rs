@@ -69,7 +69,7 @@ pub(super) struct Spin {
 
 /// Ends the busy wait of the core at `place`, because its lock was released or for another reason. The core is before
 /// its load, as at the end of every repetition.
-pub(super) fn end<B: PairedBus>(core: &Core, place: &Place, bus: &mut B) -> Place {
+pub(super) fn end_wait<B: PairedBus>(core: &Core, place: &Place, bus: &mut B) -> Place {
     let mut remainder = place.remainder;
     if let Some(spin) = bus.pair_timing_cache().spin.take() {
         let reads = (core.instructions - spin.began).div_ceil(u64::from(remainder.spin));

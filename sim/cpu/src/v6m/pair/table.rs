@@ -141,7 +141,7 @@ pub(super) type Table = TimingTable<Node, TransitionPair, { 1 << ROWS }, { 1 << 
 impl Table {
     /// Returns the number of the first of two places where the transition of this key and block may be.
     #[inline(always)]
-    pub fn place(key: u64, block: &Block) -> usize {
+    pub fn first_place(key: u64, block: &Block) -> usize {
         let turned = block.accesses.rotate_left(HASH.accesses_turned);
         let mixed = (key ^ turned ^ block.next << HASH.next_shifted).wrapping_mul(HASH.factor);
         2 * (mixed >> HASH.dropped) as usize
@@ -166,7 +166,7 @@ impl Table {
     /// Caches a transition, which [`Table::promote_transition`] did not find.
     pub fn cache_transition(&mut self, key: u64, block: &Block, transition: Transition) {
         let transition = transition.named(key, block);
-        self.store(Table::place(key, block), |row| row.0[0] = transition);
+        self.store(Table::first_place(key, block), |row| row.0[0] = transition);
     }
 }
 
@@ -203,8 +203,8 @@ mod tests {
         let block = Block { shape: 9, next: 0x40, accesses: 0x9 };
         let nodes = (0..1 << 12).flat_map(|node| (0..1 << 8).map(move |branches| (node, branches)));
         let all: Vec<u64> = nodes.map(|(node, branches)| Transition::key(node, Block::path(8, branches))).collect();
-        let place = Table::place(all[0], &block);
-        let alike: Vec<u64> = all.into_iter().filter(|&key| Table::place(key, &block) == place).take(3).collect();
+        let place = Table::first_place(all[0], &block);
+        let alike: Vec<u64> = all.into_iter().filter(|&key| Table::first_place(key, &block) == place).take(3).collect();
         let mut store = |key: u64, cycles: u64| {
             assert!(!table.promote_transition(place, key, &block));
             let transition = Transition::new(&outcome(cycles), 0).expect("small numbers");
@@ -217,7 +217,7 @@ mod tests {
             assert_eq!(table.first(place).cycles, cycles);
         }
         let other = Block { accesses: 0xa, ..block };
-        assert!(!table.first(Table::place(alike[2], &other)).is(alike[2], &other));
+        assert!(!table.first(Table::first_place(alike[2], &other)).is(alike[2], &other));
     }
 
     #[test]

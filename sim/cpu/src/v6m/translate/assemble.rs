@@ -28,7 +28,7 @@ pub(super) fn assemble<B: Bus>(
     let in_ram = |step: &Step| matches!(step.kind, StepKind::Access).then_some(0);
     let spans = spans(&path.steps.iter().map(|step| (step.thumb, in_ram(step))).collect::<Vec<_>>());
     for ((step, live), span) in path.steps.iter().zip(live).zip(spans) {
-        writer.begin(live, span);
+        writer.begin_step(live, span);
         if !write_step::<B>(&mut writer, written as u32, step, layout) {
             break;
         }
@@ -37,7 +37,7 @@ pub(super) fn assemble<B: Bus>(
     if written == 0 {
         return None;
     }
-    Some((writer.finish(store, written as u32, None)?, written))
+    Some((writer.finish_function(store, written as u32, None)?, written))
 }
 
 /// Emits an exit from native code that is taken unless the cache contains the path's code.
@@ -74,7 +74,7 @@ fn write_step<B: Bus>(writer: &mut Writer, number: u32, step: &Step, layout: Lay
         }
         StepKind::Jump(target) => {
             write_jump(writer, number, step, target, ram);
-            let offset = target.wrapping_sub(writer.place().base);
+            let offset = target.wrapping_sub(writer.code_region().base);
             writer.store_context_word(INDIRECT, Trace::indirect_branch(offset), None);
             true
         }
@@ -83,7 +83,7 @@ fn write_step<B: Bus>(writer: &mut Writer, number: u32, step: &Step, layout: Lay
 
 /// Emits the load of a literal, whose address the opcode tells. Returns false if it cannot be JIT-compiled.
 fn write_literal_load<B: Bus>(writer: &mut Writer, number: u32, op: Op, layout: Layout) -> bool {
-    let Some(literal) = Literal::at::<B>(op.imm, layout) else { return false };
+    let Some(literal) = Literal::from_address::<B>(op.imm, layout) else { return false };
     if let (Literal::Constant(offset), true) = (literal, layout.is_cached) {
         writer.require_nonzero_byte(number, RESIDENT, offset / LINE_BYTES);
     }
@@ -103,7 +103,7 @@ fn write_jump(writer: &mut Writer, number: u32, step: &Step, target: u32, ram: B
         _ => writer.expect(number, op.b, 0, (!0, target | 1)),
     }
     if op.code == Code::Blx {
-        let link = writer.place().address_of(ip as u64).wrapping_add(3);
+        let link = writer.code_region().address_of(ip as u64).wrapping_add(3);
         writer.set(14, link);
     }
 }

@@ -139,8 +139,8 @@ impl Default for Translations {
 
 impl Translations {
     /// Returns how many traces were JIT-compiled so far, and how many they executed.
-    pub fn counts(&self) -> Counts {
-        self.paths.counts()
+    pub fn native_code_counts(&self) -> Counts {
+        self.paths.native_code_counts()
     }
 
     /// Counts a trace that native code has executed, at least in part.
@@ -176,7 +176,7 @@ impl Translations {
     }
 
     /// Adds to the profile what a core has just executed.
-    pub(super) fn count(&mut self, core: usize, took: &[Taken]) {
+    pub(super) fn count_executed(&mut self, core: usize, took: &[Taken]) {
         let Some(cells) = &mut self.cells else { return };
         for step in took {
             *cells[core & 1].entry(step.pc).or_default() += ProfileCell {
@@ -207,14 +207,14 @@ impl Translations {
 
     /// Begins a trace at this address, and returns the number of its first translation.
     #[inline(always)]
-    pub(super) fn begin(&mut self, address: u32) -> Option<u32> {
-        self.paths.begin(address.into())
+    pub(super) fn begin_trace(&mut self, address: u32) -> Option<u32> {
+        self.paths.begin_trace(address.into())
     }
 
     /// Returns the number of the first translation of a trace that begins at this address.
     #[inline(always)]
-    pub(super) fn at(&self, address: u32) -> Option<u32> {
-        self.paths.at(address.into())
+    pub(super) fn first_translation_at(&self, address: u32) -> Option<u32> {
+        self.paths.first_path_at(address.into())
     }
 
     /// Returns whether the trace that began at this address and was executed by the interpreter is to be JIT-compiled
@@ -278,7 +278,7 @@ pub unsafe fn translate<B: NativeTrace>(bus: &mut B, core: &Core, address: u32, 
         Some((code, steps)) => {
             let exits = exits(core, &path, steps, took);
             let cycles = exits.last().map_or(0, |exit| exit.cycles);
-            paths.add(address.into(), Translation { code, exits, cycles });
+            paths.add_translation(address.into(), Translation { code, exits, cycles });
         }
         None => paths.exclude(address.into()),
     }
@@ -315,14 +315,18 @@ fn exits(core: &Core, path: &Path, steps: usize, took: &[Taken]) -> Vec<Exit> {
 /// # Safety
 /// The core is at the path's begin. Ops and memories are those that it was translated with.
 #[inline(always)]
-pub(super) unsafe fn call<B: NativeTrace>(bus: &mut B, core: &mut Core, code: Function) -> Option<(u32, u64)> {
+pub(super) unsafe fn call_native_path<B: NativeTrace>(
+    bus: &mut B,
+    core: &mut Core,
+    code: Function,
+) -> Option<(u32, u64)> {
     const { assert!(offset_of!(Context, asks) == 0) };
     let Quick { ram, marks, constants, resident, .. } = bus.native_memories();
     let (ram, marks) = (ram.as_mut_ptr(), marks.as_ptr());
     let (constants, resident) = (constants.as_ptr() as u64, resident.map_or(0, |lines| lines.as_ptr() as u64));
     let mut context = Context { asks: BusAccess::new(bus, constants), resident, indirect: Trace::NO_INDIRECT };
     // SAFETY: the caller's promise; where a path is left, everything is as it is before that step.
-    let how = unsafe { code.call(std::ptr::from_mut(core).cast(), ram, marks, (&raw mut context).cast()) };
+    let how = unsafe { code.call_native(std::ptr::from_mut(core).cast(), ram, marks, (&raw mut context).cast()) };
     (how != CALLED).then_some((how, context.indirect))
 }
 

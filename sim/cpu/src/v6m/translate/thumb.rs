@@ -103,7 +103,7 @@ fn convert_branch(op: Old) -> Option<Op> {
         From::Bl => Code::Bl,
         From::Bx | From::MovPc | From::AddPc => Code::Bx,
         From::Blx => Code::Blx,
-        _ if op.is_near_branch() => Code::of(code::Beq + (op.code as u8 - From::Beq as u8)),
+        _ if op.is_near_branch() => Code::from_number(code::Beq + (op.code as u8 - From::Beq as u8)),
         _ => return None,
     };
     Some(Op { code, rm: op.b, ra: op.a, imm: op.imm, ..Op::default() })

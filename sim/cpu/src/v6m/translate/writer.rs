@@ -64,7 +64,7 @@ pub(in crate::v6m) enum Literal {
 
 impl Literal {
     /// Returns the literal at this address, if native code can load it.
-    pub fn at<B: Bus>(address: u32, layout: Layout) -> Option<Literal> {
+    pub fn from_address<B: Bus>(address: u32, layout: Layout) -> Option<Literal> {
         let (constant, in_ram) = (address.wrapping_sub(layout.base), address.wrapping_sub(B::RAM_BASE));
         if constant <= layout.bytes.saturating_sub(4) {
             Some(Literal::Constant(constant))

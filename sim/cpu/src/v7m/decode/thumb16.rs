@@ -218,6 +218,6 @@ fn decode_conditional_branch(h: u32, place: Place) -> Op {
 
 /// Creates the op of a conditional branch to an address.
 pub(super) fn conditional_branch(condition: u32, target: u32, place: Place) -> Op {
-    let near = Code::of(number::Beq + condition as u8);
+    let near = Code::from_number(number::Beq + condition as u8);
     place.branch(near, Code::BccFar, Class::BranchConditional, target).kind(condition).with(flag::READS_FLAGS)
 }

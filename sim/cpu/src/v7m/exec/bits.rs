@@ -8,7 +8,7 @@ use crate::v7m::op::{Op, flag};
 
 /// Executes one of the rarer data-processing ops: bit fields, saturation, parallel additions and so on.
 #[inline(always)]
-pub(super) fn execute(core: &mut Core, op: Op) {
+pub(super) fn execute_bit_op(core: &mut Core, op: Op) {
     let (n, m) = (core.core_register(op.rn), core.core_register(op.rm));
     let value = match op.code {
         Code::OrnShift | Code::TeqShift | Code::MovShift | Code::MvnShift => return shift_logical(core, op, n),

@@ -23,7 +23,7 @@ pub(super) fn far<B: Bus, P: Pipeline>(
     let offset = target.wrapping_sub(core.region.base);
     if offset < core.region.bytes {
         core.ip = core.region.ops.wrapping_add(offset as usize / 2);
-    } else if !enter(core, bus, target) {
+    } else if !enter_region(core, bus, target) {
         return Ok(Flow::Jumped);
     }
     pipe.take_branch(core, bus, op, jump, target);
@@ -34,7 +34,7 @@ pub(super) fn far<B: Bus, P: Pipeline>(
 /// That is the fault of the instruction at `target`, not of the branch.
 #[cold]
 #[inline(never)]
-pub(super) fn enter<B: Bus>(core: &mut Core, bus: &mut B, target: u32) -> bool {
+pub(super) fn enter_region<B: Bus>(core: &mut Core, bus: &mut B, target: u32) -> bool {
     exception::jump(core, bus, target | 1);
     core.request == Request::None
 }

@@ -43,7 +43,12 @@ impl Core {
 
 /// Executes any instruction of the floating-point extension.
 #[inline(always)]
-pub(super) fn execute<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
+pub(super) fn execute_float<B: Bus, P: Pipeline>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+) -> Result<Flow, Fault> {
     if !core.float_ready {
         float_context::before_float(core, bus)?;
     }
@@ -223,7 +228,7 @@ fn rounding_mode(core: &Core, kind: u8) -> Rounding {
         2 => Rounding::Down,
         3 => Rounding::Zero,
         4 => Rounding::Away,
-        _ => Rounding::of(core.fpscr),
+        _ => Rounding::from_fpscr(core.fpscr),
     }
 }
 
@@ -251,7 +256,7 @@ fn convert(core: &mut Core, op: Op) {
         }
         Code::VcvtFromInteger => {
             let from = if op.shift == 0 { FixedPoint::U32 } else { FixedPoint::I32 };
-            let (value, mode) = (core.single_register(op.rm), Rounding::of(core.fpscr));
+            let (value, mode) = (core.single_register(op.rm), Rounding::from_fpscr(core.fpscr));
             from_fixed(core, op, value, from, mode);
         }
         Code::VcvtFixed => {

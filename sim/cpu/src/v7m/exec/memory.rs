@@ -35,7 +35,7 @@ pub(super) fn load_aligned<B: Bus, P: Pipeline>(
     if !P::IN_LINE && core.mpu.is_enabled() {
         mpu::check(core, address, Access::Read)?;
     }
-    pipe.load(core, bus, op, address, bytes, index)
+    pipe.issue_load(core, bus, op, address, bytes, index)
 }
 
 /// Makes one aligned store of an instruction, after a check of permissions. `index` counts its stores.
@@ -54,7 +54,7 @@ pub(super) fn store_aligned<B: Bus, P: Pipeline>(
     if !P::IN_LINE && core.mpu.is_enabled() {
         mpu::check(core, address, Access::Write)?;
     }
-    pipe.store(core, bus, op, address, bytes, value, index)
+    pipe.issue_store(core, bus, op, address, bytes, value, index)
 }
 
 /// Loads `BYTES` bytes from any address, zero-extended.

@@ -26,7 +26,7 @@ use super::core::{Core, Request};
 use super::fault::Fault;
 use super::op::{Op, PackedOp};
 use super::pipeline::{Jump, Pipeline};
-pub(super) use operate::{execute, operate};
+pub(super) use operate::{execute_op, operate};
 use profile::Profile;
 
 /// How an instruction ended, for the executor's loop. A bare number, so that the common ways need no memory.
@@ -90,11 +90,11 @@ pub unsafe fn run<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut 
             }
             continue;
         }
-        let profile = Profile::start(core, watch);
+        let profile = Profile::start_instruction(core, watch);
         // SAFETY: as above.
         let flow = unsafe {
-            pipe.issue(core, bus, *ip);
-            execute::<B, P>(core, pipe, bus, ip)
+            pipe.issue_op(core, bus, *ip);
+            execute_op::<B, P>(core, pipe, bus, ip)
         };
         // SAFETY: the profile is that of this instruction.
         if !unsafe { end_instruction::<B, P>(core, pipe, bus, packed.op(), flow, 0, profile, ip) } {
@@ -146,23 +146,23 @@ unsafe fn execute_uncommon<B: Bus, P: Pipeline>(
             return false;
         }
         let (ip, it) = (core.ip, core.it);
-        let profile = Profile::start(core, watch);
+        let profile = Profile::start_instruction(core, watch);
         let executed = if it == 0 { packed } else { block::judge(core, packed) };
         core.it = block::next_it_state(it);
         let op = executed.op();
         if executed == block::SKIPPED {
             let op = packed.op();
-            pipe.skip(core, bus, op);
+            pipe.skip_op(core, bus, op);
             core.ip = ip.wrapping_add(op.halfwords());
             core.instructions += 1;
             // SAFETY: it began with this instruction.
-            unsafe { profile.end(core, op, 1) };
+            unsafe { profile.end_instruction(core, op, 1) };
         } else {
             if !issued {
-                pipe.issue(core, bus, op);
+                pipe.issue_op(core, bus, op);
             }
             // SAFETY: the op is one.
-            let flow = unsafe { execute::<B, P>(core, pipe, bus, &raw const op) };
+            let flow = unsafe { execute_op::<B, P>(core, pipe, bus, &raw const op) };
             // SAFETY: the profile is that of this instruction.
             if !unsafe { end_instruction::<B, P>(core, pipe, bus, op, flow, it, profile, ip) } {
                 return false;
@@ -195,7 +195,7 @@ unsafe fn end_instruction<B: Bus, P: Pipeline>(
     let mut goes_on = true;
     match flow {
         Flow::Next => {
-            pipe.finish(core, op);
+            pipe.finish_op(core, op);
             core.ip = ip.wrapping_add(op.halfwords());
         }
         Flow::NotTaken => {
@@ -210,7 +210,7 @@ unsafe fn end_instruction<B: Bus, P: Pipeline>(
         }
         Flow::Jumped => goes_on = core.request == Request::None,
         Flow::Left => {
-            pipe.finish(core, op);
+            pipe.finish_op(core, op);
             core.ip = ip.wrapping_add(op.halfwords());
             if core.asleep() {
                 core.slept_at = core.t;
@@ -227,13 +227,13 @@ unsafe fn end_instruction<B: Bus, P: Pipeline>(
                 core.ici = 0;
             }
             // SAFETY: the caller's promise.
-            unsafe { profile.end(core, op, 0) };
+            unsafe { profile.end_instruction(core, op, 0) };
             return false;
         }
     }
     core.instructions += 1;
     // SAFETY: the caller's promise.
-    unsafe { profile.end(core, op, 1) };
+    unsafe { profile.end_instruction(core, op, 1) };
     goes_on
 }
 
@@ -261,7 +261,7 @@ unsafe fn instruction<B: Bus>(core: &mut Core, bus: &mut B) -> PackedOp {
             }
             Code::OutOfRegion => {
                 let address = core.address_of(ip);
-                if !branch::enter(core, bus, address) {
+                if !branch::enter_region(core, bus, address) {
                     return PackedOp::NONE;
                 }
             }
@@ -278,5 +278,5 @@ fn fetch_allowed<B: Bus>(core: &mut Core, bus: &mut B) -> bool {
         return true;
     }
     let address = core.address_of(core.ip);
-    branch::enter(core, bus, address)
+    branch::enter_region(core, bus, address)
 }

@@ -33,7 +33,7 @@ fn narrow(core: &mut Core, exact: i64) -> u32 {
 
 /// Executes a multiplication of the DSP extension.
 #[inline(always)]
-pub(super) fn execute(core: &mut Core, op: Op) {
+pub(super) fn execute_multiply(core: &mut Core, op: Op) {
     let (n, m) = (core.core_register(op.rn), core.core_register(op.rm));
     let by_halves = half(n, op.shift & 2 != 0) * half(m, op.shift & 1 != 0);
     let by_word = (i64::from(n as i32) * half(m, op.shift & 1 != 0)) >> 16;
@@ -84,7 +84,7 @@ pub(super) fn pauses_before<P: Pipeline>(core: &mut Core, pipe: &mut P, op: Op, 
     if std::mem::take(&mut core.committed) {
         return false;
     }
-    let end = core.t + pipe.cycles(op, first, second);
+    let end = core.t + pipe.operation_cycles(op, first, second);
     if end > core.limit {
         core.request = Request::Abandonable(end);
         return true;

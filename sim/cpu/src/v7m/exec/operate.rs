@@ -18,7 +18,7 @@ use crate::v7m::pipeline::Pipeline;
 /// # Safety
 /// `at` points to an op, which may be in the table that it came from.
 #[inline(always)]
-pub(in crate::v7m) unsafe fn execute<B: Bus, P: Pipeline>(
+pub(in crate::v7m) unsafe fn execute_op<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -54,7 +54,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
     macro_rules! op {
         () => {{
             // SAFETY: the caller's promise.
-            Op { code: const { Code::of(CODE) }, ..unsafe { *at } }
+            Op { code: const { Code::from_number(CODE) }, ..unsafe { *at } }
         }};
     }
     macro_rules! field {
@@ -171,9 +171,9 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
         | code::Pkh
         | code::SaturatingAdd
         | code::Usad8
-        | code::Usada8 => registers_apart!(bits::execute),
+        | code::Usada8 => registers_apart!(bits::execute_bit_op),
         // SAFETY: the caller's promise.
-        code::AndImmS..=code::Mls => unsafe { registers::execute::<CODE>(core, at) },
+        code::AndImmS..=code::Mls => unsafe { registers::execute_register_op::<CODE>(core, at) },
 
         code::Smulxy
         | code::Smlaxy
@@ -185,7 +185,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
         | code::Smlald
         | code::Smmul
         | code::Smmla
-        | code::Smmls => registers_apart!(multiply::execute),
+        | code::Smmls => registers_apart!(multiply::execute_multiply),
         code::Smull => {
             abandonable!(n!(), m!());
             let product = i64::from(n!() as i32) * i64::from(m!() as i32);
@@ -280,12 +280,12 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
         | code::Msr
         | code::Cps
         | code::Svc
-        | code::Bkpt => admitted!(system::execute),
+        | code::Bkpt => admitted!(system::execute_system_op),
         code::UndefinedFloat | code::Vadd32..=code::Vmsr => {
-            admitted!(float::execute::<B, P>);
+            admitted!(float::execute_float::<B, P>);
         }
         // The loop replaces the stand-ins before it gets here, and every other code has its arm.
-        _ => unreachable!("{:?} is no instruction", Code::of(CODE)),
+        _ => unreachable!("{:?} is no instruction", Code::from_number(CODE)),
     }
     Flow::Next
 }

@@ -21,7 +21,7 @@ pub(super) struct Profile {
 impl Profile {
     /// Records the state before the instruction at `core.ip`.
     #[inline(always)]
-    pub(super) fn start(core: &Core, watch: u8) -> Profile {
+    pub(super) fn start_instruction(core: &Core, watch: u8) -> Profile {
         if watch == watch::NOTHING {
             return Profile { watch, cell: std::ptr::null_mut(), pc: 0, before: 0, bus_wait: 0, flash_wait: 0 };
         }
@@ -41,7 +41,7 @@ impl Profile {
     /// # Safety
     /// It began in a region that lives and has profile cells for all its ops, if `watch` asks for a profile.
     #[inline(always)]
-    pub(super) unsafe fn end(self, core: &mut Core, op: Op, executions: u8) {
+    pub(super) unsafe fn end_instruction(self, core: &mut Core, op: Op, executions: u8) {
         match self.watch {
             watch::PROFILE => {
                 // SAFETY: the caller's promise: the cells run parallel to the ops.

@@ -12,12 +12,12 @@ use crate::v7m::op::{Op, flag};
 /// `at` points to an op of that code.
 #[inline(always)]
 #[allow(clippy::cognitive_complexity, clippy::too_many_lines)]
-pub(super) unsafe fn execute<const CODE: u8>(core: &mut Core, at: *const Op) {
+pub(super) unsafe fn execute_register_op<const CODE: u8>(core: &mut Core, at: *const Op) {
     // The op and its fields, read where they are used: taken out of two words they would all be computed in advance.
     macro_rules! op {
         () => {{
             // SAFETY: the caller's promise.
-            Op { code: const { Code::of(CODE) }, ..unsafe { *at } }
+            Op { code: const { Code::from_number(CODE) }, ..unsafe { *at } }
         }};
     }
     macro_rules! field {
@@ -243,6 +243,6 @@ pub(super) unsafe fn execute<const CODE: u8>(core: &mut Core, at: *const Op) {
         code::Mul => set!(n!().wrapping_mul(m!())),
         code::Mla => set!(core.core_register(field!(ra)).wrapping_add(n!().wrapping_mul(m!()))),
         code::Mls => set!(core.core_register(field!(ra)).wrapping_sub(n!().wrapping_mul(m!()))),
-        _ => unreachable!("{:?} is none of these", Code::of(CODE)),
+        _ => unreachable!("{:?} is none of these", Code::from_number(CODE)),
     }
 }

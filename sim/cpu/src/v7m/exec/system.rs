@@ -11,7 +11,12 @@ use crate::v7m::pipeline::Pipeline;
 /// Executes a system op: special registers, interrupt masks, hints and so on. If it may allow an exception to be taken,
 /// it makes the executor return to the machine.
 #[inline(always)]
-pub(super) fn execute<B: Bus, P: Pipeline>(core: &mut Core, _: &mut P, _: &mut B, op: Op) -> Result<Flow, Fault> {
+pub(super) fn execute_system_op<B: Bus, P: Pipeline>(
+    core: &mut Core,
+    _: &mut P,
+    _: &mut B,
+    op: Op,
+) -> Result<Flow, Fault> {
     match op.code {
         Code::Mrs => {
             let value = core.special(op.imm);

@@ -13,7 +13,7 @@ struct Term {
 
 impl Term {
     /// Returns a finite, non-zero number as a term.
-    fn of(number: &Number) -> Term {
+    fn from_number(number: &Number) -> Term {
         Term { sign: number.sign, exponent: number.exponent - 125, significand: u128::from(number.significand) << 62 }
     }
 
@@ -43,7 +43,7 @@ fn round_sum<F: Format>(f: F, a: Term, b: Term, fpscr: &mut u32) -> u64 {
     } else {
         (small.sign, aligned - large.significand)
     };
-    let mode = Rounding::of(*fpscr);
+    let mode = Rounding::from_fpscr(*fpscr);
     if magnitude == 0 {
         return F::signed_zero(mode == Rounding::Down);
     }
@@ -73,16 +73,16 @@ fn sum<F: Format>(f: F, a: u64, b: u64, negate: bool, fpscr: &mut u32) -> u64 {
         (Kind::Infinity, _) => F::infinity(x.sign),
         (_, Kind::Infinity) => F::infinity(y.sign),
         (Kind::Zero, Kind::Zero) if x.sign == y.sign => F::signed_zero(x.sign),
-        (Kind::Zero, Kind::Zero) => F::signed_zero(Rounding::of(*fpscr) == Rounding::Down),
+        (Kind::Zero, Kind::Zero) => F::signed_zero(Rounding::from_fpscr(*fpscr) == Rounding::Down),
         (Kind::Zero, _) => round_number(f, &y, fpscr),
         (_, Kind::Zero) => round_number(f, &x, fpscr),
-        _ => round_sum(f, Term::of(&x), Term::of(&y), fpscr),
+        _ => round_sum(f, Term::from_number(&x), Term::from_number(&y), fpscr),
     }
 }
 
 /// Returns a number rounded to the format `F`.
 fn round_number<F: Format>(f: F, number: &Number, fpscr: &mut u32) -> u64 {
-    let mode = Rounding::of(*fpscr);
+    let mode = Rounding::from_fpscr(*fpscr);
     round(f, number.sign, number.exponent - 63, u128::from(number.significand), mode, fpscr)
 }
 
@@ -100,7 +100,7 @@ pub fn mul<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
         (Kind::Zero, _) | (_, Kind::Zero) => F::signed_zero(sign),
         _ => {
             let product = Term::product(&x, &y);
-            round(f, sign, product.exponent, product.significand, Rounding::of(*fpscr), fpscr)
+            round(f, sign, product.exponent, product.significand, Rounding::from_fpscr(*fpscr), fpscr)
         }
     }
 }
@@ -125,7 +125,7 @@ pub fn div<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
             let dividend = u128::from(x.significand) << 64;
             let divisor = u128::from(y.significand);
             let quotient = (dividend / divisor) << 1 | u128::from(dividend % divisor != 0);
-            round(f, sign, x.exponent - y.exponent - 65, quotient, Rounding::of(*fpscr), fpscr)
+            round(f, sign, x.exponent - y.exponent - 65, quotient, Rounding::from_fpscr(*fpscr), fpscr)
         }
     }
 }
@@ -146,7 +146,7 @@ pub fn sqrt<F: Format>(f: F, a: u64, fpscr: &mut u32) -> u64 {
             let radicand = u128::from(x.significand) << (63 + odd);
             let root = radicand.isqrt();
             let sticky = u128::from(root * root != radicand);
-            round(f, false, (x.exponent - odd) / 2 - 64, root << 1 | sticky, Rounding::of(*fpscr), fpscr)
+            round(f, false, (x.exponent - odd) / 2 - 64, root << 1 | sticky, Rounding::from_fpscr(*fpscr), fpscr)
         }
     }
 }
@@ -174,15 +174,15 @@ pub fn fma<F: Format>(f: F, addend: u64, a: u64, b: u64, fpscr: &mut u32) -> u64
     } else if infinite {
         F::infinity(sign)
     } else if z.is(Kind::Zero) && zero {
-        let negative = if z.sign == sign { sign } else { Rounding::of(*fpscr) == Rounding::Down };
+        let negative = if z.sign == sign { sign } else { Rounding::from_fpscr(*fpscr) == Rounding::Down };
         F::signed_zero(negative)
     } else if zero {
         round_number(f, &z, fpscr)
     } else {
         let product = Term::product(&x, &y);
         if z.is(Kind::Zero) {
-            return round(f, sign, product.exponent, product.significand, Rounding::of(*fpscr), fpscr);
+            return round(f, sign, product.exponent, product.significand, Rounding::from_fpscr(*fpscr), fpscr);
         }
-        round_sum(f, Term::of(&z), product, fpscr)
+        round_sum(f, Term::from_number(&z), product, fpscr)
     }
 }

@@ -101,6 +101,8 @@ pub fn change_format<F: Format, T: Format>(from: F, to: T, a: u64, fpscr: &mut u
         }
         Kind::Infinity => T::infinity(x.sign),
         Kind::Zero => T::signed_zero(x.sign),
-        Kind::Finite => round(to, x.sign, x.exponent - 63, u128::from(x.significand), Rounding::of(*fpscr), fpscr),
+        Kind::Finite => {
+            round(to, x.sign, x.exponent - 63, u128::from(x.significand), Rounding::from_fpscr(*fpscr), fpscr)
+        }
     }
 }

@@ -62,7 +62,7 @@ pub enum Rounding {
 impl Rounding {
     /// Returns the rounding mode that FPSCR selects.
     #[inline]
-    pub fn of(fpscr: u32) -> Rounding {
+    pub fn from_fpscr(fpscr: u32) -> Rounding {
         [Rounding::Nearest, Rounding::Up, Rounding::Down, Rounding::Zero][(fpscr >> 22 & 3) as usize]
     }
 }

@@ -32,7 +32,7 @@ impl<const M4: bool> CacheableTiming for ThreeStage<M4> {
             float: self.float.timing_state(core.t, &distances),
             wake: self.wake,
             last_block: self.last_block,
-            store_ends: distances.of(self.store_ends),
+            store_ends: distances.cycle_distance(self.store_ends),
         })
     }
 
@@ -45,7 +45,7 @@ impl<const M4: bool> CacheableTiming for ThreeStage<M4> {
         self.store_ends = cycle_at(state.store_ends, core.t);
     }
 
-    /// Returns the cycles that depend on the operands, as [`Pipeline::cycles`] does.
+    /// Returns the cycles that depend on the operands, as [`Pipeline::operation_cycles`] does.
     fn operand_cycles(op: Op, first: u32, second: u32) -> u64 {
         match op.class {
             Class::Divide => operands::divide(first, second),

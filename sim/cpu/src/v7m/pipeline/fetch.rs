@@ -82,13 +82,14 @@ impl Prefetch {
         let ahead = self.next_word.wrapping_sub(self.pc >> 2) as u8;
         Queue {
             ahead,
-            ready: [0, 1, 2].map(|back| if back < u32::from(ahead) { distances.of(word(back).ready) } else { 0 }),
-            free: [0, 1, 2].map(|back| distances.of(word(back).free)),
-            slot: distances.of(self.slot),
-            held: distances.of(self.held),
-            goes_on: distances.of(self.goes_on),
-            decoded: distances.of(self.decoded),
-            executed: distances.of(self.executed),
+            ready: [0, 1, 2]
+                .map(|back| if back < u32::from(ahead) { distances.cycle_distance(word(back).ready) } else { 0 }),
+            free: [0, 1, 2].map(|back| distances.cycle_distance(word(back).free)),
+            slot: distances.cycle_distance(self.slot),
+            held: distances.cycle_distance(self.held),
+            goes_on: distances.cycle_distance(self.goes_on),
+            decoded: distances.cycle_distance(self.decoded),
+            executed: distances.cycle_distance(self.executed),
         }
     }
 
@@ -117,7 +118,7 @@ impl Prefetch {
 
     /// Issues the instruction at `pc`, which could execute at `earliest` if it were fetched. Returns its execute cycle.
     #[inline(always)]
-    pub fn enter<B: Bus>(&mut self, core: &mut Core, bus: &mut B, wide: bool, earliest: u64) -> u64 {
+    pub fn issue_at_pc<B: Bus>(&mut self, core: &mut Core, bus: &mut B, wide: bool, earliest: u64) -> u64 {
         let at = self.pc;
         let word = at >> 2;
         if at & 2 == 0 {

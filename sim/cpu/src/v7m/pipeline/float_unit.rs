@@ -28,7 +28,7 @@ impl FloatUnit {
     /// Returns the unit's state before an instruction that can execute at `now`, from which the distances count.
     pub fn timing_state(&self, now: u64, distances: &Distances) -> Pending {
         let late = if self.late_for >= now { self.late } else { 0 };
-        let late_for = if late == 0 { 0 } else { distances.of(self.late_for) };
+        let late_for = if late == 0 { 0 } else { distances.cycle_distance(self.late_for) };
         Pending { free: distances.ahead(self.free), late, late_for }
     }
 

@@ -193,7 +193,7 @@ impl<const M4: bool> ThreeStage<M4> {
             }
             _ => {}
         }
-        core.t = self.fetch.enter(core, bus, op.has_flag(flag::WIDE), from);
+        core.t = self.fetch.issue_at_pc(core, bus, op.has_flag(flag::WIDE), from);
         match lane {
             Lane::Float => {
                 let cycles = Self::table_cycles(op);
@@ -250,7 +250,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
     /// Waits until the opcode is fetched and decoded and its operands are there: `core.t` becomes its first execute
     /// cycle.
     #[inline(always)]
-    fn issue<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
+    fn issue_op<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         let from = if Self::PLAIN >> op.class as u32 & 1 != 0 {
             core.t
         } else {
@@ -261,7 +261,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
                 _ => return self.issue_special(core, bus, op, lane),
             }
         };
-        core.t = self.fetch.enter(core, bus, op.has_flag(flag::WIDE), from);
+        core.t = self.fetch.issue_at_pc(core, bus, op.has_flag(flag::WIDE), from);
         if Self::is_wide_load(op) {
             self.fetch.retain_second(core.t + 1);
         }
@@ -269,15 +269,15 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
 
     /// Issues and ends an instruction of an IT block whose condition fails.
     #[inline(always)]
-    fn skip<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
-        core.t = self.fetch.enter(core, bus, op.has_flag(flag::WIDE), core.t) + 1;
+    fn skip_op<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
+        core.t = self.fetch.issue_at_pc(core, bus, op.has_flag(flag::WIDE), core.t) + 1;
         self.leave(Op { writes: 0, ..op });
     }
 
     /// Makes one aligned load of an instruction, with its timing. `index` counts the accesses of this instruction from
     /// 0.
     #[inline(always)]
-    fn load<B: Bus>(
+    fn issue_load<B: Bus>(
         &mut self,
         core: &mut Core,
         bus: &mut B,
@@ -296,7 +296,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
     /// Makes one aligned store of an instruction, with its timing. `index` counts the accesses of this instruction from
     /// 0.
     #[inline(always)]
-    fn store<B: Bus>(
+    fn issue_store<B: Bus>(
         &mut self,
         core: &mut Core,
         bus: &mut B,
@@ -319,7 +319,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
 
     /// Ends an instruction that does not branch, and advances `core.t` past it.
     #[inline(always)]
-    fn finish(&mut self, core: &mut Core, op: Op) {
+    fn finish_op(&mut self, core: &mut Core, op: Op) {
         if Self::PLAIN >> op.class as u32 & 1 != 0 {
             core.t += 1;
             return self.leave(op);
@@ -389,7 +389,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
 
     /// Returns the cycles that a division or a long multiplication will take with these operands, or the most that
     /// another class takes.
-    fn cycles(&mut self, op: Op, first: u32, second: u32) -> u64 {
+    fn operation_cycles(&mut self, op: Op, first: u32, second: u32) -> u64 {
         self.busy = Self::operand_cycles(op, first, second);
         self.busy
     }

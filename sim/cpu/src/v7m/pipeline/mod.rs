@@ -53,14 +53,14 @@ pub trait Pipeline {
 
     /// Waits until the opcode is fetched and decoded and its operands are there: `core.t` becomes its first execute
     /// cycle.
-    fn issue<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);
+    fn issue_op<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);
 
     /// Issues and ends an instruction of an IT block whose condition fails.
-    fn skip<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);
+    fn skip_op<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);
 
     /// Makes one aligned load of an instruction, with its timing. `index` counts the accesses of this instruction from
     /// 0.
-    fn load<B: Bus>(
+    fn issue_load<B: Bus>(
         &mut self,
         core: &mut Core,
         bus: &mut B,
@@ -73,7 +73,7 @@ pub trait Pipeline {
     /// Makes one aligned store of an instruction, with its timing. `index` counts the accesses of this instruction from
     /// 0.
     #[allow(clippy::too_many_arguments)]
-    fn store<B: Bus>(
+    fn issue_store<B: Bus>(
         &mut self,
         core: &mut Core,
         bus: &mut B,
@@ -85,7 +85,7 @@ pub trait Pipeline {
     ) -> Result<(), Fault>;
 
     /// Ends an instruction that does not branch, and advances `core.t` past it.
-    fn finish(&mut self, core: &mut Core, op: Op);
+    fn finish_op(&mut self, core: &mut Core, op: Op);
 
     /// Ends what the instruction before had left to do, because the instruction that was issued last has faulted.
     fn end_after_fault(&mut self, _core: &mut Core) {}
@@ -98,7 +98,7 @@ pub trait Pipeline {
 
     /// Returns the cycles that a division or a long multiplication will take with these operands, or the most that
     /// another class takes.
-    fn cycles(&mut self, op: Op, first: u32, second: u32) -> u64;
+    fn operation_cycles(&mut self, op: Op, first: u32, second: u32) -> u64;
 
     /// Empties the pipeline: after reset, exception entry and return, or when a debugger moves execution. The next
     /// instruction is fetched from `target` with its address phase in cycle `at`.
@@ -113,15 +113,15 @@ impl Pipeline for Plain {
     const REFILL: u64 = 0;
 
     /// Does nothing: an instruction issues at once.
-    fn issue<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op) {}
+    fn issue_op<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op) {}
 
     /// Takes one cycle for an instruction of an IT block whose condition fails.
-    fn skip<B: Bus>(&mut self, core: &mut Core, _: &mut B, _: Op) {
+    fn skip_op<B: Bus>(&mut self, core: &mut Core, _: &mut B, _: Op) {
         core.t += 1;
     }
 
     /// Makes one aligned load, which takes the wait states of the memory.
-    fn load<B: Bus>(
+    fn issue_load<B: Bus>(
         &mut self,
         core: &mut Core,
         bus: &mut B,
@@ -136,7 +136,7 @@ impl Pipeline for Plain {
     }
 
     /// Makes one aligned store, which takes the wait states of the memory.
-    fn store<B: Bus>(
+    fn issue_store<B: Bus>(
         &mut self,
         core: &mut Core,
         bus: &mut B,
@@ -151,7 +151,7 @@ impl Pipeline for Plain {
     }
 
     /// Takes one cycle for an instruction that does not branch.
-    fn finish(&mut self, core: &mut Core, _: Op) {
+    fn finish_op(&mut self, core: &mut Core, _: Op) {
         core.t += 1;
     }
 
@@ -166,7 +166,7 @@ impl Pipeline for Plain {
     }
 
     /// Returns 1, the cycles of every instruction.
-    fn cycles(&mut self, _: Op, _: u32, _: u32) -> u64 {
+    fn operation_cycles(&mut self, _: Op, _: u32, _: u32) -> u64 {
         1
     }
 

@@ -27,7 +27,7 @@ impl Distances {
     /// Returns the distance of a cycle from the converter's moment. All cycles that are long past have the same
     /// distance.
     #[inline]
-    pub fn of(&self, cycle: u64) -> i16 {
+    pub fn cycle_distance(&self, cycle: u64) -> i16 {
         match cycle.wrapping_sub(self.now) as i64 {
             far if far >= (OPEN / 2) as i64 => OPEN_DISTANCE,
             // One that would pass for the cycle that does not come, too.
@@ -39,7 +39,7 @@ impl Distances {
     /// Returns the distance of a cycle that is still to come, or 0 for one in the past.
     #[inline]
     pub fn ahead(&self, cycle: u64) -> i16 {
-        self.of(cycle.max(self.now))
+        self.cycle_distance(cycle.max(self.now))
     }
 
     /// Returns the distance of a cycle in one byte. All distances below `least` count as `least`.
@@ -76,7 +76,7 @@ mod tests {
     /// The distance, if it can be cached.
     fn since(cycle: u64, now: u64) -> Option<i16> {
         let distances = Distances::from(now);
-        let distance = distances.of(cycle);
+        let distance = distances.cycle_distance(cycle);
         distances.all_in(distance)
     }
 
@@ -86,7 +86,7 @@ mod tests {
             assert_eq!(since(cycle, 1000).map(|distance| cycle_at(distance, 1000)), Some(cycle));
         }
         assert_eq!(since(3, 1000), since(900, 1000));
-        assert_eq!(cycle_at(Distances::from(20).of(0), 20), 0);
+        assert_eq!(cycle_at(Distances::from(20).cycle_distance(0), 20), 0);
         assert_eq!([990, 1010].map(|cycle| Distances::from(1000).ahead(cycle)), [0, 10]);
     }
 

@@ -79,7 +79,7 @@ pub enum Home {
 impl Home {
     /// Returns the kind of memory that these logged bits name.
     #[inline(always)]
-    fn of(bits: u64) -> Home {
+    fn from_logged_bits(bits: u64) -> Home {
         match bits & 3 {
             0 => Home::Second,
             1 => Home::First,
@@ -120,8 +120,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     }
 
     /// Returns how often cached timing was used, and what native code did.
-    pub fn counts(&self) -> Counts {
-        self.counts + self.translations.counts()
+    pub fn timing_cache_counts(&self) -> Counts {
+        self.counts + self.translations.native_code_counts()
     }
 
     /// Sets after how many executions traces are JIT-compiled. 0: never.
@@ -251,7 +251,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         bias: u64,
         mut at: NodePosition,
     ) -> (NodePosition, Option<EndReason>) {
-        let Some(mut number) = self.translations.begin(Key::place(bias, core.ip)) else { return (at, None) };
+        let Some(mut number) = self.translations.begin_trace(Key::op_place(bias, core.ip)) else { return (at, None) };
         let mut context = Context::new(core, pipe, bus, WATCH == watch::PROFILE);
         loop {
             let Some(state) = at.state() else { return (at, Some(EndReason::Complete)) };
@@ -291,7 +291,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             if core.t + TRACE_CYCLES > core.limit {
                 return (at, Some(EndReason::Complete));
             }
-            number = match self.translations.begin(Key::place(bias, core.ip)) {
+            number = match self.translations.begin_trace(Key::op_place(bias, core.ip)) {
                 Some(next) => next,
                 None => return (at, None),
             };
@@ -318,7 +318,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     ) -> NodePosition {
         self.translations.note_executed(1);
         let Some(state) = at.state() else { return at };
-        let behind = (core.ip as u64).wrapping_sub(self.translations.end(left) as u64);
+        let behind = (core.ip as u64).wrapping_sub(self.translations.end_op(left) as u64);
         let key = key.from(state).on(behind);
         let Some((known, _)) = self.find_known::<WATCH>(core, bus, key, instructions) else {
             // SAFETY: the caller's promise.

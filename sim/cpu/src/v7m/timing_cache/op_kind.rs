@@ -23,7 +23,7 @@ pub(super) enum OpKind {
 
 impl OpKind {
     /// Returns how the code with this number is handled in a trace.
-    pub const fn of(number: u8) -> OpKind {
+    pub const fn from_code_number(number: u8) -> OpKind {
         match number {
             code::Smull..=code::Umlal | code::Sdiv | code::Udiv => OpKind::Operands,
             code::Ldrd | code::Strd | code::Ldm | code::LdmPc | code::Stm | code::Bx | code::Blx => OpKind::Careful,
@@ -47,7 +47,7 @@ pub(super) static OP_KINDS: [OpKind; 256] = {
     let mut table = [OpKind::Apart; 256];
     let mut number = 0;
     while number < table.len() {
-        table[number] = OpKind::of(number as u8);
+        table[number] = OpKind::from_code_number(number as u8);
         number += 1;
     }
     table
@@ -66,7 +66,7 @@ pub(super) fn words(op: Op) -> u32 {
 }
 
 /// Returns the size in bytes of each word (or narrower item) that an instruction moves.
-pub(super) fn bytes(op: Op) -> u32 {
+pub(super) fn item_bytes(op: Op) -> u32 {
     match op.code {
         Code::LdrbImm | Code::LdrsbImm | Code::StrbImm | Code::LdrbReg | Code::LdrsbReg | Code::StrbReg => 1,
         Code::LdrhImm | Code::LdrshImm | Code::StrhImm | Code::LdrhReg | Code::LdrshReg | Code::StrhReg => 2,

@@ -1,7 +1,7 @@
 //! The timing of a trace that was executed already: its log is replayed into the pipeline, without effects.
 
 use super::log::{BRANCH_BITS, CYCLES_BITS, Log, PREDICATE_BITS};
-use super::op_kind::{bytes, has_operand_cycles, is_store, words};
+use super::op_kind::{has_operand_cycles, is_store, item_bytes, words};
 use super::trace::EndReason;
 use super::{CacheableTiming, Home, QuickBus};
 use crate::timing_store::{Account, Share};
@@ -108,7 +108,7 @@ struct OpenShare {
 
 impl OpenShare {
     /// Records the state before the instruction at which the core is.
-    fn at(core: &Core) -> OpenShare {
+    fn before_instruction(core: &Core) -> OpenShare {
         OpenShare { address: core.address_of(core.ip), t: core.t, waits: core.bus_wait + core.flash_wait }
     }
 
@@ -135,12 +135,12 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
 ) -> u64 {
     let mut log = trace.log;
     let mut bus = Replay { bus, home: Home::First, stored_at: 0 };
-    account.begin();
+    account.begin_transition();
     let mut it = 0;
     core.ip = trace.start;
     pipe.set_replaying(true);
     for _ in 0..trace.instructions {
-        let begun = OpenShare::at(core);
+        let begun = OpenShare::before_instruction(core);
         // SAFETY: the caller's promise.
         let mut op = unsafe { *core.ip };
         let next = core.ip.wrapping_add(op.halfwords());
@@ -148,7 +148,7 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
             it = block::next_it_state(it);
             if log.take_oldest(PREDICATE_BITS) == 0 {
                 pipe.recall_skip(&mut log, op);
-                pipe.skip(core, &mut bus, op);
+                pipe.skip_op(core, &mut bus, op);
                 core.ip = next;
                 core.instructions += 1;
                 account.add_share(begun.close(core));
@@ -156,7 +156,7 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
             }
             op = block::without_flags(op);
         }
-        pipe.issue(core, &mut bus, op);
+        pipe.issue_op(core, &mut bus, op);
         replay_accesses(core, pipe, &mut bus, op, &mut log);
         if has_operand_cycles(op) {
             pipe.set_cycles(op, log.take_oldest(CYCLES_BITS));
@@ -188,7 +188,7 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
                 replay_branch(core, pipe, &mut bus, op, jump, trace.end);
             }
             _ => {
-                pipe.finish(core, op);
+                pipe.finish_op(core, op);
                 core.ip = next;
             }
         }
@@ -228,13 +228,13 @@ fn replay_accesses<P: CacheableTiming, B: QuickBus>(
     }
     let (home, first) = pipe.recall_access(bus.bus, log, op);
     bus.home = home;
-    let bytes = bytes(op);
+    let bytes = item_bytes(op);
     for index in 0..count {
         let address = first + 4 * index;
         let answered = if is_store(op) {
-            pipe.store(core, bus, op, address, bytes, 0, index)
+            pipe.issue_store(core, bus, op, address, bytes, 0, index)
         } else {
-            pipe.load(core, bus, op, address, bytes, index).map(drop)
+            pipe.issue_load(core, bus, op, address, bytes, index).map(drop)
         };
         debug_assert!(answered.is_ok(), "a replayed access cannot fault");
     }

@@ -41,7 +41,7 @@ impl Key {
     /// Returns the place of an op, a number that does not depend on the host: the op's board address, times the bytes
     /// of ops for each byte of code.
     #[inline(always)]
-    pub fn place(bias: u64, op: *mut Op) -> u64 {
+    pub fn op_place(bias: u64, op: *mut Op) -> u64 {
         (op as u64).wrapping_add(bias)
     }
 
@@ -56,7 +56,7 @@ impl Key {
             | u64::from(instructions) << INSTRUCTIONS
             | u64::from(trace.is_watched) << WATCHED
             | distance;
-        Key { start: Key::place(bias, start), log: log.bits(), rest }
+        Key { start: Key::op_place(bias, start), log: log.bits(), rest }
     }
 
     /// Returns the trace of this key, which continued at `end`.
@@ -64,7 +64,7 @@ impl Key {
         let distance = (self.rest as i64 >> DISTANCE) as isize;
         let instructions = (self.rest >> INSTRUCTIONS) as u32 & MOST_INSTRUCTIONS;
         let (start, is_watched) = (end.wrapping_byte_sub(distance as usize), self.rest >> WATCHED & 1 != 0);
-        debug_assert!(Key::place(bias, start) == self.start);
+        debug_assert!(Key::op_place(bias, start) == self.start);
         Trace { start, end, instructions, is_watched, log: Log { bits: self.log, left: 0 } }
     }
 

@@ -67,7 +67,7 @@ impl TraceEnd {
 
     /// Ends a trace before the instruction at `ip`.
     #[inline(always)]
-    fn at(core: &mut Core, ip: *mut Op, log: Log, end: EndReason) -> TraceEnd {
+    fn end_before(core: &mut Core, ip: *mut Op, log: Log, end: EndReason) -> TraceEnd {
         core.ip = ip;
         TraceEnd::ending_at(log, end)
     }
@@ -118,8 +118,8 @@ impl<P: CacheableTiming, B: QuickBus> Functions<P, B> {
         let mut all = [is_barred::<P, B> as Function<P, B>; Op::FORMS];
         macro_rules! fill {
             ($($name:ident)*) => {$(
-                all[code::$name as usize] = Self::of::<{ code::$name }, 1>();
-                all[Op::FORMS / 2 + code::$name as usize] = Self::of::<{ code::$name }, 2>();
+                all[code::$name as usize] = Self::op_function::<{ code::$name }, 1>();
+                all[Op::FORMS / 2 + code::$name as usize] = Self::op_function::<{ code::$name }, 2>();
             )*};
         }
         with_codes!(fill);
@@ -128,8 +128,8 @@ impl<P: CacheableTiming, B: QuickBus> Functions<P, B> {
     };
 
     /// Returns the function for instructions with this code and length.
-    const fn of<const CODE: u8, const HALFWORDS: usize>() -> Function<P, B> {
-        match OpKind::of(CODE) {
+    const fn op_function<const CODE: u8, const HALFWORDS: usize>() -> Function<P, B> {
+        match OpKind::from_code_number(CODE) {
             OpKind::Apart => is_barred,
             _ if accesses(CODE) && CODE != code::LdrLit => execute_instruction::<P, B, CODE, HALFWORDS, { reach::RAM }>,
             _ => execute_instruction::<P, B, CODE, HALFWORDS, { reach::WATCHED }>,
@@ -171,7 +171,7 @@ unsafe fn next<P: CacheableTiming, B: QuickBus>(
 ) -> TraceEnd {
     log.left -= 1;
     if log.left == 0 {
-        return TraceEnd::at(core, ip, log, EndReason::Complete);
+        return TraceEnd::end_before(core, ip, log, EndReason::Complete);
     }
     // SAFETY: the caller's promise.
     unsafe { go_on(core, pipe, bus, ip, log) }
@@ -186,7 +186,7 @@ fn is_barred<P: CacheableTiming, B: QuickBus>(
     bits: u64,
     left: u32,
 ) -> TraceEnd {
-    TraceEnd::at(core, ip, Log { bits, left }, EndReason::Barred)
+    TraceEnd::end_before(core, ip, Log { bits, left }, EndReason::Barred)
 }
 
 /// Executes an instruction with a known code and length in a trace, and continues with the next instruction. The place
@@ -218,13 +218,13 @@ unsafe fn execute_instruction<
     }
     let mut untimed = NoPipeline::new(pipe, log);
     // SAFETY: `ip` points to an op of this code.
-    let flow = unsafe { exec::operate::<_, _, CODE>(core, &mut untimed, Quick::<B, REACH>::of(bus), ip) };
+    let flow = unsafe { exec::operate::<_, _, CODE>(core, &mut untimed, Quick::<B, REACH>::restrict_bus(bus), ip) };
     match flow {
         Flow::Next => {
             let mut log = untimed.log;
             if let (reach::WATCHED, Some(word)) = (REACH, untimed.watched) {
                 log.left -= 1;
-                return TraceEnd::at(core, behind, log, EndReason::Watched { word, wide: HALFWORDS == 2 });
+                return TraceEnd::end_before(core, behind, log, EndReason::Watched { word, wide: HALFWORDS == 2 });
             }
             // SAFETY: the op after one of the region is one of its ops, or of those that it ends with.
             unsafe { next(core, pipe, bus, behind, log) }
@@ -247,7 +247,7 @@ unsafe fn execute_instruction<
             let mut log = untimed.log;
             if distance < 0 && log.left <= TURN {
                 log.left -= 1;
-                return TraceEnd::at(core, target, log, EndReason::Complete);
+                return TraceEnd::end_before(core, target, log, EndReason::Complete);
             }
             // SAFETY: near branches stay inside the region.
             unsafe { next(core, pipe, bus, target, log) }
@@ -266,7 +266,7 @@ unsafe fn execute_instruction<
         _ => {
             core.request = Request::None;
             let end = if untimed.log_is_full { EndReason::Complete } else { EndReason::Barred };
-            TraceEnd::at(core, ip, log, end)
+            TraceEnd::end_before(core, ip, log, end)
         }
     }
 }
@@ -380,7 +380,8 @@ pub(super) unsafe fn execute_block<P: CacheableTiming, B: QuickBus>(
         let op = executed.op();
         pipe.log.push_rare(1, PREDICATE_BITS);
         // SAFETY: it is an op.
-        let flow = unsafe { exec::execute(core, &mut pipe, Quick::<B, { reach::ALL }>::of(bus), &raw const op) };
+        let flow =
+            unsafe { exec::execute_op(core, &mut pipe, Quick::<B, { reach::ALL }>::restrict_bus(bus), &raw const op) };
         match flow {
             Flow::Next => core.ip = next,
             Flow::Near => {

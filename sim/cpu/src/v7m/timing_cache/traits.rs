@@ -36,7 +36,7 @@ pub trait CacheableTiming: Pipeline {
     /// Sets the pipeline to a cached state, before the instruction at `core.ip`, at time `core.t`.
     fn restore_timing_state(&mut self, state: &Self::State, core: &Core);
 
-    /// Returns the cycles that depend on the operands, as [`Pipeline::cycles`] does.
+    /// Returns the cycles that depend on the operands, as [`Pipeline::operation_cycles`] does.
     fn operand_cycles(op: Op, first: u32, second: u32) -> u64;
 
     /// Sets the cycles of the current instruction that `operand_cycles` returned.
@@ -71,7 +71,7 @@ pub trait CacheableTiming: Pipeline {
     /// Removes the entry of an instruction's memory accesses from a trace's log and returns which memory they reached.
     /// `_left` instructions could still follow in the longest trace.
     fn log_entry_of_access(&self, log: &mut Log, _op: Op, _left: u32) -> Home {
-        Home::of(log.take_oldest(HOME_BITS))
+        Home::from_logged_bits(log.take_oldest(HOME_BITS))
     }
 
     /// Removes the entry of a branch from a trace's log.

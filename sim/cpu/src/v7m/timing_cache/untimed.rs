@@ -45,15 +45,15 @@ impl<P: CacheableTiming> Pipeline for NoPipeline<'_, P> {
 
     /// Does nothing: while a trace executes speculatively, no time passes.
     #[inline(always)]
-    fn issue<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op) {}
+    fn issue_op<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op) {}
 
     /// Does nothing: while a trace executes speculatively, no time passes.
     #[inline(always)]
-    fn skip<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op) {}
+    fn skip_op<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op) {}
 
     /// Makes one aligned load of a trace without time, and logs what its timing will depend on.
     #[inline(always)]
-    fn load<B: Bus>(
+    fn issue_load<B: Bus>(
         &mut self,
         core: &mut Core,
         bus: &mut B,
@@ -63,7 +63,7 @@ impl<P: CacheableTiming> Pipeline for NoPipeline<'_, P> {
         index: u32,
     ) -> Result<u32, Fault> {
         let loaded = bus.load_data(core, address, bytes, 0)?;
-        if index == 0 && !self.pipe.predict_load(&mut self.log, Home::of(loaded.wait), address) {
+        if index == 0 && !self.pipe.predict_load(&mut self.log, Home::from_logged_bits(loaded.wait), address) {
             self.log_is_full = true;
             return Err(NOT_HERE);
         }
@@ -72,7 +72,7 @@ impl<P: CacheableTiming> Pipeline for NoPipeline<'_, P> {
 
     /// Makes one aligned store of a trace without time, and logs what its timing will depend on.
     #[inline(always)]
-    fn store<B: Bus>(
+    fn issue_store<B: Bus>(
         &mut self,
         core: &mut Core,
         bus: &mut B,
@@ -86,13 +86,13 @@ impl<P: CacheableTiming> Pipeline for NoPipeline<'_, P> {
         if home & WATCHED != 0 {
             self.watched = Some(address);
         }
-        self.pipe.predict_store(&mut self.log, Home::of(home), address, index);
+        self.pipe.predict_store(&mut self.log, Home::from_logged_bits(home), address, index);
         Ok(())
     }
 
     /// Does nothing: while a trace executes speculatively, no time passes.
     #[inline(always)]
-    fn finish(&mut self, _: &mut Core, _: Op) {}
+    fn finish_op(&mut self, _: &mut Core, _: Op) {}
 
     /// Does nothing: while a trace executes speculatively, no time passes.
     #[inline(always)]
@@ -105,7 +105,7 @@ impl<P: CacheableTiming> Pipeline for NoPipeline<'_, P> {
     /// Logs and returns the cycles that a division or long multiplication takes with these operands. Returns [`NEVER`]
     /// if the log is full.
     #[inline(always)]
-    fn cycles(&mut self, op: Op, first: u32, second: u32) -> u64 {
+    fn operation_cycles(&mut self, op: Op, first: u32, second: u32) -> u64 {
         if !self.log.has_room(CYCLES_BITS) {
             self.log_is_full = true;
             return NEVER;
@@ -140,7 +140,7 @@ pub(super) struct Quick<B, const REACH: u8>(B);
 impl<B, const REACH: u8> Quick<B, REACH> {
     /// Returns the same bus, restricted to memories that answer at once.
     #[inline(always)]
-    pub fn of(bus: &mut B) -> &mut Quick<B, REACH> {
+    pub fn restrict_bus(bus: &mut B) -> &mut Quick<B, REACH> {
         // SAFETY: nothing but the bus is in it.
         unsafe { &mut *std::ptr::from_mut(bus).cast() }
     }
@@ -192,7 +192,7 @@ unsafe impl<B: QuickBus, const REACH: u8> Bus for Quick<B, REACH> {
     /// Returns whether a trace may contain this instruction.
     #[inline(always)]
     fn may_execute(&mut self, core: &Core, op: Op) -> bool {
-        match OpKind::of(op.code as u8) {
+        match OpKind::from_code_number(op.code as u8) {
             OpKind::Careful => may_contain(core, &mut self.0, op),
             OpKind::Apart => false,
             OpKind::Plain | OpKind::Operands => true,

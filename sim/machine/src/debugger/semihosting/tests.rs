@@ -35,14 +35,14 @@ impl TargetMemory for Ram {
 
 fn opened(debugger: &mut Debugger, name: &[u8], mode: u32) -> u32 {
     let mut ram = Ram::new(&[BUFFER, mode, name.len() as u32], name);
-    match debugger.call(0x01, BLOCK, 0, &mut ram) {
+    match debugger.execute_call(0x01, BLOCK, 0, &mut ram) {
         Answer::Value(handle) => handle,
         other => panic!("{other:?}"),
     }
 }
 
 fn value(debugger: &mut Debugger, operation: u32, ram: &mut Ram) -> u32 {
-    match debugger.call(operation, BLOCK, 0, ram) {
+    match debugger.execute_call(operation, BLOCK, 0, ram) {
         Answer::Value(value) => value,
         other => panic!("{other:?}"),
     }
@@ -52,8 +52,8 @@ fn value(debugger: &mut Debugger, operation: u32, ram: &mut Ram) -> u32 {
 fn output_goes_to_its_channel() {
     let mut debugger = Debugger::default();
     let mut ram = Ram::new(&[], b"one\0two");
-    assert_eq!(debugger.call(0x04, BUFFER, 0, &mut ram), Answer::Value(0));
-    assert_eq!(debugger.call(0x03, BUFFER, 0, &mut ram), Answer::Value(0));
+    assert_eq!(debugger.execute_call(0x04, BUFFER, 0, &mut ram), Answer::Value(0));
+    assert_eq!(debugger.execute_call(0x03, BUFFER, 0, &mut ram), Answer::Value(0));
     let (out, error) = (opened(&mut debugger, b":tt", 4), opened(&mut debugger, b":tt", 8));
     assert_ne!(out, error);
     for handle in [out, error] {
@@ -92,7 +92,7 @@ fn what_was_typed_is_read_by_lines_and_then_the_file_ends() {
 fn host_files_are_refused_and_features_reported() {
     let mut debugger = Debugger::default();
     let mut ram = Ram::new(&[BUFFER, 0, 8], b"data.bin");
-    let Answer::Unsupported(FAILED, about) = debugger.call(0x01, BLOCK, 0, &mut ram) else { panic!("opened") };
+    let Answer::Unsupported(FAILED, about) = debugger.execute_call(0x01, BLOCK, 0, &mut ram) else { panic!("opened") };
     assert!(about.contains("\"data.bin\""), "{about}");
     let features = opened(&mut debugger, b":semihosting-features", 0);
     let mut ram = Ram::new(&[features, BUFFER, 16], b"");
@@ -103,7 +103,7 @@ fn host_files_are_refused_and_features_reported() {
     assert_eq!(value(&mut debugger, 0x0a, &mut Ram::new(&[features, 4], b"")), 0);
     assert_eq!(value(&mut debugger, 0x06, &mut ram), 15);
     for operation in [0x0d, 0x0e, 0x0f, 0x12, 0x17, 0x100] {
-        assert!(matches!(debugger.call(operation, BLOCK, 0, &mut ram), Answer::Unsupported(FAILED, _)));
+        assert!(matches!(debugger.execute_call(operation, BLOCK, 0, &mut ram), Answer::Unsupported(FAILED, _)));
     }
     for _ in 0..15 {
         opened(&mut debugger, b":tt", 4);
@@ -116,10 +116,10 @@ fn host_files_are_refused_and_features_reported() {
 fn time_is_that_of_the_chip() {
     let mut debugger = Debugger::default();
     let mut ram = Ram::new(&[0, 0], b"");
-    assert_eq!(debugger.call(0x10, 0, 2_345_678_000, &mut ram), Answer::Value(234));
-    assert_eq!(debugger.call(0x11, 0, 2_345_678_000, &mut ram), Answer::Value(2));
-    assert_eq!(debugger.call(0x31, 0, 0, &mut ram), Answer::Value(1_000_000));
-    assert_eq!(debugger.call(0x30, BLOCK, 2_345_678_000, &mut ram), Answer::Value(0));
+    assert_eq!(debugger.execute_call(0x10, 0, 2_345_678_000, &mut ram), Answer::Value(234));
+    assert_eq!(debugger.execute_call(0x11, 0, 2_345_678_000, &mut ram), Answer::Value(2));
+    assert_eq!(debugger.execute_call(0x31, 0, 0, &mut ram), Answer::Value(1_000_000));
+    assert_eq!(debugger.execute_call(0x30, BLOCK, 2_345_678_000, &mut ram), Answer::Value(0));
     assert_eq!(ram.0[..8], 2_345_678_u64.to_le_bytes());
 }
 
@@ -127,10 +127,10 @@ fn time_is_that_of_the_chip() {
 fn exit_gives_its_code() {
     let mut debugger = Debugger::default();
     let mut ram = Ram::new(&[APPLICATION_EXIT, 7], b"");
-    assert_eq!(debugger.call(0x18, APPLICATION_EXIT, 0, &mut ram), Answer::Exit(0));
-    assert_eq!(debugger.call(0x18, 0x2_0023, 0, &mut ram), Answer::Exit(1));
-    assert_eq!(debugger.call(0x20, BLOCK, 0, &mut ram), Answer::Exit(7));
-    assert_eq!(debugger.call(0x20, BLOCK, 0, &mut Ram::new(&[0x2_0023, 7], b"")), Answer::Exit(1));
+    assert_eq!(debugger.execute_call(0x18, APPLICATION_EXIT, 0, &mut ram), Answer::Exit(0));
+    assert_eq!(debugger.execute_call(0x18, 0x2_0023, 0, &mut ram), Answer::Exit(1));
+    assert_eq!(debugger.execute_call(0x20, BLOCK, 0, &mut ram), Answer::Exit(7));
+    assert_eq!(debugger.execute_call(0x20, BLOCK, 0, &mut Ram::new(&[0x2_0023, 7], b"")), Answer::Exit(1));
 }
 
 #[test]
@@ -138,11 +138,11 @@ fn parameters_outside_memory_fail() {
     let mut debugger = Debugger::default();
     let mut ram = Ram::new(&[1, 0xf000_0000, 4], b"");
     for operation in [0x02, 0x03, 0x04, 0x05, 0x06, 0x08, 0x09, 0x0a, 0x0c, 0x15, 0x16] {
-        let answer = debugger.call(operation, 0xf000_0000, 0, &mut ram);
+        let answer = debugger.execute_call(operation, 0xf000_0000, 0, &mut ram);
         assert!(matches!(answer, Answer::Unsupported(FAILED, _)), "0x{operation:02x}: {answer:?}");
     }
     opened(&mut debugger, b":tt", 4);
-    assert!(matches!(debugger.call(0x05, BLOCK, 0, &mut ram), Answer::Unsupported(FAILED, _)));
+    assert!(matches!(debugger.execute_call(0x05, BLOCK, 0, &mut ram), Answer::Unsupported(FAILED, _)));
     let mut ram = Ram::new(&[BUFFER, 8], b"");
     assert_eq!(value(&mut debugger, 0x15, &mut ram), 0);
     assert_eq!((ram.0[0x40], &ram.0[4..8]), (0, &[0; 4][..]));

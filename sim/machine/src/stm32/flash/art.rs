@@ -127,14 +127,14 @@ impl<const SHIFT: u32> Art<SHIFT> {
     pub fn fetch_code(&mut self, address: u32, at: u64) -> u64 {
         let line = self.number(address);
         if line != self.line {
-            self.enter(line, at);
+            self.enter_line(line, at);
         }
         self.there.max(at + 2)
     }
 
     /// Makes another line the current one: from the read-ahead buffer, the cache or the array.
     #[inline(never)]
-    fn enter(&mut self, line: u32, at: u64) {
+    fn enter_line(&mut self, line: u32, at: u64) {
         if !self.may_wait() {
             (self.line, self.there) = (line, at + 2);
             return;

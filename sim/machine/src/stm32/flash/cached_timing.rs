@@ -65,11 +65,11 @@ impl CacheableFlash for FlashF1 {
         let distances = Distances::from(t);
         distances.all_in(StateF1 {
             line: self.line,
-            there: distances.of(self.there),
+            there: distances.cycle_distance(self.there),
             next: self.next,
-            next_there: distances.of(self.next_there),
-            last_there: distances.of(self.last_there),
-            array_free: distances.of(self.array.free()),
+            next_there: distances.cycle_distance(self.next_there),
+            last_there: distances.cycle_distance(self.last_there),
+            array_free: distances.cycle_distance(self.array.free()),
         })
     }
 
@@ -134,13 +134,13 @@ impl CacheableFlash for FlashF4 {
         let distances = Distances::from(t);
         distances.all_in(StateF4 {
             line: self.line,
-            there: distances.of(self.there),
+            there: distances.cycle_distance(self.there),
             next: self.next,
-            next_there: distances.of(self.next_there),
+            next_there: distances.cycle_distance(self.next_there),
             left: self.left,
             data_line: self.data_line,
-            data_there: distances.of(self.data_there),
-            array_free: distances.of(self.array.free()),
+            data_there: distances.cycle_distance(self.data_there),
+            array_free: distances.cycle_distance(self.array.free()),
         })
     }
 

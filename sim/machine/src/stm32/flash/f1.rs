@@ -70,7 +70,7 @@ impl FlashF1 {
         }
         let line = address / F1_LINE_BYTES;
         if line != self.line {
-            self.enter(line, at);
+            self.enter_line(line, at);
         }
         if self.prefetch && self.next != line + 1 {
             let pause = if at >= self.last_there { 1 + self.array.wait_states } else { 0 };
@@ -82,7 +82,7 @@ impl FlashF1 {
     }
 
     /// Makes another line the current one: from the read-ahead buffer or the array.
-    fn enter(&mut self, line: u32, at: u64) {
+    fn enter_line(&mut self, line: u32, at: u64) {
         if line == self.next {
             (self.line, self.there) = (self.next, self.next_there);
         } else {

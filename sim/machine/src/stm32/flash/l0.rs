@@ -39,7 +39,7 @@ impl Order {
     const BY_NUMBER: Order = Order(0x54_3210);
 
     /// Returns the number of the buffer in a place of the order of use. Place 0 is the most recently used.
-    fn at(self, place: usize) -> usize {
+    fn buffer_at(self, place: usize) -> usize {
         (self.0 >> (4 * place) & 15) as usize % PLACES
     }
 
@@ -146,7 +146,7 @@ impl FlashL0 {
         let mut words = [0; L0_BUFFERS];
         let mut arrivals = [0; L0_BUFFERS];
         for (place, (word, there)) in words.iter_mut().zip(&mut arrivals).enumerate() {
-            let buffer = self.order.at(place);
+            let buffer = self.order.buffer_at(place);
             *word = u64::from(self.words[buffer] as u16);
             // A word can be used two cycles after the fetch began, if it is there by then or long before.
             *there = near(self.there[buffer], t)?;

@@ -67,7 +67,7 @@ impl Board for Machine {
 
     /// Returns how often cached timing was used, and what native code did.
     fn timing_counts(&self) -> Counts {
-        self.system.timing_cache.counts()
+        self.system.timing_cache.timing_cache_counts()
     }
 
     /// Sets after how many executions traces are JIT-compiled. 0: never.

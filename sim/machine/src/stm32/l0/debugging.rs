@@ -24,7 +24,7 @@ impl TargetMemory for Memories {
 
 impl System {
     /// Returns the halfword at an address. `None` where there is no memory.
-    pub(super) fn halfword(&self, address: u32) -> Option<u16> {
+    pub(super) fn halfword_at(&self, address: u32) -> Option<u16> {
         let bytes = self.memories.read_bytes(address, 2)?;
         Some(u16::from_le_bytes([bytes[0], bytes[1]]))
     }
@@ -36,7 +36,7 @@ impl Machine {
         let (core, system) = (&mut self.cores[0], &mut *self.system);
         let (pc, at) = (core.pc(), core.t);
         let ns = system.devices.periph.elapsed_time().ns_at(at);
-        let answer = system.devices.debugger.call(core.r[0], core.r[1], ns, &mut system.memories);
+        let answer = system.devices.debugger.execute_call(core.r[0], core.r[1], ns, &mut system.memories);
         match answer {
             Answer::Value(value) => core.r[0] = value,
             Answer::Unsupported(value, about) => {

@@ -18,7 +18,7 @@ impl DmaBus for LentMemories<'_> {
     /// Reads 1, 2 or 4 bytes of memory for the DMA controller, zero-extended. `None` where there is no memory.
     fn read_memory(&mut self, address: u32, bytes: u32) -> Option<u32> {
         let (window, offset) = self.memories.find(address, bytes)?;
-        let (memory, offset) = self.memories.place(window, offset);
+        let (memory, offset) = self.memories.memory_at(window, offset);
         Some(self.memories.all[memory].get(offset, bytes))
     }
 
@@ -26,13 +26,13 @@ impl DmaBus for LentMemories<'_> {
     /// read-only, `None` where there is no memory.
     fn write_memory(&mut self, address: u32, bytes: u32, value: u32) -> Option<bool> {
         let (window, offset) = self.memories.find(address, bytes)?;
-        let (memory, offset) = self.memories.place(window, offset);
+        let (memory, offset) = self.memories.memory_at(window, offset);
         // A DMA neither programs flash nor unlocks it.
         if self.memories.all[memory].kind != Kind::Ram {
             return Some(false);
         }
         self.memories.all[memory].put(offset, bytes, value);
-        self.written.add(address, bytes);
+        self.written.add_written(address, bytes);
         Some(true)
     }
 }
@@ -60,7 +60,7 @@ impl System {
     /// Handles a write of a DMA to RAM: drops stale decoded code, and reports watched words, with a `pc` of 0.
     fn see_dma_write(&mut self, core: &mut Core, address: u32, bytes: u32, now: u64) {
         let Some((window, offset)) = self.memories.find(address, bytes) else { return };
-        let (memory, offset) = self.memories.place(window, offset);
+        let (memory, offset) = self.memories.memory_at(window, offset);
         let marks = self.memories.all[memory].marks_of(offset, bytes);
         if marks & MARK_CODE != 0 {
             self.memories.forget(memory, offset, bytes);

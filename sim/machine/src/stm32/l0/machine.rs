@@ -102,12 +102,12 @@ impl Machine {
             |address| memories.kind_at(address).is_some_and(|(kind, _)| kind == Kind::Ram),
         );
         self.symbols = image.symbols.into();
-        self.start();
+        self.start_core();
         Ok(())
     }
 
     /// Starts the core as after a reset.
-    fn start(&mut self) {
+    fn start_core(&mut self) {
         let core = &mut self.cores[0];
         let now = self.now.max(core.t);
         core.reset();
@@ -175,7 +175,7 @@ impl Machine {
             }
             self.now = self.now.max(horizon);
             if !self.enter_exception() {
-                self.execute(due.min(end));
+                self.execute_until(due.min(end));
             }
         }
     }
@@ -236,7 +236,7 @@ impl Machine {
         let devices = &mut self.system.devices;
         devices.periph.reset(cause, self.now, &mut devices.effects);
         self.system.apply_effects(&mut self.cores[0], self.now);
-        self.start();
+        self.start_core();
     }
 
     /// Looks up the core's code again if another memory is visible at address 0 now.
@@ -255,7 +255,7 @@ impl Machine {
         let system = &mut *self.system;
         let before = core.t;
         let request = std::mem::replace(&mut core.request, Request::None);
-        if system.devices.debugger.serves && debugging::is_call(core, request, |pc| system.halfword(pc)) {
+        if system.devices.debugger.serves && debugging::is_call(core, request, |pc| system.halfword_at(pc)) {
             return self.serve_semihosting();
         }
         let (outcome, fault) = turn::serve(core, system, request, timing);
@@ -282,7 +282,7 @@ impl Machine {
     /// Begins or completes an exception entry. Returns true if the core's time changed.
     fn enter_exception(&mut self) -> bool {
         let timing = self.timing();
-        let entered = turn::enter(&mut self.cores[0], &mut *self.system, self.now, timing);
+        let entered = turn::enter_exception(&mut self.cores[0], &mut *self.system, self.now, timing);
         if let Some((outcome, before)) = entered {
             self.trace(outcome, before);
         }
@@ -296,7 +296,7 @@ impl Machine {
     }
 
     /// Lets the core execute up to `due`.
-    fn execute(&mut self, mut due: u64) {
+    fn execute_until(&mut self, mut due: u64) {
         if self.observer.is_some() {
             due = due.min(self.now + TURN_CYCLES);
             self.settle_before_turn();
@@ -324,7 +324,7 @@ impl Machine {
             match (system.flash.may_wait(), self.watch) {
                 (true, watch::NOTHING) => system.run_cached::<{ watch::NOTHING }>(cores),
                 (true, watch::PROFILE) => system.run_cached::<{ watch::PROFILE }>(cores),
-                (waits, watch) => turn::execute(cores, 0, system, waits, watch),
+                (waits, watch) => turn::execute_turn(cores, 0, system, waits, watch),
             }
         }
     }
@@ -366,7 +366,7 @@ impl Machine {
         let devices = &mut self.system.devices;
         let has_pin = |pin: u16| devices.periph.gpio_port((pin / 16) as u8).is_some();
         injection::check(self.now, (cycle, stimulus), 1, u32::from(devices.periph.irq_lines()), has_pin)?;
-        devices.injections.add(cycle, stimulus);
+        devices.injections.add_stimulus(cycle, stimulus);
         Ok(())
     }
 

@@ -51,12 +51,12 @@ impl Memory {
         match bytes {
             1 => u32::from(self.bytes[at]),
             2 => u32::from(u16::from_le_bytes([self.bytes[at], self.bytes[at + 1]])),
-            _ => self.word(at),
+            _ => self.word_at(at),
         }
     }
 
     /// Returns the word at an offset.
-    fn word(&self, at: usize) -> u32 {
+    fn word_at(&self, at: usize) -> u32 {
         self.bytes[at..at + 4].try_into().map_or(0, u32::from_le_bytes)
     }
 
@@ -69,7 +69,7 @@ impl Memory {
     }
 
     /// Returns the halfword at an offset. 0 after the end.
-    pub fn halfword(&self, offset: u32) -> u16 {
+    pub fn halfword_at(&self, offset: u32) -> u16 {
         let at = offset as usize;
         self.bytes.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]))
     }
@@ -189,14 +189,14 @@ impl Memories {
 
     /// Returns the number of the memory that a window shows at an offset, and the offset in the memory.
     #[inline(always)]
-    pub fn place(&self, window: usize, offset: u32) -> (usize, u32) {
+    pub fn memory_at(&self, window: usize, offset: u32) -> (usize, u32) {
         (self.windows[window].spec.memory, offset)
     }
 
     /// Returns bytes of memory, without side effects. `None` if they are not in one memory.
     pub fn read_bytes(&self, address: u32, bytes: usize) -> Option<Vec<u8>> {
         let (window, offset) = self.find(address, u32::try_from(bytes).ok()?)?;
-        let (memory, offset) = self.place(window, offset);
+        let (memory, offset) = self.memory_at(window, offset);
         self.all[memory].bytes.get(offset as usize..offset as usize + bytes).map(<[u8]>::to_vec)
     }
 
@@ -205,7 +205,7 @@ impl Memories {
         let Some((window, offset)) = u32::try_from(data.len()).ok().and_then(|bytes| self.find(address, bytes)) else {
             return false;
         };
-        let (memory, offset) = self.place(window, offset);
+        let (memory, offset) = self.memory_at(window, offset);
         self.all[memory].bytes[offset as usize..offset as usize + data.len()].copy_from_slice(data);
         self.forget(memory, offset, data.len() as u32);
         true
@@ -227,7 +227,7 @@ impl Memories {
 
     /// Marks the memory of a decoded instruction, so that a store to it drops the op.
     pub fn mark_code(&mut self, window: usize, offset: u32) {
-        let (memory, offset) = self.place(window, offset);
+        let (memory, offset) = self.memory_at(window, offset);
         let marks = &mut self.all[memory].marks;
         marks[(offset >> MARK_SHIFT) as usize] |= MARK_CODE;
         marks[((offset + 3) >> MARK_SHIFT) as usize] |= MARK_CODE;
@@ -235,8 +235,8 @@ impl Memories {
 
     /// Returns the two halfwords of the instruction at a window's offset.
     pub fn halfwords(&self, window: usize, offset: u32) -> (u16, u16) {
-        let (memory, offset) = self.place(window, offset);
-        (self.all[memory].halfword(offset), self.all[memory].halfword(offset + 2))
+        let (memory, offset) = self.memory_at(window, offset);
+        (self.all[memory].halfword_at(offset), self.all[memory].halfword_at(offset + 2))
     }
 
     /// Switches all profiles on (from zero) or off.
@@ -247,7 +247,7 @@ impl Memories {
     /// Adds to the profile cell of an address that was executed. Does nothing while the profile is off.
     pub fn add_to_profile(&mut self, address: u32, more: ProfileCell) {
         if let Some((window, offset)) = self.find(address, 2) {
-            self.windows[window].profile.add(offset as usize / 2, more);
+            self.windows[window].profile.add_to_cell(offset as usize / 2, more);
         }
     }
 
@@ -259,7 +259,7 @@ impl Memories {
     /// Marks the page of a watched RAM word. Returns false if the address is not in RAM.
     pub fn mark_watch(&mut self, address: u32) -> bool {
         let Some((window, offset)) = self.find(address & !3, 4) else { return false };
-        let (memory, offset) = self.place(window, offset);
+        let (memory, offset) = self.memory_at(window, offset);
         let memory = &mut self.all[memory];
         memory.marks[(offset >> MARK_SHIFT) as usize] |= MARK_WATCH;
         memory.watched[(offset >> MARK_SHIFT) as usize] |= 1 << (offset >> 2 & 63);
@@ -274,7 +274,7 @@ impl Memories {
 
     /// Returns the kind of the memory at an address, and the offset in it.
     pub fn kind_at(&self, address: u32) -> Option<(Kind, u32)> {
-        let (memory, offset) = self.find(address, 1).map(|(window, offset)| self.place(window, offset))?;
+        let (memory, offset) = self.find(address, 1).map(|(window, offset)| self.memory_at(window, offset))?;
         Some((self.all[memory].kind, offset))
     }
 

@@ -47,7 +47,7 @@ impl Machine {
         } = &**system;
         let Memories { all, windows: _, at_zero, edition: _, refreshed: _ } = memories;
         let saved = SavedBoard {
-            core: ParkedPages::<Core>::of(&cores[0]),
+            core: ParkedPages::<Core>::from_core(&cores[0]),
             own_table: *own_table,
             now: *now,
             symbols: symbols.clone(),

@@ -141,7 +141,7 @@ impl System {
             return None;
         }
         let (window, offset) = self.memories.find(address, bytes)?;
-        let (memory, offset) = self.memories.place(window, offset);
+        let (memory, offset) = self.memories.memory_at(window, offset);
         let memory = &self.memories.all[memory];
         (memory.kind == Kind::Flash).then(|| memory.get(offset, bytes))
     }
@@ -250,7 +250,7 @@ unsafe impl Bus for System {
         }
         if let Some((window, offset)) = self.memories.find(address, bytes) {
             let flash = self.memories.windows[window].spec.flash;
-            let (memory, offset) = self.memories.place(window, offset);
+            let (memory, offset) = self.memories.memory_at(window, offset);
             let at = self.port::<CONTEND>(core, *t);
             let wait = if flash { self.flash.data_read_waits(address, at) } else { 0 };
             *t = self.ends(core, at, wait);
@@ -288,7 +288,7 @@ unsafe impl Bus for System {
             return Err(UNALIGNED);
         }
         if let Some((window, offset)) = self.memories.find(address, bytes) {
-            let (memory, offset) = self.memories.place(window, offset);
+            let (memory, offset) = self.memories.memory_at(window, offset);
             let at = self.port::<CONTEND>(core, *t);
             *t = self.ends(core, at, 0);
             if self.memories.all[memory].kind == Kind::Ram {
@@ -356,7 +356,7 @@ unsafe impl Bus for System {
             return OrderedAccess::InTime;
         }
         let Some((instruction, site)) = self.probe_at(address) else { return OrderedAccess::InTime };
-        self.devices.attend(site, address, core.t, ProbedRegisters::of(&core.r));
+        self.devices.attend(site, address, core.t, ProbedRegisters::from_registers(&core.r));
         core.retried = true;
         OrderedAccess::Now(instruction)
     }
@@ -408,7 +408,7 @@ unsafe impl Bus for System {
     #[inline(never)]
     fn serve_stub_op(&mut self, core: &mut Core, address: u32, t: u64) -> Option<Op> {
         let (instruction, site) = self.probe_at(address)?;
-        (!self.devices.attend(site, address, t, ProbedRegisters::of(&core.r))).then_some(instruction)
+        (!self.devices.attend(site, address, t, ProbedRegisters::from_registers(&core.r))).then_some(instruction)
     }
 
     /// Returns the cycle of the chip's next event. It is 0 when the machine must look at the cores before anything else

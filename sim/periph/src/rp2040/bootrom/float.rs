@@ -85,7 +85,7 @@ fn from_integer(index: u8, low: u32, high: u32, third: u32) -> f32 {
 }
 
 /// Runs table entry `index` and returns its cycles.
-pub(super) fn call(index: u8, host: &mut dyn RomHost) -> u32 {
+pub(super) fn call_table_entry(index: u8, host: &mut dyn RomHost) -> u32 {
     let (r0, r1, r2) = (host.core_register(0), host.core_register(1), host.core_register(2));
     let x = flush(r0);
     match index {

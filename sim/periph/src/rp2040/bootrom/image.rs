@@ -133,7 +133,7 @@ struct Builder(Vec<u8>);
 
 impl Builder {
     /// Writes bytes at an address of the ROM.
-    fn bytes(&mut self, address: u32, bytes: &[u8]) {
+    fn write_bytes(&mut self, address: u32, bytes: &[u8]) {
         let start = address as usize;
         let target = &mut self.0[start..start + bytes.len()];
         debug_assert!(target.iter().all(|&byte| byte == 0), "ROM layout overlaps at {address:#x}");
@@ -141,35 +141,35 @@ impl Builder {
     }
 
     /// Writes a halfword at an address of the ROM.
-    fn half(&mut self, address: u32, value: u16) {
-        self.bytes(address, &value.to_le_bytes());
+    fn write_halfword(&mut self, address: u32, value: u16) {
+        self.write_bytes(address, &value.to_le_bytes());
     }
 
     /// Writes a word at an address of the ROM.
-    fn word(&mut self, address: u32, value: u32) {
-        self.bytes(address, &value.to_le_bytes());
+    fn write_word(&mut self, address: u32, value: u32) {
+        self.write_bytes(address, &value.to_le_bytes());
     }
 
     /// Writes opcodes at an address of the ROM.
-    fn code(&mut self, address: u32, code: &[u16]) {
+    fn write_code(&mut self, address: u32, code: &[u16]) {
         for (n, &half) in (0..).zip(code) {
-            self.half(address + 2 * n, half);
+            self.write_halfword(address + 2 * n, half);
         }
     }
 
     /// Writes a table of codes and half-pointers. The zeroed memory after them is the end mark.
     fn table(&mut self, address: u32, entries: &[(&[u8; 2], u32)], thumb: u32) {
         for (n, (code, pointer)) in (0..).zip(entries) {
-            self.bytes(address + 4 * n, *code);
-            self.half(address + 4 * n + 2, (pointer | thumb) as u16);
+            self.write_bytes(address + 4 * n, *code);
+            self.write_halfword(address + 4 * n + 2, (pointer | thumb) as u16);
         }
     }
 
     /// Writes a table of the addresses of all floating-point functions, and their number before it.
     fn float_table(&mut self, address: u32, first: u8) {
-        self.half(address - 2, u16::from(FLOAT_FUNCTIONS));
+        self.write_halfword(address - 2, u16::from(FLOAT_FUNCTIONS));
         for n in 0..FLOAT_FUNCTIONS {
-            self.word(address + 4 * u32::from(n), stub_address(first + n) | 1);
+            self.write_word(address + 4 * u32::from(n), stub_address(first + n) | 1);
         }
     }
 }
@@ -180,21 +180,21 @@ pub fn image() -> Vec<u8> {
     let mut rom = Builder(vec![0; ROM_BYTES]);
     let vectors = [ROM_STACK_TOP, stub_address(id::COLD_BOOT) | 1, DEAD_LOOP | 1, DEAD_LOOP | 1];
     for (n, vector) in (0..).zip(vectors) {
-        rom.word(4 * n, vector);
+        rom.write_word(4 * n, vector);
     }
-    rom.bytes(0x10, &[b'M', b'u', 1, ROM_VERSION]);
-    rom.half(0x14, FUNCTION_TABLE as u16);
-    rom.half(0x16, DATA_TABLE as u16);
-    rom.half(0x18, (stub_address(id::TABLE_LOOKUP) | 1) as u16);
-    rom.code(CORE1_WAIT, &CORE1_CODE);
-    rom.code(DEBUG_TRAMPOLINE, &TRAMPOLINE_CODE);
+    rom.write_bytes(0x10, &[b'M', b'u', 1, ROM_VERSION]);
+    rom.write_halfword(0x14, FUNCTION_TABLE as u16);
+    rom.write_halfword(0x16, DATA_TABLE as u16);
+    rom.write_halfword(0x18, (stub_address(id::TABLE_LOOKUP) | 1) as u16);
+    rom.write_code(CORE1_WAIT, &CORE1_CODE);
+    rom.write_code(DEBUG_TRAMPOLINE, &TRAMPOLINE_CODE);
     for id in 0..0x80 {
-        rom.half(stub_address(id), 0xde00 | u16::from(id));
+        rom.write_halfword(stub_address(id), 0xde00 | u16::from(id));
     }
     rom.table(FUNCTION_TABLE, &FUNCTIONS, 1);
     rom.table(DATA_TABLE, &DATA, 0);
-    rom.bytes(COPYRIGHT, COPYRIGHT_TEXT);
-    rom.word(GIT_REVISION, REVISION);
+    rom.write_bytes(COPYRIGHT, COPYRIGHT_TEXT);
+    rom.write_word(GIT_REVISION, REVISION);
     rom.float_table(FLOAT_TABLE, id::FLOAT);
     rom.float_table(DOUBLE_TABLE, id::DOUBLE);
     rom.0

@@ -120,16 +120,16 @@ pub const FLOAT_FUNCTIONS: u8 = 32;
 
 /// Runs the ROM function `id`, which the core called. Arguments and results follow the procedure call standard.
 /// Registers that it allows a function to spoil are left alone.
-pub fn call(id: u8, host: &mut dyn RomHost) -> RomOutcome {
+pub fn call_rom_function(id: u8, host: &mut dyn RomHost) -> RomOutcome {
     let cycles = match id {
         id::COLD_BOOT => return RomOutcome::ColdBoot,
         id::RESET_TO_USB_BOOT => {
             return RomOutcome::EnterUsbBoot { gpio_mask: host.core_register(0), disable_mask: host.core_register(1) };
         }
-        id::TABLE_LOOKUP..=id::MEMCPY44 => memory::call(id, host),
+        id::TABLE_LOOKUP..=id::MEMCPY44 => memory::call_memory_function(id, host),
         id::CONNECT_INTERNAL_FLASH..=id::FLASH_ENTER_CMD_XIP => return memory::flash(id, host),
-        id::FLOAT..=0x5f => float::call(id - id::FLOAT, host),
-        id::DOUBLE..=0x7f => double::call(id - id::DOUBLE, host),
+        id::FLOAT..=0x5f => float::call_table_entry(id - id::FLOAT, host),
+        id::DOUBLE..=0x7f => double::call_table_entry(id - id::DOUBLE, host),
         _ => return RomOutcome::Undefined,
     };
     RomOutcome::Return { cycles }

@@ -51,7 +51,7 @@ fn word(rom: &[u8], address: usize) -> u32 {
 fn run(id: u8, args: &[u32]) -> [u32; 4] {
     let mut host = Host::default();
     host.regs[..args.len()].copy_from_slice(args);
-    assert!(matches!(call(id, &mut host), RomOutcome::Return { cycles } if cycles > 0));
+    assert!(matches!(call_rom_function(id, &mut host), RomOutcome::Return { cycles } if cycles > 0));
     [host.regs[0], host.regs[1], host.regs[2], host.regs[3]]
 }
 
@@ -86,7 +86,7 @@ fn lookup_finds_every_documented_code() {
     let mut find = |table: usize, code: &[u8; 2]| {
         host.regs[0] = u32::from(half(&rom, table));
         host.regs[1] = u32::from(u16::from_le_bytes(*code));
-        call(id::TABLE_LOOKUP, &mut host);
+        call_rom_function(id::TABLE_LOOKUP, &mut host);
         host.regs[0]
     };
     for code in [b"P3", b"R3", b"L3", b"T3", b"MS", b"S4", b"MC", b"C4", b"UB", b"IF", b"EX", b"RE", b"RP", b"FC"] {
@@ -122,10 +122,10 @@ fn bit_functions() {
 fn memory_functions_return_the_destination() {
     let mut host = Host::default();
     host.regs[..3].copy_from_slice(&[0x2000_0001, 0x1ab, 3]);
-    call(id::MEMSET, &mut host);
+    call_rom_function(id::MEMSET, &mut host);
     assert_eq!((host.regs[0], host.read_word(0x2000_0000)), (0x2000_0001, 0xabab_ab00));
     host.regs[..3].copy_from_slice(&[0x2000_0010, 0x2000_0000, 4]);
-    call(id::MEMCPY44, &mut host);
+    call_rom_function(id::MEMCPY44, &mut host);
     assert_eq!((host.regs[0], host.read_word(0x2000_0010)), (0x2000_0010, 0xabab_ab00));
 }
 
@@ -177,7 +177,7 @@ fn compare_returns_order_or_flags() {
     {
         let mut host = Host::default();
         host.regs[..2].copy_from_slice(&[x.to_bits(), y.to_bits()]);
-        call(id::FLOAT + 5, &mut host);
+        call_rom_function(id::FLOAT + 5, &mut host);
         assert_eq!(host.flags, Some((flags.0, flags.1, flags.2, false)));
     }
 }
@@ -214,13 +214,13 @@ fn double_precision() {
 fn flash_functions_reach_the_host_and_take_flash_time() {
     let mut host = Host::default();
     host.regs[..4].copy_from_slice(&[0x1_0000, 0x1_1000, 0x1_0000, 0xd8]);
-    let outcome = call(id::FLASH_RANGE_ERASE, &mut host);
+    let outcome = call_rom_function(id::FLASH_RANGE_ERASE, &mut host);
     assert_eq!(outcome, RomOutcome::ReturnAfterFlash { cycles: 200, busy_us: 150_000 + 45_000 });
     host.write_word(0x2000_0000, 0x0403_0201);
     host.regs[..3].copy_from_slice(&[0x100, 0x2000_0000, 4]);
-    let outcome = call(id::FLASH_RANGE_PROGRAM, &mut host);
+    let outcome = call_rom_function(id::FLASH_RANGE_PROGRAM, &mut host);
     assert_eq!(outcome, RomOutcome::ReturnAfterFlash { cycles: 200, busy_us: 400 });
-    call(id::FLASH_FLUSH_CACHE, &mut host);
+    call_rom_function(id::FLASH_FLUSH_CACHE, &mut host);
     let want = [
         FlashCommand::Erase { offset: 0x1_0000, count: 0x1_1000 },
         FlashCommand::Program { offset: 0x100, data: vec![1, 2, 3, 4] },
@@ -234,10 +234,10 @@ fn other_outcomes() {
     let mut host = Host::default();
     host.regs[..2].copy_from_slice(&[1 << 25, 2]);
     let usb = RomOutcome::EnterUsbBoot { gpio_mask: 1 << 25, disable_mask: 2 };
-    assert_eq!(call(id::RESET_TO_USB_BOOT, &mut host), usb);
-    assert_eq!(call(id::COLD_BOOT, &mut host), RomOutcome::ColdBoot);
-    assert_eq!(call(0x80, &mut host), RomOutcome::Undefined);
-    assert_eq!(call(0x3f, &mut host), RomOutcome::Undefined);
+    assert_eq!(call_rom_function(id::RESET_TO_USB_BOOT, &mut host), usb);
+    assert_eq!(call_rom_function(id::COLD_BOOT, &mut host), RomOutcome::ColdBoot);
+    assert_eq!(call_rom_function(0x80, &mut host), RomOutcome::Undefined);
+    assert_eq!(call_rom_function(0x3f, &mut host), RomOutcome::Undefined);
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn erase_time_uses_blocks_only_where_they_fit() {
     let busy = |offset: u32, count: u32, block: u32| {
         let mut host = Host::default();
         host.regs[..3].copy_from_slice(&[offset, count, block]);
-        match call(id::FLASH_RANGE_ERASE, &mut host) {
+        match call_rom_function(id::FLASH_RANGE_ERASE, &mut host) {
             RomOutcome::ReturnAfterFlash { busy_us, .. } => busy_us,
             other => panic!("{other:?}"),
         }

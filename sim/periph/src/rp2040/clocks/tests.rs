@@ -39,7 +39,7 @@ impl Rig {
         self.xosc.write_register(0x0c, 1, &mut self.bench.access());
         self.xosc.write_register(0x00, 0xfab_aa0, &mut self.bench.access());
         let due = self.xosc.next_event_cycle();
-        self.xosc.advance_to_now(&mut self.bench.at(due));
+        self.xosc.advance_to_now(&mut self.bench.access_at(due));
         for (pll, fbdiv, prim) in [(&mut self.pll_sys, 125, 0x62000), (&mut self.pll_usb, 100, 0x55000)] {
             pll.write_register(8, fbdiv, &mut self.bench.access());
             pll.write_register(12, prim, &mut self.bench.access());
@@ -99,8 +99,8 @@ fn frequency_counter_measures_in_khz() {
     rig.write_register(0x94, 1);
     // 2^8 / 1.024 us = 250 us = 1625 cycles at 6.5 MHz.
     let start = rig.bench.now;
-    assert_eq!(rig.clocks.peek_register(0x98, &rig.bench.at(start + 1624)), 1 << 8);
-    assert_eq!(rig.clocks.peek_register(0x98, &rig.bench.at(start + 1625)), 0x11);
+    assert_eq!(rig.clocks.peek_register(0x98, &rig.bench.access_at(start + 1624)), 1 << 8);
+    assert_eq!(rig.clocks.peek_register(0x98, &rig.bench.access_at(start + 1625)), 0x11);
     assert_eq!(rig.clocks.peek_register(0x9c, &rig.bench.access()), 125_000 << 5);
 }
 

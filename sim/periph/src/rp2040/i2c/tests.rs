@@ -21,7 +21,7 @@ fn enabled(bench: &mut Bench) -> I2c {
 fn finish(i2c: &mut I2c, bench: &mut Bench) -> u64 {
     while i2c.next_event_cycle() != NEVER {
         let due = i2c.next_event_cycle();
-        i2c.advance_to_now(&mut bench.at(due));
+        i2c.advance_to_now(&mut bench.access_at(due));
     }
     bench.now
 }
@@ -34,7 +34,7 @@ fn an_address_that_nobody_has_takes_its_time() {
     i2c.write_register(DATA_CMD, COMMAND_READ | COMMAND_STOP, &mut bench.access());
     i2c.write_register(DATA_CMD, COMMAND_READ, &mut bench.access());
     assert_eq!((i2c.next_event_cycle(), i2c.irq_levels()), (10 * PERIOD, 0));
-    i2c.advance_to_now(&mut bench.at(10 * PERIOD));
+    i2c.advance_to_now(&mut bench.access_at(10 * PERIOD));
     assert_eq!((i2c.irq_levels(), i2c.read_register(0x74, &mut bench.access())), (1 << 23, 0));
     assert_eq!(i2c.read_register(0x80, &mut bench.access()), ABORT_7B_ADDRESS);
     // What is written before the abort is acknowledged is discarded.
@@ -82,7 +82,7 @@ fn a_transfer_waits_for_its_next_command() {
     assert_eq!(finish(&mut i2c, &mut bench), 19 * PERIOD);
     assert_eq!(i2c.read_register(0x34, &mut bench.access()) & (INT_TX_EMPTY | INT_STOP_DET), INT_TX_EMPTY);
     assert_eq!(i2c.read_register(0x70, &mut bench.access()), 1 << 5 | 1 << 2 | 1 << 1 | 1);
-    i2c.write_register(DATA_CMD, 1 | COMMAND_STOP, &mut bench.at(100_000));
+    i2c.write_register(DATA_CMD, 1 | COMMAND_STOP, &mut bench.access_at(100_000));
     assert_eq!(finish(&mut i2c, &mut bench), 100_000 + 10 * PERIOD);
 }
 

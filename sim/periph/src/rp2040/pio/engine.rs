@@ -121,7 +121,7 @@ impl Engine {
             self.retry(Stall::Pins, cycle);
         }
         let mut view =
-            View { cycle, number: 0, program: &self.program, inputs: self.inputs.at(cycle), flags: self.flags };
+            View { cycle, number: 0, program: &self.program, inputs: self.inputs.levels_at(cycle), flags: self.flags };
         let (mut raise, mut clear, mut write, mut held) = (0, 0, PinWrite::NOTHING, PinWrite::NOTHING);
         for machine in &mut self.machines {
             let mut acts = Acts::default();

@@ -51,7 +51,7 @@ impl PinInputs {
     }
 
     /// Returns the pin levels that an instruction of this cycle sees.
-    pub fn at(&self, cycle: u64) -> u32 {
+    pub fn levels_at(&self, cycle: u64) -> u32 {
         if self.len == 0 {
             return self.before;
         }

@@ -75,7 +75,7 @@ impl StateMachine {
     /// Executes an instruction that was written to INSTR. Its delay is ignored, and the program counter does not advance.
     fn force(&mut self, instruction: u16, ticks: bool, view: View, acts: &mut Acts) {
         self.forced = None;
-        match self.execute(instruction, view, acts) {
+        match self.execute_instruction(instruction, view, acts) {
             Stalled(Stall::Refill) => self.forced = Some((instruction, view.cycle + 1)),
             Stalled(stall) => {
                 self.forced = Some((instruction, NEVER));
@@ -98,7 +98,7 @@ impl StateMachine {
     fn execute_next(&mut self, view: View, acts: &mut Acts) {
         let inserted = self.inserted.take();
         let instruction = inserted.unwrap_or(view.program[self.pc as usize]);
-        let outcome = self.execute(instruction, view, acts);
+        let outcome = self.execute_instruction(instruction, view, acts);
         if let Stalled(stall) = outcome {
             self.inserted = inserted;
             (self.stall, self.next) = match stall {
@@ -126,7 +126,7 @@ impl StateMachine {
     }
 
     /// Tries to execute an instruction. Its side-set happens at the first try, also if it stalls (3.5.1).
-    fn execute(&mut self, instruction: u16, view: View, acts: &mut Acts) -> Outcome {
+    fn execute_instruction(&mut self, instruction: u16, view: View, acts: &mut Acts) -> Outcome {
         if !self.side_done {
             acts.side = self.side_set(instruction);
         }

@@ -70,7 +70,7 @@ impl Rig {
             let due = self.pio.next_event_cycle();
             assert!(due >= self.now, "an event of the past");
             self.now = due;
-            self.pio.advance_to_now(&mut self.bench.at(due));
+            self.pio.advance_to_now(&mut self.bench.access_at(due));
             self.sample();
         }
         self.now = cycle;
@@ -88,13 +88,13 @@ impl Rig {
     /// A store whose address comes two cycles after the last one's.
     fn write_register(&mut self, offset: u32, value: u32) {
         self.run_to(self.now + 2);
-        self.pio.write_register(offset, value, &mut self.bench.at(self.now));
+        self.pio.write_register(offset, value, &mut self.bench.access_at(self.now));
         self.sample();
     }
 
     fn read_register(&mut self, offset: u32) -> u32 {
         self.run_to(self.now + 2);
-        let value = self.pio.read_register(offset, &mut self.bench.at(self.now));
+        let value = self.pio.read_register(offset, &mut self.bench.access_at(self.now));
         self.sample();
         value
     }

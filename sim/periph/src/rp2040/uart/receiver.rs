@@ -57,7 +57,7 @@ impl Uart {
     }
 
     /// Puts a completely received byte into the FIFO, or notes an overrun.
-    pub(super) fn receive(&mut self, byte: u8, access: &Access) {
+    pub(super) fn receive_byte(&mut self, byte: u8, access: &Access) {
         if self.cr & (CR_UARTEN | CR_RXE) != CR_UARTEN | CR_RXE {
             if self.cr & CR_LBE == 0 {
                 self.rx_line.push_front(byte);

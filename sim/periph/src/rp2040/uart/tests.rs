@@ -27,13 +27,13 @@ fn frame_takes_ten_bit_times_and_streams_without_drift() {
         uart.write_register(0x00, u32::from(byte), &mut bench.access());
     }
     assert_eq!(uart.next_event_cycle(), 10 * BIT);
-    uart.advance_to_now(&mut bench.at(10 * BIT - 1));
+    uart.advance_to_now(&mut bench.access_at(10 * BIT - 1));
     assert!(bench.effects.uart_tx.is_empty());
-    uart.advance_to_now(&mut bench.at(10 * BIT));
+    uart.advance_to_now(&mut bench.access_at(10 * BIT));
     assert_eq!(bench.effects.uart_tx, [(0, b'a')]);
     assert_eq!(uart.next_event_cycle(), 20 * BIT);
     // Served late: both remaining frames have gone out meanwhile, in order.
-    uart.advance_to_now(&mut bench.at(30 * BIT));
+    uart.advance_to_now(&mut bench.access_at(30 * BIT));
     assert_eq!(bench.effects.uart_tx, [(0, b'a'), (0, b'b'), (0, b'c')]);
     assert_eq!(uart.read_register(0x18, &mut bench.access()), 0x90);
 }
@@ -53,7 +53,7 @@ fn fractional_bit_time_is_exact_over_many_frames() {
     for frame in 1..=4u64 {
         assert_eq!(uart.next_event_cycle(), (frame * 10 * 67).div_ceil(4));
         let due = uart.next_event_cycle();
-        uart.advance_to_now(&mut bench.at(due));
+        uart.advance_to_now(&mut bench.access_at(due));
     }
     assert_eq!(uart.next_event_cycle(), NEVER);
 }
@@ -97,10 +97,10 @@ fn transmit_interrupt_marks_the_passage_through_the_level() {
     }
     // One shifting, five waiting: the level falls to 4 when the first frame ends.
     assert_eq!(uart.irq_levels(), 0);
-    uart.advance_to_now(&mut bench.at(10 * BIT));
+    uart.advance_to_now(&mut bench.access_at(10 * BIT));
     assert_eq!(uart.irq_levels(), 1 << 20);
     uart.write_register(0x44, INT_TX, &mut bench.access());
-    uart.advance_to_now(&mut bench.at(20 * BIT));
+    uart.advance_to_now(&mut bench.access_at(20 * BIT));
     assert_eq!(uart.irq_levels(), 0);
 }
 
@@ -112,18 +112,18 @@ fn receive_paces_raises_level_and_timeout() {
     uart.write_register(0x38, INT_RX | INT_RT, &mut bench.access());
     uart.host_push(b"hello");
     assert_eq!(uart.next_event_cycle(), 0);
-    uart.advance_to_now(&mut bench.at(0));
+    uart.advance_to_now(&mut bench.access_at(0));
     for n in 1..=4 {
         assert_eq!(uart.next_event_cycle(), n * 10 * BIT);
-        uart.advance_to_now(&mut bench.at(n * 10 * BIT));
+        uart.advance_to_now(&mut bench.access_at(n * 10 * BIT));
         assert_eq!(uart.irq_levels() != 0, n == 4);
     }
-    uart.advance_to_now(&mut bench.at(50 * BIT));
+    uart.advance_to_now(&mut bench.access_at(50 * BIT));
     assert_eq!(uart.next_event_cycle(), (50 + 32) * BIT);
     let got: Vec<u32> = (0..4).map(|_| uart.read_register(0x00, &mut bench.access())).collect();
     assert_eq!(got, [b'h', b'e', b'l', b'l'].map(u32::from));
     assert_eq!(uart.irq_levels(), 0);
-    uart.advance_to_now(&mut bench.at(82 * BIT));
+    uart.advance_to_now(&mut bench.access_at(82 * BIT));
     assert_eq!(uart.read_register(0x40, &mut bench.access()), INT_RT);
     assert_eq!(uart.read_register(0x00, &mut bench.access()), u32::from(b'o'));
     assert_eq!((uart.irq_levels(), uart.next_event_cycle()), (0, NEVER));
@@ -140,7 +140,7 @@ fn host_bytes_wait_while_the_fifo_is_full() {
             break;
         }
         let now = bench.now.max(due);
-        uart.advance_to_now(&mut bench.at(now));
+        uart.advance_to_now(&mut bench.access_at(now));
     }
     assert_eq!(uart.host_pending(), 8);
     assert_eq!(uart.read_register(0x18, &mut bench.access()) & 1 << 6, 1 << 6);
@@ -157,7 +157,7 @@ fn loopback_stays_inside_and_overruns() {
     uart.write_register(0x30, 0x381, &mut bench.access());
     for (n, byte) in [1, 2, 3].into_iter().enumerate() {
         uart.write_register(0x00, byte, &mut bench.access());
-        uart.advance_to_now(&mut bench.at((n as u64 + 1) * 10 * BIT));
+        uart.advance_to_now(&mut bench.access_at((n as u64 + 1) * 10 * BIT));
     }
     assert!(bench.effects.uart_tx.is_empty());
     assert_eq!(uart.read_register(0x3c, &mut bench.access()) & INT_OE, INT_OE);
@@ -182,10 +182,10 @@ fn clock_change_stretches_the_rest_of_a_frame() {
     let mut uart = with_fifo(&mut bench);
     uart.write_register(0x00, 0, &mut bench.access());
     bench.tree.peri_hz = 62_500_000;
-    uart.clocks_changed(&mut bench.at(5 * BIT));
+    uart.clocks_changed(&mut bench.access_at(5 * BIT));
     assert_eq!(uart.next_event_cycle(), 15 * BIT);
     bench.tree.peri_hz = 0;
-    uart.clocks_changed(&mut bench.at(6 * BIT));
+    uart.clocks_changed(&mut bench.access_at(6 * BIT));
     assert_eq!(uart.next_event_cycle(), NEVER);
 }
 
@@ -216,22 +216,22 @@ fn bytes_discarded_by_a_new_setup_are_sent_again() {
     let mut bench = Bench::new();
     let mut uart = with_fifo(&mut bench);
     uart.host_push(b"abcd");
-    uart.advance_to_now(&mut bench.at(0));
-    uart.advance_to_now(&mut bench.at(25 * BIT));
+    uart.advance_to_now(&mut bench.access_at(0));
+    uart.advance_to_now(&mut bench.access_at(25 * BIT));
     assert_eq!(uart.host_pending(), 2);
-    uart.write_register(0x2c, 0x60, &mut bench.at(25 * BIT));
+    uart.write_register(0x2c, 0x60, &mut bench.access_at(25 * BIT));
     assert_eq!(uart.host_pending(), 4);
-    uart.write_register(0x2c, 0x70, &mut bench.at(25 * BIT));
-    uart.write_register(0x30, 0, &mut bench.at(30 * BIT));
-    uart.advance_to_now(&mut bench.at(60 * BIT));
-    assert_eq!((uart.host_pending(), uart.read_register(0x18, &mut bench.at(60 * BIT)) & 0x10), (4, 0x10));
+    uart.write_register(0x2c, 0x70, &mut bench.access_at(25 * BIT));
+    uart.write_register(0x30, 0, &mut bench.access_at(30 * BIT));
+    uart.advance_to_now(&mut bench.access_at(60 * BIT));
+    assert_eq!((uart.host_pending(), uart.read_register(0x18, &mut bench.access_at(60 * BIT)) & 0x10), (4, 0x10));
     uart.reset_registers();
     assert_eq!(uart.host_pending(), 4);
-    uart.write_register(0x24, 67, &mut bench.at(60 * BIT));
-    uart.write_register(0x2c, 0x70, &mut bench.at(60 * BIT));
-    uart.write_register(0x30, 0x301, &mut bench.at(60 * BIT));
-    uart.advance_to_now(&mut bench.at(200 * BIT));
-    let got: Vec<u8> = (0..4).map(|_| uart.read_register(0, &mut bench.at(200 * BIT)) as u8).collect();
+    uart.write_register(0x24, 67, &mut bench.access_at(60 * BIT));
+    uart.write_register(0x2c, 0x70, &mut bench.access_at(60 * BIT));
+    uart.write_register(0x30, 0x301, &mut bench.access_at(60 * BIT));
+    uart.advance_to_now(&mut bench.access_at(200 * BIT));
+    let got: Vec<u8> = (0..4).map(|_| uart.read_register(0, &mut bench.access_at(200 * BIT)) as u8).collect();
     assert_eq!(got, b"abcd");
 }
 
@@ -243,8 +243,8 @@ fn dma_requests_follow_levels_and_enables() {
     uart.write_register(0x48, 3, &mut bench.access());
     assert_eq!(uart.dreq(), (true, false));
     uart.host_push(b"x");
-    uart.advance_to_now(&mut bench.at(0));
-    uart.advance_to_now(&mut bench.at(10 * BIT));
+    uart.advance_to_now(&mut bench.access_at(0));
+    uart.advance_to_now(&mut bench.access_at(10 * BIT));
     assert_eq!(uart.dreq(), (true, true));
     for _ in 0..33 {
         uart.write_register(0x00, 0, &mut bench.access());
@@ -279,14 +279,14 @@ fn overrun_is_flagged_with_the_next_character_and_cleared_by_ecr() {
     let mut uart = enabled(&mut bench, 0x60);
     let access = bench.access();
     for byte in [1, 2] {
-        uart.receive(byte, &access);
+        uart.receive_byte(byte, &access);
     }
     assert_eq!(uart.read_register(0x04, &mut bench.access()), 8);
     assert_eq!(uart.read_register(0x00, &mut bench.access()), 1);
-    uart.receive(3, &bench.access());
+    uart.receive_byte(3, &bench.access());
     assert_eq!(uart.read_register(0x00, &mut bench.access()), 3 | 1 << 11);
-    uart.receive(1, &bench.access());
-    uart.receive(2, &bench.access());
+    uart.receive_byte(1, &bench.access());
+    uart.receive_byte(2, &bench.access());
     uart.write_register(0x04, 0, &mut bench.access());
     assert_eq!(uart.read_register(0x04, &mut bench.access()), 0);
 }
@@ -319,13 +319,13 @@ fn received_frames_keep_the_exact_baud_rate_too() {
         uart.write_register(offset, value, &mut bench.access());
     }
     uart.host_push(&[0x55; 5]);
-    uart.advance_to_now(&mut bench.at(0));
+    uart.advance_to_now(&mut bench.access_at(0));
     for frame in 1..=4u64 {
         assert_eq!(uart.next_event_cycle(), (frame * 10 * 67).div_ceil(4));
         let due = uart.next_event_cycle();
-        uart.advance_to_now(&mut bench.at(due));
+        uart.advance_to_now(&mut bench.access_at(due));
     }
     // Served late, the last frame still ended when it did.
-    uart.advance_to_now(&mut bench.at(10_000));
+    uart.advance_to_now(&mut bench.access_at(10_000));
     assert_eq!((uart.host_pending(), uart.rx_fifo.len()), (0, 5));
 }

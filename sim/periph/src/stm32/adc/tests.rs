@@ -44,7 +44,7 @@ fn a_conversion_takes_sampling_and_its_bits() {
             "{layout:?} {code}"
         );
         assert_eq!(adc.read_register(CR2, &mut bench.access()), CR2_ADON);
-        adc.advance_to_now(&mut bench.at(cycles));
+        adc.advance_to_now(&mut bench.access_at(cycles));
         assert_eq!(adc.read_register(SR, &mut bench.access()), SR_STRT | SR_EOC);
         assert_eq!(
             (adc.read_register(DR, &mut bench.access()), adc.read_register(SR, &mut bench.access())),
@@ -78,7 +78,7 @@ fn fewer_bits_take_less_time() {
         adc.write_register(CR1, resolution << 24, &mut bench.access());
         adc.write_register(CR2, CR2_ADON | F4_START, &mut bench.access());
         assert_eq!(adc.next_event_cycle(), cycles);
-        adc.advance_to_now(&mut bench.at(cycles));
+        adc.advance_to_now(&mut bench.access_at(cycles));
         assert_eq!(adc.read_register(DR, &mut bench.access()), level);
     }
 }
@@ -93,7 +93,7 @@ fn a_sequence_ends_once_or_flags_each_conversion() {
         adc.write_register(CR2, CR2_ADON | F4_START | eocs, &mut bench.access());
         for (flag, level) in flagged.into_iter().zip([2048, 4095]) {
             let due = adc.next_event_cycle();
-            adc.advance_to_now(&mut bench.at(due));
+            adc.advance_to_now(&mut bench.access_at(due));
             assert_eq!(adc.read_register(SR, &mut bench.access()) & SR_EOC != 0, flag);
             assert_eq!(adc.read_register(DR, &mut bench.access()), level);
         }
@@ -107,9 +107,9 @@ fn continuous_conversions_go_on_and_overrun_where_each_is_flagged() {
     let mut adc = adc(&mut bench, AdcLayout::F4);
     adc.write_register(CR1, CR1_OVRIE, &mut bench.access());
     adc.write_register(CR2, CR2_ADON | CR2_CONT | CR2_EOCS | F4_START, &mut bench.access());
-    adc.advance_to_now(&mut bench.at(30));
+    adc.advance_to_now(&mut bench.access_at(30));
     assert_eq!((adc.next_event_cycle(), adc.interrupt_outputs()), (60, 0));
-    adc.advance_to_now(&mut bench.at(60));
+    adc.advance_to_now(&mut bench.access_at(60));
     assert_eq!((adc.next_event_cycle(), adc.interrupt_outputs()), (NEVER, 1));
     assert_eq!(adc.read_register(SR, &mut bench.access()) & SR_OVR, SR_OVR);
     adc.write_register(SR, !SR_OVR, &mut bench.access());
@@ -124,7 +124,7 @@ fn the_end_interrupts_until_the_data_is_read() {
     adc.write_register(CR2, CR2_ADON | CR2_ALIGN, &mut bench.access());
     adc.write_register(CR2, CR2_ADON | CR2_ALIGN | F1_START, &mut bench.access());
     assert_eq!(adc.interrupt_outputs(), 0);
-    adc.advance_to_now(&mut bench.at(14));
+    adc.advance_to_now(&mut bench.access_at(14));
     assert_eq!(adc.interrupt_outputs(), 1);
     assert_eq!((adc.read_register(DR, &mut bench.access()), adc.interrupt_outputs()), (2048 << 4, 0));
 }
@@ -137,7 +137,7 @@ fn three_converters_share_a_divider_and_a_status() {
     adc.write_register(0x200 + SQR3, 4, &mut bench.access());
     adc.write_register(0x200 + CR2, CR2_ADON | F4_START, &mut bench.access());
     assert_eq!(adc.next_event_cycle(), 4 * 30);
-    adc.advance_to_now(&mut bench.at(120));
+    adc.advance_to_now(&mut bench.access_at(120));
     assert_eq!(adc.read_register(COMMON, &mut bench.access()), (SR_STRT | SR_EOC) << 16);
     assert_eq!(adc.read_register(0x200 + DR, &mut bench.access()), 4095);
 }

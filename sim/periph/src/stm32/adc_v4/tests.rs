@@ -41,7 +41,7 @@ fn read_register(adc: &mut AdcV4, bench: &mut Bench, offset: u32) -> u32 {
 /// The next result, at the cycle at which it is due.
 fn next(adc: &mut AdcV4, bench: &mut Bench) -> (u64, u32) {
     let due = adc.next_event_cycle();
-    adc.advance_to_now(&mut bench.at(due));
+    adc.advance_to_now(&mut bench.access_at(due));
     (due, read_register(adc, bench, DR))
 }
 
@@ -101,7 +101,7 @@ fn clocks_of_the_l0_and_the_h7() {
         start(&mut adc, &mut bench);
         assert_eq!(adc.next_event_cycle(), cycles, "{layout:?} {value:#x} {asynchronous}");
         adc.set_asynchronous_hz(16_000_000);
-        adc.clocks_changed(&mut bench.at(5));
+        adc.clocks_changed(&mut bench.access_at(5));
         assert_ne!(adc.next_event_cycle(), NEVER, "it goes on as the clock comes");
     }
 }
@@ -138,7 +138,7 @@ fn flags_and_interrupts() {
             (ISR_ADRDY | ISR_EOSMP, 0)
         );
         let due = adc.next_event_cycle();
-        adc.advance_to_now(&mut bench.at(due));
+        adc.advance_to_now(&mut bench.access_at(due));
         let all = ISR_ADRDY | ISR_EOSMP | ISR_EOC | ISR_EOS;
         assert_eq!((read_register(&mut adc, &mut bench, ISR) & 0x3f, adc.interrupt_outputs()), (all, 1), "{layout:?}");
         adc.write_register(ISR, ISR_EOS | ISR_EOSMP, &mut bench.access());
@@ -160,7 +160,7 @@ fn unread_results() {
         let mut bench = Bench::new();
         let mut adc = adc(&mut bench, L0, &[(CFGR, cfgr)]);
         start(&mut adc, &mut bench);
-        adc.advance_to_now(&mut bench.at(100));
+        adc.advance_to_now(&mut bench.access_at(100));
         assert_eq!(adc.next_event_cycle(), NEVER);
         let isr = read_register(&mut adc, &mut bench, ISR);
         assert_eq!((isr & ISR_OVR != 0, isr & ISR_EOS == 0), (overrun, waits), "{cfgr:#x}");

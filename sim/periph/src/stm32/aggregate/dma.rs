@@ -31,7 +31,7 @@ pub(super) struct DmaWiring {
 
 impl DmaWiring {
     /// Adds the DMA controller in this slot.
-    pub fn add(&mut self, slot: usize) {
+    pub fn add_controller(&mut self, slot: usize) {
         self.slots.push(slot);
         self.sources.push(Default::default());
     }
@@ -71,7 +71,7 @@ impl Stm32 {
         if let Some(burst) = &transfer.write {
             data = data.filter(|data| self.write_burst(c, burst, data, now, bus, effects));
         }
-        if let Some(served) = self.dmas[c].finish(transfer, data) {
+        if let Some(served) = self.dmas[c].finish_transfer(transfer, data) {
             for source in requesting {
                 self.acknowledge_dma(&source, served.left, served.is_last);
                 self.refresh(source.slot);

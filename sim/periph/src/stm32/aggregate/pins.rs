@@ -84,7 +84,7 @@ impl Stm32 {
         }
         let now_ns = self.elapsed.ns_at(now);
         for bus in selected {
-            bus.select(|pin| (pin / 16 == u16::from(port)).then(|| levels >> (pin % 16) & 1 != 0), now_ns);
+            bus.spi_select(|pin| (pin / 16 == u16::from(port)).then(|| levels >> (pin % 16) & 1 != 0), now_ns);
         }
     }
 

@@ -142,7 +142,7 @@ impl ChannelDma {
 
     /// Counts a transfer that was carried out. `data` is `None` after a bus error. Returns what the requesting
     /// peripheral is told, if there is one.
-    pub(super) fn finish(&mut self, transfer: &Transfer, data: Option<[u8; 16]>) -> Option<ServedRequest> {
+    pub(super) fn finish_transfer(&mut self, transfer: &Transfer, data: Option<[u8; 16]>) -> Option<ServedRequest> {
         let n = transfer.stream;
         if data.is_none() {
             self.channels[n].ccr &= !EN;
@@ -177,7 +177,7 @@ impl ChannelDma {
     }
 
     /// Returns the channel and the number of its register at an offset.
-    fn place(offset: u32) -> Option<(usize, u32)> {
+    fn register_at(offset: u32) -> Option<(usize, u32)> {
         let at = offset.checked_sub(0x08)?;
         let (n, register) = ((at / 20) as usize, at % 20 / 4);
         (n < CHANNELS).then_some((n, register))
@@ -185,7 +185,7 @@ impl ChannelDma {
 
     /// Returns the value of the controller's register at a byte offset.
     pub(super) fn register(&self, offset: u32) -> u32 {
-        match (offset, Self::place(offset)) {
+        match (offset, Self::register_at(offset)) {
             (ISR, _) => self.flags,
             (CSELR, _) => self.selection.unwrap_or(0),
             (_, Some((n, register))) => {
@@ -198,7 +198,7 @@ impl ChannelDma {
 
     /// Writes the controller's register at a byte offset.
     pub(super) fn set_register(&mut self, offset: u32, value: u32) {
-        match (offset, Self::place(offset)) {
+        match (offset, Self::register_at(offset)) {
             (IFCR, _) => self.clear_flags(value),
             (CSELR, _) => self.selection = self.selection.map(|_| value & 0x0fff_ffff),
             (_, Some((n, 0))) => self.write_control(n, value & CCR_MASK),

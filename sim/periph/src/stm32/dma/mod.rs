@@ -169,8 +169,8 @@ impl Dma {
 
     /// Counts a transfer that was carried out: `data` has the bytes that were read, or is `None` after a bus error.
     /// Returns what the requesting peripheral is told, if there is one.
-    pub(super) fn finish(&mut self, transfer: &Transfer, data: Option<[u8; 16]>) -> Option<ServedRequest> {
-        either!(self, dma => dma.finish(transfer, data))
+    pub(super) fn finish_transfer(&mut self, transfer: &Transfer, data: Option<[u8; 16]>) -> Option<ServedRequest> {
+        either!(self, dma => dma.finish_transfer(transfer, data))
     }
 }
 

@@ -165,7 +165,7 @@ impl Stream {
     }
 
     /// Returns the number of items that are left when half of a round is done.
-    fn half(&self) -> u32 {
+    fn half_count(&self) -> u32 {
         self.reload - self.reload / 2
     }
 
@@ -183,7 +183,7 @@ impl Stream {
     }
 
     /// Begins a round of transfers with the addresses and the count in the registers.
-    fn start(&mut self) {
+    fn begin_round(&mut self) {
         if self.ndtr == 0 {
             self.ndtr = self.reload;
         }
@@ -337,7 +337,7 @@ impl StreamDma {
 
     /// Counts a transfer that was carried out. `data` is `None` after a bus error. Returns what the requesting
     /// peripheral is told, if there is one.
-    pub(super) fn finish(&mut self, transfer: &Transfer, data: Option<[u8; 16]>) -> Option<ServedRequest> {
+    pub(super) fn finish_transfer(&mut self, transfer: &Transfer, data: Option<[u8; 16]>) -> Option<ServedRequest> {
         let n = transfer.stream;
         let burst = transfer.read.or(transfer.write)?;
         let Some(data) = data else {
@@ -378,7 +378,7 @@ impl StreamDma {
             stream.peripheral = stream.par;
         }
         if stream.direction() == Direction::MemoryToPeripheral {
-            self.count(n, 1, before, left);
+            self.count_units(n, 1, before, left);
         }
         ServedRequest { left, is_last: left == 0 && !circular }
     }
@@ -396,14 +396,14 @@ impl StreamDma {
             stream.memory_left = stream.total_bytes();
         }
         if stream.direction() != Direction::MemoryToPeripheral {
-            self.count(n, self.streams[n].peripheral_bytes(), before, left);
+            self.count_units(n, self.streams[n].peripheral_bytes(), before, left);
         }
     }
 
     /// Sets the flags of half and complete transfer, when the units left fall from `before` to `left`, and ends the
     /// round or the stream. `units` is the number of units of an item.
-    fn count(&mut self, n: usize, units: u32, before: u32, left: u32) {
-        let half = self.streams[n].half() * units;
+    fn count_units(&mut self, n: usize, units: u32, before: u32, left: u32) {
+        let half = self.streams[n].half_count() * units;
         if self.streams[n].reload > 1 && before > half && left <= half {
             self.flags[n] |= HTIF;
         }
@@ -448,7 +448,7 @@ impl StreamDma {
     }
 
     /// Returns the stream and the number of its register at an offset.
-    fn place(offset: u32) -> Option<(usize, u32)> {
+    fn register_at(offset: u32) -> Option<(usize, u32)> {
         let at = offset.checked_sub(0x10)?;
         let (n, register) = ((at / 24) as usize, at % 24 / 4);
         (n < STREAMS).then_some((n, register))
@@ -456,7 +456,7 @@ impl StreamDma {
 
     /// Returns the value of the controller's register at a byte offset.
     pub(super) fn register(&self, offset: u32) -> u32 {
-        match (offset, Self::place(offset)) {
+        match (offset, Self::register_at(offset)) {
             (0x00 | 0x04, _) => {
                 let first = Self::flag_streams(offset);
                 SHIFTS.iter().zip(&self.flags[first..]).fold(0, |word, (shift, flags)| word | flags << shift)
@@ -477,7 +477,7 @@ impl StreamDma {
 
     /// Writes the controller's register at a byte offset.
     pub(super) fn set_register(&mut self, offset: u32, value: u32) {
-        match (offset, Self::place(offset)) {
+        match (offset, Self::register_at(offset)) {
             (0x08 | 0x0c, _) => {
                 let first = Self::flag_streams(offset);
                 for (shift, flags) in SHIFTS.iter().zip(&mut self.flags[first..]) {
@@ -535,7 +535,7 @@ impl StreamDma {
                     return;
                 }
                 stream.cr |= EN;
-                stream.start();
+                stream.begin_round();
             }
         }
     }

@@ -247,7 +247,7 @@ impl Flash {
         let (n, place) = spec.split(offset);
         let bank = &mut self.banks[n];
         if place == spec.key {
-            bank.keys.enter(value, KEY_PAIR);
+            bank.keys.enter_key(value, KEY_PAIR);
             if bank.keys.open() {
                 bank.cr &= !spec.lock;
             }
@@ -270,7 +270,7 @@ impl Flash {
     /// Writes a key for the option bytes.
     fn unlock_options(&mut self, spec: &Spec, value: u32) {
         let bank = &mut self.banks[0];
-        bank.option_keys.enter(value, spec.option_pair);
+        bank.option_keys.enter_key(value, spec.option_pair);
         if bank.option_keys.open() {
             match spec.option_control {
                 Some(offset) => self.words[offset as usize / 4] &= !1,
@@ -337,7 +337,7 @@ impl Flash {
             Unit::Page(_) => spec.erase_ns_per_kb,
             Unit::Sector(..) => u64::from(unit_bytes / 1024) * spec.erase_ns_per_kb,
         };
-        self.banks[n].start(ns, access);
+        self.banks[n].begin_operation(ns, access);
     }
 
     /// Stores to the flash array. Returns whether that programs, or which error it sets.
@@ -355,7 +355,7 @@ impl Flash {
         }
         // A wide flash word is programmed when its last bytes arrive.
         if spec.word_bytes <= 4 || (address + bytes).is_multiple_of(spec.word_bytes) {
-            bank.start(spec.program_ns, access);
+            bank.begin_operation(spec.program_ns, access);
         }
         FlashStore::Program
     }

@@ -71,9 +71,9 @@ impl Flash {
     pub(super) fn l0_write(&mut self, offset: u32, value: u32) {
         match offset {
             0x04 => self.write_pecr(value),
-            0x0c => self.l0.data.enter(value, [0x89ab_cdef, 0x0203_0405]),
-            0x10 if self.l0.data.open() => self.l0.program.enter(value, [0x8c9d_aebf, 0x1314_1516]),
-            0x14 if self.l0.data.open() => self.l0.options.enter(value, [0xfbea_d9c8, 0x2425_2627]),
+            0x0c => self.l0.data.enter_key(value, [0x89ab_cdef, 0x0203_0405]),
+            0x10 if self.l0.data.open() => self.l0.program.enter_key(value, [0x8c9d_aebf, 0x1314_1516]),
+            0x14 if self.l0.data.open() => self.l0.options.enter_key(value, [0xfbea_d9c8, 0x2425_2627]),
             0x18 => self.banks[0].sr &= !value,
             _ => {}
         }
@@ -108,7 +108,7 @@ impl Flash {
         // Half-page programming starts with the last of its 16 words.
         let half_page = mode & (FPRG | PROG) == FPRG | PROG && !eeprom;
         if !half_page || (address + 4).is_multiple_of(PAGE_BYTES / 2) {
-            self.banks[0].start(OPERATION_NS, access);
+            self.banks[0].begin_operation(OPERATION_NS, access);
         }
         // A store to a page with ERASE and PROG set erases it. The word itself is not written.
         if mode & (ERASE | PROG) == ERASE | PROG && !eeprom {

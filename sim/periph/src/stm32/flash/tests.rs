@@ -187,7 +187,7 @@ fn erase_and_program() {
         let due = flash.next_event_cycle();
         // 20 ms at least, 16 cycles to the microsecond.
         assert!(due >= 20_000 * 16, "{name}: {due}");
-        assert_eq!(flash.read_register(case.sr, &mut bench.at(due)) & case.busy, 0, "{name}");
+        assert_eq!(flash.read_register(case.sr, &mut bench.access_at(due)) & case.busy, 0, "{name}");
         flash.write_register(case.cr, case.program, &mut bench.access());
         assert_eq!(flash.store(last, case.bytes, &mut bench.access()), FlashStore::Program, "{name}");
         assert_eq!(
@@ -196,7 +196,7 @@ fn erase_and_program() {
             "{name}"
         );
         let due = if flash.next_event_cycle() == NEVER { bench.now } else { flash.next_event_cycle() };
-        flash.advance_to_now(&mut bench.at(due));
+        flash.advance_to_now(&mut bench.access_at(due));
         flash.write_register(case.cr, locked, &mut bench.access());
         assert_eq!(flash.store(last, case.bytes, &mut bench.access()), FlashStore::Refused, "{name}: locked again");
     }
@@ -231,7 +231,7 @@ fn errors_and_interrupts() {
     assert_eq!(flash.store(BASE, 2, &mut bench.access()), FlashStore::Program);
     // 52.5 us at 16 MHz.
     assert_eq!(flash.next_event_cycle(), 840);
-    flash.advance_to_now(&mut bench.at(840));
+    flash.advance_to_now(&mut bench.access_at(840));
     assert_eq!((flash.read_register(0x0c, &mut bench.access()), flash.interrupt_outputs()), (1 << 5, 1));
 }
 
@@ -248,7 +248,7 @@ fn h7_programs_256_bits_at_a_time() {
     }
     assert_ne!(flash.next_event_cycle(), NEVER);
     let due = flash.next_event_cycle();
-    flash.advance_to_now(&mut bench.at(due));
+    flash.advance_to_now(&mut bench.access_at(due));
     assert_eq!(flash.read_register(0x10, &mut bench.access()), 1 << 16);
     flash.write_register(0x14, 1 << 16, &mut bench.access());
     assert_eq!(flash.read_register(0x10, &mut bench.access()), 0);
@@ -270,18 +270,18 @@ fn l0_locks_words_and_pages() {
     assert_eq!(flash.store(BASE + 0x100, 4, &mut bench.access()), FlashStore::Program);
     // 3.2 ms at 16 MHz.
     assert_eq!((flash.read_register(0x18, &mut bench.access()), flash.next_event_cycle()), (1, 51_200));
-    flash.advance_to_now(&mut bench.at(51_200));
+    flash.advance_to_now(&mut bench.access_at(51_200));
     assert_eq!(flash.read_register(0x18, &mut bench.access()), 0xc | EOP_FLAG);
     flash.write_register(4, 1 << 3 | 1 << 9, &mut bench.access());
     assert_eq!(flash.store(BASE + 0x1fc, 4, &mut bench.access()), FlashStore::Refused);
     assert_eq!(bench.effects.erase, [FlashErase { address: BASE + 0x180, bytes: 128, value: 0 }]);
     let due = flash.next_event_cycle();
-    flash.advance_to_now(&mut bench.at(due));
+    flash.advance_to_now(&mut bench.access_at(due));
     // The data EEPROM needs the first lock only, and takes bytes.
     flash.write_register(4, 2, &mut bench.access());
     assert_eq!(flash.store(0x0808_0001, 1, &mut bench.access()), FlashStore::Program);
     let due = flash.next_event_cycle();
-    flash.advance_to_now(&mut bench.at(due));
+    flash.advance_to_now(&mut bench.access_at(due));
     assert_eq!(flash.store(BASE, 4, &mut bench.access()), FlashStore::Refused);
     flash.write_register(4, 1, &mut bench.access());
     assert_eq!(

@@ -38,7 +38,7 @@ impl Rig {
     fn settle(&mut self) {
         while self.i2c.next_event_cycle() != NEVER {
             let due = self.i2c.next_event_cycle();
-            self.i2c.advance_to_now(&mut self.bench.at(due));
+            self.i2c.advance_to_now(&mut self.bench.access_at(due));
         }
     }
 
@@ -107,7 +107,7 @@ fn a_transmission_takes_nine_periods_a_byte() {
     assert_eq!(rig.read_register(SR1), SR1_TXE, "the byte is in the shift register");
     rig.write_register(DR, 0xaa);
     assert_eq!(rig.read_register(SR1), 0);
-    rig.i2c.advance_to_now(&mut rig.bench.at(19 * PERIOD));
+    rig.i2c.advance_to_now(&mut rig.bench.access_at(19 * PERIOD));
     assert_eq!(rig.read_register(SR1), SR1_TXE);
     rig.settle();
     assert_eq!((rig.bench.now, rig.read_register(SR1)), (28 * PERIOD, SR1_TXE | SR1_BTF));
@@ -191,7 +191,7 @@ fn a_stream_is_received_by_interrupts() {
     let mut bytes = Vec::new();
     for left in (0..4).rev() {
         let due = rig.i2c.next_event_cycle();
-        rig.i2c.advance_to_now(&mut rig.bench.at(due));
+        rig.i2c.advance_to_now(&mut rig.bench.access_at(due));
         assert_eq!(rig.i2c.interrupt_outputs(), 1);
         if left == 1 {
             rig.clear(CR1_ACK);

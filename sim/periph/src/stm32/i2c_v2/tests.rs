@@ -38,7 +38,7 @@ impl Rig {
     fn settle(&mut self) {
         while self.i2c.next_event_cycle() != NEVER {
             let due = self.i2c.next_event_cycle();
-            self.i2c.advance_to_now(&mut self.bench.at(due));
+            self.i2c.advance_to_now(&mut self.bench.access_at(due));
         }
     }
 
@@ -62,13 +62,13 @@ fn a_write_ends_by_itself() {
     let mut rig = Rig::new();
     rig.write_register(CR2, TARGET | bytes(3) | CR2_AUTOEND | CR2_START);
     assert_eq!((rig.read_register(ISR), rig.i2c.next_event_cycle()), (ISR_TXE | ISR_BUSY, 10 * PERIOD));
-    rig.i2c.advance_to_now(&mut rig.bench.at(10 * PERIOD));
+    rig.i2c.advance_to_now(&mut rig.bench.access_at(10 * PERIOD));
     assert_eq!((rig.read_register(ISR), rig.read_register(CR2) & CR2_START), (ISR_TXE | ISR_TXIS | ISR_BUSY, 0));
     rig.write_register(TXDR, 7);
     assert_eq!(rig.read_register(ISR), ISR_TXE | ISR_TXIS | ISR_BUSY, "the byte is in the shift register");
     rig.write_register(TXDR, 0xaa);
     assert_eq!(rig.read_register(ISR), ISR_BUSY);
-    rig.i2c.advance_to_now(&mut rig.bench.at(19 * PERIOD));
+    rig.i2c.advance_to_now(&mut rig.bench.access_at(19 * PERIOD));
     rig.write_register(TXDR, 0xbb);
     rig.settle();
     assert_eq!((rig.bench.now, rig.read_register(ISR)), (38 * PERIOD, ISR_TXE | ISR_STOPF));

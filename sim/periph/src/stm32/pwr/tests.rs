@@ -14,8 +14,11 @@ fn voltage_ready_needs_the_pll_and_time() {
         assert_eq!(pwr.read_register(4, &mut bench.access()) >> 14 & 1, 1);
         let cr = pwr.read_register(0, &mut bench.access());
         pwr.write_register(0, cr ^ 1 << 14, &mut bench.access());
-        assert_eq!((pwr.read_register(4, &mut bench.at(SETTLE - 1)) >> 14 & 1, pwr.next_event_cycle()), (0, SETTLE));
-        assert_eq!(pwr.read_register(4, &mut bench.at(SETTLE)) >> 14 & 1, 1);
+        assert_eq!(
+            (pwr.read_register(4, &mut bench.access_at(SETTLE - 1)) >> 14 & 1, pwr.next_event_cycle()),
+            (0, SETTLE)
+        );
+        assert_eq!(pwr.read_register(4, &mut bench.access_at(SETTLE)) >> 14 & 1, 1);
     }
 }
 
@@ -28,12 +31,12 @@ fn over_drive_in_two_steps() {
         pwr.write_register(0, cr | 1 << bit, &mut bench.access());
         let start = bench.now;
         assert_eq!(pwr.read_register(4, &mut bench.access()) >> bit & 1, 0);
-        assert_eq!(pwr.read_register(4, &mut bench.at(start + SETTLE)) >> 16 & 3, want_before << 1 | 1);
+        assert_eq!(pwr.read_register(4, &mut bench.access_at(start + SETTLE)) >> 16 & 3, want_before << 1 | 1);
     }
     // F407 and F411 have none.
     let mut pwr = Pwr::new(PwrKind::F4(0x4000));
     pwr.write_register(0, 3 << 16, &mut bench.access());
-    assert_eq!(pwr.read_register(4, &mut bench.at(1_000_000)) >> 16 & 3, 0);
+    assert_eq!(pwr.read_register(4, &mut bench.access_at(1_000_000)) >> 16 & 3, 0);
 }
 
 #[test]
@@ -43,8 +46,8 @@ fn l0_shows_vosf_while_the_voltage_moves() {
     assert_eq!((pwr.read_register(0, &mut bench.access()), pwr.read_register(4, &mut bench.access())), (0x1000, 8));
     assert_eq!(pwr.voltage_scale(), 2);
     pwr.write_register(0, 0x0800, &mut bench.access());
-    assert_eq!(pwr.read_register(4, &mut bench.at(SETTLE - 1)), 8 | 1 << 4);
-    assert_eq!(pwr.read_register(4, &mut bench.at(SETTLE)), 8);
+    assert_eq!(pwr.read_register(4, &mut bench.access_at(SETTLE - 1)), 8 | 1 << 4);
+    assert_eq!(pwr.read_register(4, &mut bench.access_at(SETTLE)), 8);
     pwr.write_register(0, 0x0800 | 1 << 14, &mut bench.access());
     assert_eq!(pwr.read_register(4, &mut bench.access()), 8 | 1 << 5);
 }
@@ -57,13 +60,13 @@ fn h7_takes_its_supply_once_and_scales_only_then() {
     pwr.write_register(0x18, 3 << 14, &mut bench.access());
     assert_eq!(pwr.read_register(0x18, &mut bench.access()), 1 << 14, "no scaling before the supply is set");
     pwr.write_register(0x0c, 2, &mut bench.access());
-    assert_eq!(pwr.read_register(4, &mut bench.at(SETTLE - 1)) >> 13 & 1, 0);
-    assert_eq!(pwr.read_register(4, &mut bench.at(SETTLE)) >> 13 & 1, 1);
+    assert_eq!(pwr.read_register(4, &mut bench.access_at(SETTLE - 1)) >> 13 & 1, 0);
+    assert_eq!(pwr.read_register(4, &mut bench.access_at(SETTLE)) >> 13 & 1, 1);
     pwr.write_register(0x0c, 5, &mut bench.access());
     assert_eq!(pwr.read_register(0x0c, &mut bench.access()), 2, "only the first write counts");
     pwr.write_register(0x18, 3 << 14, &mut bench.access());
     assert_eq!(pwr.read_register(0x18, &mut bench.access()), 3 << 14);
-    assert_eq!(pwr.read_register(0x18, &mut bench.at(SETTLE * 2)), 3 << 14 | 1 << 13);
+    assert_eq!(pwr.read_register(0x18, &mut bench.access_at(SETTLE * 2)), 3 << 14 | 1 << 13);
     assert_eq!((pwr.read_register(4, &mut bench.access()), pwr.voltage_scale()), (3 << 14 | 1 << 13, 3));
     // The supply survives a system reset, the scale does not.
     pwr.reset_registers();

@@ -33,7 +33,7 @@ pub(in crate::stm32) static F1: Spec = Spec {
     hsi_hz: 8_000_000,
     lsi_hz: 40_000,
     pll_source: |rcc, pll| match pll {
-        0 if rcc.word(CFGR) >> 16 & 1 != 0 => Some(Osc::Hse),
+        0 if rcc.register_value(CFGR) >> 16 & 1 != 0 => Some(Osc::Hse),
         0 => Some(Osc::Hsi),
         _ => None,
     },
@@ -46,7 +46,7 @@ pub(in crate::stm32) static F1: Spec = Spec {
 
 /// Computes the frequencies of the clock tree.
 fn tree(rcc: &Rcc, clocks: &mut Clocks) {
-    let cfgr = rcc.word(CFGR);
+    let cfgr = rcc.register_value(CFGR);
     if rcc.pll_ready() {
         let input = match (cfgr >> 16 & 1, cfgr >> 17 & 1) {
             (0, _) => clocks.hsi_hz / 2,

@@ -74,7 +74,7 @@ const BASE: Spec = Spec {
     enables: &[0x30, 0x34, 0x38, 0x40, 0x44],
     hsi_hz: 16_000_000,
     lsi_hz: 32_000,
-    pll_source: |rcc, _| Some(if rcc.word(PLLCFGR) >> 22 & 1 != 0 { Osc::Hse } else { Osc::Hsi }),
+    pll_source: |rcc, _| Some(if rcc.register_value(PLLCFGR) >> 22 & 1 != 0 { Osc::Hse } else { Osc::Hsi }),
     tree: |rcc, clocks| tree(rcc, clocks, &Variant { own_m: false, system_r: false, timpre: false }),
     kernel: |_, _, bus_hz| bus_hz,
     kernel_width: 0,
@@ -129,7 +129,9 @@ pub(in crate::stm32) static F7: Spec = Spec {
     },
     kernel_width: 2,
     // CK48MSEL: PLLSAI's P in place of the main PLL's Q.
-    rng: |rcc, clocks| if rcc.word(DCKCFGR2) >> 27 & 1 != 0 { clocks.pll_hz[2][0] } else { clocks.pll_hz[0][1] },
+    rng: |rcc, clocks| {
+        if rcc.register_value(DCKCFGR2) >> 27 & 1 != 0 { clocks.pll_hz[2][0] } else { clocks.pll_hz[0][1] }
+    },
     ..BASE
 };
 
@@ -143,14 +145,14 @@ fn pll_outputs(input: u64, m: u32, register: u32) -> [u64; 3] {
 
 /// Computes the frequencies of the clock tree.
 fn tree(rcc: &Rcc, clocks: &mut Clocks, variant: &Variant) {
-    let (pllcfgr, cfgr) = (rcc.word(PLLCFGR), rcc.word(CFGR));
+    let (pllcfgr, cfgr) = (rcc.register_value(PLLCFGR), rcc.register_value(CFGR));
     let input = if pllcfgr >> 22 & 1 != 0 { clocks.hse_hz } else { clocks.hsi_hz };
     for (n, (osc, offset)) in
         [(Osc::Pll1, PLLCFGR), (Osc::Pll2, PLLI2SCFGR), (Osc::Pll3, PLLSAICFGR)].into_iter().enumerate()
     {
         if rcc.ready(osc) {
-            let m = if n == 0 || variant.own_m { rcc.word(offset) } else { pllcfgr } & 0x3f;
-            clocks.pll_hz[n] = pll_outputs(input, m, rcc.word(offset));
+            let m = if n == 0 || variant.own_m { rcc.register_value(offset) } else { pllcfgr } & 0x3f;
+            clocks.pll_hz[n] = pll_outputs(input, m, rcc.register_value(offset));
         }
     }
     let sysclk = match rcc.system {
@@ -158,6 +160,6 @@ fn tree(rcc: &Rcc, clocks: &mut Clocks, variant: &Variant) {
         Osc::Pll1 => clocks.pll_hz[0][if variant.system_r && cfgr >> 2 & 3 == 3 { 2 } else { 0 }],
         _ => clocks.hsi_hz,
     };
-    let timpre = variant.timpre && rcc.word(DCKCFGR) >> 24 & 1 != 0;
+    let timpre = variant.timpre && rcc.register_value(DCKCFGR) >> 24 & 1 != 0;
     two_apbs(clocks, sysclk, cfgr >> 4, [cfgr >> 10, cfgr >> 13], timpre);
 }

@@ -75,7 +75,7 @@ pub(in crate::stm32) static H7: Spec = Spec {
     enables: &[0xd4, 0xd8, 0xdc, 0xe0, 0xe4, 0xe8, 0xec, 0xf0, 0xf4],
     hsi_hz: 64_000_000,
     lsi_hz: 32_000,
-    pll_source: |rcc, _| match rcc.word(PLLCKSELR) & 3 {
+    pll_source: |rcc, _| match rcc.register_value(PLLCKSELR) & 3 {
         0 => Some(Osc::Hsi),
         1 => Some(Osc::Msi),
         2 => Some(Osc::Hse),
@@ -93,7 +93,7 @@ pub(in crate::stm32) static H7: Spec = Spec {
     },
     kernel_width: 3,
     // RNGSEL.
-    rng: |rcc, clocks| match rcc.word(D2CCIP2R) >> 8 & 3 {
+    rng: |rcc, clocks| match rcc.register_value(D2CCIP2R) >> 8 & 3 {
         0 => rcc.source_hz(Osc::Hsi48),
         1 => clocks.pll_hz[0][1],
         2 => clocks.lse_hz,
@@ -103,8 +103,8 @@ pub(in crate::stm32) static H7: Spec = Spec {
 
 /// Returns the frequencies of the outputs P, Q and R of PLL `n` in Hz, by its input frequency.
 fn pll_outputs(rcc: &Rcc, n: u32, input: u64) -> [u64; 3] {
-    let (select, config) = (rcc.word(PLLCKSELR), rcc.word(PLLCFGR));
-    let (divr, fracr) = (rcc.word(PLL1DIVR + 8 * n), rcc.word(PLL1DIVR + 8 * n + 4));
+    let (select, config) = (rcc.register_value(PLLCKSELR), rcc.register_value(PLLCFGR));
+    let (divr, fracr) = (rcc.register_value(PLL1DIVR + 8 * n), rcc.register_value(PLL1DIVR + 8 * n + 4));
     let m = u64::from(select >> (4 + 8 * n) & 0x3f);
     // The multiplier in units of 1/8192.
     let fraction = if config >> (4 * n) & 1 != 0 { u64::from(fracr >> 3 & 0x1fff) } else { 0 };
@@ -135,7 +135,7 @@ pub(in crate::stm32) enum KernelClock {
 impl Rcc {
     /// Returns the frequency of per_ck in Hz, which CKPERSEL selects.
     fn peripheral_hz(&self, clocks: &Clocks) -> u64 {
-        match self.word(D1CCIPR) >> 28 & 3 {
+        match self.register_value(D1CCIPR) >> 28 & 3 {
             0 => clocks.hsi_hz,
             1 => clocks.msi_hz,
             2 => clocks.hse_hz,
@@ -157,30 +157,30 @@ impl Rcc {
             _ => 0,
         };
         match clock {
-            KernelClock::Spi123 => match self.word(D2CCIP1R) >> 12 & 7 {
+            KernelClock::Spi123 => match self.register_value(D2CCIP1R) >> 12 & 7 {
                 0 => pll(1, 1),
                 1 => pll(2, 0),
                 2 => pll(3, 0),
                 4 => self.peripheral_hz(clocks),
                 _ => 0,
             },
-            KernelClock::Adc => match self.word(D3CCIPR) >> 16 & 3 {
+            KernelClock::Adc => match self.register_value(D3CCIPR) >> 16 & 3 {
                 0 => pll(2, 0),
                 1 => pll(3, 2),
                 2 => self.peripheral_hz(clocks),
                 _ => 0,
             },
-            KernelClock::Spi45 => of_bus(self.word(D2CCIP1R) >> 16 & 7),
-            KernelClock::Spi6 => of_bus(self.word(D3CCIPR) >> 28 & 7),
+            KernelClock::Spi45 => of_bus(self.register_value(D2CCIP1R) >> 16 & 7),
+            KernelClock::Spi6 => of_bus(self.register_value(D3CCIPR) >> 28 & 7),
         }
     }
 }
 
 /// Computes the frequencies of the clock tree.
 fn tree(rcc: &Rcc, clocks: &mut Clocks) {
-    clocks.hsi_hz >>= rcc.word(CR) >> 3 & 3;
+    clocks.hsi_hz >>= rcc.register_value(CR) >> 3 & 3;
     clocks.msi_hz = if rcc.ready(Osc::Msi) { 4_000_000 } else { 0 };
-    let input = match rcc.word(PLLCKSELR) & 3 {
+    let input = match rcc.register_value(PLLCKSELR) & 3 {
         0 => clocks.hsi_hz,
         1 => clocks.msi_hz,
         2 => clocks.hse_hz,
@@ -197,12 +197,12 @@ fn tree(rcc: &Rcc, clocks: &mut Clocks) {
         Osc::Pll1 => clocks.pll_hz[0][0],
         _ => clocks.hsi_hz,
     };
-    let (d1, d2, d3) = (rcc.word(D1CFGR), rcc.word(D2CFGR), rcc.word(D3CFGR));
+    let (d1, d2, d3) = (rcc.register_value(D1CFGR), rcc.register_value(D2CFGR), rcc.register_value(D3CFGR));
     clocks.core_hz = clocks.sysclk_hz / ahb_divisor(d1 >> 8);
     clocks.hclk_hz = clocks.core_hz / ahb_divisor(d1);
     let codes = [d2 >> 4, d2 >> 8, d1 >> 4, d3 >> 4];
     clocks.pclk_hz = codes.map(|code| clocks.hclk_hz / apb_divisor(code));
-    let timpre = rcc.word(CFGR) >> 15 & 1 != 0;
+    let timpre = rcc.register_value(CFGR) >> 15 & 1 != 0;
     for n in 0..2 {
         clocks.timer_hz[n] = timer_hz(clocks.hclk_hz, clocks.pclk_hz[n], timpre);
     }

@@ -52,7 +52,7 @@ pub(in crate::stm32) static L0: Spec = Spec {
     hsi_hz: 16_000_000,
     lsi_hz: 37_000,
     pll_source: |rcc, pll| match pll {
-        0 if rcc.word(CFGR) >> 16 & 1 != 0 => Some(Osc::Hse),
+        0 if rcc.register_value(CFGR) >> 16 & 1 != 0 => Some(Osc::Hse),
         0 => Some(Osc::Hsi),
         _ => None,
     },
@@ -66,24 +66,24 @@ pub(in crate::stm32) static L0: Spec = Spec {
     kernel_width: 2,
     // HSI48SEL. Otherwise half of the PLL oscillator's frequency.
     rng: |rcc, clocks| {
-        if rcc.word(CCIPR) >> 26 & 1 != 0 {
+        if rcc.register_value(CCIPR) >> 26 & 1 != 0 {
             return rcc.source_hz(Osc::Hsi48);
         }
-        clocks.pll_hz[0][0] * (u64::from(rcc.word(CFGR) >> 22 & 3) + 1) / 2
+        clocks.pll_hz[0][0] * (u64::from(rcc.register_value(CFGR) >> 22 & 3) + 1) / 2
     },
 };
 
 /// Computes the frequencies of the clock tree.
 fn tree(rcc: &Rcc, clocks: &mut Clocks) {
     const MULTIPLIERS: [u64; 9] = [3, 4, 6, 8, 12, 16, 24, 32, 48];
-    let cfgr = rcc.word(CFGR);
+    let cfgr = rcc.register_value(CFGR);
     // HSI16DIVEN.
-    if rcc.word(CR) >> 3 & 1 != 0 {
+    if rcc.register_value(CR) >> 3 & 1 != 0 {
         clocks.hsi_hz /= 4;
     }
     // MSIRANGE: 65.536 kHz doubled per step; 7 is reserved.
     if rcc.ready(Osc::Msi) {
-        clocks.msi_hz = 65_536 << (rcc.word(ICSCR) >> 13 & 7).min(6);
+        clocks.msi_hz = 65_536 << (rcc.register_value(ICSCR) >> 13 & 7).min(6);
     }
     if rcc.pll_ready() {
         let input = if cfgr >> 16 & 1 != 0 { clocks.hse_hz } else { clocks.hsi_hz };

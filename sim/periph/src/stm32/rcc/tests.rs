@@ -149,10 +149,10 @@ fn start_up_takes_its_time_at_any_core_clock() {
     assert_eq!(rcc.next_event_cycle(), 16_000);
     // Half way the core runs at half the speed.
     bench.core_hz /= 2;
-    rcc.clocks_changed(&mut bench.at(8_000));
+    rcc.clocks_changed(&mut bench.access_at(8_000));
     assert_eq!(rcc.next_event_cycle(), 12_000);
-    assert_eq!(rcc.read_register(0, &mut bench.at(11_999)) >> 17 & 1, 0);
-    assert_eq!(rcc.read_register(0, &mut bench.at(12_000)) >> 17 & 1, 1);
+    assert_eq!(rcc.read_register(0, &mut bench.access_at(11_999)) >> 17 & 1, 0);
+    assert_eq!(rcc.read_register(0, &mut bench.access_at(12_000)) >> 17 & 1, 1);
     // Switched off, the flag goes. Bypassed, it comes sooner.
     rcc.write_register(0, 0x83, &mut bench.access());
     assert_eq!(rcc.read_register(0, &mut bench.access()) >> 17 & 1, 0);
@@ -167,9 +167,9 @@ fn pll_waits_for_its_input() {
     let mut rcc = Rcc::new(&F4, Crystals { start_up, ..CRYSTALS });
     write_all(&mut rcc, &mut bench, &[(4, 0x2440_3010), (0, 0x101_0083)]);
     assert_eq!(rcc.next_event_cycle(), 16_000);
-    rcc.advance_to_now(&mut bench.at(16_000));
+    rcc.advance_to_now(&mut bench.access_at(16_000));
     assert_eq!((rcc.pll_ready(), rcc.next_event_cycle()), (false, 17_600));
-    rcc.advance_to_now(&mut bench.at(17_600));
+    rcc.advance_to_now(&mut bench.access_at(17_600));
     assert!(rcc.pll_ready());
 }
 
@@ -328,7 +328,7 @@ fn h7_kernel_clocks() {
         let (mut bench, mut rcc) = rcc(&H7);
         write_all(&mut rcc, &mut bench, &plls);
         write_all(&mut rcc, &mut bench, &[(0x1c, 5 << 8), (register, value)]);
-        rcc.advance_to_now(&mut bench.at(1));
+        rcc.advance_to_now(&mut bench.access_at(1));
         let clocks = rcc.clocks();
         assert_eq!(rcc.h7_kernel_hz(&clocks, clock, Bus::Apb2), hz, "{clock:?} {value:#x}");
     }

@@ -23,7 +23,7 @@ fn set(rtc: &mut Rtc, bench: &mut Bench, dr: u32, tr: u32) {
     unlock(rtc, bench);
     rtc.write_register(0x0c, INIT, &mut bench.access());
     let due = rtc.next_event_cycle();
-    assert_eq!(rtc.read_register(0x0c, &mut bench.at(due)) & INITF, INITF);
+    assert_eq!(rtc.read_register(0x0c, &mut bench.access_at(due)) & INITF, INITF);
     rtc.write_register(0x04, dr, &mut bench.access());
     rtc.write_register(0x00, tr, &mut bench.access());
     rtc.write_register(0x0c, !INIT, &mut bench.access());
@@ -36,13 +36,13 @@ fn initialisation_takes_two_periods_and_stops_the_calendar() {
     rtc.write_register(0x0c, INIT, &mut bench.access());
     assert_eq!(rtc.read_register(0x0c, &mut bench.access()) & INIT, 0, "locked");
     unlock(&mut rtc, &mut bench);
-    rtc.write_register(0x0c, INIT, &mut bench.at(10_000));
-    assert_eq!(rtc.read_register(0x0c, &mut bench.at(11_999)) & INITF, 0);
-    assert_eq!(rtc.read_register(0x0c, &mut bench.at(12_000)) & INITF, INITF);
-    assert_eq!(rtc.read_register(0x00, &mut bench.at(CORE_HZ * 100)), 0);
+    rtc.write_register(0x0c, INIT, &mut bench.access_at(10_000));
+    assert_eq!(rtc.read_register(0x0c, &mut bench.access_at(11_999)) & INITF, 0);
+    assert_eq!(rtc.read_register(0x0c, &mut bench.access_at(12_000)) & INITF, INITF);
+    assert_eq!(rtc.read_register(0x00, &mut bench.access_at(CORE_HZ * 100)), 0);
     rtc.write_register(0x0c, 0, &mut bench.access());
     assert_eq!(rtc.read_register(0x0c, &mut bench.access()) & (INITF | INIT), 0);
-    assert_eq!(rtc.read_register(0x00, &mut bench.at(CORE_HZ * 103)), 3);
+    assert_eq!(rtc.read_register(0x00, &mut bench.access_at(CORE_HZ * 103)), 3);
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn calendar_after_a_time() {
         let (mut bench, mut rtc) = started();
         set(&mut rtc, &mut bench, dr, tr);
         let later = bench.now + seconds * CORE_HZ + 10;
-        assert_eq!(rtc.read_register(0x00, &mut bench.at(later)), want_tr, "{dr:x} {tr:x}");
+        assert_eq!(rtc.read_register(0x00, &mut bench.access_at(later)), want_tr, "{dr:x} {tr:x}");
         assert_eq!(rtc.read_register(0x04, &mut bench.access()), want_dr, "{dr:x} {tr:x}");
     }
 }
@@ -78,11 +78,11 @@ fn twelve_hour_format() {
 #[test]
 fn shadow_registers_follow_two_periods_after_rsf_is_cleared() {
     let (mut bench, mut rtc) = started();
-    assert_eq!(rtc.read_register(0x0c, &mut bench.at(2_000)) & RSF, RSF);
+    assert_eq!(rtc.read_register(0x0c, &mut bench.access_at(2_000)) & RSF, RSF);
     unlock(&mut rtc, &mut bench);
     rtc.write_register(0x0c, !(RSF | INIT), &mut bench.access());
-    assert_eq!(rtc.read_register(0x0c, &mut bench.at(3_999)) & RSF, 0);
-    assert_eq!(rtc.read_register(0x0c, &mut bench.at(4_000)) & RSF, RSF);
+    assert_eq!(rtc.read_register(0x0c, &mut bench.access_at(3_999)) & RSF, 0);
+    assert_eq!(rtc.read_register(0x0c, &mut bench.access_at(4_000)) & RSF, RSF);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn without_a_clock_nothing_becomes_ready() {
     rtc.clocks_changed(&mut bench.access());
     unlock(&mut rtc, &mut bench);
     rtc.write_register(0x0c, INIT, &mut bench.access());
-    assert_eq!((rtc.next_event_cycle(), rtc.read_register(0x0c, &mut bench.at(1 << 40)) & INITF), (NEVER, 0));
+    assert_eq!((rtc.next_event_cycle(), rtc.read_register(0x0c, &mut bench.access_at(1 << 40)) & INITF), (NEVER, 0));
 }
 
 #[test]
@@ -101,15 +101,15 @@ fn prescalers_and_sub_seconds() {
     let (mut bench, mut rtc) = started();
     unlock(&mut rtc, &mut bench);
     rtc.write_register(0x0c, INIT, &mut bench.access());
-    rtc.advance_to_now(&mut bench.at(2_000));
+    rtc.advance_to_now(&mut bench.access_at(2_000));
     // A period of 1/32 s, 32 to a second.
     rtc.write_register(0x10, 31, &mut bench.access());
     rtc.write_register(0x10, 31 | 127 << 16, &mut bench.access());
     assert_eq!(rtc.read_register(0x10, &mut bench.access()), 31 | 127 << 16);
     rtc.write_register(0x0c, 0, &mut bench.access());
     // 128 clock periods of 1000 cycles make one step of SSR.
-    assert_eq!(rtc.read_register(0x28, &mut bench.at(2_000 + 128_000)), 30);
-    assert_eq!(rtc.read_register(0x00, &mut bench.at(2_000 + 32 * 128_000)), 1);
+    assert_eq!(rtc.read_register(0x28, &mut bench.access_at(2_000 + 128_000)), 30);
+    assert_eq!(rtc.read_register(0x00, &mut bench.access_at(2_000 + 32 * 128_000)), 1);
 }
 
 #[test]

@@ -39,10 +39,10 @@ fn a_frame_takes_its_bits_and_the_next_waits_in_the_buffer() {
     assert_eq!((spi.read_register(SR, &mut bench.access()), spi.next_event_cycle()), (SR_TXE | SR_BSY, 64));
     send(&mut spi, &mut bench, 0x22, 1);
     assert_eq!(spi.read_register(SR, &mut bench.access()), SR_BSY);
-    spi.advance_to_now(&mut bench.at(64));
+    spi.advance_to_now(&mut bench.access_at(64));
     assert_eq!((spi.read_register(SR, &mut bench.access()), spi.next_event_cycle()), (SR_RXNE | SR_TXE | SR_BSY, 128));
     assert_eq!(receive(&mut spi, &mut bench, 1), 0);
-    spi.advance_to_now(&mut bench.at(128));
+    spi.advance_to_now(&mut bench.access_at(128));
     assert_eq!(spi.read_register(SR, &mut bench.access()), SR_RXNE | SR_TXE);
     assert_eq!(receive(&mut spi, &mut bench, 1), 0x11);
 }
@@ -65,7 +65,7 @@ fn an_overrun_goes_by_reading_data_then_status() {
     for _ in 0..2 {
         send(&mut spi, &mut bench, 1, 1);
         let due = spi.next_event_cycle();
-        spi.advance_to_now(&mut bench.at(due));
+        spi.advance_to_now(&mut bench.access_at(due));
     }
     assert_eq!((spi.read_register(SR, &mut bench.access()) & SR_OVR, spi.interrupt_outputs()), (SR_OVR, 1));
     receive(&mut spi, &mut bench, 1);
@@ -81,7 +81,7 @@ fn interrupts_follow_their_flags() {
     spi.write_register(4, CR2_RXNEIE, &mut bench.access());
     assert_eq!(spi.interrupt_outputs(), 0);
     send(&mut spi, &mut bench, 1, 1);
-    spi.advance_to_now(&mut bench.at(64));
+    spi.advance_to_now(&mut bench.access_at(64));
     assert_eq!(spi.interrupt_outputs(), 1);
     receive(&mut spi, &mut bench, 1);
     assert_eq!(spi.interrupt_outputs(), 0);
@@ -94,16 +94,16 @@ fn a_fifo_takes_bytes_in_pairs() {
     send(&mut spi, &mut bench, 0x2211, 2);
     // One on its way, one in the FIFO.
     assert_eq!(spi.read_register(SR, &mut bench.access()), SR_TXE | SR_BSY | 1 << 11);
-    spi.advance_to_now(&mut bench.at(64));
+    spi.advance_to_now(&mut bench.access_at(64));
     assert_eq!(spi.read_register(SR, &mut bench.access()) & (SR_RXNE | 3 << 9), 1 << 9, "RXNE from two bytes on");
-    spi.advance_to_now(&mut bench.at(128));
+    spi.advance_to_now(&mut bench.access_at(128));
     assert_eq!(spi.read_register(SR, &mut bench.access()), SR_RXNE | SR_TXE | 2 << 9);
     assert_eq!(receive(&mut spi, &mut bench, 2), 0x1100);
     // With FRXTH a byte is enough.
     spi.write_register(4, 7 << 8 | CR2_FRXTH, &mut bench.access());
     send(&mut spi, &mut bench, 0x33, 1);
     let due = spi.next_event_cycle();
-    spi.advance_to_now(&mut bench.at(due));
+    spi.advance_to_now(&mut bench.access_at(due));
     assert_eq!(spi.read_register(SR, &mut bench.access()) & SR_RXNE, SR_RXNE);
     assert_eq!(receive(&mut spi, &mut bench, 1), 0x22);
 }
@@ -115,7 +115,7 @@ fn frames_of_a_fifo_have_any_size() {
     send(&mut spi, &mut bench, 0xffff, 2);
     assert_eq!(spi.next_event_cycle(), 12 * 8);
     send(&mut spi, &mut bench, 0, 2);
-    spi.advance_to_now(&mut bench.at(192));
+    spi.advance_to_now(&mut bench.access_at(192));
     assert_eq!((receive(&mut spi, &mut bench, 2), receive(&mut spi, &mut bench, 2)), (0, 0xfff));
 }
 
@@ -125,7 +125,7 @@ fn a_line_that_only_sends_receives_nothing() {
     let mut spi = enabled(&mut bench, SpiLayout::Buffer, 0);
     spi.write_register(0, ON | CR1_BIDIMODE | CR1_BIDIOE, &mut bench.access());
     send(&mut spi, &mut bench, 1, 1);
-    spi.advance_to_now(&mut bench.at(64));
+    spi.advance_to_now(&mut bench.access_at(64));
     assert_eq!(spi.read_register(SR, &mut bench.access()), SR_TXE);
 }
 

@@ -47,7 +47,7 @@ fn run(spi: &mut SpiH7, bench: &mut Bench) -> Vec<u64> {
     while spi.next_event_cycle() != NEVER {
         ends.push(spi.next_event_cycle());
         let due = spi.next_event_cycle();
-        spi.advance_to_now(&mut bench.at(due));
+        spi.advance_to_now(&mut bench.access_at(due));
     }
     ends
 }
@@ -79,7 +79,7 @@ fn transfer_of_a_known_length() {
     write(&mut spi, &mut bench, 0x33, 1);
     assert_eq!(status(&mut spi, &mut bench), 3 << 16 | SR_TXTF, "all are written");
     write(&mut spi, &mut bench, 0x44, 1);
-    spi.advance_to_now(&mut bench.at(64));
+    spi.advance_to_now(&mut bench.access_at(64));
     assert_eq!(status(&mut spi, &mut bench), 2 << 16 | 1 << 13 | SR_TXTF | SR_RXP);
     assert_eq!(run(&mut spi, &mut bench), [128, 192]);
     assert_eq!(status(&mut spi, &mut bench), 3 << 13 | SR_TXTF | SR_RXP | SR_EOT | SR_TXC);
@@ -104,12 +104,12 @@ fn endless_transfer_pauses_without_data_and_is_suspended() {
     write(&mut spi, &mut bench, 1, 1);
     write(&mut spi, &mut bench, 2, 1);
     assert_eq!(status(&mut spi, &mut bench) & SR_TXC, 0);
-    spi.write_register(CR1, GO | CR1_CSUSP, &mut bench.at(300));
+    spi.write_register(CR1, GO | CR1_CSUSP, &mut bench.access_at(300));
     assert_eq!(status(&mut spi, &mut bench) & SR_SUSP, 0, "the frame goes on");
     assert_eq!(run(&mut spi, &mut bench), [320]);
     assert_eq!((status(&mut spi, &mut bench) & SR_SUSP, spi.read_register(CR1, &mut bench.access())), (SR_SUSP, ON));
     spi.write_register(IFCR, SR_SUSP, &mut bench.access());
-    spi.write_register(CR1, GO, &mut bench.at(400));
+    spi.write_register(CR1, GO, &mut bench.access_at(400));
     assert_eq!((spi.next_event_cycle(), status(&mut spi, &mut bench) & SR_SUSP), (464, 0));
 }
 
@@ -154,7 +154,7 @@ fn packets_and_levels_of_the_fifos() {
     }
     spi.write_register(CR1, GO, &mut bench.access());
     for received in 1..=5 {
-        spi.advance_to_now(&mut bench.at(64 * received));
+        spi.advance_to_now(&mut bench.access_at(64 * received));
         let want = (u32::from(received >= 4), received as u32 % 4, u32::from(received >= 4));
         let status = status(&mut spi, &mut bench);
         assert_eq!((status & SR_RXP, status >> 13 & 3, status >> 15 & 1), want, "{received}");
@@ -225,7 +225,7 @@ fn kernel_clock_paces_it() {
     write(&mut spi, &mut bench, 1, 1);
     assert_eq!(spi.next_event_cycle(), NEVER);
     bench.clock_hz = 16_000_000;
-    spi.clocks_changed(&mut bench.at(2000));
+    spi.clocks_changed(&mut bench.access_at(2000));
     assert_eq!(spi.next_event_cycle(), 2000 + 256);
 }
 

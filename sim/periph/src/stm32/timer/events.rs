@@ -154,7 +154,7 @@ impl Timer {
     /// Makes the counter count up or down from now on.
     pub(super) fn turn(&mut self, up: bool, access: &Access) {
         if (self.cr1 & DIR == 0) != up {
-            let count = self.count(access.now);
+            let count = self.counter_value(access.now);
             self.cr1 ^= DIR;
             self.set_count(count, access);
         }
@@ -199,7 +199,7 @@ impl Timer {
             self.cr1 &= !DIR;
         }
         let (num, den) = self.rate(access);
-        self.position = RateCounter::start(access.now, 0, num, den, access.core_hz);
+        self.position = RateCounter::start_counter(access.now, 0, num, den, access.core_hz);
         self.done = 0;
     }
 

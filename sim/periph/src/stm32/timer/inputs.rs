@@ -161,7 +161,7 @@ impl Timer {
         if self.source(channel).is_none() {
             return;
         }
-        let count = self.count(access.now);
+        let count = self.counter_value(access.now);
         self.ccr[channel] = (count, count);
         if self.sr & 2 << channel != 0 {
             self.sr |= CC1OF << channel;

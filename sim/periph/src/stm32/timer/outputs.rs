@@ -142,7 +142,7 @@ impl Timer {
 
     /// Returns the reference signals (OCxREF) of all channels at `cycle`, which the counter has reached.
     fn output_references(&self, cycle: u64) -> u8 {
-        let (count, up) = (self.count(cycle), self.cr1 & DIR == 0);
+        let (count, up) = (self.counter_value(cycle), self.cr1 & DIR == 0);
         let reference = |channel: usize| {
             let compare = self.ccr[channel].1;
             // PWM1 is active below the compare value. Counting down it is at the value too.

@@ -9,7 +9,7 @@ const BASIC: TimerKind = TimerKind { channels: 0, ..GENERAL };
 /// A timer set up by (offset, value) pairs at cycle 0.
 fn timer(kind: TimerKind, bench: &mut Bench, writes: &[(u32, u32)]) -> Timer {
     let mut timer = Timer::new(kind);
-    timer.clocks_changed(&mut bench.at(0));
+    timer.clocks_changed(&mut bench.access_at(0));
     for &(offset, value) in writes {
         timer.write_register(offset, value, &mut bench.access());
     }
@@ -18,7 +18,7 @@ fn timer(kind: TimerKind, bench: &mut Bench, writes: &[(u32, u32)]) -> Timer {
 
 /// The block's clock equals the core's, so that ticks are cycles. CNT_EN is one cycle late.
 fn count(timer: &mut Timer, bench: &mut Bench, cycle: u64) -> u32 {
-    timer.read_register(0x24, &mut bench.at(cycle))
+    timer.read_register(0x24, &mut bench.access_at(cycle))
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn flags_by_cycle() {
         let mut bench = Bench::new();
         let mut timer = timer(GENERAL, &mut bench, setup);
         for &(cycle, want) in samples {
-            assert_eq!(timer.read_register(0x10, &mut bench.at(cycle)), want, "{setup:x?} at {cycle}");
+            assert_eq!(timer.read_register(0x10, &mut bench.access_at(cycle)), want, "{setup:x?} at {cycle}");
         }
     }
 }
@@ -82,10 +82,10 @@ fn flags_by_cycle() {
 fn overflows_set_their_flags_without_observation() {
     let mut bench = Bench::new();
     let mut timer = timer(GENERAL, &mut bench, &[(0x2c, 9), (0x34, 3), (0x00, 1)]);
-    assert_eq!(timer.read_register(0x10, &mut bench.at(6)) & 2, 2);
+    assert_eq!(timer.read_register(0x10, &mut bench.access_at(6)) & 2, 2);
     timer.write_register(0x10, 0, &mut bench.access());
     assert_eq!(
-        (timer.read_register(0x10, &mut bench.at(1_000_002)) & 3, count(&mut timer, &mut bench, 1_000_002)),
+        (timer.read_register(0x10, &mut bench.access_at(1_000_002)) & 3, count(&mut timer, &mut bench, 1_000_002)),
         (3, 1)
     );
 }
@@ -100,12 +100,12 @@ fn due_only_for_enabled_flags() {
     assert_eq!(timer.next_event_cycle(), 101);
     timer.write_register(0x0c, 1 | 1 << 2, &mut bench.access());
     assert_eq!(timer.next_event_cycle(), 51);
-    timer.advance_to_now(&mut bench.at(51));
+    timer.advance_to_now(&mut bench.access_at(51));
     assert_eq!((timer.interrupt_outputs(), timer.next_event_cycle()), (8, 101));
-    timer.advance_to_now(&mut bench.at(101));
+    timer.advance_to_now(&mut bench.access_at(101));
     // Both flags up: nothing more to tell.
     assert_eq!((timer.interrupt_outputs(), timer.next_event_cycle()), (8 | 2, NEVER));
-    timer.write_register(0x10, !5, &mut bench.at(120));
+    timer.write_register(0x10, !5, &mut bench.access_at(120));
     assert_eq!((timer.interrupt_outputs(), timer.next_event_cycle()), (0, 151));
 }
 
@@ -113,7 +113,7 @@ fn due_only_for_enabled_flags() {
 fn preload_takes_effect_with_the_update() {
     let mut bench = Bench::new();
     let mut timer = timer(GENERAL, &mut bench, &[(0x2c, 9), (0x18, 8), (0x34, 5), (0x00, 0x81)]);
-    timer.write_register(0x2c, 4, &mut bench.at(3));
+    timer.write_register(0x2c, 4, &mut bench.access_at(3));
     timer.write_register(0x28, 1, &mut bench.access());
     timer.write_register(0x34, 2, &mut bench.access());
     assert_eq!(
@@ -124,16 +124,16 @@ fn preload_takes_effect_with_the_update() {
     for (cycle, want) in [(10, 9), (11, 0), (13, 1), (19, 4), (20, 4), (21, 0)] {
         assert_eq!(count(&mut timer, &mut bench, cycle), want, "at {cycle}");
     }
-    timer.write_register(0x10, 0, &mut bench.at(21));
-    assert_eq!(timer.read_register(0x10, &mut bench.at(24)) & 2, 0);
-    assert_eq!(timer.read_register(0x10, &mut bench.at(25)) & 2, 2);
+    timer.write_register(0x10, 0, &mut bench.access_at(21));
+    assert_eq!(timer.read_register(0x10, &mut bench.access_at(24)) & 2, 0);
+    assert_eq!(timer.read_register(0x10, &mut bench.access_at(25)) & 2, 2);
 }
 
 #[test]
 fn without_preload_the_period_changes_at_once() {
     let mut bench = Bench::new();
     let mut timer = timer(GENERAL, &mut bench, &[(0x2c, 99), (0x00, 1)]);
-    timer.write_register(0x2c, 9, &mut bench.at(6));
+    timer.write_register(0x2c, 9, &mut bench.access_at(6));
     assert_eq!((count(&mut timer, &mut bench, 10), count(&mut timer, &mut bench, 11)), (9, 0));
 }
 
@@ -142,7 +142,7 @@ fn one_pulse_stops_at_the_update() {
     let mut bench = Bench::new();
     let mut timer = timer(BASIC, &mut bench, &[(0x2c, 9), (0x0c, 1), (0x00, 9)]);
     assert_eq!(timer.next_event_cycle(), 11);
-    timer.advance_to_now(&mut bench.at(11));
+    timer.advance_to_now(&mut bench.access_at(11));
     assert_eq!((timer.interrupt_outputs(), timer.read_register(0x00, &mut bench.access())), (2, 8));
     assert_eq!(count(&mut timer, &mut bench, 500), 0);
 }
@@ -152,7 +152,7 @@ fn update_generation() {
     for (cr1, flag) in [(1, 1), (1 | 4, 0), (1 | 2, 0)] {
         let mut bench = Bench::new();
         let mut timer = timer(GENERAL, &mut bench, &[(0x2c, 9999), (0x00, cr1), (0x28, 9)]);
-        timer.write_register(0x14, 1, &mut bench.at(100));
+        timer.write_register(0x14, 1, &mut bench.access_at(100));
         assert_eq!(timer.read_register(0x10, &mut bench.access()) & 1, flag, "CR1 {cr1}");
         // The counter restarts. The prescaler is loaded unless UDIS forbids it.
         let want = if cr1 & 2 == 0 { 10 } else { 100 };
@@ -167,7 +167,7 @@ fn repetition_counter_divides_the_updates() {
     let mut updates = Vec::new();
     for _ in 0..7 {
         let due = timer.next_event_cycle();
-        timer.advance_to_now(&mut bench.at(due));
+        timer.advance_to_now(&mut bench.access_at(due));
         if timer.read_register(0x10, &mut bench.access()) & 1 != 0 {
             updates.push(due);
             timer.write_register(0x10, 0, &mut bench.access());
@@ -190,7 +190,7 @@ fn wide_counter_and_flag_copy() {
 fn stop_keeps_the_count_and_a_new_clock_the_time() {
     let mut bench = Bench::new();
     let mut timer = timer(GENERAL, &mut bench, &[(0x00, 1)]);
-    timer.write_register(0x00, 0, &mut bench.at(51));
+    timer.write_register(0x00, 0, &mut bench.access_at(51));
     assert_eq!(count(&mut timer, &mut bench, 500), 50);
     timer.write_register(0x00, 1, &mut bench.access());
     assert_eq!(count(&mut timer, &mut bench, 511), 60);

@@ -74,7 +74,7 @@ impl Usart {
     }
 
     /// Puts a completely received byte into the FIFO, or notes an overrun.
-    pub(super) fn receive(&mut self, byte: u8, access: &Access) {
+    pub(super) fn receive_byte(&mut self, byte: u8, access: &Access) {
         if !self.receives() {
             return;
         }
@@ -109,7 +109,7 @@ impl Usart {
             let value = self.rx_bits.value(end) - self.frame_half_bits();
             self.rx_bits.set(end, value);
             self.receiving = None;
-            self.receive(byte, access);
+            self.receive_byte(byte, access);
             self.rx_take();
         }
         self.rx_start(access);

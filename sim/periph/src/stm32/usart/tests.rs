@@ -9,9 +9,9 @@ const LOW_POWER: UsartLayout = UsartLayout::V2 { fifo: false, low_power: true };
 fn port(layout: UsartLayout, bench: &mut Bench) -> Usart {
     let mut usart = Usart::new(3, layout, false);
     let (brr, cr1, on) = registers(layout);
-    usart.write_register(brr, 100, &mut bench.at(0));
+    usart.write_register(brr, 100, &mut bench.access_at(0));
     usart.write_register(cr1, on | RE | TE, &mut bench.access());
-    usart.advance_to_now(&mut bench.at(1000));
+    usart.advance_to_now(&mut bench.access_at(1000));
     assert!(!usart.busy());
     usart
 }
@@ -60,8 +60,9 @@ fn transmit_flags_by_cycle() {
     for (layout, status, data) in [(V1, 0x00, 0x04), (V2, 0x1c, 0x28)] {
         let mut bench = Bench::new();
         let mut usart = port(layout, &mut bench);
-        let flags =
-            |usart: &mut Usart, bench: &mut Bench, at: u64| usart.read_register(status, &mut bench.at(at)) & (TXE | TC);
+        let flags = |usart: &mut Usart, bench: &mut Bench, at: u64| {
+            usart.read_register(status, &mut bench.access_at(at)) & (TXE | TC)
+        };
         assert_eq!(flags(&mut usart, &mut bench, 1000), TXE | TC);
         usart.write_register(data, u32::from(b'a'), &mut bench.access());
         assert_eq!(flags(&mut usart, &mut bench, 1001), TXE, "the byte moved to the shift register");
@@ -80,10 +81,10 @@ fn transmitter_starts_with_an_idle_frame() {
     let mut usart = Usart::new(1, V1, false);
     usart.write_register(0x08, 100, &mut bench.access());
     usart.write_register(0x0c, 1 << 13 | TE, &mut bench.access());
-    usart.write_register(0x04, 0x41, &mut bench.at(10));
-    usart.advance_to_now(&mut bench.at(1000));
+    usart.write_register(0x04, 0x41, &mut bench.access_at(10));
+    usart.advance_to_now(&mut bench.access_at(1000));
     assert!(bench.effects.uart_tx.is_empty());
-    usart.advance_to_now(&mut bench.at(2000));
+    usart.advance_to_now(&mut bench.access_at(2000));
     assert_eq!(bench.effects.uart_tx, [(1, 0x41)]);
 }
 
@@ -97,7 +98,7 @@ fn first_layout_clears_tc_by_status_then_data_or_by_zero() {
     usart.read_register(0x00, &mut bench.access());
     usart.write_register(0x04, 2, &mut bench.access());
     assert_eq!(usart.register(0) & TC, 0);
-    usart.advance_to_now(&mut bench.at(3000));
+    usart.advance_to_now(&mut bench.access_at(3000));
     assert_eq!(usart.register(0) & TC, TC);
     usart.write_register(0x00, !TC, &mut bench.access());
     assert_eq!(usart.register(0) & TC, 0);
@@ -110,16 +111,16 @@ fn received_bytes_come_at_line_speed() {
         let mut usart = port(layout, &mut bench);
         usart.host_push(b"xyz");
         assert_eq!(usart.next_event_cycle(), 0);
-        usart.advance_to_now(&mut bench.at(1000));
+        usart.advance_to_now(&mut bench.access_at(1000));
         assert_eq!(usart.next_event_cycle(), 2000);
-        assert_eq!(usart.read_register(status, &mut bench.at(1999)) & RXNE, 0);
-        assert_eq!(usart.read_register(status, &mut bench.at(2000)) & RXNE, RXNE);
+        assert_eq!(usart.read_register(status, &mut bench.access_at(1999)) & RXNE, 0);
+        assert_eq!(usart.read_register(status, &mut bench.access_at(2000)) & RXNE, RXNE);
         // The host waits until the receiver has room.
-        usart.advance_to_now(&mut bench.at(9000));
+        usart.advance_to_now(&mut bench.access_at(9000));
         assert_eq!(usart.host_pending(), 2);
         assert_eq!(usart.read_register(data, &mut bench.access()), u32::from(b'x'));
-        assert_eq!(usart.read_register(status, &mut bench.at(9999)) & RXNE, 0);
-        assert_eq!(usart.read_register(status, &mut bench.at(10_000)) & (RXNE | ORE), RXNE);
+        assert_eq!(usart.read_register(status, &mut bench.access_at(9999)) & RXNE, 0);
+        assert_eq!(usart.read_register(status, &mut bench.access_at(10_000)) & (RXNE | ORE), RXNE);
         assert_eq!(usart.read_register(data, &mut bench.access()), u32::from(b'y'));
     }
 }
@@ -131,8 +132,8 @@ fn overrun_and_its_two_ways_to_clear() {
         let mut usart = port(layout, &mut bench);
         usart.host_overruns = true;
         usart.host_push(b"ab");
-        usart.advance_to_now(&mut bench.at(1000));
-        usart.advance_to_now(&mut bench.at(3000));
+        usart.advance_to_now(&mut bench.access_at(1000));
+        usart.advance_to_now(&mut bench.access_at(3000));
         assert_eq!(usart.read_register(status, &mut bench.access()) & (ORE | RXNE), ORE | RXNE, "{layout:?}");
         assert_eq!(usart.read_register(data, &mut bench.access()), u32::from(b'a'), "the old byte stays");
         if layout == V1 {
@@ -150,13 +151,13 @@ fn idle_line_one_frame_after_the_last_byte() {
     let mut bench = Bench::new();
     let mut usart = port(V2, &mut bench);
     usart.host_push(b"a");
-    usart.advance_to_now(&mut bench.at(1000));
-    usart.advance_to_now(&mut bench.at(2000));
+    usart.advance_to_now(&mut bench.access_at(1000));
+    usart.advance_to_now(&mut bench.access_at(2000));
     assert_eq!(usart.next_event_cycle(), 3000);
-    assert_eq!(usart.read_register(0x1c, &mut bench.at(2999)) & IDLE, 0);
-    assert_eq!(usart.read_register(0x1c, &mut bench.at(3000)) & IDLE, IDLE);
+    assert_eq!(usart.read_register(0x1c, &mut bench.access_at(2999)) & IDLE, 0);
+    assert_eq!(usart.read_register(0x1c, &mut bench.access_at(3000)) & IDLE, IDLE);
     usart.write_register(0x20, IDLE, &mut bench.access());
-    assert_eq!((usart.read_register(0x1c, &mut bench.at(9000)) & IDLE, usart.next_event_cycle()), (0, NEVER));
+    assert_eq!((usart.read_register(0x1c, &mut bench.access_at(9000)) & IDLE, usart.next_event_cycle()), (0, NEVER));
 }
 
 #[test]
@@ -170,8 +171,8 @@ fn interrupt_enables() {
             usart.write_register(cr1, on | RE | TE | enable, &mut bench.access());
             assert_eq!(usart.interrupt_outputs(), idle_level, "{layout:?} {enable:#x}");
             usart.host_push(b"a");
-            usart.advance_to_now(&mut bench.at(1000));
-            usart.advance_to_now(&mut bench.at(2000));
+            usart.advance_to_now(&mut bench.access_at(1000));
+            usart.advance_to_now(&mut bench.access_at(2000));
             assert_eq!(usart.interrupt_outputs(), received_level, "{layout:?} {enable:#x}");
         }
     }
@@ -187,8 +188,8 @@ fn overrun_interrupts_with_the_receiver_s_enable() {
         usart.write_register(0x00, 1 | RE | TE | cr1, &mut bench.access());
         usart.write_register(0x08, cr3, &mut bench.access());
         usart.host_push(b"ab");
-        usart.advance_to_now(&mut bench.at(1000));
-        usart.advance_to_now(&mut bench.at(3000));
+        usart.advance_to_now(&mut bench.access_at(1000));
+        usart.advance_to_now(&mut bench.access_at(3000));
         usart.read_register(0x24, &mut bench.access());
         assert_eq!(usart.interrupt_outputs(), level, "{cr1:#x} {cr3:#x}");
     }
@@ -206,7 +207,7 @@ fn fifo_of_the_h7() {
     }
     assert_eq!(usart.read_register(0x1c, &mut bench.access()) & (TXE | 1 << 23), 0);
     usart.write_register(0x28, 99, &mut bench.access());
-    usart.advance_to_now(&mut bench.at(100_000));
+    usart.advance_to_now(&mut bench.access_at(100_000));
     let sent: Vec<u8> = bench.effects.uart_tx.iter().map(|&(_, byte)| byte).collect();
     assert_eq!(sent, (0..17).collect::<Vec<u8>>());
     assert_eq!(usart.read_register(0x1c, &mut bench.access()) & (TXE | TC | 1 << 23), TXE | TC | 1 << 23);
@@ -214,9 +215,9 @@ fn fifo_of_the_h7() {
     usart.write_register(0x08, 2 << 25 | 1 << 28, &mut bench.access());
     usart.host_push(&[7; 9]);
     usart.advance_to_now(&mut bench.access());
-    usart.advance_to_now(&mut bench.at(107_000));
+    usart.advance_to_now(&mut bench.access_at(107_000));
     assert_eq!((usart.read_register(0x1c, &mut bench.access()) >> 26 & 1, usart.interrupt_outputs()), (0, 0));
-    usart.advance_to_now(&mut bench.at(108_000));
+    usart.advance_to_now(&mut bench.access_at(108_000));
     assert_eq!((usart.read_register(0x1c, &mut bench.access()) >> 26 & 1, usart.interrupt_outputs()), (1, 1));
 }
 
@@ -225,13 +226,13 @@ fn switching_off_returns_what_was_not_read() {
     let mut bench = Bench::new();
     let mut usart = port(V1, &mut bench);
     usart.host_push(b"ab");
-    usart.advance_to_now(&mut bench.at(1000));
-    usart.advance_to_now(&mut bench.at(2000));
+    usart.advance_to_now(&mut bench.access_at(1000));
+    usart.advance_to_now(&mut bench.access_at(2000));
     assert_eq!(usart.host_pending(), 1);
     usart.write_register(0x0c, 0, &mut bench.access());
     assert_eq!((usart.host_pending(), usart.register(0)), (2, TXE | TC));
     usart.write_register(0x0c, 1 << 13 | RE, &mut bench.access());
-    usart.advance_to_now(&mut bench.at(3000));
+    usart.advance_to_now(&mut bench.access_at(3000));
     assert_eq!(usart.read_register(0x04, &mut bench.access()), u32::from(b'a'));
 }
 
@@ -243,10 +244,10 @@ fn new_clock_keeps_the_bits() {
     // Half a frame later core and block run twice as fast: the other half takes as many cycles.
     bench.core_hz *= 2;
     bench.clock_hz *= 2;
-    usart.clocks_changed(&mut bench.at(1500));
+    usart.clocks_changed(&mut bench.access_at(1500));
     assert_eq!(usart.next_event_cycle(), 2000);
     bench.core_hz *= 2;
-    usart.clocks_changed(&mut bench.at(1750));
+    usart.clocks_changed(&mut bench.access_at(1750));
     assert_eq!(usart.next_event_cycle(), 2250);
 }
 
@@ -258,8 +259,8 @@ fn dma_requests_follow_the_flags() {
     usart.write_register(0x14, DMAT | DMAR, &mut bench.access());
     assert_eq!(usart.dma_requests(), (true, false));
     usart.host_push(b"a");
-    usart.advance_to_now(&mut bench.at(1000));
-    usart.advance_to_now(&mut bench.at(2000));
+    usart.advance_to_now(&mut bench.access_at(1000));
+    usart.advance_to_now(&mut bench.access_at(2000));
     assert_eq!(usart.dma_requests(), (true, true));
 }
 

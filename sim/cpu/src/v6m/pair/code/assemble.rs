@@ -72,7 +72,7 @@ pub(super) fn assemble<B: PairedBus>(
                 Some(known) => {
                     making.write_way(at, known);
                 }
-                None => making.end(at),
+                None => making.emit_block_end(at),
             }
         }
     }
@@ -93,13 +93,13 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
         let live = live_flags(&way.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
         let spans = spans(&way.steps.iter().map(|step| (step.thumb, first_of(step))).collect::<Vec<_>>());
         for ((step, live), span) in way.steps.iter().zip(live).zip(spans) {
-            self.writer.begin(live, span);
+            self.writer.begin_step(live, span);
             if self.core.region.cached {
                 self.lines.extend(self.layout.lines(&self.core.region, step.at.ip, step.op));
             }
             self.steps += 1;
             if !self.emit_step(step) {
-                self.end(step.at);
+                self.emit_block_end(step.at);
                 return step.at.length != 0;
             }
         }
@@ -111,7 +111,7 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
     }
 
     /// Emits the end of the block's code at this position.
-    fn end(&mut self, at: BlockPosition) {
+    fn emit_block_end(&mut self, at: BlockPosition) {
         self.writer.end_path(BlockAssembler::<B>::path_end(at, false));
     }
 
@@ -208,7 +208,7 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
 
     /// Emits the load of a literal, whose address the opcode tells. Returns false if it cannot be JIT-compiled.
     fn literal(&mut self, op: Op, address: u32) -> bool {
-        let Some(literal) = Literal::at::<B>(address, self.layout) else { return false };
+        let Some(literal) = Literal::from_address::<B>(address, self.layout) else { return false };
         match literal {
             Literal::Constant(offset) => self.lines.push(offset / LINE_BYTES),
             Literal::Ram(offset) => self.writer.log_load_at(offset),

@@ -115,8 +115,9 @@ impl Context {
         (self.hits, self.executed, self.nodes) = (0, 0, pairs.table.nodes());
         let began = self.turn;
         // SAFETY: the caller's promise.
-        let back =
-            unsafe { entry.call(cores[0].cast(), bus.main_ram().start(), logs[0].cast(), (&raw mut *self).cast()) };
+        let back = unsafe {
+            entry.call_native(cores[0].cast(), bus.main_ram().start_pointer(), logs[0].cast(), (&raw mut *self).cast())
+        };
         if self.turn != began {
             cores.swap(0, 1);
             logs.swap(0, 1);

@@ -82,13 +82,13 @@ impl Head for BlockHead {
     };
 
     /// Creates the entry of a place from which nothing was executed yet.
-    fn at(place: u64) -> BlockHead {
+    fn new_at(place: u64) -> BlockHead {
         BlockHead { ip: place as *mut Op, ..BlockHead::NONE }
     }
 
     /// Returns the place at which this entry's paths begin.
     #[inline(always)]
-    fn place(&self) -> u64 {
+    fn path_start(&self) -> u64 {
         self.ip as u64
     }
 
@@ -156,23 +156,23 @@ impl Blocks {
     }
 
     /// Returns how many blocks were JIT-compiled so far, and how many native code executed.
-    pub fn counts(&self) -> Counts {
-        self.registry.counts()
+    pub fn native_code_counts(&self) -> Counts {
+        self.registry.native_code_counts()
     }
 
     /// Returns the registry's entry of the blocks that begin at this op.
     #[inline(always)]
-    fn at(&self, ip: *mut Op) -> Option<&BlockHead> {
-        self.registry.at(ip as u64)
+    fn block_head_at(&self, ip: *mut Op) -> Option<&BlockHead> {
+        self.registry.entry_at(ip as u64)
     }
 
     /// Drops the translation of a block that was left early too often, so that it is recorded and compiled anew.
     #[cold]
     #[inline(never)]
     fn give_up(&mut self, ip: *mut Op) {
-        let Some(&BlockHead { retranslations, .. }) = self.at(ip) else { return };
+        let Some(&BlockHead { retranslations, .. }) = self.block_head_at(ip) else { return };
         if retranslations < MOST_RETRANSLATIONS {
-            let head = BlockHead { retranslations: retranslations + 1, ..BlockHead::at(ip as u64) };
+            let head = BlockHead { retranslations: retranslations + 1, ..BlockHead::new_at(ip as u64) };
             *self.registry.head_mut(ip as u64) = head;
         }
     }
@@ -181,7 +181,7 @@ impl Blocks {
 /// Counts a block that the interpreter has executed, and JIT-compiles it if it is hot.
 #[inline(always)]
 pub(super) fn count_interpreted_block<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Block) {
-    if bus.pair_timing_cache().blocks.registry.count(start as u64) {
+    if bus.pair_timing_cache().blocks.registry.count_execution(start as u64) {
         translate(bus, core, start, block);
     }
 }
@@ -214,7 +214,7 @@ fn translate<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Blo
     };
     (translation.code, translation.lines) = (code, lines.into_boxed_slice());
     let pointer = &raw mut *translation;
-    blocks.registry.add(translation);
+    blocks.registry.add_translation(translation);
     let head = blocks.registry.head_mut(start as u64);
     if is_probed {
         head.probed = pointer;
@@ -255,18 +255,18 @@ pub unsafe fn run_native<B: PairedBus>(
 ) -> Option<Turn> {
     // SAFETY: the caller's promise, here and below.
     let core = unsafe { &*cores[0] };
-    let is_translated = bus.pair_timing_cache().blocks.at(core.ip).is_some_and(BlockHead::is_translated);
+    let is_translated = bus.pair_timing_cache().blocks.block_head_at(core.ip).is_some_and(BlockHead::is_translated);
     if !is_translated && ordered_address::<B>(bus, core).is_none() {
         return None;
     }
     // SAFETY: as above.
-    unsafe { execute(bus, cores, logs) }
+    unsafe { execute_blocks(bus, cores, logs) }
 }
 
 /// Executes JIT-compiled blocks, and ordered accesses between them, of the first core and of whichever core comes next.
 /// Returns the core that continues then. `None` if there was nothing.
 #[inline(never)]
-unsafe fn execute<B: PairedBus>(
+unsafe fn execute_blocks<B: PairedBus>(
     bus: &mut B,
     mut cores: [*mut Core; 2],
     mut logs: [*mut SpeculationLog; 2],
@@ -314,7 +314,9 @@ unsafe fn step<B: PairedBus>(
         if (*logs[0]).summons != 0 {
             return Some(Turn::Same);
         }
-        if let Some(head) = bus.pair_timing_cache().blocks.at((*cores[0]).ip).filter(|head| head.is_translated()) {
+        if let Some(head) =
+            bus.pair_timing_cache().blocks.block_head_at((*cores[0]).ip).filter(|head| head.is_translated())
+        {
             let translation = if head.translation.is_null() { head.probed } else { head.translation };
             let has_lost = (*translation).lost != bus.lines_lost();
             return (has_lost && is_resident(bus, translation)).then_some(Turn::Same);
@@ -356,7 +358,7 @@ unsafe fn ordered_access<B: PairedBus>(
         if !access(bus, &mut *cores[0], op, address) {
             return None;
         }
-        (*mine).begin(&*cores[0]);
+        (*mine).begin_log(&*cores[0]);
         let turn = wait_for_turn(bus, cores, mine);
         if turn != Turn::Same {
             return Some(turn);

@@ -14,7 +14,7 @@ fn image(text: &str) -> Vec<u8> {
 fn check(features: Features, hex: &str, expected: &str) {
     let mut bench = Bench::new(features);
     bench.bus.load_image(&image(hex));
-    crate::v7m::exception::start(&mut bench.core, &mut bench.bus, &mut bench.pipe, 0);
+    crate::v7m::exception::start_core(&mut bench.core, &mut bench.bus, &mut bench.pipe, 0);
     bench.run(10_000_000);
     let context = |at: usize| expected.lines().skip(at.saturating_sub(20)).take(24).collect::<Vec<_>>().join(" ");
     for (at, (ours, theirs)) in bench.bus.console.lines().zip(expected.lines()).enumerate() {

@@ -111,7 +111,7 @@ fn executes_in<P: Pipeline>(bench: &mut Bench<P>) -> u64 {
     bench.bus.decode_op(&bench.core, bench.core.address_of(ip));
     // SAFETY: `ip` points into the ops of the region.
     let op = unsafe { *ip };
-    bench.pipe.issue(&mut bench.core, &mut bench.bus, op);
+    bench.pipe.issue_op(&mut bench.core, &mut bench.bus, op);
     bench.core.t
 }
 

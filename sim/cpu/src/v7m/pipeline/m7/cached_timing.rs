@@ -128,7 +128,7 @@ impl CacheableTiming for M7 {
             always: self.always,
             joins,
             next_group: distances.ahead(self.next_group),
-            flags: distances.of(self.flags).max(OVER),
+            flags: distances.cycle_distance(self.flags).max(OVER),
             predicated: distances.to_narrow(self.predicated.into()),
             narrow: distances.to_narrow(narrow),
             bank: if joins && self.bank_at == now { self.bank as u8 } else { 2 },
@@ -165,7 +165,7 @@ impl CacheableTiming for M7 {
         self.floats.restore_timing_state(&state.floats, now);
     }
 
-    /// Returns the cycles that depend on the operands, as [`Pipeline::cycles`] does.
+    /// Returns the cycles that depend on the operands, as [`Pipeline::operation_cycles`] does.
     fn operand_cycles(op: Op, first: u32, second: u32) -> u64 {
         operand_cycles(op, first, second)
     }

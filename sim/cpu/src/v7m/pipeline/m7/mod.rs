@@ -259,7 +259,7 @@ impl Pipeline for M7 {
     /// Waits until the opcode is fetched and decoded and its operands are there: `core.t` becomes its first execute
     /// cycle.
     #[inline(always)]
-    fn issue<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
+    fn issue_op<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         let rule = &RULES[op.code as usize];
         let mut at = self.earliest_issue(core, bus, op);
         if rule.kind >= Kind::Movt {
@@ -277,7 +277,8 @@ impl Pipeline for M7 {
             blocks |= uses::SHIFTED;
             early = 0;
         }
-        let newest = self.ready[usize::from(rule.n.of(op.rn))].max(self.ready[usize::from(rule.m.of(op.rm))]);
+        let newest =
+            self.ready[usize::from(rule.n.time_index(op.rn))].max(self.ready[usize::from(rule.m.time_index(op.rm))]);
         let slots = self.take_slot(core, at.max(newest), used, blocks);
         if controls {
             match rule.kind {
@@ -294,13 +295,13 @@ impl Pipeline for M7 {
         }
         let early = u64::from(newest < at) & u64::from(early & slots != 0);
         let late = at + u64::from(rule.latency) - early;
-        let result = rule.d.of(op.rd);
+        let result = rule.d.time_index(op.rd);
         self.ready[usize::from(result)] = late;
         self.ready[usize::from(result | 1)] = late + u64::from(rule.forward);
     }
 
     /// Issues and ends an instruction of an IT block whose condition fails.
-    fn skip<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
+    fn skip_op<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         let rule = &RULES[op.code as usize];
         let at = self.earliest_issue(core, bus, op).max(self.flags).max(self.special_operands(core, op, rule));
         self.predicated = self.predicated.saturating_sub(1);
@@ -323,7 +324,7 @@ impl Pipeline for M7 {
     /// Makes one aligned load of an instruction, with its timing. `index` counts the accesses of this instruction from
     /// 0.
     #[inline(always)]
-    fn load<B: Bus>(
+    fn issue_load<B: Bus>(
         &mut self,
         core: &mut Core,
         bus: &mut B,
@@ -372,7 +373,7 @@ impl Pipeline for M7 {
     /// Makes one aligned store of an instruction, with its timing. `index` counts the accesses of this instruction from
     /// 0.
     #[inline]
-    fn store<B: Bus>(
+    fn issue_store<B: Bus>(
         &mut self,
         core: &mut Core,
         bus: &mut B,
@@ -412,7 +413,7 @@ impl Pipeline for M7 {
 
     /// Ends an instruction that does not branch. A division ends the group of instructions that issue together.
     #[inline(always)]
-    fn finish(&mut self, core: &mut Core, op: Op) {
+    fn finish_op(&mut self, core: &mut Core, op: Op) {
         if op.class == Class::Divide {
             self.end(core);
         }
@@ -430,7 +431,7 @@ impl Pipeline for M7 {
 
     /// Returns the cycles that a division or a long multiplication will take with these operands, or the most that
     /// another class takes.
-    fn cycles(&mut self, op: Op, first: u32, second: u32) -> u64 {
+    fn operation_cycles(&mut self, op: Op, first: u32, second: u32) -> u64 {
         let cycles = operand_cycles(op, first, second);
         self.take_cycles(op, cycles);
         cycles

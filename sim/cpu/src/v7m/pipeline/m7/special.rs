@@ -72,7 +72,9 @@ impl M7 {
             at = at.max(self.flags);
             self.predicated = self.predicated.saturating_sub(1);
         }
-        at = at.max(self.ready[usize::from(rule.n.of(op.rn))]).max(self.ready[usize::from(rule.m.of(op.rm))]);
+        at = at
+            .max(self.ready[usize::from(rule.n.time_index(op.rn))])
+            .max(self.ready[usize::from(rule.m.time_index(op.rm))]);
         if rule.kind == Kind::Float {
             self.work = float::float_timing(op);
             let (need, older) = self.floats.earliest_issue(&self.work, at);

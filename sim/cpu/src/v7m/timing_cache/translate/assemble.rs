@@ -100,7 +100,7 @@ pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
     let spans = spans(&steps.iter().map(|step| (step.op, block(step))).collect::<Vec<_>>());
     let mut most = 1;
     for (number, step) in steps.iter().enumerate() {
-        writer.begin(live[number], spans[number]);
+        writer.begin_step(live[number], spans[number]);
         if let Some(Foresight { ago_bits, .. }) = P::FORESIGHT {
             let bits = Log::most_before(ago_bits, step.before.left);
             writer
@@ -112,7 +112,7 @@ pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
             let block = call_block::<P, B> as unsafe extern "sysv64" fn(_, _) -> _;
             let instruction = call_instruction::<P, B> as unsafe extern "sysv64" fn(_, _) -> _;
             let function = if step.kind == StepKind::Block { block as usize } else { instruction as usize };
-            writer.call(function, std::ptr::from_ref(step) as u64);
+            writer.emit_call(function, std::ptr::from_ref(step) as u64);
         }
     }
     let records = Records { first: records.as_ptr() as u64, bytes: WAYS * size_of::<Record>() as u32 };

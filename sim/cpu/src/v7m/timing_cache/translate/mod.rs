@@ -163,8 +163,8 @@ impl Translations {
     }
 
     /// Returns how many traces were JIT-compiled so far, and how many they executed.
-    pub fn counts(&self) -> Counts {
-        self.paths.counts()
+    pub fn native_code_counts(&self) -> Counts {
+        self.paths.native_code_counts()
     }
 
     /// Adds to the number of traces that native code has executed.
@@ -175,8 +175,8 @@ impl Translations {
 
     /// Begins a trace at this place, and returns the number of its first translation.
     #[inline(always)]
-    pub fn begin(&mut self, place: u64) -> Option<u32> {
-        self.paths.begin(place)
+    pub fn begin_trace(&mut self, place: u64) -> Option<u32> {
+        self.paths.begin_trace(place)
     }
 
     /// Executes the JIT-compiled trace with this number from this state on, and those after it as long as their cycles
@@ -205,7 +205,7 @@ impl Translations {
         let Some(entry) = self.entry else { unreachable!("there is code") };
         let core = (&raw mut *context.core).cast();
         // SAFETY: the caller's promise; where a path is left, everything is as it is before that step.
-        let left = unsafe { entry.call(core, (bytes, marks), std::ptr::from_mut(context).cast(), code) };
+        let left = unsafe { entry.call_native(core, (bytes, marks), std::ptr::from_mut(context).cast(), code) };
         (context.executed, self.exit_at(PathExit(left), context))
     }
 
@@ -243,7 +243,7 @@ impl Translations {
     }
 
     /// Returns the op at which a trace that left by this exit ended, unless the native code has stored another one.
-    pub fn end(&self, left: PathExit) -> *mut Op {
+    pub fn end_op(&self, left: PathExit) -> *mut Op {
         self.paths.path(left.number()).exits[left.exit()].trace.end
     }
 
@@ -279,7 +279,7 @@ impl Translations {
         trace: Trace,
         bias: u64,
     ) {
-        if self.paths.is_due(Key::place(bias, trace.start)) {
+        if self.paths.is_due(Key::op_place(bias, trace.start)) {
             // SAFETY: the caller's promise.
             unsafe { self.translate(core, pipe, bus, trace, bias) };
         }
@@ -299,14 +299,14 @@ impl Translations {
         trace: Trace,
         bias: u64,
     ) {
-        let place = Key::place(bias, trace.start);
+        let place = Key::op_place(bias, trace.start);
         // SAFETY: the caller's promise.
         match unsafe { self.translate_trace(core, pipe, bus, trace, bias) } {
             Some(translation) => {
                 if let Some(missed) = self.paths.missed() {
                     missed.records[0].next = translation.code;
                 }
-                self.paths.add(place, translation);
+                self.paths.add_translation(place, translation);
             }
             None => self.paths.exclude(place),
         }

@@ -150,13 +150,13 @@ fn looking_does_not_change_what_happens() {
                 rig.run_to(to.min(next));
                 if looks {
                     for offset in [FSTAT, FLEVEL, ADDR, IRQ] {
-                        rig.pio.read_register(offset, &mut rig.bench.at(rig.now));
+                        rig.pio.read_register(offset, &mut rig.bench.access_at(rig.now));
                     }
                 }
             }
         }
         rig.run_to(rig.now + 2);
-        (rig.edges_from(start), rig.pio.read_register(FLEVEL, &mut rig.bench.at(rig.now)))
+        (rig.edges_from(start), rig.pio.read_register(FLEVEL, &mut rig.bench.access_at(rig.now)))
     };
     let quiet = run(false);
     assert!(quiet.0.len() > 20, "{quiet:?}");
@@ -253,7 +253,7 @@ fn run_set_up(set_up: &SetUp, looks: bool) -> (Changes, Vec<u32>) {
             rig.run_to(to);
             if looks {
                 for offset in [FSTAT, FLEVEL, ADDR, IRQ, FDEBUG, EXECCTRL] {
-                    rig.pio.read_register(offset, &mut rig.bench.at(to));
+                    rig.pio.read_register(offset, &mut rig.bench.access_at(to));
                 }
             }
             if shown(rig) != lines.last().expect("one").1 {
@@ -264,13 +264,13 @@ fn run_set_up(set_up: &SetUp, looks: bool) -> (Changes, Vec<u32>) {
     for &(gap, register, value) in &set_up.stores {
         let until = rig.now + 2 + gap;
         go(&mut rig, until);
-        rig.pio.write_register(register, value, &mut rig.bench.at(until));
+        rig.pio.write_register(register, value, &mut rig.bench.access_at(until));
         rig.sample();
     }
     let until = rig.now + 200;
     go(&mut rig, until);
     let last = [FSTAT, FLEVEL, FDEBUG, IRQ, ADDR, register_of(1, ADDR), EXECCTRL, 0x3c, 0x40]
-        .map(|offset| rig.pio.read_register(offset, &mut rig.bench.at(until)));
+        .map(|offset| rig.pio.read_register(offset, &mut rig.bench.access_at(until)));
     ((rig.edges_from(start), lines), last.to_vec())
 }
 

@@ -111,7 +111,7 @@ fn a_word_every_two_cycles_with_autopush_and_autopull() {
     let start = rig.start(1);
     for (cycle, level) in [(1, 0), (2, 1), (3, 1), (4, 2), (6, 3), (7, 3), (8, 4)] {
         rig.run_to(start + cycle);
-        let flevel = rig.pio.read_register(FLEVEL, &mut rig.bench.at(start + cycle));
+        let flevel = rig.pio.read_register(FLEVEL, &mut rig.bench.access_at(start + cycle));
         assert_eq!(flevel >> 4 & 15, level, "cycle {cycle}");
     }
 }

@@ -26,7 +26,7 @@ const CCR4: u32 = 0x40;
 /// A timer set up at cycle 0. Its clock is the core's, CNT_EN one cycle late.
 fn timer(bench: &mut Bench, writes: &[(u32, u32)]) -> Timer {
     let mut timer = Timer::new(GENERAL);
-    timer.clocks_changed(&mut bench.at(0));
+    timer.clocks_changed(&mut bench.access_at(0));
     for &(offset, value) in writes {
         timer.write_register(offset, value, &mut bench.access());
     }
@@ -38,7 +38,7 @@ type Levels = &'static [(u64, u8)];
 
 fn drive(timer: &mut Timer, bench: &mut Bench, levels: Levels) {
     for &(cycle, pins) in levels {
-        timer.set_inputs(pins, &bench.at(cycle));
+        timer.set_inputs(pins, &bench.access_at(cycle));
     }
 }
 
@@ -118,7 +118,7 @@ fn pwm_input_mode() {
         (100, 30)
     );
     assert_eq!(timer.read_register(SR, &mut bench.access()) & 0x41, 0x40, "triggers, and no updates under URS");
-    assert_eq!(timer.read_register(CNT, &mut bench.at(250)), 50);
+    assert_eq!(timer.read_register(CNT, &mut bench.access_at(250)), 50);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn slave_modes_by_cycle() {
         let mut bench = Bench::new();
         let mut timer = timer(&mut bench, setup);
         drive(&mut timer, &mut bench, levels);
-        let got = [CNT, CR1, SR].map(|offset| timer.read_register(offset, &mut bench.at(cycle)));
+        let got = [CNT, CR1, SR].map(|offset| timer.read_register(offset, &mut bench.access_at(cycle)));
         assert_eq!(got, [count, cr1, sr], "{name}");
         assert_eq!(bench.effects.unmodelled, None, "{name}");
     }
@@ -167,7 +167,7 @@ fn encoder_counts_by_direction() {
         let mut timer = timer(&mut bench, &[(ARR, 99), (SMCR, mode), (CR1, 1)]);
         for turn in 0..3 {
             for (n, pins) in FORWARD.into_iter().enumerate() {
-                timer.set_inputs(pins, &bench.at(10 * turn + n as u64 + 1));
+                timer.set_inputs(pins, &bench.access_at(10 * turn + n as u64 + 1));
             }
         }
         let count = timer.read_register(CNT, &mut bench.access());
@@ -175,7 +175,7 @@ fn encoder_counts_by_direction() {
         // Backward, below 0: an underflow.
         for turn in 0..4 {
             for (n, pins) in [2, 3, 1, 0].into_iter().enumerate() {
-                timer.set_inputs(pins, &bench.at(100 + 10 * turn + n as u64));
+                timer.set_inputs(pins, &bench.access_at(100 + 10 * turn + n as u64));
             }
         }
         let count = timer.read_register(CNT, &mut bench.access());
@@ -184,8 +184,8 @@ fn encoder_counts_by_direction() {
         // An inverted input turns it the other way.
         timer.write_register(CCER, 2, &mut bench.access());
         timer.preset_inputs(0, &bench.access());
-        timer.set_inputs(1, &bench.at(200));
-        timer.set_inputs(3, &bench.at(201));
+        timer.set_inputs(1, &bench.access_at(200));
+        timer.set_inputs(3, &bench.access_at(201));
         let (forward, count) =
             (timer.read_register(CR1, &mut bench.access()) & 0x10 == 0, timer.read_register(CNT, &mut bench.access()));
         assert!(!forward && count < 100 - per_turn, "mode {mode}: {count}");

@@ -25,7 +25,7 @@ const EGR: u32 = 0x14;
 /// A timer with all its outputs shown, set up at cycle 0. Its clock is the core's, CNT_EN one cycle late.
 fn timer(kind: TimerKind, bench: &mut Bench, writes: &[(u32, u32)]) -> Timer {
     let mut timer = Timer::new(kind);
-    timer.clocks_changed(&mut bench.at(0));
+    timer.clocks_changed(&mut bench.access_at(0));
     timer.show(0xff, &bench.access());
     for &(offset, value) in writes {
         timer.write_register(offset, value, &mut bench.access());
@@ -40,7 +40,7 @@ fn edges(timer: &mut Timer, bench: &mut Bench, end: u64) -> Vec<(u64, u8, u8)> {
         if due > end {
             break;
         }
-        timer.advance_to_now(&mut bench.at(due));
+        timer.advance_to_now(&mut bench.access_at(due));
         assert!(timer.next_event_cycle() > due);
     }
     timer.take_edges().into_iter().map(|edge| (edge.cycle, edge.driven, edge.levels)).collect()
@@ -243,7 +243,7 @@ proptest! {
         let mut other = timer(GENERAL, &mut bench, &setup);
         other.show(0, &bench.access());
         edges(&mut seen, &mut bench, hidden);
-        other.show(3, &bench.at(hidden));
+        other.show(3, &bench.access_at(hidden));
         prop_assert_eq!(other.recorded_outputs(), seen.recorded_outputs());
         other.take_edges();
         let end = hidden + 100;
