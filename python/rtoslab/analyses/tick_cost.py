@@ -46,13 +46,13 @@ class TickModel:
     worst_count: int
 
     @property
-    def cycles_per_released_task(self) -> float | None:
+    def share(self) -> float | None:
         """Returns the cycles per released task in the longest tick, above the most frequent tick without a release.
         None if the longest tick released none."""
         return (self.worst - self.mode) / self.worst_count if self.worst_count else None
 
     @property
-    def unfitted_cycles(self) -> float:
+    def remainder(self) -> float:
         """Returns the cycles of the longest tick that the fitted model does not explain."""
         return self.worst - self.mode - self.per_task * self.worst_count
 

@@ -12,7 +12,7 @@ from rtoslab.base import PlanError, UnknownNameError, contents_cache, find_root,
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import verdict_digest
 from rtoslab.images import build_point_image, inputs_digest
-from rtoslab.instruments import Profile, SubjectOptions, Timeline, make_subject, profile_subject
+from rtoslab.instruments import ObservedImageOptions, Profile, Timeline, find_observed_image, profile_image
 from rtoslab.instruments import record_timeline as timeline_of_subject
 from rtoslab.measure import Listener, MeasureOptions, PointOutcome, point_id, run_plan
 from rtoslab.plan import Options, Plan, make_plan
@@ -128,19 +128,19 @@ def sweep_phases(
     return find_worst_case(scenario, chosen, arrivals), arrivals
 
 
-def profile(name: str, **choice: Unpack[SubjectOptions]) -> Profile:
+def profile(name: str, **choice: Unpack[ObservedImageOptions]) -> Profile:
     """Returns what each cycle of a benchmark's measurement window, or of a `stretch` of an image, was used for:
     `rtoslab profile`.
 
     Raises PlanError, BuildError, RunError, ImageFileError, SymbolError.
     """
-    return profile_subject(make_subject(Catalogue(find_root()), name, **choice))
+    return profile_image(find_observed_image(Catalogue(find_root()), name, **choice))
 
 
-def timeline(name: str, **choice: Unpack[SubjectOptions]) -> Timeline:
+def timeline(name: str, **choice: Unpack[ObservedImageOptions]) -> Timeline:
     """Returns what ran when in a benchmark's measurement window or in an image: `rtoslab trace`. Raises as `profile`
     does."""
-    return timeline_of_subject(make_subject(Catalogue(find_root()), name, **choice))
+    return timeline_of_subject(find_observed_image(Catalogue(find_root()), name, **choice))
 
 
 def load(*runs: Path | str) -> list[StoredPoint]:

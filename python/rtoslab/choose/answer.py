@@ -90,9 +90,7 @@ def _disadvantages_sentence(comparison: KernelComparison, kernel: str, names: Ma
     weighted = [item for item in comparison.operations if item.id in comparison.question.weights]
     absent = dict.fromkeys(service for item in weighted for service in item.services if service in lacks)
     arguments += (
-        [f"it lacks {_first_names_text([_lack_with_reason(service, lacks[service]) for service in absent])}"]
-        if absent
-        else []
+        [f"it lacks {_first_names_text([_lack_text(service, lacks[service]) for service in absent])}"] if absent else []
     )
     if not arguments:
         return f"In no measured operation is {names[kernel]} worse."
@@ -124,7 +122,7 @@ def _lacking_sentences(comparison: KernelComparison, names: Mapping[str, str]) -
     sentences = []
     for services, kernels in groups.items():
         is_one = len(kernels) == 1
-        lacks = (_lack_with_reason(name, _shared_lack_reason(comparison, kernels, name)) for name in services)
+        lacks = (_lack_text(name, _shared_lack_reason(comparison, kernels, name)) for name in services)
         sentences.append(
             f"{_join_names(names[kernel] for kernel in kernels)} {'is' if is_one else 'are'} not ranked, because "
             f"{'it lacks' if is_one else 'they lack'} {_join_names(lacks)}."
@@ -138,7 +136,7 @@ def _shared_lack_reason(comparison: KernelComparison, kernels: Sequence[str], se
     return "; ".join(reasons) if len(reasons) <= _MOST_REASONS else ""
 
 
-def _lack_with_reason(service: str, reason: str) -> str:
+def _lack_text(service: str, reason: str) -> str:
     """Returns a service that a kernel lacks, with the reason. The name of the service alone could mislead: a kernel
     whose queues hold pointers lacks the port contract's `queue`, but it has queues.
     """

@@ -7,7 +7,7 @@ from rtoslab.base import BuildError, PlanError, RtoslabError, load_architecture
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose.compared_operations import read_operations
 from rtoslab.footprint import survey_services
-from rtoslab.instruments import SubjectOptions, make_subject, owning_call, profile_subject
+from rtoslab.instruments import ObservedImageOptions, find_observed_image, function_that_masked, profile_image
 from rtoslab.plan import Options
 from rtoslab.reference import StoredRow, with_placement_values
 from rtoslab.results import PointId
@@ -101,13 +101,16 @@ def _masking_figures(catalogue: Catalogue, point: PointId, placement: int) -> It
     lengths = [0]
     count = 0
     for benchmark in read_operations().masking:
-        choice = SubjectOptions(kernel=point.kernel, board=point.board, config={"placement": str(placement)})
+        choice = ObservedImageOptions(kernel=point.kernel, board=point.board, config={"placement": str(placement)})
         try:
-            profiled = profile_subject(make_subject(catalogue, benchmark, **choice))
+            profiled = profile_image(find_observed_image(catalogue, benchmark, **choice))
         except (PlanError, BuildError):
             continue  # the kernel lacks a service that the benchmark needs
         for held in profiled.held:
-            if held.priority == level and profiled.classes.get(owning_call(held.opener, profiled)) != APPLICATION:
+            if (
+                held.priority == level
+                and profiled.classes.get(function_that_masked(held.opener, profiled)) != APPLICATION
+            ):
                 lengths.append(held.longest_cycles)
                 count += held.count
     if not count:

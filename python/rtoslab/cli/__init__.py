@@ -21,7 +21,7 @@ from rtoslab.base import (
     make_disk_error,
     nearest_name,
 )
-from rtoslab.cli.collected_warnings import collect_warnings
+from rtoslab.cli.collected_warnings import print_warnings_at_end
 from rtoslab.cli.early_end import report_interrupt
 from rtoslab.cli.overview import SECTIONS
 from rtoslab.intake import escape_unprintable, make_output_printable
@@ -95,9 +95,9 @@ def app(places: tuple[str, ...]) -> None:
     130 interrupted, finished work kept.
     """
     if places:
-        from rtoslab.cli.tree_places import set_tree_places  # noqa: PLC0415 (it is rarely wanted, and the catalogue slow)
+        from rtoslab.cli.tree_places import set_tree_path_variables  # noqa: PLC0415 (it is rarely wanted, and the catalogue slow)
 
-        set_tree_places(places)
+        set_tree_path_variables(places)
 
 
 def main() -> None:
@@ -106,7 +106,7 @@ def main() -> None:
     make_output_printable()
     code = EXIT_INTERRUPTED
     try:
-        with collect_warnings() as sentences:
+        with print_warnings_at_end() as sentences:
             code = _run_command()
         code = code or (EXIT_ERROR if sentences else EXIT_OK)
         interrupts.stop_handling_signals()
@@ -118,7 +118,7 @@ def main() -> None:
 def _run_command() -> int:  # noqa: PLR0911 (one answer for each way to end)
     """Runs the command and prints its error, if there is one. Returns the exit code."""
     try:
-        _remove_bad_variables()
+        _remove_bad_environment_variables()
         code = app.main(prog_name="rtoslab", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as done:
@@ -144,7 +144,7 @@ def _run_command() -> int:  # noqa: PLR0911 (one answer for each way to end)
         )
         return EXIT_ERROR
     except BaseException as error:
-        text = _rare_error_text(error)
+        text = _package_or_simulator_error_text(error)
         if text is None:
             raise
         _print_error(f"rtoslab: {text}")
@@ -152,7 +152,7 @@ def _run_command() -> int:  # noqa: PLR0911 (one answer for each way to end)
     return code if isinstance(code, int) else EXIT_OK
 
 
-def _rare_error_text(error: BaseException) -> str | None:
+def _package_or_simulator_error_text(error: BaseException) -> str | None:
     """Returns a sentence on a missing Python package or a failed simulator. None for any other error."""
     if isinstance(error, ModuleNotFoundError):
         return absent_package_text(error)
@@ -169,7 +169,7 @@ def _print_error(text: str) -> None:
         click.echo(escape_unprintable(text), err=True)
 
 
-def _remove_bad_variables() -> None:
+def _remove_bad_environment_variables() -> None:
     """Removes environment variables on which other libraries fail: an invalid terminal size, half a shell
     completion."""
     for name in ("COLUMNS", "LINES"):

@@ -11,7 +11,7 @@ from typing import Final
 import click
 
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL
-from rtoslab.cli.names import CatalogueName, CatalogueNames, Command, KeyValue
+from rtoslab.cli.names import CatalogueName, CatalogueNames, Command, KeyValueParam
 
 SUITES_OWN: Final = "those of the suite, else "
 """Before the default, where a suite may be named too."""
@@ -24,7 +24,7 @@ board_option = click.option(
 )
 config_option = click.option(
     "--config",
-    type=KeyValue(),
+    type=KeyValueParam(),
     multiple=True,
     help=("A setting as in `rtoslab run`: opt=-O3, param.NAME=N, or a macro of the kernel's configuration."),
 )

@@ -9,8 +9,8 @@ from rtoslab.api import default_run_directory
 from rtoslab.base import PROJECT_FILE, PlanError, count_text, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import dry_run_option, jobs_option
-from rtoslab.cli.display import announce_plan, short_path, show_progress
-from rtoslab.cli.own_project import baseline_project, project_folder, require_unstated
+from rtoslab.cli.display import path_from_working_directory, print_plan_before_measuring, show_progress
+from rtoslab.cli.own_project import baseline_project, project_folder, require_options_not_in_project
 from rtoslab.compare import (
     Baseline,
     ComparisonSide,
@@ -46,25 +46,25 @@ def baseline_command(
                 f"The baseline has no name; give a NAME, or run the command in the folder of {PROJECT_FILE} or "
                 "below it."
             )
-        require_unstated(context, "jobs")
+        require_options_not_in_project(context, "jobs")
         return baseline_project(folder, dry_run=dry_run)
     root = find_root()
     path, old = baseline_path(Path.cwd(), name), find_baseline(root, name)
     known = read_baseline_without_seal_check(old) if old.is_file() else None
     if not runs and known is None:
         raise PlanError(f"{path} does not exist; name the run directories whose figures it should contain.")
-    require_measuring(runs, dry_run=dry_run)
+    require_something_to_measure(runs, dry_run=dry_run)
     side = read_side(runs) if known is None or runs else measure_again(root, known, name, None, jobs, dry_run=dry_run)
     if side is None:
         return None
     baseline = make_baseline(side, known.rules if known else {})
     write_baseline(baseline, path)
     figures = count_text(sum(len(point.metrics) for point in baseline.point), "figure")
-    click.echo(f"{count_text(len(baseline.point), 'point')} with {figures}: {short_path(path)}.")
+    click.echo(f"{count_text(len(baseline.point), 'point')} with {figures}: {path_from_working_directory(path)}.")
     return None
 
 
-def require_measuring(runs: Sequence[Path], *, dry_run: bool) -> None:
+def require_something_to_measure(runs: Sequence[Path], *, dry_run: bool) -> None:
     """Raises PlanError if a command is to measure nothing (`--dry-run`), although with these stored runs it measures
     nothing anyway."""
     if runs and dry_run:
@@ -81,7 +81,7 @@ def measure_again(
     catalogue = Catalogue(root)
     plan = baseline_points(catalogue, baseline)
     folder = out or default_run_directory(root, plan, [f"gate-{Path(name).stem}"])
-    if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
+    if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return None
     with show_progress(plan.points, folder, quiet=False) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of)

@@ -27,13 +27,13 @@ from rtoslab.calibrate import (
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import bench_option, jobs_option, kernel_option, out_option, target_option
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import print_answer
+from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.kernel_figures import (
     compare_with_virtual,
     figures_as_json,
     figures_request,
     measure_on_silicon,
-    repeat_request,
+    request_for_stored_calibration,
 )
 from rtoslab.cli.names import CatalogueName, DurationParam
 from rtoslab.hardware import flash_command_texts
@@ -115,22 +115,20 @@ def calibrate_command(
     request = None
     if figures is not None:
         request = figures_request(figures, name, kernel, window, repeats, jobs, out)
-        request = request if silicon is None else repeat_request(request, silicon)
+        request = request if silicon is None else request_for_stored_calibration(request, silicon)
     if silicon is None:
         seen = measure_board(catalogue, table, built, on_desk[name], _print_progress)
         kernel_figures = measure_on_silicon(request, on_desk) if request else None
     else:
-        _require_same_image(silicon.image_sha256, built.elf_sha256)
+        _require_calibrated_with_same_image(silicon.image_sha256, built.elf_sha256)
         seen, kernel_figures = silicon.calibration_readings(), silicon.kernel_figures
     runs = virtual_board_runner(catalogue, table, built, name)
     facts = catalogue.board(name).facts
     defaults = {key: setting for key, setting, _, _ in timing_settings(facts.chip) if key.startswith("timing.")}
     fit_result = fit_settings(table, seen, runs, defaults, _print_progress)
     before, after = runs({}), runs(fit_result.settings)
-    tables = [
-        timing_settings_table(fit_result, setting_grades(catalogue, name)),
-        calibration_rows_table(table, seen, before, after),
-    ]
+    tables = [timing_settings_table(fit_result, setting_grades(catalogue, name))]
+    tables.append(calibration_rows_table(table, seen, before, after))
     compared = compare_with_virtual(request, kernel_figures, fit_result.settings) if request and kernel_figures else []
     if compared:
         tables.append(silicon_comparison_table(compared))
@@ -142,7 +140,7 @@ def calibrate_command(
         )
     missing = kernel_figures.missing if request and kernel_figures else {}
     if as_json:
-        print_answer({**_as_json(name, fit_result, tables, seen, after), **figures_as_json(compared, missing)})
+        print_json_answer({**_fit_as_json(name, fit_result, tables, seen, after), **figures_as_json(compared, missing)})
     else:
         _print_result(fit_result, tables, calibration_rows_outside_bounds(seen, after))
         for benchmark, reason in missing.items():
@@ -150,14 +148,14 @@ def calibrate_command(
     return EXIT_OK
 
 
-def _require_same_image(stored: str, built: str) -> None:
+def _require_calibrated_with_same_image(stored: str, built: str) -> None:
     """Raises PlanError if a stored calibration was made with another image than the current one. Both are given as
     SHA-256."""
     if stored != built:
         raise PlanError("The calibration was measured with an older image than the current one; calibrate again.")
 
 
-def _as_json(
+def _fit_as_json(
     board: str, fit_result: SettingsFit, tables: list[ValueTable], seen: CalibrationReadings, after: CalibrationReadings
 ) -> dict[str, Any]:
     """Returns the result of a calibration as a JSON object. `seen`: silicon's readings. `after`: the virtual board's

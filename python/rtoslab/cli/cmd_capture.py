@@ -8,7 +8,7 @@ from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, PlanError, count_text, find_r
 from rtoslab.captures import capture_format_modules, record_virtual, resample_capture, write_capture
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import bench_option, board_option, config_option, kernel_option, target_option
-from rtoslab.cli.live_capture import CaptureSetup, capture_live
+from rtoslab.cli.live_capture import LiveCaptureSetup, capture_running_benchmark
 from rtoslab.cli.names import CatalogueName, FrequencyParam
 from rtoslab.plan import Options
 
@@ -71,8 +71,10 @@ def capture_command(
     options = Options([kernel], [board], [1], None, dict(config))
     if sigrok is not None:
         named = context.get_parameter_source("board") is not click.core.ParameterSource.DEFAULT
-        desk = CaptureSetup(sigrok, sample_rate, wires, target, bench, port, board if named else None, dry_run=dry_run)
-        return capture_live(benchmark, options, output, form, desk)
+        desk = LiveCaptureSetup(
+            sigrok, sample_rate, wires, target, bench, port, board if named else None, dry_run=dry_run
+        )
+        return capture_running_benchmark(benchmark, options, output, form, desk)
     if wires or target or bench or port or dry_run:
         raise PlanError(
             "The pins of a real board are recorded by a logic analyzer; add --sigrok DRIVER, such as fx2lafw."

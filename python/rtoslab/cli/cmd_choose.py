@@ -28,8 +28,8 @@ from rtoslab.choose import (
 )
 from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import print_answer
-from rtoslab.cli.names import CatalogueName, CatalogueNames, file_form, report_files, split_names
+from rtoslab.cli.early_end import print_json_answer
+from rtoslab.cli.names import CatalogueName, CatalogueNames, file_format_by_suffix, report_file_option, split_names
 from rtoslab.parity import LintSubject, UnfairDifference, find_unfairness, read_costs
 from rtoslab.reports import report_formats
 from rtoslab.results import PointId
@@ -63,7 +63,7 @@ from rtoslab.results import PointId
     metavar="RUN",
     help="A run directory of yours. Its figures replace the included ones.",
 )
-@report_files("html", "md")
+@report_file_option("html", "md")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def choose_command(
     board: str | None,
@@ -99,15 +99,17 @@ def choose_command(
         )
     names = {name: _kernel_title(catalogue, here.get(name), name) for name in comparison.kernels}
     names[board] = catalogue.board(board).facts.title
-    unequal = _build_differences(catalogue, comparison, here)
+    unequal = _unfair_build_differences(catalogue, comparison, here)
     deviations = {
-        name: _port_deviations(here.get(name)) for name in comparison.kernels if _port_deviations(here.get(name))
+        name: _declared_port_deviations(here.get(name))
+        for name in comparison.kernels
+        if _declared_port_deviations(here.get(name))
     }
     document = kernel_choice_report(comparison, names, unequal, deviations)
     for output in outputs:
-        write_report(report_formats()[file_form(output)](document), output)
+        write_report(report_formats()[file_format_by_suffix(output)](document), output)
     if as_json:
-        print_answer(_as_json(comparison, names, unequal, deviations))
+        print_json_answer(_kernel_comparison_as_json(comparison, names, unequal, deviations))
     else:
         _print_comparison(comparison, names, unequal, document.summary)
     return EXIT_OK
@@ -116,7 +118,7 @@ def choose_command(
 def _write_explorer(catalogue: Catalogue, known: OperationFile, outputs: Sequence[Path]) -> int:
     """Writes the HTML page on which a reader chooses board, kernels and operations. Returns the exit code. Raises
     PlanError for other formats."""
-    pages = [path for path in outputs if file_form(path) == "html"]
+    pages = [path for path in outputs if file_format_by_suffix(path) == "html"]
     if not pages or len(pages) < len(outputs):
         raise PlanError("The comparison needs a board; add --board BOARD, or -o FILE.html for a page with all boards.")
     here = read_matrices(catalogue.root)
@@ -157,7 +159,7 @@ def _kernel_title(catalogue: Catalogue, matrix: KernelMatrix | None, kernel: str
     return f"{title} {version.lstrip('vV')}".strip()
 
 
-def _port_deviations(matrix: KernelMatrix | None) -> dict[str, str]:
+def _declared_port_deviations(matrix: KernelMatrix | None) -> dict[str, str]:
     """Returns the checks of the port contract that a kernel's port fails as declared, each with its observation and
     reason."""
     deviations: dict[str, str] = {}
@@ -166,7 +168,7 @@ def _port_deviations(matrix: KernelMatrix | None) -> dict[str, str]:
     return deviations
 
 
-def _build_differences(
+def _unfair_build_differences(
     catalogue: Catalogue, comparison: KernelComparison, here: Mapping[str, KernelMatrix]
 ) -> list[UnfairDifference]:
     """Returns in which conditions (such as optimisation) the kernels' builds on the board differ, so that the
@@ -178,7 +180,7 @@ def _build_differences(
     }
     titles = {name: catalogue.kernels[name].facts.title if name in catalogue.kernels else name for name in here}
     facts = {name: catalogue.kernels[name].facts for name in here if name in catalogue.kernels}
-    states = start_up_settings(facts, catalogue.board(comparison.board).facts.chip)
+    states = settings_changed_by_kernels(facts, catalogue.board(comparison.board).facts.chip)
     subjects = [
         LintSubject(
             titles[name],
@@ -191,7 +193,7 @@ def _build_differences(
     return find_unfairness(catalogue, [subjects], read_costs(catalogue.root)) if len(subjects) > 1 else []
 
 
-def start_up_settings(kernels: Mapping[str, Kernel], chip: str) -> dict[str, dict[str, str | int]]:
+def settings_changed_by_kernels(kernels: Mapping[str, Kernel], chip: str) -> dict[str, dict[str, str | int]]:
     """Returns the settings of this chip that kernels change as they start (by kernel, then by name), for all kernels
     alike."""
     settings = {name for kernel in kernels.values() for name in kernel.sets.get(chip, {})}
@@ -245,7 +247,7 @@ def _operation_label(operation: ComparedOperation) -> str:
     return operation.title if operation.unit in {"cycles", "1/s"} else f"{operation.title}, {operation.unit}"
 
 
-def _as_json(
+def _kernel_comparison_as_json(
     comparison: KernelComparison,
     names: Mapping[str, str],
     unequal: Sequence[UnfairDifference],

@@ -9,8 +9,8 @@ from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.names import file_form, report_files
-from rtoslab.cli.sections import show_document
+from rtoslab.cli.names import file_format_by_suffix, report_file_option
+from rtoslab.cli.sections import print_report_document
 from rtoslab.compare import (
     ComparisonSide,
     RunComparison,
@@ -31,7 +31,7 @@ FORMS = ("html", "md", "json", "xml")
 @click.command("compare")
 @click.argument("reference", metavar="REFERENCE")
 @click.argument("others", nargs=-1, required=True, metavar="RUN...")
-@report_files(*FORMS, xml="JUnit")
+@report_file_option(*FORMS, xml="JUnit")
 @click.option(
     "--format", "form", type=click.Choice(FORMS[1:]), help="Print this format on stdout instead of the tables."
 )
@@ -49,7 +49,7 @@ def compare_command(reference: str, others: tuple[str, ...], outputs: tuple[Path
     """
     base = _read_run_side(reference)
     comparisons = [compare_sides(base, _read_run_side(other)) for other in others]
-    document = comparison_document(comparisons, _parity_sections(comparisons))
+    document = comparison_document(comparisons, _unequal_conditions_sections(comparisons))
 
     def render_comparison(kind: str) -> str:
         """Returns the report of the comparison in this format."""
@@ -58,11 +58,11 @@ def compare_command(reference: str, others: tuple[str, ...], outputs: tuple[Path
         return comparisons_as_junit(comparisons) if kind == "xml" else report_formats()[kind](document)
 
     for output in outputs:
-        write_report(render_comparison(file_form(output)), output)
+        write_report(render_comparison(file_format_by_suffix(output)), output)
     if form is not None:
         click.echo(render_comparison(form), nl=False)
     elif not outputs:
-        show_document(document, PlainConsole())
+        print_report_document(document, PlainConsole())
         for comparison in comparisons:
             click.echo(fastest_and_slowest_sentence(comparison))
     if any(comparison.changes for comparison in comparisons):
@@ -76,7 +76,7 @@ def _read_run_side(text: str) -> ComparisonSide:
     return join_placements(read_side([Path(part) for part in text.split(",") if part]))
 
 
-def _parity_sections(comparisons: Sequence[RunComparison]) -> list[ReportSection]:
+def _unequal_conditions_sections(comparisons: Sequence[RunComparison]) -> list[ReportSection]:
     """Returns the report section on conditions in which the compared points differ. Empty if there is nothing to
     say."""
     catalogue = Catalogue(find_root())

@@ -11,7 +11,7 @@ from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, BuildError, PlanError, coun
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import boards_option, config_option, kernels_option
 from rtoslab.cli.console import PlainConsole, colour_text
-from rtoslab.cli.early_end import print_answer, report_if_interrupted
+from rtoslab.cli.early_end import print_json_answer, report_if_interrupted
 from rtoslab.cli.image_options import image_board_and_timing
 from rtoslab.cli.names import CoreCountsParam, FrequencyParam, split_names
 from rtoslab.conformance import CheckOutcome, ConformanceVerdict, examine_image, examine_port
@@ -62,7 +62,7 @@ def conformance_command(
         board, timing = image_board_and_timing(catalogue, boards, dict(config))
         verdict = examine_image(catalogue, read_external_image(catalogue, image, board, timing), timing)
         if as_json:
-            print_answer(_as_json([verdict]), indent=2)
+            print_json_answer(_conformance_as_json([verdict]), indent=2)
         else:
             _print_verdict(PlainConsole(), verdict)
         return EXIT_OK if verdict.is_conformant else EXIT_POINT_FAILED
@@ -70,10 +70,10 @@ def conformance_command(
     kernel_names, board_names = split_names(kernels, catalogue.buildable_kernels), split_names(boards, catalogue.boards)
     points = conformance_points(catalogue, Options(kernel_names, board_names, cores, config=chosen))
     verdicts: list[ConformanceVerdict] = []
-    with report_if_interrupted(lambda: {"conformance": _as_json(verdicts)}):
+    with report_if_interrupted(lambda: {"conformance": _conformance_as_json(verdicts)}):
         built = _examine_points(catalogue, points, verdicts, None if as_json else PlainConsole())
     if as_json:
-        print_answer(_as_json(verdicts), indent=2)
+        print_json_answer(_conformance_as_json(verdicts), indent=2)
     elif len(verdicts) > 1:
         PlainConsole().print(_summary_table(verdicts))
     if not verdicts:
@@ -87,7 +87,7 @@ def conformance_command(
     )
 
 
-def _as_json(verdicts: Sequence[ConformanceVerdict]) -> list[dict[str, Any]]:
+def _conformance_as_json(verdicts: Sequence[ConformanceVerdict]) -> list[dict[str, Any]]:
     """Returns the results of conformance suites as JSON objects."""
     return [{**verdict.model_dump(mode="json"), "holds": verdict.is_conformant} for verdict in verdicts]
 

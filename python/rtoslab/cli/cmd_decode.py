@@ -23,7 +23,7 @@ from rtoslab.captures import (
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import config_option
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import print_answer
+from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.names import CatalogueName, FrequencyParam, VoltageParam
 from rtoslab.plan import Options
 
@@ -129,7 +129,7 @@ def _pulse_figures(name: str, pulses: PulseTrain, clock_hz: int | None = None) -
 def _print_result(result: dict[str, Any], *, as_json: bool) -> None:
     """Prints the figures of all pulses, as JSON or as a table."""
     if as_json:
-        print_answer(result)
+        print_json_answer(result)
         return
     for note in result["notes"]:
         click.echo(f"warning: {note}", err=True)

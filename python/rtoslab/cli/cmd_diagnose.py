@@ -10,7 +10,7 @@ from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PROJECT_FILE, ImageFileErro
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import print_answer
+from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.image_options import attach_option, parse_devices
 from rtoslab.cli.names import CatalogueName, DurationParam
 from rtoslab.cli.own_project import build_options_text, project_folder
@@ -25,7 +25,7 @@ from rtoslab.diagnose import (
     heading_lines,
     load_table,
 )
-from rtoslab.instruments import ObservedImage, make_subject, rich_table
+from rtoslab.instruments import ObservedImage, find_observed_image, rich_table
 from rtoslab.intake import is_file, path_text
 from rtoslab.project import Project, build_image, project_subject, read_project
 
@@ -95,40 +95,42 @@ def diagnose_command(
                 f"The images of {PROJECT_FILE} are run as that file says; change the file, or name an "
                 "image with your options."
             )
-        subjects = _project_subjects(catalogue, project, folder)
+        subjects = _build_project_images(catalogue, project, folder)
     else:
         if not is_file(image):
             raise ImageFileError(f"There is no image {path_text(image)}; check the path, or build it.")
         devices = parse_devices(attached)
-        subject = make_subject(
+        subject = find_observed_image(
             catalogue, str(image), kernel=kernel, board=board, cores=cores, window_ms=length_ms, devices=devices
         )
         subjects = iter([(image.name, subject)])
-    results: dict[str, Diagnosis] = {name: diagnose_image(subject, _limits(project)) for name, subject in subjects}
+    results: dict[str, Diagnosis] = {
+        name: diagnose_image(subject, _diagnosis_limits(project)) for name, subject in subjects
+    }
     if page is not None:
         write_whole(page, diagnosis_page(results), "the page")
     if not as_json:
         for result in results.values():
-            _show(result)
+            _print_diagnosis(result)
     else:
         answers = {name: diagnosis_as_json(result) for name, result in results.items()}
-        print_answer(answers[image.name] if image is not None else {"images": answers})
+        print_json_answer(answers[image.name] if image is not None else {"images": answers})
     return EXIT_POINT_FAILED if any(result.failing_findings for result in results.values()) else EXIT_OK
 
 
-def _limits(project: Project | None) -> Limits:
+def _diagnosis_limits(project: Project | None) -> Limits:
     """Returns the limits that the project sets for `rtoslab diagnose`, or the defaults. None: there is no project."""
     return (project.diagnose if project is not None else None) or Limits()
 
 
-def _project_subjects(catalogue: Catalogue, project: Project, folder: Path) -> Iterator[tuple[str, ObservedImage]]:
+def _build_project_images(catalogue: Catalogue, project: Project, folder: Path) -> Iterator[tuple[str, ObservedImage]]:
     """Builds every image of a project. Yields the name of each, and the run of it that is to be observed."""
     for name, image in project.image.items():
         build_image(name, image, folder)
         yield name, project_subject(catalogue, image, folder)
 
 
-def _show(result: Diagnosis) -> None:
+def _print_diagnosis(result: Diagnosis) -> None:
     """Prints a diagnosis: its heading, every finding, and the notes at its end."""
     for line in heading_lines(result):
         click.echo(line)

@@ -8,7 +8,7 @@ from rich.table import Table
 from rtoslab.base import EXIT_ERROR, EXIT_OK, find_root
 from rtoslab.cli.console import PlainConsole, colour_text
 from rtoslab.cli.doctor import check_installation
-from rtoslab.cli.early_end import print_answer
+from rtoslab.cli.early_end import print_json_answer
 
 
 @click.command("doctor")
@@ -17,7 +17,7 @@ def doctor_command(as_json: bool) -> int:
     """Check the tools that rtoslab needs. Exit code 1 if something is missing."""
     examined = check_installation(find_root())
     if as_json:
-        print_answer([asdict(item) for item in examined], indent=2)
+        print_json_answer([asdict(item) for item in examined], indent=2)
     else:
         table = Table("", "what", "found", "remedy")
         for item in examined:

@@ -13,8 +13,8 @@ from rtoslab.base import EXIT_OK, PlanError, ValueTable, find_root
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Catalogue
 from rtoslab.cli.choices import boards_option, config_option, kernels_option
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import print_answer
-from rtoslab.cli.names import CatalogueName, KeyValue, split_names
+from rtoslab.cli.early_end import print_json_answer
+from rtoslab.cli.names import CatalogueName, KeyValueParam, split_names
 from rtoslab.footprint import (
     ImageFootprint,
     ServiceSurvey,
@@ -47,7 +47,7 @@ _LARGE = "symbols"
 )
 @click.option("--against", type=_FILE, help="Another image: show the differences between IMAGE and it.")
 @click.option("--against-kernel", type=CatalogueName("kernels"), help="Compare the minimal images of two kernels.")
-@click.option("--against-config", type=KeyValue(), multiple=True, help="Compare with another configuration.")
+@click.option("--against-config", type=KeyValueParam(), multiple=True, help="Compare with another configuration.")
 @click.option("--table", "tables", multiple=True, help="Show only this table: symbols, objects, sections, services ...")
 @click.option("--csv", "as_csv", is_flag=True, help="Print one table (--table) as CSV on stdout.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
@@ -75,11 +75,11 @@ def footprint_command(
     kernels = split_names(kernels, catalogue.buildable_kernels) or (() if image else (DEFAULT_KERNEL,))
     boards = split_names(boards, catalogue.boards) or (() if image else (DEFAULT_BOARD,))
     if image is not None:
-        result = _image_footprint(catalogue, image, map_file, boards, against)
+        result = _image_size_tables(catalogue, image, map_file, boards, against)
     elif against is not None or map_file is not None:
         raise PlanError("--against and --map need an IMAGE; give one.")
     elif against_kernel is not None or against_config:
-        result = _kernel_differences(
+        result = _size_difference_tables(
             catalogue, kernels, boards, cores, dict(config), against_kernel, dict(against_config), programs
         )
     else:
@@ -89,7 +89,7 @@ def footprint_command(
     return EXIT_OK
 
 
-def _image_footprint(
+def _image_size_tables(
     catalogue: Catalogue, image: Path, map_file: Path | None, boards: Sequence[str], against: Path | None
 ) -> Sequence[ValueTable]:
     """Returns the tables of an image's size, or of how it differs in size from the image `against`."""
@@ -100,7 +100,7 @@ def _image_footprint(
     return difference_tables(compare_footprints(read_footprint(against, None, regions), weighed))
 
 
-def _kernel_differences(
+def _size_difference_tables(
     catalogue: Catalogue,
     kernels: Sequence[str],
     boards: Sequence[str],
@@ -115,12 +115,12 @@ def _kernel_differences(
         raise PlanError("A comparison needs one --kernel, one --board and at most one --program.")
     program = programs[0] if programs else "minimal"
 
-    def program_footprint(kernel: str, chosen: dict[str, str]) -> ImageFootprint:
+    def measured_program_size(kernel: str, chosen: dict[str, str]) -> ImageFootprint:
         """Returns the sizes in the program, built for a kernel with a configuration."""
         return build_program(catalogue, kernel, boards[0], program=program, cores=cores, config=chosen).footprint
 
-    before = program_footprint(against_kernel or kernels[0], {**config, **against_config})
-    return difference_tables(compare_footprints(before, program_footprint(kernels[0], config)))
+    before = measured_program_size(against_kernel or kernels[0], {**config, **against_config})
+    return difference_tables(compare_footprints(before, measured_program_size(kernels[0], config)))
 
 
 def _kernel_footprints(
@@ -160,7 +160,7 @@ def _choose_tables(tables: Sequence[ValueTable], names: Sequence[str]) -> Sequen
 def _print_tables(tables: Sequence[ValueTable], *, listed: bool, as_csv: bool, as_json: bool) -> None:
     """Prints the tables as JSON, as CSV or for a terminal. `listed`: whether the user named them."""
     if as_json:
-        print_answer({table.name: table.as_json() for table in tables})
+        print_json_answer({table.name: table.as_json() for table in tables})
     elif as_csv:
         if len(tables) != 1:
             raise PlanError(

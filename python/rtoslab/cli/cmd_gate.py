@@ -6,13 +6,13 @@ import click
 
 from rtoslab.base import EXIT_ERROR, EXIT_OK, EXIT_REGRESSION, PlanError, find_root
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
-from rtoslab.cli.cmd_baseline import measure_again, require_measuring
+from rtoslab.cli.cmd_baseline import measure_again, require_something_to_measure
 from rtoslab.cli.cmd_compare import FORMS
 from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.names import file_form, report_files
-from rtoslab.cli.own_project import gate_project, require_project, require_unstated
-from rtoslab.cli.sections import show_document
+from rtoslab.cli.names import file_format_by_suffix, report_file_option
+from rtoslab.cli.own_project import gate_project, require_options_not_in_project, require_project
+from rtoslab.cli.sections import print_report_document
 from rtoslab.compare import (
     FigureChange,
     FigureLimits,
@@ -60,7 +60,7 @@ from rtoslab.reports import report_formats
 @out_option
 @jobs_option
 @dry_run_option
-@report_files(*FORMS, xml="JUnit")
+@report_file_option(*FORMS, xml="JUnit")
 @click.option(
     "--json", "as_json", is_flag=True, help=("Print the result of a project's gate as one JSON object on stdout.")
 )
@@ -90,7 +90,7 @@ def gate_command(
         if runs:
             raise PlanError("The figures of a RUN need a baseline to be compared with; add --baseline NAME.")
         folder = require_project()
-        require_unstated(context, "out", "jobs")
+        require_options_not_in_project(context, "out", "jobs")
         return gate_project(folder, arguments, other_compiler, moved, outputs, as_json=as_json, dry_run=dry_run)
     if as_json:
         raise PlanError(
@@ -100,7 +100,7 @@ def gate_command(
     path = find_baseline(root, name)
     baseline = read_baseline(path)
     rules = FigureLimits.parse_stored_and_requested(baseline.rules, arguments)
-    require_measuring(runs, dry_run=dry_run)
+    require_something_to_measure(runs, dry_run=dry_run)
     side = read_side(runs) if runs else measure_again(root, baseline, name, out, jobs, dry_run=dry_run)
     if side is None:
         return EXIT_OK
@@ -118,7 +118,7 @@ def _print_judgement(judgement: GateJudgement, name: str) -> int:
     """Prints which figures are regressions, and the verdict. Returns the exit code. `name`: the baseline's."""
     console = PlainConsole()
     if judgement.regressions or judgement.unmatched:
-        show_document(gate_document(judgement), console)
+        print_report_document(gate_document(judgement), console)
     console.print(verdict_text(judgement), soft_wrap=True, markup=False)
     if judgement.unmatched:
         return EXIT_ERROR
@@ -147,17 +147,17 @@ def _report_other_compiler(compilers: tuple[str, str], *, skip: bool) -> int:
 
 def _render_report(judgement: GateJudgement, rules: FigureLimits, output: Path) -> str:
     """Returns the report in the format that the output's suffix names. `rules`: the limits of figures."""
-    kind = file_form(output)
+    kind = file_format_by_suffix(output)
     if kind == "json":
         return as_json([judgement.comparison])
 
-    def broken_limit(change: FigureChange) -> str | None:
+    def broken_limit_clause(change: FigureChange) -> str | None:
         """Returns the limit that a change broke, as a clause. None if it broke none."""
         limit = rules.broken_limit(change)
         return None if limit is None else f"exceeded its limit {limit}"
 
     return (
-        comparisons_as_junit([judgement.comparison], broken_limit)
+        comparisons_as_junit([judgement.comparison], broken_limit_clause)
         if kind == "xml"
         else report_formats()[kind](gate_document(judgement))
     )

@@ -9,8 +9,8 @@ from rtoslab.base import EXIT_OK, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.image_options import attach_option, parse_devices
-from rtoslab.cli.names import KeyValue, parse_option_integer
-from rtoslab.cli.output_lines import OutputLines
+from rtoslab.cli.names import KeyValueParam, parse_option_integer
+from rtoslab.cli.output_lines import FirmwareOutputWriter
 from rtoslab.targets import require_cores, serve_gdb
 
 
@@ -30,7 +30,7 @@ from rtoslab.targets import require_cores, serve_gdb
 @click.option(
     "--set",
     "settings",
-    type=KeyValue(),
+    type=KeyValueParam(),
     multiple=True,
     help="Override a setting: clock_hz=N, flash.wait_states=N, timing.KEY=N ...",
 )
@@ -51,7 +51,7 @@ def gdb_command(
     equal, so reverse-step, reverse-next, reverse-continue and backward watchpoints are exact. The firmware's output
     appears here. Ends when gdb kills the board, or with Ctrl-C. After a detach, gdb can connect again.
     """
-    from rtoslab.instruments import TaskList  # noqa: PLC0415 (it takes a moment, and an error of the command none)
+    from rtoslab.instruments import KernelTaskLister  # noqa: PLC0415 (it takes a moment, and an error of the command none)
 
     catalogue = Catalogue(find_root())
     facts = catalogue.board(board).facts
@@ -61,7 +61,7 @@ def gdb_command(
         """Prints the command with which gdb connects."""
         click.echo(f"Waiting for gdb: gdb-multiarch {image} -ex 'target remote {address}'", err=True)
 
-    lines = OutputLines(sys.stdout.buffer)
+    lines = FirmwareOutputWriter(sys.stdout.buffer)
 
     serve_gdb(
         image,
@@ -75,6 +75,6 @@ def gdb_command(
         ready=print_connect_command,
         on_text=lambda channel, text: lines.write_output(channel or "uart", text),
         note=lambda sentence: click.echo(sentence, err=True),
-        tasks=TaskList(catalogue, image, facts.cpu, cores or facts.cores).tasks_at,
+        tasks=KernelTaskLister(catalogue, image, facts.cpu, cores or facts.cores).list_tasks_at,
     )
     return EXIT_OK

@@ -9,7 +9,7 @@ import click
 from rtoslab.base import EXIT_OK, PROJECT_FILE, PlanError, count_text, find_root, toml_key, toml_value, write_whole
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.names import CatalogueName
-from rtoslab.instruments import Profile, RunSection, make_subject, profile_subject, sums_by_function
+from rtoslab.instruments import ObservedRunSection, Profile, find_observed_image, profile_image, sums_by_function
 from rtoslab.intake import read_image
 from rtoslab.targets import APPLICATION, fitting_boards, likely_boards, same_core_boards
 
@@ -41,11 +41,13 @@ def init_command(image: Path, board: str | None) -> int:
     if path.exists():
         raise PlanError(f"{path} exists already; edit it, or remove it first.")
     catalogue = Catalogue(find_root())
-    chosen = catalogue.board(board).id if board else _guess_board(image)
+    chosen = catalogue.board(board).id if board else _find_only_fitting_board(image)
     clock_hz = catalogue.board(chosen).facts.clock.sys_hz
-    subject = make_subject(catalogue, str(image), board=chosen, stretch=RunSection(cycles=int(_LOOKED_AT_S * clock_hz)))
-    functions = list(_hottest_functions(profile_subject(subject)))
-    write_whole(path, _project_text(image, chosen, functions), "the project file")
+    subject = find_observed_image(
+        catalogue, str(image), board=chosen, stretch=ObservedRunSection(cycles=int(_LOOKED_AT_S * clock_hz))
+    )
+    functions = list(_hottest_functions(profile_image(subject)))
+    write_whole(path, _first_project_file_text(image, chosen, functions), "the project file")
     click.echo(f"Created {path}: {image.name} on {chosen}, {count_text(len(functions), 'function')}.")
     if functions:
         click.echo("Next: add `build`, then `rtoslab measure`, `rtoslab baseline` and `rtoslab gate`.")
@@ -57,7 +59,7 @@ def init_command(image: Path, board: str | None) -> int:
     return EXIT_OK
 
 
-def _guess_board(image: Path) -> str:
+def _find_only_fitting_board(image: Path) -> str:
     """Returns the only board that the image fits, or the only one of several on which it starts. Says how it was found.
 
     Raises PlanError for none and for several.
@@ -92,7 +94,7 @@ def _hottest_functions(profile: Profile) -> Iterator[str]:
     yield from list(names)[:_FUNCTIONS]
 
 
-def _project_text(image: Path, board: str, functions: list[str]) -> str:
+def _first_project_file_text(image: Path, board: str, functions: list[str]) -> str:
     """Returns the content of a first rtoslab.toml, which measures these functions of an image."""
     key = toml_key(image.stem)
     lines = [

@@ -9,7 +9,7 @@ from rtoslab.analyses import results_depending_on_addresses
 from rtoslab.api import load
 from rtoslab.base import EXIT_OK, EXIT_REGRESSION, StoreError, find_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.early_end import print_answer
+from rtoslab.cli.early_end import print_json_answer
 from rtoslab.parity import (
     UnfairDifference,
     costs_from_runs,
@@ -67,7 +67,7 @@ def lint_command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bo
     )
     findings = find_unfairness(catalogue, group_comparable(subjects), [*costs, *read_costs(catalogue.root)])
     if as_json:
-        print_answer(
+        print_json_answer(
             [
                 {
                     "concept": finding.concept.id,

@@ -10,7 +10,7 @@ from rich.table import Table
 from rtoslab.base import find_root
 from rtoslab.catalogue import RESULT_KINDS, Catalogue, CatalogueEntry, Kernel, SourceTree
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import print_answer
+from rtoslab.cli.early_end import print_json_answer
 
 KINDS = ("kernels", "boards", "benchmarks", "suites")
 
@@ -28,14 +28,14 @@ def list_command(kinds: tuple[str, ...], as_json: bool) -> None:
     listing: dict[str, list[dict[str, Any]]] = {}
     for kind in kinds or KINDS:
         entries = getattr(catalogue, kind).values()
-        listing[kind] = [_entry_row(entry) for entry in entries]
+        listing[kind] = [_catalogue_entry_as_json(entry) for entry in entries]
     if "boards" in kinds:
         from rtoslab.calibrate import setting_grades  # noqa: PLC0415 (half of the time that other lists take)
 
         for row in listing["boards"]:
             row["grades"] = dict(setting_grades(catalogue, row["id"]))
     if as_json:
-        print_answer(listing, indent=2)
+        print_json_answer(listing, indent=2)
         return
     _print_lists(catalogue, listing, lacking=bool(kinds))
 
@@ -51,15 +51,15 @@ def _print_lists(catalogue: Catalogue, listing: Mapping[str, list[dict[str, Any]
             table.add_row(row["id"], row["title"], row["about"])
         console.print(table if rows else f"{kind}: none found")
         if kind == "suites":
-            console.print(_groups_table(catalogue))
+            console.print(_benchmark_groups_table(catalogue))
         if rows and "grades" in rows[0]:
-            console.print(_grade_table(rows))
+            console.print(_timing_setting_grades_table(rows))
         for row in rows if lacking else ():
             if row.get("lacks"):
                 console.print(_missing_services_table(row))
 
 
-def _groups_table(catalogue: Catalogue) -> Table:
+def _benchmark_groups_table(catalogue: Catalogue) -> Table:
     """Returns a table of the names that stand for a group of benchmarks, with their members."""
     table = Table("id", "benchmarks", title="groups", title_justify="left")
     for kind in RESULT_KINDS:
@@ -68,7 +68,7 @@ def _groups_table(catalogue: Catalogue) -> Table:
     return table
 
 
-def _grade_table(rows: list[dict[str, Any]]) -> Table:
+def _timing_setting_grades_table(rows: list[dict[str, Any]]) -> Table:
     """Returns a table of how many timing settings of each board are known how well (by grade).
 
     A board without silicon.json has none graded `silicon`.
@@ -90,7 +90,7 @@ def _missing_services_table(row: dict[str, Any]) -> Table:
     return table
 
 
-def _entry_row(entry: CatalogueEntry[Any]) -> dict[str, Any]:
+def _catalogue_entry_as_json(entry: CatalogueEntry[Any]) -> dict[str, Any]:
     """Returns a kernel, board, benchmark or suite as a JSON object."""
     facts = entry.facts
     if isinstance(facts, Kernel):
@@ -100,10 +100,10 @@ def _entry_row(entry: CatalogueEntry[Any]) -> dict[str, Any]:
             "about": _kernel_source(facts, entry.tree),
             "lacks": facts.lacking_services(),
         }
-    return {"id": entry.id, "title": facts.title, "about": _describe_entry(facts)}
+    return {"id": entry.id, "title": facts.title, "about": _catalogue_entry_summary(facts)}
 
 
-def _describe_entry(facts: Any) -> str:
+def _catalogue_entry_summary(facts: Any) -> str:
     """Returns what a benchmark asks, which paper a suite follows, or which chip a board has. Empty for others."""
     for name in ("question", "paper", "chip"):
         value = getattr(facts, name, None)

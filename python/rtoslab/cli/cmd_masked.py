@@ -8,15 +8,15 @@ from rtoslab.base import EXIT_OK, PlanError, find_root, load_architecture
 from rtoslab.catalogue import DEFAULT_KERNEL, Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernels_option
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import print_answer, report_if_interrupted
+from rtoslab.cli.early_end import print_json_answer, report_if_interrupted
 from rtoslab.cli.names import CatalogueName, DurationParam, parse_option_integer, split_names
 from rtoslab.instruments import (
+    ObservedImageOptions,
     Profile,
-    SubjectOptions,
-    make_subject,
-    profile_subject,
+    find_observed_image,
+    masked_interrupts_survey_table,
+    profile_image,
     rich_table,
-    survey_table,
 )
 from rtoslab.intake import is_file
 
@@ -71,17 +71,19 @@ def masked_command(
     images = [name for name in names if is_file(Path(name))]
     benchmarks = tuple(name for name in names if name not in images)
     profiles: list[Profile] = []
-    with report_if_interrupted(lambda: {"masked": survey_table(profiles, level).as_json()} if profiles else {}):
+    with report_if_interrupted(
+        lambda: {"masked": masked_interrupts_survey_table(profiles, level).as_json()} if profiles else {}
+    ):
         for image in images:
-            one = SubjectOptions(board=board, cores=cores, config=dict(config), window_ms=window_ms or IMAGE_MS)
-            profiles.append(profile_subject(make_subject(catalogue, image, **one)))
+            one = ObservedImageOptions(board=board, cores=cores, config=dict(config), window_ms=window_ms or IMAGE_MS)
+            profiles.append(profile_image(find_observed_image(catalogue, image, **one)))
         for kernel in (split_names(kernels, catalogue.buildable_kernels) or (DEFAULT_KERNEL,)) if benchmarks else ():
             for benchmark in _benchmark_names(catalogue, benchmarks):
                 try:
-                    choice = SubjectOptions(
+                    choice = ObservedImageOptions(
                         kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms
                     )
-                    profiles.append(profile_subject(make_subject(catalogue, benchmark, **choice)))
+                    profiles.append(profile_image(find_observed_image(catalogue, benchmark, **choice)))
                 except PlanError as cause:
                     click.echo(f"left out: {cause}", err=True)
     if not profiles:
@@ -89,9 +91,9 @@ def masked_command(
             "None of these benchmarks can run with this kernel and board; `rtoslab list kernels` "
             "shows which services each kernel has."
         )
-    table = survey_table(profiles, level)
+    table = masked_interrupts_survey_table(profiles, level)
     if as_json:
-        print_answer(table.as_json())
+        print_json_answer(table.as_json())
     else:
         PlainConsole().print(rich_table(table))
     return EXIT_OK

@@ -11,7 +11,7 @@ from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PROJECT_FILE, ImageFileErro
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import EndedError, print_answer, report_if_interrupted
+from rtoslab.cli.early_end import InterruptedWithResultsError, print_json_answer, report_if_interrupted
 from rtoslab.cli.image_options import attach_option, parse_devices
 from rtoslab.cli.names import DurationParam
 from rtoslab.cli.own_project import build_options_text, project_folder
@@ -20,18 +20,18 @@ from rtoslab.instruments import (
     MeasuredCalls,
     MeasuredIntervals,
     ObservedImage,
-    RunSection,
-    call_heading,
+    ObservedRunSection,
     call_lines,
-    call_notes,
-    call_table,
     calls_as_json,
+    find_observed_image,
+    function_call_notes,
+    function_calls_table,
     interval_as_json,
-    interval_lines,
     interval_table,
-    make_subject,
+    longest_interval_lines,
     measure_calls,
     measure_intervals,
+    measured_function_line,
     rich_table,
 )
 from rtoslab.intake import is_file, path_text
@@ -123,8 +123,8 @@ def measure_command(
         )
     if not is_file(image):
         raise ImageFileError(f"There is no image {path_text(image)}; check the path, or build it.")
-    stretch = RunSection(start=start, end=end)
-    subject = make_subject(
+    stretch = ObservedRunSection(start=start, end=end)
+    subject = find_observed_image(
         catalogue,
         str(image),
         board=board,
@@ -135,13 +135,17 @@ def measure_command(
     )
     calls, between = _measure_subject(subject, functions, intervals, as_json=as_json)
     if as_json:
-        print_answer(_as_json(calls, between))
+        print_json_answer(_measurement_as_json(calls, between))
     else:
-        _print_all(calls, between)
-    return EXIT_OK if _is_measured(calls, between) and not _cut_reason(calls, between) else EXIT_POINT_FAILED
+        _print_measurement(calls, between)
+    return (
+        EXIT_OK
+        if _is_anything_measured(calls, between) and not _early_end_reason(calls, between)
+        else EXIT_POINT_FAILED
+    )
 
 
-def _is_measured(result: MeasuredCalls | None, between: MeasuredIntervals | None) -> bool:
+def _is_anything_measured(result: MeasuredCalls | None, between: MeasuredIntervals | None) -> bool:
     """Whether a function was called or an interval ended. If not, says so on stderr."""
     calls = any(function.tally.calls or function.open for function in (result.functions if result else ()))
     if calls or any(interval.count for interval in (between.intervals if between else ())):
@@ -162,20 +166,20 @@ def _measure_subject(
         calls = measure_calls(subject, functions) if functions else None
     except EndedMeasureError as cause:
         if not as_json:
-            _print_calls(cause.partial)
-        raise EndedError(cause, calls_as_json(cause.partial)) from None
+            _print_measured_calls(cause.partial)
+        raise InterruptedWithResultsError(cause, calls_as_json(cause.partial)) from None
     with report_if_interrupted(lambda: calls_as_json(calls) if calls is not None else {}):
         return calls, measure_intervals(subject, intervals) if intervals else None
 
 
-def _cut_reason(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -> str:
+def _early_end_reason(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -> str:
     """Returns why a measurement ended early, as a clause. Empty if it did not."""
     return next((item.cut_reason for item in (calls, between) if item is not None and item.cut_reason), "")
 
 
-def _as_json(result: MeasuredCalls | None, between: MeasuredIntervals | None) -> dict[str, Any]:
+def _measurement_as_json(result: MeasuredCalls | None, between: MeasuredIntervals | None) -> dict[str, Any]:
     """Returns what was measured (calls and intervals) as a JSON object."""
-    calls = calls_as_json(result) if result is not None else {"cut": _cut_reason(result, between) or None}
+    calls = calls_as_json(result) if result is not None else {"cut": _early_end_reason(result, between) or None}
     return calls | ({"intervals": [interval_as_json(interval) for interval in between.intervals]} if between else {})
 
 
@@ -192,9 +196,9 @@ def _measure_project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> in
         subject = project_subject(catalogue, image, folder)
         places = [(interval.start, interval.until) for interval in between]
         calls, intervals = _measure_subject(subject, [function.name for function in functions], places, as_json=as_json)
-        answers[name] = _as_json(calls, intervals)
-        measured |= _is_measured(calls, intervals)
-        cut = _cut_reason(calls, intervals)
+        answers[name] = _measurement_as_json(calls, intervals)
+        measured |= _is_anything_measured(calls, intervals)
+        cut = _early_end_reason(calls, intervals)
         over += [f"{name}: {cut}"] if cut else []
         if calls is not None:
             over += [
@@ -208,31 +212,31 @@ def _measure_project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> in
                 line for pair, mine in pairs for line in exceeded_interval_budget(pair, mine, intervals.cut_reason)
             ]
         if not as_json:
-            _print_all(calls, intervals)
+            _print_measurement(calls, intervals)
             click.echo()
     if as_json:
-        print_answer({"images": answers, "over": over})
+        print_json_answer({"images": answers, "over": over})
     for line in over:
         click.echo(line, err=as_json)
     return EXIT_POINT_FAILED if over or not measured else EXIT_OK
 
 
-def _print_all(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -> None:
+def _print_measurement(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -> None:
     """Prints what was measured: the calls of functions, and intervals."""
     if calls is not None:
-        _print_calls(calls)
+        _print_measured_calls(calls)
     for interval in between.intervals if between is not None else ():
         click.echo()
         _print_wrapped(f"From {interval.begin} to {interval.end}, in cycles:")
         if interval.cycles is not None:
             PlainConsole().print(rich_table(interval_table(interval)))
-        for line in interval_lines(interval):
+        for line in longest_interval_lines(interval):
             _print_wrapped(line)
     if calls is None and between is not None and between.cut_reason:
         _print_wrapped(f"The measurement is incomplete: {between.cut_reason}.")
 
 
-def _print_calls(calls: MeasuredCalls) -> None:
+def _print_measured_calls(calls: MeasuredCalls) -> None:
     """Prints what was measured of each function's calls."""
     console = PlainConsole()
     cycles = calls.end_cycle - calls.start_cycle
@@ -243,13 +247,13 @@ def _print_calls(calls: MeasuredCalls) -> None:
     )
     for function in calls.functions:
         click.echo()
-        _print_wrapped(call_heading(function))
+        _print_wrapped(measured_function_line(function))
         if function.cycles:
-            console.print(rich_table(call_table(function)))
+            console.print(rich_table(function_calls_table(function)))
         for greatest in function.greatest:
             for line in call_lines(greatest):
                 _print_wrapped(line)
-        for note in call_notes(function):
+        for note in function_call_notes(function):
             _print_wrapped(note)
 
 

@@ -7,7 +7,7 @@ import click
 
 from rtoslab.base import EXIT_OK, find_root
 from rtoslab.catalogue import DEFAULT_BOARD, PORTS_VARIABLE, Catalogue, port_folders
-from rtoslab.cli.display import short_path
+from rtoslab.cli.display import path_from_working_directory
 from rtoslab.cli.names import CatalogueName, Command
 from rtoslab.scaffold import NewFolder, make_new_folder
 
@@ -28,17 +28,17 @@ def new_command() -> None:
     """
 
 
-def _title_option(function: Command) -> Command:
+def _with_title_option(function: Command) -> Command:
     """Adds the option `--title` to a command, and returns it."""
     return click.option("--title", default="", help="Its title in tables and reports.  [default: NAME]")(function)
 
 
 def _print_new_folder(kind: str, name: str, created: NewFolder) -> int:
     """Prints the files in a new folder, and the next step for a thing of this kind. Returns the exit code."""
-    folder = short_path(created.folder)
+    folder = path_from_working_directory(created.folder)
     click.echo(f"Made {folder}:")
     for path in created.files:
-        click.echo(f"  {short_path(path)}")
+        click.echo(f"  {path_from_working_directory(path)}")
     ports = created.folder.parent.absolute()
     if kind == "kernel" and ports not in port_folders(find_root()):
         click.echo(f"First: `export {PORTS_VARIABLE}={ports}`, so that every command finds this port.")
@@ -51,7 +51,7 @@ def _add_template_command(kind: str, about: str) -> Callable[[], None]:
 
     @new_command.command(kind, help=about, short_help=f"Create a {kind}.")
     @click.argument("name")
-    @_title_option
+    @_with_title_option
     def create_from_template(name: str, title: str) -> int:
         """Makes the folder and prints its files. Returns the exit code."""
         return _print_new_folder(kind, name, make_new_folder(Catalogue(find_root()), kind, name, title=title))
@@ -70,7 +70,7 @@ _add_template_command(
 
 @new_command.command("kernel", short_help="Create the port of a kernel.")
 @click.argument("name")
-@_title_option
+@_with_title_option
 @click.option(
     "--in", "folder", type=click.Path(path_type=Path), metavar="FOLDER",
     help="Your folder of ports, which RTOSLAB_PORTS must name.  [default: the folder of the checkout]",
@@ -84,7 +84,7 @@ def new_kernel_command(name: str, title: str, folder: Path | None) -> int:
 
 @new_command.command("board", short_help="Create a board from another one with the same chip.")
 @click.argument("name")
-@_title_option
+@_with_title_option
 @click.option(
     "--like", type=CatalogueName("boards"), default=DEFAULT_BOARD, show_default=True,
     help="The board to copy: one with the same chip.",

@@ -13,10 +13,10 @@ from rtoslab.catalogue import Catalogue, find_paper
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option, placements_option
 from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.display import announce_plan, short_path, show_progress
-from rtoslab.cli.early_end import print_answer
-from rtoslab.cli.explain_changes import explain_paper
-from rtoslab.cli.failures import points_exit_code, print_failures
+from rtoslab.cli.display import path_from_working_directory, print_plan_before_measuring, show_progress
+from rtoslab.cli.early_end import print_json_answer
+from rtoslab.cli.explain_changes import explain_distance_from_paper
+from rtoslab.cli.failures import exit_code_of_points, print_failures
 from rtoslab.cli.names import PaperName
 from rtoslab.measure import run_plan
 from rtoslab.papers import (
@@ -84,39 +84,42 @@ def paper_command(
             raise PlanError(
                 "--explain chooses the set-ups and measures in one placement; leave --setup and --placements out."
             )
-        return explain_paper(catalogue, paper, out, jobs, full=full, dry_run=dry_run, as_json=as_json)
+        return explain_distance_from_paper(catalogue, paper, out, jobs, full=full, dry_run=dry_run, as_json=as_json)
     chosen = [setup for setup in setups if setup != "none"] if setups else None
     known = [path.stem for path in reference_paths(root, paper.key)]
     plan = paper_plan(catalogue, paper, Options(full=full), chosen, known)
     if placements > 1:
         plan = expand_placements(catalogue, plan, placements)
     folder = out or default_run_directory(root, plan, [paper.key])
-    if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
+    if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of)
     missing = missing_benchmarks(catalogue, paper)
-    _print_step("Comparing the points with the paper ...", quiet=as_json)
+    _print_slow_step("Comparing the points with the paper ...", quiet=as_json)
     stored = load(folder)
     points = [*stored, *_points_outside_store(folder, stored, [outcome.result for outcome in outcomes])]
     beside, weights = reference_points_of_paper(root, paper.key, points), weights_of_paper(root, paper.key)
     further = further_placements(root, paper.key)
     done = reproduce_paper(catalogue, paper, points, missing, beside, weights, further)
     document = paper_document(catalogue, done, held_counts(catalogue, paper))
-    _print_step("Drawing the report ...", quiet=as_json)
-    write_report(report_formats()["html"](document), short_path(folder) / "report.html")
+    _print_slow_step("Drawing the report ...", quiet=as_json)
+    write_report(report_formats()["html"](document), path_from_working_directory(folder) / "report.html")
     written = export_document(document, folder / "export")
-    click.echo(f"{count_text(len(written), 'file')} for other documents in {short_path(folder / 'export')}.", err=True)
+    click.echo(
+        f"{count_text(len(written), 'file')} for other documents in {path_from_working_directory(folder / 'export')}.",
+        err=True,
+    )
     if as_json:
-        print_answer(_as_json(folder, done))
+        print_json_answer(_reproduction_as_json(folder, done))
     else:
         print_paper(done, PlainConsole())
         print_failures([outcome.result for outcome in outcomes])
         click.echo(document.summary)
-    return points_exit_code([outcome.result for outcome in outcomes])
+    return exit_code_of_points([outcome.result for outcome in outcomes])
 
 
-def _print_step(what: str, *, quiet: bool) -> None:
+def _print_slow_step(what: str, *, quiet: bool) -> None:
     """Prints which slow step begins, on stderr."""
     if not quiet:
         click.echo(what, err=True)
@@ -134,7 +137,7 @@ def _points_outside_store(
     return [StoredPoint(folder, item, {}) for item in lost]
 
 
-def _as_json(folder: Path, done: PaperReproduction) -> dict[str, Any]:
+def _reproduction_as_json(folder: Path, done: PaperReproduction) -> dict[str, Any]:
     """Returns a paper's figures and statements, with ours, as a JSON object. `folder`: the run directory."""
     return {
         "paper": done.paper.key,

@@ -10,11 +10,16 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option, config_option, dry_run_option, jobs_option, kernel_option, out_option
 from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.display import announce_plan, print_reused_points, short_path, show_progress
-from rtoslab.cli.early_end import print_answer
-from rtoslab.cli.failures import points_exit_code
-from rtoslab.cli.names import CatalogueName, DurationParam, file_form, report_files
-from rtoslab.cli.sections import show_document
+from rtoslab.cli.display import (
+    path_from_working_directory,
+    print_plan_before_measuring,
+    print_reused_points,
+    show_progress,
+)
+from rtoslab.cli.early_end import print_json_answer
+from rtoslab.cli.failures import exit_code_of_points
+from rtoslab.cli.names import CatalogueName, DurationParam, file_format_by_suffix, report_file_option
+from rtoslab.cli.sections import print_report_document
 from rtoslab.measure import run_plan
 from rtoslab.placements import make_studies, placement_document, placements_as_json
 from rtoslab.plan import Options, expand_placements, make_plan
@@ -40,7 +45,7 @@ from rtoslab.results import MeasuredPoint
 @out_option
 @jobs_option
 @dry_run_option
-@report_files("html", "md")
+@report_file_option("html", "md")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
 def placement_command(
     benchmark: str,
@@ -68,7 +73,7 @@ def placement_command(
     options = Options((kernel,), (board,), (cores,), window_ms, dict(config))
     plan = expand_placements(catalogue, make_plan(catalogue, [benchmark], options), count)
     folder = out or default_run_directory(root, plan, ["placement", benchmark])
-    if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
+    if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of)
@@ -77,11 +82,11 @@ def placement_command(
     measured = [outcome.result for outcome in outcomes if isinstance(outcome.result, MeasuredPoint)]
     document = mark_deviations(placement_document(studies), measured)
     for output in outputs:
-        write_report(report_formats()[file_form(output)](document), output)
+        write_report(report_formats()[file_format_by_suffix(output)](document), output)
     if as_json:
-        print_answer({"run": str(folder), "failed": len(failed), **placements_as_json(studies)})
+        print_json_answer({"run": str(folder), "failed": len(failed), **placements_as_json(studies)})
     else:
         print_reused_points(outcomes)
-        show_document(document, PlainConsole())
-        click.echo(f"Stored in {short_path(folder)}.")
-    return points_exit_code([outcome.result for outcome in outcomes])
+        print_report_document(document, PlainConsole())
+        click.echo(f"Stored in {path_from_working_directory(folder)}.")
+    return exit_code_of_points([outcome.result for outcome in outcomes])

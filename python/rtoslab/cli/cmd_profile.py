@@ -9,21 +9,21 @@ import click
 from rtoslab.base import EXIT_OK, PlanError, ValueTable, find_root, write_whole
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import EndedError, print_answer, report_if_interrupted
+from rtoslab.cli.early_end import InterruptedWithResultsError, print_json_answer, report_if_interrupted
 from rtoslab.cli.names import CatalogueName
 from rtoslab.cli.observation import exit_code_of_run, observation_options
 from rtoslab.instruments import (
     EndedProfileError,
+    ObservedImageOptions,
     Profile,
-    SubjectOptions,
     all_profile_tables,
-    brief_tables,
-    difference_tables,
+    brief_profile_tables,
+    find_observed_image,
     folded_stacks,
     load_profile,
-    make_subject,
-    profile_subject,
-    render_page,
+    profile_difference_tables,
+    profile_image,
+    render_profile_page,
     rich_table,
     speedscope_profile,
     summary_text,
@@ -58,7 +58,7 @@ _FIRST = ("cores", "functions", "masked", "locks")
 @click.option("--json", "as_json", is_flag=True, help="Print all tables as one JSON object on stdout.")
 def profile_command(
     subject: str | None,
-    choice: SubjectOptions,
+    choice: ObservedImageOptions,
     against_kernel: str | None,
     against_cores: int | None,
     diff: tuple[Path, Path] | None,
@@ -79,7 +79,9 @@ def profile_command(
     with exit code 130.
     """
     if diff is not None:
-        _print_tables(difference_tables(load_profile(diff[0]), load_profile(diff[1])), chosen, top, (), as_json=as_json)
+        _print_tables(
+            profile_difference_tables(load_profile(diff[0]), load_profile(diff[1])), chosen, top, (), as_json=as_json
+        )
         return EXIT_OK
     if subject is None:
         raise PlanError(
@@ -88,23 +90,23 @@ def profile_command(
     catalogue = Catalogue(find_root())
     ended: EndedProfileError | None = None
     try:
-        result = profile_subject(make_subject(catalogue, subject, **choice))
+        result = profile_image(find_observed_image(catalogue, subject, **choice))
     except EndedProfileError as cause:
         ended, result = cause, cause.partial
-    _store_files(result, save, page, folded_file, speedscope_file)
+    _write_profile_files(result, save, page, folded_file, speedscope_file)
     if ended is not None:
         if not as_json:
             _print_profile(result, chosen, top)
-        raise EndedError(ended, _as_json(all_profile_tables(result), chosen))
+        raise InterruptedWithResultsError(ended, _profile_tables_as_json(all_profile_tables(result), chosen))
     if against_kernel is not None or against_cores is not None:
         against = choice.copy()
         against["kernel"] = against_kernel or choice["kernel"]
         against["cores"] = against_cores or choice["cores"]
-        with report_if_interrupted(lambda: _as_json(all_profile_tables(result), chosen)):
-            other = profile_subject(make_subject(catalogue, subject, **against))
-        _print_tables(difference_tables(other, result), chosen, top, (), as_json=as_json)
+        with report_if_interrupted(lambda: _profile_tables_as_json(all_profile_tables(result), chosen)):
+            other = profile_image(find_observed_image(catalogue, subject, **against))
+        _print_tables(profile_difference_tables(other, result), chosen, top, (), as_json=as_json)
     elif as_json:
-        print_answer(_as_json(all_profile_tables(result), chosen))
+        print_json_answer(_profile_tables_as_json(all_profile_tables(result), chosen))
     else:
         _print_profile(result, chosen, top)
     return exit_code_of_run(result.unhandled)
@@ -117,18 +119,18 @@ def _print_profile(profile: Profile, chosen: tuple[str, ...], top: int) -> None:
         _print_tables(all_profile_tables(profile), chosen, top, _FIRST, as_json=False)
         return
     click.echo(f"{profile.label}. {summary_text(profile)}")
-    brief = {table.name: table for table in brief_tables(profile)}
+    brief = {table.name: table for table in brief_profile_tables(profile)}
     _print_tables(
         tuple(brief.get(table.name, table) for table in all_profile_tables(profile)), chosen, top, _FIRST, as_json=False
     )
 
 
-def _store_files(
+def _write_profile_files(
     profile: Profile, save: Path | None, page: Path | None, stacks: Path | None, scope: Path | None
 ) -> None:
     """Writes a profile to those files that the user asked for (not None): itself, a page, folded stacks, speedscope."""
     texts = (
-        (page, render_page),
+        (page, render_profile_page),
         (stacks, folded_stacks),
         (scope, lambda table: json.dumps(speedscope_profile(table)) + "\n"),
     )
@@ -139,7 +141,7 @@ def _store_files(
             write_whole(path, text(profile), "the profile")
 
 
-def _check_tables(tables: tuple[ValueTable, ...], chosen: tuple[str, ...]) -> list[str]:
+def _require_known_tables(tables: tuple[ValueTable, ...], chosen: tuple[str, ...]) -> list[str]:
     """Returns the names of all tables. Raises PlanError if a chosen one is not among them."""
     known = [table.name for table in tables]
     for name in chosen:
@@ -148,9 +150,9 @@ def _check_tables(tables: tuple[ValueTable, ...], chosen: tuple[str, ...]) -> li
     return known
 
 
-def _as_json(tables: tuple[ValueTable, ...], chosen: tuple[str, ...]) -> dict[str, Any]:
+def _profile_tables_as_json(tables: tuple[ValueTable, ...], chosen: tuple[str, ...]) -> dict[str, Any]:
     """Returns the chosen tables of a profile (or all) as a JSON object."""
-    known = _check_tables(tables, chosen)
+    known = _require_known_tables(tables, chosen)
     return {table.name: table.as_json() for table in tables if table.name in (chosen or known)}
 
 
@@ -159,9 +161,9 @@ def _print_tables(
 ) -> None:
     """Prints the chosen tables. Without a choice, those in `first`, or all if that is empty."""
     if as_json:
-        print_answer(_as_json(tables, chosen))
+        print_json_answer(_profile_tables_as_json(tables, chosen))
         return
-    known = _check_tables(tables, chosen)
+    known = _require_known_tables(tables, chosen)
     shown = [table for table in tables if (table.name in chosen if chosen else not first or table.name in first)]
     console = PlainConsole()
     for table in shown:

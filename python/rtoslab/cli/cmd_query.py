@@ -6,7 +6,7 @@ import click
 
 from rtoslab.base import EXIT_OK, PlanError, UnknownNameError
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import print_answer
+from rtoslab.cli.early_end import print_json_answer
 from rtoslab.instruments import NAMED_QUERIES, TraceDatabase, read_trace, rich_table
 
 
@@ -55,11 +55,11 @@ def query_command(
     if question == "latency":
         table = database.answer_latency(names[0], names[1], limit_cycles)
     elif question in NAMED_QUERIES:
-        table = database.answer_named(question)
+        table = database.answer_predefined_query(question)
     else:
         table = database.answer_query(question)
     if as_json:
-        print_answer(table.as_json())
+        print_json_answer(table.as_json())
         return EXIT_OK
     console = PlainConsole()
     console.print(rich_table(table, top))

@@ -19,9 +19,9 @@ from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, read_papers
 from rtoslab.choose import KernelMatrix, changes_since_matrix, figure_coverage_by_board, read_matrices
 from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.display import announce_plan, show_progress
-from rtoslab.cli.early_end import print_answer
-from rtoslab.cli.failures import points_exit_code, print_failures
+from rtoslab.cli.display import print_plan_before_measuring, show_progress
+from rtoslab.cli.early_end import print_json_answer
+from rtoslab.cli.failures import exit_code_of_points, print_failures
 from rtoslab.cli.names import CatalogueNames, PaperName, split_names
 from rtoslab.cli.reference_folders import new_run_folder, reference_placements
 from rtoslab.cli.reference_matrix import matrix_command
@@ -71,10 +71,10 @@ def list_reference_results_command(*, as_json: bool) -> int:
     root = find_root()
     catalogue = Catalogue(root)
     with contents_cache():
-        rows = [_reference_row(catalogue, reference) for reference in read_references(root)]
+        rows = [_reference_summary_as_json(catalogue, reference) for reference in read_references(root)]
         rows += [_matrix_row(root, matrix) for matrix in read_matrices(root)]
     if as_json:
-        print_answer(rows, indent=2)
+        print_json_answer(rows, indent=2)
         return EXIT_OK
     table = Table("paper", "kernel", "version", "boards", title="Reference results", title_justify="left")
     for name in ("measured", "n/a"):
@@ -117,7 +117,7 @@ def reference_refresh_command(
     catalogue = Catalogue(root)
     chosen = split_names(kernels, catalogue.buildable_kernels) or ()
     requested = names or tuple(read_papers(catalogue))
-    codes = [_refresh_paper(catalogue, name, chosen, placements, jobs, dry_run=dry_run) for name in requested]
+    codes = [_refresh_paper_reference(catalogue, name, chosen, placements, jobs, dry_run=dry_run) for name in requested]
     for reference in read_references(root):
         changed = [] if reference.kernel in catalogue.buildable_kernels else changes_since_reference(root, reference)
         if changed:
@@ -131,7 +131,7 @@ def reference_refresh_command(
     return max(measured, default=EXIT_POINT_FAILED)
 
 
-def _refresh_paper(
+def _refresh_paper_reference(
     catalogue: Catalogue, name: str, chosen: Sequence[str], placements: int, jobs: int, *, dry_run: bool
 ) -> int | None:
     """Measures the reference results of a paper again, and stores them. Returns the exit code.
@@ -151,7 +151,7 @@ def _refresh_paper(
         return None
     folder = new_run_folder(build_folder(catalogue.root).with_name("reference") / paper.key)
     plan = with_needed_placements(catalogue, paper, Plan(points, paper.key), placements)
-    if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
+    if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=False) as display:
         outcomes = run_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.show_progress_of)
@@ -172,7 +172,7 @@ def _refresh_paper(
             )
             size = f"{path.stat().st_size / 1024:,.0f} kB"
             click.echo(f"{path.relative_to(catalogue.root)}: {count_text(len(own), 'point')}, {size}.")
-    return EXIT_POINT_FAILED if unbuilt else points_exit_code([outcome.result for outcome in outcomes])
+    return EXIT_POINT_FAILED if unbuilt else exit_code_of_points([outcome.result for outcome in outcomes])
 
 
 def _reference_kernels(paper: PaperFolder) -> list[str]:
@@ -185,11 +185,11 @@ def _reference_kernels(paper: PaperFolder) -> list[str]:
     return list(dict.fromkeys([*named, *paper.facts.kernel_by_tree]))
 
 
-def _reference_row(catalogue: Catalogue, reference: ReferenceFile) -> dict[str, Any]:
+def _reference_summary_as_json(catalogue: Catalogue, reference: ReferenceFile) -> dict[str, Any]:
     """Returns a summary of the reference results of one kernel for one paper, as a JSON object."""
     measured = [point for point in reference.points if isinstance(point.result, MeasuredPoint)]
     versions = dict.fromkeys(
-        str(_build_record(stored_point.manifest).get("kernel_version")) for stored_point in measured
+        str(_manifest_build_record(stored_point.manifest).get("kernel_version")) for stored_point in measured
     )
     return {
         "paper": reference.paper,
@@ -216,7 +216,7 @@ def _matrix_row(root: Path, matrix: KernelMatrix) -> dict[str, Any]:
     }
 
 
-def _build_record(manifest: dict[str, object]) -> dict[str, Any]:
+def _manifest_build_record(manifest: dict[str, object]) -> dict[str, Any]:
     """Returns the part of a point's manifest on how its image was built. Empty if there is none."""
     build = manifest.get("build")
     return build if isinstance(build, dict) else {}

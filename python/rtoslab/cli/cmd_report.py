@@ -9,8 +9,8 @@ from rtoslab.api import load
 from rtoslab.base import ReportError, find_root, write_whole
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose import with_kernels_section
-from rtoslab.cli.failures import stored_points_exit_code
-from rtoslab.cli.names import file_form
+from rtoslab.cli.failures import exit_code_of_stored_points
+from rtoslab.cli.names import file_format_by_suffix
 from rtoslab.reference import substitute_points
 from rtoslab.reports import ReportDocument, make_document, report_formats
 from rtoslab.store import RunDirectory, StoredPoint
@@ -45,16 +45,18 @@ def report_command(runs: tuple[Path, ...], outputs: tuple[Path, ...], form: str 
     points = load(*runs)
     documents: dict[bool, ReportDocument] = {}
     for output in outputs or (None,):
-        chosen = form or (file_form(output) if output and file_form(output) in FORMATS else "html")
+        chosen = form or (
+            file_format_by_suffix(output) if output and file_format_by_suffix(output) in FORMATS else "html"
+        )
         beside = reference and chosen in READ
         if beside not in documents:
-            documents[beside] = load_document(runs, points, reference=beside)
+            documents[beside] = read_report_document(runs, points, reference=beside)
         text = report_formats()[chosen](documents[beside])
         if output is None:
             click.echo(text, nl=False)
         else:
             write_report(text, output)
-    return stored_points_exit_code(points)
+    return exit_code_of_stored_points(points)
 
 
 def write_report(text: str, output: Path) -> None:
@@ -63,7 +65,9 @@ def write_report(text: str, output: Path) -> None:
     click.echo(f"The report is {output} ({len(text.encode()) / 1024:,.0f} kB).", err=True)
 
 
-def load_document(runs: tuple[Path, ...], points: Sequence[StoredPoint], *, reference: bool = False) -> ReportDocument:
+def read_report_document(
+    runs: tuple[Path, ...], points: Sequence[StoredPoint], *, reference: bool = False
+) -> ReportDocument:
     """Returns the report on these points of one or more run directories. It names the suite only if all runs are of the
     same.
 

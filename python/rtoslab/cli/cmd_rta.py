@@ -15,7 +15,7 @@ from rtoslab.catalogue import DEFAULT_BOARD, Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernel_option
 from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole, colour_text
-from rtoslab.cli.early_end import print_answer
+from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.names import CatalogueName, DurationParam, FrequencyParam
 from rtoslab.reports import TableData
 from rtoslab.rta import SHAPES, KernelOverheads, TaskSet, TaskSetStudy, read_overheads, read_task_set, write_overheads
@@ -129,7 +129,7 @@ def rta_bounds_command(
 
         write_report(report_formats()["html"](study_document(study)), output)
     if as_json:
-        print_answer(json_of(study))
+        print_json_answer(json_of(study))
     return _exit_code(study)
 
 
@@ -204,7 +204,7 @@ def rta_break_command(
             write_finding(bench, small, out / f"{kernel}-{board}-{attempt.seed}-{len(tried)}.toml")
     outcome = summarise_search(bench, tried)
     if as_json:
-        print_answer(outcome.as_json())
+        print_json_answer(outcome.as_json())
     else:
         click.echo(outcome.summary_line())
     return EXIT_OK if not outcome.findings else EXIT_POINT_FAILED

@@ -26,15 +26,21 @@ from rtoslab.cli.choices import (
     placements_option,
     target_option,
 )
-from rtoslab.cli.cmd_report import load_document, write_report
+from rtoslab.cli.cmd_report import read_report_document, write_report
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.desk import print_flash_commands
-from rtoslab.cli.display import announce_plan, print_reused_points, run_as_json, short_path, show_progress
-from rtoslab.cli.early_end import print_answer
-from rtoslab.cli.failures import points_exit_code
+from rtoslab.cli.display import (
+    path_from_working_directory,
+    print_plan_before_measuring,
+    print_reused_points,
+    run_as_json,
+    show_progress,
+)
+from rtoslab.cli.early_end import print_json_answer
+from rtoslab.cli.failures import exit_code_of_points
 from rtoslab.cli.image_options import image_board_and_timing
-from rtoslab.cli.names import CatalogueName, CoreCountsParam, DurationParam, FrequencyParam, KeyValue, split_names
-from rtoslab.cli.sections import show_section
+from rtoslab.cli.names import CatalogueName, CoreCountsParam, DurationParam, FrequencyParam, KeyValueParam, split_names
+from rtoslab.cli.sections import print_report_section
 from rtoslab.hardware import ConnectedBoard
 from rtoslab.measure import MeasureOptions, PointOutcome, measure_image, run_plan
 from rtoslab.plan import CONFIG_HELP, Options, expand_placements, make_plan
@@ -55,7 +61,7 @@ from rtoslab.store import RunDirectory
 )
 @click.option("--instrument", metavar="counter,pin,probe", help="Instruments that measure latencies.  [default: all]")
 @click.option("--clock", type=FrequencyParam(), help="The boards' clock, one of those in board.toml.")
-@click.option("--config", type=KeyValue(), multiple=True, help=CONFIG_HELP)
+@click.option("--config", type=KeyValueParam(), multiple=True, help=CONFIG_HELP)
 @placements_option
 @click.option(
     "--full", is_flag=True, help=("Use the paper's own durations and numbers of samples, if the suite has them.")
@@ -119,7 +125,7 @@ def run_command(
             )
         board, timing = image_board_and_timing(Catalogue(root), boards, dict(config))
         folder, outcome = measure_image(root, image, board, out, timing)
-        return _report_outcomes(folder, [outcome], report=report, as_json=as_json)
+        return _print_point_outcomes(folder, [outcome], report=report, as_json=as_json)
     if not names:
         raise click.UsageError(
             "There is nothing to measure; name a suite or a benchmark (`rtoslab list` shows them), or give --image."
@@ -138,22 +144,22 @@ def run_command(
     folder = out or default_run_directory(root, plan, [*names, "board"] if on_desk or port else names)
     if dry_run and on_desk and not as_json:
         print_flash_commands(catalogue, plan, on_desk)
-    if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
+    if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
-    _require_charts(report)
+    _require_chart_packages(report)
     if on_desk or port is not None:
         if placements > 1:
             raise PlanError("On a real board images are flashed one by one; choose one with --config placement=N.")
         folder, outcomes = _run_on_real_board(names, options, on_desk, port, out)
-        return _report_outcomes(folder, outcomes, report=report, as_json=as_json)
+        return _print_point_outcomes(folder, outcomes, report=report, as_json=as_json)
     with show_progress(plan.points, folder, quiet=as_json) as display:
         outcomes = run_plan(
             root, plan, folder, jobs=jobs, listener=display.show_progress_of, options=MeasureOptions(again=fresh)
         )
-    return _report_outcomes(folder, outcomes, report=report, as_json=as_json)
+    return _print_point_outcomes(folder, outcomes, report=report, as_json=as_json)
 
 
-def _require_charts(report: bool) -> None:
+def _require_chart_packages(report: bool) -> None:
     """Raises ToolMissingError if a report is wanted, but the packages that draw its charts are not installed."""
     if report:
         require_extra("report", "a report with charts")
@@ -188,22 +194,26 @@ def _print_kernel_comparison(folder: Path, outcomes: list[PointOutcome]) -> None
     if len({outcome.result.point.kernel for outcome in outcomes}) > 1:
         section = kernels_section(Catalogue(find_root()), RunDirectory.open(folder).read_points())
         if section is not None:
-            show_section(section, PlainConsole())
+            print_report_section(section, PlainConsole())
 
 
-def _report_outcomes(folder: Path, outcomes: list[PointOutcome], *, report: bool, as_json: bool) -> int:
+def _print_point_outcomes(folder: Path, outcomes: list[PointOutcome], *, report: bool, as_json: bool) -> int:
     """Prints how each point of a run ended, and writes the report if asked for. Returns the exit code."""
     if as_json:
-        print_answer(run_as_json(folder, outcomes))
+        print_json_answer(run_as_json(folder, outcomes))
     else:
         print_reused_points(outcomes)
         show_points([outcome.result for outcome in outcomes], PlainConsole())
         _print_kernel_comparison(folder, outcomes)
-        hint = "" if report else f"; `rtoslab report {short_path(folder)} -o report.html` writes the report"
-        click.echo(f"Stored in {short_path(folder)}{hint}.")
+        hint = (
+            ""
+            if report
+            else f"; `rtoslab report {path_from_working_directory(folder)} -o report.html` writes the report"
+        )
+        click.echo(f"Stored in {path_from_working_directory(folder)}{hint}.")
     if report and any(outcome.folder != folder for outcome in outcomes):
         write_report(
-            report_formats()["html"](load_document((folder,), load(folder), reference=True)),
-            short_path(folder) / "report.html",
+            report_formats()["html"](read_report_document((folder,), load(folder), reference=True)),
+            path_from_working_directory(folder) / "report.html",
         )
-    return points_exit_code([outcome.result for outcome in outcomes])
+    return exit_code_of_points([outcome.result for outcome in outcomes])

@@ -12,9 +12,16 @@ from rich.table import Table
 from rtoslab.archive import ArchivedPoint, PointFilters, find_stored_points
 from rtoslab.base import ReportError, StoreError, count_text, runs_folder, write_whole
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.display import short_path
-from rtoslab.cli.early_end import print_answer
-from rtoslab.cli.names import CatalogueName, CoreCountsParam, IsoDate, KeyValue, file_form, report_files
+from rtoslab.cli.display import path_from_working_directory
+from rtoslab.cli.early_end import print_json_answer
+from rtoslab.cli.names import (
+    CatalogueName,
+    CoreCountsParam,
+    IsoDate,
+    KeyValueParam,
+    file_format_by_suffix,
+    report_file_option,
+)
 
 _FILTERS = (
     click.option(
@@ -33,7 +40,7 @@ _FILTERS = (
     click.option("--cores", type=CoreCountsParam(), help="Show only points with this number of cores."),
     click.option(
         "--config",
-        type=KeyValue(),
+        type=KeyValueParam(),
         multiple=True,
         help=("Show only points with this option (opt=-O3) or value of a macro."),
     ),
@@ -59,11 +66,11 @@ _FILTERS = (
 )
 
 
-def _with_filters(command: Callable[..., Any]) -> Callable[..., Any]:
+def _with_point_filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Returns the command with added options that filter stored points. It gets the points as `stored_points`."""
 
     @wraps(command)
-    def call_with_points(
+    def call_with_stored_points(
         *args: Any,
         kernels: tuple[str, ...],
         boards: tuple[str, ...],
@@ -87,27 +94,27 @@ def _with_filters(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*args, stored_points=points, **options)
 
     for option in reversed(_FILTERS):
-        call_with_points = option(call_with_points)
-    return call_with_points
+        call_with_stored_points = option(call_with_stored_points)
+    return call_with_stored_points
 
 
 @click.group("runs", invoke_without_command=True)
 @click.option("--points", is_flag=True, help="Print one line for each point instead of each run directory.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list of points on stdout.")
-@_with_filters
+@_with_point_filter_options
 @click.pass_context
 def runs_command(ctx: click.Context, points: bool, as_json: bool, stored_points: list[ArchivedPoint]) -> None:
     """Find stored points by kernel, board, benchmark, configuration, date or hash."""
     if ctx.invoked_subcommand is not None:
         return
     if as_json:
-        print_answer([_point_as_json(point) for point in stored_points])
+        print_json_answer([_point_as_json(point) for point in stored_points])
         return
     if not stored_points:
         click.echo("No stored point matches these conditions; use fewer, or measure points with `rtoslab run`.")
         return
     console = PlainConsole()
-    console.print(_point_table(stored_points) if points else _run_table(stored_points))
+    console.print(_point_table(stored_points) if points else _run_directories_table(stored_points))
 
 
 @runs_command.command("export", short_help="Write figures or raw samples as a table.")
@@ -119,14 +126,14 @@ def runs_command(ctx: click.Context, points: bool, as_json: bool, stored_points:
     help="Format.  [default: by the file's suffix, else CSV]",
 )
 @click.option("--samples", is_flag=True, help="Write one row for each raw sample of a latency instead of each figure.")
-@_with_filters
+@_with_point_filter_options
 def runs_export_command(
     output: Path | None, form: str | None, samples: bool, stored_points: list[ArchivedPoint]
 ) -> None:
     """Write the figures of matching stored points, or their raw samples, as Parquet, CSV or JSON lines."""
     from rtoslab.archive import EXPORTERS, FIGURE_COLUMNS, SAMPLE_COLUMNS, figure_rows, sample_rows  # noqa: PLC0415
 
-    chosen = form or (file_form(output) if output else "csv")
+    chosen = form or (file_format_by_suffix(output) if output else "csv")
     if chosen not in EXPORTERS:
         raise ReportError(f"{output} has no known format; let it end in .parquet, .csv or .jsonl, or add --format.")
     if not stored_points:
@@ -148,31 +155,31 @@ def runs_export_command(
 
 
 @runs_command.command("history", short_help="Show how figures changed from run to run.")
-@report_files("html", "md")
+@report_file_option("html", "md")
 @click.option(
     "--metric",
     "patterns",
     multiple=True,
     help="Figures with this name or pattern (`stack.*`).  [default: times and code size]",
 )
-@_with_filters
+@_with_point_filter_options
 def runs_history_command(
     outputs: tuple[Path, ...], patterns: tuple[str, ...], stored_points: list[ArchivedPoint]
 ) -> None:
     """Show how the figures of the same points changed from run to run."""
     from rtoslab.cli.cmd_report import write_report  # noqa: PLC0415
-    from rtoslab.cli.sections import show_document  # noqa: PLC0415
+    from rtoslab.cli.sections import print_report_document  # noqa: PLC0415
     from rtoslab.compare import history_document  # noqa: PLC0415
     from rtoslab.reports import report_formats  # noqa: PLC0415
 
     document = history_document(stored_points, patterns)
     if not outputs:
-        show_document(document, PlainConsole())
+        print_report_document(document, PlainConsole())
     for output in outputs:
-        write_report(report_formats()[file_form(output)](document), output)
+        write_report(report_formats()[file_format_by_suffix(output)](document), output)
 
 
-def _run_table(points: list[ArchivedPoint]) -> Table:
+def _run_directories_table(points: list[ArchivedPoint]) -> Table:
     """Returns a table with a line for each run directory of these points."""
     table = Table(box=None)
     for name in ("run directory", "last session", "revision", "kernels", "boards", "benchmarks"):
@@ -182,7 +189,7 @@ def _run_table(points: list[ArchivedPoint]) -> Table:
         mine = [point for point in points if point.run == run]
         session = mine[0].session
         table.add_row(
-            str(short_path(run)),
+            str(path_from_working_directory(run)),
             session.date,
             session.revision,
             *(
@@ -208,7 +215,7 @@ def _point_table(points: list[ArchivedPoint]) -> Table:
     for item in points:
         point = item.point_id
         config = " ".join(f"{key}={value}" for key, value in point.config.items())
-        where = str(short_path(item.run))
+        where = str(path_from_working_directory(item.run))
         table.add_row(
             point.benchmark,
             point.kernel,

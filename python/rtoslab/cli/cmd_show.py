@@ -6,10 +6,10 @@ import click
 
 from rtoslab.api import load
 from rtoslab.base import EXIT_OK, StoreError
-from rtoslab.cli.cmd_report import load_document
+from rtoslab.cli.cmd_report import read_report_document
 from rtoslab.cli.cmd_runs import runs_command as list_runs
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.failures import stored_points_exit_code
+from rtoslab.cli.failures import exit_code_of_stored_points
 from rtoslab.reports import report_formats, show_points, show_proofs
 
 
@@ -30,11 +30,11 @@ def show_command(ctx: click.Context, runs: tuple[Path, ...], proofs: bool, as_js
     if not points:
         raise StoreError(f"{runs[0]} contains no finished point yet; run the same `rtoslab run` again to continue it.")
     if as_json:
-        click.echo(report_formats()["json"](load_document(runs, points)), nl=False)
-        return stored_points_exit_code(points)
+        click.echo(report_formats()["json"](read_report_document(runs, points)), nl=False)
+        return exit_code_of_stored_points(points)
     console = PlainConsole()
     results = [point.result for point in points]
     show_points(results, console)
     if proofs:
         show_proofs(results, console)
-    return stored_points_exit_code(points)
+    return exit_code_of_stored_points(points)

@@ -11,10 +11,10 @@ import click
 from rtoslab.base import EXIT_INTERRUPTED, EXIT_OK, EXIT_POINT_FAILED, ImageFileError, find_root
 from rtoslab.catalogue import find_board
 from rtoslab.cli.choices import board_option
-from rtoslab.cli.early_end import print_answer
+from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.image_options import attach_option, parse_devices
-from rtoslab.cli.names import DurationParam, KeyValue, PinLevel, PinVoltage, parse_option_integer
-from rtoslab.cli.output_lines import OutputLines
+from rtoslab.cli.names import DurationParam, KeyValueParam, PinLevel, PinVoltage, parse_option_integer
+from rtoslab.cli.output_lines import FirmwareOutputWriter
 from rtoslab.intake import read_text
 from rtoslab.targets import (
     MOST_CYCLES,
@@ -97,7 +97,7 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
 @click.option(
     "--set",
     "settings",
-    type=KeyValue(),
+    type=KeyValueParam(),
     multiple=True,
     help="Override a setting: clock_hz=N, flash.wait_states=N, timing.KEY=N ...",
 )
@@ -173,7 +173,7 @@ def sim_command(
         until=until,
         between=between,
         typed=b"".join(unescape_text(text) for text in typed),
-        script=parse_script(_read_script(script), _ENTER[enter]) if script else (),
+        script=parse_script(_read_script_file(script), _ENTER[enter]) if script else (),
         settings={key: parse_option_integer(value, key) for key, value in settings},
         load_address=None if load_address is None else parse_option_integer(load_address, "--load-address"),
         strict=strict,
@@ -189,13 +189,13 @@ def sim_command(
         semihosting_typed=b"".join(unescape_text(text) for text in semihosting_typed),
     )
     stream = sys.stderr.buffer if as_json else sys.stdout.buffer
-    show = OutputLines(stream).write_output if show_uart or not as_json else lambda *_: None
+    show = FirmwareOutputWriter(stream).write_output if show_uart or not as_json else lambda *_: None
     result = _with_source_lines(simulate_image(image, facts, request, cores=cores, on_output=show), image)
     faults = _fault_sentences(result, image)
     if junit is not None:
         _write_junit(junit, image, facts.id, result, faults)
     if as_json:
-        print_answer({**result.as_json(), "faults": faults})
+        print_json_answer({**result.as_json(), "faults": faults})
     else:
         _print_result(result, faults)
     return _exit_code(result)
@@ -226,9 +226,9 @@ def _fault_sentences(result: SimResult, image: Path) -> list[str]:
     faults = [fault for fault in (result.fault, *result.handled) if fault is not None]
     if not faults:
         return []
-    from rtoslab.instruments import fault_lines  # noqa: PLC0415 (a run without faults would wait for it)
+    from rtoslab.instruments import fault_sentences  # noqa: PLC0415 (a run without faults would wait for it)
 
-    return [line for fault in faults for line in fault_lines(fault, image, result.symbols)]
+    return [line for fault in faults for line in fault_sentences(fault, image, result.symbols)]
 
 
 def _with_source_lines(result: SimResult, image: Path) -> SimResult:
@@ -240,7 +240,7 @@ def _with_source_lines(result: SimResult, image: Path) -> SimResult:
     return replace(result, warnings=add_source_lines(result.warnings, image))
 
 
-def _read_script(script: Path) -> str:
+def _read_script_file(script: Path) -> str:
     """Returns the text in a script file. Raises ImageFileError."""
     return read_text(script, "the script", ImageFileError)
 
@@ -261,14 +261,14 @@ def _print_result(result: SimResult, faults: Sequence[str]) -> None:
     for number, (cycles, instructions) in enumerate(zip(result.cycles, result.instructions, strict=True)):
         ratio = f"{cycles / instructions:.3f}" if instructions else "-"
         cores.add_row(str(number), f"{cycles:,}", f"{instructions:,}", ratio)
-    _align_right(cores)
+    _align_columns_right(cores)
     console.print(cores)
     if result.between:
         pairs = Table("from", "to", "count", "min cycles", "max cycles", "total cycles", title="Between")
         for between in result.between:
             low, high = (("-" if value is None else f"{value:,}") for value in (between.min_cycles, between.max_cycles))
             pairs.add_row(between.start, between.end, f"{between.count:,}", low, high, f"{between.total_cycles:,}")
-        _align_right(pairs, first=2)
+        _align_columns_right(pairs, first=2)
         console.print(pairs)
     for note in result.notes:
         click.echo(f"note: {note}", err=True)
@@ -276,7 +276,7 @@ def _print_result(result: SimResult, faults: Sequence[str]) -> None:
         click.echo(f"warning: {warning}", err=True)
 
 
-def _align_right(table: "Table", first: int = 1) -> None:
+def _align_columns_right(table: "Table", first: int = 1) -> None:
     """Aligns the table's columns to the right, from column `first` on."""
     for column in table.columns[first:]:
         column.justify = "right"

@@ -12,11 +12,11 @@ from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, read_papers
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.display import announce_plan, short_path, show_progress
-from rtoslab.cli.early_end import print_answer
-from rtoslab.cli.failures import points_exit_code, print_failures
-from rtoslab.cli.names import CatalogueNames, PaperName, file_form, report_files, split_names
-from rtoslab.cli.sections import show_document
+from rtoslab.cli.display import path_from_working_directory, print_plan_before_measuring, show_progress
+from rtoslab.cli.early_end import print_json_answer
+from rtoslab.cli.failures import exit_code_of_points, print_failures
+from rtoslab.cli.names import CatalogueNames, PaperName, file_format_by_suffix, report_file_option, split_names
+from rtoslab.cli.sections import print_report_document
 from rtoslab.measure import PointOutcome, run_plan
 from rtoslab.papers import require_complete
 from rtoslab.plan import Plan
@@ -80,7 +80,7 @@ from rtoslab.sweep import run_on_cluster
 @jobs_option
 @click.option("--scheduler", metavar="tcp://HOST:PORT", help="Measure on the workers of this Dask cluster.")
 @dry_run_option
-@report_files("html", "md")
+@report_file_option("html", "md")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
 def stability_command(
     name: str | None,
@@ -110,7 +110,7 @@ def stability_command(
     if name is None:
         if measuring or dry_run or values_file or as_json:
             raise PlanError("The command needs a paper; name one from `rtoslab list papers`.")
-        return _show_report(overview_of_papers(catalogue), outputs)
+        return _write_and_print_report(placement_overview_of_papers(catalogue), outputs)
     paper = find_paper(catalogue, name)
     require_complete(catalogue, paper)
     path = values_file or stability_path(root, paper.key)
@@ -133,26 +133,26 @@ def stability_command(
             return code
     elif not path.is_file():
         raise PlanError(
-            f"{short_path(path)} does not exist, so there are no values of builds; measure them with `rtoslab "
-            f"stability {paper.key} --measure`, or give --values FILE."
+            f"{path_from_working_directory(path)} does not exist, so there are no values of builds; measure "
+            f"them with `rtoslab stability {paper.key} --measure`, or give --values FILE."
         )
     judged = judge_builds(catalogue, paper, read_stability(path))
     if as_json:
-        print_answer(_as_json(judged))
-    _show_report(stability_document(judged), outputs, quiet=as_json)
+        print_json_answer(_stability_as_json(judged))
+    _write_and_print_report(stability_document(judged), outputs, quiet=as_json)
     return code
 
 
-def _show_report(document: ReportDocument, outputs: Sequence[Path], *, quiet: bool = False) -> int:
+def _write_and_print_report(document: ReportDocument, outputs: Sequence[Path], *, quiet: bool = False) -> int:
     """Writes the report to files and prints it, unless `quiet`. Returns the exit code."""
     for output in outputs:
-        write_report(report_formats()[file_form(output)](document), output)
+        write_report(report_formats()[file_format_by_suffix(output)](document), output)
     if not quiet:
-        show_document(document, PlainConsole())
+        print_report_document(document, PlainConsole())
     return EXIT_OK
 
 
-def overview_of_papers(catalogue: Catalogue) -> ReportDocument:
+def placement_overview_of_papers(catalogue: Catalogue) -> ReportDocument:
     """Returns the report on how far the placement of the code changes the figures and rankings of all papers."""
     folders = {key: find_paper(catalogue, key) for key in read_papers(catalogue)}
     paths = {key: stability_path(catalogue.root, key) for key in folders}
@@ -196,10 +196,10 @@ def _measure_builds(
         )
     plan = Plan(whole.points, paper.key)
     folder = out or default_run_directory(root, plan, ["stability", paper.key])
-    if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
+    if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=as_json) as display:
-        outcomes = _run_points(root, plan, folder, jobs, scheduler, display.show_progress_of)
+        outcomes = _measure_points_of_plan(root, plan, folder, jobs, scheduler, display.show_progress_of)
     results = [outcome.result for outcome in outcomes]
     print_failures([result for result in results if result.status == "failed"])
     stored = RunDirectory.open(folder).read_points()
@@ -207,11 +207,13 @@ def _measure_builds(
     content = merge_stability(earlier, content, kernels) if earlier else content
     write_stability(path, content)
     size = f"{path.stat().st_size / 1024:,.0f} kB"
-    click.echo(f"{count_text(len(content.rows), 'row')} of values in {short_path(path)}, {size}.", err=True)
-    return points_exit_code(results)
+    click.echo(
+        f"{count_text(len(content.rows), 'row')} of values in {path_from_working_directory(path)}, {size}.", err=True
+    )
+    return exit_code_of_points(results)
 
 
-def _run_points(
+def _measure_points_of_plan(
     root: Path, plan: Plan, folder: Path, jobs: int, scheduler: str | None, listener: Any
 ) -> list[PointOutcome]:
     """Measures the points of a plan on this machine, or on a cluster if there is a `scheduler`. Returns how each
@@ -221,7 +223,7 @@ def _run_points(
     return list(run_on_cluster(root, plan, folder, scheduler, listener=listener))
 
 
-def _as_json(judged: JudgedPaper) -> dict[str, Any]:
+def _stability_as_json(judged: JudgedPaper) -> dict[str, Any]:
     """Returns in how many builds each of a paper's statements holds, as a JSON object."""
     return {
         "paper": judged.paper.key,

@@ -12,11 +12,17 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.display import announce_plan, print_reused_points, run_as_json, short_path, show_progress
-from rtoslab.cli.early_end import print_answer
-from rtoslab.cli.failures import points_exit_code
-from rtoslab.cli.names import file_form, report_files
-from rtoslab.cli.sections import show_document
+from rtoslab.cli.display import (
+    path_from_working_directory,
+    print_plan_before_measuring,
+    print_reused_points,
+    run_as_json,
+    show_progress,
+)
+from rtoslab.cli.early_end import print_json_answer
+from rtoslab.cli.failures import exit_code_of_points
+from rtoslab.cli.names import file_format_by_suffix, report_file_option
+from rtoslab.cli.sections import print_report_document
 from rtoslab.measure import MeasureOptions, PointOutcome, run_plan
 from rtoslab.parity import COSTS_FILE, costs_from_runs, read_cost_file, update_cost_file
 from rtoslab.reports import report_formats
@@ -34,7 +40,7 @@ from rtoslab.sweep import read_sweep, run_on_cluster, sweep_document, sweep_poin
 @click.option(
     "--fresh", is_flag=True, help=("Measure points again that were measured before. The results must be the same.")
 )
-@report_files("html", "md")
+@report_file_option("html", "md")
 @click.option(
     "--costs", is_flag=True, help=("Store the cost of each option in baselines/costs.toml, which `lint` reads.")
 )
@@ -62,7 +68,7 @@ def sweep_command(
     folder = out or default_run_directory(root, plan, [plan_file.stem])
     if costs:
         read_cost_file(Path.cwd() / COSTS_FILE)  # hours of measuring must not end in a file that is refused
-    if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
+    if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
     options = MeasureOptions(again=fresh, skip_refused=True)
     with show_progress(plan.points, folder, quiet=as_json) as display:
@@ -72,7 +78,7 @@ def sweep_command(
             outcomes = run_on_cluster(root, plan, folder, scheduler, listener=display.show_progress_of, options=options)
     stored = RunDirectory.open(folder).read_points()
     for output in outputs:
-        write_report(report_formats()[file_form(output)](sweep_document(sweep.title, stored)), output)
+        write_report(report_formats()[file_format_by_suffix(output)](sweep_document(sweep.title, stored)), output)
     if costs:
         update_cost_file(
             costs_from_runs(
@@ -83,18 +89,20 @@ def sweep_command(
         )
     counts = Counter(outcome.result.status for outcome in outcomes)
     if as_json:
-        print_answer(run_as_json(folder, outcomes))
+        print_json_answer(run_as_json(folder, outcomes))
     else:
         print_reused_points(outcomes)
         _print_missing_points(outcomes)
         if not outputs and counts["measured"] > 1:
             try:
-                show_document(sweep_document(sweep.title, stored), PlainConsole())
+                print_report_document(sweep_document(sweep.title, stored), PlainConsole())
             except ReportError as cause:  # nobody asked for a report
                 click.echo(str(cause))
         counts_text = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-        click.echo(f"{count_text(len(outcomes), 'point')}: {counts_text}. Stored in {short_path(folder)}.")
-    return points_exit_code([outcome.result for outcome in outcomes])
+        click.echo(
+            f"{count_text(len(outcomes), 'point')}: {counts_text}. Stored in {path_from_working_directory(folder)}."
+        )
+    return exit_code_of_points([outcome.result for outcome in outcomes])
 
 
 def _print_missing_points(outcomes: list[PointOutcome]) -> None:

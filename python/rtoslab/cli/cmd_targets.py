@@ -10,7 +10,7 @@ from rtoslab.base import find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import bench_option
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import print_answer
+from rtoslab.cli.early_end import print_json_answer
 from rtoslab.hardware import (
     TOOLS,
     UsbDevice,
@@ -33,7 +33,7 @@ def targets_command(bench: Path | None, as_json: bool) -> None:
     catalogue = Catalogue(find_root())
     devices = connected_devices()
     listing: dict[str, Any] = {
-        "connected": [_device_row(catalogue, device) for device in devices],
+        "connected": [_connected_device_as_json(catalogue, device) for device in devices],
         "tools": {tool.name: is_installed(tool) for tool in TOOLS.values()},
     }
     if bench is not None:
@@ -43,12 +43,12 @@ def targets_command(bench: Path | None, as_json: bool) -> None:
             for target in read_hardware_map(bench).target
         ]
     if as_json:
-        print_answer(listing, indent=2)
+        print_json_answer(listing, indent=2)
         return
     _print_targets(listing)
 
 
-def _device_row(catalogue: Catalogue, device: UsbDevice) -> dict[str, Any]:
+def _connected_device_as_json(catalogue: Catalogue, device: UsbDevice) -> dict[str, Any]:
     """Returns a connected device as a JSON object, with the boards that can be flashed through it."""
     flashes = {
         name: [tool.name for tool in installed_flash_tools(catalogue.flash_names(name), device)]

@@ -12,10 +12,10 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.observation import exit_code_of_run, observation_options
 from rtoslab.instruments import (
-    SubjectOptions,
+    ObservedImageOptions,
     Timeline,
     TraceDatabase,
-    make_subject,
+    find_observed_image,
     perfetto_trace,
     record_timeline,
     rich_table,
@@ -33,7 +33,7 @@ from rtoslab.instruments import (
 def trace_command(
     subject: str,
     outputs: tuple[Path, ...],
-    choice: SubjectOptions,
+    choice: ObservedImageOptions,
 ) -> int:
     """Show what ran when in a SUBJECT: a benchmark (its window), or any ELF image.
 
@@ -44,16 +44,18 @@ def trace_command(
     for path in outputs:
         if path.suffix not in {".pftrace", ".vcd"}:
             raise PlanError(f"{path} has no known format; let it end in .pftrace or .vcd.")
-    result = record_timeline(make_subject(Catalogue(find_root()), subject, **choice))
+    result = record_timeline(find_observed_image(Catalogue(find_root()), subject, **choice))
     for path in outputs:
-        write_whole(path, perfetto_trace(result) if path.suffix == ".pftrace" else _vcd_bytes(result), "the trace")
+        write_whole(
+            path, perfetto_trace(result) if path.suffix == ".pftrace" else _timeline_as_vcd(result), "the trace"
+        )
     _print_timeline(result)
     if result.cut and not result.unhandled:
         click.echo(f"warning: The trace ends early: {result.cut}.", err=True)
     return exit_code_of_run(result.unhandled)
 
 
-def _vcd_bytes(timeline: Timeline) -> bytes:
+def _timeline_as_vcd(timeline: Timeline) -> bytes:
     """Returns a timeline as the content of a VCD file."""
     from rtoslab.instruments import vcd_text  # noqa: PLC0415 (a slim installation may lack its package)
 
@@ -80,6 +82,6 @@ def _print_timeline(result: Timeline) -> None:
     for pin, count in sorted(Counter(edge.pin for edge in result.edges).items()):
         table.add_row("pins", pin, f"{count:,}", "edges", "")
     console.print(table)
-    load = TraceDatabase(trace_contents(result)).answer_named("load")
+    load = TraceDatabase(trace_contents(result)).answer_predefined_query("load")
     if load.rows:
         console.print(rich_table(replace(load, title="Load: cycles of each core, tasks without handlers")))

@@ -29,7 +29,7 @@ from rtoslab.catalogue import (
 )
 from rtoslab.cli.choices import boards_option, config_option
 from rtoslab.cli.console import PlainConsole, colour_text
-from rtoslab.cli.early_end import print_answer
+from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.names import CatalogueName, split_names
 from rtoslab.conformance import examine_port
 from rtoslab.plan import Options, Point, conformance_points
@@ -89,7 +89,7 @@ def tree_add_command(ident: str, path: Path, port: str | None, version: str | No
     where, place = catalogue.port_id_or_folder(entry), path.absolute()
     if entry.facts.export is None:
         tree = draft_description(entry.facts, where, ident, place, version)
-        relation, how = f": {_file_count_text(tree)}", "builds"
+        relation, how = f": {_compiled_file_count_text(tree)}", "builds"
     else:  # one export more, in place of one for the same board and cores
         tree, key = add_export(entry, where, ident, place, None if force else read_trees().get(ident))
         relation, how = f" for {key}: {place}", "links"
@@ -108,7 +108,7 @@ def _find_port(catalogue: Catalogue, named: str) -> CatalogueEntry[Kernel]:
     return catalogue.read_port(catalogue.kernel(named).folder)
 
 
-def _file_count_text(tree: SourceTree) -> str:
+def _compiled_file_count_text(tree: SourceTree) -> str:
     """Returns how many files of a source tree are compiled for each core, as text.
 
     It shows at once if a draft took a folder too many.
@@ -121,9 +121,9 @@ def _file_count_text(tree: SourceTree) -> str:
 def tree_list_command(as_json: bool) -> int:
     """List the known trees: where they are, their version and commit."""
     trees = read_trees()
-    rows = [_tree_row(tree) for tree in trees.values()]
+    rows = [_tree_description_as_json(tree) for tree in trees.values()]
     if as_json:
-        print_answer(rows, indent=2)
+        print_json_answer(rows, indent=2)
     elif not rows:
         click.echo(
             "No tree was added; `rtoslab tree add ID PATH` adds one and writes its description to "
@@ -139,7 +139,7 @@ def tree_list_command(as_json: bool) -> int:
     return EXIT_OK
 
 
-def _tree_row(tree: SourceTree) -> dict[str, Any]:
+def _tree_description_as_json(tree: SourceTree) -> dict[str, Any]:
     """Returns a description of a user's source tree as a JSON object."""
     is_present = all(Path(export).is_dir() for export in tree.exports.values() or (tree.path,))
     return {

@@ -6,8 +6,8 @@ import click
 
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.display import short_path
-from rtoslab.cli.early_end import print_answer
+from rtoslab.cli.display import path_from_working_directory
+from rtoslab.cli.early_end import print_json_answer
 from rtoslab.verify import verify_folder
 
 
@@ -28,10 +28,10 @@ def verify_command(runs: tuple[Path, ...], as_json: bool) -> int:
             {"folder": str(check.folder), "differences": check.differences, "remarks": check.remarks}
             for check in checks
         ]
-        print_answer({"verified": parts})
+        print_json_answer({"verified": parts})
         return EXIT_POINT_FAILED if wrong else EXIT_OK
     for check in wrong:
-        click.echo(f"{short_path(check.folder)}:")
+        click.echo(f"{path_from_working_directory(check.folder)}:")
         for sentence in check.differences:
             click.echo(f"    {sentence}")
     for remark in dict.fromkeys(remark for check in checks for remark in check.remarks):

@@ -10,8 +10,8 @@ from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, count_text, find_
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernel_option
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.display import short_path
-from rtoslab.cli.early_end import EndedError, print_answer
+from rtoslab.cli.display import path_from_working_directory
+from rtoslab.cli.early_end import InterruptedWithResultsError, print_json_answer
 from rtoslab.cli.names import CatalogueName
 from rtoslab.plan import Options
 from rtoslab.reports import MARK, deviation_footnote, report_formats
@@ -112,7 +112,7 @@ def worst_case_command(
         scenario = image_scenario(Path(program), catalogue.board(board).facts, target, cores=cores)
     else:
         program = program or sweeping_benchmark(catalogue)
-        chosen = {**dict(config), **_pick_options(catalogue, program, service)}
+        chosen = {**dict(config), **_options_calling_only(catalogue, program, service)}
         options = Options([kernel], [board], [cores], WINDOW_MS, chosen)
         scenario = benchmark_scenario(catalogue, program, options, core=core, progress=print_progress)
     chosen_span = choose_span(scenario, span, samples, seed)
@@ -121,7 +121,7 @@ def worst_case_command(
     ended: EndedSweepError | None = None
     try:
         arrivals = inject_at_every_cycle(
-            scenario, chosen_span, threads=threads, progress=lambda *item: print_progress(_progress_text(*item))
+            scenario, chosen_span, threads=threads, progress=lambda *item: print_progress(_tried_cycles_text(*item))
         )
     except EndedSweepError as cause:
         ended, chosen_span, arrivals = cause, cause.span, cause.arrivals
@@ -132,23 +132,23 @@ def worst_case_command(
     write_sweep(folder, finding, arrivals, manifest, report_formats()["html"](worst_case_document(finding, arrivals)))
     report = {"folder": str(folder), **finding.as_json()}
     if as_json and ended is None:
-        print_answer(report)
+        print_json_answer(report)
     elif not as_json:
         print_progress("")
         _print_finding(scenario, finding)
         swept = count_text(finding.arrivals, "arrival")
-        click.echo(f"{swept} in {seconds:.1f} s. Stored in {short_path(folder)}, with report.html.")
+        click.echo(f"{swept} in {seconds:.1f} s. Stored in {path_from_working_directory(folder)}, with report.html.")
     if ended is not None:
-        raise EndedError(ended, report)
+        raise InterruptedWithResultsError(ended, report)
     return EXIT_OK
 
 
-def _progress_text(done: int, all_of_them: int) -> str:
+def _tried_cycles_text(done: int, all_of_them: int) -> str:
     """Returns how many cycles of how many were tried, as text."""
     return f"{done:,} of {all_of_them:,}"
 
 
-def _pick_options(catalogue: Catalogue, program: str, service: str | None) -> dict[str, str]:
+def _options_calling_only(catalogue: Catalogue, program: str, service: str | None) -> dict[str, str]:
     """Returns the options by which the background calls this kernel service only. Empty for None. Raises
     UnknownNameError."""
     if service is None:

@@ -12,7 +12,7 @@ from rtoslab.base import AlteredWarning, BoardWarning
 
 
 @contextmanager
-def collect_warnings() -> Iterator[list[str]]:
+def print_warnings_at_end() -> Iterator[list[str]]:
     """Collects each warning once while the block runs, and prints all on stderr at its end.
 
     Gives the list of the messages about altered points, which is complete at the end.
@@ -21,7 +21,7 @@ def collect_warnings() -> Iterator[list[str]]:
     unmodelled: dict[str, None] = {}
     show = warnings.showwarning
 
-    def collect_warning(
+    def collect_own_warning(
         message: Warning | str,
         category: type[Warning],
         filename: str,
@@ -41,7 +41,7 @@ def collect_warnings() -> Iterator[list[str]]:
     with warnings.catch_warnings():
         warnings.simplefilter("always", AlteredWarning)
         warnings.simplefilter("always", BoardWarning)
-        warnings.showwarning = collect_warning
+        warnings.showwarning = collect_own_warning
         try:
             yield gathered
         finally:

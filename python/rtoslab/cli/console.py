@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rtoslab.cli.table_width import fit_to_width
+from rtoslab.cli.table_width import fit_table_to_width
 from rtoslab.intake import escape_unprintable
 
 
@@ -18,7 +18,9 @@ class PlainConsole(Console):
 
     def print(self, *shown: Any, **options: Any) -> None:
         """Prints objects. Tables are fitted to the terminal's width without breaking words."""
-        super().print(*(fit_to_width(self, item) if isinstance(item, Table) else item for item in shown), **options)
+        super().print(
+            *(fit_table_to_width(self, item) if isinstance(item, Table) else item for item in shown), **options
+        )
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Returns a string as Rich's text, with escapes for characters that cannot be printed. Also used for a table's

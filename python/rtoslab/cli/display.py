@@ -22,13 +22,13 @@ from rich.progress import (
 from rtoslab.base import count_text
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import print_answer, report_if_interrupted
+from rtoslab.cli.early_end import print_json_answer, report_if_interrupted
 from rtoslab.images import require_settings
 from rtoslab.measure import DurationEstimate, PointOutcome, PointProgress, estimate_duration
 from rtoslab.plan import Plan, Point, varying_labels
 
 
-def short_path(folder: Path) -> Path:
+def path_from_working_directory(folder: Path) -> Path:
     """Returns the path relative to the working directory if it is in it. Otherwise it is unchanged."""
     try:
         return folder.resolve().relative_to(Path.cwd())
@@ -36,7 +36,9 @@ def short_path(folder: Path) -> Path:
         return folder
 
 
-def announce_plan(catalogue: Catalogue, plan: Plan, folder: Path, jobs: int, *, dry_run: bool, as_json: bool) -> bool:
+def print_plan_before_measuring(
+    catalogue: Catalogue, plan: Plan, folder: Path, jobs: int, *, dry_run: bool, as_json: bool
+) -> bool:
     """Prints a plan before it is measured. Returns whether the command must end then (`dry_run`).
 
     Raises PlanError for a macro that no kernel has.
@@ -48,7 +50,7 @@ def announce_plan(catalogue: Catalogue, plan: Plan, folder: Path, jobs: int, *, 
     if not dry_run:
         _print_plan_size(plan, estimate)
     elif as_json:
-        print_answer(_dry_run_as_json(plan, estimate, folder))
+        print_json_answer(_dry_run_as_json(plan, estimate, folder))
     else:
         _print_dry_run(plan, estimate, folder)
     return dry_run
@@ -57,7 +59,7 @@ def announce_plan(catalogue: Catalogue, plan: Plan, folder: Path, jobs: int, *, 
 def _print_plan_size(plan: Plan, estimate: DurationEstimate) -> None:
     """Prints how large a plan is, on stderr: points, images to build, estimated time."""
     absent = f", {estimate.not_applicable} of them n/a" if estimate.not_applicable else ""
-    shared = _shared_axes_text(plan.points)
+    shared = _common_coordinates_text(plan.points)
     click.echo(
         f"Plan: {count_text(estimate.points, 'point')}{absent}{f' ({shared})' if shared else ''}; "
         f"{count_text(estimate.images, 'image')} to build; {_duration_text(estimate.seconds)}.",
@@ -70,7 +72,9 @@ def _print_dry_run(plan: Plan, estimate: DurationEstimate, folder: Path) -> None
     for label, point in zip(varying_labels(plan.points), plan.points, strict=True):
         click.echo(label if point.not_applicable is None else f"{label}: n/a, {point.not_applicable}")
     _print_plan_size(plan, estimate)
-    click.echo(f"Nothing was measured. A run would store its results in {short_path(folder)}.", err=True)
+    click.echo(
+        f"Nothing was measured. A run would store its results in {path_from_working_directory(folder)}.", err=True
+    )
 
 
 def _dry_run_as_json(plan: Plan, estimate: DurationEstimate, folder: Path) -> dict[str, Any]:
@@ -79,7 +83,7 @@ def _dry_run_as_json(plan: Plan, estimate: DurationEstimate, folder: Path) -> di
     return {"run": str(folder), "plan": points, "images_to_build": estimate.images, "seconds": round(estimate.seconds)}
 
 
-def _shared_axes_text(points: Sequence[Point]) -> str:
+def _common_coordinates_text(points: Sequence[Point]) -> str:
     """Returns kernel, board and number of cores as text. Those that differ between the points are left out."""
     values = (
         {point.kernel for point in points},

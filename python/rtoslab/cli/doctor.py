@@ -14,7 +14,7 @@ from rtoslab.trees import missing_files
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCheck:
+class InstallationCheck:
     """The result of checking one tool, tree or folder of the installation."""
 
     name: str
@@ -23,7 +23,7 @@ class ToolCheck:
     remedy: str = ""
 
 
-def check_installation(root: Path) -> list[ToolCheck]:
+def check_installation(root: Path) -> list[InstallationCheck]:
     """Returns the checks of everything that rtoslab needs, in the order in which a measurement needs it."""
     return [
         _check_python(),
@@ -31,55 +31,57 @@ def check_installation(root: Path) -> list[ToolCheck]:
         _check_analyzer(),
         *(_check_tree(tree) for tree in read_trees().values()),
         _check_simulator(root),
-        ToolCheck("sources", fine=True, found=str(root / "firmware")),
+        InstallationCheck("sources", fine=True, found=str(root / "firmware")),
         _check_writable(build_folder(root)),
         _check_writable(runs_folder()),
     ]
 
 
-def _check_python() -> ToolCheck:
+def _check_python() -> InstallationCheck:
     """Returns whether the version of Python is new enough."""
     fine = sys.version_info >= (3, 11)
-    return ToolCheck("Python", fine, platform.python_version(), "" if fine else "install Python 3.11 or later")
+    return InstallationCheck("Python", fine, platform.python_version(), "" if fine else "install Python 3.11 or later")
 
 
-def _check_tool(tool: tools.HostProgram) -> ToolCheck:
+def _check_tool(tool: tools.HostProgram) -> InstallationCheck:
     """Returns whether a program is installed, and in which version."""
     try:
         tools.find_tool(tool.name)
     except RtoslabError:
-        return ToolCheck(tool.name, fine=False, found=f"missing: it {tool.purpose}", remedy=tool.remedy)
-    return ToolCheck(tool.name, fine=True, found=tools.version_banner(tool.name))
+        return InstallationCheck(tool.name, fine=False, found=f"missing: it {tool.purpose}", remedy=tool.remedy)
+    return InstallationCheck(tool.name, fine=True, found=tools.version_banner(tool.name))
 
 
-def _check_analyzer() -> ToolCheck:
+def _check_analyzer() -> InstallationCheck:
     """Returns whether the logic analyzer's program is installed. A missing one is fine, for nothing else needs it."""
     banner = analyzer_banner()
-    return ToolCheck(SIGROK, fine=True, found=banner or "not installed: only `rtoslab capture --sigrok` needs it")
+    return InstallationCheck(
+        SIGROK, fine=True, found=banner or "not installed: only `rtoslab capture --sigrok` needs it"
+    )
 
 
-def _check_tree(tree: SourceTree) -> ToolCheck:
+def _check_tree(tree: SourceTree) -> InstallationCheck:
     """Returns whether all files of a user's source tree exist."""
     name = f"tree {tree.id}"
     missing = missing_files(tree)
     if missing:
-        return ToolCheck(name, fine=False, found=missing[0], remedy=f"rtoslab tree check {tree.id} says more")
-    return ToolCheck(name, fine=True, found=f"{tree.version}, {tree.path}")
+        return InstallationCheck(name, fine=False, found=missing[0], remedy=f"rtoslab tree check {tree.id} says more")
+    return InstallationCheck(name, fine=True, found=f"{tree.version}, {tree.path}")
 
 
-def _check_simulator(root: Path) -> ToolCheck:
+def _check_simulator(root: Path) -> InstallationCheck:
     """Returns whether the virtual board's module is built, and from the present sources."""
     try:
         count = len(timing_settings("rp2040"))
         simulator_sources(root)
     except StaleSimulatorError as cause:
-        return ToolCheck("virtual board", fine=False, found=str(cause), remedy="make set-up")
+        return InstallationCheck("virtual board", fine=False, found=str(cause), remedy="make set-up")
     except RtoslabError as cause:
-        return ToolCheck("virtual board", fine=False, found=str(cause), remedy="make demo")
-    return ToolCheck("virtual board", fine=True, found=f"built, {count} timing parameters")
+        return InstallationCheck("virtual board", fine=False, found=str(cause), remedy="make demo")
+    return InstallationCheck("virtual board", fine=True, found=f"built, {count} timing parameters")
 
 
-def _check_writable(folder: Path) -> ToolCheck:
+def _check_writable(folder: Path) -> InstallationCheck:
     """Returns whether files can be written to a folder, or to the nearest existing folder above it."""
     place = next(parent for parent in (folder, *folder.parents) if os.path.exists(parent))  # noqa: PTH110 (never raises)
     try:
@@ -87,10 +89,10 @@ def _check_writable(folder: Path) -> ToolCheck:
         probe.touch()
         probe.unlink()
     except OSError as cause:
-        return ToolCheck(
+        return InstallationCheck(
             folder.name,
             fine=False,
             found=f"cannot write to {place} ({(cause.strerror or 'why is not known').lower()})",
             remedy="check its permissions",
         )
-    return ToolCheck(folder.name, fine=True, found="writable")
+    return InstallationCheck(folder.name, fine=True, found="writable")

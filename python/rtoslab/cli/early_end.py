@@ -13,7 +13,7 @@ import click
 from rtoslab import interrupts
 
 
-class EndedError(KeyboardInterrupt):
+class InterruptedWithResultsError(KeyboardInterrupt):
     """Raised in place of a user's interrupt. Contains the results that were finished before it."""
 
     def __init__(self, cause: KeyboardInterrupt, stored: dict[str, Any]) -> None:
@@ -27,10 +27,10 @@ def report_if_interrupted(finished: Callable[[], dict[str, Any]]) -> Iterator[No
     try:
         yield
     except KeyboardInterrupt as cause:
-        raise EndedError(cause, finished()) from None
+        raise InterruptedWithResultsError(cause, finished()) from None
 
 
-def print_answer(value: Any, indent: int | None = None) -> None:
+def print_json_answer(value: Any, indent: int | None = None) -> None:
     """Prints a command's answer as the only JSON value on standard output."""
     interrupts.stop_handling_signals()
     click.echo(json.dumps(value, indent=indent))
@@ -39,9 +39,9 @@ def print_answer(value: Any, indent: int | None = None) -> None:
 def report_interrupt(cause: BaseException | None) -> None:
     """Prints that the command was interrupted. A command that prints JSON adds its finished part."""
     if interrupts.wants_json():
-        stored = cause.finished if isinstance(cause, EndedError) else {}
+        stored = cause.finished if isinstance(cause, InterruptedWithResultsError) else {}
         with suppress(OSError):
-            print_answer({"stop": "interrupted", "detail": interrupts.interrupt_reason(cause), **stored})
+            print_json_answer({"stop": "interrupted", "detail": interrupts.interrupt_reason(cause), **stored})
         return
     interrupts.stop_handling_signals()
     with suppress(OSError):

@@ -10,10 +10,10 @@ from rtoslab.api import default_run_directory, load
 from rtoslab.base import EXIT_OK, count_text
 from rtoslab.catalogue import Catalogue, PaperFolder, PaperSetup
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.display import announce_plan, show_progress
-from rtoslab.cli.early_end import print_answer
-from rtoslab.cli.failures import points_exit_code, print_failures
-from rtoslab.cli.sections import show_section
+from rtoslab.cli.display import print_plan_before_measuring, show_progress
+from rtoslab.cli.early_end import print_json_answer
+from rtoslab.cli.failures import exit_code_of_points, print_failures
+from rtoslab.cli.sections import print_report_section
 from rtoslab.measure import MeasureOptions, run_plan
 from rtoslab.papers import (
     ChangeTrial,
@@ -30,7 +30,7 @@ from rtoslab.results import FailedPoint
 from rtoslab.store import AnyResult, StoredPoint
 
 
-def explain_paper(
+def explain_distance_from_paper(
     catalogue: Catalogue, paper: PaperFolder, out: Path | None, jobs: int, *, full: bool, dry_run: bool, as_json: bool
 ) -> int:
     """Measures changes of a paper's builds, single and combined. Prints which bring our figures closest to the paper's.
@@ -46,10 +46,10 @@ def explain_paper(
     results: list[AnyResult] = []
     failed: dict[str, FailedPoint] = {}
 
-    def measure_changes(setups: Sequence[PaperSetup], place: Path, *, dry: bool) -> list[StoredPoint] | None:
+    def measure_changed_builds(setups: Sequence[PaperSetup], place: Path, *, dry: bool) -> list[StoredPoint] | None:
         """Measures the points of these changes into a folder, and returns them. None if only the plan was shown."""
         plan = explain_plan(catalogue, paper, setups, options)
-        if announce_plan(catalogue, plan, place, jobs, dry_run=dry, as_json=as_json):
+        if print_plan_before_measuring(catalogue, plan, place, jobs, dry_run=dry, as_json=as_json):
             return None
         with show_progress(plan.points, place, quiet=as_json) as display:
             options_ = MeasureOptions(skip_refused=True)
@@ -61,22 +61,22 @@ def explain_paper(
         failed.update((point.point.model_dump_json(), point) for point in lost)
         return load(place)
 
-    points = measure_changes(singles, folder / "alone", dry=dry_run)
+    points = measure_changed_builds(singles, folder / "alone", dry=dry_run)
     if points is None:
         return EXIT_OK
     single_changes = try_changes(catalogue, paper, singles, points, options)
     plain = plain_distance(catalogue, paper, points, options)
     joined = [*combined_setups(plain, single_changes), *paper_setups(paper)]
-    seen = measure_changes(joined, folder / "together", dry=False) if joined else None
+    seen = measure_changed_builds(joined, folder / "together", dry=False) if joined else None
     both = try_changes(catalogue, paper, joined, seen, options) if seen else []
-    code = points_exit_code(results)
+    code = exit_code_of_points(results)
     if as_json:
-        print_answer(
-            _as_json(folder, plain, single_changes, both)
+        print_json_answer(
+            _paper_changes_as_json(folder, plain, single_changes, both)
             | {"failed": [_failure_as_json(failure) for failure in failed.values()]}
         )
         return code
-    show_section(_changes_section(paper, plain, single_changes, both), PlainConsole())
+    print_report_section(_changes_section(paper, plain, single_changes, both), PlainConsole())
     if failed:
         click.echo(
             "A point that failed has no figure in the row of its change. The last column uses its figure "
@@ -99,12 +99,12 @@ def _changes_section(
     columns = ("change", ">figures", ">before", ">after", ">all figures")
     moving = [trial for trial in single_changes if trial.distance_after != trial.distance_before]
     note = f"{count_text(len(single_changes) - len(moving), 'other change')} tried; no figure changed."
-    tables = [TableData("Single changes", columns, [_trial_row(trial) for trial in moving], note)]
-    tables += [TableData("Several together", columns, [_trial_row(trial) for trial in both])] if both else []
+    tables = [TableData("Single changes", columns, [_change_distance_row(trial) for trial in moving], note)]
+    tables += [TableData("Several together", columns, [_change_distance_row(trial) for trial in both])] if both else []
     return ReportSection("explain", f"Which change brings our figures closer to {paper.key}", (prose,), (), tables)
 
 
-def _trial_row(trial: ChangeTrial) -> list[str]:
+def _change_distance_row(trial: ChangeTrial) -> list[str]:
     """Returns a table row with how far our figures are from the paper's before and after a change."""
     return [
         trial.setup.title,
@@ -140,13 +140,13 @@ def _failure_as_json(failed: FailedPoint) -> dict[str, str]:
     return {"point": point_label(failed), "stage": failed.stage, "message": failed.message}
 
 
-def _as_json(
+def _paper_changes_as_json(
     folder: Path, plain: float, single_changes: Sequence[ChangeTrial], both: Sequence[ChangeTrial]
 ) -> dict[str, Any]:
     """Returns all changes, with how far our figures are from the paper's, as a JSON object. `folder`: the run
     directory."""
 
-    def change_rows(trials: Sequence[ChangeTrial]) -> list[dict[str, Any]]:
+    def changes_as_json(trials: Sequence[ChangeTrial]) -> list[dict[str, Any]]:
         """Returns a JSON object for each change."""
         return [
             {"change": trial.setup.title, "figures": trial.changed_figures, "before": trial.distance_before,
@@ -154,4 +154,9 @@ def _as_json(
             for trial in trials
         ]  # fmt: skip
 
-    return {"run": str(folder), "distance": plain, "alone": change_rows(single_changes), "together": change_rows(both)}
+    return {
+        "run": str(folder),
+        "distance": plain,
+        "alone": changes_as_json(single_changes),
+        "together": changes_as_json(both),
+    }

@@ -17,7 +17,7 @@ def print_failures(results: Iterable[AnyResult]) -> None:
             click.echo(f"failed: {point_label(result)} ({result.stage}): {result.message}")
 
 
-def points_exit_code(results: Sequence[AnyResult]) -> int:
+def exit_code_of_points(results: Sequence[AnyResult]) -> int:
     """Returns the exit code of a command that measured these points: 3 if one failed, or if none has a number."""
     if any(isinstance(result, FailedPoint) for result in results):
         return EXIT_POINT_FAILED
@@ -27,7 +27,7 @@ def points_exit_code(results: Sequence[AnyResult]) -> int:
     return EXIT_POINT_FAILED
 
 
-def stored_points_exit_code(points: Sequence[StoredPoint]) -> int:
+def exit_code_of_stored_points(points: Sequence[StoredPoint]) -> int:
     """Returns the exit code of a command that shows stored points: 3 if none has a figure, which is also said on
     stderr."""
     if any(isinstance(point.result, MeasuredPoint) for point in points):

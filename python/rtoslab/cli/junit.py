@@ -16,11 +16,13 @@ def write_junit(path: Path, image: Path, board: str, result: SimResult, why: str
     suite = Xml.Element("testsuite", {"name": f"rtoslab sim {board}", **counts, "time": seconds})
     case = Xml.SubElement(suite, "testcase", {"classname": board, "name": image.stem, "time": seconds})
     if why:
-        Xml.SubElement(case, "failure", {"message": _printable_text(why.splitlines()[0])}).text = _printable_text(why)
+        Xml.SubElement(
+            case, "failure", {"message": _without_xml_forbidden_characters(why.splitlines()[0])}
+        ).text = _without_xml_forbidden_characters(why)
     log = "".join(f"{line}\n" for line in result.logs).encode()
     output = [("uart", result.uart), *result.rtt.items(), ("defmt", log), *result.debug.items()]
     Xml.SubElement(case, "system-out").text = "".join(
-        f"--- {channel}\n{_printable_text(text.decode('utf-8', errors='replace'))}\n"
+        f"--- {channel}\n{_without_xml_forbidden_characters(text.decode('utf-8', errors='replace'))}\n"
         for channel, text in output
         if text
     )
@@ -28,7 +30,7 @@ def write_junit(path: Path, image: Path, board: str, result: SimResult, why: str
     write_whole(path, Xml.tostring(suite, encoding="utf-8", xml_declaration=True), "the JUnit file")
 
 
-def _printable_text(text: str) -> str:
+def _without_xml_forbidden_characters(text: str) -> str:
     """Returns the text with a replacement for each character that XML 1.0 forbids."""
     return "".join(
         character if character in "\t\n\r" or character >= " " else "\N{REPLACEMENT CHARACTER}" for character in text

@@ -28,7 +28,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
-class FiguresRequest:
+class KernelFiguresRequest:
     """A request of `rtoslab calibrate` to measure kernel figures."""
 
     board: str
@@ -49,7 +49,7 @@ class FiguresRequest:
 
 def figures_request(
     figures: str, board: str, kernel: str, window_ms: int | None, repeats: int, jobs: int, out: Path | None
-) -> FiguresRequest:
+) -> KernelFiguresRequest:
     """Returns the request to measure the kernel figures that a user names: `all`, or benchmarks and suites.
 
     Raises UnknownNameError, or PlanError if none of them can be measured.
@@ -60,7 +60,7 @@ def figures_request(
     names = (
         read_calibration_table(catalogue).figures if all_of_them else tuple(part.strip() for part in figures.split(","))
     )
-    request = FiguresRequest(board, kernel, names, window_ms or DEFAULT_WINDOW_MS, repeats, jobs, out or Path())
+    request = KernelFiguresRequest(board, kernel, names, window_ms or DEFAULT_WINDOW_MS, repeats, jobs, out or Path())
     plan = make_plan(catalogue, names, request.plan_options())
     if all(point.not_applicable is not None for point in plan.points):
         raise PlanError(
@@ -69,7 +69,7 @@ def figures_request(
     return request if out else replace(request, folder=default_run_directory(root, plan, ["calibrate", board]))
 
 
-def repeat_request(request: FiguresRequest, silicon: SiliconFile) -> FiguresRequest:
+def request_for_stored_calibration(request: KernelFiguresRequest, silicon: SiliconFile) -> KernelFiguresRequest:
     """Returns the request changed so that it measures the figures of a stored calibration. Raises PlanError if it has
     none."""
     figures = silicon.kernel_figures
@@ -78,7 +78,7 @@ def repeat_request(request: FiguresRequest, silicon: SiliconFile) -> FiguresRequ
     return replace(request, kernel=figures.kernel, window_ms=figures.window_ms, names=tuple(sorted(figures.images)))
 
 
-def measure_on_silicon(request: FiguresRequest, targets: Mapping[str, ConnectedBoard]) -> KernelFigures:
+def measure_on_silicon(request: KernelFiguresRequest, targets: Mapping[str, ConnectedBoard]) -> KernelFigures:
     """Measures the requested kernel figures on a real board.
     Points that are in the folder already are not measured again.
     """
@@ -90,7 +90,7 @@ def measure_on_silicon(request: FiguresRequest, targets: Mapping[str, ConnectedB
 
 
 def compare_with_virtual(
-    request: FiguresRequest, silicon: KernelFigures, settings: Mapping[str, int]
+    request: KernelFiguresRequest, silicon: KernelFigures, settings: Mapping[str, int]
 ) -> list[KernelFigure]:
     """Measures the same kernel figures on the virtual board. Returns each beside silicon's. `settings`: those that fit
     silicon."""
@@ -101,7 +101,7 @@ def compare_with_virtual(
     return pair_silicon_and_virtual_figures(silicon.board_figures(), default, fitted)
 
 
-def _measure_virtual(request: FiguresRequest, name: str, settings: Mapping[str, int]) -> BoardFigures:
+def _measure_virtual(request: KernelFiguresRequest, name: str, settings: Mapping[str, int]) -> BoardFigures:
     """Measures the requested kernel figures on the virtual board under these settings. `name`: of the folder for the
     run."""
     folder = request.folder / name

@@ -26,7 +26,7 @@ from rtoslab.plan import Options
 
 
 @dataclass(frozen=True, slots=True)
-class CaptureSetup:
+class LiveCaptureSetup:
     """The board, the logic analyzer and the wires between them, as the user names them."""
 
     driver: str
@@ -40,7 +40,9 @@ class CaptureSetup:
     dry_run: bool
 
 
-def capture_live(benchmark: str, options: Options, output: Path, form: str | None, desk: CaptureSetup) -> int:
+def capture_running_benchmark(
+    benchmark: str, options: Options, output: Path, form: str | None, desk: LiveCaptureSetup
+) -> int:
     """Records the pins of a real board with a logic analyzer while a benchmark runs on it, and checks the record.
     Returns the exit code.
 

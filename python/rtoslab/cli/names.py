@@ -74,7 +74,7 @@ def split_names(values: tuple[str, ...], known: Iterable[str]) -> tuple[str, ...
     return tuple(dict.fromkeys(item for name in names for item in (known if name == "all" else (name,)))) or None
 
 
-class KeyValue(click.ParamType[tuple[str, str]]):
+class KeyValueParam(click.ParamType[tuple[str, str]]):
     """A parameter type for `KEY=VALUE`, converted to a pair."""
 
     name = "KEY=VALUE"
@@ -195,7 +195,7 @@ class FrequencyParam(click.ParamType[int]):
         return self.fail(f"{quote_text(str(value))} is not a frequency such as 84MHz or 84000000", param, ctx)
 
 
-class FileOf(click.ParamType[Path]):
+class OutputFileParam(click.ParamType[Path]):
     """A parameter type for a file to write, in one of several formats by its suffix.
     Raises ReportError for another suffix, before anything is measured.
     """
@@ -206,26 +206,26 @@ class FileOf(click.ParamType[Path]):
         self.forms = forms
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:  # noqa: ARG002
-        """Returns the path. `file_form` returns its format. Raises ReportError for another format."""
+        """Returns the path. `file_format_by_suffix` returns its format. Raises ReportError for another format."""
         path = Path(value)
-        if file_form(path) not in self.forms:
+        if file_format_by_suffix(path) not in self.forms:
             *most, last = (f".{form}" for form in self.forms)
             raise ReportError(f"{path} has no known format; let it end in {', '.join(most)} or {last}.")
         return path
 
 
-def file_form(path: Path) -> str:
+def file_format_by_suffix(path: Path) -> str:
     """Returns the format of a file: its suffix in lower case, without the dot."""
     return path.suffix.lstrip(".").lower()
 
 
-def report_files(*forms: str, **text: str) -> Callable[[Command], Command]:
+def report_file_option(*forms: str, **text: str) -> Callable[[Command], Command]:
     """Returns a decorator that adds the repeatable option `-o FILE` for reports in these formats.
     `text` explains a form in words.
     """
     listed = ", ".join(f".{form}" + (f" ({text[form]})" if form in text else "") for form in forms)
     return click.option(
-        "-o", "--output", "outputs", multiple=True, type=FileOf(*forms), help=f"Report to write: {listed}."
+        "-o", "--output", "outputs", multiple=True, type=OutputFileParam(*forms), help=f"Report to write: {listed}."
     )
 
 

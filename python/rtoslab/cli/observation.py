@@ -11,7 +11,7 @@ from rtoslab.catalogue import DEFAULT_KERNEL
 from rtoslab.cli.choices import board_option, config_option
 from rtoslab.cli.image_options import attach_option, parse_devices
 from rtoslab.cli.names import CatalogueName, DurationParam
-from rtoslab.instruments import DEFAULT_CYCLES, RunSection, SubjectOptions
+from rtoslab.instruments import DEFAULT_CYCLES, ObservedImageOptions, ObservedRunSection
 
 
 def exit_code_of_run(unhandled: str) -> int:
@@ -61,7 +61,7 @@ def observation_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Returns the command with added options that choose a run to observe. It gets their values as `choice`."""
 
     @wraps(command)
-    def call_with_choice(
+    def call_with_observation_choice(
         *args: Any,
         kernel: str | None,
         board: str,
@@ -77,13 +77,13 @@ def observation_options(command: Callable[..., Any]) -> Callable[..., Any]:
         """Calls the command with the values of these options as `choice`."""
         if max_cycles and window_ms:
             raise PlanError("--for and --max-cycles both limit the length; give only one of them.")
-        choice = SubjectOptions(kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms)
+        choice = ObservedImageOptions(kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms)
         if attached:
             choice["devices"] = parse_devices(attached)
         if start or end or max_cycles:
-            choice["stretch"] = RunSection(start=start, end=end, cycles=max_cycles or DEFAULT_CYCLES)
+            choice["stretch"] = ObservedRunSection(start=start, end=end, cycles=max_cycles or DEFAULT_CYCLES)
         return command(*args, choice=choice, **options)
 
     for option in reversed(_OPTIONS):
-        call_with_choice = option(call_with_choice)
-    return call_with_choice
+        call_with_observation_choice = option(call_with_observation_choice)
+    return call_with_observation_choice

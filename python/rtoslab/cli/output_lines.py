@@ -3,7 +3,7 @@
 from typing import BinaryIO
 
 
-class OutputLines:
+class FirmwareOutputWriter:
     """Writes the firmware's output to the terminal as it comes.
     UART goes out as it is, each line of another channel with its name.
     """

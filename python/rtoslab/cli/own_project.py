@@ -21,8 +21,8 @@ from rtoslab.base import (
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import print_answer
-from rtoslab.cli.names import file_form
+from rtoslab.cli.early_end import print_json_answer
+from rtoslab.cli.names import file_format_by_suffix
 from rtoslab.compare import FigureLimits
 from rtoslab.instruments import rich_table
 from rtoslab.intake import path_text
@@ -58,7 +58,7 @@ def project_folder() -> Path | None:
     folder, here = find_project_folder(), Path.cwd()
     if folder is None:
         return None
-    _require_own(folder, here)
+    _require_project_of_same_user(folder, here)
     return Path(os.path.relpath(folder, here))
 
 
@@ -73,7 +73,7 @@ def require_project() -> Path:
     return folder
 
 
-def _require_own(folder: Path, here: Path) -> None:
+def _require_project_of_same_user(folder: Path, here: Path) -> None:
     """Raises PlanError if an rtoslab.toml in a parent folder belongs to another user. `here`: the working directory."""
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 (never raises)
     if folder != here and _owner_id(folder / PROJECT_FILE) not in {_owner_id(here), _owner_id(home)}:
@@ -93,7 +93,7 @@ def build_options_text(context: click.Context, *options: str) -> list[str]:
     return [option for option in options if context.get_parameter_source(option) is ParameterSource.COMMANDLINE]
 
 
-def require_unstated(context: click.Context, *options: str) -> None:
+def require_options_not_in_project(context: click.Context, *options: str) -> None:
     """Raises PlanError if the user gave one of these options, which a project says itself."""
     wrong = build_options_text(context, *options)
     if wrong:
@@ -114,7 +114,7 @@ def gate_project(
     project = read_project(folder)
     rules = FigureLimits.parse_stored_and_requested(project.gate.limits, limits)
     if dry_run:
-        return _print_plan(project)
+        return _print_project_plan(project)
     baseline = read_project_baseline(folder / project.gate.baseline)
     root = find_root()
     figures = measure_project(Catalogue(root), project, folder, _print_progress)
@@ -123,18 +123,18 @@ def gate_project(
         judged = replace(judged, notes=(*judged.notes, "the baseline was measured with another virtual board"))
     for output in outputs:
         write_whole(output, _render_report(judged, output), "the report")
-    unequal = _compiler_policy(judged, other_compiler or project.gate.other_compiler)
+    unequal = _action_on_other_compiler(judged, other_compiler or project.gate.other_compiler)
     code = (
         EXIT_OK if unequal == "skip" else EXIT_ERROR if judged.unanswered or unequal else _judgement_exit_code(judged)
     )
     if as_json:
-        print_answer({**judgement_as_json(judged), "exit_code": code})
+        print_json_answer({**judgement_as_json(judged), "exit_code": code})
         return code
     _print_judgement(judged)
     if unequal == "skip":
-        click.echo(f"Not gated. {_compilers_text(judged)}.")
+        click.echo(f"Not gated. {_other_compiler_clause(judged)}.")
     elif unequal:
-        raise PlanError(f"{_compilers_text(judged)}; use the same compiler, or write the baseline again.")
+        raise PlanError(f"{_other_compiler_clause(judged)}; use the same compiler, or write the baseline again.")
     else:
         click.echo(project_sentence(judged))
         if judged.has_failed and not judged.unanswered:
@@ -147,7 +147,7 @@ def _judgement_exit_code(judged: ProjectJudgement) -> int:
     return EXIT_REGRESSION if judged.has_failed else EXIT_OK
 
 
-def _compiler_policy(judged: ProjectJudgement, other_compiler: str) -> str:
+def _action_on_other_compiler(judged: ProjectJudgement, other_compiler: str) -> str:
     """Returns what is done (`refuse`, `skip`) because the baseline was measured with another compiler.
 
     Empty if the compiler is the same, or the figures are compared all the same.
@@ -155,7 +155,7 @@ def _compiler_policy(judged: ProjectJudgement, other_compiler: str) -> str:
     return "" if judged.other_compiler is None or other_compiler == "compare" else other_compiler
 
 
-def _compilers_text(judged: ProjectJudgement) -> str:
+def _other_compiler_clause(judged: ProjectJudgement) -> str:
     """Returns a clause on which compilers the baseline and the new figures were measured with."""
     before, after = judged.other_compiler or ("", "")
     return (
@@ -179,7 +179,7 @@ def _print_judgement(judged: ProjectJudgement) -> None:
 def _render_report(judged: ProjectJudgement, output: Path) -> str:
     """Returns the report on a comparison with a baseline, in the format that the output's suffix names. Raises
     PlanError."""
-    kind = file_form(output)
+    kind = file_format_by_suffix(output)
     if kind == "json":
         return json.dumps(judgement_as_json(judged), indent=1) + "\n"
     if kind == "xml":
@@ -193,7 +193,7 @@ def baseline_project(folder: Path, *, dry_run: bool) -> int:
     """Measures a user's project and stores its figures as the baseline. Returns the exit code."""
     project = read_project(folder)
     if dry_run:
-        return _print_plan(project)
+        return _print_project_plan(project)
     root = find_root()
     result = measure_project(Catalogue(root), project, folder, _print_progress)
     cut = [f"{name}: {figure.cut_reason}" for name, figure in result.items() if figure.cut_reason]
@@ -213,7 +213,7 @@ def baseline_project(folder: Path, *, dry_run: bool) -> int:
     return EXIT_OK
 
 
-def _print_plan(project: Project) -> int:
+def _print_project_plan(project: Project) -> int:
     """Prints what would be measured of a project. Returns the exit code."""
     for name, image in project.image.items():
         functions = [function.name for function in project.function if function.image == name]

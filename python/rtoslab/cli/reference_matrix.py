@@ -23,7 +23,7 @@ from rtoslab.choose import (
     write_matrix,
 )
 from rtoslab.cli.choices import dry_run_option, jobs_option
-from rtoslab.cli.display import announce_plan, show_progress
+from rtoslab.cli.display import print_plan_before_measuring, show_progress
 from rtoslab.cli.failures import print_failures
 from rtoslab.cli.names import CatalogueNames, split_names
 from rtoslab.cli.reference_folders import new_run_folder, reference_placements
@@ -78,7 +78,7 @@ def _measure_kernel(
         reasons = dict.fromkeys(point.reason for point in points)
         raise PlanError(f"{kernel} cannot be measured on any of these boards: {next(iter(reasons), 'none is given')}")
     folder = new_run_folder(build_folder(catalogue.root).with_name("matrix") / kernel)
-    if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
+    if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=False) as display:
         outcomes = run_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.show_progress_of)

@@ -10,15 +10,15 @@ from rtoslab.reports import ReportDocument, ReportSection, TableData
 _MOODS = {"worse": "red", "better": "green", "too few samples": "yellow"}
 
 
-def show_document(document: ReportDocument, console: Console, most_rows: int = 40) -> None:
+def print_report_document(document: ReportDocument, console: Console, most_rows: int = 40) -> None:
     """Prints a report on the terminal, without its charts. `most_rows`: how many rows of each table are shown."""
     console.print(document.subtitle, soft_wrap=True, markup=False)
     console.print(document.summary, soft_wrap=True, markup=False)
     for section in document.sections:
-        show_section(section, console, most_rows)
+        print_report_section(section, console, most_rows)
 
 
-def show_section(section: ReportSection, console: Console, most_rows: int = 40) -> None:
+def print_report_section(section: ReportSection, console: Console, most_rows: int = 40) -> None:
     """Prints one section of a report on the terminal, without its charts."""
     console.print(f"\n{section.title}", style="bold", markup=False)
     for text in section.prose:
@@ -37,10 +37,10 @@ def _rich_table(table: TableData, most_rows: int) -> Table:
     for name, numeric in table.column_heads:
         shown.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in table.rows[:most_rows]:
-        shown.add_row(*(_colour_cell(cell) for cell in row))
+        shown.add_row(*(_with_verdict_colour(cell) for cell in row))
     return shown
 
 
-def _colour_cell(text: str) -> str | Text:
+def _with_verdict_colour(text: str) -> str | Text:
     """Returns a table's cell. A verdict, such as `worse`, has a colour."""
     return colour_text(text, _MOODS[text]) if text in _MOODS else text

@@ -22,14 +22,14 @@ _SQUEEZE: Final = 3
 """The most lines that a cell of a row takes, approximately."""
 
 
-def fit_to_width(console: Console, table: Table) -> ConsoleRenderable:
+def fit_table_to_width(console: Console, table: Table) -> ConsoleRenderable:
     """Returns a table in the form that fits the console's width best: narrower columns, or no frame and some cells
     below their row."""
     if not table.columns:
         return table
     cells = [[_cell_text(console, cell) for cell in column.cells] for column in table.columns]
     heads = [_cell_text(console, column.header) for column in table.columns]
-    columns = [_measure_column(console, [head, *below]) for head, below in zip(heads, cells, strict=True)]
+    columns = [_measure_column_widths(console, [head, *below]) for head, below in zip(heads, cells, strict=True)]
     whole = Measurement.get(console, console.options.update(max_width=_UNLIMITED), table).maximum
     room = console.width - (whole - sum(measurement.maximum for measurement in columns))
     if sum(measurement.maximum for measurement in columns) <= room:
@@ -144,7 +144,7 @@ def _cell_text(console: Console, cell: object) -> Text:
     return cell if isinstance(cell, Text) else console.render_str(str(cell))
 
 
-def _measure_column(console: Console, cells: Sequence[Text]) -> Measurement:
+def _measure_column_widths(console: Console, cells: Sequence[Text]) -> Measurement:
     """Returns the widths of a table's column: that of its longest word, and that of its longest cell."""
     options = console.options.update(max_width=_UNLIMITED)
     measurements = [Measurement.get(console, options, cell) for cell in cells]

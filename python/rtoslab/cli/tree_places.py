@@ -12,7 +12,7 @@ from rtoslab.base import CatalogueError
 from rtoslab.catalogue import read_trees, tree_path_variable
 
 
-def set_tree_places(places: Iterable[str]) -> None:
+def set_tree_path_variables(places: Iterable[str]) -> None:
     """Sets, for each ID=PATH, the environment variable by which a known source tree is searched in another folder.
 
     Raises CatalogueError for a tree that is not known or has several paths, UsageError for another form.

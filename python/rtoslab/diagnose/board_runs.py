@@ -20,8 +20,8 @@ from rtoslab.instruments import (
     ObservedImage,
     ObservedMachine,
     ObservedRecording,
-    RunSection,
-    known_task_words,
+    ObservedRunSection,
+    current_task_pointers,
     open_machine,
     record_run,
 )
@@ -104,7 +104,7 @@ def survey_run(subject: ObservedImage) -> RunOverview:
     RunError, SymbolError."""
     machine = open_machine(subject)
     overview = RunOverview()
-    words = known_task_words(machine, subject.kernel, subject.cores)
+    words = current_task_pointers(machine, subject.kernel, subject.cores)
     for core, address in words.items():
         machine.watch_write(address, IDENT_CURRENT + core)
     block = subject.kernel.memory.task_block if subject.kernel and subject.kernel.memory else None
@@ -212,7 +212,7 @@ def observed_run(subject: ObservedImage, overview: RunOverview) -> ObservedRun:
         """Sets probes on the kernel's functions and returns what else the virtual board must record."""
         if subject.kernel is not None:
             services.update(services_of(subject.kernel, machine.symbol))
-        words.update(known_task_words(machine, subject.kernel, subject.cores))
+        words.update(current_task_pointers(machine, subject.kernel, subject.cores))
         if words and subject.kernel is not None:
             watch_idling(machine, subject.kernel)
         for index, service in services.items():
@@ -227,7 +227,7 @@ def observed_run(subject: ObservedImage, overview: RunOverview) -> ObservedRun:
         )
 
     start = overview.first_task
-    stretch = RunSection(start=str(start), cycles=max(1, overview.end - start))
+    stretch = ObservedRunSection(start=str(start), cycles=max(1, overview.end - start))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BoardWarning)  # the overview has them
         recording = record_run(replace(subject, expected=None, stretch=stretch), observation_request)

@@ -13,7 +13,7 @@ from rtoslab.diagnose.diagnosis_limits import Limits, cycles_of
 from rtoslab.diagnose.drawings import handler_track, task_tracks, widen_interval
 from rtoslab.diagnose.named_places import NamedPlaces
 from rtoslab.diagnose.task_history import TaskHistory
-from rtoslab.instruments import WAYS, MaskedIntervals, Profile, innermost_function, owning_call
+from rtoslab.instruments import WAYS, MaskedIntervals, Profile, function_that_masked, innermost_function
 from rtoslab.targets import APPLICATION, SYSTICK
 
 _SHOWN = 5
@@ -107,7 +107,7 @@ def _tick_waits(
 def masking_function(held: MaskedIntervals, profile: Profile) -> str:
     """Returns the name of the function that masked interrupts: a handler, a kernel function, or one of the
     application."""
-    name = owning_call(held.opener, profile)
+    name = function_that_masked(held.opener, profile)
     if profile.classes.get(name) != _CRITICAL:
         return name
     own = [

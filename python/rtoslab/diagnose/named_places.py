@@ -11,7 +11,7 @@ from rtoslab.diagnose.board_runs import ObservedRun, RunReplay
 from rtoslab.diagnose.task_history import KernelCall, Task
 from rtoslab.footprint import structure_members
 from rtoslab.images import read_elf
-from rtoslab.instruments import CallFrames, ObservedImage, SourcePlace, source_places, task_names
+from rtoslab.instruments import DwarfCallerFinder, InlinedSourceLine, ObservedImage, find_source_lines, task_names
 from rtoslab.targets import (
     APPLICATION,
     FAULT_NAMES,
@@ -54,10 +54,10 @@ class NamedPlaces:
         self._run = run
         self.replay = replay
         self._symbols = SymbolIndex(run.recording.symbols)
-        self._frames = CallFrames(subject.elf)
+        self._frames = DwarfCallerFinder(subject.elf)
         self._structures, self.unseen = _kernel_structures(subject)
         self._tasks = task_names(run.recording, [task for task in run.history.runs if task > 0])
-        self._sources: dict[int, SourcePlace] = {}
+        self._sources: dict[int, InlinedSourceLine] = {}
         self._words: dict[int, str] | None = None
         self._data = _data_symbols(subject)
         entries = {task: self.function_name(entry) for task, entry in run.history.entries.items()}
@@ -112,7 +112,9 @@ class NamedPlaces:
         """Returns the functions that a core was in at a cycle, the innermost first, up to the task's first function."""
         machine = self.replay.go_to_cycle(cycle)
         addresses = self._frames.call_path_addresses(machine, core)
-        places = source_places(self._subject.elf, [address for address in addresses if address not in self._sources])
+        places = find_source_lines(
+            self._subject.elf, [address for address in addresses if address not in self._sources]
+        )
         self._sources.update(places)
         frames: list[PathFrame] = []
         for address in addresses:
@@ -128,7 +130,7 @@ class NamedPlaces:
 
     def source_line(self, address: int) -> str:
         """Returns the function and source line of the instruction at an address, as text."""
-        source = source_places(self._subject.elf, [address])[address]
+        source = find_source_lines(self._subject.elf, [address])[address]
         return str(PathFrame(self.function_name(address) or f"{address:#010x}", source.outer_line, is_kernel=False))
 
     def _is_kernel(self, name: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from rtoslab.diagnose.board_runs import RunOverview, RunReplay
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding, Level
-from rtoslab.instruments import ObservedImage, add_source_lines, fault_lines
+from rtoslab.instruments import ObservedImage, add_source_lines, fault_sentences
 from rtoslab.targets import first_symbol_per_address
 
 _SHOWN = 5
@@ -22,7 +22,7 @@ def find_faults(subject: ObservedImage, overview: RunOverview, replay: RunReplay
         if fault.is_breakpoint:
             continue
         faults += 1
-        first, *callers = fault_lines(fault, subject.elf, symbols)
+        first, *callers = fault_sentences(fault, subject.elf, symbols)
         has_returned = overview.returned.get((core, exception), -1) > cycle
         ended = [overview.unhandled] if overview.unhandled and not has_returned and not lost else []
         lost |= not has_returned

@@ -9,7 +9,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.footprint.attribute import ImageFootprint, read_footprint
 from rtoslab.footprint.memories import board_regions
 from rtoslab.footprint.points import footprint_point
-from rtoslab.images import CALLGRAPH, MAP, BuiltImage, build_point_image, tree_of_point
+from rtoslab.images import CALLGRAPH, MAP, BuiltImage, build_point_image, source_tree_of_point
 from rtoslab.plan import Point
 
 MINIMAL = "minimal"
@@ -52,7 +52,7 @@ def build_program_of_point(catalogue: Catalogue, point: Point) -> BuiltProgram:
         raise PlanError(f"{point.label} cannot be built: {point.not_applicable}.")
     built = build_point_image(catalogue, point)
     regions = board_regions(catalogue.board(point.board).facts)
-    tree = tree_of_point(catalogue, point)
+    tree = source_tree_of_point(catalogue, point)
     return BuiltProgram(
         point, built, read_footprint(built.elf_path, built.folder / MAP, regions, tree.path if tree else None)
     )

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
         BuiltImage,
         build_point_image,
         is_built,
+        link_build_caches,
         planned_image_path,
         require_tools,
-        share_cache,
         without_log_path,
     )
     from rtoslab.images.compiler_calls import DEFINITIONS, LIKE_GROUP, OPTIONS, optimisation_levels
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         MAP,
         cmake_options,
         inputs_digest,
-        tree_of_point,
+        source_tree_of_point,
     )
     from rtoslab.images.producers import compiler_names
     from rtoslab.images.settings import require_settings

@@ -30,8 +30,8 @@ from rtoslab.base import (
     tools,
 )
 from rtoslab.catalogue import Catalogue, SourceTree
-from rtoslab.images.compile_steps import MakeResult, StepFailedError, run_build_steps
-from rtoslab.images.compiler_calls import calls_record, files_at_other_levels, read_folders
+from rtoslab.images.compile_steps import BuildStepsResult, StepFailedError, run_build_steps
+from rtoslab.images.compiler_calls import compact_compiler_calls, files_at_other_levels, read_folders
 from rtoslab.images.configuring import configure_image
 from rtoslab.images.image_inputs import (
     CALLGRAPH,
@@ -40,13 +40,13 @@ from rtoslab.images.image_inputs import (
     INFO,
     LOG,
     STORED_FILES,
-    embedded_point,
     inputs_digest,
+    point_of_embedded_image,
     request_digest,
-    tree_of_point,
-    tree_reads_path,
+    source_tree_of_point,
+    tree_read_list_path,
 )
-from rtoslab.images.inserted_code import files_with_own_level, inserted_code, read_sources
+from rtoslab.images.inserted_code import files_with_own_level, hook_macro_code, read_sources
 from rtoslab.images.object_cache import ObjectCache, compiler_identity
 from rtoslab.images.object_store import ObjectStore
 from rtoslab.plan import Point
@@ -116,7 +116,7 @@ def build_point_image(catalogue: Catalogue, point: Point) -> BuiltImage:
     return BuiltImage(folder, expected_identity(digest), sha256, info)
 
 
-def share_cache(root: Path, other_root: Path) -> None:
+def link_build_caches(root: Path, other_root: Path) -> None:
     """Links the build caches of the checkout `root` into another checkout's build folder, so that the other one reuses
     compiled objects."""
     here, target = build_folder(root), build_folder(other_root)
@@ -164,13 +164,13 @@ def _build_and_store(catalogue: Catalogue, point: Point, digest: str) -> str:
         raise make_disk_error("make a build folder in", parent, cause) from None
     folder = _image_folder(catalogue.root, point, digest)
     try:
-        embedded = embedded_point(point)
+        embedded = point_of_embedded_image(point)
         if embedded is not None:
             shutil.copyfile(build_point_image(catalogue, embedded).elf_path, work / CORE1_IMAGE)
         digest = _build_until_stable(catalogue, point, digest, work)
         folder = _image_folder(catalogue.root, point, digest)
         staging = Path(tempfile.mkdtemp(prefix=".done-", dir=parent))
-        _join_callgraphs(work)
+        _join_call_graph_files(work)
         outputs = {name: (work / name).read_bytes() for name in STORED_FILES if (work / name).is_file()}
         for name, content in seal_files(folder.name, outputs).items():
             (staging / name).write_bytes(content)
@@ -195,19 +195,19 @@ def _build_until_stable(catalogue: Catalogue, point: Point, digest: str, work: P
 
     The digest is that of the files that the last build read from a user's source tree.
     """
-    tree = tree_of_point(catalogue, point)
+    tree = source_tree_of_point(catalogue, point)
     for _ in range(TREE_BUILD_ATTEMPTS):
         build = _configure_and_compile(catalogue, point, expected_identity(digest), work)
-        _require_level(point, _record_calls(work, build))
+        _require_optimisation_level(point, _record_calls(work, build))
         _require_released_kernel(point, work, build)
         if tree is None:
             return digest
         files = build_inputs(build.files_read, tree)
         expire_contents_cache()
-        store_inputs(tree_reads_path(catalogue.root, request_digest(catalogue, point)), files)
+        store_inputs(tree_read_list_path(catalogue.root, request_digest(catalogue, point)), files)
         result = inputs_digest(catalogue, point)
         if result == digest:
-            _record_tree(work / INFO, tree, files)
+            _add_tree_to_build_record(work / INFO, tree, files)
             return digest
         digest = result
     raise BuildError(
@@ -215,13 +215,13 @@ def _build_until_stable(catalogue: Catalogue, point: Point, digest: str, work: P
     )
 
 
-def _record_calls(work: Path, build: MakeResult) -> Mapping[str, Any]:
+def _record_calls(work: Path, build: BuildStepsResult) -> Mapping[str, Any]:
     """Adds the arguments of each compiler call to the build's record (build-info.json). Returns what it added."""
     path = work / INFO
     info = json.loads(path.read_bytes())
     folders = _read_folders(work)
-    links = [line for line in build.other_commands if f" -o {IMAGE}" in line]
-    calls = info["calls"] = calls_record(build.compilations, links, folders)
+    links = [line for line in build.neither_compiling_nor_archiving if f" -o {IMAGE}" in line]
+    calls = info["calls"] = compact_compiler_calls(build.compilations, links, folders)
     path.write_text(json.dumps(info, indent=2) + "\n", encoding="utf-8")
     return calls
 
@@ -231,7 +231,7 @@ def _read_folders(work: Path) -> dict[str, str]:
     return read_folders((work / "build_info_input.cmake").read_text(encoding="utf-8"))
 
 
-def _require_level(point: Point, calls: Mapping[str, Any]) -> None:
+def _require_optimisation_level(point: Point, calls: Mapping[str, Any]) -> None:
     """Raises BuildError if C files were compiled at another optimisation level (`-O2`) than the point's.
 
     The figure would be that of a mixture, under a name that says one level.
@@ -244,16 +244,16 @@ def _require_level(point: Point, calls: Mapping[str, Any]) -> None:
         )
 
 
-def _require_released_kernel(point: Point, work: Path, build: MakeResult) -> None:
+def _require_released_kernel(point: Point, work: Path, build: BuildStepsResult) -> None:
     """Raises BuildError if the files of the port change the code of the kernel's own functions and no option of the
     point says so."""
     folders = _read_folders(work)
 
-    def is_of(file: str, *names: str) -> bool:
+    def is_in_folder(file: str, *names: str) -> bool:
         """Whether a file is in one of the folders with these names."""
         return any(file.startswith(f"{folder}/") for folder, name in folders.items() if name in names)
 
-    ours = read_sources(file for file in build.files_read if is_of(file, "firmware", "port", "build"))
+    ours = read_sources(file for file in build.files_read if is_in_folder(file, "firmware", "port", "build"))
     levels = files_with_own_level(ours)
     if levels:
         raise BuildError(
@@ -261,15 +261,15 @@ def _require_released_kernel(point: Point, work: Path, build: MakeResult) -> Non
             "optimisation; remove that pragma or attribute, or choose the level of all files by --config opt=."
         )
     macros = (work / CONFIG_MACROS).read_text(encoding="utf-8", errors="replace")
-    kernel = [file for file in build.files_read if is_of(file, "kernel")]
-    for name, text in inserted_code(macros, ours, kernel).items():
+    kernel = [file for file in build.files_read if is_in_folder(file, "kernel")]
+    for name, text in hook_macro_code(macros, ours, kernel).items():
         raise BuildError(
             f"{point.label} would measure more than the kernel: its port defines {name} as `{text}`, which puts this "
             "code into the kernel's functions; remove the definition."
         )
 
 
-def _record_tree(path: Path, tree: SourceTree, files: tuple[str, ...]) -> None:
+def _add_tree_to_build_record(path: Path, tree: SourceTree, files: tuple[str, ...]) -> None:
     """Adds the origin of a source tree, and a digest of the files read from it, to a build's record. `path`: the
     record."""
     info = json.loads(path.read_bytes())
@@ -283,14 +283,16 @@ def _record_tree(path: Path, tree: SourceTree, files: tuple[str, ...]) -> None:
     path.write_text(json.dumps(info, indent=2) + "\n", encoding="utf-8")
 
 
-def _join_callgraphs(work: Path) -> None:
+def _join_call_graph_files(work: Path) -> None:
     """Joins the call graph files (.ci) that the compiler wrote for the objects in `work` into one file."""
     parts = [path.read_text(encoding="utf-8", errors="replace") for path in sorted(work.rglob("*.ci"))]
     if parts:
         (work / CALLGRAPH).write_text("".join(parts), encoding="utf-8")
 
 
-def _configure_and_compile(catalogue: Catalogue, point: Point, expected: ExpectedIdentity, work: Path) -> MakeResult:
+def _configure_and_compile(
+    catalogue: Catalogue, point: Point, expected: ExpectedIdentity, work: Path
+) -> BuildStepsResult:
     """Configures and compiles an image in `work`. Raises BuildError with the reason from the log."""
     firmware, cache = catalogue.root / "firmware", ObjectStore(work.parent / "objects")
     objects = ObjectCache(work, firmware, cache, compiler_identity(point.compiler == "clang"))
@@ -305,21 +307,21 @@ def _configure_and_compile(catalogue: Catalogue, point: Point, expected: Expecte
             pass
         log.seek(0)
         text = log.read()
-    if _disk_is_full(text, work):
+    if _failed_by_full_disk(text, work):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    log_path = _store_log(text, work.parent, point)
-    message = f"Building {point.label} failed: {failure_reason(text)}{_LOG_SENTENCE}{log_path}."
+    log_path = _store_failed_build_log(text, work.parent, point)
+    message = f"Building {point.label} failed: {build_failure_reason(text)}{_LOG_SENTENCE}{log_path}."
     if not is_configured and _REFUSAL.search(text):
-        raise RefusedError(message, failure_reason(text).rstrip("."))
+        raise RefusedError(message, build_failure_reason(text).rstrip("."))
     raise BuildError(message)
 
 
-def _disk_is_full(text: str, work: Path) -> bool:
+def _failed_by_full_disk(text: str, work: Path) -> bool:
     """Whether a build failed because the disk is full. `text`: the log, in which not every tool says so."""
     return os.strerror(errno.ENOSPC) in text or shutil.disk_usage(work).free < LOW_SPACE_BYTES
 
 
-def _store_log(text: str, folder: Path, point: Point) -> Path:
+def _store_failed_build_log(text: str, folder: Path, point: Point) -> Path:
     """Writes the log of a failed build to `folder`. Returns the log's path."""
     path = folder / f"failed-{point.benchmark}-{point.kernel}-{point.board}-{point.cores}c.log"
     path.write_text(text, encoding="utf-8")
@@ -331,7 +333,7 @@ def without_log_path(message: str) -> str:
     return message.partition(_LOG_SENTENCE)[0]
 
 
-def failure_reason(log: str) -> str:
+def build_failure_reason(log: str) -> str:
     """Returns why a build failed, from its log: CMake's refusal, the first compiler error or the linker's reason, as a
     sentence."""
     refusal = _REFUSAL.search(log)

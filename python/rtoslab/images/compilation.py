@@ -81,7 +81,7 @@ class Compilation:
         """Whether the compiler is GCC, which can report the macros that a file uses."""
         return self.arguments[0].endswith("gcc")
 
-    def names_its_folders(self, content: bytes) -> bool:
+    def contains_build_paths(self, content: bytes) -> bool:
         """Whether an object file contains a path of the build or the firmware folder.
         With -flto it does, for it is compiled at the link.
         """
@@ -89,7 +89,7 @@ class Compilation:
         return translated_later or any(os.fsencode(path) in content for path in (self.work, self.firmware))
 
     @property
-    def portable_call(self) -> list[str]:
+    def portable_arguments(self) -> list[str]:
         """Returns the compiler call's arguments, in which `@` stands for the build's folder and `$` for the
         firmware's."""
         place = _path_pattern(str(self.firmware))
@@ -100,7 +100,7 @@ class Compilation:
         """Returns the arguments that still matter after preprocessing: no header folders, no definitions, no output
         paths."""
         options = []
-        words = iter(self.portable_call)
+        words = iter(self.portable_arguments)
         for word in words:
             if word in _PREPROCESSORS or word in _PATHS:
                 next(words, None)
@@ -154,7 +154,7 @@ class Compilation:
         work = str(self.work)
         return tuple(sorted({_absolute_path(work, name.replace("$$", "$")) for name in names if name}))
 
-    def write_outputs(self, content: bytes, callgraph: bytes | None) -> None:
+    def write_cached_outputs(self, content: bytes, callgraph: bytes | None) -> None:
         """Writes an object and call graph from the cache to the places where this compiler call would write them.
         Raises OSError.
         """
@@ -222,7 +222,7 @@ def parse_archive_step(work: Path, line: str) -> ArchiveStep | None:
     return ArchiveStep(work, line, work / match[1], tuple(work / part for part in match[2].split()))
 
 
-def object_key(
+def object_cache_key(
     call: str, files: Mapping[str, str], generated: Mapping[str, str], used_macros: Sequence[str] | None
 ) -> str:
     """Returns the key under which an object file is cached: a digest of the compiler call, the files read, and the
@@ -232,24 +232,24 @@ def object_key(
     """
     names = None if used_macros is None else frozenset(used_macros)
     parts = [call, *(f"{path} {digest}" for path, digest in sorted(files.items()))]
-    parts += [f"{path}\n{_relevant_lines(text, names)}" for path, text in sorted(generated.items())]
+    parts += [f"{path}\n{_header_lines_that_matter(text, names)}" for path, text in sorted(generated.items())]
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _relevant_lines(text: str, names: frozenset[str] | None) -> str:
+def _header_lines_that_matter(text: str, names: frozenset[str] | None) -> str:
     """Returns the lines of a generated header that can change an object file. `names`: the macros that the code uses,
     or None.
 
     These are used macros on any line, and every other line with its number, which debug information contains.
     """
-    lines = None if names is None else _split_definitions(text)
+    lines = None if names is None else _split_lines_by_macro(text)
     if lines is None or names is None:
         return text
     return "\n".join([line for macro, line in lines if macro is None or macro in names])
 
 
 @lru_cache(maxsize=64)
-def _split_definitions(text: str) -> tuple[tuple[str | None, str], ...] | None:
+def _split_lines_by_macro(text: str) -> tuple[tuple[str | None, str], ...] | None:
     """Returns each line of a header with the macro that it defines, or with its number.
     None if a line may continue on the next one.
     """

@@ -38,9 +38,9 @@ class _StepRunner:
     files_read: set[str] = field(default_factory=set)
     steps: list[_Step] = field(default_factory=list)
 
-    def compile_or_copy(self, compilation: Compilation) -> None:
+    def compile_or_copy_cached_object(self, compilation: Compilation) -> None:
         """Compiles a source file, or copies its object from the cache."""
-        call = self.objects.call_key(compilation)
+        call = self.objects.compiler_call_key(compilation)
         cached = self.objects.find_object(call)
         if cached is None and self.objects.is_image_specific(call):
             cached = self._run_compiler(compilation), compilation.source_files()
@@ -50,7 +50,7 @@ class _StepRunner:
                     compilation, call
                 )  # another build may have kept it meanwhile
         result, files = cached
-        compilation.write_outputs(result.object, result.callgraph)
+        compilation.write_cached_outputs(result.object, result.callgraph)
         self._write_log(result.output)
         with self.lock:
             self.files_read.update(files)
@@ -60,10 +60,11 @@ class _StepRunner:
         the outputs and the files read."""
         began_ns = now_ns()
         preprocessed = compilation.preprocess_source()
-        result = None if preprocessed is None else self.objects.find_preprocessed(compilation, preprocessed)
+        result = None if preprocessed is None else self.objects.find_by_preprocessed_code(compilation, preprocessed)
         result = result or self._run_compiler(compilation)
         if preprocessed is not None and not (
-            preprocessed.contains_checkout or compilation.names_its_folders(result.object + (result.callgraph or b""))
+            preprocessed.contains_checkout
+            or compilation.contains_build_paths(result.object + (result.callgraph or b""))
         ):
             with suppress(StoreError):  # the image needs no kept object. On a disk without room it fails itself
                 self.objects.store_object(compilation, call, preprocessed, result, began_ns)
@@ -76,7 +77,7 @@ class _StepRunner:
         callgraph = compilation.callgraph_path.read_bytes() if compilation.callgraph_path.is_file() else None
         return CompilerOutputs(compilation.object_path.read_bytes(), callgraph, output)
 
-    def make_library(self, archiving_: ArchiveStep) -> None:
+    def make_or_copy_library(self, archiving_: ArchiveStep) -> None:
         """Makes a library of object files, or copies it from the cache."""
         key = self.objects.library_key(archiving_)
         content = self.objects.find_library(key)
@@ -92,7 +93,7 @@ class _StepRunner:
         """Runs a command of the build files that neither compiles nor makes a library."""
         self._write_log(self._run_program(("/bin/sh", "-c", line), work))
 
-    def read_steps(self, work: Path) -> Iterator[_Step]:
+    def read_build_steps(self, work: Path) -> Iterator[_Step]:
         """Yields the steps of a configured build. Raises StepFailedError if there are none, for the empty folder would
         pass for an image."""
         output = self._run_program((str(tools.find_tool("ninja")), "-C", str(work), "-t", "commands"), work)
@@ -130,7 +131,7 @@ class _StepRunner:
 
 
 @dataclass(frozen=True, slots=True)
-class MakeResult:
+class BuildStepsResult:
     """The result of a build: the files that it read and the steps that it executed."""
 
     files_read: frozenset[str]
@@ -143,32 +144,34 @@ class MakeResult:
         return [step for step in self.steps if isinstance(step, Compilation)]
 
     @property
-    def other_commands(self) -> list[str]:
+    def neither_compiling_nor_archiving(self) -> list[str]:
         """Returns the commands of the build that neither compile nor make a library."""
         return [step for step in self.steps if isinstance(step, str)]
 
 
-def run_build_steps(work: Path, objects: ObjectCache, log: IO[str]) -> MakeResult:
+def run_build_steps(work: Path, objects: ObjectCache, log: IO[str]) -> BuildStepsResult:
     """Executes all steps of a configured build. Raises StepFailedError, whose reason is in the log, and OSError."""
     steps = _StepRunner(objects, log)
     with ThreadPoolExecutor(PARALLEL_COMPILERS) as pool:
-        for are_compilations, group in groupby(steps.read_steps(work), key=lambda line: isinstance(line, Compilation)):
+        for are_compilations, group in groupby(
+            steps.read_build_steps(work), key=lambda line: isinstance(line, Compilation)
+        ):
             if are_compilations:
-                _compile_group(pool, steps, group)
+                _compile_in_parallel(pool, steps, group)
             else:
                 for step in group:
                     if isinstance(step, ArchiveStep):
-                        steps.make_library(step)
+                        steps.make_or_copy_library(step)
                     elif isinstance(step, str):
                         steps.run_command(work, step)
-    return MakeResult(frozenset(steps.files_read), tuple(steps.steps))
+    return BuildStepsResult(frozenset(steps.files_read), tuple(steps.steps))
 
 
-def _compile_group(pool: ThreadPoolExecutor, steps: _StepRunner, group: Iterable[_Step]) -> None:
+def _compile_in_parallel(pool: ThreadPoolExecutor, steps: _StepRunner, group: Iterable[_Step]) -> None:
     """Runs the compilations of a group in parallel. After a failure no further one is started, and the error is raised
     again."""
     waiting: list[Future[None]] = [
-        pool.submit(steps.compile_or_copy, step) for step in group if isinstance(step, Compilation)
+        pool.submit(steps.compile_or_copy_cached_object, step) for step in group if isinstance(step, Compilation)
     ]
     try:
         for future in waiting:

@@ -45,7 +45,9 @@ def read_folders(build_info_input: str) -> dict[str, str]:
     return named
 
 
-def calls_record(calls: Iterable[Compilation], links: Iterable[str], folders: Mapping[str, str]) -> dict[str, Any]:
+def compact_compiler_calls(
+    calls: Iterable[Compilation], links: Iterable[str], folders: Mapping[str, str]
+) -> dict[str, Any]:
     """Returns the compiler calls of a build in the compact form of its record.
 
     It has the arguments of each group of files, those of files that differ from their group, and those of the link.
@@ -58,10 +60,10 @@ def calls_record(calls: Iterable[Compilation], links: Iterable[str], folders: Ma
         while file in by_file:
             times += 1
             file = f"{name} ({times})"
-        by_file[file] = _sort_arguments(call.arguments[1:], folders)
+        by_file[file] = _arguments_by_kind(call.arguments[1:], folders)
     groups: dict[str, dict[str, CallArguments]] = {}
     for file, words in sorted(by_file.items()):
-        groups.setdefault(_group_name(file), {})[file] = words
+        groups.setdefault(_file_group_name(file), {})[file] = words
     common = {name: _most_common_arguments(list(files.values())) for name, files in groups.items()}
     others = {
         file: other
@@ -92,7 +94,7 @@ def _optimisation_levels(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]
     groups = {name: _level_option(group[OPTIONS]) for name, group in record["groups"].items() if name.endswith("*.c")}
     yield from sorted(groups.items())
     for file, other in sorted(record["files"].items()):
-        group, words = _group_name(file), other.get(OPTIONS)
+        group, words = _file_group_name(file), other.get(OPTIONS)
         if group in groups and words is not None:
             yield file, _level_option(words) or (groups[group] if words[:1] == [LIKE_GROUP] else "")
 
@@ -102,7 +104,7 @@ def _level_option(words: Sequence[str]) -> str:
     return next((word for word in reversed(words) if word.startswith("-O")), "")
 
 
-def _group_name(file: str) -> str:
+def _file_group_name(file: str) -> str:
     """Returns the group of a file, such as `kernel/*.c`: its topmost folder and its language."""
     plain = re.sub(r" \(\d+\)$", "", file)
     return f"{plain.partition('/')[0]}/*{PurePosixPath(plain).suffix}"
@@ -131,7 +133,7 @@ def _additional_arguments(common: CallArguments, words: CallArguments) -> CallAr
     return difference
 
 
-def _sort_arguments(arguments: Sequence[str], folders: Mapping[str, str]) -> CallArguments:
+def _arguments_by_kind(arguments: Sequence[str], folders: Mapping[str, str]) -> CallArguments:
     """Returns a compiler call's arguments by kind, without those that say where the files are."""
     sorted_words: CallArguments = {OPTIONS: [], DEFINITIONS: [], FOLDERS: []}
     words = iter(arguments)

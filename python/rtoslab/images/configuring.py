@@ -19,7 +19,7 @@ from typing import IO, Final
 
 from rtoslab.base import AlteredError, StoreError, file_listing, make_disk_error, sha256_of, to_canonical_json, tools
 from rtoslab.catalogue import Catalogue
-from rtoslab.images.image_inputs import cmake_options, kernel_cmake_options, toml_inputs
+from rtoslab.images.image_inputs import cmake_options, kernel_cmake_options, toml_files_for_cmake
 from rtoslab.images.object_cache import compiler_identity
 from rtoslab.images.object_store import ObjectStore
 from rtoslab.plan import DEFAULT_COMPILER, Point
@@ -54,7 +54,7 @@ def configure_image(
 
     `cache_folder`: the folder of cached findings. Raises StoreError, ToolMissingError.
     """
-    mine = _restore_cached(catalogue, point, cache_folder, work)
+    mine = _restore_cmake_findings(catalogue, point, cache_folder, work)
     read = ObjectStore(cache_folder.with_name("facts"))
     before_read = _restore_toml_facts(catalogue, point, read, work)
     options: list[str | Path] = ["-C", work / _PROGRAMS, "-DCMAKE_PLATFORM_INFO_INITIALIZED:INTERNAL=1"] if mine else []
@@ -75,12 +75,12 @@ def configure_image(
         check=False,
     )
     if done.returncode == 0 and not mine and point.compiler == DEFAULT_COMPILER:
-        _store_compiler_files(_cache_entry(catalogue, point, cache_folder), work, catalogue.root / "firmware")
+        _store_compiler_files(_cmake_findings_folder(catalogue, point, cache_folder), work, catalogue.root / "firmware")
     _store_toml_facts(read, work, before_read)
     return done.returncode == 0
 
 
-def _cache_entry(catalogue: Catalogue, point: Point, cache_folder: Path) -> Path:
+def _cmake_findings_folder(catalogue: Catalogue, point: Point, cache_folder: Path) -> Path:
     """Returns the folder in which CMake's findings on the point's compiler and kernel are cached."""
     firmware = catalogue.root / "firmware"
     cmake = tools.find_tool("cmake")
@@ -97,11 +97,11 @@ def _cache_entry(catalogue: Catalogue, point: Point, cache_folder: Path) -> Path
     return cache_folder / hashlib.sha256(to_canonical_json(everything).encode()).hexdigest()[:32]
 
 
-def _restore_cached(catalogue: Catalogue, point: Point, cache_folder: Path, work: Path) -> bool:
+def _restore_cmake_findings(catalogue: Catalogue, point: Point, cache_folder: Path, work: Path) -> bool:
     """Copies CMake's cached findings on compiler and kernel into the build's folder. Returns whether there were any."""
     if point.compiler != DEFAULT_COMPILER:  # Clang is started by a script in the build's folder itself
         return False
-    place = _cache_entry(catalogue, point, cache_folder)
+    place = _cmake_findings_folder(catalogue, point, cache_folder)
     try:
         files = read_sealed(place)
     except AlteredError:
@@ -121,7 +121,7 @@ def _restore_toml_facts(catalogue: Catalogue, point: Point, read: ObjectStore, w
     folder = work / _READ
     folder.mkdir(parents=True, exist_ok=True)
     laid = set()
-    for file in toml_inputs(catalogue, point):
+    for file in toml_files_for_cmake(catalogue, point):
         key = hashlib.sha256(f"{reader}{sha256_of(file)}".encode()).hexdigest()
         content = read.get(key)
         if content is not None:
@@ -147,7 +147,7 @@ def _store_compiler_files(place: Path, work: Path, firmware: Path) -> None:
         return
     compiler_files: Mapping[str, bytes] = {
         "version": folders[0].name.encode(),
-        _PROGRAMS: _programs_script((work / "CMakeCache.txt").read_text(encoding="utf-8")).encode(),
+        _PROGRAMS: _cmake_program_paths_script((work / "CMakeCache.txt").read_text(encoding="utf-8")).encode(),
         **{name: (folders[0] / name).read_bytes() for name in _COMPILER_FILES},
         **({PACKAGE: (work / PACKAGE).read_bytes()} if (work / PACKAGE).is_file() else {}),
     }
@@ -167,7 +167,7 @@ def _store_compiler_files(place: Path, work: Path, firmware: Path) -> None:
         raise make_disk_error("keep what CMake found out in", place, cause) from None
 
 
-def _programs_script(cache: str) -> str:
+def _cmake_program_paths_script(cache: str) -> str:
     """Returns a CMake script that sets the paths of all programs named in CMake's cache file, whose text is given."""
     lines = [f'set({name} [==[{path}]==] CACHE FILEPATH "")' for name, path in _PROGRAM.findall(cache)]
     return "\n".join([*lines, ""])

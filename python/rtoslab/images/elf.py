@@ -158,10 +158,10 @@ def _symbols_and_constants(elf: ElfFile) -> tuple[tuple[ImageSymbol, ...], dict[
             address = without_thumb_bit(symbol.value) if is_function else symbol.value
             name = one_line(symbol.name)
             symbols.append(ImageSymbol(name, address, symbol.size, is_function, not symbol.is_local, symbol.is_weak))
-    return tuple(sorted(symbols, key=_symbol_rank)), constants
+    return tuple(sorted(symbols, key=_symbol_sort_key)), constants
 
 
-def _symbol_rank(symbol: ImageSymbol) -> tuple[int, int, bool, bool, str]:
+def _symbol_sort_key(symbol: ImageSymbol) -> tuple[int, int, bool, bool, str]:
     """Returns a symbol's sort key: its address, then how well known its name is.
     The best-known name of several at one address comes first.
     """

@@ -49,7 +49,7 @@ def code_digests(path: Path, names: Iterable[str]) -> dict[str, tuple[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class _NamedRange:
+class _NamedAddressRange:
     """The name and the addresses of a function or object."""
 
     start: int
@@ -77,20 +77,20 @@ class _DigestedImage:
         once = _unique_functions(symbols)
         self.functions = [item for item in self.ranges if item.name in once]
 
-    def function_digest(self, function: _NamedRange) -> str:
+    def function_digest(self, function: _NamedAddressRange) -> str:
         """Returns the digest of a function, which is the same wherever its code and data are placed."""
-        return hashlib.sha256(b"".join(self._comparable_parts(function))).hexdigest()[:DIGITS]
+        return hashlib.sha256(b"".join(self._bytes_with_replaced_references(function))).hexdigest()[:DIGITS]
 
-    def _comparable_parts(self, function: _NamedRange) -> Iterator[bytes]:
+    def _bytes_with_replaced_references(self, function: _NamedAddressRange) -> Iterator[bytes]:
         """Yields a function's bytes in which each reference is replaced by its target, so that the placement does not
         matter."""
         start, end, code = function.start, function.end, self._function_bytes(function)
-        moved = self._moved_pairs(function) if _may_contain_movt(code) else {}
+        moved = self._movw_movt_replacements(function) if _may_contain_movt(code) else {}
         at = changes = start
         is_data = False
         while at < end:
             if at >= changes:
-                is_data, changes = self._data_mapping(at)
+                is_data, changes = self._is_data_and_next_change(at)
             place = at - start
             if is_data:
                 size = 4 if at % 4 == 0 and at + 4 <= end else 2
@@ -104,10 +104,10 @@ class _DigestedImage:
                 if size == 4 or first >> 11 == _LOADS_LITERAL:
                     pool = literal_address(at, part)
                     if pool is not None and not start <= pool < end:  # an assembler's, after its end
-                        yield self._literal_word(pool)
+                        yield self._literal_pool_word(pool)
             at += size
 
-    def _function_bytes(self, function: _NamedRange) -> bytes:
+    def _function_bytes(self, function: _NamedAddressRange) -> bytes:
         """Returns a function's bytes, and the halfword after it if there is one, so that any last instruction can be
         decoded."""
         code_ = b""
@@ -118,13 +118,13 @@ class _DigestedImage:
             code_ += more
         return code_
 
-    def _literal_word(self, at: int) -> bytes:
+    def _literal_pool_word(self, at: int) -> bytes:
         """Returns the word at an address of a literal pool. If it is an address itself, what it points at is
         returned."""
         word = self._read_bytes(at, 4)
         return self._address_reference(int.from_bytes(word, "little")) or word
 
-    def _branch_reference(self, at: int, code: bytes, function: _NamedRange) -> bytes | None:
+    def _branch_reference(self, at: int, code: bytes, function: _NamedAddressRange) -> bytes | None:
         """Returns the name of the function that a branch leads to, as bytes. None for other instructions and branches
         within the function."""
         target = branch_target(at, code)
@@ -134,7 +134,7 @@ class _DigestedImage:
         place = self._address_reference(target)
         return None if place is None else kind.to_bytes(2, "little") + place
 
-    def _moved_pairs(self, function: _NamedRange) -> dict[int, bytes]:
+    def _movw_movt_replacements(self, function: _NamedAddressRange) -> dict[int, bytes]:
         """Returns, by address, what replaces each MOVW and MOVT that together load an address: what this address points
         at."""
         moved: dict[int, bytes] = {}
@@ -142,7 +142,7 @@ class _DigestedImage:
         at = function.start
         while at < function.end:
             first = int.from_bytes(self._read_bytes(at, 2), "little")
-            if self._data_mapping(at)[0] or first < _WIDE:
+            if self._is_data_and_next_change(at)[0] or first < _WIDE:
                 at += 2
                 continue
             half = decode_movw_movt(self._read_bytes(at, 4))
@@ -173,12 +173,12 @@ class _DigestedImage:
         index = bisect_right(self.starts, value) - 1
         holder = self.ranges[index] if index >= 0 else None
         if holder is not None and value < holder.end:
-            return f"@{_without_veneer(holder.name)}+{value - holder.start}".encode()
+            return f"@{_function_behind_veneer(holder.name)}+{value - holder.start}".encode()
         if value in self.labels:
             return f"@{self.labels[value]}".encode()
-        return b"@" + self._unnamed_constant(section, value)
+        return b"@" + self._unnamed_constant_bytes(section, value)
 
-    def _unnamed_constant(self, section: ElfSection, value: int) -> bytes:
+    def _unnamed_constant_bytes(self, section: ElfSection, value: int) -> bytes:
         """Returns the first bytes of a constant without a name, at the address `value`. For memory without contents,
         the section's name."""
         content = self.contents.get(section.address)
@@ -187,7 +187,7 @@ class _DigestedImage:
         begin = value - section.address
         return content[begin : begin + _TEXT_BYTES].partition(b"\0")[0]
 
-    def _data_mapping(self, at: int) -> tuple[bool, int]:
+    def _is_data_and_next_change(self, at: int) -> tuple[bool, int]:
         """Returns whether there is data (not code) at an address, and the next address where this changes."""
         index = bisect_right(self.map_starts, at)
         return index > 0 and self.map_data[index - 1], (*self.map_starts[index : index + 1], 1 << 32)[0]
@@ -246,12 +246,12 @@ def decode_movw_movt(code: bytes) -> tuple[bool, int, int] | None:
     return bool(first >> 7 & 1), second >> 8 & 0xF, value
 
 
-def _named_ranges(symbols: Iterable[ElfSymbol]) -> Iterator[_NamedRange]:
+def _named_ranges(symbols: Iterable[ElfSymbol]) -> Iterator[_NamedAddressRange]:
     """Yields the addresses of the functions and objects that have a size."""
     for symbol in symbols:
         if symbol.kind in {_OBJECT, _FUNC} and symbol.size > 0:
             start = without_thumb_bit(symbol.value) if symbol.kind == _FUNC else symbol.value
-            yield _NamedRange(start, start + symbol.size, symbol.name)
+            yield _NamedAddressRange(start, start + symbol.size, symbol.name)
 
 
 def _unique_functions(symbols: Iterable[ElfSymbol]) -> set[str]:
@@ -260,7 +260,7 @@ def _unique_functions(symbols: Iterable[ElfSymbol]) -> set[str]:
     return {name for name, count in Counter(name for name, _ in places).items() if count == 1}
 
 
-def _without_veneer(name: str) -> str:
+def _function_behind_veneer(name: str) -> str:
     """Returns the name of the function that a linker's veneer (a stub for far calls) leads to. Any other name is
     unchanged."""
     return name.removeprefix("__").removesuffix("_veneer") if name.endswith("_veneer") else name

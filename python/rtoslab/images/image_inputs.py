@@ -104,7 +104,7 @@ def _pair_options(point: Point) -> dict[str, str]:
     }
 
 
-def embedded_point(point: Point) -> Point | None:
+def point_of_embedded_image(point: Point) -> Point | None:
     """Returns the point whose finished image is part of this point's image: core 1's, for the kernel on core 0. None
     for any other point."""
     return point.on_other_core() if point.beside is not None and point.core == 0 else None
@@ -115,7 +115,7 @@ def _optional_text(value: int | None) -> str:
     return "" if value is None else str(value)
 
 
-def tree_of_point(catalogue: Catalogue, point: Point) -> SourceTree | None:
+def source_tree_of_point(catalogue: Catalogue, point: Point) -> SourceTree | None:
     """Returns the user's source tree, or the export made from it, that the point's kernel is built from. None for a
     kernel of the checkout."""
     kernel = catalogue.kernel(point.kernel)
@@ -127,7 +127,7 @@ def tree_of_point(catalogue: Catalogue, point: Point) -> SourceTree | None:
 def kernel_cmake_options(catalogue: Catalogue, point: Point) -> list[str]:
     """Returns the -D options by which CMake finds the port and a source tree outside the checkout. They override
     `cmake_options`."""
-    tree = tree_of_point(catalogue, point)
+    tree = source_tree_of_point(catalogue, point)
     port = f"-DKERNEL={catalogue.port_id_or_folder(catalogue.kernel(point.kernel))}"
     optional = optional_services(catalogue, point)
     return [
@@ -153,21 +153,21 @@ def optional_services(catalogue: Catalogue, point: Point) -> list[str]:
 def inputs_digest(catalogue: Catalogue, point: Point) -> str:
     """Returns the SHA-256 of all inputs of a point's image: sources, kernel, options, compiler.
 
-    Of a tree only the files count that the last build of this image read (`tree_reads_path`), with their present
+    Of a tree only the files count that the last build of this image read (`tree_read_list_path`), with their present
     content.
     """
-    tree = tree_of_point(catalogue, point)
+    tree = source_tree_of_point(catalogue, point)
     request = request_digest(catalogue, point)
     if tree is None:
         return request
     return hashlib.sha256(
-        (request + inputs_listing(tree, tree_reads_path(catalogue.root, request))).encode()
+        (request + inputs_listing(tree, tree_read_list_path(catalogue.root, request))).encode()
     ).hexdigest()
 
 
 def request_digest(catalogue: Catalogue, point: Point) -> str:
     """Returns the SHA-256 of all inputs of a point's image except the contents of a user's source tree."""
-    root, kernel, tree = catalogue.root, catalogue.kernel(point.kernel), tree_of_point(catalogue, point)
+    root, kernel, tree = catalogue.root, catalogue.kernel(point.kernel), source_tree_of_point(catalogue, point)
     firmware = root / "firmware"
     parts = [*_COMMON, _program_folder(point.benchmark), f"boards/{point.board}"]
     if point.instrument is not None:
@@ -176,10 +176,12 @@ def request_digest(catalogue: Catalogue, point: Point) -> str:
         parts.append("amp")
     if optional_services(catalogue, point):
         parts.append("services")
-    sources = join_listing(chain(*(_part_rows(root, firmware, part) for part in parts), _spec_file_digests(root)))
-    sources += join_listing(_part_rows(kernel.folder.parent, kernel.folder.parent, kernel.folder.name))
+    sources = join_listing(
+        chain(*(_firmware_part_file_rows(root, firmware, part) for part in parts), _spec_file_digests(root))
+    )
+    sources += join_listing(_firmware_part_file_rows(kernel.folder.parent, kernel.folder.parent, kernel.folder.name))
     options: list[Any] = [cmake_options(point, ExpectedIdentity("", 0))]
-    embedded = embedded_point(point)
+    embedded = point_of_embedded_image(point)
     if embedded is not None:
         options.append(inputs_digest(catalogue, embedded))
     compilers = [tools.version_banner(cross_tool_name("gcc"))] + [tools.clang_banner()] * (point.compiler == "clang")
@@ -193,7 +195,7 @@ def request_digest(catalogue: Catalogue, point: Point) -> str:
     return hashlib.sha256(everything.encode()).hexdigest()
 
 
-def toml_inputs(catalogue: Catalogue, point: Point) -> list[Path]:
+def toml_files_for_cmake(catalogue: Catalogue, point: Point) -> list[Path]:
     """Returns the TOML files of the checkout and of the point's port that CMake may read."""
     firmware = catalogue.root / "firmware"
     parts = ["cpus/cortexm/arch.toml", f"boards/{point.board}/board.toml"]
@@ -204,7 +206,7 @@ def toml_inputs(catalogue: Catalogue, point: Point) -> list[Path]:
     return [path for path in files_ if path.suffix == ".toml"] + sorted((catalogue.root / "spec").glob("*.toml"))
 
 
-def tree_reads_path(root: Path, digest: str) -> Path:
+def tree_read_list_path(root: Path, digest: str) -> Path:
     """Returns the path of the file that lists which files of a user's source tree a build read.
 
     `digest`: its `request_digest`.
@@ -220,7 +222,7 @@ def _program_folder(benchmark: str) -> str:
 
 
 @memoize_by_contents
-def _part_rows(base: Path, firmware: Path, part: str) -> tuple[ListingRow, ...]:
+def _firmware_part_file_rows(base: Path, firmware: Path, part: str) -> tuple[ListingRow, ...]:
     """Returns the names (relative to `base`) and digests of all files of a part of the firmware."""
     return make_listing_rows(base, _part_files(firmware, part))
 

@@ -49,7 +49,7 @@ def files_with_own_level(sources: Mapping[str, bytes]) -> list[str]:
     return [file for file, content in sources.items() if b"opt" in content and _LEVEL.search(content)]
 
 
-def inserted_code(macros: str, port: Mapping[str, bytes], kernel_files: Iterable[str]) -> Mapping[str, str]:
+def hook_macro_code(macros: str, port: Mapping[str, bytes], kernel_files: Iterable[str]) -> Mapping[str, str]:
     """Returns the text of each hook macro that the port fills with code, by name. Such a macro has an empty text in the
     kernel itself.
 
@@ -61,7 +61,7 @@ def inserted_code(macros: str, port: Mapping[str, bytes], kernel_files: Iterable
     candidates = {
         name: text.strip()
         for name, text in _MACRO.findall(macros)
-        if name in by_port and not _has_no_effect(text) and not _is_stated(name, text.strip(), macros)
+        if name in by_port and not _has_no_effect(text) and not _is_stated_by_build(name, text.strip(), macros)
     }
     if not candidates:
         return {}
@@ -77,7 +77,7 @@ def _macros_empty_by_default(file: Path) -> Iterator[str]:
             yield name
 
 
-def _is_stated(name: str, text: str, macros: str) -> bool:
+def _is_stated_by_build(name: str, text: str, macros: str) -> bool:
     """Whether a setting of the build itself says that a macro has this code."""
     if _HOOK_CALL.fullmatch(text):
         return _HOOKS_ARE_NEEDED.search(macros) is not None

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.base import cross_tool_name, sha256_of, to_canonical_json, tools
-from rtoslab.images.compilation import ArchiveStep, Compilation, PreprocessedSource, object_key
+from rtoslab.images.compilation import ArchiveStep, Compilation, PreprocessedSource, object_cache_key
 from rtoslab.images.object_store import ObjectStore
 
 LISTS_PER_CALL: Final = 16
@@ -64,14 +64,14 @@ class ObjectCache:
     _names: dict[str, str] = field(default_factory=dict)
     _texts: dict[str, str | None] = field(default_factory=dict)
 
-    def call_key(self, compilation: Compilation) -> str:
+    def compiler_call_key(self, compilation: Compilation) -> str:
         """Returns the key of a compiler call: a digest of arguments, compiler, source, and the names of all files in
         its header folders."""
         source = self._file_digest(self._portable_path(str(compilation.source_path)))
-        return _hash_parts(
-            self._call_parts(compilation.portable_call),
+        return _digest_of_key_parts(
+            self._call_parts(compilation.portable_arguments),
             source,
-            sorted(self._names_below(folder) for folder in compilation.include_folders),
+            sorted(self._digest_of_names_below(folder) for folder in compilation.include_folders),
         )
 
     def exclusive_lock(self, call: str) -> AbstractContextManager[None]:
@@ -84,8 +84,8 @@ class ObjectCache:
 
         None if there is none.
         """
-        for files, names in self._earlier_reads(call):
-            key = self._content_key(call, files, names)
+        for files, names in self._reads_of_earlier_runs(call):
+            key = self._key_of_present_content(call, files, names)
             of = None if key is None else self.cache.get(f"{key}.of")
             result = None if of is None else self._read_object(of.decode())
             if result is not None:
@@ -94,11 +94,13 @@ class ObjectCache:
 
     def is_image_specific(self, call: str) -> bool:
         """Whether an earlier run of this compiler call used a macro whose value differs in every image."""
-        return any(IMAGE_MACROS & set(names or ()) for _, names in self._earlier_reads(call))
+        return any(IMAGE_MACROS & set(names or ()) for _, names in self._reads_of_earlier_runs(call))
 
-    def find_preprocessed(self, compilation: Compilation, preprocessed: PreprocessedSource) -> CompilerOutputs | None:
+    def find_by_preprocessed_code(
+        self, compilation: Compilation, preprocessed: PreprocessedSource
+    ) -> CompilerOutputs | None:
         """Returns the cached outputs for the same preprocessed code. None if there are none."""
-        return self._read_object(self._code_key(compilation, preprocessed))
+        return self._read_object(self._preprocessed_code_key(compilation, preprocessed))
 
     def store_object(
         self,
@@ -112,25 +114,25 @@ class ObjectCache:
         it ran. Raises StoreError."""
         files = tuple(map(self._portable_path, preprocessed.files))
         outside = [file for file in files if file[0] != "@"]
-        if any(_has_changed(self._file_path(path), began_ns) for path in outside) or any(
+        if any(_changed_since(self._file_path(path), began_ns) for path in outside) or any(
             map(_has_unlisted_inputs, preprocessed.files)
         ):
             return
         new = {"asked": preprocessed.used_macros, "files": list(files)}
-        others = [path for path in self._stored_lists(call) if path != new]
+        others = [path for path in self._stored_read_lists(call) if path != new]
         self.cache.put(f"{call}.lists", json.dumps([new, *others][:LISTS_PER_CALL]).encode())
         for path in outside:
             self._digests.pop(path, None)
-        key = self._content_key(call, files, preprocessed.used_macros)
+        key = self._key_of_present_content(call, files, preprocessed.used_macros)
         if key is not None and not IMAGE_MACROS & set(preprocessed.used_macros or ()):
-            code = self._code_key(compilation, preprocessed)
+            code = self._preprocessed_code_key(compilation, preprocessed)
             self._write_object(code, result)
             self.cache.put(f"{key}.of", code.encode())
 
     def library_key(self, archiving_: ArchiveStep) -> str:
         """Returns the key under which a library is cached: a digest of its command and its objects. Raises OSError."""
         members = [hashlib.sha256(member.read_bytes()).hexdigest() for member in archiving_.members]
-        return _hash_parts(self.compilers, archiving_.portable_command, members)
+        return _digest_of_key_parts(self.compilers, archiving_.portable_command, members)
 
     def find_library(self, key: str) -> bytes | None:
         """Returns the cached library of this key. None if there is none."""
@@ -144,36 +146,36 @@ class ObjectCache:
         """Returns the compiler's identity and the arguments of a call, as parts of a cache key."""
         return [self.compilers, words]
 
-    def _code_key(self, compilation: Compilation, preprocessed: PreprocessedSource) -> str:
+    def _preprocessed_code_key(self, compilation: Compilation, preprocessed: PreprocessedSource) -> str:
         """Returns the key under which outputs are cached by their preprocessed code."""
-        return _hash_parts(self._call_parts(compilation.code_options), preprocessed.digest)
+        return _digest_of_key_parts(self._call_parts(compilation.code_options), preprocessed.digest)
 
-    def _earlier_reads(self, call: str) -> _Lists:
+    def _reads_of_earlier_runs(self, call: str) -> _Lists:
         """Yields the files read and the macros used (None if unknown) by each earlier run of a compiler call, the
         latest first.
 
         `@` is the build's folder, `$` the firmware's.
         """
-        for path in self._stored_lists(call):
+        for path in self._stored_read_lists(call):
             yield tuple(path["files"]), path["asked"]
 
-    def _stored_lists(self, call: str) -> list[dict[str, Any]]:
+    def _stored_read_lists(self, call: str) -> list[dict[str, Any]]:
         """Returns the stored lists of files and macros of a compiler call, the latest first. `call`: its key."""
         stored = self.cache.get(f"{call}.lists")
         return [] if stored is None else json.loads(stored)
 
-    def _content_key(self, call: str, files: tuple[str, ...], names: list[str] | None) -> str | None:
+    def _key_of_present_content(self, call: str, files: tuple[str, ...], names: list[str] | None) -> str | None:
         """Returns the key of an object by the present content of the files that it was compiled from. None if one of
         them is gone."""
         digests = {file: self._file_digest(file) for file in files if file[0] != "@"}
-        generated = {file: self._generated_text(file) for file in files if file[0] == "@"}
+        generated = {file: self._generated_file_text(file) for file in files if file[0] == "@"}
         present = {item: digest for item, digest in digests.items() if digest is not None}
         texts = {item: text for item, text in generated.items() if text is not None}
         if len(present) + len(texts) < len(files):
             return None
-        return object_key(call, present, texts, names)
+        return object_cache_key(call, present, texts, names)
 
-    def _generated_text(self, place: str) -> str | None:
+    def _generated_file_text(self, place: str) -> str | None:
         """Returns the text of a file that the build generated. None if it cannot be read."""
         text = self._texts.get(place, _UNREAD)
         if text is _UNREAD:
@@ -207,7 +209,7 @@ class ObjectCache:
         """Returns a portable path as a path on this machine. That of a generated file (`@`) is returned unchanged."""
         return f"{self.firmware}{place[1:]}" if place[0] == "$" else place
 
-    def _names_below(self, folder: str) -> str:
+    def _digest_of_names_below(self, folder: str) -> str:
         """Returns a digest of the names of all files below a folder. It changes with a new header, which may hide
         another one."""
         if folder not in self._names:
@@ -248,7 +250,7 @@ def now_ns() -> int:
     return time.time_ns()
 
 
-def _hash_parts(*parts: Any) -> str:
+def _digest_of_key_parts(*parts: Any) -> str:
     """Returns the key made of these parts: their digest."""
     return hashlib.sha256(json.dumps([_FORMAT, *parts], sort_keys=True).encode()).hexdigest()
 
@@ -278,7 +280,7 @@ def _files_below(folder: str) -> Iterator[str]:
                 yield entry.path
 
 
-def _has_changed(file: str, began_ns: int) -> bool:
+def _changed_since(file: str, began_ns: int) -> bool:
     """Whether a file is gone, or was changed since `began_ns` (or shortly before)."""
     try:
         status = Path(file).stat()

@@ -10,7 +10,7 @@ from typing import Final
 
 from rtoslab.base import PlanError, build_folder, make_disk_error
 from rtoslab.catalogue import Catalogue
-from rtoslab.images.builder import expected_identity, failure_reason, is_built
+from rtoslab.images.builder import build_failure_reason, expected_identity, is_built
 from rtoslab.images.configuring import configure_image
 from rtoslab.images.image_inputs import inputs_digest
 from rtoslab.plan import POINT_KEYS, Point
@@ -49,7 +49,7 @@ def _find_refused_macros(catalogue: Catalogue, point: Point) -> dict[str, str]:
         digest = inputs_digest(catalogue, point)
         if is_built(catalogue.root, point, digest):
             break
-        output = _configuration_error(catalogue, point, digest)
+        output = _cmake_refusal(catalogue, point, digest)
         name = _NO_SETTING.search(output)
         if name is None or name[1] not in point.kernel_config:
             break  # what else there is to say, the build says
@@ -59,7 +59,7 @@ def _find_refused_macros(catalogue: Catalogue, point: Point) -> dict[str, str]:
     return refused
 
 
-def _configuration_error(catalogue: Catalogue, point: Point, digest: str) -> str:
+def _cmake_refusal(catalogue: Catalogue, point: Point, digest: str) -> str:
     """Returns why CMake refuses a point's configuration. Empty if it accepts it. `digest`: that of the image's
     inputs."""
     parent = build_folder(catalogue.root)
@@ -72,6 +72,6 @@ def _configuration_error(catalogue: Catalogue, point: Point, digest: str) -> str
             if configure_image(catalogue, point, expected_identity(digest), Path(folder), parent / "configured", log):
                 return ""
             log.seek(0)
-            return failure_reason(log.read())
+            return build_failure_reason(log.read())
     except OSError as cause:
         raise make_disk_error("make a build folder in", parent, cause) from None

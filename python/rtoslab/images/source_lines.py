@@ -23,7 +23,7 @@ class SourceLines:
         """Only keeps the path of the ELF file, which is read when it is needed."""
         self._path = elf
 
-    def lines_at(self, address: int) -> tuple[str, ...]:
+    def source_lines_at(self, address: int) -> tuple[str, ...]:
         """Returns the source lines of an address as `file:line`: its own line, then the calls that were inlined around
         it. Empty if unknown."""
         try:
@@ -32,7 +32,7 @@ class SourceLines:
         except ImageFileError:
             return ()
 
-    def find_code(self, file: str, line: int) -> tuple[list[int], list[int]]:
+    def find_code_of_line(self, file: str, line: int) -> tuple[list[int], list[int]]:
         """Returns the addresses at which code of a source line begins, and the numbers of all lines of the file that
         have code.
 
@@ -48,7 +48,7 @@ class SourceLines:
         return [start for start, number in here if number == line], sorted({number for _, number in here})
 
     def _find_lines(self, address: int) -> tuple[str, ...]:
-        """Returns the source lines of an address, as `lines_at`. Raises pyelftools' errors."""
+        """Returns the source lines of an address, as `source_lines_at`. Raises pyelftools' errors."""
         starts, rows = self._line_rows
         place = bisect_right(starts, address) - 1
         if place < 0 or address >= rows[place][0]:
@@ -89,13 +89,15 @@ class SourceLines:
         callers = []
         die = unit.get_top_DIE()
         while die is not None:
-            die = next((child for child in child_entries(die) if self._entry_covers(unit, child, address)), None)
+            die = next(
+                (child for child in child_entries(die) if self._is_code_entry_covering(unit, child, address)), None
+            )
             if die is not None and die.tag == "DW_TAG_inlined_subroutine" and "DW_AT_call_line" in die.attributes:
                 file = names.get(die.attributes["DW_AT_call_file"].value, "?")
                 callers.append(f"{file}:{die.attributes['DW_AT_call_line'].value}")
         return tuple(reversed(callers))
 
-    def _entry_covers(self, unit: Any, die: Any, address: int) -> bool:
+    def _is_code_entry_covering(self, unit: Any, die: Any, address: int) -> bool:
         """Whether a DWARF entry is a function, an inlined call or a block that covers an address. `die`: the entry."""
         if die.tag not in {"DW_TAG_subprogram", "DW_TAG_inlined_subroutine", "DW_TAG_lexical_block"}:
             return False

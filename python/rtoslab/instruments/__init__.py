@@ -13,35 +13,47 @@ from rtoslab.base import lazy_names
 
 if TYPE_CHECKING:
     from rtoslab.instruments.call_counts import CallStatistics
-    from rtoslab.instruments.call_tables import call_heading, call_lines, call_notes, call_table, calls_as_json
-    from rtoslab.instruments.difference import difference_tables
-    from rtoslab.instruments.fault_report import CallFrames, fault_lines
+    from rtoslab.instruments.call_tables import (
+        call_lines,
+        calls_as_json,
+        function_call_notes,
+        function_calls_table,
+        measured_function_line,
+    )
+    from rtoslab.instruments.difference import profile_difference_tables
+    from rtoslab.instruments.fault_report import DwarfCallerFinder, fault_sentences
     from rtoslab.instruments.formats import folded_stacks, speedscope_profile
-    from rtoslab.instruments.html import render_page, summary_text
-    from rtoslab.instruments.interval_tables import interval_as_json, interval_lines, interval_table
-    from rtoslab.instruments.lines import SourcePlace, add_source_lines, source_places
-    from rtoslab.instruments.masked_interrupts import owning_call
+    from rtoslab.instruments.html import render_profile_page, summary_text
+    from rtoslab.instruments.interval_tables import interval_as_json, interval_table, longest_interval_lines
+    from rtoslab.instruments.lines import InlinedSourceLine, add_source_lines, find_source_lines
+    from rtoslab.instruments.masked_interrupts import function_that_masked
     from rtoslab.instruments.measured_calls import EndedMeasureError, MeasuredCalls, MeasuredFunction, measure_calls
     from rtoslab.instruments.measured_intervals import MeasuredInterval, MeasuredIntervals, measure_intervals
     from rtoslab.instruments.observed_machine import ObservedMachine
     from rtoslab.instruments.perfetto import perfetto_trace, read_trace
-    from rtoslab.instruments.profile_tables import all_profile_tables, brief_tables
+    from rtoslab.instruments.profile_tables import all_profile_tables, brief_profile_tables
     from rtoslab.instruments.profiler import (
         EndedProfileError,
         MaskedIntervals,
         Profile,
         innermost_function,
         load_profile,
+        profile_image,
         profile_recording,
-        profile_subject,
     )
     from rtoslab.instruments.records import INTERVAL, WAYS
     from rtoslab.instruments.session import ObservationRequest, ObservedRecording, open_machine, record_run
     from rtoslab.instruments.show import rich_table
-    from rtoslab.instruments.subject import DEFAULT_CYCLES, ObservedImage, RunSection, SubjectOptions, make_subject
-    from rtoslab.instruments.survey import survey_table
-    from rtoslab.instruments.task_list import TaskList
-    from rtoslab.instruments.tasks import known_task_words, task_names
+    from rtoslab.instruments.subject import (
+        DEFAULT_CYCLES,
+        ObservedImage,
+        ObservedImageOptions,
+        ObservedRunSection,
+        find_observed_image,
+    )
+    from rtoslab.instruments.survey import masked_interrupts_survey_table
+    from rtoslab.instruments.task_list import KernelTaskLister
+    from rtoslab.instruments.tasks import current_task_pointers, task_names
     from rtoslab.instruments.timelines import Timeline, record_timeline
     from rtoslab.instruments.totals import sums_by_function
     from rtoslab.instruments.trace_database import NAMED as NAMED_QUERIES

@@ -60,7 +60,7 @@ class ValueDistribution:
 
 
 @dataclass(slots=True)
-class CallTally:
+class FunctionCallTally:
     """Counts and distributions over all measured calls of one function, with its longest calls."""
 
     calls: int = 0
@@ -86,7 +86,7 @@ class CallTally:
     greatest: dict[str, Any] = field(default_factory=dict)
     """Keyed by measure (inclusive, undisturbed): the record of its first greatest call."""
 
-    def add_calls(self, ended: NDArray[np.void], stretch_start: int) -> None:
+    def add_ended_calls(self, ended: NDArray[np.void], stretch_start: int) -> None:
         """Adds packed records of calls that have ended, in the order of their ends. Calls that began before cycle
         `stretch_start` are only counted."""
         self.begun_before += int((ended["start"] < stretch_start).sum())
@@ -106,9 +106,9 @@ class CallTally:
         for name, values in cycles_of(mine).items():
             self.cycles[name].add_values(values)
             if name in {"inclusive", "undisturbed"}:
-                self._store_greatest(name, mine, values)
+                self._store_call_with_greatest(name, mine, values)
 
-    def _store_greatest(self, name: str, mine: NDArray[np.void], values: NDArray[np.uint64]) -> None:
+    def _store_call_with_greatest(self, name: str, mine: NDArray[np.void], values: NDArray[np.uint64]) -> None:
         """Stores the first call with the greatest value of a measure (`name`), unless an earlier chunk had one as
         great."""
         greatest = mine[int(np.argmax(values))]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rtoslab.base import RunError
 from rtoslab.instruments.call_counts import cycles_of
-from rtoslab.instruments.names import ImageNames
+from rtoslab.instruments.names import ImageNameFinder
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import NO_NODE, NODE, ROW
 from rtoslab.instruments.session import CHUNK_CYCLES, Progress, open_machine
@@ -22,7 +22,7 @@ PathStep = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class CallWindow:
+class ReplayedCallWindow:
     """The time and the call path of one call that is to be replayed."""
 
     start: int
@@ -35,13 +35,13 @@ class CallWindow:
     """Whether no other thread ran in between, so that it stayed on its core."""
 
     @property
-    def common_path_head(self) -> tuple[PathStep, ...]:
+    def caller_path(self) -> tuple[PathStep, ...]:
         """Returns the call path up to the call's caller. The called function may change by a tail call."""
         return self.path[:-1] or self.path
 
 
 @dataclass(frozen=True, slots=True)
-class CallSpending:
+class ReplayedCallCycles:
     """How one call spent its cycles, by function, and what ran in its place meanwhile."""
 
     inside: Mapping[str, int]
@@ -52,26 +52,26 @@ class CallSpending:
     """Why the cycles inside are not known. Empty if they are."""
 
 
-def call_window(call: Any, nodes: "NDArray[np.void]") -> CallWindow:
+def window_of_measured_call(call: Any, nodes: "NDArray[np.void]") -> ReplayedCallWindow:
     """Returns the time and the call path of a measured call, from its packed record and the packed call paths."""
     node = int(call["node"])
-    return CallWindow(
+    return ReplayedCallWindow(
         int(call["start"]),
         int(call["until"]),
         int(call["core"]),
-        _node_path(nodes, node),
+        _call_path_of_node(nodes, node),
         int(cycles_of(call)["undisturbed"]),
         not call["away"],
     )
 
 
-def replay_calls(
-    subject: ObservedImage, windows: Sequence[CallWindow], progress: Progress
-) -> dict[CallWindow, CallSpending]:
+def replay_longest_calls(
+    subject: ObservedImage, windows: Sequence[ReplayedCallWindow], progress: Progress
+) -> dict[ReplayedCallWindow, ReplayedCallCycles]:
     """Runs an image again up to the last of these calls. Returns how each call spent its cycles."""
     machine = open_machine(subject)
     edges = sorted({edge for window in windows for edge in (window.start, window.until)})
-    sums: dict[CallWindow, dict[tuple[int, int], int]] = {window: {} for window in windows}
+    sums: dict[ReplayedCallWindow, dict[tuple[int, int], int]] = {window: {} for window in windows}
     nodes = np.empty(0, dtype=NODE)
     with simulator_errors(RunError):
         machine.observe(True)
@@ -86,8 +86,8 @@ def replay_calls(
                 for node, spent in zip(rows["node"].tolist(), cycles.tolist(), strict=True):
                     for call in inside:
                         sums[call][core, node] = sums[call].get((core, node), 0) + int(spent)
-    names = ImageNames(subject.elf, machine.symbols(), nodes, ())
-    return {window: _call_spending(window, sums[window], nodes, names) for window in windows}
+    names = ImageNameFinder(subject.elf, machine.symbols(), nodes, ())
+    return {window: _replayed_call_cycles(window, sums[window], nodes, names) for window in windows}
 
 
 def run_to_cycle(machine: ObservedMachine, cycle: int, last: int, progress: Progress) -> None:
@@ -106,14 +106,14 @@ def run_to_cycle(machine: ObservedMachine, cycle: int, last: int, progress: Prog
             )
 
 
-def _call_spending(
-    window: CallWindow, spent: Mapping[tuple[int, int], int], nodes: "NDArray[np.void]", names: ImageNames
-) -> CallSpending:
+def _replayed_call_cycles(
+    window: ReplayedCallWindow, spent: Mapping[tuple[int, int], int], nodes: "NDArray[np.void]", names: ImageNameFinder
+) -> ReplayedCallCycles:
     """Returns how a call spent its cycles. `spent` are the cycles of each call path, by core and number of the path."""
-    depth, inside, beside = len(window.common_path_head), dict[str, int](), dict[str, int]()
+    depth, inside, beside = len(window.caller_path), dict[str, int](), dict[str, int]()
     for (core, node), cycles in spent.items():
-        path = _node_path(nodes, node)
-        if path[:depth] == window.common_path_head and (core == window.core or not window.stayed):
+        path = _call_path_of_node(nodes, node)
+        if path[:depth] == window.caller_path and (core == window.core or not window.stayed):
             rest = path[depth:] if len(window.path) > 1 else path[depth - 1 :]
             name = ITSELF if rest == window.path[-1:] else names.function_at(_function_after_call(rest, window)[0])
             inside[name] = inside.get(name, 0) + cycles
@@ -124,16 +124,16 @@ def _call_spending(
     total = sum(inside.values())
     if total != window.undisturbed:
         problem = f"while it waited, {total - window.undisturbed:,} cycles passed on the same path in other tasks"
-        return CallSpending({}, _most_first(beside), problem)
-    return CallSpending(_most_first(inside), _most_first(beside))
+        return ReplayedCallCycles({}, _sort_most_cycles_first(beside), problem)
+    return ReplayedCallCycles(_sort_most_cycles_first(inside), _sort_most_cycles_first(beside))
 
 
-def _function_after_call(rest: tuple[PathStep, ...], window: CallWindow) -> PathStep:
+def _function_after_call(rest: tuple[PathStep, ...], window: ReplayedCallWindow) -> PathStep:
     """Returns the function that a call entered next. `rest` is the call path below the caller."""
     return rest[1] if len(rest) > 1 and rest[0] == window.path[-1] else rest[0] if rest else window.path[-1]
 
 
-def _most_first(cycles: Mapping[str, int]) -> dict[str, int]:
+def _sort_most_cycles_first(cycles: Mapping[str, int]) -> dict[str, int]:
     """Returns names with their cycles, the most cycles first."""
     return dict(
         sorted(
@@ -142,7 +142,7 @@ def _most_first(cycles: Mapping[str, int]) -> dict[str, int]:
     )
 
 
-def _node_path(nodes: "NDArray[np.void]", node: int) -> tuple[PathStep, ...]:
+def _call_path_of_node(nodes: "NDArray[np.void]", node: int) -> tuple[PathStep, ...]:
     """Returns the call path with this number from the packed paths, outermost function first."""
     steps: list[PathStep] = []
     while node != NO_NODE and node < len(nodes):

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from rtoslab.base import ValueTable, count_text
-from rtoslab.instruments.call_replay import ITSELF, CallSpending
+from rtoslab.instruments.call_replay import ITSELF, ReplayedCallCycles
 from rtoslab.instruments.measured_calls import GreatestCall, MeasuredCalls, MeasuredFunction
 from rtoslab.instruments.profile_tables import call_path_text
 
@@ -14,7 +14,7 @@ _LISTED: Final = 8
 """The most callees, or calls in progress, that are listed. The rest is counted."""
 
 
-def call_table(measured: MeasuredFunction) -> ValueTable:
+def function_calls_table(measured: MeasuredFunction) -> ValueTable:
     """Returns a table of the cycles of a function's calls, with a row for each measure, such as `inclusive`."""
     rows = [
         (name, item.minimum, median_text(item.median), item.p99, item.maximum, item.total)
@@ -23,7 +23,7 @@ def call_table(measured: MeasuredFunction) -> ValueTable:
     return ValueTable(measured.function.name, "", _HEADS, rows)
 
 
-def call_heading(measured: MeasuredFunction) -> str:
+def measured_function_line(measured: MeasuredFunction) -> str:
     """Returns a line on a measured function: its address, source line, number of calls and stack."""
     function, tally = measured.function, measured.tally
     place = f"{function.address:#010x}" + (f", {measured.source}" if measured.source else "")
@@ -32,7 +32,7 @@ def call_heading(measured: MeasuredFunction) -> str:
     return f"{function.name} ({place}): {calls}{stack}"
 
 
-def call_notes(measured: MeasuredFunction) -> Iterator[str]:
+def function_call_notes(measured: MeasuredFunction) -> Iterator[str]:
     """Yields notes on the figures of a function's calls: recursion, tail calls, calls that were not counted."""
     tally, name = measured.tally, measured.function.name
     if measured.function.also:
@@ -60,7 +60,7 @@ def call_notes(measured: MeasuredFunction) -> Iterator[str]:
     if measured.open:
         listed = [
             f"since cycle {call.start:,} on core {call.core}, {call_path_text(call.path)} (so far "
-            f"{call.cycles['exclusive']:,} cycles exclusive, {_stack_text(call.stack_bytes)})"
+            f"{call.cycles['exclusive']:,} cycles exclusive, {_stack_bytes_text(call.stack_bytes)})"
             for call in measured.open
         ]
         rest = f"; {len(listed) - _LISTED:,} more" if len(listed) > _LISTED else ""
@@ -93,7 +93,7 @@ def cycles_text(cycles: Mapping[str, int]) -> str:
     return ", ".join(shown[:_LISTED]) + (f", others {rest:,}" if rest else "")
 
 
-def _stack_text(stack_bytes: int | None) -> str:
+def _stack_bytes_text(stack_bytes: int | None) -> str:
     """Returns a number of stack bytes in words."""
     return (
         "stack n/a, because it sets the stack pointer itself"
@@ -148,7 +148,7 @@ def _function_as_json(measured: MeasuredFunction) -> dict[str, Any]:
 
 def _greatest_as_json(call: GreatestCall) -> dict[str, Any]:
     """Returns a function's longest call as an object for JSON."""
-    spending = call.spending or CallSpending({}, {}, "the command was ended before the second run")
+    spending = call.spending or ReplayedCallCycles({}, {}, "the command was ended before the second run")
     callees = {name: item for name, item in spending.inside.items() if name != ITSELF}
     return {
         "by": list(call.measures),

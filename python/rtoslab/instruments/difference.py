@@ -10,11 +10,11 @@ from rtoslab.base import Value, ValueTable
 from rtoslab.instruments.profile_tables import HEADS
 from rtoslab.instruments.profiler import Profile, innermost_function
 from rtoslab.instruments.records import WAYS
-from rtoslab.instruments.totals import CycleSum, sum_by, sums_by_class
+from rtoslab.instruments.totals import CycleSums, cycle_sums_by_function_class, sum_cycles_by_key
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileScale:
+class ComparisonDivisor:
     """The divisor of the cycles of two profiles, which makes them comparable: operations or milliseconds."""
 
     unit: str
@@ -22,12 +22,12 @@ class ProfileScale:
     after: float
 
 
-def common_scale(before: Profile, after: Profile) -> ProfileScale:
+def find_comparison_divisor(before: Profile, after: Profile) -> ComparisonDivisor:
     """Returns the divisor that makes two profiles comparable: operations if both count them, else milliseconds of
     virtual time."""
     if before.operations and after.operations:
-        return ProfileScale("cycles per operation", before.operations, after.operations)
-    return ProfileScale("cycles per ms", _observed_ms(before), _observed_ms(after))
+        return ComparisonDivisor("cycles per operation", before.operations, after.operations)
+    return ComparisonDivisor("cycles per ms", _observed_ms(before), _observed_ms(after))
 
 
 def _observed_ms(profile: Profile) -> float:
@@ -35,16 +35,16 @@ def _observed_ms(profile: Profile) -> float:
     return max(profile.observed_cycles) * 1000 / profile.clock_hz
 
 
-def difference_tables(before: Profile, after: Profile, top: int | None = None) -> tuple[ValueTable, ...]:
+def profile_difference_tables(before: Profile, after: Profile, top: int | None = None) -> tuple[ValueTable, ...]:
     """Returns tables of the differences between two profiles: by use of cycles, class of function, and function (at
     most `top`)."""
-    scale = common_scale(before, after)
-    whole = (sum_by(before.spent, lambda _: "all"), sum_by(after.spent, lambda _: "all"))
+    scale = find_comparison_divisor(before, after)
+    whole = (sum_cycles_by_key(before.spent, lambda _: "all"), sum_cycles_by_key(after.spent, lambda _: "all"))
     ways = [way for way in range(len(WAYS)) if any(function["all"].cycles[way] for function in whole)]
     heads = ("A", "B", "B - A", *(f"of which {HEADS[way]}" for way in ways))
     title = f"in {scale.unit}. A: {before.label}; B: {after.label}"
     classes, functions = (
-        (sums_by_class(before), sums_by_class(after)),
+        (cycle_sums_by_function_class(before), cycle_sums_by_function_class(after)),
         (_total_by_function(before), _total_by_function(after)),
     )
     return (
@@ -58,19 +58,19 @@ def difference_tables(before: Profile, after: Profile, top: int | None = None) -
     )
 
 
-def _total_by_function(profile: Profile) -> dict[str, CycleSum]:
+def _total_by_function(profile: Profile) -> dict[str, CycleSums]:
     """Returns the cycles of each function, of all cores together."""
-    return sum_by(profile.spent, lambda spent: innermost_function(spent.stack))
+    return sum_cycles_by_key(profile.spent, lambda spent: innermost_function(spent.stack))
 
 
 def _difference_rows(
-    before: Mapping[str, CycleSum], after: Mapping[str, CycleSum], scale: ProfileScale, chosen: list[int]
+    before: Mapping[str, CycleSums], after: Mapping[str, CycleSums], scale: ComparisonDivisor, chosen: list[int]
 ) -> list[tuple[Value, ...]]:
     """Returns the rows of a table of differences between two profiles, the largest changes first. `chosen` are the uses
     of cycles to show."""
     rows = []
     for name in before.keys() | after.keys():
-        old, new = before.get(name, CycleSum()), after.get(name, CycleSum())
+        old, new = before.get(name, CycleSums()), after.get(name, CycleSums())
         change = new.total / scale.after - old.total / scale.before
         ways = [new.cycles[way] / scale.after - old.cycles[way] / scale.before for way in chosen]
         cells = (

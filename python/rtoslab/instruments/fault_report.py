@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.base import ImageFileError
-from rtoslab.instruments.lines import SourcePlace, source_places
+from rtoslab.instruments.lines import InlinedSourceLine, find_source_lines
 from rtoslab.intake import open_elf_file, read_image
 from rtoslab.targets import Fault, MemoryCopy, SymbolIndex, VirtualMachine, core_state, frame_registers
 
@@ -51,14 +51,15 @@ _VECTOR_READ: Final = 1 << 1
 """HFSR.VECTTBL."""
 
 
-def fault_lines(fault: Fault, image: Path, symbols: Symbols) -> list[str]:
+def fault_sentences(fault: Fault, image: Path, symbols: Symbols) -> list[str]:
     """Returns sentences on a fault of the firmware: its place and cause, then one sentence for each caller."""
-    path = [fault.registers["pc"], *CallFrames(image).return_addresses(fault)]
+    path = [fault.registers["pc"], *DwarfCallerFinder(image).return_addresses(fault)]
     # A return address is that of the instruction after the call.
-    places = source_places(image, (address - 2 if number else address for number, address in enumerate(path)))
+    places = find_source_lines(image, (address - 2 if number else address for number, address in enumerate(path)))
     index = SymbolIndex(symbols)
     frames = [
-        _place_text(address, address - 2 if number else address, places, index) for number, address in enumerate(path)
+        _address_with_function_text(address, address - 2 if number else address, places, index)
+        for number, address in enumerate(path)
     ]
     first = (
         f"core {fault.core} took a {fault.exception_name} at cycle {fault.cycle:,} in {frames[0]}: {_cause_text(fault)}"
@@ -66,7 +67,9 @@ def fault_lines(fault: Fault, image: Path, symbols: Symbols) -> list[str]:
     return [first, *(f"  called from {frame}" for frame in frames[1:])]
 
 
-def _place_text(address: int, inside: int, places: Mapping[int, SourcePlace], symbols: SymbolIndex) -> str:
+def _address_with_function_text(
+    address: int, inside: int, places: Mapping[int, InlinedSourceLine], symbols: SymbolIndex
+) -> str:
     """Returns an address with function and source line as text. `inside` is the address of the instruction that they
     belong to."""
     symbol, line = symbols.find_symbol(inside), places[inside].line
@@ -88,7 +91,7 @@ def _cause_text(fault: Fault) -> str:
     return f"{text}."
 
 
-class CallFrames:
+class DwarfCallerFinder:
     """Finds the callers of a halted core's function by the call frame information (DWARF) of an image."""
 
     def __init__(self, image: Path) -> None:
@@ -113,7 +116,7 @@ def _read_frames_and_code(image: Path) -> tuple[list[Any], list[MemoryCopy]]:
         with open_elf_file(content, image.name, ImageFileError) as elf:
             if not elf.has_dwarf_info():
                 return [], []
-            entries = _frame_entries(elf.get_dwarf_info())
+            entries = _call_frame_entries(elf.get_dwarf_info())
             addressed = [entry for entry in entries if hasattr(entry, "header") and "initial_location" in entry.header]
             executable = [item for item in elf.iter_sections() if item["sh_flags"] & _EXECUTABLE]
             return addressed, [MemoryCopy(item["sh_addr"], item.data()) for item in executable]
@@ -121,7 +124,7 @@ def _read_frames_and_code(image: Path) -> tuple[list[Any], list[MemoryCopy]]:
         return [], []
 
 
-def _frame_entries(info: Any) -> Iterator[Any]:
+def _call_frame_entries(info: Any) -> Iterator[Any]:
     """Yields the entries of DWARF call frame information."""
     if info.has_CFI():
         yield from info.CFI_entries()
@@ -129,7 +132,7 @@ def _frame_entries(info: Any) -> Iterator[Any]:
         yield from info.EH_CFI_entries()
 
 
-def _follows_call(code: Sequence[MemoryCopy], address: int) -> bool:
+def _is_return_address(code: Sequence[MemoryCopy], address: int) -> bool:
     """Whether the instruction before an address is a call (BL or BLX). True where the image has no code, because the
     boot ROM calls, too.
 
@@ -168,7 +171,7 @@ def _unwind_callers(entries: Sequence[Any], code: Sequence[MemoryCopy], fault: F
         if not returns or returns & ~1 == pc:
             return
         pc = returns & ~1
-        if not _follows_call(code, pc):
+        if not _is_return_address(code, pc):
             return
         yield pc
 

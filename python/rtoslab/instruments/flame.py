@@ -27,32 +27,32 @@ _ROOT: Final = "#e4e9ee"
 
 
 @dataclass(slots=True)
-class FlameFrame:
+class FlameGraphFrame:
     """A function on one call path of a flame graph, with its cycles and callees."""
 
     name: str
     cycles: int = 0
-    children: dict[str, "FlameFrame"] = field(default_factory=dict)
+    children: dict[str, "FlameGraphFrame"] = field(default_factory=dict)
 
 
-def frame_tree(stacks: Mapping[tuple[str, ...], int], name: str) -> FlameFrame:
+def build_flame_tree(stacks: Mapping[tuple[str, ...], int], name: str) -> FlameGraphFrame:
     """Returns call paths with their cycles as a tree of frames under a root called `name`."""
-    root = FlameFrame(name)
+    root = FlameGraphFrame(name)
     for stack, cycles in stacks.items():
         here = root
         here.cycles += cycles
         for frame in stack:
-            here = here.children.setdefault(frame, FlameFrame(frame))
+            here = here.children.setdefault(frame, FlameGraphFrame(frame))
             here.cycles += cycles
     return root
 
 
 def flame_svg(profile: Profile, core: int) -> str:
     """Returns the flame graph of one core as SVG."""
-    root = frame_tree(cycles_by_path(profile, core), f"core {core}")
+    root = build_flame_tree(cycles_by_path(profile, core), f"core {core}")
     parts: list[str] = []
     _draw_frame(parts, root, profile, 0.0, 0, WIDTH / max(1, root.cycles), (root.cycles, _ROOT))
-    height = ROW * _visible_depth(root, WIDTH / max(1, root.cycles)) + 2
+    height = ROW * _visible_row_count(root, WIDTH / max(1, root.cycles)) + 2
     label = escape(f"Flame graph of core {core}: {profile.label}")
     return (
         f'<svg role="img" aria-label="{label}" viewBox="0 0 {WIDTH} {height}" xmlns="http://www.w3.org/2000/svg" '
@@ -60,14 +60,14 @@ def flame_svg(profile: Profile, core: int) -> str:
     )
 
 
-def _visible_depth(frame: FlameFrame, scale: float) -> int:
+def _visible_row_count(frame: FlameGraphFrame, scale: float) -> int:
     """Returns the number of visible rows of a flame graph from a frame on. `scale` is in pixels per cycle."""
     shown = [child for child in frame.children.values() if child.cycles * scale >= NARROWEST]
-    return 1 + max((_visible_depth(row, scale) for row in shown), default=0)
+    return 1 + max((_visible_row_count(row, scale) for row in shown), default=0)
 
 
 def _draw_frame(
-    parts: list[str], frame: FlameFrame, profile: Profile, x: float, row: int, scale: float, above: tuple[int, str]
+    parts: list[str], frame: FlameGraphFrame, profile: Profile, x: float, row: int, scale: float, above: tuple[int, str]
 ) -> None:
     """Appends the SVG of a frame and of the frames that it calls to `parts`. `above` has the core's cycles and the
     caller's colour."""
@@ -97,7 +97,7 @@ def _label_svg(name: str, x: float, y: int, width: float) -> str:
     return f'<text x="{x + 3:.2f}" y="{y + 12.5}">{escape(shown)}</text>'
 
 
-def class_colours(profile: Profile) -> tuple[tuple[str, str], ...]:
+def function_class_colours(profile: Profile) -> tuple[tuple[str, str], ...]:
     """Returns the classes of functions that occur in a profile, each with its colour in the flame graph."""
     return tuple((kind, _COLOURS.get(kind, _OTHER_KERNEL)) for kind in sorted(set(profile.classes.values())))
 

@@ -94,7 +94,7 @@ class ImageFunctions:
 
     def _line_starts(self, file: str, line: int) -> list[int]:
         """Returns the addresses at which code of a source line begins. Raises SymbolError if there is none."""
-        places, lines = self._lines.find_code(file, line)
+        places, lines = self._lines.find_code_of_line(file, line)
         if not lines:
             raise SymbolError(
                 f"The image has no code of {file}; build it with -g, and write the file name as in the build."
@@ -125,7 +125,7 @@ class ImageFunctions:
         """Returns the functions at these addresses with their source lines, as text for an error message."""
         shown = []
         for address in addresses[:_LISTED]:
-            source = next(iter(self._lines.lines_at(address)), "")
+            source = next(iter(self._lines.source_lines_at(address)), "")
             name = self._make_function(requested, address).name
             shown.append(f"{name} {address:#x}" + (f" ({source})" if source else ""))
         return ", ".join(shown) + (", ..." if len(addresses) > _LISTED else "")

@@ -3,12 +3,12 @@
 from markupsafe import Markup
 
 from rtoslab.base import ValueTable, __version__, count_text, render_template, web_page
-from rtoslab.instruments.flame import class_colours, flame_svg
-from rtoslab.instruments.masked_interrupts import priority_groups
+from rtoslab.instruments.flame import flame_svg, function_class_colours
+from rtoslab.instruments.masked_interrupts import group_equally_masked_priorities
 from rtoslab.instruments.profile_tables import HEADS, all_profile_tables
 from rtoslab.instruments.profiler import Profile, innermost_function
 from rtoslab.instruments.show import is_number
-from rtoslab.instruments.totals import CycleSum, sum_by
+from rtoslab.instruments.totals import CycleSums, sum_cycles_by_key
 
 TOP = 40
 WAY_COLOURS = ("#009E73", "#56B4E9", "#E69F00", "#D55E00", "#d8d8d8", "#0072B2", "#777777")
@@ -26,7 +26,7 @@ _NOTES = {
 }
 
 
-def render_page(profile: Profile) -> str:
+def render_profile_page(profile: Profile) -> str:
     """Returns a profile as an HTML page."""
     return render_template(
         "rtoslab.instruments",
@@ -35,12 +35,12 @@ def render_page(profile: Profile) -> str:
         page=web_page(),
         version=__version__,
         summary=summary_text(profile),
-        bars=_core_bars(profile),
+        bars=_core_cycle_bars(profile),
         legend=tuple(zip(HEADS, WAY_COLOURS, strict=True)),
         flames=[Markup(flame_svg(profile, core)) for core in range(len(profile.observed_cycles))],  # noqa: S704 (ours)
         tables=[table for table in all_profile_tables(profile, TOP) if table.rows],
         notes=_NOTES,
-        classes=class_colours(profile),
+        classes=function_class_colours(profile),
         numeric=_is_numeric_column,
         top=TOP,
     )
@@ -49,15 +49,15 @@ def render_page(profile: Profile) -> str:
 def summary_text(profile: Profile) -> str:
     """Returns a few sentences that sum up a profile, such as its cycles and the function with the most."""
     cycles = sum(profile.observed_cycles)
-    functions = sum_by(profile.spent, lambda spent: innermost_function(spent.stack))
-    name, most = next(iter(functions.items()), ("nothing", CycleSum()))
+    functions = sum_cycles_by_key(profile.spent, lambda spent: innermost_function(spent.stack))
+    name, most = next(iter(functions.items()), ("nothing", CycleSums()))
     cores = count_text(len(profile.observed_cycles), "core")
     share = f"{100 * most.total / max(1, cycles):.1f} %"
     sentences = [f"{cycles:,} cycles on {cores}, all accounted for; most of them ({share}) in {name}."]
     if profile.operations:
         per = cycles / profile.operations
         sentences.append(f"{count_text(profile.operations, 'operation')} counted, {per:,.1f} cycles each.")
-    for priority, held in priority_groups(profile)[:1]:
+    for priority, held in group_equally_masked_priorities(profile)[:1]:
         worst = max(held, key=lambda held: held.longest_cycles)
         sentences.append(
             f"Interrupts of priority {priority} were masked for at most {worst.longest_cycles:,} cycles "
@@ -68,12 +68,12 @@ def summary_text(profile: Profile) -> str:
     return " ".join(sentences)
 
 
-def _core_bars(profile: Profile) -> list[tuple[int, list[tuple[str, str, float, int]]]]:
+def _core_cycle_bars(profile: Profile) -> list[tuple[int, list[tuple[str, str, float, int]]]]:
     """Returns, for each core, the parts of its bar in the page: name, colour, percent, cycles."""
-    by_core = sum_by(profile.spent, lambda spent: spent.core)
+    by_core = sum_cycles_by_key(profile.spent, lambda spent: spent.core)
     bars = []
     for core, cycles in enumerate(profile.observed_cycles):
-        core_sum = by_core.get(core, CycleSum())
+        core_sum = by_core.get(core, CycleSums())
         parts = [
             (name, colour, 100 * part / max(1, cycles), part)
             for name, colour, part in zip(HEADS, WAY_COLOURS, core_sum.cycles, strict=True)

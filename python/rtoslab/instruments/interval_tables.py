@@ -21,7 +21,7 @@ def interval_table(measured: MeasuredInterval) -> ValueTable:
     return ValueTable("interval", "", ("intervals", "min", "median", "p99", "max"), rows)
 
 
-def interval_lines(measured: MeasuredInterval) -> Iterator[str]:
+def longest_interval_lines(measured: MeasuredInterval) -> Iterator[str]:
     """Yields lines on the longest run between two places: when it was, and the call paths at both ends."""
     longest = measured.longest
     if longest is None:

@@ -19,7 +19,7 @@ _LINE_TABLE: Final = ".debug_line"
 
 
 @dataclass(frozen=True, slots=True)
-class SourcePlace:
+class InlinedSourceLine:
     """The source line of an instruction, and the functions inlined there."""
 
     line: str
@@ -31,12 +31,12 @@ class SourcePlace:
 
 
 _ADDRESS = re.compile("0x[0-9a-f]{1,16}")
-NOWHERE = SourcePlace("", "", ())
+NOWHERE = InlinedSourceLine("", "", ())
 _BY = re.compile(r"\b(?:by|for at|Fault at|fault at|faulted at) (0x[0-9a-f]{8})\b")
 """How a warning names the instruction that it is about: "used by 0x…", "first asked for at 0x…", "faulted at 0x…"."""
 
 
-def source_places(elf: Path, addresses: Iterable[int]) -> dict[int, SourcePlace]:
+def find_source_lines(elf: Path, addresses: Iterable[int]) -> dict[int, InlinedSourceLine]:
     """Returns the source line of each address, by addr2line. Without debug information or addr2line, every line is
     empty."""
     addresses_ = sorted(set(addresses))
@@ -52,20 +52,22 @@ def source_places(elf: Path, addresses: Iterable[int]) -> dict[int, SourcePlace]
         chain = list(zip(rest[::2], rest[1::2], strict=False))
         if chain and not chain[0][1].startswith("??") and _ADDRESS.fullmatch(head):
             inlined = tuple(readable_name(name) for name, _ in reversed(chain[:-1]))
-            sources_[int(head, 16)] = SourcePlace(_short_path(chain[0][1]), _short_path(chain[-1][1]), inlined)
+            sources_[int(head, 16)] = InlinedSourceLine(
+                _without_build_folders(chain[0][1]), _without_build_folders(chain[-1][1]), inlined
+            )
     unknown = [address for address, source in sources_.items() if source is NOWHERE]
     return sources_ | _read_split_lines(elf, unknown, all_unknown=len(unknown) == len(sources_))
 
 
-def _read_split_lines(elf: Path, addresses: Iterable[int], *, all_unknown: bool) -> dict[int, SourcePlace]:
+def _read_split_lines(elf: Path, addresses: Iterable[int], *, all_unknown: bool) -> dict[int, InlinedSourceLine]:
     """Returns the source lines that addr2line does not find, as in split debug information (DWARF 5). They are without
     names of inlined functions."""
     names = {section.name for section in _elf_sections(elf)}
     if _ADDRESS_TABLE not in names and not (all_unknown and _LINE_TABLE in names):
         return {}
     lines = SourceLines(elf)
-    chains = {address: lines.lines_at(address) for address in addresses}
-    return {address: SourcePlace(chain[0], chain[-1], ()) for address, chain in chains.items() if chain}
+    chains = {address: lines.source_lines_at(address) for address in addresses}
+    return {address: InlinedSourceLine(chain[0], chain[-1], ()) for address, chain in chains.items() if chain}
 
 
 def _elf_sections(elf: Path) -> Sequence[ElfSection]:
@@ -79,7 +81,7 @@ def _elf_sections(elf: Path) -> Sequence[ElfSection]:
 def add_source_lines(warnings: Iterable[str], image: Path) -> list[str]:
     """Returns the virtual board's warnings, with file and line after each address of code."""
     texts = list(warnings)
-    places = source_places(image, (int(result, 16) for text in texts for result in _BY.findall(text)))
+    places = find_source_lines(image, (int(result, 16) for text in texts for result in _BY.findall(text)))
 
     def address_with_line(match: re.Match[str]) -> str:
         """Returns an address in a warning with its source line."""
@@ -89,7 +91,7 @@ def add_source_lines(warnings: Iterable[str], image: Path) -> list[str]:
     return [_BY.sub(address_with_line, text).replace(",)", ")") for text in texts]
 
 
-def _short_path(line: str) -> str:
+def _without_build_folders(line: str) -> str:
     """Returns a source path without this machine's build and package folders."""
     line = line.partition(" (discriminator")[0]
     for pattern in (r".*/registry/src/[^/]+/", r".*?(?=firmware/)", r".*/(?=[^/]+/lib/)", r"^/.*/(?=[^/]+/[^/]+$)"):

@@ -10,7 +10,7 @@ from rtoslab.instruments.profiler import MaskedIntervals, Profile, Stack, innerm
 from rtoslab.targets import APPLICATION
 
 
-def priority_groups(profile: Profile) -> list[tuple[str, tuple[MaskedIntervals, ...]]]:
+def group_equally_masked_priorities(profile: Profile) -> list[tuple[str, tuple[MaskedIntervals, ...]]]:
     """Groups interrupt priorities that were masked in the same intervals, the most urgent first. A group's name is such
     as `0x50 to 0xf0`."""
     by_priority: dict[int, list[MaskedIntervals]] = defaultdict(list)
@@ -34,7 +34,7 @@ def _intervals_key(held: MaskedIntervals) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def owning_call(stack: Stack, profile: Profile) -> str:
+def function_that_masked(stack: Stack, profile: Profile) -> str:
     """Returns the name of the handler, kernel function or application function in which interrupts were masked. `stack`
     is the call path there."""
     if " [exception " in stack[0]:
@@ -47,16 +47,16 @@ def owning_call(stack: Stack, profile: Profile) -> str:
 
 def interrupt_tables(profile: Profile, top: int | None) -> tuple[ValueTable, ValueTable]:
     """Returns two tables of masked interrupts, of `top` rows: by call, and the single places with the longest times."""
-    return _calls_table(profile, top), _longest_table(profile, top)
+    return _calls_table(profile, top), _longest_masked_table(profile, top)
 
 
 def _calls_table(profile: Profile, top: int | None) -> ValueTable:
     """Returns a table of how long interrupts were masked, by call."""
     rows: list[Sequence[Value]] = []
-    for name, held in priority_groups(profile):
+    for name, held in group_equally_masked_priorities(profile):
         calls: dict[tuple[int, str], list[MaskedIntervals]] = defaultdict(list)
         for interval in held:
-            calls[interval.core, owning_call(interval.opener, profile)].append(interval)
+            calls[interval.core, function_that_masked(interval.opener, profile)].append(interval)
         ordered = sorted(calls.items(), key=lambda item: (-_longest_cycles(item[1]), item[0]))
         for (core, call), members in ordered[:top]:
             count, total = sum(member.count for member in members), sum(member.total_cycles for member in members)
@@ -69,10 +69,10 @@ def _calls_table(profile: Profile, top: int | None) -> ValueTable:
     return ValueTable("masked", "Interrupts masked, by call: cycles, the longest first", columns, rows)
 
 
-def _longest_table(profile: Profile, top: int | None) -> ValueTable:
+def _longest_masked_table(profile: Profile, top: int | None) -> ValueTable:
     """Returns a table of the longest times with masked interrupts, with the places that masked and unmasked them."""
     rows: list[Sequence[Value]] = []
-    for name, held in priority_groups(profile):
+    for name, held in group_equally_masked_priorities(profile):
         for interval in sorted(held, key=lambda held: (-held.longest_cycles, held.opener))[:top]:
             opened, closed = (
                 f"{innermost_function(interval.opener)}, {interval.opener_line}",

@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.instruments.call_counts import CallStatistics, CallTally, ValueDistribution, cycles_of
-from rtoslab.instruments.call_replay import CallSpending, CallWindow, call_window, replay_calls
+from rtoslab.instruments.call_counts import CallStatistics, FunctionCallTally, ValueDistribution, cycles_of
+from rtoslab.instruments.call_replay import (
+    ReplayedCallCycles,
+    ReplayedCallWindow,
+    replay_longest_calls,
+    window_of_measured_call,
+)
 from rtoslab.instruments.functions import ImageFunction, ImageFunctions
-from rtoslab.instruments.names import ImageNames
+from rtoslab.instruments.names import ImageNameFinder
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import CALL, NODE
 from rtoslab.instruments.session import (
@@ -21,7 +26,7 @@ from rtoslab.instruments.session import (
     ObservationRequest,
     ObservedRecording,
     Progress,
-    find_cut_reason,
+    find_early_end_reason,
     record_run,
 )
 from rtoslab.instruments.subject import ObservedImage
@@ -50,7 +55,7 @@ class GreatestCall:
     """Keyed by measure."""
     interruptions: int
     stack_bytes: int
-    spending: CallSpending | None = None
+    spending: ReplayedCallCycles | None = None
     """None if it was not replayed."""
 
 
@@ -74,7 +79,7 @@ class MeasuredFunction:
     function: ImageFunction
     source: str
     """`file:line` of its first instruction. Empty if the image does not say."""
-    tally: CallTally
+    tally: FunctionCallTally
     cycles: dict[str, CallStatistics]
     """Keyed by measure. Empty if no call returned."""
     instructions: dict[str, CallStatistics] = field(default_factory=dict)
@@ -119,11 +124,15 @@ def measure_calls(
     """Runs an image and measures each call of the requested functions. Raises SymbolError, RunError, ImageFileError."""
     first = _CallCounter(subject, functions)
     try:
-        recording = record_run(subject, first.make_request, progress)
+        recording = record_run(subject, first.make_observation_request, progress)
     except EndedRecordingError as cause:
-        raise EndedMeasureError(cause, first.make_result(cause.recording, "the command was ended", {})) from None
-    windows = first.greatest_windows(recording)
-    return first.make_result(recording, find_cut_reason(recording), replay_calls(subject, windows, progress))
+        raise EndedMeasureError(
+            cause, first.measured_functions_result(cause.recording, "the command was ended", {})
+        ) from None
+    windows = first.longest_call_windows(recording)
+    return first.measured_functions_result(
+        recording, find_early_end_reason(recording), replay_longest_calls(subject, windows, progress)
+    )
 
 
 class _CallCounter:
@@ -133,9 +142,9 @@ class _CallCounter:
         self.subject = subject
         self.names = functions
         self.functions: list[ImageFunction] = []
-        self.tallies: list[CallTally] = []
+        self.tallies: list[FunctionCallTally] = []
 
-    def make_request(self, machine: ObservedMachine) -> ObservationRequest:
+    def make_observation_request(self, machine: ObservedMachine) -> ObservationRequest:
         """Returns what the virtual board must observe to count calls. Raises SymbolError."""
         known = ImageFunctions(self.subject.elf, machine)
         by_address: dict[int, ImageFunction] = {}
@@ -146,7 +155,7 @@ class _CallCounter:
                 function if before is None else replace(before, requested=(*before.requested, name))
             )
         self.functions = list(by_address.values())
-        self.tallies = [CallTally() for _ in self.functions]
+        self.tallies = [FunctionCallTally() for _ in self.functions]
         return ObservationRequest(
             measured={address: number for number, address in enumerate(by_address)}, on_piece=self.count_calls
         )
@@ -155,23 +164,23 @@ class _CallCounter:
         """Adds the calls in a piece of the run. `stretch_start` is the cycle at which the observation began."""
         calls = np.frombuffer(observed["calls"], dtype=CALL)
         for number, tally in enumerate(self.tallies):
-            tally.add_calls(calls[calls["id"] == number], stretch_start)
+            tally.add_ended_calls(calls[calls["id"] == number], stretch_start)
 
-    def greatest_windows(self, recording: ObservedRecording) -> list[CallWindow]:
+    def longest_call_windows(self, recording: ObservedRecording) -> list[ReplayedCallWindow]:
         """Returns the times and call paths of each function's longest calls, which are to be replayed."""
         self.count_calls(recording.observed, recording.start_cycle)
         nodes = np.frombuffer(recording.observed["nodes"], dtype=NODE)
         greatest = [tally.greatest[name] for tally in self.tallies for name in GREATEST if name in tally.greatest]
-        return list(dict.fromkeys(call_window(window, nodes) for window in greatest))
+        return list(dict.fromkeys(window_of_measured_call(window, nodes) for window in greatest))
 
-    def make_result(
-        self, recording: ObservedRecording, cut: str, spent: Mapping[CallWindow, CallSpending]
+    def measured_functions_result(
+        self, recording: ObservedRecording, cut: str, spent: Mapping[ReplayedCallWindow, ReplayedCallCycles]
     ) -> MeasuredCalls:
         """Returns the measured functions. `cut` says why the observation ended early. `spent` is how the longest calls
         spent their cycles."""
         nodes = np.frombuffer(recording.observed["nodes"], dtype=NODE)
         addresses = [item.address for item in self.functions]
-        names = ImageNames(recording.subject.elf, recording.symbols, nodes, addresses)
+        names = ImageNameFinder(recording.subject.elf, recording.symbols, nodes, addresses)
         still_open = np.frombuffer(recording.observed["open_calls"], dtype=CALL)
         functions = []
         for number, (function, tally) in enumerate(zip(self.functions, self.tallies, strict=True)):
@@ -183,7 +192,7 @@ class _CallCounter:
                     cycles=_distribution_spreads(tally.cycles),
                     instructions=_distribution_spreads(tally.instructions),
                     greatest=_greatest_calls(function, tally, names, nodes, spent),
-                    ran=names.functions_below(nodes, _is_entry(function.address)),
+                    ran=names.functions_called_from(nodes, _make_function_entry_test(function.address)),
                     open=tuple(
                         _make_open_call(item, _call_path(function, item, names))
                         for item in still_open[still_open["id"] == number]
@@ -194,8 +203,8 @@ class _CallCounter:
         return MeasuredCalls(
             subject.label, subject.board.id, subject.cores, recording.clock_hz,
             recording.start_cycle, recording.end_cycle, cut, tuple(functions),
-            names.functions_below(nodes, lambda *_: True),
-            names.functions_below(nodes, lambda _, exception: exception != 0),
+            names.functions_called_from(nodes, lambda *_: True),
+            names.functions_called_from(nodes, lambda _, exception: exception != 0),
         )  # fmt: skip
 
 
@@ -205,7 +214,7 @@ def _distribution_spreads(distributions: Mapping[str, ValueDistribution]) -> dic
     return {name: spread for name, spread in spreads.items() if spread is not None}
 
 
-def _is_entry(address: int) -> Callable[[int, int], bool]:
+def _make_function_entry_test(address: int) -> Callable[[int, int], bool]:
     """Returns a function that tells whether an entry on a call path is the function at this address."""
     return lambda entry, _: entry == address
 
@@ -217,7 +226,7 @@ def _make_open_call(call: "np.void", path: tuple[str, ...]) -> OpenCall:
     return OpenCall(int(call["start"]), int(call["core"]), path, cycles, None if at_reset else int(call["stack"]))
 
 
-def _call_path(function: ImageFunction, call: "np.void", names: ImageNames) -> tuple[str, ...]:
+def _call_path(function: ImageFunction, call: "np.void", names: ImageNameFinder) -> tuple[str, ...]:
     """Returns the call path of a measured call, outermost function first. It ends with the function's name as the user
     wrote it."""
     *callers, last = names.call_path(int(call["node"]), function.address)
@@ -226,17 +235,17 @@ def _call_path(function: ImageFunction, call: "np.void", names: ImageNames) -> t
 
 def _greatest_calls(
     function: ImageFunction,
-    tally: CallTally,
-    names: ImageNames,
+    tally: FunctionCallTally,
+    names: ImageNameFinder,
     nodes: "NDArray[np.void]",
-    spent: Mapping[CallWindow, CallSpending],
+    spent: Mapping[ReplayedCallWindow, ReplayedCallCycles],
 ) -> tuple[GreatestCall, ...]:
     """Returns the longest calls of a function, with how they spent their cycles."""
-    by_window: dict[CallWindow, tuple[list[str], np.void]] = {}
+    by_window: dict[ReplayedCallWindow, tuple[list[str], np.void]] = {}
     for name in GREATEST:
         if name in tally.greatest:
             call = tally.greatest[name]
-            by_window.setdefault(call_window(call, nodes), ([], call))[0].append(name)
+            by_window.setdefault(window_of_measured_call(call, nodes), ([], call))[0].append(name)
     return tuple(
         GreatestCall(
             measures=tuple(by),

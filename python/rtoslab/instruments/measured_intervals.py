@@ -15,14 +15,14 @@ from rtoslab.base import RunError
 from rtoslab.instruments.call_counts import CallStatistics, ValueDistribution
 from rtoslab.instruments.call_replay import run_to_cycle
 from rtoslab.instruments.functions import ImageFunctions
-from rtoslab.instruments.names import ImageNames
+from rtoslab.instruments.names import ImageNameFinder
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import ARRIVAL, NODE, ROW
 from rtoslab.instruments.session import (
     ObservationRequest,
     ObservedRecording,
     Progress,
-    find_cut_reason,
+    find_early_end_reason,
     open_machine,
     record_run,
 )
@@ -34,7 +34,7 @@ _STEPS_MOST: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class InstructionArrival:
+class WatchedInstructionArrival:
     """A moment at which a watched instruction is about to be executed."""
 
     cycle: int
@@ -48,8 +48,8 @@ class InstructionArrival:
 class LongestInterval:
     """The longest run of a measured interval: both ends with their call paths, and how it spent its cycles."""
 
-    begin: InstructionArrival
-    end: InstructionArrival
+    begin: WatchedInstructionArrival
+    end: WatchedInstructionArrival
     begin_path: tuple[str, ...]
     """Outermost function first. A handler's first function carries its exception's number."""
     end_path: tuple[str, ...]
@@ -93,14 +93,14 @@ class _IntervalPairing:
 
     begins: frozenset[int]
     ends: frozenset[int]
-    open: InstructionArrival | None = None
+    open: WatchedInstructionArrival | None = None
     begun_again: int = 0
     lengths: ValueDistribution = field(default_factory=ValueDistribution)
     executed: ValueDistribution | None = field(default_factory=ValueDistribution)
     """Instructions of the intervals. None once those of one are unknown."""
-    longest: tuple[InstructionArrival, InstructionArrival] | None = None
+    longest: tuple[WatchedInstructionArrival, WatchedInstructionArrival] | None = None
 
-    def add_arrival(self, at: InstructionArrival) -> None:
+    def add_arrival(self, at: WatchedInstructionArrival) -> None:
         """Adds an execution of the begin or end instruction, in the order of time. One that ends an interval may begin
         the next."""
         if at.address in self.ends and self.open is not None:
@@ -116,7 +116,7 @@ class _IntervalPairing:
             else:
                 self.begun_again += 1
 
-    def _add_instructions(self, begin: InstructionArrival, end: InstructionArrival) -> None:
+    def _add_instructions(self, begin: WatchedInstructionArrival, end: WatchedInstructionArrival) -> None:
         """Adds the number of instructions between two executions, unless it is unknown."""
         if self.executed is None or begin.instructions is None or end.instructions is None or begin.core != end.core:
             self.executed = None
@@ -146,12 +146,12 @@ def measure_intervals(
         return ObservationRequest(executed={place: number for number, place in enumerate(places)})
 
     recording = record_run(subject, observation_request, progress)
-    _pair_arrivals(recording, pairings)
+    _assign_arrivals_to_intervals(recording, pairings)
     windows = [pairing.longest for pairing in pairings if pairing.longest is not None]
     replayed = _replay_intervals(subject, windows, progress) if windows else {}
     nodes = np.frombuffer(recording.observed["nodes"], dtype=NODE)
     return MeasuredIntervals(
-        find_cut_reason(recording),
+        find_early_end_reason(recording),
         tuple(
             MeasuredInterval(
                 begin, end, sum(item.lengths.counts.values()), item.lengths.spread(), item.begun_again,
@@ -160,11 +160,11 @@ def measure_intervals(
             )
             for (begin, end), item in zip(pairs, pairings, strict=True)
         ),
-        ImageNames(subject.elf, recording.symbols, nodes, ()).functions_below(nodes, lambda *_: True),
+        ImageNameFinder(subject.elf, recording.symbols, nodes, ()).functions_called_from(nodes, lambda *_: True),
     )  # fmt: skip
 
 
-def _pair_arrivals(recording: ObservedRecording, pairings: Sequence[_IntervalPairing]) -> None:
+def _assign_arrivals_to_intervals(recording: ObservedRecording, pairings: Sequence[_IntervalPairing]) -> None:
     """Adds the recorded executions of begins and ends to the intervals that they belong to."""
     events = np.frombuffer(recording.events, dtype=EVENT)
     mine = events[(events["kind"] == KIND_EXEC) & (events["cycle"] >= recording.start_cycle)]
@@ -177,7 +177,9 @@ def _pair_arrivals(recording: ObservedRecording, pairings: Sequence[_IntervalPai
         for pairing in pairings:
             if address in pairing.begins or address in pairing.ends:
                 pairing.add_arrival(
-                    InstructionArrival(cycle, core, address, _instructions_before(at_place[core, address], cycle))
+                    WatchedInstructionArrival(
+                        cycle, core, address, _instructions_before(at_place[core, address], cycle)
+                    )
                 )
 
 
@@ -189,15 +191,17 @@ def _instructions_before(completed: "NDArray[np.void]", cycle: int) -> int | Non
 
 
 def _replay_intervals(
-    subject: ObservedImage, windows: Sequence[tuple[InstructionArrival, InstructionArrival]], progress: Progress
-) -> dict[tuple[InstructionArrival, InstructionArrival], LongestInterval]:
+    subject: ObservedImage,
+    windows: Sequence[tuple[WatchedInstructionArrival, WatchedInstructionArrival]],
+    progress: Progress,
+) -> dict[tuple[WatchedInstructionArrival, WatchedInstructionArrival], LongestInterval]:
     """Runs the image again for each interval (begin, end). Returns the intervals with call paths and the use of their
     cycles."""
     return {window: _replay_interval(subject, window, progress) for window in dict.fromkeys(windows)}
 
 
 def _replay_interval(
-    subject: ObservedImage, window: tuple[InstructionArrival, InstructionArrival], progress: Progress
+    subject: ObservedImage, window: tuple[WatchedInstructionArrival, WatchedInstructionArrival], progress: Progress
 ) -> LongestInterval:
     """Runs the image again to the end of an interval. Returns its call paths and the use of its cycles."""
     begin, end = window
@@ -207,12 +211,12 @@ def _replay_interval(
         run_to_cycle(machine, begin.cycle, end.cycle, progress)
         machine.observed()
         spent: dict[int, int] = {}
-        nodes_at = [_step_to_node(machine, begin, spent, end.core)]
+        nodes_at = [_step_and_find_call_path(machine, begin, spent, end.core)]
         run_to_cycle(machine, end.cycle, end.cycle, progress)
-        _add_cycles(machine, spent, end.core)
-        nodes_at.append(_step_to_node(machine, end, {}, end.core))
+        _add_cycles_by_call_path(machine, spent, end.core)
+        nodes_at.append(_step_and_find_call_path(machine, end, {}, end.core))
         nodes = np.frombuffer(machine.observed()["nodes"], dtype=NODE)
-    names = ImageNames(subject.elf, machine.symbols(), nodes, ())
+    names = ImageNameFinder(subject.elf, machine.symbols(), nodes, ())
     by_function: dict[str, int] = {}
     for node, cycles in spent.items():
         name = names.function_at(int(nodes[node]["entry"])) if node < len(nodes) else "?"
@@ -227,7 +231,7 @@ def _replay_interval(
     return LongestInterval(begin, end, begin_path, end_path, dict(ordered))
 
 
-def _add_cycles(machine: ObservedMachine, spent: dict[int, int], core: int) -> list[tuple[int, int, int]]:
+def _add_cycles_by_call_path(machine: ObservedMachine, spent: dict[int, int], core: int) -> list[tuple[int, int, int]]:
     """Adds a core's cycles since the last call to `spent`, by number of the call path. Returns (core, call path,
     address) of all that executed."""
     seen = []
@@ -242,13 +246,15 @@ def _add_cycles(machine: ObservedMachine, spent: dict[int, int], core: int) -> l
     return seen
 
 
-def _step_to_node(machine: ObservedMachine, at: InstructionArrival, spent: dict[int, int], core: int) -> int | None:
+def _step_and_find_call_path(
+    machine: ObservedMachine, at: WatchedInstructionArrival, spent: dict[int, int], core: int
+) -> int | None:
     """Executes the instruction at `at`. Returns the number of its call path, None if it is not executed within some
     thousand cycles."""
     for _ in range(_STEPS_MOST):
         machine.run(1)
         machine.take_events()
-        for number, node, pc in _add_cycles(machine, spent, core):
+        for number, node, pc in _add_cycles_by_call_path(machine, spent, core):
             if number == at.core and pc == at.address:
                 return node
     return None

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.instruments.lines import NOWHERE, SourcePlace, source_places
+from rtoslab.instruments.lines import NOWHERE, InlinedSourceLine, find_source_lines
 from rtoslab.instruments.records import NO_NODE
 from rtoslab.targets import SymbolIndex
 
@@ -14,7 +14,7 @@ INLINED = " [inlined]"
 """After the name of a function that has no code of its own there."""
 
 
-class ImageNames:
+class ImageNameFinder:
     """Finds names for the addresses of an image, and for its recorded call paths."""
 
     def __init__(
@@ -22,8 +22,8 @@ class ImageNames:
     ) -> None:
         """`pcs`: every address whose source will be requested."""
         self._symbols = SymbolIndex(symbols)
-        self._paths = self._node_paths(nodes)
-        self._sources = source_places(elf, pcs)
+        self._paths = self._call_paths_by_number(nodes)
+        self._sources = find_source_lines(elf, pcs)
 
     def function_at(self, address: int) -> str:
         """Returns the name of the function that contains an address. If none does, returns the address as text, rounded
@@ -36,7 +36,7 @@ class ImageNames:
         symbol = self._symbols.find_symbol(address)
         return symbol is not None and symbol[0] == address
 
-    def source_at(self, pc: int) -> SourcePlace:
+    def source_at(self, pc: int) -> InlinedSourceLine:
         """Returns the source line of the instruction at an address, and the functions inlined there."""
         return self._sources.get(pc, NOWHERE)
 
@@ -49,7 +49,7 @@ class ImageNames:
             path = (*path, here)
         return (*path, *(name + INLINED for name in self.source_at(pc).inlined))
 
-    def functions_below(self, nodes: NDArray[np.void], is_root: Callable[[int, int], bool]) -> frozenset[str]:
+    def functions_called_from(self, nodes: NDArray[np.void], is_root: Callable[[int, int], bool]) -> frozenset[str]:
         """Returns the names of all functions that were called, directly or not, from a function for which
         `is_root(entry, exception)` is true."""
         inside: list[bool] = []
@@ -60,7 +60,7 @@ class ImageNames:
                 names.add(self.function_at(entry))
         return frozenset(names)
 
-    def _node_paths(self, nodes: NDArray[np.void]) -> list[tuple[str, ...]]:
+    def _call_paths_by_number(self, nodes: NDArray[np.void]) -> list[tuple[str, ...]]:
         """Returns the recorded call paths by their numbers, outermost function first."""
         paths: list[tuple[str, ...]] = []
         for parent, entry, exception in nodes.tolist():

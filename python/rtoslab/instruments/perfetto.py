@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from rtoslab.instruments.timelines import Timeline
-from rtoslab.instruments.trace_database import TraceContents
+from rtoslab.instruments.trace_database import TraceFileContents
 
 
 def perfetto_trace(timeline: Timeline) -> bytes:
@@ -13,7 +13,7 @@ def perfetto_trace(timeline: Timeline) -> bytes:
     return PerfettoWriter(timeline).serialise_timeline()
 
 
-def read_trace(path: Path) -> TraceContents:
+def read_trace(path: Path) -> TraceFileContents:
     """Returns the content of a trace file that `rtoslab trace` wrote. Raises ReportError."""
     from rtoslab.instruments.perfetto_reader import read_perfetto  # noqa: PLC0415
 

@@ -7,19 +7,19 @@ from google.protobuf.message import DecodeError as ProtobufError
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
 
 from rtoslab.base import ReportError
-from rtoslab.instruments.perfetto_writer import CLOCK, END_CYCLE, ROOT, is_sealed
+from rtoslab.instruments.perfetto_writer import CLOCK, END_CYCLE, ROOT, has_valid_digest_packet
 from rtoslab.instruments.timelines import PinEdge
-from rtoslab.instruments.trace_database import TraceContents, TracedSlice
+from rtoslab.instruments.trace_database import TracedSlice, TraceFileContents
 from rtoslab.intake import one_line, path_text, read_bytes
 
 TRACE_BYTES: Final = 1 << 30
 _HEAD: Final = "rtoslab: "
 
 
-def read_perfetto(path: Path) -> TraceContents:
+def read_perfetto(path: Path) -> TraceFileContents:
     """Returns the content of a Perfetto trace that `rtoslab trace` wrote. Raises ReportError for any other file."""
     data = read_bytes(path, TRACE_BYTES, "the trace", ReportError)
-    if not is_sealed(data):
+    if not has_valid_digest_packet(data):
         raise ReportError(
             f"{path_text(path)} is not a complete file of `rtoslab trace`: it is from another program or an "
             "earlier version, or it was truncated or changed; trace the image again."
@@ -44,7 +44,7 @@ class _TraceReader:
         self.stretch: tuple[int, int, int] | None = None
         """First and last cycle, clock in Hz."""
 
-    def read_trace(self) -> TraceContents:
+    def read_trace(self) -> TraceFileContents:
         """Returns the content of the trace. Raises ReportError if rtoslab did not write it."""
         open_slices: dict[int, list[tuple[str, int, int, bool]]] = {}
         for packet in self.trace.packet:
@@ -57,7 +57,7 @@ class _TraceReader:
         if not label.startswith(_HEAD) or self.stretch is None:
             raise ReportError(f"{path_text(self.path)} was not written by `rtoslab trace`; trace the image again.")
         start, end, clock_hz = self.stretch
-        return TraceContents(label.removeprefix(_HEAD), clock_hz, start, end, self.slices, self.edges)
+        return TraceFileContents(label.removeprefix(_HEAD), clock_hz, start, end, self.slices, self.edges)
 
     def _read_event(
         self, nanosecond: int, event: Any, open_slices: dict[int, list[tuple[str, int, int, bool]]]

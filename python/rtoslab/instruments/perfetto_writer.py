@@ -23,7 +23,7 @@ def nanoseconds_at(timeline: Timeline, cycle: int) -> int:
     return (cycle - timeline.start) * _NANOSECONDS // timeline.clock_hz
 
 
-def seal_packet(body: bytes) -> bytes:
+def make_digest_packet(body: bytes) -> bytes:
     """Returns the last packet of a trace, with the SHA-256 of all bytes before it. Perfetto does not show such a
     packet."""
     trace = Trace()
@@ -33,12 +33,12 @@ def seal_packet(body: bytes) -> bytes:
     return bytes(trace.SerializeToString(deterministic=True))
 
 
-_SEAL_BYTES: Final = len(seal_packet(b""))
+_SEAL_BYTES: Final = len(make_digest_packet(b""))
 
 
-def is_sealed(data: bytes) -> bool:
+def has_valid_digest_packet(data: bytes) -> bool:
     """Whether a trace file ends with the digest of all bytes before it."""
-    return data[-_SEAL_BYTES:] == seal_packet(data[:-_SEAL_BYTES])
+    return data[-_SEAL_BYTES:] == make_digest_packet(data[:-_SEAL_BYTES])
 
 
 class PerfettoWriter:
@@ -52,7 +52,7 @@ class PerfettoWriter:
     def serialise_timeline(self) -> bytes:
         """Returns the timeline as a serialised Perfetto trace."""
         self._add_descriptor(ROOT, f"rtoslab: {self.timeline.label}", None)
-        self._add_bounds()
+        self._add_first_and_last_cycle()
         events = []
         for track, spans in _spans_by_track(self.timeline).items():
             uuid = self._track_uuid((track.group, track.name))
@@ -65,9 +65,9 @@ class PerfettoWriter:
         for edge in self.timeline.edges:
             self._add_counter_event(self._track_uuid(("pins", edge.pin), counter=True), edge.cycle, edge.level)
         body = bytes(self.trace.SerializeToString(deterministic=True))
-        return body + seal_packet(body)
+        return body + make_digest_packet(body)
 
-    def _add_bounds(self) -> None:
+    def _add_first_and_last_cycle(self) -> None:
         """Adds an event with the trace's first and last cycle and its clock in Hz."""
         event = self._add_event(ROOT, self.timeline.start, TrackEvent.TYPE_INSTANT)
         event.name = "stretch"
@@ -137,9 +137,11 @@ def _spans_by_track(timeline: Timeline) -> dict[TimelineTrack, list[TimelineSpan
     spans_of: dict[TimelineTrack, list[TimelineSpan]] = {}
     for span in timeline.spans:
         spans_of.setdefault(span.track, []).append(span)
-    return dict(sorted(spans_of.items(), key=lambda item: (not item[0].group.startswith("core"), *_track_key(item[0]))))
+    return dict(
+        sorted(spans_of.items(), key=lambda item: (not item[0].group.startswith("core"), *_track_sort_key(item[0])))
+    )
 
 
-def _track_key(track: TimelineTrack) -> tuple[str, str]:
+def _track_sort_key(track: TimelineTrack) -> tuple[str, str]:
     """Returns the sort key of a timeline's track."""
     return track.group, track.name

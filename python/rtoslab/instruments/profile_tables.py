@@ -8,7 +8,7 @@ from rtoslab.instruments.masked_interrupts import interrupt_tables
 from rtoslab.instruments.profiler import Profile, Stack
 from rtoslab.instruments.records import WAYS
 from rtoslab.instruments.spinlocks import lock_tables
-from rtoslab.instruments.totals import CycleSum, inclusive_cycles, sum_by, sums_by_function
+from rtoslab.instruments.totals import CycleSums, inclusive_cycles, sum_cycles_by_key, sums_by_function
 
 HEADS: Final = ("execute", "bus wait", "flash wait", "lock wait", "sleep", "exceptions", "stopped")
 """Column heads of `records.WAYS`."""
@@ -32,30 +32,30 @@ def all_profile_tables(profile: Profile, top: int | None = None) -> tuple[ValueT
     )
 
 
-def brief_tables(profile: Profile) -> tuple[ValueTable, ValueTable]:
+def brief_profile_tables(profile: Profile) -> tuple[ValueTable, ValueTable]:
     """Returns two short tables of a profile for the terminal: cores and functions. What cycles were spent on is in one
     column."""
-    cores = sum_by(profile.spent, lambda spent: spent.core)
+    cores = sum_cycles_by_key(profile.spent, lambda spent: spent.core)
     core_rows = [
-        (core, cycles, cores.get(core, CycleSum()).executions, _spent_text(cores.get(core, CycleSum())))
+        (core, cycles, cores.get(core, CycleSums()).executions, _spent_cycles_text(cores.get(core, CycleSums())))
         for core, cycles in enumerate(profile.observed_cycles)
     ]
     whole, most = inclusive_cycles(profile), 3 if profile.operations else 2
     function_rows = [
         (
             core, name, item.calls or None, *_cycle_cells(profile, core, item)[:most], whole[core, name],
-            _spent_text(item),
+            _spent_cycles_text(item),
         )
         for (core, name), item in sums_by_function(profile).items()
     ]  # fmt: skip
-    heads = ("core", "function", "calls", *_cycle_heads(profile)[:most], "inclusive", "spent on")
+    heads = ("core", "function", "calls", *_cycle_column_heads(profile)[:most], "inclusive", "spent on")
     return (
         ValueTable("cores", "Where each core's cycles went", ("core", "cycles", "instructions", "spent on"), core_rows),
         ValueTable("functions", "Functions, by their own cycles", heads, function_rows),
     )
 
 
-def _spent_text(spent: CycleSum) -> str:
+def _spent_cycles_text(spent: CycleSums) -> str:
     """Returns how cycles were spent, as text with the shares of at least half a percent."""
     shares = sorted(zip(spent.cycles, HEADS, strict=True), key=lambda share: -share[0])
     parts = [f"{100 * cycles / spent.total:.0f} % {head}" for cycles, head in shares if cycles * 200 >= spent.total > 0]
@@ -64,10 +64,10 @@ def _spent_text(spent: CycleSum) -> str:
 
 def core_table(profile: Profile) -> ValueTable:
     """Returns a table of each core's cycles by what they were spent on. Each row adds up to the observed cycles."""
-    by_core = sum_by(profile.spent, lambda spent: spent.core)
+    by_core = sum_cycles_by_key(profile.spent, lambda spent: spent.core)
     rows: list[Sequence[Value]] = []
     for core, cycles in enumerate(profile.observed_cycles):
-        core_sum = by_core.get(core, CycleSum())
+        core_sum = by_core.get(core, CycleSums())
         rows.append((core, *core_sum.cycles, cycles, core_sum.executions))
     return ValueTable("cores", "Where each core's cycles went", ("core", *HEADS, "all cycles", "instructions"), rows)
 
@@ -82,42 +82,42 @@ def function_table(profile: Profile, top: int | None) -> ValueTable:
         )
         for (core, name), item in sums_by_function(profile).items()
     ]  # fmt: skip
-    columns = ("core", "function", "class", *_cycle_heads(profile), "inclusive", "calls")
+    columns = ("core", "function", "class", *_cycle_column_heads(profile), "inclusive", "calls")
     return ValueTable("functions", "Functions, by their own cycles", columns, rows[:top])
 
 
 def path_table(profile: Profile, top: int | None) -> ValueTable:
     """Returns a table of the `top` call paths with the most cycles in their last function."""
-    by_path = sum_by(profile.spent, lambda spent: (spent.core, spent.stack))
+    by_path = sum_cycles_by_key(profile.spent, lambda spent: (spent.core, spent.stack))
     rows = [
         (core, call_path_text(stack), *_cycle_cells(profile, core, item)) for (core, stack), item in by_path.items()
     ]
     return ValueTable(
-        "paths", "Call paths, by the cycles at their end", ("core", "path", *_cycle_heads(profile)), rows[:top]
+        "paths", "Call paths, by the cycles at their end", ("core", "path", *_cycle_column_heads(profile)), rows[:top]
     )
 
 
 def line_table(profile: Profile, top: int | None) -> ValueTable:
     """Returns a table of the `top` source lines with the most cycles."""
-    by_line = sum_by(profile.spent, lambda spent: (spent.core, spent.line or "(no line)"))
+    by_line = sum_cycles_by_key(profile.spent, lambda spent: (spent.core, spent.line or "(no line)"))
     rows = [(core, line, *_cycle_cells(profile, core, item)) for (core, line), item in by_line.items()]
-    return ValueTable("lines", "Source lines", ("core", "line", *_cycle_heads(profile)), rows[:top])
+    return ValueTable("lines", "Source lines", ("core", "line", *_cycle_column_heads(profile)), rows[:top])
 
 
-def _used_ways(profile: Profile) -> list[int]:
+def _used_cycle_kinds(profile: Profile) -> list[int]:
     """Returns the indexes of those uses of cycles (`records.WAYS`) that occur in a profile. The others would be columns
     of zeros."""
     return [way for way in range(len(WAYS)) if any(spent.cycles[way] for spent in profile.spent)]
 
 
-def _cycle_heads(profile: Profile) -> tuple[str, ...]:
+def _cycle_column_heads(profile: Profile) -> tuple[str, ...]:
     """Returns the heads of a table's columns of cycles."""
     per = ("per operation",) if profile.operations else ()
-    return ("cycles", "% of core", *per, *(HEADS[way] for way in _used_ways(profile)))
+    return ("cycles", "% of core", *per, *(HEADS[way] for way in _used_cycle_kinds(profile)))
 
 
-def _cycle_cells(profile: Profile, core: int, spent: CycleSum) -> tuple[Value, ...]:
+def _cycle_cells(profile: Profile, core: int, spent: CycleSums) -> tuple[Value, ...]:
     """Returns the cells of a table's columns of cycles, for one row."""
     share = 100 * spent.total / max(1, profile.observed_cycles[core])
     per = (f"{spent.total / profile.operations:.1f}",) if profile.operations else ()
-    return (spent.total, f"{share:.2f}", *per, *(spent.cycles[way] for way in _used_ways(profile)))
+    return (spent.total, f"{share:.2f}", *per, *(spent.cycles[way] for way in _used_cycle_kinds(profile)))

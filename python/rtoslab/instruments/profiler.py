@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
 from rtoslab.base import ReportError, load_architecture, to_canonical_json, write_whole
-from rtoslab.instruments.names import INLINED, ImageNames
+from rtoslab.instruments.names import INLINED, ImageNameFinder
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import LOCK, MASKED, NODE, ROW, WAYS
 from rtoslab.instruments.session import EndedRecordingError, ObservationRequest, ObservedRecording, Progress, record_run
@@ -32,7 +32,7 @@ _FORM: Final = with_config(ConfigDict(extra="forbid"))
 
 @_FORM
 @dataclass(frozen=True, slots=True)
-class PathCycles:
+class CallPathCycles:
     """The cycles of one core in the last function of one call path, on one source line."""
 
     core: Count
@@ -104,7 +104,7 @@ class Profile:
     """Ordered by core."""
     operations: Count | None
     """The count of a benchmark in the window. None if it does not count."""
-    spent: tuple[PathCycles, ...]
+    spent: tuple[CallPathCycles, ...]
     held: tuple[MaskedIntervals, ...]
     locks: tuple[LockUse, ...]
     classes: Mapping[str, str] = field(default_factory=dict)
@@ -168,7 +168,7 @@ class EndedProfileError(KeyboardInterrupt):
         self.partial = begun
 
 
-def profile_subject(subject: ObservedImage, progress: Progress = lambda *_: None) -> Profile:
+def profile_image(subject: ObservedImage, progress: Progress = lambda *_: None) -> Profile:
     """Runs an image and returns the profile of its cycles. Raises RunError, ImageFileError, SymbolError."""
 
     def observation_request(_: ObservedMachine) -> ObservationRequest:
@@ -194,7 +194,7 @@ def profile_recording(recording: ObservedRecording) -> Profile:
     pcs = {int(pc) for row in rows for pc in row["pc"]}
     for places in (masked, locks):
         pcs |= {int(pc) for name in ("opener_pc", "closer_pc") for pc in places[name]}
-    names = ImageNames(subject.elf, recording.symbols, np.frombuffer(observed["nodes"], dtype=NODE), sorted(pcs))
+    names = ImageNameFinder(subject.elf, recording.symbols, np.frombuffer(observed["nodes"], dtype=NODE), sorted(pcs))
     spent = tuple(item for core, core_rows in enumerate(rows) for item in _path_cycles(core, core_rows, names))
     functions = {name.partition(" [")[0] for item in spent for name in item.stack}
     kernel = subject.kernel
@@ -212,7 +212,7 @@ def profile_recording(recording: ObservedRecording) -> Profile:
     )
 
 
-def _path_cycles(core: int, rows: "np.ndarray[Any, Any]", names: ImageNames) -> list[PathCycles]:
+def _path_cycles(core: int, rows: "np.ndarray[Any, Any]", names: ImageNameFinder) -> list[CallPathCycles]:
     """Returns the cycles of a core by call path and source line, the most first, from packed records."""
     sums: dict[tuple[Stack, str], list[int]] = {}
     for node, pc, cycles, executions in rows.tolist():
@@ -222,12 +222,12 @@ def _path_cycles(core: int, rows: "np.ndarray[Any, Any]", names: ImageNames) -> 
         total[-2] += executions
         total[-1] += executions if names.is_function_start(pc) else 0
     return [
-        PathCycles(core, stack, line, tuple(total[:-2]), total[-2], total[-1])
+        CallPathCycles(core, stack, line, tuple(total[:-2]), total[-2], total[-1])
         for (stack, line), total in sorted(sums.items(), key=lambda item: (-sum(item[1][:-2]), item[0]))
     ]
 
 
-def _masked_intervals(row: "np.void", names: ImageNames) -> MaskedIntervals:
+def _masked_intervals(row: "np.void", names: ImageNameFinder) -> MaskedIntervals:
     """Returns the intervals with masked interrupts of one packed record."""
     opener, closer = ((int(row[f"{name}_node"]), int(row[f"{name}_pc"])) for name in ("opener", "closer"))
     return MaskedIntervals(
@@ -238,7 +238,7 @@ def _masked_intervals(row: "np.void", names: ImageNames) -> MaskedIntervals:
     )  # fmt: skip
 
 
-def _lock_use(row: "np.void", names: ImageNames, known: Mapping[int, str]) -> LockUse:
+def _lock_use(row: "np.void", names: ImageNameFinder, known: Mapping[int, str]) -> LockUse:
     """Returns the use of a spinlock from one packed record. `known` has the kernel's names of locks, by number."""
     start, end = ((int(row[f"{name}_node"]), int(row[f"{name}_pc"])) for name in ("opener", "closer"))
     number = int(row["lock"])

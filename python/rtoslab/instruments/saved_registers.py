@@ -49,20 +49,20 @@ def saved_registers(
     `frames` are the layouts to try, as in `KernelTasks.frames`. `is_code` tells whether an address is code.
     """
     for frame in frames:
-        registers = _read_frame(task, frame.split(), word)
-        if registers is not None and _can_be_task(registers, task.stack, is_code):
+        registers = _read_saved_frame(task, frame.split(), word)
+        if registers is not None and _can_be_waiting_task_registers(registers, task.stack, is_code):
             return registers
     return {}
 
 
-def _can_be_task(registers: dict[str, int], stack: range, is_code: Callable[[int], bool]) -> bool:
+def _can_be_waiting_task_registers(registers: dict[str, int], stack: range, is_code: Callable[[int], bool]) -> bool:
     """Whether these can be the registers of a task that is not running, by its stack and code."""
     state, address, pointer = registers["xpsr"], registers["pc"], registers["sp"]
     in_stack = not stack or stack.start <= pointer <= stack.stop
     return state & _THUMB != 0 and state & _EXCEPTION == 0 and address & 1 == 0 and is_code(address) and in_stack
 
 
-def _read_frame(task: SavedTask, parts: Iterable[str], word: Word) -> dict[str, int] | None:
+def _read_saved_frame(task: SavedTask, parts: Iterable[str], word: Word) -> dict[str, int] | None:
     """Returns the registers that a saved frame with this layout contains. None if the frame cannot have this layout."""
     registers: dict[str, int] = {}
     at, exc_return = task.frame, task.exc_return
@@ -74,7 +74,7 @@ def _read_frame(task: SavedTask, parts: Iterable[str], word: Word) -> dict[str, 
                 return None
             at += 4
             if name in {"exc", "flag"}:
-                state = _tells_floats(name, value)
+                state = _says_float_registers_saved(name, value)
                 if state is None:
                     return None
                 has_floats = state
@@ -83,7 +83,7 @@ def _read_frame(task: SavedTask, parts: Iterable[str], word: Word) -> dict[str, 
     return _with_core_frame(registers, at, word, has_floats=has_floats)
 
 
-def _tells_floats(name: str, value: int) -> bool | None:
+def _says_float_registers_saved(name: str, value: int) -> bool | None:
     """Whether a word of a saved frame says that floating-point registers were saved. None if it cannot be such a
     word."""
     if name == "flag":

@@ -248,14 +248,14 @@ class _ObservedSession:
         limit = self.machine.cycle() + (cycles or int(SETUP_LIMIT_S * self.subject.board.clock.sys_hz))
         while self.machine.cycle() < limit:
             reason = self._run_cycles(limit - self.machine.cycle(), what)
-            if reason == "until" and self._is_core_at(address):
+            if reason == "until" and self._is_core_about_to_execute(address):
                 return
             if reason not in {"cycles", "until", "watch"}:
                 break  # a board that has come to an end comes no further
         if cycles is None:
             raise RunError(f"{place} was not reached within {SETUP_LIMIT_S:g} s of virtual time; nothing was observed.")
 
-    def _is_core_at(self, address: int) -> bool:
+    def _is_core_about_to_execute(self, address: int) -> bool:
         """Whether a core is about to execute the instruction at an address."""
         return any(
             without_thumb_bit(self.machine.registers(core)["pc"]) == address for core in range(self.subject.cores)
@@ -300,7 +300,7 @@ class _ObservedSession:
         return int.from_bytes(self.machine.read(address, 4), "little")
 
 
-def find_cut_reason(recording: ObservedRecording) -> str:
+def find_early_end_reason(recording: ObservedRecording) -> str:
     """Returns why the observed section of a run ended early, as a clause. Empty if it did not."""
     stretch, cycles = recording.subject.stretch, recording.end_cycle - recording.start_cycle
     if recording.subject.expected is not None:
@@ -315,6 +315,6 @@ def find_cut_reason(recording: ObservedRecording) -> str:
     return f"the board stopped {required - cycles:,} cycles before the end" if cycles < required else ""
 
 
-def existing_symbols(machine: ObservedMachine, names: Iterable[str]) -> list[str]:
+def symbols_in_image(machine: ObservedMachine, names: Iterable[str]) -> list[str]:
     """Returns those of the names that the image has."""
     return [name for name in names if machine.symbol(name) is not None]

@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 from rtoslab.base import ValueTable
-from rtoslab.instruments.masked_interrupts import owning_call
+from rtoslab.instruments.masked_interrupts import function_that_masked
 from rtoslab.instruments.profiler import LockUse, Profile, innermost_function
 
 
@@ -18,7 +18,7 @@ def _calls_table(profile: Profile, top: int | None) -> ValueTable:
     """Returns a table of how long each call held and awaited spinlocks."""
     calls: dict[tuple[str, int, str, str], list[LockUse]] = defaultdict(list)
     for lock in profile.locks:
-        calls[lock.name, lock.core, _use_text(lock), owning_call(lock.start, profile)].append(lock)
+        calls[lock.name, lock.core, _lock_use_text(lock), function_that_masked(lock.start, profile)].append(lock)
     rows = []
     for key, members in calls.items():
         count, total = sum(member.count for member in members), sum(member.total_cycles for member in members)
@@ -33,7 +33,7 @@ def _places_table(profile: Profile, top: int | None) -> ValueTable:
     """Returns a table of how long spinlocks were held and awaited, by places in the code."""
     rows = [
         (
-            lock.name, lock.core, _use_text(lock), lock.longest_cycles, _us_text(lock.longest_cycles, profile),
+            lock.name, lock.core, _lock_use_text(lock), lock.longest_cycles, _us_text(lock.longest_cycles, profile),
             lock.count, lock.longest_start, f"{innermost_function(lock.start)}, {lock.start_line}",
             f"{innermost_function(lock.end)}, {lock.end_line}", " > ".join(lock.start),
         )
@@ -46,7 +46,7 @@ def _places_table(profile: Profile, top: int | None) -> ValueTable:
     return ValueTable("lock_places", "Spinlocks, by place", columns, rows[:top])
 
 
-def _use_text(use: LockUse) -> str:
+def _lock_use_text(use: LockUse) -> str:
     """Returns whether a lock was held or waited for, in words."""
     return "waited for" if use.waited else "held"
 

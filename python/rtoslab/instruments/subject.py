@@ -20,7 +20,7 @@ DEFAULT_CYCLES = 5_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunSection:
+class ObservedRunSection:
     """The section of an image's run that is observed. By default from reset, for `cycles`."""
 
     start: str | None = None
@@ -44,7 +44,7 @@ class ObservedImage:
     """The kernel that names services, classes of functions and tasks."""
     expected: ExpectedIdentity | None = None
     """The identity that a benchmark's image sends. Then its window is observed."""
-    stretch: RunSection = field(default_factory=RunSection)
+    stretch: ObservedRunSection = field(default_factory=ObservedRunSection)
     settings: Mapping[str, int] = field(default_factory=dict)
     devices: Sequence[DeviceRequest] = ()
     """Devices on buses, ports and pins of an image's board."""
@@ -52,8 +52,8 @@ class ObservedImage:
     """Benchmark, kernel, board, cores and configuration, for readers."""
 
 
-class SubjectOptions(TypedDict, total=False):
-    """The options of `make_subject` besides the name. A missing one has its default."""
+class ObservedImageOptions(TypedDict, total=False):
+    """The options of `find_observed_image` besides the name. A missing one has its default."""
 
     kernel: str | None
     """By default the usual kernel. For an image, the kernel whose functions it has."""
@@ -63,13 +63,13 @@ class SubjectOptions(TypedDict, total=False):
     """As `plan.Options` lists."""
     window_ms: int | None
     """Length of a benchmark's window, or of an image's run at the board's usual clock."""
-    stretch: RunSection | None
+    stretch: ObservedRunSection | None
     """The observed section of an image's run."""
     devices: Sequence[DeviceRequest]
     """Devices on buses, ports and pins of an image's board."""
 
 
-def make_subject(
+def find_observed_image(
     catalogue: Catalogue,
     name: str,
     *,
@@ -78,16 +78,16 @@ def make_subject(
     cores: int | None = None,
     config: Mapping[str, str] | None = None,
     window_ms: int | None = None,
-    stretch: RunSection | None = None,
+    stretch: ObservedRunSection | None = None,
     devices: Sequence[DeviceRequest] = (),
 ) -> ObservedImage:
     """Returns the image to observe: the file with this path, or a benchmark, which is built."""
     if is_file(Path(name)):
-        stretch = stretch or RunSection()
+        stretch = stretch or ObservedRunSection()
         if window_ms is not None:
             hz = catalogue.board(board or DEFAULT_BOARD).facts.clock.sys_hz
             stretch = replace(stretch, cycles=window_ms * hz // 1000)
-        return _image_subject(catalogue, Path(name), kernel, board, cores, config or {}, stretch, devices)
+        return _observed_user_image(catalogue, Path(name), kernel, board, cores, config or {}, stretch, devices)
     if "/" in name or name.endswith(".elf"):
         raise ImageFileError(f"There is no image {name}; check the path, or name a benchmark (`rtoslab list`).")
     if stretch is not None:
@@ -99,14 +99,14 @@ def make_subject(
     return _benchmark_subject(catalogue, name, kernel, board, cores, config or {}, window_ms)
 
 
-def _image_subject(
+def _observed_user_image(
     catalogue: Catalogue,
     path: Path,
     kernel: str | None,
     board: str | None,
     cores: int | None,
     config: Mapping[str, str],
-    stretch: RunSection,
+    stretch: ObservedRunSection,
     devices: Sequence[DeviceRequest],
 ) -> ObservedImage:
     """Returns a user's image as the image to observe. Raises PlanError for options that an image cannot have."""

@@ -4,14 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from rtoslab.base import Value, ValueTable
-from rtoslab.instruments.masked_interrupts import owning_call
+from rtoslab.instruments.masked_interrupts import function_that_masked
 from rtoslab.instruments.profiler import MaskedIntervals, Profile, innermost_function
 
 SurveyRow = tuple[str, Profile, MaskedIntervals]
 """Benchmark, its profile, one record of it."""
 
 
-def survey_table(profiles: Iterable[Profile], priority: int) -> ValueTable:
+def masked_interrupts_survey_table(profiles: Iterable[Profile], priority: int) -> ValueTable:
     """Returns a table of the longest times with interrupts of a priority masked, by kernel and call, over several
     profiles."""
     calls: dict[tuple[str, str], list[SurveyRow]] = defaultdict(list)
@@ -20,15 +20,15 @@ def survey_table(profiles: Iterable[Profile], priority: int) -> ValueTable:
         clock_hz = profile.clock_hz
         for held in profile.held:
             if held.priority == priority:
-                key = (profile.axes.get("kernel", "-"), owning_call(held.opener, profile))
+                key = (profile.axes.get("kernel", "-"), function_that_masked(held.opener, profile))
                 calls[key].append((profile.axes.get("benchmark", profile.label), profile, held))
-    rows = [(kernel, call, *_longest_row(item, clock_hz)) for (kernel, call), item in calls.items()]
+    rows = [(kernel, call, *_longest_masked_row(item, clock_hz)) for (kernel, call), item in calls.items()]
     rows.sort(key=lambda row: (row[0], -int(row[2] or 0), row[1]))
     columns = ("kernel", "call", "longest", "longest (us)", "mean", "count", "opened by", "closed by", "in benchmark")
     return ValueTable("masked", f"Interrupts of priority {priority:#04x} masked, cycles", columns, rows)
 
 
-def _longest_row(findings: Sequence[SurveyRow], clock_hz: int) -> tuple[Value, ...]:
+def _longest_masked_row(findings: Sequence[SurveyRow], clock_hz: int) -> tuple[Value, ...]:
     """Returns the table row of one call: its longest masked interval, with sums over all benchmarks."""
     benchmark, _, worst = max(findings, key=lambda finding: finding[2].longest_cycles)
     count, total = (

@@ -51,7 +51,7 @@ class _KernelStructure:
         return max((place.offset + place.bytes for place in self.members.values()), default=0)
 
 
-class TaskList:
+class KernelTaskLister:
     """Lists the tasks of an image's kernel for a debugger, from the kernel's own lists in memory."""
 
     def __init__(self, catalogue: Catalogue, image: Path, cpu: str, cores: int) -> None:
@@ -73,7 +73,7 @@ class TaskList:
         """Returns the title of the image's kernel. None if the image contains no known kernel."""
         return None if self._kernel is None else self._kernel.title
 
-    def tasks_at(self, snapshot: "Snapshot") -> list[TaskRow]:
+    def list_tasks_at(self, snapshot: "Snapshot") -> list[TaskRow]:
         """Returns the tasks of a board at the moment of a snapshot. Empty before the kernel has any, and for an unknown
         kernel."""
         if self._kernel is None or self._block is None:

@@ -11,7 +11,7 @@ from rtoslab.instruments.session import ObservedRecording
 from rtoslab.targets import MemberPlace, current_task_addresses, read_text_member, simulator_errors
 
 
-def known_task_words(machine: ObservedMachine, kernel: Kernel | None, cores: int) -> dict[int, int]:
+def current_task_pointers(machine: ObservedMachine, kernel: Kernel | None, cores: int) -> dict[int, int]:
     """Returns, for each core, the address of the kernel's pointer to the current task. Empty if it is unknown. Raises
     ImageFileError if the board has no memory there.
 

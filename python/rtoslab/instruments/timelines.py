@@ -9,9 +9,15 @@ from typing import Final
 
 from rtoslab.base import without_thumb_bit
 from rtoslab.instruments.observed_machine import ObservedMachine
-from rtoslab.instruments.session import ObservationRequest, ObservedRecording, Progress, find_cut_reason, record_run
+from rtoslab.instruments.session import (
+    ObservationRequest,
+    ObservedRecording,
+    Progress,
+    find_early_end_reason,
+    record_run,
+)
 from rtoslab.instruments.subject import ObservedImage
-from rtoslab.instruments.tasks import known_task_words, task_names
+from rtoslab.instruments.tasks import current_task_pointers, task_names
 from rtoslab.targets import (
     IDENT_CURRENT,
     KIND_CALL,
@@ -101,7 +107,7 @@ def record_timeline(subject: ObservedImage, progress: Progress = lambda *_: None
             if address is not None and not name.startswith("isr_"):
                 calls[without_thumb_bit(address)] = len(services)
                 services[len(services)] = name
-        words.update(known_task_words(machine, kernel, subject.cores))
+        words.update(current_task_pointers(machine, kernel, subject.cores))
         writes = {address: IDENT_CURRENT + core for core, address in words.items()}
         return ObservationRequest(calls=calls, writes=writes, threads_and_locks=True, exceptions=True, pins=True)
 
@@ -137,7 +143,7 @@ class _TimelineReader:
     def make_timeline(self) -> Timeline:
         """Returns the timeline made of all recorded events."""
         steps = {
-            KIND_WRITE: self._on_task_write, KIND_THREAD: self._on_thread,
+            KIND_WRITE: self._on_task_write, KIND_THREAD: self._handle_task_switch,
             KIND_EXCEPTION_ENTER: self._on_exception_enter, KIND_EXCEPTION_EXIT: self._on_exception_exit,
             KIND_CALL: self._on_call, KIND_RETURN: self._on_return,
             KIND_LOCK_BUSY: self._on_lock_busy, KIND_LOCK_TAKEN: self._on_lock_taken,
@@ -152,7 +158,7 @@ class _TimelineReader:
         subject = self.recording.subject
         return Timeline(
             subject.label, self.recording.clock_hz, self.start, self.end, tuple(self.spans), tuple(self.edges),
-            self.recording.unhandled, find_cut_reason(self.recording),
+            self.recording.unhandled, find_early_end_reason(self.recording),
         )  # fmt: skip
 
     def _add_span(
@@ -171,7 +177,7 @@ class _TimelineReader:
         elif on in self.running:
             self._add_span(TimelineTrack(f"core {on}", TASKS), *self.running.pop(on), cycle)
 
-    def _on_thread(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _handle_task_switch(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a task switch: ends one task's span and begins another's."""
         name = self.names.get(self.current.get(core, 0)) or f"thread {value} ({self.functions.get(pc, hex(pc))})"
         before = self.running.get(core)

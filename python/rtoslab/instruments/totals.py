@@ -5,14 +5,14 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from rtoslab.instruments.profiler import PathCycles, Profile, innermost_function
+from rtoslab.instruments.profiler import CallPathCycles, Profile, innermost_function
 from rtoslab.instruments.records import WAYS
 
 Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(slots=True)
-class CycleSum:
+class CycleSums:
     """Sums of cycles by what they were spent on, and of instructions and calls."""
 
     cycles: list[int] = field(default_factory=lambda: [0] * len(WAYS))
@@ -24,7 +24,7 @@ class CycleSum:
         """Returns the sum of the cycles, whatever they were spent on."""
         return sum(self.cycles)
 
-    def add_cycles(self, item: PathCycles) -> None:
+    def add_cycles(self, item: CallPathCycles) -> None:
         """Adds the cycles of one entry of a profile."""
         for way, cycles in enumerate(item.cycles):
             self.cycles[way] += cycles
@@ -32,23 +32,23 @@ class CycleSum:
         self.calls += item.calls
 
 
-def sum_by(spent: Iterable[PathCycles], key: Callable[[PathCycles], Key]) -> dict[Key, CycleSum]:
+def sum_cycles_by_key(spent: Iterable[CallPathCycles], key: Callable[[CallPathCycles], Key]) -> dict[Key, CycleSums]:
     """Returns the sums of a profile's entries that have the same `key`, most cycles first."""
-    by_key: dict[Key, CycleSum] = defaultdict(CycleSum)
+    by_key: dict[Key, CycleSums] = defaultdict(CycleSums)
     for entry in spent:
         by_key[key(entry)].add_cycles(entry)
     return dict(sorted(by_key.items(), key=lambda item: (-item[1].total, str(item[0]))))
 
 
-def sums_by_function(profile: Profile) -> dict[tuple[int, str], CycleSum]:
+def sums_by_function(profile: Profile) -> dict[tuple[int, str], CycleSums]:
     """Returns the cycles of each function's own instructions, by (core, function)."""
-    return sum_by(profile.spent, lambda spent: (spent.core, innermost_function(spent.stack)))
+    return sum_cycles_by_key(profile.spent, lambda spent: (spent.core, innermost_function(spent.stack)))
 
 
-def sums_by_class(profile: Profile) -> dict[str, CycleSum]:
+def cycle_sums_by_function_class(profile: Profile) -> dict[str, CycleSums]:
     """Returns the cycles by class of functions: the kernel's classes, `library` and `application`. Without a known
     kernel the only class is `image`."""
-    return sum_by(profile.spent, lambda spent: profile.classes.get(innermost_function(spent.stack), "image"))
+    return sum_cycles_by_key(profile.spent, lambda spent: profile.classes.get(innermost_function(spent.stack), "image"))
 
 
 def inclusive_cycles(profile: Profile) -> Counter[tuple[int, str]]:

@@ -81,7 +81,7 @@ class TracedSlice:
 
 
 @dataclass(frozen=True, slots=True)
-class TraceContents:
+class TraceFileContents:
     """The content of a trace file: slices and pin edges. Cycles since reset."""
 
     label: str
@@ -92,7 +92,7 @@ class TraceContents:
     edges: Sequence[PinEdge]
 
 
-def trace_contents(timeline: Timeline) -> TraceContents:
+def trace_contents(timeline: Timeline) -> TraceFileContents:
     """Returns a timeline in the form in which a trace file contains it."""
     slices = [
         TracedSlice(
@@ -101,13 +101,13 @@ def trace_contents(timeline: Timeline) -> TraceContents:
         )
         for span in timeline.spans
     ]  # fmt: skip
-    return TraceContents(timeline.label, timeline.clock_hz, timeline.start, timeline.end, slices, timeline.edges)
+    return TraceFileContents(timeline.label, timeline.clock_hz, timeline.start, timeline.end, slices, timeline.edges)
 
 
 class TraceDatabase:
     """A trace as SQL tables in memory, for queries."""
 
-    def __init__(self, trace: TraceContents) -> None:
+    def __init__(self, trace: TraceFileContents) -> None:
         self._database = sqlite3.connect(":memory:")
         self._database.executescript(_SCHEMA)
         self._database.execute(
@@ -125,7 +125,7 @@ class TraceDatabase:
         self._deadline_s = 0.0
         self._database.set_progress_handler(self._exceeds_limits, _TURN)
 
-    def answer_named(self, name: str) -> ValueTable:
+    def answer_predefined_query(self, name: str) -> ValueTable:
         """Returns the rows of a predefined query on the trace, such as `load`."""
         return self.answer_query(NAMED[name], title=name)
 

@@ -22,7 +22,7 @@ def picoseconds_at(timeline: Timeline, cycle: int) -> int:
 
 def vcd_text(timeline: Timeline) -> str:
     """Returns the content of a VCD file with the wires of a timeline: pins, handlers, spinlocks."""
-    changes = _wire_changes(timeline)
+    changes = _wire_level_changes(timeline)
     stream = io.StringIO()
     label = one_line(timeline.label).replace("$", "_")
     comment = f"{label}; clock {timeline.clock_hz} Hz; time 0 is cycle {timeline.start} since reset"
@@ -37,7 +37,7 @@ def vcd_text(timeline: Timeline) -> str:
     return stream.getvalue()
 
 
-def _wire_changes(timeline: Timeline) -> list[tuple[int, tuple[str, str], int]]:
+def _wire_level_changes(timeline: Timeline) -> list[tuple[int, tuple[str, str], int]]:
     """Returns every level change of a wire as (cycle, (scope, wire), level), in the order of time. A wire with nested
     spans is high while any lasts."""
     changes = [(edge.cycle, ("pins", edge.pin), edge.level) for edge in timeline.edges]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rtoslab.base import BuildError, PlanError
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import IMAGE, build_point_image, share_cache, without_log_path
+from rtoslab.images import IMAGE, build_point_image, link_build_caches, without_log_path
 from rtoslab.measure import build_pair, evaluate_output, point_id, virtual_job
 from rtoslab.mutants.mutants import BenchmarkMutant, BenchmarkMutants, MutantSetting, break_sources, restore_sources
 from rtoslab.plan import Options, Point, make_plan
@@ -48,7 +48,7 @@ def try_mutants(
     shutil.copytree(root / "firmware", folder / "firmware", symlinks=True)
     for name in ("spec", "sim", "papers", "Cargo.toml", "Cargo.lock"):
         (folder / name).symlink_to(root / name)
-    share_cache(root, folder)
+    link_build_caches(root, folder)
     chosen = set(only)
     mutants = [item for item in mutants_of_benchmark.mutant if not chosen or item.id in chosen]
     settings: list[MutantSetting] = []

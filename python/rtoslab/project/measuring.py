@@ -23,8 +23,8 @@ from rtoslab.instruments import (
     MeasuredInterval,
     MeasuredIntervals,
     ObservedImage,
-    RunSection,
-    make_subject,
+    ObservedRunSection,
+    find_observed_image,
     measure_calls,
     measure_intervals,
 )
@@ -141,10 +141,10 @@ def _measure_image(catalogue: Catalogue, project: Project, name: str, folder: Pa
 
 def project_subject(catalogue: Catalogue, image: ProjectImage, folder: Path) -> ObservedImage:
     """Returns the run of a project's image that is to be observed. Raises ImageFileError, PlanError."""
-    stretch = RunSection(start=image.start, end=image.until)
+    stretch = ObservedRunSection(start=image.start, end=image.until)
     path = str(folder / image.elf)
     devices = [parse_device(text, folder) for text in image.attach]
-    return make_subject(
+    return find_observed_image(
         catalogue, path, board=image.board, cores=image.cores, window_ms=image.for_ms, stretch=stretch, devices=devices
     )
 

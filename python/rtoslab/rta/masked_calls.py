@@ -9,7 +9,7 @@ from typing import Final
 
 from rtoslab.base import PlanError, load_architecture
 from rtoslab.catalogue import Catalogue
-from rtoslab.instruments import WAYS, MaskedIntervals, Profile, make_subject, owning_call, profile_subject
+from rtoslab.instruments import WAYS, MaskedIntervals, Profile, find_observed_image, function_that_masked, profile_image
 from rtoslab.plan import Point
 from rtoslab.targets import APPLICATION
 
@@ -23,7 +23,7 @@ def longest_masked_call(catalogue: Catalogue, point: Point, benchmarks: Iterable
     longest = 0
     for profiled in _profile_benchmarks(catalogue, point, benchmarks):
         for interval in profiled.held:
-            call = owning_call(interval.opener, profiled)
+            call = function_that_masked(interval.opener, profiled)
             of_kernel = profiled.classes.get(call, APPLICATION) != APPLICATION
             if interval.priority == level and of_kernel and not is_masked_sleep(profiled, interval):
                 longest = max(longest, interval.longest_cycles)
@@ -54,7 +54,7 @@ def _profile_benchmarks(catalogue: Catalogue, point: Point, benchmarks: Iterable
         facts = catalogue.benchmark(name).facts
         latency = {"instrument": "probe"} if facts.kind == "latency" else {}
         try:
-            subject = make_subject(
+            subject = find_observed_image(
                 catalogue,
                 name,
                 kernel=point.kernel,
@@ -65,4 +65,4 @@ def _profile_benchmarks(catalogue: Catalogue, point: Point, benchmarks: Iterable
             )
         except PlanError:
             continue
-        yield profile_subject(subject)
+        yield profile_image(subject)

@@ -41,7 +41,10 @@ class InstructionNames:
     def locate_instruction(self, address: int) -> InstructionPlace:
         """Returns the place of the instruction at an address."""
         return InstructionPlace(
-            address, self.function_at(address, offset=True), self._lines.lines_at(address), self._disassemble(address)
+            address,
+            self.function_at(address, offset=True),
+            self._lines.source_lines_at(address),
+            self._disassemble(address),
         )
 
     def function_at(self, address: int, *, offset: bool = False) -> str:

@@ -105,10 +105,12 @@ def test_changed_folder_of_services_changes_only_images_with_one(monkeypatch: py
         return [request_digest(CATALOGUE, point(name)) for name in ("timer_latency", "t7")]
 
     before = digests()
-    rows = image_inputs._part_rows
+    rows = image_inputs._firmware_part_file_rows
     extra = make_listing_rows(ROOT, [ROOT / "LICENSE-MIT"])
     monkeypatch.setattr(
-        image_inputs, "_part_rows", lambda *parts: rows(*parts) + (extra if parts[-1] == "services" else ())
+        image_inputs,
+        "_firmware_part_file_rows",
+        lambda *parts: rows(*parts) + (extra if parts[-1] == "services" else ()),
     )
     with_service, without = digests()
     assert with_service != before[0]

@@ -38,7 +38,7 @@ from rtoslab.choose import (
 from rtoslab.choose.answer import clear_disadvantages
 from rtoslab.choose.compared_operations import ChoiceCriteria
 from rtoslab.choose.coverage import missing_reasons
-from rtoslab.cli.cmd_choose import start_up_settings
+from rtoslab.cli.cmd_choose import settings_changed_by_kernels
 from rtoslab.parity import LintSubject, find_unfairness
 from rtoslab.reference import StoredRow, seal_lines
 from rtoslab.reports import make_document
@@ -449,9 +449,9 @@ def test_report_has_the_table_behind_its_answer() -> None:
 def test_settings_of_a_kernels_start_up_are_reported_as_unequal() -> None:
     plain = CATALOGUE.kernel("freertos").facts
     other = plain.model_copy(update={"sets": {"rp2040": {"xip.divider": 4}}})
-    message = start_up_settings({"a": plain, "b": other}, "rp2040")
+    message = settings_changed_by_kernels({"a": plain, "b": other}, "rp2040")
     assert message == {"a": {"xip.divider": "the board's own"}, "b": {"xip.divider": 4}}
-    assert start_up_settings({"a": plain, "b": other}, "stm32f446") == {"a": {}, "b": {}}
+    assert settings_changed_by_kernels({"a": plain, "b": other}, "stm32f446") == {"a": {}, "b": {}}
     points = [PointId(benchmark="t1", title="", kernel=k, board="pico", cores=1, window_ms=0, config={}) for k in "ab"]
     subjects = [LintSubject(point.kernel, point, {}, state=message[point.kernel]) for point in points]
     (result,) = find_unfairness(CATALOGUE, [subjects])

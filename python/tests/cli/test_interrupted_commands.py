@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from rtoslab.cli.early_end import EndedError, print_answer, report_if_interrupted
+from rtoslab.cli.early_end import InterruptedWithResultsError, print_json_answer, report_if_interrupted
 from rtoslab.instruments.profiler import load_profile
 from rtoslab.interrupts import EXIT_INTERRUPTED
 from rtoslab.store.store import RunDirectory
@@ -194,7 +194,7 @@ def test_interrupted_run_stores_and_shows_its_points(as_json: bool, tmp_path: Pa
 
 def test_interrupt_carries_the_finished_results() -> None:
     done: list[int] = []
-    with pytest.raises(EndedError) as caught, report_if_interrupted(lambda: {"done": done}):  # noqa: PT012 (it ends within)
+    with pytest.raises(InterruptedWithResultsError) as caught, report_if_interrupted(lambda: {"done": done}):  # noqa: PT012 (it ends within)
         done.append(1)
         raise KeyboardInterrupt("SIGTERM")
     assert (caught.value.args, caught.value.finished) == (("SIGTERM",), {"done": [1]})
@@ -205,7 +205,7 @@ def test_signals_after_the_answer_are_ignored(capsys: pytest.CaptureFixture[str]
         number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
     }
     try:
-        print_answer({"a": 1})
+        print_json_answer({"a": 1})
         assert {signal.getsignal(signals) for signals in before} == {signal.SIG_IGN}
     finally:
         for item, handler in before.items():

@@ -12,7 +12,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.builder import build_point_image
 from rtoslab.images.compilation import Compilation
-from rtoslab.images.compiler_calls import calls_record, files_at_other_levels, read_folders
+from rtoslab.images.compiler_calls import compact_compiler_calls, files_at_other_levels, read_folders
 from rtoslab.plan.plan import Options, Point, make_plan
 from tests.checkouts import copy_checkout
 from tests.cli.test_cli import ROOT
@@ -138,7 +138,7 @@ def test_definitions_options_and_paths_are_separated() -> None:
     calls += [call("/k/k-1.0/d.c", *usual, "-O0"), call("/k/k-1.0/e.c", "-Os", "-I/opt/vendor/include")]
     calls += [call("/w/firmware/x.S", "-x", "assembler-with-cpp"), call("/k/k-1.0/a.c", *usual, "-DB")]
     link = ": && /bin/gcc -O2 -Wl,-Map=/b/x/image.map -T/w/firmware/f.ld a.obj -o image.elf libk.a && :"
-    result = calls_record(calls, [link], folders)
+    result = compact_compiler_calls(calls, [link], folders)
     assert result["groups"]["kernel/*.c"] == {
         "files": 6, "options": ["-O2"], "definitions": ["-DA=1"],
         "folders": ["-Ibuild/generated", "-isystem kernel/include"],
@@ -150,7 +150,7 @@ def test_definitions_options_and_paths_are_separated() -> None:
         "kernel/e.c": {"options": ["-Os"], "definitions": [], "folders": ["-Ielsewhere/include"]},
     }
     assert result["linked"] == ["-O2", "-Wl,-Map=build/image.map", "-Tfirmware/f.ld", "libk.a"]
-    assert calls_record(reversed(calls), [link], folders)["groups"] == result["groups"]
+    assert compact_compiler_calls(reversed(calls), [link], folders)["groups"] == result["groups"]
     assert files_at_other_levels(result, "-O2") == ["kernel/d.c at -O0", "kernel/e.c at -Os"]
     assert files_at_other_levels(result, "-O0") == ["kernel/*.c at -O2", "kernel/e.c at -Os"]
 

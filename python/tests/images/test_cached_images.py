@@ -20,7 +20,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.conformance import conformance_suite_point
 from rtoslab.footprint.points import footprint_point
 from rtoslab.images.builder import BuiltImage, build_point_image
-from rtoslab.images.image_inputs import cmake_options, kernel_cmake_options, toml_inputs
+from rtoslab.images.image_inputs import cmake_options, kernel_cmake_options, toml_files_for_cmake
 from rtoslab.plan.plan import Options, Point, make_plan
 from tests.checkouts import copy_checkout, replace_text
 from tests.processes import start_process
@@ -294,7 +294,7 @@ def test_cached_toml_contents_are_used_if_valid(checkout: Path, tmp_path: Path) 
     catalogue = Catalogue(checkout)
     first, other = points(catalogue, *BARE)
     stored = [path for path in (tmp_path / "kept" / "facts").glob("*/*") if path.is_file()]
-    assert len(stored) == len(toml_inputs(catalogue, first))
+    assert len(stored) == len(toml_files_for_cmake(catalogue, first))
     for stored_item in stored:
         damaged = stored_item.read_bytes().replace(b"wire_version [==[2", b"wire_version [==[3")
         stored_item.write_bytes(damaged.replace(b"_WIRE_VERSION 2", b"_WIRE_VERSION 3"))  # what the code is told

@@ -13,7 +13,7 @@ from elftools.elf.elffile import ELFFile
 from rtoslab.base import ImageFileError, build_folder, find_root
 from rtoslab.footprint import read_footprint
 from rtoslab.images import SourceLines, read_elf
-from rtoslab.instruments.lines import source_places
+from rtoslab.instruments.lines import find_source_lines
 from rtoslab.intake import readable_name
 from tests.cli.test_cli import command_error, rtoslab
 
@@ -102,12 +102,12 @@ def line_of(text: str) -> int:
 def test_every_dwarf_version_gives_the_same_lines(options: tuple[str, ...]) -> None:
     elf = linked_image(PLUS_PLUS, "cpp", *options)
     line = line_of("update(int e, int d)")
-    starts, lines = SourceLines(elf).find_code(f"{elf.stem}.cpp", line)
+    starts, lines = SourceLines(elf).find_code_of_line(f"{elf.stem}.cpp", line)
     assert starts
     assert line_of("T step(T v)") in lines
     (function,) = [symbol for symbol in read_elf(elf).symbols if symbol.name == "app::Pid::update(int, int)"]
     assert starts[0] == function.address
-    assert source_places(elf, [function.address])[function.address].line.endswith(f"{elf.stem}.cpp:{line}")
+    assert find_source_lines(elf, [function.address])[function.address].line.endswith(f"{elf.stem}.cpp:{line}")
 
 
 def test_names_are_demangled() -> None:

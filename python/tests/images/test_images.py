@@ -11,7 +11,7 @@ from rtoslab.base.errors import BuildError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.schemas import Board
-from rtoslab.images.builder import build_point_image, failure_reason
+from rtoslab.images.builder import build_failure_reason, build_point_image
 from rtoslab.plan.plan import Options, Point, make_plan
 from tests.board_images import Program
 
@@ -129,4 +129,4 @@ LD = "arm-none-eabi/bin/ld: "
     ],
 )
 def test_failed_build_is_reported_with_its_reason(log: str, said: str) -> None:
-    assert failure_reason(log) == said
+    assert build_failure_reason(log) == said

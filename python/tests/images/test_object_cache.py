@@ -56,7 +56,7 @@ class Place:
         steps = compile_steps._StepRunner(
             ObjectCache(work, self.folder, ObjectStore(self.kept), compiler_identity(clang=False)), log
         )
-        steps.compile_or_copy(call)
+        steps.compile_or_copy_cached_object(call)
         self.said = log.getvalue()
         return "Compiled" in log.getvalue(), call.object_path.read_bytes()
 

@@ -67,7 +67,7 @@ def read(data: bytes) -> None:
         path.write_bytes(data)
         lines = SourceLines(path)
         for address in range(WHERE, WHERE + 160, 16):
-            lines.lines_at(address)
-        lines.find_code("block.c", 9)
+            lines.source_lines_at(address)
+        lines.find_code_of_line("block.c", 9)
         member_places(data, NAMES)
         structure_members(path, NAMES[0])

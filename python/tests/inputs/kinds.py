@@ -23,7 +23,14 @@ from rtoslab.catalogue.paper_schemas import Paper, PaperMistakesFile
 from rtoslab.catalogue.schemas import Board, FlashNames
 from rtoslab.catalogue.suites import Suite
 from rtoslab.catalogue.trees import SourceTree
-from rtoslab.cli.names import CoreCountsParam, DurationParam, FrequencyParam, IsoDate, KeyValue, parse_option_integer
+from rtoslab.cli.names import (
+    CoreCountsParam,
+    DurationParam,
+    FrequencyParam,
+    IsoDate,
+    KeyValueParam,
+    parse_option_integer,
+)
 from rtoslab.compare.baseline import Baseline
 from rtoslab.compare.rules import parse_limits
 from rtoslab.footprint.callgraph import parse_callgraph
@@ -196,7 +203,7 @@ def _options(data: bytes) -> None:
 
 
 def _pair(text: str, _: None, __: None) -> None:
-    require_config(dict([KeyValue().convert(text, None, None)]))
+    require_config(dict([KeyValueParam().convert(text, None, None)]))
 
 
 KINDS: Final[dict[str, Kind]] = {

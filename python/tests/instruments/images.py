@@ -10,7 +10,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.compile_steps import run_build_steps
 from rtoslab.images.object_cache import ObjectCache, compiler_identity
 from rtoslab.images.object_store import ObjectStore
-from rtoslab.instruments.subject import ObservedImage, RunSection, make_subject
+from rtoslab.instruments.subject import ObservedImage, ObservedRunSection, find_observed_image
 
 ROOT = find_root()
 CATALOGUE = Catalogue(ROOT)
@@ -36,6 +36,6 @@ def scene(name: str, kernel: str, board: str) -> Path:
 def scene_subject(name: str, kernel: str, board: str, milliseconds: int, start: str | None = None) -> ObservedImage:
     """So much of a scene, from reset or from a function on."""
     cycles = milliseconds * CATALOGUE.board(board).facts.clock.sys_hz // 1000
-    stretch = RunSection(start=start, cycles=cycles)
+    stretch = ObservedRunSection(start=start, cycles=cycles)
     image = str(scene(name, kernel, board))
-    return make_subject(CATALOGUE, image, kernel=kernel, board=board, cores=1, stretch=stretch)
+    return find_observed_image(CATALOGUE, image, kernel=kernel, board=board, cores=1, stretch=stretch)

@@ -16,9 +16,9 @@ from rtoslab.instruments.call_counts import CallStatistics, ValueDistribution
 from rtoslab.instruments.functions import ImageFunctions
 from rtoslab.instruments.measured_calls import MeasuredCalls, MeasuredFunction, measure_calls
 from rtoslab.instruments.observed_machine import ObservedMachine
-from rtoslab.instruments.profiler import profile_subject
+from rtoslab.instruments.profiler import profile_image
 from rtoslab.instruments.records import CALL, RETURNED, WAYS
-from rtoslab.instruments.subject import RunSection, make_subject
+from rtoslab.instruments.subject import ObservedRunSection, find_observed_image
 from rtoslab.targets.board import load_image, make_machine
 from tests.board_images import Program
 from tests.instruments.images import CATALOGUE
@@ -35,8 +35,8 @@ INSTRUCTIONS = {"leaf": (11, 11), "outer": (19, 8), "jumping": (12, 1)}
 
 @cache
 def measure_example(board: str, *names: str) -> dict[str, MeasuredFunction]:
-    subject = make_subject(
-        CATALOGUE, str(small_program(board)), board=board, cores=1, stretch=RunSection(cycles=100_000)
+    subject = find_observed_image(
+        CATALOGUE, str(small_program(board)), board=board, cores=1, stretch=ObservedRunSection(cycles=100_000)
     )
     return {function.function.requested[0]: function for function in measure_calls(subject, names).functions}
 
@@ -150,8 +150,8 @@ def test_longest_call_is_described_completely() -> None:
 
 def test_calls_begun_before_the_interval_are_not_counted() -> None:
     inside = f"{measure_example('pico', 'leaf')['leaf'].function.address + 4:#x}"
-    stretch = RunSection(start=inside, cycles=100_000)
-    subject = make_subject(CATALOGUE, str(small_program("pico")), board="pico", cores=1, stretch=stretch)
+    stretch = ObservedRunSection(start=inside, cycles=100_000)
+    subject = find_observed_image(CATALOGUE, str(small_program("pico")), board="pico", cores=1, stretch=stretch)
     leaf, outer = measure_calls(subject, ["leaf", "outer"]).functions
     assert (leaf.tally.begun_before, leaf.tally.calls) == (1, 3 * CALLS - 1)
     assert (outer.tally.begun_before, outer.tally.calls) == (0, CALLS)
@@ -204,11 +204,15 @@ PROGRAMS = [
 
 def kernel_calls(program: Program, *names: str) -> tuple[MeasuredCalls, Mapping[str, Any]]:
     """Functions of a kernel, and the profile of the same stretch."""
-    subject = make_subject(
-        CATALOGUE, str(program.elf()), board=program.board, cores=program.cores, stretch=RunSection(cycles=8_000_000)
+    subject = find_observed_image(
+        CATALOGUE,
+        str(program.elf()),
+        board=program.board,
+        cores=program.cores,
+        stretch=ObservedRunSection(cycles=8_000_000),
     )
     own: dict[str, int] = {}
-    for spent in profile_subject(subject).spent:
+    for spent in profile_image(subject).spent:
         name = next(name for name in reversed(spent.stack) if not name.endswith("[inlined]")).partition(" [")[0]
         own[name] = own.get(name, 0) + spent.total - spent.cycles[WAYS.index("exception")]
     return measure_calls(subject, names), own

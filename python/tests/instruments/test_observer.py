@@ -8,7 +8,7 @@ import pytest
 
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import INTERVAL, LOCK, ROW, WAYS
-from rtoslab.instruments.subject import ObservedImage, make_subject
+from rtoslab.instruments.subject import ObservedImage, find_observed_image
 from rtoslab.targets.board import find_address, load_image, make_machine
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.virtual import WINDOW_SYMBOL
@@ -29,7 +29,7 @@ CASES = [
 def subject(benchmark: str, kernel: str, board: str, cores: int) -> ObservedImage:
     """Of images that other tests have built."""
     image = Program(benchmark, board, cores, kernel).elf()
-    return make_subject(CATALOGUE, str(image), kernel=kernel, board=board, cores=cores)
+    return find_observed_image(CATALOGUE, str(image), kernel=kernel, board=board, cores=cores)
 
 
 def machine_of(chosen: ObservedImage) -> ObservedMachine:

@@ -13,25 +13,25 @@ from markupsafe import escape
 import rtoslab
 from rtoslab.base.errors import ReportError
 from rtoslab.cli import app
-from rtoslab.instruments.difference import common_scale, difference_tables
+from rtoslab.instruments.difference import find_comparison_divisor, profile_difference_tables
 from rtoslab.instruments.formats import folded_stacks, speedscope_profile
-from rtoslab.instruments.html import render_page
+from rtoslab.instruments.html import render_profile_page
 from rtoslab.instruments.masked_interrupts import interrupt_tables
 from rtoslab.instruments.profile_tables import all_profile_tables, core_table, function_table
-from rtoslab.instruments.profiler import Profile, load_profile, profile_subject
+from rtoslab.instruments.profiler import Profile, load_profile, profile_image
 from rtoslab.instruments.records import WAYS
-from rtoslab.instruments.subject import make_subject
+from rtoslab.instruments.subject import find_observed_image
 from tests.instruments.images import CATALOGUE, ROOT, scene, scene_subject
 
 
 @cache
 def two_cores() -> Profile:
-    return profile_subject(make_subject(CATALOGUE, "t6", kernel="freertos", board="pico", cores=2, window_ms=5))
+    return profile_image(find_observed_image(CATALOGUE, "t6", kernel="freertos", board="pico", cores=2, window_ms=5))
 
 
 @cache
 def careless() -> Profile:
-    return profile_subject(scene_subject("long_critical_section", "rt", "nucleo-f103rb", 20, start="careless"))
+    return profile_image(scene_subject("long_critical_section", "rt", "nucleo-f103rb", 20, start="careless"))
 
 
 def test_cycles_of_a_core_add_up_whatever_they_are_split_by() -> None:
@@ -126,9 +126,9 @@ def test_profile_survives_its_file(tmp_path: Path) -> None:
 
 
 def test_difference_shows_where_cycles_were_added() -> None:
-    one = profile_subject(make_subject(CATALOGUE, "t6", kernel="freertos", board="pico", cores=1, window_ms=5))
-    total, classes, functions = difference_tables(one, two_cores())
-    assert common_scale(one, two_cores()).unit == "cycles per operation"
+    one = profile_image(find_observed_image(CATALOGUE, "t6", kernel="freertos", board="pico", cores=1, window_ms=5))
+    total, classes, functions = profile_difference_tables(one, two_cores())
+    assert find_comparison_divisor(one, two_cores()).unit == "cycles per operation"
     (row,) = total.rows
     cells = dict(zip(total.columns, row, strict=True))
     change = number(cells["B - A"])
@@ -147,7 +147,7 @@ def number(cell: object) -> float:
 
 
 def test_page_is_self_contained_and_draws_each_core() -> None:
-    page = render_page(two_cores())
+    page = render_profile_page(two_cores())
     assert page.count("<svg ") == 2
     assert re.findall(r"<script[^>]*>", page) == ["<script>"]
     assert 'src="' not in page

@@ -8,7 +8,7 @@ import pytest
 from rtoslab.base import find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.catalogue.catalogue import TASKS_FILE
-from rtoslab.instruments import TaskList
+from rtoslab.instruments import KernelTaskLister
 from rtoslab.instruments.saved_registers import SavedTask, saved_registers
 from rtoslab.targets import make_machine
 from tests.instruments.laid_kernels import KERNELS, build
@@ -25,8 +25,8 @@ def tasks_of(image: Path) -> dict[str, tuple[int | None, dict[str, int]]]:
     machine.load(image.read_bytes(), image.name)
     # Data with values is where it is linked; `reset` sets the rest.
     machine.run(2_000)
-    tasks = TaskList(CATALOGUE, image, BOARD.cpu, 1)
-    return {about: (core, dict(registers)) for _, about, core, registers in tasks.tasks_at(machine.snapshot())}
+    tasks = KernelTaskLister(CATALOGUE, image, BOARD.cpu, 1)
+    return {about: (core, dict(registers)) for _, about, core, registers in tasks.list_tasks_at(machine.snapshot())}
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -56,7 +56,7 @@ def test_a_tree_named_like_its_port_leaves_the_kernel_known(
     (tmp_path / "threadx.toml").write_text(description)
     catalogue = Catalogue(find_root())
     assert catalogue.kernels["threadx"].tree is not None
-    assert TaskList(catalogue, image, BOARD.cpu, 1).kernel_name == "ThreadX"
+    assert KernelTaskLister(catalogue, image, BOARD.cpu, 1).kernel_name == "ThreadX"
 
 
 def test_task_description(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from vcdvcd import VCDVCD
 
 from rtoslab.instruments.perfetto import perfetto_trace
 from rtoslab.instruments.perfetto_writer import nanoseconds_at
-from rtoslab.instruments.subject import make_subject
+from rtoslab.instruments.subject import find_observed_image
 from rtoslab.instruments.timelines import HANDLERS, LOCKS, TASKS, WAITS, Timeline, TimelineSpan, record_timeline
 from rtoslab.instruments.vcd import picoseconds_at, vcd_text
 from tests.instruments.images import CATALOGUE, scene_subject
@@ -24,7 +24,7 @@ def scene_timeline(name: str, kernel: str, board: str) -> Timeline:
 
 @cache
 def two_cores() -> Timeline:
-    return record_timeline(make_subject(CATALOGUE, "t6", kernel="freertos", board="pico", cores=2, window_ms=5))
+    return record_timeline(find_observed_image(CATALOGUE, "t6", kernel="freertos", board="pico", cores=2, window_ms=5))
 
 
 def calls(result: Timeline, task: str, function: str) -> tuple[TimelineSpan, ...]:
@@ -141,7 +141,7 @@ def test_same_trace_gives_the_same_bytes_and_nanoseconds_are_rounded_down() -> N
 
 def test_pins_read_back_from_vcd() -> None:
     """The pin instrument's marks, by an independent reader."""
-    subject = make_subject(
+    subject = find_observed_image(
         CATALOGUE, "call_times", kernel="freertos", board="nucleo-f446re", config={"instrument": "pin", "samples": "20"}
     )
     result = record_timeline(subject)

@@ -13,11 +13,11 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace
 
 from rtoslab.base import PlanError, ReportError
 from rtoslab.cli import app
-from rtoslab.instruments import NAMED_QUERIES, TraceDatabase, make_subject, read_trace, trace_database
+from rtoslab.instruments import NAMED_QUERIES, TraceDatabase, find_observed_image, read_trace, trace_database
 from rtoslab.instruments.perfetto import perfetto_trace
-from rtoslab.instruments.perfetto_writer import seal_packet
+from rtoslab.instruments.perfetto_writer import make_digest_packet
 from rtoslab.instruments.timelines import Timeline, TimelineSpan, TimelineTrack
-from rtoslab.instruments.trace_database import TraceContents, TracedSlice
+from rtoslab.instruments.trace_database import TracedSlice, TraceFileContents
 from tests.instruments.images import CATALOGUE, scene
 from tests.instruments.small_program import small_program
 
@@ -26,7 +26,7 @@ def piece(group: str, track: str, name: str, start: int, end: int) -> TracedSlic
     return TracedSlice(group, track, name, start, end, start, True)
 
 
-MADE = TraceContents(
+MADE = TraceFileContents(
     "made", 1_000_000_000, 0, 100,
     [
         piece("core 0", "tasks", "a", 0, 60), piece("core 0", "tasks", "b", 60, 100),
@@ -39,7 +39,7 @@ MADE = TraceContents(
 
 
 def test_load_counts_every_cycle_once_with_nested_handlers() -> None:
-    rows = {(row[0], row[1]): row for row in TraceDatabase(MADE).answer_named("load").rows}
+    rows = {(row[0], row[1]): row for row in TraceDatabase(MADE).answer_predefined_query("load").rows}
     assert rows["core 0", "a"][3] == 60 - 10 - 5
     assert rows["core 0", "b"][3] == 40 - 5
     assert rows["core 0", "handler isr_outer"][2:4] == (2, 20)
@@ -122,10 +122,10 @@ def test_trace_of_an_image_has_tasks_by_name_and_load(tmp_path: Path) -> None:
 
 def test_kernel_is_recognised_by_symbols() -> None:
     elf = scene("priority_inversion", "rt", "nucleo-f446re")
-    result = make_subject(CATALOGUE, str(elf), board="nucleo-f446re").kernel
+    result = find_observed_image(CATALOGUE, str(elf), board="nucleo-f446re").kernel
     assert result is not None
     assert result.id == "rt"
-    assert make_subject(CATALOGUE, str(small_program("pico")), board="pico").kernel is None
+    assert find_observed_image(CATALOGUE, str(small_program("pico")), board="pico").kernel is None
 
 
 def example_trace() -> bytes:
@@ -146,7 +146,7 @@ def test_truncated_trace_is_refused(tmp_path: Path) -> None:
     """Cut where a packet ends it would show half the load, and joined with another one more than all."""
     file, data = tmp_path / "made.pftrace", example_trace()
     file.write_bytes(data)
-    assert [row[3] for row in TraceDatabase(read_trace(file)).answer_named("load").rows] == [400, 400]
+    assert [row[3] for row in TraceDatabase(read_trace(file)).answer_predefined_query("load").rows] == [400, 400]
     damaged = [
         *cuts(data),
         data + data,
@@ -164,7 +164,7 @@ def test_truncated_trace_is_refused(tmp_path: Path) -> None:
 
 def test_sealed_trace_with_invalid_names_is_refused(tmp_path: Path) -> None:
     body = next(cuts(example_trace())).replace(b"tasks", b"t\xffsks")
-    (tmp_path / "made.pftrace").write_bytes(body + seal_packet(body))
+    (tmp_path / "made.pftrace").write_bytes(body + make_digest_packet(body))
     with pytest.raises(ReportError, match="is not a Perfetto trace"):
         read_trace(tmp_path / "made.pftrace")
 

@@ -7,7 +7,7 @@ import pytest
 
 from rtoslab.base import ImageFileError
 from rtoslab.instruments import Timeline, record_timeline
-from rtoslab.instruments.subject import RunSection, make_subject
+from rtoslab.instruments.subject import ObservedRunSection, find_observed_image
 from tests.cli.test_cli import rtoslab
 from tests.instruments.images import CATALOGUE
 
@@ -33,8 +33,10 @@ def test_kernel_whose_variables_have_no_memory_is_refused(tmp_path: Path) -> Non
     subprocess.run([*gcc, *places, "-o", elf, source], check=True)
 
     def record(board: str) -> Timeline:
-        section = RunSection(cycles=10_000)
-        return record_timeline(make_subject(CATALOGUE, str(elf), board=board, kernel="freertos", stretch=section))
+        section = ObservedRunSection(cycles=10_000)
+        return record_timeline(
+            find_observed_image(CATALOGUE, str(elf), board=board, kernel="freertos", stretch=section)
+        )
 
     assert record("nucleo-h743zi").end == 10_000
     with pytest.raises(ImageFileError, match="at 0x24000000, where the board has no memory; name the board"):

@@ -16,7 +16,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
 from rtoslab.catalogue.suites import Experiment, Suite
 from rtoslab.cli import explain_changes
-from rtoslab.cli.explain_changes import best_change_sentence, explain_paper
+from rtoslab.cli.explain_changes import best_change_sentence, explain_distance_from_paper
 from rtoslab.measure import PointOutcome
 from rtoslab.measure.identity import point_id
 from rtoslab.papers.experiment import paper_plan
@@ -129,11 +129,11 @@ def test_point_that_failed_is_named(
     monkeypatch.setattr(explain_changes, "run_plan", lambda *_, **__: [PointOutcome(failed, tmp_path, fresh=True)])
     monkeypatch.setattr(explain_changes, "load", lambda _: [point for point in points if point.result.point != lost])
     request = {"full": False, "dry_run": False}
-    assert explain_paper(CATALOGUE, paper, tmp_path, 1, as_json=False, **request) == EXIT_POINT_FAILED
+    assert explain_distance_from_paper(CATALOGUE, paper, tmp_path, 1, as_json=False, **request) == EXIT_POINT_FAILED
     (line,) = [item for item in capsys.readouterr().out.splitlines() if item.startswith("failed: ")]
     assert line == "failed: t2_cooperative freertos pico 1 core opt=-O0 (proof): It did not work."
     monkeypatch.setattr(explain_changes, "candidate_setups", lambda *_: candidates_of())  # it found them once by itself
-    assert explain_paper(CATALOGUE, paper, tmp_path, 1, as_json=True, **request) == EXIT_POINT_FAILED
+    assert explain_distance_from_paper(CATALOGUE, paper, tmp_path, 1, as_json=True, **request) == EXIT_POINT_FAILED
     (output,) = json.loads(capsys.readouterr().out)["failed"]
     assert output == {
         "point": "t2_cooperative freertos pico 1 core opt=-O0",

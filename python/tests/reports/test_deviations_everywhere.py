@@ -28,7 +28,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.choose import kernel_choice_report
 from rtoslab.cli import app, cmd_choose, cmd_paper, cmd_rta, cmd_stability, cmd_worst_case
 from rtoslab.cli.display import run_as_json
-from rtoslab.cli.sections import show_document
+from rtoslab.cli.sections import print_report_document
 from rtoslab.compare.baseline import make_baseline
 from rtoslab.compare.comparison import compare_sides
 from rtoslab.compare.document import comparison_document
@@ -168,7 +168,7 @@ def test_every_document_marks_and_explains_deviations(name: str, form: str, tmp_
     built = DOCUMENTS[name](tmp_path)
     if form == "terminal":
         console = Console(width=400, file=io.StringIO(), record=True)
-        show_document(built, console)
+        print_report_document(built, console)
         text = console.export_text()
     else:
         text = report_formats()[form](built)
@@ -253,15 +253,15 @@ def _placement(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
 def _paper(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     done = reproduce(path)
     yield printed_output(lambda: print_paper(done, Console(width=200)), capsys)
-    yield json.dumps(cmd_paper._as_json(path, done))
+    yield json.dumps(cmd_paper._reproduction_as_json(path, done))
 
 
 def _choose(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
-    yield json.dumps(cmd_choose._as_json(comparison_of(CLEAR), CHOICE_NAMES, [], {"a": APART}))
+    yield json.dumps(cmd_choose._kernel_comparison_as_json(comparison_of(CLEAR), CHOICE_NAMES, [], {"a": APART}))
 
 
 def _stability(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
-    yield json.dumps(cmd_stability._as_json(judge_example((LEAST,), STABILITY)))
+    yield json.dumps(cmd_stability._stability_as_json(judge_example((LEAST,), STABILITY)))
     write_stability(path / "lentka2022.ndjson", STABILITY)
     assert read_stability(path / "lentka2022.ndjson").deviations_by_kernel == {"a": APART}
     yield (path / "lentka2022.ndjson").read_text()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rtoslab.instruments.profiler import MaskedIntervals, PathCycles, Profile
+from rtoslab.instruments.profiler import CallPathCycles, MaskedIntervals, Profile
 from rtoslab.rta.masked_calls import is_masked_sleep
 
 IDLE = ("thread", "idle")
@@ -25,7 +25,7 @@ def masked_intervals(closer: tuple[str, ...], count: int, total: int, longest: i
 
 
 def sleep_profile(*sleeps: tuple[tuple[str, ...], int]) -> Profile:
-    spent = tuple(PathCycles(0, stack, "", (10, 0, 0, 0, cycles, 0, 0), 5, 1) for stack, cycles in sleeps)
+    spent = tuple(CallPathCycles(0, stack, "", (10, 0, 0, 0, cycles, 0, 0), 5, 1) for stack, cycles in sleeps)
     return Profile("", {}, 84_000_000, (sum(item.total for item in spent),), None, spent, (), ())
 
 

@@ -125,7 +125,7 @@ def test_full_disk_is_distinguished_from_a_compile_error(tmp_path: Path, monkeyp
         ("ar: unable to copy file; reason: Success", 1 << 16, True),
     ):
         monkeypatch.setattr(shutil, "disk_usage", lambda _, free=free: usage._replace(free=free))
-        assert build._disk_is_full(text, tmp_path) is full
+        assert build._failed_by_full_disk(text, tmp_path) is full
 
 
 def test_stored_file_survives_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rtoslab.catalogue.benchmark import Benchmark
-from rtoslab.instruments.subject import RunSection
+from rtoslab.instruments.subject import ObservedRunSection
 from rtoslab.instruments.timelines import TASKS, _TimelineReader
 from rtoslab.measure.point_result import lock_sleeps
 from rtoslab.proofs import Evidence
@@ -171,7 +171,9 @@ def test_timeline_shows_no_task_if_the_kernel_says_so(none: list[int], spans: li
         (70, KIND_THREAD, 0, 1),
     ]
     recording: Any = SimpleNamespace(
-        subject=SimpleNamespace(kernel=facts, cores=1, label="x", board=board(), stretch=RunSection(), expected=""),
+        subject=SimpleNamespace(
+            kernel=facts, cores=1, label="x", board=board(), stretch=ObservedRunSection(), expected=""
+        ),
         events=example_rows(*rows),
         start_cycle=0, end_cycle=90, clock_hz=1, symbols=[], words_at_start={0x10: 8}, unhandled=(),
     )  # fmt: skip

@@ -168,7 +168,7 @@ def test_cyclic_debug_information_terminates(circle: tuple[str, str, Callable[[D
     whole, damaged = member_places(debug_info.images()[0], debug_info.NAMES), member_places(image, debug_info.NAMES)
     lines = SourceLines(tmp_path / "x.elf")
     assert damaged != whole or not any(
-        lines.lines_at(index) for index in range(debug_info.WHERE, debug_info.WHERE + 64, 4)
+        lines.source_lines_at(index) for index in range(debug_info.WHERE, debug_info.WHERE + 64, 4)
     )
 
 

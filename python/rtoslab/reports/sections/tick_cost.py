@@ -62,11 +62,7 @@ def _model_row(name: str, model: TickModel, clock_hz: int) -> list[str]:
         f"{model.rms:,.1f}",
         f"{model.worst:,}",
         str(model.worst_count),
-        *(
-            ("-", "-")
-            if model.cycles_per_released_task is None
-            else (f"{model.cycles_per_released_task:,.1f}", f"{model.cycles_per_released_task * microseconds:,.3f}")
-        ),
+        *(("-", "-") if model.share is None else (f"{model.share:,.1f}", f"{model.share * microseconds:,.3f}")),
     ]
 
 
