@@ -43,7 +43,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="rtoslab-bench-") as folder:
         os.environ["RTOSLAB_BUILD"] = f"{folder}/build"
         build_point_image(
-            catalogue, t_points(catalogue, "bare", "pico")[0]
+            catalogue, t1_to_t8_points(catalogue, "bare", "pico")[0]
         )  # the compilers' files are in memory from now on
         rows = [
             row
@@ -57,8 +57,8 @@ def main() -> None:
 
 def measure_kernel(catalogue: Catalogue, kernel: str, board: str, folder: Path) -> list[BuildTimes]:
     """Measures eight benchmarks of a configuration, its conformance suite, and the first image of another one."""
-    points = t_points(catalogue, kernel, board)
-    other = t_points(catalogue, kernel, board, opt="-Os")[0]
+    points = t1_to_t8_points(catalogue, kernel, board)
+    other = t1_to_t8_points(catalogue, kernel, board, opt="-Os")[0]
     kinds = ["first image", *[FURTHER] * (len(points) - 1), "conformance suite", "first image of another level"]
     rows = []
     for what, point in zip(kinds, [*points, conformance_suite_point(points[0]), other], strict=True):
@@ -70,7 +70,7 @@ def measure_kernel(catalogue: Catalogue, kernel: str, board: str, folder: Path) 
     return rows
 
 
-def t_points(catalogue: Catalogue, kernel: str, board: str, **config: str) -> list[Point]:
+def t1_to_t8_points(catalogue: Catalogue, kernel: str, board: str, **config: str) -> list[Point]:
     """Returns the points of T1 to T8 that the kernel can run."""
     names = [benchmark for benchmark in catalogue.benchmarks if benchmark.startswith("t") and benchmark[1].isdigit()]
     options = Options([kernel], [board], window_ms=20, config=config)

@@ -19,12 +19,12 @@ from pathlib import Path
 from rtoslab.base import CatalogueError, RtoslabError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import IMAGE, build_point_image
-from rtoslab.intake import read_table
-from rtoslab.measure import make_evidence, point_id, virtual_job
+from rtoslab.intake import read_toml_table
+from rtoslab.measure import gather_proof_evidence, point_id, virtual_job
 from rtoslab.plan import Options, Point, make_plan
 from rtoslab.proofs import CODE_LENGTHS
 from rtoslab.records import decode_records, read_wire_constants
-from rtoslab.targets import run_virtual
+from rtoslab.targets import run_virtual_benchmark
 
 KERNELS = ["freertos", "rt", "bare"]
 BOARDS = ["pico", "nucleo-l053r8", "nucleo-l073rz", "nucleo-f103rb", "nucleo-f446re", "nucleo-f767zi", "nucleo-h743zi"]
@@ -41,7 +41,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     root = find_root()
-    points = list(list_points(Catalogue(root), arguments.benchmarks))
+    points = list(points_to_measure_lengths(Catalogue(root), arguments.benchmarks))
     print(f"{len(points)} points", flush=True)
     measured: Lengths = defaultdict(dict)
     compilers: set[str] = set()
@@ -59,7 +59,7 @@ def main() -> int:
     if len(compilers) != 1:
         print(f"The images name {len(compilers)} compilers; measure with one.", file=sys.stderr)
         return 1
-    stored = read_table(CODE_LENGTHS, "the lengths of the benchmarks' own code", CatalogueError)
+    stored = read_toml_table(CODE_LENGTHS, "the lengths of the benchmarks' own code", CatalogueError)
     known = stored["lengths"] if stored["compiler"] in compilers else {}
     changed = [name for name in measured if measured[name] != known.get(name)]
     print(f"{len(measured)} benchmarks measured; different: {', '.join(changed) or 'none'}")
@@ -68,7 +68,7 @@ def main() -> int:
     return int(bool(changed) and not arguments.write)
 
 
-def list_points(catalogue: Catalogue, chosen: list[str]) -> Iterator[Point]:
+def points_to_measure_lengths(catalogue: Catalogue, chosen: list[str]) -> Iterator[Point]:
     """Yields the points: each benchmark with each kernel, board, number of cores and instrument."""
     benchmarks = chosen or list(catalogue.benchmarks)
     options = Options(kernels=KERNELS, boards=BOARDS, cores=[1, 2], window_ms=None)
@@ -87,11 +87,11 @@ def measure_lengths(root: Path, point: Point) -> tuple[str, dict[str, list[int]]
     catalogue = Catalogue(root)
     try:
         built = build_point_image(catalogue, point)
-        output = run_virtual(virtual_job(catalogue, point, built.elf_path.read_bytes(), IMAGE))
+        output = run_virtual_benchmark(virtual_job(catalogue, point, built.elf_path.read_bytes(), IMAGE))
         decoded = decode_records(output.uart, read_wire_constants(root), built.expected)
     except RtoslabError as cause:
         return str(cause)[:300]
-    evidence = make_evidence(catalogue, point_id(catalogue, point), output, decoded)
+    evidence = gather_proof_evidence(catalogue, point_id(catalogue, point), output, decoded)
     if evidence.observed is None:
         return "no profile"
     distance, rows = evidence.observed.call_distance, {}

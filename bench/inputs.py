@@ -31,7 +31,7 @@ MOST_STORED: Final = 20
 
 
 @dataclass
-class Recorder:
+class InputKindRecorder:
     """Counts the results of one kind of input, or of a part of it."""
 
     kind: str
@@ -51,10 +51,10 @@ def _raise_too_long(_: int, __: FrameType | None) -> None:
     raise TooLongError
 
 
-def read_damaged_inputs(request: tuple[str, int, int, Path]) -> Recorder:
+def read_damaged_inputs(request: tuple[str, int, int, Path]) -> InputKindRecorder:
     """Reads `count` inputs of one kind from one seed, and returns the counts."""
     name, seed, count, out = request
-    kind, recorder, random = KINDS[name], Recorder(name), Random(f"{name} {seed}")  # noqa: S311 (a seed, no secret)
+    kind, recorder, random = KINDS[name], InputKindRecorder(name), Random(f"{name} {seed}")  # noqa: S311 (a seed, no secret)
     kind.made(Random(0))  # noqa: S311
     signal.signal(signal.SIGPROF, _raise_too_long)
     resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES + _count_mapped_bytes(), resource.RLIM_INFINITY))

@@ -23,7 +23,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.images import build_point_image
 from rtoslab.measure import virtual_job
 from rtoslab.plan import Options, Point, make_plan
-from rtoslab.targets import WINDOW_SYMBOL, VirtualJob, VirtualMachine, make_machine, run_virtual
+from rtoslab.targets import WINDOW_SYMBOL, VirtualBenchmarkJob, VirtualMachine, make_machine, run_virtual_benchmark
 
 PAGE: Final = ROOT / "docs" / "performance.md"
 BEGIN: Final = "<!-- kernel images: written by `bench/kernel_images.py --write` -->"
@@ -69,7 +69,7 @@ class WindowTimer:
         return getattr(self.machine, name)
 
 
-def measure_plain(job: VirtualJob) -> WindowSpeed:
+def measure_without_instruments(job: VirtualBenchmarkJob) -> WindowSpeed:
     """Runs the window without instruments."""
     machine = make_machine(job.board, cores=job.cores)
     machine.load(job.image, job.name)
@@ -91,16 +91,16 @@ def run_to_window_state(machine: Any, word: int, state: int) -> None:
             raise SystemExit(f"the image stopped before its window was in state {state}: {stop['detail']}")
 
 
-def measure_watched(job: VirtualJob) -> WindowSpeed:
+def measure_as_run_watches(job: VirtualBenchmarkJob) -> WindowSpeed:
     """Runs the window as `rtoslab run` watches it."""
     timed = WindowTimer(make_machine(job.board, cores=job.cores))
-    failure = run_virtual(job, machine=timed).failure
+    failure = run_virtual_benchmark(job, machine=timed).failure
     if failure:
         raise SystemExit(f"{job.name}: {failure}")
     return timed.window
 
 
-def t_points(catalogue: Catalogue, board: str, cores: int, window_ms: int) -> list[Point]:
+def t1_to_t8_points(catalogue: Catalogue, board: str, cores: int, window_ms: int) -> list[Point]:
     """Returns the points of T1 to T8 with FreeRTOS."""
     names = [benchmark for benchmark in catalogue.benchmarks if benchmark.startswith("t") and benchmark[1].isdigit()]
     options = Options(["freertos"], [board], cores=[cores], window_ms=window_ms)
@@ -127,12 +127,13 @@ def make_table(catalogue: Catalogue, window_ms: int, repeats: int) -> list[str]:
     rows = ["| image | plain, M cycles/s | watched, M cycles/s | plain / watched |", "|---|---|---|---|"]
     print(*rows, sep="\n")
     for board, cores in CONFIGURATIONS:
-        for point in t_points(catalogue, board, cores, window_ms):
+        for point in t1_to_t8_points(catalogue, board, cores, window_ms):
             image = (build_point_image(catalogue, point).folder / "image.elf").read_bytes()
             job = virtual_job(catalogue, point, image, f"{point.benchmark} on {board}")
             # In turn, and the fastest of each: a machine that others use has spells in which it runs at half its speed.
             runs = [
-                (measure_plain(job).megacycles_per_s, measure_watched(job).megacycles_per_s) for _ in range(repeats)
+                (measure_without_instruments(job).megacycles_per_s, measure_as_run_watches(job).megacycles_per_s)
+                for _ in range(repeats)
             ]
             without, with_all = (max(values) for values in zip(*runs, strict=True))
             name = f"{point.benchmark}, {board}, {cores} core{'s' * (cores > 1)}"

@@ -87,11 +87,11 @@ def build_scene() -> Path:
 def find_faults(browser: Browser, path: Path) -> list[str]:
     """Returns a sentence for each fault of a page."""
     views = [(width, scheme) for width in WIDTHS for scheme in ("light", "dark")]
-    problems = [problem for width, scheme in views for problem in _view_faults(browser, path, width, scheme)]
+    problems = [problem for width, scheme in views for problem in _faults_at_width(browser, path, width, scheme)]
     return list(dict.fromkeys([*problems, *_print_faults(browser, path)]))
 
 
-def _view_faults(browser: Browser, path: Path, width: int, scheme: str) -> list[str]:
+def _faults_at_width(browser: Browser, path: Path, width: int, scheme: str) -> list[str]:
     problems: list[str] = []
     page = browser.new_page(viewport={"width": width, "height": HEIGHT}, color_scheme=scheme)
     page.on("pageerror", lambda error: problems.append(f"a script failed: {error}"))

@@ -69,14 +69,14 @@ def summarise_runs(board: Board, runs: list[EngineRun]) -> tuple[Measured, dict[
     by_engine = {run.engine: run for run in runs}
     own = by_engine["virtual"]
 
-    def ratio(engine: str) -> float | None:
+    def speed_ratio_to(engine: str) -> float | None:
         return own.mips / by_engine[engine].mips if engine in by_engine else None
 
     measured: Measured = {
         "MIPS": own.mips,
-        "virtual / unicorn": ratio("unicorn"),
-        "virtual / QEMU -icount": ratio("QEMU -icount"),
-        "virtual / QEMU": ratio("QEMU"),
+        "virtual / unicorn": speed_ratio_to("unicorn"),
+        "virtual / QEMU -icount": speed_ratio_to("QEMU -icount"),
+        "virtual / QEMU": speed_ratio_to("QEMU"),
         "real time": own.real_time,
     }
     bars = {"MIPS": board.core.mips_bar}
@@ -89,19 +89,19 @@ def summarise_runs(board: Board, runs: list[EngineRun]) -> tuple[Measured, dict[
 def format_row(name: str, runs: list[EngineRun], measured: Measured, bars: dict[str, float]) -> str:
     """Returns a line of the table, and one for every bar besides that of the MIPS."""
 
-    def cell(key: str) -> str:
+    def measured_cell_text(key: str) -> str:
         value = measured[key]
         return f"{'n/a' if value is None else f'{value:.2f}':>9}"
 
-    def verdict(key: str) -> str:
+    def bar_verdict_text(key: str) -> str:
         value = measured[key]
         assert value is not None
         return f"bar {bars[key]:g} {'reached' if value >= bars[key] else 'missed'}"
 
     keys = ("virtual / unicorn", "virtual / QEMU -icount", "virtual / QEMU", "real time")
-    first = f"{name:15} {runs[0].instructions / 1e6:7.1f} {runs[0].mips:7.1f} {''.join(map(cell, keys))}"
-    more = [f"{'':15}   {key}: {measured[key]:.2f}, {verdict(key)}" for key in bars if key != "MIPS"]
-    return "\n".join([f"{first}   {verdict('MIPS')}", *more])
+    first = f"{name:15} {runs[0].instructions / 1e6:7.1f} {runs[0].mips:7.1f} {''.join(map(measured_cell_text, keys))}"
+    more = [f"{'':15}   {key}: {measured[key]:.2f}, {bar_verdict_text(key)}" for key in bars if key != "MIPS"]
+    return "\n".join([f"{first}   {bar_verdict_text('MIPS')}", *more])
 
 
 def main() -> None:

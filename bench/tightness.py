@@ -106,7 +106,7 @@ def _measure_events_or_cores(catalogue: Catalogue, kernel: str, board: str, sets
         analysis = compute_bounds(system, bench.overheads)
         above += len(seen.tasks_over_bound(analysis))
         for name, ratio in seen.bound_tightness(analysis).items():
-            by_kind.setdefault(_task_kind(system, name), []).append(ratio)
+            by_kind.setdefault(_task_group_in_table(system, name), []).append(ratio)
     for kind, ratios in sorted(by_kind.items()):
         label = f"{what}, {kind}"
         print(f"  {label:35} bound (c) / longest observed: least {min(ratios):.3f}, median {median(ratios):.3f}")
@@ -114,7 +114,7 @@ def _measure_events_or_cores(catalogue: Catalogue, kernel: str, board: str, sets
     return not above
 
 
-def _task_kind(system: IntegerTaskSet, name: str) -> str:
+def _task_group_in_table(system: IntegerTaskSet, name: str) -> str:
     """Returns the group of a task in the table: by its core or its release, or interrupts."""
     task = next((item for item in system.tasks if item.name == name), None)
     if task is None:

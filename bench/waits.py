@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from boards import ROOT
-from kernel_images import CLOSED, CONFIGURATIONS, run_to_window_state, t_points
+from kernel_images import CLOSED, CONFIGURATIONS, run_to_window_state, t1_to_t8_points
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import build_point_image
 from rtoslab.measure import virtual_job
-from rtoslab.targets import WINDOW_SYMBOL, VirtualJob, make_machine, run_virtual
+from rtoslab.targets import WINDOW_SYMBOL, VirtualBenchmarkJob, make_machine, run_virtual_benchmark
 
 STRETCH_CYCLES: Final = 2_500_000
 REPEATS: Final = 3
@@ -39,7 +39,7 @@ class PrintingSpeed:
         return self.instructions / self.seconds / 1e6
 
 
-def measure_printing(job: VirtualJob, *, executed: bool) -> PrintingSpeed:
+def measure_printing(job: VirtualBenchmarkJob, *, executed: bool) -> PrintingSpeed:
     """Runs the section after the measured window, in which the firmware prints its measurements."""
     machine: Any = make_machine(job.board, cores=job.cores)
     machine.load(job.image, job.name)
@@ -57,10 +57,10 @@ def measure_printing(job: VirtualJob, *, executed: bool) -> PrintingSpeed:
     return PrintingSpeed(machine.cycle() - cycle, instructions, seconds)
 
 
-def time_whole_run(job: VirtualJob) -> float:
+def time_whole_run(job: VirtualBenchmarkJob) -> float:
     """Returns the processor seconds of a whole watched run, including the host's work on its events."""
     start = time.process_time()
-    outcome = run_virtual(job)
+    outcome = run_virtual_benchmark(job)
     if outcome.failure:
         raise SystemExit(f"{job.name}: {outcome.failure}")
     return time.process_time() - start
@@ -75,7 +75,7 @@ def main() -> None:
         sep="\n",
     )
     for board, cores in CONFIGURATIONS:
-        point = t_points(catalogue, board, cores, WINDOW_MS)[0]
+        point = t1_to_t8_points(catalogue, board, cores, WINDOW_MS)[0]
         image = (build_point_image(catalogue, point).folder / "image.elf").read_bytes()
         job = virtual_job(catalogue, point, image, f"{point.benchmark} on {board}")
         runs = [

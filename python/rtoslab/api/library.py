@@ -22,11 +22,11 @@ from rtoslab.worst_case import (
     WINDOW_MS,
     WorstCase,
     benchmark_scenario,
-    choose_span,
+    choose_sweep_span,
     find_worst_case,
     inject_at_every_cycle,
-    pick_service,
     services_to_pick,
+    settings_calling_service,
     sweeping_benchmark,
 )
 
@@ -119,11 +119,11 @@ def sweep_phases(
     catalogue = Catalogue(find_root())
     name = sweeping_benchmark(catalogue)
     facts = catalogue.benchmark(name).facts
-    picked = pick_service(facts, service)
+    picked = settings_calling_service(facts, service)
     if not picked:
         raise UnknownNameError("service", service, services_to_pick(facts))
     scenario = benchmark_scenario(catalogue, name, Options([kernel], [board], [1], WINDOW_MS, picked))
-    chosen = choose_span(scenario, span, samples, seed)
+    chosen = choose_sweep_span(scenario, span, samples, seed)
     arrivals = inject_at_every_cycle(scenario, chosen)
     return find_worst_case(scenario, chosen, arrivals), arrivals
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from rtoslab.analyses import all_point_figures, placement_number
 from rtoslab.archive.index import ArchivedPoint
-from rtoslab.intake import column_of, escape_csv_cell, write_parquet
+from rtoslab.intake import escape_csv_cell, make_parquet_column, write_parquet
 from rtoslab.results import COLUMNS, MeasuredPoint
 
 AXIS_COLUMNS: Final = (
@@ -85,7 +85,7 @@ def _axis_cells(result: ArchivedPoint) -> Row:
 def rows_as_parquet(rows: Iterable[Row], columns: Columns) -> bytes:
     """Returns the rows as a Parquet file. `columns`: names and types of the columns, where None is for texts."""
     listed = list(rows)
-    return write_parquet({name: column_of([row[name] for row in listed], dtype) for name, dtype in columns})
+    return write_parquet({name: make_parquet_column([row[name] for row in listed], dtype) for name, dtype in columns})
 
 
 def rows_as_csv(rows: Iterable[Row], columns: Columns) -> bytes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rtoslab.plan import with_defaults
+from rtoslab.plan import config_with_defaults
 from rtoslab.results import PointId
 from rtoslab.store import AnyResult, JournalSession, RunDirectory, StoredPoint, last_session, run_directories
 
@@ -78,7 +78,7 @@ def _matches_filters(result: ArchivedPoint, filters: PointFilters) -> bool:
         return False
     if filters.cores and point.cores not in filters.cores:
         return False
-    config = with_defaults(point.config)
+    config = config_with_defaults(point.config)
     if all(config.get(key) == value for key, value in filters.config.items()) and not filters.hash:
         return True
     manifest: Mapping[str, Any] = result.stored.manifest

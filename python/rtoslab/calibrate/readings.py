@@ -17,7 +17,7 @@ from rtoslab.records import DecodedRun, decode_records, read_wire_constants
 from rtoslab.targets import (
     CHUNK_CYCLES,
     DONE_SYMBOL,
-    apply_settings,
+    apply_timing_settings,
     find_address,
     load_image,
     make_machine,
@@ -142,7 +142,7 @@ def _run_image(board: Board, image: bytes, settings: Mapping[str, int]) -> bytes
     """Runs the calibration image on the virtual board. Returns its serial output. Raises RunError if it does not
     end."""
     machine = make_machine(board, cores=board.cores)
-    apply_settings(machine, settings)
+    apply_timing_settings(machine, settings)
     load_image(machine, image, CALIBRATION_IMAGE)
     output = bytearray()
     with simulator_errors(RunError):

@@ -17,7 +17,7 @@ from rtoslab.calibrate.readings import CalibrationReadings
 from rtoslab.calibrate.settings_fit import SettingsFit
 from rtoslab.calibrate.silicon_figures import BoardFigures, MeasuredFigure
 from rtoslab.catalogue import SILICON_FILE, Catalogue
-from rtoslab.intake import path_text, read_object, validation_problem
+from rtoslab.intake import first_validation_problem, printable_path, read_json_object
 from rtoslab.targets import simulator_sources, timing_settings
 
 FORMAT: Final = 1
@@ -148,19 +148,21 @@ def write_silicon(path: Path, silicon: SiliconFile) -> None:
 def read_silicon(path: Path) -> SiliconFile:
     """Returns the content of a silicon.json. Raises CatalogueError if the file has another form, AlteredError if it was
     changed."""
-    table = read_object(path, "the calibration", CatalogueError)
+    table = read_json_object(path, "the calibration", CatalogueError)
     try:
         silicon = SiliconFile.model_validate(table)
         for name, rows in silicon.rows.items():
             if len({len(row) for row in rows}) != 1 or not rows[0]:
                 raise CatalogueError(
-                    f"{path_text(path)}, rows.{name}: its values do not all have the same number "
+                    f"{printable_path(path)}, rows.{name}: its values do not all have the same number "
                     "of rounds; write the file again."
                 )
     except ValidationError as cause:
-        raise CatalogueError(f"{path_text(path)}, {validation_problem(cause)}; correct or remove it.") from None
+        raise CatalogueError(
+            f"{printable_path(path)}, {first_validation_problem(cause)}; correct or remove it."
+        ) from None
     if silicon.sha256 != _content_digest({key: value for key, value in table.items() if key != "sha256"}):
-        raise AlteredError(f"{path_text(path)} was changed after it was written; restore it from a copy.")
+        raise AlteredError(f"{printable_path(path)} was changed after it was written; restore it from a copy.")
     return silicon
 
 
@@ -178,7 +180,7 @@ def setting_grades(catalogue: Catalogue, board: str) -> Mapping[str, str]:
         silicon = read_silicon(path)
         if silicon.chip != entry.facts.chip:
             raise CatalogueError(
-                f"{path_text(path)} was measured on a {silicon.chip}, not on a {entry.facts.chip}; remove it."
+                f"{printable_path(path)} was measured on a {silicon.chip}, not on a {entry.facts.chip}; remove it."
             )
         for key, rule in silicon.rules.items():
             fits = key in defaults and rule.low <= defaults[key][0] <= rule.high

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Final
 
 from rtoslab.base import CaptureError
-from rtoslab.intake import exact_fraction, quote_text
+from rtoslab.intake import quote_text, to_exact_fraction
 
 _FACTORS: Final = {"": 1, "hz": 1, "khz": 10**3, "mhz": 10**6, "ghz": 10**9}
 _RATE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,15})?) ?([kmg]?hz)?", re.IGNORECASE | re.ASCII)
@@ -14,7 +14,7 @@ _RATE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,15})?) ?([kmg]?hz)?", re.IGNORECA
 def parse_rate_hz(text: str, name: str) -> Fraction:
     """Returns the sample rate in a text such as `8 MHz`, in hertz. `name` is the file's. Raises CaptureError."""
     match = _RATE.fullmatch(text.strip())
-    rate = exact_fraction(match[1]) * _FACTORS[(match[2] or "").lower()] if match else Fraction(0)
+    rate = to_exact_fraction(match[1]) * _FACTORS[(match[2] or "").lower()] if match else Fraction(0)
     if rate == 0:
         raise CaptureError(f"{name}: the sample rate {quote_text(text)} cannot be read; write it like 8 MHz.")
     return rate

@@ -29,7 +29,7 @@ from rtoslab.targets import (
     SENDING_LIMIT_S,
     WINDOW_SYMBOL,
     Progress,
-    apply_settings,
+    apply_timing_settings,
     find_address,
     find_intervals,
     load_image,
@@ -169,7 +169,7 @@ def _record_run(catalogue: Catalogue, point: Point, facts: Benchmark, image: byt
     """Runs the image to its end and returns its pin edges, with the series of each pulse in the window."""
     board = catalogue.board(point.board).facts
     machine = make_machine(board, cores=point.cores)
-    apply_settings(machine, point.timing)
+    apply_timing_settings(machine, point.timing)
     load_image(machine, image, point.label)
     with simulator_errors(RunError):
         machine.watch_write(find_address(machine, WINDOW_SYMBOL), IDENT_WINDOW)

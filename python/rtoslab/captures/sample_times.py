@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.captures.csv_cells import with_decimal_point
-from rtoslab.intake import exact_fraction
+from rtoslab.intake import to_exact_fraction
 
 _FLOAT32: Final = 2.0**-23
 """Relative error of times that an instrument calculates in single precision."""
@@ -51,7 +51,7 @@ def find_sample_interval(
     ends = []
     for row in (0, steps):
         try:
-            ends.append(exact_fraction(with_decimal_point(texts[row].strip())))
+            ends.append(to_exact_fraction(with_decimal_point(texts[row].strip())))
         except ValueError as cause:
             return IrregularRow(row, f"the time {cause}")
     first, last = ends

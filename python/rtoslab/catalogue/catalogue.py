@@ -36,7 +36,7 @@ from rtoslab.catalogue.schemas import Board, FlashNames, FootprintProgram
 from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import Experiment, Suite
 from rtoslab.catalogue.trees import PORTS_VARIABLE, SourceTree, port_folders, read_trees
-from rtoslab.intake import validation_problem
+from rtoslab.intake import first_validation_problem
 
 FLASH_FILE: Final = "flash.toml"
 """A file in a board's folder that no image depends on, as is SILICON_FILE."""
@@ -267,4 +267,4 @@ def _with_optional_service(facts: Kernel, path: Path) -> Kernel:
     try:
         return facts.with_optional_service(read_toml(path, OptionalServiceFacts))
     except ValidationError as cause:
-        raise CatalogueError(f"{path}, {validation_problem(cause)}; correct or remove it.") from None
+        raise CatalogueError(f"{path}, {first_validation_problem(cause)}; correct or remove it.") from None

@@ -15,7 +15,7 @@ from rtoslab.catalogue.claim_schemas import ClaimFile, PaperClaim
 from rtoslab.catalogue.paper_schemas import Paper, PaperMistake, PaperMistakesFile
 from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import Suite
-from rtoslab.intake import parse_decimal, read_text, validation_problem
+from rtoslab.intake import first_validation_problem, parse_exact_decimal, read_text
 
 
 class PublishedRow(StrictModel):
@@ -46,7 +46,7 @@ class PublishedRow(StrictModel):
     def number(self) -> float | None:
         """Returns the published figure as a number. None if it is a text or an ordering."""
         try:
-            return float(parse_decimal(self.value))
+            return float(parse_exact_decimal(self.value))
         except ValueError:
             return None
 
@@ -138,4 +138,4 @@ def _parse_row(path: Path, line: int, fields: Mapping[str, str]) -> PublishedRow
     try:
         return PublishedRow.model_validate_strings(fields)
     except ValidationError as cause:
-        raise CatalogueError(f"{path}, line {line}, {validation_problem(cause)}; correct it.") from None
+        raise CatalogueError(f"{path}, line {line}, {first_validation_problem(cause)}; correct it.") from None

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from rtoslab.base import CatalogueError, FileStamp, file_state_stamp
-from rtoslab.intake import path_text, read_table, validation_problem
+from rtoslab.intake import first_validation_problem, printable_path, read_toml_table
 
 Item = TypeVar("Item", bound=BaseModel)
 
@@ -19,7 +19,7 @@ def read_toml(path: Path, model: type[Item]) -> Item:
         parsed: Item = _parse_file(path, file_state_stamp(path), model)
     except (OSError, ValueError) as cause:
         reason = getattr(cause, "strerror", None) or str(cause)
-        raise CatalogueError(f"Cannot read {path_text(path)} ({reason}); check the path.") from None
+        raise CatalogueError(f"Cannot read {printable_path(path)} ({reason}); check the path.") from None
     return parsed
 
 
@@ -29,10 +29,10 @@ def validate_table(table: Mapping[str, Any], source: str, model: type[Item]) -> 
     try:
         return model.model_validate(table)
     except ValidationError as cause:
-        raise CatalogueError(f"{source}, {validation_problem(cause)}; correct or remove it.") from None
+        raise CatalogueError(f"{source}, {first_validation_problem(cause)}; correct or remove it.") from None
 
 
 @cache
 def _parse_file(path: Path, _: FileStamp, model: type[Item]) -> Item:
     """Returns the checked content of a TOML file. The cached answer is used until the file's stamp changes."""
-    return validate_table(read_table(path, "the file", CatalogueError), path_text(path), model)
+    return validate_table(read_toml_table(path, "the file", CatalogueError), printable_path(path), model)

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Field, ValidationError
 from rtoslab.base import CatalogueError, StrictModel
 from rtoslab.catalogue.defaults import DEFAULT_OPT
 from rtoslab.catalogue.strict_files import validate_table
-from rtoslab.intake import escape_unprintable, read_table, validation_problem
+from rtoslab.intake import escape_unprintable, first_validation_problem, read_toml_table
 
 FOLDER_VARIABLE: Final = "RTOSLAB_TREES"
 """Names another folder for the descriptions."""
@@ -144,8 +144,8 @@ def make_tree(facts: Mapping[str, Any]) -> SourceTree:
         return SourceTree(**facts)
     except ValidationError as cause:
         raise CatalogueError(
-            f"{facts['path']} cannot be described, {validation_problem(cause)}; rename that file or folder, or use "
-            "another tree."
+            f"{facts['path']} cannot be described, {first_validation_problem(cause)}; rename that file or folder, or "
+            "use another tree."
         ) from None
 
 
@@ -162,7 +162,7 @@ def read_trees() -> Mapping[str, SourceTree]:
 def read_tree(path: Path) -> SourceTree:
     """Returns the source tree that a description file describes. The tree's environment variable, if set, gives its
     folder. Raises CatalogueError."""
-    tree = validate_table(read_table(path, "the tree's description", CatalogueError), str(path), SourceTree)
+    tree = validate_table(read_toml_table(path, "the tree's description", CatalogueError), str(path), SourceTree)
     if tree.id != path.stem:
         raise CatalogueError(
             f"{path} has id = {tree.id!r}, but the id must be the file's name; rename one, or run "

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.base import AlteredError, make_folder, write_whole
-from rtoslab.intake import STORED_BYTES, parse_object, read_text
-from rtoslab.reference import StoredRow, row_as_json, row_from_json, seal_lines, unseal_lines
+from rtoslab.intake import STORED_BYTES, parse_json_object, read_text
+from rtoslab.reference import StoredRow, lines_checked_by_seal, objects_as_sealed_lines, row_as_json, row_from_json
 
 FORMAT: Final = 1
 
@@ -54,7 +54,9 @@ def write_matrix(path: Path, matrix: KernelMatrix) -> None:
     manifests = {board: dict(manifest) for board, manifest in sorted(matrix.manifests.items())}
     head = {"format": FORMAT, "kernel": matrix.kernel, "date": matrix.date, "manifests": manifests}
     make_folder(path.parent)
-    write_whole(path, seal_lines([head, *(row_as_json(row) for row in matrix.rows)]), "the figures of kernels")
+    write_whole(
+        path, objects_as_sealed_lines([head, *(row_as_json(row) for row in matrix.rows)]), "the figures of kernels"
+    )
 
 
 def read_matrix(path: Path) -> KernelMatrix:
@@ -62,7 +64,7 @@ def read_matrix(path: Path) -> KernelMatrix:
     format."""
     text = read_text(path, "the figures of kernels", AlteredError, STORED_BYTES)
     try:
-        head, *lines = (parse_object(line) for line in unseal_lines(text))
+        head, *lines = (parse_json_object(line) for line in lines_checked_by_seal(text))
         return _parse_matrix(path.stem, head, lines)
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__

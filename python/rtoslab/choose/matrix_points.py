@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rtoslab.catalogue import Catalogue, Suite, read_toml
 from rtoslab.measure import point_id
-from rtoslab.papers import place_may_matter
+from rtoslab.papers import may_depend_on_code_addresses
 from rtoslab.plan import Options, Plan, Point, expand_placements, experiment_points
 from rtoslab.results import PointId
 
@@ -59,7 +59,7 @@ def _matrix_point(catalogue: Catalogue, point: Point, placements: int) -> Matrix
     replaces = point_id(catalogue, point)
     if point.not_applicable is not None:
         return MatrixPoint(replaces, (), point.not_applicable)
-    matters = place_may_matter(catalogue, point)
+    matters = may_depend_on_code_addresses(catalogue, point)
     points = expand_placements(catalogue, Plan((point,), None), placements if matters else 1).points
     return MatrixPoint(replaces, points, place_matters=matters)
 

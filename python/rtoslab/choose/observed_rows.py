@@ -15,10 +15,10 @@ from rtoslab.targets import APPLICATION
 from rtoslab.worst_case import (
     WINDOW_MS,
     benchmark_scenario,
-    choose_span,
+    choose_sweep_span,
     find_worst_case,
     inject_at_every_cycle,
-    pick_service,
+    settings_calling_service,
 )
 from rtoslab.worst_case import sweeping_benchmark as sweeping
 
@@ -122,10 +122,13 @@ def _worst_case_figures(catalogue: Catalogue, point: PointId, placement: int) ->
     """Yields the latencies of an interrupt that is raised in every cycle of a period, while a background task calls the
     kernel."""
     program, service = sweeping(catalogue), read_operations().swept_service
-    chosen = {**(pick_service(catalogue.benchmark(program).facts, service) or {}), "placement": str(placement)}
+    chosen = {
+        **(settings_calling_service(catalogue.benchmark(program).facts, service) or {}),
+        "placement": str(placement),
+    }
     options = Options([point.kernel], [point.board], [1], WINDOW_MS, chosen)
     scenario = benchmark_scenario(catalogue, program, options, core=0, progress=lambda *_: None)
-    span = choose_span(scenario, "period", None, 1)
+    span = choose_sweep_span(scenario, "period", None, 1)
     finding = find_worst_case(
         scenario, span, inject_at_every_cycle(scenario, span, threads=1, progress=lambda *_: None)
     )

@@ -156,9 +156,9 @@ def _package_or_simulator_error_text(error: BaseException) -> str | None:
     """Returns a sentence on a missing Python package or a failed simulator. None for any other error."""
     if isinstance(error, ModuleNotFoundError):
         return absent_package_text(error)
-    from rtoslab.targets import is_panic  # noqa: PLC0415 (it is rarely wanted)
+    from rtoslab.targets import is_simulator_panic  # noqa: PLC0415 (it is rarely wanted)
 
-    if is_panic(error):
+    if is_simulator_panic(error):
         return f"The simulator failed ({error}); please report this with the image and the command."
     return None
 

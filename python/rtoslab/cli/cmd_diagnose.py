@@ -17,16 +17,16 @@ from rtoslab.cli.own_project import build_options_text, project_folder
 from rtoslab.diagnose import (
     Diagnosis,
     Limits,
-    closing_lines,
-    diagnose_image,
+    diagnose_problems_of_image,
     diagnosis_as_json,
+    diagnosis_closing_lines,
     diagnosis_page,
     finding_lines,
     heading_lines,
-    load_table,
+    load_and_stacks_table,
 )
 from rtoslab.instruments import ObservedImage, find_observed_image, rich_table
-from rtoslab.intake import is_file, path_text
+from rtoslab.intake import is_file, printable_path
 from rtoslab.project import Project, build_image, project_subject, read_project
 
 _STRETCH: Final = ("board", "attached", "cores", "kernel", "length_ms")
@@ -98,14 +98,14 @@ def diagnose_command(
         subjects = _build_project_images(catalogue, project, folder)
     else:
         if not is_file(image):
-            raise ImageFileError(f"There is no image {path_text(image)}; check the path, or build it.")
+            raise ImageFileError(f"There is no image {printable_path(image)}; check the path, or build it.")
         devices = parse_devices(attached)
         subject = find_observed_image(
             catalogue, str(image), kernel=kernel, board=board, cores=cores, window_ms=length_ms, devices=devices
         )
         subjects = iter([(image.name, subject)])
     results: dict[str, Diagnosis] = {
-        name: diagnose_image(subject, _diagnosis_limits(project)) for name, subject in subjects
+        name: diagnose_problems_of_image(subject, _diagnosis_limits(project)) for name, subject in subjects
     }
     if page is not None:
         write_whole(page, diagnosis_page(results), "the page")
@@ -139,7 +139,7 @@ def _print_diagnosis(result: Diagnosis) -> None:
         for line in finding_lines(number, finding, result.clock_hz):
             click.echo(line)
     click.echo()
-    PlainConsole().print(rich_table(load_table(result)))
-    for line in closing_lines(result):
+    PlainConsole().print(rich_table(load_and_stacks_table(result)))
+    for line in diagnosis_closing_lines(result):
         click.echo(line)
     click.echo()

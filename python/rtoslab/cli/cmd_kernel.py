@@ -7,7 +7,7 @@ import click
 from rtoslab.base import EXIT_OK, CatalogueError, find_root, make_folder, write_whole
 from rtoslab.catalogue import DEFAULT_OPT, Catalogue
 from rtoslab.cli.names import CatalogueName
-from rtoslab.trees import OPTIMISATIONS, build_files
+from rtoslab.trees import OPTIMISATIONS, export_configuration_files
 
 
 @click.group("kernel")
@@ -44,7 +44,7 @@ def kernel_files_command(
     unknown = set(needs) - set(entry.facts.export.lacks if entry.facts.export else ())
     if entry.facts.export is not None and unknown:
         raise CatalogueError(f"{entry.facts.title} has no option {', '.join(sorted(unknown))}; leave it out.")
-    written, read_me = build_files(entry, place, needs, opt, folder.absolute(), version)
+    written, read_me = export_configuration_files(entry, place, needs, opt, folder.absolute(), version)
     make_folder(folder)
     for name, text in written.items():
         write_whole(folder / name, text, "a file for the kernel's build")

@@ -18,7 +18,7 @@ from rtoslab.parity import (
     points_as_lint_subjects,
     read_costs,
 )
-from rtoslab.reference import substitute_points
+from rtoslab.reference import reference_points_for_unmeasured
 from rtoslab.results import MeasuredPoint
 
 
@@ -55,7 +55,7 @@ def lint_command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bo
     ]
     if reference:
         subjects += points_as_lint_subjects(
-            substitute_points(catalogue.root, [point for points in stored.values() for point in points])
+            reference_points_for_unmeasured(catalogue.root, [point for points in stored.values() for point in points])
         )
     if not subjects:
         raise StoreError(f"{runs[0]} contains no measured point, so nothing can be compared; run `rtoslab run` first.")

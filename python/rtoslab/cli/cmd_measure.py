@@ -34,7 +34,7 @@ from rtoslab.instruments import (
     measured_function_line,
     rich_table,
 )
-from rtoslab.intake import is_file, path_text
+from rtoslab.intake import is_file, printable_path
 from rtoslab.project import (
     build_image,
     exceeded_budgets,
@@ -122,7 +122,7 @@ def measure_command(
             f"fw.elf`), or run the command in the folder of {PROJECT_FILE} or below it."
         )
     if not is_file(image):
-        raise ImageFileError(f"There is no image {path_text(image)}; check the path, or build it.")
+        raise ImageFileError(f"There is no image {printable_path(image)}; check the path, or build it.")
     stretch = ObservedRunSection(start=start, end=end)
     subject = find_observed_image(
         catalogue,

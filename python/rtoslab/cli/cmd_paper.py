@@ -24,16 +24,21 @@ from rtoslab.papers import (
     PaperReproduction,
     SetupResults,
     missing_benchmarks,
-    paper_document,
-    paper_plan,
+    paper_comparison_report,
+    plan_paper_experiments,
     print_paper,
     reproduce_paper,
-    require_complete,
+    require_paper_folder_fits,
 )
 from rtoslab.plan import Options, expand_placements
-from rtoslab.reference import further_placements, reference_paths, reference_points_of_paper, weights_of_paper
+from rtoslab.reference import (
+    program_sizes_of_paper,
+    reference_paths,
+    reference_points_of_paper,
+    reference_values_by_placement,
+)
 from rtoslab.reports import declared_deviations, export_document, report_formats
-from rtoslab.stability import held_counts
+from rtoslab.stability import holding_builds_texts
 from rtoslab.store import AnyResult, StoredPoint
 
 
@@ -78,7 +83,7 @@ def paper_command(
     root = find_root()
     catalogue = Catalogue(root)
     paper = find_paper(catalogue, name)
-    require_complete(catalogue, paper)
+    require_paper_folder_fits(catalogue, paper)
     if explaining:
         if setups or placements > 1:
             raise PlanError(
@@ -87,7 +92,7 @@ def paper_command(
         return explain_distance_from_paper(catalogue, paper, out, jobs, full=full, dry_run=dry_run, as_json=as_json)
     chosen = [setup for setup in setups if setup != "none"] if setups else None
     known = [path.stem for path in reference_paths(root, paper.key)]
-    plan = paper_plan(catalogue, paper, Options(full=full), chosen, known)
+    plan = plan_paper_experiments(catalogue, paper, Options(full=full), chosen, known)
     if placements > 1:
         plan = expand_placements(catalogue, plan, placements)
     folder = out or default_run_directory(root, plan, [paper.key])
@@ -99,10 +104,10 @@ def paper_command(
     _print_slow_step("Comparing the points with the paper ...", quiet=as_json)
     stored = load(folder)
     points = [*stored, *_points_outside_store(folder, stored, [outcome.result for outcome in outcomes])]
-    beside, weights = reference_points_of_paper(root, paper.key, points), weights_of_paper(root, paper.key)
-    further = further_placements(root, paper.key)
+    beside, weights = reference_points_of_paper(root, paper.key, points), program_sizes_of_paper(root, paper.key)
+    further = reference_values_by_placement(root, paper.key)
     done = reproduce_paper(catalogue, paper, points, missing, beside, weights, further)
-    document = paper_document(catalogue, done, held_counts(catalogue, paper))
+    document = paper_comparison_report(catalogue, done, holding_builds_texts(catalogue, paper))
     _print_slow_step("Drawing the report ...", quiet=as_json)
     write_report(report_formats()["html"](document), path_from_working_directory(folder) / "report.html")
     written = export_document(document, folder / "export")

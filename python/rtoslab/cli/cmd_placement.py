@@ -21,7 +21,7 @@ from rtoslab.cli.failures import exit_code_of_points
 from rtoslab.cli.names import CatalogueName, DurationParam, file_format_by_suffix, report_file_option
 from rtoslab.cli.sections import print_report_document
 from rtoslab.measure import run_plan
-from rtoslab.placements import make_studies, placement_document, placements_as_json
+from rtoslab.placements import make_placement_studies, placement_study_report, placements_as_json
 from rtoslab.plan import Options, expand_placements, make_plan
 from rtoslab.reports import mark_deviations, report_formats
 from rtoslab.results import MeasuredPoint
@@ -78,9 +78,9 @@ def placement_command(
     with show_progress(plan.points, folder, quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of)
     failed = [outcome.result for outcome in outcomes if outcome.result.status == "failed"]
-    studies = make_studies(catalogue, plan, outcomes)
+    studies = make_placement_studies(catalogue, plan, outcomes)
     measured = [outcome.result for outcome in outcomes if isinstance(outcome.result, MeasuredPoint)]
-    document = mark_deviations(placement_document(studies), measured)
+    document = mark_deviations(placement_study_report(studies), measured)
     for output in outputs:
         write_report(report_formats()[file_format_by_suffix(output)](document), output)
     if as_json:

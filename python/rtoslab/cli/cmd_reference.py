@@ -26,7 +26,7 @@ from rtoslab.cli.names import CatalogueNames, PaperName, split_names
 from rtoslab.cli.reference_folders import new_run_folder, reference_placements
 from rtoslab.cli.reference_matrix import matrix_command
 from rtoslab.measure import run_plan
-from rtoslab.papers import paper_plan, weigh_programs, with_needed_placements
+from rtoslab.papers import measure_minimal_program_sizes, plan_paper_experiments, with_needed_placements
 from rtoslab.plan import Options, Plan
 from rtoslab.reference import (
     ReferenceFile,
@@ -35,7 +35,7 @@ from rtoslab.reference import (
     compiled_files,
     read_references,
     reference_path,
-    tree_changes,
+    source_tree_changes_since,
     write_reference,
 )
 from rtoslab.results import MeasuredPoint
@@ -139,7 +139,7 @@ def _refresh_paper_reference(
     None: the sources of none of its kernels are available. `chosen`: the only kernels to measure, if not empty.
     """
     paper = find_paper(catalogue, name)
-    whole = paper_plan(catalogue, paper, Options())
+    whole = plan_paper_experiments(catalogue, paper, Options())
     kernels = [item for item in _reference_kernels(paper) if item in (chosen or catalogue.buildable_kernels)]
     points = tuple(point for point in whole.points if point.kernel in kernels)
     if not points:
@@ -158,7 +158,7 @@ def _refresh_paper_reference(
     stored = RunDirectory.open(folder).read_points()
     failed = [outcome.result for outcome in outcomes if outcome.result.status == "failed"]
     print_failures(failed)
-    weights, unbuilt = weigh_programs(catalogue, paper, kernels)
+    weights, unbuilt = measure_minimal_program_sizes(catalogue, paper, kernels)
     for item in unbuilt:
         click.echo(f"failed: footprint {item.point.kernel} {item.point.board}: {item.message}")
     for kernel in dict.fromkeys(stored_point.result.point.kernel for stored_point in stored):
@@ -198,7 +198,10 @@ def _reference_summary_as_json(catalogue: Catalogue, reference: ReferenceFile) -
         "boards": list(dict.fromkeys(stored_point.result.point.board for stored_point in measured)),
         "measured": len(measured),
         "not_applicable": len(reference.points) - len(measured),
-        "changed_since": [*tree_changes(catalogue, reference), *changes_since_reference(catalogue.root, reference)],
+        "changed_since": [
+            *source_tree_changes_since(catalogue, reference),
+            *changes_since_reference(catalogue.root, reference),
+        ],
     }
 
 

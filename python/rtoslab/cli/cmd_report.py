@@ -11,7 +11,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.choose import with_kernels_section
 from rtoslab.cli.failures import exit_code_of_stored_points
 from rtoslab.cli.names import file_format_by_suffix
-from rtoslab.reference import substitute_points
+from rtoslab.reference import reference_points_for_unmeasured
 from rtoslab.reports import ReportDocument, make_document, report_formats
 from rtoslab.store import RunDirectory, StoredPoint
 
@@ -74,7 +74,7 @@ def read_report_document(
     `reference`: whether reference results are shown beside them.
     """
     suites = {RunDirectory.open(path).plan().suite for path in runs}
-    beside = substitute_points(find_root(), points) if reference else ()
+    beside = reference_points_for_unmeasured(find_root(), points) if reference else ()
     catalogue = Catalogue(find_root())
     document = make_document(catalogue, points, suites.pop() if len(suites) == 1 else None, beside)
     return with_kernels_section(catalogue, document, points)

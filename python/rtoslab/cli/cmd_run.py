@@ -44,7 +44,7 @@ from rtoslab.cli.sections import print_report_section
 from rtoslab.hardware import ConnectedBoard
 from rtoslab.measure import MeasureOptions, PointOutcome, measure_image, run_plan
 from rtoslab.plan import CONFIG_HELP, Options, expand_placements, make_plan
-from rtoslab.reports import report_formats, show_points
+from rtoslab.reports import print_point_results, report_formats
 from rtoslab.store import RunDirectory
 
 
@@ -203,7 +203,7 @@ def _print_point_outcomes(folder: Path, outcomes: list[PointOutcome], *, report:
         print_json_answer(run_as_json(folder, outcomes))
     else:
         print_reused_points(outcomes)
-        show_points([outcome.result for outcome in outcomes], PlainConsole())
+        print_point_results([outcome.result for outcome in outcomes], PlainConsole())
         _print_kernel_comparison(folder, outcomes)
         hint = (
             ""

@@ -10,7 +10,7 @@ from rtoslab.cli.cmd_report import read_report_document
 from rtoslab.cli.cmd_runs import runs_command as list_runs
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.failures import exit_code_of_stored_points
-from rtoslab.reports import report_formats, show_points, show_proofs
+from rtoslab.reports import print_point_results, print_proofs_of_points, report_formats
 
 
 @click.command("show")
@@ -34,7 +34,7 @@ def show_command(ctx: click.Context, runs: tuple[Path, ...], proofs: bool, as_js
         return exit_code_of_stored_points(points)
     console = PlainConsole()
     results = [point.result for point in points]
-    show_points(results, console)
+    print_point_results(results, console)
     if proofs:
-        show_proofs(results, console)
+        print_proofs_of_points(results, console)
     return exit_code_of_stored_points(points)

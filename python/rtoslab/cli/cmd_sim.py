@@ -18,7 +18,7 @@ from rtoslab.cli.output_lines import FirmwareOutputWriter
 from rtoslab.intake import read_text
 from rtoslab.targets import (
     MOST_CYCLES,
-    PinDrive,
+    DrivenPinLevel,
     SimRequest,
     SimResult,
     parse_pin,
@@ -178,7 +178,7 @@ def sim_command(
         load_address=None if load_address is None else parse_option_integer(load_address, "--load-address"),
         strict=strict,
         max_cycles=max_cycles,
-        drives=[PinDrive(at_s, parse_pin(facts, pin), level) for pin, level, at_s in drives],
+        drives=[DrivenPinLevel(at_s, parse_pin(facts, pin), level) for pin, level, at_s in drives],
         voltages=[(parse_pin(facts, pin), volts) for pin, volts in voltages],
         devices=parse_devices(attached),
         expect=expect,

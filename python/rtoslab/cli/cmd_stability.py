@@ -18,14 +18,14 @@ from rtoslab.cli.failures import exit_code_of_points, print_failures
 from rtoslab.cli.names import CatalogueNames, PaperName, file_format_by_suffix, report_file_option, split_names
 from rtoslab.cli.sections import print_report_document
 from rtoslab.measure import PointOutcome, run_plan
-from rtoslab.papers import require_complete
+from rtoslab.papers import require_paper_folder_fits
 from rtoslab.plan import Plan
 from rtoslab.reference import read_references
 from rtoslab.reports import ReportDocument, report_formats
 from rtoslab.stability import (
     JudgedPaper,
     JudgedStatement,
-    judge_builds,
+    judge_statements_in_builds,
     merge_stability,
     overview_document,
     read_stability,
@@ -112,7 +112,7 @@ def stability_command(
             raise PlanError("The command needs a paper; name one from `rtoslab list papers`.")
         return _write_and_print_report(placement_overview_of_papers(catalogue), outputs)
     paper = find_paper(catalogue, name)
-    require_complete(catalogue, paper)
+    require_paper_folder_fits(catalogue, paper)
     path = values_file or stability_path(root, paper.key)
     code = EXIT_OK
     if measuring or dry_run:
@@ -136,7 +136,7 @@ def stability_command(
             f"{path_from_working_directory(path)} does not exist, so there are no values of builds; measure "
             f"them with `rtoslab stability {paper.key} --measure`, or give --values FILE."
         )
-    judged = judge_builds(catalogue, paper, read_stability(path))
+    judged = judge_statements_in_builds(catalogue, paper, read_stability(path))
     if as_json:
         print_json_answer(_stability_as_json(judged))
     _write_and_print_report(stability_document(judged), outputs, quiet=as_json)
@@ -157,7 +157,9 @@ def placement_overview_of_papers(catalogue: Catalogue) -> ReportDocument:
     folders = {key: find_paper(catalogue, key) for key in read_papers(catalogue)}
     paths = {key: stability_path(catalogue.root, key) for key in folders}
     judged = [
-        judge_builds(catalogue, folders[key], read_stability(path)) for key, path in paths.items() if path.is_file()
+        judge_statements_in_builds(catalogue, folders[key], read_stability(path))
+        for key, path in paths.items()
+        if path.is_file()
     ]
     return overview_document(folders, list(read_references(catalogue.root)), judged)
 

@@ -36,11 +36,11 @@ from rtoslab.plan import Options, Point, conformance_points
 from rtoslab.trees import (
     add_export,
     draft_description,
-    export_problem,
     find_repositories,
     missing_files,
     recognise_port,
     source_files,
+    why_export_is_unusable,
 )
 
 
@@ -200,7 +200,7 @@ def _check_exports(
         board, cores, opt = parse_export_key(key)
         if boards and board not in boards:
             continue
-        trouble = export_problem(entry, key)
+        trouble = why_export_is_unusable(entry, key)
         if trouble is not None:
             click.echo(f"{entry.id} for {key}: {trouble}.")
             return EXIT_ERROR

@@ -22,13 +22,13 @@ from rtoslab.worst_case import (
     SweepTarget,
     WorstCase,
     benchmark_scenario,
-    choose_span,
+    choose_sweep_span,
     default_folder,
     find_worst_case,
     image_scenario,
     inject_at_every_cycle,
-    pick_service,
     services_to_pick,
+    settings_calling_service,
     sweep_manifest,
     sweeping_benchmark,
     worst_case_document,
@@ -115,7 +115,7 @@ def worst_case_command(
         chosen = {**dict(config), **_options_calling_only(catalogue, program, service)}
         options = Options([kernel], [board], [cores], WINDOW_MS, chosen)
         scenario = benchmark_scenario(catalogue, program, options, core=core, progress=print_progress)
-    chosen_span = choose_span(scenario, span, samples, seed)
+    chosen_span = choose_sweep_span(scenario, span, samples, seed)
     name = "-".join(item for item in (Path(program).stem, service, kernel, board) if item)
     began = time.monotonic()
     ended: EndedSweepError | None = None
@@ -154,7 +154,7 @@ def _options_calling_only(catalogue: Catalogue, program: str, service: str | Non
     if service is None:
         return {}
     facts = catalogue.benchmark(program).facts
-    picked = pick_service(facts, service)
+    picked = settings_calling_service(facts, service)
     if not picked:
         raise UnknownNameError(f"service that {facts.id} calls", service, services_to_pick(facts))
     return picked

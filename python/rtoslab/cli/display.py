@@ -25,7 +25,7 @@ from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer, report_if_interrupted
 from rtoslab.images import require_settings
 from rtoslab.measure import DurationEstimate, PointOutcome, PointProgress, estimate_duration
-from rtoslab.plan import Plan, Point, varying_labels
+from rtoslab.plan import Plan, Point, labels_by_differing_settings
 
 
 def path_from_working_directory(folder: Path) -> Path:
@@ -69,7 +69,7 @@ def _print_plan_size(plan: Plan, estimate: DurationEstimate) -> None:
 
 def _print_dry_run(plan: Plan, estimate: DurationEstimate, folder: Path) -> None:
     """Prints each point of a plan that is not measured, for `--dry-run`."""
-    for label, point in zip(varying_labels(plan.points), plan.points, strict=True):
+    for label, point in zip(labels_by_differing_settings(plan.points), plan.points, strict=True):
         click.echo(label if point.not_applicable is None else f"{label}: n/a, {point.not_applicable}")
     _print_plan_size(plan, estimate)
     click.echo(
@@ -142,7 +142,7 @@ class ProgressDisplay:
         self._all = self._bars.add_task("points", total=len(points))
         self._tasks: dict[int, TaskID] = {}
         self._points = len(points)
-        self._labels = varying_labels(points)
+        self._labels = labels_by_differing_settings(points)
         self.outcomes: list[PointOutcome] = []
         """The outcomes of the points that are finished, in that order."""
         self._done = 0

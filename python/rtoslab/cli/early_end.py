@@ -38,7 +38,7 @@ def print_json_answer(value: Any, indent: int | None = None) -> None:
 
 def report_interrupt(cause: BaseException | None) -> None:
     """Prints that the command was interrupted. A command that prints JSON adds its finished part."""
-    if interrupts.wants_json():
+    if interrupts.command_line_wants_json():
         stored = cause.finished if isinstance(cause, InterruptedWithResultsError) else {}
         with suppress(OSError):
             print_json_answer({"stop": "interrupted", "detail": interrupts.interrupt_reason(cause), **stored})

@@ -17,12 +17,12 @@ from rtoslab.cli.sections import print_report_section
 from rtoslab.measure import MeasureOptions, run_plan
 from rtoslab.papers import (
     ChangeTrial,
-    candidate_setups,
-    combined_setups,
-    explain_plan,
+    combine_best_changes,
+    distance_without_change,
+    evaluate_changes,
     paper_setups,
-    plain_distance,
-    try_changes,
+    plan_paper_changes,
+    single_change_setups,
 )
 from rtoslab.plan import Options
 from rtoslab.reports import ReportSection, TableData, point_label
@@ -38,9 +38,9 @@ def explain_distance_from_paper(
     Returns the exit code. Raises as `run_plan` and `reproduce_paper` do.
     """
     options = Options(full=full)
-    singles = candidate_setups(catalogue, paper)
+    singles = single_change_setups(catalogue, paper)
     folder = out or default_run_directory(
-        catalogue.root, explain_plan(catalogue, paper, singles, options), [paper.key, "explain"]
+        catalogue.root, plan_paper_changes(catalogue, paper, singles, options), [paper.key, "explain"]
     )
 
     results: list[AnyResult] = []
@@ -48,7 +48,7 @@ def explain_distance_from_paper(
 
     def measure_changed_builds(setups: Sequence[PaperSetup], place: Path, *, dry: bool) -> list[StoredPoint] | None:
         """Measures the points of these changes into a folder, and returns them. None if only the plan was shown."""
-        plan = explain_plan(catalogue, paper, setups, options)
+        plan = plan_paper_changes(catalogue, paper, setups, options)
         if print_plan_before_measuring(catalogue, plan, place, jobs, dry_run=dry, as_json=as_json):
             return None
         with show_progress(plan.points, place, quiet=as_json) as display:
@@ -64,11 +64,11 @@ def explain_distance_from_paper(
     points = measure_changed_builds(singles, folder / "alone", dry=dry_run)
     if points is None:
         return EXIT_OK
-    single_changes = try_changes(catalogue, paper, singles, points, options)
-    plain = plain_distance(catalogue, paper, points, options)
-    joined = [*combined_setups(plain, single_changes), *paper_setups(paper)]
+    single_changes = evaluate_changes(catalogue, paper, singles, points, options)
+    plain = distance_without_change(catalogue, paper, points, options)
+    joined = [*combine_best_changes(plain, single_changes), *paper_setups(paper)]
     seen = measure_changed_builds(joined, folder / "together", dry=False) if joined else None
-    both = try_changes(catalogue, paper, joined, seen, options) if seen else []
+    both = evaluate_changes(catalogue, paper, joined, seen, options) if seen else []
     code = exit_code_of_points(results)
     if as_json:
         print_json_answer(

@@ -33,7 +33,7 @@ def image_board_and_timing(
 ) -> tuple[str, dict[str, int]]:
     """Returns the board, and the timing settings that the user gives for an image. Raises PlanError for any other
     option."""
-    from rtoslab.plan import parse_whole  # noqa: PLC0415 (`sim` and `gdb` would wait for it, and have no --config)
+    from rtoslab.plan import parse_integer_setting  # noqa: PLC0415 (`sim` and `gdb` would wait for it, and have no --config)
 
     other = [key for key in config if not key.startswith("timing.")]
     if other:
@@ -43,4 +43,4 @@ def image_board_and_timing(
     named = split_names(boards, catalogue.boards) or (DEFAULT_BOARD,)
     if len(named) > 1:
         raise PlanError("An image is built for one board; name it with --board.")
-    return named[0], {key: parse_whole(key, value) for key, value in config.items()}
+    return named[0], {key: parse_integer_setting(key, value) for key, value in config.items()}

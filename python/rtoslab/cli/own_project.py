@@ -25,17 +25,17 @@ from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.names import file_format_by_suffix
 from rtoslab.compare import FigureLimits
 from rtoslab.instruments import rich_table
-from rtoslab.intake import path_text
+from rtoslab.intake import printable_path
 from rtoslab.project import (
     NOTHING_MEASURED,
     Project,
     ProjectJudgement,
-    change_table,
     judge_project,
     judgement_as_json,
     judgement_as_junit,
     judgement_as_markdown,
     measure_project,
+    other_changes_table,
     project_sentence,
     read_project,
     read_project_baseline,
@@ -78,8 +78,8 @@ def _require_project_of_same_user(folder: Path, here: Path) -> None:
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 (never raises)
     if folder != here and _owner_id(folder / PROJECT_FILE) not in {_owner_id(here), _owner_id(home)}:
         raise PlanError(
-            f"{path_text(folder / PROJECT_FILE)} belongs to another user and contains a build command, which would "
-            "be run; change into that folder if you trust it."
+            f"{printable_path(folder / PROJECT_FILE)} belongs to another user and contains a build command, which "
+            "would be run; change into that folder if you trust it."
         )
 
 
@@ -167,7 +167,7 @@ def _other_compiler_clause(judged: ProjectJudgement) -> str:
 def _print_judgement(judged: ProjectJudgement) -> None:
     """Prints regressions, changes, exceeded budgets and notes."""
     console = PlainConsole()
-    for table in (regression_table(judged), change_table(judged)):
+    for table in (regression_table(judged), other_changes_table(judged)):
         if table.rows:
             console.print(rich_table(table, _ROWS))
             if len(table.rows) > _ROWS:

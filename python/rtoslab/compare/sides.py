@@ -16,7 +16,7 @@ from rtoslab.compare.executions import (
     wait_cycles,
 )
 from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable, PointId
-from rtoslab.store import RunDirectory, StoredPoint, flatten_json
+from rtoslab.store import RunDirectory, StoredPoint, flatten_nested_json
 
 STATE: Final = "state."
 """The prefix of the keys of a point's state in its manifest."""
@@ -80,7 +80,7 @@ def point_figures(stored: StoredPoint) -> PointFigures:
     result = stored.result
     target = stored.manifest.get("target")
     exact = isinstance(target, dict) and target.get("kind") == "virtual"
-    flat = flatten_json(stored.manifest)
+    flat = flatten_nested_json(stored.manifest)
     if isinstance(result, MeasuredPoint):
         flat |= {f"{STATE}{key}": str(value) for key, value in result.state.items()}
     if isinstance(result, MeasuredPoint):

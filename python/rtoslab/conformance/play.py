@@ -10,8 +10,8 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.judge import SuiteOutput, UnfinishedScene
 from rtoslab.images import build_point_image
 from rtoslab.plan import Point
-from rtoslab.records import DecodedRun, ExpectedIdentity, decode_broken_off, decode_records, read_wire_constants
-from rtoslab.targets import ExternalImage, Progress, RunOutput, VirtualJob, run_virtual
+from rtoslab.records import DecodedRun, ExpectedIdentity, decode_records, decode_unfinished_run, read_wire_constants
+from rtoslab.targets import ExternalImage, Progress, RunOutput, VirtualBenchmarkJob, run_virtual_benchmark
 
 LIMIT_S = 120
 """The limit of virtual time, for the tick rate's span and for all other scenes each: a slow tick makes them long."""
@@ -103,7 +103,7 @@ def _find_unfinished_scene(begun: DecodedRun, cause: DecodeError, failure: str |
 def _decode_unfinished_run(catalogue: Catalogue, uart: bytes, expected: ExpectedIdentity) -> DecodedRun | None:
     """Returns the records of a run that did not end. None if there are none."""
     try:
-        return decode_broken_off(uart, read_wire_constants(catalogue.root), expected)
+        return decode_unfinished_run(uart, read_wire_constants(catalogue.root), expected)
     except DecodeError:
         return None
 
@@ -111,7 +111,7 @@ def _decode_unfinished_run(catalogue: Catalogue, uart: bytes, expected: Expected
 def _run_image(catalogue: Catalogue, point: Point, image: bytes, name: str, progress: Progress) -> RunOutput:
     """Runs the conformance suite's image on the virtual board. Returns its output."""
     board = catalogue.board(point.board).facts
-    job = VirtualJob(
+    job = VirtualBenchmarkJob(
         image=image,
         name=name,
         board=board,
@@ -123,6 +123,6 @@ def _run_image(catalogue: Catalogue, point: Point, image: bytes, name: str, prog
         sending_limit_s=LIMIT_S,
     )
     try:
-        return run_virtual(job, lambda _, done: progress("conformance", done))
+        return run_virtual_benchmark(job, lambda _, done: progress("conformance", done))
     except RunError as cause:
         return RunOutput(b"", failure=str(cause))

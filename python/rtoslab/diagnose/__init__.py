@@ -11,13 +11,13 @@ One module a detector: `taken_faults`, `deadlocks`, `stack_use`, `inversions`, `
 cycles were. `diagnosis` joins all, `diagnosis_findings` orders it, and `diagnosis_text` and `diagnosis_page` show it.
 """
 
-from rtoslab.diagnose.diagnosis import Diagnosis, diagnose_image
+from rtoslab.diagnose.diagnosis import Diagnosis, diagnose_problems_of_image
 from rtoslab.diagnose.diagnosis_limits import Limits
 from rtoslab.diagnose.diagnosis_page import diagnosis_page
 from rtoslab.diagnose.diagnosis_text import (
-    closing_lines,
     diagnosis_as_json,
+    diagnosis_closing_lines,
     finding_lines,
     heading_lines,
-    load_table,
+    load_and_stacks_table,
 )

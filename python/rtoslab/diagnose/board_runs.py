@@ -1,8 +1,8 @@
 """Runs one image several times for a diagnosis, the same to the cycle.
 
-`survey_run` is quick: it finds where start-up ends, the faults, the tasks. `observed_run` sees every call, switch and
-masked interval after start-up. `RunReplay` stands at single cycles of the same run once more, for call paths and
-memory.
+`run_for_overview` is quick: it finds where start-up ends, the faults, the tasks. `record_run_history` sees every call,
+switch and masked interval after start-up. `RunReplay` stands at single cycles of the same run once more, for
+call paths and memory.
 """
 
 import warnings
@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from rtoslab.base import BoardWarning, RunError, SymbolError
-from rtoslab.diagnose.kernel_services import ImageService, services_of
+from rtoslab.diagnose.kernel_services import ImageService, kernel_services_in_image
 from rtoslab.diagnose.task_history import IDENT_ARGUMENTS, HistoryReader, TaskHistory
 from rtoslab.instruments import (
     ObservationRequest,
@@ -45,7 +45,7 @@ from rtoslab.targets import (
     interrupt_registers,
     read_fault,
     simulator_errors,
-    switching_exceptions,
+    task_switching_exceptions,
     unhandled_exceptions,
     watch_idling,
 )
@@ -67,7 +67,7 @@ _INTERVALS_MOST: Final = 2_000_000
 
 
 @dataclass(slots=True)
-class RunOverview:
+class FirstRunOverview:
     """What a first, quick run of an image shows. Cycles since reset."""
 
     start: int = 0
@@ -99,11 +99,11 @@ class RunOverview:
         return min(self.first_runs.values(), default=self.start)
 
 
-def survey_run(subject: ObservedImage) -> RunOverview:
+def run_for_overview(subject: ObservedImage) -> FirstRunOverview:
     """Runs an image quickly to its end or a number of cycles, and returns its tasks, interrupts and faults. Raises
     RunError, SymbolError."""
     machine = open_machine(subject)
-    overview = RunOverview()
+    overview = FirstRunOverview()
     words = current_task_pointers(machine, subject.kernel, subject.cores)
     for core, address in words.items():
         machine.watch_write(address, IDENT_CURRENT + core)
@@ -134,13 +134,15 @@ def survey_run(subject: ObservedImage) -> RunOverview:
 class _OverviewReader:
     """Adds the events of a diagnosed run to its overview."""
 
-    def __init__(self, overview: RunOverview, subject: ObservedImage, no_task: frozenset[int], has_tasks: bool) -> None:
+    def __init__(
+        self, overview: FirstRunOverview, subject: ObservedImage, no_task: frozenset[int], has_tasks: bool
+    ) -> None:
         """`no_task`: values of the kernel's current-task variable that name no task. `has_tasks`: whether this variable
         is known."""
         self._overview = overview
         self._no_task = no_task
         self._has_tasks = has_tasks
-        switching = switching_exceptions(subject.kernel) if subject.kernel else frozenset()
+        switching = task_switching_exceptions(subject.kernel) if subject.kernel else frozenset()
         self._switching = sorted({SVCALL, PENDSV, *switching})
 
     def feed(self, raw: bytes) -> None:
@@ -156,9 +158,9 @@ class _OverviewReader:
             if block and block not in self._no_task:
                 overview.first_runs.setdefault(block, cycle)
         if not overview.has_started:
-            self._look_for_start(events)
+            self._look_for_end_of_start_up(events)
 
-    def _look_for_start(self, events: "np.ndarray[tuple[int], np.dtype[np.void]]") -> None:
+    def _look_for_end_of_start_up(self, events: "np.ndarray[tuple[int], np.dtype[np.void]]") -> None:
         """Sets the cycle at which start-up ends, if it is among these events."""
         if self._has_tasks:
             first = min(self._overview.first_runs.values(), default=None)
@@ -202,7 +204,7 @@ class ObservedRun:
     services: Mapping[int, ImageService]
 
 
-def observed_run(subject: ObservedImage, overview: RunOverview) -> ObservedRun:
+def record_run_history(subject: ObservedImage, overview: FirstRunOverview) -> ObservedRun:
     """Runs an image again and records its tasks, calls and handlers from the first task on."""
     services: dict[int, ImageService] = {}
     words: dict[int, int] = {}
@@ -211,7 +213,7 @@ def observed_run(subject: ObservedImage, overview: RunOverview) -> ObservedRun:
     def observation_request(machine: ObservedMachine) -> ObservationRequest:
         """Sets probes on the kernel's functions and returns what else the virtual board must record."""
         if subject.kernel is not None:
-            services.update(services_of(subject.kernel, machine.symbol))
+            services.update(kernel_services_in_image(subject.kernel, machine.symbol))
         words.update(current_task_pointers(machine, subject.kernel, subject.cores))
         if words and subject.kernel is not None:
             watch_idling(machine, subject.kernel)
@@ -263,7 +265,7 @@ class RunReplay:
             self._snapshots = self._snapshots[::2]
             self._spacing *= 2
 
-    def is_parked(self, core: int) -> bool:
+    def is_in_endless_empty_loop(self, core: int) -> bool:
         """Whether a core executes nothing but an endless empty loop. Runs on for some cycles to find out."""
         registers = self.machine.registers(core)
         first = registers.pop("pc")
@@ -275,7 +277,7 @@ class RunReplay:
                 return False
         return True
 
-    def fault_at(self, core: int, exception: int, cycle: int) -> Fault:
+    def read_fault_of_handler(self, core: int, exception: int, cycle: int) -> Fault:
         """Returns the fault whose handler begins in this cycle, with the state of its core."""
         return read_fault(self.go_to_cycle(cycle), core, exception, cycle)
 

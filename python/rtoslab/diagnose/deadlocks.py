@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.drawings import task_tracks
-from rtoslab.diagnose.lock_holders import LockHolding, LockWaiting, TaskLock
-from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.lock_holders import LockHoldingTime, LockWaiting, TaskLock
+from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.task_history import KernelCall, Task, TaskHistory
 
-_Link = tuple[LockWaiting, LockHolding]
+_Link = tuple[LockWaiting, LockHoldingTime]
 """A task's wait, and what the next one holds."""
 
 
 def find_deadlocks(
-    history: TaskHistory, locks: Mapping[int, TaskLock], names: NamedPlaces
+    history: TaskHistory, locks: Mapping[int, TaskLock], names: RunNameFinder
 ) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each deadlock: a circle of tasks that wait for each other's locks. `locks` are by
     address."""
@@ -39,7 +39,7 @@ def _waiting_circle(first: LockWaiting, locks: Mapping[int, TaskLock], waits: Se
     cycle, wait, links, seen = first.end - 1, first, list[_Link](), set[Task]()
     while wait.task not in seen:
         seen.add(wait.task)
-        holding = locks[wait.take.object].holding_at(cycle)
+        holding = locks[wait.take.object].lock_holding_at(cycle)
         if holding is None:
             return []
         links.append((wait, holding))
@@ -59,11 +59,11 @@ def _waiting_circle(first: LockWaiting, locks: Mapping[int, TaskLock], waits: Se
     return []
 
 
-def _deadlock_finding(circle: Sequence[_Link], history: TaskHistory, names: NamedPlaces) -> DiagnosisFinding:
+def _deadlock_finding(circle: Sequence[_Link], history: TaskHistory, names: RunNameFinder) -> DiagnosisFinding:
     """Returns the finding about one circle of tasks that wait for each other's locks."""
     begin = max(wait.start for wait, _ in circle)
     end = min(wait.end for wait, _ in circle)
-    is_final = all(_is_for_ever(wait.take) for wait, _ in circle)
+    is_final = all(_waits_without_time_out(wait.take) for wait, _ in circle)
     tasks = [wait.task for wait, _ in circle]
     parts = [
         f"{names.task_name(wait.task)} waits for {names.object_name(wait.take.object)}, "
@@ -78,7 +78,7 @@ def _deadlock_finding(circle: Sequence[_Link], history: TaskHistory, names: Name
         cycle=begin,
         cycles=end - begin,
         who=tuple(names.task_name(task) for task in tasks),
-        where=tuple(line for wait, holding in circle for line in _place_sentences(wait, holding, names)),
+        where=tuple(line for wait, holding in circle for line in _lock_place_sentences(wait, holding, names)),
         tracks=task_tracks(
             history, names, tasks, min(holding.start for _, holding in circle), begin + (end - begin) // 8
         ),
@@ -86,18 +86,18 @@ def _deadlock_finding(circle: Sequence[_Link], history: TaskHistory, names: Name
     )
 
 
-def _lock_holder_name(wait: LockWaiting, holding: LockHolding, names: NamedPlaces) -> str:
+def _lock_holder_name(wait: LockWaiting, holding: LockHoldingTime, names: RunNameFinder) -> str:
     """Returns the name of the task that holds a lock, for a sentence. It is "it itself" if the waiting task holds
     it."""
     return "it itself" if holding.task == wait.task else names.task_name(holding.task)
 
 
-def _is_for_ever(take: KernelCall) -> bool:
+def _waits_without_time_out(take: KernelCall) -> bool:
     """Whether a call to take a lock has not ended and has no time-out."""
     return not take.ended and take.waits_forever
 
 
-def _place_sentences(wait: LockWaiting, holding: LockHolding, names: NamedPlaces) -> Iterator[str]:
+def _lock_place_sentences(wait: LockWaiting, holding: LockHoldingTime, names: RunNameFinder) -> Iterator[str]:
     """Yields sentences on where a task waits for a lock, and where the lock's holder took it."""
     yield f"{names.task_name(wait.task)} waits in {wait.take.service.name} at {names.call_place(wait.take)}"
     lock = names.object_name(wait.take.object)

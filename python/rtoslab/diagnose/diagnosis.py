@@ -5,22 +5,27 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rtoslab.base import SymbolError
-from rtoslab.diagnose.board_runs import ObservedRun, RunOverview, RunReplay, observed_run, survey_run
+from rtoslab.diagnose.board_runs import FirstRunOverview, ObservedRun, RunReplay, record_run_history, run_for_overview
 from rtoslab.diagnose.deadlocks import find_deadlocks
-from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding, worst_first
+from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding, sort_worst_findings_first
 from rtoslab.diagnose.diagnosis_limits import Limits
-from rtoslab.diagnose.full_queues import find_full_queues, unseen_queues
-from rtoslab.diagnose.interrupt_arrivals import find_late_and_lost
+from rtoslab.diagnose.full_queues import find_full_queues, unknown_queue_lengths_sentence
+from rtoslab.diagnose.interrupt_arrivals import find_late_and_lost_interrupts
 from rtoslab.diagnose.inversions import find_inversions
 from rtoslab.diagnose.kernel_services import SENDS, missing_services
-from rtoslab.diagnose.lock_holders import find_locks
-from rtoslab.diagnose.long_masks import find_long_masks, longest_masks, masking_function, sleeping_functions
+from rtoslab.diagnose.lock_holders import find_task_locks
+from rtoslab.diagnose.long_masks import (
+    find_long_masks,
+    masking_function,
+    sleeping_functions,
+    sort_longest_masked_intervals,
+)
 from rtoslab.diagnose.lost_wakeups import find_lost_wakeups
 from rtoslab.diagnose.missed_periods import find_missed_periods
-from rtoslab.diagnose.named_places import NamedPlaces
-from rtoslab.diagnose.processor_load import LoadShare, load_shares
+from rtoslab.diagnose.named_places import RunNameFinder
+from rtoslab.diagnose.processor_load import ProcessorLoadShare, processor_load_shares
 from rtoslab.diagnose.repeated_handlers import find_repeated_handlers
-from rtoslab.diagnose.stack_use import StackUse, find_full_stacks, stack_uses
+from rtoslab.diagnose.stack_use import StackUse, find_full_stacks, measure_stack_peaks
 from rtoslab.diagnose.starved_tasks import find_starvation
 from rtoslab.diagnose.taken_faults import find_faults
 from rtoslab.instruments import ObservedImage, Profile, profile_recording
@@ -28,7 +33,7 @@ from rtoslab.targets import KernelStructures
 
 
 @dataclass(frozen=True, slots=True)
-class MaskedLongest:
+class LongestMaskedTime:
     """The longest time for which interrupts were masked after start-up, and where."""
 
     function: str
@@ -51,9 +56,9 @@ class Diagnosis:
     end_cycle: int
     findings: tuple[DiagnosisFinding, ...]
     """Worst first."""
-    loads: tuple[LoadShare, ...]
+    loads: tuple[ProcessorLoadShare, ...]
     stacks: tuple[StackUse, ...]
-    masked: MaskedLongest | None
+    masked: LongestMaskedTime | None
     not_looked_for: tuple[str, ...]
 
     @property
@@ -62,20 +67,20 @@ class Diagnosis:
         return tuple(finding for finding in self.findings if finding.level != "note")
 
 
-def diagnose_image(subject: ObservedImage, limits: Limits) -> Diagnosis:
+def diagnose_problems_of_image(subject: ObservedImage, limits: Limits) -> Diagnosis:
     """Runs an image several times and returns what is wrong in it, such as deadlocks or full stacks. Raises RunError,
     ImageFileError, SymbolError."""
-    overview = survey_run(subject)
-    run = observed_run(subject, overview)
-    uses = stack_uses(subject, overview, run.history)
-    names = NamedPlaces(subject, run, RunReplay(subject))
+    overview = run_for_overview(subject)
+    run = record_run_history(subject, overview)
+    uses = measure_stack_peaks(subject, overview, run.history)
+    names = RunNameFinder(subject, run, RunReplay(subject))
     lengths = _queue_lengths(subject, run)
     profile = profile_recording(run.recording)
     findings = [
         *find_faults(subject, overview, RunReplay(subject)),
         *find_full_stacks(uses, limits),
-        *_of_tasks(subject, run, names, lengths, limits),
-        *find_late_and_lost(run, overview, sleeping_functions(profile), names, limits),
+        *_task_lock_and_queue_findings(subject, run, names, lengths, limits),
+        *find_late_and_lost_interrupts(run, overview, sleeping_functions(profile), names, limits),
         *find_long_masks(run.history, profile, overview, names, limits),
         *find_repeated_handlers(run.history, names),
     ]
@@ -86,14 +91,14 @@ def diagnose_image(subject: ObservedImage, limits: Limits) -> Diagnosis:
         clock_hz=run.recording.clock_hz,
         start_up_cycles=overview.start,
         end_cycle=overview.end,
-        findings=worst_first([_apply_ignored(finding, limits) for finding in findings]),
-        loads=load_shares(run.history, names),
+        findings=sort_worst_findings_first([_apply_ignored(finding, limits) for finding in findings]),
+        loads=processor_load_shares(run.history, names),
         stacks=uses.stacks,
         masked=_longest_mask(profile, overview, names),
         not_looked_for=(
             *missing_services(subject.kernel, run.services),
             *names.unseen,
-            *unseen_queues(run.history, lengths),
+            *unknown_queue_lengths_sentence(run.history, lengths),
             *uses.unseen,
             *_start_up_problem(subject, overview),
         ),
@@ -105,13 +110,13 @@ def _apply_ignored(finding: DiagnosisFinding, limits: Limits) -> DiagnosisFindin
     return replace(finding, level="note") if finding.kind in limits.ignore else finding
 
 
-def _of_tasks(
-    subject: ObservedImage, run: ObservedRun, names: NamedPlaces, lengths: Mapping[int, int], limits: Limits
+def _task_lock_and_queue_findings(
+    subject: ObservedImage, run: ObservedRun, names: RunNameFinder, lengths: Mapping[int, int], limits: Limits
 ) -> list[DiagnosisFinding]:
     """Returns the findings about tasks, locks and queues. `lengths` are those of queues, by address."""
     if subject.kernel is None:
         return []
-    locks = find_locks(run.history)
+    locks = find_task_locks(run.history)
     return [
         *find_deadlocks(run.history, locks, names),
         *find_inversions(run.history, locks, names, limits),
@@ -129,7 +134,7 @@ def _queue_lengths(subject: ObservedImage, run: ObservedRun) -> Mapping[int, int
         return {}
     called: dict[str, set[int]] = {}
     for call in run.history.calls:
-        if call.service.serves_any(*SENDS):
+        if call.service.serves_any_service(*SENDS):
             called.setdefault(call.service.name, set()).add(call.object)
     try:
         objects = KernelStructures(subject.image, kernel).read_objects(_memory_reader(run), called)
@@ -153,17 +158,17 @@ def _memory_reader(run: ObservedRun) -> Callable[[int], int | None]:
     return read_word
 
 
-def _longest_mask(profile: Profile, overview: RunOverview, names: NamedPlaces) -> MaskedLongest | None:
+def _longest_mask(profile: Profile, overview: FirstRunOverview, names: RunNameFinder) -> LongestMaskedTime | None:
     """Returns the longest time for which interrupts were masked after start-up. None if they never were."""
-    longest = longest_masks(profile, overview)
+    longest = sort_longest_masked_intervals(profile, overview)
     if not longest:
         return None
     held = longest[0][0]
-    place = names.own_frames(names.call_path(held.core, held.longest_start))
-    return MaskedLongest(masking_function(held, profile), place, held.longest_cycles, held.longest_start)
+    place = names.application_call_path_text(names.call_path(held.core, held.longest_start))
+    return LongestMaskedTime(masking_function(held, profile), place, held.longest_cycles, held.longest_start)
 
 
-def _start_up_problem(subject: ObservedImage, overview: RunOverview) -> list[str]:
+def _start_up_problem(subject: ObservedImage, overview: FirstRunOverview) -> list[str]:
     """Returns a sentence if the image never finished its start-up. Empty if it did."""
     if overview.has_started:
         return []

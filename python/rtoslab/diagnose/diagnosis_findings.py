@@ -29,7 +29,7 @@ LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "note")
 
 
 @dataclass(frozen=True, slots=True)
-class TimelineBar:
+class FindingTimelineBar:
     """A bar on the timeline of a finding. Cycles since reset."""
 
     start: int
@@ -43,7 +43,7 @@ class TimelineTrack:
     """A line on the timeline of a finding: a task, a handler, a lock."""
 
     name: str
-    spans: tuple[TimelineBar, ...]
+    spans: tuple[FindingTimelineBar, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class DiagnosisFinding:
     """Figures for programs that read the report."""
 
 
-def worst_first(findings: Sequence[DiagnosisFinding]) -> tuple[DiagnosisFinding, ...]:
+def sort_worst_findings_first(findings: Sequence[DiagnosisFinding]) -> tuple[DiagnosisFinding, ...]:
     """Returns the findings of a diagnosis ordered by level, kind and length, the worst first."""
     kinds = list(KINDS)
     return tuple(

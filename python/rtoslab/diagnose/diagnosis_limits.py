@@ -5,6 +5,6 @@ from rtoslab.project import ProjectDiagnose
 Limits = ProjectDiagnose
 
 
-def cycles_of(microseconds: float, clock_hz: int) -> int:
+def microseconds_to_cycles(microseconds: float, clock_hz: int) -> int:
     """Returns microseconds as cycles of a clock."""
     return int(microseconds * clock_hz / 1_000_000)

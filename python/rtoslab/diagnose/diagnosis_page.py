@@ -9,8 +9,14 @@ from markupsafe import Markup
 
 from rtoslab.base import ValueTable, __version__, render_template, web_page
 from rtoslab.diagnose.diagnosis import Diagnosis
-from rtoslab.diagnose.diagnosis_findings import KINDS, DiagnosisFinding, TimelineBar
-from rtoslab.diagnose.diagnosis_text import format_time, load_table, mask_sentence, summary_sentences, when_sentence
+from rtoslab.diagnose.diagnosis_findings import KINDS, DiagnosisFinding, FindingTimelineBar
+from rtoslab.diagnose.diagnosis_text import (
+    finding_time_sentence,
+    format_time,
+    load_and_stacks_table,
+    longest_masked_sentence,
+    summary_sentences,
+)
 
 _WIDTH: Final = 900
 _LABEL: Final = 150
@@ -32,7 +38,7 @@ _LEGEND: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class _ShownFinding:
+class _FindingOnPage:
     """A finding as the page of a diagnosis shows it."""
 
     kind: str
@@ -44,13 +50,13 @@ class _ShownFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class _ShownDiagnosis:
+class _DiagnosisOnPage:
     """A diagnosis as its page shows it."""
 
     of: str
     """Which image it is of, where there are several."""
     summary: str
-    findings: Sequence[_ShownFinding]
+    findings: Sequence[_FindingOnPage]
     table: ValueTable
     rest: Sequence[str]
 
@@ -63,38 +69,40 @@ def diagnosis_page(diagnoses: Mapping[str, Diagnosis]) -> str:
         title=", ".join(diagnoses),
         page=web_page(),
         version=__version__,
-        diagnoses=[_page_content(name, diagnosis, len(diagnoses) > 1) for name, diagnosis in diagnoses.items()],
+        diagnoses=[
+            _diagnosis_for_template(name, diagnosis, len(diagnoses) > 1) for name, diagnosis in diagnoses.items()
+        ],
         legend=tuple((text, _COLOURS[role]) for role, text in _LEGEND.items()),
     )
 
 
-def _page_content(name: str, diagnosis: Diagnosis, is_one_of_many: bool) -> _ShownDiagnosis:
+def _diagnosis_for_template(name: str, diagnosis: Diagnosis, is_one_of_many: bool) -> _DiagnosisOnPage:
     """Returns one diagnosis in the form that the page's template needs."""
-    masked = mask_sentence(diagnosis)
-    return _ShownDiagnosis(
+    masked = longest_masked_sentence(diagnosis)
+    return _DiagnosisOnPage(
         of=f" of {name}" if is_one_of_many else "",
         summary=" ".join([*summary_sentences(diagnosis), *([masked] if masked else [])]),
-        findings=[_make_shown_finding(finding, diagnosis.clock_hz) for finding in diagnosis.findings],
-        table=load_table(diagnosis),
+        findings=[_finding_for_template(finding, diagnosis.clock_hz) for finding in diagnosis.findings],
+        table=load_and_stacks_table(diagnosis),
         rest=diagnosis.not_looked_for,
     )
 
 
-def _make_shown_finding(finding: DiagnosisFinding, clock_hz: int) -> _ShownFinding:
+def _finding_for_template(finding: DiagnosisFinding, clock_hz: int) -> _FindingOnPage:
     """Returns one finding in the form that the page's template needs."""
     kind = KINDS[finding.kind]
-    drawing = finding_svg(finding, clock_hz)
-    return _ShownFinding(
+    drawing = draw_finding_timeline(finding, clock_hz)
+    return _FindingOnPage(
         kind=kind[:1].upper() + kind[1:],
         level=finding.level,
-        when=when_sentence(finding, clock_hz),
+        when=finding_time_sentence(finding, clock_hz),
         title=finding.title,
         where=finding.where,
         drawing=Markup(drawing) if drawing else None,  # noqa: S704 (ours)
     )
 
 
-def finding_svg(finding: DiagnosisFinding, clock_hz: int) -> str:
+def draw_finding_timeline(finding: DiagnosisFinding, clock_hz: int) -> str:
     """Returns the timeline of a finding of a diagnosis as SVG. Empty if the finding has none."""
     spans = [span for track in finding.tracks for span in track.spans]
     if not spans:
@@ -122,7 +130,7 @@ def _shorten_name(name: str) -> str:
     return name if len(name) <= room else name[: room - 1] + "…"
 
 
-def _timeline_bar(span: TimelineBar, start: int, scale: float, y: float, clock_hz: int) -> str:
+def _timeline_bar(span: FindingTimelineBar, start: int, scale: float, y: float, clock_hz: int) -> str:
     """Returns a bar of a timeline as SVG. `scale` is in pixels per cycle, and `y` is the top of its row."""
     x, width = _LABEL + (span.start - start) * scale, max(_NARROWEST, (span.end - span.start) * scale)
     what = _LEGEND.get(span.role, span.role) + (f" ({span.label})" if span.label else "")

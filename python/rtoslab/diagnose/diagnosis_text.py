@@ -41,14 +41,14 @@ def heading_lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield from _wrap_text(sentence)
 
 
-def when_sentence(finding: DiagnosisFinding, clock_hz: int) -> str:
+def finding_time_sentence(finding: DiagnosisFinding, clock_hz: int) -> str:
     """Returns a sentence on when a finding began, how long it lasted, and how often it was seen."""
     length = f", for {format_time(finding.cycles, clock_hz)}" if finding.cycles else ""
     often = f", {count_text(finding.count, 'time')}" if finding.count > 1 else ""
     return f"at {format_time(finding.cycle, clock_hz)} (cycle {finding.cycle:,}){length}{often}"
 
 
-def mask_sentence(diagnosis: Diagnosis) -> str:
+def longest_masked_sentence(diagnosis: Diagnosis) -> str:
     """Returns a sentence on the longest time for which interrupts were masked after start-up. Empty if they never
     were."""
     masked = diagnosis.masked
@@ -66,20 +66,22 @@ def finding_lines(number: int, finding: DiagnosisFinding, clock_hz: int) -> Iter
     place in the list."""
     kind = KINDS[finding.kind]
     level = "" if finding.level == "error" else f" ({finding.level})"
-    yield from _wrap_text(f"{number}. {kind.upper()}{level} {when_sentence(finding, clock_hz)}", hanging=_INDENT)
+    yield from _wrap_text(
+        f"{number}. {kind.upper()}{level} {finding_time_sentence(finding, clock_hz)}", hanging=_INDENT
+    )
     yield from _wrap_text(finding.title, _INDENT)
     for line in finding.where:
         yield from _wrap_text(f"- {line}", _INDENT, hanging="  ")
 
 
-def closing_lines(diagnosis: Diagnosis) -> Iterator[str]:
+def diagnosis_closing_lines(diagnosis: Diagnosis) -> Iterator[str]:
     """Yields the last lines of a diagnosis on the terminal: the longest masked time, and what was not examined."""
-    yield from _wrap_text(mask_sentence(diagnosis))
+    yield from _wrap_text(longest_masked_sentence(diagnosis))
     for line in diagnosis.not_looked_for:
         yield from _wrap_text(f"Not checked: {line}")
 
 
-def load_table(diagnosis: Diagnosis) -> ValueTable:
+def load_and_stacks_table(diagnosis: Diagnosis) -> ValueTable:
     """Returns a table of tasks and handlers with their load and the peaks of their stacks."""
     stacks = {use.task: use for use in diagnosis.stacks}
     rows = []
@@ -90,10 +92,10 @@ def load_table(diagnosis: Diagnosis) -> ValueTable:
                 share.name,
                 f"{share.percent:.2f}",
                 share.times,
-                *(_stack_cells(use.used_bytes, use.size_bytes) if use else _NONE),
+                *(_stack_use_cells(use.used_bytes, use.size_bytes) if use else _NONE),
             )
         )
-    rows += [(use.task, None, None, *_stack_cells(use.used_bytes, use.size_bytes)) for use in stacks.values()]
+    rows += [(use.task, None, None, *_stack_use_cells(use.used_bytes, use.size_bytes)) for use in stacks.values()]
     columns = ("task or handler", "% of a core", "times", "stack peak", "of bytes", "%")
     return ValueTable("load", "Load, and peaks of stacks in this run", columns, rows)
 
@@ -101,7 +103,7 @@ def load_table(diagnosis: Diagnosis) -> ValueTable:
 _NONE: Final = (None, None, None)
 
 
-def _stack_cells(used: int, size: int) -> tuple[int, int, str]:
+def _stack_use_cells(used: int, size: int) -> tuple[int, int, str]:
     """Returns the cells of a stack: used bytes, size, percent."""
     return used, size, f"{100 * used / size:.0f}"
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from rtoslab.diagnose.diagnosis_findings import TimelineBar, TimelineTrack
-from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.diagnosis_findings import FindingTimelineBar, TimelineTrack
+from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.task_history import Task, TaskHistory
 
 _MARGIN = 8
@@ -19,7 +19,7 @@ def widen_interval(history: TaskHistory, start: int, end: int) -> tuple[int, int
 
 
 def task_tracks(
-    history: TaskHistory, names: NamedPlaces, tasks: Sequence[Task], start: int, end: int
+    history: TaskHistory, names: RunNameFinder, tasks: Sequence[Task], start: int, end: int
 ) -> tuple[TimelineTrack, ...]:
     """Returns timeline tracks of these tasks around an interval: when each ran, waited in a call, or was ready and did
     not run."""
@@ -27,17 +27,19 @@ def task_tracks(
     return tuple(TimelineTrack(names.task_name(task), _task_spans(history, task, since, until)) for task in tasks)
 
 
-def _task_spans(history: TaskHistory, task: Task, since: int, until: int) -> tuple[TimelineBar, ...]:
+def _task_spans(history: TaskHistory, task: Task, since: int, until: int) -> tuple[FindingTimelineBar, ...]:
     """Returns the bars of one task's track on a timeline, between two cycles."""
     spans = [
-        TimelineBar(max(run.start, since), min(run.end, until), "runs")
-        for run in history.runs_within(task, since, until)
+        FindingTimelineBar(max(run.start, since), min(run.end, until), "runs")
+        for run in history.task_runs_within(task, since, until)
     ]
     for before, back, _ in history.waiting_intervals(task):
         start, end = max(before.end, since), min(back, until)
         if start < end:
             call = before.blocked_in
-            spans.append(TimelineBar(start, end, "waits" if call else "ready", call.service.name if call else ""))
+            spans.append(
+                FindingTimelineBar(start, end, "waits" if call else "ready", call.service.name if call else "")
+            )
     return tuple(sorted(spans, key=lambda span: span.start)[:_SPANS_MOST])
 
 
@@ -46,7 +48,7 @@ def handler_track(history: TaskHistory, name: str, exceptions: Iterable[int], st
     since, until = widen_interval(history, start, end)
     chosen = set(exceptions)
     spans = [
-        TimelineBar(max(handler.start, since), min(handler.end, until), "handler")
+        FindingTimelineBar(max(handler.start, since), min(handler.end, until), "handler")
         for handler in history.handlers
         if handler.exception in chosen and handler.start < until and handler.end > since
     ]

@@ -11,21 +11,25 @@ from rtoslab.base import count_text
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding, TimelineTrack
 from rtoslab.diagnose.drawings import handler_track, task_tracks
 from rtoslab.diagnose.kernel_services import GIVES, RECEIVES, SENDS, TAKES
-from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.task_history import KernelCall, TaskHistory
 
 
 def find_full_queues(
-    history: TaskHistory, lengths: Mapping[int, int], names: NamedPlaces
+    history: TaskHistory, lengths: Mapping[int, int], names: RunNameFinder
 ) -> Iterator[DiagnosisFinding]:
     """Yields findings about queues that were full. `lengths` has how many items each queue has room for, by address."""
-    taken = {call.object for call in history.calls if call.service.serves_any(*TAKES)}
+    taken = {call.object for call in history.calls if call.service.serves_any_service(*TAKES)}
     sends: dict[int, list[KernelCall]] = defaultdict(list)
     receives: dict[int, list[KernelCall]] = defaultdict(list)
     for call in history.calls:
-        if call.service.serves_any(*SENDS) and call.object not in taken and not _is_give(call, lengths):
+        if (
+            call.service.serves_any_service(*SENDS)
+            and call.object not in taken
+            and not _may_give_semaphore(call, lengths)
+        ):
             sends[call.object].append(call)
-        elif call.service.serves_any(*RECEIVES):
+        elif call.service.serves_any_service(*RECEIVES):
             receives[call.object].append(call)
     for queue, calls in sends.items():
         failed = [call for call in calls if call.ended and not call.succeeded]
@@ -36,14 +40,16 @@ def find_full_queues(
             yield _waiting_sends_finding(history, names, queue, calls, waited, receives.get(queue, []))
 
 
-def unseen_queues(history: TaskHistory, lengths: Mapping[int, int]) -> list[str]:
+def unknown_queue_lengths_sentence(history: TaskHistory, lengths: Mapping[int, int]) -> list[str]:
     """Returns a sentence if full queues cannot be found, because one kernel function serves queues and semaphores, and
     no queue's length is known."""
-    takes = {call.object for call in history.calls if call.service.serves_any(*TAKES)}
+    takes = {call.object for call in history.calls if call.service.serves_any_service(*TAKES)}
     names = {
         call.service.name
         for call in history.calls
-        if call.service.serves_any(*SENDS) and call.service.serves_any(*GIVES) and call.object not in takes
+        if call.service.serves_any_service(*SENDS)
+        and call.service.serves_any_service(*GIVES)
+        and call.object not in takes
     }
     if lengths or not names:
         return []
@@ -51,14 +57,14 @@ def unseen_queues(history: TaskHistory, lengths: Mapping[int, int]) -> list[str]
     return [f"full queues: {functions} also gives semaphores, and the image does not show which object is a queue."]
 
 
-def _is_give(call: KernelCall, lengths: Mapping[int, int]) -> bool:
+def _may_give_semaphore(call: KernelCall, lengths: Mapping[int, int]) -> bool:
     """Whether a call may give a semaphore: its function serves queues too, and its object is not a known queue."""
-    return call.service.serves_any(*GIVES) and call.object not in lengths
+    return call.service.serves_any_service(*GIVES) and call.object not in lengths
 
 
 def _failed_sends_finding(
     history: TaskHistory,
-    names: NamedPlaces,
+    names: RunNameFinder,
     queue: int,
     calls: Sequence[KernelCall],
     failed: Sequence[KernelCall],
@@ -87,7 +93,7 @@ def _failed_sends_finding(
 
 def _queue_tracks(
     history: TaskHistory,
-    names: NamedPlaces,
+    names: RunNameFinder,
     sends: Sequence[KernelCall],
     receives: Sequence[KernelCall],
     worst: KernelCall,
@@ -131,7 +137,7 @@ def _waiting_sends(
 
 def _waiting_sends_finding(
     history: TaskHistory,
-    names: NamedPlaces,
+    names: RunNameFinder,
     queue: int,
     calls: Sequence[KernelCall],
     waited: Sequence[tuple[KernelCall, int]],

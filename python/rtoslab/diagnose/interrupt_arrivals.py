@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import count_text
-from rtoslab.diagnose.board_runs import ObservedRun, RunOverview
+from rtoslab.diagnose.board_runs import FirstRunOverview, ObservedRun
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
-from rtoslab.diagnose.diagnosis_limits import Limits, cycles_of
+from rtoslab.diagnose.diagnosis_limits import Limits, microseconds_to_cycles
 from rtoslab.diagnose.drawings import handler_track, task_tracks
-from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.task_history import HandlerExecution, TaskHistory
 from rtoslab.instruments import INTERVAL
 from rtoslab.targets import FIRST_EXTERNAL, SYSTICK
@@ -42,7 +42,7 @@ _TWO: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class PeriodicGrid:
+class PeriodicInterruptTimes:
     """The regular times at which a periodic interrupt should come, and by how much each run of its handler was late."""
 
     exception: int
@@ -54,7 +54,9 @@ class PeriodicGrid:
     """Cycles from that place to the run's recognition."""
 
 
-def find_grid(exception: int, runs: Sequence[HandlerExecution], period: int | None = None) -> PeriodicGrid | None:
+def find_periodic_times(
+    exception: int, runs: Sequence[HandlerExecution], period: int | None = None
+) -> PeriodicInterruptTimes | None:
     """Returns the regular times of a periodic interrupt, from the runs of its handler. None if it is not periodic.
     `period` is in cycles, None if it is unknown."""
     if len(runs) < _LEAST_RUNS:
@@ -66,7 +68,7 @@ def find_grid(exception: int, runs: Sequence[HandlerExecution], period: int | No
     if usual <= 0 or (period is None and float(np.mean(regular)) < _REGULAR_SHARE):
         return None
     steps = np.concatenate([[0], np.cumsum(np.rint(distances / usual).astype(np.int64))])
-    exact = float(period) if period else _fit_period(times, steps)
+    exact = float(period) if period else _fit_interrupt_period(times, steps)
     tolerance = max(_JITTER_CYCLES, _EARLY * exact)
     since = times - times[0] - _arrival_phase((times - times[0]) % exact, exact, tolerance) + tolerance
     numbers = np.floor(since / exact).astype(np.int64)  # an interrupt is never early, so its place is behind it
@@ -77,7 +79,7 @@ def find_grid(exception: int, runs: Sequence[HandlerExecution], period: int | No
         return None
     # Before it first comes on the grid, its timer was set up otherwise: nothing says when it was due then.
     first = int(np.argmax(lateness <= max(_JITTER_CYCLES, _JITTER * usual)))
-    return PeriodicGrid(exception, exact, runs[first:], numbers[first:], lateness[first:])
+    return PeriodicInterruptTimes(exception, exact, runs[first:], numbers[first:], lateness[first:])
 
 
 def _arrival_phase(residues: "NDArray[np.float64]", period: float, tolerance: float) -> float:
@@ -89,7 +91,7 @@ def _arrival_phase(residues: "NDArray[np.float64]", period: float, tolerance: fl
     return float(ordered[int(np.argmax(counts))])
 
 
-def _fit_period(times: "NDArray[np.int64]", numbers: "NDArray[np.int64]") -> float:
+def _fit_interrupt_period(times: "NDArray[np.int64]", numbers: "NDArray[np.int64]") -> float:
     """Returns the period of an interrupt in cycles, from the times of its handler's runs and the number of the period
     of each."""
     half = len(times) // 2
@@ -97,25 +99,25 @@ def _fit_period(times: "NDArray[np.int64]", numbers: "NDArray[np.int64]") -> flo
     return float(np.median((times[half:][:half] - times[:half]) / np.maximum(steps, 1)))
 
 
-def periodic_grids(history: TaskHistory, overview: RunOverview) -> list[PeriodicGrid]:
+def periodic_grids(history: TaskHistory, overview: FirstRunOverview) -> list[PeriodicInterruptTimes]:
     """Returns the regular times of each periodic interrupt of core 0."""
     by_exception: dict[int, list[HandlerExecution]] = {}
     for handler in history.handlers:
         if handler.core == 0 and (handler.exception == SYSTICK or handler.exception >= FIRST_EXTERNAL):
             by_exception.setdefault(handler.exception, []).append(handler)
     candidates = (
-        find_grid(exception, runs, overview.tick_cycles if exception == SYSTICK else None)
+        find_periodic_times(exception, runs, overview.tick_cycles if exception == SYSTICK else None)
         for exception, runs in sorted(by_exception.items())
     )
     return [grid for grid in candidates if grid is not None]
 
 
-def find_late_and_lost(
-    run: ObservedRun, overview: RunOverview, sleeping: frozenset[str], names: NamedPlaces, limits: Limits
+def find_late_and_lost_interrupts(
+    run: ObservedRun, overview: FirstRunOverview, sleeping: frozenset[str], names: RunNameFinder, limits: Limits
 ) -> Iterator[DiagnosisFinding]:
     """Yields findings about periodic interrupts that came late or were lost. `sleeping` are the functions in which
     cores sleep."""
-    limit = cycles_of(limits.late_us, run.history.clock_hz)
+    limit = microseconds_to_cycles(limits.late_us, run.history.clock_hz)
     for grid in periodic_grids(run.history, overview):
         yield from _find_lost_requests(grid, run, overview, sleeping, names)
         worst = int(np.argmax(grid.lateness))
@@ -126,14 +128,21 @@ def find_late_and_lost(
 
 
 def _late_runs_finding(
-    grid: PeriodicGrid, handler: HandlerExecution, lateness: int, count: int, history: TaskHistory, names: NamedPlaces
+    grid: PeriodicInterruptTimes,
+    handler: HandlerExecution,
+    lateness: int,
+    count: int,
+    history: TaskHistory,
+    names: RunNameFinder,
 ) -> DiagnosisFinding:
     """Returns the finding about late runs of a periodic interrupt's handler. `handler` is the worst run, `count` the
     number of late runs."""
     name = names.handler_name(handler.core, grid.exception)
     taken = handler.start - handler.entry_cycles
     due = taken - lateness
-    place = names.own_frames(names.call_path(handler.core, max(history.start, taken - max(1, lateness // 2))))
+    place = names.application_call_path_text(
+        names.call_path(handler.core, max(history.start, taken - max(1, lateness // 2)))
+    )
     return DiagnosisFinding(
         kind="late interrupt",
         level="warning",
@@ -151,13 +160,17 @@ def _late_runs_finding(
     )
 
 
-def _task_tracks(history: TaskHistory, names: NamedPlaces, start: int, end: int) -> tuple[Any, ...]:
+def _task_tracks(history: TaskHistory, names: RunNameFinder, start: int, end: int) -> tuple[Any, ...]:
     """Returns timeline tracks of the tasks that ran longest in an interval."""
     return task_tracks(history, names, list(history.run_cycles_by_task(start, end))[:_NAMED], start, end)
 
 
 def _find_lost_requests(
-    grid: PeriodicGrid, run: ObservedRun, overview: RunOverview, sleeping: frozenset[str], names: NamedPlaces
+    grid: PeriodicInterruptTimes,
+    run: ObservedRun,
+    overview: FirstRunOverview,
+    sleeping: frozenset[str],
+    names: RunNameFinder,
 ) -> Iterator[DiagnosisFinding]:
     """Yields a finding if requests of a periodic interrupt were lost, about the longest time in which it was held
     off."""
@@ -195,7 +208,7 @@ def _find_lost_requests(
         count=lost,
         who=(name, opener),
         where=(
-            f"in {names.own_frames(frames)}",
+            f"in {names.application_call_path_text(frames)}",
             f"blocked from {opened} to {closed}",
         ),
         tracks=(
@@ -206,7 +219,7 @@ def _find_lost_requests(
     )
 
 
-def _count_expected_arrivals(grid: PeriodicGrid, start: int, end: int) -> int:
+def _count_expected_arrivals(grid: PeriodicInterruptTimes, start: int, end: int) -> int:
     """Returns how many times a periodic interrupt should have come between two cycles."""
     first = grid.runs[0].start - grid.runs[0].entry_cycles - float(grid.lateness[0])
     return int(np.ceil((end - first) / grid.period) - np.ceil((start - first) / grid.period))

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
-from rtoslab.diagnose.diagnosis_limits import Limits, cycles_of
+from rtoslab.diagnose.diagnosis_limits import Limits, microseconds_to_cycles
 from rtoslab.diagnose.drawings import task_tracks
 from rtoslab.diagnose.kernel_services import TAKES
 from rtoslab.diagnose.lock_holders import LockWaiting, TaskLock
-from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.task_history import Task, TaskHistory
 
 _EXAMINED = 100
@@ -22,7 +22,7 @@ _EXAMINED = 100
 
 
 @dataclass(frozen=True, slots=True)
-class _PreemptionPart:
+class _LockHolderPreemption:
     """A time interval in which the holder of a lock was preempted."""
 
     holder: Task
@@ -39,13 +39,13 @@ class _InversionCandidate:
 
     lock: TaskLock
     wait: LockWaiting
-    parts: tuple[_PreemptionPart, ...]
+    parts: tuple[_LockHolderPreemption, ...]
     cycles: Counter[Task]
     """Of each third task, within the parts."""
 
 
 def find_inversions(
-    history: TaskHistory, locks: Mapping[int, TaskLock], names: NamedPlaces, limits: Limits
+    history: TaskHistory, locks: Mapping[int, TaskLock], names: RunNameFinder, limits: Limits
 ) -> Iterator[DiagnosisFinding]:
     """Yields a finding about priority inversion for each pair of a lock and a task that waited for it, about the worst
     wait."""
@@ -56,7 +56,7 @@ def find_inversions(
         if (candidate := _inversion_candidate(history, locks, lock, wait, names)) is not None
     ]
     candidates.sort(key=lambda candidate: (-candidate.cycles.total(), candidate.wait.start))
-    limit = cycles_of(limits.inversion_us, history.clock_hz)
+    limit = microseconds_to_cycles(limits.inversion_us, history.clock_hz)
     worst: dict[tuple[int, Task], DiagnosisFinding] = {}
     counts: Counter[tuple[int, Task]] = Counter()
     for candidate in candidates[:_EXAMINED]:
@@ -70,7 +70,7 @@ def find_inversions(
 
 
 def _inversion_candidate(
-    history: TaskHistory, locks: Mapping[int, TaskLock], lock: TaskLock, wait: LockWaiting, names: NamedPlaces
+    history: TaskHistory, locks: Mapping[int, TaskLock], lock: TaskLock, wait: LockWaiting, names: RunNameFinder
 ) -> _InversionCandidate | None:
     """Returns a wait for a lock as a possible priority inversion. None if no other task ran while the holder was
     preempted."""
@@ -92,7 +92,7 @@ def _preemption_parts(
     end: int,
     waiting: set[Task],
     holders: set[Task],
-) -> Iterator[_PreemptionPart]:
+) -> Iterator[_LockHolderPreemption]:
     """Yields the time intervals in which the holder of a lock was preempted between two cycles. If the holder waits for
     another lock, that lock's holder is examined in its place.
 
@@ -109,15 +109,15 @@ def _preemption_parts(
                 continue
             call = before.blocked_in
             if call is None:
-                yield _PreemptionPart(task, before.core, before.end, since, until)
-            elif call.service.serves_any(*TAKES) and call.object in locks:
+                yield _LockHolderPreemption(task, before.core, before.end, since, until)
+            elif call.service.serves_any_service(*TAKES) and call.object in locks:
                 yield from _preemption_parts(
                     history, locks, locks[call.object], since, until, {*waiting, task}, holders
                 )
 
 
 def _examine_candidate(
-    candidate: _InversionCandidate, history: TaskHistory, names: NamedPlaces, limit: int
+    candidate: _InversionCandidate, history: TaskHistory, names: RunNameFinder, limit: int
 ) -> DiagnosisFinding | None:
     """Returns the finding if tasks less urgent than the waiting one ran in place of the lock's holder, for more than
     `limit` cycles. Else None."""
@@ -140,10 +140,10 @@ def _examine_candidate(
 
 def _inversion_finding(
     candidate: _InversionCandidate,
-    part: _PreemptionPart,
+    part: _LockHolderPreemption,
     cycles: Counter[Task],
     history: TaskHistory,
-    names: NamedPlaces,
+    names: RunNameFinder,
 ) -> DiagnosisFinding | None:
     """Returns the finding about a priority inversion. None if the holder was not preempted in the application's
     code."""
@@ -180,13 +180,13 @@ def _inversion_finding(
     )  # fmt: skip
 
 
-def _longest_run(history: TaskHistory, task: Task, parts: Sequence[_PreemptionPart]) -> tuple[int, int]:
+def _longest_run(history: TaskHistory, task: Task, parts: Sequence[_LockHolderPreemption]) -> tuple[int, int]:
     """Returns the core and the middle cycle of the longest uninterrupted run of a task within some time intervals, so
     that the run's place in the code can be read there."""
     overlaps = [
         (min(run.end, part.end) - max(run.start, part.start), run.core, max(run.start, part.start))
         for part in parts
-        for run in history.runs_within(task, part.start, part.end)
+        for run in history.task_runs_within(task, part.start, part.end)
     ]
     length, core, start = max(overlaps)
     return core, start + length // 2

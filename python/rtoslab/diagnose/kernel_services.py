@@ -42,17 +42,17 @@ class ImageService:
     success: int | None
     """What it returns where it did what was asked. None where it does not say."""
 
-    def serves_any(self, *services: str) -> bool:
+    def serves_any_service(self, *services: str) -> bool:
         """Whether the kernel function serves one of these services, such as `mutex_lock`."""
         return not self.services.isdisjoint(services)
 
     @property
-    def may_block(self) -> bool:
+    def may_block_task(self) -> bool:
         """Whether a task may have to wait in the kernel function."""
         return not self.services.isdisjoint(BLOCKING)
 
 
-def services_of(kernel: Kernel, address_of: Callable[[str], int | None]) -> dict[int, ImageService]:
+def kernel_services_in_image(kernel: Kernel, address_of: Callable[[str], int | None]) -> dict[int, ImageService]:
     """Returns the kernel functions of an image to watch (those that take, give, send, wait), by a running number."""
     symbols = _symbols_of_version(kernel, address_of)
     by_name: dict[str, set[str]] = {}
@@ -73,12 +73,14 @@ def _symbols_of_version(kernel: Kernel, address_of: Callable[[str], int | None])
     symbols = dict(kernel.symbols)
     for earlier in kernel.earlier:
         for service, names in earlier.symbols.items():
-            if not _has_any(symbols.get(service, ()), address_of) and _has_any(names, address_of):
+            if not _image_has_any_function(symbols.get(service, ()), address_of) and _image_has_any_function(
+                names, address_of
+            ):
                 symbols[service] = names
     return symbols
 
 
-def _has_any(names: Iterable[str], address_of: Callable[[str], int | None]) -> bool:
+def _image_has_any_function(names: Iterable[str], address_of: Callable[[str], int | None]) -> bool:
     """Whether the image contains one of these functions. `address_of` returns None for a name that it lacks."""
     return any(address_of(name) is not None for name in names)
 

@@ -18,7 +18,7 @@ _OTHER_TAKES = ("semaphore_take", "semaphore_take_for")
 
 
 @dataclass(frozen=True, slots=True)
-class LockHolding:
+class LockHoldingTime:
     """A time during which a task held a lock, from the return of its take to the begin of its give."""
 
     task: Task
@@ -42,21 +42,21 @@ class TaskLock:
     """A lock (a mutex, or a semaphore used as one) with the times at which tasks held and awaited it."""
 
     address: int
-    holdings: list[LockHolding] = field(default_factory=list)
+    holdings: list[LockHoldingTime] = field(default_factory=list)
     waits: list[LockWaiting] = field(default_factory=list)
 
-    def holding_at(self, cycle: int) -> LockHolding | None:
+    def lock_holding_at(self, cycle: int) -> LockHoldingTime | None:
         """Returns who held the lock at a cycle, and from when to when. None if nobody did."""
         at = bisect_right(self.holdings, cycle, key=lambda holding: holding.start) - 1
         return self.holdings[at] if at >= 0 and cycle < self.holdings[at].end else None
 
-    def holdings_within(self, start: int, end: int) -> Sequence[LockHolding]:
+    def holdings_within(self, start: int, end: int) -> Sequence[LockHoldingTime]:
         """Returns the times at which the lock was held that overlap an interval."""
         return [holding for holding in self.holdings if holding.start < end and holding.end > start]
 
 
 @dataclass(frozen=True, slots=True)
-class _LockStep:
+class _LockTakeOrGive:
     """A successful take or a give of a lock."""
 
     cycle: int
@@ -66,18 +66,18 @@ class _LockStep:
     is_take: bool
 
 
-def find_locks(history: TaskHistory) -> dict[int, TaskLock]:
+def find_task_locks(history: TaskHistory) -> dict[int, TaskLock]:
     """Returns the locks of a run (mutexes, and semaphores used as such), by address."""
-    steps: dict[int, list[_LockStep]] = defaultdict(list)
+    steps: dict[int, list[_LockTakeOrGive]] = defaultdict(list)
     for call in history.calls:
-        if call.service.serves_any(*TAKES) and call.succeeded:
-            steps[call.object].append(_LockStep(call.end, 1, call, is_take=True))
-        elif call.service.serves_any(CONDITION_WAIT) and call.timeout is not None:
-            steps[call.timeout].append(_LockStep(call.start, 0, call, is_take=False))
+        if call.service.serves_any_service(*TAKES) and call.succeeded:
+            steps[call.object].append(_LockTakeOrGive(call.end, 1, call, is_take=True))
+        elif call.service.serves_any_service(CONDITION_WAIT) and call.timeout is not None:
+            steps[call.timeout].append(_LockTakeOrGive(call.start, 0, call, is_take=False))
             if call.ended:
-                steps[call.timeout].append(_LockStep(call.end, 1, call, is_take=True))
-        elif call.service.serves_any(*GIVES) and (call.succeeded or not call.ended):
-            steps[call.object].append(_LockStep(call.start, 0, call, is_take=False))
+                steps[call.timeout].append(_LockTakeOrGive(call.end, 1, call, is_take=True))
+        elif call.service.serves_any_service(*GIVES) and (call.succeeded or not call.ended):
+            steps[call.object].append(_LockTakeOrGive(call.start, 0, call, is_take=False))
     waits = _lock_waits(history)
     locks = {}
     for address, mine in steps.items():
@@ -88,10 +88,10 @@ def find_locks(history: TaskHistory) -> dict[int, TaskLock]:
     return locks
 
 
-def _lock_holdings(steps: Sequence[_LockStep], end: int) -> list[LockHolding] | None:
+def _lock_holdings(steps: Sequence[_LockTakeOrGive], end: int) -> list[LockHoldingTime] | None:
     """Returns the times at which tasks held a lock, from its takes and gives in order. None if the object is not used
     as a lock. `end` is the end of the run."""
-    holdings: list[LockHolding] = []
+    holdings: list[LockHoldingTime] = []
     take: KernelCall | None = None
     depth = 0
     for step in steps:
@@ -100,7 +100,7 @@ def _lock_holdings(steps: Sequence[_LockStep], end: int) -> list[LockHolding] | 
             if take is not None and take.task != task:
                 if not is_mutex:
                     return None
-                holdings.append(_new_holding(take, step.cycle))
+                holdings.append(_holding_from_take(take, step.cycle))
                 take = None
             depth = depth + 1 if take is not None else 1
             take = take or step.call
@@ -110,25 +110,27 @@ def _lock_holdings(steps: Sequence[_LockStep], end: int) -> list[LockHolding] | 
         else:
             depth -= 1
             if depth == 0:
-                holdings.append(_new_holding(take, step.cycle))
+                holdings.append(_holding_from_take(take, step.cycle))
                 take = None
     if take is not None:
-        holdings.append(_new_holding(take, end + 1))
+        holdings.append(_holding_from_take(take, end + 1))
     return holdings if all(holding.task is not None for holding in holdings) else None
 
 
 def _is_mutex(call: KernelCall) -> bool:
     """Whether the called kernel function is for mutexes alone."""
     service = call.service
-    if service.serves_any(CONDITION_WAIT):
+    if service.serves_any_service(CONDITION_WAIT):
         return True
-    return service.serves_any(*_MUTEX_TAKES, "mutex_unlock") and not service.serves_any(*_OTHER_TAKES, "semaphore_give")
+    return service.serves_any_service(*_MUTEX_TAKES, "mutex_unlock") and not service.serves_any_service(
+        *_OTHER_TAKES, "semaphore_give"
+    )
 
 
-def _new_holding(take: KernelCall, end: int) -> LockHolding:
+def _holding_from_take(take: KernelCall, end: int) -> LockHoldingTime:
     """Returns the time in which a task held a lock: from the return of its `take` to cycle `end`."""
     assert take.task is not None
-    return LockHolding(take.task, take.end, end, take)
+    return LockHoldingTime(take.task, take.end, end, take)
 
 
 def _lock_waits(history: TaskHistory) -> Mapping[int, list[LockWaiting]]:
@@ -137,6 +139,6 @@ def _lock_waits(history: TaskHistory) -> Mapping[int, list[LockWaiting]]:
     for task in history.runs:
         for before, end, _ in history.waiting_intervals(task):
             call = before.blocked_in
-            if call is not None and call.service.serves_any(*TAKES):
+            if call is not None and call.service.serves_any_service(*TAKES):
                 waits[call.object].append(LockWaiting(task, before.end, end, call))
     return waits

@@ -7,11 +7,11 @@ does code that sleeps with interrupts masked: an interrupt wakes it.
 from collections import defaultdict
 from collections.abc import Iterator
 
-from rtoslab.diagnose.board_runs import RunOverview
-from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding, TimelineBar, TimelineTrack
-from rtoslab.diagnose.diagnosis_limits import Limits, cycles_of
+from rtoslab.diagnose.board_runs import FirstRunOverview
+from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding, FindingTimelineBar, TimelineTrack
+from rtoslab.diagnose.diagnosis_limits import Limits, microseconds_to_cycles
 from rtoslab.diagnose.drawings import handler_track, task_tracks, widen_interval
-from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.task_history import TaskHistory
 from rtoslab.instruments import WAYS, MaskedIntervals, Profile, function_that_masked, innermost_function
 from rtoslab.targets import APPLICATION, SYSTICK
@@ -32,7 +32,9 @@ def sleeping_functions(profile: Profile) -> frozenset[str]:
     return frozenset(innermost_function(spent.stack) for spent in profile.spent if spent.cycles[_SLEEP])
 
 
-def longest_masks(profile: Profile, overview: RunOverview) -> list[tuple[MaskedIntervals, tuple[int, ...]]]:
+def sort_longest_masked_intervals(
+    profile: Profile, overview: FirstRunOverview
+) -> list[tuple[MaskedIntervals, tuple[int, ...]]]:
     """Returns the intervals with masked interrupts, the longest first, each with the numbers of the exceptions that had
     to wait."""
     priorities = overview.priorities
@@ -53,13 +55,13 @@ def longest_masks(profile: Profile, overview: RunOverview) -> list[tuple[MaskedI
 
 
 def find_long_masks(
-    history: TaskHistory, profile: Profile, overview: RunOverview, names: NamedPlaces, limits: Limits
+    history: TaskHistory, profile: Profile, overview: FirstRunOverview, names: RunNameFinder, limits: Limits
 ) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each place in the code that masked interrupts for longer than the limit."""
-    limit = cycles_of(limits.masked_us, history.clock_hz)
-    yield from _tick_waits(history, overview, names, limit)
+    limit = microseconds_to_cycles(limits.masked_us, history.clock_hz)
+    yield from _pending_tick_findings(history, overview, names, limit)
     places: set[tuple[str, str]] = set()
-    for held, exceptions in longest_masks(profile, overview):
+    for held, exceptions in sort_longest_masked_intervals(profile, overview):
         place = held.opener_line or innermost_function(held.opener), held.closer_line or innermost_function(held.closer)
         if held.longest_cycles <= limit or len(places) == _SHOWN:
             return
@@ -68,8 +70,8 @@ def find_long_masks(
             yield _long_mask_finding(history, held, exceptions, names, masking_function(held, profile))
 
 
-def _tick_waits(
-    history: TaskHistory, overview: RunOverview, names: NamedPlaces, limit: int
+def _pending_tick_findings(
+    history: TaskHistory, overview: FirstRunOverview, names: RunNameFinder, limit: int
 ) -> Iterator[DiagnosisFinding]:
     """Yields a finding if SysTick is pending for long at the end of the run, because interrupts stayed masked. `limit`
     is in cycles."""
@@ -82,11 +84,11 @@ def _tick_waits(
     if waits <= max(limit, _TICKS_WAIT * overview.tick_cycles) or history.handler_cycles(due, history.end) > waits // 2:
         return  # the next tick comes, or a handler has the core, as after a fault
     frames = names.call_path(0, history.end)
-    place = names.own_frames(frames)
+    place = names.application_call_path_text(frames)
     name = names.handler_name(0, SYSTICK)
     function = next((frame.function for frame in frames if not frame.is_kernel), frames[0].function if frames else "")
     task = next(iter(history.run_cycles_by_task(due, history.end)), None)
-    is_parked = names.replay.is_parked(0)  # as programs end that have nothing left to do, or gave up
+    is_parked = names.replay.is_in_endless_empty_loop(0)  # as programs end that have nothing left to do, or gave up
     title = f"Interrupts are masked to the end of the run: {name} waits for {history.end - due:,} cycles."
     yield DiagnosisFinding(
         kind="masked",
@@ -97,7 +99,7 @@ def _tick_waits(
         who=(function, name),
         where=(f"at the end in {place}",),
         tracks=(
-            TimelineTrack("masked", (TimelineBar(due, history.end, "masked", function),)),
+            TimelineTrack("masked", (FindingTimelineBar(due, history.end, "masked", function),)),
             *(task_tracks(history, names, [task], due, history.end) if task is not None else ()),
             handler_track(history, name, [SYSTICK], due, history.end),
         ),
@@ -117,7 +119,7 @@ def masking_function(held: MaskedIntervals, profile: Profile) -> str:
 
 
 def _long_mask_finding(
-    history: TaskHistory, held: MaskedIntervals, exceptions: tuple[int, ...], names: NamedPlaces, owner_name: str
+    history: TaskHistory, held: MaskedIntervals, exceptions: tuple[int, ...], names: RunNameFinder, owner_name: str
 ) -> DiagnosisFinding:
     """Returns the finding about a place that masks interrupts for long. `exceptions` had to wait for it."""
     start, end = held.longest_start, held.longest_start + held.longest_cycles
@@ -141,11 +143,11 @@ def _long_mask_finding(
         count=held.count,
         who=(owner_name, *waiting),
         where=(
-            f"in {names.own_frames(names.call_path(held.core, start))}",
+            f"in {names.application_call_path_text(names.call_path(held.core, start))}",
             f"from {opener} ({held.opener_line or 'no line'}) to {closer} ({held.closer_line or 'no line'})",
         ),
         tracks=(
-            TimelineTrack("masked", (TimelineBar(max(start, since), min(end, until), "masked", owner_name),)),
+            TimelineTrack("masked", (FindingTimelineBar(max(start, since), min(end, until), "masked", owner_name),)),
             *(task_tracks(history, names, [task], start, end) if task is not None else ()),
             handler_track(history, "handlers", {handler.exception for handler in history.handlers}, start, end),
         ),

@@ -9,19 +9,19 @@ from collections.abc import Iterator
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.drawings import task_tracks
 from rtoslab.diagnose.kernel_services import RESUMES
-from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.task_history import KernelCall, Task, TaskHistory
 
 
-def find_lost_wakeups(history: TaskHistory, names: NamedPlaces) -> Iterator[DiagnosisFinding]:
+def find_lost_wakeups(history: TaskHistory, names: RunNameFinder) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each task that is suspended at the end of the run, and was last resumed just before it
     suspended itself."""
     suspends: dict[Task, list[KernelCall]] = {}
     resumes: dict[Task, list[KernelCall]] = {}
     for call in history.calls:
-        if call.service.serves_any("suspend_self") and call.task is not None and call.object in {0, call.task}:
+        if call.service.serves_any_service("suspend_self") and call.task is not None and call.object in {0, call.task}:
             suspends.setdefault(call.task, []).append(call)
-        elif call.service.serves_any(*RESUMES):
+        elif call.service.serves_any_service(*RESUMES):
             resumes.setdefault(call.object, []).append(call)
     for task, calls in suspends.items():
         last = calls[-1]
@@ -39,7 +39,7 @@ def _stays_suspended(history: TaskHistory, task: Task, suspend: KernelCall) -> b
 
 
 def _make_lost_wakeup_finding(
-    history: TaskHistory, names: NamedPlaces, task: Task, resume: KernelCall, suspend: KernelCall
+    history: TaskHistory, names: RunNameFinder, task: Task, resume: KernelCall, suspend: KernelCall
 ) -> DiagnosisFinding:
     """Returns the finding about a task that was resumed too early, and then suspended itself for ever."""
     name = names.task_name(task)

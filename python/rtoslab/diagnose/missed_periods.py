@@ -13,8 +13,8 @@ from rtoslab.base import count_text
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.drawings import task_tracks
 from rtoslab.diagnose.kernel_services import SLEEP_UNTIL
-from rtoslab.diagnose.named_places import NamedPlaces
-from rtoslab.diagnose.task_history import KernelCall, Task, TaskHistory, TaskRun
+from rtoslab.diagnose.named_places import RunNameFinder
+from rtoslab.diagnose.task_history import KernelCall, Task, TaskHistory, TaskRunInterval
 
 _NAMED = 3
 _LEAST_JOBS = 4
@@ -37,11 +37,11 @@ class _PeriodicJob:
         return self.call.start - self.release
 
 
-def find_missed_periods(history: TaskHistory, names: NamedPlaces) -> Iterator[DiagnosisFinding]:
+def find_missed_periods(history: TaskHistory, names: RunNameFinder) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each periodic task that was still working when its next period began."""
     sleeps: dict[Task, list[KernelCall]] = {}
     for call in history.calls:
-        if call.task is not None and call.service.serves_any(SLEEP_UNTIL) and call.ended:
+        if call.task is not None and call.service.serves_any_service(SLEEP_UNTIL) and call.ended:
             sleeps.setdefault(call.task, []).append(call)
     for task, calls in sleeps.items():
         jobs = _periodic_jobs(history.runs.get(task, []), calls)
@@ -50,7 +50,7 @@ def find_missed_periods(history: TaskHistory, names: NamedPlaces) -> Iterator[Di
             yield _make_missed_period_finding(history, names, task, jobs, missed)
 
 
-def _periodic_jobs(runs: Sequence[TaskRun], calls: Sequence[KernelCall]) -> list[_PeriodicJob]:
+def _periodic_jobs(runs: Sequence[TaskRunInterval], calls: Sequence[KernelCall]) -> list[_PeriodicJob]:
     """Returns the jobs of a periodic task, from its first sleep on. `calls` are its calls that sleep until a tick."""
     slept_in = {id(run.blocked_in) for run in runs if run.blocked_in is not None}
     first = next((number for number, call in enumerate(calls) if id(call) in slept_in), len(calls))
@@ -67,7 +67,7 @@ def _periodic_jobs(runs: Sequence[TaskRun], calls: Sequence[KernelCall]) -> list
 
 
 def _make_missed_period_finding(
-    history: TaskHistory, names: NamedPlaces, task: Task, jobs: Sequence[_PeriodicJob], missed: Sequence[_PeriodicJob]
+    history: TaskHistory, names: RunNameFinder, task: Task, jobs: Sequence[_PeriodicJob], missed: Sequence[_PeriodicJob]
 ) -> DiagnosisFinding:
     """Returns the finding about a task that missed periods."""
     worst = max(missed, key=lambda job: job.duration_cycles)

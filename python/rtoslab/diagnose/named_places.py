@@ -23,7 +23,7 @@ from rtoslab.targets import (
     SYSTICK,
     KernelStructures,
     SymbolIndex,
-    function_kind,
+    function_class,
 )
 
 _FRAMES_SHOWN: Final = 3
@@ -33,7 +33,7 @@ _EXCEPTIONS: Final = {NMI: "NMI", **FAULT_NAMES, SVCALL: "SVCall", PENDSV: "Pend
 
 
 @dataclass(frozen=True, slots=True)
-class PathFrame:
+class CallPathFunction:
     """A function on a call path."""
 
     function: str
@@ -46,7 +46,7 @@ class PathFrame:
         return f"{self.function} ({self.line})" if self.line else self.function
 
 
-class NamedPlaces:
+class RunNameFinder:
     """Finds names for the numbers of one run: tasks, kernel objects, handlers, places in the code."""
 
     def __init__(self, subject: ObservedImage, run: ObservedRun, replay: RunReplay) -> None:
@@ -108,7 +108,7 @@ class NamedPlaces:
                     self._words.setdefault(value, name)
         return self._words
 
-    def call_path(self, core: int, cycle: int) -> list[PathFrame]:
+    def call_path(self, core: int, cycle: int) -> list[CallPathFunction]:
         """Returns the functions that a core was in at a cycle, the innermost first, up to the task's first function."""
         machine = self.replay.go_to_cycle(cycle)
         addresses = self._frames.call_path_addresses(machine, core)
@@ -116,10 +116,10 @@ class NamedPlaces:
             self._subject.elf, [address for address in addresses if address not in self._sources]
         )
         self._sources.update(places)
-        frames: list[PathFrame] = []
+        frames: list[CallPathFunction] = []
         for address in addresses:
             name = self.function_name(address) or f"{address:#010x}"
-            frame = PathFrame(name, self._sources[address].outer_line, self._is_kernel(name))
+            frame = CallPathFunction(name, self._sources[address].outer_line, self._is_kernel(name))
             begins = name in self._trampolines or _ASSEMBLER.search(frame.line) is not None
             if begins and any(not inner.is_kernel for inner in frames):
                 break
@@ -131,14 +131,16 @@ class NamedPlaces:
     def source_line(self, address: int) -> str:
         """Returns the function and source line of the instruction at an address, as text."""
         source = find_source_lines(self._subject.elf, [address])[address]
-        return str(PathFrame(self.function_name(address) or f"{address:#010x}", source.outer_line, is_kernel=False))
+        return str(
+            CallPathFunction(self.function_name(address) or f"{address:#010x}", source.outer_line, is_kernel=False)
+        )
 
     def _is_kernel(self, name: str) -> bool:
         """Whether a function belongs to the kernel."""
         kernel = self._subject.kernel
-        return kernel is not None and function_kind(name, kernel) not in {APPLICATION, LIBRARY}
+        return kernel is not None and function_class(name, kernel) not in {APPLICATION, LIBRARY}
 
-    def own_frames(self, frames: list[PathFrame]) -> str:
+    def application_call_path_text(self, frames: list[CallPathFunction]) -> str:
         """Returns a call path as text, from the application's innermost function outwards."""
         first = next((index for index, frame in enumerate(frames) if not frame.is_kernel), 0)
         shown = frames[first : first + _FRAMES_SHOWN]
@@ -150,13 +152,13 @@ class NamedPlaces:
         frames = self.call_path(call.core, call.start)
         if call.handler and all(frame.is_kernel for frame in frames):
             return self.handler_name(call.core, call.handler)
-        return self.own_frames(frames[1:] or frames)
+        return self.application_call_path_text(frames[1:] or frames)
 
     def place_before_handlers(self, core: int, cycle: int) -> tuple[str, bool]:
         """Returns the place in the code where handlers interrupted a core's thread, as text, and whether it is
         application code."""
-        frames = self.call_path(core, self._run.history.thread_cycle(core, cycle))
-        return self.own_frames(frames), bool(frames) and not frames[0].is_kernel
+        frames = self.call_path(core, self._run.history.last_thread_cycle(core, cycle))
+        return self.application_call_path_text(frames), bool(frames) and not frames[0].is_kernel
 
     def task_priorities(self, tasks: Iterable[Task]) -> dict[Task, int]:
         """Returns the priorities of tasks at the present cycle of the replayed run. Greater numbers are more urgent."""

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.task_history import TaskHistory
 
 IDLING: Final = "(no task)"
@@ -13,7 +13,7 @@ _SHOWN_FROM: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class LoadShare:
+class ProcessorLoadShare:
     """The share of the cores' time that one task or handler took."""
 
     name: str
@@ -26,7 +26,7 @@ class LoadShare:
     """How often it got the core, or began."""
 
 
-def load_shares(history: TaskHistory, names: NamedPlaces) -> tuple[LoadShare, ...]:
+def processor_load_shares(history: TaskHistory, names: RunNameFinder) -> tuple[ProcessorLoadShare, ...]:
     """Returns the load of each task, then of each handler, the greatest first."""
     handlers, inside, begins = Counter[int](), Counter[int](), Counter[int]()
     stack: list[tuple[int, int, int]] = []
@@ -71,7 +71,7 @@ def load_shares(history: TaskHistory, names: NamedPlaces) -> tuple[LoadShare, ..
     if rest > whole // _SHOWN_FROM:
         tasks.append((IDLING, False, True, rest, 0))
     return tuple(
-        LoadShare(name, is_handler, is_idle, cycles, 100 * cycles / whole, times)
+        ProcessorLoadShare(name, is_handler, is_idle, cycles, 100 * cycles / whole, times)
         for part in (tasks, others)
         for name, is_handler, is_idle, cycles, times in sorted(part, key=lambda item: -item[3])
     )

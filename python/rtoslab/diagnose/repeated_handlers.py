@@ -11,7 +11,7 @@ from typing import Final
 from rtoslab.base import count_text
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.drawings import handler_track
-from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.task_history import HandlerExecution, TaskHistory
 from rtoslab.targets import FIRST_EXTERNAL
 
@@ -23,7 +23,7 @@ _ENDLESS: Final = 100
 _DRAWN: Final = 6
 
 
-def find_repeated_handlers(history: TaskHistory, names: NamedPlaces) -> Iterator[DiagnosisFinding]:
+def find_repeated_handlers(history: TaskHistory, names: RunNameFinder) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each interrupt whose handler runs again immediately after its return."""
     chains: dict[tuple[int, int], list[list[HandlerExecution]]] = defaultdict(list)
     last: dict[int, HandlerExecution] = {}
@@ -46,7 +46,7 @@ def find_repeated_handlers(history: TaskHistory, names: NamedPlaces) -> Iterator
 
 
 def _make_repeated_handler_finding(
-    history: TaskHistory, names: NamedPlaces, core: int, exception: int, chains: Sequence[Sequence[HandlerExecution]]
+    history: TaskHistory, names: RunNameFinder, core: int, exception: int, chains: Sequence[Sequence[HandlerExecution]]
 ) -> DiagnosisFinding | None:
     """Returns the finding about a handler that runs twice for one request, or never ends. None if it does neither.
     `chains` are its runs in a row, without an instruction of a task between."""
@@ -88,7 +88,7 @@ def _make_repeated_handler_finding(
     )
 
 
-def _handler_address(names: NamedPlaces, core: int, exception: int) -> int:
+def _handler_address(names: RunNameFinder, core: int, exception: int) -> int:
     """Returns the address of the handler of an exception, from the vector table that the core uses."""
     table = names.replay.machine.registers(core)["vtor"]
     return (names.replay.read_word(table + 4 * exception) or 0) & ~1

@@ -12,7 +12,7 @@ from typing import Final
 
 from rtoslab.base import ImageFileError, RunError, SymbolError
 from rtoslab.catalogue import TaskControlBlockMembers
-from rtoslab.diagnose.board_runs import RunOverview, RunReplay
+from rtoslab.diagnose.board_runs import FirstRunOverview, RunReplay
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.diagnosis_limits import Limits
 from rtoslab.diagnose.kernel_services import DELETE
@@ -20,7 +20,7 @@ from rtoslab.diagnose.task_history import TaskHistory
 from rtoslab.footprint import structure_members
 from rtoslab.images import read_elf
 from rtoslab.instruments import ObservedImage
-from rtoslab.targets import MemberPlace, find_address, read_text_member, simulator_errors
+from rtoslab.targets import StructureMemberPlace, find_address, read_text_member, simulator_errors
 
 _PAINT: Final = 0x5A
 _MARKS_BYTES: Final = 64
@@ -69,21 +69,21 @@ class StackUses:
     """Sentences about those that could not."""
 
 
-def stack_uses(subject: ObservedImage, overview: RunOverview, history: TaskHistory) -> StackUses:
+def measure_stack_peaks(subject: ObservedImage, overview: FirstRunOverview, history: TaskHistory) -> StackUses:
     """Returns the peak use of each stack, from one or two more runs of the image. Raises RunError."""
     ends = _deletion_cycles(history, overview)
-    run = _PatternRun(subject, overview, ends, paints=True)
+    run = _FilledStackRun(subject, overview, ends, paints=True)
     if not run.is_same:
-        run = _PatternRun(subject, overview, ends, paints=False)
-    return StackUses(tuple(sorted(run.peak_uses(), key=lambda use: -use.percent_used)), tuple(run.unseen))
+        run = _FilledStackRun(subject, overview, ends, paints=False)
+    return StackUses(tuple(sorted(run.stack_peak_uses(), key=lambda use: -use.percent_used)), tuple(run.unseen))
 
 
-def _deletion_cycles(history: TaskHistory, overview: RunOverview) -> dict[int, int]:
+def _deletion_cycles(history: TaskHistory, overview: FirstRunOverview) -> dict[int, int]:
     """Returns the cycle at which each deleted task was first deleted, by control block."""
     ends: dict[int, int] = {}
     for call in history.calls:
         task = call.object or call.task
-        if call.service.serves_any(DELETE) and task and call.start > overview.first_runs.get(task, call.start):
+        if call.service.serves_any_service(DELETE) and task and call.start > overview.first_runs.get(task, call.start):
             ends.setdefault(task, call.start)
     return ends
 
@@ -109,10 +109,12 @@ def find_full_stacks(uses: StackUses, limits: Limits) -> Iterator[DiagnosisFindi
         )
 
 
-class _PatternRun:
+class _FilledStackRun:
     """A run of the image in which the free part of each stack is filled with a pattern, to find the peak use."""
 
-    def __init__(self, subject: ObservedImage, overview: RunOverview, ends: Mapping[int, int], *, paints: bool) -> None:
+    def __init__(
+        self, subject: ObservedImage, overview: FirstRunOverview, ends: Mapping[int, int], *, paints: bool
+    ) -> None:
         self._subject = subject
         self._ends = ends
         self._over: dict[int, StackUse] = {}
@@ -129,7 +131,7 @@ class _PatternRun:
         counted = tuple(core["instructions"] for core in machine.stats()["cores"][: subject.cores])
         self.is_same = counted == overview.instructions
 
-    def peak_uses(self) -> list[StackUse]:
+    def stack_peak_uses(self) -> list[StackUse]:
         """Returns the peak use of each observed stack."""
         return [*self._over.values(), *map(self._peak_use, self._stacks.values())]
 
@@ -193,12 +195,14 @@ class _PatternRun:
             elif address in self._stacks:
                 self._over[address] = self._peak_use(self._stacks.pop(address))
 
-    def _observe_task(self, address: int, block: TaskControlBlockMembers, members: Mapping[str, MemberPlace]) -> None:
+    def _observe_task(
+        self, address: int, block: TaskControlBlockMembers, members: Mapping[str, StructureMemberPlace]
+    ) -> None:
         """Starts to observe the stack of the task whose control block is at `address`. `members` are the places of the
         block's members."""
         name = self._task_name(address, block, members)
         base, pointer = (self._member_value(address, members, member) for member in (block.stack, block.stack_pointer))
-        end = self._stack_end(address, base, block, members)
+        end = self._find_stack_end(address, base, block, members)
         if base is None or pointer is None or end is None or not 0 < end - base <= _LARGEST_BYTES:
             self.unseen.append(f"stack of {name}: the control block does not contain its size.")
         elif base < pointer <= end:
@@ -206,8 +210,12 @@ class _PatternRun:
         else:
             self.unseen.append(f"stack of {name}: it ran before the kernel registered it.")
 
-    def _stack_end(
-        self, address: int, base: int | None, block: TaskControlBlockMembers, members: Mapping[str, MemberPlace]
+    def _find_stack_end(
+        self,
+        address: int,
+        base: int | None,
+        block: TaskControlBlockMembers,
+        members: Mapping[str, StructureMemberPlace],
     ) -> int | None:
         """Returns the address after the end of a task's stack, whose lowest address is `base`. None if it is
         unknown."""
@@ -219,11 +227,13 @@ class _PatternRun:
         tops = [top for top in self._overview.tops if top > base]
         return min(tops) + block.top_offset_bytes if tops else None
 
-    def _member_value(self, address: int, members: Mapping[str, MemberPlace], name: str) -> int | None:
+    def _member_value(self, address: int, members: Mapping[str, StructureMemberPlace], name: str) -> int | None:
         """Returns the value of a member of the control block at `address`. None if there is no such member."""
         return members[name].read_member(self._replay.read_word, address) if name in members else None
 
-    def _task_name(self, address: int, block: TaskControlBlockMembers, members: Mapping[str, MemberPlace]) -> str:
+    def _task_name(
+        self, address: int, block: TaskControlBlockMembers, members: Mapping[str, StructureMemberPlace]
+    ) -> str:
         """Returns a task's name, or its address if it has none."""
         text = ""
         with suppress(SymbolError), simulator_errors(SymbolError):

@@ -8,21 +8,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
-from rtoslab.diagnose.diagnosis_limits import Limits, cycles_of
+from rtoslab.diagnose.diagnosis_limits import Limits, microseconds_to_cycles
 from rtoslab.diagnose.drawings import task_tracks
 from rtoslab.diagnose.kernel_services import DELETE, SUSPEND
-from rtoslab.diagnose.named_places import NamedPlaces
-from rtoslab.diagnose.task_history import Task, TaskHistory, TaskRun
+from rtoslab.diagnose.named_places import RunNameFinder
+from rtoslab.diagnose.task_history import Task, TaskHistory, TaskRunInterval
 
 _NAMED = 3
 _BUSY = 0.99
 """Of the time, at least, other tasks run. A kernel without an idle task idles in none."""
 
 
-def find_starvation(history: TaskHistory, names: NamedPlaces, limits: Limits) -> Iterator[DiagnosisFinding]:
+def find_starvation(history: TaskHistory, names: RunNameFinder, limits: Limits) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each task that was ready but did not run for longer than the limit, about the longest
     time."""
-    limit = cycles_of(limits.starvation_ms * 1000, history.clock_hz)
+    limit = microseconds_to_cycles(limits.starvation_ms * 1000, history.clock_hz)
     for task in history.runs:
         if names.is_idle(task):
             continue
@@ -44,12 +44,12 @@ def _is_stopped(history: TaskHistory, task: Task, start: int, end: int) -> bool:
     return any(
         call.object == task and start <= call.start < end and call.task != task
         for call in history.calls
-        if call.service.serves_any(SUSPEND, DELETE)
+        if call.service.serves_any_service(SUSPEND, DELETE)
     )
 
 
 def _starvation_finding(
-    history: TaskHistory, names: NamedPlaces, task: Task, before: TaskRun, end: int
+    history: TaskHistory, names: RunNameFinder, task: Task, before: TaskRunInterval, end: int
 ) -> DiagnosisFinding | None:
     """Returns the finding about a task that was ready and did not run after the run `before`. None if it could not run,
     or if no other task had the core."""

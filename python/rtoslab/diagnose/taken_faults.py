@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rtoslab.diagnose.board_runs import RunOverview, RunReplay
+from rtoslab.diagnose.board_runs import FirstRunOverview, RunReplay
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding, Level
 from rtoslab.instruments import ObservedImage, add_source_lines, fault_sentences
 from rtoslab.targets import first_symbol_per_address
@@ -12,13 +12,13 @@ _LATE_CLEAR = "the handler then runs a second time"
 """In the board's warning about a handler that clears its request as it returns."""
 
 
-def find_faults(subject: ObservedImage, overview: RunOverview, replay: RunReplay) -> Iterator[DiagnosisFinding]:
+def find_faults(subject: ObservedImage, overview: FirstRunOverview, replay: RunReplay) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each fault, for each core that hangs in a default handler, and for a board that stopped by
     itself."""
     symbols = first_symbol_per_address(replay.machine.symbols())
     faults, lost = 0, False
     for core, exception, cycle in overview.faults[:_SHOWN]:
-        fault = replay.fault_at(core, exception, cycle)
+        fault = replay.read_fault_of_handler(core, exception, cycle)
         if fault.is_breakpoint:
             continue
         faults += 1

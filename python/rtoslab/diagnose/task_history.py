@@ -89,7 +89,7 @@ class HandlerExecution:
 
 
 @dataclass(slots=True)
-class TaskRun:
+class TaskRunInterval:
     """A time interval in which a task had a core."""
 
     core: int
@@ -108,7 +108,7 @@ class TaskHistory:
     start: int
     end: int
     clock_hz: int
-    runs: dict[Task, list[TaskRun]] = field(default_factory=dict)
+    runs: dict[Task, list[TaskRunInterval]] = field(default_factory=dict)
     entries: dict[Task, int] = field(default_factory=dict)
     """Address of the function that each task began with."""
     calls: list[KernelCall] = field(default_factory=list)
@@ -116,7 +116,7 @@ class TaskHistory:
     handlers: list[HandlerExecution] = field(default_factory=list)
     """By their starts."""
 
-    def waiting_intervals(self, task: Task) -> Iterator[tuple[TaskRun, int, bool]]:
+    def waiting_intervals(self, task: Task) -> Iterator[tuple[TaskRunInterval, int, bool]]:
         """Yields the gaps in which a task had no core: its run before the gap, the cycle of the gap's end, and whether
         the task came back."""
         runs = self.runs.get(task, [])
@@ -128,9 +128,9 @@ class TaskHistory:
     def run_cycles(self, task: Task, start: int, end: int) -> int:
         """Returns the cycles between `start` and `end` in which a task had a core, including handlers that ran
         meanwhile."""
-        return sum(min(run.end, end) - max(run.start, start) for run in self.runs_within(task, start, end))
+        return sum(min(run.end, end) - max(run.start, start) for run in self.task_runs_within(task, start, end))
 
-    def runs_within(self, task: Task, start: int, end: int) -> list[TaskRun]:
+    def task_runs_within(self, task: Task, start: int, end: int) -> list[TaskRunInterval]:
         """Returns the runs of a task that overlap the cycles from `start` to `end`."""
         runs = self.runs.get(task, [])
         first = bisect_right(runs, start, key=lambda run: run.end)
@@ -151,7 +151,7 @@ class TaskHistory:
             if not handler.depth
         )
 
-    def thread_cycle(self, core: int, cycle: int) -> int:
+    def last_thread_cycle(self, core: int, cycle: int) -> int:
         """Returns the last cycle at or before this one in which a core executed no handler.
 
         A handler that has just returned counts as active: a task is seen to leave the core only then.
@@ -183,7 +183,7 @@ class HistoryReader:
         self._no_task = probes.no_task_values if probes else frozenset()
         self._history = TaskHistory(recording.start_cycle, recording.end_cycle, recording.clock_hz)
         self._current = {core: recording.words_at_start.get(address, 0) for core, address in words.items()}
-        self._running: dict[int, tuple[Task, TaskRun]] = {}
+        self._running: dict[int, tuple[Task, TaskRunInterval]] = {}
         self._handlers: dict[int, list[HandlerExecution]] = {core: [] for core in range(recording.subject.cores)}
         self._left: dict[int, int] = {}
         """Core -> the cycle in which its last handler returned."""
@@ -203,7 +203,7 @@ class HistoryReader:
         for kind, core, cycle, ident, value, pc in zip(*(events[name].tolist() for name in fields), strict=True):
             if kind in steps and (cycle >= start or kind in before):
                 steps[kind](core, cycle, ident, value, pc)
-        self._end_everything()
+        self._end_at_recording_end()
         return self._history
 
     def _argument_events(self) -> dict[tuple[int, int], tuple[Sequence[int], Sequence[int], Sequence[int]]]:
@@ -223,7 +223,7 @@ class HistoryReader:
         if value not in self._no_task:
             self._current[on] = value
         elif on in self._running:
-            self._end_run(on, cycle)
+            self._end_task_run(on, cycle)
 
     def _handle_thread_return(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a return to a thread, which may be a task switch. `value` is the thread's number."""
@@ -234,12 +234,12 @@ class HistoryReader:
         if before is not None and before[0] == task:
             return
         if before is not None:
-            self._end_run(core, cycle)
-        run = TaskRun(core, cycle)
+            self._end_task_run(core, cycle)
+        run = TaskRunInterval(core, cycle)
         self._running[core] = task, run
         self._history.runs.setdefault(task, []).append(run)
 
-    def _end_run(self, core: int, cycle: int) -> None:
+    def _end_task_run(self, core: int, cycle: int) -> None:
         """Ends the present run of the task on a core at this cycle."""
         task, run = self._running.pop(core)
         run.end, run.ended = cycle, True
@@ -249,7 +249,7 @@ class HistoryReader:
 
     def _blocking_call(self, task: Task) -> KernelCall | None:
         """Returns the outermost call in progress in which a task may wait. None if there is none."""
-        return next((call for call in self._open.get(("task", task), []) if call.service.may_block), None)
+        return next((call for call in self._open.get(("task", task), []) if call.service.may_block_task), None)
 
     def _handle_exception_entry(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles the entry into an exception handler. `value` are the cycles since the exception's recognition."""
@@ -298,7 +298,7 @@ class HistoryReader:
             if call.service is self._services[ident]:
                 return
 
-    def _end_everything(self) -> None:
+    def _end_at_recording_end(self) -> None:
         """Ends all runs, calls and handlers that are still in progress at the end of the recording."""
         for _, run in self._running.values():
             run.end = self._history.end

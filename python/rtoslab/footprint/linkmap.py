@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtoslab.base import ImageFileError
-from rtoslab.intake import MAP_BYTES, SYMBOLS, path_text, read_bytes
+from rtoslab.intake import MAP_BYTES, SYMBOLS, printable_path, read_bytes
 
 _BEGIN = "Linker script and memory map"
 _END = re.compile(r"^OUTPUT\(", re.MULTILINE)
@@ -34,7 +34,7 @@ class InputSection:
 def read_map(path: Path) -> tuple[InputSection, ...]:
     """Returns the input sections in a linker's map file in order of address, without empty ones. Raises
     ImageFileError."""
-    return parse_map(read_bytes(path, MAP_BYTES, "the map file", ImageFileError), path_text(path))
+    return parse_map(read_bytes(path, MAP_BYTES, "the map file", ImageFileError), printable_path(path))
 
 
 def parse_map(data: bytes, source: str) -> tuple[InputSection, ...]:

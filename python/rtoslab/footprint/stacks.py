@@ -17,7 +17,7 @@ from rtoslab.footprint.programs import BuiltProgram
 from rtoslab.targets import (
     EVENT,
     KIND_EXEC,
-    MemberPlace,
+    StructureMemberPlace,
     VirtualMachine,
     current_task_addresses,
     find_address,
@@ -125,7 +125,9 @@ class _StackObserver:
                 if address and address not in {*self.stacks, *no_task} and block:
                     self._observe_task(address, block, members)
 
-    def _observe_task(self, address: int, block: TaskControlBlockMembers, members: dict[str, MemberPlace]) -> None:
+    def _observe_task(
+        self, address: int, block: TaskControlBlockMembers, members: dict[str, StructureMemberPlace]
+    ) -> None:
         """Fills the unused part of a new task's stack.
 
         A kernel may make a task of the code that starts it. This task has no stack of its own yet, but uses the main
@@ -135,7 +137,9 @@ class _StackObserver:
         if stack.base:
             self._paint_stack(address, stack, _read_word(self.machine, address + members[block.stack_pointer].offset))
 
-    def _read_stack(self, address: int, block: TaskControlBlockMembers, members: dict[str, MemberPlace]) -> _StackRange:
+    def _read_stack(
+        self, address: int, block: TaskControlBlockMembers, members: dict[str, StructureMemberPlace]
+    ) -> _StackRange:
         """Returns the addresses of a task's stack, as its control block at `address` has them."""
         base = _read_word(self.machine, address + members[block.stack].offset)
         if block.bytes:

@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from rtoslab.base import CatalogueError, StrictModel
 from rtoslab.hardware.usb import serial_without_risky_characters
-from rtoslab.intake import path_text, read_table, validation_problem
+from rtoslab.intake import first_validation_problem, printable_path, read_toml_table
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 FLASH_LIMIT_S: Final = 120.0
@@ -88,6 +88,8 @@ def read_hardware_map(path: Path) -> HardwareMap:
     Raises CatalogueError, which names file and key.
     """
     try:
-        return HardwareMap.model_validate(read_table(path, "the hardware map", CatalogueError))
+        return HardwareMap.model_validate(read_toml_table(path, "the hardware map", CatalogueError))
     except ValidationError as cause:
-        raise CatalogueError(f"{path_text(path)}, {validation_problem(cause)}; correct or remove it.") from None
+        raise CatalogueError(
+            f"{printable_path(path)}, {first_validation_problem(cause)}; correct or remove it."
+        ) from None

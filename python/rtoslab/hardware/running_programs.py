@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base import tools
-from rtoslab.intake import one_line
+from rtoslab.intake import escape_to_one_line
 
 _REPLY_CHARS: Final = 240
 _REPLY_BYTES: Final = 65536
@@ -43,4 +43,4 @@ def last_line_clause(log: Path) -> str:
     nothing."""
     text = log.read_bytes()[-_REPLY_BYTES:].decode("utf-8", "replace")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return f", with the message: {one_line(lines[-1][:_REPLY_CHARS])}" if lines else ""
+    return f", with the message: {escape_to_one_line(lines[-1][:_REPLY_CHARS])}" if lines else ""

@@ -13,7 +13,7 @@ from typing import Final
 from serial.tools import list_ports
 
 from rtoslab.base import PortError
-from rtoslab.intake import one_line, read_text
+from rtoslab.intake import escape_to_one_line, read_text
 
 STLINK: Final = "stlink"
 CMSIS_DAP: Final = "cmsis-dap"
@@ -102,7 +102,7 @@ def _sysfs_devices(place: Path) -> list[UsbDevice]:
                 vendor,
                 product,
                 serial_without_risky_characters(_read_attribute(folder / "serial")),
-                one_line(_read_attribute(folder / "product")[:80]),
+                escape_to_one_line(_read_attribute(folder / "product")[:80]),
                 tuple(ports),
                 _read_decimal(folder / "busnum"),
                 _read_decimal(folder / "devnum"),
@@ -119,7 +119,7 @@ def _serial_port_devices() -> list[UsbDevice]:
             continue
         key = port.vid, port.pid, serial_without_risky_characters(port.serial_number or "")
         others = devices[key].ports if key in devices else ()
-        devices[key] = UsbDevice(*key, one_line((port.product or "")[:80]), (*others, port.device))
+        devices[key] = UsbDevice(*key, escape_to_one_line((port.product or "")[:80]), (*others, port.device))
     return list(devices.values())
 
 

@@ -50,8 +50,8 @@ from rtoslab.images.inserted_code import files_with_own_level, hook_macro_code, 
 from rtoslab.images.object_cache import ObjectCache, compiler_identity
 from rtoslab.images.object_store import ObjectStore
 from rtoslab.plan import Point
-from rtoslab.records import SEAL_FILE, ExpectedIdentity, read_sealed, seal_files
-from rtoslab.trees import build_inputs, find_repositories, linked_digest, store_inputs
+from rtoslab.records import SEAL_FILE, ExpectedIdentity, add_seal_file, read_sealed
+from rtoslab.trees import find_repositories, linked_libraries_digest, store_tree_inputs, tree_files_of_build
 
 TREE_BUILD_ATTEMPTS = 4
 """Builds before a tree that changes meanwhile is refused. The first build only finds out which files are read."""
@@ -172,7 +172,7 @@ def _build_and_store(catalogue: Catalogue, point: Point, digest: str) -> str:
         staging = Path(tempfile.mkdtemp(prefix=".done-", dir=parent))
         _join_call_graph_files(work)
         outputs = {name: (work / name).read_bytes() for name in STORED_FILES if (work / name).is_file()}
-        for name, content in seal_files(folder.name, outputs).items():
+        for name, content in add_seal_file(folder.name, outputs).items():
             (staging / name).write_bytes(content)
         try:
             if folder.exists() and not (folder / SEAL_FILE).exists():
@@ -202,9 +202,9 @@ def _build_until_stable(catalogue: Catalogue, point: Point, digest: str, work: P
         _require_released_kernel(point, work, build)
         if tree is None:
             return digest
-        files = build_inputs(build.files_read, tree)
+        files = tree_files_of_build(build.files_read, tree)
         expire_contents_cache()
-        store_inputs(tree_read_list_path(catalogue.root, request_digest(catalogue, point)), files)
+        store_tree_inputs(tree_read_list_path(catalogue.root, request_digest(catalogue, point)), files)
         result = inputs_digest(catalogue, point)
         if result == digest:
             _add_tree_to_build_record(work / INFO, tree, files)
@@ -278,7 +278,7 @@ def _add_tree_to_build_record(path: Path, tree: SourceTree, files: tuple[str, ..
         "repositories": [asdict(repository) for repository in find_repositories(tree)],
         "files_read": len(files),
         "sha256": hashlib.sha256(file_listing(root, [root / file for file in files]).encode()).hexdigest(),
-        **({"linked_sha256": linked_digest(tree)} if tree.linked else {}),
+        **({"linked_sha256": linked_libraries_digest(tree)} if tree.linked else {}),
     }
     path.write_text(json.dumps(info, indent=2) + "\n", encoding="utf-8")
 

@@ -23,7 +23,7 @@ from rtoslab.images.image_inputs import cmake_options, kernel_cmake_options, tom
 from rtoslab.images.object_cache import compiler_identity
 from rtoslab.images.object_store import ObjectStore
 from rtoslab.plan import DEFAULT_COMPILER, Point
-from rtoslab.records import SEAL_FILE, ExpectedIdentity, read_sealed, seal_files
+from rtoslab.records import SEAL_FILE, ExpectedIdentity, add_seal_file, read_sealed
 
 PACKAGE: Final = "kernel_package.cmake"
 """The file with the place of a kernel's package. firmware/cmake/KernelSource.cmake writes and reads it."""
@@ -155,7 +155,7 @@ def _store_compiler_files(place: Path, work: Path, firmware: Path) -> None:
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         mine = Path(tempfile.mkdtemp(prefix=".known-", dir=place.parent))
-        for name, content in seal_files(place.name, files).items():
+        for name, content in add_seal_file(place.name, files).items():
             (mine / name).write_bytes(content)
         try:
             if place.exists() and not (place / SEAL_FILE).exists():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtoslab.base import ImageFileError, without_thumb_bit
-from rtoslab.intake import MAGIC, ElfFile, ElfSection, ElfSegment, one_line, path_text, read_image
+from rtoslab.intake import MAGIC, ElfFile, ElfSection, ElfSegment, escape_to_one_line, printable_path, read_image
 
 _WRITE, _ALLOC, _EXECUTE = 1, 2, 4
 """A section's flags."""
@@ -72,12 +72,13 @@ def read_elf(path: Path) -> ElfImage:
     data = read_image(path)
     if data[:4] != MAGIC:
         raise ImageFileError(
-            f"{path_text(path)} is not an ELF file; give the image as the linker wrote it (image.elf)."
+            f"{printable_path(path)} is not an ELF file; give the image as the linker wrote it (image.elf)."
         )
-    image = parse_elf(data, path_text(path))
+    image = parse_elf(data, printable_path(path))
     if not image.symbols and not image.constants:
         raise ImageFileError(
-            f"{path_text(path)} has no symbols, so its functions are not known; give the image before it is stripped."
+            f"{printable_path(path)} has no symbols, so its functions are not known; give the image before it is "
+            "stripped."
         )
     return image
 
@@ -100,7 +101,7 @@ def read_sections(path: Path) -> tuple[OutputSection, ...]:
     try:
         return tuple(_find_allocated_sections(ElfFile(read_image(path))))
     except ValueError as cause:
-        raise ImageFileError(f"{path_text(path)} is a damaged ELF file ({cause}); build it again.") from None
+        raise ImageFileError(f"{printable_path(path)} is a damaged ELF file ({cause}); build it again.") from None
 
 
 def berkeley_sizes(sections: Iterable[OutputSection]) -> dict[str, int]:
@@ -122,7 +123,7 @@ def _find_allocated_sections(elf: ElfFile) -> list[OutputSection]:
             elf.section_bytes(section)
         sections.append(
             OutputSection(
-                name=one_line(section.name),
+                name=escape_to_one_line(section.name),
                 address=section.address,
                 load_address=_load_address(section, elf.segments) if section.has_contents else section.address,
                 size=section.size,
@@ -152,11 +153,11 @@ def _symbols_and_constants(elf: ElfFile) -> tuple[tuple[ImageSymbol, ...], dict[
     for symbol in elf.symbols():
         sizeless = symbol.kind == _NOTYPE or (symbol.kind in {_OBJECT, _FUNC} and symbol.size == 0)
         if sizeless and symbol.name and not symbol.name.startswith("$"):  # $t, $d: the assembler's own
-            constants[one_line(symbol.name)] = symbol.value
+            constants[escape_to_one_line(symbol.name)] = symbol.value
         elif symbol.kind in {_OBJECT, _FUNC} and symbol.size > 0:
             is_function = symbol.kind == _FUNC
             address = without_thumb_bit(symbol.value) if is_function else symbol.value
-            name = one_line(symbol.name)
+            name = escape_to_one_line(symbol.name)
             symbols.append(ImageSymbol(name, address, symbol.size, is_function, not symbol.is_local, symbol.is_weak))
     return tuple(sorted(symbols, key=_symbol_sort_key)), constants
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base import ImageFileError, without_thumb_bit
-from rtoslab.intake import ElfFile, ElfSection, ElfSymbol, path_text, read_image
+from rtoslab.intake import ElfFile, ElfSection, ElfSymbol, printable_path, read_image
 
 DIGITS: Final = 16
 """Hexadecimal digits of a digest: enough to tell the functions of two images apart."""
@@ -45,7 +45,7 @@ def code_digests(path: Path, names: Iterable[str]) -> dict[str, tuple[str, int]]
             if function.name in names_left
         }
     except ValueError as cause:
-        raise ImageFileError(f"{path_text(path)} is a damaged ELF file ({cause}); build it again.") from None
+        raise ImageFileError(f"{printable_path(path)} is a damaged ELF file ({cause}); build it again.") from None
 
 
 @dataclass(frozen=True, slots=True)

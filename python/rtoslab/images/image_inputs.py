@@ -28,7 +28,7 @@ from rtoslab.catalogue import (
 )
 from rtoslab.plan import DEFAULT_COMPILER, Point
 from rtoslab.records import ExpectedIdentity
-from rtoslab.trees import file_names, find_export, find_repositories, inputs_listing
+from rtoslab.trees import file_names, find_export, find_repositories, tree_inputs_listing
 
 IMAGE: Final = "image.elf"
 INFO: Final = "build-info.json"
@@ -107,7 +107,7 @@ def _pair_options(point: Point) -> dict[str, str]:
 def point_of_embedded_image(point: Point) -> Point | None:
     """Returns the point whose finished image is part of this point's image: core 1's, for the kernel on core 0. None
     for any other point."""
-    return point.on_other_core() if point.beside is not None and point.core == 0 else None
+    return point.point_on_other_core() if point.beside is not None and point.core == 0 else None
 
 
 def _optional_text(value: int | None) -> str:
@@ -161,7 +161,7 @@ def inputs_digest(catalogue: Catalogue, point: Point) -> str:
     if tree is None:
         return request
     return hashlib.sha256(
-        (request + inputs_listing(tree, tree_read_list_path(catalogue.root, request))).encode()
+        (request + tree_inputs_listing(tree, tree_read_list_path(catalogue.root, request))).encode()
     ).hexdigest()
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from rtoslab.base import ImageFileError
-from rtoslab.intake import ElfFile, one_line, path_text, read_image
+from rtoslab.intake import ElfFile, escape_to_one_line, printable_path, read_image
 
 
 def compiler_names(path: Path) -> str:
@@ -17,6 +17,6 @@ def compiler_names(path: Path) -> str:
             if section.name == ".comment" and section.has_contents
         ]
     except ValueError as cause:
-        raise ImageFileError(f"{path_text(path)} is a damaged ELF file ({cause}); build it again.") from None
+        raise ImageFileError(f"{printable_path(path)} is a damaged ELF file ({cause}); build it again.") from None
     names = {name for text in texts for name in text.decode("utf-8", errors="replace").split("\0") if name}
-    return one_line("; ".join(sorted(names)))
+    return escape_to_one_line("; ".join(sorted(names)))

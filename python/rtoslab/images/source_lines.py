@@ -10,7 +10,7 @@ from typing import Any
 from elftools.dwarf.descriptions import describe_form_class
 
 from rtoslab.base import ImageFileError
-from rtoslab.intake import child_entries, convert_debug_errors, line_program, open_elf_file, read_image
+from rtoslab.intake import child_debug_entries, convert_debug_errors, open_elf_file, read_image, source_line_program
 
 Row = tuple[int, str, int, int]
 """(end of the code, file, line, number of the compilation unit)"""
@@ -76,7 +76,7 @@ class SourceLines:
         the rows."""
         rows: dict[int, Row] = {}
         for number, unit in enumerate(self._compilation_units):
-            program = line_program(self._debug_information, unit)
+            program = source_line_program(self._debug_information, unit)
             if program is not None:
                 rows.update((start, (end, file, line, number)) for start, end, file, line in _line_rows(program))
         starts = sorted(rows)
@@ -85,12 +85,13 @@ class SourceLines:
     def _call_sites_of_inlines(self, unit: Any, address: int) -> tuple[str, ...]:
         """Returns the lines of the calls that were inlined around an address, the innermost first. `unit`: its
         compilation unit."""
-        names = _file_names(line_program(self._debug_information, unit))
+        names = _file_names(source_line_program(self._debug_information, unit))
         callers = []
         die = unit.get_top_DIE()
         while die is not None:
             die = next(
-                (child for child in child_entries(die) if self._is_code_entry_covering(unit, child, address)), None
+                (child for child in child_debug_entries(die) if self._is_code_entry_covering(unit, child, address)),
+                None,
             )
             if die is not None and die.tag == "DW_TAG_inlined_subroutine" and "DW_AT_call_line" in die.attributes:
                 file = names.get(die.attributes["DW_AT_call_file"].value, "?")

@@ -12,7 +12,7 @@ from typing import Any, Final
 from rtoslab.base import ImageFileError
 from rtoslab.instruments.lines import InlinedSourceLine, find_source_lines
 from rtoslab.intake import open_elf_file, read_image
-from rtoslab.targets import Fault, MemoryCopy, SymbolIndex, VirtualMachine, core_state, frame_registers
+from rtoslab.targets import BoardMemoryCopy, Fault, SymbolIndex, VirtualMachine, core_state, frame_registers
 
 Symbols = Sequence[tuple[int, int, str]]
 _SP: Final = 13
@@ -108,7 +108,7 @@ class DwarfCallerFinder:
         return [state.registers["pc"], *(address - 2 for address in self.return_addresses(state))]
 
 
-def _read_frames_and_code(image: Path) -> tuple[list[Any], list[MemoryCopy]]:
+def _read_frames_and_code(image: Path) -> tuple[list[Any], list[BoardMemoryCopy]]:
     """Returns an image's call frame entries that have an address, and its code. Both are empty if there are none, or if
     they are damaged."""
     try:
@@ -119,7 +119,7 @@ def _read_frames_and_code(image: Path) -> tuple[list[Any], list[MemoryCopy]]:
             entries = _call_frame_entries(elf.get_dwarf_info())
             addressed = [entry for entry in entries if hasattr(entry, "header") and "initial_location" in entry.header]
             executable = [item for item in elf.iter_sections() if item["sh_flags"] & _EXECUTABLE]
-            return addressed, [MemoryCopy(item["sh_addr"], item.data()) for item in executable]
+            return addressed, [BoardMemoryCopy(item["sh_addr"], item.data()) for item in executable]
     except ImageFileError:
         return [], []
 
@@ -132,7 +132,7 @@ def _call_frame_entries(info: Any) -> Iterator[Any]:
         yield from info.EH_CFI_entries()
 
 
-def _is_return_address(code: Sequence[MemoryCopy], address: int) -> bool:
+def _is_return_address(code: Sequence[BoardMemoryCopy], address: int) -> bool:
     """Whether the instruction before an address is a call (BL or BLX). True where the image has no code, because the
     boot ROM calls, too.
 
@@ -145,7 +145,7 @@ def _is_return_address(code: Sequence[MemoryCopy], address: int) -> bool:
     return (first & 0xF800 == 0xF000 and second & 0xD000 == 0xD000) or second & 0xFF80 == 0x4780
 
 
-def _unwind_callers(entries: Sequence[Any], code: Sequence[MemoryCopy], fault: Fault) -> Iterator[int]:
+def _unwind_callers(entries: Sequence[Any], code: Sequence[BoardMemoryCopy], fault: Fault) -> Iterator[int]:
     """Yields the return addresses of the functions in progress at a fault, from its registers and stacks, the innermost
     first."""
     registers = {number: fault.registers[name] for number, name in _NAMES.items()}
@@ -177,7 +177,7 @@ def _unwind_callers(entries: Sequence[Any], code: Sequence[MemoryCopy], fault: F
 
 
 def _caller_registers(
-    entries: Sequence[Any], pc: int, registers: dict[int, int], stacks: Sequence[MemoryCopy]
+    entries: Sequence[Any], pc: int, registers: dict[int, int], stacks: Sequence[BoardMemoryCopy]
 ) -> dict[int, int] | None:
     """Returns the registers of the calling function, with its return address in LR, by DWARF number. None if no entry
     describes the code at `pc`, or if the stack is unknown."""

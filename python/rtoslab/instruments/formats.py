@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from rtoslab.instruments.profiler import Profile
 from rtoslab.instruments.records import WAYS
-from rtoslab.intake import one_line
+from rtoslab.intake import escape_to_one_line
 
 SPEEDSCOPE_SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
 _WAITS: Final = {way: f"({way} wait)" if way in {"bus", "flash", "lock"} else f"({way})" for way in WAYS[1:]}
@@ -25,7 +25,7 @@ def cycles_by_path(profile: Profile, core: int) -> dict[tuple[str, ...], int]:
 def folded_stacks(profile: Profile) -> str:
     """Returns a profile as folded stacks: one line per call path with its cycles, for flamegraph.pl and inferno."""
     lines = [
-        f"core {core};{';'.join(one_line(frame).replace(';', ':') for frame in stack)} {cycles}"
+        f"core {core};{';'.join(escape_to_one_line(frame).replace(';', ':') for frame in stack)} {cycles}"
         for core in range(len(profile.observed_cycles))
         for stack, cycles in cycles_by_path(profile, core).items()
     ]

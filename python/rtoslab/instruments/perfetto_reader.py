@@ -10,7 +10,7 @@ from rtoslab.base import ReportError
 from rtoslab.instruments.perfetto_writer import CLOCK, END_CYCLE, ROOT, has_valid_digest_packet
 from rtoslab.instruments.timelines import PinEdge
 from rtoslab.instruments.trace_database import TracedSlice, TraceFileContents
-from rtoslab.intake import one_line, path_text, read_bytes
+from rtoslab.intake import escape_to_one_line, printable_path, read_bytes
 
 TRACE_BYTES: Final = 1 << 30
 _HEAD: Final = "rtoslab: "
@@ -21,7 +21,7 @@ def read_perfetto(path: Path) -> TraceFileContents:
     data = read_bytes(path, TRACE_BYTES, "the trace", ReportError)
     if not has_valid_digest_packet(data):
         raise ReportError(
-            f"{path_text(path)} is not a complete file of `rtoslab trace`: it is from another program or an "
+            f"{printable_path(path)} is not a complete file of `rtoslab trace`: it is from another program or an "
             "earlier version, or it was truncated or changed; trace the image again."
         )
     trace = Trace()
@@ -29,7 +29,7 @@ def read_perfetto(path: Path) -> TraceFileContents:
         trace.ParseFromString(data)
         return _TraceReader(trace, path).read_trace()
     except (ProtobufError, AttributeError):  # protobuf gives bytes for a text that is not UTF-8
-        raise ReportError(f"{path_text(path)} is not a Perfetto trace; trace the image again.") from None
+        raise ReportError(f"{printable_path(path)} is not a Perfetto trace; trace the image again.") from None
 
 
 class _TraceReader:
@@ -50,12 +50,12 @@ class _TraceReader:
         for packet in self.trace.packet:
             if packet.HasField("track_descriptor"):
                 descriptor = packet.track_descriptor
-                self.names[descriptor.uuid] = (one_line(descriptor.name), descriptor.parent_uuid)
+                self.names[descriptor.uuid] = (escape_to_one_line(descriptor.name), descriptor.parent_uuid)
             elif packet.HasField("track_event"):
                 self._read_event(packet.timestamp, packet.track_event, open_slices)
         label = self.names.get(ROOT, ("", 0))[0]
         if not label.startswith(_HEAD) or self.stretch is None:
-            raise ReportError(f"{path_text(self.path)} was not written by `rtoslab trace`; trace the image again.")
+            raise ReportError(f"{printable_path(self.path)} was not written by `rtoslab trace`; trace the image again.")
         start, end, clock_hz = self.stretch
         return TraceFileContents(label.removeprefix(_HEAD), clock_hz, start, end, self.slices, self.edges)
 
@@ -75,7 +75,7 @@ class _TraceReader:
         stack = open_slices.setdefault(event.track_uuid, [])
         if event.type == TrackEvent.TYPE_SLICE_BEGIN:
             ended = "ended" not in facts or facts["ended"].string_value != "no"
-            stack.append((one_line(event.name), cycle, nanosecond, ended))
+            stack.append((escape_to_one_line(event.name), cycle, nanosecond, ended))
         elif event.type == TrackEvent.TYPE_SLICE_END and stack:
             name, start, start_ns, ended = stack.pop()
             track, parent = self.names.get(event.track_uuid, ("", 0))

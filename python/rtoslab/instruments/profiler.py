@@ -20,8 +20,8 @@ from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import LOCK, MASKED, NODE, ROW, WAYS
 from rtoslab.instruments.session import EndedRecordingError, ObservationRequest, ObservedRecording, Progress, record_run
 from rtoslab.instruments.subject import ObservedImage
-from rtoslab.intake import path_text, read_object, validation_problem
-from rtoslab.targets import function_kind
+from rtoslab.intake import first_validation_problem, printable_path, read_json_object
+from rtoslab.targets import function_class
 
 FORMAT: Final = 2
 Stack = tuple[str, ...]
@@ -128,7 +128,7 @@ _STORED: Final = TypeAdapter(Profile)
 
 def load_profile(path: Path) -> Profile:
     """Returns the profile of a file written by `Profile.save`. Raises ReportError."""
-    return parse_profile(read_object(path, "the profile", ReportError), path_text(path))
+    return parse_profile(read_json_object(path, "the profile", ReportError), printable_path(path))
 
 
 def parse_profile(stored: dict[str, Any], source: str) -> Profile:
@@ -144,8 +144,8 @@ def parse_profile(stored: dict[str, Any], source: str) -> Profile:
         result = _STORED.validate_python({key: value for key, value in fields.items() if key not in {"format", "ways"}})
     except ValidationError as cause:
         raise ReportError(
-            f"{source} is not a stored profile ({validation_problem(cause)}); `rtoslab profile ... --save FILE` writes "
-            "one."
+            f"{source} is not a stored profile ({first_validation_problem(cause)}); `rtoslab profile ... --save FILE` "
+            "writes one."
         ) from None
     spent = [0] * len(result.observed_cycles)
     for item in result.spent:
@@ -207,7 +207,7 @@ def profile_recording(recording: ObservedRecording) -> Profile:
         spent=spent,
         held=tuple(_masked_intervals(item, names) for item in masked),
         locks=tuple(_lock_use(lock, names, kernel.locks if kernel else {}) for lock in locks),
-        classes={name: function_kind(name, kernel) for name in sorted(functions)} if kernel else {},
+        classes={name: function_class(name, kernel) for name in sorted(functions)} if kernel else {},
         unhandled=recording.unhandled,
     )
 

@@ -14,7 +14,7 @@ from rtoslab.records import DecodedRun, decode_records, read_wire_constants
 from rtoslab.targets import (
     DONE_SYMBOL,
     WINDOW_SYMBOL,
-    apply_settings,
+    apply_timing_settings,
     find_address,
     latest_events,
     load_image,
@@ -97,7 +97,7 @@ def open_machine(subject: ObservedImage) -> ObservedMachine:
     Raises ImageFileError, PlanError, SettingError.
     """
     machine = cast("ObservedMachine", make_machine(subject.board, cores=subject.cores))
-    apply_settings(machine, subject.settings)
+    apply_timing_settings(machine, subject.settings)
     load_image(machine, subject.image, subject.elf.name)
     for device in subject.devices:
         device.attach_device(machine, subject.board)

@@ -11,7 +11,7 @@ from rtoslab.images import build_point_image
 from rtoslab.instruments.image_kernel import find_image_kernel
 from rtoslab.intake import is_file, read_image
 from rtoslab.plan import DEFAULT_WINDOW_MS as LATENCY_WINDOW_MS
-from rtoslab.plan import Options, make_plan, parse_whole
+from rtoslab.plan import Options, make_plan, parse_integer_setting
 from rtoslab.records import ExpectedIdentity
 from rtoslab.targets import DeviceRequest, require_cores
 
@@ -129,7 +129,7 @@ def _observed_user_image(
         kernel=known,
         stretch=stretch,
         devices=devices,
-        settings={key: parse_whole(key, value) for key, value in config.items()},
+        settings={key: parse_integer_setting(key, value) for key, value in config.items()},
         axes={"image": path.name, "board": facts.id, "cores": str(count), **({"kernel": known.id} if known else {})},
     )
 

@@ -15,12 +15,12 @@ from rtoslab.instruments.image_kernel import find_image_kernel
 from rtoslab.instruments.saved_registers import SavedTask, saved_registers
 from rtoslab.intake import read_image
 from rtoslab.targets import (
-    MemberPlace,
+    StructureMemberPlace,
     SymbolIndex,
     TaskRow,
     VirtualMachine,
     current_task_addresses,
-    member_places,
+    find_structure_members,
     read_text_member,
     simulator_errors,
 )
@@ -38,7 +38,7 @@ _LOW_BYTE: Final = 0xFFFF_FF00
 class _KernelStructure:
     """The members of a C structure of the kernel, with their places."""
 
-    members: Mapping[str, MemberPlace]
+    members: Mapping[str, StructureMemberPlace]
 
     def member_offset(self, member: str) -> int | None:
         """Returns the offset in bytes of a member of the C structure. None if there is no such member."""
@@ -66,7 +66,7 @@ class KernelTaskLister:
         names += [name for ring in self._tasks.rings for name in (ring.head, ring.node)]
         names += [place.partition(":")[2].partition(".")[0] for chain in self._tasks.chains for place in chain.first]
         content = read_image(image) if self._kernel is not None else b""
-        self._structures = member_places(content, [name for name in names if name]) if content else {}
+        self._structures = find_structure_members(content, [name for name in names if name]) if content else {}
 
     @property
     def kernel_name(self) -> str | None:
@@ -91,7 +91,7 @@ class _TaskReader:
         machine: VirtualMachine,
         kernel: Kernel,
         tasks: KernelTasks,
-        structures: Mapping[str, Mapping[str, MemberPlace]],
+        structures: Mapping[str, Mapping[str, StructureMemberPlace]],
         cores: int,
         is_v6m: bool,
     ) -> None:
@@ -284,7 +284,7 @@ class _TaskReader:
         return None
 
 
-def _signed_priority(urgency: int, place: MemberPlace) -> int:
+def _signed_priority(urgency: int, place: StructureMemberPlace) -> int:
     """Returns a priority as a signed number: values in the upper half of the member's range are negative.
 
     The priorities of a kernel are in the upper half of the range only if they are negative.

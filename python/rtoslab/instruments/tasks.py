@@ -8,7 +8,7 @@ from rtoslab.catalogue import Kernel
 from rtoslab.footprint import structure_members
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.session import ObservedRecording
-from rtoslab.targets import MemberPlace, current_task_addresses, read_text_member, simulator_errors
+from rtoslab.targets import StructureMemberPlace, current_task_addresses, read_text_member, simulator_errors
 
 
 def current_task_pointers(machine: ObservedMachine, kernel: Kernel | None, cores: int) -> dict[int, int]:
@@ -58,10 +58,10 @@ def _task_name(recording: ObservedRecording, block: int) -> str:
     return text or f"task {block:#x}"
 
 
-_CACHE: dict[tuple[str, str], dict[str, MemberPlace]] = {}
+_CACHE: dict[tuple[str, str], dict[str, StructureMemberPlace]] = {}
 
 
-def _structure_members(recording: ObservedRecording, structure: str) -> dict[str, MemberPlace]:
+def _structure_members(recording: ObservedRecording, structure: str) -> dict[str, StructureMemberPlace]:
     """Returns the place of each member of a C structure, cached by image."""
     key = (str(recording.subject.elf), structure)
     if key not in _CACHE:

@@ -30,8 +30,8 @@ from rtoslab.targets import (
     KIND_RETURN,
     KIND_THREAD,
     KIND_WRITE,
-    event_rows,
     first_symbol_per_address,
+    unpack_events,
 )
 
 TASKS: Final = "tasks"
@@ -127,7 +127,7 @@ class _TimelineReader:
         self.spans: list[TimelineSpan] = []
         self.edges: list[PinEdge] = []
         self.current = {core: recording.words_at_start.get(address, 0) for core, address in words.items()}
-        blocks = {value for _, value, _, _, kind, *_ in event_rows(recording.events) if kind == KIND_WRITE}
+        blocks = {value for _, value, _, _, kind, *_ in unpack_events(recording.events) if kind == KIND_WRITE}
         probes = recording.subject.kernel.probes if recording.subject.kernel else None
         self.no_task_values = probes.no_task_values if probes else frozenset()
         self.names = task_names(recording, {*self.current.values(), *blocks} - self.no_task_values)
@@ -150,7 +150,7 @@ class _TimelineReader:
             KIND_LOCK_FREE: self._on_lock_free,
             KIND_PIN: self._on_pin,
         }  # fmt: skip
-        for cycle, value, pc, ident, kind, core, _ in event_rows(self.recording.events):
+        for cycle, value, pc, ident, kind, core, _ in unpack_events(self.recording.events):
             if kind in steps and (cycle >= self.start or kind in {KIND_THREAD, KIND_PIN}):
                 steps[kind](core, cycle, ident, value, pc)
         self._close_spans()

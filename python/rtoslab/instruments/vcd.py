@@ -10,7 +10,7 @@ from typing import Final
 from vcd.writer import VCDWriter
 
 from rtoslab.instruments.timelines import HANDLERS, LOCKS, Timeline
-from rtoslab.intake import one_line
+from rtoslab.intake import escape_to_one_line
 
 _PICOSECONDS: Final = 1_000_000_000_000
 
@@ -24,7 +24,7 @@ def vcd_text(timeline: Timeline) -> str:
     """Returns the content of a VCD file with the wires of a timeline: pins, handlers, spinlocks."""
     changes = _wire_level_changes(timeline)
     stream = io.StringIO()
-    label = one_line(timeline.label).replace("$", "_")
+    label = escape_to_one_line(timeline.label).replace("$", "_")
     comment = f"{label}; clock {timeline.clock_hz} Hz; time 0 is cycle {timeline.start} since reset"
     with VCDWriter(stream, timescale="1 ps", date="", comment=comment, version="rtoslab") as writer:
         wires = {

@@ -14,7 +14,7 @@ from rtoslab.base import lazy_names
 
 if TYPE_CHECKING:
     from rtoslab.intake.archives import LimitedZipFile, open_archive
-    from rtoslab.intake.debug_entries import child_entries, line_program
+    from rtoslab.intake.debug_entries import child_debug_entries, source_line_program
     from rtoslab.intake.elf_images import (
         MAGIC,
         ElfFile,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         open_elf_file,
     )
     from rtoslab.intake.escapes import escape_csv_cell, escape_markdown, escape_paragraph, escape_xml_characters
-    from rtoslab.intake.input_files import is_file, make_output_printable, path_text, read_bytes, read_text
+    from rtoslab.intake.input_files import is_file, make_output_printable, printable_path, read_bytes, read_text
     from rtoslab.intake.limits import (
         CACHED_BYTES,
         CAPTURE_BYTES,
@@ -48,16 +48,16 @@ if TYPE_CHECKING:
         STREAM_LINES,
         SYMBOLS,
     )
-    from rtoslab.intake.models import missing_key, validation_problem
-    from rtoslab.intake.names import escape_unprintable, one_line, require_file_name
-    from rtoslab.intake.native import native_module
-    from rtoslab.intake.numbers import exact_fraction, parse_decimal, parse_integer, parse_ticks, quote_text
-    from rtoslab.intake.objects import parse_object, read_object
-    from rtoslab.intake.parquet import ParquetColumn, column_of, read_parquet, write_parquet
+    from rtoslab.intake.models import first_missing_key, first_validation_problem
+    from rtoslab.intake.names import escape_to_one_line, escape_unprintable, require_file_name
+    from rtoslab.intake.native import load_simulator_module
+    from rtoslab.intake.numbers import parse_exact_decimal, parse_integer, parse_ticks, quote_text, to_exact_fraction
+    from rtoslab.intake.objects import parse_json_object, read_json_object
+    from rtoslab.intake.parquet import ParquetColumn, make_parquet_column, read_parquet, write_parquet
     from rtoslab.intake.program_images import read_image
     from rtoslab.intake.symbol_names import readable_name
-    from rtoslab.intake.tables import read_table
-    from rtoslab.intake.texts import byte_words, text_lines, utf8_content
+    from rtoslab.intake.tables import read_toml_table
+    from rtoslab.intake.texts import split_byte_words, text_lines, utf8_content
     from rtoslab.intake.zstandard import compress, decompress
 else:
     __getattr__ = lazy_names(__name__)

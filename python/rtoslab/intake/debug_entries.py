@@ -17,7 +17,7 @@ _LONG_FORMAT: Final = b"\xff" * 4
 _FROM_UNIT: Final = frozenset({"DW_FORM_ref1", "DW_FORM_ref2", "DW_FORM_ref4", "DW_FORM_ref8", "DW_FORM_ref_udata"})
 
 
-def child_entries(entry: "DIE") -> Iterator["DIE"]:
+def child_debug_entries(entry: "DIE") -> Iterator["DIE"]:
     """Yields the DWARF entries directly inside an entry, in order (DWARF 5, 2.3).
     Used inside `open_elf_file`, for it raises pyelftools' errors, and ValueError for a sibling that is not after the
     entry.
@@ -31,7 +31,7 @@ def child_entries(entry: "DIE") -> Iterator["DIE"]:
         place = _next_sibling_offset(child)
 
 
-def line_program(dwarf: "DWARFInfo", unit: "CompileUnit") -> "LineProgram | None":
+def source_line_program(dwarf: "DWARFInfo", unit: "CompileUnit") -> "LineProgram | None":
     """Returns the table of source lines (DWARF line program) of a compile unit. None if there is none.
 
     Its own first word gives the size of its offsets. An assembler may write lines with 32-bit offsets for entries with

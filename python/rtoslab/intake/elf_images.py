@@ -112,7 +112,7 @@ class ElfFile:
         rows = [_SECTION.unpack(row) for row in self._table_rows(sections_at, sections, _SECTION.size, "sections")]
         strings = self._section_names(rows, names) if rows else b""
         self.sections = tuple(
-            ElfSection(_string_at(strings, row[0]), row[1], row[2], row[3], row[4], row[5], row[6], row[9])
+            ElfSection(_string_table_text(strings, row[0]), row[1], row[2], row[3], row[4], row[5], row[6], row[9])
             for row in rows
         )
         self.segments = tuple(
@@ -179,12 +179,14 @@ def _parse_symbols(names: bytes, rows: bytes) -> tuple[ElfSymbol, ...]:
     """Returns the symbols in a table. `names`: the texts of their names. Cached, for a point reads its image's symbols
     more than once."""
     return tuple(
-        ElfSymbol(readable_name(_string_at(names, name)), value, size, info & 15, info >> 4 == 0, info >> 4 == _WEAK)
+        ElfSymbol(
+            readable_name(_string_table_text(names, name)), value, size, info & 15, info >> 4 == 0, info >> 4 == _WEAK
+        )
         for name, value, size, info, _, _ in _SYMBOL.iter_unpack(rows)
     )
 
 
-def _string_at(strings: bytes, offset: int) -> str:
+def _string_table_text(strings: bytes, offset: int) -> str:
     """Returns the zero-terminated text at an offset of a string table. Raises ValueError if it has no end."""
     end = strings.find(b"\0", offset, offset + NAME_CHARS + 1)
     if offset > len(strings) or (end < 0 and strings):

@@ -6,7 +6,7 @@ None of it may become HTML in a Markdown report, a formula in a sheet, or the en
 import re
 from typing import Final
 
-from rtoslab.intake.names import one_line
+from rtoslab.intake.names import escape_to_one_line
 
 _MARKDOWN: Final = {**{char: f"\\{char}" for char in "\\`*[]|"}, "<": "&lt;", ">": "&gt;", "&": "&amp;"}
 _BEGINS: Final = re.compile(r"^(\s*)([#+~=_-]|\d{1,9}[.)](?=\s|$))")
@@ -18,7 +18,7 @@ _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U001
 
 def escape_markdown(text: str) -> str:
     """Returns one line of Markdown that displays exactly this text."""
-    return "".join(_MARKDOWN.get(char, char) for char in one_line(text.replace("\n", " ")))
+    return "".join(_MARKDOWN.get(char, char) for char in escape_to_one_line(text.replace("\n", " ")))
 
 
 def escape_paragraph(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import Final
 
 from rtoslab.base import RtoslabError, combine_open_flags
 from rtoslab.intake.limits import MIB, PIPE_SECONDS, TEXT_BYTES
-from rtoslab.intake.names import one_line
+from rtoslab.intake.names import escape_to_one_line
 
 _PIECE: Final = MIB
 
@@ -34,10 +34,10 @@ def read_bytes(path: Path, limit: int, description: str, error: type[RtoslabErro
         if stat.S_ISREG(mode.st_mode):
             data = _read_regular_file(descriptor, min(mode.st_size, limit), limit)
         elif stat.S_ISFIFO(mode.st_mode):
-            data = _read_pipe(descriptor, limit)
+            data = _read_whole_pipe(descriptor, limit)
         else:
             kind = "is a directory" if stat.S_ISDIR(mode.st_mode) else "is a device, not a file"
-            raise error(f"Cannot read {description} {path_text(path)} ({kind}); check the path.")
+            raise error(f"Cannot read {description} {printable_path(path)} ({kind}); check the path.")
     except (OSError, TimeoutError) as cause:
         raise _unreadable_error(path, description, cause, error) from None
     finally:
@@ -45,7 +45,7 @@ def read_bytes(path: Path, limit: int, description: str, error: type[RtoslabErro
     if len(data) > limit:
         size = f"{mode.st_size:,}" if stat.S_ISREG(mode.st_mode) else f"more than {limit:,}"
         raise error(
-            f"Cannot read {description} {path_text(path)} ({size} bytes, at most {limit:,} can be read); "
+            f"Cannot read {description} {printable_path(path)} ({size} bytes, at most {limit:,} can be read); "
             "make it smaller."
         )
     return data
@@ -61,7 +61,9 @@ def read_text(path: Path, description: str, error: type[RtoslabError], limit: in
         return data.decode("utf-8")
     except UnicodeDecodeError as cause:
         line = data.count(b"\n", 0, cause.start) + 1
-        raise error(f"{path_text(path)}, line {line}, is not text in UTF-8; save the file in that encoding.") from None
+        raise error(
+            f"{printable_path(path)}, line {line}, is not text in UTF-8; save the file in that encoding."
+        ) from None
 
 
 def is_file(path: Path) -> bool:
@@ -72,15 +74,15 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def path_text(path: Path) -> str:
+def printable_path(path: Path) -> str:
     """Returns a path as text on one line, whatever bytes its name has."""
-    return one_line(str(path))
+    return escape_to_one_line(str(path))
 
 
 def _unreadable_error(path: Path, description: str, cause: Exception, error: type[RtoslabError]) -> RtoslabError:
     """Returns the error for a file that cannot be opened or read."""
     reason = (getattr(cause, "strerror", None) or str(cause)).lower()
-    return error(f"Cannot read {description} {path_text(path)} ({reason}); check the path.")
+    return error(f"Cannot read {description} {printable_path(path)} ({reason}); check the path.")
 
 
 def _read_regular_file(descriptor: int, size: int, limit: int) -> bytes:
@@ -97,7 +99,7 @@ def _read_regular_file(descriptor: int, size: int, limit: int) -> bytes:
     return pieces[0] if total == len(pieces[0]) else b"".join(pieces)
 
 
-def _read_pipe(descriptor: int, limit: int) -> bytes:
+def _read_whole_pipe(descriptor: int, limit: int) -> bytes:
     """Returns the content of a pipe. Reads only a little more than the limit. Raises TimeoutError if it does not end in
     time."""
     end = time.monotonic() + PIPE_SECONDS

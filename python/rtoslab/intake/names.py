@@ -24,7 +24,7 @@ def require_file_name(text: str, description: str, error: type[RtoslabError]) ->
     return text
 
 
-def one_line(text: str) -> str:
+def escape_to_one_line(text: str) -> str:
     """Returns the text on one line: an escape replaces each character that cannot be printed."""
     if text.isprintable():
         return text

@@ -5,7 +5,7 @@ from typing import Any
 from rtoslab.base import ToolMissingError
 
 
-def native_module() -> Any:
+def load_simulator_module() -> Any:
     """Returns the simulator's module `rtoslab._sim`. Raises ToolMissingError if it is not built."""
     try:
         from rtoslab import _sim  # noqa: PLC0415 (slow to load)

@@ -37,7 +37,7 @@ def parse_integer(text: str, lowest: int = LOWEST, highest: int = HIGHEST) -> in
     return value
 
 
-def parse_decimal(text: str) -> Decimal:
+def parse_exact_decimal(text: str) -> Decimal:
     """Returns the exact decimal number in a text. Raises ValueError with a clause: no number, too long, too large or
     small."""
     plain = text.strip()
@@ -59,11 +59,11 @@ def require_limited_decimal(value: Decimal) -> Decimal:
     return value
 
 
-def exact_fraction(value: int | Decimal | Fraction | str) -> Fraction:
+def to_exact_fraction(value: int | Decimal | Fraction | str) -> Fraction:
     """Returns a number as an exact fraction. Raises ValueError with a clause if it is beyond the limits for external
     numbers."""
     if isinstance(value, str):
-        return Fraction(parse_decimal(value))
+        return Fraction(parse_exact_decimal(value))
     if isinstance(value, Decimal):
         return Fraction(require_limited_decimal(value))
     if isinstance(value, bool):
@@ -78,7 +78,7 @@ def parse_ticks(text: str, rate_hz: Fraction) -> int:
     ValueError with a clause."""
     match = _USUAL_TIME.fullmatch(text)
     if match is None:
-        return round(exact_fraction(text) * rate_hz)
+        return round(to_exact_fraction(text) * rate_hz)
     behind = match[2] or ""
     places = len(behind) - int(match[3] or 0)
     parts: int = 10 ** max(places, 0) * rate_hz.denominator

@@ -10,31 +10,35 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.base import RtoslabError
-from rtoslab.intake.input_files import path_text, read_text
+from rtoslab.intake.input_files import printable_path, read_text
 from rtoslab.intake.limits import CONTAINERS, DEPTH, HIGHEST, LOWEST, STORED_BYTES
 
 _LONGEST: Final = 24
 """The most characters of an integer of 64 bits."""
 
 
-def read_object(path: Path, description: str, error: type[RtoslabError], limit: int = STORED_BYTES) -> dict[str, Any]:
+def read_json_object(
+    path: Path, description: str, error: type[RtoslabError], limit: int = STORED_BYTES
+) -> dict[str, Any]:
     """Returns the JSON object in a file. Raises `error`, which names the file."""
     text = read_text(path, description, error, limit)
     try:
-        return parse_object(text)
+        return parse_json_object(text)
     except ValueError as cause:
-        raise error(f"{path_text(path)} cannot be read as a JSON object ({cause}); write the file again.") from None
+        raise error(
+            f"{printable_path(path)} cannot be read as a JSON object ({cause}); write the file again."
+        ) from None
 
 
-def parse_object(text: str | bytes) -> dict[str, Any]:
+def parse_json_object(text: str | bytes) -> dict[str, Any]:
     """Returns the JSON object in a text. Raises ValueError with a clause for anything else."""
-    value = parse_value(text)
+    value = parse_json_value(text)
     if not isinstance(value, dict):
         raise ValueError(f"it contains a {type(value).__name__}, not an object")  # noqa: TRY004 (what callers catch)
     return value
 
 
-def parse_value(text: str | bytes) -> Any:
+def parse_json_value(text: str | bytes) -> Any:
     """Returns the value in a JSON text, whatever its type. Raises ValueError with a clause."""
     if isinstance(text, bytes):
         try:
@@ -48,18 +52,18 @@ def parse_value(text: str | bytes) -> Any:
             text,
             parse_int=_parse_integer,
             parse_float=_parse_float,
-            parse_constant=_refuse_constant,
-            object_pairs_hook=_unique_keys,
+            parse_constant=_refuse_nan_and_infinity,
+            object_pairs_hook=_dictionary_with_unique_keys,
         )
     except RecursionError:
         raise ValueError(f"it is nested deeper than {DEPTH} levels") from None
     except json.JSONDecodeError as cause:
         raise ValueError(f"line {cause.lineno}: {cause.msg[:1].lower()}{cause.msg[1:]}") from None
-    _require_shallow(value)
+    _require_shallow_nesting(value)
     return value
 
 
-def _require_shallow(value: Any) -> None:
+def _require_shallow_nesting(value: Any) -> None:
     """Raises ValueError for a value of objects and lists that are nested too deeply."""
     waiting = [(value, 0)]
     while waiting:
@@ -87,12 +91,12 @@ def _parse_float(text: str) -> float:
     return value
 
 
-def _refuse_constant(text: str) -> None:
+def _refuse_nan_and_infinity(text: str) -> None:
     """Raises ValueError for `NaN` and `Infinity`."""
     raise ValueError(f"{text} is not a number in JSON")
 
 
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _dictionary_with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Returns pairs of key and value as a dictionary. Raises ValueError if a key is there twice."""
     result = dict(pairs)
     if len(result) != len(pairs):

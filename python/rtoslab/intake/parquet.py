@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.intake.limits import TABLE_VALUES
-from rtoslab.intake.native import native_module
+from rtoslab.intake.native import load_simulator_module
 
 _TEXT: Final = "text"
 
@@ -43,7 +43,7 @@ class ParquetColumn:
         return [next(rest) if has_value else None for has_value in self.valid.tolist()]
 
 
-def column_of(items: Sequence[Any], dtype: type | None) -> ParquetColumn:
+def make_parquet_column(items: Sequence[Any], dtype: type | None) -> ParquetColumn:
     """Returns the items, some of which may be None, as a Parquet column. A `dtype` of None is for texts."""
     valid = np.array([item is not None for item in items], bool)
     held = [item for item in items if item is not None]
@@ -58,7 +58,9 @@ def write_parquet(columns: Mapping[str, ParquetColumn]) -> bytes:
 
     Raises ValueError for columns of different lengths.
     """
-    return bytes(native_module().write_parquet([_pack_column(name, column) for name, column in columns.items()]))
+    return bytes(
+        load_simulator_module().write_parquet([_pack_parquet_column(name, column) for name, column in columns.items()])
+    )
 
 
 def read_parquet(content: bytes) -> dict[str, ParquetColumn]:
@@ -71,11 +73,11 @@ def read_parquet(content: bytes) -> dict[str, ParquetColumn]:
             tuple(texts) if kind == _TEXT else None,
             None if valid is None else np.frombuffer(valid, bool),
         )
-        for name, kind, data, texts, valid in native_module().read_parquet(content, TABLE_VALUES)
+        for name, kind, data, texts, valid in load_simulator_module().read_parquet(content, TABLE_VALUES)
     }
 
 
-def _pack_column(name: str, column: ParquetColumn) -> tuple[str, str, bytes, list[str], bytes | None]:
+def _pack_parquet_column(name: str, column: ParquetColumn) -> tuple[str, str, bytes, list[str], bytes | None]:
     """Returns a column as the simulator's module takes it: name, type, bytes of numbers, texts, and a byte for each row
     that is 1 if it has a value."""
     kind = column.values.dtype.name if column.texts is None else _TEXT

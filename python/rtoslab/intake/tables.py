@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.base import RtoslabError
-from rtoslab.intake.input_files import path_text, read_text
+from rtoslab.intake.input_files import printable_path, read_text
 from rtoslab.intake.limits import DEPTH, HIGHEST, ITEMS, KEY_PARTS, LOWEST
 from rtoslab.intake.numbers import LONGEST
 
@@ -22,19 +22,19 @@ _LONG_KEY: Final = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:[ \t]*+\.[ \t]*+{_P
 """Nothing in it is tried twice: its time grows as the text does."""
 
 
-def read_table(path: Path, description: str, error: type[RtoslabError], *, exact: bool = False) -> dict[str, Any]:
+def read_toml_table(path: Path, description: str, error: type[RtoslabError], *, exact: bool = False) -> dict[str, Any]:
     """Returns the content of a TOML file. `exact`: numbers with a decimal point become `Decimal`.
 
     Raises `error`, which names the file.
     """
-    return parse_table(read_text(path, description, error), path_text(path), error, exact=exact)
+    return parse_toml_table(read_text(path, description, error), printable_path(path), error, exact=exact)
 
 
-def parse_table(text: str, source: str, error: type[RtoslabError], *, exact: bool = False) -> dict[str, Any]:
-    """Returns the content of a TOML text, as `read_table` does. `source` names it in an error. Raises `error`."""
+def parse_toml_table(text: str, source: str, error: type[RtoslabError], *, exact: bool = False) -> dict[str, Any]:
+    """Returns the content of a TOML text, as `read_toml_table` does. `source` names it in an error. Raises `error`."""
     if _LONG_KEY.search(text):
         raise error(f"{source} has a key of more than {KEY_PARTS} parts; use fewer nested tables.")
-    number: Callable[[str], Any] = _parse_exact if exact else float
+    number: Callable[[str], Any] = _parse_toml_decimal if exact else float
     try:
         table = tomllib.loads(text, parse_float=number)
     except tomllib.TOMLDecodeError as cause:
@@ -48,10 +48,10 @@ def parse_table(text: str, source: str, error: type[RtoslabError], *, exact: boo
     return table
 
 
-def _parse_exact(text: str) -> Decimal:
+def _parse_toml_decimal(text: str) -> Decimal:
     """Returns the number in a text of a TOML file as a Decimal of any size.
 
-    The caller names a key that is out of bounds (`numbers.exact_fraction`).
+    The caller names a key that is out of bounds (`numbers.to_exact_fraction`).
     """
     if len(text) > LONGEST:
         raise ValueError("a number has too many digits")

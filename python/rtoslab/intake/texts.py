@@ -57,7 +57,7 @@ def text_lines(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[
         yield from parts
 
 
-def byte_words(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[bytes]:
+def split_byte_words(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[bytes]:
     """Yields the words of a text in bytes, which white space separates. Raises `error` for a word that is too long."""
     start = 0
     while start < len(data):

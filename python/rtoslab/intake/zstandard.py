@@ -1,11 +1,11 @@
 """Content compressed by Zstandard, with a limit on what it unpacks to: 27 bytes may stand for gigabytes."""
 
-from rtoslab.intake.native import native_module
+from rtoslab.intake.native import load_simulator_module
 
 
 def compress(content: bytes) -> bytes:
     """Returns the content as compressed Zstandard data."""
-    return bytes(native_module().compress_zstd(content))
+    return bytes(load_simulator_module().compress_zstd(content))
 
 
 def decompress(content: bytes, limit: int) -> bytes | None:
@@ -13,5 +13,5 @@ def decompress(content: bytes, limit: int) -> bytes | None:
 
     Raises ValueError for damaged data.
     """
-    unpacked = native_module().decompress_zstd(content, limit)
+    unpacked = load_simulator_module().decompress_zstd(content, limit)
     return None if unpacked is None else bytes(unpacked)

@@ -33,7 +33,7 @@ _pending_signals: list[int] = []
 def exit_on_signal() -> None:
     """Makes signals (Ctrl-C, SIGTERM, SIGHUP) end the process at once, from this call on."""
     for signals in _signals_to_handle():
-        signal.signal(signals, _exit_now)
+        signal.signal(signals, _print_message_and_exit)
 
 
 def raise_on_signal() -> None:
@@ -74,7 +74,7 @@ def interrupt_message(cause: BaseException | None) -> str:
     )
 
 
-def wants_json() -> bool:
+def command_line_wants_json() -> bool:
     """Whether the command line asks for JSON. Works before the command line is parsed."""
     return "--json" in sys.argv[1:]
 
@@ -94,10 +94,10 @@ def _make_interrupt(number: int) -> KeyboardInterrupt:
     return KeyboardInterrupt() if number == signal.SIGINT else KeyboardInterrupt(signal.Signals(number).name)
 
 
-def _exit_now(number: int, _: FrameType | None) -> None:
+def _print_message_and_exit(number: int, _: FrameType | None) -> None:
     """Prints the message about a signal, as JSON if the command line asked for that, and ends the process."""
     cause = _make_interrupt(_pending_signals[0] if _pending_signals else number)
-    if wants_json():
+    if command_line_wants_json():
         os.write(1, f'{{"stop": "interrupted", "detail": "{interrupt_reason(cause)}"}}\n'.encode())
     else:
         os.write(2, f"{interrupt_message(cause)}\n".encode())
@@ -110,7 +110,7 @@ def _raise_interrupt(number: int, frame: FrameType | None) -> None:
     """
     if _raised_at_s:
         if time.monotonic() - _raised_at_s[0] > _FORCED_EXIT_S:
-            _exit_now(number, frame)
+            _print_message_and_exit(number, frame)
         return
     if number != _RETRY_SIGNAL:
         _pending_signals.append(number)

@@ -55,13 +55,15 @@ def estimate_duration(catalogue: Catalogue, plan: Plan, jobs: int) -> DurationEs
     unproved = [item for digest, item in suites.items() if not is_built(catalogue.root, item, digest)]
     images = len(missing) + len(unproved)
     work_s = (
-        images * BUILD_S + len(unproved) * CONFORMANCE_S + sum(point_seconds(catalogue, item) for item in measurable)
+        images * BUILD_S
+        + len(unproved) * CONFORMANCE_S
+        + sum(estimate_point_seconds(catalogue, item) for item in measurable)
     )
     at_once = max(1, min(jobs, len(measurable), os.cpu_count() or 1))
     return DurationEstimate(len(plan.points), len(plan.points) - len(measurable), images, work_s / at_once)
 
 
-def point_seconds(catalogue: Catalogue, point: Point) -> float:
+def estimate_point_seconds(catalogue: Catalogue, point: Point) -> float:
     """Estimates how many seconds the measurement of a point takes on one core of this machine once its image is
     built."""
     facts = catalogue.benchmark(point.benchmark).facts

@@ -7,12 +7,19 @@ from rtoslab.catalogue import PAIR_CORES, SHOWN_IF_UNUSUAL, Benchmark, Catalogue
 from rtoslab.intake import quote_text
 from rtoslab.measure.point_result import measured_result
 from rtoslab.proofs import Evidence, judge_all
-from rtoslab.records import DecodedRun, ExpectedIdentity, decode_records, has_form, read_wire_constants, split_streams
+from rtoslab.records import (
+    DecodedRun,
+    ExpectedIdentity,
+    decode_records,
+    has_wire_format,
+    read_wire_constants,
+    split_streams_of_images,
+)
 from rtoslab.results import FailedPoint, MeasuredPoint, PointId, ProofVerdict
 from rtoslab.targets import RunOutput
 
 
-def evaluate_output(
+def decode_and_judge_output(
     catalogue: Catalogue, identity: PointId, run_id: str, output: RunOutput, expected: ExpectedIdentity
 ) -> MeasuredPoint | FailedPoint:
     """Decodes the output of a benchmark's run and judges its proofs. Returns the measured or failed point. Raises
@@ -21,20 +28,20 @@ def evaluate_output(
         catalogue.kernel(identity.kernel).facts
     )
     try:
-        decoded, beside = _decode_streams(catalogue, identity, output.uart, expected)
+        decoded, beside = _decode_streams_of_both_kernels(catalogue, identity, output.uart, expected)
         _check_identity(decoded, identity)
         _check_parameters(decoded, benchmark)
     except OverrideReceivedError as cause:
-        return failed_result(identity, run_id, "run", cause)
+        return failed_point_of_exception(identity, run_id, "run", cause)
     except DecodeError as cause:
         problem = RunError(output.failure) if output.failure else cause
-        return failed_result(identity, run_id, "run" if output.failure else "decode", problem)
+        return failed_point_of_exception(identity, run_id, "run" if output.failure else "decode", problem)
     if output.failure is not None:
-        return failed_result(identity, run_id, "run", RunError(output.failure))
+        return failed_point_of_exception(identity, run_id, "run", RunError(output.failure))
     try:
-        proofs = judge_all(make_evidence(catalogue, identity, output, decoded, beside))
+        proofs = judge_all(gather_proof_evidence(catalogue, identity, output, decoded, beside))
     except DecodeError as cause:
-        return failed_result(identity, run_id, "decode", cause)
+        return failed_point_of_exception(identity, run_id, "decode", cause)
     broken = [proof for proof in proofs if proof.verdict is ProofVerdict.FAILS]
     if broken:
         words = " ".join(f"{finding.rule} demands that {finding.demands}, but {finding.saw}." for finding in broken)
@@ -45,7 +52,7 @@ def evaluate_output(
     return measured_result(catalogue, identity, run_id, decoded, output, proofs)
 
 
-def make_evidence(
+def gather_proof_evidence(
     catalogue: Catalogue, identity: PointId, output: RunOutput, decoded: DecodedRun, beside: DecodedRun | None = None
 ) -> Evidence:
     """Returns everything that the proofs of a run examine. `beside`: the records of the kernel on the other core.
@@ -59,11 +66,11 @@ def make_evidence(
     samples = int(identity.config.get("samples", 0))
     # Of a kernel without symbols calls and tasks cannot be seen.
     observations = output.observed if kernel.symbols else None
-    fifo = None if beside is None else _fifo_line(catalogue, identity)
+    fifo = None if beside is None else _fifo_interrupt_line(catalogue, identity)
     return Evidence(decoded, observations, benchmark, board, kernel, samples, identity.config, beside, fifo)
 
 
-def _fifo_line(catalogue: Catalogue, identity: PointId) -> int | None:
+def _fifo_interrupt_line(catalogue: Catalogue, identity: PointId) -> int | None:
     """Returns the number of the interrupt line by which words from the other core's kernel (through a FIFO) interrupt
     this core. None if there is none."""
     core_map = catalogue.core_map(catalogue.board(identity.board))
@@ -72,7 +79,7 @@ def _fifo_line(catalogue: Catalogue, identity: PointId) -> int | None:
     return core_map.images[int(identity.config["core"])].fifo_irq
 
 
-def _decode_streams(
+def _decode_streams_of_both_kernels(
     catalogue: Catalogue, identity: PointId, raw: bytes, expected: ExpectedIdentity
 ) -> tuple[DecodedRun, DecodedRun | None]:
     """Returns the decoded records of the image, and those of the kernel on the other core (None without one). Raises
@@ -81,7 +88,7 @@ def _decode_streams(
     beside = identity.config.get("beside")
     if beside is None:
         return decode_records(raw, constants, expected), None
-    core, streams = int(identity.config["core"]), split_streams(raw)
+    core, streams = int(identity.config["core"]), split_streams_of_images(raw)
     if len(streams) != PAIR_CORES:
         for stream in streams:
             decode_records(stream, constants)  # if it says what went wrong, this is raised
@@ -95,7 +102,7 @@ def _decode_streams(
     return runs[core], other
 
 
-def failed_result(identity: PointId, run_id: str, stage: str, cause: Exception) -> FailedPoint:
+def failed_point_of_exception(identity: PointId, run_id: str, stage: str, cause: Exception) -> FailedPoint:
     """Returns the failed point for an exception in one stage of its measurement, such as `build`."""
     return FailedPoint.model_validate(
         {"run_id": run_id, "point": identity, "stage": stage, "error": type(cause).__name__, "message": str(cause)}
@@ -109,7 +116,7 @@ def _check_parameters(decoded: DecodedRun, benchmark: Benchmark) -> None:
             if name in SHOWN_IF_UNUSUAL:
                 continue
             raise DecodeError(0, f"the parameter {name} of {benchmark.id} was not sent.")
-        if not has_form(decoded.params[name], "decimal"):
+        if not has_wire_format(decoded.params[name], "decimal"):
             raise DecodeError(0, f"the parameter {name} is {quote_text(decoded.params[name])}, which is no number.")
 
 

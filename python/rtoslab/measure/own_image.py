@@ -13,10 +13,10 @@ from rtoslab.base import PlanError, StoreError, UnknownNameError, runs_folder, s
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import CONFORMANCE_IMAGE, BuiltImage
 from rtoslab.intake import compiler_notes, escape_unprintable
-from rtoslab.measure.evaluation import evaluate_output
+from rtoslab.measure.evaluation import decode_and_judge_output
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.pipeline import PointOutcome
-from rtoslab.measure.point_result import evaluation_files
+from rtoslab.measure.point_result import point_folder_files
 from rtoslab.measure.virtual_job import virtual_job
 from rtoslab.plan import Point
 from rtoslab.records import DecodedRun
@@ -29,7 +29,7 @@ from rtoslab.store import (
     point_folder_name,
     virtual_target,
 )
-from rtoslab.targets import ExternalImage, read_external_image, run_virtual, simulator_sources, with_kernel
+from rtoslab.targets import ExternalImage, read_external_image, run_virtual_benchmark, simulator_sources, with_kernel
 
 NOT_EXAMINED = "not examined: the image was built elsewhere"
 """In the place of a conformance verdict."""
@@ -98,11 +98,11 @@ def _measure_and_store(
         raise StoreError(
             f"{other} was measured with another image, virtual board or port; choose another --out to measure again."
         )
-    output = run_virtual(virtual_job(catalogue, point, image.content, image.path.name))
+    output = run_virtual_benchmark(virtual_job(catalogue, point, image.content, image.path.name))
     if output.observed is not None:
         output.observed.compiler = ""  # its options are unknown, and so is the length of the code
-    result = evaluate_output(catalogue, identity, run_id, output, build.expected)
-    whole = evaluation_files(name, result, manifest, output, image.path, {})
+    result = decode_and_judge_output(catalogue, identity, run_id, output, build.expected)
+    whole = point_folder_files(name, result, manifest, output, image.path, {})
     run.put(name, whole)
     return PointOutcome(parse_point_files(whole)[0], run.point_path(name), fresh=True)
 

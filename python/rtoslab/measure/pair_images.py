@@ -25,11 +25,11 @@ class PairImages:
         return read_image(self.other), read_image(self.started)
 
 
-def build_pair(catalogue: Catalogue, point: Point, built: BuiltImage) -> PairImages | None:
+def build_pair_images(catalogue: Catalogue, point: Point, built: BuiltImage) -> PairImages | None:
     """Builds the images for the kernel on the other core. None if the point has no second kernel. Raises BuildError."""
     if point.beside is None:
         return None
-    other = build_point_image(catalogue, point.on_other_core())
+    other = build_point_image(catalogue, point.point_on_other_core())
     started = built if point.core == 0 else other  # core 0's contains both
     core_map = catalogue.core_map(catalogue.board(point.board))
     record: dict[str, object] = {

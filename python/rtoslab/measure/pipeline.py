@@ -23,10 +23,10 @@ from rtoslab.base import (
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import ConformanceVerdict, examine_port
 from rtoslab.images import LOG, BuiltImage, build_point_image
-from rtoslab.measure.evaluation import evaluate_output, failed_result
+from rtoslab.measure.evaluation import decode_and_judge_output, failed_point_of_exception
 from rtoslab.measure.identity import point_id
-from rtoslab.measure.pair_images import PairImages, build_pair
-from rtoslab.measure.point_result import evaluation_files
+from rtoslab.measure.pair_images import PairImages, build_pair_images
+from rtoslab.measure.point_result import point_folder_files
 from rtoslab.measure.virtual_job import virtual_job
 from rtoslab.plan import Point
 from rtoslab.records import require_sealed
@@ -36,7 +36,7 @@ from rtoslab.store import (
     AnyResult,
     ResultCache,
     RunDirectory,
-    altered_result,
+    failed_result_of_altered_point,
     make_manifest,
     manifest_hash,
     parse_point_files,
@@ -44,10 +44,10 @@ from rtoslab.store import (
     point_folder_name,
     result_key,
     serial_target,
-    store_point,
+    store_point_files,
     virtual_target,
 )
-from rtoslab.targets import Progress, RunOutput, VirtualMachine, run_virtual
+from rtoslab.targets import Progress, RunOutput, VirtualMachine, run_virtual_benchmark
 
 Runner = Callable[[BuiltImage, Progress], RunOutput]
 
@@ -95,7 +95,7 @@ def run_point(
         with contents_cache():
             built = build_point_image(catalogue, point)
             conformance = examine_port(catalogue, point, progress)
-            pair = build_pair(catalogue, point, built)
+            pair = build_pair_images(catalogue, point, built)
     except BuildError as cause:
         if options.skip_refused and isinstance(cause, RefusedError):
             missing = NotApplicable(run_id="0" * 16, point=identity, reason=cause.reason)
@@ -125,7 +125,7 @@ def run_point(
             options,
         )
     except AlteredError as cause:
-        return PointOutcome(altered_result(identity, cause), place, fresh=False)
+        return PointOutcome(failed_result_of_altered_point(identity, cause), place, fresh=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ def _load_or_measure(
             return replace(_store_files(run, job.folder_name, known, cached=True), note=note)
         files = _measured_files(catalogue, job, progress, _virtual_runner(catalogue, point, job.pair))
         outcome = _store_files(run, job.folder_name, files, cached=False)
-        store_point(results, key, files)
+        store_point_files(results, key, files)
     return replace(outcome, note=note)
 
 
@@ -198,19 +198,22 @@ def _measured_files(catalogue: Catalogue, job: _PreparedPoint, progress: Progres
         job.conformance.require_port_conforms()
     except ConformanceError as cause:
         return point_files(
-            job.folder_name, failed_result(job.identity, job.run_id, "conformance", cause), job.manifest, files
+            job.folder_name,
+            failed_point_of_exception(job.identity, job.run_id, "conformance", cause),
+            job.manifest,
+            files,
         )
     output = runner(job.built, progress)
     progress("decoding", 1.0)
-    result = evaluate_output(catalogue, job.identity, job.run_id, output, job.built.expected)
+    result = decode_and_judge_output(catalogue, job.identity, job.run_id, output, job.built.expected)
     if isinstance(result, MeasuredPoint):
         result = result.model_copy(update={"deviations": job.conformance.deviation_reasons})
-    return evaluation_files(job.folder_name, result, job.manifest, output, job.built.elf_path, files)
+    return point_folder_files(job.folder_name, result, job.manifest, output, job.built.elf_path, files)
 
 
 def _store_files(run: RunDirectory, folder: str, files: dict[str, bytes], *, cached: bool) -> PointOutcome:
     """Stores a point's files in the run directory. Raises StoreError if others are stored."""
-    fresh = store_point(run, folder, files)
+    fresh = store_point_files(run, folder, files)
     return PointOutcome(parse_point_files(files)[0], run.point_path(folder), fresh=fresh, cached=cached)
 
 
@@ -224,7 +227,7 @@ def _virtual_runner(
         beside = pair.image_contents() if pair is not None else None
         job = virtual_job(catalogue, point, built.elf_path.read_bytes(), built.elf_path.name, beside)
         try:
-            return run_virtual(job, progress, machine)
+            return run_virtual_benchmark(job, progress, machine)
         except (SettingError, UnknownNameError):
             raise
         except RunError as cause:

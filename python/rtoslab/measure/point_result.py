@@ -11,10 +11,11 @@ from rtoslab.records import DecodedRun
 from rtoslab.results import (
     AbsentSeries,
     BlockingCallUse,
-    CodePlace,
     CoreCycles,
-    CriticalUse,
+    CriticalSectionUse,
+    EmptyMeasurementRepeats,
     FailedPoint,
+    FunctionCodePlace,
     FunctionUse,
     HeapUse,
     ImageBytes,
@@ -23,14 +24,13 @@ from rtoslab.results import (
     MeasuredPoint,
     PointId,
     ProofFinding,
-    RulerRepeats,
     SeriesSamples,
     StackUse,
     TaskCount,
     VirtualObservations,
     handler_series_of,
     latency_series,
-    series_by_probe,
+    observed_series_by_probe,
 )
 from rtoslab.store import EVIDENCE_FILE, UART, encode_evidence, point_files
 from rtoslab.targets import IDLE, FunctionCycles, RunOutput, WindowObservations
@@ -79,7 +79,7 @@ def measured_result(
             for stack in decoded.stacks
         ),
         rulers=tuple(
-            RulerRepeats(name=ruler.name, core=ruler.core, unit=ruler.unit, repeats=ruler.repeats)
+            EmptyMeasurementRepeats(name=ruler.name, core=ruler.core, unit=ruler.unit, repeats=ruler.repeats)
             for ruler in decoded.rulers
         ),
         checks=checks,
@@ -101,7 +101,7 @@ def _point_series(
     if benchmark.kind == "latency":
         return latency_series(benchmark, decoded, observed)
     if benchmark.series:
-        return series_by_probe(benchmark, observed)
+        return observed_series_by_probe(benchmark, observed)
     handled = observed.handled if observed else None
     return handler_series_of(handled, decoded, benchmark) if benchmark.handlers and handled else ()
 
@@ -118,11 +118,11 @@ def _virtual_result(output: RunOutput, kernel: Kernel) -> VirtualObservations | 
             LockUse.model_validate({"name": kernel.locks.get(lock["lock"], f"spinlock {lock['lock']}"), **lock})
             for lock in output.stats["locks"]
         ),
-        functions=tuple(map(_function_use, output.functions)),
+        functions=tuple(map(_stored_function_use, output.functions)),
         waits=tuple(BlockingCallUse(core=core, **asdict(item)) for core, item in sorted(output.observed.waits.items())),
-        lock_sleeps=lock_sleeps(output.stats["cores"], output.functions, kernel),
+        lock_sleeps=lock_sleep_cycles(output.stats["cores"], output.functions, kernel),
         critical=tuple(
-            CriticalUse(core=core, **asdict(item)) for core, item in sorted(output.observed.critical.items())
+            CriticalSectionUse(core=core, **asdict(item)) for core, item in sorted(output.observed.critical.items())
         ),
         event_count=output.observed.event_count,
         event_digest=output.observed.event_digest,
@@ -130,7 +130,7 @@ def _virtual_result(output: RunOutput, kernel: Kernel) -> VirtualObservations | 
     )
 
 
-def lock_sleeps(
+def lock_sleep_cycles(
     cores: Sequence[Mapping[str, Any]], functions: Sequence[FunctionCycles], kernel: Kernel
 ) -> tuple[LockSleep, ...]:
     """Returns the cycles that each core slept while it waited for the kernel's lock. Cores that idled are left out,
@@ -145,7 +145,7 @@ def lock_sleeps(
     )
 
 
-def evaluation_files(
+def point_folder_files(
     folder: str,
     result: MeasuredPoint | FailedPoint,
     manifest: Mapping[str, object],
@@ -155,13 +155,13 @@ def evaluation_files(
 ) -> dict[str, bytes]:
     """Returns the files of a measured or failed point's folder, with their seal. `files` are further ones to add."""
     if isinstance(result, MeasuredPoint):
-        result = result.model_copy(update=image_fields(result, elf))
+        result = result.model_copy(update=image_result_fields(result, elf))
     seen = output.observed is not None or output.failure is not None
     evidence = {EVIDENCE_FILE: encode_evidence(output)} if seen else {}
     return point_files(folder, result, manifest, {**files, **evidence, UART: output.uart})
 
 
-def image_fields(result: MeasuredPoint, elf: Path) -> dict[str, Any]:
+def image_result_fields(result: MeasuredPoint, elf: Path) -> dict[str, Any]:
     """Returns the fields of a result that come from its image: its size and the digests of its code.
     Raises ImageFileError.
     """
@@ -171,11 +171,12 @@ def image_fields(result: MeasuredPoint, elf: Path) -> dict[str, Any]:
     return {
         "image": sizes,
         "code": {
-            name: CodePlace(digest=digest, address=address) for name, (digest, address) in sorted(digests.items())
+            name: FunctionCodePlace(digest=digest, address=address)
+            for name, (digest, address) in sorted(digests.items())
         },
     }
 
 
-def _function_use(function: FunctionCycles) -> FunctionUse:
+def _stored_function_use(function: FunctionCycles) -> FunctionUse:
     """Returns the cycles of a function in the form in which they are stored."""
     return FunctionUse(**asdict(function))

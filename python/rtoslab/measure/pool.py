@@ -27,8 +27,8 @@ from rtoslab.measure.identity import point_id
 from rtoslab.measure.pipeline import MeasureOptions, PointOutcome, run_point
 from rtoslab.plan import Plan, Point
 from rtoslab.results import FailedPoint
-from rtoslab.store import RunDirectory, append_session, remove_unfinished
-from rtoslab.targets import is_panic
+from rtoslab.store import RunDirectory, append_session, remove_interrupted_folders
+from rtoslab.targets import is_simulator_panic
 
 PROGRESS_INTERVAL_S = 0.1
 CACHE_SCOPE_S: Final = 1.0
@@ -97,7 +97,7 @@ def run_plan(
     """
     catalogue = Catalogue(root)
     run = RunDirectory.create(out, plan.suite, [point_id(catalogue, point) for point in plan.points])
-    remove_unfinished(out)
+    remove_interrupted_folders(out)
     append_session(out, root)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["rtoslab.measure.fork_server"])
@@ -110,7 +110,7 @@ def run_plan(
         for worker in pool.workers:
             worker.process.kill()
             worker.process.join()
-        remove_unfinished(out)
+        remove_interrupted_folders(out)
     return [pool.outcomes[index] for index in sorted(pool.outcomes)]
 
 
@@ -128,7 +128,9 @@ def _start_worker(pool: _WorkerPool) -> _WorkerProcess:
     """Starts a worker process, which measures points, and adds it to the pool."""
     mine, its = pool.context.Pipe()
     process = pool.context.Process(
-        target=_work_on_points, args=(pool.root, pool.run.path, dict(os.environ), its, pool.options), daemon=True
+        target=_measure_points_in_worker,
+        args=(pool.root, pool.run.path, dict(os.environ), its, pool.options),
+        daemon=True,
     )
     process.start()
     its.close()
@@ -176,7 +178,7 @@ def _failed_outcome(root: Path, out: Path, point: Point, message: str) -> PointO
     return PointOutcome(failed, out, fresh=True)
 
 
-def _work_on_points(
+def _measure_points_in_worker(
     root: Path, out: Path, environment: dict[str, str], pipe: "_Pipe[object, Point]", options: MeasureOptions
 ) -> None:
     """Runs in a worker process: receives points, measures them, and sends their progress and then the outcome or
@@ -219,20 +221,20 @@ def _measure_point(
     try:
         return run_point(_cached_catalogue(root), point, RunDirectory(out), progress, options=options)
     except RtoslabError as error:
-        return picklable_error(error)
+        return error_for_pipe(error)
     except BrokenPipeError:
         raise
     except Exception:  # noqa: BLE001 (the parent must hear of a bug, with its trace)
         return RtoslabError(f"A bug in rtoslab stopped {point.label}; please report this:\n{traceback.format_exc()}")
     except BaseException as bug:
-        if not is_panic(bug):
+        if not is_simulator_panic(bug):
             raise
         return _failed_outcome(
             root, out, point, f"The simulator failed while it measured {point.label}: {bug}; please report it."
         )
 
 
-def picklable_error(error: RtoslabError) -> RtoslabError:
+def error_for_pipe(error: RtoslabError) -> RtoslabError:
     """Returns an error with the same message and exit code that can be sent through a pipe."""
     plain = RtoslabError(str(error))
     plain.exit_code = error.exit_code

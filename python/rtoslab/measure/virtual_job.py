@@ -3,18 +3,18 @@
 from rtoslab.catalogue import Benchmark, Board, Catalogue
 from rtoslab.plan import Point
 from rtoslab.proofs import services_to_watch
-from rtoslab.targets import FIRST_EXTERNAL, SYSTICK, VirtualJob
+from rtoslab.targets import FIRST_EXTERNAL, SYSTICK, VirtualBenchmarkJob
 
 
 def virtual_job(
     catalogue: Catalogue, point: Point, image: bytes, name: str, pair: tuple[bytes, bytes] | None = None
-) -> VirtualJob:
+) -> VirtualBenchmarkJob:
     """Returns the description of a point's run on the virtual board, with what is to be observed. `pair` has the image
     of the other core and the one that contains both, if there are two."""
     board = catalogue.board(point.board).facts
     kernel = catalogue.kernel(point.kernel).facts
     benchmark = catalogue.benchmark(point.benchmark).facts.with_parameters(point.params).only_for_services_of(kernel)
-    return VirtualJob(
+    return VirtualBenchmarkJob(
         image=image,
         name=name,
         board=board,
@@ -25,7 +25,7 @@ def virtual_job(
         watched_services=services_to_watch(benchmark),
         latency=point.instrument is not None or bool(benchmark.series),
         handlers=benchmark.handlers is not None,
-        stamping_exception=_stamping_exception(benchmark, board),
+        stamping_exception=_exception_that_stamps(benchmark, board),
         settings=point.timing,
         core=point.core,
         started=pair[1] if pair else None,
@@ -33,7 +33,7 @@ def virtual_job(
     )
 
 
-def _stamping_exception(benchmark: Benchmark, board: Board) -> int | None:
+def _exception_that_stamps(benchmark: Benchmark, board: Board) -> int | None:
     """Returns the number of the exception at whose event stamped intervals begin. None if the benchmark has no such
     intervals."""
     if benchmark.is_stamped_by_tick:

@@ -11,11 +11,11 @@ from pathlib import Path
 from rtoslab.base import BuildError, PlanError
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import IMAGE, build_point_image, link_build_caches, without_log_path
-from rtoslab.measure import build_pair, evaluate_output, point_id, virtual_job
-from rtoslab.mutants.mutants import BenchmarkMutant, BenchmarkMutants, MutantSetting, break_sources, restore_sources
+from rtoslab.measure import build_pair_images, decode_and_judge_output, point_id, virtual_job
+from rtoslab.mutants.mutants import BenchmarkMutant, BenchmarkMutants, MutantSetting, plant_mistake, restore_sources
 from rtoslab.plan import Options, Point, make_plan
 from rtoslab.results import FailedPoint, MeasuredPoint
-from rtoslab.targets import run_virtual
+from rtoslab.targets import run_virtual_benchmark
 
 UNBROKEN = "(unbroken)"
 
@@ -57,10 +57,10 @@ def try_mutants(
             settings.append(setting)
     for setting in settings:
         bench = _BenchmarkTrials(folder, benchmark, setting)
-        yield bench.try_unbroken()
+        yield bench.measure_unbroken_benchmark()
         for mutant in mutants:
             if (mutant.setting or mutants_of_benchmark.setting) == setting:
-                yield bench.try_mutant(mutant)
+                yield bench.measure_mutant(mutant)
 
 
 class _BenchmarkTrials:
@@ -72,7 +72,7 @@ class _BenchmarkTrials:
         self.root = root
         self.point = self._make_point(setting)
 
-    def try_unbroken(self) -> MutantTrial:
+    def measure_unbroken_benchmark(self) -> MutantTrial:
         """Measures the benchmark without a mistake, whose proofs must all hold."""
         result = self._build_and_measure()
         problem = (
@@ -80,9 +80,9 @@ class _BenchmarkTrials:
         )
         return MutantTrial(self.benchmark, UNBROKEN, (), problem)
 
-    def try_mutant(self, mutant: BenchmarkMutant) -> MutantTrial:
+    def measure_mutant(self, mutant: BenchmarkMutant) -> MutantTrial:
         """Measures the benchmark with the mutant's mistake, which the proofs that the mutant names must refuse."""
-        originals = break_sources(self.root / "firmware" / "benchmarks" / self.benchmark, self.benchmark, mutant)
+        originals = plant_mistake(self.root / "firmware" / "benchmarks" / self.benchmark, self.benchmark, mutant)
         try:
             result = self._build_and_measure()
         except BuildError as cause:
@@ -123,10 +123,14 @@ class _BenchmarkTrials:
     def _build_and_measure(self) -> MeasuredPoint | FailedPoint:
         """Builds the sources as they are now, runs the image and evaluates its output."""
         built = build_point_image(self.catalogue, self.point)
-        pair = build_pair(self.catalogue, self.point, built)
+        pair = build_pair_images(self.catalogue, self.point, built)
         beside = pair.image_contents() if pair else None
-        output = run_virtual(virtual_job(self.catalogue, self.point, built.elf_path.read_bytes(), IMAGE, beside))
+        output = run_virtual_benchmark(
+            virtual_job(self.catalogue, self.point, built.elf_path.read_bytes(), IMAGE, beside)
+        )
         expected = built.expected
-        result = evaluate_output(self.catalogue, point_id(self.catalogue, self.point), expected.run, output, expected)
+        result = decode_and_judge_output(
+            self.catalogue, point_id(self.catalogue, self.point), expected.run, output, expected
+        )
         assert isinstance(result, MeasuredPoint | FailedPoint)
         return result

@@ -9,7 +9,7 @@ from rtoslab.base import CatalogueError, StrictModel
 from rtoslab.catalogue import read_toml
 
 
-class SourceEdit(StrictModel):
+class SourceMistake(StrictModel):
     """A replacement in a source file, which plants a mistake. The old text must be there exactly once."""
 
     old: str
@@ -41,7 +41,7 @@ class BenchmarkMutant(StrictModel):
     kind: Literal["round", "work", "rare", "handler", "runner", "instrument", "port", "state", "interrupts"] = "round"
     """Where the mistake is: in what a round consists of, in work beside it, in a few rounds alone, in a handler, in the
     runner, the instrument or the port, in what is switched on, or in interrupts that nobody asked for."""
-    edit: tuple[SourceEdit, ...] = Field(min_length=1)
+    edit: tuple[SourceMistake, ...] = Field(min_length=1)
     refused_by: tuple[str, ...] = Field(min_length=1)
     """Proof rules, each of which must fail."""
     setting: MutantSetting | None = None
@@ -69,7 +69,7 @@ def read_mutants(root: Path) -> dict[str, BenchmarkMutants]:
     return mutants
 
 
-def break_sources(folder: Path, benchmark: str, mutant: BenchmarkMutant) -> dict[Path, str]:
+def plant_mistake(folder: Path, benchmark: str, mutant: BenchmarkMutant) -> dict[Path, str]:
     """Plants a mutant's mistake in the sources in `folder`. Returns the original text of each changed file.
     Raises CatalogueError for an edit that does not fit exactly once.
     """
@@ -89,6 +89,6 @@ def break_sources(folder: Path, benchmark: str, mutant: BenchmarkMutant) -> dict
 
 
 def restore_sources(originals: dict[Path, str]) -> None:
-    """Writes the original texts back that `break_sources` returned."""
+    """Writes the original texts back that `plant_mistake` returned."""
     for path, text in originals.items():
         path.write_text(text, encoding="utf-8")

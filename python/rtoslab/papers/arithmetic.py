@@ -35,21 +35,23 @@ def evaluate_expression(expression: str, numbers: Mapping[int, float]) -> float:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)  # `1 and 2`, with the same answer from the next line
             tree = ast.parse(expression, mode="eval")
-        return _node_value(tree.body, numbers)
+        return _expression_node_value(tree.body, numbers)
     except (SyntaxError, KeyError, ValueError, TypeError, ArithmeticError, RecursionError, MemoryError) as cause:
         raise CatalogueError(
             f"{quote_text(expression)} of a slips.toml cannot be computed ({cause}); correct it."
         ) from None
 
 
-def _node_value(node: ast.expr, numbers: Mapping[int, float]) -> float:
+def _expression_node_value(node: ast.expr, numbers: Mapping[int, float]) -> float:
     """Returns the value of a node of the expression's syntax tree."""
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         return node.value
     if isinstance(node, ast.Name) and node.id[:1] == "r" and node.id[1:].isdecimal():
         return numbers[int(node.id[1:])]
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-        return _OPERATORS[type(node.op)](_node_value(node.left, numbers), _node_value(node.right, numbers))
+        return _OPERATORS[type(node.op)](
+            _expression_node_value(node.left, numbers), _expression_node_value(node.right, numbers)
+        )
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS:
-        return _FUNCTIONS[node.func.id](*(_node_value(arg, numbers) for arg in node.args))
+        return _FUNCTIONS[node.func.id](*(_expression_node_value(arg, numbers) for arg in node.args))
     raise ValueError(f"{ast.unparse(node)} cannot be computed")

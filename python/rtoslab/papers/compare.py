@@ -52,7 +52,7 @@ class ComparedRow:
         return None if self.no_ratio else self.published.number
 
 
-def compare_rows(
+def compare_published_figures(
     paper: PaperFolder,
     stored: Sequence[AnyResult],
     values: Sequence[MeasuredValue],
@@ -64,7 +64,7 @@ def compare_rows(
     senseless = {row: slip.says for slip in paper.paper_mistakes if slip.no_ratio for row in slip.rows}
     return {
         row.id: replace(
-            _with_source(_compare_row(paper, row, values, stored, kernels), sources, deviating_runs),
+            _with_value_source(_compare_row(paper, row, values, stored, kernels), sources, deviating_runs),
             no_ratio=senseless.get(row.id, ""),
         )
         for row in paper.published_rows.values()
@@ -84,7 +84,7 @@ def _differing_axes_text(fits: Sequence[MeasuredValue]) -> str:
     return f": {', '.join(differing)}" if differing else ""
 
 
-def _with_source(
+def _with_value_source(
     compared: ComparedRow, sources: Mapping[str, ValueSource], deviating_runs: Collection[str]
 ) -> ComparedRow:
     """Returns the compared figure with the source of our value. `sources` are by run id. `deviating_runs` are the runs
@@ -117,7 +117,7 @@ def _compare_row(
             f"{len(fits)} values match {place}; make lab_config more specific{_differing_axes_text(fits)}."
         )
     if not fits:
-        return _row_without_value(row, stored)
+        return _compared_without_value(row, stored)
     here = fits[0].number_in_unit(row.unit)
     if here is None:
         place = f"Row {row.id} of {paper.folder / 'published.csv'}"
@@ -127,7 +127,7 @@ def _compare_row(
     return ComparedRow(row, "measured", here, fits[0], band)
 
 
-def _row_without_value(row: PublishedRow, stored: Sequence[AnyResult]) -> ComparedRow:
+def _compared_without_value(row: PublishedRow, stored: Sequence[AnyResult]) -> ComparedRow:
     """Returns a published figure for which we have no value, with the reason."""
     for result in stored:
         point = result.point

@@ -10,10 +10,10 @@ _OF_A_POINT = frozenset({"throughput", "heap", "footprint"})
 """Metrics of a point besides those of its benchmark's series."""
 
 
-def require_complete(catalogue: Catalogue, paper: PaperFolder) -> None:
+def require_paper_folder_fits(catalogue: Catalogue, paper: PaperFolder) -> None:
     """Raises CatalogueError, naming file and row, if the files of a paper's folder do not fit each other or the
     catalogue."""
-    for file, what, rows in _row_references(paper):
+    for file, what, rows in _references_to_published_rows(paper):
         for ident in rows:
             if ident not in paper.published_rows:
                 raise CatalogueError(
@@ -55,7 +55,7 @@ def _require_known_names(catalogue: Catalogue, paper: PaperFolder, where: str, p
                 raise CatalogueError(f"{where}: there is no {axis} {name!r}; choose one of {', '.join(known)}.")
 
 
-def _row_references(paper: PaperFolder) -> Iterator[tuple[str, str, tuple[int, ...]]]:
+def _references_to_published_rows(paper: PaperFolder) -> Iterator[tuple[str, str, tuple[int, ...]]]:
     """Yields the rows of published.csv that a paper's files name: the file, the table, statement or slip, the row
     ids."""
     for part in paper.facts.part:

@@ -12,18 +12,18 @@ from rtoslab.base import count_text
 from rtoslab.catalogue import Catalogue, PaperCondition, PaperFolder, PaperSection, RedrawnFigure, SampleTrace
 from rtoslab.papers.over_placements import one_placement_note
 from rtoslab.papers.over_time import over_time_chart
-from rtoslab.papers.paper_charts import redraw_figure
+from rtoslab.papers.paper_charts import redraw_paper_figure
 from rtoslab.papers.reproduction import PaperReproduction
 from rtoslab.papers.setup_report import setups_section
 from rtoslab.papers.slips import slips_of_part, slips_table
 from rtoslab.papers.tables import pairs_chart, redraw_table
-from rtoslab.reference import REFERENCE_MARK, mark_as_reference
+from rtoslab.reference import REFERENCE_MARK, mark_kernels_as_reference
 from rtoslab.reports import (
     ChartData,
     ReportDocument,
     ReportSection,
     TableData,
-    join_listed,
+    join_in_sentence,
     make_document,
     mark_deviations,
 )
@@ -59,7 +59,7 @@ _BUILDS_PROSE = (
 )
 
 
-def paper_document(
+def paper_comparison_report(
     catalogue: Catalogue, reproduction: PaperReproduction, in_builds: Mapping[str, str] | None = None
 ) -> ReportDocument:
     """Returns the report that compares a paper's figures and statements with ours. `in_builds` says by statement in how
@@ -72,7 +72,9 @@ def paper_document(
         for item in {one.result.point.kernel for one in reproduction.reference_points}
     }
     plain = (
-        make_document(catalogue, reproduction.points, None, mark_as_reference(reproduction.reference_points)).sections
+        make_document(
+            catalogue, reproduction.points, None, mark_kernels_as_reference(reproduction.reference_points)
+        ).sections
         if reproduction.points
         else ()
     )
@@ -80,10 +82,10 @@ def paper_document(
         claims_section(
             reproduction.verdicts, [*filter(None, [one_placement_note(reproduction.values)])], in_builds or {}
         ),
-        *(_part_section(reproduction, part) for part in facts.part),
+        *(_paper_part_section(reproduction, part) for part in facts.part),
         _conditions_section(reproduction),
         *setups_section(reproduction),
-        cases_section(reproduction.verdicts),
+        statement_cases_section(reproduction.verdicts),
         citation_section(paper),
         *(
             replace(section, charts=()) if section.id in _REDRAWN else section
@@ -121,7 +123,7 @@ def claims_section(
     return ReportSection("claims", "What the paper says, computed again", tuple(prose), (), (table,))
 
 
-def cases_section(verdicts: Sequence[ClaimVerdict]) -> ReportSection:
+def statement_cases_section(verdicts: Sequence[ClaimVerdict]) -> ReportSection:
     """Returns the report section with every case of the paper's statements, with its numbers."""
     ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.overall_outcome))
     tables = [
@@ -201,7 +203,7 @@ def _manifest_value(value: Any, path: Sequence[str], only: str) -> str:
     return "" if value is None else str(value)
 
 
-def _part_section(reproduction: PaperReproduction, part: PaperSection) -> ReportSection:
+def _paper_part_section(reproduction: PaperReproduction, part: PaperSection) -> ReportSection:
     """Returns the report section on one part of the paper: its tables and figures."""
     paper = reproduction.paper
     charts, tables, prose = [], [], list(part.prose)
@@ -217,7 +219,7 @@ def _part_section(reproduction: PaperReproduction, part: PaperSection) -> Report
             charts.append(drawn[0])
             tables.append(drawn[1])
     for over_time_figure in part.over_time:
-        traced, note = _draw_trace(reproduction, over_time_figure)
+        traced, note = _redraw_figure_over_time(reproduction, over_time_figure)
         if note:
             prose.append(note)
         if traced is not None:
@@ -234,17 +236,21 @@ def _draw_figure(
 ) -> tuple[tuple[ChartData, TableData] | None, str]:
     """Returns a redrawn figure of the paper with its table, and a note. Without values of the version that the paper
     measured, today's version is used."""
-    drawn = redraw_figure(figure, reproduction, reproduction.values)
+    drawn = redraw_paper_figure(figure, reproduction, reproduction.values)
     if drawn is not None:
         return drawn, ""
     today = reproduction.today
-    drawn = None if today is None else redraw_figure(figure, replace(reproduction, names=today.names), today.values)
+    drawn = (
+        None if today is None else redraw_paper_figure(figure, replace(reproduction, names=today.names), today.values)
+    )
     if drawn is None:
         return None, f"{figure.title}: not yet measured."
     return drawn, f"{figure.title}: with the current version, because it was not measured with the authors' version."
 
 
-def _draw_trace(reproduction: PaperReproduction, figure: SampleTrace) -> tuple[tuple[ChartData, TableData] | None, str]:
+def _redraw_figure_over_time(
+    reproduction: PaperReproduction, figure: SampleTrace
+) -> tuple[tuple[ChartData, TableData] | None, str]:
     """Returns a redrawn figure over time with its table, and a note. Reference results have no times, so a run of
     today's version is used in their place."""
     several = any(value.band is not None for value in reproduction.values)
@@ -310,7 +316,7 @@ def _statement_sentences(verdicts: Sequence[ClaimVerdict]) -> list[str]:
         for outcome, (one, many) in _OUTCOME_WORDS.items()
         if counts[outcome]
     ]
-    sentences = [f"Of the paper's {count_text(len(verdicts), 'statement')} {join_listed(words)}."]
+    sentences = [f"Of the paper's {count_text(len(verdicts), 'statement')} {join_in_sentence(words)}."]
     against = [verdict.claim.says for verdict in verdicts if verdict.overall_outcome == "different"]
     if against:
         more = len(against) - _NAMED

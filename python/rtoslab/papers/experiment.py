@@ -10,7 +10,7 @@ from rtoslab.papers.setups import setup_points
 from rtoslab.plan import Options, Plan, Point, experiment_points
 
 
-def paper_plan(
+def plan_paper_experiments(
     catalogue: Catalogue,
     paper: PaperFolder,
     options: Options,

@@ -15,10 +15,10 @@ from rtoslab.catalogue import Catalogue, PaperFolder, PaperSetup
 from rtoslab.images import require_settings
 from rtoslab.measure import point_id
 from rtoslab.papers.compare import ComparedRow
-from rtoslab.papers.experiment import paper_plan
+from rtoslab.papers.experiment import plan_paper_experiments
 from rtoslab.papers.in_setup import SetupResults
 from rtoslab.papers.reproduction import reproduce_paper
-from rtoslab.papers.setup_report import count_ratios, mean_distance
+from rtoslab.papers.setup_report import count_compared_ratios, mean_factor_from_paper
 from rtoslab.plan import Options, Plan, Point
 from rtoslab.store import StoredPoint
 
@@ -40,17 +40,17 @@ class ChangeTrial:
     changed_figures: int
     """The number of published figures that change."""
     distance_before: float
-    """Distance of these figures without the change. See `setup_report.mean_distance`."""
+    """Distance of these figures without the change. See `setup_report.mean_factor_from_paper`."""
     distance_after: float
     """Distance of these figures with the change."""
     overall_distance: float
     """Distance of all figures of the paper, with these changed."""
 
 
-def candidate_setups(catalogue: Catalogue, paper: PaperFolder) -> list[PaperSetup]:
+def single_change_setups(catalogue: Catalogue, paper: PaperFolder) -> list[PaperSetup]:
     """Returns every single change of the build or board settings that may explain a paper's figures. Only benchmarks
     and boards with published figures count."""
-    points = paper_plan(catalogue, _with_setups(paper, ()), Options()).points
+    points = plan_paper_experiments(catalogue, _paper_with_setups(paper, ()), Options()).points
     points = tuple(point for point in points if _has_published_figure(paper, point))
     boards, benchmarks = (
         tuple(dict.fromkeys(getattr(point, axis) for point in points)) for axis in ("board", "benchmark")
@@ -66,7 +66,7 @@ def candidate_setups(catalogue: Catalogue, paper: PaperFolder) -> list[PaperSetu
         setup = PaperSetup(id=f"change_{len(setups)}", title=title, evidence="", benchmarks=changed, boards=boards)
         setups.setdefault(title, setup.model_copy(update=dict(change)))
     known: dict[_Macros, bool] = {}
-    return [item for item in setups.values() if _is_possible(catalogue, paper, item, known)]
+    return [item for item in setups.values() if _can_kernels_be_built(catalogue, paper, item, known)]
 
 
 def _has_parameter(catalogue: Catalogue, benchmark: str, key: str) -> bool:
@@ -76,22 +76,24 @@ def _has_parameter(catalogue: Catalogue, benchmark: str, key: str) -> bool:
     return name == key or name in catalogue.benchmark(benchmark).facts.params
 
 
-def _is_possible(catalogue: Catalogue, paper: PaperFolder, setup: PaperSetup, known: dict[_Macros, bool]) -> bool:
+def _can_kernels_be_built(
+    catalogue: Catalogue, paper: PaperFolder, setup: PaperSetup, known: dict[_Macros, bool]
+) -> bool:
     """Whether the kernels can be built with the change of a set-up. `known` has the answers so far, because each takes
     a run of CMake."""
     try:
-        points = paper_plan(catalogue, _with_setups(paper, (setup,)), Options()).points
+        points = plan_paper_experiments(catalogue, _paper_with_setups(paper, (setup,)), Options()).points
     except PlanError:
         return False
     settings = frozenset(
         (point.kernel, frozenset(point.kernel_config)) for point in points if point.not_applicable is None
     )
     if settings not in known:
-        known[settings] = _have_settings(catalogue, points)
+        known[settings] = _have_kernels_macros(catalogue, points)
     return known[settings]
 
 
-def _have_settings(catalogue: Catalogue, points: Sequence[Point]) -> bool:
+def _have_kernels_macros(catalogue: Catalogue, points: Sequence[Point]) -> bool:
     """Whether the kernels of the points have all configuration macros that the points set."""
     try:
         require_settings(catalogue, points)
@@ -134,10 +136,14 @@ def _option_change(kernel: str, key: str, value: str) -> tuple[str, Change]:
     return f"{key}={value} ({kernel})", {"kernel": {kernel: {key: value}}}
 
 
-def explain_plan(catalogue: Catalogue, paper: PaperFolder, setups: Sequence[PaperSetup], options: Options) -> Plan:
+def plan_paper_changes(
+    catalogue: Catalogue, paper: PaperFolder, setups: Sequence[PaperSetup], options: Options
+) -> Plan:
     """Returns the plan with the points that have published figures: those of the paper's suites, and those of every
     change."""
-    plain = {repr(point): point for point in paper_plan(catalogue, _with_setups(paper, ()), options).points}
+    plain = {
+        repr(point): point for point in plan_paper_experiments(catalogue, _paper_with_setups(paper, ()), options).points
+    }
     plain = {
         key: item
         for key, item in plain.items()
@@ -146,7 +152,8 @@ def explain_plan(catalogue: Catalogue, paper: PaperFolder, setups: Sequence[Pape
     changed: dict[str, Point] = {}
     for setup in setups:
         changed |= {
-            repr(point): point for point in paper_plan(catalogue, _with_setups(paper, (setup,)), options).points
+            repr(point): point
+            for point in plan_paper_experiments(catalogue, _paper_with_setups(paper, (setup,)), options).points
         }
     changed = {key: item for key, item in changed.items() if _has_published_figure(paper, item)}
     if not plain:
@@ -173,7 +180,7 @@ def _is_authors_version(catalogue: Catalogue, paper: PaperFolder, point: Point) 
     return point.kernel in trees or not set(trees) & set(catalogue.buildable_kernels)
 
 
-def try_changes(
+def evaluate_changes(
     catalogue: Catalogue,
     paper: PaperFolder,
     setups: Iterable[PaperSetup],
@@ -182,15 +189,17 @@ def try_changes(
 ) -> list[ChangeTrial]:
     """Returns how far our figures are from the paper's with each change of the configuration, the closest first.
     Changes without figures are left out."""
-    plain = _point_ids(catalogue, _with_setups(paper, ()), options)
+    plain = _point_ids(catalogue, _paper_with_setups(paper, ()), options)
     trials = []
     for setup in setups:
-        single = _with_setups(paper, (setup,))
+        single = _paper_with_setups(paper, (setup,))
         ids = plain | _point_ids(catalogue, single, options)
         mine = [point for point in points if point.result.point.model_dump_json() in ids]
         done = reproduce_paper(catalogue, single, mine)
         trials += [
-            _make_trial(in_setup, done.compared) for in_setup in done.setups if count_ratios(in_setup.changed_rows())
+            _make_trial(in_setup, done.compared)
+            for in_setup in done.setups
+            if count_compared_ratios(in_setup.changed_rows())
         ]
     return sorted(trials, key=lambda trial: (trial.overall_distance, trial.setup.title))
 
@@ -198,20 +207,22 @@ def try_changes(
 def _make_trial(changed: SetupResults, plain: Mapping[int, ComparedRow]) -> ChangeTrial:
     """Returns how far our figures are from the paper's with one change. `plain` are the figures without it."""
     own = changed.changed_rows()
-    before, after = mean_distance({ident: plain[ident] for ident in own}), mean_distance(own)
-    whole = mean_distance({**plain, **own})
-    return ChangeTrial(changed.setup, count_ratios(own), before or 0.0, after or 0.0, whole or 0.0)
+    before, after = mean_factor_from_paper({ident: plain[ident] for ident in own}), mean_factor_from_paper(own)
+    whole = mean_factor_from_paper({**plain, **own})
+    return ChangeTrial(changed.setup, count_compared_ratios(own), before or 0.0, after or 0.0, whole or 0.0)
 
 
-def plain_distance(catalogue: Catalogue, paper: PaperFolder, points: Sequence[StoredPoint], options: Options) -> float:
+def distance_without_change(
+    catalogue: Catalogue, paper: PaperFolder, points: Sequence[StoredPoint], options: Options
+) -> float:
     """Returns how far our figures are from the paper's without a change, as a factor. 0 if there are none."""
-    single = _with_setups(paper, ())
+    single = _paper_with_setups(paper, ())
     plain = _point_ids(catalogue, single, options)
     mine = [point for point in points if point.result.point.model_dump_json() in plain]
-    return mean_distance(reproduce_paper(catalogue, single, mine).compared) or 0.0
+    return mean_factor_from_paper(reproduce_paper(catalogue, single, mine).compared) or 0.0
 
 
-def combined_setups(paper_distance: float, singles: Sequence[ChangeTrial]) -> list[PaperSetup]:
+def combine_best_changes(paper_distance: float, singles: Sequence[ChangeTrial]) -> list[PaperSetup]:
     """Returns combinations of the best changes: two, then three, and so on. Only changes that alone bring our figures
     closer to the paper's are combined."""
     chosen: list[PaperSetup] = []
@@ -253,11 +264,14 @@ def _combine_setups(ident: str, setups: Sequence[PaperSetup]) -> PaperSetup:
     )
 
 
-def _with_setups(paper: PaperFolder, setups: tuple[PaperSetup, ...]) -> PaperFolder:
+def _paper_with_setups(paper: PaperFolder, setups: tuple[PaperSetup, ...]) -> PaperFolder:
     """Returns the paper with these set-ups in place of its own."""
     return replace(paper, facts=paper.facts.model_copy(update={"setup": setups}))
 
 
 def _point_ids(catalogue: Catalogue, paper: PaperFolder, options: Options) -> set[str]:
     """Returns the identities of the points of the paper's plan, as JSON texts."""
-    return {point_id(catalogue, point).model_dump_json() for point in paper_plan(catalogue, paper, options).points}
+    return {
+        point_id(catalogue, point).model_dump_json()
+        for point in plan_paper_experiments(catalogue, paper, options).points
+    }

@@ -13,8 +13,8 @@ from rtoslab.base import count_text
 from rtoslab.papers.in_setup import SetupResults
 from rtoslab.papers.over_placements import one_placement_note
 from rtoslab.papers.reproduction import PaperReproduction
-from rtoslab.papers.setup_report import changed_verdicts, count_ratios, missing_trees, setup_distances
-from rtoslab.papers.tables import NONE, REFERENCE, REFERENCE_NOTE, here_text, ratio_text
+from rtoslab.papers.setup_report import changed_verdicts, count_compared_ratios, missing_trees, setup_distances
+from rtoslab.papers.tables import NONE, REFERENCE, REFERENCE_NOTE, our_value_text, ratio_text
 from rtoslab.reports import declared_deviations, deviation_footnote
 
 _SEEN_CHARS: Final = 180
@@ -55,11 +55,11 @@ def print_paper(reproduction: PaperReproduction, console: Console) -> None:
             )
             today_row = today.get(row.id)
             further = (
-                [here_text(today_row) if today_row is not None and today_row.value != item.value else NONE]
+                [our_value_text(today_row) if today_row is not None and today_row.value != item.value else NONE]
                 if today
                 else []
             )
-            table.add_row(name, row.value, here_text(item), row.unit, ratio_text(item), *further)
+            table.add_row(name, row.value, our_value_text(item), row.unit, ratio_text(item), *further)
         console.print(table)
         if any(item.state == "reference" for item in here):
             console.print(f"{REFERENCE} {REFERENCE_NOTE}")
@@ -104,5 +104,5 @@ def _setup_line(reproduction: PaperReproduction, setup: SetupResults) -> str:
     if far is None:
         return f"{text}."
     before, after = far
-    figures = count_text(count_ratios(setup.changed_rows()), "figure")
+    figures = count_text(count_compared_ratios(setup.changed_rows()), "figure")
     return f"{text}; {figures}, a factor of {after:.2f} from the paper's, above {before:.2f} (geometric mean)."

@@ -29,7 +29,9 @@ def over_time_chart(
         if not here or not values_:
             continue
         name = f"{figure.colour} {here[0].axis_text(figure.colour)}"
-        marks += [{"series": name, "x": at, "low": 0.0, "high": us} for at, us in _thin_out(values_)]
+        marks += [
+            {"series": name, "x": at, "low": 0.0, "high": us} for at, us in _longest_sample_of_each_section(values_)
+        ]
         rows += [[name, f"{at:,.3f}", f"{us:,.3f}"] for at, us in longest_samples(values_)]
     if not marks:
         return None
@@ -65,7 +67,7 @@ def longest_samples(points: Sequence[tuple[float, float]]) -> list[tuple[float, 
     return sorted(high[:MOST_PEAKS])
 
 
-def _thin_out(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def _longest_sample_of_each_section(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """Returns the longest sample of each section of time, so that a chart has at most some hundred marks."""
     step = (points[-1][0] - points[0][0]) / MOST_MARKS or 1.0
     longest: dict[int, tuple[float, float]] = {}

@@ -23,7 +23,7 @@ from rtoslab.reports import ChartData, Record, TableData
 
 
 @dataclass(frozen=True, slots=True)
-class _ChartMark:
+class _RedrawnMark:
     """A mark in a redrawn figure of a paper, with the values that it shows."""
 
     x: str
@@ -47,7 +47,7 @@ class _ChartMark:
         return max(height.largest for height in self.heights)
 
 
-def redraw_figure(
+def redraw_paper_figure(
     figure: RedrawnFigure, reproduction: PaperReproduction, own_values: Sequence[MeasuredValue]
 ) -> tuple[ChartData, TableData] | None:
     """Redraws a paper's figure from our values. Returns the chart and its values as a table, None if nothing of it was
@@ -62,18 +62,18 @@ def redraw_figure(
         ]
         known = [height for height in heights if height is not None]
         if known:
-            marks.append(_ChartMark(place[0], place[1:], values, known))
+            marks.append(_RedrawnMark(place[0], place[1:], values, known))
     if not marks:
         return None
     marks = _ordered_marks(figure, series, marks)
-    rows = [_mark_row(figure, series, mark, reproduction) for mark in marks]
+    rows = [_mark_as_chart_row(figure, series, mark, reproduction) for mark in marks]
     rows += _printed_marks(figure, series, marks, reproduction)
     caption = f"{figure.title}. {figure.note}".strip()
     chart = ChartData(figure.kind, rows, caption, figure.x_title, figure.y_title, figure.log)
     return chart, _values_table(figure, series, marks, reproduction)
 
 
-def _ordered_marks(figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_ChartMark]) -> list[_ChartMark]:
+def _ordered_marks(figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_RedrawnMark]) -> list[_RedrawnMark]:
     """Returns a figure's marks in the order in which the figure lists names. Marks with unlisted names come last."""
 
     def coordinate_rank(axis: str, place: str) -> int:
@@ -92,8 +92,8 @@ def _ordered_marks(figure: RedrawnFigure, series: Sequence[str], marks: Sequence
     )
 
 
-def _mark_row(
-    figure: RedrawnFigure, series: Sequence[str], mark: _ChartMark, reproduction: PaperReproduction
+def _mark_as_chart_row(
+    figure: RedrawnFigure, series: Sequence[str], mark: _RedrawnMark, reproduction: PaperReproduction
 ) -> dict[str, Any]:
     """Returns a mark as a row of the chart's data."""
     row: dict[str, Any] = {
@@ -113,7 +113,7 @@ def _mark_row(
 
 
 def _printed_marks(
-    figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_ChartMark], reproduction: PaperReproduction
+    figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_RedrawnMark], reproduction: PaperReproduction
 ) -> list[dict[str, Any]]:
     """Returns the paper's printed figures as rows of the chart's data. Raises ReportError for one in another unit."""
     rows = []
@@ -132,7 +132,7 @@ def _printed_marks(
         if mark is not None:
             rows.append(
                 {
-                    **_mark_row(figure, series, mark, reproduction),
+                    **_mark_as_chart_row(figure, series, mark, reproduction),
                     "y": value,
                     "low": value,
                     "high": value,
@@ -143,7 +143,7 @@ def _printed_marks(
     return rows
 
 
-def _series_label(figure: RedrawnFigure, series: Sequence[str], mark: _ChartMark, names: Mapping[str, str]) -> str:
+def _series_label(figure: RedrawnFigure, series: Sequence[str], mark: _RedrawnMark, names: Mapping[str, str]) -> str:
     """Returns the readable name of the series that a mark belongs to."""
     return ", ".join(_axis_label(figure, axis, mark.values[0], names) for axis in series)
 
@@ -184,12 +184,12 @@ def _axis_label(figure: RedrawnFigure, axis: str, value: MeasuredValue, names: M
 
 
 def _values_table(
-    figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_ChartMark], reproduction: PaperReproduction
+    figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_RedrawnMark], reproduction: PaperReproduction
 ) -> TableData:
     """Returns the values of a redrawn figure as a table, by mark and series. A cell without a value has the reason."""
     heads = list(dict.fromkeys(_series_label(figure, series, mark, reproduction.names) for mark in marks))
     axes = {_series_label(figure, series, mark, reproduction.names): mark.series for mark in marks}
-    lines: dict[str, dict[str, _ChartMark]] = {}
+    lines: dict[str, dict[str, _RedrawnMark]] = {}
     for mark in marks:
         lines.setdefault(mark.x, {})[_series_label(figure, series, mark, reproduction.names)] = mark
     notes = Footnotes()
@@ -218,18 +218,18 @@ def _values_table(
         ]
     )
     columns = (figure.x_title or figure.x, *(f">{name}" for name in heads))
-    records = [_mark_record(figure, series, mark, reproduction) for mark in marks]
+    records = [_mark_as_csv_record(figure, series, mark, reproduction) for mark in marks]
     return TableData(f"{figure.title}: values, {figure.y_title}", columns, rows, note, records=records)
 
 
-def _mark_text(mark: _ChartMark) -> str:
+def _mark_text(mark: _RedrawnMark) -> str:
     """Returns the value of a mark with its range over placements, as text."""
     least, most = _number_text(mark.lowest), _number_text(mark.highest)
     return _number_text(mark.median) + ("" if least == most else f" ({least} to {most})")
 
 
-def _mark_record(
-    figure: RedrawnFigure, series: Sequence[str], mark: _ChartMark, reproduction: PaperReproduction
+def _mark_as_csv_record(
+    figure: RedrawnFigure, series: Sequence[str], mark: _RedrawnMark, reproduction: PaperReproduction
 ) -> Record:
     """Returns a mark as a row of numbers for the exported CSV."""
     value = mark.values[0]
@@ -260,7 +260,7 @@ def source_flags(source: ValueSource | None) -> str:
     )
 
 
-def _samples_note(marks: Sequence[_ChartMark]) -> list[str]:
+def _samples_note(marks: Sequence[_RedrawnMark]) -> list[str]:
     """Returns a sentence on the numbers of samples and placements behind a figure's marks."""
     counts = sorted({value.n for mark in marks for value in mark.values})
     places = sorted({len(value.placement_band.values) for mark in marks for value in mark.values})

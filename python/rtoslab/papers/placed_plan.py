@@ -6,7 +6,7 @@ from dataclasses import replace
 from rtoslab.analyses import depends_on_code_addresses
 from rtoslab.catalogue import INSTRUMENTS, Catalogue, PaperFolder
 from rtoslab.measure import point_id
-from rtoslab.papers.setups import equivalent_point
+from rtoslab.papers.setups import point_replaced_by_setup
 from rtoslab.plan import Plan, Point, expand_placements
 
 
@@ -21,17 +21,21 @@ def with_needed_placements(catalogue: Catalogue, paper: PaperFolder, plan: Plan,
     points: list[Point] = []
     for point in plan.points:
         is_shown = point.instrument is None or point.instrument in shown.get(point.benchmark, ())
-        selected = is_shown and place_may_matter(catalogue, point) and not _is_of_setup(catalogue, paper, point)
+        selected = (
+            is_shown
+            and may_depend_on_code_addresses(catalogue, point)
+            and not _belongs_to_setup(catalogue, paper, point)
+        )
         points += expand_placements(catalogue, replace(plan, points=(point,)), count if selected else 1).points
     return replace(plan, points=tuple(points))
 
 
-def _is_of_setup(catalogue: Catalogue, paper: PaperFolder, point: Point) -> bool:
+def _belongs_to_setup(catalogue: Catalogue, paper: PaperFolder, point: Point) -> bool:
     """Whether a point belongs to one of the paper's set-ups (other configurations)."""
     identity = point_id(catalogue, point)
     role = paper.facts.kernel_by_tree.get(point.kernel, point.kernel)
     named = identity.model_copy(update={"kernel": role})
-    return any(equivalent_point(paper, setup, named) is not None for setup in paper.facts.setup)
+    return any(point_replaced_by_setup(paper, setup, named) is not None for setup in paper.facts.setup)
 
 
 def _shown_instruments(catalogue: Catalogue, paper: PaperFolder) -> dict[str, set[str]]:
@@ -44,8 +48,8 @@ def _shown_instruments(catalogue: Catalogue, paper: PaperFolder) -> dict[str, se
     ]
     result: dict[str, set[str]] = {}
     for place in places:
-        metrics, instruments = _as_texts(place.get("metric")), _as_texts(place.get("instrument"))
-        named = _as_texts(place.get("benchmark"))
+        metrics, instruments = _as_list_of_texts(place.get("metric")), _as_list_of_texts(place.get("instrument"))
+        named = _as_list_of_texts(place.get("benchmark"))
         having = [
             entry.id
             for entry in catalogue.benchmarks.values()
@@ -56,14 +60,14 @@ def _shown_instruments(catalogue: Catalogue, paper: PaperFolder) -> dict[str, se
     return result
 
 
-def _as_texts(named: object) -> list[str]:
+def _as_list_of_texts(named: object) -> list[str]:
     """Returns a value or a list of values as a list of texts. Empty for None."""
     if named is None:
         return []
     return [str(point) for point in named] if isinstance(named, list | tuple) else [str(named)]
 
 
-def place_may_matter(catalogue: Catalogue, point: Point) -> bool:
+def may_depend_on_code_addresses(catalogue: Catalogue, point: Point) -> bool:
     """Whether the addresses of the code may change the point's figures, as far as is known before it is built."""
     if point.not_applicable is not None:
         return False

@@ -6,19 +6,19 @@ from dataclasses import dataclass, field
 from rtoslab.analyses import ClaimVerdict, MeasuredValue, ValuesByPlacement, judge_claims, point_values
 from rtoslab.catalogue import Catalogue, PaperFolder, PaperSetup
 from rtoslab.papers.absences import AbsenceReasons
-from rtoslab.papers.compare import ComparedRow, compare_rows
+from rtoslab.papers.compare import ComparedRow, compare_published_figures
 from rtoslab.papers.in_setup import SetupResults
 from rtoslab.papers.names import reader_names
 from rtoslab.papers.over_placements import join_placements, with_substitutes
 from rtoslab.papers.sources import (
     ValueSource,
-    replace_changed,
+    replace_results_of_setup,
+    setup_of_todays_versions,
     sort_results,
     sort_weights,
-    sources_by_run,
-    todays_setup,
+    value_sources_by_run,
 )
-from rtoslab.papers.weights import weigh_programs, weight_values
+from rtoslab.papers.weights import measure_minimal_program_sizes, program_size_values
 from rtoslab.reference import StoredWeight
 from rtoslab.results import FailedPoint, MeasuredPoint
 from rtoslab.store import AnyResult, StoredPoint
@@ -59,7 +59,7 @@ class PaperReproduction:
 
 
 @dataclass(frozen=True)
-class PaperJudge:
+class PaperResultsJudge:
     """Computes a paper's figures and verdicts from one set of results."""
 
     catalogue: Catalogue
@@ -84,7 +84,7 @@ class PaperJudge:
             *sizes,
         ]
         absences = AbsenceReasons(self.paper, [*results, *unbuilt], self.kernels)
-        compared = compare_rows(self.paper, [*results, *unbuilt], values_, self.kernels, self.sources)
+        compared = compare_published_figures(self.paper, [*results, *unbuilt], values_, self.kernels, self.sources)
         names = self.reader_names(results)
         verdicts = judge_claims(
             self.paper.claims, values_, self.paper.facts.resolution, absence=absences.absence_reason, names=names
@@ -107,14 +107,14 @@ def reproduce_paper(
     placements, by the run id of the first. A figure in several placements counts by its median, and a statement is
     judged in each.
     """
-    own, unbuilt = weigh_programs(catalogue, paper, catalogue.buildable_kernels)
+    own, unbuilt = measure_minimal_program_sizes(catalogue, paper, catalogue.buildable_kernels)
     lent = [weight for weight in reference_weights if weight.weight.point.kernel not in catalogue.buildable_kernels]
-    sources = sources_by_run(paper, points, reference_points, own, lent)
+    sources = value_sources_by_run(paper, points, reference_points, own, lent)
     sorted_results = sort_results(paper, [point.result for point in (*points, *reference_points)])
     main_weights, todays_weights = sort_weights(paper, [stored_weight.weight for stored_weight in (*own, *lent)])
-    sizes = [value for weight in main_weights for value in weight_values(weight)]
+    sizes = [value for weight in main_weights for value in program_size_values(weight)]
     kernels = {*catalogue.buildable_kernels, *(item.point.kernel for item in (*sorted_results.main, *main_weights))}
-    judge = PaperJudge(catalogue, paper, kernels, sources, reference_placements or {})
+    judge = PaperResultsJudge(catalogue, paper, kernels, sources, reference_placements or {})
 
     def in_setup(
         setup: PaperSetup, changed: Mapping[str, Sequence[AnyResult]], with_sizes: Sequence[MeasuredValue]
@@ -124,13 +124,13 @@ def reproduce_paper(
             result.run_id for results in changed.values() for result in results if isinstance(result, MeasuredPoint)
         }
         ours |= {value.run_id for value in with_sizes} - {size.run_id for size in sizes}
-        results = replace_changed(paper, sorted_results.main, changed)
+        results = replace_results_of_setup(paper, sorted_results.main, changed)
         judged, compared, verdicts, _ = judge.judge_results(results, with_sizes, unbuilt)
         own = tuple(value for value in judged if value.run_id in ours)
         return SetupResults(setup, frozenset(ours), compared, verdicts, judge.reader_names(results), own)
 
-    todays = todays_setup(paper, sorted_results, sources)
-    todays_sizes = {weight.point.kernel: list(weight_values(weight)) for weight in todays_weights}
+    todays = setup_of_todays_versions(paper, sorted_results, sources)
+    todays_sizes = {weight.point.kernel: list(program_size_values(weight)) for weight in todays_weights}
     swapped = [size for size in sizes if size.point.kernel not in todays_sizes]
     swapped += [value for size in todays_sizes.values() for value in size]
     judged, compared, verdicts, absences = judge.judge_results(sorted_results.main, sizes, unbuilt)

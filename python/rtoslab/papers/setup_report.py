@@ -9,7 +9,7 @@ from rtoslab.analyses import ClaimVerdict, MeasuredValue
 from rtoslab.papers.compare import ComparedRow
 from rtoslab.papers.in_setup import SetupResults
 from rtoslab.papers.reproduction import PaperReproduction
-from rtoslab.papers.tables import NONE, here_text, ratio_text
+from rtoslab.papers.tables import NONE, our_value_text, ratio_text
 from rtoslab.reports import ReportSection, TableData, band_text
 
 _PROSE = (
@@ -25,7 +25,7 @@ _PROSE = (
 _RATE: Final = "{:,.0f}".format
 
 
-def mean_distance(compared: Mapping[int, ComparedRow]) -> float | None:
+def mean_factor_from_paper(compared: Mapping[int, ComparedRow]) -> float | None:
     """Returns how far our figures are from the paper's, as a factor: the geometric mean of the larger value divided by
     the smaller. None without a figure."""
     ratios = [compared_row.ratio for compared_row in compared.values() if compared_row.ratio]
@@ -36,11 +36,14 @@ def setup_distances(reproduction: PaperReproduction, setup: SetupResults) -> tup
     """Returns how far the figures that a set-up changes are from the paper's, as factors: without the set-up, and with
     it. None without a figure."""
     own = setup.changed_rows()
-    before, after = mean_distance({ident: reproduction.compared[ident] for ident in own}), mean_distance(own)
+    before, after = (
+        mean_factor_from_paper({ident: reproduction.compared[ident] for ident in own}),
+        mean_factor_from_paper(own),
+    )
     return None if before is None or after is None else (before, after)
 
 
-def count_ratios(compared: Mapping[int, ComparedRow]) -> int:
+def count_compared_ratios(compared: Mapping[int, ComparedRow]) -> int:
     """Returns the number of compared figures that have a ratio to the paper's."""
     return sum(bool(compared_row.ratio) for compared_row in compared.values())
 
@@ -59,7 +62,7 @@ def setups_section(reproduction: PaperReproduction) -> list[ReportSection]:
     """Returns the report section on the paper's set-ups (other configurations) that were measured. Empty if there are
     none."""
     wanting = missing_trees(reproduction)
-    if not _all_setups(reproduction) and not wanting:
+    if not _todays_and_setup_results(reproduction) and not wanting:
         return []
     tables = [
         TableData(
@@ -68,7 +71,11 @@ def setups_section(reproduction: PaperReproduction) -> list[ReportSection]:
     ]
     figures = _figure_rows(reproduction)
     if figures:
-        heads = [f">{setup.setup.id}: {part}" for setup in _all_setups(reproduction) for part in ("here", "ratio")]
+        heads = [
+            f">{setup.setup.id}: {part}"
+            for setup in _todays_and_setup_results(reproduction)
+            for part in ("here", "ratio")
+        ]
         columns = ("figure", "unit", ">paper", ">here", ">ratio", *heads)
         tables.append(TableData("Published figures by set-up", columns, figures))
     rates = _throughput_rows(reproduction)
@@ -78,7 +85,7 @@ def setups_section(reproduction: PaperReproduction) -> list[ReportSection]:
             "kernel",
             "cores",
             ">above, 1/s",
-            *(f">{setup.setup.id}, 1/s" for setup in _all_setups(reproduction)),
+            *(f">{setup.setup.id}, 1/s" for setup in _todays_and_setup_results(reproduction)),
         )
         outcome = [place for place in range(len(names)) if any(row[place] != NONE for row in rates)]
         shown = [[row[place] for place in outcome] for row in rates]
@@ -92,7 +99,7 @@ def setups_section(reproduction: PaperReproduction) -> list[ReportSection]:
             change.outcome_text,
             change.numbers_text,
         ]
-        for setup in _all_setups(reproduction)
+        for setup in _todays_and_setup_results(reproduction)
         for above, change in changed_verdicts(reproduction, setup)
     ]
     if rows:
@@ -114,7 +121,7 @@ def missing_trees(reproduction: PaperReproduction) -> list[str]:
     ]
 
 
-def _all_setups(reproduction: PaperReproduction) -> list[SetupResults]:
+def _todays_and_setup_results(reproduction: PaperReproduction) -> list[SetupResults]:
     """Returns the results with today's kernel versions, then those of the paper's set-ups."""
     return [*([reproduction.today] if reproduction.today is not None else []), *reproduction.setups]
 
@@ -122,7 +129,7 @@ def _all_setups(reproduction: PaperReproduction) -> list[SetupResults]:
 def _overview_rows(reproduction: PaperReproduction) -> list[list[str]]:
     """Returns a table row for each set-up: its evidence, changed statements, figures, distance."""
     rows = []
-    for setup in _all_setups(reproduction):
+    for setup in _todays_and_setup_results(reproduction):
         far = (
             " \N{RIGHTWARDS ARROW} ".join(f"{part:.2f}" for part in setup_distances(reproduction, setup) or ()) or NONE
         )
@@ -132,7 +139,7 @@ def _overview_rows(reproduction: PaperReproduction) -> list[list[str]]:
                 f"{setup.setup.id}: {setup.setup.title}",
                 setup.setup.evidence,
                 overview,
-                str(count_ratios(setup.changed_rows())),
+                str(count_compared_ratios(setup.changed_rows())),
                 far,
             ]
         )
@@ -144,7 +151,7 @@ def _throughput_rows(reproduction: PaperReproduction) -> list[list[str]]:
     here = {value.point.model_dump_json(): value for value in reproduction.values if _is_throughput(value)}
     rates = [
         {value.point.model_dump_json(): value for value in one.values if _is_throughput(value)}
-        for one in _all_setups(reproduction)
+        for one in _todays_and_setup_results(reproduction)
     ]
     rows = []
     for name, above in here.items():
@@ -170,7 +177,7 @@ def _is_throughput(value: MeasuredValue) -> bool:
 
 def _figure_rows(reproduction: PaperReproduction) -> list[list[str]]:
     """Returns a table row for each published figure that a set-up changes, with our values and ratios."""
-    own = [setup.changed_rows() for setup in _all_setups(reproduction)]
+    own = [setup.changed_rows() for setup in _todays_and_setup_results(reproduction)]
     kernels = {compared_row.published.kernel for compared_row in reproduction.compared.values()}
     boards = {compared_row.published.board for compared_row in reproduction.compared.values()}
     rows = []
@@ -192,10 +199,10 @@ def _figure_rows(reproduction: PaperReproduction) -> list[list[str]]:
             cell
             for compared_row in own
             for cell in (
-                (here_text(compared_row[ident]), ratio_text(compared_row[ident]))
+                (our_value_text(compared_row[ident]), ratio_text(compared_row[ident]))
                 if ident in compared_row
                 else (NONE, NONE)
             )
         ]
-        rows.append([name, row.unit, row.value, here_text(above), ratio_text(above), *cells])
+        rows.append([name, row.unit, row.value, our_value_text(above), ratio_text(above), *cells])
     return rows

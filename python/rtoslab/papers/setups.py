@@ -6,7 +6,7 @@ figures and statements select that one."""
 from collections.abc import Collection, Iterable, Iterator
 
 from rtoslab.catalogue import Catalogue, Experiment, PaperFolder, PaperSetup
-from rtoslab.plan import DEFAULTS, Options, Point, experiment_points, with_defaults
+from rtoslab.plan import DEFAULTS, Options, Point, config_with_defaults, experiment_points
 from rtoslab.results import PointId
 
 
@@ -37,7 +37,7 @@ def setup_points(
             yield from experiment_points(catalogue, experiment.model_copy(update={**only, "config": config}), options)
 
 
-def equivalent_point(paper: PaperFolder, setup: PaperSetup, point: PointId) -> PointId | None:
+def point_replaced_by_setup(paper: PaperFolder, setup: PaperSetup, point: PointId) -> PointId | None:
     """Returns the point without a set-up's changes that a point of the set-up replaces. None if the point is not of the
     set-up."""
     changes = setup.config_for_kernel(point.kernel)
@@ -52,7 +52,7 @@ def equivalent_point(paper: PaperFolder, setup: PaperSetup, point: PointId) -> P
     )
     if experiment is None or not meant or not changes:
         return None
-    here, configs = with_defaults(point.config), with_defaults(experiment.config)
+    here, configs = config_with_defaults(point.config), config_with_defaults(experiment.config)
     if any(here.get(key) != value for key, value in changes.items()):
         return None
     # What other set-ups change is here as in the experiment.
@@ -71,7 +71,7 @@ def equivalent_point(paper: PaperFolder, setup: PaperSetup, point: PointId) -> P
     return point.model_copy(update={"config": dict(sorted(config.items()))})
 
 
-def length_free_key(paper: PaperFolder, point: PointId) -> str:
+def point_key_without_length(paper: PaperFolder, point: PointId) -> str:
     """Returns a point's identity as text, without the window or number of samples."""
     experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
     longer = {"samples"}.union(*(experiment.full_config.keys() - experiment.sweep.keys() for experiment in experiments))

@@ -20,15 +20,19 @@ def slips_table(paper: PaperFolder, slips: Sequence[PaperMistake], title: str) -
     """Returns a table of the paper's mistakes (slips). Raises CatalogueError for arithmetic that cannot be computed."""
     rows = []
     for slip in slips:
-        computed = f"{compute_slip(paper, slip):,.6g} {_slip_unit(slip, last=True)}".strip() if slip.computed else ""
-        printed = f"{slip.printed:,.6g} {_slip_unit(slip, last=False)}".strip() if slip.printed is not None else ""
+        computed = (
+            f"{compute_slip(paper, slip):,.6g} {_unit_of_mistake(slip, last=True)}".strip() if slip.computed else ""
+        )
+        printed = (
+            f"{slip.printed:,.6g} {_unit_of_mistake(slip, last=False)}".strip() if slip.printed is not None else ""
+        )
         rows.append([slip.id, KIND_TEXTS[slip.kind], slip.says, printed, computed])
     columns = ("slip", "kind", "what a reader must know", ">printed", ">computed anew")
     filled = 5 if any(row[3] or row[4] for row in rows) else 3
     return TableData(title, columns[:filled], [row[:filled] for row in rows])
 
 
-def _slip_unit(slip: PaperMistake, *, last: bool) -> str:
+def _unit_of_mistake(slip: PaperMistake, *, last: bool) -> str:
     """Returns the unit of a slip's printed value, or with `last` that of the computed one. `us; samples` has both
     units."""
     first, _, second = slip.unit.partition("; ")

@@ -11,7 +11,7 @@ from typing import Any
 
 from rtoslab.analyses import without_placement
 from rtoslab.catalogue import PaperFolder, PaperSetup
-from rtoslab.papers.setups import equivalent_point, length_free_key
+from rtoslab.papers.setups import point_key_without_length, point_replaced_by_setup
 from rtoslab.reference import StoredWeight
 from rtoslab.results import MeasuredPoint, ProgramWeight
 from rtoslab.store import AnyResult, StoredPoint
@@ -40,11 +40,11 @@ class SortedResults:
     today: dict[str, list[AnyResult]] = field(default_factory=dict)
     """Today's version of kernels whose authors' version is in `main`. Keys as in `setups`."""
     setups: dict[str, dict[str, list[AnyResult]]] = field(default_factory=dict)
-    """Keyed by set-up, then by the point of the suites that they represent (`length_free_key`), in all its
+    """Keyed by set-up, then by the point of the suites that they represent (`point_key_without_length`), in all its
     placements."""
 
 
-def sources_by_run(
+def value_sources_by_run(
     paper: PaperFolder,
     run: Sequence[StoredPoint],
     beside: Sequence[StoredPoint],
@@ -92,25 +92,27 @@ def sort_results(paper: PaperFolder, results: Iterable[AnyResult]) -> SortedResu
     in_setups: dict[str, dict[str, list[AnyResult]]] = {item.id: {} for item in paper.facts.setup}
     for result in results:
         point = result.point.model_copy(update={"kernel": _kernel_role(paper, result)})
-        meant = {setup.id: equivalent_point(paper, setup, point) for setup in paper.facts.setup}
+        meant = {setup.id: point_replaced_by_setup(paper, setup, point) for setup in paper.facts.setup}
         for name, stood_for in meant.items():
             if stood_for is not None:
-                key = length_free_key(paper, without_placement(stood_for))
-                in_setups[name].setdefault(key, []).append(_under_kernel(result, result.point.kernel, stood_for.config))
+                key = point_key_without_length(paper, without_placement(stood_for))
+                in_setups[name].setdefault(key, []).append(
+                    _result_under_kernel_name(result, result.point.kernel, stood_for.config)
+                )
         if not any(meant.values()):
-            plain.setdefault(length_free_key(paper, without_placement(point)), []).append(result)
+            plain.setdefault(point_key_without_length(paper, without_placement(point)), []).append(result)
     matches = SortedResults()
     for key, candidates in plain.items():
         best = _best_version(paper, candidates)
         role = _kernel_role(paper, best[0])
-        matches.main += [_under_kernel(any_result, role) for any_result in best]
+        matches.main += [_result_under_kernel_name(any_result, role) for any_result in best]
         todays = [candidate for candidate in candidates if candidate.point.kernel == role]
         if best[0].point.kernel != role and todays:
             matches.today[key] = todays
     for name, by_point in in_setups.items():
         best_of = {key: _best_version(paper, candidates) for key, candidates in by_point.items()}
         matches.setups[name] = {
-            key: [_under_kernel(any_result, _kernel_role(paper, any_result)) for any_result in best]
+            key: [_result_under_kernel_name(any_result, _kernel_role(paper, any_result)) for any_result in best]
             for key, best in best_of.items()
         }
     return matches
@@ -142,7 +144,7 @@ def _kernel_role(paper: PaperFolder, result: AnyResult) -> str:
     return paper.facts.kernel_by_tree.get(result.point.kernel, result.point.kernel)
 
 
-def _under_kernel(result: AnyResult, kernel: str, config: Mapping[str, str] | None = None) -> AnyResult:
+def _result_under_kernel_name(result: AnyResult, kernel: str, config: Mapping[str, str] | None = None) -> AnyResult:
     """Returns a result under another name of its kernel, and perhaps with other settings."""
     changed = {"kernel": kernel, "config": dict(result.point.config if config is None else config)}
     return result.model_copy(update={"point": result.point.model_copy(update=changed)})
@@ -168,18 +170,20 @@ def _best_version(paper: PaperFolder, candidates: Sequence[AnyResult]) -> list[A
     return [*measured[best]] or by_kernel[best]
 
 
-def replace_changed(
+def replace_results_of_setup(
     paper: PaperFolder, plain: Sequence[AnyResult], changed: Mapping[str, Sequence[AnyResult]]
 ) -> list[AnyResult]:
     """Returns the results of the suites, with those replaced that a set-up changes. The length of the measurement may
     differ."""
     plain_results = (
-        any_result for any_result in plain if length_free_key(paper, without_placement(any_result.point)) not in changed
+        any_result
+        for any_result in plain
+        if point_key_without_length(paper, without_placement(any_result.point)) not in changed
     )
     return [*plain_results, *(result for results in changed.values() for result in results)]
 
 
-def todays_setup(
+def setup_of_todays_versions(
     paper: PaperFolder, sorted_results: SortedResults, sources: Mapping[str, ValueSource]
 ) -> PaperSetup | None:
     """Returns a set-up that describes today's kernel versions. None if no other version than today's is used."""

@@ -36,11 +36,11 @@ def redraw_table(table: RedrawnTable, reproduction: PaperReproduction) -> TableD
         for name in LABELS
         if name not in table.across and (name == "metric" or len({getattr(row, name) for row in rows}) > 1)
     ]
-    heads = list(dict.fromkeys(_column_head(table, row) for row in rows))
+    heads = list(dict.fromkeys(_redrawn_column_head(table, row) for row in rows))
     cells: dict[tuple[str, ...], dict[str, PublishedRow]] = {}
     for row in rows:
         cells.setdefault(tuple(_unit_text(str(getattr(row, name))) for name in labels), {})[
-            _column_head(table, row)
+            _redrawn_column_head(table, row)
         ] = row
     full = len(heads) == 1
     with_today = full and any(row.id in today and _is_other_result(today[row.id], compared.get(row.id)) for row in rows)
@@ -61,14 +61,17 @@ def redraw_table(table: RedrawnTable, reproduction: PaperReproduction) -> TableD
             line += _samples_and_version(compared.get(value[heads[0]].id))
         if with_today:
             today_row = today.get(value[heads[0]].id)
-            line += (here_text(today_row), ratio_text(today_row)) if today_row is not None else (NONE, NONE)
+            line += (our_value_text(today_row), ratio_text(today_row)) if today_row is not None else (NONE, NONE)
         body.append(line)
     values = [ours.value for row in rows if (ours := compared.get(row.id)) is not None and ours.value is not None]
     lent = any(REFERENCE in cell for line in body for cell in line)
     mark = f"{REFERENCE} {REFERENCE_NOTE}" if lent else ""
     wrong = dict.fromkeys(compared[row.id].no_ratio for row in rows if row.id in compared)
     senseless = f"A ratio {SENSELESS}: {'; '.join(filter(None, wrong))}." if any(wrong) else ""
-    one = next((ONE_PLACE for row in rows if row.id in compared and _lacks_band(compared[row.id], compared)), "")
+    one = next(
+        (ONE_PLACE for row in rows if row.id in compared and _is_measured_in_one_placement(compared[row.id], compared)),
+        "",
+    )
     parts = (
         table.note,
         mark,
@@ -120,7 +123,7 @@ def _row_records(row: PublishedRow, ours: ComparedRow) -> list[Record]:
     return [{"source": "paper", **axes, **fields, **printed}, {"source": "here", **axes, **fields, **own}]
 
 
-def _lacks_band(compared_row: ComparedRow, compared: Mapping[int, ComparedRow]) -> bool:
+def _is_measured_in_one_placement(compared_row: ComparedRow, compared: Mapping[int, ComparedRow]) -> bool:
     """Whether a figure was measured in one placement of the code only, although other figures were measured in
     several."""
     return (
@@ -155,7 +158,7 @@ def pairs_chart(
     return charts
 
 
-def here_text(compared_row: ComparedRow) -> str:
+def our_value_text(compared_row: ComparedRow) -> str:
     """Returns our value for a table's cell, or the reason why there is none."""
     if compared_row.our_value is None:
         return "n/a" if compared_row.state == "bring your own" else compared_row.state
@@ -198,7 +201,7 @@ def _unit_text(text: str) -> str:
     return UNITS.get(text, text)
 
 
-def _column_head(table: RedrawnTable, row: PublishedRow) -> str:
+def _redrawn_column_head(table: RedrawnTable, row: PublishedRow) -> str:
     """Returns the head of the table's columns that a published figure belongs to."""
     return " ".join(_unit_text(str(getattr(row, name))) for name in table.across)
 
@@ -215,7 +218,7 @@ def _comparison_cells(row: PublishedRow | None, compared: Mapping[int, ComparedR
             f"n/a{notes.add_footnote(row.note or 'a condition or a model of the paper, no measurement')}",
             NONE,
         )
-    here = here_text(ours)
+    here = our_value_text(ours)
     return (
         row.value,
         here + (notes.add_footnote(ours.reason) if ours.our_value is None and ours.reason else ""),

@@ -14,7 +14,7 @@ from rtoslab.store import manifest_hash
 BENCHMARK = "footprint"
 
 
-def weigh_programs(
+def measure_minimal_program_sizes(
     catalogue: Catalogue, paper: PaperFolder, kernels: Collection[str]
 ) -> tuple[list[StoredWeight], list[FailedPoint]]:
     """Builds every minimal program whose size the paper's report needs. Returns the sizes, and the failures of programs
@@ -29,14 +29,14 @@ def weigh_programs(
             version = program.model_copy(update={"kernel": name})
             point = _program_point(version)
             try:
-                weights.append(_weigh_program(catalogue, version, point))
+                weights.append(_measure_program_size(catalogue, version, point))
             except BuildError as cause:
                 why = {"stage": "build", "error": type(cause).__name__, "message": str(cause)}
                 failures.append(FailedPoint.model_validate({"run_id": "0" * 16, "point": point, **why}))
     return weights, failures
 
 
-def weight_values(weight: ProgramWeight) -> Iterator[MeasuredValue]:
+def program_size_values(weight: ProgramWeight) -> Iterator[MeasuredValue]:
     """Yields the sizes of a program's sections in bytes as values, counted as the tool `size` does."""
     for section in ("text", "data", "bss"):
         size = getattr(weight.image, f"{section}_bytes")
@@ -58,7 +58,7 @@ def _program_point(program: MeasuredSizeProgram) -> PointId:
     )
 
 
-def _weigh_program(catalogue: Catalogue, program: MeasuredSizeProgram, point: PointId) -> StoredWeight:
+def _measure_program_size(catalogue: Catalogue, program: MeasuredSizeProgram, point: PointId) -> StoredWeight:
     """Builds a program and returns its size."""
     weighed = build_program(catalogue, program.kernel, program.board, program=program.program, config=program.config)
     manifest: dict[str, object] = {"build": weighed.build.info, "elf_sha256": weighed.build.elf_sha256}

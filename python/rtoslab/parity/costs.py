@@ -16,7 +16,7 @@ from pydantic import Field
 from rtoslab.analyses import FigureRatio, TimeOverPlacements, mean_ratio, placed_times
 from rtoslab.base import PlanError, StrictModel, content_seal, make_folder, toml_lines, write_whole
 from rtoslab.catalogue import read_toml
-from rtoslab.plan import with_defaults
+from rtoslab.plan import config_with_defaults
 from rtoslab.results import MeasuredPoint
 
 COSTS_FILE = Path("baselines") / "costs.toml"
@@ -105,7 +105,7 @@ def costs_from_runs(points: Iterable[MeasuredPoint], place_bound_ids: Collection
     for time in placed_times(points, place_bound_ids):
         who = (time.point.kernel, time.point.board, time.point.benchmark, str(time.point.cores))
         place = (*who, str(time.point.window_ms), time.metric)
-        groups.setdefault(place, []).append((with_defaults(time.point.config), time))
+        groups.setdefault(place, []).append((config_with_defaults(time.point.config), time))
     ratios: dict[tuple[str, str, str, str, str], dict[str, list[FigureRatio]]] = {}
     for (kernel, board, benchmark, *_), rows in groups.items():
         for key, before, after, ratio in _single_key_changes(rows):

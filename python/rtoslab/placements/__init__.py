@@ -3,5 +3,5 @@
 `moved_functions` compares each function's cycles with its address, `study` gathers the figures of all placements,
 `report` makes a document and JSON of both."""
 
-from rtoslab.placements.report import placement_document, placements_as_json
-from rtoslab.placements.study import make_studies
+from rtoslab.placements.report import placement_study_report, placements_as_json
+from rtoslab.placements.study import make_placement_studies

@@ -14,7 +14,7 @@ from rtoslab.images import ImageSymbol
 
 
 @dataclass(frozen=True, slots=True)
-class OffsetCycles:
+class CacheLineOffsetCycles:
     """A function's offset in a cache line, with the mean of its cycles there."""
 
     offset: int
@@ -53,7 +53,7 @@ class PlacedFunction:
             return None
 
     @property
-    def cycles_by_offset(self) -> list[OffsetCycles]:
+    def cycles_by_offset(self) -> list[CacheLineOffsetCycles]:
         """Returns the function's mean cycles at each offset within a cache line, the fewest first.
 
         Empty where its address is unknown.
@@ -61,11 +61,11 @@ class PlacedFunction:
         cycles_at: dict[int, list[float]] = defaultdict(list)
         for address, cycles in zip(self.addresses or (), self.cycles, strict=False):
             cycles_at[address % self.line_bytes].append(cycles)
-        places = [OffsetCycles(offset, fmean(cycles), len(cycles)) for offset, cycles in cycles_at.items()]
+        places = [CacheLineOffsetCycles(offset, fmean(cycles), len(cycles)) for offset, cycles in cycles_at.items()]
         return sorted(places, key=lambda place: (place.cycles, place.offset))
 
     @property
-    def explained_share(self) -> float | None:
+    def variance_share_by_offset(self) -> float | None:
         """Returns the share of the cycles' variance that the function's offset in the cache line explains.
         The share that as many random offsets would explain is subtracted. None where it had one offset only, or no two
         placements had the same.

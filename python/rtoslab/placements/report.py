@@ -5,7 +5,7 @@ from typing import Any
 
 from rtoslab.analyses import PlacementBand
 from rtoslab.base import count_text
-from rtoslab.placements.moved_functions import OffsetCycles, PlacedFunction
+from rtoslab.placements.moved_functions import CacheLineOffsetCycles, PlacedFunction
 from rtoslab.placements.study import LEAST_MOVED, PlacementStudy
 from rtoslab.reports import ReportDocument, ReportSection, TableData
 
@@ -14,14 +14,20 @@ EXPLAINS = 0.5
 """From this share of a function's spread on, the report says that its own place explains it."""
 
 
-def placement_document(studies: Sequence[PlacementStudy]) -> ReportDocument:
+def placement_study_report(studies: Sequence[PlacementStudy]) -> ReportDocument:
     """Returns the report on how the placement of the code changes the figures of a benchmark."""
     first = studies[0].point
     sections = [section for study in studies for section in (_figures_section(study), _functions_section(study))]
     return ReportDocument(
         title=f"{first.title} in {count_text(len(studies[0].placements), 'placement')}",
         subtitle=" · ".join(
-            [first.title, first.kernel, first.board, count_text(first.cores, "core"), *_shared_config(studies)]
+            [
+                first.title,
+                first.kernel,
+                first.board,
+                count_text(first.cores, "core"),
+                *_configuration_of_all_studies(studies),
+            ]
         ),
         summary=" ".join(
             _band_sentence(name, band) for study in studies for name, band in list(study.bands.items())[:1]
@@ -30,7 +36,7 @@ def placement_document(studies: Sequence[PlacementStudy]) -> ReportDocument:
     )
 
 
-def _shared_config(studies: Sequence[PlacementStudy]) -> list[str]:
+def _configuration_of_all_studies(studies: Sequence[PlacementStudy]) -> list[str]:
     """Returns the configuration that all studies have in common, as texts `NAME=VALUE`."""
     shared = set.intersection(*(set(study.point.config.items()) for study in studies))
     return [f"{key}={value}" for key, value in sorted(shared)]
@@ -66,12 +72,12 @@ def _figures_section(study: PlacementStudy) -> ReportSection:
         ]
         tables.append(TableData(f"{name}, by placement", ("placement", ">cycles", ">to median"), item))
     prose = ("Placement 0 is the linker's own order. The instructions are the same in all placements.",)
-    return ReportSection(f"figures{_section_suffix(study)}", f"Figures{_instrument_text(study)}", prose, (), tables)
+    return ReportSection(f"figures{_instrument_suffix(study)}", f"Figures{_instrument_text(study)}", prose, (), tables)
 
 
 def _functions_section(study: PlacementStudy) -> ReportSection:
     """Returns the report section on the functions whose cycles change with the placement of the code."""
-    title, ident = f"Functions whose cycles changed{_instrument_text(study)}", f"functions{_section_suffix(study)}"
+    title, ident = f"Functions whose cycles changed{_instrument_text(study)}", f"functions{_instrument_suffix(study)}"
     if not study.functions:
         return ReportSection(
             ident, title, [f"No function's own cycles changed by {LEAST_MOVED} or more per {study.unit}."]
@@ -82,7 +88,7 @@ def _functions_section(study: PlacementStudy) -> ReportSection:
             function.name,
             f"{function.spread_cycles:,.2f}",
             _format_share(function.figure_correlation),
-            _format_share(function.explained_share),
+            _format_share(function.variance_share_by_offset),
             _format_offset(function.cycles_by_offset[:1]),
             _format_offset(function.cycles_by_offset[-1:]),
         ]
@@ -92,12 +98,12 @@ def _functions_section(study: PlacementStudy) -> ReportSection:
     rest = len(study.functions) - len(moved)
     note = f"{rest} more functions changed less." if rest > 0 else ""
     table = TableData(f"Own cycles per {study.unit}, largest change first", columns, rows, note)
-    return ReportSection(ident, title, _functions_prose(study), (), [table])
+    return ReportSection(ident, title, _functions_table_sentences(study), (), [table])
 
 
-def _functions_prose(study: PlacementStudy) -> list[str]:
+def _functions_table_sentences(study: PlacementStudy) -> list[str]:
     """Returns sentences that explain the table of functions whose cycles change with the placement of the code."""
-    own = [function.name for function in study.functions if (function.explained_share or 0.0) >= EXPLAINS]
+    own = [function.name for function in study.functions if (function.variance_share_by_offset or 0.0) >= EXPLAINS]
     text = (
         f"moved: largest minus smallest. r: correlation with all cycles per {study.unit}. own: the share of its "
         "variance that its own address in the line explains. best at, worst at: this address modulo the line of "
@@ -117,7 +123,7 @@ def _functions_prose(study: PlacementStudy) -> list[str]:
     ]
 
 
-def _section_suffix(study: PlacementStudy) -> str:
+def _instrument_suffix(study: PlacementStudy) -> str:
     """Returns the instrument as the ending of a section's id. Empty for a benchmark that counts."""
     instrument = study.point.config.get("instrument", "")
     return f"-{instrument}" if instrument else ""
@@ -134,7 +140,7 @@ def _format_share(value: float | None) -> str:
     return "n/a" if value is None else f"{value:.2f}"
 
 
-def _format_offset(places: Sequence[OffsetCycles]) -> str:
+def _format_offset(places: Sequence[CacheLineOffsetCycles]) -> str:
     """Returns the first offset with its mean cycles, as text. `n/a` if there is none."""
     return f"{places[0].offset}: {places[0].cycles:,.2f}" if places else "n/a"
 
@@ -175,7 +181,7 @@ def _function_as_json(function: PlacedFunction) -> dict[str, Any]:
         "cycles": list(function.cycles),
         "addresses": None if function.addresses is None else list(function.addresses),
         "with_figure": function.figure_correlation,
-        "own_place": function.explained_share,
+        "own_place": function.variance_share_by_offset,
         "places": [
             {"offset": one.offset, "cycles": one.cycles, "placements": one.placements}
             for one in function.cycles_by_offset

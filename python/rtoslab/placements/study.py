@@ -34,7 +34,7 @@ class PlacementStudy:
     """The deviations of the kernel from the port contract, as it declares."""
 
 
-def make_studies(catalogue: Catalogue, plan: Plan, outcomes: Sequence[PointOutcome]) -> list[PlacementStudy]:
+def make_placement_studies(catalogue: Catalogue, plan: Plan, outcomes: Sequence[PointOutcome]) -> list[PlacementStudy]:
     """Returns, for each point that was measured in several placements of the code, how they change its figures.
 
     Raises PlanError if there is none.

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from rtoslab.base import lazy_names
 
 if TYPE_CHECKING:
-    from rtoslab.plan.labels import varying_labels
-    from rtoslab.plan.obstacles import parse_whole
+    from rtoslab.plan.labels import labels_by_differing_settings
+    from rtoslab.plan.obstacles import parse_integer_setting
     from rtoslab.plan.placements import expand_placements
     from rtoslab.plan.plan import (
         DEFAULT_WINDOW_MS,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         DEFAULTS,
         POINT_KEYS,
         POINT_OPTIONS,
-        with_defaults,
+        config_with_defaults,
     )
 else:
     __getattr__ = lazy_names(__name__)

@@ -14,7 +14,9 @@ PAIR_KEYS: Final = ("beside", "core")
 """The options of a point that only the name of a pair sets."""
 
 
-def split_pair(catalogue: Catalogue, name: str) -> list[tuple[CatalogueEntry[Kernel], str | None, int | None]]:
+def split_kernel_pair_name(
+    catalogue: Catalogue, name: str
+) -> list[tuple[CatalogueEntry[Kernel], str | None, int | None]]:
     """Splits a name such as `freertos+rt` into (kernel, kernel on the other core, core) for each core. A plain name
     gives the kernel alone, with None for the rest. Raises PlanError, UnknownNameError."""
     if SIGN not in name:
@@ -26,7 +28,7 @@ def split_pair(catalogue: Catalogue, name: str) -> list[tuple[CatalogueEntry[Ker
     return [(one, other.id, 0), (other, one.id, 1)]
 
 
-def pair_obstacle(
+def kernel_pair_obstacle(
     catalogue: Catalogue,
     benchmark: CatalogueEntry[Benchmark],
     kernel: CatalogueEntry[Kernel],
@@ -47,7 +49,7 @@ def pair_obstacle(
     return None
 
 
-def require_division(name: str) -> str:
+def require_sram_division(name: str) -> str:
     """Returns the name if it is a known way to divide the SRAM between two kernels. Raises UnknownNameError."""
     if name not in DIVISIONS:
         raise UnknownNameError("division of the SRAM", name, DIVISIONS)

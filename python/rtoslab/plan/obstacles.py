@@ -17,7 +17,7 @@ from rtoslab.catalogue import (
 )
 from rtoslab.intake import parse_integer as as_integer
 from rtoslab.plan.point_options import DEFAULT_COMPILER
-from rtoslab.trees import OPTIMISATIONS, export_problem, missing_files, version_problem
+from rtoslab.trees import OPTIMISATIONS, missing_files, version_problem, why_export_is_unusable
 
 _SWITCH = ("0", "1")
 MAX_PLACEMENT = 99_999
@@ -89,7 +89,7 @@ def _missing_tree_clause(tree: SourceTree) -> str:
 def _export_obstacle(kernel: CatalogueEntry[Kernel], key: str) -> str | None:
     """Returns why a kernel cannot be linked from the libraries that its own build system made (exports). None if it can
     be."""
-    return None if kernel.facts.export is None else export_problem(kernel, key)
+    return None if kernel.facts.export is None else why_export_is_unusable(kernel, key)
 
 
 def _service_obstacle(
@@ -149,7 +149,7 @@ def _core_count_obstacle(benchmark: Benchmark, needed: Collection[str], cores: i
 def _board_obstacle(board: Board, config: Mapping[str, str]) -> str | None:
     """Returns which clock, memory or feature of the settings the board lacks, as a clause. None if it has all."""
     clocks = sorted(board.clocks) or [board.clock.sys_hz]
-    clock_hz = optional_number("clock_hz", config)
+    clock_hz = optional_integer_setting("clock_hz", config)
     if clock_hz is not None and clock_hz not in clocks:
         return f"{board.title} has no clock of {clock_hz} Hz, but {', '.join(map(str, clocks))}"
     if "data" in config and getattr(board.memory, f"{config['data']}_start", None) is None:
@@ -182,7 +182,7 @@ def _compiler_obstacle(kernel: Kernel, config: Mapping[str, str]) -> str | None:
         return None
     if compiler in kernel.reasons:
         return kernel.reasons[compiler]
-    if optional_number("lto", config):
+    if optional_integer_setting("lto", config):
         return f"GNU's linker cannot optimise across files that {compiler} compiled"
     return None if find_clang() else CLANG_MISSING
 
@@ -198,19 +198,19 @@ def linker_obstacle(kernel: Kernel, placement: int) -> str | None:
 def placement_option(config: Mapping[str, str]) -> int:
     """Returns the number of the placement (order of code and data) in the settings. 0, the linker's own order, if none
     is given. Raises PlanError."""
-    number = optional_number("placement", config) or 0
+    number = optional_integer_setting("placement", config) or 0
     if not 0 <= number <= MAX_PLACEMENT:
         raise PlanError(f"--config placement={number} is not possible; choose a number from 0 to {MAX_PLACEMENT}.")
     return number
 
 
-def optional_number(key: str, config: Mapping[str, str]) -> int | None:
+def optional_integer_setting(key: str, config: Mapping[str, str]) -> int | None:
     """Returns the whole number of a settings key. None if it is not given. Raises PlanError for a value that is no
     number."""
-    return parse_whole(key, config[key]) if key in config else None
+    return parse_integer_setting(key, config[key]) if key in config else None
 
 
-def parse_whole(key: str, value: str) -> int:
+def parse_integer_setting(key: str, value: str) -> int:
     """Returns the integer, decimal or with 0x, of a settings key. Raises PlanError naming the key."""
     try:
         return as_integer(value)

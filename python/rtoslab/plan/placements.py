@@ -19,11 +19,11 @@ def expand_placements(catalogue: Catalogue, plan: Plan, count: int) -> Plan:
     given = next((item for item in plan.points if item.placement), None)
     if given is not None:
         raise PlanError(f"--placements and --config placement={given.placement} exclude each other; leave one out.")
-    points = (_placed_point(catalogue, point, number) for point in plan.points for number in range(count))
+    points = (_point_in_placement(catalogue, point, number) for point in plan.points for number in range(count))
     return replace(plan, points=tuple(points))
 
 
-def _placed_point(catalogue: Catalogue, point: Point, number: int) -> Point:
+def _point_in_placement(catalogue: Catalogue, point: Point, number: int) -> Point:
     """Returns the point in one placement, with the reason if it cannot be linked so."""
     why = point.not_applicable or linker_obstacle(catalogue.kernel(point.kernel).facts, number)
     return replace(point, placement=number, not_applicable=why)

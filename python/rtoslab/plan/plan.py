@@ -25,8 +25,14 @@ from rtoslab.catalogue import (
 )
 from rtoslab.intake import POINTS
 from rtoslab.plan.configuration import require_config
-from rtoslab.plan.kernel_pairs import PAIR_EXAMPLE, PAIR_KEYS, pair_obstacle, require_division, split_pair
-from rtoslab.plan.obstacles import find_obstacle, optional_number, parse_whole, placement_option
+from rtoslab.plan.kernel_pairs import (
+    PAIR_EXAMPLE,
+    PAIR_KEYS,
+    kernel_pair_obstacle,
+    require_sram_division,
+    split_kernel_pair_name,
+)
+from rtoslab.plan.obstacles import find_obstacle, optional_integer_setting, parse_integer_setting, placement_option
 from rtoslab.plan.point_options import BANKS, DEFAULT_COMPILER, DEFAULT_RAM, POINT_KEYS
 
 DEFAULT_WINDOW_MS = 250
@@ -83,7 +89,7 @@ class Point:
             f" by {self.instrument}" if self.instrument else ""
         )
 
-    def on_other_core(self) -> "Point":
+    def point_on_other_core(self) -> "Point":
         """Returns the point of the kernel on the other core, which is measured at the same time."""
         assert self.beside is not None
         assert self.core is not None
@@ -144,16 +150,18 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Opt
     window_ms = options.window_ms or full or experiment.window_ms
     given = {**experiment.config, **(experiment.full_config if options.full else {})}
     return [
-        _without_pair(catalogue, point) if beside is None else _with_second_kernel(catalogue, point, beside, core)
+        _as_single_kernel_point(catalogue, point)
+        if beside is None
+        else _with_second_kernel(catalogue, point, beside, core)
         for benchmark in experiment.benchmarks
         for name in options.kernels or (*experiment.kernels, *external)
-        for kernel, beside, core in split_pair(catalogue, name)
+        for kernel, beside, core in split_kernel_pair_name(catalogue, name)
         for board in options.boards or experiment.boards
         for cores in ((1,) if beside else options.cores or experiment.cores)
         for config in (
             {**given, **swept, **options.config} for swept in _sweep_combinations(experiment.sweep, options.config)
         )
-        for point in _points_by_kind(
+        for point in _count_or_latency_points(
             catalogue.benchmark(benchmark),
             kernel,
             catalogue.board(board),
@@ -174,7 +182,7 @@ def _pair_option_obstacle(point: Point) -> str | None:
     return None
 
 
-def _without_pair(catalogue: Catalogue, point: Point) -> Point:
+def _as_single_kernel_point(catalogue: Catalogue, point: Point) -> Point:
     """Returns the point for a single kernel: without a divided SRAM, or with the reason why the benchmark needs two
     kernels."""
     facts = catalogue.benchmark(point.benchmark).facts
@@ -189,7 +197,7 @@ def _with_second_kernel(catalogue: Catalogue, point: Point, beside: str, core: i
     benchmark, board = catalogue.benchmark(point.benchmark), catalogue.board(point.board)
     kernels = [catalogue.kernel(name) for name in (point.kernel, beside)]
     configured = bool(point.kernel_config) and point.kernel != beside
-    reasons = [pair_obstacle(catalogue, benchmark, kernel, board, configured=configured) for kernel in kernels]
+    reasons = [kernel_pair_obstacle(catalogue, benchmark, kernel, board, configured=configured) for kernel in kernels]
     config = {f"param.{name}": value for name, value in point.params.items()}
     lack = find_obstacle(benchmark, kernels[1], board, 1, {**config, "opt": point.opt, "compiler": point.compiler})
     why = point.not_applicable or next(filter(None, reasons), None) or lack or _pair_option_obstacle(point)
@@ -214,7 +222,7 @@ def require_point_limit(*axes: Sequence[object]) -> None:
         )
 
 
-def _points_by_kind(
+def _count_or_latency_points(
     benchmark: CatalogueEntry[Benchmark],
     kernel: CatalogueEntry[Kernel],
     board: CatalogueEntry[Board],
@@ -267,7 +275,7 @@ def _sample_count(
     paper's number."""
     room = board.limits.sample_bytes
     most = room // (SAMPLE_BYTES * len(benchmark.series_ids)) if room is not None else None
-    samples = optional_number("samples", config)
+    samples = optional_integer_setting("samples", config)
     if samples is not None and samples < 1:
         raise PlanError(f"samples={samples} is not possible; measure at least one sample.")
     required = samples or (benchmark.full_samples if full else 0) or benchmark.samples
@@ -317,7 +325,7 @@ def conformance_points(catalogue: Catalogue, options: Options) -> tuple[Point, .
 
 def _parse_parameter(key: str, value: str) -> int:
     """Returns the value of a benchmark's parameter, or raises PlanError: it is a C constant of 0 or more."""
-    number = parse_whole(key, value)
+    number = parse_integer_setting(key, value)
     if number < 0:
         raise PlanError(f"--config {key}={value} must be 0 or more.")
     return number
@@ -344,26 +352,30 @@ def make_point(
     # A benchmark whose tasks are not pinned says so in each result, as if the user had asked for it.
     unusual = {name: str(value) for name, value in benchmark.facts.params.items() if name in SHOWN_IF_UNUSUAL}
     params = {**{name: value for name, value in unusual.items() if value == "0"}, **params}
-    features = {key: parse_whole(key, value) for key, value in sorted(config.items()) if key.startswith("feature.")}
+    features = {
+        key: parse_integer_setting(key, value) for key, value in sorted(config.items()) if key.startswith("feature.")
+    }
     return Point(
         benchmark=benchmark.id,
         kernel=kernel.id,
         board=board.id,
         cores=cores,
         window_ms=window_ms,
-        warmup_ms=optional_number("warmup_ms", config),
+        warmup_ms=optional_integer_setting("warmup_ms", config),
         opt=config.get("opt", DEFAULT_OPT),
         compiler=config.get("compiler", DEFAULT_COMPILER),
-        lto=bool(optional_number("lto", config)),
+        lto=bool(optional_integer_setting("lto", config)),
         placement=placement_option(config),
         code=config.get("code", DEFAULT_CODE),
         data=config.get("data"),
-        clock_hz=optional_number("clock_hz", config),
-        wait_states=optional_number("wait_states", config),
-        ram=require_division(config.get("ram", DEFAULT_RAM)),
+        clock_hz=optional_integer_setting("clock_hz", config),
+        wait_states=optional_integer_setting("wait_states", config),
+        ram=require_sram_division(config.get("ram", DEFAULT_RAM)),
         features={key.removeprefix("feature."): value for key, value in features.items()},
         kernel_config={key: value for key, value in sorted(config.items()) if "." not in key and key not in POINT_KEYS},
         params=params,
-        timing={key: parse_whole(key, value) for key, value in sorted(config.items()) if key.startswith("timing.")},
+        timing={
+            key: parse_integer_setting(key, value) for key, value in sorted(config.items()) if key.startswith("timing.")
+        },
         not_applicable=find_obstacle(benchmark, kernel, board, cores, config),
     )

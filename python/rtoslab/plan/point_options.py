@@ -57,7 +57,7 @@ DEFAULTS: Final = {option.key: option.default for option in POINT_OPTIONS if opt
 """The values that a point's configuration leaves out, because it has only what differs."""
 
 
-def with_defaults(config: Mapping[str, str]) -> dict[str, str]:
+def config_with_defaults(config: Mapping[str, str]) -> dict[str, str]:
     """Returns the settings of a point with all defaults filled in."""
     return {**DEFAULTS, **config}
 

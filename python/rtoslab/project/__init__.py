@@ -11,9 +11,9 @@ from rtoslab.project.measuring import find_function, measure_project, project_su
 from rtoslab.project.project_baseline import read_project_baseline, write_project_baseline
 from rtoslab.project.project_file import Project, ProjectDiagnose, read_project
 from rtoslab.project.summary import (
-    change_table,
     judgement_as_json,
     judgement_as_junit,
     judgement_as_markdown,
+    other_changes_table,
     regression_table,
 )

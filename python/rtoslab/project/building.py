@@ -24,7 +24,7 @@ _SPAN_BYTES: Final = 64
 long as the longest line of the boards' flash or caches, or a multiple of it."""
 
 
-def padding_bytes(placement: int) -> int:
+def padding_bytes_of_placement(placement: int) -> int:
     """Returns how many bytes of padding move the code in a placement."""
     return placement * _STEP_BYTES % _SPAN_BYTES
 
@@ -68,6 +68,6 @@ def _padding_source(placement: int) -> str:
 
     The flag R makes the linker retain it though nothing refers to it.
     """
-    size = padding_bytes(placement)
+    size = padding_bytes_of_placement(placement)
     space = f"    .space {size}\n" if size else ""
     return f'    .syntax unified\n    .section .text.rtoslab_placement, "axR", %progbits\n    .balign 4\n{space}'

@@ -107,7 +107,7 @@ def judge_project(
     `moved`: "pass" lets figures pass whose code only moved.
     """
     changes: list[FigureChange] = []
-    lost = _not_measured(after)
+    lost = _nothing_measured_clauses(after)
     notes: list[str] = []
     for name, now in after.items():
         lost += [f"{name}: {now.cut_reason}"] if now.cut_reason else []
@@ -120,18 +120,24 @@ def judge_project(
         if then is None:
             lost.append(f"{name}: not in the baseline; `rtoslab baseline` adds it")
             continue
-        unlike = _different_conditions(then, now)
+        unlike = _first_different_condition(then, now)
         if unlike:
             lost.append(f"{name}: {unlike}; `rtoslab baseline` writes it again")
             continue
         lost += _figures_without_pair(name, then, now)
-        changes += [change for key in then.items if key in now.items for change in _item_changes(name, key, then, now)]
+        changes += [
+            change for key in then.items if key in now.items for change in _figure_changes_of_item(name, key, then, now)
+        ]
     lost += [
         f"{name}: in the baseline, but no longer in the project; `rtoslab baseline` removes it"
         for name in before
         if name not in after
     ]
-    judged = [figure_change for figure_change in changes if not figure_change.overlap and _is_compared(figure_change)]
+    judged = [
+        figure_change
+        for figure_change in changes
+        if not figure_change.overlap and _is_compared_with_limit(figure_change)
+    ]
     worse = [
         (figure_change, limit) for figure_change in judged if (limit := rules.broken_limit(figure_change)) is not None
     ]
@@ -148,7 +154,7 @@ def judge_project(
     )
 
 
-def _is_compared(change: FigureChange) -> bool:
+def _is_compared_with_limit(change: FigureChange) -> bool:
     """Whether the change of a figure is compared with the figure's limit.
 
     Instructions are compared only where code changed: the same code may wait in a loop a turn longer in another
@@ -157,7 +163,7 @@ def _is_compared(change: FigureChange) -> bool:
     return change.before.unit != INSTRUCTIONS or change.cause == CHANGED
 
 
-def _not_measured(after: Mapping[str, ImageFigures]) -> list[str]:
+def _nothing_measured_clauses(after: Mapping[str, ImageFigures]) -> list[str]:
     """Returns a clause if nothing was measured: no function of any image was called and no interval ended. Otherwise
     empty."""
     if any(figures.is_measured for figures in after.values()):
@@ -165,7 +171,7 @@ def _not_measured(after: Mapping[str, ImageFigures]) -> list[str]:
     return [NOTHING_MEASURED]
 
 
-def _different_conditions(then: ImageFigures, now: ImageFigures) -> str:
+def _first_different_condition(then: ImageFigures, now: ImageFigures) -> str:
     """Returns a clause on the first condition (such as the board) in which baseline and project differ. Empty if they
     are alike."""
     for condition, first, second in (
@@ -198,7 +204,7 @@ def _figures_without_pair(name: str, then: ImageFigures, now: ImageFigures) -> l
     return result + [f"{name}: {key} is not in the baseline; `rtoslab baseline` adds it" for key in fresh]
 
 
-def _item_changes(image: str, key: str, then: ImageFigures, now: ImageFigures) -> list[FigureChange]:
+def _figure_changes_of_item(image: str, key: str, then: ImageFigures, now: ImageFigures) -> list[FigureChange]:
     """Returns the changes of all figures of one item: a function, an interval or an image's sizes. `key`: its name."""
     first, second = then.items[key], now.items[key]
     cause, functions = _change_cause(then, now, key)

@@ -40,7 +40,7 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class ProjectItem:
+class MeasuredProjectItem:
     """The figures of a function, an interval or an image's sizes, with a value for each placement."""
 
     figures: Mapping[str, tuple[float, ...]]
@@ -62,7 +62,7 @@ class ImageFigures:
     compiler: str
     """The compiler that the ELF file names. Empty if it names none."""
     placements: int
-    items: Mapping[str, ProjectItem]
+    items: Mapping[str, MeasuredProjectItem]
     """Keyed by name. `image` is its size."""
     functions: Mapping[str, str] = field(default_factory=dict)
     """By name, the digest of the instructions of each function that ran since reset and has a symbol of its own."""
@@ -83,13 +83,13 @@ IMAGE: Final = "image"
 
 
 @dataclass(frozen=True, slots=True)
-class _PlacedImage:
+class _MeasuredImagePlacement:
     """An image of a project in one placement, with its measurements."""
 
     subject: ObservedImage
     calls: MeasuredCalls | None
     intervals: MeasuredIntervals | None
-    items: Mapping[str, ProjectItem]
+    items: Mapping[str, MeasuredProjectItem]
     functions: Mapping[str, str]
 
 
@@ -110,14 +110,14 @@ def function_label(function: ProjectFunction) -> str:
 def _measure_image(catalogue: Catalogue, project: Project, name: str, folder: Path, progress: Progress) -> ImageFigures:
     """Builds one image in all its placements and measures its figures."""
     image = project.image[name]
-    placed: list[_PlacedImage] = []
+    placed: list[_MeasuredImagePlacement] = []
     with placement_folder() as source_folder:
         for number in reversed(range(image.placements)):  # the usual one last, so that it is what stays
             several = image.placements > 1
             progress(f"{name}: building and measuring" + (f" placement {number}" if several else ""))
             build_image(name, image, folder, (number, source_folder) if several else None)
             placed.insert(0, _measure_placement(catalogue, project, name, image, folder))
-    problem = _placement_problem(placed)
+    problem = _incomparable_placements_reason(placed)
     used = placed[:1] if problem else placed
     first = placed[0]
     over, cut = _find_exceeded_budgets(project, name, first)
@@ -127,7 +127,7 @@ def _measure_image(catalogue: Catalogue, project: Project, name: str, folder: Pa
         compiler=compiler_names(first.subject.elf),
         placements=len(used),
         items={
-            key: _merge_placements([(first if key == IMAGE else item).items[key] for item in used])
+            key: _median_item_over_placements([(first if key == IMAGE else item).items[key] for item in used])
             for key in first.items
         },
         functions=first.functions,
@@ -151,7 +151,7 @@ def project_subject(catalogue: Catalogue, image: ProjectImage, folder: Path) -> 
 
 def _measure_placement(
     catalogue: Catalogue, project: Project, name: str, image: ProjectImage, folder: Path
-) -> _PlacedImage:
+) -> _MeasuredImagePlacement:
     """Measures the figures of one image as it is built now."""
     subject = project_subject(catalogue, image, folder)
     functions = [project_function for project_function in project.function if project_function.image == name]
@@ -164,17 +164,19 @@ def _measure_placement(
     ran = (calls.ran if calls else frozenset[str]()) | (intervals.ran if intervals else frozenset[str]())
     digests = code_digests(subject.elf, ran)
     sizes = {symbol.name: symbol.size for symbol in elf.symbols if symbol.is_function}
-    items = {IMAGE: ProjectItem({f"{key}_bytes": (value,) for key, value in berkeley_sizes(elf.sections).items()})}
+    items = {
+        IMAGE: MeasuredProjectItem({f"{key}_bytes": (value,) for key, value in berkeley_sizes(elf.sections).items()})
+    }
     for function in functions:
         assert calls is not None
-        items[function_label(function)] = _function_item(
+        items[function_label(function)] = _function_figures_item(
             function, calls, find_function(calls, function), digests, sizes
         )
     for number, item in enumerate(required):
         assert intervals is not None
-        items[item.name] = _interval_item(intervals.intervals[number], intervals.ran, digests)
+        items[item.name] = _interval_figures_item(intervals.intervals[number], intervals.ran, digests)
     codes = {name: digest[:DIGITS] for name, (digest, _) in sorted(digests.items())}
-    return _PlacedImage(subject, calls, intervals, items, codes)
+    return _MeasuredImagePlacement(subject, calls, intervals, items, codes)
 
 
 def find_function(calls: MeasuredCalls, required: ProjectFunction) -> MeasuredFunction:
@@ -182,18 +184,18 @@ def find_function(calls: MeasuredCalls, required: ProjectFunction) -> MeasuredFu
     return next(function for function in calls.functions if required.name in function.function.requested)
 
 
-def _function_item(
+def _function_figures_item(
     function: ProjectFunction,
     calls: MeasuredCalls,
     measured: MeasuredFunction,
     digests: Mapping[str, tuple[str, int]],
     sizes: Mapping[str, int],
-) -> ProjectItem:
+) -> MeasuredProjectItem:
     """Returns a function's figures, with digests of the code that took its cycles. `sizes`: the functions' sizes in
     bytes."""
     spread, tally = measured.cycles.get(function.by), measured.tally
     figures: dict[str, tuple[float, ...]] = {"calls": (tally.calls,)}
-    figures |= _spread_figures(spread)
+    figures |= _cycle_statistics_figures(spread)
     counted = measured.instructions.get("exclusive" if function.by == "exclusive" else "inclusive")
     figures |= _instruction_figures(counted, ("min", "median", "max"))
     depths = [tally.stack_bytes, *(call.stack_bytes for call in measured.open)]
@@ -203,7 +205,7 @@ def _function_item(
     figures |= {"size_bytes": (size,)} if size else {}
     responsible = _functions_in_cycles(function, calls, measured)
     functions = frozenset[str]() if responsible == calls.ran else responsible
-    return ProjectItem(figures, *_code_digests(responsible, digests), functions)
+    return MeasuredProjectItem(figures, *_code_digests(responsible, digests), functions)
 
 
 def _functions_in_cycles(function: ProjectFunction, calls: MeasuredCalls, measured: MeasuredFunction) -> frozenset[str]:
@@ -217,18 +219,18 @@ def _functions_in_cycles(function: ProjectFunction, calls: MeasuredCalls, measur
     return measured.ran | calls.handled if disturbed else measured.ran
 
 
-def _interval_item(
+def _interval_figures_item(
     measured: MeasuredInterval, ran: frozenset[str], digests: Mapping[str, tuple[str, int]]
-) -> ProjectItem:
+) -> MeasuredProjectItem:
     """Returns an interval's figures, with digests of the code that may have run in it. `ran`: all functions that
     ran."""
     figures: dict[str, tuple[float, ...]] = {"count": (measured.count,)}
-    figures |= _spread_figures(measured.cycles)
+    figures |= _cycle_statistics_figures(measured.cycles)
     figures |= _instruction_figures(measured.instructions, ("min",))  # others may have an interrupt in them
-    return ProjectItem(figures, *_code_digests(ran, digests))
+    return MeasuredProjectItem(figures, *_code_digests(ran, digests))
 
 
-def _spread_figures(spread: CallStatistics | None) -> dict[str, tuple[float, ...]]:
+def _cycle_statistics_figures(spread: CallStatistics | None) -> dict[str, tuple[float, ...]]:
     """Returns the statistics of cycles as figures by name. Empty for None. Calls that never ended do not count."""
     if spread is None:
         return {}
@@ -250,15 +252,15 @@ def _code_digests(names: Iterable[str], digests: Mapping[str, tuple[str, int]]) 
     if not sorted_names or not all(name in digests for name in sorted_names):
         return "", ""
     code, places = ([(name, digests[name][part]) for name in sorted_names] for part in (0, 1))
-    return _values_digest(code), _values_digest(places)
+    return _digest_of_named_values(code), _digest_of_named_values(places)
 
 
-def _values_digest(rows: Sequence[tuple[str, str | int]]) -> str:
+def _digest_of_named_values(rows: Sequence[tuple[str, str | int]]) -> str:
     """Returns a digest of names and values, 12 hex digits."""
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:DIGITS]
 
 
-def _placement_problem(placed: Sequence[_PlacedImage]) -> str:
+def _incomparable_placements_reason(placed: Sequence[_MeasuredImagePlacement]) -> str:
     """Returns why placements of an image cannot be compared: the code did not move, or is not the same.
     Empty if they are valid.
     """
@@ -274,7 +276,7 @@ def _placement_problem(placed: Sequence[_PlacedImage]) -> str:
     return ""
 
 
-def _merge_placements(items: Sequence[ProjectItem]) -> ProjectItem:
+def _median_item_over_placements(items: Sequence[MeasuredProjectItem]) -> MeasuredProjectItem:
     """Returns one item with the values of its figures in all placements. Figures that a placement lacks are left
     out."""
     shared = [key for key in items[0].figures if all(key in item.figures for item in items)]
@@ -282,7 +284,7 @@ def _merge_placements(items: Sequence[ProjectItem]) -> ProjectItem:
     return replace(items[0], figures=figures)
 
 
-def _find_exceeded_budgets(project: Project, name: str, placed: _PlacedImage) -> tuple[list[str], str]:
+def _find_exceeded_budgets(project: Project, name: str, placed: _MeasuredImagePlacement) -> tuple[list[str], str]:
     """Returns a line for each budget that an image exceeds, and why the measurement ended early (or an empty text)."""
     lines: list[str] = []
     cut = next(

@@ -20,8 +20,8 @@ from rtoslab.base import (
     write_whole,
 )
 from rtoslab.catalogue import read_toml
-from rtoslab.intake import is_file, path_text
-from rtoslab.project.measuring import ImageFigures, ProjectItem
+from rtoslab.intake import is_file, printable_path
+from rtoslab.project.measuring import ImageFigures, MeasuredProjectItem
 
 FORMAT: Final = 2
 UNSEALED: Final = 1
@@ -55,11 +55,11 @@ class BaselineItem(StrictModel):
     figures: dict[str, Value]
     """A number, or one for each placement where they differ."""
 
-    def measured_item(self, placements: int) -> ProjectItem:
+    def with_value_per_placement(self, placements: int) -> MeasuredProjectItem:
         """Returns the item as it was measured, with a value of each figure for each of so many placements."""
         values = self.figures.items()
         figures = {key: value if isinstance(value, tuple) else (value,) * placements for key, value in values}
-        return ProjectItem(figures, self.code, self.places, frozenset(self.functions))
+        return MeasuredProjectItem(figures, self.code, self.places, frozenset(self.functions))
 
 
 class ProjectBaseline(StrictModel):
@@ -85,7 +85,7 @@ class ProjectBaseline(StrictModel):
         return {
             name: ImageFigures(
                 item.board, item.cores, item.compiler, item.placements,
-                {one.name: one.measured_item(item.placements) for one in self.item if one.image == name},
+                {one.name: one.with_value_per_placement(item.placements) for one in self.item if one.image == name},
                 item.functions,
             )
             for name, item in self.image.items()
@@ -98,7 +98,7 @@ def read_project_baseline(path: Path) -> ProjectBaseline:
     Raises CatalogueError, which names file and key, PlanError if there is none, or it was edited.
     """
     if not is_file(path):
-        raise PlanError(f"There is no baseline {path_text(path)}; run `rtoslab baseline` to measure and write it.")
+        raise PlanError(f"There is no baseline {printable_path(path)}; run `rtoslab baseline` to measure and write it.")
     baseline = read_toml(path, ProjectBaseline)
     if baseline.format not in {UNSEALED, FORMAT}:
         raise PlanError(
@@ -118,7 +118,7 @@ def read_project_baseline(path: Path) -> ProjectBaseline:
                 "baseline` to write it again."
             )
         placements = baseline.image[item.image].placements
-        for name, values in item.measured_item(placements).figures.items():
+        for name, values in item.with_value_per_placement(placements).figures.items():
             if len(values) != placements:
                 raise CatalogueError(
                     f"{path}, {item.name}, {name}: {len(values)} values for {placements} "

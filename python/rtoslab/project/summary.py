@@ -19,7 +19,7 @@ def regression_table(judged: ProjectJudgement) -> ValueTable:
     return ValueTable("regressions", "Exceeded their limits", _COLUMNS, rows)
 
 
-def change_table(judged: ProjectJudgement) -> ValueTable:
+def other_changes_table(judged: ProjectJudgement) -> ValueTable:
     """Returns a table of all other figures that changed."""
     worse = [change for change, _ in judged.regressions]
     others = [
@@ -53,7 +53,7 @@ def _format_number(value: float) -> str:
 def judgement_as_markdown(judged: ProjectJudgement) -> str:
     """Returns the result of `rtoslab gate` as Markdown, for the summary of a pull request."""
     lines = ["# rtoslab gate", "", escape_paragraph(project_sentence(judged)), ""]
-    for table in (regression_table(judged), change_table(judged)):
+    for table in (regression_table(judged), other_changes_table(judged)):
         if table.rows:
             lines += [f"## {table.title}", "", _markdown_row(table.columns), f"|---|{'---:|' * 3}---|---|"]
             lines += [*(_markdown_row([str(cell) for cell in row]) for row in table.rows), ""]

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from rtoslab.base import CatalogueError, StrictModel
 from rtoslab.catalogue import validate_table
-from rtoslab.intake import read_table
+from rtoslab.intake import read_toml_table
 
 CODE_LENGTHS: Final = Path(__file__).with_name("code_lengths.toml")
 _SAME_CODE: Final = frozenset({"instrument", "samples", "warmup_ms", "clock_hz", "wait_states", "placement"})
@@ -67,5 +67,5 @@ def known_length(benchmark: str, key: str, compiler: str) -> CodeLength | None:
 @cache
 def _read_lengths() -> CodeLengths:
     """Returns the content of `code_lengths.toml`."""
-    table = read_table(CODE_LENGTHS, "the lengths of the benchmarks' own code", CatalogueError)
+    table = read_toml_table(CODE_LENGTHS, "the lengths of the benchmarks' own code", CatalogueError)
     return validate_table(table, CODE_LENGTHS.name, CodeLengths)

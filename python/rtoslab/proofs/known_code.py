@@ -13,7 +13,7 @@ from pydantic import Field
 
 from rtoslab.base import CatalogueError, StrictModel
 from rtoslab.catalogue import validate_table
-from rtoslab.intake import read_table
+from rtoslab.intake import read_toml_table
 
 _FILE: Final = Path(__file__).with_name("known_code.toml")
 
@@ -45,5 +45,5 @@ def known_code(benchmark: str) -> KnownCode:
 @cache
 def _read_all() -> Mapping[str, KnownCode]:
     """Returns the limits in `known_code.toml` by benchmark."""
-    tables = read_table(_FILE, "the limits of the benchmarks' own code", CatalogueError)
+    tables = read_toml_table(_FILE, "the limits of the benchmarks' own code", CatalogueError)
     return {name: validate_table(table, f"{_FILE.name}, [{name}]", KnownCode) for name, table in tables.items()}

@@ -7,7 +7,7 @@ from typing import Final
 
 from rtoslab.catalogue import Kernel
 from rtoslab.proofs.evidence import Evidence
-from rtoslab.targets import RunStep
+from rtoslab.targets import ObservedStep
 from rtoslab.targets import steps as seen
 
 END_TICK: Final = "end_tick"
@@ -19,7 +19,7 @@ CLOCK_ARGUMENTS: Final = frozenset({END_TICK, START_TICK})
 _WORD: Final = 0xFFFF_FFFF
 
 
-def judged_steps(evidence: Evidence) -> tuple[RunStep, ...]:
+def judged_steps(evidence: Evidence) -> tuple[ObservedStep, ...]:
     """Returns the observed steps of a run (kernel calls, switches, marks) that proofs examine."""
     assert evidence.observed is not None
     steps = _with_sleep_lengths(evidence.kernel.for_architecture(evidence.board.cpu), evidence.observed.steps)
@@ -41,7 +41,7 @@ def are_steps_cut(evidence: Evidence) -> bool:
     return evidence.benchmark.kind == "latency" and evidence.observed is not None and evidence.observed.steps_cut
 
 
-def _with_sleep_lengths(kernel: Kernel, steps: Sequence[RunStep]) -> tuple[RunStep, ...]:
+def _with_sleep_lengths(kernel: Kernel, steps: Sequence[ObservedStep]) -> tuple[ObservedStep, ...]:
     """Returns the observed steps with the length of each sleep as argument, for a kernel whose sleep call takes the
     tick at which the sleep ends. The length is that tick minus the clock that the same task read just before, and the
     read is dropped."""
@@ -52,7 +52,7 @@ def _with_sleep_lengths(kernel: Kernel, steps: Sequence[RunStep]) -> tuple[RunSt
     first = next((at for at, step in enumerate(steps) if step.name in clocks and step.result is not None), None)
     began = 0 if first is None else (steps[first].result or 0) - passed[first]
     """The clock as the steps begin: what a look gave that was not seen to return is reckoned from it."""
-    stored: list[RunStep | None] = []
+    stored: list[ObservedStep | None] = []
     last: dict[int, int] = {}
     """Core -> which of all its last step is."""
     for at, step in enumerate(steps):

@@ -7,7 +7,7 @@ from typing import Final
 
 from rtoslab.proofs.expected_steps import ExpectedStep
 from rtoslab.proofs.step_match import RoundNames, StepMatcher, StepTest
-from rtoslab.targets import HANDLER, INTERRUPT, RunStep
+from rtoslab.targets import HANDLER, INTERRUPT, ObservedStep
 
 Round = tuple[ExpectedStep, ...]
 _Parts = tuple["_PatternStep", ...]
@@ -48,7 +48,7 @@ class _PatternStep:
     least: int
     repeated: bool
     fits: StepTest
-    may_match: Callable[[RunStep], bool]
+    may_match: Callable[[ObservedStep], bool]
     """Whether an observed step can be this one, if it must be present."""
     parts: "_Parts"
     """The parts of a group."""
@@ -62,7 +62,7 @@ def _prepare_step(matcher: StepMatcher, step: ExpectedStep) -> _PatternStep:
 
 
 def match_rounds(
-    matcher: StepMatcher, steps: Sequence[RunStep], rounds: Sequence[Round], *, only_inside: bool
+    matcher: StepMatcher, steps: Sequence[ObservedStep], rounds: Sequence[Round], *, only_inside: bool
 ) -> MatchResult:
     """Matches observed steps (calls, switches, marks) with a benchmark's round and counts the whole rounds. `rounds`
     are alternatives, and the first round may begin anywhere. With `only_inside`, own cycles are counted inside measured
@@ -117,7 +117,7 @@ class _SequenceMatcher:
     """Matches rounds of expected steps with the observed steps of one core."""
 
     matcher: StepMatcher
-    steps: Sequence[RunStep]
+    steps: Sequence[ObservedStep]
     only_inside: bool
 
     def find_round(self, at: int, rounds: Sequence[_Parts], names: RoundNames) -> int | None:

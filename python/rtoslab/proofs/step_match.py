@@ -7,7 +7,7 @@ from functools import cache
 from rtoslab.catalogue import Kernel
 from rtoslab.proofs.evidence import Evidence
 from rtoslab.proofs.expected_steps import ANY, ISR, LINES, OTHER, ExpectedStep
-from rtoslab.targets import FIRST_EXTERNAL, HANDLER, RunStep
+from rtoslab.targets import FIRST_EXTERNAL, HANDLER, ObservedStep
 from rtoslab.targets import steps as seen
 
 _WORD = 0xFFFF_FFFF
@@ -29,7 +29,7 @@ class KernelService:
         self._fixed = [(at, word & _WORD) for at, word in operands if isinstance(word, int)]
         self._nonzero = [at for at, word in operands if word in _POINTER_ARGUMENTS]
 
-    def matches_call(self, step: RunStep) -> bool:
+    def matches_call(self, step: ObservedStep) -> bool:
         """Whether an observed call may be one of this kernel service, by its function and its fixed arguments."""
         if step.name not in self._functions:
             return False
@@ -86,7 +86,7 @@ class RoundNames:
         return True
 
 
-StepTest = Callable[[RunStep, RoundNames], bool]
+StepTest = Callable[[ObservedStep, RoundNames], bool]
 
 
 class StepMatcher:
@@ -140,7 +140,7 @@ class StepMatcher:
                 yields = False
         return tuple(visible)
 
-    def is_unrelated(self, step: RunStep) -> bool:
+    def is_unrelated(self, step: ObservedStep) -> bool:
         """Whether an observed step belongs to the control task, or to an interrupt that is none of the benchmark's."""
         if step.kind == seen.SWITCH:
             return bool({step.who, step.first} & self._others)
@@ -166,7 +166,7 @@ class StepMatcher:
             )
         return lambda step, _: is_expected_switch(step)
 
-    def possible_step_test(self, expected: ExpectedStep) -> Callable[[RunStep], bool]:
+    def possible_step_test(self, expected: ExpectedStep) -> Callable[[ObservedStep], bool]:
         """Returns a function that tells whether a step can be the expected one, whatever values the round's names
         have."""
         if expected.kind == "either":
@@ -177,7 +177,7 @@ class StepMatcher:
         kind, is_whose, is_so = expected.kind, self._actor_test(expected.who or ANY), self._detail_test(expected)
         return lambda step: step.kind == kind and is_so(step) and is_whose(step.who)
 
-    def _detail_test(self, expected: ExpectedStep) -> Callable[[RunStep], bool]:
+    def _detail_test(self, expected: ExpectedStep) -> Callable[[ObservedStep], bool]:
         """Returns a function that compares an observed step's function, pin level, interrupt line or series with the
         expected one."""
         match expected.kind:
@@ -194,7 +194,7 @@ class StepMatcher:
                 return lambda step: step.first == series
         return lambda _: True
 
-    def describe_step(self, step: RunStep) -> str:
+    def describe_step(self, step: ObservedStep) -> str:
         """Returns an observed step in words, for messages."""
         who = self._task_name(step.who)
         if step.kind == seen.CALL:
@@ -227,12 +227,12 @@ class StepMatcher:
         mine = self._tasks.get(who, -1)
         return lambda block: block == mine
 
-    def _switch_test(self, expected: ExpectedStep) -> Callable[[RunStep], bool]:
+    def _switch_test(self, expected: ExpectedStep) -> Callable[[ObservedStep], bool]:
         """Returns a function that tells whether an observed step is the expected switch."""
         is_from, is_to = self._actor_test(expected.who), self._actor_test(expected.name)
         is_any = expected.kind == "preempt" or expected.who in {OTHER, ANY}
 
-        def is_expected_switch(step: RunStep) -> bool:
+        def is_expected_switch(step: ObservedStep) -> bool:
             """Whether the observed step is a switch to the expected task."""
             if step.kind != seen.SWITCH or not is_from(step.who) or not is_to(step.first):
                 return False
@@ -240,13 +240,13 @@ class StepMatcher:
 
         return is_expected_switch
 
-    def _call_test(self, expected: ExpectedStep, may: Callable[[RunStep], bool]) -> StepTest:
+    def _call_test(self, expected: ExpectedStep, may: Callable[[ObservedStep], bool]) -> StepTest:
         """Returns a function that tells whether an observed step is the expected call. The function binds the round's
         names."""
         success, operands = self._service(expected.name).success, self._operand_tests(expected)
         name, fails = expected.name, expected.fails
 
-        def is_expected_call(step: RunStep, names: RoundNames) -> bool:
+        def is_expected_call(step: ObservedStep, names: RoundNames) -> bool:
             """Whether the observed step is the expected call with the expected arguments."""
             if not may(step):
                 return False
@@ -285,7 +285,7 @@ class StepMatcher:
             return lambda value, names: names.bind_name(operand, value)
         return lambda value, _: value == due
 
-    def _track_block(self, step: RunStep, service: str, names: RoundNames) -> bool:
+    def _track_block(self, step: ObservedStep, service: str, names: RoundNames) -> bool:
         """Records a heap block that a call allocates or frees.
         Returns False for one freed without having been allocated.
         A function that returns a code does not tell the block's address: the function that fills it does.

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from rtoslab.base import DecodeError, OverrideReceivedError
-from rtoslab.intake import SERIAL_VALUES, STREAM_BYTES, STREAM_LINES, one_line
+from rtoslab.intake import SERIAL_VALUES, STREAM_BYTES, STREAM_LINES, escape_to_one_line
 from rtoslab.records.samples import (
     DecodedRun,
     EmptyMeasurement,
@@ -28,9 +28,9 @@ from rtoslab.records.wire import (
     OVERRIDES,
     RecordLine,
     WireConstants,
-    count_run_values,
-    expand_runs,
-    has_form,
+    count_expanded_values,
+    expand_repeat_counts,
+    has_wire_format,
     parse_line,
 )
 
@@ -59,19 +59,19 @@ def decode_records(raw: bytes, constants: WireConstants, expected: ExpectedIdent
     start = raw.find(_BEGIN)
     if start < 0:
         what = "nothing was received" if not raw else f"no begin record in {len(raw)} bytes"
-        raise _find_override(raw, 1, constants) or DecodeError(0, f"{what}.")
+        raise _find_void_run_error(raw, 1, constants) or DecodeError(0, f"{what}.")
     first_number = raw.count(b"\n", 0, start) + 1
     try:
-        decoded = _assemble_run(_parse_lines(raw[start:], first_number, constants), constants, expected, start)
+        decoded = _run_of_record_lines(_parse_lines(raw[start:], first_number, constants), constants, expected, start)
     except DecodeError as defect:
-        raise _find_override(raw, 1, constants) or defect from None
-    earlier = _find_override(raw[:start], 1, constants)
+        raise _find_void_run_error(raw, 1, constants) or defect from None
+    earlier = _find_void_run_error(raw[:start], 1, constants)
     if earlier is not None and earlier.fields["run"] == decoded.begin.run:  # another run's last words are noise
         raise earlier
     return decoded
 
 
-def split_streams(raw: bytes) -> list[bytes]:
+def split_streams_of_images(raw: bytes) -> list[bytes]:
     """Splits bytes from a serial port into one record stream for each image that sent. Each stream begins with its
     begin record.
 
@@ -82,7 +82,7 @@ def split_streams(raw: bytes) -> list[bytes]:
     return [raw[start:end] for start, end in pairwise(edges)]
 
 
-def decode_broken_off(raw: bytes, constants: WireConstants, expected: ExpectedIdentity | None) -> DecodedRun | None:
+def decode_unfinished_run(raw: bytes, constants: WireConstants, expected: ExpectedIdentity | None) -> DecodedRun | None:
     """Returns the records of a run that stopped before its end, up to the first defect. None if not even its identity
     was received.
 
@@ -102,10 +102,10 @@ def decode_broken_off(raw: bytes, constants: WireConstants, expected: ExpectedId
     if not lines:
         return None
     body = {"run": lines[0].fields["run"], "records": str(len(lines)), "status": "ok"}
-    return _assemble_run([*lines, RecordLine(0, len(lines), "end", body)], constants, expected, start)
+    return _run_of_record_lines([*lines, RecordLine(0, len(lines), "end", body)], constants, expected, start)
 
 
-def _find_override(raw: bytes, first_number: int, constants: WireConstants) -> OverrideReceivedError | None:
+def _find_void_run_error(raw: bytes, first_number: int, constants: WireConstants) -> OverrideReceivedError | None:
     """Returns the error for the first record in which the firmware declared its run void (a fault, for example). None
     if there is none.
 
@@ -158,7 +158,7 @@ def _parse_lines(stream: bytes, first_number: int, constants: WireConstants) -> 
     return lines
 
 
-def _assemble_run(
+def _run_of_record_lines(
     lines: list[RecordLine], constants: WireConstants, expected: ExpectedIdentity | None, skipped: int
 ) -> DecodedRun:
     """Returns the run that consists of these record lines. `skipped`: the bytes of noise before them. Raises
@@ -178,7 +178,7 @@ def _assemble_run(
         begin=begin,
         params=_parse_params(_records_named(lines, "param")),
         tasks=tuple(_parse_task(line) for line in _records_named(lines, "task")),
-        rulers=tuple(_parse_ruler(line) for line in _records_named(lines, "ruler")),
+        rulers=tuple(_parse_empty_measurement(line) for line in _records_named(lines, "ruler")),
         windows=windows,
         counts=counts,
         checks=tuple(
@@ -301,8 +301,10 @@ def _parse_params(lines: list[RecordLine]) -> dict[str, str]:
         name, value = line.text_field("name"), line.fields["value"]
         if not name.endswith(_NUMBER_SUFFIXES):
             continue
-        if not has_form(value, "decimal") or (name.endswith("_hz") and value == "0"):
-            raise DecodeError(line.number, f"the parameter {one_line(name[:40])} cannot be {value[:40] or 'empty'}.")
+        if not has_wire_format(value, "decimal") or (name.endswith("_hz") and value == "0"):
+            raise DecodeError(
+                line.number, f"the parameter {escape_to_one_line(name[:40])} cannot be {value[:40] or 'empty'}."
+            )
     return params
 
 
@@ -318,7 +320,7 @@ def _parse_task(line: RecordLine) -> ReportedTask:
     )
 
 
-def _parse_ruler(line: RecordLine) -> EmptyMeasurement:
+def _parse_empty_measurement(line: RecordLine) -> EmptyMeasurement:
     """Returns an empty measurement from its record (`ruler`). Raises DecodeError if it lacks values, or if their units
     differ."""
     repeats = {key: line.field_value(key) for key in line.fields if key not in {"name", "core", "n"}}
@@ -360,10 +362,10 @@ def _parse_samples(lines: list[RecordLine]) -> Iterator[MetricSamples]:
     """
     left = SERIAL_VALUES
     for line in lines:
-        count = count_run_values(line.fields["values"])
+        count = count_expanded_values(line.fields["values"])
         if count != line.integer_field("n"):
             raise DecodeError(line.number, f"n={line.integer_field('n')} but {count} values.")
         left -= count
         if left < 0:
             raise DecodeError(line.number, f"the stream holds more than {SERIAL_VALUES:,} samples; ask for fewer.")
-        yield MetricSamples(line.text_field("metric"), count, expand_runs(line.fields["values"]))
+        yield MetricSamples(line.text_field("metric"), count, expand_repeat_counts(line.fields["values"]))

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.base import AlteredError, to_canonical_json
-from rtoslab.intake import CACHED_BYTES, parse_object, read_bytes
+from rtoslab.intake import CACHED_BYTES, parse_json_object, read_bytes
 
 SEAL_FILE: Final = "seal.json"
 FORMAT: Final = 1
 _AGAIN = "restore it from a copy, or delete the folder {folder} and run again."
 
 
-def seal_files(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
+def add_seal_file(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Returns the files of the folder `name`, and with them a new seal file that has the digest of each."""
     body = {
         "files": {item: hashlib.sha256(content).hexdigest() for item, content in sorted(files.items())},
@@ -75,7 +75,7 @@ def _read_seal(folder: Path, content: bytes | None) -> dict[str, Any]:
     if content is None:
         raise AlteredError(f"{folder / SEAL_FILE} is missing, so the other files cannot be checked; {again}")
     try:
-        seal = parse_object(content)
+        seal = parse_json_object(content)
         body = {key: seal[key] for key in ("files", "folder", "format")}
         whole = to_canonical_json({**body, "sha256": _content_digest(body)}).encode() == content
         if whole and body["format"] == FORMAT and all("/" not in item for item in body["files"]):

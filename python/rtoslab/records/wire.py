@@ -11,7 +11,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from rtoslab.base import CatalogueError, DecodeError
-from rtoslab.intake import read_table
+from rtoslab.intake import read_toml_table
 
 U64_MAX: Final = 2**64 - 1
 OVERRIDES: Final = frozenset({"fault", "assert", "overflow", "error"})
@@ -31,7 +31,7 @@ class WireConstants:
 def read_wire_constants(root: Path) -> WireConstants:
     """Returns the constants in spec/wire.toml of the checkout at `root`. Raises CatalogueError."""
     path = root / "spec" / "wire.toml"
-    table = read_table(path, "the constants of the wire format", CatalogueError)
+    table = read_toml_table(path, "the constants of the wire format", CatalogueError)
     try:
         return WireConstants(wire_version=int(table["wire_version"]), line_max_chars=int(table["line_max_chars"]))
     except (KeyError, TypeError, ValueError):
@@ -162,15 +162,15 @@ def _check_fields(line: RecordLine) -> None:
             if line.record != "ruler" or not RULER_REPEAT.fullmatch(key):
                 raise DecodeError(line.number, f"the {line.record} record has no key {key!r}.")
             form = L
-        if not has_form(value, form):
+        if not has_wire_format(value, form):
             raise DecodeError(line.number, f"{key}={value[:40]} is not a {form} value.")
 
 
-def has_form(value: str, form: str) -> bool:
+def has_wire_format(value: str, form: str) -> bool:
     """Whether a field's text has this form of the wire format (such as `decimal`), with numbers that fit into 64
     bits."""
     if form == I:
-        return has_form(value, D) or has_form(value, X)
+        return has_wire_format(value, D) or has_wire_format(value, X)
     if not _FORMS[form].fullmatch(value):
         return False
     if form == D:
@@ -187,11 +187,11 @@ def _convert_value(value: str, form: str) -> Value:
     if form == L:
         return tuple(int(item) for item in value.split(","))
     if form == R:
-        return expand_runs(value)
+        return expand_repeat_counts(value)
     return int(value, 16) if value.startswith("0x") else int(value)
 
 
-def expand_runs(text: str) -> tuple[int, ...]:
+def expand_repeat_counts(text: str) -> tuple[int, ...]:
     """Returns the values of a list with repeat counts: `812,13x3` is 812, 13, 13, 13."""
     values: list[int] = []
     for run in text.split(","):
@@ -200,8 +200,8 @@ def expand_runs(text: str) -> tuple[int, ...]:
     return tuple(values)
 
 
-def count_run_values(text: str) -> int:
-    """Returns how many values `expand_runs` would return for a text, without making them."""
+def count_expanded_values(text: str) -> int:
+    """Returns how many values `expand_repeat_counts` would return for a text, without making them."""
     return sum(int(run.partition("x")[2] or 1) for run in text.split(","))
 
 

@@ -1,7 +1,7 @@
 """Reference results: kernels of the papers, measured by this project, for readers who do not have their sources."""
 
 from rtoslab.reference.age import changes_since_point, changes_since_reference
-from rtoslab.reference.code_digest import add_code_digests, compiled_files, today_code
+from rtoslab.reference.code_digest import add_code_digests, code_digest_of_file_now, compiled_files
 from rtoslab.reference.reference_file import (
     ReferenceFile,
     StoredWeight,
@@ -9,15 +9,15 @@ from rtoslab.reference.reference_file import (
     reference_paths,
     write_reference,
 )
-from rtoslab.reference.sealed_lines import seal_lines, unseal_lines
+from rtoslab.reference.sealed_lines import lines_checked_by_seal, objects_as_sealed_lines
 from rtoslab.reference.stored_rows import StoredRow, row_as_json, row_from_json, row_from_points, with_placement_values
 from rtoslab.reference.substitutes import (
     REFERENCE_MARK,
-    further_placements,
-    mark_as_reference,
+    mark_kernels_as_reference,
+    program_sizes_of_paper,
     read_references,
+    reference_points_for_unmeasured,
     reference_points_of_paper,
-    substitute_points,
-    weights_of_paper,
+    reference_values_by_placement,
 )
-from rtoslab.reference.tree_age import tree_changes
+from rtoslab.reference.tree_age import source_tree_changes_since

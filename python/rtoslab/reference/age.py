@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rtoslab.base import memoize_by_contents, sha256_of
-from rtoslab.reference.code_digest import read_code_digests, today_code
+from rtoslab.reference.code_digest import code_digest_of_file_now, read_code_digests
 from rtoslab.reference.reference_file import ReferenceFile
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
@@ -43,7 +43,8 @@ def _changed_files(root: Path, manifests: Sequence[Any]) -> list[str]:
         {
             name
             for name, digest in files
-            if digest != current_digest(root, name) and code_digests.get(digest) != today_code(root, name)
+            if digest != digest_of_file_now(root, name)
+            and code_digests.get(digest) != code_digest_of_file_now(root, name)
         }
     )
     # What is only weighed runs on no board.
@@ -52,7 +53,7 @@ def _changed_files(root: Path, manifests: Sequence[Any]) -> list[str]:
 
 
 @memoize_by_contents
-def current_digest(folder: Path, name: str) -> str:
+def digest_of_file_now(folder: Path, name: str) -> str:
     """Returns the SHA-256 of a file as it is now. Empty if the folder does not have it."""
     path = folder / name
     return sha256_of(path) if path.is_file() else ""

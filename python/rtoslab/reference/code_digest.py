@@ -16,7 +16,7 @@ from typing import Any, Final
 from rtoslab.base import AlteredError, memoize_by_contents, sha256_of, write_whole
 from rtoslab.catalogue import OPTIONAL_SERVICES
 from rtoslab.intake import read_text
-from rtoslab.reference.sealed_lines import seal_lines, unseal_lines
+from rtoslab.reference.sealed_lines import lines_checked_by_seal, objects_as_sealed_lines
 
 FILE: Final = "code_digests.ndjson"
 _C: Final = frozenset({".c", ".h", ".S", ".ld", ".in"})
@@ -42,10 +42,10 @@ def code_digest(name: str, content: bytes) -> str:
 
     A file whose kind is unknown, or that uses the numbers of its own lines, is taken as it is.
     """
-    return hashlib.sha256(_strip_source(name, content)).hexdigest()
+    return hashlib.sha256(_without_comments_and_space(name, content)).hexdigest()
 
 
-def _strip_source(name: str, content: bytes) -> bytes:
+def _without_comments_and_space(name: str, content: bytes) -> bytes:
     """Returns the content of a source file without comments, superfluous space, and keys that no image depends on."""
     kind = Path(name).suffix
     try:
@@ -55,12 +55,12 @@ def _strip_source(name: str, content: bytes) -> bytes:
             unused = _IN_NO_IMAGE.get(Path(name).name, frozenset())
             facts = {key: value for key, value in facts.items() if key not in unused}
             if Path(name).name == "kernel.toml":
-                facts |= {table: _without_optional(facts[table]) for table in _ANSWERS if table in facts}
+                facts |= {table: _without_optional_answers(facts[table]) for table in _ANSWERS if table in facts}
             return json.dumps(facts, sort_keys=True, default=str).encode()
     except ValueError:
         return content
     if kind in _C and not _COUNTS_LINES.search(text):
-        return _squeeze_space(_COMMENTS_AND_TEXTS.sub(lambda match: match[1] or " ", text)).encode()
+        return _without_blank_lines_and_ends(_COMMENTS_AND_TEXTS.sub(lambda match: match[1] or " ", text)).encode()
     if kind in _CMAKE:
         lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
         over_lines = "#[" in text or any(line.count('"') % 2 for line in lines)
@@ -68,12 +68,12 @@ def _strip_source(name: str, content: bytes) -> bytes:
     return content
 
 
-def _without_optional(answers: Mapping[str, Any]) -> dict[str, Any]:
+def _without_optional_answers(answers: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a table of kernel.toml (service -> answer) without the optional services."""
     return {service: answer for service, answer in answers.items() if service not in OPTIONAL_SERVICES}
 
 
-def _squeeze_space(text: str) -> str:
+def _without_blank_lines_and_ends(text: str) -> str:
     """Returns a text without blank lines and without space at the ends of lines."""
     lines = (line.strip() for line in text.splitlines())
     return "\n".join(line for line in lines if line)
@@ -94,7 +94,7 @@ def _read_digests(path: Path, _sha256: str) -> Mapping[str, str]:
     try:
         return dict(
             pair
-            for line in unseal_lines(read_text(path, "the digests of code", AlteredError))
+            for line in lines_checked_by_seal(read_text(path, "the digests of code", AlteredError))
             for pair in json.loads(line).items()
         )
     except ValueError as cause:
@@ -103,11 +103,15 @@ def _read_digests(path: Path, _sha256: str) -> Mapping[str, str]:
 
 def add_code_digests(root: Path, names: Iterable[str]) -> None:
     """Adds the digests of these source files, as they are now, to the stored list. Raises StoreError."""
-    today = {sha256_of(root / name): today_code(root, name) for name in set(names) if (root / name).is_file()}
+    today = {
+        sha256_of(root / name): code_digest_of_file_now(root, name) for name in set(names) if (root / name).is_file()
+    }
     known = read_code_digests(root)
     if not today.keys() <= known.keys():
         pairs = sorted({**known, **today}.items())
-        write_whole(root / "reference" / FILE, seal_lines([dict([pair]) for pair in pairs]), "the digests of code")
+        write_whole(
+            root / "reference" / FILE, objects_as_sealed_lines([dict([pair]) for pair in pairs]), "the digests of code"
+        )
 
 
 def compiled_files(manifests: Iterable[Mapping[str, Any]]) -> set[str]:
@@ -117,7 +121,7 @@ def compiled_files(manifests: Iterable[Mapping[str, Any]]) -> set[str]:
 
 
 @memoize_by_contents
-def today_code(folder: Path, name: str) -> str:
+def code_digest_of_file_now(folder: Path, name: str) -> str:
     """Returns the digest of a file's code as it is now. Empty if the folder does not have the file."""
     path = folder / name
     return code_digest(name, path.read_bytes()) if path.is_file() else ""

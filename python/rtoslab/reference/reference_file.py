@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from rtoslab.analyses import ValuesByPlacement, group_placements, placement_number, placement_values
 from rtoslab.base import AlteredError, StoreError, make_folder, write_whole
-from rtoslab.intake import SERIAL_VALUES, STORED_BYTES, parse_object, read_text
+from rtoslab.intake import SERIAL_VALUES, STORED_BYTES, parse_json_object, read_text
 from rtoslab.reference.distributions import count_values, distribution_to_samples, samples_to_distribution
-from rtoslab.reference.sealed_lines import seal_lines, unseal_lines
-from rtoslab.reference.shared_parts import common_part, merge_parts, own_part
+from rtoslab.reference.sealed_lines import lines_checked_by_seal, objects_as_sealed_lines
+from rtoslab.reference.shared_parts import common_part, merge_common_and_own_part, without_common_part
 from rtoslab.results import MeasuredPoint, NotApplicable, PointId, ProgramWeight, ResultFile
 from rtoslab.store import StoredPoint
 
@@ -81,7 +81,7 @@ def write_reference(path: Path, points: Sequence[StoredPoint], weights: Sequence
         *({_WEIGHT: weight.weight.model_dump(mode="json"), "manifest": weight.manifest} for weight in weights),
     ]
     make_folder(path.parent)
-    write_whole(path, seal_lines(objects), "the reference results")
+    write_whole(path, objects_as_sealed_lines(objects), "the reference results")
 
 
 def read_reference(path: Path, like_points: Collection[PointId] | None = None) -> ReferenceFile:
@@ -93,9 +93,11 @@ def read_reference(path: Path, like_points: Collection[PointId] | None = None) -
     """
     text = read_text(path, "the reference results", AlteredError, STORED_BYTES)
     try:
-        head, *lines = unseal_lines(text)
+        head, *lines = lines_checked_by_seal(text)
         header = _parse_header(path, head)
-        parsed = list(_parse_within_limit(lines if like_points is None else _lines_of_points(like_points, lines)))
+        parsed = list(
+            _parse_reference_lines(lines if like_points is None else _lines_that_may_contain(like_points, lines))
+        )
         points = tuple(_point_from_json(path, point, header["manifest"]) for point in parsed if "result" in point)
         placed = tuple(_values_from_json(point[_PLACED]) for point in parsed if _PLACED in point)
         weights = tuple(_weight_from_json(path, point) for point in parsed if _WEIGHT in point)
@@ -108,7 +110,7 @@ def read_reference(path: Path, like_points: Collection[PointId] | None = None) -
     return ReferenceFile(path, header["paper"], header["kernel"], points, weights, placed)
 
 
-def _lines_of_points(points: Collection[PointId], lines: Iterable[str]) -> list[str]:
+def _lines_that_may_contain(points: Collection[PointId], lines: Iterable[str]) -> list[str]:
     """Returns the lines of a reference file that may contain one of these points."""
     prefixes = {
         tuple(f'"{key}":{json.dumps(getattr(point_id, key))}' for key in ("benchmark", "board")) for point_id in points
@@ -116,14 +118,14 @@ def _lines_of_points(points: Collection[PointId], lines: Iterable[str]) -> list[
     return [line for line in lines if any(all(part in line for part in parts) for parts in prefixes)]
 
 
-def _parse_within_limit(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+def _parse_reference_lines(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
     """Yields the JSON object in each of these lines of a reference file.
 
     Raises ValueError for more samples than a record stream may have.
     """
     left = SERIAL_VALUES
     for line in lines:
-        parsed = parse_object(line)
+        parsed = parse_json_object(line)
         left -= sum(count_values(series) for series in parsed.get("result", {}).get("series", ()))
         if left < 0:
             raise ValueError(f"its distributions have more than {SERIAL_VALUES:,} values")
@@ -133,7 +135,7 @@ def _parse_within_limit(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
 def _parse_header(path: Path, line: str) -> dict[str, Any]:
     """Returns the JSON object in the first line of a reference file. Raises ValueError if it is not what the path
     says."""
-    header = parse_object(line)
+    header = parse_json_object(line)
     if (header["format"], header["paper"], header["kernel"]) != (FORMAT, path.parent.name, path.stem):
         raise ValueError("its format, paper or kernel is another one")
     return header
@@ -151,7 +153,10 @@ def _point_as_json(point: StoredPoint, common: Mapping[str, Any]) -> dict[str, A
     dumped = result.model_dump(mode="json", exclude={"series", "code"})
     if isinstance(result, MeasuredPoint) and result.series:
         dumped["series"] = [samples_to_distribution(samples) for samples in result.series]
-    return {"result": dumped, "manifest": own_part(point.manifest, common) if isinstance(result, MeasuredPoint) else {}}
+    return {
+        "result": dumped,
+        "manifest": without_common_part(point.manifest, common) if isinstance(result, MeasuredPoint) else {},
+    }
 
 
 def _point_from_json(path: Path, line: Mapping[str, Any], common: Mapping[str, Any]) -> StoredPoint:
@@ -160,7 +165,7 @@ def _point_from_json(path: Path, line: Mapping[str, Any], common: Mapping[str, A
     if "series" in stored:
         stored["series"] = [distribution_to_samples(series) for series in stored["series"]]
     result = ResultFile.model_validate({"result": stored}).result
-    manifest = merge_parts(common, line["manifest"]) if isinstance(result, MeasuredPoint) else {}
+    manifest = merge_common_and_own_part(common, line["manifest"]) if isinstance(result, MeasuredPoint) else {}
     return StoredPoint(path, result, manifest)
 
 

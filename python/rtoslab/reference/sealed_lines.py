@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from rtoslab.intake import parse_object
+from rtoslab.intake import parse_json_object
 
 _SEAL: Final = "sha256"
 
@@ -15,16 +15,16 @@ def json_line(value: Mapping[str, Any]) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True) + "\n"
 
 
-def seal_lines(objects: Iterable[Mapping[str, Any]]) -> str:
+def objects_as_sealed_lines(objects: Iterable[Mapping[str, Any]]) -> str:
     """Returns the objects as lines of JSON, followed by a line with their digest."""
     text = "".join(json_line(object_) for object_ in objects)
     return text + json_line({_SEAL: _text_digest(text)})
 
 
-def unseal_lines(text: str) -> list[str]:
+def lines_checked_by_seal(text: str) -> list[str]:
     """Returns the lines before the last one, which has their digest. Raises ValueError if the digest is not theirs."""
     *lines, seal = text.splitlines(keepends=True) or [""]
-    if parse_object(seal) != {_SEAL: _text_digest("".join(lines))}:
+    if parse_json_object(seal) != {_SEAL: _text_digest("".join(lines))}:
         raise ValueError("its checksum does not match")
     return lines
 

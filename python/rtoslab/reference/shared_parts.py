@@ -19,21 +19,23 @@ def common_part(objects: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return common
 
 
-def own_part(whole: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:
+def without_common_part(whole: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:
     """Returns what an object has besides the common part of several."""
     own: dict[str, Any] = {}
     for key, value in whole.items():
         if key not in common:
             own[key] = value
         elif value != common[key]:
-            own[key] = own_part(value, common[key])
+            own[key] = without_common_part(value, common[key])
     return own
 
 
-def merge_parts(common: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, Any]:
+def merge_common_and_own_part(common: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the whole object, merged from the common part and its own part."""
     merged = dict(common)
     for key, value in part.items():
         mine = merged.get(key)
-        merged[key] = merge_parts(mine, value) if isinstance(mine, dict) and isinstance(value, dict) else value
+        merged[key] = (
+            merge_common_and_own_part(mine, value) if isinstance(mine, dict) and isinstance(value, dict) else value
+        )
     return merged

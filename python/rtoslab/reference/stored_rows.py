@@ -43,11 +43,17 @@ def row_from_points(represented_point: PointId, kernel: str, points: Sequence[St
     build: Any = next(point.manifest.get("build") or {} for point in points if isinstance(point.result, MeasuredPoint))
     version = str(build.get("kernel_version", ""))
     return StoredRow(
-        represented_point, kernel, version, row_values(measured, represented_point), deviations=measured[0].deviations
+        represented_point,
+        kernel,
+        version,
+        values_of_point_placements(measured, represented_point),
+        deviations=measured[0].deviations,
     )
 
 
-def row_values(points: Sequence[MeasuredPoint], represented_point: PointId) -> tuple[MeasuredValue, ...]:
+def values_of_point_placements(
+    points: Sequence[MeasuredPoint], represented_point: PointId
+) -> tuple[MeasuredValue, ...]:
     """Returns the values of one point, which is given in each of its placements, as values of `represented_point`."""
     known = placement_values(points)
     times: Counter[tuple[str, str, str]] = Counter()

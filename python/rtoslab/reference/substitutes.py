@@ -35,7 +35,7 @@ def read_references(
             warnings.warn(str(cause), AlteredWarning, stacklevel=2)
 
 
-def substitute_points(root: Path, points: Sequence[StoredPoint]) -> list[StoredPoint]:
+def reference_points_for_unmeasured(root: Path, points: Sequence[StoredPoint]) -> list[StoredPoint]:
     """Returns reference points to show beside a user's points: of kernels that the user did not measure.
 
     They equal one of the points but for the kernel: the same benchmark, board, cores, window and configuration. A point
@@ -51,7 +51,7 @@ def substitute_points(root: Path, points: Sequence[StoredPoint]) -> list[StoredP
             place = missing.get(_axes_without_kernel(point.result.point))
             if place is not None and isinstance(point.result, MeasuredPoint):
                 substitutes.setdefault((place, reference.kernel), point)
-    return mark_as_reference([substitutes[key] for key in sorted(substitutes)])
+    return mark_kernels_as_reference([substitutes[key] for key in sorted(substitutes)])
 
 
 def reference_points_of_paper(root: Path, paper: str, points: Sequence[StoredPoint]) -> list[StoredPoint]:
@@ -65,7 +65,7 @@ def reference_points_of_paper(root: Path, paper: str, points: Sequence[StoredPoi
     ]
 
 
-def further_placements(root: Path, paper: str) -> dict[str, ValuesByPlacement]:
+def reference_values_by_placement(root: Path, paper: str) -> dict[str, ValuesByPlacement]:
     """Returns the values of a paper's reference points in all placements of the code, by run id.
 
     A run id is the digest of everything that can change a number, so they also hold for a point of a run that has it.
@@ -73,12 +73,12 @@ def further_placements(root: Path, paper: str) -> dict[str, ValuesByPlacement]:
     return {placed.run_id: placed for reference in read_references(root, paper) for placed in reference.placed}
 
 
-def weights_of_paper(root: Path, paper: str) -> list[StoredWeight]:
+def program_sizes_of_paper(root: Path, paper: str) -> list[StoredWeight]:
     """Returns the sizes of programs with the kernels of a paper, as the reference files have them."""
     return [weight for reference in read_references(root, paper) for weight in reference.weights]
 
 
-def mark_as_reference(points: Sequence[StoredPoint]) -> list[StoredPoint]:
+def mark_kernels_as_reference(points: Sequence[StoredPoint]) -> list[StoredPoint]:
     """Returns the points with a mark after their kernels' names, which says that they are reference results."""
     return [with_kernel_name(point, f"{point.result.point.kernel} {REFERENCE_MARK}") for point in points]
 

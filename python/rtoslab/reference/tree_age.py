@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.catalogue import DEFAULT_OPT, Catalogue, CatalogueEntry, Kernel, SourceTree, kernel_export_key
-from rtoslab.reference.age import current_digest
+from rtoslab.reference.age import digest_of_file_now
 from rtoslab.reference.reference_file import ReferenceFile
 from rtoslab.results import MeasuredPoint, PointId
-from rtoslab.trees import find_export, find_repositories, linked_digest
+from rtoslab.trees import find_export, find_repositories, linked_libraries_digest
 
 _COMPILED: Final = "kernel/"
 """The name of the tree in manifests."""
@@ -19,7 +19,7 @@ _COMMIT: Final = 12
 """The digits of a commit that are shown."""
 
 
-def tree_changes(catalogue: Catalogue, reference: ReferenceFile) -> list[str]:
+def source_tree_changes_since(catalogue: Catalogue, reference: ReferenceFile) -> list[str]:
     """Returns how the kernel sources that the user added differ from those of a reference file. Empty if they do not,
     or there are none."""
     kernel = catalogue.kernels.get(reference.kernel)
@@ -44,11 +44,11 @@ def _point_changes(
         key = kernel_export_key(point.board, point.cores, point.config.get("opt", DEFAULT_OPT))
         linked = measured.get("linked_sha256")
         known = linked is not None and key in tree.exports
-        return [f"the export {key}"] if known and linked_digest(find_export(kernel, key)) != linked else []
+        return [f"the export {key}"] if known and linked_libraries_digest(find_export(kernel, key)) != linked else []
     sources = build["sources"].items()
     compiled = {name.removeprefix(_COMPILED): digest for name, digest in sources if name.startswith(_COMPILED)}
     folder = Path(tree.path)
-    changed = sorted(name for name, digest in compiled.items() if current_digest(folder, name) != digest)
+    changed = sorted(name for name, digest in compiled.items() if digest_of_file_now(folder, name) != digest)
     if changed:
         return [f"{kernel.id}'s {name}" for name in changed]
     return _commit_changes(kernel.id, tree, measured)

@@ -6,7 +6,7 @@ from rtoslab.reports.document import make_document
 from rtoslab.reports.export_files import export_document
 from rtoslab.reports.formats import report_formats
 from rtoslab.reports.sections.parity import parity_section
-from rtoslab.reports.sections.wording import join_listed
+from rtoslab.reports.sections.wording import join_in_sentence
 from rtoslab.reports.table import (
     ChartData,
     Record,
@@ -17,4 +17,4 @@ from rtoslab.reports.table import (
     band_text,
     cycles_text,
 )
-from rtoslab.reports.terminal import point_label, show_points, show_proofs
+from rtoslab.reports.terminal import point_label, print_point_results, print_proofs_of_points

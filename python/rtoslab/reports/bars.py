@@ -17,7 +17,7 @@ from rtoslab.reports.palette import (
     WIDTH,
     Drawn,
     band_layers,
-    distinct_texts,
+    distinct_row_texts,
     estimate_text_width,
     inline_data,
     is_published,
@@ -78,18 +78,18 @@ def draw_upright_bars(chart: ChartData, *extra: alt.Chart, least_top: float = 0.
     """
     log = uses_log_axis(chart)
     ours = [row for row in chart.rows if not is_published(row)]
-    names, series = distinct_texts(chart.rows, "x"), distinct_texts(ours, "series")
+    names, series = distinct_row_texts(chart.rows, "x"), distinct_row_texts(ours, "series")
     pixels = WIDTH / max(1, len(names))
     slot = WIDTH / (len(names) + 1 - _GROUP) * _GROUP / max(1, len(series))
     turned = _are_numbers_upright(ours, slot * _BAND)
-    rows = [{**row, "top": _bar_end(row)} for row in chart.rows]
+    rows = [{**row, "top": _value_at_bar_end(row)} for row in chart.rows]
     tops = [least_top, *(float(row["top"]) for row in rows)]
     base = alt.Chart(inline_data([row for row in rows if not is_published(row)])).encode(
         x=alt.X("x:N", sort=names, title=chart.x_title or None, axis=make_names_axis(names, pixels=pixels)),
         xOffset=alt.XOffset("series:N", sort=series, scale=alt.Scale(domain=series, paddingInner=1 - _BAND)),
-        y=_height_axis(chart, tops, log=log, room=_label_room(ours, turned)),
+        y=_bar_height_axis(chart, tops, log=log, room=_pixels_for_bar_numbers(ours, turned)),
     )
-    paint = series_colour_encoding(legend_rows(chart.rows))
+    paint = series_colour_encoding(rows_with_legend_entry(chart.rows))
     marks = (
         base.mark_point(size=100, filled=True, opacity=1).encode(
             color=paint, shape=alt.Shape("series:N", sort=series, scale=alt.Scale(domain=series), legend=None)
@@ -107,7 +107,7 @@ def draw_upright_bars(chart: ChartData, *extra: alt.Chart, least_top: float = 0.
     return alt.layer(*layers).properties(width=WIDTH, height=_HEIGHT)
 
 
-def legend_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def rows_with_legend_entry(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Returns a chart's rows, and one more for the legend's entry of a paper's values."""
     mine = [{**row, "published": False} if row.get("series") != PUBLISHED else row for row in rows]
     if any(is_published(row) and row["series"] != PUBLISHED for row in rows):
@@ -115,7 +115,7 @@ def legend_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return mine
 
 
-def _bar_end(row: dict[str, Any]) -> float:
+def _value_at_bar_end(row: dict[str, Any]) -> float:
     """Returns the value where a bar or the line of its runs' range ends, so that its number fits beyond."""
     values = [float(row[key]) for key in ("y", "low", "high") if row.get(key) is not None]
     return max(values) if float(row["y"]) >= 0 else min(values)
@@ -128,7 +128,7 @@ def _are_numbers_upright(rows: Sequence[dict[str, Any]], slot: float) -> bool | 
     return False if widest <= slot else True if slot >= _UPRIGHT else None
 
 
-def _label_room(rows: Sequence[dict[str, Any]], turned: bool | None) -> float:
+def _pixels_for_bar_numbers(rows: Sequence[dict[str, Any]], turned: bool | None) -> float:
     """Returns how many pixels the numbers need above the tallest bar. `turned`: whether they are written upright, or
     None if there are none."""
     if turned is None or not any(row.get("text") for row in rows):
@@ -136,7 +136,7 @@ def _label_room(rows: Sequence[dict[str, Any]], turned: bool | None) -> float:
     return 10 + max(estimate_text_width(str(row.get("text", "")), _NUMBER) for row in rows) if turned else 18
 
 
-def _height_axis(chart: ChartData, tops: Sequence[float], *, log: bool, room: float) -> alt.Y:
+def _bar_height_axis(chart: ChartData, tops: Sequence[float], *, log: bool, room: float) -> alt.Y:
     """Returns a bar chart's axis of heights, with `room` pixels for numbers beyond the bars. `tops`: the ends of the
     bars."""
     title = f"{chart.y_title} (log scale)" if log else chart.y_title
@@ -216,10 +216,10 @@ def draw_bar_panels(chart: ChartData) -> Drawn:
 
     With one series all names are in one panel.
     """
-    names, series = distinct_texts(chart.rows, "x"), distinct_texts(chart.rows, "series")
+    names, series = distinct_row_texts(chart.rows, "x"), distinct_row_texts(chart.rows, "series")
     is_single = len(series) == 1
     most = {
-        name: max(max(_bar_end(row), 0.0) for row in chart.rows if is_single or str(row["x"]) == name) or 1.0
+        name: max(max(_value_at_bar_end(row), 0.0) for row in chart.rows if is_single or str(row["x"]) == name) or 1.0
         for name in names
     }
     rows = [_scale_to_panel(row, most[str(row["x"])]) for row in chart.rows]
@@ -260,6 +260,6 @@ def draw_bar_panels(chart: ChartData) -> Drawn:
 def _scale_to_panel(row: dict[str, Any], longest: float) -> dict[str, Any]:
     """Returns a chart's row with its lengths as parts of the longest bar in its panel, and a text for its tooltip."""
     low, high = (float(row[key]) if row.get(key) is not None else float(row["y"]) for key in ("low", "high"))
-    lengths = {"share": float(row["y"]), "low_share": low, "high_share": high, "top_share": _bar_end(row)}
+    lengths = {"share": float(row["y"]), "low_share": low, "high_share": high, "top_share": _value_at_bar_end(row)}
     label = f"{row['x']}; {row['series']}: {float(row['y']):,.6g}"
     return {**row, "said": label, **{name: value / longest for name, value in lengths.items()}}

@@ -81,7 +81,7 @@ class ChartData:
 
     def readable_parts(self) -> "list[ChartData]":
         """Returns the chart in parts that a reader can follow: by board, then by family of tests, then by number."""
-        return list(_divide_chart(self, (_group_by_board, _group_by_family)))
+        return list(_split_large_chart(self, (_group_by_board, _group_by_family)))
 
     @property
     def is_large(self) -> bool:
@@ -93,7 +93,7 @@ class ChartData:
         return series > MOST_SERIES or (self.kind in _UPRIGHT and series * names > MOST_SLOTS)
 
 
-def _divide_chart(
+def _split_large_chart(
     chart: ChartData, ways: Sequence[Callable[[Rows], dict[str, list[dict[str, Any]]]]]
 ) -> Iterator[ChartData]:
     """Yields the parts of a chart. Each of `ways` groups the rows by a name, and the next one is tried only where a
@@ -104,7 +104,7 @@ def _divide_chart(
         named = ways[0](chart.rows)
         for name, rows in named.items():
             caption = f"{name}: {chart.caption}" if len(named) > 1 and name else chart.caption
-            yield from _divide_chart(replace(chart, rows=rows, caption=caption), ways[1:])
+            yield from _split_large_chart(replace(chart, rows=rows, caption=caption), ways[1:])
     else:
         groups = _split_by_bars(chart.rows) if chart.kind in _LYING else _split_by_series(chart.rows)
         for number, rows in enumerate(groups, start=1):

@@ -15,7 +15,7 @@ from rtoslab.reports.bars import draw_upright_bars
 from rtoslab.reports.palette import (
     WIDTH,
     Drawn,
-    distinct_texts,
+    distinct_row_texts,
     estimate_text_width,
     inline_data,
     label_wrap_expression,
@@ -88,7 +88,7 @@ def convert_to_pdf(drawing: str) -> bytes:
     return _RESOURCES.sub(lambda match: b"".join(sorted(match[0].splitlines(keepends=True))), data)
 
 
-def _draw_gain(chart: ChartData) -> Drawn:
+def _draw_core_gain_chart(chart: ChartData) -> Drawn:
     """Draws a chart of the gain of more cores: the throughput of several cores, divided by that of one.
 
     Lines show no gain and a perfect one.
@@ -105,7 +105,7 @@ def _draw_gain(chart: ChartData) -> Drawn:
     )
 
 
-def _draw_heap(chart: ChartData) -> Drawn:
+def _draw_heap_peak_chart(chart: ChartData) -> Drawn:
     """Draws a chart of the highest use of the kernel's heap in each test, in bytes."""
     return draw_upright_bars(_bars_by_test(chart, "bytes", "peak of the heap, bytes"))
 
@@ -138,7 +138,7 @@ _WIDEST_NAME: Final = 340
 def _draw_stacked_by_cause(rows: Sequence[dict[str, Any]], field: str, x: alt.X) -> Drawn:
     """Draws a chart with a horizontal bar for each test and run, divided into what its cycles were used for. `field`:
     the key of the parts' lengths."""
-    tests, lines = distinct_texts(rows, "test"), distinct_texts(rows, "row")
+    tests, lines = distinct_row_texts(rows, "test"), distinct_row_texts(rows, "row")
     widest = min(_WIDEST_NAME, 8 + max(estimate_text_width(name, 12) for name in lines))
     used = [part for part in CYCLE_PARTS if any(row["part"] == part and row[field] >= VISIBLE_PART for row in rows)]
     bars = (
@@ -185,7 +185,7 @@ _NAME_OF_PANEL: Final = 220
 def _draw_histogram(chart: ChartData) -> Drawn:
     """Draws a small histogram of samples for each series, all on one axis of cycles."""
     rows = chart.rows
-    series = distinct_texts(rows, "series")
+    series = distinct_row_texts(rows, "series")
     several = len(series) > 1
     title = "samples"
     few = list(range(min(int(row["low"]) for row in rows), 1 + max(math.ceil(row["high"]) for row in rows)))
@@ -234,8 +234,8 @@ def _draw_histogram(chart: ChartData) -> Drawn:
 
 
 _KINDS: Final[dict[str, Callable[[ChartData], Drawn]]] = {
-    "gain": _draw_gain,
-    "heap": _draw_heap,
+    "gain": _draw_core_gain_chart,
+    "heap": _draw_heap_peak_chart,
     "cycles": _draw_cycles,
     "histogram": _draw_histogram,
     "losses": _draw_losses,

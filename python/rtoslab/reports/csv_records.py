@@ -19,8 +19,8 @@
 the port contract), and any other |
 | `note` | text | why `value` is missing, or what a reader must know of it |
 
-`mark_section` adds the flag `deviates` to records of a kernel that deviates, except those whose `source` is `paper`.
-The maker of records need not add it.
+`mark_deviations_in_section` adds the flag `deviates` to records of a kernel that deviates, except those whose `source`
+is `paper`. The maker of records need not add it.
 
 **Without records.** A column of numbers is split: the column itself has plain numbers, `<column> low` and
 `<column> high` have the band, `<column> unit` the unit that the cells show, and a list has a column for each member.
@@ -65,25 +65,28 @@ _BETWEEN: Final = re.compile(r", (?![^(\[]*[)\]])")
 Cell = str | float | int | None
 
 
-def table_cells(table: TableData) -> list[list[Cell]]:
+def table_as_csv_rows(table: TableData) -> list[list[Cell]]:
     """Returns a table as the rows of a CSV file. The first row has the names of the columns."""
-    return record_cells(table.records) if table.records else _split_table(table)
+    return records_as_csv_rows(table.records) if table.records else _split_table(table)
 
 
-def chart_cells(chart: ChartData) -> list[list[Cell]]:
+def chart_as_csv_rows(chart: ChartData) -> list[list[Cell]]:
     """Returns a chart's data as the rows of a CSV file. The first row has the names of the columns."""
     if chart.records:
-        return record_cells(chart.records)
+        return records_as_csv_rows(chart.records)
     heads = list(dict.fromkeys(key for row in chart.rows for key in row if key != _LABEL or "y" not in row))
     rows = [[_finite_or_none(row.get(name)) for name in heads] for row in chart.rows]
     all_flags = _flags_of(chart.caption[:1])
     flags = [_join_flags([*all_flags, *(flag for cell in row for flag in _flags_of(cell))]) for row in rows]
     if not any(flags):
         return [list(heads), *rows]
-    return [[*heads, _unused_name("flags", heads)], *([*row, flag] for row, flag in zip(rows, flags, strict=True))]
+    return [
+        [*heads, _name_unused_by_columns("flags", heads)],
+        *([*row, flag] for row, flag in zip(rows, flags, strict=True)),
+    ]
 
 
-def record_cells(records: Sequence[Record]) -> list[list[Cell]]:
+def records_as_csv_rows(records: Sequence[Record]) -> list[list[Cell]]:
     """Returns records as the rows of a CSV file, the first with the names of the columns. Raises TypeError where a
     number is a text."""
     axes = [name for name in dict.fromkeys(key for record in records for key in record) if name not in FIELDS]
@@ -144,7 +147,7 @@ def _split_table(table: TableData) -> list[list[Cell]]:
     ]
     if any(flags) or any(item.list_length for item in columns):
         notes = [_join_flags(note for item in columns for note in _cell_notes(item, at)) for at in range(count)]
-        heads += [_unused_name("flags", heads), _unused_name("note", heads)]
+        heads += [_name_unused_by_columns("flags", heads), _name_unused_by_columns("note", heads)]
         cells += [flags, notes]
     return [heads, *(list(row) for row in zip(*cells, strict=True))]
 
@@ -175,16 +178,16 @@ def _parse_number(match: re.Match[str]) -> _CellNumber:
     parts = {name: text or "" for name, text in match.groupdict().items()}
     marks = f"{parts['about']}{parts['marks']}{parts['more_marks']}"
     return _CellNumber(
-        _plain_digits(parts["value"]),
-        _plain_digits(parts["low"]),
-        _plain_digits(parts["high"]),
+        _ascii_digits_without_commas(parts["value"]),
+        _ascii_digits_without_commas(parts["low"]),
+        _ascii_digits_without_commas(parts["high"]),
         parts["unit"] or ("x" if parts["times"] else ""),
         [_FLAGS.get(mark, mark) for mark in marks],
         parts["rest"].strip(" ()"),
     )
 
 
-def _plain_digits(digits: str) -> str:
+def _ascii_digits_without_commas(digits: str) -> str:
     """Returns digits without commas, and with an ASCII minus sign."""
     return digits.replace(",", "").replace("\N{MINUS SIGN}", "-").removeprefix("+")
 
@@ -217,7 +220,7 @@ def _join_flags(words: Iterable[str]) -> str:
     return "; ".join(dict.fromkeys(words))
 
 
-def _unused_name(name: str, heads: Iterable[Cell]) -> str:
+def _name_unused_by_columns(name: str, heads: Iterable[Cell]) -> str:
     """Returns `name`, with underscores at its end if other columns have it already. `heads`: their names."""
     taken = set(heads)
     while name in taken:

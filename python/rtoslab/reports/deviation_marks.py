@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from rtoslab.reports.deviations import Deviations, declared_deviations, deviation_footnote, mark_section
+from rtoslab.reports.deviations import Deviations, declared_deviations, deviation_footnote, mark_deviations_in_section
 from rtoslab.reports.table import ReportDocument
 from rtoslab.results import MeasuredPoint
 
@@ -28,7 +28,9 @@ def mark_deviations_by(
     if not kernels:
         return document
     also = [name for name, kernel in (names or {}).items() if kernel in kernels and name not in kernels]
-    sections = tuple(mark_section(section, kernels, also, all_deviate=all_deviate) for section in document.sections)
+    sections = tuple(
+        mark_deviations_in_section(section, kernels, also, all_deviate=all_deviate) for section in document.sections
+    )
     return replace(
         document, sections=sections, summary=" ".join(filter(None, (document.summary, deviation_footnote(kernels))))
     )

@@ -16,7 +16,7 @@ from rtoslab.reference import REFERENCE_MARK
 from rtoslab.reports import heading
 from rtoslab.reports.deviation_marks import mark_deviations
 from rtoslab.reports.deviations import MARK, declared_deviations
-from rtoslab.reports.reader_names import replace_ids, titles_by_id
+from rtoslab.reports.reader_names import kernel_and_board_titles, replace_ids_by_titles
 from rtoslab.reports.sections import (
     answer,
     conformance,
@@ -70,27 +70,32 @@ def make_document(
     absent = [point.result for point in points if isinstance(point.result, NotApplicable)]
     places = PlacementLookup(placed)
 
-    def of_one(section: ReportSection | None) -> ReportSection | None:
+    def with_single_placement_note(section: ReportSection | None) -> ReportSection | None:
         """Returns the section, with a note if it shows only one of a point's placements of the code."""
         return note_middle_placement(section) if section is not None and places.has_several_placements else section
 
-    names = titles_by_id(catalogue, [*(point.result.point for point in points), *(item.point for item in shown)])
+    names = kernel_and_board_titles(
+        catalogue, [*(point.result.point for point in points), *(item.point for item in shown)]
+    )
     deviates = {f"{name}": f"{names[name]}{MARK}" for name in declared_deviations(shown)}
     figures = speed_figures(shown, places, results_depending_on_addresses([*points, *beside]), {**names, **deviates})
     unfair = lint_points(catalogue, [*points, *beside])
     parts: list[ReportSection | None] = [
-        answer.answer_section(figures, places),
+        answer.fastest_kernels_section(figures, places),
         missing.missing_section(verified, failed, absent),
         speed.throughput_section(measured, places),
         latency.latency_section(timed, places),
         speed.gain_section(measured, places),
         scaling.scaling_section(measured, places),
-        of_one(two_kernels.two_kernels_section(measured)),
-        of_one(stress.stress_section(measured)),
-        of_one(losses.losses_section(measured, figures)),
-        *(of_one(make(measured)) for make in (costs.cycles_section, costs.locks_section, costs.functions_section)),
-        of_one(tick_cost.tick_section(timed)),
-        of_one(tick_cost.search_section(timed)),
+        with_single_placement_note(two_kernels.two_kernels_section(measured)),
+        with_single_placement_note(stress.stress_section(measured)),
+        with_single_placement_note(losses.losses_section(measured, figures)),
+        *(
+            with_single_placement_note(make(measured))
+            for make in (costs.cycles_section, costs.locks_section, costs.functions_section)
+        ),
+        with_single_placement_note(tick_cost.tick_section(timed)),
+        with_single_placement_note(tick_cost.search_section(timed)),
         memory.memory_section(shown, places),
         latency.instruments_section(timed, places),
         probe_effect.probe_effect_section(
@@ -103,7 +108,7 @@ def make_document(
         parity.parity_section(unfair, several=has_comparable_points([*points, *beside])),
         evidence.proofs_section(verified, failed),
         conformance.conformance_section(points),
-        evidence.rulers_section(verified),
+        evidence.measuring_costs_section(verified),
         manifest.manifest_section(points),
     ]
     versions = _kernel_versions([*points, *beside])
@@ -113,10 +118,10 @@ def make_document(
         summary=" ".join(
             filter(None, (summary.summary_text(verified, failed, absent), _conditions_text(shown, beside, unfair)))
         ),
-        sections=tuple(_add_versions(part, versions) for part in parts if part is not None),
+        sections=tuple(_add_kernel_versions(part, versions) for part in parts if part is not None),
         points=tuple(points),
     )
-    return replace_ids(mark_deviations(document, shown), names)
+    return replace_ids_by_titles(mark_deviations(document, shown), names)
 
 
 def _conditions_text(
@@ -144,7 +149,7 @@ def _kernel_versions(points: Sequence[StoredPoint]) -> dict[str, str]:
     return {kernel: versions.pop() for kernel, versions in result.items() if len(versions) == 1}
 
 
-def _add_versions(section: ReportSection, versions: Mapping[str, str]) -> ReportSection:
+def _add_kernel_versions(section: ReportSection, versions: Mapping[str, str]) -> ReportSection:
     """Returns the section, with the kernel's version added to each record that has none."""
 
     def with_version(records: Sequence[Record]) -> list[Record]:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rtoslab.base import make_disk_error, write_whole
-from rtoslab.intake import escape_csv_cell, one_line
+from rtoslab.intake import escape_csv_cell, escape_to_one_line
 from rtoslab.reports.citation import Citation, citation_of
-from rtoslab.reports.csv_records import REFERENCE_MARK, Cell, chart_cells, table_cells
+from rtoslab.reports.csv_records import REFERENCE_MARK, Cell, chart_as_csv_rows, table_as_csv_rows
 from rtoslab.reports.deviations import MARK
 from rtoslab.reports.drawing import convert_to_pdf, draw_with_footnote
 from rtoslab.reports.table import ReportDocument, TableData
@@ -43,7 +43,7 @@ def export_document(document: ReportDocument, folder: Path) -> list[Path]:
         for old in folder.iterdir():
             if _EXPORTED_NAME.fullmatch(old.name):
                 old.unlink()
-        for name, text in exported_files(document):
+        for name, text in export_report_files(document):
             write_whole(folder / name, text, "the export")
             written.append(folder / name)
     except OSError as cause:
@@ -51,7 +51,7 @@ def export_document(document: ReportDocument, folder: Path) -> list[Path]:
     return written
 
 
-def exported_files(document: ReportDocument) -> Iterator[tuple[str, str | bytes]]:
+def export_report_files(document: ReportDocument) -> Iterator[tuple[str, str | bytes]]:
     """Yields the name and the content of each file that a report is exported as.
 
     Then the explanation of the mark on kernels, for which CSV files have no place, and the citation.
@@ -62,10 +62,10 @@ def exported_files(document: ReportDocument) -> Iterator[tuple[str, str | bytes]
             drawing = draw_with_footnote(chart)
             yield f"{section.id}-figure{number}.svg", drawing + "\n"
             yield f"{section.id}-figure{number}.pdf", convert_to_pdf(drawing)
-            yield f"{section.id}-figure{number}.csv", to_csv(chart_cells(chart))
+            yield f"{section.id}-figure{number}.csv", to_csv(chart_as_csv_rows(chart))
         for number, table in enumerate(section.tables, start=1):
             stem = f"{section.id}-table{number}-{file_name_part(table.title)}"
-            yield f"{stem}.csv", to_csv(table_cells(table))
+            yield f"{stem}.csv", to_csv(table_as_csv_rows(table))
             yield (
                 f"{stem}.tex",
                 to_latex(table, _unique_label(section.id, file_name_part(table.title), labels), f"{stem}.tex"),
@@ -116,7 +116,7 @@ def to_latex(table: TableData, label: str, file_name: str) -> str:
     for index, (_, number) in enumerate(table.column_heads):
         wide = max((len(row[index]) for row in table.rows), default=0) > 40
         specs.append("r" if number else "p{0.3\\linewidth}" if wide else "l")
-    title = one_line(table.title).rstrip(".")
+    title = escape_to_one_line(table.title).rstrip(".")
     footnote = "" if table.footnote in table.note else table.footnote
     caption = " ".join(filter(None, (f"{title}.", table.note, footnote)))
     lines = [
@@ -140,4 +140,4 @@ def to_latex(table: TableData, label: str, file_name: str) -> str:
 
 def escape_latex(text: str) -> str:
     """Returns the text on one line with all special characters of LaTeX escaped."""
-    return "".join(_LATEX.get(char, char) for char in one_line(text.replace("\n", " ")))
+    return "".join(_LATEX.get(char, char) for char in escape_to_one_line(text.replace("\n", " ")))

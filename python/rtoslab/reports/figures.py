@@ -12,9 +12,9 @@ import altair as alt
 from rtoslab.reports.bars import (
     draw_bar_panels,
     draw_upright_bars,
-    legend_rows,
     make_log_axis,
     make_names_axis,
+    rows_with_legend_entry,
     uses_log_axis,
 )
 from rtoslab.reports.chart_data import ChartData
@@ -23,7 +23,7 @@ from rtoslab.reports.palette import (
     WIDTH,
     Drawn,
     band_layers,
-    distinct_texts,
+    distinct_row_texts,
     estimate_text_width,
     inline_data,
     is_published,
@@ -42,7 +42,7 @@ _NEAR: Final = 14
 """Pixels. A number would run into another line's mark that is nearer."""
 
 
-def _height_axis(chart: ChartData) -> alt.Y:
+def _chart_height_axis(chart: ChartData) -> alt.Y:
     """Returns a chart's axis of heights. It is logarithmic or starts at zero."""
     flat = not any(row["y"] for row in chart.rows)
     log = uses_log_axis(chart)
@@ -65,13 +65,13 @@ def _draw_lines(chart: ChartData) -> Drawn:
 
     A paper's values are hollow diamonds, not joined.
     """
-    series = distinct_texts(chart.rows, "series")
+    series = distinct_row_texts(chart.rows, "series")
     places = sorted({float(row["x"]) for row in chart.rows})
     axis = alt.Axis(values=places) if len(places) <= MOST_TICKS else alt.Axis()
-    base = alt.Chart(inline_data(_place_numbers(chart, places))).encode(
+    base = alt.Chart(inline_data(_rows_with_number_positions(chart, places))).encode(
         x=alt.X("x:Q", title=chart.x_title, scale=alt.Scale(nice=False, padding=12), axis=axis),
-        y=_height_axis(chart),
-        color=series_colour_encoding(legend_rows(chart.rows)),
+        y=_chart_height_axis(chart),
+        color=series_colour_encoding(rows_with_legend_entry(chart.rows)),
     )
     own = base.transform_filter("!datum.is_published")
     marks = own.mark_point(size=80, filled=True, opacity=1).encode(
@@ -87,7 +87,7 @@ def _draw_lines(chart: ChartData) -> Drawn:
     ).properties(width=WIDTH, height=_LINES_HEIGHT)
 
 
-def _place_numbers(chart: ChartData, places: Sequence[float]) -> list[dict[str, Any]]:
+def _rows_with_number_positions(chart: ChartData, places: Sequence[float]) -> list[dict[str, Any]]:
     """Returns a line chart's rows, each with `up`: by how many pixels its number is above its mark (below it if
     negative).
 
@@ -121,7 +121,7 @@ def _place_numbers(chart: ChartData, places: Sequence[float]) -> list[dict[str, 
 def _shape_scale(rows: Sequence[dict[str, Any]], *, has_own_scale: bool = True) -> alt.Scale:
     """Returns the shape of the marks of each series: a diamond for a paper's, else a shape of its own (or a circle for
     all without `has_own_scale`)."""
-    series = distinct_texts(legend_rows(rows), "series")
+    series = distinct_row_texts(rows_with_legend_entry(rows), "series")
     printed = set(series) - {str(row["series"]) for row in rows if not is_published(row)}
     others = [item for item in series if item not in printed]
     shape = {item: _SHAPES[number % len(_SHAPES) if has_own_scale else 0] for number, item in enumerate(others)}
@@ -142,7 +142,7 @@ def _diamond_layers(base: alt.Chart, rows: Sequence[dict[str, Any]], *, fixed: b
 
 def _draw_pairs(chart: ChartData) -> Drawn:
     """Draws a chart with two marks for each name, such as a published figure and ours, joined by a line."""
-    names, series = distinct_texts(chart.rows, "x"), distinct_texts(chart.rows, "series")
+    names, series = distinct_row_texts(chart.rows, "x"), distinct_row_texts(chart.rows, "series")
     log = uses_log_axis(chart)
     title = f"{chart.y_title} (log scale)" if log else chart.y_title
     scale = alt.Scale(type="log", nice=True) if log else alt.Scale(zero=True, nice=True)
@@ -176,7 +176,7 @@ def _draw_pairs(chart: ChartData) -> Drawn:
 def _draw_sweep(chart: ChartData) -> Drawn:
     """Draws a chart with a thin upright line from `low` to `high` at each number of the x axis, in a panel for each
     series."""
-    series = distinct_texts(chart.rows, "series")
+    series = distinct_row_texts(chart.rows, "series")
     strokes = (
         alt.Chart()
         .mark_rule(strokeWidth=1, strokeCap="square")
@@ -198,9 +198,9 @@ def _draw_sweep(chart: ChartData) -> Drawn:
     return drawn
 
 
-def _draw_multiples(chart: ChartData) -> Drawn:
+def _draw_small_charts(chart: ChartData) -> Drawn:
     """Draws a small chart for each value of `facet`: marks by name, with lines from `low` to `high`."""
-    facets, names, series = (distinct_texts(chart.rows, key) for key in ("facet", "x", "series"))
+    facets, names, series = (distinct_row_texts(chart.rows, key) for key in ("facet", "x", "series"))
     width = WIDTH // 4 - 60
     offset = alt.XOffset("series:N", sort=series)
     axis = make_names_axis(names, pixels=width / len(names))
@@ -232,12 +232,12 @@ def _draw_multiples(chart: ChartData) -> Drawn:
     return drawn
 
 
-def _draw_strip(chart: ChartData) -> Drawn:
+def _draw_ticks_on_lines(chart: ChartData) -> Drawn:
     """Draws a chart with a horizontal line for each series and a tick on it for each of its values.
 
     Series whose ticks overlap have no order.
     """
-    series = distinct_texts(chart.rows, "series")
+    series = distinct_row_texts(chart.rows, "series")
     values = alt.X("value:Q", title=chart.x_title, scale=alt.Scale(zero=False, nice=True, padding=12))
     lines = alt.Y("series:N", title=None, sort=series, axis=alt.Axis(labelLimit=LABEL_LIMIT_PX))
     ticks = alt.Chart(inline_data(chart.rows)).mark_tick(thickness=2, size=22, opacity=0.45)
@@ -248,9 +248,9 @@ def _draw_strip(chart: ChartData) -> Drawn:
 KINDS: Final[dict[str, Callable[[ChartData], Drawn]]] = {
     "bars": _draw_bars,
     "lines": _draw_lines,
-    "multiples": _draw_multiples,
+    "multiples": _draw_small_charts,
     "pairs": _draw_pairs,
     "panels": draw_bar_panels,
-    "strip": _draw_strip,
+    "strip": _draw_ticks_on_lines,
     "sweep": _draw_sweep,
 }

@@ -16,7 +16,7 @@ from rtoslab.analyses import (
     series_names,
 )
 from rtoslab.catalogue import INSTRUMENTS
-from rtoslab.reports.deviations import declared_deviations, mark_names
+from rtoslab.reports.deviations import declared_deviations, mark_deviating_names
 from rtoslab.reports.table import band_text, cycles_text
 from rtoslab.results import MeasuredPoint
 
@@ -59,10 +59,10 @@ def make_latency_table(measured: Sequence[MeasuredPoint], places: PlacementLooku
     for pair, name in zip(compared, names, strict=True):
         of = partial(_figure_band, pair.least_disturbed, places)
         medians = [_median_text(pair.by_instrument.get(one), places) for one in used]
-        where = [mark_names(name, kernels)] if any(together) else []
+        where = [mark_deviating_names(name, kernels)] if any(together) else []
         table.add_row(pair.title, *where, *medians, *(cell(pair.least_disturbed, of) for _, cell in spread))
     for gone, name in zip(absent, together[len(compared) :], strict=True):
-        where = [mark_names(name, kernels)] if any(together) else []
+        where = [mark_deviating_names(name, kernels)] if any(together) else []
         table.add_row(gone.title, *where, *("n/a" for _ in used), *("-" for _ in spread))
     table.caption = f"{', '.join(used)}: medians. All other columns: by the probe, else the counter. us: the median."
     table.caption_justify = "left"

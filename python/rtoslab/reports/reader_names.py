@@ -20,7 +20,7 @@ _SHOWN_ONCE: Final = re.compile(r"1 core|[0-9]+ ms")
 """Parts of a series' name that a chart need not repeat."""
 
 
-def titles_by_id(catalogue: Catalogue, points: Iterable[PointId]) -> dict[str, str]:
+def kernel_and_board_titles(catalogue: Catalogue, points: Iterable[PointId]) -> dict[str, str]:
     """Returns the titles of the points' kernels and boards, by id. The kernel of a reference result keeps the mark
     after its name."""
     titles = {name: item.facts.title for name, item in catalogue.kernels.items()}
@@ -41,7 +41,7 @@ def _title_with_version(name: str, titles: Mapping[str, str]) -> str:
     return f"{titles[family]} {version}" if family in titles and version else name
 
 
-def replace_ids(document: ReportDocument, names: Mapping[str, str]) -> ReportDocument:
+def replace_ids_by_titles(document: ReportDocument, names: Mapping[str, str]) -> ReportDocument:
     """Returns the report with titles in place of the ids of kernels and boards.
 
     A chart in which all tasks on several cores are pinned omits the word, because a sentence says it for all.
@@ -54,7 +54,7 @@ def replace_ids(document: ReportDocument, names: Mapping[str, str]) -> ReportDoc
         """Returns the text with titles in place of ids."""
         return pattern.sub(lambda match: names[match[1]], text)
 
-    def of_chart(chart: ChartData) -> ChartData:
+    def with_titles_in_chart(chart: ChartData) -> ChartData:
         """Returns the chart with titles in place of ids."""
         rows = [
             {key: with_titles(cell) if _is_shown_text(key, cell) else cell for key, cell in row.items()}
@@ -62,7 +62,7 @@ def replace_ids(document: ReportDocument, names: Mapping[str, str]) -> ReportDoc
         ]
         return replace(chart, rows=rows)
 
-    def of_table(table: TableData) -> TableData:
+    def with_titles_in_table(table: TableData) -> TableData:
         """Returns the table with titles in place of ids."""
         columns = [name in _COLUMNS for name, _ in table.column_heads]
         rows = [
@@ -71,12 +71,12 @@ def replace_ids(document: ReportDocument, names: Mapping[str, str]) -> ReportDoc
         title, comma, board = table.title.rpartition(", ")
         return replace(table, rows=rows, title=f"{title}{comma}{names.get(board, board)}")
 
-    def of_section(section: ReportSection) -> ReportSection:
+    def with_titles_in_section(section: ReportSection) -> ReportSection:
         """Returns the section with titles in place of ids."""
-        charts = _shorten_series([of_chart(data) for data in section.charts])
-        return replace(section, charts=charts, tables=tuple(map(of_table, section.tables)))
+        charts = _shorten_series([with_titles_in_chart(data) for data in section.charts])
+        return replace(section, charts=charts, tables=tuple(map(with_titles_in_table, section.tables)))
 
-    return replace(document, sections=tuple(map(of_section, document.sections)))
+    return replace(document, sections=tuple(map(with_titles_in_section, document.sections)))
 
 
 def _is_shown_text(key: str, cell: Any) -> bool:
@@ -86,10 +86,10 @@ def _is_shown_text(key: str, cell: Any) -> bool:
 
 def _shorten_series(charts: Iterable[ChartData]) -> tuple[ChartData, ...]:
     """Returns the charts with shorter names of series: without parts that all of them share."""
-    return tuple(_drop_shared_parts(_drop_pinned(chart)) for chart in charts)
+    return tuple(_without_shared_name_parts(_without_pinned_in_names(chart)) for chart in charts)
 
 
-def _drop_pinned(chart: ChartData) -> ChartData:
+def _without_pinned_in_names(chart: ChartData) -> ChartData:
     """Returns the chart without the word `pinned` in its names, unless the tasks of some series are not pinned."""
     texts = [cell for row in chart.rows for key, cell in row.items() if _is_shown_text(key, cell)]
     if any("not pinned" in text for text in texts):
@@ -101,7 +101,7 @@ def _drop_pinned(chart: ChartData) -> ChartData:
     return replace(chart, rows=rows)
 
 
-def _drop_shared_parts(chart: ChartData) -> ChartData:
+def _without_shared_name_parts(chart: ChartData) -> ChartData:
     """Returns the chart without `1 core` and the measurement window in its series' names, if all series have the
     same."""
     for key in ("series", "row", *(("x",) if chart.kind == "pairs" else ())):

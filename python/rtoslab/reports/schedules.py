@@ -5,7 +5,7 @@ from typing import Final
 
 import altair as alt
 
-from rtoslab.reports.palette import SERIES_COLOURS, WIDTH, Drawn, distinct_texts, inline_data
+from rtoslab.reports.palette import SERIES_COLOURS, WIDTH, Drawn, distinct_row_texts, inline_data
 from rtoslab.reports.table import ChartData
 
 _LINES: Final = [
@@ -33,7 +33,7 @@ def _draw_responses(chart: ChartData) -> Drawn:
 
     Rows: `task`, and either `low`, `high`, `count`, or `line`, `at`.
     """
-    tasks = distinct_texts(chart.rows, "task")
+    tasks = distinct_row_texts(chart.rows, "task")
     lines = [name for name in _LINES if any(row.get("line") == name for row in chart.rows)]
     paint = alt.Scale(domain=lines, range=[_LINE_COLOURS[_LINES.index(name)] for name in lines])
     scale = alt.Scale(zero=False, nice=False, padding=12)
@@ -67,7 +67,7 @@ def _draw_responses(chart: ChartData) -> Drawn:
 def _draw_timeline(chart: ChartData) -> Drawn:
     """Draws a timeline of what ran when, as horizontal bars. Rows: `row`, and either `from`, `to` with `what`, or
     `release`."""
-    names = distinct_texts(chart.rows, "row")
+    names = distinct_row_texts(chart.rows, "row")
     kinds = [
         name
         for name in ("work", "kernel for it", "tick", "switch", "interrupt")
@@ -107,7 +107,7 @@ def _draw_ticks(chart: ChartData) -> Drawn:
 
     Rows: `x`, `y`, `series`.
     """
-    series = distinct_texts(chart.rows, "series")
+    series = distinct_row_texts(chart.rows, "series")
     colours = alt.Color("series:N", sort=series, scale=alt.Scale(domain=series, range=SERIES_COLOURS[: len(series)]))
     base = alt.Chart(inline_data(chart.rows)).encode(
         x=alt.X("x:Q", title=chart.x_title, scale=alt.Scale(nice=False)),

@@ -24,7 +24,7 @@ from rtoslab.analyses import (
     without_placement,
 )
 from rtoslab.base import count_text
-from rtoslab.reports.deviations import MARK, declared_deviations, deviation_footnote, mark_names
+from rtoslab.reports.deviations import MARK, declared_deviations, deviation_footnote, mark_deviating_names
 from rtoslab.reports.latency_table import make_latency_table
 from rtoslab.reports.proof_words import proofs_clause
 from rtoslab.reports.table import band_text
@@ -34,7 +34,7 @@ from rtoslab.store import AnyResult
 BANDS: Final = "A figure is the median over placements, with its range in brackets."
 
 
-def show_points(results: Sequence[AnyResult], console: Console) -> None:
+def print_point_results(results: Sequence[AnyResult], console: Console) -> None:
     """Prints the results of points on the terminal. Those on one and on several cores of the same test are side by
     side."""
     every = [result for result in results if isinstance(result, MeasuredPoint)]
@@ -47,7 +47,9 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
     if in_window:
         timed = {item.point.benchmark for item in measured if item.is_latency}
         rows = [
-            any_result for any_result in _merge_placements(results, placed) if any_result.point.benchmark not in timed
+            any_result
+            for any_result in _one_result_for_placements(results, placed)
+            if any_result.point.benchmark not in timed
         ]
         tables.append(_throughput_table(rows, places))
         tables += _pair_tables(in_window)
@@ -72,7 +74,7 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
     _show_missing(results, console)
 
 
-def _merge_placements(results: Sequence[AnyResult], placed: Sequence[PointOverPlacements]) -> list[AnyResult]:
+def _one_result_for_placements(results: Sequence[AnyResult], placed: Sequence[PointOverPlacements]) -> list[AnyResult]:
     """Returns the results in their order, with one result instead of all placements of a point."""
     firsts: dict[int, AnyResult] = {id(placed_point.placements[0]): placed_point.middle for placed_point in placed}
     for group, point in _points_without_number(results):
@@ -135,7 +137,7 @@ def _tests_by_reason(results: Sequence[AnyResult]) -> dict[tuple[str, str, str],
     return missing
 
 
-def show_proofs(results: Sequence[AnyResult], console: Console) -> None:
+def print_proofs_of_points(results: Sequence[AnyResult], console: Console) -> None:
     """Prints every proof of every point on the terminal."""
     table = Table("test", "cores", "rule", "seen", "verdict", title="Proofs", title_justify="left")
     for result in results:
@@ -163,7 +165,7 @@ def _throughput_table(results: Sequence[AnyResult], places: PlacementLookup) -> 
     alike = series_names([result.point.model_copy(update={"cores": 1}) for result in results])
     for name, item in zip(alike, results, strict=True):
         series = ", ".join(part for part in name.split(", ") if part != count_text(1, "core"))
-        groups.setdefault((item.point.title, mark_names(series, kernels)), {})[item.point.cores] = item
+        groups.setdefault((item.point.title, mark_deviating_names(series, kernels)), {})[item.point.cores] = item
     pairs = {gain.many_cores.point.run_id: gain for gain in core_gains(measured)}
     named = any(series for _, series in groups)
     table = Table(title="Throughput, counts per second in the window", title_justify="left")

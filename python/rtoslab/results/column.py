@@ -22,7 +22,7 @@ class CompactIntegers(Sequence[int]):
 
     def __init__(self, values: ArrayLike | Sequence[int] = ()) -> None:
         """Raises ValueError for a value that is negative or no whole number."""
-        array = values if isinstance(values, np.ndarray) else _whole_numbers(list(values))  # type: ignore[arg-type]
+        array = values if isinstance(values, np.ndarray) else _as_integer_array(list(values))  # type: ignore[arg-type]
         if array.size and (array.ndim != 1 or array.dtype.kind not in "iu" or int(array.min()) < 0):
             raise ValueError("samples must be whole numbers of 0 or more")
         largest = int(array.max()) if array.size else 0
@@ -67,7 +67,7 @@ class CompactIntegers(Sequence[int]):
         return CompactIntegers, (self._kept,)
 
 
-def _whole_numbers(values: Sequence[object]) -> NDArray[Any]:
+def _as_integer_array(values: Sequence[object]) -> NDArray[Any]:
     """Returns the values as a numpy array. Raises ValueError if one is no integer from 0 to 2^64 - 1."""
     # In a loop of Python's own this takes most of the time that a stored distribution is read in.
     if not set(map(type, values)) <= {int} or (values and not 0 <= min(values) <= max(values) < 1 << 64):  # type: ignore[type-var, operator]
@@ -75,7 +75,7 @@ def _whole_numbers(values: Sequence[object]) -> NDArray[Any]:
     return np.array(values, np.uint64)
 
 
-def _to_column(values: Any) -> CompactIntegers:
+def _to_compact_integers(values: Any) -> CompactIntegers:
     """Returns a sequence of integers as `CompactIntegers`, for pydantic. Raises ValueError for other values."""
     if isinstance(values, CompactIntegers):
         return values
@@ -86,7 +86,7 @@ def _to_column(values: Any) -> CompactIntegers:
 
 Samples = Annotated[
     Sequence[int],
-    PlainValidator(_to_column),
+    PlainValidator(_to_compact_integers),
     PlainSerializer(tuple, return_type=tuple[int, ...]),
     WithJsonSchema({"items": {"type": "integer"}, "type": "array"}),
 ]

@@ -20,7 +20,7 @@ INSTRUMENT = "probe"
 
 
 @dataclass(frozen=True, slots=True)
-class HandledTick:
+class TickWithTasks:
     """One tick of the window, with the tasks that ran between it and the next one."""
 
     index: int
@@ -34,23 +34,23 @@ def task_names(decoded: DecodedRun, benchmark: Benchmark) -> dict[int, str]:
     return {task.handle: chr(ord("A") + task.index) for task in decoded.tasks if task.index < benchmark.tasks_per_core}
 
 
-def block_name(block: int, names: dict[int, str], controls: set[int]) -> str | None:
+def task_letter_of_block(block: int, names: dict[int, str], controls: set[int]) -> str | None:
     """Returns the letter of the task with this control block, or IDLE_TASK for a task that the image did not create.
     None for the runner's own task."""
     return None if block in controls else names.get(block, IDLE_TASK)
 
 
-def ticks_of_window(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark) -> list[HandledTick]:
+def ticks_in_window(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark) -> list[TickWithTasks]:
     """Returns every tick of the measurement window but the last, after which not all released tasks could run."""
     names = task_names(decoded, benchmark)
     order = sorted(range(len(handled.exception)), key=handled.start_cycle.__getitem__)
-    ticks_: list[HandledTick] = []
+    ticks_: list[TickWithTasks] = []
     ran: set[str] = set()
     last: int | None = None
     for place in order:
         if handled.exception[place] == SYSTICK:
             if last is not None:
-                ticks_.append(HandledTick(last, frozenset(ran)))
+                ticks_.append(TickWithTasks(last, frozenset(ran)))
             last, ran = place, set()
         if handled.before[place] != handled.after[place] and handled.after[place] in names:
             ran.add(names[handled.after[place]])
@@ -67,7 +67,7 @@ def switches_by_pair(
     switches_: dict[tuple[str, str], list[int]] = defaultdict(list)
     for place in range(len(handled.exception)):
         before, after = handled.before[place], handled.after[place]
-        pair = block_name(before, names, controls), block_name(after, names, controls)
+        pair = task_letter_of_block(before, names, controls), task_letter_of_block(after, names, controls)
         if before != after and pair[0] is not None and pair[1] is not None:
             switches_[pair[0], pair[1]].append(place)
     return switches_
@@ -86,7 +86,7 @@ def _tick_series(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark
     """Returns the samples of the tick handler as series: one for each number of released tasks, and that of its
     entry."""
     by_count: dict[int, list[int]] = defaultdict(list)
-    every = ticks_of_window(handled, decoded, benchmark)
+    every = ticks_in_window(handled, decoded, benchmark)
     for tick in every:
         by_count[len(tick.ran)].append(tick.index)
     tick_series = [
@@ -144,11 +144,11 @@ def _handler_samples(
         switches=CompactIntegers([int(handled.before[place] != handled.after[place]) for place in places]),
         ticks=CompactIntegers([0] * len(places)),
         interrupts=CompactIntegers([handled.interrupted[place] for place in places]),
-        steps=_common_steps({handled.steps[place] for place in places}),
+        steps=_steps_if_all_equal({handled.steps[place] for place in places}),
     )
 
 
-def _common_steps(seen: set[int]) -> int | None:
+def _steps_if_all_equal(seen: set[int]) -> int | None:
     """Returns the number of steps of the kernel's search if it is the same in all samples. None if it differs or is
     unknown."""
     return seen.pop() if len(seen) == 1 and UNKNOWN not in seen else None

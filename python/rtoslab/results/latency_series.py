@@ -24,7 +24,7 @@ def series_facts(benchmark: Benchmark) -> tuple[LatencySeriesFacts, ...]:
     return (_EMPTY, *benchmark.series)
 
 
-def image_instrument(decoded: DecodedRun) -> str:
+def instrument_of_image(decoded: DecodedRun) -> str:
     """Returns the instrument with which the image measured its samples. Empty if it counts."""
     return decoded.params.get("instrument", "")
 
@@ -34,7 +34,7 @@ def instrument_readings(
 ) -> Sequence[int]:
     """Returns the first `count` samples of the series with this number and id, in cycles, as the image's instrument
     measured them. Fewer if there are fewer."""
-    instrument = image_instrument(decoded)
+    instrument = instrument_of_image(decoded)
     if instrument == "counter":
         values = [value for sample in decoded.samples if sample.metric == ident for value in sample.values]
         return values[:count]
@@ -58,7 +58,7 @@ def latency_series(
     )
 
 
-def series_by_probe(benchmark: Benchmark, observed: WindowObservations | None) -> tuple[SeriesSamples, ...]:
+def observed_series_by_probe(benchmark: Benchmark, observed: WindowObservations | None) -> tuple[SeriesSamples, ...]:
     """Returns the intervals that the virtual board observed beside a benchmark's counts, as series. Empty on a real
     board."""
     intervals = observed.intervals if observed else None
@@ -86,7 +86,7 @@ def _make_series(
     number: int,
 ) -> SeriesSamples:
     """Returns one series with its samples, and with what the virtual board observed of each."""
-    instrument = image_instrument(decoded)
+    instrument = instrument_of_image(decoded)
     plain = SeriesSamples(
         id=facts.id,
         title=facts.title,

@@ -74,7 +74,7 @@ class ProgramWeight(StoredModel):
     image: ImageBytes
 
 
-class RulerRepeats(StoredModel):
+class EmptyMeasurementRepeats(StoredModel):
     """The raw repeats of an empty measurement, which show the instrument's overhead."""
 
     name: str
@@ -83,7 +83,7 @@ class RulerRepeats(StoredModel):
     repeats: tuple[int, ...]
 
 
-class CodePlace(StoredModel):
+class FunctionCodePlace(StoredModel):
     """The digest and the address of one function's code in an image."""
 
     digest: str
@@ -150,13 +150,13 @@ class MeasuredPoint(StoredModel):
     heap: HeapUse | None
     stacks: tuple[StackUse, ...]
     image: ImageBytes | None = None
-    code: dict[str, CodePlace] = Field(default_factory=dict)
+    code: dict[str, FunctionCodePlace] = Field(default_factory=dict)
     """The functions that were executed in the window and that the image has once. Empty where nothing observed them."""
     state: dict[str, str | int] = Field(default_factory=dict)
     """Point state: what changes cycles of the same code, as the window opened. Caches, wait states, prefetch, clocks,
     MPU, contexts of the FPU, pieces of the heap, urgencies of interrupts. Empty of points that were stored before it
     was read."""
-    rulers: tuple[RulerRepeats, ...]
+    rulers: tuple[EmptyMeasurementRepeats, ...]
     checks: dict[str, dict[int, int]]
     params: dict[str, str]
     proofs: tuple[ProofFinding, ...]

@@ -18,7 +18,7 @@ SAMPLES_FILE: Final = "samples.parquet"
 COLUMNS: Final = ("cycles", "mark_cycles", "start_cycle", "switches", "ticks", "interrupts")
 
 
-def encode_samples(series: Sequence[SeriesSamples]) -> bytes:
+def encode_sample_file(series: Sequence[SeriesSamples]) -> bytes:
     """Returns the content of a sample file (Parquet) with the samples of these series. Values that the target could not
     observe are null."""
     counts = [len(samples.cycles) for samples in series]
@@ -59,11 +59,11 @@ def decode_samples(content: bytes) -> dict[str, dict[str, CompactIntegers]]:
         missing = np.flatnonzero(indices[rows] != np.arange(len(rows)))
         if missing.size:
             raise ValueError(f"sample {missing[0]} of {ident} is missing")
-        result[ident] = {name: CompactIntegers(_values_at(column, rows)) for name, column in columns.items()}
+        result[ident] = {name: CompactIntegers(_column_values_at(column, rows)) for name, column in columns.items()}
     return result
 
 
-def _values_at(column: ParquetColumn, rows: NDArray[np.int_]) -> NDArray[Any]:
+def _column_values_at(column: ParquetColumn, rows: NDArray[np.int_]) -> NDArray[Any]:
     """Returns the values of a column in those of the rows that have one."""
     if column.valid is None:
         return column.values[rows]
@@ -72,12 +72,12 @@ def _values_at(column: ParquetColumn, rows: NDArray[np.int_]) -> NDArray[Any]:
     return values
 
 
-def decode_columns(content: bytes) -> dict[str, list[Any]]:
+def decode_parquet_columns(content: bytes) -> dict[str, list[Any]]:
     """Returns a Parquet file's columns, with None where a row has no value. Raises ValueError."""
     return {name: column.row_items() for name, column in read_parquet(content).items()}
 
 
-def join_samples(series: Sequence[Mapping[str, Any]], content: bytes) -> list[dict[str, Any]]:
+def join_series_with_samples(series: Sequence[Mapping[str, Any]], content: bytes) -> list[dict[str, Any]]:
     """Returns the series of a result.json with their samples from the sample file `content`. Raises ValueError if a
     series has none."""
     result = decode_samples(content)

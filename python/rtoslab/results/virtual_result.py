@@ -63,7 +63,7 @@ class LockSleep(StoredModel):
     cycles: int
 
 
-class CriticalUse(StoredModel):
+class CriticalSectionUse(StoredModel):
     """The number and the cycles of the critical sections of one core in the window.
     The waiting for their locks is outside.
     """
@@ -85,7 +85,7 @@ class VirtualObservations(StoredModel):
     lock_sleeps: tuple[LockSleep, ...] = ()
     """The sleeps in waits for the lock, of cores that did not idle, where the kernel waits for its lock asleep. Of
     others it cannot be told."""
-    critical: tuple[CriticalUse, ...] = ()
+    critical: tuple[CriticalSectionUse, ...] = ()
     """Empty if the kernel does not count the nesting of critical sections."""
     event_count: int
     event_digest: str = Field(validation_alias=AliasChoices("event_digest", "event_sha256"))

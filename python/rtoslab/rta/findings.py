@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any, cast
 
 from rtoslab.base import TaskSetError, count_text, make_folder, write_whole
-from rtoslab.intake import read_table
+from rtoslab.intake import read_toml_table
 from rtoslab.reports import MARK, deviation_footnote
 from rtoslab.rta.arrivals import ArrivalCurve
 from rtoslab.rta.bound_search import SearchedSet, TaskSetBench
@@ -204,7 +204,7 @@ def _parse_task(row: Mapping[str, Any], tick: int) -> SystemTask:
 
 def read_finding(path: Path) -> BrokenBound:
     """Reads a file that `write_finding` wrote. Raises TaskSetError."""
-    table = read_table(path, "the finding", TaskSetError)
+    table = read_toml_table(path, "the finding", TaskSetError)
     return BrokenBound(
         kernel=str(table["kernel"]),
         board=str(table["board"]),

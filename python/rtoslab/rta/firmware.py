@@ -18,7 +18,7 @@ from rtoslab.base import CheckError
 from rtoslab.catalogue import Benchmark, Board, Catalogue, CatalogueEntry, Kernel
 from rtoslab.conformance import examine_port
 from rtoslab.images import BuiltImage, build_point_image
-from rtoslab.intake import ElfFile, one_line
+from rtoslab.intake import ElfFile, escape_to_one_line
 from rtoslab.plan import Point, make_point
 from rtoslab.targets import (
     FIRST_EXTERNAL,
@@ -372,7 +372,7 @@ def start_machine(image: bytes, board: Board, kernel: Kernel, cores: int = 1) ->
                 return machine
     lines = machine.take_uart().decode("ascii", "replace").splitlines()
     reason = next(
-        (one_line(unquote(line)[:160]) for line in lines if " error " in line or " fault " in line), "nothing"
+        (escape_to_one_line(unquote(line)[:160]) for line in lines if " error " in line or " fault " in line), "nothing"
     )
     raise CheckError(f"The image did not begin its measured window, with the message: {reason}.")
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from rtoslab.base import CheckError, OverheadsError, build_folder, make_folder, package_digest, write_whole
 from rtoslab.catalogue import Catalogue
-from rtoslab.intake import read_object
+from rtoslab.intake import read_json_object
 from rtoslab.rta import training
 from rtoslab.rta.entries import CycleLedger, JobEnd, PhaseSpan, TaskInterruption
 from rtoslab.rta.firmware import TaskSetFirmware
@@ -67,7 +67,7 @@ def measure_overheads(
     ).hexdigest()
     cached = build_folder(catalogue.root) / "overheads" / f"{firmware.kernel.id}-{firmware.board.id}-{digest[:16]}.json"
     try:
-        return KernelOverheads.model_validate(read_object(cached, "the overheads", OverheadsError))
+        return KernelOverheads.model_validate(read_json_object(cached, "the overheads", OverheadsError))
     except (OverheadsError, ValidationError):
         pass
     if firmware.core_count > 1 and one_core is None:

@@ -13,7 +13,13 @@ from typing import Any, Final, Literal
 from pydantic import Field, ValidationError
 
 from rtoslab.base import OverheadsError, StrictModel, write_whole
-from rtoslab.intake import missing_key, path_text, read_object, read_table, validation_problem
+from rtoslab.intake import (
+    first_missing_key,
+    first_validation_problem,
+    printable_path,
+    read_json_object,
+    read_toml_table,
+)
 
 
 class TickCosts(StrictModel):
@@ -191,8 +197,8 @@ def read_overheads(path: Path) -> KernelOverheads:
     """Reads a file of kernel overheads, JSON if it ends in .json, else TOML.
     Raises OverheadsError naming file and key.
     """
-    read = read_object if path.suffix.lower() == ".json" else read_table
-    return parse_overheads(read(path, "the overheads", OverheadsError), path_text(path))
+    read = read_json_object if path.suffix.lower() == ".json" else read_toml_table
+    return parse_overheads(read(path, "the overheads", OverheadsError), printable_path(path))
 
 
 def parse_overheads(table: Mapping[str, Any], source: str) -> KernelOverheads:
@@ -200,10 +206,10 @@ def parse_overheads(table: Mapping[str, Any], source: str) -> KernelOverheads:
     try:
         return KernelOverheads.model_validate(table)
     except ValidationError as cause:
-        key = missing_key(cause)
+        key = first_missing_key(cause)
         if key is not None:
             raise OverheadsError(f"{source} does not contain {key}; add {_HINTS.get(key, key)}.") from None
-        raise OverheadsError(f"{source}, {validation_problem(cause)}; correct or remove it.") from None
+        raise OverheadsError(f"{source}, {first_validation_problem(cause)}; correct or remove it.") from None
 
 
 def write_overheads(overheads: KernelOverheads, path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, cast, get_args
 
 from rtoslab.base import TaskSetError
-from rtoslab.intake import ROWS, one_line, path_text, quote_text, read_table, read_text
+from rtoslab.intake import ROWS, escape_to_one_line, printable_path, quote_text, read_text, read_toml_table
 from rtoslab.rta.chainspec import ChainSpec, parse_chain
 from rtoslab.rta.senderspec import require_senders, with_giver_periods
 from rtoslab.rta.taskcsv import parse_csv
@@ -140,10 +140,10 @@ class TaskSet:
 def read_task_set(path: Path) -> TaskSet:
     """Reads a task set from a TOML or CSV file, by its suffix. Raises TaskSetError naming file, task and key."""
     if path.suffix.lower() == ".csv":
-        table = parse_csv(read_text(path, "the task set", TaskSetError), path_text(path))
+        table = parse_csv(read_text(path, "the task set", TaskSetError), printable_path(path))
     else:
-        table = read_table(path, "the task set", TaskSetError, exact=True)
-    return parse_task_set(table, path_text(path), title=one_line(path.stem))
+        table = read_toml_table(path, "the task set", TaskSetError, exact=True)
+    return parse_task_set(table, printable_path(path), title=escape_to_one_line(path.stem))
 
 
 def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> TaskSet:
@@ -388,7 +388,7 @@ _KEYS_WITH_UNIT: Final = (*_TIMES, "length", "window")
 
 def _row_name(row: Mapping[str, Any], kind: str, number_: int) -> str:
     """Returns the name of a table in error messages: its own name, or its number."""
-    return f"{kind} {one_line(str(row['name'])[:MAX_NAME_CHARS])}" if row.get("name") else f"{kind} {number_}"
+    return f"{kind} {escape_to_one_line(str(row['name'])[:MAX_NAME_CHARS])}" if row.get("name") else f"{kind} {number_}"
 
 
 def _parse_name(row: Mapping[str, Any], where: str) -> str:

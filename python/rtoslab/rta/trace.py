@@ -38,7 +38,7 @@ from rtoslab.targets import (
     SYSTICK,
     HandlerIdleFilter,
     VirtualMachine,
-    switching_exceptions,
+    task_switching_exceptions,
 )
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def run_task_set(
         events, _ = _record_events(firmware, image, lead + 1)
         origin = _first_release_tick(events, rows, firmware.tick_cycles)
     events, end = _record_events(firmware, image, ticks + lead, lines, origin or 0)
-    exceptions = (switching_exceptions(firmware.kernel) | {SVCALL}) - {SYSTICK}
+    exceptions = (task_switching_exceptions(firmware.kernel) | {SVCALL}) - {SYSTICK}
     try:
         trace = read_trace(
             events,

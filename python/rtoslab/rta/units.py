@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Final
 
 from rtoslab.base import TaskSetError
-from rtoslab.intake import exact_fraction, one_line, quote_text
+from rtoslab.intake import escape_to_one_line, quote_text, to_exact_fraction
 
 SECONDS: Final = {
     "ns": Fraction(1, 1_000_000_000),
@@ -64,7 +64,7 @@ def parse_duration(table: Mapping[str, object], name: str, where: str) -> Durati
     if not keys:
         return None
     if len(keys) > 1:
-        raise TaskSetError(f"{where} contains {name} twice ({one_line(', '.join(keys)[:80])}); keep one.")
+        raise TaskSetError(f"{where} contains {name} twice ({escape_to_one_line(', '.join(keys)[:80])}); keep one.")
     key = keys[0]
     unit = key.removeprefix(name).removeprefix("_")
     if unit not in UNITS:
@@ -85,7 +85,7 @@ def parse_number(value: object, where: str) -> Fraction:
     try:
         if isinstance(value, bool) or not isinstance(value, int | Decimal | str | Fraction):
             raise ValueError("it is not a number")  # noqa: TRY004, TRY301
-        result = exact_fraction(value)
+        result = to_exact_fraction(value)
     except ValueError as cause:
         raise TaskSetError(
             f"{where}: {_quote_value(value)} is not a number ({cause}); write one such as 12 or 12.5."

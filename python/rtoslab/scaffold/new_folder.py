@@ -72,7 +72,7 @@ def make_new_folder(
         else _fill_template(_TEMPLATES / kind, replacements)
     )
     if kind == "benchmark":
-        beside[catalogue.root / _MUTANTS / f"{name}.toml"] = _filled_bytes(
+        beside[catalogue.root / _MUTANTS / f"{name}.toml"] = _bytes_without_placeholders(
             _read_template(_TEMPLATES / "mutants.toml"), replacements
         )
     for place in (target, *beside):
@@ -122,21 +122,21 @@ def _fill_template(template: Path, replacements: dict[str, str]) -> dict[Path, b
     """Returns the files of a template folder by path. In names and contents, each `@WORD@` is replaced."""
     paths = sorted(path for path in template.rglob("*") if path.is_file())
     return {
-        Path(_replace_words(str(path.relative_to(template)), replacements)): _filled_bytes(
+        Path(_replace_placeholders(str(path.relative_to(template)), replacements)): _bytes_without_placeholders(
             _read_template(path), replacements
         )
         for path in paths
     }
 
 
-def _replace_words(text: str, replacements: dict[str, str]) -> str:
+def _replace_placeholders(text: str, replacements: dict[str, str]) -> str:
     """Returns the text with a replacement for each `@WORD@`. `replacements`: by word."""
     return re.sub(r"@([A-Z]+)@", lambda match: replacements[match[1]], text)
 
 
-def _filled_bytes(text: str, replacements: dict[str, str]) -> bytes:
+def _bytes_without_placeholders(text: str, replacements: dict[str, str]) -> bytes:
     """Returns the text as bytes, with a replacement for each `@WORD@`."""
-    return _replace_words(text, replacements).encode()
+    return _replace_placeholders(text, replacements).encode()
 
 
 def _read_template(path: Path) -> str:

@@ -11,7 +11,7 @@ from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue, Experiment, PaperClaim, PaperFolder
 from rtoslab.images import require_settings
 from rtoslab.measure import point_id
-from rtoslab.papers import paper_plan, place_may_matter
+from rtoslab.papers import may_depend_on_code_addresses, plan_paper_experiments
 from rtoslab.plan import Options, Plan, Point, expand_placements, experiment_points
 from rtoslab.results import PointId
 from rtoslab.stability.builds import (
@@ -21,14 +21,14 @@ from rtoslab.stability.builds import (
     BuildFactor,
     KernelBuild,
     build_configuration,
-    level_of,
+    level_of_factor,
     paper_builds,
     paper_factors,
 )
 
 
 @dataclass(frozen=True)
-class BuildRow:
+class PlacedBuildPoint:
     """One benchmark with one kernel, board and build, in all placements of its code that are measured."""
 
     stands_for: PointId
@@ -43,7 +43,7 @@ class StabilityPlan:
 
     factors: tuple[BuildFactor, ...]
     builds: tuple[KernelBuild, ...]
-    rows: tuple[BuildRow, ...]
+    rows: tuple[PlacedBuildPoint, ...]
     rows_by_build: tuple[tuple[int, ...], ...]
     """The numbers of each build's rows. Builds that do not differ for a kernel share rows."""
 
@@ -72,12 +72,12 @@ def stability_plan(
     factors = tuple(factor for factor in factors if with_switches or factor.name != SWITCH)
     builds = tuple(paper_builds(factors))
     suites = {authors: suite_points(catalogue, paper, authors=authors) for authors in (True, False)}
-    maker = _RowMaker(catalogue, paper, placements)
+    maker = _BuildPointMaker(catalogue, paper, placements)
     members = []
     for build in builds:
         plain = [
             point
-            for point in suites[level_of(build, factors, VERSION) != TODAYS]
+            for point in suites[level_of_factor(build, factors, VERSION) != TODAYS]
             if not kernels or maker.role_of(point) in kernels
         ]
         changed = ((point, maker.kernel_changes(build, factors, point)) for point in plain)
@@ -86,11 +86,11 @@ def stability_plan(
     return StabilityPlan(factors, builds, tuple(maker.rows), tuple(members))
 
 
-class _RowMaker:
+class _BuildPointMaker:
     """Makes the points of builds, each point only once."""
 
     def __init__(self, catalogue: Catalogue, paper: PaperFolder, placements: int) -> None:
-        self.rows: list[BuildRow] = []
+        self.rows: list[PlacedBuildPoint] = []
         self._catalogue = catalogue
         self._roles = paper.facts.kernel_by_tree
         self._placements = placements
@@ -110,19 +110,19 @@ class _RowMaker:
         """Returns the number of the row for a point with changed settings. None if it cannot be built so."""
         key = f"{plain!r} {sorted(changes.items())}"
         if key not in self._numbers:
-            row = self._make_row(plain, changes)
+            row = self._make_build_point(plain, changes)
             self._numbers[key] = None if row is None else len(self.rows)
             self.rows += [] if row is None else [row]
         return self._numbers[key]
 
-    def _make_row(self, plain: Point, changes: Mapping[str, str]) -> BuildRow | None:
+    def _make_build_point(self, plain: Point, changes: Mapping[str, str]) -> PlacedBuildPoint | None:
         """Returns a point with changed settings in all its placements. None if it cannot be built so."""
         point = _with_configuration(self._catalogue, plain, changes)
         if point is None or point.not_applicable is not None or not self._has_settings(point):
             return None
-        count = self._placements if place_may_matter(self._catalogue, point) else 1
+        count = self._placements if may_depend_on_code_addresses(self._catalogue, point) else 1
         replaces = point_id(self._catalogue, plain).model_copy(update={"kernel": self.role_of(plain)})
-        return BuildRow(replaces, expand_placements(self._catalogue, Plan((point,), None), count).points)
+        return PlacedBuildPoint(replaces, expand_placements(self._catalogue, Plan((point,), None), count).points)
 
     def _has_settings(self, point: Point) -> bool:
         """Whether the kernel's configuration has all macros that the point sets."""
@@ -143,8 +143,8 @@ def suite_points(catalogue: Catalogue, paper: PaperFolder, *, authors: bool) -> 
     selectors = statement_selectors(paper)
     measurable = [
         item
-        for item in paper_plan(catalogue, plain, Options()).points
-        if item.not_applicable is None and any(_has_value_for(catalogue, paper, item, place) for place in selectors)
+        for item in plan_paper_experiments(catalogue, plain, Options()).points
+        if item.not_applicable is None and any(_may_give_value(catalogue, paper, item, place) for place in selectors)
     ]
     roles = paper.facts.kernel_by_tree
     chosen: dict[tuple[str, str], Point] = {}
@@ -180,7 +180,7 @@ def statement_selectors(paper: PaperFolder) -> list[Selector]:
         if claim.kind != "not computed":
             selectors += claim_selectors(claim)
     for substitute in paper.facts.substitute:
-        metrics = {str(metric) for place in selectors for metric in _as_list(place.get("metric"))}
+        metrics = {str(metric) for place in selectors for metric in _as_list_of_names(place.get("metric"))}
         if substitute.metric in metrics:
             selectors.append({"kernel": substitute.kernel, **substitute.by})
     return selectors
@@ -196,23 +196,23 @@ def claim_selectors(claim: PaperClaim) -> list[Selector]:
     return selectors
 
 
-def _has_value_for(catalogue: Catalogue, paper: PaperFolder, point: Point, selector: Selector) -> bool:
+def _may_give_value(catalogue: Catalogue, paper: PaperFolder, point: Point, selector: Selector) -> bool:
     """Whether a measured point may give a value with these coordinates."""
     role = paper.facts.kernel_by_tree.get(point.kernel, point.kernel)
     axes = {"benchmark": point.benchmark, "kernel": role, "board": point.board, "cores": str(point.cores)}
     axes |= {f"param.{name}": value for name, value in point.params.items()}
-    if any(axis in selector and value not in _as_list(selector[axis]) for axis, value in axes.items()):
+    if any(axis in selector and value not in _as_list_of_names(selector[axis]) for axis, value in axes.items()):
         return False
     if point.instrument is None:
         return "instrument" not in selector
-    if "instrument" in selector and point.instrument not in _as_list(selector["instrument"]):
+    if "instrument" in selector and point.instrument not in _as_list_of_names(selector["instrument"]):
         return False
     series = set(catalogue.benchmark(point.benchmark).facts.series_ids)
-    metrics = _as_list(selector.get("metric"))
+    metrics = _as_list_of_names(selector.get("metric"))
     return not metrics or any(metric in series or metric.startswith(("tick.", "select.")) for metric in metrics)
 
 
-def _as_list(value: object) -> list[str]:
+def _as_list_of_names(value: object) -> list[str]:
     """Returns one name or several names as a list of texts. Empty for None."""
     if value is None:
         return []

@@ -52,7 +52,7 @@ class KernelBuild:
 
 
 @dataclass(frozen=True, slots=True)
-class MacroSwitch:
+class KernelMacroSwitch:
     """A macro of one kernel that a build sets to another value than the paper's suites."""
 
     kernel: str
@@ -81,7 +81,7 @@ def paper_factors(catalogue: Catalogue, paper: PaperFolder) -> tuple[BuildFactor
     return (*factors, BuildFactor(SWITCH, (NONE, *switches)))
 
 
-def paper_switches(catalogue: Catalogue, paper: PaperFolder) -> list[MacroSwitch]:
+def paper_switches(catalogue: Catalogue, paper: PaperFolder) -> list[KernelMacroSwitch]:
     """Returns every macro that builds of the paper's kernels switch on or off, in both positions. One of the positions
     is that of the paper's suites."""
     experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
@@ -93,7 +93,7 @@ def paper_switches(catalogue: Catalogue, paper: PaperFolder) -> list[MacroSwitch
             continue  # an export is built by its user, with the switches that its own configuration has
         macros = [entry.facts.parity[switch] for switch in _SWITCHES if switch in entry.facts.parity]
         switches += [
-            MacroSwitch(kernel, macro, value)
+            KernelMacroSwitch(kernel, macro, value)
             for macro in macros
             if not macro.startswith("=") and macro not in varied
             for value in ("0", "1")
@@ -101,7 +101,7 @@ def paper_switches(catalogue: Catalogue, paper: PaperFolder) -> list[MacroSwitch
     return switches
 
 
-def base_build(factors: Sequence[BuildFactor]) -> KernelBuild:
+def build_of_paper(factors: Sequence[BuildFactor]) -> KernelBuild:
     """Returns the build that the paper's own suites use: the first level of each factor."""
     return KernelBuild(tuple(factor.levels[0] for factor in factors))
 
@@ -114,7 +114,7 @@ def paper_builds(factors: Sequence[BuildFactor]) -> list[KernelBuild]:
         KernelBuild((*levels, *([NONE] if len(crossed) < len(factors) else [])))
         for levels in _level_combinations(crossed)
     ]
-    usual = base_build(factors).levels[: len(crossed)]
+    usual = build_of_paper(factors).levels[: len(crossed)]
     single = (level for factor in factors if factor.name == SWITCH for level in factor.levels[1:])
     return [*builds, *(KernelBuild((*usual, level)) for level in single)]
 
@@ -124,7 +124,7 @@ def _level_combinations(factors: Sequence[BuildFactor]) -> Iterator[tuple[str, .
     return product(*(factor.levels for factor in factors))
 
 
-def level_of(build: KernelBuild, factors: Sequence[BuildFactor], name: str) -> str:
+def level_of_factor(build: KernelBuild, factors: Sequence[BuildFactor], name: str) -> str:
     """Returns a build's level of the factor with this name, such as `-O3`. Empty if there is no such factor."""
     named = {factor.name: level for factor, level in zip(factors, build.levels, strict=True)}
     return named.get(name, "")
@@ -139,16 +139,16 @@ def build_configuration(
     `role` is the kernel of the paper that `kernel` is a version of.
     """
     changes: dict[str, str] = {}
-    optimisation = level_of(build, factors, OPTIMISATION)
-    if optimisation and optimisation != base_build(factors).levels[_factor_index(factors, OPTIMISATION)]:
+    optimisation = level_of_factor(build, factors, OPTIMISATION)
+    if optimisation and optimisation != build_of_paper(factors).levels[_factor_index(factors, OPTIMISATION)]:
         changes["opt"] = optimisation
     facts = catalogue.kernel(kernel).facts
-    if level_of(build, factors, ASSERTIONS) == ON:
+    if level_of_factor(build, factors, ASSERTIONS) == ON:
         macro = facts.parity.get("assertions", "=0")
         if facts.export is not None:
             return None
         changes |= {} if macro.startswith("=") else {macro: "1"}
-    return {**changes, **_macro_of_level(level_of(build, factors, SWITCH), role)}
+    return {**changes, **_macro_of_level(level_of_factor(build, factors, SWITCH), role)}
 
 
 def _macro_of_level(level: str, role: str) -> Mapping[str, str]:

@@ -7,9 +7,9 @@ from rtoslab.analyses import Selector, select_values
 from rtoslab.base import count_text
 from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, mark_deviations_by
 from rtoslab.stability.build_points import claim_selectors
-from rtoslab.stability.builds import base_build
-from rtoslab.stability.judged import JudgedPaper, JudgedStatement, turns_by_change
-from rtoslab.stability.shares import PLACEMENT, StatementStability, VerdictReversal, VerdictShare
+from rtoslab.stability.builds import build_of_paper
+from rtoslab.stability.judged import JudgedPaper, JudgedStatement, reversed_statements_by_change
+from rtoslab.stability.shares import PLACEMENT, StatementStability, VerdictCounts, VerdictReversal
 
 _HOW = (
     "A build is one image of each kernel: one combination of version, optimisation and assertions, or one switch "
@@ -56,14 +56,16 @@ def stability_summary(judged: JudgedPaper) -> str:
     always = sum(whole.held == whole.observation_count for whole in wholes)
     never = sum(whole.held == 0 for whole in wholes)
     turning = len(wholes) - always - never
-    by_placement = sum(_is_turned_by_placement(statement.whole) for statement in judged.statements)
+    by_placement = sum(_is_reversed_by_placement(statement.whole) for statement in judged.statements)
     text = (
         f"{count_text(len(judged.builds), 'build')} of each kernel in up to {judged.stored.placements} placements. "
         f"{count_text(len(wholes), 'statement')}: {always} true in every build, {never} in none, {turning} in "
         f"some. The placement of the code alone changes the result of {by_placement}."
     )
     changes = {
-        change: count for change, count in turns_by_change(judged.statements).items() if change != PLACEMENT and count
+        change: count
+        for change, count in reversed_statements_by_change(judged.statements).items()
+        if change != PLACEMENT and count
     }
     if changes:
         change, count = next(iter(changes.items()))
@@ -71,7 +73,7 @@ def stability_summary(judged: JudgedPaper) -> str:
     return text
 
 
-def _is_turned_by_placement(stability: StatementStability) -> bool:
+def _is_reversed_by_placement(stability: StatementStability) -> bool:
     """Whether another placement of the code alone reverses the verdict on a statement."""
     return any(turn.change == PLACEMENT and turn.turned for turn in stability.verdict_reversals())
 
@@ -81,10 +83,10 @@ def _statements_section(judged: JudgedPaper) -> ReportSection:
     rows = [
         [
             f"{statement.claim.says} ({statement.claim.section})",
-            share_text(statement.whole.base_share, interval=True),
-            share_text(statement.whole.overall_share),
-            turn_text(statement.whole.verdict_reversals()),
-            _fewest_text(statement.whole),
+            verdict_share_text(statement.whole.base_share, interval=True),
+            verdict_share_text(statement.whole.overall_share),
+            strongest_reversal_text(statement.whole.verdict_reversals()),
+            _fewest_reversing_changes_text(statement.whole),
         ]
         for statement in sorted(judged.statements, key=lambda one: abs(one.whole.overall_share.holding_fraction - 0.5))
     ]
@@ -99,7 +101,7 @@ def _statements_section(judged: JudgedPaper) -> ReportSection:
     return ReportSection("statements", "Statements", (_HOW,), (), (TableData("Share of builds", columns, rows, note),))
 
 
-def share_text(share: VerdictShare | None, *, interval: bool = False) -> str:
+def verdict_share_text(share: VerdictCounts | None, *, interval: bool = False) -> str:
     """Returns the share of builds in which a statement holds, as `29 of 32 (76 to 97 %)`. A dash without builds."""
     if share is None or not share.observation_count:
         return _DASH
@@ -110,14 +112,14 @@ def share_text(share: VerdictShare | None, *, interval: bool = False) -> str:
     return f"{text}, {count_text(share.tied, 'tie')}" if share.tied else text
 
 
-def turn_text(turns: Sequence[VerdictReversal]) -> str:
+def strongest_reversal_text(turns: Sequence[VerdictReversal]) -> str:
     """Returns the change of the build that reverses a statement most often, as `-Os: 12 of 24 pairs`. A dash without
     one."""
     turned = [turn for turn in turns if turn.turned]
     return f"{turned[0].change}: {turned[0].turned} of {count_text(turned[0].pairs, 'pair')}" if turned else _DASH
 
 
-def _fewest_text(stability: StatementStability) -> str:
+def _fewest_reversing_changes_text(stability: StatementStability) -> str:
     """Returns the fewest changes of the build that reverse the statement, as text."""
     fewest_changes = stability.fewest_turning_changes()
     if fewest_changes is None:
@@ -132,22 +134,27 @@ def _changes_section(judged: JudgedPaper) -> ReportSection:
         for turn in statement.whole.verdict_reversals():
             turns.setdefault(turn.change, []).append(turn)
     rows = [
-        [change, str(sum(bool(entry.turned) for entry in result)), str(len(result)), _mean_percent(result)]
-        for change, result in sorted(turns.items(), key=lambda item: -_mean_share(item[1]))
+        [
+            change,
+            str(sum(bool(entry.turned) for entry in result)),
+            str(len(result)),
+            _mean_reversal_percent_text(result),
+        ]
+        for change, result in sorted(turns.items(), key=lambda item: -_mean_reversal_share(item[1]))
     ]
     columns = ("change", ">statements turned", ">statements compared", ">pairs changed, mean")
     table = TableData("Changes that reverse statements", columns, rows)
     return ReportSection("changes", "Changes that reverse them", (_COMPARED,), (), (table,))
 
 
-def _mean_share(turns: Sequence[VerdictReversal]) -> float:
+def _mean_reversal_share(turns: Sequence[VerdictReversal]) -> float:
     """Returns the mean share of pairs of builds in which a change reverses the verdict, from 0 to 1."""
     return sum(turn.reversed_fraction for turn in turns) / len(turns)
 
 
-def _mean_percent(turns: Sequence[VerdictReversal]) -> str:
+def _mean_reversal_percent_text(turns: Sequence[VerdictReversal]) -> str:
     """Returns the mean share of pairs of builds in which a change reverses the verdict, in percent, as text."""
-    return f"{100 * _mean_share(turns):.1f} %"
+    return f"{100 * _mean_reversal_share(turns):.1f} %"
 
 
 def _values_section(judged: JudgedPaper) -> ReportSection:
@@ -159,7 +166,7 @@ def _values_section(judged: JudgedPaper) -> ReportSection:
     ]
     charts = [
         chart
-        for judged_statement in _least_stable(unstable)
+        for judged_statement in _least_stable_statements(unstable)
         if (chart := _values_chart(judged, judged_statement)) is not None
     ]
     prose = (
@@ -170,7 +177,7 @@ def _values_section(judged: JudgedPaper) -> ReportSection:
     return ReportSection("values", "The measured values", prose, tuple(charts))
 
 
-def _least_stable(statements: Sequence[JudgedStatement]) -> list[JudgedStatement]:
+def _least_stable_statements(statements: Sequence[JudgedStatement]) -> list[JudgedStatement]:
     """Returns the statements whose share of builds is nearest to a half, at most six."""
     return sorted(statements, key=lambda statement: abs(statement.whole.overall_share.holding_fraction - 0.5))[
         :_CHARTED_STATEMENTS
@@ -190,7 +197,7 @@ def _values_chart(judged: JudgedPaper, statement: JudgedStatement) -> ChartData 
     units = set()
     builds = [judged.stored.build_values(number) for number in range(len(judged.stored.builds))]
     for place in of_case:
-        name = ", ".join(judged.names.get(str(item), str(item)) for item in _member_names(statement, place))
+        name = ", ".join(judged.names.get(str(item), str(item)) for item in _selected_member_names(statement, place))
         for values in builds:
             for value in select_values(values, place):
                 units.add(value.unit)
@@ -199,10 +206,10 @@ def _values_chart(judged: JudgedPaper, statement: JudgedStatement) -> ChartData 
         return None
     (unit,) = units
     caption = f"{statement.claim.says}: {chosen.name}" if statement.cases else statement.claim.says
-    return ChartData("strip", rows, f"{caption}. Holds in {share_text(chosen.overall_share)}.", x_title=unit)
+    return ChartData("strip", rows, f"{caption}. Holds in {verdict_share_text(chosen.overall_share)}.", x_title=unit)
 
 
-def _member_names(statement: JudgedStatement, place: Selector) -> list[str]:
+def _selected_member_names(statement: JudgedStatement, place: Selector) -> list[str]:
     """Returns the readable names of the members of a statement that a selector selects."""
     axes = {axis for of in statement.claim.of for axis in of}
     return [str(place[axis]) for axis in place if axis in axes]
@@ -214,9 +221,9 @@ def _cases_section(judged: JudgedPaper) -> ReportSection:
         [
             f"{statement.claim.says} ({statement.claim.section})",
             stability.name,
-            share_text(stability.base_share, interval=True),
-            share_text(stability.overall_share),
-            turn_text(stability.verdict_reversals()),
+            verdict_share_text(stability.base_share, interval=True),
+            verdict_share_text(stability.overall_share),
+            strongest_reversal_text(stability.verdict_reversals()),
         ]
         for statement in judged.statements
         for stability in statement.cases
@@ -236,7 +243,7 @@ def _builds_section(judged: JudgedPaper) -> ReportSection:
     for number, build in enumerate(stored.builds):
         members = [stored.rows[member] for member in stored.rows_by_build[number]]
         kernels = dict.fromkeys(f"{member.kernel} {member.version}".strip() for member in members)
-        changes = ", ".join(build.changes_from(base_build(stored.factors), stored.factors)) or "the suites' own"
+        changes = ", ".join(build.changes_from(build_of_paper(stored.factors), stored.factors)) or "the suites' own"
         missing = sum(bool(member.reason) for member in members)
         same = "" if build in judged.builds else " (no image differs from an earlier build's: not counted)"
         rows.append([changes + same, ", ".join(kernels), str(len(members) - missing), str(missing)])

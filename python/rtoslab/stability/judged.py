@@ -34,7 +34,7 @@ class JudgedPaper:
     not_judged: tuple[PaperClaim, ...]
 
 
-def judge_builds(catalogue: Catalogue, paper: PaperFolder, stored: StoredStability) -> JudgedPaper:
+def judge_statements_in_builds(catalogue: Catalogue, paper: PaperFolder, stored: StoredStability) -> JudgedPaper:
     """Judges every statement of a paper in every build of the kernels, by the stored values. A build in which nothing
     could be computed does not count."""
     numbers = list(_distinct_builds(stored))
@@ -88,7 +88,7 @@ def _judge_statement(
     )
 
 
-def turns_by_change(statements: Sequence[JudgedStatement]) -> dict[str, int]:
+def reversed_statements_by_change(statements: Sequence[JudgedStatement]) -> dict[str, int]:
     """Returns, for each change of the build, how many statements it reverses in at least one pair of builds."""
     turned: dict[str, int] = {}
     for statement in statements:
@@ -97,7 +97,7 @@ def turns_by_change(statements: Sequence[JudgedStatement]) -> dict[str, int]:
     return dict(sorted(turned.items(), key=lambda item: -item[1]))
 
 
-def held_counts(catalogue: Catalogue, paper: PaperFolder) -> dict[str, str]:
+def holding_builds_texts(catalogue: Catalogue, paper: PaperFolder) -> dict[str, str]:
     """Returns, by statement id, in how many builds each statement of a paper holds, as `29 of 32`.
 
     Empty if no values of the paper are stored. Raises AlteredError for an edited file.
@@ -105,6 +105,6 @@ def held_counts(catalogue: Catalogue, paper: PaperFolder) -> dict[str, str]:
     path = stability_path(catalogue.root, paper.key)
     if not path.is_file():
         return {}
-    judged = judge_builds(catalogue, paper, read_stability(path))
+    judged = judge_statements_in_builds(catalogue, paper, read_stability(path))
     wholes = {statement.claim.id: statement.whole.overall_share for statement in judged.statements}
     return {ident: f"{whole.held} of {whole.observation_count}" for ident, whole in wholes.items()}

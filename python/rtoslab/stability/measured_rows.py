@@ -9,7 +9,7 @@ from rtoslab.catalogue import Catalogue, PaperFolder
 from rtoslab.measure import point_id
 from rtoslab.reference import StoredRow, row_from_points
 from rtoslab.results import FailedPoint, MeasuredPoint
-from rtoslab.stability.build_points import BuildRow, StabilityPlan, statement_selectors
+from rtoslab.stability.build_points import PlacedBuildPoint, StabilityPlan, statement_selectors
 from rtoslab.stability.values_file import StoredStability
 from rtoslab.store import AnyResult, StoredPoint
 
@@ -45,7 +45,7 @@ def stored_rows_of_run(
 
 def _stored_row(
     catalogue: Catalogue,
-    row: BuildRow,
+    row: PlacedBuildPoint,
     by_point: Mapping[str, StoredPoint],
     failures: Mapping[str, FailedPoint],
     places: Sequence[Selector],
@@ -56,10 +56,10 @@ def _stored_row(
     failed = next((failures[name] for name in names if name in failures), None)
     reason = failed.message if failed else "it was not measured"
     whole = row_from_points(row.stands_for, row.points[0].kernel, results, reason)
-    return replace(whole, values=_needed_values(whole.values, places))
+    return replace(whole, values=_values_of_statement(whole.values, places))
 
 
-def _needed_values(values: Sequence[MeasuredValue], places: Sequence[Selector]) -> tuple[MeasuredValue, ...]:
+def _values_of_statement(values: Sequence[MeasuredValue], places: Sequence[Selector]) -> tuple[MeasuredValue, ...]:
     """Returns the values that a statement of the paper needs. `places` are the coordinates of such values."""
     chosen = {id(value) for place in places for value in select_values(values, place)}
     return tuple(value for value in values if id(value) in chosen)

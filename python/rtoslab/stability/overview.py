@@ -9,15 +9,15 @@ from rtoslab.catalogue import PaperFolder
 from rtoslab.reference import ReferenceFile
 from rtoslab.reports import ReportDocument, ReportSection, TableData, mark_deviations
 from rtoslab.results import MeasuredPoint
-from rtoslab.stability.judged import JudgedPaper, turns_by_change
+from rtoslab.stability.judged import JudgedPaper, reversed_statements_by_change
 from rtoslab.stability.place_effects import (
     ALL_GROUPS,
     BoardSpread,
     PlacedFigure,
-    RankedPairs,
+    ReversedPairCounts,
     board_spreads,
+    count_reversed_pairs,
     figures_in_placements,
-    ranked_pairs,
 )
 from rtoslab.stability.shares import PLACEMENT
 
@@ -46,7 +46,7 @@ def overview_document(
     """Returns the report on how the placement of code changes the figures and rankings of all papers. `judged` are the
     papers that were measured in several builds."""
     figures = figures_in_placements(papers, references)
-    by_paper = ranked_pairs(figures, "paper")
+    by_paper = count_reversed_pairs(figures, "paper")
     names = {kernel: title for paper in papers.values() for kernel, title in paper.facts.kernels.items()}
     measured = [
         point.result
@@ -60,7 +60,7 @@ def overview_document(
         summary=overview_summary(figures, by_paper, judged),
         sections=(
             ReportSection("pairs", "Pairs of kernels", (_PAIRS,), (), _pairs_tables(figures, by_paper, names)),
-            ReportSection("spreads", "Figures", (_SPREAD,), (), (spread_table(board_spreads(figures)),)),
+            ReportSection("spreads", "Figures", (_SPREAD,), (), (placement_spread_table(board_spreads(figures)),)),
             *(() if not judged else (_builds_section(judged, names),)),
         ),
     )
@@ -68,7 +68,7 @@ def overview_document(
 
 
 def overview_summary(
-    figures: Sequence[PlacedFigure], pairs: Sequence[RankedPairs], judged: Sequence[JudgedPaper]
+    figures: Sequence[PlacedFigure], pairs: Sequence[ReversedPairCounts], judged: Sequence[JudgedPaper]
 ) -> str:
     """Returns the summary of the report on placements in sentences."""
     if not pairs:
@@ -96,7 +96,7 @@ def overview_summary(
 
 
 def _pairs_tables(
-    figures: Sequence[PlacedFigure], by_paper: Sequence[RankedPairs], names: Mapping[str, str]
+    figures: Sequence[PlacedFigure], by_paper: Sequence[ReversedPairCounts], names: Mapping[str, str]
 ) -> tuple[TableData, ...]:
     """Returns the tables of pairs of kernels whose order the placement of the code reverses, by paper and by board."""
     compared = [
@@ -105,13 +105,13 @@ def _pairs_tables(
         if pairs.name != ALL_GROUPS
     ]
     return (
-        pairs_table(by_paper, "paper"),
-        pairs_table(ranked_pairs(figures, "board"), "board"),
+        reversed_pairs_table(by_paper, "paper"),
+        reversed_pairs_table(count_reversed_pairs(figures, "board"), "board"),
         TableData("Kernels of the pairs", ("paper", "kernels"), compared),
     )
 
 
-def pairs_table(rows: Sequence[RankedPairs], by: str) -> TableData:
+def reversed_pairs_table(rows: Sequence[ReversedPairCounts], by: str) -> TableData:
     """Returns a table of the pairs of kernels whose order the placement of the code reverses. `by` is `paper` or
     `board`."""
     columns = (
@@ -133,7 +133,7 @@ def pairs_table(rows: Sequence[RankedPairs], by: str) -> TableData:
     return TableData(f"Pairs of kernels, by {by}", columns, lines)
 
 
-def spread_table(rows: Sequence[BoardSpread]) -> TableData:
+def placement_spread_table(rows: Sequence[BoardSpread]) -> TableData:
     """Returns a table of how far the placement of the code changes figures, by board."""
     columns = ("board", ">figures", ">middle spread", ">90 % below", ">largest")
     lines = [
@@ -151,7 +151,9 @@ def spread_table(rows: Sequence[BoardSpread]) -> TableData:
 
 def _builds_section(judged: Sequence[JudgedPaper], names: Mapping[str, str]) -> ReportSection:
     """Returns the section on the builds of each paper: the statements that hold in them, and the kernels."""
-    return ReportSection("builds", "Builds", (_BUILDS,), (), (builds_table(judged), kernels_table(judged, names)))
+    return ReportSection(
+        "builds", "Builds", (_BUILDS,), (), (statements_in_builds_table(judged), kernels_table(judged, names))
+    )
 
 
 def kernels_table(judged: Sequence[JudgedPaper], names: Mapping[str, str]) -> TableData:
@@ -167,7 +169,7 @@ def kernels_table(judged: Sequence[JudgedPaper], names: Mapping[str, str]) -> Ta
     return TableData("Kernels of the builds", ("paper", "kernels and versions"), rows)
 
 
-def builds_table(judged: Sequence[JudgedPaper]) -> TableData:
+def statements_in_builds_table(judged: Sequence[JudgedPaper]) -> TableData:
     """Returns a table of how many statements hold in all, some or no builds, by paper."""
     columns = (
         "paper", ">builds", ">placements", ">statements", ">not judged", ">true in all", ">in some", ">in none",
@@ -177,7 +179,7 @@ def builds_table(judged: Sequence[JudgedPaper]) -> TableData:
     for paper in judged:
         wholes = [one.whole.overall_share for one in paper.statements]
         always, never = sum(one.held == one.observation_count for one in wholes), sum(one.held == 0 for one in wholes)
-        turns = turns_by_change(paper.statements)
+        turns = reversed_statements_by_change(paper.statements)
         unjudged = sum(claim.kind != "not computed" for claim in paper.not_judged)
         others = [(count, change) for change, count in turns.items() if change != PLACEMENT and count]
         count, change = max(others, default=(0, "-"))

@@ -60,7 +60,7 @@ class BoardSpread:
 
 
 @dataclass(frozen=True, slots=True)
-class RankedPairs:
+class ReversedPairCounts:
     """Counts of the pairs of kernels whose order changes with the placement of the code."""
 
     name: str
@@ -124,18 +124,18 @@ def board_spreads(figures: Sequence[PlacedFigure]) -> list[BoardSpread]:
     return sorted(result, key=lambda spread: -spread.median_spread)
 
 
-def ranked_pairs(figures: Sequence[PlacedFigure], by: str) -> list[RankedPairs]:
+def count_reversed_pairs(figures: Sequence[PlacedFigure], by: str) -> list[ReversedPairCounts]:
     """Returns how many pairs of kernels change their order with the placement of the code, for each paper or board and
     for all."""
     groups: dict[str, list[tuple[PlacedFigure, PlacedFigure]]] = {}
-    for pair in _rival_pairs(figures):
+    for pair in _comparable_kernel_pairs(figures):
         groups.setdefault(getattr(pair[0], by), []).append(pair)
     rows = [_count_pairs(name, pairs) for name, pairs in sorted(groups.items())]
     everything = [pair for pairs in groups.values() for pair in pairs]
     return [*rows, _count_pairs(ALL_GROUPS, everything)] if len(rows) > 1 else rows
 
 
-def _rival_pairs(figures: Sequence[PlacedFigure]) -> Iterator[tuple[PlacedFigure, PlacedFigure]]:
+def _comparable_kernel_pairs(figures: Sequence[PlacedFigure]) -> Iterator[tuple[PlacedFigure, PlacedFigure]]:
     """Yields the pairs of figures that compare two kernels of one paper: the same quantity, in versions of the same
     age."""
     alike: dict[tuple[str, str, str], list[PlacedFigure]] = {}
@@ -147,12 +147,12 @@ def _rival_pairs(figures: Sequence[PlacedFigure]) -> Iterator[tuple[PlacedFigure
                 yield one, other
 
 
-def _count_pairs(name: str, pairs: Sequence[tuple[PlacedFigure, PlacedFigure]]) -> RankedPairs:
+def _count_pairs(name: str, pairs: Sequence[tuple[PlacedFigure, PlacedFigure]]) -> ReversedPairCounts:
     """Returns how many of the pairs of a group (a paper or board) change their order with the placement of the code."""
-    minorities = [minority_share(one.values, other.values) for one, other in pairs]
-    close = [_is_close(one, other) for one, other in pairs]
+    minorities = [less_frequent_order_share(one.values, other.values) for one, other in pairs]
+    close = [_medians_differ_by_less_than_tenth(one, other) for one, other in pairs]
     turned = [minority for minority in minorities if minority > 0]
-    return RankedPairs(
+    return ReversedPairCounts(
         name=name,
         pairs=len(pairs),
         turned=len(turned),
@@ -163,7 +163,7 @@ def _count_pairs(name: str, pairs: Sequence[tuple[PlacedFigure, PlacedFigure]]) 
     )
 
 
-def minority_share(one: Sequence[float], other: Sequence[float]) -> float:
+def less_frequent_order_share(one: Sequence[float], other: Sequence[float]) -> float:
     """Returns the share of all pairs of placements in which two figures have the less frequent order. A tie is neither
     order."""
     less = sum(mine < theirs for mine in one for theirs in other)
@@ -171,7 +171,7 @@ def minority_share(one: Sequence[float], other: Sequence[float]) -> float:
     return min(less, more) / (len(one) * len(other))
 
 
-def _is_close(one: PlacedFigure, other: PlacedFigure) -> bool:
+def _medians_differ_by_less_than_tenth(one: PlacedFigure, other: PlacedFigure) -> bool:
     """Whether the medians of two figures differ by less than a tenth."""
     first, second = sorted((median(one.values), median(other.values)))
     return second < first * 1.1

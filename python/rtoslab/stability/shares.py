@@ -14,7 +14,7 @@ from math import sqrt
 from typing import Final
 
 from rtoslab.analyses import ClaimVerdict, StatementResult, combine_statement_results
-from rtoslab.stability.builds import BuildFactor, KernelBuild, base_build
+from rtoslab.stability.builds import BuildFactor, KernelBuild, build_of_paper
 
 PLACEMENT: Final = "placement"
 _Z95: Final = 1.959964
@@ -22,7 +22,7 @@ _Z95: Final = 1.959964
 
 
 @dataclass(frozen=True, slots=True)
-class VerdictShare:
+class VerdictCounts:
     """The number of builds and placements in which a paper's statement holds, is reversed, or is a tie."""
 
     held: int
@@ -54,10 +54,10 @@ class VerdictShare:
         return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def count_verdicts(outcomes: Sequence[StatementResult]) -> VerdictShare:
+def count_verdicts(outcomes: Sequence[StatementResult]) -> VerdictCounts:
     """Returns how often a paper's statement holds, is reversed, or is a tie."""
     counts = Counter(outcomes)
-    return VerdictShare(counts["same"], counts["different"], counts["tie"])
+    return VerdictCounts(counts["same"], counts["different"], counts["tie"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,36 +85,39 @@ class StatementStability:
     factors: tuple[BuildFactor, ...]
 
     @property
-    def overall_share(self) -> VerdictShare:
+    def overall_share(self) -> VerdictCounts:
         """Returns how often the statement holds over all builds and placements."""
         return count_verdicts(
             [outcome for outcomes_by_place in self.by_build.values() for outcome in outcomes_by_place]
         )
 
     @property
-    def base_share(self) -> VerdictShare | None:
+    def base_share(self) -> VerdictCounts | None:
         """Returns how often the statement holds over the placements of the build that the paper's suites use. None if
         it was not computed there."""
-        outcomes = self.by_build.get(base_build(self.factors))
+        outcomes = self.by_build.get(build_of_paper(self.factors))
         return None if outcomes is None else count_verdicts(outcomes)
 
     @property
     def base_verdict(self) -> StatementResult | None:
         """Returns the verdict in the build that the paper's suites use, in the linker's own order. None if it was not
         computed there."""
-        outcomes = self.by_build.get(base_build(self.factors))
+        outcomes = self.by_build.get(build_of_paper(self.factors))
         return None if outcomes is None else outcomes[0]
 
     def verdict_reversals(self) -> list[VerdictReversal]:
         """Returns how often each change of the build reverses the verdict, the most frequent first."""
-        turns = [self._placement_turn(), *(self._level_turn(*change) for change in self._changed_levels())]
+        turns = [
+            self._reversal_by_placement(),
+            *(self._reversal_by_level(*change) for change in self._changed_levels()),
+        ]
         return sorted((turn for turn in turns if turn.pairs), key=lambda turn: -turn.reversed_fraction)
 
     def fewest_turning_changes(self) -> tuple[str, ...] | None:
         """Returns the smallest set of changes to the suites' own build that reverses the verdict. None if nothing that
         was measured reverses it. Another placement counts as one change, and a tie is no reversal."""
         opposite = {"same": "different", "different": "same"}.get(self.base_verdict or "")
-        base = base_build(self.factors)
+        base = build_of_paper(self.factors)
         sets = [
             (*build.changes_from(base, self.factors), *((f"{PLACEMENT} {number}",) if number else ()))
             for build, outcomes in self.by_build.items()
@@ -123,7 +126,7 @@ class StatementStability:
         ]
         return min(sets, key=lambda pair: (len(pair), pair), default=None)
 
-    def _placement_turn(self) -> VerdictReversal:
+    def _reversal_by_placement(self) -> VerdictReversal:
         """Returns how often another placement of the same build reverses the verdict."""
         pairs = [pair for outcomes in self.by_build.values() for pair in combinations(outcomes, 2)]
         return VerdictReversal(PLACEMENT, sum(one != other for one, other in pairs), len(pairs))
@@ -134,7 +137,7 @@ class StatementStability:
             for level in factor.levels[1:]:
                 yield number, level
 
-    def _level_turn(self, number: int, level: str) -> VerdictReversal:
+    def _reversal_by_level(self, number: int, level: str) -> VerdictReversal:
         """Returns how often a level of the factor with this number reverses the verdict, compared with the suites' own
         level."""
         usual = self.factors[number].levels[0]

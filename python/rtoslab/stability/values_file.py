@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from rtoslab.analyses import MeasuredValue
 from rtoslab.base import AlteredError, make_folder, write_whole
-from rtoslab.intake import STORED_BYTES, parse_object, read_text
-from rtoslab.reference import StoredRow, row_as_json, row_from_json, seal_lines, unseal_lines
+from rtoslab.intake import STORED_BYTES, parse_json_object, read_text
+from rtoslab.reference import StoredRow, lines_checked_by_seal, objects_as_sealed_lines, row_as_json, row_from_json
 from rtoslab.stability.builds import BuildFactor, KernelBuild
 
 FORMAT: Final = 1
@@ -63,14 +63,16 @@ def write_stability(path: Path, stored: StoredStability) -> None:
         "made_by": dict(stored.made_by),
     }
     make_folder(path.parent)
-    write_whole(path, seal_lines([head, *(row_as_json(row) for row in stored.rows)]), "the values of builds")
+    write_whole(
+        path, objects_as_sealed_lines([head, *(row_as_json(row) for row in stored.rows)]), "the values of builds"
+    )
 
 
 def read_stability(path: Path) -> StoredStability:
     """Returns the content of a stability file. Raises AlteredError naming it if it is damaged or of another format."""
     text = read_text(path, "the values of builds", AlteredError, STORED_BYTES)
     try:
-        head, *rows = (parse_object(line) for line in unseal_lines(text))
+        head, *rows = (parse_json_object(line) for line in lines_checked_by_seal(text))
         return _parse_stability(path, head, rows)
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__

@@ -10,9 +10,9 @@ from rtoslab.store.journal import (
     last_session,
     read_sessions,
 )
-from rtoslab.store.manifest import flatten_json, make_manifest, manifest_hash, serial_target, virtual_target
-from rtoslab.store.point_store import store_point
-from rtoslab.store.store import PLAN, RunDirectory, remove_unfinished, run_directories
+from rtoslab.store.manifest import flatten_nested_json, make_manifest, manifest_hash, serial_target, virtual_target
+from rtoslab.store.point_store import store_point_files
+from rtoslab.store.store import PLAN, RunDirectory, remove_interrupted_folders, run_directories
 from rtoslab.store.stored_point import (
     CONFORMANCE_FILE,
     MANIFEST,
@@ -20,7 +20,7 @@ from rtoslab.store.stored_point import (
     UART,
     AnyResult,
     StoredPoint,
-    altered_result,
+    failed_result_of_altered_point,
     parse_point_files,
     point_files,
     point_folder_name,

@@ -59,7 +59,7 @@ class ResultCache:
             return None
         content = read_bytes(path, CACHED_BYTES, "the cached result", AlteredError)
         head, _, packed = content.partition(b"\n")
-        if head != _entry_head(key, packed):
+        if head != _cached_file_head(key, packed):
             raise AlteredError(f"{path} was changed after it was stored.")
         with zipfile.ZipFile(io.BytesIO(packed)) as stored:
             return {name: stored.read(name) for name in stored.namelist()}
@@ -74,8 +74,8 @@ class ResultCache:
             path.parent.mkdir(parents=True, exist_ok=True)
             handle, work = tempfile.mkstemp(prefix=f".{key[:8]}-", dir=path.parent)
             with os.fdopen(handle, "wb") as file:
-                packed = _zip_files(files)
-                file.write(_entry_head(key, packed) + b"\n" + packed)
+                packed = _files_as_zip(files)
+                file.write(_cached_file_head(key, packed) + b"\n" + packed)
                 file.flush()
                 os.fsync(file.fileno())
             Path(work).replace(path)
@@ -109,12 +109,12 @@ def result_key(manifest: Mapping[str, Any], identity: PointId) -> str:
     return hashlib.sha256(to_canonical_json(everything).encode()).hexdigest()
 
 
-def _entry_head(key: str, packed: bytes) -> bytes:
+def _cached_file_head(key: str, packed: bytes) -> bytes:
     """Returns the first line of a cached file: its key, and the digest of the rest. `packed`: this rest."""
     return f"rtoslab point {key} {hashlib.sha256(packed).hexdigest()}".encode()
 
 
-def _zip_files(files: Mapping[str, bytes]) -> bytes:
+def _files_as_zip(files: Mapping[str, bytes]) -> bytes:
     """Returns the files as the bytes of a zip file. The same files give the same bytes."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as stored:

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, SchemaSerializer, SchemaValidator, core_schema
 
 from rtoslab.base import strict_schema
-from rtoslab.intake import CONTAINERS, EVIDENCE_BYTES, compress, decompress, validation_problem
+from rtoslab.intake import CONTAINERS, EVIDENCE_BYTES, compress, decompress, first_validation_problem
 from rtoslab.targets import RunOutput
 
 EVIDENCE_FILE: Final = "evidence.json.zst"
@@ -37,7 +37,7 @@ def decode_evidence(content: bytes, uart: bytes) -> RunOutput:
             {**json.loads(_decompress_evidence(content)), "uart": uart}
         )
     except ValidationError as cause:
-        raise ValueError(f"the evidence cannot be read ({validation_problem(cause)})") from None
+        raise ValueError(f"the evidence cannot be read ({first_validation_problem(cause)})") from None
     except (TypeError, RecursionError) as cause:
         raise ValueError(f"the evidence cannot be read ({type(cause).__name__})") from None
     return output
@@ -74,21 +74,21 @@ def _stored_schema(schema: Any) -> Any:
         case "dataclass-args":
             parts["extra_behavior"] = "forbid"
         case "dict":
-            parts = _pairs_schema(parts, dict)
+            parts = _schema_of_mapping_as_pairs(parts, dict)
         case "counter":
-            parts = _pairs_schema(parts, _pairs_to_counter)
+            parts = _schema_of_mapping_as_pairs(parts, _pairs_to_counter)
         case "set" | "frozenset":
             parts["serialization"] = _list_serializer(sorted, parts["items_schema"])
     return parts
 
 
-def _pairs_schema(mapping: Any, make: Any) -> Any:
+def _schema_of_mapping_as_pairs(mapping: Any, make: Any) -> Any:
     """Returns the pydantic schema of a mapping that is stored as a list of pairs. `make` turns the pairs into the
     mapping."""
     pair = core_schema.tuple_schema([mapping["keys_schema"], mapping["values_schema"]])
     pairs = core_schema.list_schema(pair)
     return core_schema.no_info_after_validator_function(
-        make, pairs, serialization=_list_serializer(_mapping_items, pair)
+        make, pairs, serialization=_list_serializer(_mapping_as_pairs, pair)
     )
 
 
@@ -98,7 +98,7 @@ def _list_serializer(list_items: Any, item: CoreSchema) -> Any:
     return core_schema.plain_serializer_function_ser_schema(list_items, return_schema=core_schema.list_schema(item))
 
 
-def _mapping_items(mapping: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
+def _mapping_as_pairs(mapping: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
     """Returns the pairs of a mapping as a list."""
     return list(mapping.items())
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base import AlteredError, AlteredWarning, exclusive_lock, make_disk_error
-from rtoslab.intake import STORED_BYTES, parse_object, read_bytes
+from rtoslab.intake import STORED_BYTES, parse_json_object, read_bytes
 
 JOURNAL_FILE = "journal.jsonl"
 _PLAN = "plan.json"
@@ -47,7 +47,7 @@ def append_session(run: Path, root: Path) -> JournalSession:
             file.seek(max(0, size - _MAX_LINE_BYTES))
             end = file.read(_MAX_LINE_BYTES)
             rest = end.rpartition(b"\n")[2]
-            if _is_cut(rest) and len(rest) < _MAX_LINE_BYTES:
+            if _is_unfinished_line(rest) and len(rest) < _MAX_LINE_BYTES:
                 file.truncate(size - len(rest))
             elif rest:
                 line = "\n" + line
@@ -60,10 +60,10 @@ def append_session(run: Path, root: Path) -> JournalSession:
 def session_line(session: JournalSession) -> str:
     """Returns a session as a line of the journal, with its digest."""
     fields = asdict(session)
-    return json.dumps({**fields, "sha256": _fields_digest(fields)}) + "\n"
+    return json.dumps({**fields, "sha256": _journal_line_digest(fields)}) + "\n"
 
 
-def _fields_digest(fields: dict[str, str]) -> str:
+def _journal_line_digest(fields: dict[str, str]) -> str:
     """Returns a digest of a journal line's fields, 16 hex digits."""
     return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -112,10 +112,10 @@ def _parse_sessions(run: Path) -> list[JournalSession | None]:
     if not (run / JOURNAL_FILE).exists():
         return []
     *lines, rest = read_bytes(run / JOURNAL_FILE, STORED_BYTES, "the journal", AlteredError).split(b"\n")
-    return [_parse_session(line) for line in (lines if not rest or _is_cut(rest) else [*lines, rest])]
+    return [_parse_session(line) for line in (lines if not rest or _is_unfinished_line(rest) else [*lines, rest])]
 
 
-def _is_cut(rest: bytes) -> bool:
+def _is_unfinished_line(rest: bytes) -> bool:
     """Whether `rest`, the text after a journal's last line feed, is a line that was not written to its end.
 
     A whole line lacks at most its line feed.
@@ -126,7 +126,7 @@ def _is_cut(rest: bytes) -> bool:
 def _parse_session(line: bytes) -> JournalSession | None:
     """Returns the session in a journal's line. None if the line was altered."""
     try:
-        fields = parse_object(line)
+        fields = parse_json_object(line)
         session = JournalSession(fields["date"], fields["revision"])
     except (ValueError, KeyError, TypeError):
         return None

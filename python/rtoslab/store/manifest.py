@@ -62,11 +62,11 @@ def manifest_hash(manifest: dict[str, Any]) -> str:
     return hashlib.sha256(to_canonical_json(manifest).encode()).hexdigest()
 
 
-def flatten_json(value: object, path: str = "") -> dict[str, str]:
+def flatten_nested_json(value: object, path: str = "") -> dict[str, str]:
     """Returns nested JSON as a flat mapping from keys such as `a.b.c` to texts, for tables and comparisons."""
     if isinstance(value, dict):
         flat: dict[str, str] = {}
         for key, item in value.items():
-            flat.update(flatten_json(item, f"{path}.{key}" if path else str(key)))
+            flat.update(flatten_nested_json(item, f"{path}.{key}" if path else str(key)))
         return flat
     return {path: value if isinstance(value, str) else json.dumps(value)}

@@ -36,7 +36,7 @@ class PointStore(Protocol):
         ...
 
 
-def store_point(store: PointStore, name: str, files: Mapping[str, bytes]) -> bool:
+def store_point_files(store: PointStore, name: str, files: Mapping[str, bytes]) -> bool:
     """Stores a point's files in a store under a name. Returns False if the store has the same already.
 
     Raises StoreError if it has other files under that name: the same manifest must give the same bytes. AlteredError if

@@ -25,7 +25,14 @@ from rtoslab.records import read_sealed, require_sealed
 from rtoslab.results import PointId
 from rtoslab.store.journal import last_session
 from rtoslab.store.plan_file import PlanFile, read_plan
-from rtoslab.store.stored_point import AnyResult, StoredPoint, altered_result, point_files, point_name, read_point
+from rtoslab.store.stored_point import (
+    AnyResult,
+    StoredPoint,
+    failed_result_of_altered_point,
+    point_files,
+    point_name,
+    read_point,
+)
 
 PLAN = "plan.json"
 POINTS = "points"
@@ -46,7 +53,7 @@ class RunDirectory:
     def create(cls, path: Path, suite: str | None, points: list[PointId]) -> "RunDirectory":
         """Creates a run directory for these points of a suite, or opens it if it was created for the same points.
         Raises StoreError if it was created for others."""
-        if _is_other_content(path):
+        if _is_no_run_directory(path):
             raise StoreError(f"{path} exists and is not a run directory; choose another --out.")
         run = cls(path)
         try:
@@ -57,7 +64,7 @@ class RunDirectory:
             if not (path / PLAN).is_file():
                 try:
                     text = PlanFile.with_digest(suite, points).model_dump_json(indent=1)
-                    _write_synced(path / _PLAN_IN_WORK, f"{text}\n".encode())
+                    _write_and_sync(path / _PLAN_IN_WORK, f"{text}\n".encode())
                     (path / _PLAN_IN_WORK).replace(path / PLAN)
                 except OSError as cause:
                     raise make_disk_error("make the run directory", path, cause) from None
@@ -114,9 +121,9 @@ class RunDirectory:
         if final.exists():
             raise StoreError(f"{final} exists already; results are never overwritten, choose another --out.")
         try:
-            with _work_folder(self.path / POINTS) as work:
+            with _temporary_point_folder(self.path / POINTS) as work:
                 for name, content in files.items():
-                    _write_synced(work / name, content)
+                    _write_and_sync(work / name, content)
                 work.chmod(0o755)
                 work.rename(final)
         except OSError as cause:
@@ -179,7 +186,7 @@ class RunDirectory:
         except AlteredError as cause:
             warnings.warn(str(cause), AlteredWarning, stacklevel=3)
             known = next((point_id for point_id in plan if folder.name.startswith(f"{point_name(point_id)}-")), None)
-            return None if known is None else StoredPoint(folder, altered_result(known, cause), {})
+            return None if known is None else StoredPoint(folder, failed_result_of_altered_point(known, cause), {})
 
 
 def run_directories(folders: Iterable[Path]) -> list[Path]:
@@ -193,25 +200,25 @@ def run_directories(folders: Iterable[Path]) -> list[Path]:
     return sorted(dict.fromkeys(directories), key=lambda path: (last_session(path).date, path.name))
 
 
-def remove_unfinished(path: Path) -> None:
+def remove_interrupted_folders(path: Path) -> None:
     """Removes the temporary folders that interrupted writers left in a run directory. Files of a living writer stay."""
     for leftover in (path / POINTS).glob(f"{_UNFINISHED}*"):
         # A lock alone is of a writer that ended between giving its folder a name and taking the lock's away.
         work = leftover.with_suffix("") if leftover.suffix == _WORK_LOCK else leftover
-        with try_exclusive_lock(_work_lock(work)) as is_free:
+        with try_exclusive_lock(_temporary_folder_lock_path(work)) as is_free:
             if is_free:
                 shutil.rmtree(work, ignore_errors=True)
 
 
 @contextmanager
-def _work_folder(points: Path) -> Iterator[Path]:
+def _temporary_point_folder(points: Path) -> Iterator[Path]:
     """Yields a temporary folder to write a point into. It is locked as long as its writer lives.
 
     It is removed unless it was renamed.
     """
     while True:
         work = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=points))
-        with exclusive_lock(_work_lock(work)):
+        with exclusive_lock(_temporary_folder_lock_path(work)):
             if not work.exists():  # another process swept it before it was locked
                 continue
             try:
@@ -221,19 +228,19 @@ def _work_folder(points: Path) -> Iterator[Path]:
             return
 
 
-def _work_lock(work: Path) -> Path:
+def _temporary_folder_lock_path(work: Path) -> Path:
     """Returns the path of the file that locks a temporary folder."""
     return work.with_name(work.name + _WORK_LOCK)
 
 
-def _is_other_content(path: Path) -> bool:
+def _is_no_run_directory(path: Path) -> bool:
     """Whether a path exists and is not a run directory, nor an unfinished one."""
     if not path.exists() or (path / PLAN).is_file():
         return False
     return not path.is_dir() or any(item.name not in {POINTS, LOCK, _PLAN_IN_WORK} for item in path.iterdir())
 
 
-def _write_synced(path: Path, content: bytes) -> None:
+def _write_and_sync(path: Path, content: bytes) -> None:
     """Writes a file and waits until it is on the disk."""
     with path.open("wb") as file:
         file.write(content)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtoslab.base import AlteredError, to_canonical_json
-from rtoslab.intake import parse_object
-from rtoslab.records import read_sealed, seal_files
+from rtoslab.intake import parse_json_object
+from rtoslab.records import add_seal_file, read_sealed
 from rtoslab.results import (
     COLUMNS,
     SAMPLES_FILE,
@@ -16,8 +16,8 @@ from rtoslab.results import (
     NotApplicable,
     PointId,
     ResultFile,
-    encode_samples,
-    join_samples,
+    encode_sample_file,
+    join_series_with_samples,
 )
 
 RESULT = "result.json"
@@ -50,7 +50,7 @@ def point_folder_name(identity: PointId, run_id: str) -> str:
     return f"{point_name(identity)}-{run_id}"
 
 
-def altered_result(identity: PointId, cause: AlteredError) -> FailedPoint:
+def failed_result_of_altered_point(identity: PointId, cause: AlteredError) -> FailedPoint:
     """Returns the failed result that stands for a point whose files were altered."""
     return FailedPoint(run_id="0" * 16, point=identity, stage="store", error=AlteredError.__name__, message=str(cause))
 
@@ -62,19 +62,19 @@ def point_files(
     contents = {MANIFEST: to_canonical_json(dict(manifest)).encode(), **files}
     series = result.series if isinstance(result, MeasuredPoint) else ()
     if series:
-        contents[SAMPLES_FILE] = encode_samples(series)
+        contents[SAMPLES_FILE] = encode_sample_file(series)
     apart = {"series": {"__all__": set(COLUMNS)}} if series else {"series"}
     contents[RESULT] = to_canonical_json(result.model_dump(mode="json", exclude=apart)).encode()
-    return seal_files(name, contents)
+    return add_seal_file(name, contents)
 
 
 def parse_point_files(files: Mapping[str, bytes]) -> tuple[AnyResult, dict[str, object]]:
     """Returns the result and the manifest from a point's files, whose seal was checked. Raises ValueError for files of
     another version of rtoslab."""
     try:
-        stored, manifest = parse_object(files[RESULT]), parse_object(files[MANIFEST])
+        stored, manifest = parse_json_object(files[RESULT]), parse_json_object(files[MANIFEST])
         if stored.get("series"):
-            stored["series"] = join_samples(stored["series"], files[SAMPLES_FILE])
+            stored["series"] = join_series_with_samples(stored["series"], files[SAMPLES_FILE])
         return ResultFile.model_validate({"result": stored}).result, manifest
     except (KeyError, TypeError, AttributeError) as cause:
         raise ValueError(f"not a point of this version ({type(cause).__name__})") from None

@@ -20,7 +20,7 @@ from typing import Any
 from rtoslab.base import RtoslabError, StoreError, ToolMissingError, find_root, package_digest
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import inputs_digest
-from rtoslab.measure import Listener, MeasureOptions, PointOutcome, PointProgress, picklable_error, point_id, run_point
+from rtoslab.measure import Listener, MeasureOptions, PointOutcome, PointProgress, error_for_pipe, point_id, run_point
 from rtoslab.plan import Plan, Point
 from rtoslab.store import AnyResult, RunDirectory, StoredPoint, append_session
 from rtoslab.targets import simulator_sources
@@ -35,7 +35,7 @@ _LOST_STATES = frozenset({"cancelled", "lost"})
 
 
 @dataclass(frozen=True, slots=True)
-class ShippedPoint:
+class PointFromWorker:
     """A measured point as a cluster's worker sends it."""
 
     result: AnyResult
@@ -68,7 +68,9 @@ def run_on_cluster(
         listener(PointProgress(index, plan.points[index], "done", 1.0, outcome))
     with _connect_client(scheduler) as client:
         sources = {
-            index: _source_digests(root, point) for index, point in enumerate(plan.points) if index not in finished
+            index: _digests_equal_on_worker(root, point)
+            for index, point in enumerate(plan.points)
+            if index not in finished
         }
         with _report_lost_scheduler(scheduler):
             waiting = {
@@ -83,12 +85,12 @@ def run_on_cluster(
     return [finished[index] for index in sorted(finished)]
 
 
-def measure_on_worker(point: Point, sources: tuple[str, ...], options: MeasureOptions) -> ShippedPoint:
+def measure_on_worker(point: Point, sources: tuple[str, ...], options: MeasureOptions) -> PointFromWorker:
     """Measures a point on a worker of the cluster in a temporary folder, and returns its files. `sources` are the
     digests that the worker's sources must have."""
     root = find_root()
     try:
-        if _source_digests(root, point) != sources:
+        if _digests_equal_on_worker(root, point) != sources:
             raise StoreError(
                 f"The checkout {root} of a worker has another compiler, or other sources of the firmware, the "
                 "simulator or rtoslab than this one; update both to the same revision and start the worker again."
@@ -98,14 +100,16 @@ def measure_on_worker(point: Point, sources: tuple[str, ...], options: MeasureOp
             run = RunDirectory.create(Path(folder) / "run", None, [point_id(catalogue, point)])
             outcome = run_point(catalogue, point, run, options=options)
             if outcome.folder == run.path:
-                return ShippedPoint(outcome.result)
+                return PointFromWorker(outcome.result)
             name = outcome.folder.name
-            return ShippedPoint(outcome.result, name, run.get(name), cached=outcome.cached, note=outcome.note)
+            return PointFromWorker(outcome.result, name, run.get(name), cached=outcome.cached, note=outcome.note)
     except RtoslabError as error:
-        return ShippedPoint(_empty_result(point, root), error=picklable_error(error), worker=_this_worker())
+        return PointFromWorker(
+            _placeholder_result(point, root), error=error_for_pipe(error), worker=_name_of_this_worker()
+        )
 
 
-def _this_worker() -> str:
+def _name_of_this_worker() -> str:
     """Returns the address and machine name of this worker of the cluster."""
     from distributed import get_worker  # noqa: PLC0415
 
@@ -115,14 +119,14 @@ def _this_worker() -> str:
         return socket.gethostname()
 
 
-def _empty_result(point: Point, root: Path) -> AnyResult:
+def _placeholder_result(point: Point, root: Path) -> AnyResult:
     """Returns a result without content, for a point that a worker could not measure."""
     from rtoslab.results import NotApplicable  # noqa: PLC0415
 
     return NotApplicable(run_id="0" * 16, point=point_id(Catalogue(root), point), reason="")
 
 
-def _source_digests(root: Path, point: Point) -> tuple[str, ...]:
+def _digests_equal_on_worker(root: Path, point: Point) -> tuple[str, ...]:
     """Returns the digests of the simulator, of rtoslab, and of the point's image, which must be equal on the worker and
     here."""
     return simulator_sources(root), package_digest(), inputs_digest(Catalogue(root), point)
@@ -149,7 +153,7 @@ def _finished_points(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Ite
         yield index, PointOutcome(stored.result, stored.folder, fresh=False)
 
 
-def _store_shipped(run: RunDirectory, shipped: ShippedPoint) -> PointOutcome:
+def _store_shipped(run: RunDirectory, shipped: PointFromWorker) -> PointOutcome:
     """Stores a point that a worker sent in the run directory and returns its outcome."""
     if shipped.files is None:
         return PointOutcome(shipped.result, run.path, fresh=True)
@@ -201,7 +205,7 @@ def _completed_futures(client: Any, futures: list[Any], scheduler: str) -> Itera
     deadline_s = time.monotonic() + WORKERS_LIMIT_S
     while left:
         with _report_lost_scheduler(scheduler):
-            done = _take_done(client, left)
+            done = _take_finished_futures(client, left)
             has_workers = bool(done or client.scheduler_info(n_workers=1)["workers"])
         yield from done
         left -= done
@@ -215,7 +219,7 @@ def _completed_futures(client: Any, futures: list[Any], scheduler: str) -> Itera
             )
 
 
-def _take_done(client: Any, futures: set[Any]) -> set[Any]:
+def _take_finished_futures(client: Any, futures: set[Any]) -> set[Any]:
     """Returns those of Dask's futures that finish within a moment."""
     from distributed import wait  # noqa: PLC0415
 
@@ -233,10 +237,10 @@ def _report_lost_scheduler(scheduler: str) -> Iterator[None]:
     try:
         yield
     except (asyncio.CancelledError, concurrent.futures.CancelledError, OSError, TimeoutError):
-        raise _lost_error(scheduler) from None
+        raise _lost_scheduler_error(scheduler) from None
 
 
-def _lost_error(scheduler: str) -> RtoslabError:
+def _lost_scheduler_error(scheduler: str) -> RtoslabError:
     """Returns the error for a lost Dask scheduler."""
     return RtoslabError(
         f"The Dask scheduler at {scheduler} was lost; the received points are stored, so run the same command "
@@ -244,17 +248,17 @@ def _lost_error(scheduler: str) -> RtoslabError:
     )
 
 
-def _received_point(future: Any, point: Point, scheduler: str) -> ShippedPoint:
+def _received_point(future: Any, point: Point, scheduler: str) -> PointFromWorker:
     """Returns the point that a worker sent in a Dask future. Raises the worker's error."""
     if future.status in _LOST_STATES:
-        raise _lost_error(scheduler)
+        raise _lost_scheduler_error(scheduler)
     if future.status != "finished":
         cause = future.exception()
         raise RtoslabError(
             f"The cluster gave up {point.label} ({type(cause).__name__}: {cause}); the received points are stored, "
             "so run the same command again to continue."
         )
-    shipped: ShippedPoint = future.result()
+    shipped: PointFromWorker = future.result()
     future.release()
     if shipped.error is not None:
         problem = RtoslabError(f"The worker {shipped.worker} did not measure {point.label}: {shipped.error}")

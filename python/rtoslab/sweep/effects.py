@@ -156,7 +156,7 @@ class SweepObservations:
         others = [time for time in self._placed[target].values() if time is not best]
         return sum(not other.ratio_to(best).is_claimed for other in others)
 
-    def reference_time(self, target: str) -> TimeOverPlacements | None:
+    def first_levels_time(self, target: str) -> TimeOverPlacements | None:
         """Returns a benchmark's time with every option at its first level. None if that was not measured."""
         return self._placed[target].get(tuple(self.levels[name][0] for name in self.options))
 
@@ -171,7 +171,7 @@ class SweepObservations:
         return [
             times[other].ratio_to(first)
             for config, first in times.items()
-            if config[place] == reference and (other := _with_level(config, place, level)) in times
+            if config[place] == reference and (other := _config_with_level(config, place, level)) in times
         ]
 
     def _pair_interactions(self, one: int, level: str, other: int, other_level: str) -> Iterable[ChangeInteraction]:
@@ -183,8 +183,8 @@ class SweepObservations:
             for config, first in times.items():
                 if config[one] != usual or config[other] != also_usual:
                     continue
-                left, right = _with_level(config, one, level), _with_level(config, other, other_level)
-                both = _with_level(left, other, other_level)
+                left, right = _config_with_level(config, one, level), _config_with_level(config, other, other_level)
+                both = _config_with_level(left, other, other_level)
                 if left in times and right in times and both in times:
                     ratios.append(times[both].ratio_to(times[left]).ratio_to(times[right].ratio_to(first)))
             if ratios:
@@ -203,7 +203,7 @@ def _point_axes(identity: PointId) -> dict[str, str]:
     }
 
 
-def _with_level(config: Config, place: int, level: str) -> Config:
+def _config_with_level(config: Config, place: int, level: str) -> Config:
     """Returns the configuration with another level of the option at index `place`."""
     return (*config[:place], level, *config[place + 1 :])
 

@@ -36,7 +36,7 @@ Value = str | int
 _AXES = ("board", "kernel", "benchmark", "cores")
 
 
-class SkipRule(StrictModel):
+class SkippedCombinationsRule(StrictModel):
     """A rule of a sweep for combinations that are left out."""
 
     when: dict[str, Value | tuple[Value, ...]]
@@ -66,7 +66,7 @@ class SweepPlan(StrictModel):
     config: dict[str, str] = Field(default_factory=dict)
     grid: dict[str, tuple[Value, ...]] = Field(default_factory=dict)
     point: tuple[dict[str, Value], ...] = ()
-    skip: tuple[SkipRule, ...] = ()
+    skip: tuple[SkippedCombinationsRule, ...] = ()
 
     @property
     def configurations(self) -> list[dict[str, str]]:
@@ -106,7 +106,7 @@ def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
             config=config,
         )
         for point in experiment_points(catalogue, experiment, Options()):
-            marked = _with_skip(point, config, sweep)
+            marked = _marked_if_skipped(point, config, sweep)
             if repr(marked) not in seen:
                 seen.add(repr(marked))
                 points.append(marked)
@@ -115,7 +115,7 @@ def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
     return expand_placements(catalogue, Plan(tuple(points), None), sweep.placements)
 
 
-def _with_skip(point: Point, config: Mapping[str, str], sweep: SweepPlan) -> Point:
+def _marked_if_skipped(point: Point, config: Mapping[str, str], sweep: SweepPlan) -> Point:
     """Returns the point, marked as not applicable with the reason if a rule of the sweep leaves it out."""
     why = next((skip.reason for skip in sweep.skip if skip.covers_point(point, config)), None)
     return replace(point, not_applicable=point.not_applicable or why)

@@ -116,7 +116,7 @@ def _ranking_section(observations: SweepObservations, effects: Sequence[LevelEff
             f"{_format_change(high)} {most}",
             str(effect.pairs),
         ]
-        rows.append([*row, _claim_text(effect)] if observations.max_placements > 1 or has_open else row)
+        rows.append([*row, _effect_significance_text(effect)] if observations.max_placements > 1 or has_open else row)
     chart = [
         {"x": effect.change_name, "y": 100 * (ratio.value - 1), "series": target, **_band_ends(ratio)}
         for effect in effects
@@ -147,7 +147,7 @@ def _ranking_section(observations: SweepObservations, effects: Sequence[LevelEff
     )
 
 
-def _claim_text(effect: LevelEffect) -> str:
+def _effect_significance_text(effect: LevelEffect) -> str:
     """Returns whether an option's effect is larger than that of the code's placement, and on which benchmarks, as
     text."""
     claimed, of = effect.claimed_targets, len(effect.ratios)
@@ -209,7 +209,7 @@ def _small_charts_section(observations: SweepObservations) -> ReportSection | No
     for target in list(observations.times)[:MULTIPLES]:
         times = observations.placed_times(target)
         reference = (
-            observations.reference_time(target) or observations.quickest_configuration(target)[1]
+            observations.first_levels_time(target) or observations.quickest_configuration(target)[1]
         ).seconds.median
         cells: dict[tuple[str, str], list[PlacementBand]] = {}
         for config, time in times.items():
@@ -241,7 +241,7 @@ def _quickest_section(observations: SweepObservations) -> ReportSection:
     rows = []
     for target in observations.times:
         config, time = observations.quickest_configuration(target)
-        reference = observations.reference_time(target)
+        reference = observations.first_levels_time(target)
         changed = [f"{name}={level}" for name, level in config.items() if level != observations.levels[name][0]]
         gain = "" if reference is None else _change_from_reference(time, reference)
         row = [target, band_text(time.seconds, _format_ns), gain, " ".join(changed) or "the first configuration"]

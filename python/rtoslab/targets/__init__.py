@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from rtoslab.targets.board import (
         MOST_CYCLES,
         SymbolIndex,
-        apply_settings,
+        apply_timing_settings,
         find_address,
         first_symbol_per_address,
         fitting_boards,
-        is_panic,
+        is_simulator_panic,
         load_image,
         make_machine,
         parse_cycle_count,
@@ -60,13 +60,13 @@ if TYPE_CHECKING:
         SVCALL,
         SYSTICK,
         exception_name,
-        switching_exceptions,
+        task_switching_exceptions,
     )
     from rtoslab.targets.external_image import ExternalImage, read_external_image, with_kernel
     from rtoslab.targets.faults import (
         FAULT_NAMES,
+        BoardMemoryCopy,
         Fault,
-        MemoryCopy,
         core_state,
         fault_entries,
         fault_returns,
@@ -78,14 +78,19 @@ if TYPE_CHECKING:
     from rtoslab.targets.intervals import MarkedInterval, MarkedIntervals, find_intervals
     from rtoslab.targets.machine import VirtualMachine
     from rtoslab.targets.marks import read_marks
-    from rtoslab.targets.observe import ALL_CORES, CodeSpan, OwnFunction, TaskSwitch, WindowObservations
+    from rtoslab.targets.observe import ALL_CORES, BenchmarkFunction, OwnCodeSpan, TaskSwitch, WindowObservations
     from rtoslab.targets.origin import simulator_sources, simulator_version, timing_version
     from rtoslab.targets.own_code import INDIRECT, SUPERVISOR_CALL
-    from rtoslab.targets.packed_events import event_rows, latest_events, order_events
-    from rtoslab.targets.profiles import APPLICATION, CORE_INTERRUPT, IDLE, LIBRARY, FunctionCycles, function_kind
+    from rtoslab.targets.packed_events import latest_events, order_events, unpack_events
+    from rtoslab.targets.profiles import APPLICATION, CORE_INTERRUPT, IDLE, LIBRARY, FunctionCycles, function_class
     from rtoslab.targets.simulation import SimRequest, SimResult, parse_script, simulate_image, unescape_text
-    from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, RunStep
-    from rtoslab.targets.structures import KernelStructures, MemberPlace, member_places, read_text_member
+    from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, ObservedStep
+    from rtoslab.targets.structures import (
+        KernelStructures,
+        StructureMemberPlace,
+        find_structure_members,
+        read_text_member,
+    )
     from rtoslab.targets.task_words import current_task_addresses, find_word_address, watch_idling
     from rtoslab.targets.unhandled import unhandled_exceptions
     from rtoslab.targets.vector_table import find_exception
@@ -93,10 +98,10 @@ if TYPE_CHECKING:
         CHUNK_CYCLES,
         Progress,
         RunOutput,
-        VirtualJob,
-        run_virtual,
+        VirtualBenchmarkJob,
+        run_virtual_benchmark,
     )
     from rtoslab.targets.virtual_board import VirtualBoard
-    from rtoslab.targets.watched_run import PinDrive
+    from rtoslab.targets.watched_run import DrivenPinLevel
 else:
     __getattr__ = lazy_names(__name__)

@@ -17,7 +17,7 @@ from typing import Any, Final
 from rtoslab.base import PlanError, RunError
 from rtoslab.catalogue import Board
 from rtoslab.devices import Eeprom, PinLoopback, SpiLoopback, TemperatureSensor, UartLoopback
-from rtoslab.intake import is_file, parse_decimal, parse_integer, path_text, quote_text
+from rtoslab.intake import is_file, parse_exact_decimal, parse_integer, printable_path, quote_text
 from rtoslab.targets.board import parse_pin, simulator_errors
 
 _BUS: Final = re.compile(r"(pins|spi|i2c|us?art|lpuart)([0-9]?)")
@@ -139,7 +139,7 @@ def _make_sensor(argument: str) -> TemperatureSensor:
     """Returns an LM75 sensor with a fixed temperature in degrees Celsius, 25 if the text is empty. Raises
     ValueError."""
     try:
-        celsius = float(parse_decimal(argument or "25"))
+        celsius = float(parse_exact_decimal(argument or "25"))
     except ValueError as cause:
         raise ValueError(f"the temperature {cause}") from None
     if not -55 <= celsius <= 125:
@@ -166,7 +166,7 @@ def _load_class(text: str, bus: BoardBus, file: Path, name: str, argument: str |
     """Returns the function that makes an object of a user's device class. Raises PlanError if the file has no such
     class, or the class no method for this bus."""
     if not is_file(file):
-        raise PlanError(f"{quote_text(text)}: there is no file {path_text(file)}; check the path.")
+        raise PlanError(f"{quote_text(text)}: there is no file {printable_path(file)}; check the path.")
     spec = importlib.util.spec_from_file_location(f"_rtoslab_device_{file.stem}", file)
     assert spec is not None and spec.loader is not None  # noqa: PT018 (its name ends in .py)
     module = importlib.util.module_from_spec(spec)
@@ -176,16 +176,17 @@ def _load_class(text: str, bus: BoardBus, file: Path, name: str, argument: str |
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as cause:  # noqa: BLE001 (what a user's file raises)
-        raise PlanError(f"{path_text(file)} cannot be loaded: {_error_text(cause, file)}.") from None
+        raise PlanError(f"{printable_path(file)} cannot be loaded: {_error_text(cause, file)}.") from None
     finally:
         sys.path.remove(folder)
     made = getattr(module, name, None)
     if not callable(made):
-        raise PlanError(f"{path_text(file)} has no class {name}; check the name after the colon.")
+        raise PlanError(f"{printable_path(file)} has no class {name}; check the name after the colon.")
     methods = _METHODS[bus.kind]
     if not any(hasattr(made, method) for method in methods):
         raise PlanError(
-            f"{name} of {path_text(file)} has no method for {bus.kind} ({', '.join(methods)}), so it would do nothing."
+            f"{name} of {printable_path(file)} has no method for {bus.kind} ({', '.join(methods)}), so it would do "
+            "nothing."
         )
 
     def make_device(_: Board) -> object:
@@ -193,7 +194,7 @@ def _load_class(text: str, bus: BoardBus, file: Path, name: str, argument: str |
         try:
             return made() if argument is None else made(argument)
         except Exception as cause:  # noqa: BLE001 (what a user's class raises)
-            raise PlanError(f"{name} of {path_text(file)} cannot be made: {_error_text(cause, file)}.") from None
+            raise PlanError(f"{name} of {printable_path(file)} cannot be made: {_error_text(cause, file)}.") from None
 
     return make_device
 

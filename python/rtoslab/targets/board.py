@@ -24,7 +24,7 @@ from rtoslab.base import (
     without_thumb_bit,
 )
 from rtoslab.catalogue import Board, read_boards
-from rtoslab.intake import MAGIC, ElfFile, native_module, quote_text
+from rtoslab.intake import MAGIC, ElfFile, load_simulator_module, quote_text
 from rtoslab.targets.machine import VirtualMachine
 
 Settings = tuple[tuple[str, int, str, str], ...]
@@ -99,7 +99,7 @@ def load_image(machine: VirtualMachine, image: bytes, name: str) -> None:
 def fitting_boards(image: bytes, name: str) -> list[str]:
     """Returns the ids of the known boards into whose memories an image can be loaded, its variables included."""
     sim, boards = simulator_module(), []
-    variables = _variable_addresses(image)
+    variables = _uninitialised_section_addresses(image)
     for board in read_boards(find_root()).values():
         machine = make_machine(board.facts, cores=1)
         try:
@@ -112,7 +112,7 @@ def fitting_boards(image: bytes, name: str) -> list[str]:
     return boards
 
 
-def _variable_addresses(image: bytes) -> list[int]:
+def _uninitialised_section_addresses(image: bytes) -> list[int]:
     """Returns the start addresses of those sections of an ELF image that have no content in the file, such as
     `.bss`."""
     try:
@@ -126,7 +126,7 @@ def _variable_addresses(image: bytes) -> list[int]:
     ]
 
 
-def apply_settings(machine: VirtualMachine, values: Mapping[str, int]) -> None:
+def apply_timing_settings(machine: VirtualMachine, values: Mapping[str, int]) -> None:
     """Sets timing settings of a virtual board by key, with or without their `timing.` prefix. Raises UnknownNameError,
     SettingError."""
     known = {key for key, *_ in machine.settings()}
@@ -270,7 +270,7 @@ def simulator_fingerprint() -> str:
     return hashlib.sha256(Path(simulator_module().__file__).read_bytes()).hexdigest()[:8]
 
 
-def is_panic(error: BaseException) -> bool:
+def is_simulator_panic(error: BaseException) -> bool:
     """Whether an error is a panic of the simulator, such as a failed assertion. The virtual board must not be used
     after one.
 
@@ -284,7 +284,7 @@ def is_panic(error: BaseException) -> bool:
 def simulator_module() -> Any:
     """Returns the Python module of the simulator, `_sim`. Raises ToolMissingError if it is not built,
     StaleSimulatorError if it lacks a name."""
-    module = native_module()
+    module = load_simulator_module()
     _require_complete(module)
     return module
 

@@ -35,7 +35,7 @@ _CORES_BY_FLOAT_UNIT: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class BoardTrial:
+class BoardStartTrial:
     """The result of starting an image on a board for a short time, to see whether the image is for this board."""
 
     board: str
@@ -47,7 +47,7 @@ class BoardTrial:
 def same_core_boards(image: bytes, name: str, boards: Sequence[str]) -> list[str]:
     """Returns those of the boards whose core is one that the image was compiled for. Returns all boards if the image
     does not name its core, or if no board has it. Raises ImageFileError for damaged build attributes."""
-    cores, catalogue = image_cores(image, name), Catalogue(find_root())
+    cores, catalogue = cores_of_image_attributes(image, name), Catalogue(find_root())
     return [board for board in boards if catalogue.board(board).facts.core in cores] or list(boards)
 
 
@@ -63,7 +63,7 @@ def likely_boards(image: bytes, name: str, boards: Sequence[str]) -> list[str]:
     return [trial.board for trial in printing or best]
 
 
-def image_cores(image: bytes, name: str) -> frozenset[str]:
+def cores_of_image_attributes(image: bytes, name: str) -> frozenset[str]:
     """Returns the names of the cores that an ELF image was compiled for, by its build attributes. Empty if it has none.
     Raises ImageFileError for damaged attributes."""
     if not image.startswith(MAGIC):
@@ -82,7 +82,7 @@ def image_cores(image: bytes, name: str) -> frozenset[str]:
     return _CORES_BY_ARCH.get(arch, frozenset())
 
 
-def _try_board(image: bytes, name: str, board: Board) -> BoardTrial:
+def _try_board(image: bytes, name: str, board: Board) -> BoardStartTrial:
     """Runs an image on a board for 50 ms of virtual time and returns what speaks against this board."""
     machine = make_machine(board, cores=board.cores)
     load_image(machine, image, name)
@@ -90,13 +90,13 @@ def _try_board(image: bytes, name: str, board: Board) -> BoardTrial:
     for _ in range(_CHUNKS):
         stop = machine.run(int(_TRIED_S * board.clock.sys_hz) // _CHUNKS)
         output += len(machine.take_uart())
-        strangeness = max((_strangeness(sentence) for sentence in machine.warnings()), default=0)
+        strangeness = max((_warning_weight(sentence) for sentence in machine.warnings()), default=0)
         if strangeness == _UNFIT or stop["reason"] not in {"cycles", "watch"}:
-            return BoardTrial(board.id, _UNFIT, output)
-    return BoardTrial(board.id, strangeness, output)
+            return BoardStartTrial(board.id, _UNFIT, output)
+    return BoardStartTrial(board.id, strangeness, output)
 
 
-def _strangeness(warning: str) -> int:
+def _warning_weight(warning: str) -> int:
     """Returns 1 for a warning about a feature that is not modelled, 2 for any other warning, which speaks for another
     chip."""
     return 1 if "not modelled" in warning and "belongs to no block" not in warning else _UNFIT

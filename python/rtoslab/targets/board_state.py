@@ -115,9 +115,9 @@ def setting_registers(board: Board) -> dict[int, str]:
     """Returns the names of the registers that affect the speed of code, by address: caches, wait states, clocks, MPU
     and FPU. Interrupt priorities are not among them, because a benchmark may enable its line late."""
     core = [(field.address, name) for name, field in _core_fields(board).items() if not name.startswith(_URGENCY)]
-    chip = [(field.address, name) for name, field in _chip_entry(_CHIPS, board).items()]
-    chip += [(address, "clock") for address in _chip_entry(_CLOCKS, board)]
-    aliases = _chip_entry({**_ALIASES, "": (0,)}, board)
+    chip = [(field.address, name) for name, field in _value_by_chip_prefix(_CHIPS, board).items()]
+    chip += [(address, "clock") for address in _value_by_chip_prefix(_CLOCKS, board)]
+    aliases = _value_by_chip_prefix({**_ALIASES, "": (0,)}, board)
     settings: dict[int, str] = {}
     for address, name in (*core, *((address + alias, name) for address, name in chip for alias in aliases)):
         settings.setdefault(address, name)  # of several in one register the first
@@ -147,9 +147,9 @@ def _read_core_state(machine: VirtualMachine, board: Board, core: int) -> dict[s
     """Returns the settings of one core by name, as its registers have them. Core 0 also has those of the chip."""
     fields = _core_fields(board)
     if not core:
-        fields.update(_chip_entry(_CHIPS, board))
+        fields.update(_value_by_chip_prefix(_CHIPS, board))
     settings = [field.address for field in fields.values()]
-    channels = () if core else _chip_entry(_DMA_CHANNELS, board)
+    channels = () if core else _value_by_chip_prefix(_DMA_CHANNELS, board)
     # One call reads all of them, because each call copies the board.
     answers = iter(machine.read_registers(core, [*settings, *channels, *interrupt_registers(board.irq.lines)]))
     words = zip(fields.items(), islice(answers, len(settings)), strict=True)
@@ -168,7 +168,7 @@ def _core_fields(board: Board) -> dict[str, _RegisterField]:
     return {**_CORE, **v7m, **(_M7 if board.core == "cortex-m7" else {})}
 
 
-def _chip_entry(table: Mapping[str, Entry], board: Board) -> Entry:
+def _value_by_chip_prefix(table: Mapping[str, Entry], board: Board) -> Entry:
     """Returns the table's first value whose key is the beginning of the board's chip name."""
     return next(entry for name, entry in table.items() if board.chip.startswith(name))
 

@@ -106,7 +106,7 @@ def to_striped_address(address: int) -> int:
     return _STRIPED_START + (word * _BANKS + bank) * _WORD + byte
 
 
-def core_view(
+def view_core_as_board(
     machine: VirtualMachine, core: int, image: bytes, started: bytes, name: str, board: Board
 ) -> VirtualMachine:
     """Returns one core of a board that runs two images, as a board that has this core alone. `image` is the core's own
@@ -117,7 +117,7 @@ def core_view(
     return cast("VirtualMachine", _CoreView(machine, core, idle_board))
 
 
-def last_address(machine: VirtualMachine) -> int:
+def ending_address_of_both_images(machine: VirtualMachine) -> int:
     """Returns the address at which the images of both cores have ended. Raises RunError if the image has no such
     symbol."""
     address = machine.symbol(OTHER_DONE_SYMBOL)

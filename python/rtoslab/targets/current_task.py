@@ -22,7 +22,7 @@ from rtoslab.targets.event_kinds import (
     KIND_WRITE,
 )
 from rtoslab.targets.events import EVENT
-from rtoslab.targets.exceptions import switching_exceptions
+from rtoslab.targets.exceptions import task_switching_exceptions
 
 _CORES: Final = 2
 
@@ -116,7 +116,7 @@ class SwitchReader:
         probes = kernel.probes
         self._tasks_only = NoTaskFilter(probes.no_task_values if probes else frozenset())
         named_before = probes is not None and probes.named_before_switch
-        self._last_named = SupersededChoiceFilter(switching_exceptions(kernel)) if named_before else None
+        self._last_named = SupersededChoiceFilter(task_switching_exceptions(kernel)) if named_before else None
 
     def feed(self, raw: bytes, *, is_end: bool = False) -> bytes:
         """Returns the next chunk of packed events, in which each write of the current-task variable is a switch. With

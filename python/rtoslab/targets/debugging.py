@@ -8,7 +8,7 @@ from rtoslab.base import DebuggerError, SymbolError
 from rtoslab.catalogue import Board
 from rtoslab.intake import read_image
 from rtoslab.targets.attachments import DeviceRequest
-from rtoslab.targets.board import apply_settings, find_address, load_image, make_machine, simulator_errors
+from rtoslab.targets.board import apply_timing_settings, find_address, load_image, make_machine, simulator_errors
 
 if TYPE_CHECKING:
     from rtoslab._sim import Snapshot
@@ -41,7 +41,7 @@ def serve_gdb(
     the board.
     """
     machine: Any = make_machine(board, cores=cores or board.cores, strict=strict)
-    apply_settings(machine, settings or {})
+    apply_timing_settings(machine, settings or {})
     machine.serve_semihosting(True)
     load_image(machine, read_image(image), image.name)
     for device in devices:

@@ -23,7 +23,7 @@ def sorted_distinct(values: NDArray[Integer]) -> NDArray[Integer]:
     return np.asarray(np.unique(values, return_counts=True)[0], dtype=values.dtype)
 
 
-def event_tuples(events: NDArray[np.void]) -> Iterator[tuple[Any, ...]]:
+def events_as_integer_tuples(events: NDArray[np.void]) -> Iterator[tuple[Any, ...]]:
     """Yields the fields of each event of the virtual board as a tuple of Python integers."""
     names = events.dtype.names or ()
     return zip(*(events[name].tolist() for name in names), strict=True)

@@ -22,7 +22,7 @@ _SWITCHING_BY_NAME: Final = {"pendsv": PENDSV, "svcall": SVCALL, "systick": SYST
 _CORE_EXCEPTIONS: Final = {"nmi": NMI, "pendsv": PENDSV, "systick": SYSTICK}
 
 
-def switching_exceptions(kernel: "Kernel") -> frozenset[int]:
+def task_switching_exceptions(kernel: "Kernel") -> frozenset[int]:
     """Returns the numbers of the exceptions in whose handlers the kernel switches tasks, such as PendSV, from
     kernel.toml."""
     return frozenset(_SWITCHING_BY_NAME[exception] for exception in kernel.behaviour.switch_exceptions)

@@ -9,7 +9,7 @@ from rtoslab.base import ImageFileError, SettingError
 from rtoslab.catalogue import Catalogue, CatalogueEntry, Kernel
 from rtoslab.intake import MAGIC, read_image
 from rtoslab.records import DecodedRun, ExpectedIdentity, read_wire_constants
-from rtoslab.targets.introduction import read_introduction
+from rtoslab.targets.introduction import run_until_introduced
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def read_external_image(catalogue: Catalogue, path: Path, board: str, timing: Ma
     if not content.startswith(MAGIC):
         raise ImageFileError(f"{path} is not an ELF file. The observation needs symbols; give the ELF file.")
     image = ExternalImage(
-        path, content, read_introduction(content, path.name, facts, timing, read_wire_constants(catalogue.root))
+        path, content, run_until_introduced(content, path.name, facts, timing, read_wire_constants(catalogue.root))
     )
     named = image.introduction.begin.board
     if named != facts.id:

@@ -38,7 +38,7 @@ _BREAKPOINT: Final = 0xBE00
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryCopy:
+class BoardMemoryCopy:
     """A copy of a part of the board's memory."""
 
     start: int
@@ -59,7 +59,7 @@ class Fault:
     cycle: int
     registers: Mapping[str, int]
     """r0 to r12, sp, lr, pc and xpsr as the faulting instruction had them. pc is that instruction's address."""
-    stacks: tuple[MemoryCopy, ...]
+    stacks: tuple[BoardMemoryCopy, ...]
     status: Mapping[str, int]
     """The fault status registers, by name. Empty on a core that has none."""
     opcode: int
@@ -122,7 +122,7 @@ def core_state(machine: VirtualMachine, core: int) -> Fault:
     return Fault(core, 0, machine.cycle(), {**registers, "pc": registers["pc"] & ~1}, stacks, {}, 0)
 
 
-def frame_registers(stacks: Iterable[MemoryCopy], frame: int, exc_return: int) -> dict[str, int]:
+def frame_registers(stacks: Iterable[BoardMemoryCopy], frame: int, exc_return: int) -> dict[str, int]:
     """Returns the registers that an exception stacked at address `frame`, and the sp above them. Empty if the frame is
     outside `stacks`.
 
@@ -157,10 +157,10 @@ def _read_words(machine: VirtualMachine, address: int, count: int) -> list[int]:
     return [int.from_bytes(content[at : at + 4], "little") for at in range(0, len(content), 4)]
 
 
-def _read_stack(machine: VirtualMachine, pointer: int) -> MemoryCopy:
+def _read_stack(machine: VirtualMachine, pointer: int) -> BoardMemoryCopy:
     """Returns a copy of the memory from a stack pointer upwards, at most 16 KiB and as far as there is memory."""
     content = b""
     with suppress(simulator_module().SimError, OverflowError):
         while len(content) < _STACK_BYTES:
             content += machine.read(pointer + len(content), _STEP)
-    return MemoryCopy(pointer, content)
+    return BoardMemoryCopy(pointer, content)

@@ -62,7 +62,7 @@ class HandlerRuns:
 
 
 @dataclass(slots=True)
-class _OpenRun:
+class _OpenHandlerRun:
     """The run of an exception handler that has not returned yet."""
 
     exception: int
@@ -97,7 +97,7 @@ class HandlerReader:
         self._in_thread = in_thread
         self._idling = HandlerIdleFilter()
         self._top = top
-        self._open: list[_OpenRun] = []
+        self._open: list[_OpenHandlerRun] = []
         self.runs = HandlerRuns()
 
     def feed(self, raw: bytes) -> None:
@@ -122,7 +122,7 @@ class HandlerReader:
         """Records the entry into an exception handler. `latency` are the cycles from the exception's recognition."""
         for handler in self._open:
             handler.interrupted += 1
-        self._open.append(_OpenRun(exception, cycle, latency, self._runs, self._top))
+        self._open.append(_OpenHandlerRun(exception, cycle, latency, self._runs, self._top))
 
     def _note_return(self, cycle: int, exception: int) -> None:
         """Records the return from an exception handler. Its run is stored if it is a handler of the kernel."""
@@ -136,7 +136,7 @@ class HandlerReader:
             return
         self._store_run(done, cycle)
 
-    def _store_run(self, done: _OpenRun, cycle: int) -> None:
+    def _store_run(self, done: _OpenHandlerRun, cycle: int) -> None:
         """Adds a row for a run that ends at `cycle`."""
         handlings = self.runs
         handlings.exception.append(done.exception)
@@ -154,7 +154,7 @@ class HandlerReader:
         if ident == IDENT_CURRENT:
             self._current = value
             if self._in_thread and not self._open and value != self._runs:
-                switch = _OpenRun(THREAD_MODE, cycle, 0, self._runs, self._top)
+                switch = _OpenHandlerRun(THREAD_MODE, cycle, 0, self._runs, self._top)
                 self._runs = value
                 self._store_run(switch, cycle)
         elif ident == IDENT_TOP:

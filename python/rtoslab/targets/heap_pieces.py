@@ -9,7 +9,7 @@ from typing import Final
 
 from rtoslab.catalogue import HeapBlockChain, HeapFreeList, Kernel
 from rtoslab.targets.machine import VirtualMachine
-from rtoslab.targets.structures import ReadWord, member_places
+from rtoslab.targets.structures import ReadWord, find_structure_members
 
 HEAP_PIECES: Final = "heap.free_pieces"
 _MOST_PIECES: Final = 1 << 16
@@ -36,7 +36,7 @@ class _Heap:
 
     def __init__(self, machine: VirtualMachine, word: ReadWord, image: bytes, structure: str) -> None:
         self._machine = machine
-        self._members = member_places(image, [structure]).get(structure, {})
+        self._members = find_structure_members(image, [structure]).get(structure, {})
         self.read_word = word
 
     def symbol_address(self, symbol: str) -> int | None:

@@ -23,7 +23,7 @@ from rtoslab.targets.event_kinds import (
     KIND_PIN,
     KIND_WRITE,
 )
-from rtoslab.targets.events import EVENT, event_tuples
+from rtoslab.targets.events import EVENT, events_as_integer_tuples
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, SYSTICK
 
 STAMPED: Final = -1
@@ -92,7 +92,9 @@ def find_intervals(
     """
     reader = _IntervalReader(services, dict(current), stamping)
     events = np.frombuffer(raw, dtype=EVENT)
-    for cycle, value, pc, ident, kind, core, more in event_tuples(events[_is_relevant(events, pin)]):
+    for cycle, value, pc, ident, kind, core, more in events_as_integer_tuples(
+        events[_interval_event_mask(events, pin)]
+    ):
         if kind == KIND_EXEC and ident == IDENT_KEEP:
             reader.samples.append((value, more))
         elif kind == KIND_EXEC and ident >= IDENT_MARK:
@@ -111,7 +113,7 @@ def find_intervals(
     return MarkedIntervals(tuple(reader.intervals), tuple(reader.pulses), tuple(reader.disorder), resumed, stored)
 
 
-def _is_relevant(events: NDArray[np.void], pin: int | None) -> NDArray[np.bool_]:
+def _interval_event_mask(events: NDArray[np.void], pin: int | None) -> NDArray[np.bool_]:
     """Returns a mask of the events that begin or end a measured interval, or are counted in it."""
     ident, kind = events["id"], events["kind"]
     is_relevant = (kind == KIND_EXEC) & (((ident >= IDENT_CALL) & (ident < IDENT_SYMBOL)) | (ident == IDENT_KEEP))

@@ -5,8 +5,8 @@ from typing import Final
 
 from rtoslab.base import RunError
 from rtoslab.catalogue import Board
-from rtoslab.records import DecodedRun, WireConstants, decode_broken_off
-from rtoslab.targets.board import apply_settings, fitting_boards, load_image, make_machine, simulator_errors
+from rtoslab.records import DecodedRun, WireConstants, decode_unfinished_run
+from rtoslab.targets.board import apply_timing_settings, fitting_boards, load_image, make_machine, simulator_errors
 
 LIMIT_S: Final = 5.0
 """The limit of the board's time, until the parameters are over."""
@@ -14,22 +14,22 @@ CHUNK_CYCLES: Final = 2_000_000
 _FIRST_LINES: Final = (b" begin ", b" param ")
 
 
-def read_introduction(
+def run_until_introduced(
     image: bytes, name: str, board: Board, settings: Mapping[str, int], constants: WireConstants
 ) -> DecodedRun:
     """Runs an image until it has sent its begin record and its parameters, and returns these records. Raises RunError
     for an image that sends no begin record of rtoslab's runner."""
     machine = make_machine(board, cores=board.cores)
-    apply_settings(machine, settings)
+    apply_timing_settings(machine, settings)
     load_image(machine, image, name)
     output = b""
     with simulator_errors(RunError):
-        while machine.cycle() < LIMIT_S * board.clock.sys_hz and not _has_all_parameters(output):
+        while machine.cycle() < LIMIT_S * board.clock.sys_hz and not _has_all_param_records(output):
             stop = machine.run(CHUNK_CYCLES)
             output += machine.take_uart()
             if stop["reason"] != "cycles":
                 break
-    known = decode_broken_off(output, constants, None)
+    known = decode_unfinished_run(output, constants, None)
     if known is None:
         start = output[:40].decode("ascii", "replace")
         raise RunError(
@@ -40,7 +40,7 @@ def read_introduction(
     return known
 
 
-def _has_all_parameters(output: bytes) -> bool:
+def _has_all_param_records(output: bytes) -> bool:
     """Whether the serial output contains all `param` records of the image, which is so if another record follows
     them."""
     lines = output.split(b"\n")[:-1]

@@ -16,7 +16,7 @@ _SECTION: Final = b".defmt"
 
 
 @dataclass(frozen=True, slots=True)
-class LogLine:
+class DefmtLogLine:
     """One line of a defmt log."""
 
     level: str | None
@@ -45,13 +45,13 @@ class DefmtLog:
     def __init__(self, decoder: "LogDecoder") -> None:
         """`find_logs` makes one."""
         self._decoder = decoder
-        self.lines: list[LogLine] = []
+        self.lines: list[DefmtLogLine] = []
         """All lines so far."""
 
     def decode_log_bytes(self, data: bytes) -> bytes:
         """Decodes the next bytes of the log. Returns the text of the lines that they complete."""
         fresh = [
-            LogLine(level, timestamp, message, place[0] if place else None, place[1] if place else None, module)
+            DefmtLogLine(level, timestamp, message, place[0] if place else None, place[1] if place else None, module)
             for level, timestamp, message, place, module in self._decoder.feed(data)
         ]
         self.lines += fresh

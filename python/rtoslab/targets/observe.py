@@ -14,7 +14,7 @@ from rtoslab.targets.board import simulator_module
 from rtoslab.targets.event_kinds import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING
 from rtoslab.targets.handlings import HandlerRuns
 from rtoslab.targets.intervals import MarkedIntervals
-from rtoslab.targets.steps import RunStep
+from rtoslab.targets.steps import ObservedStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ ALL_CORES: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
-class CodeSpan:
+class OwnCodeSpan:
     """Adjacent instructions that were executed equally often, with their number and cycles."""
 
     address: int
@@ -81,7 +81,7 @@ class CodeSpan:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnFunction:
+class BenchmarkFunction:
     """A function of the benchmark itself (not of kernel or library), as one core executed it: its spans of code and its
     calls."""
 
@@ -89,7 +89,7 @@ class OwnFunction:
     name: str
     entries: int
     """Executions of its first instruction."""
-    stretches: tuple[CodeSpan, ...]
+    stretches: tuple[OwnCodeSpan, ...]
     calls: tuple[tuple[str, int], ...]
     """Function, `svc` or `indirect`, and how often it was called or jumped to from here."""
 
@@ -116,7 +116,7 @@ class WindowObservations:
     """The intervals of a latency benchmark."""
     handled: HandlerRuns | None = None
     """The handler runs, for a benchmark that shows the kernel's own handlers."""
-    steps: tuple[RunStep, ...] = ()
+    steps: tuple[ObservedStep, ...] = ()
     """What tasks and handlers did in the first part of the window, in the order of time."""
     steps_cut: bool = False
     """Whether there were more steps than these."""
@@ -128,7 +128,7 @@ class WindowObservations:
     """(kind of object, address) -> what kernel.toml says of it, as the window opened."""
     loads: "dict[int, CoreLoad]" = field(default_factory=dict)
     """Per core."""
-    own: tuple[OwnFunction, ...] = ()
+    own: tuple[BenchmarkFunction, ...] = ()
     """What each core executed that is neither the kernel's nor a library's, over the whole window."""
     call_distance: int = 0
     """Instructions between the marks of intervals and the calls that they measure: see `own_code.call_distance`."""

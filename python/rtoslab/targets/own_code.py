@@ -18,8 +18,8 @@ from rtoslab.catalogue import Kernel
 from rtoslab.images import branch_target
 from rtoslab.targets.board import simulator_errors, simulator_module
 from rtoslab.targets.marks import IntervalMark
-from rtoslab.targets.observe import ALL_CORES, CodeSpan, OwnFunction
-from rtoslab.targets.profiles import APPLICATION, LIBRARY, PROFILE, function_kind
+from rtoslab.targets.observe import ALL_CORES, BenchmarkFunction, OwnCodeSpan
+from rtoslab.targets.profiles import APPLICATION, LIBRARY, PROFILE, function_class
 
 SUPERVISOR_CALL: Final = "svc"
 """Stands for the function that an SVC instruction calls."""
@@ -45,7 +45,7 @@ def own_functions(
     idling: Sequence[Symbol],
     image: bytes,
     read: Callable[[int, int], bytes],
-) -> tuple[OwnFunction, ...]:
+) -> tuple[BenchmarkFunction, ...]:
     """Returns the benchmark's own functions that each core executed, and those of all cores together.
 
     Own is what was compiled from the firmware's files, but for a port's functions that do the kernel's work. `profiles`
@@ -56,7 +56,7 @@ def own_functions(
     ours = FirmwareCode(image, with_port=kernel.services.get("tasks", True))
     together: dict[Symbol, Counter[int]] = defaultdict(Counter)
     spent: Counter[int] = Counter()
-    functions: list[OwnFunction] = []
+    functions: list[BenchmarkFunction] = []
     for core, data in sorted(profiles.items()):
         rows: dict[Symbol, Counter[int]] = defaultdict(Counter)
         cycles: Counter[int] = Counter()
@@ -64,7 +64,7 @@ def own_functions(
             place = places.find_function(address)
             if place is None or _is_idling(address, idling):
                 continue
-            if ours.contains_address(place[0]) and _is_own(place[2], kernel):
+            if ours.contains_address(place[0]) and _is_benchmark_function(place[2], kernel):
                 rows[place][address] += executions
                 together[place][address] += executions
                 cycles[address] += took
@@ -90,10 +90,10 @@ def _is_idling(address: int, idling: Sequence[Symbol]) -> bool:
     return any(begin <= address < end for begin, end, _ in idling)
 
 
-def _is_own(name: str, kernel: Kernel) -> bool:
+def _is_benchmark_function(name: str, kernel: Kernel) -> bool:
     """Whether a function is the benchmark's own, and not the kernel's or a linker's veneer. A function whose name only
     looks like a library's is own."""
-    return function_kind(name, kernel) in {APPLICATION, LIBRARY} and not name.endswith(_VENEER)
+    return function_class(name, kernel) in {APPLICATION, LIBRARY} and not name.endswith(_VENEER)
 
 
 class FirmwareCode:
@@ -138,10 +138,10 @@ def _make_own_function(
     cycles: Mapping[int, int],
     places: _SymbolIndex,
     read: Callable[[int, int], bytes],
-) -> OwnFunction:
+) -> BenchmarkFunction:
     """Returns one of the benchmark's functions with its spans of equally often executed instructions, and its calls.
     `executed` and `cycles` are by address."""
-    stretches: list[CodeSpan] = []
+    stretches: list[OwnCodeSpan] = []
     calls: Counter[str] = Counter()
     behind = -1
     for address, executions in sorted(executed.items()):
@@ -149,14 +149,14 @@ def _make_own_function(
         first = int.from_bytes(code[:2], "little")
         if stretches and address == behind and stretches[-1].executions == executions:
             last = stretches[-1]
-            stretches[-1] = CodeSpan(last.address, last.instructions + 1, executions, last.cycles + cycles[address])
+            stretches[-1] = OwnCodeSpan(last.address, last.instructions + 1, executions, last.cycles + cycles[address])
         else:
-            stretches.append(CodeSpan(address, 1, executions, cycles[address]))
+            stretches.append(OwnCodeSpan(address, 1, executions, cycles[address]))
         behind = address + (4 if first >= _WIDE else 2)
         called = _called_name(address, code, place, places)
         if called is not None:
             calls[called] += executions
-    return OwnFunction(core, place[2], executed.get(place[0], 0), tuple(stretches), tuple(sorted(calls.items())))
+    return BenchmarkFunction(core, place[2], executed.get(place[0], 0), tuple(stretches), tuple(sorted(calls.items())))
 
 
 def _called_name(address: int, code: bytes, place: Symbol, places: _SymbolIndex) -> str | None:
@@ -196,7 +196,7 @@ def _short_branch_target(address: int, code: int) -> int | None:
 
 
 def call_distance(
-    own: Sequence[OwnFunction],
+    own: Sequence[BenchmarkFunction],
     marks: Sequence[IntervalMark],
     symbols: Sequence[Symbol],
     read: Callable[[int, int], bytes],
@@ -232,7 +232,7 @@ def call_distance(
 
 
 def _instructions(
-    function: OwnFunction, places: _SymbolIndex, read: Callable[[int, int], bytes]
+    function: BenchmarkFunction, places: _SymbolIndex, read: Callable[[int, int], bytes]
 ) -> Iterator[tuple[int, bool]]:
     """Yields the address of each executed instruction of a function, and whether it is a call."""
     place = places.find_function(function.stretches[0].address)

@@ -33,7 +33,7 @@ def functions_with_floats(image: bytes) -> tuple[str, ...]:
         parts = [(section.address, elf.section_bytes(section)) for section in elf.sections if section.has_contents]
     except ValueError:
         return ()
-    ours, pools = FirmwareCode(image), _DataRanges(symbols)
+    ours, pools = FirmwareCode(image), _DataInCodeRanges(symbols)
     functions = {
         (without_thumb_bit(symbol.value), symbol.size, symbol.name)
         for symbol in symbols
@@ -47,7 +47,7 @@ def functions_with_floats(image: bytes) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-def _has_float_instruction(start: int, code: bytes, pools: "_DataRanges") -> bool:
+def _has_float_instruction(start: int, code: bytes, pools: "_DataInCodeRanges") -> bool:
     """Whether the code from address `start` on contains a floating-point calculation. `pools` are data between
     instructions."""
     at = 0
@@ -63,7 +63,7 @@ def _has_float_instruction(start: int, code: bytes, pools: "_DataRanges") -> boo
     return False
 
 
-class _DataRanges:
+class _DataInCodeRanges:
     """The ranges of data between instructions, from the assembler's mapping symbols (`$d` begins data, `$t` code)."""
 
     def __init__(self, symbols: Sequence[ElfSymbol]) -> None:

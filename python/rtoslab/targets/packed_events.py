@@ -12,7 +12,7 @@ EventRow = tuple[int, int, int, int, int, int, int]
 """Cycle, value, pc, identity, kind, core and zero. See `_sim.pyi`."""
 
 
-def event_rows(events: bytes) -> Iterator[EventRow]:
+def unpack_events(events: bytes) -> Iterator[EventRow]:
     """Yields the fields of each packed event of the virtual board: cycle, value, pc, number of the probe, kind, core,
     zero."""
     return _EVENT.iter_unpack(events)

@@ -62,7 +62,7 @@ def cycles_by_function(
     idling: Sequence[tuple[int, int, str]] = (),
 ) -> tuple[FunctionCycles, ...]:
     """Returns the cycles of each function that ran, sorted by core, most cycles first. `raw` are the packed profiles by
-    core. `idling`: see `idle_ranges`."""
+    core. `idling`: see `idle_code_ranges`."""
     index = SymbolIndex(symbols)
     labels = {name for _, _, name in idling}
     functions: list[FunctionCycles] = []
@@ -80,7 +80,7 @@ def cycles_by_function(
             total[3] += executions
         functions += [
             FunctionCycles(
-                core, name, IDLE if name in labels else function_kind(name, kernel), cycles, wait, entries, executed
+                core, name, IDLE if name in labels else function_class(name, kernel), cycles, wait, entries, executed
             )
             for name, (cycles, wait, entries, executed) in totals.items()
         ]
@@ -93,7 +93,7 @@ def _function_at(address: int, index: SymbolIndex) -> tuple[str, bool]:
     return (f"{address & ~0xFF:#010x}", False) if symbol is None else (symbol[2], address == symbol[0])
 
 
-def function_kind(name: str, kernel: Kernel) -> str:
+def function_class(name: str, kernel: Kernel) -> str:
     """Returns the class of a function by its name's prefix: a class that kernel.toml lists, else `library` or
     `application`."""
     for kind, prefixes in kernel.classes.items():
@@ -102,7 +102,7 @@ def function_kind(name: str, kernel: Kernel) -> str:
     return LIBRARY if name.startswith(_LIBRARY_PREFIXES) else APPLICATION
 
 
-def clone_addresses(name: str, symbols: Iterable[tuple[int, int, str]]) -> list[int]:
+def compiler_clone_addresses(name: str, symbols: Iterable[tuple[int, int, str]]) -> list[int]:
     """Returns the addresses of the compiler's clones of a function (`f.part.0`, `f.constprop.0`). With LTO the image
     may contain a function under such names alone."""
     return sorted({without_thumb_bit(address) for address, _, own in symbols if own.startswith(f"{name}.")})
@@ -111,7 +111,7 @@ def clone_addresses(name: str, symbols: Iterable[tuple[int, int, str]]) -> list[
 def service_calls(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> Counter[tuple[int, str]]:
     """Returns how often each service's kernel functions were executed, by (core, service). CORE_INTERRUPT, by which
     cores interrupt each other, is counted too."""
-    entries = _EntryCounts(functions)
+    entries = _FunctionEntryCounts(functions)
     counted = dict(kernel.symbols)
     if kernel.several_cores.interrupt:
         counted[CORE_INTERRUPT] = kernel.several_cores.interrupt
@@ -131,7 +131,7 @@ def blocking_calls(
     functions that show it."""
     if kernel.waits is None:
         return {}
-    entries, names = _EntryCounts(functions), kernel.waits
+    entries, names = _FunctionEntryCounts(functions), kernel.waits
     return {
         core: BlockingCalls(
             entries.count_entries(core, names.collided),
@@ -167,7 +167,7 @@ def core_loads(
     }
 
 
-class _EntryCounts:
+class _FunctionEntryCounts:
     """Counts how often functions were entered, by core and name.
     The compiler may have moved a whole function into a clone (`name.constprop.0`): a clone counts only if `name` never
     ran.

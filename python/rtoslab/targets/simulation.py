@@ -14,7 +14,7 @@ from rtoslab.intake import read_image
 from rtoslab.targets.attachments import DeviceRequest
 from rtoslab.targets.board import (
     MOST_CYCLES,
-    apply_settings,
+    apply_timing_settings,
     find_address,
     first_symbol_per_address,
     load_image,
@@ -23,10 +23,19 @@ from rtoslab.targets.board import (
     simulator_errors,
 )
 from rtoslab.targets.faults import Fault
-from rtoslab.targets.logs import CHANNEL, LogLine, find_logs
+from rtoslab.targets.logs import CHANNEL, DefmtLogLine, find_logs
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.unhandled import unhandled_exceptions
-from rtoslab.targets.watched_run import EXIT, FAILED, PASSED, TIMEOUT, OnOutput, PinDrive, RunEnd, WatchedRun
+from rtoslab.targets.watched_run import (
+    EXIT,
+    FAILED,
+    PASSED,
+    TIMEOUT,
+    DrivenPinLevel,
+    OnOutput,
+    WatchedRun,
+    WatchedRunEnd,
+)
 
 DEFAULT_SECONDS = 10
 ITM_CLOSED: Final = "The firmware uses the ITM, which is disabled. --itm enables its ports at reset, like a debugger."
@@ -35,7 +44,7 @@ _VTOR: Final = 0xE000_ED08
 
 
 @dataclass(frozen=True, slots=True)
-class PairCycles:
+class AddressPairCycles:
     """The number of times that execution went from address `start` to address `end`, and the cycles in between."""
 
     start: str
@@ -57,7 +66,7 @@ class SimResult:
     cycles: list[int]
     instructions: list[int]
     uart: bytes
-    between: list[PairCycles]
+    between: list[AddressPairCycles]
     warnings: list[str]
     reached: bool
     """Whether the run came to the requested end, without a fault."""
@@ -67,7 +76,7 @@ class SimResult:
     """The image's names of these channels."""
     debug: Mapping[str, bytes] = field(default_factory=dict)
     """What came by semihosting and ITM, by channel (`semihosting`, `semihosting-stderr`, `itm0`)."""
-    logs: Sequence[LogLine] = ()
+    logs: Sequence[DefmtLogLine] = ()
     """What came by defmt."""
     exit_code: int | None = None
     """The code with which the firmware ended by semihosting."""
@@ -131,7 +140,7 @@ class SimRequest:
     """Virtual seconds after which the run ends."""
     rtt_typed: bytes = b""
     """Input for the first RTT buffer down."""
-    drives: Sequence[PinDrive] = ()
+    drives: Sequence[DrivenPinLevel] = ()
     """Levels of pins from outside."""
     voltages: Sequence[tuple[int, float]] = ()
     """Pins that an ADC converts, and the volts there."""
@@ -159,7 +168,7 @@ def simulate_image(
     """
     count = cores or board.cores
     machine = machine or make_machine(board, cores=count, strict=request.strict)
-    apply_settings(machine, request.settings)
+    apply_timing_settings(machine, request.settings)
     content = read_image(image, request.load_address)
     machine.serve_semihosting(True)
     if request.itm:
@@ -167,7 +176,7 @@ def simulate_image(
     if request.semihosting_typed:
         machine.type_semihosting(request.semihosting_typed)
     load_image(machine, content, image.name)
-    notes = _start_notes(machine, board)
+    notes = _boot_loader_sentences(machine, board)
     for device in request.devices:
         device.attach_device(machine, board)
     with simulator_errors(PlanError):
@@ -201,7 +210,7 @@ def simulate_image(
     return _make_result(machine, count, request, watched, ended, between, notes)
 
 
-def _start_notes(machine: VirtualMachine, board: Board) -> list[str]:
+def _boot_loader_sentences(machine: VirtualMachine, board: Board) -> list[str]:
     """Returns a sentence about an image for a boot loader, whose vector table is not where the chip boots. Empty for
     others."""
     memory = board.memory
@@ -231,8 +240,8 @@ def _make_result(
     cores: int,
     request: SimRequest,
     watched: WatchedRun,
-    ended: RunEnd,
-    between: list[PairCycles],
+    ended: WatchedRunEnd,
+    between: list[AddressPairCycles],
     notes: Sequence[str],
 ) -> SimResult:
     """Returns the result of a run of `rtoslab sim` that has ended."""
@@ -264,11 +273,11 @@ def _make_result(
         fault=watched.fault,
         handled=watched.handled,
         symbols=first_symbol_per_address(machine.symbols()) if watched.fault or watched.handled else (),
-        reached=_has_reached_goal(request, reason) and not failed,
+        reached=_ended_as_requested(request, reason) and not failed,
     )
 
 
-def _has_reached_goal(request: SimRequest, reason: str) -> bool:
+def _ended_as_requested(request: SimRequest, reason: str) -> bool:
     """Whether the run ended as the user asked (`until`, an expected pattern, exit code 0)."""
     if request.expect is not None:
         return reason == PASSED
@@ -301,10 +310,12 @@ def _is_failure(reason: str, detail: str) -> bool:
     return reason in {"strict", FAILED} or (reason == "lockup" and "BKPT" not in detail)
 
 
-def _read_pair_cycles(machine: VirtualMachine, start: str, end: str, index: int) -> PairCycles:
+def _read_pair_cycles(machine: VirtualMachine, start: str, end: str, index: int) -> AddressPairCycles:
     """Returns the cycles that the board measured between two addresses, under the index of `between`."""
     result = machine.between_result(index)
-    return PairCycles(start, end, result["count"], result["min_cycles"], result["max_cycles"], result["total_cycles"])
+    return AddressPairCycles(
+        start, end, result["count"], result["min_cycles"], result["max_cycles"], result["total_cycles"]
+    )
 
 
 def parse_script(text: str, enter: bytes = b"\r") -> list[tuple[bytes, bytes]]:
@@ -336,7 +347,7 @@ def unescape_text(text: str) -> bytes:
         if code in _ESCAPES and code:
             out += _ESCAPES[code]
             index += 2
-        elif code == "x" and _is_hex(text[index + 2 : index + 4]):
+        elif code == "x" and _are_two_hex_digits(text[index + 2 : index + 4]):
             out.append(int(text[index + 2 : index + 4], 16))
             index += 4
         else:
@@ -348,6 +359,6 @@ def unescape_text(text: str) -> bytes:
 _ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "\\": b"\\"}
 
 
-def _is_hex(digits: str) -> bool:
+def _are_two_hex_digits(digits: str) -> bool:
     """Whether a text consists of two hexadecimal digits."""
     return len(digits) == 2 and all(digit in "0123456789abcdefABCDEF" for digit in digits)

@@ -25,7 +25,7 @@ from rtoslab.targets.event_kinds import (
     KIND_PIN,
     KIND_WRITE,
 )
-from rtoslab.targets.events import EVENT, event_tuples, sorted_distinct
+from rtoslab.targets.events import EVENT, events_as_integer_tuples, sorted_distinct
 from rtoslab.targets.exceptions import SYSTICK
 from rtoslab.targets.steps import (
     CALL,
@@ -37,8 +37,8 @@ from rtoslab.targets.steps import (
     STOP,
     SWITCH,
     TICK,
+    ObservedStep,
     ProbeMeanings,
-    RunStep,
 )
 
 _BEGUN_ANEW_CYCLES: Final = 64
@@ -56,7 +56,7 @@ def find_return_addresses(raw: bytes, watching: ProbeMeanings) -> list[int]:
     return sorted(address for address in addresses if address < top and not watching.is_in_kernel(address))
 
 
-def find_steps(raw: bytes, watching: ProbeMeanings, current: Mapping[int, int]) -> tuple[RunStep, ...]:
+def find_run_steps(raw: bytes, watching: ProbeMeanings, current: Mapping[int, int]) -> tuple[ObservedStep, ...]:
     """Returns the steps of a benchmark's run (calls, switches, ticks, marks) that packed events contain. `current` is
     the running task of each core at the begin, empty without a kernel."""
     contexts, whose = defaultdict(int, current), defaultdict(int, current)
@@ -69,7 +69,7 @@ def find_steps(raw: bytes, watching: ProbeMeanings, current: Mapping[int, int]) 
     entries = events[events["kind"] == KIND_EXCEPTION_ENTER]
     began = {(core, cycle - took) for cycle, core, took in entries[["cycle", "core", "value"]].tolist()}
     events["pc"] &= without_thumb_bit(0xFFFF_FFFF)
-    for cycle, value, pc, ident, kind, core, more in event_tuples(events):
+    for cycle, value, pc, ident, kind, core, more in events_as_integer_tuples(events):
         if kind == KIND_EXEC:
             if ident >= IDENT_BEHIND:
                 returned(core, cycle, behind[ident - IDENT_BEHIND], value)
@@ -98,32 +98,34 @@ class _StepReader:
     """Core -> the context that runs."""
     step_owners: dict[int, int]
     """Core -> who a step there belongs to: a control block, or HANDLER."""
-    steps: list[RunStep] = field(default_factory=list)
+    steps: list[ObservedStep] = field(default_factory=list)
     probed_returns: frozenset[int] = frozenset()
     """Return addresses that have a probe."""
     handlers: dict[int, list[int]] = field(default_factory=dict)
     """Core -> exception numbers of the handlers in progress."""
     interrupted_starts: dict[int, int] = field(default_factory=dict)
     """Context -> function at whose first instruction an interrupt came, until the context continues."""
-    calls: dict[int, list[tuple[RunStep, int]]] = field(default_factory=dict)
+    calls: dict[int, list[tuple[ObservedStep, int]]] = field(default_factory=dict)
     """Context -> calls in progress, and where they return to."""
-    last_steps: dict[int, RunStep] = field(default_factory=dict)
+    last_steps: dict[int, ObservedStep] = field(default_factory=dict)
     resume_cycles: dict[int, int] = field(default_factory=dict)
     """Context -> when its own code continued after a call."""
-    last_own_steps: dict[int, RunStep] = field(default_factory=dict)
+    last_own_steps: dict[int, ObservedStep] = field(default_factory=dict)
     """Context -> the last step of its own code."""
     kernel_spans: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     """Core -> begin and end of the kernel's handlers since the last step of any own code."""
     leaving: dict[int, int] = field(default_factory=dict)
     """Core -> task that still runs, where the kernel names the next one before it switches."""
-    completed_calls: dict[int, RunStep] = field(default_factory=dict)
+    completed_calls: dict[int, ObservedStep] = field(default_factory=dict)
     """Context -> the last call that a call of another function completed."""
     restarting: dict[int, int] = field(default_factory=dict)
     """Context -> function that will be started again, because an interrupt hit its first instruction."""
 
     def note_mark(self, core: int, cycle: int, tag: int) -> None:
         """Appends the start or end of a measured interval. `tag` is twice the series' number, plus 1 for an end."""
-        self.add_own_step(RunStep(cycle, core, STOP if tag & 1 else START, self.step_owners[core], first=tag >> 1))
+        self.append_own_code_step(
+            ObservedStep(cycle, core, STOP if tag & 1 else START, self.step_owners[core], first=tag >> 1)
+        )
 
     def note_write(self, core: int, cycle: int, ident: int, value: int) -> None:
         """Appends a switch to a new current task, or the write to a heap block's last word."""
@@ -131,14 +133,14 @@ class _StepReader:
             self.note_switch(core, cycle, value)
         elif IDENT_FILL <= ident < IDENT_FILL + len(self.watching.blocks):
             block, size = self.watching.blocks[ident - IDENT_FILL]
-            self.add_own_step(RunStep(cycle, core, FILL, self.step_owners[core], first=block, second=size))
+            self.append_own_code_step(ObservedStep(cycle, core, FILL, self.step_owners[core], first=block, second=size))
 
-    def add_step(self, step: RunStep) -> None:
+    def append_other_step(self, step: ObservedStep) -> None:
         """Appends a step that is not of the benchmark's own code: a switch, a tick, an interrupt."""
         self.steps.append(step)
         self.last_steps[step.core] = step
 
-    def add_own_step(self, step: RunStep) -> None:
+    def append_own_code_step(self, step: ObservedStep) -> None:
         """Appends a step of a task's or handler's own code, and computes the cycles of own code before it."""
         core = step.core
         context, last = self.contexts[core], self.last_steps.get(core)
@@ -157,7 +159,7 @@ class _StepReader:
         before = self.steps[at] if self.steps else None
         is_behind = before is not None and before.kind == STOP and cycle - before.cycle <= _TO_THE_PIN_CYCLES
         who = before.who if before is not None and is_behind else self.step_owners[core]
-        self.steps.insert(at if is_behind else len(self.steps), RunStep(cycle, core, PIN, who, first=level))
+        self.steps.insert(at if is_behind else len(self.steps), ObservedStep(cycle, core, PIN, who, first=level))
 
     def update_context(self, core: int, *, is_handler: bool) -> None:
         """Updates which context (a task or the core's handlers) runs on a core."""
@@ -184,8 +186,8 @@ class _StepReader:
             for before, at in self.calls.get(running, ()):
                 if at == behind and before.name != name:
                     return  # an address calls one function: that one continues as this one, and does not return there
-        step = RunStep(cycle, core, CALL, self.step_owners[core], name, first, second)
-        self.add_own_step(step)
+        step = ObservedStep(cycle, core, CALL, self.step_owners[core], name, first, second)
+        self.append_own_code_step(step)
         self.calls[context] = [(step, behind)]  # whatever it called before has returned
 
     def join_completed_call(self, context: int, name: str, behind: int) -> bool:
@@ -220,7 +222,7 @@ class _StepReader:
         self.update_context(core, is_handler=self.contexts[core] < 0)
         if not self.handlers.get(core):
             self.leaving[core] = before
-        self.add_step(RunStep(cycle, core, SWITCH, before, self.running_function(before), task))
+        self.append_other_step(ObservedStep(cycle, core, SWITCH, before, self.running_function(before), task))
 
     def running_function(self, context: int) -> str:
         """Returns the name of the kernel function that a context is in, or an empty text. A call whose return has no
@@ -242,8 +244,10 @@ class _StepReader:
                 self.watching.functions.index(last.name)
             ]
         if number >= _FIRST_OWN:
-            self.add_step(
-                RunStep(cycle, core, TICK if number == SYSTICK else INTERRUPT, self.step_owners[core], first=number)
+            self.append_other_step(
+                ObservedStep(
+                    cycle, core, TICK if number == SYSTICK else INTERRUPT, self.step_owners[core], first=number
+                )
             )
             self.calls.pop(-1 - core, None)
         else:

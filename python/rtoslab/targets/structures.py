@@ -17,7 +17,7 @@ _TEXT_MOST_BYTES: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
-class MemberPlace:
+class StructureMemberPlace:
     """The place of a member in its C structure: offset, size, bits."""
 
     offset: int
@@ -40,12 +40,12 @@ class MemberPlace:
 
 _WORD_BITS: Final = 32
 _POINTER_BYTES: Final = 4
-MemberPlaces = dict[str, dict[str, MemberPlace]]
+MemberPlaces = dict[str, dict[str, StructureMemberPlace]]
 _SHOWN: Final = 12
 """The most members that an error names."""
 
 
-def member_places(image: bytes, structures: Iterable[str]) -> MemberPlaces:
+def find_structure_members(image: bytes, structures: Iterable[str]) -> MemberPlaces:
     """Returns the place of each member of C structures, by structure and member, from the image's debug information.
 
     A structure that the image does not have is left out, and all are left out if the debug information is damaged.
@@ -55,10 +55,12 @@ def member_places(image: bytes, structures: Iterable[str]) -> MemberPlaces:
         result = sim.structures(image, sorted(set(structures)))
     except sim.ImageError:
         return {}
-    return {structure: {name: MemberPlace(*member) for name, *member in members} for structure, members in result}
+    return {
+        structure: {name: StructureMemberPlace(*member) for name, *member in members} for structure, members in result
+    }
 
 
-def read_text_member(members: Mapping[str, MemberPlace], name: str, base: int, read: ReadBytes) -> str:
+def read_text_member(members: Mapping[str, StructureMemberPlace], name: str, base: int, read: ReadBytes) -> str:
     """Returns the text of a member (a character array or a pointer to characters) of the C structure at address `base`.
 
     Characters end with a zero or where the next member begins: a name that fills its place has no zero. Empty without
@@ -108,7 +110,7 @@ def _require_members(kernel: str, table: str, structure: str, names: Iterable[st
         )
 
 
-def _is_nonzero(members: Mapping[str, MemberPlace], name: str, word: ReadWord, address: int) -> int | None:
+def _is_nonzero(members: Mapping[str, StructureMemberPlace], name: str, word: ReadWord, address: int) -> int | None:
     """Returns 1 if a member of the C structure at an address is not zero, 0 if it is. None if it cannot be read."""
     value = members[name].read_member(word, address) if members else None
     return None if value is None else int(value != 0)
@@ -125,7 +127,7 @@ class KernelStructures:
         self._kernel = kernel
         self._block = kernel.memory.task_block if kernel.memory else None
         types = [object_.type for object_ in kernel.objects.values()]
-        self._members = member_places(image, [*types, *([self._block.type] if self._block else [])])
+        self._members = find_structure_members(image, [*types, *([self._block.type] if self._block else [])])
         for table, kind, names in _named_members(kernel):
             _require_members(kernel.id, table, kind, names, self._members)
 

@@ -54,7 +54,7 @@ def watch_idling(machine: VirtualMachine, kernel: Kernel) -> None:
             machine.watch_exec(find_address(machine, end), IDENT_IDLE_OVER)
 
 
-def idle_ranges(machine: VirtualMachine, kernel: Kernel) -> list[tuple[int, int, str]]:
+def idle_code_ranges(machine: VirtualMachine, kernel: Kernel) -> list[tuple[int, int, str]]:
     """Returns (begin, end, first label) of the code in which the kernel idles outside a task."""
     pairs = kernel.probes.idle_labels if kernel.probes else ()
     return [(find_address(machine, begin), find_address(machine, end), begin) for begin, end in pairs]

@@ -10,7 +10,7 @@ from rtoslab.base import without_thumb_bit
 from rtoslab.targets.board import first_symbol_per_address
 from rtoslab.targets.exceptions import FIRST_EXTERNAL
 from rtoslab.targets.machine import VirtualMachine
-from rtoslab.targets.vector_table import read_number, read_vectors
+from rtoslab.targets.vector_table import read_exception_vectors, read_little_endian
 
 _EXCEPTION: Final = 0x1FF
 """The bits of xPSR that number the exception."""
@@ -36,7 +36,7 @@ def _describe_core(machine: VirtualMachine, core: int) -> str:
     if number < _FIRST_HANDLER:
         return ""
     table = registers["vtor"]
-    vectors = read_vectors(machine, table, max(number + 1, FIRST_EXTERNAL + _VECTORS))
+    vectors = read_exception_vectors(machine, table, max(number + 1, FIRST_EXTERNAL + _VECTORS))
     if number >= len(vectors):
         return ""
     handler = without_thumb_bit(vectors[number])
@@ -55,7 +55,7 @@ def _is_endless_loop(machine: VirtualMachine, pc: int, handler: int) -> bool:
     """Whether the code at `pc` is an endless loop: the next unconditional branch leads back into the handler, at or
     before `pc`."""
     for at in range(0, _LOOP_BYTES, 2):
-        opcode = read_number(machine, pc + at, 2)
+        opcode = read_little_endian(machine, pc + at, 2)
         if opcode is None:
             return False
         if opcode & 0xF800 == _BRANCH:

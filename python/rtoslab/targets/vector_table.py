@@ -14,7 +14,7 @@ _RAISED: Final = frozenset({NMI, PENDSV, SYSTICK})
 _MOST_NAMED: Final = 4
 
 
-def read_number(machine: VirtualMachine, address: int, size: int) -> int | None:
+def read_little_endian(machine: VirtualMachine, address: int, size: int) -> int | None:
     """Returns a little-endian number of `size` bytes in memory. None where there is no memory."""
     try:
         return int.from_bytes(machine.read(address, size), "little")
@@ -22,9 +22,9 @@ def read_number(machine: VirtualMachine, address: int, size: int) -> int | None:
         return None
 
 
-def read_vectors(machine: VirtualMachine, table: int, count: int) -> list[int]:
+def read_exception_vectors(machine: VirtualMachine, table: int, count: int) -> list[int]:
     """Returns up to `count` vectors of the exception table at address `table`, as far as they are in memory."""
-    words = (read_number(machine, table + 4 * number, 4) for number in range(count))
+    words = (read_little_endian(machine, table + 4 * number, 4) for number in range(count))
     return list(takewhile(lambda word: word is not None, words))  # type: ignore[arg-type]
 
 
@@ -38,7 +38,7 @@ def find_exception(machine: VirtualMachine, board: Board, core: int, name: str) 
             raise
     address = find_address(machine, name)
     table = machine.registers(core)["vtor"]
-    vectors = read_vectors(machine, table, FIRST_EXTERNAL + board.irq.lines)
+    vectors = read_exception_vectors(machine, table, FIRST_EXTERNAL + board.irq.lines)
     numbers = [number for number, vector in enumerate(vectors) if number > 1 and without_thumb_bit(vector) == address]
     possible = [number for number in numbers if number >= FIRST_EXTERNAL or number in _RAISED]
     if len(possible) == 1:

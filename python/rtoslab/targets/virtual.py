@@ -16,7 +16,7 @@ from rtoslab.catalogue import PAIR_CORES, Board, Kernel
 from rtoslab.intake import compiler_notes
 from rtoslab.targets.benchmark_symbols import DONE_SYMBOL, SENDING_LIMIT_S, SETUP_LIMIT_S, WINDOW_SYMBOL
 from rtoslab.targets.board import (
-    apply_settings,
+    apply_timing_settings,
     find_address,
     first_symbol_per_address,
     load_image,
@@ -25,7 +25,7 @@ from rtoslab.targets.board import (
     simulator_errors,
 )
 from rtoslab.targets.board_state import FLOAT_CONTEXTS, ISR_URGENCY, keeps_setting, read_state, setting_registers
-from rtoslab.targets.core_view import core_view, last_address
+from rtoslab.targets.core_view import ending_address_of_both_images, view_core_as_board
 from rtoslab.targets.current_task import SwitchReader, last_running_tasks
 from rtoslab.targets.event_kinds import (
     IDENT_CALL,
@@ -37,7 +37,7 @@ from rtoslab.targets.event_kinds import (
     IDENT_WINDOW,
 )
 from rtoslab.targets.events import EVENT
-from rtoslab.targets.exceptions import switching_exceptions
+from rtoslab.targets.exceptions import task_switching_exceptions
 from rtoslab.targets.handlings import UNKNOWN, HandlerReader, attach_handler_probes
 from rtoslab.targets.heap_pieces import count_free_pieces
 from rtoslab.targets.intervals import find_intervals
@@ -49,13 +49,13 @@ from rtoslab.targets.own_floats import functions_with_floats
 from rtoslab.targets.profiles import (
     FunctionCycles,
     blocking_calls,
-    clone_addresses,
+    compiler_clone_addresses,
     core_loads,
     cycles_by_function,
     service_calls,
 )
 from rtoslab.targets.steps import MOST_EVENTS, MOST_LATENCY_EVENTS
-from rtoslab.targets.task_words import current_task_addresses, idle_ranges, watch_idling
+from rtoslab.targets.task_words import current_task_addresses, idle_code_ranges, watch_idling
 from rtoslab.targets.watch import StepRecorder
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VirtualJob:
+class VirtualBenchmarkJob:
     """The description of a benchmark run on a virtual board: the image, the board, the kernel, what to watch."""
 
     image: bytes
@@ -118,25 +118,27 @@ class RunOutput:
     warnings: tuple[str, ...] = ()
 
 
-def run_virtual(
-    job: VirtualJob, progress: Progress = lambda *_: None, machine: VirtualMachine | None = None
+def run_virtual_benchmark(
+    job: VirtualBenchmarkJob, progress: Progress = lambda *_: None, machine: VirtualMachine | None = None
 ) -> RunOutput:
     """Runs a benchmark image to its end on a virtual board and observes its measurement window (the time in which the
     benchmark counts). A failure of the image is in the output's `failure`, and raises nothing."""
     machine = machine or make_machine(job.board, cores=job.cores if job.core is None else PAIR_CORES)
-    apply_settings(machine, job.settings)
+    apply_timing_settings(machine, job.settings)
     started = job.started or job.image
     load_image(machine, started, job.name)
     if job.core is None:
-        return _WindowRun(job, machine, progress, None).run_phases()
-    shown = core_view(machine, job.core, job.image, started, job.name, job.board)
-    return _WindowRun(job, shown, progress, last_address(machine)).run_phases()
+        return _WindowRun(job, machine, progress, None).run_window_and_sending()
+    shown = view_core_as_board(machine, job.core, job.image, started, job.name, job.board)
+    return _WindowRun(job, shown, progress, ending_address_of_both_images(machine)).run_window_and_sending()
 
 
 class _WindowRun:
     """A run of one benchmark image, with its probes and the readers of their events."""
 
-    def __init__(self, job: VirtualJob, machine: VirtualMachine, progress: Progress, done_address: int | None) -> None:
+    def __init__(
+        self, job: VirtualBenchmarkJob, machine: VirtualMachine, progress: Progress, done_address: int | None
+    ) -> None:
         """`done_address`: the end of the run. None: that of the image."""
         self.job = job
         self.machine = machine
@@ -162,7 +164,7 @@ class _WindowRun:
         self.settings = setting_registers(job.board) if job.cores == 1 else {}
         self.setting_writes: Counter[str] = Counter()
 
-    def run_phases(self) -> RunOutput:
+    def run_window_and_sending(self) -> RunOutput:
         """Runs set-up, measurement window and sending, and returns the output. A failure is in the output."""
         output = RunOutput(b"")
         try:
@@ -226,7 +228,9 @@ class _WindowRun:
         for name in names:  # none: nothing in the image calls it, and the proofs will say so
             whole = self.machine.symbol(name)
             for address in (
-                [without_thumb_bit(whole)] if whole is not None else clone_addresses(name, self.machine.symbols())
+                [without_thumb_bit(whole)]
+                if whole is not None
+                else compiler_clone_addresses(name, self.machine.symbols())
             ):
                 self.machine.watch_exec(address, ident)
 
@@ -261,7 +265,7 @@ class _WindowRun:
             self.machine.trace_pins(True)
         if self.job.handlers:
             top = UNKNOWN if self.top_word is None else self._read_word(self.top_word)
-            switching = switching_exceptions(self.job.kernel)
+            switching = task_switching_exceptions(self.job.kernel)
             in_thread = self.job.kernel.behaviour.switch_mode == "thread"
             self.handlers = HandlerReader(now.get(0, 0), top, switching, in_thread=in_thread)
 
@@ -280,13 +284,13 @@ class _WindowRun:
         """Ends the observations of the measurement window and stores them in `output`."""
         assert self.observer is not None
         stats = self.machine.stats()
-        self._feed_events(is_end=True)
+        self._pass_events_to_readers(is_end=True)
         cores = range(self.job.cores)
         profiles = {core: self.machine.take_profile(core) for core in cores}
         self.machine.profile(False)
         output.stats = {"cores": stats["cores"][: self.job.cores], "locks": stats["locks"]}
         output.observed = self.observer.finish({core: dict(stats["cores"][core]["exceptions"]) for core in cores})
-        idling = idle_ranges(self.machine, self.job.kernel)
+        idling = idle_code_ranges(self.machine, self.job.kernel)
         symbols = self.machine.symbols()
         output.functions = cycles_by_function(profiles, symbols, self.job.kernel, idling)
         read = self.machine.read
@@ -321,7 +325,7 @@ class _WindowRun:
         if self.handlers is not None:
             output.observed.handled = self.handlers.runs
 
-    def _feed_events(self, *, is_end: bool = False) -> None:
+    def _pass_events_to_readers(self, *, is_end: bool = False) -> None:
         """Passes the board's new events to all readers."""
         assert self.observer is not None
         seen = self._take_events()
@@ -358,7 +362,7 @@ class _WindowRun:
         """Runs until the image sets its window to this state (1 opened, 2 closed). Raises RunError if it ends, hangs or
         sets another state."""
         while True:
-            stop = self._run_phase(phase, limit_s)
+            stop = self._run_to_write_or_end(phase, limit_s)
             if stop["reason"] == "until":
                 raise RunError(f"The image ended during its {phase}, before the end of the measured window.")
             window = self._read_word(find_address(self.machine, WINDOW_SYMBOL))
@@ -369,11 +373,11 @@ class _WindowRun:
 
     def _run_to_done(self) -> None:
         """Runs until the image has sent all its records. Raises RunError if it opens another window."""
-        while self._run_phase("sending", self.job.sending_limit_s)["reason"] != "until":
+        while self._run_to_write_or_end("sending", self.job.sending_limit_s)["reason"] != "until":
             if self._read_word(find_address(self.machine, WINDOW_SYMBOL)) == 1:
                 raise RunError("The image began a second window, but this version measures one.")
 
-    def _run_phase(self, phase: str, limit_s: float) -> "Stop":
+    def _run_to_write_or_end(self, phase: str, limit_s: float) -> "Stop":
         """Runs until a watched word is written or the image ends, within a limit of virtual time. Raises RunError for
         any other end."""
         start = self.machine.cycle()
@@ -383,17 +387,17 @@ class _WindowRun:
                 stop = self.machine.run(min(CHUNK_CYCLES, limit - spent))
             self.uart += self.machine.take_uart()
             if self.observer is not None and stop["reason"] != "watch":
-                self._feed_events()
+                self._pass_events_to_readers()
             self.progress(phase, min(1.0, spent / limit))
             if stop["reason"] in {"watch", "until"}:
                 return stop
             if stop["reason"] != "cycles":
                 raise RunError(f"The virtual board stopped during {phase} ({stop['reason']}): {stop['detail']}")
         raise RunError(
-            f"The image did not complete its {phase} within {limit_s:g} s of virtual time; {self._positions_text()}"
+            f"The image did not complete its {phase} within {limit_s:g} s of virtual time; {self._positions_of_cores()}"
         )
 
-    def _positions_text(self) -> str:
+    def _positions_of_cores(self) -> str:
         """Returns the function in which each core is, as the end of an error sentence."""
         names = {address: (size, name) for address, size, name in first_symbol_per_address(self.machine.symbols())}
         parts = []

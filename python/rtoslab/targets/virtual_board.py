@@ -17,7 +17,7 @@ from rtoslab.intake import read_image
 from rtoslab.targets.attachments import parse_bus
 from rtoslab.targets.board import (
     MOST_CYCLES,
-    apply_settings,
+    apply_timing_settings,
     find_address,
     load_image,
     make_machine,
@@ -27,7 +27,7 @@ from rtoslab.targets.board import (
 )
 from rtoslab.targets.board_records import Edge, ExceptionEvent, Hit, Interval, Probe, Stop
 from rtoslab.targets.event_kinds import KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC, KIND_PIN, KIND_WRITE
-from rtoslab.targets.events import EVENT, event_tuples
+from rtoslab.targets.events import EVENT, events_as_integer_tuples
 from rtoslab.targets.exceptions import parse_exception
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class VirtualBoard:
     def of(cls, board: Board, cores: int | None = None, settings: dict[str, int] | None = None) -> "VirtualBoard":
         """Makes a board at reset, without an image. Raises SettingError, UnknownNameError."""
         machine: Any = make_machine(board, cores=cores or board.cores)
-        apply_settings(machine, settings or {})
+        apply_timing_settings(machine, settings or {})
         machine.serve_semihosting(True)
         return cls(board, machine)
 
@@ -305,7 +305,9 @@ class VirtualBoard:
 
     def _record_events(self) -> None:
         """Appends the board's new events to the recordings."""
-        for cycle, value, pc, ident, kind, core, _ in event_tuples(np.frombuffer(self._machine.take_events(), EVENT)):
+        for cycle, value, pc, ident, kind, core, _ in events_as_integer_tuples(
+            np.frombuffer(self._machine.take_events(), EVENT)
+        ):
             if kind in {KIND_EXEC, KIND_WRITE}:
                 self._probes[ident].hits.append(Hit(cycle, core, value, pc))
             elif kind == KIND_PIN:

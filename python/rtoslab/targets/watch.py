@@ -27,8 +27,8 @@ from rtoslab.targets.held_blocks import count_held_blocks
 from rtoslab.targets.kernel_code import kernel_address_test
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.observe import WindowObservations
-from rtoslab.targets.profiles import APPLICATION, LIBRARY, function_kind
-from rtoslab.targets.step_reader import find_return_addresses, find_steps
+from rtoslab.targets.profiles import APPLICATION, LIBRARY, function_class
+from rtoslab.targets.step_reader import find_return_addresses, find_run_steps
 from rtoslab.targets.steps import ProbeMeanings
 from rtoslab.targets.structures import KernelStructures
 
@@ -118,7 +118,7 @@ class StepRecorder:
         self._meanings = ProbeMeanings(names, addresses, behind, blocks, own, self._pin, brackets, completes, in_thread)
         self._current = dict(current)
         structures = KernelStructures(self._image, self._kernel)
-        blocks_of_tasks = self._tasks_so_far(before) | set(current.values())
+        blocks_of_tasks = self._tasks_run_so_far(before) | set(current.values())
         self._at_open.priorities = structures.read_priorities(self.read_word, blocks_of_tasks)
         self._at_open.numbers = structures.read_task_numbers(self.read_word, blocks_of_tasks)
         self._at_open.objects_at_open = structures.read_objects(self.read_word, self._first_arguments(before))
@@ -140,7 +140,7 @@ class StepRecorder:
 
     def _is_kernel_function(self, name: str) -> bool:
         """Whether a function belongs to the kernel or its port."""
-        return name in self._ports or function_kind(name, self._kernel) not in {APPLICATION, LIBRARY}
+        return name in self._ports or function_class(name, self._kernel) not in {APPLICATION, LIBRARY}
 
     def feed(self, raw: bytes) -> None:
         """Stores the events of the next chunk that make steps of the benchmark, up to the limit."""
@@ -151,9 +151,9 @@ class StepRecorder:
             if left <= 0:
                 return
             some = events[first : first + _AT_ONCE]
-            self._raw += some.view(_WHOLE)[self._makes_step(some)].tobytes()[:left]
+            self._raw += some.view(_WHOLE)[self._step_event_mask(some)].tobytes()[:left]
 
-    def _makes_step(self, events: NDArray[np.void]) -> NDArray[np.bool_]:
+    def _step_event_mask(self, events: NDArray[np.void]) -> NDArray[np.bool_]:
         """Returns a mask of the events that make steps of the benchmark. Calls that the kernel makes of its own
         functions are not among them."""
         ident, kind = events["id"], events["kind"]
@@ -175,14 +175,14 @@ class StepRecorder:
 
     def store_steps(self, observed: WindowObservations) -> None:
         """Writes the recorded steps, and the kernel's objects as the window opened, to `observed`."""
-        observed.steps = find_steps(bytes(self._raw), self._meanings, self._current)
+        observed.steps = find_run_steps(bytes(self._raw), self._meanings, self._current)
         observed.steps_cut = len(self._raw) >= self._most_events * EVENT.itemsize
         observed.priorities = self._at_open.priorities
         observed.numbers = self._at_open.numbers
         observed.objects_at_open = self._at_open.objects_at_open
         observed.heap_blocks = self._at_open.heap_blocks
 
-    def _tasks_so_far(self, before: bytes) -> set[int]:
+    def _tasks_run_so_far(self, before: bytes) -> set[int]:
         """Returns the control blocks of the tasks that have run so far. `before` are the packed events."""
         events = np.frombuffer(before, dtype=EVENT)
         writes = (events["kind"] == KIND_WRITE) & (events["id"] >= IDENT_CURRENT)

@@ -35,7 +35,7 @@ OnOutput = Callable[[str, bytes], None]
 
 
 @dataclass(frozen=True, slots=True)
-class RunEnd:
+class WatchedRunEnd:
     """The reason why a run ended."""
 
     reason: str
@@ -44,7 +44,7 @@ class RunEnd:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class PinDrive:
+class DrivenPinLevel:
     """A level to which a pin is driven from outside, from a time on."""
 
     at_s: float
@@ -67,7 +67,7 @@ class WatchedRun:
     timeout_s: float | None = None
     """Virtual seconds, by the clock that the firmware has set up."""
     rtt_typed: bytes = b""
-    drives: Sequence[PinDrive] = ()
+    drives: Sequence[DrivenPinLevel] = ()
     """Levels that come from outside, in any order."""
     logs: DefmtLog | None = None
     """What decodes the RTT buffer `defmt`."""
@@ -80,7 +80,7 @@ class WatchedRun:
     handled: list[Fault] = field(default_factory=list)
     """Faults whose handler returned."""
 
-    def run_to_end(self) -> RunEnd:
+    def run_to_end(self) -> WatchedRunEnd:
         """Runs the image to its end and returns the reason why it ended."""
         rtt = find_rtt(self.machine, self.rtt_typed)
         self.machine.trace_exceptions(True)
@@ -96,17 +96,17 @@ class WatchedRun:
                 chunk = clock_hz // _LOOKS_PER_SECOND if looks or drives else CHUNK_CYCLES
                 if drives:
                     chunk = min(chunk, ceil((drives[0].at_s - elapsed_s) * clock_hz))
-                stop = self._run_chunk(max(1, min(chunk, left)))
+                stop = self._run_some_cycles(max(1, min(chunk, left)))
                 elapsed_s += (self.machine.cycle() - cycle) / clock_hz
                 ended = self._take_output(rtt) or self._end_by_stop(stop) or self._end_by_timeout(elapsed_s)
                 if ended is not None:
                     return ended
         except KeyboardInterrupt as cause:
             self._take_output(rtt)
-            return RunEnd("interrupted", interrupts.interrupt_reason(cause))
+            return WatchedRunEnd("interrupted", interrupts.interrupt_reason(cause))
         if self.fault is not None:
-            return RunEnd("fault", f"Core {self.fault.core} took a {self.fault.exception_name}.")
-        return RunEnd("cycles", f"The limit of {self.limit} cycles was reached.")
+            return WatchedRunEnd("fault", f"Core {self.fault.core} took a {self.fault.exception_name}.")
+        return WatchedRunEnd("cycles", f"The limit of {self.limit} cycles was reached.")
 
     def _cycle_limit(self) -> int:
         """Returns the cycle at which the run ends at the latest."""
@@ -114,7 +114,7 @@ class WatchedRun:
             return self.limit
         return min(self.limit, self.fault.cycle + int(_AFTER_FAULT_S * self.machine.clock_hz()))
 
-    def _run_chunk(self, cycles: int) -> "Stop":
+    def _run_some_cycles(self, cycles: int) -> "Stop":
         """Runs some cycles. If a fault occurs in them, goes back and runs to the start of the fault's handler. Returns
         the stop."""
         before = self.machine.snapshot()
@@ -153,19 +153,19 @@ class WatchedRun:
         self.machine.take_events()
         return stop
 
-    def _end_by_timeout(self, elapsed_s: float) -> RunEnd | None:
+    def _end_by_timeout(self, elapsed_s: float) -> WatchedRunEnd | None:
         """Returns the end of the run if its limit of virtual seconds is reached, or None."""
         if self.timeout_s is None or elapsed_s < self.timeout_s or self.fault is not None:
             return None
-        return RunEnd(TIMEOUT, f"The limit of {self.timeout_s:g} virtual seconds was reached.")
+        return WatchedRunEnd(TIMEOUT, f"The limit of {self.timeout_s:g} virtual seconds was reached.")
 
-    def _end_by_stop(self, stop: "Stop") -> RunEnd | None:
+    def _end_by_stop(self, stop: "Stop") -> WatchedRunEnd | None:
         """Returns the end of the run if the board stopped by itself, or None."""
         if stop["reason"] in {"cycles", "watch"}:
             return None
-        return RunEnd(stop["reason"], stop["detail"])
+        return WatchedRunEnd(stop["reason"], stop["detail"])
 
-    def _take_output(self, rtt: RttBuffers | None) -> RunEnd | None:
+    def _take_output(self, rtt: RttBuffers | None) -> WatchedRunEnd | None:
         """Passes on new output. Returns the end of the run if the output matches a pattern, or None."""
         outputs = [self._add_output("uart", self.machine.take_uart())]
         outputs += [self._add_output(channel, fresh) for channel, fresh in self.machine.take_debug_text()]
@@ -180,7 +180,7 @@ class WatchedRun:
         matched = [output for output in outputs if output is not None]
         return next((output for output in matched if output.reason == FAILED), next(iter(matched), None))
 
-    def _add_output(self, channel: str, fresh: bytes) -> RunEnd | None:
+    def _add_output(self, channel: str, fresh: bytes) -> WatchedRunEnd | None:
         """Adds new output of a channel. Returns the end of the run if it matches a pattern, or None."""
         if not fresh:
             return None
@@ -195,7 +195,7 @@ class WatchedRun:
                 hits.append(
                     (
                         match.start(),
-                        RunEnd(reason, (f"{channel} printed {match[0]!r}, which matches {pattern.pattern!r}.")),
+                        WatchedRunEnd(reason, (f"{channel} printed {match[0]!r}, which matches {pattern.pattern!r}.")),
                     )
                 )
         return min(hits, key=lambda hit: hit[0])[1] if hits else None

@@ -17,7 +17,7 @@ from rtoslab.base import CatalogueError
 from rtoslab.catalogue import Kernel, SourceTree, TreeRequirements, make_tree
 from rtoslab.intake import read_bytes
 from rtoslab.trees.repositories import describe_version
-from rtoslab.trees.versions import FILE_BYTES, MOST_FILES, absent_names
+from rtoslab.trees.versions import FILE_BYTES, MOST_FILES, names_absent_in_tree
 
 _CODE: Final = {".c", ".s", ".S"}
 _MOST_SHOWN: Final = 6
@@ -66,7 +66,7 @@ def draft_description(kernel: Kernel, port: str, ident: str, path: Path, version
             "cores": usable,
         }
     )
-    return tree.model_copy(update={"absent": absent_names(kernel, tree)})
+    return tree.model_copy(update={"absent": names_absent_in_tree(kernel, tree)})
 
 
 def _index_files(root: Path, wants: TreeRequirements) -> _SourceIndex:
@@ -88,7 +88,7 @@ def _index_files(root: Path, wants: TreeRequirements) -> _SourceIndex:
             place = PurePosixPath(Path(base, name).relative_to(root).as_posix())
             if (
                 place.suffix in _CODE
-                and not _contains_any(place.stem, wants.skip)
+                and not _contains_any_word(place.stem, wants.skip)
                 and not _is_avoided(place.stem, wants)
             ):
                 code.append(place)
@@ -99,7 +99,7 @@ def _index_files(root: Path, wants: TreeRequirements) -> _SourceIndex:
     return _SourceIndex(root, tuple(code), tuple(headers))
 
 
-def _contains_any(name: str, words: Iterable[str]) -> bool:
+def _contains_any_word(name: str, words: Iterable[str]) -> bool:
     """Whether a name contains one of the words, in whichever letter case."""
     return any(word.lower() in name.lower() for word in words)
 
@@ -113,7 +113,7 @@ def _is_avoided(name: str, wants: TreeRequirements) -> bool:
 def _core_files(index: _SourceIndex, wants: TreeRequirements, words: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Returns the source files and header folders for one core, as fields of `CompiledTreePart`. `words`: those in the
     paths for this core."""
-    named = ((header, name) for header in index.headers for name in wants.headers if _can_include(header, name))
+    named = ((header, name) for header in index.headers for name in wants.headers if _can_be_included_as(header, name))
     headers = dict.fromkeys(str(_include_folder(item, name)) for item, name in named if _matches_words(item, words))
     return {
         "sources": tuple(str(path) for path in index.code if _matches_words(path, words)),
@@ -121,7 +121,7 @@ def _core_files(index: _SourceIndex, wants: TreeRequirements, words: tuple[str, 
     }
 
 
-def _can_include(path: PurePosixPath, name: str) -> bool:
+def _can_be_included_as(path: PurePosixPath, name: str) -> bool:
     """Whether `#include` with this name, which may have folders in front, can mean the header at this path."""
     return path.as_posix() == name or path.as_posix().endswith(f"/{name}")
 
@@ -175,7 +175,7 @@ def _defined_names(text: bytes, names: Iterable[str]) -> set[str]:
     """Returns those of the names that are functions with a body in a C source text."""
     words = b"|".join(re.escape(name.encode()) for name in sorted(names))
     pattern = re.compile(rb"^[A-Za-z_][^;=#\n]*?\b(" + words + rb")[ \t]*\(", re.MULTILINE)
-    return {match[1].decode() for match in pattern.finditer(text) if _is_body_next(text, match.end())}
+    return {match[1].decode() for match in pattern.finditer(text) if _does_body_follow(text, match.end())}
 
 
 def _choose_folders(names_by_folder: dict[PurePosixPath, set[str]]) -> list[PurePosixPath]:
@@ -194,7 +194,7 @@ def _choose_folders(names_by_folder: dict[PurePosixPath, set[str]]) -> list[Pure
         covered |= rest[best]
 
 
-def _is_body_next(text: bytes, start: int) -> bool:
+def _does_body_follow(text: bytes, start: int) -> bool:
     """Whether a function's body follows the parameter list that begins at `start` in C source text."""
     depth = 1
     for place in range(start, min(start + 2000, len(text))):
@@ -210,7 +210,7 @@ def _folder_patterns(folder: PurePosixPath, index: _SourceIndex, wants: TreeRequ
     `!`."""
     yield str(folder / "*.c")
     for path in sorted((index.root / folder).glob("*.c")):
-        if _contains_any(path.stem, wants.skip) or _is_avoided(path.stem, wants):
+        if _contains_any_word(path.stem, wants.skip) or _is_avoided(path.stem, wants):
             yield f"!{folder / path.name}"
 
 
@@ -223,7 +223,7 @@ def _header_folders(index: _SourceIndex, wants: TreeRequirements, common: list[s
     near = [PurePosixPath(folder.removeprefix("!")).parent for folder in common]
     folders = []
     for name in wants.headers:
-        places = [_include_folder(header, name) for header in index.headers if _can_include(header, name)]
+        places = [_include_folder(header, name) for header in index.headers if _can_be_included_as(header, name)]
         if not places:
             raise CatalogueError(f"There is no {name} in {index.root}; check the path.")
         if not any(_matches_words(path / name, words) for words in wants.cores.values() for path in places):
@@ -254,7 +254,7 @@ def _read_version(index: _SourceIndex, wants: TreeRequirements, used_folders: li
         texts = (
             _read_source(index.root / header)
             for header in headers
-            if any(_can_include(header, name) for name in wants.headers)
+            if any(_can_be_included_as(header, name) for name in wants.headers)
         )
         if match := next(filter(None, map(pattern.search, texts)), None):
             return match[1].decode()

@@ -20,7 +20,7 @@ from rtoslab.catalogue import (
     parse_export_key,
 )
 from rtoslab.intake import quote_text, read_text
-from rtoslab.trees.versions import absent_in_export, earlier_names
+from rtoslab.trees.versions import names_absent_in_export, names_added_after
 
 OPTIMISATIONS = ("-O0", "-Og", "-Os", "-O1", "-O2", "-O3")
 """The optimisation levels that an export may be built with."""
@@ -62,14 +62,14 @@ def make_defconfig(
     `needs`: groups of services. `absent`: names that its version does not have yet. Raises CatalogueError for a board
     that the port does not know.
     """
-    wants = _export_wants(kernel)
+    wants = _export_requirements(kernel)
     requested = {**_requested_options(kernel, board, needs, absent), wants.optimisation: f'"{opt}"'}
     written = {option: value for option, value in requested.items() if option not in wants.asked_elsewhere}
     lines = [f"# {option} is not set" if value is None else f"{option}={value}" for option, value in written.items()]
     return "\n".join(lines) + "\n"
 
 
-def build_files(
+def export_configuration_files(
     kernel: CatalogueEntry[Kernel], board: str, needs: Iterable[str], opt: str, folder: Path, version: str | None = None
 ) -> tuple[dict[str, str], str]:
     """Returns the files that a user adds to the kernel's own build, by name, and instructions for the user.
@@ -77,24 +77,25 @@ def build_files(
     The instructions are made from `config/README.in`. `folder`: where the files will be. `version`: of an earlier
     kernel. Raises CatalogueError.
     """
-    wants, config = _export_wants(kernel), kernel.folder / "config"
-    absent = () if version is None else earlier_names(kernel.facts, version)
+    wants, config = _export_requirements(kernel), kernel.folder / "config"
+    absent = () if version is None else names_added_after(kernel.facts, version)
     machine = str(_requested_options(kernel, board, (), absent).get(wants.board)).strip('"')
     offered_for = [need for need in needs if wants.lacks[need]]
     ident = "-".join([kernel.folder.name, *([] if version is None else [version]), *offered_for])
     words = {"board": board, "machine": machine, "folder": str(folder), "id": ident, "port": kernel.folder.name}
     words["needs"] = "".join(f", {need}" for need in needs)
 
-    def fill_template(path: Path, what: str) -> str:
+    def fill_export_template(path: Path, what: str) -> str:
         """Returns a file of the port's configuration with its placeholders filled."""
         text = read_text(path, what, CatalogueError)
         return re.sub(r"(?<!\$)\{(\w+)\}", lambda place: words.get(place[1], place[0]), text)
 
     files = {
-        item.name: fill_template(item, "a file for the kernel's build") for item in sorted(config.glob("application/*"))
+        item.name: fill_export_template(item, "a file for the kernel's build")
+        for item in sorted(config.glob("application/*"))
     }
     files[wants.asked_in] = make_defconfig(kernel, board, needs, opt, absent)
-    return files, fill_template(config / "README.in", "the port's instructions")
+    return files, fill_export_template(config / "README.in", "the port's instructions")
 
 
 def add_export(
@@ -106,7 +107,7 @@ def add_export(
     `known`: the description so far, if there is one. Raises CatalogueError if the export was not built as the port
     requires.
     """
-    wants, title = _export_wants(kernel), kernel.facts.title
+    wants, title = _export_requirements(kernel), kernel.facts.title
     if not (path / wants.config).is_file():
         raise CatalogueError(
             f"{path} is not an export of {title}, because it has no {wants.config}; see {_how_to_export(kernel)}."
@@ -120,10 +121,10 @@ def add_export(
     wrong = _differences_text(kernel, board, needs, absent, option_values)
     if wrong:
         raise CatalogueError(
-            f"The export {path} was not built as the port of {title} requires: {wrong}; {_how_to_repeat(kernel)}."
+            f"The export {path} was not built as the port of {title} requires: {wrong}; {_how_to_reexport(kernel)}."
         )
-    if stale := _stale_text(wants, path):
-        raise CatalogueError(f"The export {path} {stale}; {_how_to_repeat(kernel)}.")
+    if stale := _outdated_export_clause(wants, path):
+        raise CatalogueError(f"The export {path} {stale}; {_how_to_reexport(kernel)}.")
     key, version = (
         kernel_export_key(board, cores, _exported_optimisation(wants, option_values)),
         _read_version(wants, path),
@@ -146,30 +147,30 @@ def find_export(kernel: CatalogueEntry[Kernel], key: str) -> SourceTree:
 
     Raises CatalogueError if there is none.
     """
-    tree, wants = kernel.tree, _export_wants(kernel)
+    tree, wants = kernel.tree, _export_requirements(kernel)
     if tree is None or key not in tree.exports:
         raise CatalogueError(
-            f"There is no export of {kernel.id} for {_target_text(key)}; see {_how_to_export(kernel)}."
+            f"There is no export of {kernel.id} for {_export_target_text(key)}; see {_how_to_export(kernel)}."
         )
     return tree.export_tree(key, wants.headers, wants.linked)
 
 
-def export_problem(kernel: CatalogueEntry[Kernel], key: str) -> str | None:
+def why_export_is_unusable(kernel: CatalogueEntry[Kernel], key: str) -> str | None:
     """Returns why no image can be built from the export with this key, as a clause. None if one can."""
-    wants, tree, board = _export_wants(kernel), kernel.tree, parse_export_key(key)[0]
+    wants, tree, board = _export_requirements(kernel), kernel.tree, parse_export_key(key)[0]
     if tree is None or key not in tree.exports:
-        return f"no export of {kernel.facts.title} for {_target_text(key)} is known: {_how_to_export(kernel)}"
+        return f"no export of {kernel.facts.title} for {_export_target_text(key)} is known: {_how_to_export(kernel)}"
     path = Path(tree.exports[key])
     if not (path / wants.config).is_file():
-        gone = f"the export of {kernel.id} for {_target_text(key)} is no longer at {path}"
+        gone = f"the export of {kernel.id} for {_export_target_text(key)} is no longer at {path}"
         return f"{gone}: `rtoslab tree add {kernel.id}` adds another one"
     option_values = read_settings(path / wants.config)
     needs, absent = _exported_needs(kernel, option_values), _absent_names(kernel, path)
     wrong = _differences_text(kernel, board, needs, absent, option_values)
     if wrong:
-        return f"the export {path} was not built as the port requires: {wrong}; {_how_to_repeat(kernel)}"
-    if stale := _stale_text(wants, path):
-        return f"the export {path} {stale}; {_how_to_repeat(kernel)}"
+        return f"the export {path} was not built as the port requires: {wrong}; {_how_to_reexport(kernel)}"
+    if stale := _outdated_export_clause(wants, path):
+        return f"the export {path} {stale}; {_how_to_reexport(kernel)}"
     facts = (_read_version(wants, path), _lacking_services(wants, needs), absent)
     if (
         facts != (tree.version, tree.lacks, tree.absent)
@@ -180,7 +181,7 @@ def export_problem(kernel: CatalogueEntry[Kernel], key: str) -> str | None:
     return None
 
 
-def _export_wants(kernel: CatalogueEntry[Kernel]) -> ExportRequirements:
+def _export_requirements(kernel: CatalogueEntry[Kernel]) -> ExportRequirements:
     """Returns the table `[export]` of a kernel.toml, which says what the port needs of an export. Raises CatalogueError
     if there is none."""
     if kernel.facts.export is None:
@@ -190,7 +191,7 @@ def _export_wants(kernel: CatalogueEntry[Kernel]) -> ExportRequirements:
     return kernel.facts.export
 
 
-def _target_text(key: str) -> str:
+def _export_target_text(key: str) -> str:
     """Returns the board, cores and optimisation level that an export is for, as text. `key`: the export's."""
     board, cores, opt = parse_export_key(key)
     return f"{board} with {count_text(cores, 'core')}{'' if opt == DEFAULT_OPT else f' and {opt}'}"
@@ -202,7 +203,7 @@ def _how_to_export(kernel: CatalogueEntry[Kernel]) -> str:
     return f"`rtoslab kernel files {kernel.id} -o FOLDER`, whose README says how to build one"
 
 
-def _how_to_repeat(kernel: CatalogueEntry[Kernel]) -> str:
+def _how_to_reexport(kernel: CatalogueEntry[Kernel]) -> str:
     """Returns a clause for the user: how to build an export again."""
     return f"build it again with the files from `rtoslab kernel files {kernel.facts.id}`"
 
@@ -214,7 +215,7 @@ def _read_part(kernel: CatalogueEntry[Kernel], name: str) -> Settings:
 
 def _options_by_board(kernel: CatalogueEntry[Kernel]) -> dict[str, Settings]:
     """Returns, for each board that the port knows, the Kconfig options that are requested for this board only."""
-    others = {_COMMON, *_export_wants(kernel).lacks}
+    others = {_COMMON, *_export_requirements(kernel).lacks}
     paths = sorted((kernel.folder / "config").glob("*.defconfig"))
     return {path.stem: read_settings(path) for path in paths if path.stem not in others}
 
@@ -252,13 +253,13 @@ def _unknown_options(path: Path) -> list[str]:
 def _absent_names(kernel: CatalogueEntry[Kernel], path: Path) -> tuple[str, ...]:
     """Returns the names (of functions and options) of later kernel versions that the export at this path does not
     have."""
-    return absent_in_export(kernel.facts, [path / header for header in _export_wants(kernel).headers])
+    return names_absent_in_export(kernel.facts, [path / header for header in _export_requirements(kernel).headers])
 
 
 def _exported_board(kernel: CatalogueEntry[Kernel], option_values: Settings, absent: Iterable[str]) -> str:
     """Returns the board that an export was built for, by its Kconfig options. Raises CatalogueError for one that the
     port does not know."""
-    option = _export_wants(kernel).board
+    option = _export_requirements(kernel).board
     boards = {
         str(_requested_options(kernel, board, (), absent).get(option)): board for board in _options_by_board(kernel)
     }
@@ -270,7 +271,7 @@ def _exported_board(kernel: CatalogueEntry[Kernel], option_values: Settings, abs
 
 def _exported_needs(kernel: CatalogueEntry[Kernel], option_values: Settings) -> tuple[str, ...]:
     """Returns the groups of services that an export was built with, by its Kconfig options."""
-    firsts = {need: next(iter(_read_part(kernel, need).items())) for need in _export_wants(kernel).lacks}
+    firsts = {need: next(iter(_read_part(kernel, need).items())) for need in _export_requirements(kernel).lacks}
     return tuple(need for need, (option, value) in firsts.items() if option_values.get(option) == value)
 
 
@@ -300,8 +301,8 @@ def _differences_text(
         for option, value in _requested_options(kernel, board, needs, absent).items()
         if option_values.get(option) != value
         and not (
-            option == _export_wants(kernel).optimisation
-            and _exported_optimisation(_export_wants(kernel), option_values) in OPTIMISATIONS
+            option == _export_requirements(kernel).optimisation
+            and _exported_optimisation(_export_requirements(kernel), option_values) in OPTIMISATIONS
         )
     ]
     more = f" and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else ""
@@ -321,7 +322,7 @@ def _read_version(wants: ExportRequirements, path: Path) -> str:
     return match[1] if match else "unknown"
 
 
-def _stale_text(wants: ExportRequirements, path: Path) -> str | None:
+def _outdated_export_clause(wants: ExportRequirements, path: Path) -> str | None:
     """Returns why an export may be older than its sources, as the end of a sentence. None if no source was changed
     after it was built."""
     product = path / wants.made_of

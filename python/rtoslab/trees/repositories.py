@@ -34,7 +34,7 @@ def find_repositories(tree: SourceTree) -> tuple[SourceRepository, ...]:
     seconds."""
     root = Path(tree.path)
     patterns = [source for part in (tree, *tree.cores.values()) for source in (*part.sources, *part.headers)]
-    folders = {root} | {_existing_folder(root, pattern.removeprefix("!")) for pattern in patterns}
+    folders = {root} | {_deepest_existing_folder(root, pattern.removeprefix("!")) for pattern in patterns}
     return _query_repositories(root, tuple(sorted(folders)), int(time.monotonic() / QUERY_EVERY_S))
 
 
@@ -48,7 +48,7 @@ def _query_repositories(root: Path, folders: tuple[Path, ...], _: int) -> tuple[
     return tuple(_read_repository(root, Path(top)) for top in sorted(tops))
 
 
-def _existing_folder(root: Path, pattern: str) -> Path:
+def _deepest_existing_folder(root: Path, pattern: str) -> Path:
     """Returns the deepest folder in a file pattern that exists."""
     path = root / pattern
     while not path.is_dir() and path != root:

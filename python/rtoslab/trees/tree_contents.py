@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from rtoslab.base import BuildError, StrictModel, file_listing, make_folder, to_canonical_json, write_whole
 from rtoslab.catalogue import SourceTree, tree_path_variable
-from rtoslab.intake import read_object
+from rtoslab.intake import read_json_object
 
 _UNREAD: Final = "unread"
 
@@ -49,7 +49,7 @@ def source_files(tree: SourceTree, core: str) -> tuple[str, ...]:
     return tuple(sorted(files))
 
 
-def linked_digest(tree: SourceTree) -> str:
+def linked_libraries_digest(tree: SourceTree) -> str:
     """Returns a SHA-256 over the names and contents of the libraries that images are linked with."""
     root = Path(tree.path)
     files = sorted({path for name in tree.linked for path in root.glob(name) if path.is_file()})
@@ -80,13 +80,13 @@ def missing_files(tree: SourceTree, core: str | None = None) -> list[str]:
     return missing
 
 
-def inputs_listing(tree: SourceTree, cache: Path) -> str:
+def tree_inputs_listing(tree: SourceTree, cache: Path) -> str:
     """Returns the names of the tree's files that the last build read, with digests of their present content, as text.
 
     A file that no longer exists is listed as gone, which gives another key. Without a build it is a fixed word.
-    `cache`: the file of `load_inputs`.
+    `cache`: the file of `load_tree_inputs`.
     """
-    files = load_inputs(cache)
+    files = load_tree_inputs(cache)
     if files is None:
         return _UNREAD
     root = Path(tree.path)
@@ -95,26 +95,26 @@ def inputs_listing(tree: SourceTree, cache: Path) -> str:
     return file_listing(root, [root / path for path in present]) + "".join(f"{path} gone\n" for path in gone)
 
 
-def load_inputs(cache: Path) -> tuple[str, ...] | None:
+def load_tree_inputs(cache: Path) -> tuple[str, ...] | None:
     """Returns the names of the tree's files that the last build read, from a file that lists them.
 
     None if there is no such file, or it cannot be read.
     """
     try:
         return _ReadFilesCache.model_validate(
-            read_object(cache, "the list of files that were read from a tree", BuildError)
+            read_json_object(cache, "the list of files that were read from a tree", BuildError)
         ).files
     except (BuildError, ValidationError):
         return None
 
 
-def store_inputs(cache: Path, files: tuple[str, ...]) -> None:
+def store_tree_inputs(cache: Path, files: tuple[str, ...]) -> None:
     """Stores the names of the tree's files that a build read in the file `cache`. Raises StoreError."""
     make_folder(cache.parent)
     write_whole(cache, to_canonical_json({"files": files}), "the list of files that were read from a tree")
 
 
-def build_inputs(paths: Iterable[str], tree: SourceTree) -> tuple[str, ...]:
+def tree_files_of_build(paths: Iterable[str], tree: SourceTree) -> tuple[str, ...]:
     """Returns those of the files a build read that belong to the tree, and its linked libraries. They are relative to
     it and in order.
 

@@ -39,24 +39,26 @@ def _is_port_of(facts: Kernel, path: Path, headers: set[str]) -> bool:
     return facts.tree is not None and headers.issuperset(Path(header).name for header in facts.tree.headers)
 
 
-def absent_names(kernel: Kernel, tree: SourceTree) -> tuple[str, ...]:
+def names_absent_in_tree(kernel: Kernel, tree: SourceTree) -> tuple[str, ...]:
     """Returns the names (of functions and options) of later kernel versions that no file of a source tree contains."""
     root, parts = Path(tree.path), (tree, *tree.cores.values())
     folders = {root / header for part in parts for header in part.headers}
     folders |= {(root / source.removeprefix("!")).parent for part in parts for source in part.sources}
-    return _absent_in_files(kernel, [path for folder in sorted(folders) for path in sorted(folder.glob("*.[ch]"))])
+    return _names_absent_in_files(
+        kernel, [path for folder in sorted(folders) for path in sorted(folder.glob("*.[ch]"))]
+    )
 
 
-def absent_in_export(kernel: Kernel, headers: Iterable[Path]) -> tuple[str, ...]:
+def names_absent_in_export(kernel: Kernel, headers: Iterable[Path]) -> tuple[str, ...]:
     """Returns the names (of functions and options) of later kernel versions that no header of an export contains.
 
     `headers`: their folders.
     """
     paths = {path for folder in headers for pattern in ("*.h", "*/*.h") for path in folder.glob(pattern)}
-    return _absent_in_files(kernel, sorted(paths))
+    return _names_absent_in_files(kernel, sorted(paths))
 
 
-def earlier_names(kernel: Kernel, version: str) -> tuple[str, ...]:
+def names_added_after(kernel: Kernel, version: str) -> tuple[str, ...]:
     """Returns the names (of functions and options) that came only after a version of the kernel.
 
     Raises CatalogueError if the text is no version.
@@ -73,7 +75,7 @@ def _version_numbers(version: str) -> tuple[int, ...]:
     return tuple(int(digits) for digits in re.findall(r"\d+", version)[:3])
 
 
-def _absent_in_files(kernel: Kernel, paths: Iterable[Path]) -> tuple[str, ...]:
+def _names_absent_in_files(kernel: Kernel, paths: Iterable[Path]) -> tuple[str, ...]:
     """Returns the names (of functions and options) of later kernel versions that none of these files contains."""
     names = tuple(earlier.name for earlier in kernel.earlier)
     files = [path for path in paths if path.is_file()] if names else []
@@ -91,6 +93,6 @@ def _search_absent(names: tuple[str, ...], files: tuple[tuple[Path, int, int], .
 def version_problem(kernel: CatalogueEntry[Kernel]) -> str | None:
     """Returns why a tree's description no longer fits the kernel version of its files, as a clause. None if it does."""
     tree = kernel.tree
-    if tree is None or absent_names(kernel.facts, tree) == tree.absent:
+    if tree is None or names_absent_in_tree(kernel.facts, tree) == tree.absent:
         return None
     return f"the tree {tree.id} has another version than when it was added: `rtoslab tree add {tree.id} PATH --force`"

@@ -9,7 +9,7 @@ from rtoslab.base import RtoslabError, build_folder, sha256_of
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import ConformanceVerdict
 from rtoslab.images import IMAGE
-from rtoslab.measure import evaluate_output, image_fields
+from rtoslab.measure import decode_and_judge_output, image_result_fields
 from rtoslab.records import ExpectedIdentity, read_sealed, unexpected_files
 from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
 from rtoslab.store import (
@@ -20,7 +20,7 @@ from rtoslab.store import (
     UART,
     AnyResult,
     decode_evidence,
-    flatten_json,
+    flatten_nested_json,
     manifest_hash,
     parse_point_files,
     point_folder_name,
@@ -58,7 +58,7 @@ def verify_point(catalogue: Catalogue, folder: Path) -> VerifiedPoint:
     try:
         differences += _conformance_differences(files, manifest)
         if not isinstance(result, NotApplicable) and UART in files:
-            again, remark = _compute_again(catalogue, files, result, manifest)
+            again, remark = _recompute_result(catalogue, files, result, manifest)
             differences += list(_value_differences(result, again))
             remarks += remark
     except (RtoslabError, KeyError, ValueError, TypeError) as cause:
@@ -94,7 +94,7 @@ def _conformance_differences(files: Mapping[str, bytes], manifest: Mapping[str, 
     return []
 
 
-def _compute_again(
+def _recompute_result(
     catalogue: Catalogue, files: Mapping[str, bytes], result: MeasuredPoint | FailedPoint, manifest: Mapping[str, Any]
 ) -> tuple[AnyResult, list[str]]:
     """Computes a stored result again from its raw data. Returns it, and remarks on values that could not be
@@ -110,13 +110,13 @@ def _compute_again(
             raise ValueError(f"{EVIDENCE_FILE} is missing, so the proofs cannot be checked.")
     if build.get("built_elsewhere"):
         catalogue = with_kernel(catalogue, result.point.kernel, result.point.cores)
-    again = evaluate_output(catalogue, result.point, result.run_id, output, expected)
+    again = decode_and_judge_output(catalogue, result.point, result.run_id, output, expected)
     if isinstance(again, MeasuredPoint) and isinstance(result, MeasuredPoint):
         image = _find_image(catalogue, manifest)
         if image is None:
             remarks.append("the image's size and code were not checked, because no image with this hash is stored.")
         fields = {"image": result.image, "code": result.code}
-        again = again.model_copy(update=fields if image is None else image_fields(again, image))
+        again = again.model_copy(update=fields if image is None else image_result_fields(again, image))
         if CONFORMANCE_FILE in files:
             verdict = ConformanceVerdict.model_validate_json(files[CONFORMANCE_FILE])
             again = again.model_copy(update={"deviations": verdict.deviation_reasons})
@@ -148,7 +148,7 @@ def _value_differences(stored: AnyResult, again: AnyResult) -> list[str]:
 
 def _flatten_values(value: Any) -> dict[str, str]:
     """Returns all values in a nested value by keys such as `a.b.0`. Items of lists have their index as key."""
-    return flatten_json(_lists_as_mappings(value))
+    return flatten_nested_json(_lists_as_mappings(value))
 
 
 def _lists_as_mappings(value: Any) -> Any:

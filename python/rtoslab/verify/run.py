@@ -7,7 +7,7 @@ from rtoslab.base import RtoslabError
 from rtoslab.catalogue import Catalogue
 from rtoslab.store import JOURNAL_FILE, PLAN, RunDirectory, read_sessions
 from rtoslab.verify.point import VerifiedPoint, verify_point
-from rtoslab.worst_case import find_differences, is_sweep
+from rtoslab.worst_case import find_differences, is_sweep_folder
 
 
 def verify_folder(catalogue: Catalogue, folder: Path) -> Iterator[VerifiedPoint]:
@@ -15,7 +15,7 @@ def verify_folder(catalogue: Catalogue, folder: Path) -> Iterator[VerifiedPoint]
 
     Raises StoreError for another folder.
     """
-    if is_sweep(folder):
+    if is_sweep_folder(folder):
         yield VerifiedPoint(folder, tuple(find_differences(folder)))
         return
     run = RunDirectory.open(folder)

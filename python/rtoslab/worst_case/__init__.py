@@ -3,17 +3,17 @@
 `scenario` prepares the board where a sweep begins, `own_interrupts` tells what an image raises itself there, `arrivals`
 sweeps, `places` names instructions, `worst_case` computes the result, `folder` and `document` store and show it."""
 
-from rtoslab.worst_case.arrivals import EndedSweepError, SweepSpan, choose_span, inject_at_every_cycle
+from rtoslab.worst_case.arrivals import EndedSweepError, SweepSpan, choose_sweep_span, inject_at_every_cycle
 from rtoslab.worst_case.document import worst_case_document
-from rtoslab.worst_case.folder import default_folder, find_differences, is_sweep, sweep_manifest, write_sweep
+from rtoslab.worst_case.folder import default_folder, find_differences, is_sweep_folder, sweep_manifest, write_sweep
 from rtoslab.worst_case.scenario import (
     WINDOW_MS,
     SweepScenario,
     SweepTarget,
     benchmark_scenario,
     image_scenario,
-    pick_service,
     services_to_pick,
+    settings_calling_service,
     sweeping_benchmark,
 )
 from rtoslab.worst_case.worst_case import WorstCase, find_worst_case

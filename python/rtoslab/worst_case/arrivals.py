@@ -47,7 +47,7 @@ class SweepSpan:
         """Whether the sweep raises its interrupt in every cycle of the span."""
         return self.offsets is None
 
-    def first_part(self, arrivals: int) -> "SweepSpan":
+    def part_until_arrival(self, arrivals: int) -> "SweepSpan":
         """Returns the part of the span that its first `arrivals` arrivals cover, for a sweep that ended early."""
         cycles = arrivals if self.offsets is None else self.offsets[arrivals]
         name = f"{self.name}, ended after the first {cycles:,} cycles"
@@ -65,14 +65,16 @@ class EndedSweepError(KeyboardInterrupt):
         self.arrivals = arrivals
 
 
-def choose_span(scenario: SweepScenario, text: str | None, samples: int | None = None, seed: int = 1) -> SweepSpan:
+def choose_sweep_span(
+    scenario: SweepScenario, text: str | None, samples: int | None = None, seed: int = 1
+) -> SweepSpan:
     """Returns the cycles to sweep from the user's text: `period`, `tick`, either with a number in front (`2period`), or
     a number of cycles. None chooses a period of the scenario. Raises PlanError.
 
     All cycles are swept, or `samples` of them, drawn by `seed`.
     """
     if text is None and scenario.period_cycles is None:
-        return _usual_span(scenario, samples, seed)
+        return _default_sweep_span(scenario, samples, seed)
     text = text or "period"
     units = {"period": scenario.period_cycles, "tick": scenario.tick_cycles}
     unit = next((item for item in units if text.endswith(item)), None)
@@ -95,17 +97,17 @@ def choose_span(scenario: SweepScenario, text: str | None, samples: int | None =
                 "cycles."
             )
         cycles, name = number * length, f"one {unit}" if number == 1 else f"{number} {unit}s"
-    return _span_of(cycles, name, samples, seed)
+    return _make_sweep_span(cycles, name, samples, seed)
 
 
-def _span_of(cycles: int, name: str, samples: int | None, seed: int, reason: str = "") -> SweepSpan:
+def _make_sweep_span(cycles: int, name: str, samples: int | None, seed: int, reason: str = "") -> SweepSpan:
     """Returns a span of so many cycles, or of `samples` cycles drawn from them."""
     if samples is None or samples >= cycles:
         return SweepSpan(cycles, name, reason=reason)
-    return SweepSpan(cycles, name, draw_offsets(cycles, samples, seed), seed, reason)
+    return SweepSpan(cycles, name, draw_distinct_offsets(cycles, samples, seed), seed, reason)
 
 
-def _usual_span(scenario: SweepScenario, samples: int | None, seed: int) -> SweepSpan:
+def _default_sweep_span(scenario: SweepScenario, samples: int | None, seed: int) -> SweepSpan:
     """Returns the default span of an image: one period of the swept interrupt, else of the tick, else of its slowest
     interrupt.
 
@@ -132,10 +134,10 @@ def _usual_span(scenario: SweepScenario, samples: int | None, seed: int) -> Swee
         )
     drawn = MOST_CHOSEN_ARRIVALS if samples is None and cycles > MOST_CHOSEN_CYCLES else samples
     limit = "" if drawn == samples else f" That is long, so {MOST_CHOSEN_ARRIVALS:,} cycles of it were drawn."
-    return _span_of(cycles, name, drawn, seed, f"The span is {name}, because {reason}.{limit}")
+    return _make_sweep_span(cycles, name, drawn, seed, f"The span is {name}, because {reason}.{limit}")
 
 
-def draw_offsets(cycles: int, samples: int, seed: int) -> tuple[int, ...]:
+def draw_distinct_offsets(cycles: int, samples: int, seed: int) -> tuple[int, ...]:
     """Returns `samples` different numbers below `cycles`, in ascending order. The same seed gives the same numbers on
     every machine."""
     generator = random.Random(seed)  # noqa: S311 (repeatable, not secret)
@@ -168,10 +170,10 @@ def inject_at_every_cycle(
         if not 0 < known < len(cycles):
             raise
         arrivals = np.concatenate(arrays)
-        _require_answers(scenario, arrivals)
-        raise EndedSweepError(cause, span.first_part(known), arrivals) from None
+        _require_answered_arrivals(scenario, arrivals)
+        raise EndedSweepError(cause, span.part_until_arrival(known), arrivals) from None
     arrivals = np.concatenate(arrays)
-    _require_answers(scenario, arrivals)
+    _require_answered_arrivals(scenario, arrivals)
     return arrivals
 
 
@@ -198,7 +200,7 @@ def _run_batches(
     progress(len(cycles), len(cycles))
 
 
-def _require_answers(scenario: SweepScenario, arrivals: NDArray[np.void]) -> None:
+def _require_answered_arrivals(scenario: SweepScenario, arrivals: NDArray[np.void]) -> None:
     """Raises RunError if an arrival was not followed by its handler or task within the allowed time."""
     for name in ("handler", "task") if scenario.task is not None else ("handler",):
         missing = arrivals[arrivals[name] == UNANSWERED]

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import AlteredError, make_folder, runs_folder, to_canonical_json, write_whole
-from rtoslab.intake import ParquetColumn, path_text, write_parquet
-from rtoslab.records import read_sealed, seal_files
-from rtoslab.results import decode_columns
+from rtoslab.intake import ParquetColumn, printable_path, write_parquet
+from rtoslab.records import add_seal_file, read_sealed
+from rtoslab.results import decode_parquet_columns
 from rtoslab.worst_case.arrivals import UNANSWERED, SweepSpan
 from rtoslab.worst_case.scenario import SweepScenario
 from rtoslab.worst_case.worst_case import WorstCase
@@ -54,7 +54,7 @@ def write_sweep(
         RESULT: (json.dumps(finding.as_json(), indent=1) + "\n").encode(),
     }
     make_folder(folder)
-    for name, content in seal_files(folder.resolve().name, files).items():
+    for name, content in add_seal_file(folder.resolve().name, files).items():
         write_whole(folder / name, content, "the sweep")
 
 
@@ -73,7 +73,7 @@ def arrivals_to_parquet(arrivals: NDArray[np.void], first_cycle: int) -> bytes:
     )
 
 
-def is_sweep(folder: Path) -> bool:
+def is_sweep_folder(folder: Path) -> bool:
     """Whether a folder contains the result of a sweep for the worst case."""
     return (folder / ARRIVALS).exists() and (folder / RESULT).exists()
 
@@ -83,12 +83,12 @@ def find_differences(folder: Path) -> Iterator[str]:
     try:
         files = read_sealed(folder.resolve())
         stored = json.loads(files[RESULT])
-        columns = decode_columns(files[ARRIVALS])
+        columns = decode_parquet_columns(files[ARRIVALS])
     except AlteredError as cause:
         yield str(cause)
         return
     except ValueError as cause:
-        yield f"{path_text(folder)} cannot be read ({cause}); measure it again."
+        yield f"{printable_path(folder)} cannot be read ({cause}); measure it again."
         return
     for name in ("handler", "task"):
         if stored[name] is not None:

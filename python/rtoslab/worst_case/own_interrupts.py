@@ -88,7 +88,7 @@ def own_interrupts(snapshot: "Snapshot", core: int, cycles: int) -> dict[int, Ow
     }
 
 
-def find_requests(snapshot: "Snapshot", core: int, own: OwnInterrupt) -> NDArray[np.int64]:
+def find_own_requests(snapshot: "Snapshot", core: int, own: OwnInterrupt) -> NDArray[np.int64]:
     """Returns the cycles, since the snapshot, in which the image's own requests of an interrupt became pending. There
     is one for each of the first `MOST_REQUESTS` runs of its handler.
 
@@ -104,7 +104,7 @@ def find_requests(snapshot: "Snapshot", core: int, own: OwnInterrupt) -> NDArray
         machine.run(max(0, start + base - machine.cycle()))
         state, before = machine.snapshot(), handling.entry
 
-        def is_pending(cycle: int, state: "Snapshot" = state) -> bool:
+        def is_interrupt_pending(cycle: int, state: "Snapshot" = state) -> bool:
             """Whether the interrupt is pending at a cycle, counted from the beginning of the run. Runs the image from
             `state` to there."""
             machine.restore(state)
@@ -112,22 +112,22 @@ def find_requests(snapshot: "Snapshot", core: int, own: OwnInterrupt) -> NDArray
             (value,) = machine.read_registers(core, [register])
             return bool((value or 0) >> bit & 1)
 
-        requests.append(_first_pending_cycle(base, handling.recognised, is_pending))
+        requests.append(_first_pending_cycle(base, handling.recognised, is_interrupt_pending))
         machine.restore(state)
     return np.array(requests, np.int64)
 
 
-def _first_pending_cycle(earliest: int, latest: int, is_pending: Callable[[int], bool]) -> int:
+def _first_pending_cycle(earliest: int, latest: int, is_interrupt_pending: Callable[[int], bool]) -> int:
     """Returns the first cycle between `earliest` and `latest` in which a request is pending. It is pending at
     `latest`."""
     step, high = 1, latest
-    while high > earliest and is_pending(max(earliest, high - step)):
+    while high > earliest and is_interrupt_pending(max(earliest, high - step)):
         high = max(earliest, high - step)
         step *= 4
     low = max(earliest, high - step)
     while high - low > 1:
         middle = (low + high) // 2
-        if is_pending(middle):
+        if is_interrupt_pending(middle):
             high = middle
         else:
             low = middle
@@ -157,7 +157,7 @@ def _handler_runs(events: NDArray[np.void], start: int, end: int) -> tuple[Handl
     return tuple(handlings)
 
 
-def meets_own(
+def mask_of_arrivals_at_own(
     handlings: Sequence[HandlerExecution],
     requests: NDArray[np.int64],
     offsets: NDArray[np.int64],

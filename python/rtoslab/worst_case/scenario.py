@@ -25,7 +25,7 @@ from rtoslab.targets import (
     SYSTICK,
     WINDOW_SYMBOL,
     Progress,
-    apply_settings,
+    apply_timing_settings,
     find_address,
     find_exception,
     first_symbol_per_address,
@@ -100,7 +100,7 @@ def sweeping_benchmark(catalogue: Catalogue) -> str:
     return _sweepable_benchmarks(catalogue)[0]
 
 
-def pick_service(facts: Benchmark, service: str) -> dict[str, str]:
+def settings_calling_service(facts: Benchmark, service: str) -> dict[str, str]:
     """Returns the settings with which a benchmark's background task calls this kernel service. Empty if it cannot call
     it."""
     return {
@@ -143,13 +143,13 @@ def benchmark_scenario(
         point, board, built, virtual_target(catalogue.root, point, board), conformance.outcomes_by_check()
     )
     machine: Any = make_machine(board, cores=point.cores)
-    apply_settings(machine, point.timing)
+    apply_timing_settings(machine, point.timing)
     image = built.elf_path.read_bytes()
     load_image(machine, image, built.elf_path.name)
     _run_to_window(machine, point.clock_hz or board.clock.sys_hz)
     marks = read_marks(image, built.elf_path.name)
     at = {
-        tag: {mark.address for mark in marks if _mark_tag(mark) == tag}
+        tag: {mark.address for mark in marks if _number_of_mark(mark) == tag}
         for tag in (facts.phase.period, facts.phase.woken)
     }
     if len(at[facts.phase.woken]) > 1:
@@ -215,7 +215,7 @@ def image_scenario(image: Path, board: Board, target: SweepTarget, *, cores: int
     )
 
 
-def _mark_tag(mark: Any) -> int:
+def _number_of_mark(mark: Any) -> int:
     """Returns the number of a mark: twice the series' number, plus 1 for an end."""
     return 2 * mark.series + mark.is_end  # type: ignore[no-any-return]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rtoslab.base import count_text
 from rtoslab.reports import Deviations
 from rtoslab.worst_case.arrivals import SweepSpan
-from rtoslab.worst_case.own_interrupts import OwnInterrupt, find_requests, meets_own, own_interrupts
+from rtoslab.worst_case.own_interrupts import OwnInterrupt, find_own_requests, mask_of_arrivals_at_own, own_interrupts
 from rtoslab.worst_case.places import InstructionNames, InstructionPlace
 from rtoslab.worst_case.scenario import LOOK_S, SweepScenario
 
@@ -63,7 +63,7 @@ class OwnLatency:
 
 
 @dataclass(frozen=True, slots=True)
-class ApartArrivals:
+class ArrivalsAtOwnRequest:
     """The number and longest latency of the arrivals that met the image's own request or handler before they were
     answered."""
 
@@ -98,7 +98,7 @@ class WorstCase:
     """Offsets at which the undisturbed run enters the interrupt's handler, because the image raises it itself."""
     own_latency: OwnLatency | None = None
     """Of the image's own requests of this interrupt, in the undisturbed run. None if there is none."""
-    apart: Mapping[str, ApartArrivals] = field(default_factory=dict)
+    apart: Mapping[str, ArrivalsAtOwnRequest] = field(default_factory=dict)
     """The arrivals that the figures of `handler` and `task` leave out."""
     span_reason: str = ""
     """Why this span was chosen. Empty if the user chose it."""
@@ -136,12 +136,12 @@ def find_worst_case(scenario: SweepScenario, span: SweepSpan, arrivals: NDArray[
     own_usual = scenario.interrupts.get(scenario.exception)
     requests = _observed_requests(scenario, seen, own_usual)
     latencies: dict[str, ArrivalLatency] = {}
-    apart: dict[str, ApartArrivals] = {}
+    apart: dict[str, ArrivalsAtOwnRequest] = {}
     for name in names:
         offsets = arrivals["cycle"].astype(np.int64) - scenario.snapshot.cycle()
-        met = meets_own(handlings, requests[: len(handlings)], offsets, arrivals[name].astype(np.int64))
+        met = mask_of_arrivals_at_own(handlings, requests[: len(handlings)], offsets, arrivals[name].astype(np.int64))
         if met.any():
-            apart[name] = ApartArrivals(int(met.sum()), int(arrivals[name][met].max()))
+            apart[name] = ArrivalsAtOwnRequest(int(met.sum()), int(arrivals[name][met].max()))
         latencies[name] = _make_latency(scenario, places, arrivals if met.all() else arrivals[~met], name)
     handler, task = latencies["handler"], latencies.get("task")
     own = tuple(handling.entry for handling in handlings)
@@ -149,7 +149,7 @@ def find_worst_case(scenario: SweepScenario, span: SweepSpan, arrivals: NDArray[
         title=scenario.title,
         claim=_claim_sentence(scenario, span, len(arrivals), handler, task)
         + own_interrupt_sentence(own)
-        + _apart_sentences(apart, len(arrivals)),
+        + _arrivals_at_own_sentences(apart, len(arrivals)),
         exhaustive=span.is_exhaustive,
         span_cycles=span.cycles,
         span=span.name,
@@ -164,7 +164,7 @@ def find_worst_case(scenario: SweepScenario, span: SweepSpan, arrivals: NDArray[
         core=scenario.core,
         handler=handler,
         task=task,
-        met=_find_meetings(scenario, places, arrivals),
+        met=_find_interrupted_functions(scenario, places, arrivals),
         deviations=scenario.deviations,
         own_entries=own,
         own_latency=None if own_usual is None else _own_latency(own_usual, requests[: len(own_usual.handlings)]),
@@ -181,7 +181,7 @@ def own_interrupt_sentence(own: Sequence[int]) -> str:
     return f" The image itself raises this interrupt there, {times}, first before offset {own[0]:,}."
 
 
-def _apart_sentences(apart: Mapping[str, ApartArrivals], arrivals: int) -> str:
+def _arrivals_at_own_sentences(apart: Mapping[str, ArrivalsAtOwnRequest], arrivals: int) -> str:
     """Returns sentences on the arrivals that met the image's own request or handler. Empty if there are none.
     `arrivals` is the number of all arrivals."""
     sentences = []
@@ -203,7 +203,7 @@ def _observed_requests(scenario: SweepScenario, *observed: OwnInterrupt | None) 
     """Returns the cycles, since the snapshot, in which the image itself requested the swept interrupt. Of several
     observations of the same run, the one with the most handler runs is used."""
     seen = max((item for item in observed if item is not None), key=lambda item: len(item.handlings), default=None)
-    return np.zeros(0, np.int64) if seen is None else find_requests(scenario.snapshot, scenario.core, seen)
+    return np.zeros(0, np.int64) if seen is None else find_own_requests(scenario.snapshot, scenario.core, seen)
 
 
 def _own_latency(own: OwnInterrupt, requests: NDArray[np.int64]) -> OwnLatency:
@@ -240,7 +240,7 @@ def _make_latency(
     )
 
 
-def _find_meetings(
+def _find_interrupted_functions(
     scenario: SweepScenario, places: InstructionNames, arrivals: NDArray[np.void]
 ) -> tuple[FunctionArrivals, ...]:
     """Returns the functions that the arrivals interrupted, by the longest latency of the handler."""

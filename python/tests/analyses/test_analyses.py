@@ -11,7 +11,13 @@ from rtoslab.analyses.series import series_names, task_pinning_sentence
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.results import LockSleep
 from rtoslab.targets.observe import BlockingCalls
-from rtoslab.targets.profiles import FunctionCycles, blocking_calls, clone_addresses, cycles_by_function, service_calls
+from rtoslab.targets.profiles import (
+    FunctionCycles,
+    blocking_calls,
+    compiler_clone_addresses,
+    cycles_by_function,
+    service_calls,
+)
 from tests.fakes import measured_point, point
 
 
@@ -140,7 +146,7 @@ def test_compiler_clone_counts_only_if_its_function_never_ran() -> None:
     assert service_calls((whole, clone), KERNEL) == {(0, "send"): 5}
     assert service_calls((clone,), KERNEL) == {(0, "send"): 3}
     symbols = [(0x101, 8, "xSend.part.0"), (0x201, 8, "xSend.constprop.0"), (0x301, 8, "xSendElse"), (0x401, 8, "x")]
-    assert clone_addresses("xSend", symbols) == [0x100, 0x200], "which are watched where there is no xSend"
+    assert compiler_clone_addresses("xSend", symbols) == [0x100, 0x200], "which are watched where there is no xSend"
 
 
 def test_lock_waits_are_counted_at_the_kernels_functions() -> None:

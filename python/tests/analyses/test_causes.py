@@ -17,7 +17,7 @@ from rtoslab.compare.gate import gate_document, judge_run, verdict_text, without
 from rtoslab.compare.rules import FigureLimits
 from rtoslab.compare.sides import ComparisonSide, PointFigures, point_figures
 from rtoslab.reports import report_formats
-from rtoslab.results.results import CodePlace, MeasuredPoint
+from rtoslab.results.results import FunctionCodePlace, MeasuredPoint
 from rtoslab.store import StoredPoint
 from tests.compare.test_compare import profiled_point
 from tests.fakes import point
@@ -143,7 +143,7 @@ def stored_figures(result: MeasuredPoint) -> PointFigures:
 def test_stored_point_contains_everything_that_causes_need() -> None:
     plain = profiled_point(1000, {"give": (40_000, 1000), "take": (10_000, 2000)})
     assert plain.virtual is not None
-    code = {name: CodePlace(digest=name * 8, address=8 * at) for at, name in enumerate(("give", "take"))}
+    code = {name: FunctionCodePlace(digest=name * 8, address=8 * at) for at, name in enumerate(("give", "take"))}
 
     def with_instructions(result: MeasuredPoint, value: int | None, **more: Any) -> MeasuredPoint:
         assert result.virtual is not None

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from rtoslab.analyses.latency import LatencyNetSamples, histogram, latencies, sample_spread
 from rtoslab.results.column import CompactIntegers
 from rtoslab.results.results import SeriesSamples
-from rtoslab.results.sample_file import COLUMNS, decode_columns, decode_samples, encode_samples
+from rtoslab.results.sample_file import COLUMNS, decode_parquet_columns, decode_samples, encode_sample_file
 from tests.fakes import measured_point
 
 MANY = 300_000
@@ -48,22 +48,22 @@ def test_invalid_samples_are_refused(values: object) -> None:
 
 def test_samples_survive_their_file_and_are_stored_as_rows() -> None:
     whole, blind = series("a", 5), series("b", 3, mark_cycles=(), ticks=())
-    content = encode_samples([whole, blind])
+    content = encode_sample_file([whole, blind])
     result = decode_samples(content)
     for samples in (whole, blind):
         assert result[samples.id] == {name: getattr(samples, name) for name in COLUMNS}
-    rows = decode_columns(content)
+    rows = decode_parquet_columns(content)
     assert rows["series"] == ["a"] * 5 + ["b"] * 3
     assert rows["index"] == [0, 1, 2, 3, 4, 0, 1, 2]
     assert rows["ticks"] == [*whole.ticks, None, None, None]
 
 
 def test_damaged_file_with_valid_seal_is_refused() -> None:
-    content, refused = encode_samples([series("a", 5)]), 0
+    content, refused = encode_sample_file([series("a", 5)]), 0
     for place in range(0, len(content), 7):
         damaged = bytearray(content)
         damaged[place] ^= 255
-        for read in (decode_samples, decode_columns):
+        for read in (decode_samples, decode_parquet_columns):
             try:
                 read(bytes(damaged))
             except ValueError:
@@ -73,7 +73,7 @@ def test_damaged_file_with_valid_seal_is_refused() -> None:
 
 def test_reading_many_samples_needs_little_extra_memory() -> None:
     """As tuples of integers they took 15 million bytes and more, and five times that on the way."""
-    content = encode_samples([series("a", MANY)])
+    content = encode_sample_file([series("a", MANY)])
     tracemalloc.start()
     result = decode_samples(content)
     stored, peak = tracemalloc.get_traced_memory()

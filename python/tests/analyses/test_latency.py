@@ -13,8 +13,8 @@ from rtoslab.analyses.axis_values import point_values
 from rtoslab.analyses.latency import histogram, instrument_costs, latencies, sample_spread, series_comparisons
 from rtoslab.base.errors import DecodeError, ImageFileError
 from rtoslab.records.decoder import decode_records
-from rtoslab.records.wire import expand_runs
-from rtoslab.results.sample_file import SAMPLES_FILE, decode_samples, encode_samples, join_samples
+from rtoslab.records.wire import expand_repeat_counts
+from rtoslab.results.sample_file import SAMPLES_FILE, decode_samples, encode_sample_file, join_series_with_samples
 from rtoslab.store.store import RunDirectory
 from rtoslab.targets.intervals import find_intervals
 from rtoslab.targets.marks import IntervalMark, read_marks
@@ -39,7 +39,7 @@ def runs(values: list[int]) -> str:
 
 @given(SAMPLE_LISTS)
 def test_runs_are_the_samples_in_their_order(values: list[int]) -> None:
-    assert expand_runs(runs(values)) == tuple(values)
+    assert expand_repeat_counts(runs(values)) == tuple(values)
 
 
 @given(SAMPLE_LISTS)
@@ -197,30 +197,30 @@ def test_samples_survive_their_file(tmp_path: Path) -> None:
     run = RunDirectory.create(tmp_path / "run", None, [point.point])
     folder = run.add_point("p-1", point, {}, {})
     assert "107" not in (folder / "result.json").read_text()
-    assert (folder / SAMPLES_FILE).read_bytes() == encode_samples(point.series)
+    assert (folder / SAMPLES_FILE).read_bytes() == encode_sample_file(point.series)
     assert run.read_points()[0].result == point
 
 
 @given(st.lists(st.integers(0, 2**63), min_size=1, max_size=20))
 def test_sample_file_keeps_order_and_missing_series(values: list[int]) -> None:
     (nothing, give) = latency_point("counter", values).series
-    result = decode_samples(encode_samples((nothing, give)))
+    result = decode_samples(encode_sample_file((nothing, give)))
     assert result["give"]["cycles"] == tuple(values)
     assert result["give"]["ticks"] == ()
 
 
 def test_sample_file_without_a_series_is_refused() -> None:
     point = latency_point("counter", [1, 2])
-    content = encode_samples(point.series[:1])
+    content = encode_sample_file(point.series[:1])
     with pytest.raises(ValueError, match="no samples of give"):
-        join_samples([{"id": samples.id} for samples in point.series], content)
+        join_series_with_samples([{"id": samples.id} for samples in point.series], content)
     with pytest.raises(ValueError, match=r"Parquet|parquet"):
         decode_samples(b"nothing")
 
 
 def test_reading_samples_starts_no_threads(tmp_path: Path) -> None:
     """Those of a library that are still there as a process ends may abort it, whatever it has printed."""
-    (tmp_path / "samples").write_bytes(encode_samples(latency_point("counter", list(range(100))).series))
+    (tmp_path / "samples").write_bytes(encode_sample_file(latency_point("counter", list(range(100))).series))
     program = (
         "import os, pathlib, sys\n"
         "from rtoslab.results import sample_file\n"

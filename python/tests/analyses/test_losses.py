@@ -11,7 +11,7 @@ from rtoslab.reports.sections.losses import losses_section
 from rtoslab.reports.sections.scaling import scaling_section
 from rtoslab.reports.sections.stress import stress_section
 from rtoslab.results.results import MeasuredPoint, TaskCount
-from rtoslab.results.virtual_result import BlockingCallUse, CriticalUse
+from rtoslab.results.virtual_result import BlockingCallUse, CriticalSectionUse
 from tests.fakes import measured_point
 
 
@@ -63,7 +63,7 @@ def test_busiest_lock_is_that_of_the_longest_hold_over_all_cores() -> None:
 def test_cycles_in_critical_sections_are_per_count() -> None:
     point = measured_point(2, 1000)
     assert point.virtual is not None
-    uses = tuple(CriticalUse(core=core, sections=2000, cycles=300_000, longest_cycles=200) for core in (0, 1))
+    uses = tuple(CriticalSectionUse(core=core, sections=2000, cycles=300_000, longest_cycles=200) for core in (0, 1))
     cost = cycles_per_count_by_cause(
         point.model_copy(update={"virtual": point.virtual.model_copy(update={"critical": uses})})
     )

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from rtoslab.analyses.pair_rates import kernel_pairs, mean_cycles_per_count
 from rtoslab.reports.sections.two_kernels import two_kernels_section
-from rtoslab.reports.terminal import show_points
+from rtoslab.reports.terminal import print_point_results
 from rtoslab.results import MeasuredPoint
 from tests.fakes import measured_point
 
@@ -72,7 +72,7 @@ def test_report_and_terminal_show_the_pair() -> None:
     assert [row[1] for row in section.tables[1].rows] == ["k, one core", "k, both cores", "k+k, core 0", "k+k, core 1"]
     assert two_kernels_section([ALONE, SHARED]) is None
     console = Console(width=120, record=True, file=io.StringIO())
-    show_points([ALONE, SHARED, *SAME], console)
+    print_point_results([ALONE, SHARED, *SAME], console)
     shown = console.export_text()
     assert "Two kernels, one on each core, at the same time" in shown
     assert "6,800" in shown

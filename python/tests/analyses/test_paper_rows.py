@@ -13,7 +13,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import read_papers
 from rtoslab.measure.identity import point_id
 from rtoslab.papers import reproduction
-from rtoslab.papers.experiment import paper_plan
+from rtoslab.papers.experiment import plan_paper_experiments
 from rtoslab.plan import Options
 from rtoslab.reference import reference_points_of_paper
 from rtoslab.results.results import MeasuredPoint
@@ -48,7 +48,11 @@ def test_every_published_figure_matches_at_most_one_value(
     key: str, full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paper = PAPERS[key]
-    plan = [point for point in paper_plan(CATALOGUE, paper, Options(full=full)).points if not point.not_applicable]
+    plan = [
+        point
+        for point in plan_paper_experiments(CATALOGUE, paper, Options(full=full)).points
+        if not point.not_applicable
+    ]
     points = []
     for index, item in enumerate(plan):
         benchmark, board = CATALOGUE.benchmarks[item.benchmark].facts, CATALOGUE.boards[item.board].facts
@@ -58,7 +62,7 @@ def test_every_published_figure_matches_at_most_one_value(
         points.append(StoredPoint(tmp_path, measured_point().model_copy(update={**facts, **clock}), {}))
     monkeypatch.setattr(reproduction, "point_values", _values)
     monkeypatch.setattr(reproduction, "judge_claims", lambda *_, **__: ())
-    monkeypatch.setattr(reproduction, "weigh_programs", lambda *_: ([], []))
+    monkeypatch.setattr(reproduction, "measure_minimal_program_sizes", lambda *_: ([], []))
     done = reproduction.reproduce_paper(
         CATALOGUE, paper, points, (), reference_points_of_paper(find_root(), key, points)
     )

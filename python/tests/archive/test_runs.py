@@ -19,7 +19,7 @@ from rtoslab.archive.index import PointFilters, find_stored_points
 from rtoslab.base.errors import ReportError
 from rtoslab.compare.history import history_document
 from rtoslab.reports import report_formats
-from rtoslab.results.results import CodePlace, MeasuredPoint
+from rtoslab.results.results import FunctionCodePlace, MeasuredPoint
 from rtoslab.store.journal import JOURNAL_FILE, JournalSession, last_session, session_line
 from rtoslab.store.store import RunDirectory
 from tests.cli.test_cli import HANG_S, ROOT, command_error, rtoslab
@@ -152,7 +152,9 @@ def _with_code(counts: int, address: int, digest: str = "d") -> MeasuredPoint:
     built = measured_point(1, counts)
     assert built.virtual is not None
     names = {function.name for function in built.virtual.functions}
-    return built.model_copy(update={"code": {name: CodePlace(digest=digest, address=address) for name in names}})
+    return built.model_copy(
+        update={"code": {name: FunctionCodePlace(digest=digest, address=address) for name in names}}
+    )
 
 
 @pytest.mark.parametrize(

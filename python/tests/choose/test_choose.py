@@ -40,7 +40,7 @@ from rtoslab.choose.compared_operations import ChoiceCriteria
 from rtoslab.choose.coverage import missing_reasons
 from rtoslab.cli.cmd_choose import settings_changed_by_kernels
 from rtoslab.parity import LintSubject, find_unfairness
-from rtoslab.reference import StoredRow, seal_lines
+from rtoslab.reference import StoredRow, objects_as_sealed_lines
 from rtoslab.reports import make_document
 from rtoslab.results import PointId
 from rtoslab.store import StoredPoint
@@ -283,7 +283,7 @@ def test_matrix_file_of_another_format_is_refused(tmp_path: Path, change: dict[s
     path = tmp_path / "a.ndjson"
     write_matrix(path, example())
     head, *rows, _ = [json.loads(line) for line in path.read_text().splitlines()]
-    path.write_text(seal_lines([{**head, **change}, *rows]))
+    path.write_text(objects_as_sealed_lines([{**head, **change}, *rows]))
     with pytest.raises(
         AlteredError, match=r"a\.ndjson cannot be read as figures of a kernel .* reference matrix --kernel a"
     ):

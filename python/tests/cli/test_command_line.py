@@ -15,7 +15,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.cli import app
 from rtoslab.cli.overview import SECTIONS
-from rtoslab.plan.labels import varying_labels
+from rtoslab.plan.labels import labels_by_differing_settings
 from rtoslab.plan.plan import Options, make_plan
 
 CATALOGUE: Final = Catalogue(find_root())
@@ -98,7 +98,7 @@ def test_dry_run_shows_the_plan_and_measures_nothing(monkeypatch: pytest.MonkeyP
 
 def test_point_label_contains_what_varies() -> None:
     def labels(*names: str, **options: object) -> list[str]:
-        return varying_labels(make_plan(CATALOGUE, names, Options(**options)).points)  # type: ignore[arg-type]
+        return labels_by_differing_settings(make_plan(CATALOGUE, names, Options(**options)).points)  # type: ignore[arg-type]
 
     assert labels("t2") == ["t2_cooperative"]
     assert labels("t2", kernels=["freertos", "rt"]) == ["t2_cooperative freertos", "t2_cooperative rt"]

@@ -87,7 +87,7 @@ def test_verdict_is_stored_and_reused(monkeypatch: pytest.MonkeyPatch, tmp_path:
     def never(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("rtoslab.conformance.play.run_virtual", never)
+    monkeypatch.setattr("rtoslab.conformance.play.run_virtual_benchmark", never)
     assert conformance(find_root(), "bare") == first
     (outcome,) = (item for item in api.run("t7", kernels=["bare"], boards=["pico"], window_ms=10, out=tmp_path / "run"))
     assert isinstance(outcome.result, MeasuredPoint), "its own process finds the verdict too"

@@ -4,13 +4,13 @@ from typing import Any, cast
 
 import pytest
 
-from rtoslab.diagnose.interrupt_arrivals import find_grid
+from rtoslab.diagnose.interrupt_arrivals import find_periodic_times
 from rtoslab.diagnose.kernel_services import ImageService
-from rtoslab.diagnose.lock_holders import find_locks
+from rtoslab.diagnose.lock_holders import find_task_locks
 from rtoslab.diagnose.lost_wakeups import find_lost_wakeups
-from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.repeated_handlers import find_repeated_handlers
-from rtoslab.diagnose.task_history import HandlerExecution, KernelCall, TaskHistory, TaskRun
+from rtoslab.diagnose.task_history import HandlerExecution, KernelCall, TaskHistory, TaskRunInterval
 
 LINE = 44
 
@@ -22,7 +22,7 @@ def handlers(times: list[int], exception: int = LINE) -> list[HandlerExecution]:
 def test_lateness_is_relative_to_the_earliest_arrival_of_the_period() -> None:
     times = [1000 * number for number in range(20)]
     times[7] += 150
-    grid = find_grid(LINE, handlers(times))
+    grid = find_periodic_times(LINE, handlers(times))
     assert grid is not None
     assert grid.period == 1000
     assert grid.lateness.tolist() == [150 if number == 7 else 0 for number in range(20)]
@@ -30,7 +30,7 @@ def test_lateness_is_relative_to_the_earliest_arrival_of_the_period() -> None:
 
 def test_skipped_period_counts_as_two_steps() -> None:
     times = [1000 * number for number in range(20) if number != 9]
-    grid = find_grid(LINE, handlers(times))
+    grid = find_periodic_times(LINE, handlers(times))
     assert grid is not None
     assert grid.numbers.tolist() == [number for number in range(20) if number != 9]
 
@@ -39,7 +39,7 @@ def test_interrupt_is_late_and_never_early() -> None:
     """One that comes just before the next is due belongs to the place before."""
     times = [1000 * number for number in range(20)]
     times[7] += 900
-    grid = find_grid(LINE, handlers(times))
+    grid = find_periodic_times(LINE, handlers(times))
     assert grid is not None
     assert grid.lateness.tolist() == [900 if number == 7 else 0 for number in range(20)]
 
@@ -47,7 +47,7 @@ def test_interrupt_is_late_and_never_early() -> None:
 def test_interrupts_of_an_earlier_setting_of_the_timer_are_not_late() -> None:
     """Firmware often starts a timer, changes its clock, and starts the timer again."""
     again = [2300 + 1000 * number for number in range(20)]
-    grid = find_grid(LINE, handlers([100, 900, *again]))
+    grid = find_periodic_times(LINE, handlers([100, 900, *again]))
     assert grid is not None
     assert (grid.runs[0].start, len(grid.runs)) == (again[0] + 12, 20)
     assert not grid.lateness.any()
@@ -56,17 +56,17 @@ def test_interrupts_of_an_earlier_setting_of_the_timer_are_not_late() -> None:
 
 def test_bursts_are_not_a_period() -> None:
     bursts = [84_000 * burst + 170 * number for burst in range(10) for number in range(6)]
-    assert find_grid(LINE, handlers(bursts)) is None
+    assert find_periodic_times(LINE, handlers(bursts)) is None
 
 
 def test_few_interrupts_are_not_a_period() -> None:
-    assert find_grid(LINE, handlers([0, 1000, 2000])) is None
+    assert find_periodic_times(LINE, handlers([0, 1000, 2000])) is None
 
 
 def test_many_late_interrupts_do_not_change_a_known_period() -> None:
     late = [84_000 * number + (21_000 if number % 4 == 3 else 0) for number in range(40)]
-    assert find_grid(15, handlers(late, 15), 84_000) is not None
-    assert find_grid(LINE, handlers(late)) is None
+    assert find_periodic_times(15, handlers(late, 15), 84_000) is not None
+    assert find_periodic_times(LINE, handlers(late)) is None
 
 
 TAKE = ImageService("take", 0x100, frozenset({"semaphore_take"}), 0xFFFF_FFFF, has_third=False, success=1)
@@ -84,17 +84,17 @@ def call(task: int | None, service: ImageService, start: int) -> KernelCall:
 
 
 def history(*calls: KernelCall) -> TaskHistory:
-    return TaskHistory(0, 10_000, 1_000_000, runs={1: [TaskRun(0, 0, 10_000)]}, calls=list(calls))
+    return TaskHistory(0, 10_000, 1_000_000, runs={1: [TaskRunInterval(0, 0, 10_000)]}, calls=list(calls))
 
 
 def test_semaphore_given_by_its_taker_is_a_lock() -> None:
-    locks = find_locks(history(call(1, TAKE, 100), call(1, GIVE, 200), call(2, TAKE, 300), call(2, GIVE, 400)))
+    locks = find_task_locks(history(call(1, TAKE, 100), call(1, GIVE, 200), call(2, TAKE, 300), call(2, GIVE, 400)))
     held = [(holding.task, holding.start, holding.end) for holding in locks[THE_OBJECT].holdings]
     assert held == [(1, 110, 200), (2, 310, 400)]
-    holder = locks[THE_OBJECT].holding_at(150)
+    holder = locks[THE_OBJECT].lock_holding_at(150)
     assert holder is not None
     assert holder.task == 1
-    assert locks[THE_OBJECT].holding_at(250) is None
+    assert locks[THE_OBJECT].lock_holding_at(250) is None
 
 
 @pytest.mark.parametrize(
@@ -108,12 +108,12 @@ def test_semaphore_given_by_its_taker_is_a_lock() -> None:
     ids=["another task gives", "given first", "a handler gives", "two hold it"],
 )
 def test_signalling_or_counting_semaphore_is_not_a_lock(calls: list[KernelCall]) -> None:
-    assert find_locks(history(*calls)) == {}
+    assert find_task_locks(history(*calls)) == {}
 
 
 def test_mutex_is_held_until_its_last_unlock() -> None:
     steps = [call(1, LOCK, 100), call(1, LOCK, 200), call(1, UNLOCK, 300), call(1, UNLOCK, 400)]
-    (holding,) = find_locks(history(*steps))[THE_OBJECT].holdings
+    (holding,) = find_task_locks(history(*steps))[THE_OBJECT].holdings
     assert (holding.start, holding.end) == (110, 400)
 
 
@@ -152,18 +152,20 @@ RESUME = ImageService("resume", 0x700, frozenset({"resume"}), None, has_third=Fa
 @pytest.mark.parametrize(
     ("runs", "returns", "is_found"),
     [
-        ([TaskRun(0, 0, 315, ended=True)], False, True),
-        ([TaskRun(0, 0, 315, ended=True)], True, True),
-        ([TaskRun(0, 0, 315, ended=True), TaskRun(0, 400, 500, ended=True)], True, False),
-        ([TaskRun(0, 0, 10_000)], True, False),
+        ([TaskRunInterval(0, 0, 315, ended=True)], False, True),
+        ([TaskRunInterval(0, 0, 315, ended=True)], True, True),
+        ([TaskRunInterval(0, 0, 315, ended=True), TaskRunInterval(0, 400, 500, ended=True)], True, False),
+        ([TaskRunInterval(0, 0, 10_000)], True, False),
     ],
     ids=["the call never returns", "the scheduler is called behind it", "the task runs again", "the task runs on"],
 )
-def test_a_resume_before_the_last_suspension_is_lost(runs: list[TaskRun], returns: bool, is_found: bool) -> None:
+def test_a_resume_before_the_last_suspension_is_lost(
+    runs: list[TaskRunInterval], returns: bool, is_found: bool
+) -> None:
     resume, suspend = (KernelCall(by, 0, service, at, 1) for by, service, at in ((2, RESUME, 200), (1, SUSPEND, 300)))
     suspend.ended, suspend.end = returns, 310
     result = find_lost_wakeups(
-        TaskHistory(0, 10_000, 1_000_000, runs={1: runs}, calls=[resume, suspend]), cast("NamedPlaces", NoNames())
+        TaskHistory(0, 10_000, 1_000_000, runs={1: runs}, calls=[resume, suspend]), cast("RunNameFinder", NoNames())
     )
     assert [finding.kind for finding in result] == ["lost wake-up"] * is_found
 
@@ -176,7 +178,7 @@ def finding_kinds(chains: list[int]) -> list[Any]:
             start = 10_000 * number + 40 * turn
             runs.append(HandlerExecution(0, LINE, start, 12, end=start + 30, ended=True, follows=turn > 0))
     result = find_repeated_handlers(
-        TaskHistory(0, 10_000 * len(chains), 1_000_000, handlers=runs), cast("NamedPlaces", NoNames())
+        TaskHistory(0, 10_000 * len(chains), 1_000_000, handlers=runs), cast("RunNameFinder", NoNames())
     )
     return [(finding.kind, finding.count) for finding in result]
 

@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from rtoslab.diagnose import Diagnosis, Limits, diagnose_image
+from rtoslab.diagnose import Diagnosis, Limits, diagnose_problems_of_image
 from tests.instruments.images import scene_subject
 
 BOARD = "nucleo-f446re"
@@ -14,7 +14,7 @@ MILLISECONDS = {"starvation": 150, "background_work": 150, "endless_handler": 12
 
 @cache
 def diagnosis_of(name: str, kernel: str = "freertos", board: str = BOARD) -> Diagnosis:
-    return diagnose_image(scene_subject(name, kernel, board, MILLISECONDS.get(name, 60)), Limits())
+    return diagnose_problems_of_image(scene_subject(name, kernel, board, MILLISECONDS.get(name, 60)), Limits())
 
 
 def kinds(result: Diagnosis) -> list[str]:

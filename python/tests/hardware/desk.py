@@ -16,7 +16,7 @@ import numpy as np
 
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.targets.board import apply_settings, load_image, make_machine, pin_number
+from rtoslab.targets.board import apply_timing_settings, load_image, make_machine, pin_number
 from rtoslab.targets.event_kinds import KIND_PIN
 from rtoslab.targets.events import EVENT
 from tests.differential.engines import elf
@@ -160,7 +160,7 @@ class Desk:
     def _at_reset(self) -> Any:
         assert self._image is not None
         machine = make_machine(self.board, cores=self.board.cores)
-        apply_settings(machine, self._settings)
+        apply_timing_settings(machine, self._settings)
         load_image(machine, self._image, "flashed.elf")
         machine.trace_pins(bool(self._analyzer))
         return machine

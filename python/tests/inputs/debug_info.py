@@ -11,7 +11,7 @@ from typing import Final
 from rtoslab.footprint import structure_members
 from rtoslab.images import SourceLines
 from rtoslab.intake import ElfFile
-from rtoslab.targets import member_places
+from rtoslab.targets import find_structure_members
 from tests.inputs.mutate import damage_input
 
 NAMES: Final = ("block", "nameless_t", "info")
@@ -69,5 +69,5 @@ def read(data: bytes) -> None:
         for address in range(WHERE, WHERE + 160, 16):
             lines.source_lines_at(address)
         lines.find_code_of_line("block.c", 9)
-        member_places(data, NAMES)
+        find_structure_members(data, NAMES)
         structure_members(path, NAMES[0])

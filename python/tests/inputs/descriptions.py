@@ -14,8 +14,8 @@ from rtoslab.base.paths import find_root
 from rtoslab.calibrate.silicon_file import read_silicon
 from rtoslab.catalogue.paper_folders import parse_published_rows
 from rtoslab.catalogue.strict_files import validate_table
-from rtoslab.intake.objects import parse_object
-from rtoslab.intake.tables import parse_table
+from rtoslab.intake.objects import parse_json_object
+from rtoslab.intake.tables import parse_toml_table
 from rtoslab.project.project_file import Project, require_images
 from rtoslab.reference.reference_file import read_reference
 from tests.inputs.kind import text_of
@@ -95,7 +95,7 @@ def _shortest_tables(data: bytes) -> bytes:
 
 def read_project(data: bytes) -> None:
     """`rtoslab.toml`, and whether its names fit."""
-    require_images(validate_table(parse_table(text_of(data), "x", CatalogueError), "x", Project))
+    require_images(validate_table(parse_toml_table(text_of(data), "x", CatalogueError), "x", Project))
 
 
 def read_published(data: bytes) -> None:
@@ -117,7 +117,7 @@ def damage_silicon_file(data: bytes, random: Random, other: bytes) -> bytes:
 
 def _reseal(data: bytes) -> bytes:
     try:
-        body = parse_object(text_of(data))
+        body = parse_json_object(text_of(data))
     except (ValueError, CatalogueError):
         return data
     body = {key: value for key, value in body.items() if key != "sha256"}

@@ -8,7 +8,7 @@ from random import Random
 from rtoslab.base.errors import CatalogueError, RtoslabError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.strict_files import validate_table
-from rtoslab.intake.tables import parse_table
+from rtoslab.intake.tables import parse_toml_table
 from tests.inputs.mutate import damage_input
 
 Read = Callable[[bytes], object]
@@ -59,4 +59,4 @@ def files(*patterns: str) -> Callable[[], Sequence[bytes]]:
 
 def model(of: type) -> Read:
     """A reader: TOML into a model."""
-    return lambda data: validate_table(parse_table(text_of(data), "x", CatalogueError), "x", of)
+    return lambda data: validate_table(parse_toml_table(text_of(data), "x", CatalogueError), "x", of)

@@ -38,8 +38,8 @@ from rtoslab.footprint.linkmap import parse_map
 from rtoslab.hardware.bench import HardwareMap
 from rtoslab.images.elf import parse_elf
 from rtoslab.instruments.profiler import parse_profile, profile_digest
-from rtoslab.intake.objects import parse_object
-from rtoslab.intake.tables import parse_table
+from rtoslab.intake.objects import parse_json_object
+from rtoslab.intake.tables import parse_toml_table
 from rtoslab.papers.arithmetic import evaluate_expression
 from rtoslab.plan.configuration import require_config
 from rtoslab.records.decoder import decode_records
@@ -150,7 +150,7 @@ def _callgraph(data: bytes) -> None:
 
 
 def _tasks(data: bytes) -> None:
-    make_system(parse_task_set(parse_table(text_of(data), "x", TaskSetError, exact=True), "x"), 84_000_000)
+    make_system(parse_task_set(parse_toml_table(text_of(data), "x", TaskSetError, exact=True), "x"), 84_000_000)
 
 
 def _tasks_csv(data: bytes) -> None:
@@ -158,7 +158,7 @@ def _tasks_csv(data: bytes) -> None:
 
 
 def _overheads(data: bytes) -> None:
-    parse_overheads(parse_table(text_of(data), "x", OverheadsError), "x")
+    parse_overheads(parse_toml_table(text_of(data), "x", OverheadsError), "x")
 
 
 def _profile(data: bytes) -> None:
@@ -169,9 +169,9 @@ def _profile(data: bytes) -> None:
 
 
 def _object(data: bytes) -> dict[str, Any]:
-    """As `read_object`, but from memory."""
+    """As `read_json_object`, but from memory."""
     try:
-        return parse_object(text_of(data))
+        return parse_json_object(text_of(data))
     except ValueError as cause:
         raise ReportError(f"no object: {cause}") from None
 

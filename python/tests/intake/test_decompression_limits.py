@@ -12,7 +12,7 @@ import pytest
 
 from rtoslab.intake import CONTAINERS, EVIDENCE_BYTES
 from rtoslab.intake.limits import TABLE_VALUES
-from rtoslab.results import decode_columns
+from rtoslab.results import decode_parquet_columns
 from rtoslab.results.sample_file import decode_samples
 from rtoslab.store import decode_evidence
 
@@ -54,7 +54,7 @@ def test_unpacking_takes_no_more_memory_than_the_limit(tmp_path: Path) -> None:
     assert int(run.stdout) < 4 * EVIDENCE_BYTES
 
 
-@pytest.mark.parametrize("read", [decode_columns, decode_samples])
+@pytest.mark.parametrize("read", [decode_parquet_columns, decode_samples])
 def test_small_file_with_too_many_rows_is_refused(read: object) -> None:
     rows = TABLE_VALUES // 8 + 1
     out = io.BytesIO()

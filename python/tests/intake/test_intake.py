@@ -14,10 +14,10 @@ from rtoslab.base.errors import CatalogueError, PlanError, ReportError
 from rtoslab.compare.baseline import baseline_path
 from rtoslab.intake import input_files as files
 from rtoslab.intake import limits
-from rtoslab.intake.numbers import exact_fraction, parse_integer, parse_ticks
-from rtoslab.intake.objects import parse_object, read_object
-from rtoslab.intake.tables import parse_table
-from rtoslab.intake.texts import byte_words, text_lines
+from rtoslab.intake.numbers import parse_integer, parse_ticks, to_exact_fraction
+from rtoslab.intake.objects import parse_json_object, read_json_object
+from rtoslab.intake.tables import parse_toml_table
+from rtoslab.intake.texts import split_byte_words, text_lines
 from rtoslab.plan.configuration import require_config
 
 
@@ -96,7 +96,7 @@ def test_invalid_integer_is_refused(text: str) -> None:
 
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=12, min_value=-(10**20), max_value=10**20))
 def test_decimal_is_read_exactly(value: Decimal) -> None:
-    assert exact_fraction(str(value)) == Fraction(value)
+    assert to_exact_fraction(str(value)) == Fraction(value)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_decimal_is_read_exactly(value: Decimal) -> None:
 )
 def test_invalid_decimal_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not a number|places|characters"):
-        exact_fraction(text)
+        to_exact_fraction(text)
 
 
 @given(st.decimals(0, 10**9, places=14), st.sampled_from([1_000_000, 24_000_000, 10**12, 3]))
@@ -129,7 +129,7 @@ TABLES = {
 @pytest.mark.parametrize("text", TABLES, ids=lambda text: text[:20])
 def test_table_over_a_limit_is_refused(text: str) -> None:
     with pytest.raises(CatalogueError, match=TABLES[text]):
-        parse_table(text, "x", CatalogueError)
+        parse_toml_table(text, "x", CatalogueError)
 
 
 OBJECTS = {
@@ -151,10 +151,10 @@ OBJECTS = {
 @pytest.mark.parametrize("text", OBJECTS, ids=lambda text: text[:20])
 def test_object_over_a_limit_is_refused(text: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=OBJECTS[text]):
-        parse_object(text)
+        parse_json_object(text)
     (tmp_path / "x").write_text(text)
     with pytest.raises(ReportError, match=OBJECTS[text]):
-        read_object(tmp_path / "x", "the thing", ReportError)
+        read_json_object(tmp_path / "x", "the thing", ReportError)
 
 
 @given(st.text(st.sampled_from("ab,\n\r é"), max_size=60))
@@ -166,12 +166,12 @@ def test_lines_equal_those_of_the_file(text: str) -> None:
 @given(st.lists(st.binary(min_size=1, max_size=9).filter(lambda word: len(word.split()) == 1), max_size=20))
 def test_words_equal_those_of_the_file(found: list[bytes]) -> None:
     plain = [result.strip() for result in found]
-    assert list(byte_words(b" \n".join(plain), "x", ReportError)) == plain
+    assert list(split_byte_words(b" \n".join(plain), "x", ReportError)) == plain
 
 
 def test_chunks_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     data = b"".join(b"%d some words\r\n" % number for number in range(40_000))
-    assert list(byte_words(data, "x", ReportError)) == data.split()
+    assert list(split_byte_words(data, "x", ReportError)) == data.split()
     assert list(text_lines(data, "x", ReportError)) == data.decode().splitlines()
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rtoslab.intake import ParquetColumn, column_of, read_parquet, write_parquet
+from rtoslab.intake import ParquetColumn, make_parquet_column, read_parquet, write_parquet
 
 KINDS: dict[str, tuple[Any, Any, Any]] = {
     "flag": (np.bool_, pa.bool_(), st.booleans()),
@@ -37,7 +37,7 @@ tables = st.composite(rows)()
 @given(tables)
 @settings(deadline=None, max_examples=60)
 def test_pyarrow_reads_the_same_values_and_types(table: dict[str, list[Any]]) -> None:
-    content = write_parquet({name: column_of(items, KINDS[name][0]) for name, items in table.items()})
+    content = write_parquet({name: make_parquet_column(items, KINDS[name][0]) for name, items in table.items()})
     theirs = pq.read_table(io.BytesIO(content))
     assert theirs.to_pydict() == table
     assert [theirs.schema.field(name).type for name in KINDS] == [kind for _, kind, _ in KINDS.values()]
@@ -53,14 +53,17 @@ def test_files_of_pyarrow_are_read(table: dict[str, list[Any]], compression: str
 
 
 def test_same_columns_give_the_same_bytes() -> None:
-    columns = {"cycles": column_of([1, None, 3], np.uint64), "series": column_of(["a", "b", "a"], None)}
+    columns = {
+        "cycles": make_parquet_column([1, None, 3], np.uint64),
+        "series": make_parquet_column(["a", "b", "a"], None),
+    }
     assert write_parquet(columns) == write_parquet(columns)
     assert read_parquet(write_parquet(columns))["series"].texts == ("a", "b")
 
 
 def test_columns_of_different_lengths_are_refused() -> None:
     with pytest.raises(ValueError, match="column b has 1 rows, the first column 2"):
-        write_parquet({"a": column_of([1, 2], np.int64), "b": column_of([1], np.int64)})
+        write_parquet({"a": make_parquet_column([1, 2], np.int64), "b": make_parquet_column([1], np.int64)})
     with pytest.raises(ValueError, match="column a has 1 values for 2 rows"):
         write_parquet({"a": ParquetColumn(np.array([1]), valid=np.array([True, True]))})
 
@@ -79,7 +82,9 @@ def test_other_columns_are_refused(column: Any, why: str) -> None:
 def test_damage_is_refused_or_changes_a_value() -> None:
     """A byte that is wrong, and a file that is cut, end in a ValueError or in a table, and in nothing else."""
     items = [number * 7 % 1000 for number in range(500)]
-    content = write_parquet({"cycles": column_of(items, np.uint64), "series": column_of(["x", "y"] * 250, None)})
+    content = write_parquet(
+        {"cycles": make_parquet_column(items, np.uint64), "series": make_parquet_column(["x", "y"] * 250, None)}
+    )
     generator, refused = random.Random(7), 0
     for _ in range(2000):
         damaged = bytearray(content)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 import rtoslab
 from rtoslab.base.strict import StrictModel
 from rtoslab.instruments.profiler import Profile
-from rtoslab.intake.numbers import exact_fraction
+from rtoslab.intake.numbers import to_exact_fraction
 from rtoslab.results.column import CompactIntegers
 from rtoslab.results.virtual_result import CoreCycles
 
@@ -114,4 +114,4 @@ def test_integer_key_has_one_spelling(key: object) -> None:
 
 def test_readers_without_pydantic_are_strict() -> None:
     with pytest.raises(ValueError, match="truth value"):
-        exact_fraction(True)
+        to_exact_fraction(True)

@@ -9,9 +9,9 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images import build_point_image
 from rtoslab.measure import virtual_job
-from rtoslab.measure.duration_estimate import POINT_S, point_seconds
+from rtoslab.measure.duration_estimate import POINT_S, estimate_point_seconds
 from rtoslab.plan.plan import Options, Plan, make_plan
-from rtoslab.targets import run_virtual
+from rtoslab.targets import run_virtual_benchmark
 
 CATALOGUE = Catalogue(find_root())
 
@@ -23,7 +23,7 @@ def plan(name: str, board: str, cores: int = 1, window_ms: int = 100_000) -> Pla
 def seconds(request: Plan) -> float:
     """Of the run alone."""
     (point,) = request.points
-    return point_seconds(CATALOGUE, point) - POINT_S
+    return estimate_point_seconds(CATALOGUE, point) - POINT_S
 
 
 def test_estimate_depends_on_cycles_cores_and_waits() -> None:
@@ -69,5 +69,5 @@ def test_runs_take_about_the_estimated_time(name: str, board: str, cores: int, w
     built = build_point_image(CATALOGUE, point)
     job = virtual_job(CATALOGUE, point, built.elf_path.read_bytes(), built.elf_path.name)
     began = time.process_time()
-    assert run_virtual(job).failure is None
+    assert run_virtual_benchmark(job).failure is None
     assert 1 / 4 < (time.process_time() - began) / seconds(request) < 4

@@ -8,12 +8,12 @@ from rtoslab.analyses.tick_cost import cycles_by_released_tasks, fit_tick_model
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.builder import build_point_image
-from rtoslab.measure.evaluation import evaluate_output
+from rtoslab.measure.evaluation import decode_and_judge_output
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.virtual_job import virtual_job
 from rtoslab.plan.plan import Options, make_plan
 from rtoslab.results.results import MeasuredPoint
-from rtoslab.targets.virtual import run_virtual
+from rtoslab.targets.virtual import run_virtual_benchmark
 
 CATALOGUE = Catalogue(find_root())
 BOARD = "nucleo-f446re"
@@ -27,7 +27,9 @@ def measure(
     (point,) = make_plan(CATALOGUE, [benchmark], Options([kernel], [board_id], None, window_ms, chosen)).points
     built = build_point_image(CATALOGUE, point)
     job = virtual_job(CATALOGUE, point, built.elf_path.read_bytes(), "image.elf")
-    result = evaluate_output(CATALOGUE, point_id(CATALOGUE, point), "0" * 16, run_virtual(job), built.expected)
+    result = decode_and_judge_output(
+        CATALOGUE, point_id(CATALOGUE, point), "0" * 16, run_virtual_benchmark(job), built.expected
+    )
     assert isinstance(result, MeasuredPoint), result
     return result
 

@@ -70,7 +70,7 @@ def test_first_progress_message_of_each_point_is_sent(tmp_path: Path, monkeypatc
     monkeypatch.setattr(pool, "PROGRESS_INTERVAL_S", 60.0)
     for name in ("interrupts.ignore_signals", "gc.freeze"):
         monkeypatch.setattr(f"rtoslab.measure.pool.{name}", lambda: None)
-    pool._work_on_points(tmp_path, tmp_path, dict(os.environ), Pipe(), MeasureOptions())  # type: ignore[arg-type]
+    pool._measure_points_in_worker(tmp_path, tmp_path, dict(os.environ), Pipe(), MeasureOptions())  # type: ignore[arg-type]
     starts = [("build first", 0.0), ("build second", 0.0), ("build third", 0.0)]
     assert sent == [item for pair in zip(starts, ["first", "second", "third"], strict=True) for item in pair]
 

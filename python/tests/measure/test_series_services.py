@@ -10,7 +10,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images import build_point_image
-from rtoslab.measure import evaluate_output, point_id, virtual_job
+from rtoslab.measure import decode_and_judge_output, point_id, virtual_job
 from rtoslab.plan import Options, make_plan
 from rtoslab.proofs import Evidence
 from rtoslab.proofs.expected_steps import steps_for_services
@@ -19,7 +19,7 @@ from rtoslab.reports.document import make_document
 from rtoslab.reports.latency_table import make_latency_table
 from rtoslab.results.results import AbsentSeries, MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
-from rtoslab.targets import run_virtual
+from rtoslab.targets import run_virtual_benchmark
 from tests.checkouts import replace_text
 from tests.fakes import board, decoded_run, kernel
 from tests.latency_fakes import latency_point
@@ -114,8 +114,8 @@ def test_preemption_without_queues_keeps_its_other_series(checkout: Path) -> Non
     chosen = {"samples": "5", "instrument": "probe"}
     (point,) = make_plan(catalogue, ["preemption"], Options(["freertos"], ["pico"], [1], config=chosen)).points
     built = build_point_image(catalogue, point)
-    output = run_virtual(virtual_job(catalogue, point, built.elf_path.read_bytes(), "image.elf"))
-    result = evaluate_output(catalogue, point_id(catalogue, point), "0" * 16, output, built.expected)
+    output = run_virtual_benchmark(virtual_job(catalogue, point, built.elf_path.read_bytes(), "image.elf"))
+    result = decode_and_judge_output(catalogue, point_id(catalogue, point), "0" * 16, output, built.expected)
     assert isinstance(result, MeasuredPoint), result
     assert [samples.id for samples in result.series] == [
         "instrument.empty", "semaphore.give.preempt", "semaphore.take.return",

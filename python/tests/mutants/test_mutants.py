@@ -12,8 +12,8 @@ from rtoslab.mutants.measure import UNBROKEN, try_mutants
 from rtoslab.mutants.mutants import (
     BenchmarkMutant,
     BenchmarkMutants,
-    SourceEdit,
-    break_sources,
+    SourceMistake,
+    plant_mistake,
     read_mutants,
     restore_sources,
 )
@@ -53,7 +53,7 @@ def test_every_mutant_applies_and_names_a_rule(benchmark: str, tmp_path: Path) -
         target.write_text(path.read_text())
     for mutant in EVERY[benchmark].mutant:
         assert set(mutant.refused_by) <= set(all_rules()), mutant.id
-        before = break_sources(copy, benchmark, mutant)
+        before = plant_mistake(copy, benchmark, mutant)
         assert all(path.read_text() != text for path, text in before.items()), mutant.id
         restore_sources(before)
 
@@ -64,11 +64,11 @@ def test_mutant_that_does_not_apply_is_an_error(tmp_path: Path) -> None:
         mutant = BenchmarkMutant(
             id="m",
             mistake="-",
-            edit=(SourceEdit(old="two", new="2"), SourceEdit(old=old, new="")),
+            edit=(SourceMistake(old="two", new="2"), SourceMistake(old=old, new="")),
             refused_by=("course",),
         )
         with pytest.raises(CatalogueError, match="adapt the mutant"):
-            break_sources(tmp_path, "b", mutant)
+            plant_mistake(tmp_path, "b", mutant)
         assert (tmp_path / "b.c").read_text() == "one two one", "nothing is left half broken"
 
 
@@ -81,7 +81,7 @@ def test_sample_of_mutants_is_refused_by_proofs(benchmark: str, monkeypatch: pyt
         nothing = BenchmarkMutant(
             id="nothing",
             mistake="A remark.",
-            edit=(SourceEdit(old="/* 2 */", new="/* two */"),),
+            edit=(SourceMistake(old="/* 2 */", new="/* two */"),),
             refused_by=("course",),
         )
         of, only = BenchmarkMutants(setting=of.setting, mutant=(*of.mutant, nothing)), (*only, "nothing")
@@ -103,7 +103,7 @@ def test_mutant_that_does_not_build_is_reported_without_a_deleted_log(tmp_path: 
     broken = BenchmarkMutant(
         id="broken",
         mistake="-",
-        edit=(SourceEdit(old=of.mutant[0].edit[0].old, new="int = ;"),),
+        edit=(SourceMistake(old=of.mutant[0].edit[0].old, new="int = ;"),),
         refused_by=("course",),
     )
     unbroken, trial = try_mutants(

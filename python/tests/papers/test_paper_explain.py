@@ -19,17 +19,17 @@ from rtoslab.cli import explain_changes
 from rtoslab.cli.explain_changes import best_change_sentence, explain_distance_from_paper
 from rtoslab.measure import PointOutcome
 from rtoslab.measure.identity import point_id
-from rtoslab.papers.experiment import paper_plan
+from rtoslab.papers.experiment import plan_paper_experiments
 from rtoslab.papers.explain import (
     ChangeTrial,
-    candidate_setups,
-    combined_setups,
-    explain_plan,
+    combine_best_changes,
+    distance_without_change,
+    evaluate_changes,
     paper_setups,
-    plain_distance,
-    try_changes,
+    plan_paper_changes,
+    single_change_setups,
 )
-from rtoslab.papers.setups import equivalent_point
+from rtoslab.papers.setups import point_replaced_by_setup
 from rtoslab.plan import Options
 from rtoslab.results.results import FailedPoint, MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
@@ -55,12 +55,12 @@ def paper_of(tmp_path: Path, value: str) -> PaperFolder:
 def candidates_of() -> tuple[PaperSetup, ...]:
     """Those of every `paper_of`: what it prints is no part of them. CMake is asked what the kernel has."""
     with tempfile.TemporaryDirectory() as empty:
-        return tuple(candidate_setups(CATALOGUE, paper_of(Path(empty), "1")))
+        return tuple(single_change_setups(CATALOGUE, paper_of(Path(empty), "1")))
 
 
 def points_of(paper: PaperFolder, rates: dict[str, int]) -> list[StoredPoint]:
     """Every planned point, counting 1,000 a second or what `rates` say of one of its options."""
-    plan = explain_plan(CATALOGUE, paper, candidates_of(), OPTIONS)
+    plan = plan_paper_changes(CATALOGUE, paper, candidates_of(), OPTIONS)
     results = []
     for number, item in enumerate(plan.points):
         identity = point_id(CATALOGUE, item)
@@ -76,8 +76,8 @@ def points_of(paper: PaperFolder, rates: dict[str, int]) -> list[StoredPoint]:
 def test_closest_change_is_first(tmp_path: Path) -> None:
     paper = paper_of(tmp_path, "2000")
     points = points_of(paper, {"opt=-O0": 500, "opt=-Os": 1600, "configBENCH_ASSERT=1": 1200})
-    assert plain_distance(CATALOGUE, paper, points, OPTIONS) == pytest.approx(2)
-    single = try_changes(CATALOGUE, paper, candidates_of(), points, OPTIONS)
+    assert distance_without_change(CATALOGUE, paper, points, OPTIONS) == pytest.approx(2)
+    single = evaluate_changes(CATALOGUE, paper, candidates_of(), points, OPTIONS)
     assert [item.setup.title for item in single[:2]] == ["opt=-Os", "configBENCH_ASSERT=1"]
     assert (single[0].distance_before, single[0].distance_after, single[0].overall_distance) == pytest.approx(
         (2, 1.25, 1.25)
@@ -85,7 +85,7 @@ def test_closest_change_is_first(tmp_path: Path) -> None:
     assert single[-1].setup.title == "opt=-O0"
     assert single[-1].overall_distance == pytest.approx(4)
     assert all(item.changed_figures == 1 for item in single)
-    (both,) = combined_setups(2.0, single)
+    (both,) = combine_best_changes(2.0, single)
     assert both.title == "opt=-Os, configBENCH_ASSERT=1"
     assert both.config == {"opt": "-Os", "configBENCH_ASSERT": "1"}
 
@@ -100,14 +100,14 @@ def test_set_ups_of_the_paper_are_tried_unchanged(tmp_path: Path) -> None:
     own = paper_setups(paper)
     assert own == [here]
     points = []
-    for number, item in enumerate(explain_plan(CATALOGUE, paper, own, OPTIONS).points):
+    for number, item in enumerate(plan_paper_changes(CATALOGUE, paper, own, OPTIONS).points):
         identity = point_id(CATALOGUE, item)
         update = {"run_id": f"{number:016x}", "point": identity}
         points.append(
             StoredPoint(Path("x"), measured_point(1, 475 if identity.config else 250).model_copy(update=update), {})
         )
     assert len(points) == 2
-    (result,) = try_changes(CATALOGUE, paper, own, points, OPTIONS)
+    (result,) = evaluate_changes(CATALOGUE, paper, own, points, OPTIONS)
     assert result.setup.title == "A"
     assert (result.distance_before, result.distance_after) == pytest.approx((2, 1.0526), abs=1e-3)
     single = replace(result, setup=result.setup.model_copy(update={"title": "opt=-Os"}), overall_distance=1.4)
@@ -132,7 +132,9 @@ def test_point_that_failed_is_named(
     assert explain_distance_from_paper(CATALOGUE, paper, tmp_path, 1, as_json=False, **request) == EXIT_POINT_FAILED
     (line,) = [item for item in capsys.readouterr().out.splitlines() if item.startswith("failed: ")]
     assert line == "failed: t2_cooperative freertos pico 1 core opt=-O0 (proof): It did not work."
-    monkeypatch.setattr(explain_changes, "candidate_setups", lambda *_: candidates_of())  # it found them once by itself
+    monkeypatch.setattr(
+        explain_changes, "single_change_setups", lambda *_: candidates_of()
+    )  # it found them once by itself
     assert explain_distance_from_paper(CATALOGUE, paper, tmp_path, 1, as_json=True, **request) == EXIT_POINT_FAILED
     (output,) = json.loads(capsys.readouterr().out)["failed"]
     assert output == {
@@ -144,29 +146,30 @@ def test_point_that_failed_is_named(
 
 def test_only_helpful_changes_are_combined(tmp_path: Path) -> None:
     paper = paper_of(tmp_path, "1000")
-    single = try_changes(CATALOGUE, paper, candidates_of(), points_of(paper, {"opt=-O0": 500}), OPTIONS)
-    assert combined_setups(1.0, single) == []
+    single = evaluate_changes(CATALOGUE, paper, candidates_of(), points_of(paper, {"opt=-O0": 500}), OPTIONS)
+    assert combine_best_changes(1.0, single) == []
     assert isinstance(single[0], ChangeTrial)
 
 
 @pytest.mark.parametrize("key", ["eren2024", "lentka2022", "miranda2021"])
 def test_every_candidate_changes_points_of_the_suites(key: str) -> None:
     paper = read_papers(CATALOGUE)[key]
-    result = candidate_setups(CATALOGUE, paper)
+    result = single_change_setups(CATALOGUE, paper)
     assert len({setup.title for setup in result}) == len(result) > 10
-    plan = explain_plan(CATALOGUE, paper, result, OPTIONS)
+    plan = plan_paper_changes(CATALOGUE, paper, result, OPTIONS)
     assert len({repr(point) for point in plan.points}) == len(plan.points)
     suites = {
-        point_id(CATALOGUE, point).model_dump_json() for point in paper_plan(CATALOGUE, paper, OPTIONS, ()).points
+        point_id(CATALOGUE, point).model_dump_json()
+        for point in plan_paper_experiments(CATALOGUE, paper, OPTIONS, ()).points
     }
     changing = 0
     for setup in result:
         facts = paper.facts.model_copy(update={"setup": (setup,)})
         single = PaperFolder(paper.key, paper.folder, facts, paper.suites)
-        own = [point_id(CATALOGUE, point) for point in paper_plan(CATALOGUE, single, OPTIONS).points]
+        own = [point_id(CATALOGUE, point) for point in plan_paper_experiments(CATALOGUE, single, OPTIONS).points]
         added = [result for result in own if result.model_dump_json() not in suites]
-        assert all(equivalent_point(single, setup, result) is not None for result in added), setup.title
-        position = [meant for result in own if (meant := equivalent_point(single, setup, result)) is not None]
+        assert all(point_replaced_by_setup(single, setup, result) is not None for result in added), setup.title
+        position = [meant for result in own if (meant := point_replaced_by_setup(single, setup, result)) is not None]
         assert {stand.model_dump_json() for stand in position} <= suites, setup.title
         changing += bool(position)
     assert changing > 5
@@ -175,7 +178,7 @@ def test_every_candidate_changes_points_of_the_suites(key: str) -> None:
 def test_paper_without_comparable_figures_is_reported() -> None:
     paper = read_papers(CATALOGUE)["vieira2026"]
     with pytest.raises(PlanError, match="vieira2026 has no figure that can be compared with one of ours"):
-        explain_plan(CATALOGUE, paper, candidate_setups(CATALOGUE, paper), OPTIONS)
+        plan_paper_changes(CATALOGUE, paper, single_change_setups(CATALOGUE, paper), OPTIONS)
     assert "leave --setup and --placements out" in command_error(
         rtoslab("paper", "lentka2022", "--explain", "--setup", "none"), 1
     )

@@ -12,11 +12,11 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder
 from rtoslab.catalogue.paper_schemas import RedrawnFigure, RedrawnTable
-from rtoslab.papers.document import paper_document
+from rtoslab.papers.document import paper_comparison_report
 from rtoslab.papers.on_terminal import print_paper
-from rtoslab.papers.paper_charts import redraw_figure
+from rtoslab.papers.paper_charts import redraw_paper_figure
 from rtoslab.papers.reproduction import PaperReproduction, reproduce_paper
-from rtoslab.papers.tables import here_text, pairs_chart, ratio_text, redraw_table
+from rtoslab.papers.tables import our_value_text, pairs_chart, ratio_text, redraw_table
 from rtoslab.results.results import FailedPoint, NotApplicable
 from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.cli.test_cli import rtoslab
@@ -55,7 +55,7 @@ def test_figure_is_the_median_and_its_ratio_has_a_band(tmp_path: Path) -> None:
     done = _paper(tmp_path, [450, 500, 600], [200, 200, 200])
     figure = done.compared[1]
     assert (figure.our_value, figure.ratio, figure.ratio_range) == (2000, 1, (0.9, 1.2))
-    assert (here_text(figure), ratio_text(figure)) == ("2,000 (1,800 to 2,400)", "1.00 (0.90 to 1.20)")
+    assert (our_value_text(figure), ratio_text(figure)) == ("2,000 (1,800 to 2,400)", "1.00 (0.90 to 1.20)")
     (rate,) = [
         value for value in done.values if (value.metric, value.stat, value.point.cores) == ("throughput", "total", 1)
     ]
@@ -99,14 +99,14 @@ def test_statement_is_judged_in_every_placement(
     assert verdict.overall_outcome == outcome
     assert verdict.numbers_text.startswith(seen)
     assert ("placement" in verdict.numbers_text) == (len(one_core) > 1)
-    summary = paper_document(CATALOGUE, done).summary
+    summary = paper_comparison_report(CATALOGUE, done).summary
     assert ("1 is a tie" in summary) == (outcome == "tie")
 
 
 @pytest.mark.parametrize("places", [1, 3])
 def test_verdicts_of_one_placement_have_a_note(places: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     done = _paper(tmp_path, [500, 600, 500][:places], [200, 200, 220][:places])
-    (claims,) = (section for section in paper_document(CATALOGUE, done).sections if section.id == "claims")
+    (claims,) = (section for section in paper_comparison_report(CATALOGUE, done).sections if section.id == "claims")
     print_paper(done, Console(width=400))
     for message in ("\n".join(claims.prose), capsys.readouterr().out):
         assert ("another placement may reverse their order" in message) == (places == 1)
@@ -180,7 +180,7 @@ def test_figures_and_charts_of_a_paper_have_the_bands(tmp_path: Path) -> None:
     figure = RedrawnFigure.model_validate(FACTS["part"][1]["figure"][0]).model_copy(
         update={"where": {"metric": "throughput", "stat": "total"}}
     )
-    drawn = redraw_figure(figure, done, done.values)
+    drawn = redraw_paper_figure(figure, done, done.values)
     assert drawn is not None
     chart, table = drawn
     two = next(row for row in chart.rows if row["series"].startswith("2"))
@@ -193,7 +193,7 @@ def test_figures_and_charts_of_a_paper_have_the_bands(tmp_path: Path) -> None:
 def test_band_that_cannot_be_seen_is_not_printed(tmp_path: Path) -> None:
     figure = RedrawnFigure.model_validate(FACTS["part"][1]["figure"][0])
     done = _paper(tmp_path, [500_000, 500_001], [200_000, 200_001])
-    drawn = redraw_figure(figure, done, done.values)
+    drawn = redraw_paper_figure(figure, done, done.values)
     assert drawn is not None
     assert drawn[0].rows[1]["low"] < drawn[0].rows[1]["high"]
     assert drawn[1].rows == [["t2", "100", "40"]]

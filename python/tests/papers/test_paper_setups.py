@@ -15,10 +15,10 @@ from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
 from rtoslab.catalogue.paper_schemas import KernelVersion, PaperSetup
 from rtoslab.catalogue.suites import Experiment, Suite
 from rtoslab.measure.identity import point_id
-from rtoslab.papers.experiment import paper_plan
+from rtoslab.papers.experiment import plan_paper_experiments
 from rtoslab.papers.reproduction import reproduce_paper
-from rtoslab.papers.setup_report import changed_verdicts, count_ratios, mean_distance, setups_section
-from rtoslab.papers.setups import equivalent_point
+from rtoslab.papers.setup_report import changed_verdicts, count_compared_ratios, mean_factor_from_paper, setups_section
+from rtoslab.papers.setups import point_replaced_by_setup
 from rtoslab.plan import Options
 from rtoslab.reference import StoredWeight
 from rtoslab.results.results import ImageBytes, NotApplicable, PointId, ProgramWeight
@@ -70,24 +70,26 @@ def test_point_of_a_setup_replaces_the_matching_point(
     facts: dict[str, Any], base: dict[str, str], given: PointId, stands: PointId | None
 ) -> None:
     setup = _setup(**facts)
-    assert equivalent_point(_paper(PAPERS["vieira2026"], setup, base), setup, given) == stands
+    assert point_replaced_by_setup(_paper(PAPERS["vieira2026"], setup, base), setup, given) == stands
 
 
 @pytest.mark.parametrize("key", list(PAPERS))
 def test_every_planned_point_is_of_the_suites_or_of_one_setup(key: str) -> None:
     """None is of two; each set-up of a kernel that is here plans what stands for a point of the suites."""
     paper = PAPERS[key]
-    plain = paper_plan(CATALOGUE, paper, Options(), ()).points
-    whole = paper_plan(CATALOGUE, paper, Options()).points
+    plain = plan_paper_experiments(CATALOGUE, paper, Options(), ()).points
+    whole = plan_paper_experiments(CATALOGUE, paper, Options()).points
     assert whole[: len(plain)] == plain
     suites = [point_id(CATALOGUE, item) for item in plain]
-    assert not [point for point in suites for setup in paper.facts.setup if equivalent_point(paper, setup, point)]
+    assert not [
+        point for point in suites for setup in paper.facts.setup if point_replaced_by_setup(paper, setup, point)
+    ]
     here = set(CATALOGUE.buildable_kernels)
     for setup in paper.facts.setup:
         if not setup.config and not here.intersection(setup.kernel):
             continue
-        own = paper_plan(CATALOGUE, paper, Options(), [setup.id]).points[len(plain) :]
-        position = [equivalent_point(paper, setup, point_id(CATALOGUE, item)) for item in own]
+        own = plan_paper_experiments(CATALOGUE, paper, Options(), [setup.id]).points[len(plain) :]
+        position = [point_replaced_by_setup(paper, setup, point_id(CATALOGUE, item)) for item in own]
         assert position, "the set-up changes nothing"
         assert all(stand in suites for stand in position), (
             setup.id,
@@ -97,7 +99,7 @@ def test_every_planned_point_is_of_the_suites_or_of_one_setup(key: str) -> None:
 
 def test_unknown_setup_is_reported() -> None:
     with pytest.raises(UnknownNameError, match="There is no set-up named 'small'; known: not_pinned, own_defaults"):
-        paper_plan(CATALOGUE, PAPERS["vieira2026"], Options(), ["small"])
+        plan_paper_experiments(CATALOGUE, PAPERS["vieira2026"], Options(), ["small"])
 
 
 def test_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
@@ -112,7 +114,7 @@ def test_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
     done = reproduce_paper(CATALOGUE, paper, [StoredPoint(tmp_path, result, {}) for result in results])
     (setup,) = done.setups
     assert (done.compared[1].ratio, setup.compared[1].ratio) == (2, 1)
-    assert (mean_distance(done.compared), mean_distance(setup.changed_rows())) == (2, 1)
+    assert (mean_factor_from_paper(done.compared), mean_factor_from_paper(setup.changed_rows())) == (2, 1)
     assert [(above.overall_outcome, present.overall_outcome) for above, present in changed_verdicts(done, setup)] == [
         ("same", "different")
     ]
@@ -138,7 +140,7 @@ def test_non_numeric_figure_has_no_distance(tmp_path: Path) -> None:
     ]
     done = reproduce_paper(CATALOGUE, paper, [StoredPoint(tmp_path, result, {}) for result in results])
     (setup,) = done.setups
-    assert (len(setup.changed_rows()), count_ratios(setup.changed_rows())) == (2, 1)
+    assert (len(setup.changed_rows()), count_compared_ratios(setup.changed_rows())) == (2, 1)
     overview = setups_section(done)[0].tables[0]
     assert overview.rows[0][3:] == ["1", "2.00 \N{RIGHTWARDS ARROW} 1.00"]
 

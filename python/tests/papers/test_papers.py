@@ -18,12 +18,12 @@ from rtoslab.catalogue.paper_folders import PaperFolder, PublishedRow
 from rtoslab.catalogue.paper_schemas import Paper, RedrawnFigure, RedrawnTable
 from rtoslab.papers.absences import AbsenceReasons
 from rtoslab.papers.arithmetic import evaluate_expression
-from rtoslab.papers.compare import ComparedRow, compare_rows
-from rtoslab.papers.document import paper_document
+from rtoslab.papers.compare import ComparedRow, compare_published_figures
+from rtoslab.papers.document import paper_comparison_report
 from rtoslab.papers.on_terminal import print_paper
-from rtoslab.papers.paper_charts import redraw_figure
+from rtoslab.papers.paper_charts import redraw_paper_figure
 from rtoslab.papers.reproduction import PaperReproduction, reproduce_paper
-from rtoslab.papers.setup_report import mean_distance
+from rtoslab.papers.setup_report import mean_factor_from_paper
 from rtoslab.papers.sources import ValueSource
 from rtoslab.papers.tables import pairs_chart, ratio_text, redraw_table
 from rtoslab.reports import report_formats
@@ -80,7 +80,7 @@ LOSES = (
 def done_with(paper: PaperFolder, *result: results.MeasuredPoint) -> PaperReproduction:
     """The paper against these points, of kernel `k` alone."""
     report = list(point_values(result))
-    compared = compare_rows(paper, result, report, KERNELS, {})
+    compared = compare_published_figures(paper, result, report, KERNELS, {})
     absences = AbsenceReasons(paper, result, KERNELS)
     names = {"k": "K"}
     sources = {point.run_id: ValueSource("k", "", is_reference=False, is_authors_version=True) for point in result}
@@ -92,7 +92,9 @@ def measured_results(stored: Iterable[AnyResult]) -> list[results.MeasuredPoint]
 
 
 def compare_row(tmp_path: Path, row: dict[str, str], *stored: AnyResult) -> ComparedRow:
-    return compare_rows(folder(tmp_path, [row]), stored, point_values(measured_results(stored)), KERNELS, {})[1]
+    return compare_published_figures(
+        folder(tmp_path, [row]), stored, point_values(measured_results(stored)), KERNELS, {}
+    )[1]
 
 
 def test_row_is_matched_with_value_and_ratio(tmp_path: Path) -> None:
@@ -174,7 +176,7 @@ def test_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
 
 def test_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published_row(1), published_row(2, kernel="Other", lab_kernel="other", value="900")])
-    result = compare_rows(paper, (), point_values([measured_point(1, 1000)]), KERNELS, {})
+    result = compare_published_figures(paper, (), point_values([measured_point(1, 1000)]), KERNELS, {})
     (chart,) = pairs_chart(RedrawnTable(title="T", rows=(1, 2)), paper.published_rows, result)
     assert [(row["x"], row["series"], row["y"]) for row in chart.rows] == [
         ("rate (K)", "paper", 2000), ("rate (K)", "here", 4000), ("rate (Other)", "paper", 900),
@@ -185,7 +187,7 @@ def test_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None:
 def test_figure_is_normalised_to_its_base(tmp_path: Path) -> None:
     figure = RedrawnFigure.model_validate(FACTS["part"][1]["figure"][0])
     done = done_with(folder(tmp_path, []), measured_point(1, 1000), measured_point(2, 800))
-    drawn = redraw_figure(figure, done, done.values)
+    drawn = redraw_paper_figure(figure, done, done.values)
     assert drawn is not None
     assert [(row["x"], row["series"], row["y"]) for row in drawn[0].rows] == [
         ("t2", "1 core", 100),
@@ -193,7 +195,7 @@ def test_figure_is_normalised_to_its_base(tmp_path: Path) -> None:
     ]
     assert drawn[1].rows == [["t2", "100", "80"]]
     single = done_with(folder(tmp_path, []), measured_point(2, 800))
-    assert redraw_figure(figure, single, single.values) is None
+    assert redraw_paper_figure(figure, single, single.values) is None
 
 
 def test_whole_report_in_every_format(tmp_path: Path) -> None:
@@ -202,7 +204,7 @@ def test_whole_report_in_every_format(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published_row(1), published_row(2, lab_kernel="other", kernel="Other")], claims, slips)
     manifest: dict[str, object] = {"build": {"kernel_version": "V9", "kernel": "k"}}
     points = [StoredPoint(tmp_path, item, manifest) for item in (measured_point(1, 1000), measured_point(2, 800))]
-    document = paper_document(CATALOGUE, reproduce_paper(CATALOGUE, paper, points, ["t77"]))
+    document = paper_comparison_report(CATALOGUE, reproduce_paper(CATALOGUE, paper, points, ["t77"]))
     for suffix in ("html", "md"):
         text = report_formats()[suffix](document)
         assert "it slipped" in text
@@ -211,8 +213,8 @@ def test_whole_report_in_every_format(tmp_path: Path) -> None:
         assert "t77" in text
         assert "different" in text
     assert document.summary.startswith("Of the paper's 1 statement 1 does not hold. Contradicted: K gains.")
-    assert document == paper_document(CATALOGUE, reproduce_paper(CATALOGUE, paper, points, ["t77"]))
-    stable = paper_document(CATALOGUE, reproduce_paper(CATALOGUE, paper, points, ["t77"]), {"c": "29 of 32"})
+    assert document == paper_comparison_report(CATALOGUE, reproduce_paper(CATALOGUE, paper, points, ["t77"]))
+    stable = paper_comparison_report(CATALOGUE, reproduce_paper(CATALOGUE, paper, points, ["t77"]), {"c": "29 of 32"})
     (claims_of,) = (section for section in stable.sections if section.id == "claims")
     assert claims_of.tables[0].columns[-1] == ">in builds"
     assert [row[-1] for row in claims_of.tables[0].rows] == ["29 of 32"]
@@ -233,16 +235,16 @@ def test_kernel_that_deviates_is_flagged_in_the_papers_tables(tmp_path: Path) ->
     done = reproduce_paper(CATALOGUE, paper, points)
     console = Console(width=160, record=True, file=io.StringIO())
     print_paper(done, console)
-    for text in (report_formats()["md"](paper_document(CATALOGUE, done)), console.export_text()):
+    for text in (report_formats()["md"](paper_comparison_report(CATALOGUE, done)), console.export_text()):
         assert re.search(r"[0-9]†", text), text
         assert "† deviates from the port contract" in text
     plain = reproduce_paper(CATALOGUE, paper, points[1:])
-    assert "†" not in report_formats()["md"](paper_document(CATALOGUE, plain))
+    assert "†" not in report_formats()["md"](paper_comparison_report(CATALOGUE, plain))
 
 
 def test_report_without_any_point_still_shows_the_paper(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published_row(1), published_row(2)])
-    text = report_formats()["md"](paper_document(CATALOGUE, reproduce_paper(CATALOGUE, paper, [])))
+    text = report_formats()["md"](paper_comparison_report(CATALOGUE, reproduce_paper(CATALOGUE, paper, [])))
     assert "the sources of K were not added" in text
     assert "Figure 9: not yet measured." in text
 
@@ -261,7 +263,7 @@ def test_conditions_are_read_from_the_manifests(tmp_path: Path) -> None:
     points = [
         StoredPoint(tmp_path, measured_point(1), {"build": build, "window_ms": window_ms}) for window_ms in (250, 100)
     ]
-    sections = paper_document(CATALOGUE, reproduce_paper(CATALOGUE, paper, points)).sections
+    sections = paper_comparison_report(CATALOGUE, reproduce_paper(CATALOGUE, paper, points)).sections
     (conditions,) = (section for section in sections if section.id == "conditions")
     assert [row[2] for row in conditions.tables[0].rows] == [
         "icache off, art on", "-O3", "8 MHz", "k", "250 ms; 100 ms", "B, virtual",
@@ -295,8 +297,8 @@ def test_ratio_to_an_impossible_figure_is_omitted(tmp_path: Path) -> None:
     senseless, plain = (done.compared[ident] for ident in (1, 2))
     assert (senseless.our_value, senseless.ratio, ratio_text(senseless)) == (4000, None, "says nothing")
     assert (plain.ratio, ratio_text(plain)) == (2, "2.00")
-    assert mean_distance(done.compared) == pytest.approx(2)
-    document = paper_document(CATALOGUE, done)
+    assert mean_factor_from_paper(done.compared) == pytest.approx(2)
+    document = paper_comparison_report(CATALOGUE, done)
     assert "ours are 2.00 to 2.00 times the paper's, median 2.00; 1 further ratio says nothing." in document.summary
     tables = {table.title: table for section in document.sections for table in section.tables}
     assert "A ratio says nothing: it never ran." in tables["Table 1, 1/s"].note

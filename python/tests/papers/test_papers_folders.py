@@ -11,8 +11,8 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import find_paper, read_papers
 from rtoslab.cli import app, cmd_paper
-from rtoslab.papers.completeness import require_complete
-from rtoslab.papers.experiment import missing_benchmarks, paper_plan
+from rtoslab.papers.completeness import require_paper_folder_fits
+from rtoslab.papers.experiment import missing_benchmarks, plan_paper_experiments
 from rtoslab.plan.plan import Options, Plan
 from rtoslab.reports.document import make_document
 from rtoslab.store.store import RunDirectory
@@ -53,7 +53,7 @@ def test_every_point_of_a_paper_can_be_measured(key: str) -> None:
     """Its benchmarks, boards and clocks exist, by default and with --full; a kernel may lack a service."""
     paper = read_papers(CATALOGUE)[key]
     assert missing_benchmarks(CATALOGUE, paper) == []
-    plans = [paper_plan(CATALOGUE, paper, Options(full=full)).points for full in (False, True)]
+    plans = [plan_paper_experiments(CATALOGUE, paper, Options(full=full)).points for full in (False, True)]
     assert plans[0]
     assert len(plans[0]) == len(plans[1])
     for points in plans:
@@ -93,7 +93,7 @@ def test_paper_folder_is_complete(key: str) -> None:
     """Every id that a file names is a published row, every slip can be computed, every board and axis exists."""
     paper = read_papers(CATALOGUE)[key]
     shown = [ident for part in paper.facts.part for table in part.table for ident in table.rows]
-    require_complete(CATALOGUE, paper)
+    require_paper_folder_fits(CATALOGUE, paper)
     mapped = [row for row in paper.published_rows.values() if row.lab_benchmark]
     assert {row.id for row in mapped if row.number is not None} <= set(shown), "a mapped figure stands in no table"
     assert len({claim.id for claim in paper.claims}) == len(paper.claims)

@@ -18,7 +18,7 @@ from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.parity.concepts import CONCEPTS
 from rtoslab.parity.costs import ConfigurationCost, CostFile, costs_from_runs, read_costs, update_cost_file
 from rtoslab.parity.unfairness import UnfairDifference
-from rtoslab.reports import make_document, report_formats, show_points
+from rtoslab.reports import make_document, print_point_results, report_formats
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from rtoslab.sweep.effects import SweepObservations
@@ -209,7 +209,7 @@ def test_reports_and_terminal_have_one_row_for_a_point_in_several_placements() -
         "1 core", "cycles_per_count", "20.4", "20.2", "20.6", "2.0 %", "3", "2",
     )  # fmt: skip
     text = io.StringIO()
-    show_points(points, Console(file=text, width=200))
+    print_point_results(points, Console(file=text, width=200))
     worst, best, middle = (f"{throughput(point).total_hz:,.0f}" for point in points[:3])
     assert f"{middle} ({worst} to {best})" in text.getvalue()
     assert "4 points measured" in text.getvalue()

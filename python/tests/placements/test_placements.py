@@ -150,7 +150,7 @@ def _function(cycles: list[float], addresses: list[int] | None, figure: list[flo
 def test_function_address_explains_its_cycles() -> None:
     result = _function([10, 14, 10, 14], [0x100, 0x10C, 0x240, 0x24C], [100, 104, 101, 104])
     assert result.spread_cycles == 4
-    assert result.explained_share == 1.0
+    assert result.variance_share_by_offset == 1.0
     assert result.figure_correlation == pytest.approx(0.98, abs=0.01)
     assert [(place.offset, place.cycles, place.placements) for place in result.cycles_by_offset] == [
         (0, 10, 2),
@@ -160,13 +160,15 @@ def test_function_address_explains_its_cycles() -> None:
 
 def test_function_address_explains_nothing() -> None:
     result = _function([10, 14, 14, 10], [0x100, 0x10C, 0x240, 0x24C], [100, 100, 100, 100])
-    assert result.explained_share == 0.0
+    assert result.variance_share_by_offset == 0.0
     assert result.figure_correlation is None, "the figure did not move"
 
 
 def test_unknown_cause_is_not_stated() -> None:
-    assert _function([10, 14], [0x100, 0x10C], [1, 2]).explained_share is None, "no two placements share an offset"
-    assert _function([10, 14, 12], [0x100, 0x200, 0x300], [1, 2, 3]).explained_share is None, "one offset only"
+    assert _function([10, 14], [0x100, 0x10C], [1, 2]).variance_share_by_offset is None, (
+        "no two placements share an offset"
+    )
+    assert _function([10, 14, 12], [0x100, 0x200, 0x300], [1, 2, 3]).variance_share_by_offset is None, "one offset only"
     ambiguous = _function([10, 14, 12], None, [1, 2, 3])
     assert ambiguous.addresses is None
     assert ambiguous.cycles_by_offset == []

@@ -14,7 +14,7 @@ from rtoslab.cli import app, own_project
 from rtoslab.compare import FigureLimits
 from rtoslab.project import read_project, read_project_baseline
 from rtoslab.project.judging import CHANGED, MOVED, OTHER_CODE, OTHER_WORK, SAME_CODE, judge_project
-from rtoslab.project.measuring import ImageFigures, ProjectItem
+from rtoslab.project.measuring import ImageFigures, MeasuredProjectItem
 from rtoslab.project.project_baseline import ProjectBaseline
 from tests.foreign_firmware import PROJECT, foreign_repository
 
@@ -270,7 +270,7 @@ def test_more_instructions_are_found_although_placement_hides_them(
 
 
 def an_image(cycles: float, code: str = "c", places: str = "p", others: str = "o", turns: float = 9.0) -> ImageFigures:
-    item = ProjectItem(
+    item = MeasuredProjectItem(
         {"calls": (1.0,), "max": (cycles,), "instructions_max": (turns,)}, code, places, frozenset({"f"})
     )
     return ImageFigures("b", 1, "gcc", 1, {"f": item}, {"f": code, "set_up": others})

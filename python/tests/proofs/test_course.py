@@ -10,8 +10,8 @@ from rtoslab.base.errors import CatalogueError
 from rtoslab.proofs import Evidence, judge_all
 from rtoslab.proofs.expected_steps import parse_steps
 from rtoslab.results.finding import ProofFinding, ProofVerdict
-from rtoslab.targets.observe import CodeSpan, CoreLoad, OwnFunction, WindowObservations
-from rtoslab.targets.steps import CALL, FILL, HANDLER, INTERRUPT, SWITCH, TICK, RunStep
+from rtoslab.targets.observe import BenchmarkFunction, CoreLoad, OwnCodeSpan, WindowObservations
+from rtoslab.targets.steps import CALL, FILL, HANDLER, INTERRUPT, SWITCH, TICK, ObservedStep
 from tests.fakes import BODY, Fields, benchmark, board, decoded_run, handle, judge_one, kernel
 
 ONE, OTHER, IDLE = handle(0), handle(1), 0x2000_F000
@@ -31,24 +31,24 @@ FACTS: dict[str, Any] = {
 
 def call(
     name: str, who: int = ONE, first: int = 0x500, second: int = 0, result: int | None = 1, own: int = 5
-) -> RunStep:
-    return RunStep(0, 0, CALL, who, name, first, second, result, own_cycles=own)
+) -> ObservedStep:
+    return ObservedStep(0, 0, CALL, who, name, first, second, result, own_cycles=own)
 
 
-def take(who: int = ONE, **changes: Any) -> RunStep:
+def take(who: int = ONE, **changes: Any) -> ObservedStep:
     return replace(call("take", who, 0x500, 0xFFFF_FFFF), **changes)
 
 
-def give(who: int = ONE, **changes: Any) -> RunStep:
+def give(who: int = ONE, **changes: Any) -> ObservedStep:
     return replace(call("send", who), **changes)
 
 
-def switch(before: int, after: int, cause: str = "send") -> RunStep:
-    return RunStep(0, 0, SWITCH, before, cause, after)
+def switch(before: int, after: int, cause: str = "send") -> ObservedStep:
+    return ObservedStep(0, 0, SWITCH, before, cause, after)
 
 
 def judge(
-    rule: dict[str, Any], steps: Sequence[RunStep] = (), facts: dict[str, Any] = FACTS, **seen: Any
+    rule: dict[str, Any], steps: Sequence[ObservedStep] = (), facts: dict[str, Any] = FACTS, **seen: Any
 ) -> ProofFinding:
     observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)), **seen)
     return judge_one(Evidence(decoded_run(BODY), observed, benchmark([rule]), board(), kernel(**facts)))
@@ -75,7 +75,7 @@ BOUND = {"rule": "own_code", "instructions": 34}
 def test_own_code_limit_grows_with_its_instructions(
     bound: dict[str, Any], cycles: int, own_cycles: int, verdict: ProofVerdict
 ) -> None:
-    own = (OwnFunction(0, "body", 1, (CodeSpan(0x100, 10, 10, cycles),), ()),)
+    own = (BenchmarkFunction(0, "body", 1, (OwnCodeSpan(0x100, 10, 10, cycles),), ()),)
     observed = WindowObservations(steps=tuple([take(own_cycles=own_cycles), give()] * 5), own=own)
     given = Evidence(decoded_run(BODY), observed, benchmark([PAIR, bound]), board(), kernel(**FACTS))
     (result,) = (finding for finding in judge_all(given) if finding.rule == "course")
@@ -108,7 +108,7 @@ def test_rounds_of_the_named_steps_hold() -> None:
         ([give(), take(second=3)], "a time-out"),
     ],
 )
-def test_any_other_round_fails(broken: list[RunStep], what: str) -> None:
+def test_any_other_round_fails(broken: list[ObservedStep], what: str) -> None:
     result = judge(PAIR, broken * 8)
     assert result.verdict is ProofVerdict.FAILS, what
 
@@ -121,14 +121,14 @@ def test_any_other_round_fails(broken: list[RunStep], what: str) -> None:
         [give(), take(), switch(ONE, OTHER), switch(OTHER, ONE)],
         [
             give(),
-            RunStep(0, 0, INTERRUPT, ONE, first=16 + 26),
+            ObservedStep(0, 0, INTERRUPT, ONE, first=16 + 26),
             switch(ONE, OTHER),
             take(OTHER),
             switch(OTHER, ONE, "take"),
         ],
     ],
 )
-def test_switch_must_happen_inside_its_call(broken: list[RunStep]) -> None:
+def test_switch_must_happen_inside_its_call(broken: list[ObservedStep]) -> None:
     assert judge(CHAIN, broken * 8).verdict is ProofVerdict.FAILS
 
 
@@ -168,7 +168,7 @@ def test_blocks_are_allocated_filled_and_freed() -> None:
     rule = {"rule": "course", "round": ["0 malloc {words}", "0 fill", "0 free"]}
     good = [
         call("malloc", first=32, result=0x9000),
-        RunStep(0, 0, FILL, ONE, first=0x9000, second=32),
+        ObservedStep(0, 0, FILL, ONE, first=0x9000, second=32),
         call("free", first=0x9000),
     ]
     assert judge(rule, good * 5).verdict is ProofVerdict.HOLDS
@@ -184,7 +184,7 @@ def test_alternatives_groups_and_repeats() -> None:
     nap = [
         call("sleep", first=2),
         switch(ONE, IDLE, "sleep"),
-        RunStep(0, 0, TICK, IDLE, first=15),
+        ObservedStep(0, 0, TICK, IDLE, first=15),
         switch(IDLE, ONE, ""),
     ]
     rule = {
@@ -207,7 +207,7 @@ def test_alternatives_groups_and_repeats() -> None:
 
 
 def test_kernel_that_slices_may_break_the_order_at_its_ticks() -> None:
-    tick = RunStep(0, 0, TICK, ONE, first=15)
+    tick = ObservedStep(0, 0, TICK, ONE, first=15)
     steps = [*CHAINED * 5, give(), tick, *CHAINED * 5]
     assert judge(CHAIN, steps).verdict is ProofVerdict.FAILS
     assert judge(CHAIN, steps, {**FACTS, "time_slice_ticks": 1}).verdict is ProofVerdict.HOLDS
@@ -233,22 +233,22 @@ PARAMS: list[tuple[str, Fields]] = [("param", {"name": name, "value": value}) fo
           (("places", "2"), ("period_0_ms", "2"), ("work_0_us", "80"))]  # fmt: skip
 
 
-def interrupts(*distances: int) -> list[RunStep]:
+def interrupts(*distances: int) -> list[ObservedStep]:
     cycles = [sum(distances[:index]) for index in range(len(distances) + 1)]
-    return [RunStep(cycle, 0, INTERRUPT, ONE, first=16 + 4) for cycle in cycles]
+    return [ObservedStep(cycle, 0, INTERRUPT, ONE, first=16 + 4) for cycle in cycles]
 
 
-def blocks(*sizes: int, held: int = 2) -> list[RunStep]:
+def blocks(*sizes: int, held: int = 2) -> list[ObservedStep]:
     taken = [call("malloc", first=size, result=0x9000 + 0x100 * index) for index, size in enumerate(sizes)]
     freed = [call("free", first=item.result or 0) for item in taken]
     return [*taken, *freed] if held > 1 else [step for pair in zip(taken, freed, strict=True) for step in pair]
 
 
-def periods(ticks_each: int) -> list[RunStep]:
-    return [call("sleep"), *[RunStep(0, 0, TICK, ONE, first=15)] * ticks_each] * 10
+def periods(ticks_each: int) -> list[ObservedStep]:
+    return [call("sleep"), *[ObservedStep(0, 0, TICK, ONE, first=15)] * ticks_each] * 10
 
 
-def jobs(cycles: int) -> list[RunStep]:
+def jobs(cycles: int) -> list[ObservedStep]:
     """Task 0 works for so long after each sleep; a cycle is 8 ns."""
     results = []
     for at in range(0, 200_000, 20_000):
@@ -316,7 +316,7 @@ def test_block_without_a_returned_address_is_known_by_its_writer() -> None:
     rule = {"rule": "course", "round": ["0 malloc {words}", "0 fill", "0 free"]}
     good = [
         call("malloc", first=0x700, second=32, result=0),
-        RunStep(0, 0, FILL, ONE, first=0x9000, second=32),
+        ObservedStep(0, 0, FILL, ONE, first=0x9000, second=32),
         call("free", first=0x9000),
     ]
     assert judge(rule, good * 5, facts).verdict is ProofVerdict.HOLDS

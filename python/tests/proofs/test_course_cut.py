@@ -8,7 +8,7 @@ import pytest
 from rtoslab.proofs import Evidence, judge_all
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets.observe import WindowObservations
-from rtoslab.targets.steps import RunStep
+from rtoslab.targets.steps import ObservedStep
 from tests import latency_fakes
 from tests.fakes import BODY, board, decoded_run, kernel
 from tests.proofs.test_course import FACTS, give, take
@@ -30,7 +30,7 @@ GIVEN: dict[str, Any] = {"rule": "objects", "service": "semaphore_give", "are": 
     ],
 )
 def test_long_round_is_judged_by_its_recorded_beginning(
-    rule: dict[str, Any], steps: list[RunStep], cut: bool, verdict: ProofVerdict
+    rule: dict[str, Any], steps: list[ObservedStep], cut: bool, verdict: ProofVerdict
 ) -> None:
     observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)), steps_cut=cut)
     built = Evidence(decoded_run(BODY), observed, latency_fakes.benchmark([rule]), board(), kernel(**FACTS), 2)

@@ -8,13 +8,13 @@ import pytest
 
 from rtoslab.base import CatalogueError
 from rtoslab.catalogue.kernel_facts import MulticoreFacts
-from rtoslab.intake import read_table
+from rtoslab.intake import read_toml_table
 from rtoslab.proofs import CODE_LENGTHS, Evidence, code_lengths, judge_all
 from rtoslab.proofs.code_lengths import CodeLength, CodeLengths, length_key
 from rtoslab.proofs.rules import all_rules, rule_parameters
 from rtoslab.records.decoder import decode_records
 from rtoslab.results.finding import ProofVerdict
-from rtoslab.targets.observe import CodeSpan, CoreLoad, OwnFunction, WindowObservations
+from rtoslab.targets.observe import BenchmarkFunction, CoreLoad, OwnCodeSpan, WindowObservations
 from tests import latency_fakes
 from tests.fakes import BODY, EXPECTED, WIRE, begin, benchmark, board, count, decoded_run, kernel, stream
 
@@ -34,10 +34,10 @@ SLEEPS = {**CALLS, "calling": ["sleep_ticks", "semaphore_take_for"]}
 
 def own_function(
     *executions: int, name: str = "body", entries: int = 1, calls: dict[str, int] | None = None
-) -> OwnFunction:
+) -> BenchmarkFunction:
     """A function with one instruction for each of these numbers of executions."""
-    stretches = tuple(CodeSpan(FLASH + 4 * at, 1, number, number) for at, number in enumerate(executions))
-    return OwnFunction(0, name, entries, stretches, tuple((calls or {}).items()))
+    stretches = tuple(OwnCodeSpan(FLASH + 4 * at, 1, number, number) for at, number in enumerate(executions))
+    return BenchmarkFunction(0, name, entries, stretches, tuple((calls or {}).items()))
 
 
 def window_observations(**facts: Any) -> WindowObservations:
@@ -184,7 +184,11 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
     (STATE, {"state": {"flash.half_cycle": 1}}, ProofVerdict.FAILS),
     (STATE, {"state": {"dma": 1}}, ProofVerdict.FAILS),  # a channel that copies takes the bus
     (STATE, {"state": {"flash.cache_reset": 1}}, ProofVerdict.FAILS),
-    (STATE, {"own": (OwnFunction(0, "body", 1, (CodeSpan(0x2000_0100, 1, TOTAL, TOTAL),), ()),)}, ProofVerdict.FAILS),
+    (
+        STATE,
+        {"own": (BenchmarkFunction(0, "body", 1, (OwnCodeSpan(0x2000_0100, 1, TOTAL, TOTAL),), ()),)},
+        ProofVerdict.FAILS,
+    ),
 ]
 
 
@@ -459,7 +463,7 @@ def test_runner_that_drops_samples_is_found() -> None:
     ],
 )
 def test_known_code_bounds_the_cycles_of_a_round(settings: dict[str, str], cycles: int, verdict: ProofVerdict) -> None:
-    own_code = OwnFunction(0, "body", 1, (CodeSpan(FLASH, 21, TOTAL, cycles * TOTAL),), ())
+    own_code = BenchmarkFunction(0, "body", 1, (OwnCodeSpan(FLASH, 21, TOTAL, cycles * TOTAL),), ())
     assert _known(own_code, settings) is verdict
 
 
@@ -476,7 +480,7 @@ def test_known_code_bounds_the_cycles_of_a_round(settings: dict[str, str], cycle
 def test_known_code_bounds_the_instructions_of_a_round(
     instructions: int, settings: dict[str, str], verdict: ProofVerdict
 ) -> None:
-    own_code = OwnFunction(0, "body", 1, (CodeSpan(FLASH, instructions, TOTAL, TOTAL),), ())
+    own_code = BenchmarkFunction(0, "body", 1, (OwnCodeSpan(FLASH, instructions, TOTAL, TOTAL),), ())
     assert _known(own_code, settings) is verdict
 
 
@@ -513,7 +517,9 @@ def test_executed_code_is_as_long_as_measured(
     monkeypatch.setattr(code_lengths, "_read_lengths", lambda: table)
     monkeypatch.setattr(Evidence, "code_length_key", lambda self, core: "kernel core")
     given = evidence(
-        OWN, own=(OwnFunction(0, "body", 1, (CodeSpan(FLASH, instructions, TOTAL, TOTAL),), ()),), compiler=compiler
+        OWN,
+        own=(BenchmarkFunction(0, "body", 1, (OwnCodeSpan(FLASH, instructions, TOTAL, TOTAL),), ()),),
+        compiler=compiler,
     )
     facts = given.benchmark.model_copy(update={"id": "t0", "kind": kind})
     given = dataclasses.replace(given, benchmark=facts, settings=settings)
@@ -532,13 +538,13 @@ def test_code_lengths_differ_by_family_core_and_instrument() -> None:
 
 
 def test_shipped_code_lengths_can_be_read() -> None:
-    table = read_table(CODE_LENGTHS, "the lengths", CatalogueError)
+    table = read_toml_table(CODE_LENGTHS, "the lengths", CatalogueError)
     lengths = CodeLengths.model_validate(table).lengths
     assert {"t1_arithmetic", "call_times", "mutex"} <= set(lengths)
     assert all(0 < length.least <= length.most for rows in lengths.values() for length in rows.values())
 
 
-def _known(own_code: OwnFunction, settings: dict[str, str]) -> ProofVerdict:
+def _known(own_code: BenchmarkFunction, settings: dict[str, str]) -> ProofVerdict:
     """The verdict on a round of T7 with FreeRTOS, whose limits are in known_code.toml."""
     given = evidence(OWN, own=(own_code,))
     facts = given.benchmark.model_copy(update={"id": "t7_synchronisation"})

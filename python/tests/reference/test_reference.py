@@ -20,15 +20,15 @@ from rtoslab.reference import (
     REFERENCE_MARK,
     StoredWeight,
     changes_since_reference,
+    program_sizes_of_paper,
     read_references,
+    reference_points_for_unmeasured,
     reference_points_of_paper,
-    substitute_points,
-    weights_of_paper,
     write_reference,
 )
 from rtoslab.reference.distributions import distribution_to_samples, samples_to_distribution
 from rtoslab.reference.reference_file import read_reference, reference_path, reference_paths, with_kernel_name
-from rtoslab.reference.shared_parts import common_part, merge_parts, own_part
+from rtoslab.reference.shared_parts import common_part, merge_common_and_own_part, without_common_part
 from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_document
 from rtoslab.results.results import FailedPoint, ImageBytes, MeasuredPoint, NotApplicable, ProgramWeight, SeriesSamples
@@ -94,7 +94,7 @@ tables = st.lists(st.dictionaries(st.sampled_from("abc"), objects, max_size=3), 
 @given(tables)
 def test_shared_and_own_parts_form_the_complete_manifest(manifests: list[dict[str, Any]]) -> None:
     common = common_part(manifests)
-    assert [merge_parts(common, own_part(item, common)) for item in manifests] == manifests
+    assert [merge_common_and_own_part(common, without_common_part(item, common)) for item in manifests] == manifests
     if len(manifests) == 1:
         assert common == manifests[0]
 
@@ -134,8 +134,8 @@ def test_footprint_is_stored_and_becomes_outdated_with_its_sources(tmp_path: Pat
     assert result.weights[0].manifest == weight().manifest
     assert len(result.points) == 1
     assert "firmware/gone.c" in changes_since_reference(find_root(), result)
-    assert weights_of_paper(tmp_path, "doe2020") == list(result.weights)
-    assert weights_of_paper(tmp_path, "roe2021") == []
+    assert program_sizes_of_paper(tmp_path, "doe2020") == list(result.weights)
+    assert program_sizes_of_paper(tmp_path, "roe2021") == []
 
 
 def test_every_changed_byte_is_reported_and_other_files_are_read(tmp_path: Path) -> None:
@@ -166,15 +166,16 @@ def test_row_with_too_many_samples_is_refused(row: list[Any], tmp_path: Path) ->
 def test_reference_results_complete_a_run(tmp_path: Path) -> None:
     write_other_reference(tmp_path, measured_point(1, 500), measured_point(2, 800))
     mine = stored_point(measured_point(1, 1000))
-    (beside,) = substitute_points(tmp_path, [mine])
+    (beside,) = reference_points_for_unmeasured(tmp_path, [mine])
     assert beside.result.point.kernel == f"{OTHER} {REFERENCE_MARK}"
     assert isinstance(beside.result, MeasuredPoint)
     assert beside.result.counters == measured_point(1, 500).counters, "the same point, not that with two cores"
     other_window = mine.result.model_copy(update={"point": point(1).model_copy(update={"window_ms": 7})})
-    assert substitute_points(tmp_path, [replace(mine, result=other_window)]) == []
-    assert substitute_points(tmp_path, [mine, stored_point(result_of_other_kernel(measured_point(1, 1)))]) == [], (
-        "it was measured here"
-    )
+    assert reference_points_for_unmeasured(tmp_path, [replace(mine, result=other_window)]) == []
+    assert (
+        reference_points_for_unmeasured(tmp_path, [mine, stored_point(result_of_other_kernel(measured_point(1, 1)))])
+        == []
+    ), "it was measured here"
     assert [
         stored_point.result.point.kernel for stored_point in reference_points_of_paper(tmp_path, "doe2020", [mine])
     ] == [
@@ -191,7 +192,7 @@ def test_report_marks_reference_results_and_their_origin(tmp_path: Path) -> None
     points = [stored_point(measured_point(1, 1000))]
     catalogue = Catalogue(find_root())
     single = make_document(catalogue, points, None)
-    both = make_document(catalogue, points, None, substitute_points(tmp_path, points))
+    both = make_document(catalogue, points, None, reference_points_for_unmeasured(tmp_path, points))
     assert both.summary.startswith(single.summary), "it counts among the run's points nowhere"
     assert both.points == single.points
     text = report_formats()["md"](both)
@@ -205,7 +206,9 @@ def test_report_counts_the_files_that_changed_since(tmp_path: Path) -> None:
     sources = {f"firmware/{name}.c": "0" * 64 for name in "abc"}
     for count, says in ((1, "; firmware/a.c |"), (3, "; 3 files of the firmware |")):
         write_other_reference(tmp_path, measured_point(1, 500), sources=dict(list(sources.items())[:count]))
-        document = make_document(Catalogue(find_root()), points, None, substitute_points(tmp_path, points))
+        document = make_document(
+            Catalogue(find_root()), points, None, reference_points_for_unmeasured(tmp_path, points)
+        )
         assert says in report_formats()["md"](document)
 
 

@@ -11,10 +11,10 @@ from rtoslab.analyses import PlacementLookup, join_points_over_placements
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports import ChartData, ReportDocument, make_document, report_formats
-from rtoslab.reports.sections.answer import answer_section
+from rtoslab.reports.sections.answer import fastest_kernels_section
 from rtoslab.reports.sections.rivals import IN_ONE_PLACEMENT, WITHIN_PLACEMENT
 from rtoslab.reports.sections.speed_figures import speed_figures
-from rtoslab.reports.sections.wording import join_listed
+from rtoslab.reports.sections.wording import join_in_sentence
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import STEADY, measured_point
@@ -55,7 +55,9 @@ def prose(planted: Iterable[Planted], *, matters: bool = False) -> str:
     placed = join_points_over_placements(points(planted))
     shown = [point.middle for point in placed]
     bound = {id(item) for item in shown} if matters else set()
-    section = answer_section(speed_figures(shown, PlacementLookup(placed), bound, NAMES), PlacementLookup(placed))
+    section = fastest_kernels_section(
+        speed_figures(shown, PlacementLookup(placed), bound, NAMES), PlacementLookup(placed)
+    )
     assert section is not None
     return "\n".join(section.prose)
 
@@ -173,7 +175,7 @@ def test_causes_of_losses_are_ranges_over_losing_tests() -> None:
         return [measured_point(1, 1000, **names), measured_point(2, 400, wait=waits, **names)]
 
     shown = [*one("T2 yield", 3_000_000), *one("T3 preemption", 6_000_000)]
-    section = answer_section(speed_figures(shown, PlacementLookup(), (), NAMES), PlacementLookup())
+    section = fastest_kernels_section(speed_figures(shown, PlacementLookup(), (), NAMES), PlacementLookup())
     assert section is not None
     (text,) = section.prose
     assert "Of the cycles that a count costs more where it loses, waiting for spinlocks takes 16 to 32 %" in text
@@ -188,14 +190,14 @@ def test_latencies_are_compared_by_their_medians() -> None:
     slow = latency_point("probe", [200, 210, 220])
     fast = latency_point("probe", [100, 105, 110])
     fast = fast.model_copy(update={"point": fast.point.model_copy(update={"kernel": "b"})})
-    section = answer_section(
+    section = fastest_kernels_section(
         speed_figures([slow, fast], PlacementLookup(), (), {**NAMES, "k": "Kay"}), PlacementLookup()
     )
     assert section is not None
     (text,) = section.prose
     assert text.startswith("By the median of each interval: Beta is faster than Kay: ")
     assert "(2.00 times as fast)" in text
-    single = answer_section(speed_figures([slow], PlacementLookup(), (), {"k": "Kay"}), PlacementLookup())
+    single = fastest_kernels_section(speed_figures([slow], PlacementLookup(), (), {"k": "Kay"}), PlacementLookup())
     assert single is not None
     assert single.prose[0].startswith(
         "By the median of each interval: Kay takes 210 cycles (1.68 \N{MICRO SIGN}s) for "
@@ -205,10 +207,10 @@ def test_latencies_are_compared_by_their_medians() -> None:
 def test_only_the_plain_variant_is_in_the_answer() -> None:
     configs = [{}, *({"param.bytes": str(size)} for size in (8, 16, 32, 64))]
     results = [measured_point(1, 1000, kernel=kernel, config=config) for config in configs for kernel in "ab"]
-    section = answer_section(speed_figures(results, PlacementLookup(), (), NAMES), PlacementLookup())
+    section = fastest_kernels_section(speed_figures(results, PlacementLookup(), (), NAMES), PlacementLookup())
     assert section is not None
     assert section.prose == ["At test (T2), the two are within 0.1 % of each other."]
-    few = answer_section(speed_figures(results[:4], PlacementLookup(), (), NAMES), PlacementLookup())
+    few = fastest_kernels_section(speed_figures(results[:4], PlacementLookup(), (), NAMES), PlacementLookup())
     assert few is not None
     assert few.prose == ["At test (T2) and test (T2, bytes=8), the two are within 0.1 % of each other."]
 
@@ -282,7 +284,7 @@ def test_chart_for_each_board() -> None:
     ],
 )
 def test_lists_of_names_are_joined(items: list[str], said: str) -> None:
-    assert join_listed(items) == said
+    assert join_in_sentence(items) == said
 
 
 def test_kernel_that_deviates_is_marked_in_the_answer() -> None:

@@ -19,7 +19,7 @@ from rich.console import Console
 from rtoslab.analyses.placed_times import without_placement
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.reports import ChartData, ReportSection, TableData, make_document, report_formats, show_points
+from rtoslab.reports import ChartData, ReportSection, TableData, make_document, print_point_results, report_formats
 from rtoslab.reports.sections.naming import MIDDLE_NOTE
 from rtoslab.reports.sections.rivals import IN_ONE_PLACEMENT
 from rtoslab.reports.table import ReportDocument
@@ -208,7 +208,7 @@ def with_counts(point: MeasuredPoint, per_core: int) -> MeasuredPoint:
 
 def lines(points: Sequence[MeasuredPoint]) -> list[list[str]]:
     text = io.StringIO()
-    show_points(points, Console(file=text, width=300))
+    print_point_results(points, Console(file=text, width=300))
     return [[cell.strip() for cell in line.split("│")] for line in text.getvalue().splitlines() if "│" in line]
 
 
@@ -239,7 +239,7 @@ def test_point_without_figures_in_all_placements_is_one_row() -> None:
     ((_, name, outcome, why),) = section.tables[0].rows
     assert (name.endswith(f", {PLACES} placements"), outcome, why) == (True, "n/a", "no heap")
     text = io.StringIO()
-    show_points([*points_of_all_placements(), *absent], Console(file=text, width=300))
+    print_point_results([*points_of_all_placements(), *absent], Console(file=text, width=300))
     assert text.getvalue().count("no heap") == 1
     assert "placement=" not in text.getvalue()
 
@@ -257,7 +257,7 @@ def test_boards_with_the_same_reason_share_one_line() -> None:
     ]  # fmt: skip
     other = absent[0].model_copy(update={"reason": "no export for x", "run_id": "o"})
     text = io.StringIO()
-    show_points([*points_at(0), *absent, other], Console(file=text, width=300))
+    print_point_results([*points_at(0), *absent, other], Console(file=text, width=300))
     message = [line.partition(" ")[2] for line in text.getvalue().splitlines() if line.startswith("n/a")]
     assert message == [
         "T8, heap_mixed a x, y, z 1 core: no heap",
@@ -275,9 +275,9 @@ def test_point_in_one_placement_is_marked() -> None:
     (section,) = [item for item in document.shown_sections if item.id == "placements"]
     assert section.prose[-1] == "Measured in one placement, without a band: T0 (exported, 1 core)."
     text = io.StringIO()
-    show_points(points, Console(file=text, width=300))
+    print_point_results(points, Console(file=text, width=300))
     assert "Measured in one placement, without a band: T0 test exported b 1 core." in text.getvalue()
-    show_points(points_of_all_placements(), Console(file=(whole := io.StringIO()), width=300))
+    print_point_results(points_of_all_placements(), Console(file=(whole := io.StringIO()), width=300))
     assert "Measured in one placement" not in whole.getvalue()
 
 

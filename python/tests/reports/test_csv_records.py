@@ -7,8 +7,8 @@ import pytest
 
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.reports.csv_records import FIELDS, Cell, chart_cells, record_cells, table_cells
-from rtoslab.reports.deviations import MARK, mark_section
+from rtoslab.reports.csv_records import FIELDS, Cell, chart_as_csv_rows, records_as_csv_rows, table_as_csv_rows
+from rtoslab.reports.deviations import MARK, mark_deviations_in_section
 from rtoslab.reports.document import make_document
 from rtoslab.reports.table import ChartData, Record, ReportSection, TableData
 from rtoslab.store.stored_point import StoredPoint
@@ -18,7 +18,7 @@ from tests.latency_fakes import latency_point
 
 def split(*cells: str, head: str = ">here") -> dict[str, list[Cell]]:
     """The columns of a table of one column and these cells."""
-    heads, *rows = table_cells(TableData("Title", (head,), [[cell] for cell in cells]))
+    heads, *rows = table_as_csv_rows(TableData("Title", (head,), [[cell] for cell in cells]))
     return {str(name): [row[at] for row in rows] for at, name in enumerate(heads)}
 
 
@@ -71,9 +71,9 @@ def test_mark_at_a_figure_becomes_a_flag(cell: str, flags: str) -> None:
 
 def test_mark_at_a_name_or_title_becomes_a_flag_of_the_row() -> None:
     table = TableData("Title", ("kernel", ">here"), [[f"k{MARK}", "1"], ["l", "2"]])
-    assert [row[-2] for row in table_cells(table)] == ["flags", "deviates", ""]
+    assert [row[-2] for row in table_as_csv_rows(table)] == ["flags", "deviates", ""]
     table = TableData(f"Title {MARK}", ("kernel", "verdict"), [["k", "holds"]])
-    assert table_cells(table) == [["kernel", "verdict", "flags", "note"], ["k", "holds", "deviates", ""]]
+    assert table_as_csv_rows(table) == [["kernel", "verdict", "flags", "note"], ["k", "holds", "deviates", ""]]
 
 
 def test_non_number_becomes_a_note() -> None:
@@ -91,12 +91,12 @@ def test_list_has_a_column_for_each_member() -> None:
 
 def test_table_of_texts_is_unchanged() -> None:
     rows = [["1,234 (1 to 2)", "holds"], ["b", "none"]]
-    assert table_cells(TableData("Title", ("what", ">verdict"), rows)) == [["what", "verdict"], *rows]
-    assert table_cells(TableData("Title", ("what", ">n"), [])) == [["what", "n"]]
+    assert table_as_csv_rows(TableData("Title", ("what", ">verdict"), rows)) == [["what", "verdict"], *rows]
+    assert table_as_csv_rows(TableData("Title", ("what", ">n"), [])) == [["what", "n"]]
 
 
 def test_column_called_flags_keeps_its_name() -> None:
-    heads = table_cells(TableData("Title", ("flags", ">n"), [["-O2", "1"]]))[0]
+    heads = table_as_csv_rows(TableData("Title", ("flags", ">n"), [["-O2", "1"]]))[0]
     assert heads == ["flags", "n", "flags_", "note"]
 
 
@@ -107,7 +107,7 @@ RECORDS: list[Record] = [
 
 
 def test_records_are_written_with_every_field() -> None:
-    heads, first, second = record_cells(RECORDS)
+    heads, first, second = records_as_csv_rows(RECORDS)
     assert heads == ["metric", "stat", *FIELDS]
     assert first == ["give", None, 1234.5678901234567, 1200, None, None, "cycles", "k", None, None, None]
     assert second == ["take", "max", None, None, None, 3, None, None, None, None, "n/a: no service"]
@@ -117,25 +117,25 @@ def test_records_are_written_with_every_field() -> None:
 @pytest.mark.parametrize("field", ["value", "low", "high", "n"])
 def test_record_whose_number_is_a_text_is_refused(field: str) -> None:
     with pytest.raises(TypeError, match=f"{field} of a record is a number"):
-        record_cells([{"metric": "give", field: "1,234"}])
+        records_as_csv_rows([{"metric": "give", field: "1,234"}])
 
 
 def test_figure_that_is_not_finite_is_an_empty_cell() -> None:
-    assert record_cells([{"value": math.inf}, {"value": math.nan}])[1:] == [[None] * 9] * 2
+    assert records_as_csv_rows([{"value": math.inf}, {"value": math.nan}])[1:] == [[None] * 9] * 2
 
 
 def test_records_replace_texts() -> None:
     table = TableData("Title", ("what", ">n"), [["give", "1,235"]], records=RECORDS)
     chart = ChartData("pairs", [{"x": "give", "y": 1}], "A chart", records=RECORDS)
-    assert table_cells(table) == chart_cells(chart) == record_cells(RECORDS)
+    assert table_as_csv_rows(table) == chart_as_csv_rows(chart) == records_as_csv_rows(RECORDS)
 
 
 def test_chart_without_records_has_its_rows() -> None:
     rows = [{"x": f"give{MARK}", "y": 1.5, "text": "2"}, {"x": "take", "y": 2.0, "low": 1.0}]
-    assert chart_cells(ChartData("pairs", rows, "A chart")) == [
+    assert chart_as_csv_rows(ChartData("pairs", rows, "A chart")) == [
         ["x", "y", "low", "flags"], [f"give{MARK}", 1.5, None, "deviates"], ["take", 2.0, 1.0, ""]
     ]  # fmt: skip
-    assert chart_cells(ChartData("pairs", [{"x": 1}], f"{MARK} A chart")) == [["x", "flags"], [1, "deviates"]]
+    assert chart_as_csv_rows(ChartData("pairs", [{"x": 1}], f"{MARK} A chart")) == [["x", "flags"], [1, "deviates"]]
 
 
 def test_records_of_a_deviating_kernel_are_flagged() -> None:
@@ -148,10 +148,10 @@ def test_records_of_a_deviating_kernel_are_flagged() -> None:
     section = ReportSection(
         "a", "A", (), (ChartData("pairs", [], "c", records=records),), (TableData("t", ("k",), [], records=records),)
     )
-    done = mark_section(section, {"odd": {"check": "saw"}}, all_deviate=False)
+    done = mark_deviations_in_section(section, {"odd": {"check": "saw"}}, all_deviate=False)
     for marked in (done.charts[0].records, done.tables[0].records):
         assert [record.get("flags") for record in marked] == ["reference; deviates", None, None, "deviates"]
-    everything = mark_section(section, {"odd": {"check": "saw"}}, all_deviate=True).tables[0].records
+    everything = mark_deviations_in_section(section, {"odd": {"check": "saw"}}, all_deviate=True).tables[0].records
     assert everything[2].get("flags") is None
 
 
@@ -165,8 +165,8 @@ def test_report_of_counts_and_latencies_has_records() -> None:
         name: [dict(zip(cells[0], row, strict=True)) for row in cells[1:]]
         for section in document.sections
         for name, cells in (
-            *((f"{section.id} table", table_cells(table)) for table in section.tables[:1]),
-            *((f"{section.id} chart", chart_cells(chart)) for chart in section.charts[:1]),
+            *((f"{section.id} table", table_as_csv_rows(table)) for table in section.tables[:1]),
+            *((f"{section.id} chart", chart_as_csv_rows(chart)) for chart in section.charts[:1]),
         )
     }
     table = rows["throughput table"]

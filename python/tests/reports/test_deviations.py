@@ -20,7 +20,7 @@ from rtoslab.reports.deviation_marks import mark_deviations
 from rtoslab.reports.deviations import MARK
 from rtoslab.reports.document import make_document
 from rtoslab.reports.table import ChartData, ReportDocument, ReportSection, TableData
-from rtoslab.reports.terminal import show_points
+from rtoslab.reports.terminal import print_point_results
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import measured_point
@@ -112,12 +112,12 @@ def test_data_formats_have_a_deviation_field() -> None:
 
 
 def test_terminal_shows_deviations(capsys: pytest.CaptureFixture[str]) -> None:
-    show_points([ODD, EVEN], Console(width=160))
+    print_point_results([ODD, EVEN], Console(width=160))
     output = capsys.readouterr().out
     assert "odd†" in output
     assert "even†" not in output
     assert FOOTNOTE in output
-    show_points([ODD], Console(width=160))
+    print_point_results([ODD], Console(width=160))
     output = capsys.readouterr().out
     assert output.index("†") < output.index("1 core"), "in the title"
     assert FOOTNOTE in output

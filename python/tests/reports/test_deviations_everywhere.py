@@ -39,18 +39,18 @@ from rtoslab.compare.machines import comparisons_as_junit
 from rtoslab.compare.rules import FigureLimits
 from rtoslab.compare.sides import ComparisonSide, point_figures
 from rtoslab.measure.pipeline import PointOutcome
-from rtoslab.papers.document import paper_document
+from rtoslab.papers.document import paper_comparison_report
 from rtoslab.papers.on_terminal import print_paper
 from rtoslab.papers.reproduction import reproduce_paper
-from rtoslab.placements.report import placement_document, placements_as_json
+from rtoslab.placements.report import placement_study_report, placements_as_json
 from rtoslab.placements.study import PlacementStudy
 from rtoslab.reports import report_formats
 from rtoslab.reports.deviation_marks import mark_deviations
 from rtoslab.reports.deviations import MARK
 from rtoslab.reports.document import make_document
-from rtoslab.reports.export_files import exported_files
+from rtoslab.reports.export_files import export_report_files
 from rtoslab.reports.table import ReportDocument
-from rtoslab.reports.terminal import show_points
+from rtoslab.reports.terminal import print_point_results
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.rta.findings import SearchSummary
 from rtoslab.rta.overheads import read_overheads, write_overheads
@@ -149,13 +149,13 @@ DOCUMENTS: Mapping[str, Callable[[Path], ReportDocument]] = {
     "compare/document.py": lambda _: comparison_document([compare_sides(BEFORE, AFTER)]),
     "compare/history.py": history,
     "sweep/report.py": lambda _: sweep_document("Sweep", stored_points(odd(), odd(2000, config={"opt": "-Os"}))),
-    "placements/report.py": lambda _: mark_deviations(placement_document([placement_study()]), [odd()]),
+    "placements/report.py": lambda _: mark_deviations(placement_study_report([placement_study()]), [odd()]),
     "choose/document.py": lambda _: kernel_choice_report(comparison_of(CLEAR), CHOICE_NAMES, [], {"a": APART}),
     "stability/document.py": lambda _: stability_document(judge_example((LEAST,), STABILITY)),
     "stability/overview.py": lambda _: overview_document(
         {PAPER.key: PAPER}, references_of([*PAPER.facts.kernels][:2], APART), []
     ),
-    "papers/document.py": lambda path: paper_document(CATALOGUE, reproduce(path)),
+    "papers/document.py": lambda path: paper_comparison_report(CATALOGUE, reproduce(path)),
     "rta/report.py": lambda _: rta_document(response_times()),
     "worst_case/document.py": lambda _: worst_case_document(sweep_of_offsets(), np.zeros(4, ARRIVAL)),
 }
@@ -180,7 +180,7 @@ def test_every_document_marks_and_explains_deviations(name: str, form: str, tmp_
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_each_exported_file_explains_deviations(name: str, tmp_path: Path) -> None:
     built = DOCUMENTS[name](tmp_path)
-    result = dict(exported_files(built))
+    result = dict(export_report_files(built))
     assert FOOTNOTE in str(result["deviations.txt"])
     captions = [chart.caption for section in built.shown_sections for chart in section.charts]
     drawings = [text for name, text in result.items() if name.endswith(".svg") and isinstance(text, str)]
@@ -213,7 +213,7 @@ def printed_output(print_it: Callable[[], object], capsys: pytest.CaptureFixture
 
 
 def _points(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
-    yield printed_output(lambda: show_points([odd()], Console(width=200)), capsys)
+    yield printed_output(lambda: print_point_results([odd()], Console(width=200)), capsys)
     yield json.dumps(run_as_json(Path("run"), [PointOutcome(odd(), Path("p"), fresh=True, cached=False)]))
 
 

@@ -11,9 +11,16 @@ import pytest
 
 from rtoslab.base.errors import StoreError
 from rtoslab.reports.citation import LICENCE
-from rtoslab.reports.csv_records import table_cells
+from rtoslab.reports.csv_records import table_as_csv_rows
 from rtoslab.reports.drawing import convert_to_pdf, draw_with_footnote
-from rtoslab.reports.export_files import escape_latex, export_document, exported_files, file_name_part, to_csv, to_latex
+from rtoslab.reports.export_files import (
+    escape_latex,
+    export_document,
+    export_report_files,
+    file_name_part,
+    to_csv,
+    to_latex,
+)
 from rtoslab.reports.table import ChartData, ReportDocument, ReportSection, TableData
 from rtoslab.store.stored_point import StoredPoint
 from tests.reports.test_citation import EARLY, document, stored_point
@@ -97,13 +104,13 @@ def test_no_text_breaks_the_structure_of_a_latex_table(table: TableData) -> None
 def test_labels_of_a_document_are_unique() -> None:
     document = ReportDocument("t", "s", "sum", (ReportSection("one", "One", (), (), (TABLE, TABLE)),))
     labels = [
-        re.findall(r"\\label{(.*)}", str(text)) for name, text in exported_files(document) if name.endswith(".tex")
+        re.findall(r"\\label{(.*)}", str(text)) for name, text in export_report_files(document) if name.endswith(".tex")
     ]
     assert labels == [["tab:one-cost-in-s-more"], ["tab:one-cost-in-s-more-2"]]
 
 
 def test_exported_csv_is_readable() -> None:
-    assert list(csv.reader(io.StringIO(to_csv(table_cells(TABLE))))) == [
+    assert list(csv.reader(io.StringIO(to_csv(table_as_csv_rows(TABLE))))) == [
         ["task_name", "100 %", "flags", "note"],
         ["a & b_c", "1625", "", ""],
         ["#1 {x}", "2", "100 %: ~", ""],
@@ -115,7 +122,7 @@ def test_no_cell_of_a_csv_file_is_a_formula() -> None:
 
 
 def test_pdf_contains_text_but_no_date_or_id() -> None:
-    pdf = dict(exported_files(DOCUMENT))["one-figure1.pdf"]
+    pdf = dict(export_report_files(DOCUMENT))["one-figure1.pdf"]
     assert isinstance(pdf, bytes)
     assert pdf.startswith(b"%PDF-")
     assert b"LiberationSans" in pdf

@@ -15,7 +15,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_document
 from rtoslab.reports.table import ReportDocument
-from rtoslab.reports.terminal import show_points
+from rtoslab.reports.terminal import print_point_results
 from rtoslab.results.results import FailedPoint, NotApplicable
 from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.fakes import measured_point, point
@@ -93,7 +93,7 @@ def test_terminal_lists_na_points(capsys: pytest.CaptureFixture[str]) -> None:
         NotApplicable(run_id="0" * 16, point=point(2, name, title), reason="K has no heap")
         for name, title in (("t2", "T2 test"), ("t8", "T8 test"))
     ]
-    show_points([measured_point(1, title="T2 test"), *absent], Console(width=120))
+    print_point_results([measured_point(1, title="T2 test"), *absent], Console(width=120))
     output = capsys.readouterr().out
     assert "n/a T2, T8 k b 2 cores: K has no heap" in output
     assert re.search(r"T2 test +│ +4,000 │ +n/a", output)

@@ -16,7 +16,7 @@ from rtoslab.conformance.examination import ConformanceVerdict, examine_port
 from rtoslab.conformance.judge import CheckOutcome
 from rtoslab.mutants.measure import try_mutants
 from rtoslab.mutants.mutants import read_mutants
-from rtoslab.papers.completeness import require_complete
+from rtoslab.papers.completeness import require_paper_folder_fits
 from rtoslab.plan.plan import Options, conformance_points
 from rtoslab.scaffold.new_folder import make_new_folder
 
@@ -101,7 +101,7 @@ def test_new_paper_is_reproduced(checkout: Path, tmp_path: Path, capsys: pytest.
     assert [item["state"] for item in output["figures"]] == ["measured", "measured"]
     assert [item["outcome"] for item in output["claims"]] == ["same"]
     paper = read_papers(Catalogue(checkout))["doe2026"]
-    require_complete(Catalogue(checkout), paper)
+    require_paper_folder_fits(Catalogue(checkout), paper)
     assert {row.id for row in paper.published_rows.values() if row.kind == "ordering"} == set(paper.claims[0].rows)
 
 

@@ -10,7 +10,7 @@ from rtoslab.base import find_root
 from rtoslab.catalogue import Catalogue, find_paper
 from rtoslab.reference.reference_file import ReferenceFile
 from rtoslab.stability import overview_document
-from rtoslab.stability.place_effects import PlacedFigure, board_spreads, minority_share, ranked_pairs
+from rtoslab.stability.place_effects import PlacedFigure, board_spreads, count_reversed_pairs, less_frequent_order_share
 from rtoslab.store import StoredPoint
 from tests.doc_ranking import PAGE, page
 from tests.fakes import measured_point
@@ -37,7 +37,7 @@ def figure(
     ],
 )
 def test_probability_of_the_rarer_order(one: Sequence[float], other: Sequence[float], share: float) -> None:
-    assert minority_share(one, other) == minority_share(other, one) == share
+    assert less_frequent_order_share(one, other) == less_frequent_order_share(other, one) == share
 
 
 def test_reversed_and_close_pairs_are_counted() -> None:
@@ -46,21 +46,27 @@ def test_reversed_and_close_pairs_are_counted() -> None:
         figure("x", 100, 101, what="v"), figure("y", 300, 310, what="v"),
         figure("x", 100, 102, what="u"), figure("y", 105, 107, what="u"),
     ]  # fmt: skip
-    (row,) = ranked_pairs(figures, "paper")
+    (row,) = count_reversed_pairs(figures, "paper")
     assert (row.pairs, row.turned, row.close, row.close_turned, row.minority_chance) == (3, 1, 2, 1, 0.5)
 
 
 def test_incomparable_kernels_form_no_pair() -> None:
     old, both = frozenset({"authors"}), frozenset({"authors", "today"})
-    assert ranked_pairs([figure("x", 1, 2), figure("x-1", 1, 2, role="x")], "paper") == [], "versions of one kernel"
-    assert ranked_pairs([figure("x", 1, 2), figure("y-1", 1, 2, role="y", ages=old)], "paper") == [], "of two ages"
-    assert ranked_pairs([figure("x", 1, 2), figure("y", 1, 2, board="c")], "paper") == [], "on two boards"
-    assert len(ranked_pairs([figure("x-1", 1, 2, role="x", ages=old), figure("y", 1, 2, ages=both)], "paper")) == 1
+    assert count_reversed_pairs([figure("x", 1, 2), figure("x-1", 1, 2, role="x")], "paper") == [], (
+        "versions of one kernel"
+    )
+    assert count_reversed_pairs([figure("x", 1, 2), figure("y-1", 1, 2, role="y", ages=old)], "paper") == [], (
+        "of two ages"
+    )
+    assert count_reversed_pairs([figure("x", 1, 2), figure("y", 1, 2, board="c")], "paper") == [], "on two boards"
+    assert (
+        len(count_reversed_pairs([figure("x-1", 1, 2, role="x", ages=old), figure("y", 1, 2, ages=both)], "paper")) == 1
+    )
 
 
 def test_rows_of_boards_and_of_all() -> None:
     figures = [figure(name, *values, board=board) for board in "bc" for name, values in (("x", (1, 4)), ("y", (2, 3)))]
-    assert [(row.name, row.pairs, row.turned) for row in ranked_pairs(figures, "board")] == [
+    assert [(row.name, row.pairs, row.turned) for row in count_reversed_pairs(figures, "board")] == [
         ("b", 1, 1), ("c", 1, 1), ("all", 2, 2),
     ]  # fmt: skip
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from rtoslab.analyses import MeasuredValue, PlacementBand
 from rtoslab.base import AlteredError, find_root
 from rtoslab.catalogue import Catalogue, PaperClaim, find_paper
-from rtoslab.reference import StoredRow, seal_lines
+from rtoslab.reference import StoredRow, objects_as_sealed_lines
 from rtoslab.results import PointId
 from rtoslab.stability import (
-    held_counts,
+    holding_builds_texts,
     read_stability,
     stability_document,
     stability_path,
@@ -22,9 +22,9 @@ from rtoslab.stability import (
     write_stability,
 )
 from rtoslab.stability.build_points import suite_points
-from rtoslab.stability.builds import NONE, BuildFactor, KernelBuild, base_build, paper_builds, paper_factors
-from rtoslab.stability.judged import JudgedPaper, judge_builds
-from rtoslab.stability.shares import StatementStability, VerdictReversal, VerdictShare, count_verdicts
+from rtoslab.stability.builds import NONE, BuildFactor, KernelBuild, build_of_paper, paper_builds, paper_factors
+from rtoslab.stability.judged import JudgedPaper, judge_statements_in_builds
+from rtoslab.stability.shares import StatementStability, VerdictCounts, VerdictReversal, count_verdicts
 from rtoslab.stability.values_file import StoredStability
 
 ROOT = find_root()
@@ -40,7 +40,7 @@ def test_builds_are_every_combination_then_each_switch_alone() -> None:
     builds = paper_builds((OPT, ASSERT, switch))
     crossed = [KernelBuild((opt, on, NONE)) for opt in OPT.levels for on in ASSERT.levels]
     assert builds == [*crossed, KernelBuild(("-O2", "off", "A=1 (k)")), KernelBuild(("-O2", "off", "B=0 (k)"))]
-    assert builds[0] == base_build((OPT, ASSERT, switch))
+    assert builds[0] == build_of_paper((OPT, ASSERT, switch))
 
 
 @pytest.mark.parametrize("paper", ["eren2024", "lentka2022", "miranda2021", "ungurean2020", "vieira2026"])
@@ -96,9 +96,9 @@ def plan_place(factors: tuple[BuildFactor, ...], name: str) -> int:
 
 @pytest.mark.parametrize(
     ("told", "share"),
-    [([], VerdictShare(0, 0, 0)), ([YES, NO, EVEN, YES], VerdictShare(2, 1, 1)), ([NO] * 3, VerdictShare(0, 3, 0))],
+    [([], VerdictCounts(0, 0, 0)), ([YES, NO, EVEN, YES], VerdictCounts(2, 1, 1)), ([NO] * 3, VerdictCounts(0, 3, 0))],
 )
-def test_share_counts_every_verdict(told: list[str], share: VerdictShare) -> None:
+def test_share_counts_every_verdict(told: list[str], share: VerdictCounts) -> None:
     assert count_verdicts(told) == share  # type: ignore[arg-type]
     assert share.observation_count == len(told)
 
@@ -109,16 +109,16 @@ def test_share_counts_every_verdict(told: list[str], share: VerdictShare) -> Non
     [(29, 32, 0.7578, 0.9676), (0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (1, 2, 0.0945, 0.9055)],
 )
 def test_interval_is_wilsons(held: int, observed: int, low: float, high: float) -> None:
-    assert VerdictShare(held, observed - held, 0).wilson_interval == pytest.approx((low, high), abs=5e-4)
+    assert VerdictCounts(held, observed - held, 0).wilson_interval == pytest.approx((low, high), abs=5e-4)
 
 
 @given(st.integers(0, 50), st.integers(0, 50), st.integers(0, 50))
 def test_interval_contains_its_share_and_narrows_with_more(held: int, turned: int, tied: int) -> None:
-    share = VerdictShare(held, turned, tied)
+    share = VerdictCounts(held, turned, tied)
     low, high = share.wilson_interval
     assert 0 <= low <= share.holding_fraction + 1e-12
     assert share.holding_fraction - 1e-12 <= high <= 1
-    wider = VerdictShare(4 * held, 4 * turned, 4 * tied).wilson_interval
+    wider = VerdictCounts(4 * held, 4 * turned, 4 * tied).wilson_interval
     assert wider[1] - wider[0] <= high - low
 
 
@@ -234,7 +234,7 @@ def test_inconsistent_sealed_file_is_refused(tmp_path: Path, change: dict[str, o
     path = tmp_path / "lentka2022.ndjson"
     write_stability(path, example())
     head, *rows, _ = [json.loads(line) for line in path.read_text().splitlines()]
-    path.write_text(seal_lines([{**head, **change}, *rows]))
+    path.write_text(objects_as_sealed_lines([{**head, **change}, *rows]))
     with pytest.raises(AlteredError):
         read_stability(path)
 
@@ -243,7 +243,7 @@ def judge_example(claims: tuple[PaperClaim, ...], values: StoredStability | None
     catalogue = Catalogue(ROOT)
     paper = find_paper(catalogue, "lentka2022")
     paper.__dict__["claims"] = claims
-    return judge_builds(catalogue, paper, values or example())
+    return judge_statements_in_builds(catalogue, paper, values or example())
 
 
 LEAST = PaperClaim.model_validate(
@@ -266,8 +266,8 @@ def test_statements_are_judged_in_each_build_and_placement() -> None:
     (statement,) = result.statements
     assert result.not_judged == (UNKNOWN,)
     assert statement.whole.by_build == {BASE: (YES, NO), KernelBuild(("-O3", "off")): (NO, NO)}
-    assert statement.whole.overall_share == VerdictShare(1, 3, 0)
-    assert statement.whole.base_share == VerdictShare(1, 1, 0)
+    assert statement.whole.overall_share == VerdictCounts(1, 3, 0)
+    assert statement.whole.base_share == VerdictCounts(1, 1, 0)
     assert statement.cases == ()
 
 
@@ -299,9 +299,9 @@ def test_paper_report_shows_builds(tmp_path: Path) -> None:
     catalogue = Catalogue(ROOT)
     paper = find_paper(catalogue, "lentka2022")
     elsewhere = Catalogue(tmp_path)
-    assert held_counts(elsewhere, paper) == {}
+    assert holding_builds_texts(elsewhere, paper) == {}
     planned = judge_example((LEAST,)).stored
     path = stability_path(tmp_path, paper.key)
     write_stability(path, replace(planned, paper=paper.key))
     paper.__dict__["claims"] = (LEAST, UNKNOWN)
-    assert held_counts(elsewhere, paper) == {LEAST.id: "1 of 4"}
+    assert holding_builds_texts(elsewhere, paper) == {LEAST.id: "1 of 4"}

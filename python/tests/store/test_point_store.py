@@ -7,7 +7,7 @@ import pytest
 
 from rtoslab.base.errors import AlteredError, StoreError
 from rtoslab.images import LOG
-from rtoslab.store import MANIFEST, RESULT, ResultCache, RunDirectory, parse_point_files, point_files, store_point
+from rtoslab.store import MANIFEST, RESULT, ResultCache, RunDirectory, parse_point_files, point_files, store_point_files
 from rtoslab.store.point_store import PointStore
 from tests.fakes import measured_point, point
 
@@ -43,26 +43,26 @@ def test_changed_point_is_refused(store: PointStore) -> None:
     with pytest.raises(AlteredError, match=file.name):
         store.get(NAME)
     with pytest.raises(AlteredError, match=file.name):
-        store_point(store, NAME, FILES)
+        store_point_files(store, NAME, FILES)
 
 
 def test_equal_point_is_stored_once_and_a_different_one_refused(store: PointStore) -> None:
-    assert store_point(store, NAME, FILES)
-    assert not store_point(store, NAME, FILES)
-    assert not store_point(store, NAME, SAME), "a compiler's processes end in any order"
+    assert store_point_files(store, NAME, FILES)
+    assert not store_point_files(store, NAME, FILES)
+    assert not store_point_files(store, NAME, SAME), "a compiler's processes end in any order"
     with pytest.raises(StoreError, match=rf"gave another {RESULT};"):
-        store_point(store, NAME, OTHER)
+        store_point_files(store, NAME, OTHER)
     with pytest.raises(StoreError, match=rf"gave another {MANIFEST};"):
-        store_point(store, NAME, {name: item for name, item in FILES.items() if name != MANIFEST})
+        store_point_files(store, NAME, {name: item for name, item in FILES.items() if name != MANIFEST})
     assert store.get(NAME) == FILES
 
 
 def test_point_can_be_copied_between_stores(tmp_path: Path) -> None:
     run, cache = RunDirectory.create(tmp_path / "run", "suite", [point(1)]), ResultCache(tmp_path / "cache")
     run.put(NAME, FILES)
-    assert store_point(cache, NAME, run.get(NAME) or {})
+    assert store_point_files(cache, NAME, run.get(NAME) or {})
     shutil.rmtree(run.point_path(NAME))
-    assert store_point(run, NAME, cache.get(NAME) or {})
+    assert store_point_files(run, NAME, cache.get(NAME) or {})
     assert run.read_point(NAME).result == measured_point(1)
 
 

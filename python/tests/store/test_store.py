@@ -11,7 +11,7 @@ from rtoslab.base.errors import StoreError
 from rtoslab.base.output_files import write_whole
 from rtoslab.images import builder as build
 from rtoslab.store import store
-from rtoslab.store.store import RunDirectory, remove_unfinished
+from rtoslab.store.store import RunDirectory, remove_interrupted_folders
 from tests.fakes import measured_point, point
 
 
@@ -86,20 +86,20 @@ def test_interrupted_writer_leaves_nothing_behind(tmp_path: Path) -> None:
     (half / "manifest.json").write_text("{")
     assert run.read_points() == []
     (lock := half.with_name(".unfinished-y.lock")).touch()  # its writer was killed once its folder had its name
-    remove_unfinished(tmp_path / "run")
+    remove_interrupted_folders(tmp_path / "run")
     assert not lock.exists()
     assert not half.exists()
 
 
 def test_files_of_another_writing_process_are_not_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = create_run(tmp_path / "run")
-    write = store._write_synced
+    write = store._write_and_sync
 
     def while_another_sweeps(path: Path, content: bytes) -> None:
         write(path, content)
-        remove_unfinished(run.path)
+        remove_interrupted_folders(run.path)
 
-    monkeypatch.setattr(store, "_write_synced", while_another_sweeps)
+    monkeypatch.setattr(store, "_write_and_sync", while_another_sweeps)
     run.add_point("p-1", measured_point(), {}, {})
     assert len(run.read_points()) == 1
     assert [item.name for item in (run.path / "points").iterdir()] == ["p-1"]

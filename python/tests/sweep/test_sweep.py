@@ -17,7 +17,7 @@ from rtoslab.measure.pipeline import MeasureOptions
 from rtoslab.reports import report_formats
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.store.stored_point import StoredPoint
-from rtoslab.sweep.cluster import _received_point, _source_digests, measure_on_worker
+from rtoslab.sweep.cluster import _digests_equal_on_worker, _received_point, measure_on_worker
 from rtoslab.sweep.effects import SweepObservations
 from rtoslab.sweep.plan import read_sweep, sweep_points
 from rtoslab.sweep.report import sweep_document
@@ -163,7 +163,7 @@ def test_sweep_measures_skips_and_resumes(tmp_path: Path) -> None:
 def test_worker_with_other_sources_measures_nothing(tmp_path: Path) -> None:
     (first, *_) = sweep_points(Catalogue(find_root()), read_sweep(write_plan(tmp_path))).points
     shipped = measure_on_worker(
-        first, (*_source_digests(find_root(), first)[:-1], "of other firmware"), MeasureOptions()
+        first, (*_digests_equal_on_worker(find_root(), first)[:-1], "of other firmware"), MeasureOptions()
     )
     assert shipped.files is None
     assert "update both to the same revision" in str(shipped.error)

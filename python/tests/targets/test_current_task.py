@@ -22,7 +22,7 @@ from rtoslab.targets.event_kinds import (
     KIND_WRITE,
 )
 from rtoslab.targets.events import EVENT
-from rtoslab.targets.exceptions import HARDFAULT, PENDSV, SVCALL, SYSTICK, switching_exceptions
+from rtoslab.targets.exceptions import HARDFAULT, PENDSV, SVCALL, SYSTICK, task_switching_exceptions
 from rtoslab.targets.handlings import UNKNOWN, HandlerReader, HandlerRuns
 from rtoslab.targets.observe import TaskSwitch, WindowObserver
 from rtoslab.targets.profiles import IDLE, PROFILE, core_loads, cycles_by_function
@@ -144,7 +144,7 @@ def test_labels_outside_a_handler_are_ignored() -> None:
 
 def read_switches(rows: list[tuple[int, int, int, int]], *names: str) -> HandlerRuns:
     facts = kernel(behaviour={"switch_exceptions": names} if names else {})
-    reader = HandlerReader(7, UNKNOWN, switching_exceptions(facts))
+    reader = HandlerReader(7, UNKNOWN, task_switching_exceptions(facts))
     reader.feed(events(rows))
     return reader.runs
 

@@ -11,7 +11,7 @@ import pytest
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.instruments.subject import ObservedRunSection
 from rtoslab.instruments.timelines import TASKS, _TimelineReader
-from rtoslab.measure.point_result import lock_sleeps
+from rtoslab.measure.point_result import lock_sleep_cycles
 from rtoslab.proofs import Evidence
 from rtoslab.results.finding import ProofFinding, ProofVerdict
 from rtoslab.rta.trace import read_trace
@@ -27,7 +27,7 @@ from rtoslab.targets.exceptions import HARDFAULT, PENDSV, SVCALL, SYSTICK
 from rtoslab.targets.intervals import MarkedIntervals
 from rtoslab.targets.observe import WindowObservations
 from rtoslab.targets.profiles import IDLE, FunctionCycles
-from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, RunStep
+from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, ObservedStep
 from tests.fakes import benchmark, board, decoded_run, evidence, handle, judge_one, kernel
 
 SOFT = 16 + 26
@@ -39,13 +39,13 @@ POOLS: dict[str, Any] = {
 TAKE_GIVE = {"rule": "course", "round": ["0 pool_take P", "0 pool_give"]}
 
 
-def judge(rule: dict[str, Any], steps: Sequence[RunStep], facts: dict[str, Any]) -> ProofFinding:
+def judge(rule: dict[str, Any], steps: Sequence[ObservedStep], facts: dict[str, Any]) -> ProofFinding:
     observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)))
     return judge_one(Evidence(decoded_run(), observed, benchmark([rule]), board(), kernel(**facts)))
 
 
-def call(name: str, first: int, second: int = 0, result: int | None = 0, who: int = TASK, own: int = 5) -> RunStep:
-    return RunStep(0, 0, CALL, who, name, first, second, result, own_cycles=own)
+def call(name: str, first: int, second: int = 0, result: int | None = 0, who: int = TASK, own: int = 5) -> ObservedStep:
+    return ObservedStep(0, 0, CALL, who, name, first, second, result, own_cycles=own)
 
 
 PAIR = [call("get", POOL, result=BLOCK), call("put", POOL, BLOCK)]
@@ -68,7 +68,7 @@ def test_pool_that_returns_a_code_hides_its_block() -> None:
 @pytest.mark.parametrize(("entry", "verdict"), [("kernel", ProofVerdict.HOLDS), ("vector", ProofVerdict.FAILS)])
 def test_dispatcher_before_the_handler_is_kernel_code(entry: str, verdict: ProofVerdict) -> None:
     rule = {"rule": "course", "round": ["interrupt soft", "isr semaphore_give_from_isr S"]}
-    steps = [RunStep(0, 0, INTERRUPT, TASK, first=SOFT), call("give", 0x600, who=HANDLER, own=900)]
+    steps = [ObservedStep(0, 0, INTERRUPT, TASK, first=SOFT), call("give", 0x600, who=HANDLER, own=900)]
     assert judge(rule, steps * 5, {**POOLS, "behaviour": {"handler_entry": entry}}).verdict is verdict
 
 
@@ -78,7 +78,7 @@ def test_own_code_after_a_handlers_first_step_counts() -> None:
         "round": ["interrupt soft", "isr semaphore_give_from_isr S", "isr semaphore_give_from_isr S"],
     }
     gives = [call("give", 0x600, who=HANDLER, own=own) for own in (900, 900)]
-    steps = [RunStep(0, 0, INTERRUPT, TASK, first=SOFT), *gives]
+    steps = [ObservedStep(0, 0, INTERRUPT, TASK, first=SOFT), *gives]
     assert judge(rule, steps * 5, {**POOLS, "behaviour": {"handler_entry": "kernel"}}).verdict is ProofVerdict.FAILS
 
 
@@ -188,7 +188,7 @@ def test_sleep_counts_as_lock_wait_only_if_not_idle() -> None:
     ran = [FunctionCycles(0, "take", "critical", 5, 0, 1), FunctionCycles(1, "take", "critical", 5, 0, 1)]
     idled = [*ran, FunctionCycles(1, "up_idle", IDLE, 9, 0, 1)]
     asleep, awake = (kernel(behaviour={"lock_wait": setting}) for setting in ("asleep", "spinning"))
-    assert [(sleep.core, sleep.cycles) for sleep in lock_sleeps(cores, ran, asleep)] == [(0, 100), (1, 200)]
-    assert [sleep.core for sleep in lock_sleeps(cores, idled, asleep)] == [0]
-    assert lock_sleeps(cores, ran, awake) == ()
-    assert lock_sleeps(cores[:1], ran[:1], asleep) == ()
+    assert [(sleep.core, sleep.cycles) for sleep in lock_sleep_cycles(cores, ran, asleep)] == [(0, 100), (1, 200)]
+    assert [sleep.core for sleep in lock_sleep_cycles(cores, idled, asleep)] == [0]
+    assert lock_sleep_cycles(cores, ran, awake) == ()
+    assert lock_sleep_cycles(cores[:1], ran[:1], asleep) == ()

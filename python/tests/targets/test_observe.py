@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rtoslab.targets.event_kinds import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING, KIND_EXEC, KIND_WRITE
 from rtoslab.targets.events import EVENT, sorted_distinct
 from rtoslab.targets.observe import TaskSwitch, WindowObservations, WindowObserver
-from rtoslab.targets.steps import RunStep
+from rtoslab.targets.steps import ObservedStep
 from rtoslab.targets.watch import StepRecorder
 from tests.fakes import events
 
@@ -82,7 +82,7 @@ def test_first_events_of_steps_are_kept_for_any_chunk_size() -> None:
     mark, other = (KIND_EXEC, IDENT_MARK, 0, 0), (KIND_WRITE, IDENT_NESTING, 0, 1)
     whole, size = events([mark if index in marks else other for index in range(many)]), EVENT.itemsize
 
-    def observe_steps(most: int, chunk: int) -> tuple[list[RunStep], bool]:
+    def observe_steps(most: int, chunk: int) -> tuple[list[ObservedStep], bool]:
         watch, observed = StepRecorder(unused, b"", unused, 1, -1, most), WindowObservations()
         for first in range(0, many, chunk):
             watch.feed(whole[first * size : (first + chunk) * size])

@@ -120,7 +120,7 @@ def test_binary_without_a_function_is_too_old(name: str, monkeypatch: pytest.Mon
             use()
     result = next(item for item in check_installation(find_root()) if item.name == "virtual board")
     assert not result.fine
-    assert not board.is_panic(ValueError())
+    assert not board.is_simulator_panic(ValueError())
 
 
 def test_binary_without_sources_is_accepted(tmp_path: Path) -> None:

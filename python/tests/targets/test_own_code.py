@@ -8,7 +8,7 @@ import pytest
 
 from rtoslab import _sim
 from rtoslab.targets.marks import IntervalMark
-from rtoslab.targets.observe import ALL_CORES, CodeSpan, OwnFunction
+from rtoslab.targets.observe import ALL_CORES, BenchmarkFunction, OwnCodeSpan
 from rtoslab.targets.own_code import INDIRECT, SUPERVISOR_CALL, call_distance, own_functions
 from rtoslab.targets.profiles import PROFILE
 from tests.fakes import kernel
@@ -46,7 +46,7 @@ def test_adjacent_instructions_with_equal_counts_are_one_block() -> None:
     code = {0x104: halves(0xF3BF, 0x8F4F)}  # DSB, of four bytes
     (result,) = own_functions({0: profile(*rows)}, SYMBOLS, FACTS, (), b"\x7fELF", memory(code))
     assert (result.core, result.name, result.entries) == (0, "f", 1)
-    assert result.stretches == (CodeSpan(0x100, 1, 1, 2), CodeSpan(0x102, 3, 7, 35), CodeSpan(0x10A, 1, 3, 3))
+    assert result.stretches == (OwnCodeSpan(0x100, 1, 1, 2), OwnCodeSpan(0x102, 3, 7, 35), OwnCodeSpan(0x10A, 1, 3, 3))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_instructions_of_several_cores_are_added() -> None:
     assert [(function.core, function.name) for function in result] == [
         (0, "f"), (1, "f"), (1, "g"), (ALL_CORES, "f"), (ALL_CORES, "g"),
     ]  # fmt: skip
-    assert result[3].stretches == (CodeSpan(0x100, 1, 1, 1), CodeSpan(0x102, 1, 12, 12))
+    assert result[3].stretches == (OwnCodeSpan(0x100, 1, 1, 1), OwnCodeSpan(0x102, 1, 12, 12))
 
 
 @pytest.mark.parametrize("port", ["/there/firmware/kernels/b/port.c", "port/port.c"], ids=["ours", "outside"])
@@ -118,6 +118,6 @@ def test_call_distance_grows_with_each_instruction_in_an_interval(begin: int, en
     """movs r0, #1; bl kTake; movs r0, #0; movs r0, #0"""
     code = bytes.fromhex("0120 00f0 05f8 0020 0020")
     symbols = [(0x100, 10, "body"), (0x110, 2, "kTake")]
-    body = OwnFunction(0, "body", 1, (CodeSpan(0x100, 4, 100, 400),), ())
+    body = BenchmarkFunction(0, "body", 1, (OwnCodeSpan(0x100, 4, 100, 400),), ())
     marks = [IntervalMark(begin, 1, is_end=False), IntervalMark(end, 1, is_end=True)]
     assert call_distance([body], marks, symbols, lambda at, size: code[at - 0x100 :][:size]) == distance

@@ -15,18 +15,18 @@ from rtoslab.proofs.rules.ticks_met import TicksMetParameters
 from rtoslab.proofs.rules.ticks_met import judge_evidence as judge_ticks
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets.observe import WindowObservations
-from rtoslab.targets.steps import CALL, START, STOP, TICK, RunStep
+from rtoslab.targets.steps import CALL, START, STOP, TICK, ObservedStep
 from tests.fakes import decoded_run, judge_own, kernel
 from tests.latency_fakes import Row, enter, evidence, orderly
 
 APART = {"rule": "phases_apart", "series": ["give"]}
 
 
-def samples_after_ticks(distances: Sequence[int]) -> list[RunStep]:
+def samples_after_ticks(distances: Sequence[int]) -> list[ObservedStep]:
     """A sample so many cycles behind each tick, which come every 1000."""
     results = []
     for at, distance in enumerate(distances):
-        tick = RunStep(1000 * at, 0, TICK, 0)
+        tick = ObservedStep(1000 * at, 0, TICK, 0)
         begin = replace(tick, cycle=tick.cycle + distance, kind=START, first=1)
         results += [tick, begin, replace(begin, cycle=begin.cycle + 5, kind=STOP)]
     return results

@@ -13,7 +13,7 @@ from rtoslab.footprint import structure_members
 from rtoslab.images import SourceLines, build_point_image
 from rtoslab.intake import ElfFile, open_elf_file
 from rtoslab.plan import Options, make_plan
-from rtoslab.targets import MemberPlace, member_places
+from rtoslab.targets import StructureMemberPlace, find_structure_members
 from rtoslab.targets.structures import KernelStructures, MemberPlaces, read_text_member
 from tests.board_images import WINDOW_MS
 from tests.inputs import debug_info
@@ -41,17 +41,17 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def test_member_has_offset_and_size_also_when_nested(image: bytes) -> None:
-    result = member_places(image, ["block", "nowhere"])
+    result = find_structure_members(image, ["block", "nowhere"])
     assert result.keys() == {"block"}
-    assert result["block"]["top"] == MemberPlace(0, 4)
-    assert result["block"]["priority"] == MemberPlace(5, 1)
-    assert result["block"]["messages.size"] == MemberPlace(8, 2)
-    assert result["block"]["messages.used"] == MemberPlace(10, 2)
+    assert result["block"]["top"] == StructureMemberPlace(0, 4)
+    assert result["block"]["priority"] == StructureMemberPlace(5, 1)
+    assert result["block"]["messages.size"] == StructureMemberPlace(8, 2)
+    assert result["block"]["messages.used"] == StructureMemberPlace(10, 2)
 
 
 def test_unnamed_structure_is_found_by_its_type(image: bytes) -> None:
-    result = member_places(image, ["nameless_t", "named_elsewhere_t", "priority_t"])
-    assert result == {"nameless_t": {"tokens": MemberPlace(0, 4), "most": MemberPlace(4, 2)}}
+    result = find_structure_members(image, ["nameless_t", "named_elsewhere_t", "priority_t"])
+    assert result == {"nameless_t": {"tokens": StructureMemberPlace(0, 4), "most": StructureMemberPlace(4, 2)}}
 
 
 def test_anonymous_members_belong_to_their_structure(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_anonymous_members_belong_to_their_structure(tmp_path: Path) -> None:
     )
     command = ["arm-none-eabi-gcc", "-mcpu=cortex-m0plus", "-mthumb", "-g", "-c", "block.c"]
     subprocess.run(command, cwd=tmp_path, check=True)
-    result = member_places((tmp_path / "block.o").read_bytes(), ["block"])["block"]
+    result = find_structure_members((tmp_path / "block.o").read_bytes(), ["block"])["block"]
     base = {"wait": 4, "node": 4, "prio": 8, "locked": 9, "preempt": 8, "order": 12}
     message = {"told": 16, "told.first": 16, "told.second": 16}
     assert {name: item.offset for name, item in result.items()} == {
@@ -75,8 +75,8 @@ def test_anonymous_members_belong_to_their_structure(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("size", "value"), [(1, 0x05), (2, 0x0605), (4, 0x0807_0605), (8, 0x0807_0605)])
 def test_bytes_after_a_member_are_not_its_value(size: int, value: int) -> None:
     memory = {0x1005: 0x0807_0605}
-    assert MemberPlace(5, size).read_member(memory.get, 0x1000) == value
-    assert MemberPlace(5, size).read_member(memory.get, 0x2000) is None
+    assert StructureMemberPlace(5, size).read_member(memory.get, 0x1000) == value
+    assert StructureMemberPlace(5, size).read_member(memory.get, 0x2000) is None
 
 
 def test_control_block_with_structures_inside(tmp_path: Path) -> None:
@@ -165,7 +165,10 @@ def test_cyclic_debug_information_terminates(circle: tuple[str, str, Callable[[D
     image = _referring(*circle)
     assert image != debug_info.images()[0]
     (tmp_path / "x.elf").write_bytes(image)
-    whole, damaged = member_places(debug_info.images()[0], debug_info.NAMES), member_places(image, debug_info.NAMES)
+    whole, damaged = (
+        find_structure_members(debug_info.images()[0], debug_info.NAMES),
+        find_structure_members(image, debug_info.NAMES),
+    )
     lines = SourceLines(tmp_path / "x.elf")
     assert damaged != whole or not any(
         lines.source_lines_at(index) for index in range(debug_info.WHERE, debug_info.WHERE + 64, 4)
@@ -180,7 +183,7 @@ def _type(die: DIE) -> DIE | None:
     return die.get_DIE_from_attribute("DW_AT_type") if "DW_AT_type" in die.attributes else None
 
 
-def _members(holder: DIE, before: str, base: int) -> Iterator[tuple[str, MemberPlace]]:
+def _members(holder: DIE, before: str, base: int) -> Iterator[tuple[str, StructureMemberPlace]]:
     for child in holder.iter_children():
         at = child.attributes.get("DW_AT_data_member_location")
         if child.tag != "DW_TAG_member" or (at is None and holder.tag != "DW_TAG_union_type"):
@@ -192,7 +195,7 @@ def _members(holder: DIE, before: str, base: int) -> Iterator[tuple[str, MemberP
         is_array = any(link.tag == "DW_TAG_array_type" for link in chain)
         place = base + (at.value if at is not None else 0)
         if _text(child):
-            yield before + _text(child), MemberPlace(place, size.value if size is not None else 4, is_array)
+            yield before + _text(child), StructureMemberPlace(place, size.value if size is not None else 4, is_array)
         if chain[-1].tag in {"DW_TAG_structure_type", "DW_TAG_union_type"} and not is_array:
             yield from _members(chain[-1], f"{before}{_text(child)}." if _text(child) else before, place)
 
@@ -235,7 +238,7 @@ def test_independent_reader_agrees_on_images(kernel: str, config: dict[str, str]
     (point,) = make_plan(catalogue, [name], options).points
     content = build_point_image(catalogue, point).elf_path.read_bytes()
     names = _block_types(catalogue.kernel(kernel).facts)
-    result = member_places(content, names)
+    result = find_structure_members(content, names)
     assert result == _with_another_reader(content, names)
     assert result or kernel == "bare"
 
@@ -247,7 +250,7 @@ def test_independent_reader_agrees_on_every_dwarf_version(options: list[str], tm
     subprocess.run(command, cwd=tmp_path, check=True)
     content = (tmp_path / "block.o").read_bytes()
     names = ["block", "inner", "inner_t", "nameless_t", "named_elsewhere_t", "priority_t", "nowhere"]
-    result = member_places(content, names)
+    result = find_structure_members(content, names)
     assert result == _with_another_reader(content, names)
     assert result.keys() == {"block", "inner", "nameless_t"}
 
@@ -255,19 +258,19 @@ def test_independent_reader_agrees_on_every_dwarf_version(options: list[str], tm
 @pytest.mark.parametrize(
     ("place", "following", "expected"),
     [
-        (MemberPlace(0, 1, is_array=True), 8, "consumer"),
-        (MemberPlace(0, 1, is_array=True), 16, "consumer???"),
-        (MemberPlace(0, 1, is_array=True), None, "consumer???"),
-        (MemberPlace(4, 1, is_array=True), 8, "umer"),
-        (MemberPlace(16, 4), 8, "pointed"),
-        (MemberPlace(20, 4), 8, ""),
+        (StructureMemberPlace(0, 1, is_array=True), 8, "consumer"),
+        (StructureMemberPlace(0, 1, is_array=True), 16, "consumer???"),
+        (StructureMemberPlace(0, 1, is_array=True), None, "consumer???"),
+        (StructureMemberPlace(4, 1, is_array=True), 8, "umer"),
+        (StructureMemberPlace(16, 4), 8, "pointed"),
+        (StructureMemberPlace(20, 4), 8, ""),
     ],
 )
 def test_a_text_ends_with_a_zero_or_where_the_next_member_begins(
-    place: MemberPlace, following: int | None, expected: str
+    place: StructureMemberPlace, following: int | None, expected: str
 ) -> None:
     """A name of eight characters fills a field of eight, and no zero follows."""
     memory = b"consumer\x01\xff\x80\0\0\0\0\0" + (0x1018).to_bytes(4, "little") + bytes(4) + b"pointed\0"
-    members = {"name": place} | ({"type": MemberPlace(following, 1)} if following is not None else {})
+    members = {"name": place} | ({"type": StructureMemberPlace(following, 1)} if following is not None else {})
     assert read_text_member(members, "name", 0x1000, lambda at, count: memory[at - 0x1000 :][:count]) == expected
     assert read_text_member(members, "other", 0x1000, lambda at, count: memory) == ""

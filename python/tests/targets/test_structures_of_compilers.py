@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.intake import ElfFile
-from rtoslab.targets import MemberPlace, member_places
+from rtoslab.targets import StructureMemberPlace, find_structure_members
 
 MEMBERS = {
     "top": "void *top",
@@ -90,9 +90,9 @@ def contents(image: bytes, name: str) -> bytes:
 def test_members_have_the_compilers_offset_and_size(image: bytes) -> None:
     names = (*MEMBERS, *INSIDE)
     message = struct.unpack(f"<{2 * len(names)}I", contents(image, ".told"))
-    result = member_places(image, ["block"])["block"]
+    result = find_structure_members(image, ["block"])["block"]
     output = {
-        name: MemberPlace(offset, size, name in ARRAYS)
+        name: StructureMemberPlace(offset, size, name in ARRAYS)
         for name, offset, size in zip(names, message[: len(names)], message[len(names) :], strict=True)
     }
     assert result == output
@@ -104,7 +104,7 @@ def test_bit_field_is_read_alone(image: bytes) -> None:
     def word(address: int) -> int:
         return int.from_bytes(held[address : address + 4].ljust(4, b"\0"), "little")
 
-    result = member_places(image, ["bits"])["bits"]
+    result = find_structure_members(image, ["bits"])["bits"]
     assert {name: result[name].read_member(word, 0) for name in BITS} == {
         name: value for name, (_, value) in BITS.items()
     }

@@ -14,7 +14,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import read_papers
 from rtoslab.papers import weights
-from rtoslab.papers.paper_charts import redraw_figure
+from rtoslab.papers.paper_charts import redraw_paper_figure
 from rtoslab.papers.reproduction import PaperReproduction, reproduce_paper
 from rtoslab.reference import read_references
 from tests.planted_values import planted_value
@@ -43,12 +43,12 @@ def _with_references(key: str, monkeypatch: pytest.MonkeyPatch) -> PaperReproduc
 
 @pytest.mark.parametrize("key", list(PAPERS))
 def test_every_paper_figure_draws_one_kind_of_values(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`redraw_figure` refuses anything else; each place has one mark a series."""
+    """`redraw_paper_figure` refuses anything else; each place has one mark a series."""
     done = _with_references(key, monkeypatch)
     drawn = 0
     for part in done.paper.facts.part:
         for figure in part.figure:
-            result = redraw_figure(figure, done, done.values)
+            result = redraw_paper_figure(figure, done, done.values)
             if result is None:
                 continue
             chart, table = result
@@ -71,7 +71,7 @@ def test_figure_that_does_not_name_the_kernel_is_refused(key: str, monkeypatch: 
                 without = tuple(axis for axis in series if axis != "kernel") or ("unit",)
                 mixed = figure.model_copy(update={"series": without})
                 with pytest.raises(ReportError, match=r"has several values .*kernel"):
-                    redraw_figure(mixed, done, done.values)
+                    redraw_paper_figure(mixed, done, done.values)
                 refused += 1
     assert refused
 

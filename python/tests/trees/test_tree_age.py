@@ -12,10 +12,10 @@ from rtoslab.base import sha256_of
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.trees import read_trees, tree_as_toml
-from rtoslab.reference import ReferenceFile, reference_path, tree_changes, write_reference
+from rtoslab.reference import ReferenceFile, reference_path, source_tree_changes_since, write_reference
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
-from rtoslab.trees import find_export, find_repositories, linked_digest
+from rtoslab.trees import find_export, find_repositories, linked_libraries_digest
 from tests.cli.test_cli import rtoslab
 from tests.fakes import measured_point
 from tests.trees.exports import make_export, make_export_port
@@ -35,7 +35,7 @@ def reference(build: dict[str, Any]) -> ReferenceFile:
 
 
 def changes(of: ReferenceFile) -> list[str]:
-    return tree_changes(Catalogue(find_root()), of)
+    return source_tree_changes_since(Catalogue(find_root()), of)
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_changed_export_is_found_by_its_linked_files(user: Path) -> None:
     make_export_port(user / "ports")
     make_export(user / "export")
     command_output("tree", "add", "tiny", str(user / "export"))
-    digest = linked_digest(find_export(Catalogue(find_root()).kernels["tiny"], "pico-1"))
+    digest = linked_libraries_digest(find_export(Catalogue(find_root()).kernels["tiny"], "pico-1"))
     before = reference({"tree": {"linked_sha256": digest, "repositories": []}})
     assert changes(before) == []
     make_export(user / "export", pause='__asm volatile("nop");')

@@ -13,7 +13,7 @@ from rtoslab.base.errors import AlteredError, BuildError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure.pipeline import _find_cached
-from rtoslab.records.seal import SEAL_FILE, read_sealed, seal_files
+from rtoslab.records.seal import SEAL_FILE, add_seal_file, read_sealed
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.cache import ResultCache
 from rtoslab.store.store import RunDirectory
@@ -43,7 +43,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
 def forge_file(folder: Path, name: str, content: bytes) -> None:
     """Puts another content in place of a file and seals the folder again."""
     files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != SEAL_FILE}
-    for item, built in seal_files(folder.name, {**files, name: content}).items():
+    for item, built in add_seal_file(folder.name, {**files, name: content}).items():
         (folder / item).write_bytes(built)
 
 
@@ -147,10 +147,10 @@ def test_damaged_entry_of_the_cache_is_measured_again(tmp_path: Path) -> None:
 def test_no_entry_without_a_result_is_taken(tmp_path: Path, run: RunDirectory, content: bytes | None) -> None:
     folder, cache, key = run.point_folders()[0], ResultCache(tmp_path), "ab" * 32
     files = {name: item for name, item in read_sealed(folder).items() if name != SEAL_FILE}
-    cache.put(key, seal_files(folder.name, files))
+    cache.put(key, add_seal_file(folder.name, files))
     assert _find_cached(cache, key, folder.name)[0] is not None
     del files[RESULT]
-    cache.put(key, seal_files(folder.name, files if content is None else {**files, RESULT: content}))
+    cache.put(key, add_seal_file(folder.name, files if content is None else {**files, RESULT: content}))
     taken, note = _find_cached(cache, key, folder.name)
     assert taken is None
     assert "is damaged: the point was measured again." in note

@@ -19,11 +19,11 @@ from rtoslab.worst_case.arrivals import (
     MOST_CHOSEN_ARRIVALS,
     MOST_CHOSEN_CYCLES,
     SweepSpan,
-    choose_span,
+    choose_sweep_span,
     inject_at_every_cycle,
 )
 from rtoslab.worst_case.document import worst_case_document
-from rtoslab.worst_case.own_interrupts import HandlerExecution, OwnInterrupt, find_requests, meets_own
+from rtoslab.worst_case.own_interrupts import HandlerExecution, OwnInterrupt, find_own_requests, mask_of_arrivals_at_own
 from rtoslab.worst_case.scenario import SweepScenario, SweepTarget, image_scenario
 from rtoslab.worst_case.worst_case import WorstCase, find_worst_case
 from tests.cli.test_cli import rtoslab
@@ -76,7 +76,7 @@ def test_requests_are_where_the_timer_raises_them() -> None:
     of = scenario("RUNS")
     own = of.interrupts[TIM2]
     assert own.period_cycles == PERIOD
-    requests = find_requests(of.snapshot, 0, own)
+    requests = find_own_requests(of.snapshot, 0, own)
     assert len(requests) == 64
     assert set(np.diff(requests).tolist()) == {PERIOD}
     late = [handling.recognised - request for handling, request in zip(own.handlings, requests.tolist(), strict=False)]
@@ -108,15 +108,15 @@ def test_span_is_a_period_of_the_image_if_nobody_chooses_one() -> None:
         (with_interrupts(of, 16_000, irq3=90_000), 16_000, "The span is one tick, because SysTick comes every 16,000"),
         (with_interrupts(of, None, irq3=900, irq4=7000), 7000, "irq4, the slowest of the image's periodic interrupts,"),
     ):
-        span = choose_span(scene, None)
+        span = choose_sweep_span(scene, None)
         assert (span.cycles, span.offsets) == (cycles, None)
         assert says in span.reason
-    long = choose_span(with_interrupts(of, None, irq28=MOST_CHOSEN_CYCLES + 1), None)
+    long = choose_sweep_span(with_interrupts(of, None, irq28=MOST_CHOSEN_CYCLES + 1), None)
     assert len(long.offsets or ()) == MOST_CHOSEN_ARRIVALS
     assert long.reason.endswith("That is long, so 100,000 cycles of it were drawn.")
-    assert choose_span(with_interrupts(of, None, irq28=5000), None, samples=10).offsets is not None
+    assert choose_sweep_span(with_interrupts(of, None, irq28=5000), None, samples=10).offsets is not None
     with pytest.raises(PlanError, match="raises no interrupt periodically where the sweep begins"):
-        choose_span(scenario(), None)
+        choose_sweep_span(scenario(), None)
     irregular = OwnInterrupt(TIM2, tuple(HandlerExecution(at, at + 12, at + 30) for at in (0, 100, 900, 1000, 4000)))
     assert irregular.period_cycles is None
 
@@ -124,7 +124,7 @@ def test_span_is_a_period_of_the_image_if_nobody_chooses_one() -> None:
 def test_arrivals_that_meet_the_own_request_are_counted_apart() -> None:
     """All but a few of a period are as in the same image whose timer stands still."""
     of, still = scenario("RUNS"), scenario()
-    span = choose_span(of, None)
+    span = choose_sweep_span(of, None)
     assert span.cycles == PERIOD
     finding = swept(of, span)
     alone = swept(still, SweepSpan(PERIOD, "the same"))
@@ -168,7 +168,7 @@ def test_meeting_is_an_overlap_of_two_intervals(gaps: list[int], arrivals: list[
         any(handling.recognised <= at + length and at <= handling.end for handling in handlings)
         for at, length in arrivals
     ]
-    assert meets_own(handlings, requests, offsets, latencies).tolist() == expected
+    assert mask_of_arrivals_at_own(handlings, requests, offsets, latencies).tolist() == expected
 
 
 def test_command_names_the_span_and_the_own_latency(tmp_path: Path) -> None:

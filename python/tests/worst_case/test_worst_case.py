@@ -16,12 +16,12 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli.cmd_worst_case import worst_case_command
 from rtoslab.plan.plan import Options
-from rtoslab.records import seal_files
+from rtoslab.records import add_seal_file
 from rtoslab.reports.formats.html import render_document
-from rtoslab.results import encode_samples
+from rtoslab.results import encode_sample_file
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import parse_exception
-from rtoslab.worst_case.arrivals import SweepSpan, choose_span, draw_offsets, inject_at_every_cycle
+from rtoslab.worst_case.arrivals import SweepSpan, choose_sweep_span, draw_distinct_offsets, inject_at_every_cycle
 from rtoslab.worst_case.document import worst_case_document
 from rtoslab.worst_case.folder import ARRIVALS, MANIFEST, RESULT, find_differences, sweep_manifest, write_sweep
 from rtoslab.worst_case.scenario import SweepScenario, SweepTarget, benchmark_scenario, image_scenario
@@ -78,11 +78,11 @@ def test_each_arrival_equals_a_single_run(kernel: str, board: str, cores: int, c
 
 def test_threads_do_not_matter_and_samples_are_a_subset() -> None:
     of = sweep_scenario("freertos", "nucleo-f446re")
-    span = choose_span(of, "2period")
+    span = choose_sweep_span(of, "2period")
     whole = inject_at_every_cycle(of, span, threads=1)
     assert (inject_at_every_cycle(of, span, threads=3) == whole).all()
-    drawn = choose_span(of, "2period", samples=50, seed=3)
-    assert drawn.offsets == draw_offsets(span.cycles, 50, 3)
+    drawn = choose_sweep_span(of, "2period", samples=50, seed=3)
+    assert drawn.offsets == draw_distinct_offsets(span.cycles, 50, 3)
     assert drawn.offsets is not None
     assert (inject_at_every_cycle(of, drawn, threads=2) == whole[list(drawn.offsets)]).all()
     result = find_worst_case(of, drawn, inject_at_every_cycle(of, drawn))
@@ -118,7 +118,7 @@ def test_planted_critical_section_is_found_and_named_by_its_line(
     replace_text(checkout, "kernels/rt/port.h", give, planted + give)
     examine_nothing(monkeypatch)
     of = sweep_scenario("rt", "nucleo-f446re")
-    result = find_worst_case(of, span := choose_span(of, "18period"), inject_at_every_cycle(of, span))
+    result = find_worst_case(of, span := choose_sweep_span(of, "18period"), inject_at_every_cycle(of, span))
     assert result.handler.maximum_cycles > 500
     assert result.handler.median_cycles < 60
     lines = (checkout / "firmware" / "kernels" / "rt" / "port.h").read_text().splitlines()
@@ -144,7 +144,7 @@ def test_sweep_is_stored_and_shown(tmp_path: Path) -> None:
     assert report.count("<svg") == 2
     assert stored["task_cycles"] == [None] * output["arrivals"], "without a kernel there is no task to wake"
     of = sweep_scenario("bare", "nucleo-l073rz", service=1)
-    span = choose_span(of, "period")
+    span = choose_sweep_span(of, "period")
     arrivals = inject_at_every_cycle(of, span, threads=1)
     report = render_document(worst_case_document(result := find_worst_case(of, span, arrivals), arrivals))
     write_sweep(tmp_path / "two", result, arrivals, sweep_manifest(of, span), report)
@@ -154,11 +154,11 @@ def test_sweep_is_stored_and_shown(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damaged", [{ARRIVALS: b"PAR1 nothing PAR1"}, {RESULT: b"{"}])
 def test_damaged_sweep_with_a_valid_seal_is_reported(tmp_path: Path, damaged: dict[str, bytes]) -> None:
-    files = {ARRIVALS: encode_samples([]), RESULT: b'{"handler": null, "task": null}', MANIFEST: b"{}"}
-    for name, content in seal_files(tmp_path.name, files).items():
+    files = {ARRIVALS: encode_sample_file([]), RESULT: b'{"handler": null, "task": null}', MANIFEST: b"{}"}
+    for name, content in add_seal_file(tmp_path.name, files).items():
         (tmp_path / name).write_bytes(content)
     assert not list(find_differences(tmp_path))
-    for name, content in seal_files(tmp_path.name, {**files, **damaged}).items():
+    for name, content in add_seal_file(tmp_path.name, {**files, **damaged}).items():
         (tmp_path / name).write_bytes(content)
     (output,) = find_differences(tmp_path)
     assert re.search(r"cannot be read \(.*\); measure it again\.$", output)
@@ -209,7 +209,7 @@ def test_errors_are_reported_in_sentences(tmp_path: Path) -> None:
     of = sweep_scenario("bare", "nucleo-l073rz")
     for request in ("0", "a while", "0period", "-3"):
         with pytest.raises(PlanError, match="is not a valid span; give up to"):
-            choose_span(of, request)
+            choose_sweep_span(of, request)
     (tmp_path / "x.elf").write_bytes(b"")
     one = ("--kernel", "bare", "--board", "nucleo-l073rz")
     for args, says in (
@@ -232,7 +232,7 @@ def test_every_service_on_every_board_over_a_whole_period(kernel: str, board: st
         if not catalogue.kernel(kernel).facts.services[name]:
             continue
         of = sweep_scenario(kernel, board, service)
-        span = choose_span(of, "period")
+        span = choose_sweep_span(of, "period")
         result = find_worst_case(of, span, inject_at_every_cycle(of, span))
         assert result.arrivals == of.period_cycles
         # Quicker than an entry alone: an arrival while another one is under way takes its place.

@@ -17,7 +17,7 @@ from rtoslab.base import CaptureError, UnknownNameError, write_whole
 from rtoslab.captures.capture import Capture
 from rtoslab.captures.tracks import number_repeated_labels
 from rtoslab.captures.voltages import VoltageThreshold
-from rtoslab.intake import CAPTURE_BYTES, one_line, read_bytes, utf8_content
+from rtoslab.intake import CAPTURE_BYTES, escape_to_one_line, read_bytes, utf8_content
 
 HEAD_BYTES = 4096
 FORMS_OF_VOLTAGES = {"oscilloscope"}
@@ -35,7 +35,9 @@ def capture_format_modules() -> dict[str, ModuleType]:
 def read_capture(path: Path, threshold: VoltageThreshold | None = None) -> Capture:
     """Reads a capture file in any known format, which is found by the content. `threshold` is for formats with
     voltages. Raises CaptureError."""
-    return parse_capture(read_bytes(path, CAPTURE_BYTES, "the capture", CaptureError), one_line(path.name), threshold)
+    return parse_capture(
+        read_bytes(path, CAPTURE_BYTES, "the capture", CaptureError), escape_to_one_line(path.name), threshold
+    )
 
 
 def parse_capture(data: bytes, name: str, threshold: VoltageThreshold | None = None) -> Capture:

@@ -48,7 +48,7 @@ from rtoslab.captures.voltages import (
     channel_from_voltages,
     channel_level_threshold,
 )
-from rtoslab.intake import CAPTURE_ROWS, CHANGES, CHANNELS, exact_fraction, quote_text
+from rtoslab.intake import CAPTURE_ROWS, CHANGES, CHANNELS, quote_text, to_exact_fraction
 
 SUFFIX: Final = ".csv"
 ABOUT: Final = "oscilloscope CSV (Keysight, Rigol, Siglent, Tektronix and others)"
@@ -246,7 +246,7 @@ def _sample_interval_of_head(heads: Sequence[str], units: Sequence[str], name: s
     if not texts:
         return None
     try:
-        interval = exact_fraction(with_decimal_point(texts[0].strip()))
+        interval = to_exact_fraction(with_decimal_point(texts[0].strip()))
     except ValueError as cause:
         raise CaptureError(f"{name}: the time from row to row in its head {cause}; export it again.") from None
     if interval <= 0:

@@ -16,7 +16,7 @@ from rtoslab.intake import (
     CHANNELS,
     MEMBER_TEXT_BYTES,
     LimitedZipFile,
-    one_line,
+    escape_to_one_line,
     open_archive,
     parse_integer,
     quote_text,
@@ -51,7 +51,8 @@ def _read_session(session: LimitedZipFile, name: str) -> Capture:
     version = _zip_member_text(session, "version") if "version" in names else ""
     if version not in {"1", "2"}:
         raise CaptureError(
-            f"{name} is a sigrok session of version {one_line(version[:40]) or 'none'}; versions 1 and 2 can be read."
+            f"{name} is a sigrok session of version {escape_to_one_line(version[:40]) or 'none'}; "
+            "versions 1 and 2 can be read."
         )
     device = next(
         (group for group in _parse_metadata(_zip_member_text(session, "metadata"), name) if "capturefile" in group),
@@ -71,7 +72,7 @@ def _read_session(session: LimitedZipFile, name: str) -> Capture:
         raise CaptureError(f"{name}: a sample has {unit} bytes, too few for probe{max(probes) + 1}.")
     channels = PackedSampleReader(name, unit, [(label, bit) for bit, label in sorted(probes.items())])
     for part in _sample_member_names(session.names, device["capturefile"], name):
-        for piece in session.read_pieces(part):
+        for piece in session.read_member_in_pieces(part):
             channels.add_file_piece(piece)
     return channels.to_capture(1 / rate)
 
@@ -113,10 +114,12 @@ def _sample_member_names(names: Sequence[str], base: str, name: str) -> list[str
         parts[int(digits)] = part
     missing = next((number for number in range(1, len(parts) + 1) if number not in parts), None)
     if missing is not None:
-        raise CaptureError(f"{name}: its part {one_line(base[:40])}-{missing} is missing; copy or save it again.")
+        raise CaptureError(
+            f"{name}: its part {escape_to_one_line(base[:40])}-{missing} is missing; copy or save it again."
+        )
     parts_in_order = [parts[number] for number in sorted(parts)] or [part for part in names if part == base]
     if not parts_in_order:
-        raise CaptureError(f"{name}: its samples ({one_line(base[:40])}) are missing; copy or save it again.")
+        raise CaptureError(f"{name}: its samples ({escape_to_one_line(base[:40])}) are missing; copy or save it again.")
     return parts_in_order
 
 

@@ -9,7 +9,7 @@ from rtoslab.base import CaptureError, count_text
 from rtoslab.captures.capture import UNKNOWN, Capture, merge_channels
 from rtoslab.captures.tracks import ChannelTracks, require_tick_fits_64_bits
 from rtoslab.captures.vectors import VcdBitVector, is_bit_value
-from rtoslab.intake import CHANNELS, byte_words, parse_integer, quote_text
+from rtoslab.intake import CHANNELS, parse_integer, quote_text, split_byte_words
 
 SUFFIX: Final = ".vcd"
 ABOUT: Final = "VCD"
@@ -44,7 +44,7 @@ class _VcdReader:
 
     def __init__(self, data: bytes, name: str) -> None:
         self.name = name
-        self.words = byte_words(data, name, CaptureError)
+        self.words = split_byte_words(data, name, CaptureError)
         self.tick_s: Fraction | None = None
         self.tracks = ChannelTracks(name)
         self.variables: dict[bytes, VcdBitVector | None] = {}

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from rtoslab.catalogue import DEFAULT_CODE, Board
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import ProofFinding
-from rtoslab.targets import APPLICATION, FLOAT_CONTEXTS, HEAP_PIECES, ISR_URGENCY, OFF_AFTER_RESET, function_kind
+from rtoslab.targets import APPLICATION, FLOAT_CONTEXTS, HEAP_PIECES, ISR_URGENCY, OFF_AFTER_RESET, function_class
 
 _DOUBLE_COUNTED = 2
 """So many calls that take or give a block may be counted twice, because an interrupt hit their entry."""
@@ -116,7 +116,7 @@ def _unknown_lines(evidence: Evidence) -> list[str]:
     return [
         f"interrupt {line} is enabled"
         for line in sorted(map(int, names))
-        if line not in known and function_kind(f"isr_irq{line}", evidence.kernel) == APPLICATION
+        if line not in known and function_class(f"isr_irq{line}", evidence.kernel) == APPLICATION
     ]
 
 

@@ -137,8 +137,8 @@ def _own_cycle_limit(params: CourseParameters, evidence: Evidence, core: int) ->
 
 
 def _without_extra_ticks(
-    steps: Sequence[seen.RunStep], rounds: Sequence[Sequence[ExpectedStep]], matcher: StepMatcher
-) -> list[seen.RunStep]:
+    steps: Sequence[seen.ObservedStep], rounds: Sequence[Sequence[ExpectedStep]], matcher: StepMatcher
+) -> list[seen.ObservedStep]:
     """Returns the observed steps without the extra tick during each sleep, for a kernel whose sleeps last a tick
     longer.
 
@@ -157,7 +157,7 @@ def _without_extra_ticks(
         for before, tick, more in zip(sequence, sequence[1:], sequence[2:], strict=False)
         if tick.kind == more.kind == seen.TICK
     ]
-    steps_left: list[seen.RunStep] = []
+    steps_left: list[seen.ObservedStep] = []
     is_extra = is_counted = False
     for step, next_one in zip(steps, [*steps[1:], None], strict=True):
         if step.kind != seen.TICK:

@@ -14,7 +14,7 @@ from statistics import median
 from rtoslab.catalogue import EMPTY_SERIES
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.proofs.expected_counts import sample_intervals
-from rtoslab.results import ProofFinding, image_instrument, instrument_readings, series_facts
+from rtoslab.results import ProofFinding, instrument_of_image, instrument_readings, series_facts
 
 
 class InstrumentAgreesParameters(RuleParams):
@@ -34,7 +34,7 @@ class InstrumentAgreesParameters(RuleParams):
 def judge_evidence(params: InstrumentAgreesParameters, evidence: Evidence) -> ProofFinding:
     """Checks each sample of the instrument (cycle counter or pin) against the time that the virtual board saw between
     the marks of the same interval."""
-    instrument = image_instrument(evidence.decoded)
+    instrument = instrument_of_image(evidence.decoded)
     demands = f"each sample by {instrument} is the time between its marks and the instrument's own cost"
     observed = evidence.observed
     if observed is None or observed.intervals is None:

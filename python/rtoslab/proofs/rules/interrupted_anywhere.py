@@ -4,7 +4,7 @@ from typing import Literal
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import ProofFinding
-from rtoslab.targets import FIRST_EXTERNAL, switching_exceptions
+from rtoslab.targets import FIRST_EXTERNAL, task_switching_exceptions
 
 
 class InterruptedAnywhereParameters(RuleParams):
@@ -28,7 +28,7 @@ def judge_evidence(params: InterruptedAnywhereParameters, evidence: Evidence) ->
     if observed is None or observed.intervals is None:
         return unseen_finding(params.rule, demands)
     line = FIRST_EXTERNAL + evidence.board.irq.asynchronous
-    numbers = switching_exceptions(evidence.kernel) if params.by_switch else {line}
+    numbers = task_switching_exceptions(evidence.kernel) if params.by_switch else {line}
     result = len({place for number in numbers for place in observed.intervals.resumed.get(number, ())})
     text = f"{result} addresses"
     return make_finding(params.rule, demands, [] if result >= places else [text], [text])

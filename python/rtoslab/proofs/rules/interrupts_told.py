@@ -9,7 +9,7 @@ from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_f
 from rtoslab.proofs.expected_counts import sample_intervals
 from rtoslab.proofs.expected_steps import LINES
 from rtoslab.results import ProofFinding
-from rtoslab.targets import APPLICATION, CORE_INTERRUPT, FIRST_EXTERNAL, SYSTICK, function_kind
+from rtoslab.targets import APPLICATION, CORE_INTERRUPT, FIRST_EXTERNAL, SYSTICK, function_class
 
 _HANDLER = "isr_irq"
 _EDGE = 1
@@ -105,4 +105,4 @@ def _line_number(evidence: Evidence, name: str) -> int:
 
 def _is_kernel_handler(number: int, evidence: Evidence) -> bool:
     """Whether the handler of an exception number belongs to the kernel."""
-    return function_kind(f"{_HANDLER}{number - FIRST_EXTERNAL}", evidence.kernel) != APPLICATION
+    return function_class(f"{_HANDLER}{number - FIRST_EXTERNAL}", evidence.kernel) != APPLICATION

@@ -18,7 +18,7 @@ from rtoslab.proofs.expected_steps import ExpectedStep, parse_steps, steps_for_s
 from rtoslab.proofs.known_code import LibraryUse
 from rtoslab.proofs.observed_steps import CLOCK_ARGUMENTS
 from rtoslab.results import ProofFinding
-from rtoslab.targets import INDIRECT, LIBRARY, SUPERVISOR_CALL, OwnFunction, function_kind
+from rtoslab.targets import INDIRECT, LIBRARY, SUPERVISOR_CALL, BenchmarkFunction, function_class
 
 _BRACKETS = ("isr_enter", "isr_exit")
 _HANDLER = "isr_"
@@ -96,7 +96,7 @@ def _allowed_clock_reads(
 
 
 def _allowed_core_queries(
-    kernel: Kernel, own: Iterable[OwnFunction], cores: Container[int]
+    kernel: Kernel, own: Iterable[BenchmarkFunction], cores: Container[int]
 ) -> Counter[tuple[str, str]]:
     """Returns how often each pair of caller and kernel function may occur that asks for the current core: once per
     entry of a handler."""
@@ -111,7 +111,7 @@ def _allowed_core_queries(
 def _is_named_library(called: str, kinds: Iterable[str], evidence: Evidence) -> bool:
     """Whether a called function is a library function of the kinds (`fill`, `copy`, `division`) that the benchmark
     allows."""
-    if function_kind(called, evidence.kernel) != LIBRARY:
+    if function_class(called, evidence.kernel) != LIBRARY:
         return False
     return any(word in called for kind in kinds for word in _LIBRARY[kind])
 

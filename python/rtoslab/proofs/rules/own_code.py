@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 
 from rtoslab.proofs.evidence import USUAL_PACE, Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import ProofFinding
-from rtoslab.targets import ALL_CORES, CodeSpan, OwnFunction
+from rtoslab.targets import ALL_CORES, BenchmarkFunction, OwnCodeSpan
 
 _HANDLER = "isr_"
 _RUNNER = "bench_keep"
@@ -142,7 +142,7 @@ class _OwnCodeCounts:
         if entries > self.edge and abs(entries - calls) > self.edge:
             yield f"{name} was entered {entries} times and called {calls} times by the benchmark"
 
-    def _unaccounted_code(self, function: OwnFunction) -> Iterator[CodeSpan]:
+    def _unaccounted_code(self, function: BenchmarkFunction) -> Iterator[OwnCodeSpan]:
         """Yields the instructions of a function that were executed an unexpected number of times."""
         if _source_name(function.name) in (*self.params.free, _RUNNER):
             return
@@ -204,7 +204,7 @@ def _source_name(name: str) -> str:
     return name.partition(".")[0]
 
 
-def _describe_code(function: OwnFunction, part: CodeSpan) -> str:
+def _describe_code(function: BenchmarkFunction, part: OwnCodeSpan) -> str:
     """Returns a sentence on how often a span of a function's instructions was executed."""
     place = f"{function.name}+{part.address - function.stretches[0].address:#x}"
     return f"{part.instructions} instructions at {place} were executed {part.executions} times"

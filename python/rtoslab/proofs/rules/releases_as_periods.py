@@ -9,7 +9,7 @@ from collections.abc import Callable
 from math import lcm
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import ProofFinding, ticks_of_window
+from rtoslab.results import ProofFinding, ticks_in_window
 
 
 class ReleasesAsPeriodsParameters(RuleParams):
@@ -38,7 +38,7 @@ def judge_evidence(params: ReleasesAsPeriodsParameters, evidence: Evidence) -> P
         return unseen_finding(params.rule, demands)
     stated = evidence.decoded.params
     late = evidence.kernel.behaviour.sleep_adds_ticks
-    seen = ticks_of_window(evidence.observed.handled, evidence.decoded, evidence.benchmark)
+    seen = ticks_in_window(evidence.observed.handled, evidence.decoded, evidence.benchmark)
     at = tasks_due_at(stated)
     expected = [at(number - late) if number > late else frozenset() for number in range(1, len(seen) + 1)]
     wrong = [

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from rtoslab.catalogue import EMPTY_SERIES
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import ProofFinding, image_instrument, instrument_readings, series_facts
+from rtoslab.results import ProofFinding, instrument_of_image, instrument_readings, series_facts
 from rtoslab.targets import MarkedIntervals
 
 
@@ -60,7 +60,7 @@ def _find_mismatched_samples(
         if not 0 <= seen - len(raw_values) <= 1:  # the window may close between the last interval's end and the call
             problems.append(f"{facts.id}: the runner was told {len(raw_values)} samples of {seen} intervals")
         sent = [value for sample in evidence.decoded.samples if sample.metric == facts.id for value in sample.values]
-        if image_instrument(evidence.decoded) == "counter" and sent != raw_values[: len(sent)]:
+        if instrument_of_image(evidence.decoded) == "counter" and sent != raw_values[: len(sent)]:
             at = next(
                 (at for at, pair in enumerate(zip(sent, raw_values, strict=False)) if pair[0] != pair[1]),
                 len(raw_values),

@@ -26,7 +26,7 @@ def render_document(document: ReportDocument) -> str:
         page=web_page(),
         version=__version__,
         svg=_inline_svg,
-        mood=_cell_class,
+        mood=_verdict_css_class,
         cell_text=_cell_markup,
     )
 
@@ -43,7 +43,7 @@ def _cell_markup(cell: str) -> Markup:
     return Markup(_BAND.sub(r' <span class="band">\1</span>', str(Markup.escape(cell))))  # noqa: S704 (escaped)
 
 
-def _cell_class(cell: str) -> str:
+def _verdict_css_class(cell: str) -> str:
     """Returns the CSS class of a table's cell by the verdict in it: `good`, `bad` or `waiting`. Empty without a
     verdict."""
     if cell in _GOOD:

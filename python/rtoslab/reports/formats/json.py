@@ -67,13 +67,13 @@ def render_document(document: ReportDocument) -> str:
         "title": document.title,
         "summary": document.summary,
         "points": points,
-        "bands": [_band_object(point) for point in placed if point.figure_ranges],
-        "gains": _gain_objects(placed),
+        "bands": [_placement_ranges_as_json(point) for point in placed if point.figure_ranges],
+        "gains": _core_gains_as_json(placed),
     }
     return encoder.dumps(whole, indent=1) + "\n"
 
 
-def _band_object(placed: PointOverPlacements) -> dict[str, Any]:
+def _placement_ranges_as_json(placed: PointOverPlacements) -> dict[str, Any]:
     """Returns, for a point in several placements, each leading figure's median and range over them, as a JSON
     object."""
     figures = {
@@ -87,7 +87,7 @@ def _band_object(placed: PointOverPlacements) -> dict[str, Any]:
     }
 
 
-def _gain_objects(placed: Sequence[PointOverPlacements]) -> list[dict[str, Any]]:
+def _core_gains_as_json(placed: Sequence[PointOverPlacements]) -> list[dict[str, Any]]:
     """Returns a JSON object with the gain of more cores, for each point on several cores that was also measured on
     one."""
     places = PlacementLookup(placed)

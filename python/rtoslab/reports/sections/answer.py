@@ -7,7 +7,7 @@ from rtoslab.analyses import PlacementLookup
 from rtoslab.base import count_text
 from rtoslab.reports.sections.rivals import depends_on_placement, figure_sentences, kernel_comparisons
 from rtoslab.reports.sections.second_core import second_core_sentences
-from rtoslab.reports.sections.speed_figures import SpeedFigure
+from rtoslab.reports.sections.speed_figures import KernelSpeed
 from rtoslab.reports.table import ChartData, ReportSection, band_ends
 
 _MOST_PANELS: Final = 24
@@ -22,7 +22,7 @@ _PLACEMENT: Final = (
 )
 
 
-def answer_section(figures: Sequence[SpeedFigure], places: PlacementLookup) -> ReportSection | None:
+def fastest_kernels_section(figures: Sequence[KernelSpeed], places: PlacementLookup) -> ReportSection | None:
     """Returns the report's first section: which kernel is faster at what, and what more cores bring.
 
     None without a figure.
@@ -45,7 +45,7 @@ def answer_section(figures: Sequence[SpeedFigure], places: PlacementLookup) -> R
     return ReportSection(ID, "The answer", prose, _make_charts(figures), leads=True)
 
 
-def _make_charts(figures: Sequence[SpeedFigure]) -> list[ChartData]:
+def _make_charts(figures: Sequence[KernelSpeed]) -> list[ChartData]:
     """Returns a chart of the kernels' speeds for each board and kind of figure (rates or cycles). None with a single
     figure."""
     boards = list(dict.fromkeys(figure.board for figure in figures))
@@ -58,16 +58,16 @@ def _make_charts(figures: Sequence[SpeedFigure]) -> list[ChartData]:
     return charts
 
 
-def _make_chart(figures: Sequence[SpeedFigure], board: str) -> ChartData:
+def _make_chart(figures: Sequence[KernelSpeed], board: str) -> ChartData:
     """Returns the chart of the kernels' speeds on one board. `board`: the name in its caption, or empty if there is
     only one."""
     tests = list(dict.fromkeys(figure.test for figure in figures))
     rows: list[dict[str, Any]] = [
         {
             "x": figure.test.panel_heading,
-            "series": _remove_board(figure.point.point.board, figure.series) if board else figure.series,
+            "series": _without_board_name(figure.point.point.board, figure.series) if board else figure.series,
             "y": figure.figure.median,
-            "text": _brief_figure(figure),
+            "text": _speed_as_bar_text(figure),
             "kernel": figure.point.point.kernel,
             "board": figure.point.point.board,
             **band_ends(figure.figure),
@@ -91,12 +91,12 @@ def _make_chart(figures: Sequence[SpeedFigure], board: str) -> ChartData:
     return ChartData("panels", rows, what + scale_note + left, y_title=title)
 
 
-def _remove_board(board: str, series: str) -> str:
+def _without_board_name(board: str, series: str) -> str:
     """Returns a series' name without the board, which the whole chart shares."""
     return ", ".join(part for part in series.split(", ") if part != board)
 
 
-def _brief_figure(figure: SpeedFigure) -> str:
+def _speed_as_bar_text(figure: KernelSpeed) -> str:
     """Returns a figure as a short text for its bar: whole cycles, or a rate such as `1.23M`."""
     value = figure.figure.median
     if not figure.is_rate:

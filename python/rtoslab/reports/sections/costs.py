@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rtoslab.analyses import CYCLE_PARTS, VISIBLE_PART, cycle_use_of_cores, lock_costs, top_functions
-from rtoslab.reports.sections.naming import kernel_and_board, named_points, without_repeated_seeds
+from rtoslab.reports.sections.naming import kernel_and_board, points_with_test_and_series, without_repeated_seeds
 from rtoslab.reports.table import ChartData, ReportSection, TableData
 from rtoslab.results import MeasuredPoint
 
@@ -17,7 +17,7 @@ def cycles_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     board."""
     rows = [
         [test, series, str(share.core), *(_part_text(share.parts[part] / share.cycles) for part in CYCLE_PARTS)]
-        for test, series, point in named_points(points)
+        for test, series, point in points_with_test_and_series(points)
         for share in cycle_use_of_cores(point)
     ]
     if not rows:
@@ -51,7 +51,7 @@ def _cycles_chart(points: Sequence[MeasuredPoint]) -> ChartData:
             "test": point.point.title,
             **kernel_and_board(point.point),
         }
-        for _, series, point in named_points(charted)
+        for _, series, point in points_with_test_and_series(charted)
         for share in cycle_use_of_cores(point)
         for part in CYCLE_PARTS
     ]
@@ -64,7 +64,7 @@ def locks_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report section on the kernel's spinlocks: how often each core took and waited for each. None without
     any."""
     rows = []
-    for test, series, point in named_points(points):
+    for test, series, point in points_with_test_and_series(points):
         for cost in lock_costs(point):
             use = cost.use
             rows.append(
@@ -105,7 +105,7 @@ def functions_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report section on the kernel functions that take the most cycles in each test. None if no cycles were
     counted."""
     rows, leading = [], []
-    for test, series, point in named_points(points):
+    for test, series, point in points_with_test_and_series(points):
         total = sum(core.cycles for core in point.virtual.cores) if point.virtual else 0
         counts = sum(share.counts for share in cycle_use_of_cores(point))
         functions = [

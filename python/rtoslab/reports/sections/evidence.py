@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rtoslab.analyses import cores_text, empty_measurement_costs, probe_effect
-from rtoslab.reports.sections.naming import brief_test, named_points
+from rtoslab.reports.sections.naming import points_with_test_and_series, short_test_title
 from rtoslab.reports.table import ReportSection, TableData
 from rtoslab.results import FailedPoint, MeasuredPoint
 
@@ -15,14 +15,21 @@ _INSTRUMENTS = (
 
 def proofs_section(points: Sequence[MeasuredPoint], failed: Sequence[FailedPoint]) -> ReportSection | None:
     """Returns the report section with every proof: what it demands and what was seen. None without proofs."""
-    measured = named_points(points)
+    measured = points_with_test_and_series(points)
     rows = [
         [test, series, proof.rule, proof.demands, proof.saw, proof.verdict.value]
         for test, series, point in measured
         for proof in point.proofs
     ]
     rows += [
-        [brief_test(point.point), cores_text(point.point), proof.rule, proof.demands, proof.saw, proof.verdict.value]
+        [
+            short_test_title(point.point),
+            cores_text(point.point),
+            proof.rule,
+            proof.demands,
+            proof.saw,
+            proof.verdict.value,
+        ]
         for point in failed
         for proof in point.proofs
     ]
@@ -44,11 +51,11 @@ def proofs_section(points: Sequence[MeasuredPoint], failed: Sequence[FailedPoint
     return ReportSection("proofs", "Proof that each test did what its name says", prose, (), (brief, table))
 
 
-def rulers_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
+def measuring_costs_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report section on the cost of measuring itself: empty loops and the effect of probes. None if it was
     not measured."""
     rulers, effects = [], []
-    for test, series, point in named_points(points):
+    for test, series, point in points_with_test_and_series(points):
         rulers += [
             [
                 test,

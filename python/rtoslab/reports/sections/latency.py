@@ -92,7 +92,7 @@ def instruments_section(points: Sequence[MeasuredPoint], places: PlacementLookup
             pair.title,
             name,
             *(_median_text(pair.by_instrument.get(one), places) for one in INSTRUMENTS),
-            *(_left_over_text(pair.by_instrument.get(one), places) for one in ("counter", "pin")),
+            *(_remaining_cost_text(pair.by_instrument.get(one), places) for one in ("counter", "pin")),
             *(
                 _probe_effect_text(pair.by_instrument.get(one), pair.by_instrument.get("probe"), places)
                 for one in ("counter", "pin")
@@ -122,7 +122,7 @@ def _median_text(latency: SeriesLatency | None, places: PlacementLookup) -> str:
     )
 
 
-def _left_over_text(latency: SeriesLatency | None, places: PlacementLookup) -> str:
+def _remaining_cost_text(latency: SeriesLatency | None, places: PlacementLookup) -> str:
     """Returns, as text, which part of an instrument's cost remains after the empty interval is subtracted. A dash if
     unknown."""
     if latency is None or latency.residual_median is None:
@@ -220,7 +220,7 @@ def _make_charts(
         drawn = {len(places.placements_of(item.least_disturbed.point)) for item, _ in mine}
         middle = f" {MIDDLE_NOTE}" if drawn != {1} else ""
         if len(mine) > _MOST_PANELS:
-            charts.append(_range_chart(mine, middle))
+            charts.append(_latency_ranges_chart(mine, middle))
             continue
         rows = [
             {"series": name, "low": one.low, "high": one.high, "count": one.count, **kernel_and_board(item.point)}
@@ -232,7 +232,7 @@ def _make_charts(
     return charts
 
 
-def _range_chart(compared: Sequence[tuple[SeriesComparison, str]], middle: str) -> ChartData:
+def _latency_ranges_chart(compared: Sequence[tuple[SeriesComparison, str]], middle: str) -> ChartData:
     """Returns the chart of one kind of latency under many conditions: medians, with lines from the shortest sample to
     the longest."""
     rows = [

@@ -12,9 +12,9 @@ from rtoslab.analyses import (
     series_names,
 )
 from rtoslab.base import count_text
-from rtoslab.reports.sections.naming import brief_test, kernel_and_board
+from rtoslab.reports.sections.naming import kernel_and_board, short_test_title
 from rtoslab.reports.sections.second_core import lock_sentences
-from rtoslab.reports.sections.speed_figures import SpeedFigure
+from rtoslab.reports.sections.speed_figures import KernelSpeed
 from rtoslab.reports.table import ChartData, ReportSection, TableData
 from rtoslab.results import MeasuredPoint
 
@@ -33,7 +33,7 @@ _CRITICAL_NOTE = (
 )
 
 
-def losses_section(points: Sequence[MeasuredPoint], figures: Sequence[SpeedFigure]) -> ReportSection | None:
+def losses_section(points: Sequence[MeasuredPoint], figures: Sequence[KernelSpeed]) -> ReportSection | None:
     """Returns the report section on how many more cycles a count takes on several cores, and for what. None without
     such a pair of points."""
     losses_ = multicore_losses(points)
@@ -45,13 +45,13 @@ def losses_section(points: Sequence[MeasuredPoint], figures: Sequence[SpeedFigur
         "What more cores cost a single operation",
         (_PROSE, *lock_sentences(figures)),
         (_loss_chart(losses_, names),),
-        (_loss_table(losses_, names), _critical_table(losses_, names)),
+        (_loss_table(losses_, names), _critical_sections_table(losses_, names)),
     )
 
 
 def _test_name(loss: MulticoreLoss) -> str:
     """Returns the short name of the test in which a loss was measured."""
-    return brief_test(loss.gain.many_cores.point.point)
+    return short_test_title(loss.gain.many_cores.point.point)
 
 
 def _loss_chart(losses_: Sequence[MulticoreLoss], names: Sequence[str]) -> ChartData:
@@ -101,7 +101,7 @@ def _loss_table(losses_: Sequence[MulticoreLoss], names: Sequence[str]) -> Table
     return TableData("Additional cycles of a count", columns, rows, "Cycles of one core, mean over the cores.")
 
 
-def _critical_table(losses_: Sequence[MulticoreLoss], names: Sequence[str]) -> TableData:
+def _critical_sections_table(losses_: Sequence[MulticoreLoss], names: Sequence[str]) -> TableData:
     """Returns the table of the cycles in critical sections (interrupts disabled), and of the lock that is held
     longest."""
     rows = []

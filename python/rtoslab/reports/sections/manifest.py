@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from rtoslab.analyses import cores_text, series_names, short_test_name
 from rtoslab.base import count_text, to_canonical_json
 from rtoslab.reports.table import ReportSection, TableData
-from rtoslab.store import StoredPoint, flatten_json
+from rtoslab.store import StoredPoint, flatten_nested_json
 
 SHOWN = 3
 """Of more points with the same value the rest is counted."""
@@ -18,7 +18,7 @@ def manifest_section(points: Sequence[StoredPoint]) -> ReportSection | None:
     with_manifest = [point for point in points if point.manifest]
     if not with_manifest:
         return None
-    flats = [_flatten_briefly(stored_point.manifest) for stored_point in with_manifest]
+    flats = [_flatten_manifest_briefly(stored_point.manifest) for stored_point in with_manifest]
     shared = {
         key: value
         for key, value in flats[0].items()
@@ -85,14 +85,14 @@ def _rows_by_value(key: str, flats: Sequence[dict[str, str]], names: Sequence[st
     ]
 
 
-def _flatten_briefly(manifest: dict[str, object]) -> dict[str, str]:
+def _flatten_manifest_briefly(manifest: dict[str, object]) -> dict[str, str]:
     """Returns a manifest as flat keys and values, without conformance results and with one digest for the list of
     sources."""
     manifest = {key: value for key, value in manifest.items() if key != "conformance"}
     build = manifest.get("build")
     if not isinstance(build, dict) or not isinstance(build.get("sources"), dict):
-        return flatten_json(manifest)
+        return flatten_nested_json(manifest)
     sources = build["sources"]
     digest = hashlib.sha256(to_canonical_json(sources).encode()).hexdigest()
     brief = {**build, "sources": f"{count_text(len(sources), 'file')}, SHA-256 of their list {digest[:16]}"}
-    return flatten_json({**manifest, "build": brief})
+    return flatten_nested_json({**manifest, "build": brief})

@@ -5,7 +5,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from rtoslab.analyses import PlacementBand, PlacementLookup, most_fragmented_heap, series_names
-from rtoslab.reports.sections.naming import kernel_and_board, named_points
+from rtoslab.reports.sections.naming import kernel_and_board, points_with_test_and_series
 from rtoslab.reports.sections.speed_figures import without_own_parameters
 from rtoslab.reports.table import ChartData, ReportSection, TableData, band_ends, band_text
 from rtoslab.results import MeasuredPoint, StackUse
@@ -16,7 +16,7 @@ _PIECES: Final = tuple(map(attrgetter, ("live_bytes", "free_bytes", "largest_fre
 def memory_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
     """Returns the report section on the use of heap and stacks. None if nothing was measured."""
     rows, stacks, pieces = [], [], []
-    for test, series, point in named_points(points):
+    for test, series, point in points_with_test_and_series(points):
         if point.heap:
             peak = places.figure_band(point, lambda item: item.heap.peak_bytes if item.heap else 0)
             rows.append(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from rtoslab.analyses import points_without_number, series_names, without_instrument
 from rtoslab.base import count_text
-from rtoslab.reports.sections.naming import brief_test
+from rtoslab.reports.sections.naming import short_test_title
 from rtoslab.reports.table import ReportSection, TableData
 from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
 
@@ -30,7 +30,7 @@ def missing_section(
     tests: dict[tuple[str, str, str], list[str]] = {}
     for (group, point), name in zip(groups, names, strict=False):
         test = tests.setdefault((_series_with_placements(name, len(group)), *_outcome_and_reason(group[0])), [])
-        test += [] if brief_test(point) in test else [brief_test(point)]
+        test += [] if short_test_title(point) in test else [short_test_title(point)]
     rows = [
         [", ".join(alike), "; ".join(where), *why] for (alike, *why), where in _series_by_missing_tests(tests).items()
     ]

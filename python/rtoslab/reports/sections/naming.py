@@ -19,11 +19,11 @@ def note_middle_placement(section: ReportSection) -> ReportSection:
     return replace(section, prose=(*section.prose, MIDDLE_NOTE))
 
 
-def named_points(points: Sequence[MeasuredPoint]) -> list[tuple[str, str, MeasuredPoint]]:
+def points_with_test_and_series(points: Sequence[MeasuredPoint]) -> list[tuple[str, str, MeasuredPoint]]:
     """Returns for each point the short name of its test, the name of its series (kernel, board, configuration), and the
     point."""
     names = series_names([point.point for point in points])
-    return [(brief_test(pair.point), name, pair) for name, pair in zip(names, points, strict=True)]
+    return [(short_test_title(pair.point), name, pair) for name, pair in zip(names, points, strict=True)]
 
 
 def points_by_board(points: Sequence[MeasuredPoint]) -> dict[str, list[MeasuredPoint]]:
@@ -41,7 +41,7 @@ def groups_with_titles(
     return [(f"{title}, {board}" if len(groups) > 1 else title, points) for board, points in groups.items()]
 
 
-def brief_test(point: PointId) -> str:
+def short_test_title(point: PointId) -> str:
     """Returns a test's short name for tables: `T2`, or its title if it has no such name."""
     short = short_test_name(point)
     return point.title if short == point.benchmark else short

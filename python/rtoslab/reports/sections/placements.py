@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rtoslab.analyses import CYCLES, PointOverPlacements, series_names
-from rtoslab.reports.sections.naming import brief_test
+from rtoslab.reports.sections.naming import short_test_title
 from rtoslab.reports.table import ReportSection, TableData, cycles_text
 
 
@@ -21,7 +21,7 @@ def placements_section(points: Sequence[PointOverPlacements]) -> ReportSection |
             share = f"{band.width_percent:.1f} %" if band.width else "none"
             rows.append(
                 [
-                    brief_test(point.middle.point),
+                    short_test_title(point.middle.point),
                     name,
                     metric.id,
                     *figures,
@@ -39,7 +39,7 @@ def placements_section(points: Sequence[PointOverPlacements]) -> ReportSection |
     )
     single = [placed_point.middle.point for placed_point in points if len(placed_point.placements) == 1]
     names = series_names([*single, *(placed_point.middle.point for placed_point in several)])
-    sentences = [f"{brief_test(point)} ({name})" for point, name in zip(single, names, strict=False)]
+    sentences = [f"{short_test_title(point)} ({name})" for point, name in zip(single, names, strict=False)]
     lone = (f"Measured in one placement, without a band: {', '.join(sentences)}.",) if single else ()
     columns = (
         "test",

@@ -28,8 +28,8 @@ def reference_section(root: Path, beside: Sequence[StoredPoint]) -> ReportSectio
                 row = (
                     point.result.point.kernel,
                     version_and_commits(point.manifest),
-                    " ".join(_value_at(point.manifest, "build", "flags")),
-                    f"timing {_value_at(point.manifest, 'target').get('timing_version', 'unknown')}",
+                    " ".join(_manifest_value_at(point.manifest, "build", "flags")),
+                    f"timing {_manifest_value_at(point.manifest, 'target').get('timing_version', 'unknown')}",
                     _changes_text(changes_since_point(root, point)),
                 )
                 rows[row] = rows.get(row, 0) + 1
@@ -60,7 +60,7 @@ def version_and_commits(manifest: Mapping[str, Any]) -> str:
     return ", ".join([str(build["kernel_version"]), *commits])
 
 
-def _value_at(manifest: Mapping[str, Any], *path: str) -> Any:
+def _manifest_value_at(manifest: Mapping[str, Any], *path: str) -> Any:
     """Returns the value under nested keys of a manifest. Raises KeyError."""
     value: Any = manifest
     for key in path:

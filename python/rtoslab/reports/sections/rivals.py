@@ -9,8 +9,8 @@ from typing import Final
 
 from rtoslab.analyses import FigureRatio
 from rtoslab.base import count_text
-from rtoslab.reports.sections.speed_figures import NamedTest, SpeedFigure
-from rtoslab.reports.sections.wording import MOST_LISTED, cores_text, faster_text, join_listed
+from rtoslab.reports.sections.speed_figures import KernelSpeed, NamedTest
+from rtoslab.reports.sections.wording import MOST_LISTED, cores_text, faster_in_words, join_in_sentence
 
 SAME_WITHIN: Final = 0.001
 """Two figures that differ by a smaller part are called alike."""
@@ -46,11 +46,11 @@ class EqualConditions:
         return f"{text[0].upper()}{text[1:]}: " if text else ""
 
 
-def group_by_conditions(figures: Sequence[SpeedFigure]) -> dict[EqualConditions, list[SpeedFigure]]:
+def group_by_conditions(figures: Sequence[KernelSpeed]) -> dict[EqualConditions, list[KernelSpeed]]:
     """Groups figures by the conditions under which they were measured.
     On each board, the smallest number of cores comes first.
     """
-    scopes: dict[EqualConditions, list[SpeedFigure]] = {}
+    scopes: dict[EqualConditions, list[KernelSpeed]] = {}
     for figure in figures:
         scopes.setdefault(EqualConditions(figure.board, figure.cores, figure.conditions, figure.is_rate), []).append(
             figure
@@ -65,7 +65,7 @@ def group_by_conditions(figures: Sequence[SpeedFigure]) -> dict[EqualConditions,
     }
 
 
-def kernel_comparisons(figures: Sequence[SpeedFigure]) -> list[str]:
+def kernel_comparisons(figures: Sequence[KernelSpeed]) -> list[str]:
     """Returns a paragraph that compares the kernels, for each board, number of cores and configuration with several of
     them."""
     scopes = group_by_conditions(figures)
@@ -83,12 +83,12 @@ def kernel_comparisons(figures: Sequence[SpeedFigure]) -> list[str]:
     return sentences
 
 
-def depends_on_placement(figures: Sequence[SpeedFigure]) -> bool:
+def depends_on_placement(figures: Sequence[KernelSpeed]) -> bool:
     """Whether another placement of the code might have given other figures than one of these."""
     return any(not figure.figure.is_known for figure in figures)
 
 
-def figure_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
+def figure_sentences(figures: Sequence[KernelSpeed]) -> list[str]:
     """Returns a sentence with the figures under each condition, for runs in which there is nothing to compare."""
     scopes = group_by_conditions(figures)
     return [f"{scope.sentence_start(list(scopes))}{_figures_text(mine)}" for scope, mine in scopes.items()][
@@ -96,12 +96,12 @@ def figure_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
     ]
 
 
-def _figures_text(figures: Sequence[SpeedFigure]) -> str:
+def _figures_text(figures: Sequence[KernelSpeed]) -> str:
     """Returns a sentence with the figures of one kernel. Many figures are reduced to the slowest and the fastest."""
     kernel, verb, to = figures[0].kernel, *(("reaches", "at") if figures[0].is_rate else ("takes", "for"))
     if len(figures) <= MOST_LISTED:
         parts = [f"{figure.text_with_unit} {to} {figure.test.with_figure()}" for figure in figures]
-        return f"{kernel} {verb} {join_listed(parts)}."
+        return f"{kernel} {verb} {join_in_sentence(parts)}."
     ordered = sorted(figures, key=lambda figure: figure.figure.median)
     ends = " to ".join(
         f"{speed_figure.text_with_unit} {to} {speed_figure.test.with_figure()}"
@@ -110,9 +110,9 @@ def _figures_text(figures: Sequence[SpeedFigure]) -> str:
     return f"{kernel} {verb} from {ends}, over {count_text(len(figures), 'test')}."
 
 
-def _figures_by_test(figures: Sequence[SpeedFigure]) -> dict[NamedTest, list[SpeedFigure]]:
+def _figures_by_test(figures: Sequence[KernelSpeed]) -> dict[NamedTest, list[KernelSpeed]]:
     """Groups figures by test, with one figure of each kernel."""
-    tests: dict[NamedTest, list[SpeedFigure]] = {}
+    tests: dict[NamedTest, list[KernelSpeed]] = {}
     for figure in figures:
         mine = tests.setdefault(figure.test, [])
         if figure.kernel not in {other.kernel for other in mine}:
@@ -120,7 +120,7 @@ def _figures_by_test(figures: Sequence[SpeedFigure]) -> dict[NamedTest, list[Spe
     return tests
 
 
-def _comparison_text(figures: Sequence[SpeedFigure]) -> str:
+def _comparison_text(figures: Sequence[KernelSpeed]) -> str:
     """Returns sentences on which kernel is fastest at which tests. Empty if no test has figures of two kernels."""
     kernels = list(dict.fromkeys(figure.kernel for figure in figures))
     tests = _figures_by_test(figures)
@@ -131,8 +131,8 @@ def _comparison_text(figures: Sequence[SpeedFigure]) -> str:
     alike: dict[str, list[NamedTest]] = {}
     for test, mine in shared.items():
         first, second, last = _first_second_last(mine)
-        ratio = first.speed_over(second)
-        if is_same_to_reader(ratio):
+        ratio = first.times_as_fast_as(second)
+        if differs_negligibly(ratio):
             alike.setdefault(f"{_tied_kernels_text(first, second, kernels)} are within 0.1 % of each other", []).append(
                 test
             )
@@ -140,17 +140,19 @@ def _comparison_text(figures: Sequence[SpeedFigure]) -> str:
             alike.setdefault(f"{_tied_kernels_text(first, second, kernels)} show {WITHIN_PLACEMENT}", []).append(test)
         else:
             ahead.setdefault(first.kernel, []).append(
-                (ratio.value, test.with_figure(*_lead_texts(ratio, first, second, last, kernels)))
+                (ratio.value, test.with_figure(*_distance_of_fastest_texts(ratio, first, second, last, kernels)))
             )
-    parts = [_leader_text(kernel, ahead[kernel], kernels, len(shared)) for kernel in kernels if kernel in ahead]
+    parts = [
+        _fastest_in_tests_text(kernel, ahead[kernel], kernels, len(shared)) for kernel in kernels if kernel in ahead
+    ]
     sentences = [f"{part}." for part in parts]
     sentences += [
-        f"At {join_listed([name.with_figure() for name in names])}, {words}." for words, names in alike.items()
+        f"At {join_in_sentence([name.with_figure() for name in names])}, {words}." for words, names in alike.items()
     ]
     return " ".join([*sentences, *_missing_figures_text(kernels, tests)])
 
 
-def is_same_to_reader(ratio: FigureRatio) -> bool:
+def differs_negligibly(ratio: FigureRatio) -> bool:
     """Whether two figures differ by less than SAME_WITHIN in every placement."""
     return max(abs(value - 1) for value in (ratio.value, ratio.smallest, ratio.largest)) < SAME_WITHIN
 
@@ -160,20 +162,20 @@ def is_within_placement(ratio: FigureRatio) -> bool:
     return ratio.is_known and not ratio.is_claimed
 
 
-def _first_second_last(figures: Sequence[SpeedFigure]) -> tuple[SpeedFigure, SpeedFigure, SpeedFigure]:
+def _first_second_last(figures: Sequence[KernelSpeed]) -> tuple[KernelSpeed, KernelSpeed, KernelSpeed]:
     """Returns the fastest, the second fastest and the slowest figure. With two kernels the last two are the same."""
     ordered = sorted(figures, key=lambda figure: figure.figure.median, reverse=figures[0].is_rate)
     return ordered[0], ordered[1], ordered[-1]
 
 
-def _tied_kernels_text(first: SpeedFigure, second: SpeedFigure, kernels: Sequence[str]) -> str:
+def _tied_kernels_text(first: KernelSpeed, second: KernelSpeed, kernels: Sequence[str]) -> str:
     """Returns the subject of a sentence on two kernels that are alike. With three kernels or more it names the two."""
     both = [kernel for kernel in kernels if kernel in {first.kernel, second.kernel}]
     return "the two" if len(kernels) == 2 else f"the fastest, {both[0]} and {both[1]},"
 
 
-def _lead_texts(
-    ratio: FigureRatio, first: SpeedFigure, second: SpeedFigure, last: SpeedFigure, kernels: Sequence[str]
+def _distance_of_fastest_texts(
+    ratio: FigureRatio, first: KernelSpeed, second: KernelSpeed, last: KernelSpeed, kernels: Sequence[str]
 ) -> list[str]:
     """Returns texts on how much the fastest kernel is ahead of the second and of the slowest. `ratio`: of the first to
     the second.
@@ -181,32 +183,35 @@ def _lead_texts(
     With two kernels one text suffices.
     """
     if len(kernels) == 2:
-        return [faster_text(ratio)]
+        return [faster_in_words(ratio)]
     if second is last:
-        return [f"{_add_than(faster_text(ratio))} {second.kernel}"]
-    over = first.speed_over(last)
-    return [f"{_add_than(faster_text(ratio))} {second.kernel}", f"{_add_than(faster_text(over))} {last.kernel}"]
+        return [f"{_with_than_or_as(faster_in_words(ratio))} {second.kernel}"]
+    over = first.times_as_fast_as(last)
+    return [
+        f"{_with_than_or_as(faster_in_words(ratio))} {second.kernel}",
+        f"{_with_than_or_as(faster_in_words(over))} {last.kernel}",
+    ]
 
 
-def _add_than(comparison: str) -> str:
+def _with_than_or_as(comparison: str) -> str:
     """Returns a comparison with "than" or "as" at its end: `17 % faster than`, `2.77 times as fast as`."""
     return f"{comparison} as" if comparison.endswith("as fast") else f"{comparison} than"
 
 
-def _leader_text(kernel: str, items: Sequence[tuple[float, str]], kernels: Sequence[str], tests: int) -> str:
+def _fastest_in_tests_text(kernel: str, items: Sequence[tuple[float, str]], kernels: Sequence[str], tests: int) -> str:
     """Returns a clause such as `FreeRTOS is faster than NuttX in 3 of 5 tests: …`. `items`: leads with their texts,
     sorted here, the largest first."""
     ordered = [text for _, text in sorted(items, key=lambda item: -item[0])]
     others = [entry for entry in kernels if entry != kernel]
     rank = f"faster than {others[0]}" if len(others) == 1 else "the fastest"
     share = f" in {len(items)} of {count_text(tests, 'test')}" if tests > 1 else ""
-    return f"{kernel} is {rank}{share}: {join_listed(ordered)}"
+    return f"{kernel} is {rank}{share}: {join_in_sentence(ordered)}"
 
 
-def _missing_figures_text(kernels: Sequence[str], tests: dict[NamedTest, list[SpeedFigure]]) -> list[str]:
+def _missing_figures_text(kernels: Sequence[str], tests: dict[NamedTest, list[KernelSpeed]]) -> list[str]:
     """Returns a sentence for each kernel that has no figure for some of the tests."""
     lacking = {
         kernel: [test.with_figure() for test, mine in tests.items() if kernel not in {figure.kernel for figure in mine}]
         for kernel in kernels
     }
-    return [f"{kernel} has no figure for {join_listed(names)}." for kernel, names in lacking.items() if names]
+    return [f"{kernel} has no figure for {join_in_sentence(names)}." for kernel, names in lacking.items() if names]

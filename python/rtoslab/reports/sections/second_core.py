@@ -8,11 +8,11 @@ from rtoslab.analyses import CoreGain, FigureRatio, MulticoreLoss, PlacementLook
 from rtoslab.reports.sections.rivals import (
     IN_ONE_PLACEMENT,
     depends_on_placement,
-    is_same_to_reader,
+    differs_negligibly,
     is_within_placement,
 )
-from rtoslab.reports.sections.speed_figures import NamedTest, SpeedFigure
-from rtoslab.reports.sections.wording import join_listed, spell_number, times_text
+from rtoslab.reports.sections.speed_figures import KernelSpeed, NamedTest
+from rtoslab.reports.sections.wording import join_in_sentence, spell_number, times_text
 
 BOUND_PART: Final = 0.9
 """A lock held for this share of the window bounds the throughput."""
@@ -35,13 +35,13 @@ class _CorePair:
     """One test of a kernel on all cores and on one."""
 
     name: NamedTest
-    figure: SpeedFigure
+    figure: KernelSpeed
     """With all cores."""
     gain: CoreGain
     ratio: FigureRatio
 
 
-def second_core_sentences(figures: Sequence[SpeedFigure], places: PlacementLookup) -> list[str]:
+def second_core_sentences(figures: Sequence[KernelSpeed], places: PlacementLookup) -> list[str]:
     """Returns a paragraph on what more cores gain and cost, for each kernel, board and configuration."""
     counting = [figure for figure in figures if figure.is_rate]
     by_point = {id(speed_figure.point): speed_figure for speed_figure in counting}
@@ -93,22 +93,22 @@ def _gain_sentence(head: str, cores: int, pairs: Sequence[_CorePair]) -> str:
         "lowers": lambda ratio: ratio.value < 1 and not is_within_placement(ratio),
     }
     parts: list[str] = []
-    unequal = [pair for pair in pairs if not is_same_to_reader(pair.ratio)]
+    unequal = [pair for pair in pairs if not differs_negligibly(pair.ratio)]
     for verb, holds in verbs.items():
         mine = sorted((item for item in unequal if holds(item.ratio)), key=lambda item: -abs(item.ratio.value - 1))
         if mine:
-            names = join_listed([item.name.with_figure(times_text(item.ratio)) for item in mine])
+            names = join_in_sentence([item.name.with_figure(times_text(item.ratio)) for item in mine])
             whose = "it" if parts else f"the total throughput of {head}"
             parts.append(f"{verb if cores == 2 else verb.removesuffix('s')} {whose} at {names}")
     placed = [item.name.with_figure(times_text(item.ratio)) for item in unequal if is_within_placement(item.ratio)]
     if placed:
         verb = "changes" if cores == 2 else "change"
         whose = "it" if parts else f"the total throughput of {head}"
-        parts.append(f"{verb} {whose} at {join_listed(placed)} by no more than the placement of the code does")
-    same = [pair.name.with_figure() for pair in pairs if is_same_to_reader(pair.ratio)]
+        parts.append(f"{verb} {whose} at {join_in_sentence(placed)} by no more than the placement of the code does")
+    same = [pair.name.with_figure() for pair in pairs if differs_negligibly(pair.ratio)]
     if same:
         whose = "it" if parts else f"the total throughput of {head}"
-        parts.append(f"{'leaves' if cores == 2 else 'leave'} {whose} as it was at {join_listed(same)}")
+        parts.append(f"{'leaves' if cores == 2 else 'leave'} {whose} as it was at {join_in_sentence(same)}")
     placement_note = f", {IN_ONE_PLACEMENT}" if depends_on_placement([pair.figure for pair in pairs]) else ""
     return f"{subject} {' and '.join(parts)}{placement_note}."
 
@@ -119,31 +119,33 @@ def _loss_causes_sentence(pairs: Sequence[_CorePair], explained: Mapping[int, Mu
     lost = [
         loss
         for pair in pairs
-        if (loss := explained.get(id(pair.gain.many_cores.point))) and pair.ratio.value < 1 and _extra_cycles(loss) > 0
+        if (loss := explained.get(id(pair.gain.many_cores.point)))
+        and pair.ratio.value < 1
+        and _extra_cycles_per_count(loss) > 0
     ]
     parts: list[str] = []
     for cause, words in _CAUSES.items():
-        shares = [max(0.0, loss.extra_cycles[cause] / _extra_cycles(loss)) for loss in lost]
+        shares = [max(0.0, loss.extra_cycles[cause] / _extra_cycles_per_count(loss)) for loss in lost]
         if max(shares, default=0.0) >= _WORTH_SAYING:
-            parts.append(f"{words} {'takes' if not parts else ''} {_percent_range(shares)}".replace("  ", " "))
+            parts.append(f"{words} {'takes' if not parts else ''} {_percent_range_text(shares)}".replace("  ", " "))
     if not parts:
         return ""
     over = f" (each the range over these {spell_number(len(lost))} tests)" if len(lost) > 1 else ""
-    return f"Of the cycles that a count costs more where it loses, {join_listed(parts)}{over}."
+    return f"Of the cycles that a count costs more where it loses, {join_in_sentence(parts)}{over}."
 
 
-def _extra_cycles(loss: MulticoreLoss) -> float:
+def _extra_cycles_per_count(loss: MulticoreLoss) -> float:
     """Returns how many more cycles a count takes on several cores."""
     return loss.many_cores.total - loss.one_core.total
 
 
-def _percent_range(shares: Sequence[float]) -> str:
+def _percent_range_text(shares: Sequence[float]) -> str:
     """Returns the range of some shares as text, in percent."""
     least, most = (f"{100 * share:.0f}" for share in (min(shares), max(shares)))
     return f"{least} %" if least == most else f"{least} to {most} %"
 
 
-def lock_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
+def lock_sentences(figures: Sequence[KernelSpeed]) -> list[str]:
     """Returns a sentence for each lock that is held nearly all the time, and so limits the throughput of its kernel."""
     by_point = {id(speed_figure.point): speed_figure for speed_figure in figures if speed_figure.is_rate}
     held: dict[tuple[str, str, str], list[tuple[NamedTest, float]]] = {}
@@ -163,7 +165,7 @@ def lock_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
 
 def _tests_with_figures(tests: Sequence[NamedTest]) -> str:
     """Returns the tests' names as a list in a sentence, each test once."""
-    return join_listed(list(dict.fromkeys(test.with_figure() for test in tests)))
+    return join_in_sentence(list(dict.fromkeys(test.with_figure() for test in tests)))
 
 
 def _heap_sentence(pairs: Sequence[_CorePair], places: PlacementLookup) -> str:

@@ -6,8 +6,8 @@ from rtoslab.analyses import PlacementBand, PlacementLookup, core_gains, series_
 from rtoslab.reports.sections.naming import (
     groups_with_titles,
     kernel_and_board,
-    named_points,
     points_by_board,
+    points_with_test_and_series,
     record_axes,
 )
 from rtoslab.reports.table import ChartData, Record, ReportSection, TableData, band_ends, band_text
@@ -27,7 +27,7 @@ def throughput_section(points: Sequence[MeasuredPoint], places: PlacementLookup)
 def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: PlacementLookup) -> TableData:
     """Returns the table of counts per second on one board."""
     rows = []
-    for _, series, point in named_points(points):
+    for _, series, point in points_with_test_and_series(points):
         total = places.figure_band(point, lambda row: throughput(row).total_hz)
         cycles = places.figure_band(point, lambda row: throughput(row).cycles_per_count)
         fairness = places.figure_band(point, lambda row: throughput(row).fairness)

@@ -50,7 +50,7 @@ class NamedTest:
 
 
 @dataclass(frozen=True, slots=True)
-class SpeedFigure:
+class KernelSpeed:
     """The speed of one kernel at one test."""
 
     test: NamedTest
@@ -69,7 +69,7 @@ class SpeedFigure:
     is_rate: bool
     """More is faster: counts per second. Else less is: cycles."""
 
-    def speed_over(self, other: "SpeedFigure") -> FigureRatio:
+    def times_as_fast_as(self, other: "KernelSpeed") -> FigureRatio:
         """Returns how many times as fast this figure is as another one."""
         return self.figure.ratio_to(other.figure) if self.is_rate else other.figure.ratio_to(self.figure)
 
@@ -96,7 +96,7 @@ def speed_figures(
     places: PlacementLookup,
     placement_bound: Collection[int],
     titles: Mapping[str, str],
-) -> list[SpeedFigure]:
+) -> list[KernelSpeed]:
     """Returns a figure of each point's speed at each of its tests, in the order of the points. Figures of 0 are left
     out.
 
@@ -109,12 +109,12 @@ def speed_figures(
     conditions = dict(zip(map(id, points), _conditions_texts(points), strict=True))
     parameters = dict(zip(map(id, points), _parameter_texts(points), strict=True))
 
-    def figure_of(
+    def make_kernel_speed(
         test: NamedTest, point: MeasuredPoint, values: Sequence[float], unit: str, *, is_rate: bool
-    ) -> SpeedFigure:
+    ) -> KernelSpeed:
         """Returns one figure of a point, with the point's names. `values`: the figure in each placement."""
         known = len(places.placements_of(point)) > 1 or id(point) not in placement_bound
-        return SpeedFigure(
+        return KernelSpeed(
             test, titles.get(point.point.kernel, point.point.kernel), titles.get(point.point.board, point.point.board),
             point.point.cores, conditions[id(point)], series[id(point)], point,
             PlacementBand(values, 0.0, known), unit, is_rate,
@@ -125,7 +125,7 @@ def speed_figures(
         if not point.is_latency:
             rates = places.figure_band(point, lambda item: throughput(item).total_hz).values
             name = named_test(point.point, parameters[id(point)])
-            figures.append(figure_of(name, point, rates, f"{point.unit}/s", is_rate=True))
+            figures.append(make_kernel_speed(name, point, rates, f"{point.unit}/s", is_rate=True))
     rows = series_comparisons([item for item in points if item.is_latency])
     homes: dict[str, set[str]] = {}
     for row in rows:
@@ -135,7 +135,7 @@ def speed_figures(
         cycles = places.series_band(row.least_disturbed, attrgetter("spread.median")).values
         words = row.title if len(homes[row.title]) == 1 else f"{row.point.title}: {row.title}"
         name = NamedTest(words, "", parameters[id(point)])
-        figures.append(figure_of(name, point, cycles, "cycles", is_rate=False))
+        figures.append(make_kernel_speed(name, point, cycles, "cycles", is_rate=False))
     return [item for item in figures if min(item.figure.values) > 0]
 
 

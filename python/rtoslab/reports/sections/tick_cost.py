@@ -33,7 +33,9 @@ def tick_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     if not models:
         return None
     names = series_names([item.point for item, _ in models], with_cores=False)
-    rows = [_model_row(name or "-", model, item.clock_hz) for name, (item, model) in zip(names, models, strict=True)]
+    rows = [
+        _tick_model_row(name or "-", model, item.clock_hz) for name, (item, model) in zip(names, models, strict=True)
+    ]
     columns = ("run with", ">ticks", ">base", ">each task", ">each task, us", ">RMS of the rest", ">longest tick",
                ">it released", ">share of each", ">share, us")  # fmt: skip
     left = chain.from_iterable(
@@ -50,7 +52,7 @@ def tick_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     return ReportSection("tick", "The tick by tasks released", (_TICK,), (), tables)
 
 
-def _model_row(name: str, model: TickModel, clock_hz: int) -> list[str]:
+def _tick_model_row(name: str, model: TickModel, clock_hz: int) -> list[str]:
     """Returns the table row of one kernel's cost model of the tick."""
     microseconds = 1e6 / clock_hz
     return [
@@ -93,18 +95,18 @@ def search_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     if not searching:
         return None
     names = series_names([item.point for item in searching], with_cores=False)
-    rows = [row for name, item in zip(names, searching, strict=True) for row in _choice_rows(name or "-", item)]
+    rows = [row for name, item in zip(names, searching, strict=True) for row in _search_steps_rows(name or "-", item)]
     columns = ("run with", ">steps", "choice", ">n", ">min", ">max", ">max, us")
     table = TableData("The choice of the next task by steps of the search, cycles", columns, rows)
     return ReportSection("search", "The search for the next task", (_SEARCH,), (), (table,), folded=True)
 
 
-def _whole_text(value: float) -> str:
+def _without_decimals_text(value: float) -> str:
     """Returns a number as text, without decimals."""
     return f"{value:,.0f}"
 
 
-def _choice_rows(name: str, point: MeasuredPoint) -> list[list[str]]:
+def _search_steps_rows(name: str, point: MeasuredPoint) -> list[list[str]]:
     """Returns a table row for each number of steps that the search for the next task took. `name`: that of the kernel
     and its conditions."""
     rows = []
@@ -114,8 +116,8 @@ def _choice_rows(name: str, point: MeasuredPoint) -> list[list[str]]:
     ):
         figures = sample_spread(samples.cycles)
         ends = (
-            _whole_text(figures.minimum),
-            _whole_text(figures.maximum),
+            _without_decimals_text(figures.minimum),
+            _without_decimals_text(figures.maximum),
             f"{figures.maximum * 1e6 / point.clock_hz:.3f}",
         )
         rows.append([name, str(samples.steps), samples.title, str(figures.n), *ends])

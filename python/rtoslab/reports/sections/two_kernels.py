@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rtoslab.analyses import CyclesPerCount, KernelPair, kernel_pairs, mean_cycles_per_count, short_test_name
-from rtoslab.reports.sections.wording import join_listed
+from rtoslab.reports.sections.wording import join_in_sentence
 from rtoslab.reports.table import ChartData, ReportSection, TableData, cycles_text
 from rtoslab.results import MeasuredPoint
 
@@ -56,7 +56,7 @@ def _lock_cost_sentence(pairs: Sequence[KernelPair]) -> str:
     gains = [pair.gain for pair in compared if pair.gain is not None]
     shared = [pair.shared_gain for pair in compared if pair.shared_gain is not None]
     ratios = [pair.gain_over_shared_kernel for pair in compared if pair.gain_over_shared_kernel is not None]
-    kernels = join_listed(sorted({pair.cores[0].point.kernel for pair in compared}))
+    kernels = join_in_sentence(sorted({pair.cores[0].point.kernel for pair in compared}))
     return (
         f"With {kernels} on each core, in two images, two cores do {_range_text(gains)} times the work of one; with "
         "one "

@@ -15,7 +15,7 @@ _WHOLE_FROM: Final = 1.1
 """From this ratio on per cent have no decimal."""
 
 
-def join_listed(items: Sequence[str]) -> str:
+def join_in_sentence(items: Sequence[str]) -> str:
     """Returns items as a list in a sentence: `a, b and c`, with semicolons where an item has a comma itself. Of many
     items only the first are named."""
     if len(items) > MOST_LISTED:
@@ -45,7 +45,7 @@ def cores_text(cores: int) -> str:
     return count_text(cores, "core").replace(f"{cores:,}", spell_number(cores), 1)
 
 
-def faster_text(ratio: FigureRatio) -> str:
+def faster_in_words(ratio: FigureRatio) -> str:
     """Returns a ratio in words, `17 % faster` or `2.77 times as fast`, with its range over placements."""
     if ratio.value >= _TIMES_FROM:
         return _ratio_text(ratio, "{:.2f}".format, "times as fast")
