@@ -16,7 +16,7 @@ from rtoslab.reference import REFERENCE_MARK
 from rtoslab.reports import heading
 from rtoslab.reports.deviation_marks import mark_deviations
 from rtoslab.reports.deviations import MARK, declared_deviations
-from rtoslab.reports.reader_names import kernel_and_board_titles, replace_ids_by_titles
+from rtoslab.reports.reader_names import reader_titles, replace_ids_by_titles
 from rtoslab.reports.sections import (
     answer,
     conformance,
@@ -70,13 +70,11 @@ def make_document(
     absent = [point.result for point in points if isinstance(point.result, NotApplicable)]
     places = PlacementLookup(placed)
 
-    def with_single_placement_note(section: ReportSection | None) -> ReportSection | None:
+    def with_note(section: ReportSection | None) -> ReportSection | None:
         """Returns the section, with a note if it shows only one of a point's placements of the code."""
         return note_middle_placement(section) if section is not None and places.has_several_placements else section
 
-    names = kernel_and_board_titles(
-        catalogue, [*(point.result.point for point in points), *(item.point for item in shown)]
-    )
+    names = reader_titles(catalogue, [*(point.result.point for point in points), *(item.point for item in shown)])
     deviates = {f"{name}": f"{names[name]}{MARK}" for name in declared_deviations(shown)}
     figures = speed_figures(shown, places, results_depending_on_addresses([*points, *beside]), {**names, **deviates})
     unfair = lint_points(catalogue, [*points, *beside])
@@ -87,15 +85,12 @@ def make_document(
         latency.latency_section(timed, places),
         speed.gain_section(measured, places),
         scaling.scaling_section(measured, places),
-        with_single_placement_note(two_kernels.two_kernels_section(measured)),
-        with_single_placement_note(stress.stress_section(measured)),
-        with_single_placement_note(losses.losses_section(measured, figures)),
-        *(
-            with_single_placement_note(make(measured))
-            for make in (costs.cycles_section, costs.locks_section, costs.functions_section)
-        ),
-        with_single_placement_note(tick_cost.tick_section(timed)),
-        with_single_placement_note(tick_cost.search_section(timed)),
+        with_note(two_kernels.two_kernels_section(measured)),
+        with_note(stress.stress_section(measured)),
+        with_note(losses.losses_section(measured, figures)),
+        *(with_note(make(measured)) for make in (costs.cycles_section, costs.locks_section, costs.functions_section)),
+        with_note(tick_cost.tick_section(timed)),
+        with_note(tick_cost.search_section(timed)),
         memory.memory_section(shown, places),
         latency.instruments_section(timed, places),
         probe_effect.probe_effect_section(

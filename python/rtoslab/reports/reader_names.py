@@ -20,7 +20,7 @@ _SHOWN_ONCE: Final = re.compile(r"1 core|[0-9]+ ms")
 """Parts of a series' name that a chart need not repeat."""
 
 
-def kernel_and_board_titles(catalogue: Catalogue, points: Iterable[PointId]) -> dict[str, str]:
+def reader_titles(catalogue: Catalogue, points: Iterable[PointId]) -> dict[str, str]:
     """Returns the titles of the points' kernels and boards, by id. The kernel of a reference result keeps the mark
     after its name."""
     titles = {name: item.facts.title for name, item in catalogue.kernels.items()}
