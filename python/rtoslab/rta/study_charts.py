@@ -102,10 +102,11 @@ def _release_cycles(trace: TaskSetTrace, task: int, end: int) -> Sequence[int]:
 
 def _run_spans(trace: TaskSetTrace, task: int) -> list[tuple[int, int, str]]:
     """Returns the spans in which a task ran: (from, to, "work" inside its job's work, else "kernel for it")."""
+    executing = trace.executing_task(task)
     ran = [
         (one.end, next_.start)
         for one, next_ in pairwise(trace.handlers)
-        if one.task_after == task and one.task_after != IDLE and next_.start > one.end
+        if one.task_after == executing and one.task_after != IDLE and next_.start > one.end
     ]
     work_spans = [(job.begin, job.end) for job in trace.jobs if job.task == task]
     pieces: list[tuple[int, int, str]] = []
@@ -120,7 +121,8 @@ def _run_spans(trace: TaskSetTrace, task: int) -> list[tuple[int, int, str]]:
             at = min(stop, end)
         if at < stop:
             pieces.append((at, stop, "kernel for it"))
-    return pieces
+    # The timer task executes all timers: only the functions show which of them it works for.
+    return [piece for piece in pieces if piece[2] == "work"] if trace.rows[task].is_timer else pieces
 
 
 def tick_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData | None:

@@ -1,6 +1,7 @@
 """A stack that runs over is named as the cause, not what the kernel does after it."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,10 @@ import pytest
 from rtoslab.base.errors import CheckError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.rta.firmware import TaskRow, build_firmware
+from rtoslab.rta.firmware import ReleaseCarrier, TaskRow, build_firmware
 from rtoslab.rta.stack_check import count_overrun_stacks
 from rtoslab.rta.trace import run_task_set
+from rtoslab.rta.training import with_send
 
 UNOPTIMISED = {"opt": "-O0", "configUSE_TIME_SLICING": "1"}
 ROWS = [TaskRow(2, 0, 831, 2, 1, core=0), TaskRow(1, 0, 831, 2, 0, core=1), TaskRow(48, 2, 91665, 0, 2, core=0)]
@@ -29,6 +31,19 @@ def test_unoptimised_tasks_of_two_cores_have_the_stack_they_need(events: str) ->
     firmware = build_firmware(Catalogue(find_root()), "freertos", "pico", config, cores=2)
     trace = run_task_set(firmware, ROWS, TICKS)
     assert {job.task for job in trace.jobs} == {0, 1, 2}
+
+
+@pytest.mark.parametrize("board", ["nucleo-f446re", "pico"])
+def test_unoptimised_tasks_that_release_each_other_have_the_stack_they_need(board: str) -> None:
+    """With 240 bytes, a task that sends a message overwrites other memory."""
+    firmware = build_firmware(Catalogue(find_root()), "freertos", board, {"opt": "-O0"}, events=3)
+    rows = [TaskRow(2, 0, 300, 0, 4, is_timer=True), *(TaskRow(4, 0, 400, 0, at) for at in range(3))]
+    for sender in range(3):
+        rows = with_send(rows, sender, sender + 1, ReleaseCarrier.MESSAGE)
+    trace = run_task_set(firmware, rows, TICKS)
+    ended = Counter(job.task for job in trace.jobs)
+    assert sorted(ended) == [0, 1, 2, 3]
+    assert max(ended.values()) - min(ended.values()) <= 1
 
 
 @pytest.mark.long
