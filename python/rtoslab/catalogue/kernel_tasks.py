@@ -59,8 +59,9 @@ class KernelTasks(StrictModel):
     frames: tuple[str, ...] = ()
     """What a task's stack holds from its stack pointer up while it does not run, below the core's own frame. Words:
     registers (`r4-r11`, `s16-s31`), `exc` (EXC_RETURN), `flag` (1 if there is floating-point state), `float` (S16 to
-    S31 where there is), `float-all` (S0 to S31 and FPSCR, always), `skip` (a word). The first one that fits the stack
-    counts."""
+    S31 where there is), `float-all` (S0 to S31 and FPSCR, always), `skip` (a word), `return` (the address at which the
+    task continues, for kernels that switch in thread mode: it ends the layout, and no frame of the core follows). The
+    first one that fits the stack counts."""
     frames_v6m: tuple[str, ...] = ()
     """The same on ARMv6-M, where that differs."""
     frame_pointer: str | None = None

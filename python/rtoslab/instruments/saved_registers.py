@@ -78,6 +78,8 @@ def _read_saved_frame(task: SavedTask, parts: Iterable[str], word: Word) -> dict
                 if state is None:
                     return None
                 has_floats = state
+            elif name == "return":
+                return _with_return_address(registers, value, at)
             elif name != "skip":
                 registers[name] = value
     return _with_core_frame(registers, at, word, has_floats=has_floats)
@@ -100,6 +102,15 @@ def _register_names(part: str, *, has_floats: bool) -> Iterable[str]:
     if part == "float":
         return _HIGH_FLOATS if has_floats else ()
     return (*_FLOATS, *_HIGH_FLOATS, "fpscr") if part == "float-all" else (part,)
+
+
+def _with_return_address(registers: dict[str, int], address: int, pointer: int) -> dict[str, int] | None:
+    """Returns the registers of a task that a function has left, and that continues at the address it returns to.
+    None if that is no Thumb address. `pointer`: the stack pointer then.
+    """
+    if not address & 1:
+        return None
+    return {**registers, "lr": address, "pc": address & ~1, "sp": pointer, "psp": pointer, "xpsr": _THUMB}
 
 
 def _with_core_frame(registers: dict[str, int], at: int, word: Word, *, has_floats: bool) -> dict[str, int] | None:

@@ -112,6 +112,16 @@ def test_padding_above_the_frame_belongs_to_it() -> None:
     assert (registers["sp"], registers["xpsr"]) == (1024 + 68, 0x0100_0000)
 
 
+def test_task_that_a_function_has_left_continues_where_it_returns() -> None:
+    layout = ["r8-r11 r4-r7 return"]
+    registers = read([*range(0x88, 0x8C), *range(0x44, 0x48), CODE | 1, 7], layout)
+    assert (registers["r8"], registers["r11"], registers["r4"], registers["r7"]) == (0x88, 0x8B, 0x44, 0x47)
+    assert (registers["pc"], registers["lr"], registers["sp"]) == (CODE, CODE | 1, 1024 + 9 * 4)
+    assert read([*LOW_TO_HIGH, CODE], layout) == {}, "no Thumb address"
+    assert read([*LOW_TO_HIGH, CODE + 0x11], layout) == {}, "no code"
+    assert read(LOW_TO_HIGH, layout) == {}, "the memory ends"
+
+
 def test_matching_frame_is_used_and_otherwise_none() -> None:
     both = ["r4-r11 exc float", "r4-r11"]
     assert read([*LOW_TO_HIGH, *CORE], both)["pc"] == CODE
