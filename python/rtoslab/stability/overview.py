@@ -1,6 +1,7 @@
 """The report on how much of a ranking of kernels is the placement of its code: spreads by board, and pairs of
 kernels."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -33,6 +34,8 @@ _PAIRS: Final = (
     "medians differ by less than 10 %. The last column is the mean probability, over the reversed pairs, that one "
     "build of each kernel shows the less frequent order."
 )
+_IS_RELEASE: Final = re.compile(r"[0-9]\.[0-9]")
+"""The project's own code that runs without a kernel has only a number."""
 _BUILDS: Final = (
     "A build is one combination of version, optimisation and assertions of all kernels, or one kernel option that is "
     "changed alone. A statement is not judged if a kernel that it names is in no build, or if its values were not "
@@ -164,7 +167,10 @@ def kernels_table(judged: Sequence[JudgedPaper], names: Mapping[str, str]) -> Ta
         for row in paper.stored.rows:
             if row.values:
                 versions.setdefault(row.stands_for.kernel, set()).add(row.version)
-        texts = (f"{names.get(kernel, kernel)} {', '.join(sorted(versions[kernel]))}" for kernel in sorted(versions))
+        texts = (
+            f"{names.get(kernel, kernel)} {', '.join(sorted(filter(_IS_RELEASE.search, versions[kernel])))}".strip()
+            for kernel in sorted(versions)
+        )
         rows.append([paper.paper.key, "; ".join(texts)])
     return TableData("Kernels of the builds", ("paper", "kernels and versions"), rows)
 
