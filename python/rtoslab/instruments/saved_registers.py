@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.base import code_address
+from rtoslab.base import without_thumb_bit
 
 Word = Callable[[int], int | None]
 """Reads a word of the board's memory. None where there is none."""
@@ -110,9 +110,9 @@ def _with_return_address(registers: dict[str, int], address: int, pointer: int) 
     """Returns the registers of a task that a function has left, and that continues at the address it returns to.
     None if that is no Thumb address. `pointer`: the stack pointer then.
     """
-    if address == code_address(address):
+    if address == without_thumb_bit(address):
         return None
-    return {**registers, "lr": address, "pc": code_address(address), "sp": pointer, "psp": pointer, "xpsr": _THUMB}
+    return {**registers, "lr": address, "pc": without_thumb_bit(address), "sp": pointer, "psp": pointer, "xpsr": _THUMB}
 
 
 def _with_core_frame(registers: dict[str, int], at: int, word: Word, *, has_floats: bool) -> dict[str, int] | None:
