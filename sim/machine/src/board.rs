@@ -91,7 +91,8 @@ pub type ProfileRow = (u32, u64, u64, u64);
 
 /// A virtual board: what every machine can do, for instruments, debuggers and Python.
 ///
-/// The first methods are what a machine gives to its instruments, those behind [`Board::stop_before`] what follows from that.
+/// The first methods are what a machine gives to its instruments, those behind [`Board::stop_before`] what follows from
+/// that.
 pub trait Board {
     /// Returns the number of cores in the chip.
     fn core_count(&self) -> usize;

@@ -2,8 +2,8 @@
 //! machine.
 //!
 //! A peripheral knows its registers and nothing of the CPU, the bus or the other blocks. The machine calls
-//! [`Peripheral::read_register`] and [`Peripheral::write_register`] with the register's offset inside the block, resolves the
-//! atomic aliases (XOR, SET, CLR) before the call, and charges the bus cycles itself. Time is the clk_sys
+//! [`Peripheral::read_register`] and [`Peripheral::write_register`] with the register's offset inside the block,
+//! resolves the atomic aliases (XOR, SET, CLR) before the call, and charges the bus cycles itself. Time is the clk_sys
 //! cycle count. A peripheral that needs to act later says when through [`Peripheral::next_event_cycle`].
 
 pub mod clock_tree;

@@ -149,11 +149,11 @@ pub trait Fabric: Sized {
 /// transfer can collide and the bookkeeping is compiled out. Both variants charge the same cycles to a lone core.
 ///
 /// # Safety
-/// [`Bus::main_ram`] gives the same memory at any time, and a mark for each [`MARKED_BYTES`] of it. [`Bus::code_region`] gives
-/// regions whose ops (one for each halfword, and at least one [`Code::OutOfRegion`] after them) and profile cells, if
-/// it has them, live as long as the bus, change only through it and are not reached by its own fields without a
-/// pointer. The ops that [`Bus::decode_op`], [`Bus::op_behind_stub`] and [`Bus::serve_stub_op`] leave or return are made by
-/// [`decode`](crate::v6m::decode::decode) for their place.
+/// [`Bus::main_ram`] gives the same memory at any time, and a mark for each [`MARKED_BYTES`] of it.
+/// [`Bus::code_region`] gives regions whose ops (one for each halfword, and at least one [`Code::OutOfRegion`] after
+/// them) and profile cells, if it has them, live as long as the bus, change only through it and are not reached by its
+/// own fields without a pointer. The ops that [`Bus::decode_op`], [`Bus::op_behind_stub`] and [`Bus::serve_stub_op`]
+/// leave or return are made by [`decode`](crate::v6m::decode::decode) for their place.
 ///
 /// [`Code::OutOfRegion`]: crate::v6m::op::Code::OutOfRegion
 pub unsafe trait Bus: Fabric {

@@ -126,7 +126,7 @@ pub fn begin_entry<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, nu
     core.t = recognised + timing.late_arrival + wait;
 }
 
-/// Ends the entry that [`begin`] started: picks the most urgent exception and goes to its vector.
+/// Ends the entry that [`begin_entry`] started: picks the most urgent exception and goes to its vector.
 pub fn complete<B: Bus>(core: &mut Core, bus: &mut B, timing: ExceptionTiming) -> ExceptionOutcome {
     let Phase::Entry { number, exc_return, wait, recognised } = core.phase else {
         return ExceptionOutcome::None;

@@ -20,9 +20,9 @@ pub struct LoadResult {
 /// wait states the bus answers with.
 ///
 /// # Safety
-/// [`Bus::code_region`] gives regions whose ops (one for each halfword, and at least one [`Op::OUT_OF_REGION`] after them)
-/// and profile cells, if it has them, live as long as the bus, change only through it and are not reached by its own
-/// fields without a pointer. The ops that [`Bus::decode_op`] and [`Bus::serve_stub_op`] leave or return are made by
+/// [`Bus::code_region`] gives regions whose ops (one for each halfword, and at least one [`Op::OUT_OF_REGION`] after
+/// them) and profile cells, if it has them, live as long as the bus, change only through it and are not reached by its
+/// own fields without a pointer. The ops that [`Bus::decode_op`] and [`Bus::serve_stub_op`] leave or return are made by
 /// [`decode`](super::decode) for their place.
 pub unsafe trait Bus {
     /// Fetches the code word (M7: doubleword) at `address`, address phase in cycle `at`. Returns the first cycle in

@@ -113,8 +113,8 @@ pub(super) fn chain(core: &mut Core, from: u32, exc_return: u32, timing: &Except
     ExceptionOutcome::Begun
 }
 
-/// Completes the entry or tail-chaining that [`begin`] or [`chain`] started: picks the most urgent exception and enters
-/// its handler.
+/// Completes the entry or tail-chaining that [`begin_entry`] or [`chain`] started: picks the most urgent exception and
+/// enters its handler.
 pub(super) fn complete<B: Bus, P: Pipeline>(
     core: &mut Core,
     bus: &mut B,

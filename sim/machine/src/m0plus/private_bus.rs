@@ -11,7 +11,7 @@ const WORDS_ONLY: Trap = Trap::Fault("narrow or unprivileged access to the priva
 
 /// A chip with a Cortex-M0+ whose private peripheral bus is modelled here.
 pub trait PrivateBus: Bus {
-    /// Returns the cycle of the chip's next event, to be changed: that of [`Bus::due`].
+    /// Returns the cycle of the chip's next event, to be changed: that of [`Bus::next_event_cycle`].
     fn due_mut(&mut self) -> &mut u64;
 
     /// Warns once of a missing register at an address, and stops a strict run.

@@ -19,8 +19,8 @@ pub trait FlashPort: Clone {
     /// Returns whether fetches from the flash may have to wait.
     fn may_wait(&self) -> bool;
 
-    /// Returns what [`FlashPort::fetch_code`] returns, for a fetch through the flash's other address, at a byte offset in
-    /// it.
+    /// Returns what [`FlashPort::fetch_code`] returns, for a fetch through the flash's other address, at a byte offset
+    /// in it.
     fn fetch_alias(&mut self, core: &Core, offset: u32, at: u64) -> u64 {
         self.fetch_code(core, FLASH_BASE + offset, at)
     }

@@ -185,8 +185,8 @@ impl FlashPort for Port {
         true
     }
 
-    /// Returns what [`FlashPort::fetch_code`] returns, for a fetch through the flash's other address, at a byte offset in
-    /// it.
+    /// Returns what [`FlashPort::fetch_code`] returns, for a fetch through the flash's other address, at a byte offset
+    /// in it.
     fn fetch_alias(&mut self, _: &Core, offset: u32, at: u64) -> u64 {
         self.fetches.spoiled = true;
         self.itcm.as_mut().map_or(at + 2, |(base, itcm)| itcm.fetch_code(*base + offset, at))

@@ -68,7 +68,7 @@ impl<F: Run> Waiting for Machine<F> {
     fn step_wait(&mut self) -> bool {
         self.core.limit = self.core.t + 1;
         let (core, pipe, system) = (&mut *self.core, &mut self.pipe, &mut *self.system);
-        // SAFETY: as in `Machine::execute`.
+        // SAFETY: as in `Machine::execute_to_event`.
         unsafe { exec::run(core, pipe, system, watch::NOTHING) };
         core.request == Request::None && core.phase == Phase::Run && system.stop.is_none()
     }

@@ -82,8 +82,8 @@ impl Pio {
         levels != self.sensed && self.sense_change(levels, now)
     }
 
-    /// Takes the levels of the 32 pins at the end of cycle `now`. Returns true if the next event ([`Peripheral::next_event_cycle`])
-    /// may have changed.
+    /// Takes the levels of the 32 pins at the end of cycle `now`. Returns true if the next event
+    /// ([`Peripheral::next_event_cycle`]) may have changed.
     fn sense_change(&mut self, levels: u32, now: u64) -> bool {
         self.sensed = levels;
         if self.idle {

@@ -71,7 +71,7 @@ impl Sio {
         }
     }
 
-    /// Reads a register that [`Sio::read`] leaves out.
+    /// Reads a register that [`Sio::read_register`] leaves out.
     fn read_rest(&mut self, offset: u32, core: usize, now_cycles: u64, effects: &mut Effects) -> u32 {
         match offset {
             0x008 => self.gpio_hi.input_levels(),
@@ -100,7 +100,7 @@ impl Sio {
         }
     }
 
-    /// Writes a register that [`Sio::write`] leaves out.
+    /// Writes a register that [`Sio::write_register`] leaves out.
     fn write_rest(&mut self, offset: u32, value: u32, core: usize, now_cycles: u64, effects: &mut Effects) {
         match offset {
             0x030..=0x04c => {

@@ -28,17 +28,18 @@ pub enum Jump {
 
 /// The timing of a core's instructions. The executor calls, for each instruction in program order:
 ///
-/// 1. `issue` (or `skip` if its condition fails),
-/// 2. one `load` or `store` per aligned bus access, in order, for instructions that touch memory,
-/// 3. one of `finish`, `taken`, `not_taken`.
+/// 1. `issue_op` (or `skip_op` if its condition fails),
+/// 2. one `issue_load` or `issue_store` per aligned bus access, in order, for instructions that touch memory,
+/// 3. one of `finish_op`, `taken`, `not_taken`.
 ///
 /// Between instructions `core.t` is the earliest cycle at which the next one can execute. Interrupts are recognised
 /// there.
 ///
-/// `core.ip` points at the instruction from `issue` (or `skip`) to `finish` or `not_taken`. At `taken`, `core.ip` and
-/// `core.region` are already those of the target. An instruction that faults, and a branch that turns out to be an
-/// exception return, ends without step 3: what follows starts with `flush`. An instruction that gives way at the limit
-/// (between two words of an LDM, or as [`super::core::Request::Abandonable`]) continues later without another `issue`.
+/// `core.ip` points at the instruction from `issue_op` (or `skip_op`) to `finish_op` or `not_taken`. At `taken`,
+/// `core.ip` and `core.region` are already those of the target. An instruction that faults, and a branch that turns out
+/// to be an exception return, ends without step 3: what follows starts with `flush`. An instruction that gives way at
+/// the limit (between two words of an LDM, or as [`super::core::Request::Abandonable`]) continues later without another
+/// `issue_op`.
 pub trait Pipeline {
     /// Cycles from the address phase of the fetch that [`Pipeline::flush`] begins to the execution of its
     /// instruction, in memory without wait states.

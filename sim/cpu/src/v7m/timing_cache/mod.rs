@@ -360,7 +360,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         let begun = core.t;
         // SAFETY: the trace was executed just now.
         let (at, stored_after) = unsafe { self.spend::<WATCH>(core, pipe, bus, bias, trace, at) };
-        // Otherwise nobody has said where the trace began ([`Translations::begin`]).
+        // Otherwise nobody has said where the trace began ([`Translations::begin_trace`]).
         if most == TRACE_INSTRUCTIONS && P::logs_by_foresight(core) && end == EndReason::Complete {
             // SAFETY: as above.
             unsafe { self.translations.executed(core, pipe, bus, trace, bias) };

@@ -23,7 +23,7 @@ pub(super) type Table<N, L> = TimingTable<N, Transition<L>, { 1 << TRANSITIONS }
 /// The key of a cached transition: a trace and the state from which it began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Key {
-    /// The start: its [`Key::place`].
+    /// The start: its [`Key::op_place`].
     start: u64,
     /// The bits of its log.
     log: u64,

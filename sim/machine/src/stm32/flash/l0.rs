@@ -160,7 +160,7 @@ impl FlashL0 {
         ])
     }
 
-    /// Sets the interface to a state of [`FlashL0::state`], at cycle `t`.
+    /// Sets the interface to a state of [`FlashL0::timing_state`], at cycle `t`.
     pub fn restore_timing_state(&mut self, state: &[u64; 3], t: u64) {
         for word in self.words {
             self.buffer_of[usize::from(word as u16)] = ABSENT;

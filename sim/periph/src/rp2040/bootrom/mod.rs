@@ -1,9 +1,9 @@
 //! The modelled boot ROM (RP2040 data sheet 2.7, 2.8).
 //!
 //! No byte of the real ROM is here. [`image`] builds 16 kB with the documented header and tables. Each documented
-//! function is one `UDF #id` at its own address, which the machine turns into [`call`]. Only core 1's holding pen
-//! and the debug trampoline are Thumb code, because they interact with the FIFO and with events cycle by cycle.
-//! Core 0's boot decisions are the machine's. [`boot_block_valid`] is the check it needs.
+//! function is one `UDF #id` at its own address, which the machine turns into [`call_rom_function`]. Only core 1's
+//! holding pen and the debug trampoline are Thumb code, because they interact with the FIFO and with events cycle by
+//! cycle. Core 0's boot decisions are the machine's. [`boot_block_valid`] is the check it needs.
 
 mod double;
 mod float;

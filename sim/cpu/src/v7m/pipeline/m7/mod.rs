@@ -7,8 +7,8 @@
 //! *early* inputs (addresses, shifted operands) have it one cycle later. Loads know only when they execute whether
 //! their bank is free, and then still move to the next group.
 //!
-//! `issue` leaves in `core.t` where the next instruction can begin: the same cycle while the younger slot is free. Only
-//! what takes longer (accesses, divisions, branches) moves it on after that.
+//! `issue_op` leaves in `core.t` where the next instruction can begin: the same cycle while the younger slot is free.
+//! Only what takes longer (accesses, divisions, branches) moves it on after that.
 
 mod branches;
 mod cached_timing;
