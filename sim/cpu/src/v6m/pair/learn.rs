@@ -116,7 +116,7 @@ unsafe fn simulate_blocks<B: PairedBus>(
     let mut shadows = shadow_cores(bus, regions, [begun, node.other], &node.state);
     let start = usize::from(shadows[0].t >= shadows[1].t + u64::from(bus.tie_winner() == 0));
     shadows[start].limit = shadows[1 - start].t + u64::from(bus.tie_winner() == start);
-    let is_single = node.state.enter()[1].then(|| SingleCore::begin_alone(bus, &mut shadows[0]));
+    let is_single = node.state.enter()[1].then(|| SingleCore::begin_single_core(bus, &mut shadows[0]));
     // SAFETY: the caller's promise; the shadows are two cores in one allocation, which nothing else uses meanwhile.
     unsafe { exec::run::<B, true, { watch::PAIRS }>(shadows.as_mut_ptr(), start, bus) };
     if let Some(alone) = is_single {
@@ -168,7 +168,7 @@ unsafe fn simulate_wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &
     // The end of an entry goes before the other core's instruction of the same cycle.
     let may_tie = bus.tie_winner() == 1 && !state.enter()[0];
     shadows[1].limit = shadows[0].t + u64::from(may_tie);
-    let is_single = state.enter()[0].then(|| SingleCore::begin_alone(bus, &mut shadows[1]));
+    let is_single = state.enter()[0].then(|| SingleCore::begin_single_core(bus, &mut shadows[1]));
     // SAFETY: the caller's promise; the shadows are two cores in one allocation, which nothing else uses meanwhile.
     unsafe { exec::execute_turn(shadows.as_mut_ptr(), 1, bus) };
     if let Some(alone) = is_single {
@@ -274,7 +274,7 @@ struct SingleCore {
 
 impl SingleCore {
     /// Simulates the core alone on the bus from now on, and saves the bus's arbitration state of both cores.
-    fn begin_alone<B: PairedBus>(bus: &mut B, core: &mut Core) -> SingleCore {
+    fn begin_single_core<B: PairedBus>(bus: &mut B, core: &mut Core) -> SingleCore {
         let slots = bus.memory_slots().to_vec();
         bus.memory_slots().fill(NEVER);
         core.fetch_ready = 0;

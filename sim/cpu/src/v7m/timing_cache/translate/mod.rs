@@ -33,7 +33,8 @@ use record::{DONE, NOWHERE, Record, records};
 /// Executions of a trace, whatever its path, before it is translated: short runs take no longer with it than without.
 const TRANSLATED_AFTER: u32 = 1000;
 
-/// The JIT-compiled traces of a core, by the place ([`Key::op_place`](super::table::Key::op_place)) at which they begin.
+/// The JIT-compiled traces of a core, by the place ([`Key::op_place`](super::table::Key::op_place)) at which they
+/// begin.
 #[derive(Debug)]
 pub(super) struct Translations {
     paths: Paths<Translation, { size_of::<Op>() }>,
