@@ -10,5 +10,5 @@ from rtoslab.captures.forms import capture_format_modules, choose_capture_format
 from rtoslab.captures.live import LiveCaptureRun, parse_wires, record_live, recording_path
 from rtoslab.captures.pulses import PulseTrain, find_pulses, unknown_width_sentence
 from rtoslab.captures.recording import OUT, PinRecording, point_measured_by_pin, record_virtual
-from rtoslab.captures.sampling import resample_capture
+from rtoslab.captures.sampling import resample
 from rtoslab.captures.voltages import VoltageThreshold

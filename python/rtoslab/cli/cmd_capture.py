@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, PlanError, count_text, find_root
-from rtoslab.captures import capture_format_modules, record_virtual, resample_capture, write_capture
+from rtoslab.captures import capture_format_modules, record_virtual, resample, write_capture
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import bench_option, board_option, config_option, kernel_option, target_option
 from rtoslab.cli.live_capture import LiveCaptureSetup, capture_running_benchmark
@@ -80,7 +80,7 @@ def capture_command(
             "The pins of a real board are recorded by a logic analyzer; add --sigrok DRIVER, such as fx2lafw."
         )
     recording = record_virtual(Catalogue(find_root()), benchmark, options)
-    capture = resample_capture(recording.capture, sample_rate) if sample_rate else recording.capture
+    capture = resample(recording.capture, sample_rate) if sample_rate else recording.capture
     write_capture(capture, output, form)
     edges = len(recording.capture.channels[0].edges()[0])
     click.echo(f"{recording.title}: {count_text(edges, 'edge')} in {output}.", err=output == STANDARD_OUTPUT)

@@ -2,7 +2,7 @@
 
 A form has `SUFFIX`, `ABOUT`, `recognises_format(head) -> bool` for the first bytes of a file,
 `decode_capture(data, name) -> Capture` and `encode_capture(capture) -> bytes`. A form of voltages also decodes with the
-`VoltageThreshold` of its levels. Forms of samples encode what `sampling.resample_capture` gives.
+`VoltageThreshold` of its levels. Forms of samples encode what `sampling.resample` gives.
 """
 
 import importlib
