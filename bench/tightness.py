@@ -23,12 +23,18 @@ from rtoslab.rta import (
     event_system,
     multicore_system,
     random_system,
+    send_system,
+    timer_system,
 )
 
 GOALS = {"cortex-m0plus": 1.08}
 GOAL = 1.03
 """The goal of every other core: the median by the split tick must be below it."""
 TICKS = 240
+_LEVEL_NAMES = {1: "with events", 2: "with sends", 3: "with timers"}
+"""By event level of the image: what its random task sets have besides tasks that the tick releases."""
+_DRAWS = {1: event_system, 2: send_system, 3: timer_system}
+"""By event level: what draws a random task set of it."""
 
 
 def main() -> int:
@@ -46,9 +52,10 @@ def main() -> int:
     wrong = False
     for board in arguments.board or catalogue.boards:
         wrong |= not _measure_board(catalogue, arguments.kernel, board, arguments.sets)
-        wrong |= not _measure_events_or_cores(catalogue, arguments.kernel, board, arguments.sets, events=True)
+        for level in _LEVEL_NAMES:
+            wrong |= not _measure_events_or_cores(catalogue, arguments.kernel, board, arguments.sets, level)
         if catalogue.board(board).facts.cores > 1 and catalogue.kernel(arguments.kernel).facts.smp:
-            wrong |= not _measure_events_or_cores(catalogue, arguments.kernel, board, arguments.sets, events=False)
+            wrong |= not _measure_events_or_cores(catalogue, arguments.kernel, board, arguments.sets, 0)
     return int(wrong)
 
 
@@ -78,11 +85,11 @@ def _measure_board(catalogue: Catalogue, kernel: str, board: str, sets: int) -> 
     return not exceeded and median(ratios[OverheadModel.SPLIT_TICK]) < goal
 
 
-def _measure_events_or_cores(catalogue: Catalogue, kernel: str, board: str, sets: int, *, events: bool) -> bool:
-    """Measures sets with interrupts, sections and masks, or sets on two cores. Returns whether all bounds held."""
-    what = "with events" if events else "on two cores"
+def _measure_events_or_cores(catalogue: Catalogue, kernel: str, board: str, sets: int, level: int) -> bool:
+    """Measures sets of one event level, or with level 0 sets on two cores. Returns whether all bounds held."""
+    what = _LEVEL_NAMES.get(level, "on two cores")
     try:
-        bench = TaskSetBench.build_bench(catalogue, kernel, board, {}, events=events, cores=1 if events else 2)
+        bench = TaskSetBench.build_bench(catalogue, kernel, board, {}, events=level, cores=1 if level else 2)
     except (BuildError, CheckError) as cause:
         print(f"  {what}: n/a, {cause}")
         return True
@@ -91,8 +98,8 @@ def _measure_events_or_cores(catalogue: Catalogue, kernel: str, board: str, sets
     while ran < sets:
         random = Random(seed)  # noqa: S311 (seeded on purpose)
         seed += 1
-        if events:
-            system = event_system(random, bench.firmware)
+        if level:
+            system = _DRAWS[level](random, bench.firmware)
         else:
             contention = bench.overheads.smp.contention_permille
             system = multicore_system(random, SHAPES["mixed"], bench.firmware, contention)
@@ -121,6 +128,10 @@ def _task_group_in_table(system: IntegerTaskSet, name: str) -> str:
         return "interrupts"
     if len(system.core_numbers) > 1:
         return f"core {task.core}"
+    if task.is_timer:
+        return "timers"
+    if task.sender:
+        return "released by other tasks"
     return "released by interrupts" if task.released_by else "released by the tick"
 
 

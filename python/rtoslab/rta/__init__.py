@@ -13,7 +13,14 @@ from rtoslab.rta.findings import summarise_search, write_finding
 from rtoslab.rta.images import TaskSetImages
 from rtoslab.rta.operations import with_operation_costs
 from rtoslab.rta.overheads import KernelOverheads, read_overheads, write_overheads
-from rtoslab.rta.randomsets import SHAPES, event_system, multicore_system, random_system
+from rtoslab.rta.randomsets import (
+    SHAPES,
+    event_system,
+    multicore_system,
+    random_system,
+    send_system,
+    timer_system,
+)
 from rtoslab.rta.report import sensitivity_tables, study_document, terminal_tables
 from rtoslab.rta.system import IntegerTaskSet
 from rtoslab.rta.tables import study_json
