@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from rtoslab.base import PlanError
-from rtoslab.stability.builds import NONE, SWITCH, KernelBuild
+from rtoslab.stability.builds import NONE, SWITCH, BuildFactor, KernelBuild
 from rtoslab.stability.values_file import StoredStability
 
 
@@ -12,8 +12,11 @@ def merge_stability(earlier: StoredStability, new: StoredStability, kernels: Col
     """Returns the builds of `new`, with the rows of these kernels from `new` and those of all others from `earlier`.
 
     `kernels` are named as in the paper. A build that changes a switch of one of them may be missing in `earlier`. The
-    other kernels are the same in it as without the switch. Raises PlanError if the two were measured differently.
+    other kernels are the same in it as without the switch. If `new` has no switches at all, the measured kernels are
+    the same in the builds that change a switch of another kernel. Raises PlanError if the two were measured
+    differently.
     """
+    new = _with_switches_of_others(earlier, new, kernels)
     _require_equal_conditions(earlier, new)
     rows = list(new.rows)
     numbers: dict[int, int] = {}
@@ -30,6 +33,40 @@ def merge_stability(earlier: StoredStability, new: StoredStability, kernels: Col
                 rows.append(earlier.rows[number])
         members.append((*own, *(numbers[number] for number in unchanged)))
     return replace(new, rows=tuple(rows), rows_by_build=tuple(members))
+
+
+def _with_switches_of_others(
+    earlier: StoredStability, new: StoredStability, kernels: Collection[str]
+) -> StoredStability:
+    """Returns `new` with the earlier builds that change a switch of another kernel, if `new` has no switches."""
+    names = [factor.name for factor in earlier.factors]
+    if SWITCH not in names or SWITCH in {factor.name for factor in new.factors}:
+        return new
+    place = names.index(SWITCH)
+    members = {build.levels: rows for build, rows in zip(new.builds, new.rows_by_build, strict=True)}
+    builds = [
+        build
+        for build in earlier.builds
+        if not _switches_any(build.levels[place], kernels) and _without(build.levels, place) in members
+    ]
+    levels = tuple(level for level in earlier.factors[place].levels if not _switches_any(level, kernels))
+    switch = BuildFactor(SWITCH, levels)
+    return replace(
+        new,
+        factors=(*new.factors[:place], switch, *new.factors[place:]),
+        builds=tuple(builds),
+        rows_by_build=tuple(members[_without(build.levels, place)] for build in builds),
+    )
+
+
+def _switches_any(level: str, kernels: Collection[str]) -> bool:
+    """Whether a level of the factor `switch` belongs to one of these kernels."""
+    return any(level.endswith(f" ({kernel})") for kernel in kernels)
+
+
+def _without(levels: tuple[str, ...], place: int) -> tuple[str, ...]:
+    """Returns the levels of a build without that of one factor."""
+    return (*levels[:place], *levels[place + 1 :])
 
 
 def _require_equal_conditions(earlier: StoredStability, new: StoredStability) -> None:
@@ -52,7 +89,7 @@ def _earlier_number(earlier: StoredStability, build: KernelBuild, kernels: Colle
         return earlier.builds.index(build)
     names = [factor.name for factor in earlier.factors]
     place = names.index(SWITCH) if SWITCH in names else len(names)
-    if any(level.endswith(f" ({kernel})") for level in build.levels[place:] for kernel in kernels):
+    if any(_switches_any(level, kernels) for level in build.levels[place:]):
         plain = KernelBuild((*build.levels[:place], NONE, *build.levels[place + 1 :]))
         if plain in earlier.builds:
             return earlier.builds.index(plain)

@@ -94,6 +94,25 @@ def test_files_without_switches_are_merged_by_build() -> None:
         merge_stability(without_switches(EARLIER), more, {"c"})
 
 
+def test_builds_with_switches_of_others_contain_the_new_rows() -> None:
+    plain = replace(
+        NEW,
+        factors=(OPT,),
+        builds=tuple(KernelBuild(build.levels[:1]) for build in NEW.builds[:2]),
+        rows_by_build=NEW.rows_by_build[:2],
+    )
+    merged = merge_stability(EARLIER, plain, {"c"})
+    assert contents(merged) == [
+        [("c", 0), ("a", 0), ("b", 1)],
+        [("c", 1), ("a", 3), ("b", 1)],
+        [("c", 0), ("a", 4), ("b", 1)],
+    ]
+    assert (merged.factors, merged.builds) == (EARLIER.factors, EARLIER.builds)
+    own = merge_stability(EARLIER, plain, {"a"})
+    assert own.builds == EARLIER.builds[:2]
+    assert own.factors[1].levels == (NONE,)
+
+
 def test_plan_without_switches_has_every_combination_of_the_other_factors() -> None:
     catalogue = Catalogue(ROOT)
     plan = stability_plan(catalogue, find_paper(catalogue, "eren2024"), 1, ["bare"], with_switches=False)
