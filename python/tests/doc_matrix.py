@@ -9,7 +9,7 @@ from typing import Final
 
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.choose import KernelMatrix, figure_coverage_by_board, matrix_boards, read_matrices
+from rtoslab.choose import KernelMatrix, figure_coverage_by_board, kernel_title, matrix_boards, read_matrices
 from rtoslab.choose.coverage import missing_reasons
 from tests.doc_parts import replace_part
 
@@ -30,7 +30,7 @@ def _lines(result: Sequence[KernelMatrix]) -> Iterator[str]:
     yield f"|---|---|---|{'---|' * len(boards)}"
     titles = {}
     for matrix in result:
-        titles[matrix.kernel] = catalogue.kernels[matrix.kernel].facts.title
+        titles[matrix.kernel] = kernel_title(catalogue, matrix.kernel)
         own = figure_coverage_by_board(matrix)
         cells = (f"{own[name].measured} of {own[name].requested}" if name in own else "-" for name in boards)
         versions = ", ".join(matrix.kernel_versions)

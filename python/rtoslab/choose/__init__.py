@@ -8,7 +8,7 @@ report.
 from rtoslab.choose.answer import answer_in_sentences, partly_present_text
 from rtoslab.choose.board_comparison import KernelComparison, make_comparison
 from rtoslab.choose.compared_operations import ComparedOperation, OperationFile, make_choice_criteria, read_operations
-from rtoslab.choose.coverage import figure_coverage_by_board
+from rtoslab.choose.coverage import figure_coverage_by_board, kernel_title
 from rtoslab.choose.document import MARKS, kernel_choice_report, marked_median_text
 from rtoslab.choose.explorer import choice_explorer_page
 from rtoslab.choose.matrix_file import KernelMatrix, matrix_path, read_matrices, read_matrix, write_matrix

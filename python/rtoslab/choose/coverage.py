@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rtoslab.catalogue import Catalogue
 from rtoslab.choose.matrix_file import KernelMatrix
 
 
@@ -14,6 +15,16 @@ class FigureCoverage:
     requested: int
     missing: tuple[tuple[str, str], ...]
     """Benchmarks without a figure, each with the reason, once for each number of cores."""
+
+
+def kernel_title(catalogue: Catalogue, kernel: str) -> str:
+    """Returns a kernel's title. An earlier version whose tree is not here has the title of the kernel with whose id its
+    own begins: `freertos-10.2.1` is called FreeRTOS.
+    """
+    if kernel in catalogue.kernels:
+        return catalogue.kernels[kernel].facts.title
+    port = max((name for name in catalogue.kernels if kernel.startswith(f"{name}-")), key=len, default=None)
+    return kernel if port is None else catalogue.kernels[port].facts.title
 
 
 def figure_coverage_by_board(matrix: KernelMatrix) -> dict[str, FigureCoverage]:

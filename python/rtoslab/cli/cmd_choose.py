@@ -19,6 +19,7 @@ from rtoslab.choose import (
     answer_in_sentences,
     choice_explorer_page,
     kernel_choice_report,
+    kernel_title,
     make_choice_criteria,
     make_comparison,
     marked_median_text,
@@ -154,7 +155,7 @@ def _missing_services(catalogue: Catalogue, kernel: str) -> dict[str, str]:
 
 def _kernel_title(catalogue: Catalogue, matrix: KernelMatrix | None, kernel: str) -> str:
     """Returns the kernel's title with the version that its figures were measured with."""
-    title = catalogue.kernels[kernel].facts.title if kernel in catalogue.kernels else kernel
+    title = kernel_title(catalogue, kernel)
     version = matrix.kernel_versions[0] if matrix is not None and matrix.kernel_versions else ""
     return f"{title} {version.lstrip('vV')}".strip()
 

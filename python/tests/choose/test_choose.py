@@ -37,7 +37,7 @@ from rtoslab.choose import (
 )
 from rtoslab.choose.answer import clear_disadvantages
 from rtoslab.choose.compared_operations import ChoiceCriteria
-from rtoslab.choose.coverage import missing_reasons
+from rtoslab.choose.coverage import kernel_title, missing_reasons
 from rtoslab.cli.cmd_choose import settings_changed_by_kernels
 from rtoslab.parity import LintSubject, find_unfairness
 from rtoslab.reference import StoredRow, objects_as_sealed_lines
@@ -456,3 +456,10 @@ def test_settings_of_a_kernels_start_up_are_reported_as_unequal() -> None:
     subjects = [LintSubject(point.kernel, point, {}, state=message[point.kernel]) for point in points]
     (result,) = find_unfairness(CATALOGUE, [subjects])
     assert result.values == {"the board's own": ("a",), "4": ("b",)}
+
+
+def test_earlier_version_without_a_tree_has_the_title_of_its_port() -> None:
+    catalogue = Catalogue(ROOT)
+    assert kernel_title(catalogue, "freertos-0.0.1") == catalogue.kernel("freertos").facts.title
+    assert kernel_title(catalogue, "ucos3") == catalogue.kernel("ucos3").facts.title
+    assert kernel_title(catalogue, "somethingelse-1") == "somethingelse-1"
