@@ -19,7 +19,7 @@ from rtoslab.rta.prices import ChargeExcess, uncovered_entries
 from rtoslab.rta.record import TaskSetTrace
 from rtoslab.rta.responses import ObservedResponses, observed_responses
 from rtoslab.rta.system import IntegerTaskSet
-from rtoslab.rta.trace import run_task_set
+from rtoslab.rta.trace import require_all_interrupts, run_task_set
 from rtoslab.rta.work import BusyWork
 
 DEFAULT_TICKS: Final = 2_000
@@ -137,6 +137,7 @@ def check_on_board(
     longest = min(max(-(-item.deadline // tick) for item in system.tasks), DEFAULT_TICKS)
     lines = interrupt_lines(system, firmware, work, span)
     trace = run_task_set(firmware, rows, span + longest, lines)
+    require_all_interrupts(trace)
     last = trace.origin + (span + max(item.offset_ticks for item in rows)) * firmware.tick_cycles
     observations = list(observed_responses(system, trace, last))
     tasks = [

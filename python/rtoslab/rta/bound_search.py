@@ -33,7 +33,7 @@ from rtoslab.rta.randomsets import (
 )
 from rtoslab.rta.responses import observed_responses
 from rtoslab.rta.system import IntegerTaskSet, SystemTask
-from rtoslab.rta.trace import run_task_set
+from rtoslab.rta.trace import require_all_interrupts, run_task_set
 from rtoslab.rta.work import BusyWork
 
 LEAST_TICKS: Final = 60
@@ -111,6 +111,7 @@ class TaskSetBench:
         ticks = max(LEAST_TICKS, min(MOST_TICKS, hyperperiod))
         lines = interrupt_lines(system, self.firmware, self.work, ticks, starts[count:], late)
         trace = run_task_set(self.firmware, rows, ticks, lines)
+        require_all_interrupts(trace)
         ledger = make_ledger([trace], self.work)
         findings = [
             f"{excess.event} took {excess.took_cycles} cycles and is charged with {excess.charged_cycles}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
 from pydantic import ValidationError
@@ -15,7 +15,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.intake import read_json_object
 from rtoslab.rta import training
 from rtoslab.rta.entries import CycleLedger, JobEnd, PhaseSpan, TaskInterruption
-from rtoslab.rta.firmware import TaskSetFirmware
+from rtoslab.rta.firmware import InterruptLine, TaskRow, TaskSetFirmware
 from rtoslab.rta.fitcores import contention_permille, interrupt_costs, with_core_costs, with_release_delay
 from rtoslab.rta.fitted_lines import fit_line, upper_line
 from rtoslab.rta.ledger import make_ledger
@@ -33,7 +33,7 @@ from rtoslab.rta.overheads import (
 )
 from rtoslab.rta.prices import EntryPrices
 from rtoslab.rta.record import TaskSetTrace
-from rtoslab.rta.trace import run_task_set
+from rtoslab.rta.trace import LostInterruptError, has_lost_interrupt, run_task_set
 from rtoslab.rta.work import BusyWork
 from rtoslab.targets import simulator_fingerprint
 
@@ -103,11 +103,24 @@ def _training_traces(firmware: TaskSetFirmware, work: BusyWork, progress: Progre
         traces += [run_task_set(firmware, rows, ticks, lines) for rows, ticks, lines in given]
     if firmware.has_sends:
         sent = [*training.sends_near_ticks(firmware, work, reach), *training.send_sets(firmware, work)]
-        traces += [run_task_set(firmware, rows, ticks, lines) for rows, ticks, lines in sent]
+        traces += _traces_without_losses(firmware, sent)
     if firmware.has_timers:
         expiring = [*training.expiries_near_ticks(firmware, work, reach), *training.timer_sets(firmware, work)]
-        traces += [run_task_set(firmware, rows, ticks, lines) for rows, ticks, lines in expiring]
+        traces += _traces_without_losses(firmware, expiring)
     return traces
+
+
+def _traces_without_losses(
+    firmware: TaskSetFirmware, sets: Iterable[tuple[list[TaskRow], int, list[InterruptLine]]]
+) -> Iterator[TaskSetTrace]:
+    """Yields the traces of training sets, without those in which a burst came faster than its handler could begin."""
+    for rows, ticks, lines in sets:
+        try:
+            trace = run_task_set(firmware, rows, ticks, lines)
+        except LostInterruptError:
+            continue
+        if not has_lost_interrupt(trace):
+            yield trace
 
 
 def fit_kernel_overheads(

@@ -213,16 +213,16 @@ def _with_random_curves(random: Random, system: IntegerTaskSet) -> IntegerTaskSe
         """Returns the task with the arrivals of the interrupt at the begin of its chain."""
         first = by_name[chain_of_senders(task, by_name)[-1]] if task.sender else task
         curve = curves.get(first.released_by, ())
-        return replace(task, curve=curve, period=curve[0][1]) if curve else task
+        return replace(task, curve=curve, period=curve[0][1], deadline=curve[0][1]) if curve else task
 
-    handlers = (
-        replace(handler, curve=curves[handler.name], period=curves[handler.name][0][1], jitter=0)
-        if handler.name in curves
-        else handler
-        for handler in system.interrupts
-    )
+    def bursting(handler: SystemInterrupt) -> SystemInterrupt:
+        """Returns the interrupt with its curve, if it has one."""
+        curve = curves.get(handler.name, ())
+        shortest = curve[0][1] if curve else 0
+        return replace(handler, curve=curve, period=shortest, deadline=shortest, jitter=0) if curve else handler
+
     tasks = (replace(task, jitter=0) if task.released_by in curves else task for task in map(arriving, system.tasks))
-    return replace(system, tasks=tuple(tasks), interrupts=tuple(handlers))
+    return replace(system, tasks=tuple(tasks), interrupts=tuple(map(bursting, system.interrupts)))
 
 
 def timer_system(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
