@@ -69,7 +69,7 @@ def _measure_board(catalogue: Catalogue, kernel: str, board: str, sets: int) -> 
         system = random_system(Random(seed), firmware.clock_hz, firmware.tick_cycles)  # noqa: S311 (seeded on purpose)
         seen = check_on_board(system, firmware, work, TICKS)
         jobs += seen.job_count
-        uncovered += bool(seen.uncovered_entries(overheads))
+        uncovered += bool(seen.entries_above_charge(overheads))
         for model in OverheadModel:
             analysis = compute_bounds(system, overheads, model)
             ratios[model] += seen.bound_tightness(analysis).values()
@@ -109,7 +109,7 @@ def _measure_events_or_cores(catalogue: Catalogue, kernel: str, board: str, sets
             continue
         ran += 1
         jobs += seen.job_count
-        uncovered += bool(seen.uncovered_entries(bench.overheads))
+        uncovered += bool(seen.entries_above_charge(bench.overheads))
         analysis = compute_bounds(system, bench.overheads)
         above += len(seen.tasks_over_bound(analysis))
         for name, ratio in seen.bound_tightness(analysis).items():

@@ -60,7 +60,7 @@ def find_stored_points(run_folders: Iterable[Path], filters: PointFilters) -> It
             continue
         if filters.until and session.date[: len(filters.until)] > filters.until:
             continue
-        for stored in RunDirectory.open(run).unaltered_points():
+        for stored in RunDirectory.open(run).read_unaltered_points():
             point = ArchivedPoint(run, session, stored)
             if _matches_filters(point, filters):
                 yield point

@@ -147,7 +147,7 @@ def _reproduction_as_json(folder: Path, done: PaperReproduction) -> dict[str, An
     return {
         "paper": done.paper.key,
         "run": str(folder),
-        "deviations": declared_deviations(done.measured_results),
+        "deviations": declared_deviations(done.list_measured_points),
         "figures": [_figure_as_json(compared) for compared in done.compared.values()],
         "claims": [_claim_as_json(verdict) for verdict in done.verdicts],
         "today": _setup_as_json(done.today) if done.today is not None else None,

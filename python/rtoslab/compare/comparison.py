@@ -84,7 +84,7 @@ class RunComparison:
     """Real differences first, the largest share first. Then what cannot be told. Then what is the same."""
 
     @property
-    def claimed_changes(self) -> list[FigureChange]:
+    def changes_in_all_placements(self) -> list[FigureChange]:
         """Returns the figures that are worse or better on the second side, beyond noise and the placement of the
         code."""
         return [change for change in self.changes if change.verdict in {ChangeVerdict.WORSE, ChangeVerdict.BETTER}]

@@ -45,13 +45,13 @@ def summary_text(comparison: RunComparison) -> str:
     pairs = len(comparison.matching.pairs)
     if not pairs:
         return f"{comparison.after.name} and {comparison.before.name} have no point in common."
-    worse = [item for item in comparison.claimed_changes if item.verdict is ChangeVerdict.WORSE]
-    better = len(comparison.claimed_changes) - len(worse)
+    worse = [item for item in comparison.changes_in_all_placements if item.verdict is ChangeVerdict.WORSE]
+    better = len(comparison.changes_in_all_placements) - len(worse)
     figures = count_text(len(comparison.changes), "figure")
     single_placement = _changes_with_verdict(comparison, ChangeVerdict.ONE_PLACEMENT)
     verdict_text_ = (
         f"{len(worse)} of {figures} {'is' if len(worse) == 1 else 'are'} worse and {better} better"
-        if comparison.claimed_changes
+        if comparison.changes_in_all_placements
         else f"no figure of {len(comparison.changes)} differs"
         if all(change.verdict is ChangeVerdict.SAME for change in comparison.changes)
         else f"none of {figures} is clearly worse or better"
@@ -62,7 +62,9 @@ def summary_text(comparison: RunComparison) -> str:
             f"; {len(single_placement)} {differ} in one placement each, so it is not known whether "
             "the code or its placement is the cause"
         )
-    largest = [item for item in (*comparison.claimed_changes, *single_placement) if item.before.unit == CYCLES][:1]
+    largest = [
+        item for item in (*comparison.changes_in_all_placements, *single_placement) if item.before.unit == CYCLES
+    ][:1]
     largest_text = (
         f" The largest{' difference' if largest[0] in single_placement else ''}: {change_text(largest[0])}."
         if largest
@@ -82,7 +84,7 @@ def fastest_and_slowest_sentence(comparison: RunComparison) -> str:
     first, second = over[0] if len(over) == 1 else (comparison.before.name, comparison.after.name)
     ratios = [
         (change.before.value / change.after.value, f"{change.pair.label}, {change.before.id}")
-        for change in comparison.claimed_changes
+        for change in comparison.changes_in_all_placements
         if change.before.unit == CYCLES and change.before.value > 0 and change.after.value > 0
     ]
     faster = max((ratio for ratio in ratios if ratio[0] > 1), default=None)
@@ -174,10 +176,10 @@ def _differences_section(comparison: RunComparison, ident: str, against: str) ->
 def _changes_section(comparison: RunComparison, ident: str, against: str) -> ReportSection:
     """Returns the report section on figures that are worse or better. `ident` is its id, `against` the end of its
     title."""
-    tables = _unit_tables(comparison.claimed_changes, "largest effect first")
+    tables = _unit_tables(comparison.changes_in_all_placements, "largest effect first")
     same = sum(change.verdict is ChangeVerdict.SAME for change in comparison.changes)
     prose = [f"{same} figures are the same."] if same else []
-    if not comparison.claimed_changes:
+    if not comparison.changes_in_all_placements:
         prose.insert(0, "No figure is clearly worse or better.")
     return ReportSection(ident, f"Worse and better{against}", prose, (), tables)
 

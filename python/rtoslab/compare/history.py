@@ -95,7 +95,7 @@ class FigureHistory:
         ]
 
     @property
-    def claimed_changes(self) -> list[FigureRunChange]:
+    def changes_in_all_placements(self) -> list[FigureRunChange]:
         """Returns those changes of the figure that placement of the code does not explain."""
         return [change for change in self.all_changes if not change.unclaimed]
 
@@ -153,7 +153,7 @@ def _split_histories_by_claim(
     placement only."""
     groups: tuple[list[FigureHistory], list[FigureHistory], list[FigureHistory]] = ([], [], [])
     for line in lines:
-        if line.claimed_changes:
+        if line.changes_in_all_placements:
             groups[0].append(line)
         elif line.all_changes:
             groups[1 if any(move.unclaimed == ONE_PLACEMENT for move in line.all_changes) else 2].append(line)
@@ -282,7 +282,7 @@ def _history_summary(
     if not moved and not single:
         return f"Nothing changed {span_text}{' beyond placement' if placed else ''}."
     first = (moved or single)[0]
-    last = (first.claimed_changes or first.all_changes)[-1]
+    last = (first.changes_in_all_placements or first.all_changes)[-1]
     step = f"most of all {first.point}, {first.metric}: {last.change:+,.2f} {first.unit} at {names[last.run]}."
     if not moved:
         differing = count_text(len(single), "figure")

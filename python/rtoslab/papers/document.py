@@ -100,7 +100,9 @@ def paper_comparison_report(
         sections=tuple(sections),
         points=reproduction.points,
     )
-    return mark_deviations(document, reproduction.measured_results, {title: kernel for kernel, title in titles.items()})
+    return mark_deviations(
+        document, reproduction.list_measured_points, {title: kernel for kernel, title in titles.items()}
+    )
 
 
 def claims_section(

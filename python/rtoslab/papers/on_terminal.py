@@ -64,7 +64,9 @@ def print_paper(reproduction: PaperReproduction, console: Console) -> None:
         if any(item.state == "reference" for item in here):
             console.print(f"{REFERENCE} {REFERENCE_NOTE}")
         if any(item.deviates for item in here):
-            console.print(Text(deviation_footnote(declared_deviations(reproduction.measured_results))), soft_wrap=True)
+            console.print(
+                Text(deviation_footnote(declared_deviations(reproduction.list_measured_points))), soft_wrap=True
+            )
     for kernel, count in waiting.items():
         console.print(f"n/a: {count_text(count, 'figure')} of {kernel}; add its sources with `rtoslab tree add`.")
     _print_statements(reproduction, console)

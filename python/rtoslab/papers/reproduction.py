@@ -51,7 +51,7 @@ class PaperReproduction:
     """The comparison with today's versions of the kernels, where the authors' are the main ones."""
 
     @property
-    def measured_results(self) -> list[MeasuredPoint]:
+    def list_measured_points(self) -> list[MeasuredPoint]:
         """Returns the measured points of the run and of the reference results."""
         return [
             point.result for point in (*self.points, *self.reference_points) if isinstance(point.result, MeasuredPoint)

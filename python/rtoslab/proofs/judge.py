@@ -32,8 +32,8 @@ def services_to_watch(benchmark: Benchmark) -> tuple[str, ...]:
     """Returns the kernel services whose calls the virtual board must record for the benchmark's proofs."""
     names: dict[str, None] = {}
     for module, params in _parse_proofs(benchmark):
-        if hasattr(module, "watched_services"):
-            names.update(dict.fromkeys(module.watched_services(params)))
+        if hasattr(module, "find_watched_services"):
+            names.update(dict.fromkeys(module.find_watched_services(params)))
     return tuple(names)
 
 

@@ -54,7 +54,7 @@ def read_sealed(folder: Path) -> dict[str, bytes]:
     return present
 
 
-def unexpected_files(folder: Path, files: Mapping[str, bytes]) -> list[str]:
+def find_unexpected_files(folder: Path, files: Mapping[str, bytes]) -> list[str]:
     """Returns the names of the files in a sealed folder that are not among `files`, the result of `read_sealed`."""
     return sorted({path.name for path in folder.iterdir()} - set(files))
 

@@ -102,6 +102,6 @@ class ReportDocument:
         return tuple(item for item in filled if item is not None)
 
     @property
-    def measured_results(self) -> list[MeasuredPoint]:
+    def list_measured_points(self) -> list[MeasuredPoint]:
         """Returns the measured points in the plan's order."""
         return [point.result for point in self.points if isinstance(point.result, MeasuredPoint)]

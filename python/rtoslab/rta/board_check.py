@@ -15,7 +15,7 @@ from rtoslab.rta.entries import CycleLedger, TaskInterruption
 from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.ledger import make_ledger
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.prices import ChargeExcess, uncovered_entries
+from rtoslab.rta.prices import ChargeExcess, entries_above_charge
 from rtoslab.rta.record import TaskSetTrace
 from rtoslab.rta.responses import ObservedResponses, observed_responses
 from rtoslab.rta.system import IntegerTaskSet
@@ -95,11 +95,11 @@ class BoardCheck:
         )
         return [item for item in candidates if not item.interrupts.count]
 
-    def uncovered_entries(self, overheads: KernelOverheads) -> list[ChargeExcess]:
+    def entries_above_charge(self, overheads: KernelOverheads) -> list[ChargeExcess]:
         """Returns the kernel's activities that took longer than the overheads charge, the worst first.
         Bounds from such overheads cannot be trusted.
         """
-        return uncovered_entries(self.ledger, overheads, len(self.tasks))
+        return entries_above_charge(self.ledger, overheads, len(self.tasks))
 
     def tasks_over_bound(self, analysis: ResponseTimeAnalysis) -> list[str]:
         """Returns the names of the tasks with a job, ended or not, that took longer than its bound."""

@@ -21,7 +21,7 @@ from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.images import TaskSetImages
 from rtoslab.rta.ledger import make_ledger
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.prices import uncovered_entries
+from rtoslab.rta.prices import entries_above_charge
 from rtoslab.rta.randomsets import (
     SHAPES,
     change_one_task,
@@ -115,7 +115,7 @@ class TaskSetBench:
         ledger = make_ledger([trace], self.work)
         findings = [
             f"{excess.event} took {excess.took_cycles} cycles and is charged with {excess.charged_cycles}"
-            for excess in uncovered_entries(ledger, self.overheads, len(rows))[:1]
+            for excess in entries_above_charge(ledger, self.overheads, len(rows))[:1]
         ]
         ratios = {}
         analyses = {

@@ -248,7 +248,7 @@ class EntryPrices:
         )
 
 
-def uncovered_entries(ledger: CycleLedger, overheads: KernelOverheads, tasks: int) -> list[ChargeExcess]:
+def entries_above_charge(ledger: CycleLedger, overheads: KernelOverheads, tasks: int) -> list[ChargeExcess]:
     """Returns the ledger's entries that took longer than their price, the worst first."""
     return sorted(
         (excess for excess in _compare_entries(ledger, EntryPrices(overheads), tasks) if excess.excess_cycles > 0),

@@ -359,7 +359,7 @@ def _check_json(study: TaskSetStudy) -> dict[str, Any] | None:
                 "charged_cycles": excess.charged_cycles,
                 "at_cycle": excess.ended_at,
             }
-            for excess in study.uncovered_entries
+            for excess in study.entries_above_charge
         ],
         "tasks": {
             task.name: {

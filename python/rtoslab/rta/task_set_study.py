@@ -76,10 +76,10 @@ class TaskSetStudy:
         return [name for name, longest in seen if None not in (longest, bounds[name]) and longest > bounds[name]]  # type: ignore[operator]
 
     @property
-    def uncovered_entries(self) -> list[ChargeExcess]:
+    def entries_above_charge(self) -> list[ChargeExcess]:
         """Returns the kernel's activities in the run that took longer than the overheads charge, the worst first."""
         return (
-            self.check.uncovered_entries(self.overheads)
+            self.check.entries_above_charge(self.overheads)
             if self.check is not None and self.overheads is not None
             else []
         )
@@ -99,7 +99,7 @@ class TaskSetStudy:
         bound."""
         bounds = (*self.analysis.tasks, *self.analysis.interrupts)
         missed = any(bound.can_be_missed for bound in bounds) or any(chain.can_be_missed for chain in self.chain_bounds)
-        return not self.is_schedulable and not missed and not self.tasks_over_bound and not self.uncovered_entries
+        return not self.is_schedulable and not missed and not self.tasks_over_bound and not self.entries_above_charge
 
     @property
     def is_schedulable(self) -> bool:
@@ -107,13 +107,13 @@ class TaskSetStudy:
         if self.unknown_costs:
             return False
         met = self.analysis.is_schedulable and all(chain.meets_deadline for chain in self.chain_bounds)
-        return met and not self.tasks_over_bound and not self.uncovered_entries
+        return met and not self.tasks_over_bound and not self.entries_above_charge
 
     def answer_sentences(self) -> list[str]:
         """Returns the answer in sentences: whether the task set is schedulable, and why."""
         analysis = self.analysis
         bounds = [*analysis.tasks, *analysis.interrupts]
-        exceeded, uncovered = self.tasks_over_bound, self.uncovered_entries
+        exceeded, uncovered = self.tasks_over_bound, self.entries_above_charge
         if exceeded:
             names = ", ".join(exceeded)
             return [f"No bound can be trusted: {names} took longer than the bound; measure the overheads again."]

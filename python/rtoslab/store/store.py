@@ -156,7 +156,7 @@ class RunDirectory:
             points, key=lambda point: (order.get(point.result.point.model_dump_json(), len(order)), point.folder.name)
         )
 
-    def unaltered_points(self) -> Iterator[StoredPoint]:
+    def read_unaltered_points(self) -> Iterator[StoredPoint]:
         """Yields every finished point, in the order of their folders' names. One that was altered is left out, with an
         AlteredWarning."""
         for folder in self.point_folders():

@@ -10,7 +10,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import ConformanceVerdict
 from rtoslab.images import IMAGE
 from rtoslab.measure import decode_and_judge_output, image_result_fields
-from rtoslab.records import ExpectedIdentity, read_sealed, unexpected_files
+from rtoslab.records import ExpectedIdentity, find_unexpected_files, read_sealed
 from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
 from rtoslab.store import (
     CONFORMANCE_FILE,
@@ -53,7 +53,7 @@ def verify_point(catalogue: Catalogue, folder: Path) -> VerifiedPoint:
         return VerifiedPoint(folder, (str(cause),))
     except ValueError as cause:
         return VerifiedPoint(folder, (f"{folder / RESULT} is not a result of this version ({type(cause).__name__}).",))
-    remarks = [f"{name} is not one of the point's files." for name in unexpected_files(folder, files)]
+    remarks = [f"{name} is not one of the point's files." for name in find_unexpected_files(folder, files)]
     differences = list(_identity_differences(folder.name, result, manifest))
     try:
         differences += _conformance_differences(files, manifest)

@@ -45,7 +45,7 @@ def test_run_compared_with_itself_has_no_difference(tmp_path: Path) -> None:
         run.add_point("t2-2", measured_point(2, 7000), VIRTUAL, {})
     result = compare_sides(read_side([tmp_path / "a"]), read_side([tmp_path / "b"]))
     assert len(result.changes) == 4
-    assert result.claimed_changes == []
+    assert result.changes_in_all_placements == []
     assert result.differences == []
     assert {change.verdict for change in result.changes} == {ChangeVerdict.SAME}
     done = rtoslab("compare", tmp_path / "a", tmp_path / "b", "--format", "json")

@@ -87,13 +87,13 @@ def done_with(paper: PaperFolder, *result: results.MeasuredPoint) -> PaperReprod
     return PaperReproduction(paper, (), (), result, tuple(report), compared, (), sources, absences, names)
 
 
-def measured_results(stored: Iterable[AnyResult]) -> list[results.MeasuredPoint]:
+def list_measured_points(stored: Iterable[AnyResult]) -> list[results.MeasuredPoint]:
     return [result for result in stored if isinstance(result, results.MeasuredPoint)]
 
 
 def compare_row(tmp_path: Path, row: dict[str, str], *stored: AnyResult) -> ComparedRow:
     return compare_published_figures(
-        folder(tmp_path, [row]), stored, point_values(measured_results(stored)), KERNELS, {}
+        folder(tmp_path, [row]), stored, point_values(list_measured_points(stored)), KERNELS, {}
     )[1]
 
 

@@ -160,7 +160,7 @@ def test_complete_example_meets_its_bounds() -> None:
     system = make_system(read_task_set(EXAMPLE), of.firmware.clock_hz)
     assert {item.curve for item in system.tasks if item.name in {"decode", "route"}} == {system.interrupts[0].curve}
     seen, result = check_on_board(system, of.firmware, of.work), compute_bounds(system, of.overheads)
-    assert seen.uncovered_entries(of.overheads) == []
+    assert seen.entries_above_charge(of.overheads) == []
     assert seen.tasks_over_bound(result) == []
     raised = seen.trace.lines[0].raised
     assert min(after - before for before, after in pairwise(raised)) == 250 * 84

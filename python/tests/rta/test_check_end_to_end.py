@@ -167,7 +167,7 @@ def test_uncovered_overhead_is_reported() -> None:
     firmware, work, overheads = image_work_overheads()
     system = random_system(Random(1000), firmware.clock_hz, firmware.tick_cycles)
     seen = check_on_board(system, firmware, work, 240)
-    assert seen.uncovered_entries(overheads) == []
+    assert seen.entries_above_charge(overheads) == []
     for part, values in (
         ("tick", {"base_cycles": 0}),
         ("tick", {"per_task_cycles": 0}),
@@ -177,7 +177,7 @@ def test_uncovered_overhead_is_reported() -> None:
         ("interrupt", {"entry_cycles": 0, "exit_cycles": 0}),
     ):
         less = overheads.model_copy(update={part: getattr(overheads, part).model_copy(update=values)})
-        assert seen.uncovered_entries(less), values
+        assert seen.entries_above_charge(less), values
 
 
 def test_table_in_the_image_changes_nothing_else() -> None:

@@ -11,7 +11,7 @@ from rtoslab.rta.analysis import compute_bounds
 from rtoslab.rta.charges import OverheadModel
 from rtoslab.rta.entries import CycleLedger, LockWait
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.prices import uncovered_entries
+from rtoslab.rta.prices import entries_above_charge
 from rtoslab.rta.responses import ObservedResponses
 from rtoslab.rta.spins import KIND_LOCK_BUSY, KIND_LOCK_TAKEN, CycleSpans, lock_wait_spans
 from rtoslab.rta.system import IntegerTaskSet
@@ -119,8 +119,8 @@ def test_resource_shared_across_cores_is_refused() -> None:
     ],
 )
 def test_unmodelled_lock_wait_is_reported(spin: LockWait, what: str) -> None:
-    assert [excess.event for excess in uncovered_entries(CycleLedger(lock_waits=[spin]), TWO, 4)] == [what]
-    assert uncovered_entries(CycleLedger(lock_waits=[LockWait(100, 900)]), TWO, 4) == []
+    assert [excess.event for excess in entries_above_charge(CycleLedger(lock_waits=[spin]), TWO, 4)] == [what]
+    assert entries_above_charge(CycleLedger(lock_waits=[LockWait(100, 900)]), TWO, 4) == []
 
 
 def test_job_that_has_not_ended_counts_against_its_bound() -> None:

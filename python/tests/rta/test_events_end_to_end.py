@@ -18,7 +18,7 @@ from rtoslab.rta.findings import read_finding, write_finding
 from rtoslab.rta.firmware import InterruptLine, PartProtection
 from rtoslab.rta.images import TaskSetImages
 from rtoslab.rta.ledger import make_ledger
-from rtoslab.rta.prices import uncovered_entries
+from rtoslab.rta.prices import entries_above_charge
 from rtoslab.rta.study_charts import tick_chart, timeline_chart
 from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, make_system
 from rtoslab.rta.task_set_study import study_task_set
@@ -41,7 +41,7 @@ def test_complete_example_meets_its_bounds() -> None:
     system = make_system(read_task_set(EXAMPLE), of.firmware.clock_hz)
     seen = check_on_board(system, of.firmware, of.work)
     result = compute_bounds(system, of.overheads)
-    assert seen.uncovered_entries(of.overheads) == []
+    assert seen.entries_above_charge(of.overheads) == []
     assert seen.tasks_over_bound(result) == []
     assert [interrupt.name for interrupt in seen.interrupts] == ["uart", "can"]
     assert set(seen.bound_tightness(result)) == {"receiver", "sporadic", "loop", "logger", "uart", "can"}
@@ -79,7 +79,7 @@ def test_task_waits_for_a_section_and_no_longer(protocol: str) -> None:
     line = SystemInterrupt("I", 8 * tick, 0, 8 * tick, gives="middle", implied=True)
     system = IntegerTaskSet(tasks, (line,), protocol=protocol, units_per_second=of.firmware.clock_hz)  # type: ignore[arg-type]
     seen, result = check_on_board(system, of.firmware, of.work), compute_bounds(system, of.overheads)
-    assert seen.uncovered_entries(of.overheads) == []
+    assert seen.entries_above_charge(of.overheads) == []
     assert seen.tasks_over_bound(result) == []
     high = seen.tasks[2].longest_response
     assert tick // 10 < high < tick // 10 + tick + 5_000
@@ -129,7 +129,7 @@ def test_give_at_any_phase_of_a_tick_is_bounded(board: str) -> None:
         if interruption.ticks and interruption.interrupts.gives and not interruption.interrupts.begins_chain
     ]
     assert len(inside) > 10, "no give met a tick"
-    assert uncovered_entries(ledger, of.overheads, len(tasks)) == []
+    assert entries_above_charge(ledger, of.overheads, len(tasks)) == []
 
 
 def test_short_search_with_events_finds_nothing(tmp_path: Path) -> None:

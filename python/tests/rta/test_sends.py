@@ -117,7 +117,7 @@ def test_complete_example_meets_its_bounds() -> None:
     system = make_system(read_task_set(EXAMPLE), of.firmware.clock_hz)
     seen = check_on_board(system, of.firmware, of.work)
     result = compute_bounds(system, of.overheads)
-    assert seen.uncovered_entries(of.overheads) == []
+    assert seen.entries_above_charge(of.overheads) == []
     assert seen.tasks_over_bound(result) == []
     assert {task.name: len(task.response_times) for task in seen.tasks}["actuate"] == 40
     assert len(seen.ledger.sends) >= 40 + 40 + 24
@@ -131,7 +131,7 @@ def test_complete_example_meets_its_bounds() -> None:
     assert actuate.response is not None
     assert latency == system.tasks[0].period + actuate.response
     without = of.overheads.model_copy(update={"sends": SendCosts()})
-    assert {excess.event for excess in seen.uncovered_entries(without)} >= {
+    assert {excess.event for excess in seen.entries_above_charge(without)} >= {
         "a release of another task",
         "a switch to a task that another one releases",
     }
@@ -148,7 +148,7 @@ def test_chain_runs_in_order_by_each_object(carrier: str) -> None:
     system = IntegerTaskSet((last, first, middle), units_per_second=of.firmware.clock_hz)
     seen, result = check_on_board(system, of.firmware, of.work, 40), compute_bounds(system, of.overheads)
     assert seen.tasks_over_bound(result) == []
-    assert seen.uncovered_entries(of.overheads) == []
+    assert seen.entries_above_charge(of.overheads) == []
     jobs = {item: [job for job in seen.trace.jobs if job.task == item] for item in range(3)}
     assert [len(jobs[item]) for item in (1, 2, 0)] == [len(jobs[1])] * 3
     for one, two, three in zip(jobs[1], jobs[2], jobs[0], strict=True):
@@ -168,7 +168,7 @@ def test_tick_releases_jobs_as_late_as_their_jitter_lets_it() -> None:
     assert row.late_ticks == (4, 0, 0, 0, 0, 0, 0, 0)
     seen, result = check_on_board(system, of.firmware, of.work, 120), compute_bounds(system, of.overheads)
     assert seen.tasks_over_bound(result) == []
-    assert seen.uncovered_entries(of.overheads) == []
+    assert seen.entries_above_charge(of.overheads) == []
     jobs = [job for job in seen.trace.jobs if job.task == 0]
     starts = [(job.begin - seen.trace.origin) // tick for job in jobs[:10]]
     assert starts == [0, 2, 8, 14, 20, 26, 32, 38, 48, 50]

@@ -34,7 +34,7 @@ def test_complete_example_meets_its_bounds() -> None:
     of = with_timers()
     system = make_system(read_task_set(EXAMPLE), of.firmware.clock_hz)
     seen = check_on_board(system, of.firmware, of.work)
-    assert seen.uncovered_entries(of.overheads) == []
+    assert seen.entries_above_charge(of.overheads) == []
     assert seen.tasks_over_bound(compute_bounds(system, of.overheads)) == []
     assert [len(task.response_times) for task in seen.tasks] == [50, 20, 50, 100, 10]
     ticks = of.firmware.tick_cycles
@@ -55,7 +55,7 @@ def test_timer_runs_at_the_priority_of_the_timer_task(urgent: bool) -> None:
     long = task("long", 8 * tick, 5 * tick // 2, 1)
     system = IntegerTaskSet((long, timer), units_per_second=of.firmware.clock_hz)
     seen, result = check_on_board(system, of.firmware, of.work, 80), compute_bounds(system, of.overheads)
-    assert seen.uncovered_entries(of.overheads) == []
+    assert seen.entries_above_charge(of.overheads) == []
     assert seen.tasks_over_bound(result) == []
     job = next(job for job in seen.trace.jobs if job.task == 1)
     worked = next(job for job in seen.trace.jobs if job.task == 0)

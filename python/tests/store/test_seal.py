@@ -143,7 +143,7 @@ def test_other_files_in_the_folder_are_ignored(tmp_path: Path) -> None:
     _, place = run_with_two_points(tmp_path)
     (place / "notes.txt").write_text("mine")
     assert read_point(place).result == with_samples()
-    assert seal.unexpected_files(place, seal.read_sealed(place)) == ["notes.txt"]
+    assert seal.find_unexpected_files(place, seal.read_sealed(place)) == ["notes.txt"]
 
 
 def test_altered_point_counts_as_failed_and_the_others_are_read(tmp_path: Path) -> None:

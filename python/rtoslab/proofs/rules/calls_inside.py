@@ -24,7 +24,7 @@ class CallsInsideParameters(RuleParams):
     """More or less of them that are accepted in a sample."""
 
 
-def watched_services(params: CallsInsideParameters) -> tuple[str, ...]:
+def find_watched_services(params: CallsInsideParameters) -> tuple[str, ...]:
     """Returns the kernel services whose calls the virtual board must record for this proof rule."""
     return (params.service,)
 

@@ -14,7 +14,7 @@ class CollisionsParameters(RuleParams):
     """A check record: how often the firmware saw the object taken just before its call."""
 
 
-def watched_services(params: CollisionsParameters) -> tuple[str, ...]:
+def find_watched_services(params: CollisionsParameters) -> tuple[str, ...]:
     """Returns the kernel services whose calls the virtual board must record for this proof rule."""
     return (params.service,)
 

@@ -6,7 +6,7 @@ from rtoslab.proofs.rules import collisions
 from rtoslab.results import ProofFinding
 
 NoCollisionsParameters = collisions.CollisionsParameters
-watched_services = collisions.watched_services
+find_watched_services = collisions.find_watched_services
 
 
 def judge_evidence(params: NoCollisionsParameters, evidence: Evidence) -> ProofFinding:

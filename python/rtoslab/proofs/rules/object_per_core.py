@@ -12,7 +12,7 @@ class ObjectPerCoreParameters(RuleParams):
     """Its first argument is the object."""
 
 
-def watched_services(params: ObjectPerCoreParameters) -> tuple[str, ...]:
+def find_watched_services(params: ObjectPerCoreParameters) -> tuple[str, ...]:
     """Returns the kernel services whose calls the virtual board must record for this proof rule."""
     return (params.service,)
 

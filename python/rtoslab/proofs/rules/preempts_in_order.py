@@ -20,7 +20,7 @@ class PreemptsInOrderParameters(RuleParams):
     tolerance: int = 2
 
 
-def watched_services(params: PreemptsInOrderParameters) -> tuple[str, ...]:
+def find_watched_services(params: PreemptsInOrderParameters) -> tuple[str, ...]:
     """Returns the kernel services whose calls the virtual board must record for this proof rule."""
     return (params.service, params.blocks)
 

@@ -62,7 +62,7 @@ def render_document(document: ReportDocument) -> str:
         else:
             reason = result.message if isinstance(result, FailedPoint) else result.reason
             table.writerow(map(escape_csv_cell, (*front, "", "", "", "", reason, "")))
-    for placed in join_points_over_placements(document.measured_results):
+    for placed in join_points_over_placements(document.list_measured_points):
         if len(placed.placements) > 1:
             for values in _band_rows(placed):
                 table.writerow(map(escape_csv_cell, values))

@@ -62,7 +62,7 @@ def render_document(document: ReportDocument) -> str:
                 _latency_figures(stored.result) if stored.result.is_latency else _count_figures(stored.result)
             )
         points.append(entry)
-    placed = join_points_over_placements(document.measured_results)
+    placed = join_points_over_placements(document.list_measured_points)
     whole = {
         "title": document.title,
         "summary": document.summary,
