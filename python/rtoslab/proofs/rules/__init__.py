@@ -1,9 +1,10 @@
 """The rules of proofs, one per file. A file in this folder is the registration of its rule.
 
 A rule module such as `no_switches` has the class `NoSwitchesParameters` (its keys in benchmark.toml, unknown ones
-refused) and `judge_evidence(params, evidence) -> Finding`. It may have `find_watched_services(params)`, the services
-whose calls the virtual board must watch for it. Every rule may have conditions in `when`. A rule compares what the kernel
-did, as probes observed it, with the firmware's counts. It returns prose for a person, never a number to use."""
+refused) and `judge_evidence(params, evidence) -> ProofFinding`. It may have `find_watched_services(params)`, the
+services whose calls the virtual board must watch for it. Every rule may have conditions in `when`. A rule compares
+what the kernel did, as probes observed it, with the firmware's counts. It returns prose for a person, never a number
+to use."""
 
 import importlib
 import pkgutil
