@@ -66,7 +66,10 @@ from rtoslab.sweep import run_on_cluster
     "kernels",
     multiple=True,
     type=CatalogueNames("kernels"),
-    help="With --measure: measure only these kernels: one or a,b. The stored values of the others stay.",
+    help=(
+        "With --measure: measure only these kernels: one or a,b. The stored values of the others stay.  [default: "
+        "every kernel]"
+    ),
 )
 @click.option(
     "--no-switches",

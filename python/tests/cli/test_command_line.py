@@ -22,9 +22,9 @@ CATALOGUE: Final = Catalogue(find_root())
 ALREADY_MADE: Final = {"decode", "rta bounds", "kernel files", "calibrate", "choose", "init"}
 """Commands on what an image did already, for what is built elsewhere, on a real board, or about the user's own board:
 which must be said."""
-DEFAULTS_OF_ITS_OWN: Final = {"diagnose", "tree check", "reference refresh", "reference matrix"}
+DEFAULTS_OF_ITS_OWN: Final = {"diagnose", "tree check", "reference refresh", "reference matrix", "stability"}
 """Commands whose default follows from what they are given, and is told: an image has a kernel, a tree is for some cores
-only, a paper names its kernels, and the matrix is of all."""
+only, a paper names its kernels (also for the stability of its statements), and the matrix is of all."""
 FILTERS: Final = "runs "
 """Commands that look stored points up: without an option they take all."""
 
