@@ -14,7 +14,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from rtoslab.base import count_text
-from rtoslab.rta.arrivals import curve_distance
+from rtoslab.rta.arrival_curves import curve_distance
 from rtoslab.rta.blocking import longest_blocking, masked_times
 from rtoslab.rta.charges import COMPONENTS, NO_CHARGES, KernelCharges, OverheadModel, kernel_charges
 from rtoslab.rta.cores import (

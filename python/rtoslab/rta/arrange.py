@@ -11,7 +11,7 @@ from random import Random
 from typing import Final
 
 from rtoslab.base import CheckError
-from rtoslab.rta.arrivals import ArrivalCurve, curve_distance
+from rtoslab.rta.arrival_curves import ArrivalCurve, curve_distance
 from rtoslab.rta.firmware import (
     INTERRUPT_LINES,
     LATE_JOBS,

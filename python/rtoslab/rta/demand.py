@@ -9,7 +9,7 @@ from enum import IntEnum
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.rta.arrivals import ArrivalCurve, curve_arrivals
+from rtoslab.rta.arrival_curves import ArrivalCurve, curve_arrivals
 from rtoslab.rta.charges import MEETINGS, KernelCharges
 from rtoslab.rta.system import SystemInterrupt, SystemTask, exact_utilisation
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 from rtoslab.base import TaskSetError, count_text, make_folder, write_whole
 from rtoslab.intake import read_toml_table
 from rtoslab.reports import MARK, deviation_footnote
-from rtoslab.rta.arrivals import ArrivalCurve
+from rtoslab.rta.arrival_curves import ArrivalCurve
 from rtoslab.rta.bound_search import SearchedSet, TaskSetBench
 from rtoslab.rta.overheads import toml_text
 from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask

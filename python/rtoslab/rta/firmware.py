@@ -18,7 +18,7 @@ from rtoslab.base import CheckError
 from rtoslab.catalogue import Benchmark, Board, Catalogue, CatalogueEntry, Kernel
 from rtoslab.conformance import examine_port
 from rtoslab.images import BuiltImage, build_point_image
-from rtoslab.intake import ElfFile, escape_to_one_line
+from rtoslab.intake import ElfFile, escape_to_one_line, read_text
 from rtoslab.plan import Point, make_point
 from rtoslab.targets import (
     FIRST_EXTERNAL,
@@ -325,7 +325,9 @@ def build_firmware(
 def _sets_timer_priority(kernel: CatalogueEntry[Kernel]) -> bool:
     """Whether a kernel's port can set the priority of the kernel's timer task."""
     header = kernel.folder / "services" / "timer" / "port_timer.h"
-    return header.is_file() and "#define PORT_TIMER_TASK_PRIORITY 1" in header.read_text(encoding="utf-8")
+    return header.is_file() and "#define PORT_TIMER_TASK_PRIORITY 1" in read_text(
+        header, "the port of timers", CheckError
+    )
 
 
 def _task_table_benchmark(catalogue: Catalogue) -> CatalogueEntry[Benchmark]:

@@ -161,7 +161,6 @@ def fit_kernel_overheads(
     if one_core is not None:
         permille = contention_permille(ledger)
         interrupt, round_ = interrupt_costs(one_core.interrupt, ledger.tick_entries, permille), []
-
     simple = KernelOverheads(
         kernel=firmware.kernel.id,
         board=firmware.board.id,

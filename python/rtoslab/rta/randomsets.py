@@ -8,7 +8,7 @@ from itertools import pairwise
 from random import Random
 from typing import Final
 
-from rtoslab.rta.arrivals import ArrivalCurve
+from rtoslab.rta.arrival_curves import ArrivalCurve
 from rtoslab.rta.firmware import INTERRUPT_LINES, TIMERS, TaskSetFirmware
 from rtoslab.rta.senders import chain_of_senders
 from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask

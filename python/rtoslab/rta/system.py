@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from rtoslab.base import TaskSetError
-from rtoslab.rta.arrivals import ArrivalCurve, curve_distance, long_run_rate
+from rtoslab.rta.arrival_curves import ArrivalCurve, curve_distance, long_run_rate
 from rtoslab.rta.taskset import Carrier, Equals, InterruptSpec, Protocol, TaskSet, TaskSpec
 from rtoslab.rta.units import Duration
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from rtoslab.base import count_text
 from rtoslab.reports import TableData
 from rtoslab.rta.analysis import ResponseBound
-from rtoslab.rta.arrivals import ArrivalCurve
+from rtoslab.rta.arrival_curves import ArrivalCurve
 from rtoslab.rta.charges import MODEL_NAMES, MODEL_TITLES, OverheadModel
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.sensitivity import STEPS_PER_BOUND, WcetMargin

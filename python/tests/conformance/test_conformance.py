@@ -221,10 +221,11 @@ def test_table_asks_only_for_services_that_exist() -> None:
 
 
 def test_every_fact_of_the_scenes_is_checked() -> None:
-    """The last six of `[behaviour]` are the proofs' matter."""
+    """The last seven of `[behaviour]` are the proofs' matter."""
     request = {item.instead.when.split(" = ")[0] for item in Catalogue(find_root()).conformance.check if item.instead}
     assert set(KernelBehaviour.model_fields) - request == {
-        "heap_lock", "queue_lock", "lock_wait", "handler_entry", "switch_exceptions", "float_context",
+        "heap_lock", "queue_lock", "lock_wait", "handler_entry", "switch_exceptions", "switch_mode",
+        "float_context",
     }  # fmt: skip
 
 

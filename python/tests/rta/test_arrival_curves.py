@@ -14,7 +14,7 @@ from rtoslab.base.errors import CheckError, TaskSetError
 from rtoslab.base.paths import find_root
 from rtoslab.rta.analysis import compute_bounds
 from rtoslab.rta.arrange import interrupt_lines
-from rtoslab.rta.arrivals import ArrivalCurve, curve_arrivals, curve_distance, densest_arrivals, long_run_rate
+from rtoslab.rta.arrival_curves import ArrivalCurve, curve_arrivals, curve_distance, densest_arrivals, long_run_rate
 from rtoslab.rta.board_check import check_on_board
 from rtoslab.rta.bound_search import TaskSetBench, search_broken_bounds
 from rtoslab.rta.findings import read_finding, write_finding
