@@ -97,7 +97,7 @@ class SweepPhase(StrictModel):
 
 class ConfiguredStackSize(StrictModel):
     """The stack size of each task in a configuration that needs another one than `stack_bytes`.
-    The last one that fits applies. What is left out fits always.
+    The last one that fits applies. A key that is left out fits every configuration.
     """
 
     cores: int | None = Field(default=None, ge=1)

@@ -68,7 +68,7 @@ _INTERVALS_MOST: Final = 2_000_000
 
 @dataclass(slots=True)
 class FirstRunOverview:
-    """What a first, quick run of an image shows. Cycles since reset."""
+    """The observations of a first, quick run of an image. Times are cycles since reset."""
 
     start: int = 0
     """Where start-up ends: the first task runs, or, without a kernel, the first handler begins."""

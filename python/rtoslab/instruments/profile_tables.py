@@ -33,8 +33,8 @@ def all_profile_tables(profile: Profile, top: int | None = None) -> tuple[ValueT
 
 
 def brief_profile_tables(profile: Profile) -> tuple[ValueTable, ValueTable]:
-    """Returns two short tables of a profile for the terminal: cores and functions. What cycles were spent on is in one
-    column."""
+    """Returns two short tables of a profile for the terminal: cores and functions. One column says
+    what the cycles were spent on."""
     cores = sum_cycles_by_key(profile.spent, lambda spent: spent.core)
     core_rows = [
         (core, cycles, cores.get(core, CycleSums()).executions, _spent_cycles_text(cores.get(core, CycleSums())))

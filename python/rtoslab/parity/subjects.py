@@ -16,7 +16,7 @@ _MEASURING_OPTIONS = ("instrument", "samples", PLACEMENT)
 def points_as_lint_subjects(points: Sequence[StoredPoint], run_name: str = "") -> list[LintSubject]:
     """Returns the measured points as sides of a comparison, each named by how it differs from the others.
 
-    Of several placements the first one counts. `run_name`: begins each name.
+    The first of several placements counts. `run_name`: begins each name.
     """
     unique = _points_by_build_identity(points)
     names = series_names([point for point, _ in unique], with_cores=False)
@@ -40,7 +40,7 @@ def _board_settings_at_window(stored: StoredPoint) -> Mapping[str, str | int]:
 def _points_by_build_identity(points: Sequence[StoredPoint]) -> list[tuple[PointId, StoredPoint]]:
     """Returns the measured points, each with its identity without the options that only say how it was measured.
 
-    Of several points that differ in these options only, the first stays.
+    The first of several points that differ in these options only stays.
     """
     by_key: dict[tuple[str, str], tuple[PointId, StoredPoint]] = {}
     for stored_point in points:

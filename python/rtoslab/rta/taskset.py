@@ -121,8 +121,10 @@ class TaskSet:
 
     @property
     def event_level(self) -> int:
-        """Returns which image the task set needs: 0 if only the tick releases tasks, 1 for interrupts, critical
-        sections and masks, 2 for tasks that other tasks release and for late releases by the tick, 3 for timers.
+        """Returns which image the task set needs.
+
+        0: only the tick releases tasks. 1: interrupts, critical sections and masks. 2: tasks that other tasks release,
+        and late releases by the tick. 3: timers.
         """
         if any(task.release == "timer" for task in self.tasks):
             return 3

@@ -111,7 +111,7 @@ def _default_sweep_span(scenario: SweepScenario, samples: int | None, seed: int)
     """Returns the default span of an image: one period of the swept interrupt, else of the tick, else of its slowest
     interrupt.
 
-    Of a long one, only drawn cycles are swept. Raises PlanError if nothing in the image is periodic.
+    Only drawn cycles of a long one are swept. Raises PlanError if nothing in the image is periodic.
     """
     periods = {number: own.period_cycles for number, own in scenario.interrupts.items()}
     known = {number: period for number, period in periods.items() if period is not None}

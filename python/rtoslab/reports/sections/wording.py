@@ -16,8 +16,8 @@ _WHOLE_FROM: Final = 1.1
 
 
 def join_in_sentence(items: Sequence[str]) -> str:
-    """Returns items as a list in a sentence: `a, b and c`, with semicolons where an item has a comma itself. Of many
-    items only the first are named."""
+    """Returns items as a list in a sentence: `a, b and c`, with semicolons where an item has a comma itself. Names
+    only the first of many items."""
     if len(items) > MOST_LISTED:
         left = len(items) - MOST_LISTED // 2
         items = [*items[: MOST_LISTED // 2], f"{left} more (see the tables)"]
