@@ -1,12 +1,13 @@
 """The answer in two sentences: which kernel leads for a use and by how much, and what speaks against it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from rtoslab.analyses import FigureRatio
 from rtoslab.base import count_text
 from rtoslab.choose.board_comparison import KernelComparison, KernelScore
 from rtoslab.choose.compared_operations import ComparedOperation
+from rtoslab.reports import join_in_sentence
 
 _WORTH_TELLING: Final = 1.1
 """The least factor of a disadvantage that the answer names."""
@@ -122,10 +123,10 @@ def _lacking_sentences(comparison: KernelComparison, names: Mapping[str, str]) -
     sentences = []
     for services, kernels in groups.items():
         is_one = len(kernels) == 1
-        lacks = (_lack_text(name, _shared_lack_reason(comparison, kernels, name)) for name in services)
+        lacks = [_lack_text(name, _shared_lack_reason(comparison, kernels, name)) for name in services]
         sentences.append(
-            f"{_join_names(names[kernel] for kernel in kernels)} {'is' if is_one else 'are'} not ranked, because "
-            f"{'it lacks' if is_one else 'they lack'} {_join_names(lacks)}."
+            f"{join_in_sentence([names[kernel] for kernel in kernels])} {'is' if is_one else 'are'} not ranked, "
+            f"because {'it lacks' if is_one else 'they lack'} {join_in_sentence(lacks)}."
         )
     return sentences
 
@@ -153,13 +154,7 @@ def _first_names_text(words: Sequence[str]) -> str:
     """Returns the first words of a list, and the number of further ones, for a sentence."""
     if len(words) > _MANY:
         return f"{', '.join(words[:_MANY])} and {len(words) - _MANY} more"
-    return _join_names(words)
-
-
-def _join_names(words: Iterable[str]) -> str:
-    """Returns all words as a list in a sentence."""
-    *most, last = words
-    return f"{', '.join(most)} and {last}" if most else last
+    return join_in_sentence(words)
 
 
 def _too_few_figures_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> list[str]:

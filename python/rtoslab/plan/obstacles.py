@@ -152,7 +152,7 @@ def _board_obstacle(board: Board, config: Mapping[str, str]) -> str | None:
     clock_hz = optional_integer_setting("clock_hz", config)
     if clock_hz is not None and clock_hz not in clocks:
         return f"{board.title} has no clock of {clock_hz} Hz, but {', '.join(map(str, clocks))}"
-    if "data" in config and getattr(board.memory, f"{config['data']}_start", None) is None:
+    if "data" in config and board.memory.addresses_of(config["data"]) is None:
         return f"{board.title} has no memory {config['data']}"
     for key in config:
         name = key.removeprefix("feature.")

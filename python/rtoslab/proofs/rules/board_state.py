@@ -143,18 +143,12 @@ def _place_problems(evidence: Evidence) -> list[str]:
 
 def _memory_of(board: Board, address: int) -> str | None:
     """Returns the name of the memory for data that contains an address. None if there is no such memory."""
-    return next((name for name in _DATA_MEMORIES if address in (_memory_addresses(board, name) or ())), None)
-
-
-def _memory_addresses(board: Board, memory: str) -> range | None:
-    """Returns the addresses of the named memory of the board. None for an unknown name."""
-    start, length = getattr(board.memory, f"{memory}_start", None), getattr(board.memory, f"{memory}_bytes", None)
-    return None if start is None or length is None else range(start, start + length)
+    return next((name for name in _DATA_MEMORIES if address in (board.memory.addresses_of(name) or ())), None)
 
 
 def _outside(board: Board, memory: str, places: Mapping[str, int]) -> Iterator[str]:
     """Yields a sentence for each address that is not in the named memory of the board. Nothing for an unknown name."""
-    addresses = _memory_addresses(board, memory)
+    addresses = board.memory.addresses_of(memory)
     for name, address in places.items():
         if addresses is not None and address not in addresses:
             yield f"{name} is at {address:#x}, which is not in {memory}"
