@@ -20,6 +20,7 @@ from rtoslab.conformance import examine_port
 from rtoslab.images import BuiltImage, build_point_image
 from rtoslab.intake import ElfFile, escape_to_one_line, read_text
 from rtoslab.plan import Point, make_point
+from rtoslab.rta.taskset import EventLevel
 from rtoslab.targets import (
     FIRST_EXTERNAL,
     IDENT_CURRENT,
@@ -62,8 +63,6 @@ _TIMER_HEAD: Final = struct.Struct("<2I")
 _TIMER: Final = struct.Struct("<3I")
 _TIMER_LEAD_TICKS: Final = 2
 """Ticks from the first releases that the image counts from to the start of its first timer."""
-_TIMER_LEVEL: Final = 3
-"""The event level of the image with timers."""
 MESSAGES: Final = 8
 """The number of messages that a queue of the image holds."""
 MAX_PARTS: Final = 6
@@ -195,25 +194,23 @@ class TaskSetFirmware:
 
     @property
     def event_level(self) -> int:
-        """Returns what the image supports besides releases by the tick: 1 interrupts and work in parts, 2 also releases
-        by other tasks and late releases by the tick, 3 also timers of the kernel.
-        """
+        """Returns what the image supports besides releases by the tick, as a value of `EventLevel`."""
         return int(self.point.params.get("events", "0"))
 
     @property
     def has_events(self) -> bool:
         """Whether the image supports tasks that interrupts release, and work in parts."""
-        return self.event_level >= 1
+        return self.event_level >= EventLevel.INTERRUPTS
 
     @property
     def has_timers(self) -> bool:
         """Whether the image supports timers of the kernel."""
-        return self.event_level >= _TIMER_LEVEL
+        return self.event_level >= EventLevel.TIMERS
 
     @property
     def has_sends(self) -> bool:
         """Whether the image supports tasks that other tasks release, and late releases by the tick."""
-        return self.event_level >= 2
+        return self.event_level >= EventLevel.SENDS
 
     @property
     def line_exceptions(self) -> tuple[int, ...]:
@@ -281,13 +278,13 @@ def _pack_parts(row: TaskRow) -> bytes:
 def build_firmware(
     catalogue: Catalogue, kernel: str, board: str, config: Mapping[str, str], *, events: int = 0, cores: int = 1
 ) -> TaskSetFirmware:
-    """Builds the image that runs task sets. `events`: 1 with interrupts, sections and masks, 2 also with releases by
-    other tasks, 3 also with timers of the kernel.
+    """Builds the image that runs task sets. `events`: what it supports, as a value of `EventLevel`.
+
     Raises BuildError, ConformanceError, or CheckError where there is no such image.
     """
     benchmark = _task_table_benchmark(catalogue)
     kernel_entry, board_entry = catalogue.kernel(kernel), catalogue.board(board)
-    if events >= _TIMER_LEVEL and not _sets_timer_priority(kernel_entry):
+    if events >= EventLevel.TIMERS and not _sets_timer_priority(kernel_entry):
         raise CheckError(
             f"{kernel}: the port cannot set the priority of the kernel's timer task, so no image can run a set with "
             "timers; choose another kernel, or analyse the set with --overheads."

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, Final, Literal, cast, get_args
 
@@ -45,6 +46,20 @@ _TOP_KEYS: Final = ("title", "policy", "protocol", "equals", "task", "interrupt"
 _POLICY: Final = "fixed_priorities"
 """The scheduling policy of all kernels here."""
 _CHAIN_KEYS: Final = ("name", "tasks", "deadline")
+
+
+class EventLevel(IntEnum):
+    """What an image for task sets supports, as the parameter `events` of `table_of_tasks` has it. Each level contains
+    those before it."""
+
+    TICKS = 0
+    """Only the tick releases tasks."""
+    INTERRUPTS = 1
+    """Interrupts, critical sections and masks."""
+    SENDS = 2
+    """Tasks that other tasks release, and late releases by the tick."""
+    TIMERS = 3
+    """Timers of the kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,23 +135,19 @@ class TaskSet:
     source: str = field(default="", compare=False)
 
     @property
-    def event_level(self) -> int:
-        """Returns which image the task set needs.
-
-        0: only the tick releases tasks. 1: interrupts, critical sections and masks. 2: tasks that other tasks release,
-        and late releases by the tick. 3: timers.
-        """
+    def event_level(self) -> EventLevel:
+        """Returns which image the task set needs."""
         if any(task.release == "timer" for task in self.tasks):
-            return 3
+            return EventLevel.TIMERS
         released = {interrupt.gives for interrupt in self.interrupts if interrupt.gives}
         one_core = len({task.core for task in self.tasks}) == 1
         late = (task.jitter.value and task.release == "tick" and task.name not in released for task in self.tasks)
         if any(task.gives for task in self.tasks) or (one_core and any(late)):
-            return 2
+            return EventLevel.SENDS
         events = bool(self.interrupts) or any(
             task.sections or task.masked.value or task.release != "tick" for task in self.tasks
         )
-        return int(events)
+        return EventLevel.INTERRUPTS if events else EventLevel.TICKS
 
 
 def read_task_set(path: Path) -> TaskSet:
