@@ -11,7 +11,7 @@ from typing import Final
 
 from rtoslab.catalogue import FILES_OUTSIDE_IMAGES, OPTIONAL_FOLDER, OPTIONAL_SERVICES, Benchmark, read_toml
 from rtoslab.choose.matrix_points import matrix_suite
-from rtoslab.reference import code_digest_of_file_now
+from rtoslab.reference import oldest_equal_code_of_file_now
 
 _COMMON: Final = ("CMakeLists.txt", "chips", "cmake", "core", "cpus", "footprint", "include", "instruments")
 _NO_CODE: Final = ".md"
@@ -22,9 +22,9 @@ def measured_firmware_digest(root: Path, port: str, board: str) -> str:
 
     `port` is the folder in `firmware/kernels` that the kernel is built by.
     """
-    lines = sorted(
-        f"{code_digest_of_file_now(root, name)} {name}" for name in _measured_source_paths(root, port, board)
-    )
+    names = _measured_source_paths(root, port, board)
+    digests = {name: oldest_equal_code_of_file_now(root, name) for name in names}
+    lines = sorted(f"{digest} {name}" for name, digest in digests.items() if digest)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]
 
 

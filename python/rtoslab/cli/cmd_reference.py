@@ -23,6 +23,7 @@ from rtoslab.cli.display import print_plan_before_measuring, show_progress
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.failures import exit_code_of_points, print_failures
 from rtoslab.cli.names import CatalogueNames, PaperName, split_names
+from rtoslab.cli.reference_confirm import confirm_command
 from rtoslab.cli.reference_folders import new_run_folder, reference_placements
 from rtoslab.cli.reference_matrix import matrix_command
 from rtoslab.measure import run_plan
@@ -55,6 +56,7 @@ def reference_command() -> None:
     """
 
 
+reference_command.add_command(confirm_command)
 reference_command.add_command(matrix_command)
 
 

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from rtoslab.images.builder import (
         BuiltImage,
         build_point_image,
+        compile_image_into,
         is_built,
         link_build_caches,
         planned_image_path,
@@ -15,7 +16,15 @@ if TYPE_CHECKING:
         without_log_path,
     )
     from rtoslab.images.compiler_calls import DEFINITIONS, LIKE_GROUP, OPTIONS, optimisation_levels
-    from rtoslab.images.elf import ElfImage, ImageSymbol, OutputSection, berkeley_sizes, read_elf, read_sections
+    from rtoslab.images.elf import (
+        ElfImage,
+        ImageSymbol,
+        OutputSection,
+        berkeley_sizes,
+        do_images_differ,
+        read_elf,
+        read_sections,
+    )
     from rtoslab.images.function_digests import branch_target, code_digests
     from rtoslab.images.image_inputs import (
         CALIBRATION_IMAGE,

@@ -116,6 +116,22 @@ def build_point_image(catalogue: Catalogue, point: Point) -> BuiltImage:
     return BuiltImage(folder, expected_identity(digest), sha256, info)
 
 
+def compile_image_into(catalogue: Catalogue, point: Point, expected: ExpectedIdentity, folder: Path) -> Path:
+    """Compiles a point's image in an empty folder beside the built images, with an identity of the caller's choice.
+    Returns the path of the ELF file. Raises ToolMissingError, BuildError, RefusedError.
+
+    Nothing is stored: use it to compare images of two checkouts, which differ in their identities otherwise.
+    """
+    require_tools()
+    embedded = point_of_embedded_image(point)
+    if embedded is not None:
+        inner = folder / "core1"
+        inner.mkdir()
+        shutil.copyfile(compile_image_into(catalogue, embedded, expected, inner), folder / CORE1_IMAGE)
+    _configure_and_compile(catalogue, point, expected, folder)
+    return folder / IMAGE
+
+
 def link_build_caches(root: Path, other_root: Path) -> None:
     """Links the build caches of the checkout `root` into another checkout's build folder, so that the other one reuses
     compiled objects."""

@@ -104,6 +104,26 @@ def read_sections(path: Path) -> tuple[OutputSection, ...]:
         raise ImageFileError(f"{printable_path(path)} is a damaged ELF file ({cause}); build it again.") from None
 
 
+def do_images_differ(one: Path, other: Path) -> bool:
+    """Whether the code, the data or their addresses differ between two ELF files. Debug information may differ.
+    Raises ImageFileError."""
+    return _memory_image(one) != _memory_image(other)
+
+
+def _memory_image(path: Path) -> list[tuple[int, int, bytes | None]]:
+    """Returns the address, the size in bytes and the contents of each section that takes memory. Raises
+    ImageFileError."""
+    try:
+        elf = ElfFile(read_image(path))
+        return sorted(
+            (section.address, section.size, elf.section_bytes(section) if section.has_contents else None)
+            for section in elf.sections
+            if section.flags & _ALLOC and section.size
+        )
+    except ValueError as cause:
+        raise ImageFileError(f"{printable_path(path)} is a damaged ELF file ({cause}); build it again.") from None
+
+
 def berkeley_sizes(sections: Iterable[OutputSection]) -> dict[str, int]:
     """Returns the sizes in bytes named text, data and bss, as `arm-none-eabi-size` counts them: text includes
     constants."""

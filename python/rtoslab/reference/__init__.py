@@ -1,7 +1,13 @@
 """Reference results: kernels of the papers, measured by this project, for readers who do not have their sources."""
 
 from rtoslab.reference.age import changes_since_point, changes_since_reference
-from rtoslab.reference.code_digest import add_code_digests, code_digest_of_file_now, compiled_files
+from rtoslab.reference.code_digest import (
+    add_code_digests,
+    changed_firmware_files,
+    compiled_files,
+    oldest_equal_code_of_file_now,
+    store_equal_code,
+)
 from rtoslab.reference.reference_file import (
     ReferenceFile,
     StoredWeight,

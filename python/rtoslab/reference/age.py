@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rtoslab.base import memoize_by_contents, sha256_of
-from rtoslab.reference.code_digest import code_digest_of_file_now, read_code_digests
+from rtoslab.reference.code_digest import oldest_equal_code_digest, oldest_equal_code_of_file_now, read_code_digests
 from rtoslab.reference.reference_file import ReferenceFile
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
@@ -44,7 +44,7 @@ def _changed_files(root: Path, manifests: Sequence[Any]) -> list[str]:
             name
             for name, digest in files
             if digest != digest_of_file_now(root, name)
-            and code_digests.get(digest) != code_digest_of_file_now(root, name)
+            and oldest_equal_code_digest(code_digests, digest) != oldest_equal_code_of_file_now(root, name)
         }
     )
     # What is only weighed runs on no board.

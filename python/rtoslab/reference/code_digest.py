@@ -1,7 +1,8 @@
 """Digests of source files without their comments: a comment that is written better makes no figure out of date.
 
 Manifests name each source file by the SHA-256 of its bytes. `reference/code_digests.ndjson` has, for each of these, the
-digest of the same file's code. `rtoslab reference refresh` adds those of today's files.
+digest of the same file's code. `rtoslab reference refresh` adds those of today's files. The same list has, for the code
+of a changed file that makes the same images, the digest of the older code: `rtoslab reference confirm` adds these.
 """
 
 import hashlib
@@ -80,7 +81,8 @@ def _without_blank_lines_and_ends(text: str) -> str:
 
 
 def read_code_digests(root: Path) -> Mapping[str, str]:
-    """Returns the digest of each known source file's code, by the SHA-256 of the whole file.
+    """Returns the digest of each known source file's code, by the SHA-256 of the whole file, and that of equal older
+    code, by the digest of code.
 
     Raises AlteredError if the list was edited by hand.
     """
@@ -108,10 +110,54 @@ def add_code_digests(root: Path, names: Iterable[str]) -> None:
     }
     known = read_code_digests(root)
     if not today.keys() <= known.keys():
-        pairs = sorted({**known, **today}.items())
-        write_whole(
-            root / "reference" / FILE, objects_as_sealed_lines([dict([pair]) for pair in pairs]), "the digests of code"
-        )
+        _write_code_digests(root, {**today, **known})
+
+
+def _write_code_digests(root: Path, code_digests: Mapping[str, str]) -> None:
+    """Writes the list of digests, sorted, with its seal. Raises StoreError."""
+    pairs = [dict([pair]) for pair in sorted(code_digests.items())]
+    write_whole(root / "reference" / FILE, objects_as_sealed_lines(pairs), "the digests of code")
+
+
+def changed_firmware_files(old_root: Path, root: Path) -> list[str]:
+    """Returns the names of the firmware's files whose code differs between two checkouts, or that one of them lacks."""
+    folders = (old_root, root)
+    names = {
+        path.relative_to(folder).as_posix()
+        for folder in folders
+        for path in (folder / "firmware").rglob("*")
+        if path.is_file()
+    }
+    return sorted(
+        name for name in names if code_digest_of_file_now(old_root, name) != code_digest_of_file_now(root, name)
+    )
+
+
+def store_equal_code(root: Path, old_root: Path, names: Iterable[str]) -> None:
+    """Stores that these files of an older checkout make the same images as today's. Raises StoreError.
+
+    Whoever calls it has compared the images of all reference results.
+    """
+    code_digests = dict(read_code_digests(root))
+    for name in names:
+        old = oldest_equal_code_digest(code_digests, code_digest_of_file_now(old_root, name))
+        new = oldest_equal_code_digest(code_digests, code_digest_of_file_now(root, name))
+        if not new:  # the file is gone
+            code_digests[old] = ""
+        elif new != old:
+            code_digests[new] = old
+    _write_code_digests(root, code_digests)
+
+
+def oldest_equal_code_digest(code_digests: Mapping[str, str], digest: str) -> str:
+    """Returns the digest of the oldest code that is known to make the same images as the code with this digest.
+
+    `digest` may also be the SHA-256 of a whole file. The result is empty for a file that no image needed before it
+    existed.
+    """
+    while (older := code_digests.get(digest, digest)) != digest:
+        digest = older
+    return digest
 
 
 def compiled_files(manifests: Iterable[Mapping[str, Any]]) -> set[str]:
@@ -125,3 +171,9 @@ def code_digest_of_file_now(folder: Path, name: str) -> str:
     """Returns the digest of a file's code as it is now. Empty if the folder does not have the file."""
     path = folder / name
     return code_digest(name, path.read_bytes()) if path.is_file() else ""
+
+
+def oldest_equal_code_of_file_now(root: Path, name: str) -> str:
+    """Returns the digest of the oldest code that is known to make the same images as a file as it is now.
+    Raises AlteredError."""
+    return oldest_equal_code_digest(read_code_digests(root), code_digest_of_file_now(root, name))

@@ -12,7 +12,7 @@ from elftools.elf.elffile import ELFFile
 
 from rtoslab.base import ImageFileError, build_folder, find_root
 from rtoslab.footprint import read_footprint
-from rtoslab.images import SourceLines, read_elf
+from rtoslab.images import SourceLines, do_images_differ, read_elf
 from rtoslab.instruments.lines import find_source_lines
 from rtoslab.intake import readable_name
 from tests.cli.test_cli import command_error, rtoslab
@@ -90,6 +90,23 @@ def linked_image(source: str, suffix: str, *options: str, core: str = "cortex-m3
     command = ["arm-none-eabi-gcc", *flags, f"{name}.{suffix}", "-o", f"{name}.elf", "-lgcc"]
     subprocess.run(command, check=True, cwd=folder, capture_output=True)
     return folder / f"{name}.elf"
+
+
+@pytest.mark.parametrize(
+    ("source", "differs"),
+    [
+        (START + "int main(void) { return 1; }", False),
+        (START + "/* Other lines,\n but the same code. */ int main(void) { return 1; }", False),
+        (START + "int main(void) { return 2; }", True),
+        (START + "int main(void) { return 1; } int unused(void) { return 1; }", True),
+        (START + "int room[2]; int main(void) { return 1; }", True),
+        (START + "int room = 1; int main(void) { return 1; }", True),
+    ],
+)
+def test_images_differ_in_code_data_and_addresses_only(source: str, *, differs: bool) -> None:
+    one = linked_image(START + "int main(void) { return 1; }", "c")
+    other = linked_image(source, "c", "-Wl,-z,noexecstack")
+    assert do_images_differ(one, other) is differs
 
 
 def line_of(text: str) -> int:

@@ -1,13 +1,25 @@
 """Reference results stay of today's checkout when only a comment changes, and do not when code changes."""
 
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from rtoslab.base import AlteredError, find_root
 from rtoslab.catalogue import OPTIONAL_SERVICES, Catalogue
-from rtoslab.reference import add_code_digests, compiled_files, read_references
+from rtoslab.choose.measured_code import measured_firmware_digest
+from rtoslab.reference import (
+    add_code_digests,
+    changed_firmware_files,
+    changes_since_point,
+    compiled_files,
+    read_references,
+    store_equal_code,
+)
 from rtoslab.reference.code_digest import FILE, code_digest, read_code_digests
+from rtoslab.store import StoredPoint
+from rtoslab.targets import timing_version
+from tests.fakes import measured_point
 
 C = b"/* Takes. */\nint take(void)\n{\n    return 1; // always\n}\n"
 TOML = b'# A benchmark.\nid = "t1"\n[params]\npinned = 1\n'
@@ -66,7 +78,7 @@ def test_changed_code_changes_the_digest(name: str, before: bytes, after: bytes)
 
 def test_current_files_are_added_once_and_an_edited_list_is_refused(tmp_path: Path) -> None:
     folder = tmp_path
-    (folder / "reference").mkdir()
+    (folder / "reference").mkdir(parents=True)
     (folder / "firmware").mkdir()
     (folder / "firmware/a.c").write_bytes(C)
     manifests = [{"build": {"sources": {"firmware/a.c": "0", "kernel/b.c": "1"}}}, {}]
@@ -76,6 +88,67 @@ def test_current_files_are_added_once_and_an_edited_list_is_refused(tmp_path: Pa
     path.write_text(path.read_text().replace(code_digest("a.c", C), "0" * 64))
     with pytest.raises(AlteredError, match="edited by hand"):
         read_code_digests(folder)
+
+
+def write_checkout(folder: Path, files: dict[str, bytes]) -> Path:
+    """Writes the firmware's files of a checkout. Returns its folder."""
+    for name, content in files.items():
+        path = folder / "firmware" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    (folder / "reference").mkdir(parents=True)
+    return folder
+
+
+def test_files_of_equal_images_count_as_unchanged_until_they_change_again(tmp_path: Path) -> None:
+    reworded = C.replace(b"always", b"for ever")
+    other = C.replace(b"return 1", b"return +1")
+    old = write_checkout(tmp_path / "old", {"a.c": C, "b.c": C, "gone.c": C})
+    new = write_checkout(tmp_path / "new", {"a.c": other, "b.c": reworded, "cmake/New.cmake": CMAKE})
+    changed = changed_firmware_files(old, new)
+    assert changed == ["firmware/a.c", "firmware/cmake/New.cmake", "firmware/gone.c"]
+    manifest = {
+        "build": {"sources": {"firmware/a.c": sha256(reworded).hexdigest()}},
+        "target": {"timing_version": timing_version()},
+    }
+    measured = StoredPoint(Path("p"), measured_point(1, 1000), manifest)
+    # The measurement saw a reworded form of the old file, which is known as the same code.
+    add_code_digests(new, ["firmware/b.c"])
+    assert changes_since_point(new, measured) == ["firmware/a.c"]
+    store_equal_code(new, old, ["firmware/a.c"])
+    assert changes_since_point(new, measured) == []
+    (new / "firmware/a.c").write_bytes(C.replace(b"return 1", b"return 2"))
+    assert changes_since_point(new, measured) == ["firmware/a.c"]
+
+
+def test_matrix_stays_of_today_with_equal_code(tmp_path: Path) -> None:
+    suite = (find_root() / "reference/matrix/suite.toml").read_bytes()
+    old = write_checkout(tmp_path / "old", {"cmake/A.cmake": CMAKE})
+    new = write_checkout(
+        tmp_path / "new", {"cmake/A.cmake": CMAKE + b"option(MORE)\n", "cmake/New.cmake": b"return()\n"}
+    )
+    for folder in (old, new):
+        (folder / "reference/matrix").mkdir()
+        (folder / "reference/matrix/suite.toml").write_bytes(suite)
+    measured = measured_firmware_digest(old, "freertos", "pico")
+    assert measured_firmware_digest(new, "freertos", "pico") != measured
+    store_equal_code(new, old, changed_firmware_files(old, new))
+    assert measured_firmware_digest(new, "freertos", "pico") == measured
+
+
+def test_removed_file_of_equal_images_counts_as_unchanged(tmp_path: Path) -> None:
+    old, new = write_checkout(tmp_path / "old", {"a.c": C}), write_checkout(tmp_path / "new", {})
+    (tmp_path / "new/firmware").mkdir()
+    add_code_digests(old, ["firmware/a.c"])
+    (new / "reference" / FILE).write_bytes((old / "reference" / FILE).read_bytes())
+    manifest = {
+        "build": {"sources": {"firmware/a.c": sha256(C).hexdigest()}},
+        "target": {"timing_version": timing_version()},
+    }
+    measured = StoredPoint(Path("p"), measured_point(1, 1000), manifest)
+    assert changes_since_point(new, measured) == ["firmware/a.c"]
+    store_equal_code(new, old, ["firmware/a.c"])
+    assert changes_since_point(new, measured) == []
 
 
 def test_checkout_has_the_digests_of_all_its_references() -> None:

@@ -1,0 +1,131 @@
+"""`rtoslab reference confirm`: shows that a change of the firmware's files changes no image of the reference results.
+
+A figure depends on the image, but the record of every image names shared files such as `cmake/Generate.cmake`. So a
+change of such a file for one benchmark makes all results look old, although their images stay the same bytes."""
+
+import io
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import click
+
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, BuildError, PlanError, build_folder, count_text, find_root
+from rtoslab.catalogue import Catalogue, read_papers
+from rtoslab.choose import matrix_boards, matrix_kernels, matrix_points, read_matrices
+from rtoslab.images import compile_image_into, do_images_differ
+from rtoslab.papers import plan_paper_experiments
+from rtoslab.plan import Options, Point
+from rtoslab.records import ExpectedIdentity
+from rtoslab.reference import changed_firmware_files, read_references, store_equal_code
+
+_SAME_IDENTITY: Final = ExpectedIdentity("0" * 16, 0)
+"""The identity in both images of a point, which is otherwise a digest of the source files."""
+_SHOWN: Final = 5
+"""The number of differing images that are listed."""
+_PROGRESS_STEP: Final = 100
+"""Images between two lines of progress."""
+
+
+@click.command("confirm", short_help="Show that a change of the firmware changes no image.")
+@click.argument("revision")
+@click.option("--every", type=click.IntRange(1), default=1, show_default=True, help="Build only every N-th image.")
+@click.option("--store", is_flag=True, help="Store in reference/ that the changed files make the same images.")
+def confirm_command(revision: str, every: int, *, store: bool) -> int:
+    """Build the images of all reference results from the firmware of REVISION and from this one, and compare their
+    code and data.
+
+    REVISION is a commit of this checkout, for example HEAD~3. If no image differs, --store lets the results of
+    REVISION count as those of today's files, also those of kernels whose sources are not here. Exit code 3 if an image
+    differs.
+    """
+    if store and every > 1:
+        raise PlanError("--store needs every image, so it cannot be used together with --every.")
+    catalogue = Catalogue(find_root())
+    with _checkout_of_revision(catalogue.root, revision) as old_root:
+        changed = changed_firmware_files(old_root, catalogue.root)
+        if not changed:
+            click.echo(f"No code of the firmware has changed since {revision}.")
+            return EXIT_OK
+        click.echo(f"changed since {revision}: {', '.join(changed)}")
+        points = _image_points(catalogue)[::every]
+        missing = sorted(_kernels_with_results(catalogue.root) - catalogue.buildable_kernels.keys())
+        if missing:
+            click.echo(f"not compared, because their sources are not here: {', '.join(missing)}")
+        differing = _differing_images(Catalogue(old_root), catalogue, points)
+        for label in differing[:_SHOWN]:
+            click.echo(f"differs: {label}")
+        click.echo(f"{count_text(len(points), 'image')} compared, {len(differing)} differ.")
+        if differing:
+            return EXIT_POINT_FAILED
+        if store:
+            store_equal_code(catalogue.root, old_root, changed)
+    return EXIT_OK
+
+
+@contextmanager
+def _checkout_of_revision(root: Path, revision: str) -> Iterator[Path]:
+    """Yields a temporary folder with all files of a revision of this checkout. Raises PlanError."""
+    command = ["git", "-C", str(root), "archive", "--format=tar", revision]
+    try:
+        done = subprocess.run(command, capture_output=True, check=False)
+    except OSError:
+        raise PlanError("git is not installed, and this command reads the revision with it; install git.") from None
+    if done.returncode:
+        reason = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        raise PlanError(f"git has no files of the revision `{revision}` ({' '.join(reason)}); name a commit.")
+    with tempfile.TemporaryDirectory(prefix="rtoslab-revision-") as name:
+        with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
+            archive.extractall(name, filter="data")
+        yield Path(name)
+
+
+def _kernels_with_results(root: Path) -> set[str]:
+    """Returns the names of all kernels that have reference results."""
+    return {item.kernel for item in read_references(root)} | {item.kernel for item in read_matrices(root)}
+
+
+def _image_points(catalogue: Catalogue) -> list[Point]:
+    """Returns a point for each image that the reference results need and that can be built here."""
+    boards = matrix_boards(catalogue.root)
+    points = [
+        point
+        for kernel in matrix_kernels(catalogue)
+        for row in matrix_points(catalogue, kernel, boards, 1)
+        for point in row.points
+    ]
+    for paper in read_papers(catalogue).values():
+        points += plan_paper_experiments(catalogue, paper, Options()).points
+    images: dict[str, Point] = {}
+    for point in points:
+        if point.not_applicable is None and point.kernel in catalogue.buildable_kernels:
+            same_image = replace(point, timing={}, placement=0)
+            images.setdefault(repr(same_image), same_image)
+    return list(images.values())
+
+
+def _differing_images(old: Catalogue, new: Catalogue, points: Sequence[Point]) -> list[str]:
+    """Returns the labels of the points whose images differ between two checkouts, or cannot be built in one of them."""
+    parent = build_folder(new.root)
+    parent.mkdir(parents=True, exist_ok=True)
+    differing: list[str] = []
+    for number, point in enumerate(points):
+        if number % _PROGRESS_STEP == 0:
+            click.echo(f"{number} of {len(points)} images", err=True)
+        with (
+            tempfile.TemporaryDirectory(prefix=".confirm-", dir=parent) as before,
+            tempfile.TemporaryDirectory(prefix=".confirm-", dir=parent) as after,
+        ):
+            try:
+                old_image = compile_image_into(old, point, _SAME_IDENTITY, Path(before))
+                new_image = compile_image_into(new, point, _SAME_IDENTITY, Path(after))
+                if do_images_differ(old_image, new_image):
+                    differing.append(point.label)
+            except BuildError as cause:
+                differing.append(f"{point.label}: {cause}")
+    return differing
