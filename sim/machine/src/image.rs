@@ -49,10 +49,13 @@ impl Image {
             [0x7f, b'E', b'L', b'F', ..] => parse_elf(data, name),
             [b'U', b'F', b'2', b'\n', ..] => uf2::parse(data, name),
             [] => Err(ImageError(format!("{name} is empty; give an ELF or UF2 image"))),
-            _ => Err(ImageError(format!(
-                "{name} is neither an ELF nor a UF2 image (its first bytes are {:02x?}); give the file the linker or elf2uf2 wrote",
-                &data[..data.len().min(4)]
-            ))),
+            _ => {
+                let first: Vec<String> = data.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+                Err(ImageError(format!(
+                    "{name} is neither an ELF nor a UF2 image (its first bytes are {} in hexadecimal); give the file the linker or elf2uf2 wrote",
+                    first.join(" ")
+                )))
+            }
         }
     }
 
@@ -169,5 +172,7 @@ mod tests {
             let error = Image::parse(data, "fw.bin").unwrap_err().0;
             assert!(error.starts_with("fw.bin ") && error.contains("; "), "{error}");
         }
+        let unknown = Image::parse(b"MZ\x90\x00\x03", "fw.exe").unwrap_err().0;
+        assert!(unknown.contains("(its first bytes are 4d 5a 90 00 in hexadecimal)"), "{unknown}");
     }
 }
