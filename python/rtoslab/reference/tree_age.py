@@ -47,24 +47,46 @@ def _point_changes(
         return [f"the export {key}"] if known and linked_libraries_digest(find_export(kernel, key)) != linked else []
     sources = build["sources"].items()
     compiled = {name.removeprefix(_COMPILED): digest for name, digest in sources if name.startswith(_COMPILED)}
-    folder = Path(tree.path)
-    changed = sorted(name for name, digest in compiled.items() if digest_of_file_now(folder, name) != digest)
+    changed = sorted(name for name, digest in compiled.items() if not _is_file_unchanged(tree, name, digest))
     if changed:
         return [f"{kernel.id}'s {name}" for name in changed]
     return _commit_changes(kernel.id, tree, measured)
 
 
+def _is_file_unchanged(tree: SourceTree, name: str, digest: str) -> bool:
+    """Whether a user's tree has a compiled file of the measured tree. `name`: its path there. `digest`: its SHA-256.
+
+    The user's tree may begin at another folder, for example at FreeRTOS instead of FreeRTOS/Source.
+    """
+    root = Path(tree.path)
+    if digest_of_file_now(root, name) == digest:
+        return True
+    patterns = [source for part in (tree, *tree.cores.values()) for source in part.sources if source[0] != "!"]
+    return any(
+        digest_of_file_now(root, path.relative_to(root).as_posix()) == digest
+        for pattern in dict.fromkeys(patterns)
+        for path in root.glob(pattern)
+        if path.name == Path(name).name
+    )
+
+
 def _commit_changes(ident: str, tree: SourceTree, measured: Mapping[str, Any]) -> list[str]:
-    """Returns a clause for each git repository of the tree that is at another commit than `measured` says."""
-    now = {repository.at: (repository.commit or "", repository.dirty) for repository in find_repositories(tree)}
+    """Returns a clause for each git repository of the tree that is at another commit than `measured` says.
+
+    Commits are compared within one repository only: a copy of the sources in another one has commits of its own.
+    """
+    now = {
+        (repository.at, repository.origin): (repository.commit or "", repository.dirty)
+        for repository in find_repositories(tree)
+    }
     before = {
-        repository["at"]: (repository["commit"] or "", repository["dirty"])
+        (repository["at"], repository.get("origin")): (repository["commit"] or "", repository["dirty"])
         for repository in measured.get("repositories", ())
     }
     return [
-        f"{ident} is at {_commit_text(*now[at])}, not {_commit_text(*before[at])}"
-        for at in sorted(now.keys() & before.keys())
-        if now[at] != before[at]
+        f"{ident} is at {_commit_text(*now[key])}, not {_commit_text(*before[key])}"
+        for key in sorted(now.keys() & before.keys(), key=str)
+        if now[key] != before[key]
     ]
 
 

@@ -52,7 +52,7 @@ def current_reference(tree: Path) -> ReferenceFile:
     described = Catalogue(find_root()).kernels["tiny"].tree
     assert described is not None
     states = [
-        {"at": repository.at, "commit": repository.commit, "dirty": repository.dirty}
+        {"at": repository.at, "origin": repository.origin, "commit": repository.commit, "dirty": repository.dirty}
         for repository in find_repositories(described)
     ]
     assert states
@@ -89,6 +89,18 @@ def test_changed_uncompiled_file_is_reported_by_commit(tree: Path, uncached_repo
     assert "edited" not in report
     now, then = report.removeprefix("tiny is at ").split(", not ")
     assert now != then
+
+
+def test_tree_that_begins_at_another_folder_has_not_changed(tree: Path, uncached_repositories: None) -> None:
+    deeper, elsewhere = (
+        f"kernel/Source/{SOURCE}",
+        [{"at": ".", "origin": "https://a", "commit": "1" * 40, "dirty": False}],
+    )
+    digest = sha256_of(tree / SOURCE)
+    before = reference({"sources": {deeper: digest}, "tree": {"repositories": elsewhere}})
+    assert changes(before) == []
+    (tree / SOURCE).write_text((tree / SOURCE).read_text() + "/* edited */\n")
+    assert changes(before) == [f"tiny's Source/{SOURCE}"]
 
 
 def test_other_version_is_reported(tree: Path) -> None:
