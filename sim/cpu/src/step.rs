@@ -12,7 +12,7 @@ pub mod watch {
     pub const STEPS: u8 = 2;
     /// The inputs of a [`Trace`](crate::v6m::trace::Trace)'s timing, instead of that timing.
     pub const TRACES: u8 = 3;
-    /// The inputs of two cores' timing, instead of that timing: [`Block`](crate::v6m::pair::Block)es.
+    /// The inputs of two cores' timing, instead of that timing: `Block`s.
     pub const PAIRS: u8 = 4;
 }
 

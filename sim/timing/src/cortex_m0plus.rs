@@ -9,7 +9,7 @@ use crate::{Grade, Setting};
 pub const SINGLE_CYCLES: u64 = 1;
 /// MULS with the single-cycle multiplier (RP2040 data sheet 2.4.2).
 pub const MULTIPLY_CYCLES: u64 = 1;
-/// B, taken B<cc>, BX, BLX, MOV PC and ADD PC: the opcode's cycle and one to refill.
+/// B, taken `B<cc>`, BX, BLX, MOV PC and ADD PC: the opcode's cycle and one to refill.
 pub const BRANCH_CYCLES: u64 = 2;
 /// BL: two halfwords to decode, then the refill.
 pub const BRANCH_LINK_CYCLES: u64 = 3;

@@ -1,27 +1,27 @@
 //! Cortex-M3 (r1p1, r2) at zero wait states. The rules that the M4 shares with it are here too.
 //!
-//! Sources: ARM 100165 / DDI0337 (Cortex-M3 TRM) tables of section 3.3 and its notes on load and store timing [TRM];
+//! Sources: ARM 100165 / DDI0337 (Cortex-M3 TRM) tables of section 3.3 and its notes on load and store timing \[TRM\];
 //! measurements on STM32F103 and STM32F407 published by J. Oleksiewicz (jnk0le/random, "pipeline cycle test", and the
-//! tables of jnk0le/cortexm-AES) [JL], by T. Pornin (arm-asm-notes) [TP] and on a Cortex-M4 by compendium.i-0.nl [CI].
+//! tables of jnk0le/cortexm-AES) \[JL\], by T. Pornin (arm-asm-notes) \[TP\] and on a Cortex-M4 by compendium.i-0.nl \[CI\].
 //! Which rule rests on what is listed in docs/accuracy.md.
 
 use crate::{Grade, Setting};
 
-/// Data processing, shifts, bit fields, MUL, branches not taken, hints [TRM].
+/// Data processing, shifts, bit fields, MUL, branches not taken, hints \[TRM\].
 pub const SINGLE_CYCLES: u64 = 1;
-/// MLA and MLS [TRM]. One on the M4.
+/// MLA and MLS \[TRM\]. One on the M4.
 pub const MULTIPLY_ACCUMULATE_CYCLES: u64 = 2;
 /// SMULL and UMULL by how many of the two operands need more than 16 bits. The TRM prints the range 3–5 and that it
 /// depends on the operands. The assignment is assumed.
 pub const MULTIPLY_LONG_CYCLES: [u64; 3] = [3, 4, 5];
-/// SMLAL and UMLAL likewise: 4–7 [TRM].
+/// SMLAL and UMLAL likewise: 4–7 \[TRM\].
 pub const MULTIPLY_ACCUMULATE_LONG_CYCLES: [u64; 3] = [4, 5, 7];
 
-/// SDIV and UDIV with a zero operand [CI]. The least of the TRM's 2–12.
+/// SDIV and UDIV with a zero operand \[CI\]. The least of the TRM's 2–12.
 pub const DIVIDE_ZERO_CYCLES: u64 = 2;
-/// SDIV and UDIV of a dividend with fewer significant bits than the divisor [CI].
+/// SDIV and UDIV of a dividend with fewer significant bits than the divisor \[CI\].
 pub const DIVIDE_SMALL_CYCLES: u64 = 3;
-/// SDIV and UDIV otherwise: this, and one cycle for each started group of four possible quotient bits. [CI] says that
+/// SDIV and UDIV otherwise: this, and one cycle for each started group of four possible quotient bits. \[CI\] says that
 /// only the difference in significant bits counts. The steps of four follow from the TRM's maximum of 12.
 pub const DIVIDE_BASE_CYCLES: u64 = 4;
 /// Quotient bits a cycle.

@@ -93,7 +93,7 @@ unsafe impl<B: PairedBus + NativePathBus> Ahead<B> for TwoCores {
     }
 
     /// Decides which core executes next, when the first of these is before an instruction that said
-    /// [`OrderedAccess::NotYet`]. Returns who continues. If it is that core, the instruction is executed next.
+    /// `OrderedAccess::NotYet`. Returns who continues. If it is that core, the instruction is executed next.
     #[inline(never)]
     unsafe fn wait_for_turn(bus: &mut B, cores: [*mut Core; 2], log: *mut SpeculationLog) -> Turn {
         // SAFETY: the caller's promise.
@@ -101,7 +101,7 @@ unsafe impl<B: PairedBus + NativePathBus> Ahead<B> for TwoCores {
     }
 
     /// Decides which core executes next, when the first of these has executed an instruction that said
-    /// [`OrderedAccess::Now`]. Returns who continues.
+    /// `OrderedAccess::Now`. Returns who continues.
     #[inline(always)]
     unsafe fn end_turn(bus: &mut B, cores: [*mut Core; 2], log: *mut SpeculationLog) -> Turn {
         // SAFETY: the caller's promise.

@@ -122,7 +122,7 @@ codes! { $
     Smmul, Smmla, Smmls,
     Sdiv, Udiv,
 
-    /// [rn, #imm] without write-back. `imm` is the signed offset.
+    /// `[rn, #imm]` without write-back. `imm` is the signed offset.
     LdrImm, LdrhImm, LdrbImm, LdrshImm, LdrsbImm, StrImm, StrhImm, StrbImm,
     /// [rn, rm, LSL #shift].
     LdrReg, LdrhReg, LdrbReg, LdrshReg, LdrsbReg, StrReg, StrhReg, StrbReg,
@@ -196,7 +196,7 @@ codes! { $
     VcvtHalf,
     /// `rd` is D, `rm` is S. And the other way round.
     VcvtDoubleFromSingle, VcvtSingleFromDouble,
-    /// [rn, #imm]. `rn` = 15: the literal at address `imm`.
+    /// `[rn, #imm]`. `rn` = 15: the literal at address `imm`.
     Vldr32, Vldr64, Vstr32, Vstr64,
     /// `rd` is the first S register (also of D registers), `shift` the number of words, `imm` the change of the base.
     /// `ra` set: decrement before; write-back is POST_INDEXED.

@@ -37,7 +37,7 @@ fn is_permitted(core: &Core, address: u32, access: Access, privileged: bool) -> 
 }
 
 /// Checks whether the MPU permits an access of the current code. The error is its fault. Needed for data only while
-/// [`Mpu::enabled`].
+/// `Mpu::enabled`.
 pub fn check(core: &Core, address: u32, access: Access) -> Result<(), Fault> {
     let privileged = if access == Access::Fetch { core.is_privileged() } else { core.access_privileged() };
     check_as(core, address, access, privileged)

@@ -42,11 +42,11 @@ pub mod flag {
     pub const READS_FLAGS: u8 = 1 << 3;
     /// Second operand is a register shifted by a constant other than LSL #0.
     pub const SHIFTED: u8 = 1 << 4;
-    /// Base register written back before the access (LDR r0,[r1,#4]!).
+    /// Base register written back before the access (`LDR r0,[r1,#4]!`).
     pub const PRE_INDEXED: u8 = 1 << 5;
-    /// Base register written back after the access (LDR r0,[r1],#4; LDM r1!).
+    /// Base register written back after the access (`LDR r0,[r1],#4`; `LDM r1!`).
     pub const POST_INDEXED: u8 = 1 << 6;
-    /// The address has a register index ([r1,r2,LSL #2]).
+    /// The address has a register index (`[r1,r2,LSL #2]`).
     pub const REGISTER_OFFSET: u8 = 1 << 7;
     /// Floating-point instructions: register numbers name D registers, not S registers. (Shares its bit with
     /// [`SHIFTED`], which they do not know.)

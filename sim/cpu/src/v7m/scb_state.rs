@@ -79,7 +79,7 @@ pub struct Scb {
     pub cpacr: u32,
     /// Configurable fault status: [`cfsr`].
     pub cfsr: u32,
-    /// HardFault status: [`hfsr`].
+    /// HardFault status: `hfsr`.
     pub hfsr: u32,
     /// Debug fault status.
     pub dfsr: u32,

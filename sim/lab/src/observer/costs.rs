@@ -39,7 +39,7 @@ pub const WAYS: usize = 7;
 /// A number of cycles by [`CycleCause`], and of completed instructions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Cycles by [`Spent`].
+    /// Cycles by `Spent`.
     pub cycles: [u64; WAYS],
     /// Instructions completed.
     pub executions: u64,

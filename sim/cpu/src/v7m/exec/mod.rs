@@ -1,6 +1,6 @@
 //! The execution of instructions: the loop that executes ops.
 //!
-//! [`operate`] has what each of them does, by subject in [`registers`], [`memory`], [`branch`], [`multiple`] and so on. A
+//! `operate` has what each of them does, by subject in [`registers`], [`memory`], [`branch`], [`multiple`] and so on. A
 //! [`Pipeline`] says when. Local time, flags and registers live in [`Core`]. `core.ip` is the instruction being executed
 //! until it is done.
 

@@ -45,7 +45,7 @@ impl<const M4: bool> CacheableTiming for ThreeStage<M4> {
         self.store_ends = cycle_at(state.store_ends, core.t);
     }
 
-    /// Returns the cycles that depend on the operands, as [`Pipeline::operation_cycles`] does.
+    /// Returns the cycles that depend on the operands, as `Pipeline::operation_cycles` does.
     fn operand_cycles(op: Op, first: u32, second: u32) -> u64 {
         match op.class {
             Class::Divide => operands::divide(first, second),

@@ -76,7 +76,7 @@ fn join(values: &[u64], bits: u32) -> u64 {
     values.iter().rev().fold(0, |joined, value| joined << bits | value)
 }
 
-/// The L0's flash interface. The least recently used buffer takes the next word [RM0367].
+/// The L0's flash interface. The least recently used buffer takes the next word (RM0367).
 #[derive(Debug, Clone)]
 pub struct FlashL0 {
     array: Array,

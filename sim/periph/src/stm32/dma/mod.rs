@@ -203,7 +203,7 @@ impl Block for Dma {
         either!(self, dma => dma.clears_flags(offset))
     }
 
-    /// Returns the core cycle of the next end of a transfer, or [`NEVER`].
+    /// Returns the core cycle of the next end of a transfer, or `NEVER`.
     fn next_event_cycle(&self) -> u64 {
         either!(self, dma => dma.due())
     }

@@ -165,7 +165,7 @@ impl CacheableTiming for M7 {
         self.floats.restore_timing_state(&state.floats, now);
     }
 
-    /// Returns the cycles that depend on the operands, as [`Pipeline::operation_cycles`] does.
+    /// Returns the cycles that depend on the operands, as `Pipeline::operation_cycles` does.
     fn operand_cycles(op: Op, first: u32, second: u32) -> u64 {
         operand_cycles(op, first, second)
     }
