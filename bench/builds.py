@@ -14,11 +14,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtoslab.base import find_root
+from rtoslab.base import find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import conformance_suite_point
 from rtoslab.images import IMAGE, BuiltImage, build_point_image, cmake_options
-from rtoslab.plan import Options, Point, make_plan
+from rtoslab.plan import PlanOptions, Point, make_plan
 
 FURTHER = "further image"
 
@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--kernel", action="append", help="freertos, rt and bare unless named")
     parser.add_argument("--board", default="nucleo-f446re")
     arguments = parser.parse_args()
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     print(f"{'':48}{'kept s':>8}{'whole s':>9}{'ratio':>7}   on {arguments.board}")
     with tempfile.TemporaryDirectory(prefix="rtoslab-bench-") as folder:
         os.environ["RTOSLAB_BUILD"] = f"{folder}/build"
@@ -73,7 +73,7 @@ def measure_kernel(catalogue: Catalogue, kernel: str, board: str, folder: Path) 
 def t1_to_t8_points(catalogue: Catalogue, kernel: str, board: str, **config: str) -> list[Point]:
     """Returns the points of T1 to T8 that the kernel can run."""
     names = [benchmark for benchmark in catalogue.benchmarks if benchmark.startswith("t") and benchmark[1].isdigit()]
-    options = Options([kernel], [board], window_ms=20, config=config)
+    options = PlanOptions([kernel], [board], window_ms=20, config=config)
     return [point for point in make_plan(catalogue, names, options).points if point.not_applicable is None]
 
 

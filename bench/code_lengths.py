@@ -16,12 +16,12 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from rtoslab.base import CatalogueError, RtoslabError, find_root
+from rtoslab.base import CatalogueError, RtoslabError, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import IMAGE, build_point_image
 from rtoslab.intake import read_toml_table
-from rtoslab.measure import gather_proof_evidence, point_id, virtual_job
-from rtoslab.plan import Options, Point, make_plan
+from rtoslab.measure import gather_proof_evidence, identity_of_point, virtual_board_job
+from rtoslab.plan import PlanOptions, Point, make_plan
 from rtoslab.proofs import CODE_LENGTHS
 from rtoslab.records import decode_records, read_wire_constants
 from rtoslab.targets import run_virtual_benchmark
@@ -40,7 +40,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
-    root = find_root()
+    root = find_checkout_root()
     points = list(points_to_measure_lengths(Catalogue(root), arguments.benchmarks))
     print(f"{len(points)} points", flush=True)
     measured: Lengths = defaultdict(dict)
@@ -71,10 +71,10 @@ def main() -> int:
 def points_to_measure_lengths(catalogue: Catalogue, chosen: list[str]) -> Iterator[Point]:
     """Yields the points: each benchmark with each kernel, board, number of cores and instrument."""
     benchmarks = chosen or list(catalogue.benchmarks)
-    options = Options(kernels=KERNELS, boards=BOARDS, cores=[1, 2], window_ms=None)
+    options = PlanOptions(kernels=KERNELS, boards=BOARDS, cores=[1, 2], window_ms=None)
     for point in make_plan(catalogue, benchmarks, options).points:
         if point.not_applicable is None:
-            facts = catalogue.benchmark(point.benchmark).facts
+            facts = catalogue.find_benchmark(point.benchmark).facts
             if facts.kind == "latency" or facts.window_ms:
                 yield point
             if facts.kind == "counts":
@@ -87,15 +87,15 @@ def measure_lengths(root: Path, point: Point) -> tuple[str, dict[str, list[int]]
     catalogue = Catalogue(root)
     try:
         built = build_point_image(catalogue, point)
-        output = run_virtual_benchmark(virtual_job(catalogue, point, built.elf_path.read_bytes(), IMAGE))
+        output = run_virtual_benchmark(virtual_board_job(catalogue, point, built.elf_path.read_bytes(), IMAGE))
         decoded = decode_records(output.uart, read_wire_constants(root), built.expected)
     except RtoslabError as cause:
         return str(cause)[:300]
-    evidence = gather_proof_evidence(catalogue, point_id(catalogue, point), output, decoded)
+    evidence = gather_proof_evidence(catalogue, identity_of_point(catalogue, point), output, decoded)
     if evidence.observed is None:
         return "no profile"
     distance, rows = evidence.observed.call_distance, {}
-    for _, core in evidence.counting_groups:
+    for _, core in evidence.groups_counting_together:
         length = evidence.executed_instructions(core)
         rows[evidence.code_length_key(core)] = [length, length, distance, distance]
     return evidence.observed.compiler, rows

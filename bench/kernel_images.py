@@ -21,9 +21,15 @@ from boards import ROOT, Board
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import build_point_image
-from rtoslab.measure import virtual_job
-from rtoslab.plan import Options, Point, make_plan
-from rtoslab.targets import WINDOW_SYMBOL, VirtualBenchmarkJob, VirtualMachine, make_machine, run_virtual_benchmark
+from rtoslab.measure import virtual_board_job
+from rtoslab.plan import PlanOptions, Point, make_plan
+from rtoslab.targets import (
+    WINDOW_SYMBOL,
+    VirtualBenchmarkJob,
+    VirtualMachine,
+    make_board_at_reset,
+    run_virtual_benchmark,
+)
 
 PAGE: Final = ROOT / "docs" / "performance.md"
 BEGIN: Final = "<!-- kernel images: written by `bench/kernel_images.py --write` -->"
@@ -71,7 +77,7 @@ class WindowTimer:
 
 def measure_without_instruments(job: VirtualBenchmarkJob) -> WindowSpeed:
     """Runs the window without instruments."""
-    machine = make_machine(job.board, cores=job.cores)
+    machine = make_board_at_reset(job.board, cores=job.cores)
     machine.load(job.image, job.name)
     word = machine.symbol(WINDOW_SYMBOL)
     if word is None:
@@ -93,7 +99,7 @@ def run_to_window_state(machine: Any, word: int, state: int) -> None:
 
 def measure_as_run_watches(job: VirtualBenchmarkJob) -> WindowSpeed:
     """Runs the window as `rtoslab run` watches it."""
-    timed = WindowTimer(make_machine(job.board, cores=job.cores))
+    timed = WindowTimer(make_board_at_reset(job.board, cores=job.cores))
     failure = run_virtual_benchmark(job, machine=timed).failure
     if failure:
         raise SystemExit(f"{job.name}: {failure}")
@@ -103,7 +109,7 @@ def measure_as_run_watches(job: VirtualBenchmarkJob) -> WindowSpeed:
 def t1_to_t8_points(catalogue: Catalogue, board: str, cores: int, window_ms: int) -> list[Point]:
     """Returns the points of T1 to T8 with FreeRTOS."""
     names = [benchmark for benchmark in catalogue.benchmarks if benchmark.startswith("t") and benchmark[1].isdigit()]
-    options = Options(["freertos"], [board], cores=[cores], window_ms=window_ms)
+    options = PlanOptions(["freertos"], [board], cores=[cores], window_ms=window_ms)
     return [point for point in make_plan(catalogue, names, options).points if point.not_applicable is None]
 
 
@@ -129,7 +135,7 @@ def make_table(catalogue: Catalogue, window_ms: int, repeats: int) -> list[str]:
     for board, cores in CONFIGURATIONS:
         for point in t1_to_t8_points(catalogue, board, cores, window_ms):
             image = (build_point_image(catalogue, point).folder / "image.elf").read_bytes()
-            job = virtual_job(catalogue, point, image, f"{point.benchmark} on {board}")
+            job = virtual_board_job(catalogue, point, image, f"{point.benchmark} on {board}")
             # In turn, and the fastest of each: a machine that others use has spells in which it runs at half its speed.
             runs = [
                 (measure_without_instruments(job).megacycles_per_s, measure_as_run_watches(job).megacycles_per_s)

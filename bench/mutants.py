@@ -12,8 +12,8 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from rtoslab.base import RtoslabError, UnknownNameError, find_root
-from rtoslab.mutants import UNBROKEN, BenchmarkMutants, MutantTrial, read_mutants, try_mutants
+from rtoslab.base import RtoslabError, UnknownNameError, find_checkout_root
+from rtoslab.mutants import UNBROKEN, BenchmarkMutants, MutantTrial, measure_mutants, read_mutants
 
 
 def main() -> int:
@@ -23,7 +23,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--rules", action="store_true", help="say of each mutant which proofs refuse it")
     options = parser.parse_args()
-    root = find_root()
+    root = find_checkout_root()
     try:
         chosen = choose_mutants(read_mutants(root), options.names)
     except RtoslabError as cause:
@@ -69,7 +69,7 @@ def choose_mutants(
 def _try_mutants(root: Path, benchmark: str, of: BenchmarkMutants, only: tuple[str, ...]) -> list[MutantTrial]:
     with tempfile.TemporaryDirectory(prefix=f"mutants-{benchmark}-") as folder:
         try:
-            return list(try_mutants(root, Path(folder), benchmark, of, only))
+            return list(measure_mutants(root, Path(folder), benchmark, of, only))
         except RtoslabError as cause:
             return [MutantTrial(benchmark, UNBROKEN, (), str(cause))]
 

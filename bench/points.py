@@ -21,7 +21,7 @@ from pathlib import Path
 
 from sweep_plan import PR_SET_CHILD_SUBREAPER, run_measured
 
-from rtoslab.base import find_root
+from rtoslab.base import find_checkout_root
 
 BENCHMARKS = ("call_times", "handler_times", "interrupt_latency", "mutex", "preemption", "timed_wait")
 CASES = ("nothing known", "images known", "results known")
@@ -64,7 +64,7 @@ def count_measured(results: Path) -> int:
 def main() -> None:
     """Prints a row for each run and the medians."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("checkouts", nargs="*", type=Path, default=[find_root()])
+    parser.add_argument("checkouts", nargs="*", type=Path, default=[find_checkout_root()])
     parser.add_argument("--benchmarks", default=",".join(BENCHMARKS))
     parser.add_argument("--kernels", default="freertos,rt,bare")
     parser.add_argument("--boards", default="all")

@@ -16,11 +16,11 @@ from typing import Any
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from rtoslab.base import EXIT_POINT_FAILED, find_root
+from rtoslab.base import EXIT_POINT_FAILED, find_checkout_root
 
 WIDTHS = (390, 768, 1280)
 HEIGHT = 900
-FOLDER = find_root() / "build" / "pages"
+FOLDER = find_checkout_root() / "build" / "pages"
 BOARD = ("--kernel", "freertos", "--board", "nucleo-f446re")
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 _WIDER = """() => document.documentElement.scrollWidth - document.documentElement.clientWidth"""
@@ -67,7 +67,9 @@ def make_pages() -> list[Path]:
         ("diagnose", str(build_scene()), "--board", "nucleo-f446re", "-o", str(page("diagnosis"))),
     ]
     for command in commands:
-        done = subprocess.run(["rtoslab", *command], capture_output=True, text=True, check=False, cwd=find_root())
+        done = subprocess.run(
+            ["rtoslab", *command], capture_output=True, text=True, check=False, cwd=find_checkout_root()
+        )
         if done.returncode and not (command[0] == "diagnose" and done.returncode == EXIT_POINT_FAILED):
             sys.exit(f"rtoslab {' '.join(command)} failed: {done.stderr.strip()}")
     (pages,) = (FOLDER / "runs" / "worst-case").glob("*.html")
@@ -80,7 +82,7 @@ def build_scene() -> Path:
     options = ("-DBENCH=scene-lost_ticks", "-DKERNEL=freertos", "-DBOARD=nucleo-f446re")
     steps = (("cmake", "-S", "firmware", "-B", str(folder), "-G", "Ninja", *options), ("cmake", "--build", str(folder)))
     for step in steps:
-        subprocess.run(step, capture_output=True, check=True, cwd=find_root())
+        subprocess.run(step, capture_output=True, check=True, cwd=find_checkout_root())
     return folder / "image.elf"
 
 

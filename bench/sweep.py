@@ -3,9 +3,9 @@
 import time
 from typing import Final
 
-from rtoslab.base import find_root
+from rtoslab.base import find_checkout_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.plan import Options
+from rtoslab.plan import PlanOptions
 from rtoslab.worst_case import WINDOW_MS, SweepSpan, benchmark_scenario, find_worst_case, inject_at_every_cycle
 
 OFFSETS: Final = 100_000
@@ -14,8 +14,8 @@ THREADS: Final = 2
 
 def main() -> None:
     """Prints the time of the sweep, and its result."""
-    options = Options(["freertos"], ["nucleo-f446re"], [1], WINDOW_MS)
-    scenario = benchmark_scenario(Catalogue(find_root()), "phase_sweep", options)
+    options = PlanOptions(["freertos"], ["nucleo-f446re"], [1], WINDOW_MS)
+    scenario = benchmark_scenario(Catalogue(find_checkout_root()), "phase_sweep", options)
     span = SweepSpan(OFFSETS, f"{OFFSETS:,} cycles")
     began = time.monotonic()
     arrivals = inject_at_every_cycle(scenario, span, threads=THREADS)

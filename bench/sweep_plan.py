@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_checkout_root
 
 PLAN = Path("docs") / "sweeps" / "f446re.toml"
 PR_SET_CHILD_SUBREAPER = 36
@@ -25,7 +25,7 @@ PR_SET_CHILD_SUBREAPER = 36
 def main() -> None:
     """Prints a row for each sweep as it ends. An error of one ends the program with its words."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("plan", nargs="?", type=Path, default=find_root() / PLAN)
+    parser.add_argument("plan", nargs="?", type=Path, default=find_checkout_root() / PLAN)
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     if ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:

@@ -10,7 +10,7 @@ import sys
 from random import Random
 from statistics import median
 
-from rtoslab.base import BuildError, CheckError, find_root
+from rtoslab.base import BuildError, TaskSetCheckError, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.rta import (
     MODEL_NAMES,
@@ -48,13 +48,13 @@ def main() -> int:
     parser.add_argument("--kernel", default="freertos")
     parser.add_argument("--board", action="append", help="one or more; all of them by default")
     arguments = parser.parse_args()
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     wrong = False
     for board in arguments.board or catalogue.boards:
         wrong |= not _measure_board(catalogue, arguments.kernel, board, arguments.sets)
         for level in _LEVEL_NAMES:
             wrong |= not _measure_events_or_cores(catalogue, arguments.kernel, board, arguments.sets, level)
-        if catalogue.board(board).facts.cores > 1 and catalogue.kernel(arguments.kernel).facts.smp:
+        if catalogue.find_board(board).facts.cores > 1 and catalogue.find_kernel(arguments.kernel).facts.smp:
             wrong |= not _measure_events_or_cores(catalogue, arguments.kernel, board, arguments.sets, 0)
     return int(wrong)
 
@@ -74,7 +74,7 @@ def _measure_board(catalogue: Catalogue, kernel: str, board: str, sets: int) -> 
             analysis = compute_bounds(system, overheads, model)
             ratios[model] += seen.bound_tightness(analysis).values()
             exceeded += len(seen.tasks_over_bound(analysis)) if model is OverheadModel.SPLIT_TICK else 0
-    goal = GOALS.get(catalogue.board(board).facts.core, GOAL)
+    goal = GOALS.get(catalogue.find_board(board).facts.core, GOAL)
     print(f"Response-time bounds, {kernel} on {board}: {sets} random task sets, {jobs:,} jobs")
     for model, ratio_values in ratios.items():
         title = MODEL_NAMES[model]
@@ -90,7 +90,7 @@ def _measure_events_or_cores(catalogue: Catalogue, kernel: str, board: str, sets
     what = _LEVEL_NAMES.get(level, "on two cores")
     try:
         bench = TaskSetBench.build_bench(catalogue, kernel, board, {}, events=level, cores=1 if level else 2)
-    except (BuildError, CheckError) as cause:
+    except (BuildError, TaskSetCheckError) as cause:
         print(f"  {what}: n/a, {cause}")
         return True
     by_kind: dict[str, list[float]] = {}
@@ -105,7 +105,7 @@ def _measure_events_or_cores(catalogue: Catalogue, kernel: str, board: str, sets
             system = multicore_system(random, SHAPES["mixed"], bench.firmware, contention)
         try:
             seen = check_on_board(system, bench.firmware, bench.work, TICKS)
-        except CheckError:  # work too short for this board, or an interrupt too frequent
+        except TaskSetCheckError:  # work too short for this board, or an interrupt too frequent
             continue
         ran += 1
         jobs += seen.job_count

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.builder import build_point_image
-from rtoslab.plan.plan import Options, make_plan
-from rtoslab.targets.board import make_machine
+from rtoslab.plan.plan import PlanOptions, make_plan
+from rtoslab.targets.board import make_board_at_reset
 
-CATALOGUE: Final = Catalogue(find_root())
+CATALOGUE: Final = Catalogue(find_checkout_root())
 WINDOW_MS: Final = 20
 """As other tests build the same images."""
 
@@ -26,13 +26,13 @@ class Program:
 
     def elf(self) -> Path:
         """The built image."""
-        options = Options([self.kernel], [self.board], [self.cores], WINDOW_MS)
+        options = PlanOptions([self.kernel], [self.board], [self.cores], WINDOW_MS)
         (point,) = make_plan(CATALOGUE, [self.benchmark], options).points
         return build_point_image(CATALOGUE, point).elf_path
 
     def in_window(self) -> Any:
         """A machine that has run until the window opened."""
-        machine: Any = make_machine(CATALOGUE.board(self.board).facts, cores=self.cores)
+        machine: Any = make_board_at_reset(CATALOGUE.find_board(self.board).facts, cores=self.cores)
         machine.load(self.elf().read_bytes(), self.benchmark)
         word = machine.symbol("bench_window_state")
         machine.watch_write(word, 1, True)

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from rtoslab.base.paths import build_folder, find_root
+from rtoslab.base.paths import build_folder, find_checkout_root
 from rtoslab.images.builder import SHARED_FOLDERS
 
 ROOM_OF_AN_INSTALLATION = ("firmware", "spec", "papers", "baselines", "reference")
@@ -15,9 +15,9 @@ def copy_checkout(folder: Path) -> Path:
     which nobody asks for and which take longer than what they hold."""
     for name in ("firmware", "spec", "papers", "sim"):
         ignored = shutil.ignore_patterns("target")
-        shutil.copytree(find_root() / name, folder / name, ignore=ignored, copy_function=shutil.copyfile)
+        shutil.copytree(find_checkout_root() / name, folder / name, ignore=ignored, copy_function=shutil.copyfile)
     for name in ("Cargo.toml", "Cargo.lock"):
-        shutil.copy(find_root() / name, folder / name)
+        shutil.copy(find_checkout_root() / name, folder / name)
     return folder
 
 
@@ -28,7 +28,7 @@ def build_apart(folder: Path) -> Path:
         return folder
     folder.mkdir()
     for name in SHARED_FOLDERS:
-        stored = build_folder(find_root()) / name
+        stored = build_folder(find_checkout_root()) / name
         stored.mkdir(parents=True, exist_ok=True)
         (folder / name).symlink_to(stored)
     return folder

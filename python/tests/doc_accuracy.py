@@ -19,13 +19,13 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.targets.board import make_machine
+from rtoslab.targets.board import make_board_at_reset
 from rtoslab.targets.events import EVENT
 from tests.doc_parts import replace_part
 
-ROOT: Final = find_root()
+ROOT: Final = find_checkout_root()
 FIGURES: Final = ROOT / "docs" / "accuracy.csv"
 PAGE: Final = ROOT / "docs" / "accuracy.md"
 LOOPS: Final = Path(__file__).parent / "accuracy" / "loops.S"
@@ -148,7 +148,7 @@ def page(text: str) -> str:
 
 def measure(loop: str, board: str) -> float:
     """Cycles of a loop on a board: of an iteration, or of what lies between its two labels."""
-    machine = make_machine(Catalogue(ROOT).board(board).facts, cores=1)
+    machine = make_board_at_reset(Catalogue(ROOT).find_board(board).facts, cores=1)
     machine.load(_assemble(loop), f"{loop}.elf")
     for ident, label in enumerate(("begin", "end"), 1):
         address = machine.symbol(label)

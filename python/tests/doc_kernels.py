@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 
-ROOT: Final = find_root()
+ROOT: Final = find_checkout_root()
 PAGES: Final = sorted((ROOT / "docs" / "kernels").glob("*.md"))
 KEPT: Final = ROOT / "docs" / "kernels" / "figures.json"
 CANARY: Final = "freertos"

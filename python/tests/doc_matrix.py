@@ -7,25 +7,25 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.choose import KernelMatrix, figure_coverage_by_board, kernel_title, matrix_boards, read_matrices
+from rtoslab.choose import KernelMatrix, boards_to_compare, figure_coverage_by_board, kernel_title, read_kernel_matrices
 from rtoslab.choose.coverage import missing_reasons
 from tests.doc_parts import replace_part
 
-ROOT: Final = find_root()
+ROOT: Final = find_checkout_root()
 PAGE: Final = ROOT / "docs" / "choose.md"
 _SENTENCE_MOST: Final = 200
 
 
 def page(text: str) -> str:
     """The page with its part written anew."""
-    return replace_part(text, "matrix", "tests.doc_matrix", _lines(read_matrices(ROOT)))
+    return replace_part(text, "matrix", "tests.doc_matrix", _lines(read_kernel_matrices(ROOT)))
 
 
 def _lines(result: Sequence[KernelMatrix]) -> Iterator[str]:
     catalogue = Catalogue(ROOT)
-    boards = matrix_boards(ROOT)
+    boards = boards_to_compare(ROOT)
     yield f"| kernel | version | measured | {' | '.join(boards)} |"
     yield f"|---|---|---|{'---|' * len(boards)}"
     titles = {}

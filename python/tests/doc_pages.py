@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 
-ROOT = find_root()
+ROOT = find_checkout_root()
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
 COLUMNS = 116
 _INDENT = "    "

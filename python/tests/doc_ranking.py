@@ -6,13 +6,13 @@ cd python && python -m tests.doc_ranking    # writes them anew
 from collections.abc import Iterator
 from typing import Final
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli.cmd_stability import placement_overview_of_papers
 from rtoslab.reports import TableData
 from tests.doc_parts import replace_part
 
-ROOT: Final = find_root()
+ROOT: Final = find_checkout_root()
 PAGE: Final = ROOT / "docs" / "ranking.md"
 _PARTS: Final = ("pairs", "spreads", "builds")
 

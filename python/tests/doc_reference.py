@@ -12,8 +12,8 @@ from typing import Final
 import click
 from pydantic import BaseModel
 
-from rtoslab.base.counting import count_text
-from rtoslab.base.paths import find_root
+from rtoslab.base.counting import count_with_noun
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.calibrate import calibration_table, silicon_file
 from rtoslab.catalogue import benchmark, claim_schemas, paper_schemas, schemas
 from rtoslab.catalogue.catalogue import Catalogue
@@ -25,7 +25,7 @@ from rtoslab.results import results
 from rtoslab.rta import overheads, taskset
 from rtoslab.sweep import plan
 
-FOLDER: Final = find_root() / "docs" / "reference"
+FOLDER: Final = find_checkout_root() / "docs" / "reference"
 WIDTH: Final = 100
 _PYTHON: Final = """# Python
 
@@ -72,16 +72,16 @@ def generate_pages() -> dict[str, str]:
     pages["schemas.md"] = _index()
     pages["command-line.md"] = "\n".join(["# Command line\n", *_commands(app, "rtoslab", 1)]).rstrip() + "\n"
     pages["python.md"] = _PYTHON
-    pages["mutants.md"] = mutants_page(Catalogue(find_root()), read_mutants(find_root()))
+    pages["mutants.md"] = mutants_page(Catalogue(find_checkout_root()), read_mutants(find_checkout_root()))
     return pages
 
 
 def mutants_page(catalogue: Catalogue, mutants: Mapping[str, BenchmarkMutants]) -> str:
     """Returns a page with a table of mutants for each benchmark."""
-    count = count_text(sum(len(of.mutant) for of in mutants.values()), "mutant")
-    parts = [f"# Mutants\n\n{count} of {count_text(len(mutants), 'benchmark')} ([explanation](../mutants.md)).\n"]
+    count = count_with_noun(sum(len(of.mutant) for of in mutants.values()), "mutant")
+    parts = [f"# Mutants\n\n{count} of {count_with_noun(len(mutants), 'benchmark')} ([explanation](../mutants.md)).\n"]
     for name, of in sorted(mutants.items()):
-        parts.append(f"## {name}: {catalogue.benchmark(name).facts.title}\n")
+        parts.append(f"## {name}: {catalogue.find_benchmark(name).facts.title}\n")
         rows = [
             f"| {mutant.id} | {mutant.kind} | {mutant.mistake} | {', '.join(mutant.refused_by)} |"
             for mutant in of.mutant

@@ -12,8 +12,8 @@ from rtoslab import results
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.schemas import Board
-from rtoslab.proofs import Evidence
-from rtoslab.proofs.rules import all_rules, rule_parameters
+from rtoslab.proofs import ProofEvidence
+from rtoslab.proofs.rules import proof_parameters_class, proof_rule_modules
 from rtoslab.records.decoder import ExpectedIdentity, decode_records
 from rtoslab.records.samples import DecodedRun
 from rtoslab.records.wire import WireConstants
@@ -129,7 +129,7 @@ def evidence(
     exceptions: dict[int, int] | None = None,
     probes: bool = True,
     time_slice_ticks: int = 0,
-) -> Evidence:
+) -> ProofEvidence:
     """Evidence of one core; switches are (from task, to task, cause) -> count."""
     observed = WindowObservations(
         switches=Counter(
@@ -138,7 +138,7 @@ def evidence(
         calls=Counter({(0, name): number for name, number in (calls or {}).items()}),
         exceptions={0: exceptions or {}},
     )
-    return Evidence(
+    return ProofEvidence(
         decoded_run(body),
         observed if probes else None,
         benchmark([rule]),
@@ -147,18 +147,18 @@ def evidence(
     )
 
 
-def judge_own(given: Evidence) -> list[ProofFinding]:
+def judge_own(given: ProofEvidence) -> list[ProofFinding]:
     """What the benchmark's own proofs find, without those that hold for every benchmark."""
     results = []
     for table in given.benchmark.proof:
-        rule = all_rules()[table["rule"]]
-        params = rule_parameters(rule).model_validate(table)
+        rule = proof_rule_modules()[table["rule"]]
+        params = proof_parameters_class(rule).model_validate(table)
         if all(map(given.meets_condition, params.when)):
             results.append(rule.judge_evidence(params, given))
     return results
 
 
-def judge_one(given: Evidence) -> ProofFinding:
+def judge_one(given: ProofEvidence) -> ProofFinding:
     """The same of a benchmark with one proof."""
     (result,) = judge_own(given)
     return result

@@ -7,13 +7,13 @@ from collections import Counter
 from statistics import median
 
 from rtoslab.analyses import OUTCOMES
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
 from rtoslab.papers.reproduction import PaperReproduction, reproduce_paper
 from rtoslab.reference import program_sizes_of_paper, reference_points_of_paper, reference_values_by_placement
 
-PAGE = find_root() / "docs" / "papers.md"
+PAGE = find_checkout_root() / "docs" / "papers.md"
 BEGIN, END = "<!-- papers: made by tests/paper_page.py -->\n", "<!-- end of papers -->"
 HEAD = (
     "| paper | statements | same | partly | tie | different | not computed | published figures that rtoslab measured "
@@ -24,7 +24,7 @@ HEAD = (
 
 def reproduce_from_references(catalogue: Catalogue, paper: PaperFolder) -> PaperReproduction:
     """The paper by reference results alone; nothing is built."""
-    root = find_root()
+    root = find_checkout_root()
     bare = PaperFolder(paper.key, paper.folder, paper.facts.model_copy(update={"footprint": ()}), paper.suites)
     return reproduce_paper(
         catalogue, bare, [], reference_points=reference_points_of_paper(root, paper.key, []),
@@ -35,7 +35,7 @@ def reproduce_from_references(catalogue: Catalogue, paper: PaperFolder) -> Paper
 
 def table() -> str:
     """One row for each paper."""
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     return HEAD + "".join(
         _row(reproduce_from_references(catalogue, paper)) for paper in read_papers(catalogue).values()
     )
@@ -46,7 +46,7 @@ def _row(done: PaperReproduction) -> str:
     output = [counts[outcome] for outcome in ("same", "partly", "tie", "different", "not computed")]
     assert sum(output) == len(done.verdicts)
     assert set(counts) <= set(OUTCOMES)
-    ratios = [item.ratio for item in done.compared.values() if item.ratio is not None]
+    ratios = [item.ratio_to_paper for item in done.compared.values() if item.ratio_to_paper is not None]
     beside = f"{len(ratios)} of {len(done.compared)}" if done.compared else "no figure is printed as a number"
     reach = f"{min(ratios):.2f} to {max(ratios):.2f}, median {median(ratios):.2f}" if ratios else "\N{EN DASH}"
     cells = (done.paper.key, len(done.verdicts), *output, beside, reach)

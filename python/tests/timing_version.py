@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtoslab import _sim
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.base.toml_text import toml_value
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.targets.board import timing_settings
@@ -53,7 +53,7 @@ _STORE, _LOAD = 0x6001, 0x6801
 
 def chips() -> list[str]:
     """Every chip that a board of the catalogue has."""
-    return sorted({board.facts.chip for board in Catalogue(find_root()).boards.values()})
+    return sorted({board.facts.chip for board in Catalogue(find_checkout_root()).boards.values()})
 
 
 def digests(chip: str) -> dict[str, str]:

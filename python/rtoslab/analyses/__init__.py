@@ -3,10 +3,10 @@
 from rtoslab.analyses.axis_values import (
     MeasuredValue,
     Selector,
-    axis_of_point,
     convert_unit,
-    point_values,
-    select_values,
+    coordinate_of_point,
+    select_values_by_coordinates,
+    values_of_points,
 )
 from rtoslab.analyses.bands import FigureRatio, PlacementBand
 from rtoslab.analyses.claim_rules import StatementResult, combine_statement_results
@@ -14,45 +14,49 @@ from rtoslab.analyses.claims import OUTCOMES, ClaimVerdict, Outcome, judge_claim
 from rtoslab.analyses.collisions import (
     SEED_PARAMETER,
     STRESS_PARAMETER,
-    StressLevel,
+    RunsAtStressLevel,
     StressRun,
-    stress_levels,
-    stress_runs,
+    compare_stress_runs,
+    group_runs_by_stress_level,
 )
-from rtoslab.analyses.counts_per_second import CoreGain, core_gains, throughput
+from rtoslab.analyses.counts_per_second import MulticoreGain, multicore_gains, throughput
 from rtoslab.analyses.cycles import (
     CYCLE_PARTS,
     VISIBLE_PART,
     cycle_use_of_cores,
-    lock_costs,
+    functions_with_most_cycles,
     lock_wait_share,
-    top_functions,
+    spinlock_costs,
 )
 from rtoslab.analyses.function_cycles import (
     calls_by_function,
     cycles_by_function,
+    divide_by_measured_events,
     measured_event_count,
     measured_event_noun,
-    per_measured_event,
 )
 from rtoslab.analyses.heap_fragmentation import most_fragmented_heap
 from rtoslab.analyses.instrument_agreement import ALL_INSTRUMENTS, InstrumentComparison, compare_instruments
-from rtoslab.analyses.instrument_overhead import empty_measurement_costs, probe_effect
+from rtoslab.analyses.instrument_overhead import empty_measurement_costs, window_length_by_instruments
 from rtoslab.analyses.latency import (
     SPREAD_FIGURES,
     AbsentSeries,
-    SeriesComparison,
+    SeriesByInstrument,
     SeriesLatency,
     absent_series,
     histogram,
     instrument_costs,
-    latencies,
-    sample_spread,
-    series_comparisons,
-    without_instrument,
+    latencies_by_instrument,
+    measured_latencies,
+    point_id_without_instrument,
+    sample_statistics,
 )
-from rtoslab.analyses.losses_by_cause import BusiestLock, MulticoreLoss, multicore_losses
-from rtoslab.analyses.middle_placement import PointOverPlacements, join_points_over_placements, points_without_number
+from rtoslab.analyses.losses_by_cause import LongestHeldSpinlock, MulticoreLoss, multicore_losses
+from rtoslab.analyses.middle_placement import (
+    PointOverPlacements,
+    group_points_without_figures,
+    join_points_over_placements,
+)
 from rtoslab.analyses.named_figures import (
     BYTES,
     COUNTS,
@@ -70,13 +74,22 @@ from rtoslab.analyses.placed_figures import PlacementLookup
 from rtoslab.analyses.placed_times import (
     PLACEMENT,
     TimeOverPlacements,
-    group_placements,
-    mean_ratio,
-    placed_times,
-    placement_number,
-    without_placement,
+    geometric_mean_ratio,
+    group_points_over_placements,
+    leading_times_over_placements,
+    placement_number_text,
+    point_id_without_placement,
 )
-from rtoslab.analyses.placed_values import ValuesByPlacement, placement_values, values_over_placements
-from rtoslab.analyses.series import cores_text, series_names, short_test_name, task_pinning_sentence
-from rtoslab.analyses.tick_cost import TickModel, cycles_by_released_tasks, fit_tick_model, search_samples_by_loops
+from rtoslab.analyses.placed_values import (
+    ValuesByPlacement,
+    point_numbers_by_placement,
+    values_of_points_over_placements,
+)
+from rtoslab.analyses.series import cores_and_pinning_text, distinct_point_names, short_test_name, task_pinning_sentence
+from rtoslab.analyses.tick_cost import (
+    TickCostModel,
+    cycles_by_released_tasks,
+    fit_tick_cost_model,
+    next_task_search_samples,
+)
 from rtoslab.analyses.value_groups import group_values_by_axes

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from rtoslab.analyses.bands import PlacementBand
 from rtoslab.analyses.counts_per_second import throughput
 from rtoslab.analyses.cycles import cycle_use_of_cores, lock_wait_share
-from rtoslab.analyses.latency import latencies
-from rtoslab.analyses.losses_by_cause import busiest_lock
+from rtoslab.analyses.latency import measured_latencies
+from rtoslab.analyses.losses_by_cause import longest_held_spinlock
 from rtoslab.analyses.series import pinning_text
-from rtoslab.analyses.tick_cost import cycles_by_released_tasks, fit_tick_model, search_samples_by_loops
+from rtoslab.analyses.tick_cost import cycles_by_released_tasks, fit_tick_cost_model, next_task_search_samples
 from rtoslab.plan import DEFAULTS
 from rtoslab.results import MeasuredPoint, PointId
 
@@ -31,7 +31,7 @@ LATENCY_STATS = {
 }
 """Statistic -> its name in `analyses.latency.SampleStatistics`."""
 Selector = Mapping[str, str | int | Sequence[str | int]]
-"""Axis -> the place or places that a value may have on it. Axes: those of `Value.axis_text`."""
+"""Axis -> the place or places that a value may have on it. Axes: those of `MeasuredValue.coordinate_on_axis`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class MeasuredValue:
         number alone."""
         return self.band or PlacementBand([self.value])
 
-    def axis_text(self, name: str) -> str:
+    def coordinate_on_axis(self, name: str) -> str:
         """Returns the value's coordinate on an axis such as `kernel` or `cores`, as text. Empty if it has none.
 
         Axes: metric, stat, unit; benchmark, kernel, board, cores, window_ms, clock_mhz; pinning (of several cores:
@@ -73,7 +73,7 @@ class MeasuredValue:
             return self.benchmark_metric.partition(".")[0]
         if name == "clock_mhz":
             return f"{self.clock_hz / 1e6:g}"
-        return axis_of_point(self.point, self.params, name)
+        return coordinate_of_point(self.point, self.params, name)
 
     def number_in_unit(self, target_unit: str) -> float | None:
         """Returns the number in another unit. Cycles are those of the point's clock. None if it cannot be converted."""
@@ -95,7 +95,7 @@ def convert_unit(value: float, unit: str, target_unit: str, clock_hz: float) -> 
     return seconds / TIME_S[target_unit] if target_unit in TIME_S else None
 
 
-def axis_of_point(point: PointId, params: Mapping[str, str], name: str) -> str:
+def coordinate_of_point(point: PointId, params: Mapping[str, str], name: str) -> str:
     """Returns a measured point's coordinate on an axis of its identity or parameters, as text. Empty if it has none."""
     if name in {"benchmark", "kernel", "board", "cores", "window_ms"}:
         return str(getattr(point, name))
@@ -104,7 +104,7 @@ def axis_of_point(point: PointId, params: Mapping[str, str], name: str) -> str:
     return point.config.get(name) or params.get(name.removeprefix("param."), "")
 
 
-def point_values(points: Iterable[MeasuredPoint]) -> list[MeasuredValue]:
+def values_of_points(points: Iterable[MeasuredPoint]) -> list[MeasuredValue]:
     """Returns every number of every measured point, in the points' order."""
     return [
         MeasuredValue(
@@ -125,7 +125,7 @@ def point_values(points: Iterable[MeasuredPoint]) -> list[MeasuredValue]:
     ]
 
 
-def select_values(values: Iterable[MeasuredValue], where: Selector) -> list[MeasuredValue]:
+def select_values_by_coordinates(values: Iterable[MeasuredValue], where: Selector) -> list[MeasuredValue]:
     """Returns the values with the coordinates that `where` names. A value without a coordinate on an axis has the
     default one."""
     places = {
@@ -135,13 +135,15 @@ def select_values(values: Iterable[MeasuredValue], where: Selector) -> list[Meas
     return [
         value
         for value in values
-        if all((value.axis_text(axis) or DEFAULTS.get(axis, "")) in required for axis, required in places.items())
+        if all(
+            (value.coordinate_on_axis(axis) or DEFAULTS.get(axis, "")) in required for axis, required in places.items()
+        )
     ]
 
 
 def _throughput_values(point: MeasuredPoint) -> Iterator[Quantity]:
     """Yields a point's counts per second, fairness and cycles per count. Nothing for a latency benchmark."""
-    if not point.counters or point.is_latency:
+    if not point.counters or point.has_latency_samples:
         return
     rate = throughput(point)
     counts = sum(counter.count for counter in point.counters if counter.index in point.metric_tasks)
@@ -151,7 +153,7 @@ def _throughput_values(point: MeasuredPoint) -> Iterator[Quantity]:
     yield "throughput", "cycles_per_count", rate.cycles_per_count, "cycles", counts
 
 
-def _heap_values(point: MeasuredPoint) -> Iterator[Quantity]:
+def _peak_heap_values(point: MeasuredPoint) -> Iterator[Quantity]:
     """Yields the peak use of a point's heap in bytes."""
     if point.heap:
         yield "heap", "peak", point.heap.peak_bytes, "bytes", point.heap.allocations or 1
@@ -160,7 +162,7 @@ def _heap_values(point: MeasuredPoint) -> Iterator[Quantity]:
 def _latency_values(point: MeasuredPoint) -> Iterator[Quantity]:
     """Yields the statistics of each latency of a point, in cycles."""
     contained = {samples.overhead for samples in point.series}
-    for latency in latencies(point):
+    for latency in measured_latencies(point):
         for stat, name in LATENCY_STATS.items():
             yield latency.series.id, stat, getattr(latency.spread, name), "cycles", latency.spread.n
         if latency.series.rounds > 1:
@@ -170,21 +172,21 @@ def _latency_values(point: MeasuredPoint) -> Iterator[Quantity]:
             yield latency.series.id, "total", latency.spread.median, "cycles", latency.spread.n
 
 
-def _lock_values(point: MeasuredPoint) -> Iterator[Quantity]:
+def _spinlock_share_values(point: MeasuredPoint) -> Iterator[Quantity]:
     """Yields the shares of a point's cycles that several cores spend on spinlocks."""
     counting = [share for share in cycle_use_of_cores(point) if share.core in point.metric_cores]
     if point.point.cores == 1 or not counting:
         return
     yield "lock", "wait_part", lock_wait_share(counting), "1", len(counting)
-    lock = busiest_lock(point)
+    lock = longest_held_spinlock(point)
     if lock is not None:
         yield "lock", "contended_part", lock.contended_part, "1", len(counting)
         yield "lock", "held_part", lock.held_part, "1", len(counting)
 
 
-def _tick_values(point: MeasuredPoint) -> Iterator[Quantity]:
+def _tick_cost_model_values(point: MeasuredPoint) -> Iterator[Quantity]:
     """Yields the parameters of the cost model of a point's tick handler, in cycles."""
-    model = fit_tick_model(cycles_by_released_tasks(point))
+    model = fit_tick_cost_model(cycles_by_released_tasks(point))
     if model is None:
         return
     for stat in ("base", "per_task", "mode", "worst", "share", "remainder"):
@@ -198,9 +200,9 @@ def _tick_values(point: MeasuredPoint) -> Iterator[Quantity]:
     yield "tick.coincidences", "count", float(len(by_count[max(by_count)])), "peaks", model.n
 
 
-def _search_values(point: MeasuredPoint) -> Iterator[Quantity]:
+def _next_task_search_values(point: MeasuredPoint) -> Iterator[Quantity]:
     """Yields the shortest and longest search for the next task in cycles, by the number of the search's loops."""
-    for loops, series in search_samples_by_loops(point).items():
+    for loops, series in next_task_search_samples(point).items():
         cycles = [value for samples in series for value in samples.cycles]
         yield f"select.loops_{loops}", "max", float(max(cycles)), "cycles", len(cycles)
         yield f"select.loops_{loops}", "min", float(min(cycles)), "cycles", len(cycles)
@@ -208,9 +210,9 @@ def _search_values(point: MeasuredPoint) -> Iterator[Quantity]:
 
 EXTRACTORS: tuple[Callable[[MeasuredPoint], Iterator[Quantity]], ...] = (
     _throughput_values,
-    _heap_values,
-    _lock_values,
+    _peak_heap_values,
+    _spinlock_share_values,
     _latency_values,
-    _tick_values,
-    _search_values,
+    _tick_cost_model_values,
+    _next_task_search_values,
 )

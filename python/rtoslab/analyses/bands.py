@@ -86,17 +86,17 @@ class FigureRatio:
         return FigureRatio(self.value / number, self.smallest / number, self.largest / number, self.is_known)
 
     @property
-    def is_claimed(self) -> bool:
+    def differs_in_all_placements(self) -> bool:
         """Whether the two figures differ in the same direction for all placements of their code."""
         return self.is_known and not self.smallest <= 1 <= self.largest
 
     @property
-    def is_within_placement(self) -> bool:
+    def may_be_undone_by_placement(self) -> bool:
         """Whether the two figures' medians differ, but the ranges over placements overlap."""
-        return self.is_known and self.value != 1 and not self.is_claimed
+        return self.is_known and self.value != 1 and not self.differs_in_all_placements
 
     @property
-    def is_undecided(self) -> bool:
+    def is_undecided_by_one_placement(self) -> bool:
         """Whether the two figures differ, but one was measured in one placement only, so that the placement may be the
         cause."""
         return not self.is_known and self.value != 1

@@ -10,15 +10,15 @@ from statistics import median
 from typing import Final, Literal
 
 from rtoslab.analyses.axis_values import TIME_S, MeasuredValue
-from rtoslab.analyses.claim_values import GatheredValues, NotComputedError, SelectedValues
-from rtoslab.base import count_text
+from rtoslab.analyses.claim_values import ClaimMemberOverPlacements, ClaimMemberValues, NoSingleValueError
+from rtoslab.base import count_with_noun
 from rtoslab.catalogue import PaperClaim
 
 StatementResult = Literal["same", "different", "tie"]
 Names = Mapping[str, str]
 """A place on an axis -> its name for readers."""
 ResultText = tuple[StatementResult, str]
-Judge = Callable[[PaperClaim, Sequence[SelectedValues], float, Names], ResultText]
+Judge = Callable[[PaperClaim, Sequence[ClaimMemberValues], float, Names], ResultText]
 """(claim, values of the case, resolution of the paper's instrument in seconds, names)"""
 Rule = Callable[[PaperClaim, Sequence[float], float], StatementResult]
 """(claim, the values in one unit, the resolution in that unit)"""
@@ -30,19 +30,19 @@ def combine_statement_results(outcomes: Sequence[StatementResult]) -> StatementR
     return "different" if "different" in outcomes else "tie" if "tie" in outcomes else "same"
 
 
-def compare_with_statement(high: float, low: float, resolution: float) -> StatementResult:
+def judge_stated_order(high: float, low: float, resolution: float) -> StatementResult:
     """Returns `same` if `high` is larger than `low` as a paper says, `tie` within the resolution, else `different`."""
     if abs(high - low) <= resolution:
         return "tie"
     return "same" if high > low else "different"
 
 
-def same_if_holds(holds: bool) -> StatementResult:
+def same_or_different_result(holds: bool) -> StatementResult:
     """Returns `same` if a paper's statement holds, else `different`."""
     return "same" if holds else "different"
 
 
-def _is_within_bounds(claim: PaperClaim, number: float) -> bool:
+def _is_within_claim_bounds(claim: PaperClaim, number: float) -> bool:
     """Whether a number is between the statement's bounds `at_least` and `at_most`."""
     low = claim.at_least is None or number >= claim.at_least
     return low and (claim.at_most is None or number <= claim.at_most)
@@ -55,7 +55,7 @@ def resolution_in_unit(value: MeasuredValue, resolution_s: float) -> float:
     return resolution_s / TIME_S[value.unit] if value.unit in TIME_S else 0.0
 
 
-def coordinates_text(picked: SelectedValues, names: Names) -> str:
+def coordinates_text(picked: ClaimMemberValues, names: Names) -> str:
     """Returns the coordinates of a compared value as text: `FreeRTOS, 2 cores`. `names` are titles for readers."""
     return ", ".join(coordinate_text(axis, place, names) for axis, place in picked.where.items() if axis != "pinning")
 
@@ -63,7 +63,7 @@ def coordinates_text(picked: SelectedValues, names: Names) -> str:
 def coordinate_text(axis: str, place: str | int, names: Names) -> str:
     """Returns one coordinate of a value as text: `2 cores`, `bytes 64` for a parameter, or the title in `names`."""
     if axis == "cores":
-        return count_text(int(place), "core")
+        return count_with_noun(int(place), "core")
     if axis.startswith("param."):
         return f"{axis.removeprefix('param.').replace('_', ' ')} {place}"
     return names.get(str(place), str(place))
@@ -74,7 +74,7 @@ def number_text(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:,.4g}"
 
 
-def _value_text(value: float, unit: str) -> str:
+def _value_or_percent_text(value: float, unit: str) -> str:
     """Returns a number as text, in percent if it has no unit (`1`)."""
     return f"{value:.1%}" if unit == "1" else number_text(value)
 
@@ -83,7 +83,7 @@ def _judge_single_values(rule: Rule) -> Judge:
     """Returns a function that judges a paper's statement by a rule, with exactly one value for each of its members."""
 
     def judge_claim(
-        claim: PaperClaim, picked: Sequence[SelectedValues], resolution_s: float, names: Names
+        claim: PaperClaim, picked: Sequence[ClaimMemberValues], resolution_s: float, names: Names
     ) -> ResultText:
         """Judges a paper's statement by its values. Returns the result and the numbers as text."""
         first = picked[0].first_value
@@ -91,26 +91,27 @@ def _judge_single_values(rule: Rule) -> Judge:
         numbers = [value.first_value.number_in_unit(unit) for value in picked]
         known = [number for number in numbers if number is not None]
         if len(known) != len(numbers):
-            raise NotComputedError("the values have different units")
+            raise NoSingleValueError("the values have different units")
         parts = [
-            f"{coordinates_text(value, names)} {_value_text(number, unit)}{_substitute_note(value.first_value)}".strip()
+            f"{coordinates_text(value, names)} "
+            f"{_value_or_percent_text(number, unit)}{_substitute_operation_note(value.first_value)}".strip()
             for value, number in zip(picked, known, strict=True)
         ]
         scale = first.number_in_unit(unit)
         resolution = resolution_in_unit(first, resolution_s) * (scale / first.value if scale and first.value else 1.0)
         outcome = rule(claim, known, resolution)
-        return outcome, f"{', '.join(parts)}{'' if unit == '1' else f' {unit}'}{_ratio_text(claim, known)}"
+        return outcome, f"{', '.join(parts)}{'' if unit == '1' else f' {unit}'}{_claimed_ratio_text(claim, known)}"
 
     return judge_claim
 
 
-def _substitute_note(value: MeasuredValue) -> str:
+def _substitute_operation_note(value: MeasuredValue) -> str:
     """Returns a note in brackets if another operation was measured in place of one that the kernel lacks. Else
     empty."""
     return f" ({value.substitute_text})" if value.substitute_text else ""
 
 
-def _ratio_text(claim: PaperClaim, numbers: Sequence[float]) -> str:
+def _claimed_ratio_text(claim: PaperClaim, numbers: Sequence[float]) -> str:
     """Returns the ratio of the numbers as text, if the statement's rule is about a ratio. Else empty."""
     if claim.kind == "ratio":
         return f": {numbers[0] / numbers[1]:.2f} times" if numbers[1] else ""
@@ -121,32 +122,34 @@ def _ratio_text(claim: PaperClaim, numbers: Sequence[float]) -> str:
     return ""
 
 
-def _judge_ascending(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_values_ascending(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges the rule `ascending` of paper statements: each value is larger than the one before, by a factor within the
     bounds."""
-    outcomes = [compare_with_statement(high, low, resolution) for low, high in pairwise(numbers)]
+    outcomes = [judge_stated_order(high, low, resolution) for low, high in pairwise(numbers)]
     if combine_statement_results(outcomes) == "same" and (claim.at_least is not None or claim.at_most is not None):
-        outcomes += [same_if_holds(_is_within_bounds(claim, high / low)) for low, high in pairwise(numbers)]
+        outcomes += [
+            same_or_different_result(_is_within_claim_bounds(claim, high / low)) for low, high in pairwise(numbers)
+        ]
     if claim.first_below is not None:
-        outcomes.append(same_if_holds(numbers[0] < claim.first_below))
+        outcomes.append(same_or_different_result(numbers[0] < claim.first_below))
     if claim.last_above is not None:
-        outcomes.append(same_if_holds(numbers[-1] > claim.last_above))
+        outcomes.append(same_or_different_result(numbers[-1] > claim.last_above))
     return combine_statement_results(outcomes)
 
 
-def _judge_least(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_first_values_smallest(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges the rule `least` of paper statements: the first `leaders` values are smaller than all others."""
     leaders, others = numbers[: claim.leaders], numbers[claim.leaders :]
-    return compare_with_statement(min(others), max(leaders), resolution)
+    return judge_stated_order(min(others), max(leaders), resolution)
 
 
-def _judge_most(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_first_values_largest(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges the rule `most` of paper statements: the first `leaders` values are larger than all others."""
     leaders, others = numbers[: claim.leaders], numbers[claim.leaders :]
-    return compare_with_statement(min(leaders), max(others), resolution)
+    return judge_stated_order(min(leaders), max(others), resolution)
 
 
-def _judge_rank(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_rank_of_first_value(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges the rule `rank` of paper statements: the first value has rank `place` among all, the smallest first."""
     first, others = numbers[0], numbers[1:]
     below = sum(other < first - resolution for other in others)
@@ -156,10 +159,10 @@ def _judge_rank(claim: PaperClaim, numbers: Sequence[float], resolution: float) 
     if level:
         return "tie"
     before = max((other for other in others if other < first), default=None)
-    return same_if_holds(before is None or _is_within_bounds(claim, first / before))
+    return same_or_different_result(before is None or _is_within_claim_bounds(claim, first / before))
 
 
-def _judge_ratio(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_ratio_of_two_values(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges the rule `ratio` of paper statements: the first value is between `at_least` and `at_most` times the
     second. Equal values are a tie if 1 is a bound."""
     first, second = numbers
@@ -167,37 +170,37 @@ def _judge_ratio(claim: PaperClaim, numbers: Sequence[float], resolution: float)
         return "tie"
     low = claim.at_least is None or first + resolution >= claim.at_least * second
     high = claim.at_most is None or first - resolution <= claim.at_most * second
-    return same_if_holds(low and high)
+    return same_or_different_result(low and high)
 
 
 def _judge_values_between_bounds(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges the rule `between` of paper statements: every value is between the bounds."""
     low = claim.at_least is None or min(numbers) + resolution >= claim.at_least
     high = claim.at_most is None or max(numbers) - resolution <= claim.at_most
-    return same_if_holds(low and high)
+    return same_or_different_result(low and high)
 
 
 def _judge_first_near_median(claim: PaperClaim, numbers: Sequence[float], _: float) -> StatementResult:
     """Judges the rule `near_others` of paper statements: the first value, divided by the others' median, is between the
     bounds."""
-    return same_if_holds(_is_within_bounds(claim, numbers[0] / median(numbers[1:])))
+    return same_or_different_result(_is_within_claim_bounds(claim, numbers[0] / median(numbers[1:])))
 
 
 def _judge_first_not_smallest(_: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges the rule `beaten` of paper statements: the first value is larger than the smallest of the others."""
-    return compare_with_statement(numbers[0], min(numbers[1:]), resolution)
+    return judge_stated_order(numbers[0], min(numbers[1:]), resolution)
 
 
 def _judge_values_alike(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges the rule `alike` of paper statements: the largest value is at most `at_most` times the smallest."""
-    return same_if_holds(max(numbers) <= min(numbers) * (claim.at_most or 1.0) + resolution)
+    return same_or_different_result(max(numbers) <= min(numbers) * (claim.at_most or 1.0) + resolution)
 
 
 def _judge_values_vary(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges the rule `varies` of paper statements: the largest value is at least `at_least` times the smallest."""
     if max(numbers) - min(numbers) <= resolution:
         return "tie" if resolution else "different"
-    return same_if_holds(max(numbers) >= min(numbers) * (claim.at_least or 1.0))
+    return same_or_different_result(max(numbers) >= min(numbers) * (claim.at_least or 1.0))
 
 
 def _judge_values_distinct(_: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
@@ -210,7 +213,7 @@ def _judge_values_distinct(_: PaperClaim, numbers: Sequence[float], resolution: 
 
 
 def _sample_spreads(
-    picked: Sequence[SelectedValues], resolution_s: float, names: Names
+    picked: Sequence[ClaimMemberValues], resolution_s: float, names: Names
 ) -> tuple[list[tuple[float, float]], str]:
     """Returns, for each compared value, its largest less its smallest sample and the instrument's resolution. Also
     returns the numbers as text."""
@@ -218,7 +221,7 @@ def _sample_spreads(
     for group in picked:
         by_stat = {value.stat: value for value in group.values}
         if not {"min", "max"} <= by_stat.keys():
-            raise NotComputedError("the shortest and longest sample are not known")
+            raise NoSingleValueError("the shortest and longest sample are not known")
         low, high = by_stat["min"], by_stat["max"]
         spreads.append((high.value - low.value, resolution_in_unit(low, resolution_s)))
         words.append(
@@ -227,27 +230,31 @@ def _sample_spreads(
     return spreads, "; ".join(words)
 
 
-def _judge_no_spread(_: PaperClaim, picked: Sequence[SelectedValues], resolution_s: float, names: Names) -> ResultText:
+def _judge_samples_without_spread(
+    _: PaperClaim, picked: Sequence[ClaimMemberValues], resolution_s: float, names: Names
+) -> ResultText:
     """Judges the rule `no_spread` of paper statements: no value's samples differ by more than the paper's instrument
     resolves."""
     spreads, seen = _sample_spreads(picked, resolution_s, names)
-    return same_if_holds(all(spread <= least for spread, least in spreads)), seen
+    return same_or_different_result(all(spread <= least for spread, least in spreads)), seen
 
 
-def _judge_spread(_: PaperClaim, picked: Sequence[SelectedValues], resolution_s: float, names: Names) -> ResultText:
+def _judge_samples_with_spread(
+    _: PaperClaim, picked: Sequence[ClaimMemberValues], resolution_s: float, names: Names
+) -> ResultText:
     """Judges the rule `spread` of paper statements: every value's samples differ by more than the paper's instrument
     resolves."""
     spreads, seen = _sample_spreads(picked, resolution_s, names)
-    return same_if_holds(all(spread > least for spread, least in spreads)), seen
+    return same_or_different_result(all(spread > least for spread, least in spreads)), seen
 
 
-def _judge_same_ranking(claim: PaperClaim, picked: Sequence[SelectedValues], _: float, names: Names) -> ResultText:
+def _judge_same_ranking(claim: PaperClaim, picked: Sequence[ClaimMemberValues], _: float, names: Names) -> ResultText:
     """Judges the rule `same_ranking` of paper statements: two sequences along an axis have the same order, up to a
     share of pairs."""
-    first, second = ({value.axis_text(claim.along): value.value for value in side.values} for side in picked)
+    first, second = ({value.coordinate_on_axis(claim.along): value.value for value in side.values} for side in picked)
     shared = [place for place in first if place in second]
     if len(shared) < 3:
-        raise NotComputedError(f"fewer than three values along {claim.along} at both places")
+        raise NoSingleValueError(f"fewer than three values along {claim.along} at both places")
     pairs = list(combinations(shared, 2))
     agree = sum((first[a] - first[b]) * (second[a] - second[b]) > 0 for a, b in pairs)
     orders = [
@@ -255,86 +262,90 @@ def _judge_same_ranking(claim: PaperClaim, picked: Sequence[SelectedValues], _: 
         f"{' < '.join(names.get(place, place) for place in sorted(shared, key=number_by_place.__getitem__))}"
         for side, number_by_place in zip(picked, (first, second), strict=True)
     ]
-    return same_if_holds(
-        _is_within_bounds(claim, agree / len(pairs))
-    ), f"{agree} of {count_text(len(pairs), 'pair')} agree; {'; '.join(orders)}"
+    return same_or_different_result(
+        _is_within_claim_bounds(claim, agree / len(pairs))
+    ), f"{agree} of {count_with_noun(len(pairs), 'pair')} agree; {'; '.join(orders)}"
 
 
-def judge_same_in_all_placements(claim: PaperClaim, gathered: Sequence[GatheredValues], names: Names) -> ResultText:
+def judge_same_in_all_placements(
+    claim: PaperClaim, gathered: Sequence[ClaimMemberOverPlacements], names: Names
+) -> ResultText:
     """Judges the rule `same_in_all_placements` of paper statements: the range over placements of the code is at most
     `at_most` of the median."""
     words, outcomes = [], []
     for group in gathered:
         for value, _ in group.members:
             if value.band is None:
-                raise NotComputedError("measured in only one placement of the code")
-            where = coordinates_text(SelectedValues(group.where, [value]), names)
+                raise NoSingleValueError("measured in only one placement of the code")
+            where = coordinates_text(ClaimMemberValues(group.where, [value]), names)
             count = len(value.band.values)
             words.append(
-                f"{where} {value.band.width_percent:.1f} % apart over {count_text(count, 'placement')}".strip()
+                f"{where} {value.band.width_percent:.1f} % apart over {count_with_noun(count, 'placement')}".strip()
             )
-            outcomes.append(same_if_holds(value.band.width_percent <= 100 * (claim.at_most or 0.0)))
+            outcomes.append(same_or_different_result(value.band.width_percent <= 100 * (claim.at_most or 0.0)))
     return combine_statement_results(outcomes), "; ".join(words)
 
 
-def _falls_between_steps(claim: PaperClaim, picked: Sequence[SelectedValues]) -> tuple[list[float], str]:
+def _decreases_of_sequence(claim: PaperClaim, picked: Sequence[ClaimMemberValues]) -> tuple[list[float], str]:
     """Returns how much a sequence falls from step to step, as parts of its first value. Also returns the numbers as
     text."""
-    places = sorted((float(item.axis_text(claim.along) or 0), item.value) for item in picked[0].values)
+    places = sorted((float(item.coordinate_on_axis(claim.along) or 0), item.value) for item in picked[0].values)
     if len(places) < 3:
-        raise NotComputedError(f"fewer than three steps along {claim.along}")
+        raise NoSingleValueError(f"fewer than three steps along {claim.along}")
     parts = [(place, value / places[0][1]) for place, value in places]
     seen = ", ".join(f"{place:g}: {part:.1%}" for place, part in parts)
     return [low - high for (_, low), (_, high) in pairwise(parts)], seen
 
 
-def _judge_first_step_largest(claim: PaperClaim, picked: Sequence[SelectedValues], _: float, __: Names) -> ResultText:
+def _judge_first_decrease_largest(
+    claim: PaperClaim, picked: Sequence[ClaimMemberValues], _: float, __: Names
+) -> ResultText:
     """Judges the rule `first_step_largest` of paper statements: the first decrease is at least `at_least` times any
     later one."""
-    steps, seen = _falls_between_steps(claim, picked)
-    return same_if_holds(steps[0] > 0 and steps[0] >= (claim.at_least or 1.0) * max(steps[1:])), seen
+    steps, seen = _decreases_of_sequence(claim, picked)
+    return same_or_different_result(steps[0] > 0 and steps[0] >= (claim.at_least or 1.0) * max(steps[1:])), seen
 
 
-def _judge_steps_shrink(claim: PaperClaim, picked: Sequence[SelectedValues], _: float, __: Names) -> ResultText:
+def _judge_decreases_shrink(claim: PaperClaim, picked: Sequence[ClaimMemberValues], _: float, __: Names) -> ResultText:
     """Judges the rule `steps_shrink` of paper statements: after the first step, the later half of the decreases is not
     larger than the earlier half.
 
     `at_most` is the accepted excess, in parts of the first value, so that noise is not a growing step. A sequence that
     falls by no more than that in all contradicts the statement.
     """
-    steps, seen = _falls_between_steps(claim, picked)
+    steps, seen = _decreases_of_sequence(claim, picked)
     later, allowed = [abs(step) for step in steps[1:]], claim.at_most or 0.0
     half = len(later) // 2
     if not half:
-        raise NotComputedError(f"too few steps along {claim.along}")
+        raise NoSingleValueError(f"too few steps along {claim.along}")
     if sum(steps) <= allowed:
         return "different", f"it does not decrease: {seen}"
-    return same_if_holds(sum(later[-half:]) <= sum(later[:half]) + allowed), seen
+    return same_or_different_result(sum(later[-half:]) <= sum(later[:half]) + allowed), seen
 
 
-def _judge_falls_gradually(claim: PaperClaim, picked: Sequence[SelectedValues], _: float, __: Names) -> ResultText:
+def _judge_falls_gradually(claim: PaperClaim, picked: Sequence[ClaimMemberValues], _: float, __: Names) -> ResultText:
     """Judges the rule `gradual` of paper statements: the sequence falls, and no step takes more than `at_most` of the
     whole loss."""
-    steps, seen = _falls_between_steps(claim, picked)
-    return same_if_holds(sum(steps) > 0 and max(steps) <= (claim.at_most or 1.0) * sum(steps)), seen
+    steps, seen = _decreases_of_sequence(claim, picked)
+    return same_or_different_result(sum(steps) > 0 and max(steps) <= (claim.at_most or 1.0) * sum(steps)), seen
 
 
 RULES: Final[dict[str, Judge]] = {
-    "ascending": _judge_single_values(_judge_ascending),
-    "least": _judge_single_values(_judge_least),
-    "most": _judge_single_values(_judge_most),
-    "rank": _judge_single_values(_judge_rank),
-    "ratio": _judge_single_values(_judge_ratio),
+    "ascending": _judge_single_values(_judge_values_ascending),
+    "least": _judge_single_values(_judge_first_values_smallest),
+    "most": _judge_single_values(_judge_first_values_largest),
+    "rank": _judge_single_values(_judge_rank_of_first_value),
+    "ratio": _judge_single_values(_judge_ratio_of_two_values),
     "between": _judge_single_values(_judge_values_between_bounds),
     "near_others": _judge_single_values(_judge_first_near_median),
     "beaten": _judge_single_values(_judge_first_not_smallest),
     "alike": _judge_single_values(_judge_values_alike),
     "distinct": _judge_single_values(_judge_values_distinct),
     "varies": _judge_single_values(_judge_values_vary),
-    "no_spread": _judge_no_spread,
-    "spread": _judge_spread,
+    "no_spread": _judge_samples_without_spread,
+    "spread": _judge_samples_with_spread,
     "same_ranking": _judge_same_ranking,
-    "first_step_largest": _judge_first_step_largest,
-    "steps_shrink": _judge_steps_shrink,
+    "first_step_largest": _judge_first_decrease_largest,
+    "steps_shrink": _judge_decreases_shrink,
     "gradual": _judge_falls_gradually,
 }

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import geometric_mean, median
 
-from rtoslab.analyses.axis_values import MeasuredValue, Selector, select_values
+from rtoslab.analyses.axis_values import MeasuredValue, Selector, select_values_by_coordinates
 from rtoslab.analyses.value_groups import differing_axes
 from rtoslab.catalogue import AxisChoices, AxisPlaces, PaperClaim
 
@@ -12,11 +12,11 @@ ExplainAbsence = Callable[[AxisChoices], str]
 """Returns why there is no value at a place."""
 
 
-class NotComputedError(Exception):
+class NoSingleValueError(Exception):
     """Raised if a case of a paper's statement has no value, or several. The message gives the reason."""
 
 
-class ValueIndex:
+class ValuesByMetric:
     """All values of a run, indexed by metric."""
 
     def __init__(self, values: Iterable[MeasuredValue]) -> None:
@@ -24,17 +24,21 @@ class ValueIndex:
         for value in values:
             self._by_metric.setdefault(value.metric, []).append(value)
 
-    def select_values(self, where: Selector) -> list[MeasuredValue]:
+    def select_by_coordinates(self, where: Selector) -> list[MeasuredValue]:
         """Returns the values of the run with the coordinates that `where` names."""
         metric = where.get("metric")
         if metric is None:
-            return select_values([value for values in self._by_metric.values() for value in values], where)
+            return select_values_by_coordinates(
+                [value for values in self._by_metric.values() for value in values], where
+            )
         names = metric if isinstance(metric, list | tuple) else (metric,)
-        return select_values([item for name in names for item in self._by_metric.get(str(name), ())], where)
+        return select_values_by_coordinates(
+            [item for name in names for item in self._by_metric.get(str(name), ())], where
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class SelectedValues:
+class ClaimMemberValues:
     """The values of one member of a paper's statement: several along a sequence or of several statistics, else one."""
 
     where: AxisPlaces
@@ -47,7 +51,7 @@ class SelectedValues:
 
 
 @dataclass(frozen=True, slots=True)
-class GatheredValues:
+class ClaimMemberOverPlacements:
     """The values of one member of a paper's statement in all placements of the code, each with the value to divide it
     by."""
 
@@ -55,39 +59,42 @@ class GatheredValues:
     members: Sequence[tuple[MeasuredValue, MeasuredValue | None]]
 
 
-def gather_values(
-    claim: PaperClaim, case: AxisPlaces, index: ValueIndex, absence: ExplainAbsence
-) -> list[GatheredValues]:
+def gather_claim_values(
+    claim: PaperClaim, case: AxisPlaces, index: ValuesByMetric, absence: ExplainAbsence
+) -> list[ClaimMemberOverPlacements]:
     """Returns the measured values of one case of a paper's statement, in the order of the statement's members.
-    `absence` explains a missing value. Raises NotComputedError."""
-    gathered: list[GatheredValues] = []
+    `absence` explains a missing value. Raises NoSingleValueError."""
+    gathered: list[ClaimMemberOverPlacements] = []
     joined_places: list[set[tuple[str, ...]]] = []
     for where in claim.of or ({},):
         place: dict[str, str | int | tuple[str | int, ...]] = {**claim.where, **case, **where}
-        values = index.select_values(place)
+        values = index.select_by_coordinates(place)
         if not values:
-            raise NotComputedError(absence(place))
-        joined_places.append({tuple(value.axis_text(axis) for axis in claim.join) for value in values})
+            raise NoSingleValueError(absence(place))
+        joined_places.append({tuple(value.coordinate_on_axis(axis) for axis in claim.join) for value in values})
         if joined_places[-1] != joined_places[0]:
-            raise NotComputedError(
-                f"{_places_text(gathered[0].where)} and {_places_text(where)} do not have the same operations"
+            raise NoSingleValueError(
+                f"{_value_coordinates_text(gathered[0].where)} and {_value_coordinates_text(where)} do not have "
+                "the same operations"
             )
         bases = [_find_divisor_value(value, place, claim, index, absence) if claim.over else None for value in values]
-        gathered.append(GatheredValues(where, list(zip(values, bases, strict=True))))
+        gathered.append(ClaimMemberOverPlacements(where, list(zip(values, bases, strict=True))))
     return gathered
 
 
-def count_placements(gathered: Iterable[GatheredValues]) -> int:
+def largest_placement_count(gathered: Iterable[ClaimMemberOverPlacements]) -> int:
     """Returns the largest number of placements of the code in which any of the values was measured."""
     values = (value for group in gathered for pair in group.members for value in pair if value is not None)
     return max((len(group.placement_band.values) for group in values), default=1)
 
 
-def values_in_placement(claim: PaperClaim, gathered: Iterable[GatheredValues], placement: int) -> list[SelectedValues]:
+def claim_values_in_placement(
+    claim: PaperClaim, gathered: Iterable[ClaimMemberOverPlacements], placement: int
+) -> list[ClaimMemberValues]:
     """Returns the values of a paper's statement in one placement of the code, by its number. A value in fewer
-    placements counts by its last one. Raises NotComputedError."""
+    placements counts by its last one. Raises NoSingleValueError."""
     return [
-        SelectedValues(
+        ClaimMemberValues(
             group.where,
             _combine_values_over_axes(claim, [_value_over_divisor(*pair, placement) for pair in group.members]),
         )
@@ -95,23 +102,23 @@ def values_in_placement(claim: PaperClaim, gathered: Iterable[GatheredValues], p
     ]
 
 
-def _places_text(where: AxisPlaces) -> str:
+def _value_coordinates_text(where: AxisPlaces) -> str:
     """Returns the coordinates of a compared value as text."""
     return ", ".join(str(place) for place in where.values()) or "one value"
 
 
 def _find_divisor_value(
-    value: MeasuredValue, place: AxisChoices, claim: PaperClaim, index: ValueIndex, absence: ExplainAbsence
+    value: MeasuredValue, place: AxisChoices, claim: PaperClaim, index: ValuesByMetric, absence: ExplainAbsence
 ) -> MeasuredValue:
-    """Returns the value by which a paper's statement divides another value. Raises NotComputedError if there is not
+    """Returns the value by which a paper's statement divides another value. Raises NoSingleValueError if there is not
     exactly one."""
-    alike = {axis: value.axis_text(axis) for axis in (*claim.join, claim.along) if axis}
+    alike = {axis: value.coordinate_on_axis(axis) for axis in (*claim.join, claim.along) if axis}
     base_place: dict[str, str | int | tuple[str | int, ...]] = {**place, **alike, **claim.over}
-    bases = index.select_values(base_place)
+    bases = index.select_by_coordinates(base_place)
     if not bases:
-        raise NotComputedError(absence(base_place))
+        raise NoSingleValueError(absence(base_place))
     if len(bases) > 1 or not bases[0].value:
-        raise NotComputedError("there is no single value that the share would be of")
+        raise NoSingleValueError("there is no single value that the share would be of")
     return bases[0]
 
 
@@ -132,24 +139,24 @@ def _number_in_placement(value: MeasuredValue, placement: int) -> float:
 
 def _combine_values_over_axes(claim: PaperClaim, values: Sequence[MeasuredValue]) -> list[MeasuredValue]:
     """Returns the values of a paper's statement, with those combined that differ only on the axes of `join`. Raises
-    NotComputedError."""
+    NoSingleValueError."""
     several = claim.kind in {"no_spread", "spread"}
     by_place: dict[tuple[str, str], list[MeasuredValue]] = {}
     for value in values:
         by_place.setdefault(
-            (value.axis_text(claim.along) if claim.along else "", value.stat if several else ""), []
+            (value.coordinate_on_axis(claim.along) if claim.along else "", value.stat if several else ""), []
         ).append(value)
     return [_mean_or_median_value(claim, members) for members in by_place.values()]
 
 
 def _mean_or_median_value(claim: PaperClaim, members: Sequence[MeasuredValue]) -> MeasuredValue:
-    """Returns the mean or median of values that differ only on the axes of `join`. Raises NotComputedError if they
+    """Returns the mean or median of values that differ only on the axes of `join`. Raises NoSingleValueError if they
     differ on others."""
     if len(members) == 1:
         return members[0]
     mixed = differing_axes(members, claim.join)
     if mixed or not claim.join:
         axes = ", ".join(f"{axis} {' or '.join(places)}" for axis, places in mixed.items()) or "the same axes"
-        raise NotComputedError(f"several values fit: {axes}")
+        raise NoSingleValueError(f"several values fit: {axes}")
     by = median if claim.join_by == "median" else geometric_mean
     return replace(members[0], value=by([member.value for member in members]))

@@ -20,13 +20,13 @@ from rtoslab.analyses.claim_rules import (
 )
 from rtoslab.analyses.claim_values import (
     ExplainAbsence,
-    NotComputedError,
-    ValueIndex,
-    count_placements,
-    gather_values,
-    values_in_placement,
+    NoSingleValueError,
+    ValuesByMetric,
+    claim_values_in_placement,
+    gather_claim_values,
+    largest_placement_count,
 )
-from rtoslab.base import all_count_text
+from rtoslab.base import all_count_with_noun
 from rtoslab.catalogue import TIMED, AxisPlaces, InstrumentResolution, PaperClaim
 
 Outcome = Literal["same", "different", "partly", "tie", "not computed"]
@@ -37,7 +37,7 @@ _SHOWN: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class CaseVerdict:
+class ClaimCaseVerdict:
     """The verdict on one case of a paper's statement (such as one kernel), with an explanation."""
 
     name: str
@@ -55,7 +55,7 @@ class ClaimVerdict:
     """The verdict on one statement of a paper, with the verdicts on its cases."""
 
     claim: PaperClaim
-    cases: tuple[CaseVerdict, ...]
+    cases: tuple[ClaimCaseVerdict, ...]
     threshold: str = ""
     """The bounds and resolution it was judged by, with their source. Empty: only the order of the numbers."""
 
@@ -80,13 +80,13 @@ class ClaimVerdict:
         return sum(verdict.outcome is not None for verdict in self.cases)
 
     @property
-    def outcome_text(self) -> str:
+    def outcome_with_count_text(self) -> str:
         """Returns the outcome with its count: `partly (3 of 8)`."""
         outcome = self.overall_outcome
         return f"{outcome} ({self.held_case_count} of {len(self.cases)})" if outcome == "partly" else outcome
 
     @property
-    def numbers_text(self) -> str:
+    def compared_numbers_text(self) -> str:
         """Returns the compared numbers of the only case as text. Of several cases, returns their names by outcome,
         contradictions first."""
         if len(self.cases) == 1:
@@ -104,11 +104,11 @@ class ClaimVerdict:
         return "; ".join(parts)
 
 
-def _case_names_text(cases: Sequence[CaseVerdict], whole: int, *, numbers: bool) -> str:
+def _case_names_text(cases: Sequence[ClaimCaseVerdict], whole: int, *, numbers: bool) -> str:
     """Returns the names of some cases of a statement, the first ones with their numbers if `numbers` is set. `whole` is
     the number of all cases."""
     if len(cases) == whole and not numbers:
-        return all_count_text(whole, "case")
+        return all_count_with_noun(whole, "case")
     if not numbers:
         return " / ".join(verdict.name for verdict in cases)
     shown = [f"{verdict.name}: {verdict.explanation}" for verdict in cases[:_SHOWN]]
@@ -130,36 +130,39 @@ def judge_claims(
     titles for readers, by coordinate.
     """
     exact = resolution or InstrumentResolution(seconds=0, source="")
-    index = ValueIndex(values)
+    index = ValuesByMetric(values)
     return [_judge_claim(claim, index, exact, absence, names or {}) for claim in claims]
 
 
 def _judge_claim(
-    claim: PaperClaim, index: ValueIndex, resolution: InstrumentResolution, absence: ExplainAbsence, names: Names
+    claim: PaperClaim, index: ValuesByMetric, resolution: InstrumentResolution, absence: ExplainAbsence, names: Names
 ) -> ClaimVerdict:
     """Returns the verdict on one statement of a paper by the values of a run."""
     if claim.kind == "not computed":
-        return ClaimVerdict(claim, (CaseVerdict("", None, claim.why),))
+        return ClaimVerdict(claim, (ClaimCaseVerdict("", None, claim.why),))
     cases = []
     for case in claim.cases:
         try:
-            gathered = gather_values(claim, case, index, absence)
+            gathered = gather_claim_values(claim, case, index, absence)
             if claim.kind == "same_in_all_placements":
                 judged = [judge_same_in_all_placements(claim, gathered, names)]
             else:
-                builds = [values_in_placement(claim, gathered, build) for build in range(count_placements(gathered))]
+                builds = [
+                    claim_values_in_placement(claim, gathered, build)
+                    for build in range(largest_placement_count(gathered))
+                ]
                 judged = [RULES[claim.kind](claim, picked, resolution.seconds, names) for picked in builds]
-        except NotComputedError as why:
-            cases.append(CaseVerdict(_case_coordinates_text(case, names), None, str(why)))
+        except NoSingleValueError as why:
+            cases.append(ClaimCaseVerdict(_case_coordinates_text(case, names), None, str(why)))
         else:
             cases.append(
-                CaseVerdict(
+                ClaimCaseVerdict(
                     _case_coordinates_text(case, names),
-                    *_combine_placements(judged),
+                    *_combine_results_of_placements(judged),
                     tuple(outcome for outcome, _ in judged),
                 )
             )
-    return ClaimVerdict(claim, tuple(cases), _threshold_text(claim, resolution))
+    return ClaimVerdict(claim, tuple(cases), _claim_threshold_text(claim, resolution))
 
 
 def _case_coordinates_text(case: AxisPlaces, names: Names) -> str:
@@ -169,14 +172,14 @@ def _case_coordinates_text(case: AxisPlaces, names: Names) -> str:
     return ", ".join(dict.fromkeys(words))
 
 
-def _combine_placements(judged: Sequence[ResultText]) -> ResultText:
+def _combine_results_of_placements(judged: Sequence[ResultText]) -> ResultText:
     """Returns one result from those in each placement of the code. It is a tie if they disagree."""
     text, seen = judged[0]
     if len(set(judged)) == 1:
         return text, seen
     outcomes = Counter(outcomes_of_build for outcomes_of_build, _ in judged)
     if len(outcomes) == 1:
-        return text, f"{seen} (so in {all_count_text(len(judged), 'placement')})"
+        return text, f"{seen} (so in {all_count_with_noun(len(judged), 'placement')})"
     split = ", ".join(f"{outcome} in {count}" for outcome, count in outcomes.most_common())
     examples = [
         next(
@@ -190,7 +193,7 @@ def _combine_placements(judged: Sequence[ResultText]) -> ResultText:
     return "tie", f"the placement of the code decides, {split} of {len(judged)}: {shown}"
 
 
-def _threshold_text(claim: PaperClaim, resolution: InstrumentResolution) -> str:
+def _claim_threshold_text(claim: PaperClaim, resolution: InstrumentResolution) -> str:
     """Returns the bounds and the resolution by which a paper's statement is judged, with their sources, as text."""
     words = []
     if claim.bound_from:

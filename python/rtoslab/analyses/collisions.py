@@ -6,7 +6,7 @@ from statistics import median
 
 from rtoslab.analyses.counts_per_second import throughput
 from rtoslab.analyses.cycles import cycle_use_of_cores, lock_wait_share
-from rtoslab.analyses.losses_by_cause import BusiestLock, busiest_lock
+from rtoslab.analyses.losses_by_cause import LongestHeldSpinlock, longest_held_spinlock
 from rtoslab.results import MeasuredPoint
 from rtoslab.targets import APPLICATION
 
@@ -39,16 +39,20 @@ class StressRun:
     """Core -> calls that did not find it free."""
     wait_part: float | None
     """Share of the target core's cycles spent waiting for locks, awake or asleep."""
-    busiest_lock: BusiestLock | None
+    busiest_lock: LongestHeldSpinlock | None
 
 
-def stress_runs(points: Iterable[MeasuredPoint]) -> list[StressRun]:
+def compare_stress_runs(points: Iterable[MeasuredPoint]) -> list[StressRun]:
     """Returns the runs of benchmarks with a stressed semaphore, each compared with the same run without stress."""
     result = []
     measured = [item for item in points if item.metric.startswith(FAMILY)]
     for point in measured:
         unstressed = next(
-            (item for item in measured if _stress_percent(item) == 0 and _differ_only_in_stress_level(item, point)),
+            (
+                item
+                for item in measured
+                if _stress_level_percent(item) == 0 and _differ_only_in_stress_level(item, point)
+            ),
             None,
         )
         rate = throughput(point).total_hz
@@ -58,23 +62,23 @@ def stress_runs(points: Iterable[MeasuredPoint]) -> list[StressRun]:
         result.append(
             StressRun(
                 point=point,
-                percent=_stress_percent(point),
+                percent=_stress_level_percent(point),
                 rate_hz=rate,
                 normalised=rate / throughput(unstressed).total_hz if unstressed else None,
                 stress_iterations=sum(item.count for item in stress),
                 accesses=sum(point.checks.get("accesses", {}).values()),
-                stress_busy=_share_outside_task(point),
+                stress_busy=_stress_share_outside_tasks(point),
                 failed_attempts={wait.core: wait.failed for wait in waits},
                 collided_calls={wait.core: wait.collided for wait in waits},
                 wait_part=lock_wait_share(target) if target else None,
-                busiest_lock=busiest_lock(point),
+                busiest_lock=longest_held_spinlock(point),
             )
         )
     return result
 
 
 @dataclass(frozen=True, slots=True)
-class StressLevel:
+class RunsAtStressLevel:
     """All runs at one level of stress that differ only in the seed of the random draws."""
 
     series: MeasuredPoint
@@ -83,32 +87,32 @@ class StressLevel:
     runs: tuple[StressRun, ...]
 
     @property
-    def normalised_range(self) -> tuple[float, float, float] | None:
+    def rate_range_over_unstressed(self) -> tuple[float, float, float] | None:
         """Returns minimum, median and maximum of the target's rate, as parts of its rate without stress. None if that
         was not measured."""
         normalised = [run.normalised for run in self.runs if run.normalised is not None]
         return (min(normalised), median(normalised), max(normalised)) if normalised else None
 
 
-def stress_levels(levels_: Iterable[StressRun]) -> list[StressLevel]:
+def group_runs_by_stress_level(levels_: Iterable[StressRun]) -> list[RunsAtStressLevel]:
     """Groups the runs of stress benchmarks by configuration and level of stress. Runs with other seeds are together."""
     groups: dict[tuple[str, int], list[StressRun]] = {}
     for level in levels_:
-        groups.setdefault((_configuration_key(level.point, SEED_PARAMETER), level.percent), []).append(level)
-    return [StressLevel(runs[0].point, percent, tuple(runs)) for (_, percent), runs in groups.items()]
+        groups.setdefault((_stress_run_key(level.point, SEED_PARAMETER), level.percent), []).append(level)
+    return [RunsAtStressLevel(runs[0].point, percent, tuple(runs)) for (_, percent), runs in groups.items()]
 
 
-def _stress_percent(point: MeasuredPoint) -> int:
+def _stress_level_percent(point: MeasuredPoint) -> int:
     """Returns the level of stress of a measured point in percent."""
     return int(point.params[STRESS_PARAMETER])
 
 
 def _differ_only_in_stress_level(one: MeasuredPoint, other: MeasuredPoint) -> bool:
     """Whether two stress runs differ in nothing but their level of stress."""
-    return _configuration_key(one) == _configuration_key(other)
+    return _stress_run_key(one) == _stress_run_key(other)
 
 
-def _configuration_key(point: MeasuredPoint, *but: str) -> str:
+def _stress_run_key(point: MeasuredPoint, *but: str) -> str:
     """Returns the identity of a stress run as text, without its level of stress and the parameters in `but`."""
     identity = point.point
     left_out = {f"param.{name}" for name in (STRESS_PARAMETER, *but)}
@@ -116,7 +120,7 @@ def _configuration_key(point: MeasuredPoint, *but: str) -> str:
     return identity.model_copy(update={"config": config}).model_dump_json()
 
 
-def _share_outside_task(point: MeasuredPoint) -> float | None:
+def _stress_share_outside_tasks(point: MeasuredPoint) -> float | None:
     """Returns the share of the stress cores' cycles that was not spent in the stress tasks' own code. None on a real
     board."""
     if point.virtual is None:

@@ -27,7 +27,7 @@ class Throughput:
         return {core: rate / self.total_hz if self.total_hz else 0.0 for core, rate in self.per_core_hz.items()}
 
     @property
-    def least_over_most(self) -> float:
+    def slowest_over_quickest_core(self) -> float:
         """Returns the slowest core's rate divided by the quickest one's: 1 if all are equal, 0 if one core counts
         nothing."""
         most = max(self.per_core_hz.values())
@@ -56,7 +56,7 @@ def throughput(point: MeasuredPoint) -> Throughput:
 
 
 @dataclass(frozen=True, slots=True)
-class CoreGain:
+class MulticoreGain:
     """A benchmark on several cores compared with the same on one core. A gain of 2 on two cores is perfect."""
 
     benchmark: str
@@ -68,17 +68,17 @@ class CoreGain:
     many_cores: Throughput
 
     @property
-    def gain(self) -> float:
+    def rate_over_single_core(self) -> float:
         """Returns the total rate with all cores divided by that with one core."""
         return self.many_cores.total_hz / self.one_core.total_hz
 
     @property
-    def per_core(self) -> float:
+    def rate_per_core_over_single(self) -> float:
         """Returns the rate per core divided by that of one core alone (Vieira's normalised throughput)."""
-        return self.gain / self.cores
+        return self.rate_over_single_core / self.cores
 
 
-def core_gains(points: Iterable[MeasuredPoint]) -> list[CoreGain]:
+def multicore_gains(points: Iterable[MeasuredPoint]) -> list[MulticoreGain]:
     """Returns each measured point on several cores paired with the same benchmark and kernel on one core. The setting
     `pinned` is ignored, because it has no effect on one core."""
     measured = list(points)
@@ -92,7 +92,7 @@ def core_gains(points: Iterable[MeasuredPoint]) -> list[CoreGain]:
         if one is not None:
             identity = many.point
             result.append(
-                CoreGain(
+                MulticoreGain(
                     identity.benchmark,
                     identity.title,
                     identity.kernel,

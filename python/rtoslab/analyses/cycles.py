@@ -61,7 +61,7 @@ def cycle_use_of_cores(point: MeasuredPoint) -> list[CoreCycleUse]:
     asleep = {sleep.core: sleep.cycles for sleep in point.virtual.lock_sleeps}
     for core in point.virtual.cores:
         functions = [function for function in point.virtual.functions if function.core == core.core]
-        own = {kind: _cycles_of_kind(functions, kind) for kind in (APPLICATION, IDLE, LIBRARY)}
+        own = {kind: _execution_cycles_of_kind(functions, kind) for kind in (APPLICATION, IDLE, LIBRARY)}
         kernel = sum(function.cycles - function.wait_cycles for function in functions) - sum(own.values())
         spinning = min(kernel, sum(lock.wait_cycles for lock in point.virtual.locks if lock.core == core.core))
         waits = sum(function.wait_cycles for function in functions)
@@ -88,13 +88,13 @@ def cycle_use_of_cores(point: MeasuredPoint) -> list[CoreCycleUse]:
     return result
 
 
-def _cycles_of_kind(functions: list[FunctionUse], kind: str) -> int:
+def _execution_cycles_of_kind(functions: list[FunctionUse], kind: str) -> int:
     """Returns the cycles of the functions of one kind (such as kernel), without their bus and flash waits."""
     return sum(function.cycles - function.wait_cycles for function in functions if function.kind == kind)
 
 
 @dataclass(frozen=True, slots=True)
-class LockCost:
+class SpinlockCost:
     """The cost of one spinlock on one core, in all and per count of the benchmark. Cycles are of the system clock."""
 
     point: MeasuredPoint
@@ -104,13 +104,13 @@ class LockCost:
     hold_cycles_mean: float
 
 
-def lock_costs(point: MeasuredPoint) -> list[LockCost]:
+def spinlock_costs(point: MeasuredPoint) -> list[SpinlockCost]:
     """Returns the cost of every spinlock that was taken in the measurement window, sorted by core and number."""
     if point.virtual is None:
         return []
     counts = {share.core: share.counts for share in cycle_use_of_cores(point)}
     return [
-        LockCost(
+        SpinlockCost(
             point=point,
             use=lock,
             contended_part=lock.contended / lock.acquisitions if lock.acquisitions else 0.0,
@@ -121,7 +121,7 @@ def lock_costs(point: MeasuredPoint) -> list[LockCost]:
     ]
 
 
-def top_functions(point: MeasuredPoint, limit: int) -> list[FunctionUse]:
+def functions_with_most_cycles(point: MeasuredPoint, limit: int) -> list[FunctionUse]:
     """Returns the `limit` functions with the most cycles over all cores, without those of the application."""
     if point.virtual is None:
         return []

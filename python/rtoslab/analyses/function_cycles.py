@@ -10,7 +10,7 @@ ASLEEP = "(asleep)"
 
 def measured_event_noun(result: MeasuredPoint) -> str:
     """Returns the noun for the events of a benchmark by which cycles are divided: `sample` or `count`."""
-    return "sample" if result.is_latency else "count"
+    return "sample" if result.has_latency_samples else "count"
 
 
 def cycles_by_function(result: MeasuredPoint) -> dict[str, float]:
@@ -24,7 +24,7 @@ def cycles_by_function(result: MeasuredPoint) -> dict[str, float]:
     for core in result.virtual.cores:
         cycles[EXCEPTIONS] += core.exception_cycles
         cycles[ASLEEP] += core.sleep_cycles
-    return per_measured_event(result, cycles)
+    return divide_by_measured_events(result, cycles)
 
 
 def calls_by_function(result: MeasuredPoint) -> dict[str, float]:
@@ -34,18 +34,18 @@ def calls_by_function(result: MeasuredPoint) -> dict[str, float]:
     calls = Counter[str]()
     for function in result.virtual.functions:
         calls[function.name] += function.entries
-    return per_measured_event(result, calls)
+    return divide_by_measured_events(result, calls)
 
 
 def measured_event_count(result: MeasuredPoint) -> int:
     """Returns the number of counts of a measured point, or of samples for a latency benchmark."""
-    if result.is_latency:
+    if result.has_latency_samples:
         return sum(len(samples.cycles) for samples in result.series)
     tasks, cores = set(result.metric_tasks), set(result.metric_cores)
     return sum(counter.count for counter in result.counters if counter.index in tasks and counter.core in cores)
 
 
-def per_measured_event(result: MeasuredPoint, counts: Counter[str]) -> dict[str, float]:
+def divide_by_measured_events(result: MeasuredPoint, counts: Counter[str]) -> dict[str, float]:
     """Returns the numbers divided by the counts (or samples) of a measured point. Empty if there are none."""
     events = measured_event_count(result)
     return {name: value / events for name, value in counts.items()} if events else {}

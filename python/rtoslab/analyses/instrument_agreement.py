@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from rtoslab.analyses.bands import PlacementBand
-from rtoslab.analyses.instrument_overhead import probe_effect
-from rtoslab.analyses.latency import SeriesComparison, series_comparisons
+from rtoslab.analyses.instrument_overhead import window_length_by_instruments
+from rtoslab.analyses.latency import SeriesByInstrument, latencies_by_instrument
 from rtoslab.analyses.placed_figures import PlacementLookup
 from rtoslab.catalogue import INSTRUMENTS
 from rtoslab.results import MeasuredPoint, PointId
@@ -47,17 +47,17 @@ def compare_instruments(
     """Compares the instruments for each measured point whose counts consist of intervals that a latency benchmark
     measures. `parts_of` has, by benchmark, the series of intervals that one count consists of."""
     agreements = list(points)
-    timed = series_comparisons([item for item in agreements if item.is_latency])
+    timed = latencies_by_instrument([item for item in agreements if item.has_latency_samples])
     return [
         item
         for point in agreements
-        if not point.is_latency and (series := parts_of.get(point.point.benchmark))
-        if (item := _compare_point(point, places, series, timed)) is not None
+        if not point.has_latency_samples and (series := parts_of.get(point.point.benchmark))
+        if (item := _compare_instruments_at_point(point, places, series, timed)) is not None
     ]
 
 
-def _compare_point(
-    point: MeasuredPoint, places: PlacementLookup, series: tuple[str, ...], timed: list[SeriesComparison]
+def _compare_instruments_at_point(
+    point: MeasuredPoint, places: PlacementLookup, series: tuple[str, ...], timed: list[SeriesByInstrument]
 ) -> InstrumentComparison | None:
     """Compares the time per count of a measured point with the latencies of its parts. None if a part was not
     measured."""
@@ -96,7 +96,7 @@ def _have_same_conditions(one: PointId, other: PointId) -> bool:
 def _cycles_per_count(point: MeasuredPoint) -> float | None:
     """Returns the cycles per count on core 0, without those of an empty loop. None if the empty loop was not
     measured."""
-    effect = probe_effect(point)
+    effect = window_length_by_instruments(point)
     count = sum(
         counter.count for counter in point.counters if counter.index in point.metric_tasks and counter.core == 0
     )

@@ -43,7 +43,7 @@ def empty_measurement_costs(point: MeasuredPoint) -> list[EmptyMeasurementCost]:
 
 
 @dataclass(frozen=True, slots=True)
-class ProbeEffect:
+class WindowLengthByInstrument:
     """The length of a measurement window by two instruments: the firmware's timer and the virtual board's cycle
     count."""
 
@@ -59,7 +59,7 @@ class ProbeEffect:
         return self.timer_us - self.observed_us
 
 
-def probe_effect(point: MeasuredPoint) -> ProbeEffect | None:
+def window_length_by_instruments(point: MeasuredPoint) -> WindowLengthByInstrument | None:
     """Returns the length of a point's measurement window by two instruments: the firmware's timer and the virtual
     board. None on a real board."""
     if point.virtual is None:
@@ -68,4 +68,4 @@ def probe_effect(point: MeasuredPoint) -> ProbeEffect | None:
         cost.name: cost.minimum for cost in empty_measurement_costs(point) if cost.core == 0 and cost.unit == "cycles"
     }
     loop = (costs["loop_100"] - costs.get("empty", 0)) / LOOP_ROUNDS if "loop_100" in costs else None
-    return ProbeEffect(point.window_s * 1e6, point.virtual.cores[0].cycles / point.clock_hz * 1e6, loop)
+    return WindowLengthByInstrument(point.window_s * 1e6, point.virtual.cores[0].cycles / point.clock_hz * 1e6, loop)

@@ -44,7 +44,7 @@ class SampleStatistics:
         return self.maximum - self.minimum
 
 
-def sample_spread(samples: ArrayLike) -> SampleStatistics:
+def sample_statistics(samples: ArrayLike) -> SampleStatistics:
     """Returns the statistics of samples, of which there must be at least one."""
     taken = np.asarray(samples)
     ordered = np.sort(taken)
@@ -83,7 +83,7 @@ def histogram(samples: ArrayLike, bins: int = MAX_BINS) -> list[HistogramBin]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LatencyNetSamples(Sequence[float]):
+class NetLatencySamples(Sequence[float]):
     """The samples of a measured series in cycles, less the cost of the instrument and of a contained series.
 
     They are computed on each access, because a long window has millions of them.
@@ -129,10 +129,10 @@ class SeriesLatency:
     """Samples into which a tick fell."""
 
     @property
-    def net_samples(self) -> "LatencyNetSamples":
+    def net_samples(self) -> "NetLatencySamples":
         """Returns the samples in cycles, less the cost of the instrument and of a contained series. If an interval
         repeats its operation, they are per repetition."""
-        return LatencyNetSamples(self.series, self.instrument_cost, self.overhead)
+        return NetLatencySamples(self.series, self.instrument_cost, self.overhead)
 
     @property
     def instrument(self) -> str:
@@ -140,7 +140,7 @@ class SeriesLatency:
         return self.series.instrument
 
     @property
-    def residual_median(self) -> float | None:
+    def remaining_instrument_cost(self) -> float | None:
         """Returns the remaining cost of the instrument: by how many cycles the net median exceeds that between the
         marks. None on a real board."""
         if self.mark_spread is None:
@@ -162,7 +162,7 @@ class SeriesLatency:
         return cycles * 1e9 / self.point.clock_hz
 
 
-def latencies(point: MeasuredPoint) -> list[SeriesLatency]:
+def measured_latencies(point: MeasuredPoint) -> list[SeriesLatency]:
     """Returns the latencies of a measured point, without the empty interval and those that its instrument cannot
     measure."""
     raw = {samples.id: samples for samples in point.series}
@@ -184,14 +184,14 @@ def _series_latency(
         series=series,
         instrument_cost=cost,
         overhead=overhead,
-        spread=sample_spread(LatencyNetSamples(series, cost, overhead)),
-        mark_spread=sample_spread(series.mark_cycles) if series.mark_cycles else None,
+        spread=sample_statistics(NetLatencySamples(series, cost, overhead)),
+        mark_spread=sample_statistics(series.mark_cycles) if series.mark_cycles else None,
         tick_samples=int(np.count_nonzero(np.asarray(series.ticks))),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class SeriesComparison:
+class SeriesByInstrument:
     """One measured series under the same conditions, by several instruments."""
 
     point: PointId
@@ -202,35 +202,35 @@ class SeriesComparison:
     """Keyed by instrument, in the order of INSTRUMENTS."""
 
     @property
-    def least_disturbed(self) -> SeriesLatency:
+    def by_least_disturbing_instrument(self) -> SeriesLatency:
         """Returns the latency by that instrument which disturbs least: the probe, else the counter, else the pin."""
         return next(self.by_instrument[name] for name in BEST_FIRST if name in self.by_instrument)
 
     @property
-    def disagreement_cycles(self) -> float | None:
+    def largest_median_difference_cycles(self) -> float | None:
         """Returns the difference in cycles between the largest and the smallest median of the instruments. None for
         only one."""
         medians = [latency.spread.median for latency in self.by_instrument.values()]
         return max(medians) - min(medians) if len(medians) > 1 else None
 
 
-def without_instrument(point: PointId) -> PointId:
+def point_id_without_instrument(point: PointId) -> PointId:
     """Returns the identity of a measured point without the instrument and the number of samples."""
     config = {key: value for key, value in point.config.items() if key not in {"instrument", "samples"}}
     return point.model_copy(update={"config": config})
 
 
-def series_comparisons(points: Iterable[MeasuredPoint]) -> list[SeriesComparison]:
+def latencies_by_instrument(points: Iterable[MeasuredPoint]) -> list[SeriesByInstrument]:
     """Groups the latencies of all points by series and conditions, each with the instruments that measured it."""
-    by_key: dict[tuple[str, str, str], SeriesComparison] = {}
+    by_key: dict[tuple[str, str, str], SeriesByInstrument] = {}
     for point in points:
-        alike = without_instrument(point.point)
-        for latency in latencies(point):
+        alike = point_id_without_instrument(point.point)
+        for latency in measured_latencies(point):
             key = (alike.model_dump_json(), point.point.config.get("samples", ""), latency.series.id)
-            known = by_key.setdefault(key, SeriesComparison(alike, latency.series.id, latency.series.title, {}))
+            known = by_key.setdefault(key, SeriesByInstrument(alike, latency.series.id, latency.series.title, {}))
             known.by_instrument[latency.instrument] = latency
     return [
-        SeriesComparison(
+        SeriesByInstrument(
             comparison.point,
             comparison.id,
             comparison.title,
@@ -253,8 +253,8 @@ class AbsentSeries:
 def absent_series(points: Iterable[MeasuredPoint]) -> list[AbsentSeries]:
     """Returns the kinds of intervals that could not be measured, with their reasons, in the order of the points."""
     by_series = {
-        (without_instrument(point.point).model_dump_json(), series.id): AbsentSeries(
-            without_instrument(point.point), series.title, series.reason
+        (point_id_without_instrument(point.point).model_dump_json(), series.id): AbsentSeries(
+            point_id_without_instrument(point.point), series.title, series.reason
         )
         for point in points
         for series in point.absent_series
@@ -273,7 +273,7 @@ class InstrumentCost:
 def instrument_costs(points: Iterable[MeasuredPoint]) -> list[InstrumentCost]:
     """Returns the cost of each point's instrument, from its empty intervals, in the order of the points."""
     return [
-        InstrumentCost(point, sample_spread(samples.cycles))
+        InstrumentCost(point, sample_statistics(samples.cycles))
         for point in points
         for samples in point.series
         if samples.id == EMPTY_SERIES and samples.cycles

@@ -6,7 +6,7 @@ is held most is the bound: while one core holds it, no other gets past it."""
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rtoslab.analyses.counts_per_second import CoreGain, core_gains
+from rtoslab.analyses.counts_per_second import MulticoreGain, multicore_gains
 from rtoslab.analyses.cycles import CYCLE_PARTS, cycle_use_of_cores
 from rtoslab.results import MeasuredPoint
 
@@ -23,7 +23,7 @@ class CountCyclesByCause:
     """Critical sections per count."""
 
     @property
-    def total(self) -> float:
+    def total_cycles(self) -> float:
         """Returns the cycles that one count takes, over all causes."""
         return sum(self.parts.values())
 
@@ -44,7 +44,7 @@ def cycles_per_count_by_cause(point: MeasuredPoint) -> CountCyclesByCause | None
 
 
 @dataclass(frozen=True, slots=True)
-class BusiestLock:
+class LongestHeldSpinlock:
     """The hardware spinlock that is held longest in a measured point, with shares of time and waits."""
 
     name: str
@@ -58,7 +58,7 @@ class BusiestLock:
     """Acquisitions per count of the whole system."""
 
 
-def busiest_lock(point: MeasuredPoint) -> BusiestLock | None:
+def longest_held_spinlock(point: MeasuredPoint) -> LongestHeldSpinlock | None:
     """Returns the spinlock that is held longest in a measured point. None if no lock was taken."""
     if point.virtual is None:
         return None
@@ -69,7 +69,7 @@ def busiest_lock(point: MeasuredPoint) -> BusiestLock | None:
         taken = sum(use.acquisitions for use in uses)
         if taken:
             candidates.append(
-                BusiestLock(
+                LongestHeldSpinlock(
                     uses[0].name,
                     sum(use.hold_cycles for use in uses) / point.virtual.cores[0].cycles,
                     sum(use.contended for use in uses) / taken,
@@ -84,13 +84,13 @@ def busiest_lock(point: MeasuredPoint) -> BusiestLock | None:
 class MulticoreLoss:
     """The loss of a benchmark on several cores against the same benchmark on one core."""
 
-    gain: CoreGain
+    gain: MulticoreGain
     one_core: CountCyclesByCause
     many_cores: CountCyclesByCause
-    lock: BusiestLock | None
+    lock: LongestHeldSpinlock | None
 
     @property
-    def extra_cycles(self) -> dict[str, float]:
+    def extra_cycles_by_cause(self) -> dict[str, float]:
         """Returns the additional cycles of a count on several cores, by cause. Negative if it costs less."""
         return {part: self.many_cores.parts[part] - self.one_core.parts[part] for part in CYCLE_PARTS}
 
@@ -99,8 +99,8 @@ def multicore_losses(points: Iterable[MeasuredPoint]) -> list[MulticoreLoss]:
     """Returns the loss of each benchmark that was measured on one core and on several, if the causes of its cycles are
     known."""
     result = []
-    for pair in core_gains(points):
+    for pair in multicore_gains(points):
         one, many = cycles_per_count_by_cause(pair.one_core.point), cycles_per_count_by_cause(pair.many_cores.point)
         if one is not None and many is not None:
-            result.append(MulticoreLoss(pair, one, many, busiest_lock(pair.many_cores.point)))
+            result.append(MulticoreLoss(pair, one, many, longest_held_spinlock(pair.many_cores.point)))
     return result

@@ -6,7 +6,11 @@ from dataclasses import dataclass
 
 from rtoslab.analyses.bands import PlacementBand
 from rtoslab.analyses.named_figures import NamedFigure, leading_point_figures, placement_band
-from rtoslab.analyses.placed_times import group_placements, placement_number, without_placement
+from rtoslab.analyses.placed_times import (
+    group_points_over_placements,
+    placement_number_text,
+    point_id_without_placement,
+)
 from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable, PointId
 
 
@@ -22,7 +26,7 @@ class PointOverPlacements:
     """The number of the placement in the middle."""
 
     @property
-    def figure_ranges(self) -> list[tuple[NamedFigure, PlacementBand]]:
+    def leading_figure_ranges(self) -> list[tuple[NamedFigure, PlacementBand]]:
         """Returns each leading figure (cycles per count, median of a series) with its range over the placements of the
         code. Empty for one placement."""
         if len(self.placements) == 1:
@@ -35,24 +39,28 @@ class PointOverPlacements:
 
 def join_points_over_placements(points: Iterable[MeasuredPoint]) -> list[PointOverPlacements]:
     """Groups measured points that differ only in the placement of their code, in the order of the points."""
-    return [_join_placements(group) for group in group_placements(points)]
+    return [_join_placements(group) for group in group_points_over_placements(points)]
 
 
-def points_without_number(
+def group_points_without_figures(
     absent: Iterable[FailedPoint | NotApplicable], measured: Iterable[MeasuredPoint]
 ) -> list[tuple[Sequence[FailedPoint | NotApplicable], PointId]]:
     """Groups failed and not applicable points by identity. Placements are one group if all of them lack a figure for
     the same reason."""
     alike: dict[tuple[str, str], list[FailedPoint | NotApplicable]] = {}
-    count = Counter(without_placement(item.point).model_dump_json() for item in measured)
+    count = Counter(point_id_without_placement(item.point).model_dump_json() for item in measured)
     for item in absent:
-        axes = without_placement(item.point).model_dump_json()
+        axes = point_id_without_placement(item.point).model_dump_json()
         count[axes] += 1
         alike.setdefault((axes, item.message if isinstance(item, FailedPoint) else item.reason), []).append(item)
     groups: list[tuple[Sequence[FailedPoint | NotApplicable], PointId]] = []
     for (axes, _), group in alike.items():
         together = len(group) == count[axes]
-        groups += [(group, without_placement(group[0].point))] if together else [([item], item.point) for item in group]
+        groups += (
+            [(group, point_id_without_placement(group[0].point))]
+            if together
+            else [([item], item.point) for item in group]
+        )
     return groups
 
 
@@ -63,7 +71,9 @@ def _join_placements(group: Sequence[MeasuredPoint]) -> PointOverPlacements:
     ordered = sorted(group, key=_first_leading_value)
     middle = ordered[(len(ordered) - 1) // 2]
     return PointOverPlacements(
-        middle.model_copy(update={"point": without_placement(middle.point)}), group, placement_number(middle.point)
+        middle.model_copy(update={"point": point_id_without_placement(middle.point)}),
+        group,
+        placement_number_text(middle.point),
     )
 
 

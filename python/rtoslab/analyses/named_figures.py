@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from rtoslab.analyses.bands import PlacementBand
 from rtoslab.analyses.counts_per_second import throughput
-from rtoslab.analyses.latency import SeriesLatency, latencies
+from rtoslab.analyses.latency import SeriesLatency, measured_latencies
 from rtoslab.results import MeasuredPoint
 
 CYCLES = "cycles"
@@ -61,12 +61,12 @@ def leading_point_figures(point: MeasuredPoint) -> list[NamedFigure]:
 def _time_figures(point: MeasuredPoint) -> list[NamedFigure]:
     """Returns a measured point's figures of time, in cycles."""
     metrics = []
-    if point.counters and not point.is_latency:
+    if point.counters and not point.has_latency_samples:
         # The window is as long as the board's timer says, whose phase against the kernel's tick is by chance: it moves
         # with any byte of the image, the digest of its sources for one.
         cycles = throughput(point).cycles_per_count
         metrics.append(NamedFigure(COUNTS, CYCLES, cycles, resolution=cycles / point.window_ticks))
-    for latency in latencies(point):
+    for latency in measured_latencies(point):
         metrics += [_latency_figure(latency, name) for name in _FIGURES]
     return metrics
 

@@ -67,14 +67,14 @@ class KernelPair:
         return one, other
 
     @property
-    def gain(self) -> float | None:
+    def work_over_single_core(self) -> float | None:
         """Returns the work of both kernels in units of one core alone: 2 is perfect. None if one was not measured
         alone."""
         one, other = self.rates_over_alone
         return None if one is None or other is None else one + other
 
     @property
-    def shared_gain(self) -> float | None:
+    def shared_kernel_work_over_single_core(self) -> float | None:
         """Returns the work of one kernel on both cores, in units of one core alone. None if that was not measured."""
         single = self.single[0]
         if self.shared is None or single is None:
@@ -95,11 +95,13 @@ def kernel_pairs(points: Iterable[MeasuredPoint]) -> list[KernelPair]:
     for point in measured:
         if point.point.config.get(CORE) != "0":
             continue
-        other = _find_point(measured, _second_kernel_identity(point.point))
+        other = _find_point_by_identity(measured, _second_kernel_identity(point.point))
         if other is not None:
-            single = tuple(_find_point(measured, _single_kernel_identity(item.point, 1)) for item in (point, other))
+            single = tuple(
+                _find_point_by_identity(measured, _single_kernel_identity(item.point, 1)) for item in (point, other)
+            )
             same = point.point.kernel == other.point.kernel
-            shared = _find_point(measured, _single_kernel_identity(point.point, 2)) if same else None
+            shared = _find_point_by_identity(measured, _single_kernel_identity(point.point, 2)) if same else None
             pairs.append(KernelPair((point, other), (single[0], single[1]), shared))
     return pairs
 
@@ -118,7 +120,7 @@ def mean_cycles_per_count(point: MeasuredPoint) -> CyclesPerCount | None:
     )
 
 
-def _find_point(points: Sequence[MeasuredPoint], identity: PointId) -> MeasuredPoint | None:
+def _find_point_by_identity(points: Sequence[MeasuredPoint], identity: PointId) -> MeasuredPoint | None:
     """Returns the measured point with this identity. None if it was not measured."""
     return next((point for point in points if point.point == identity), None)
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rtoslab.analyses.bands import FigureRatio, PlacementBand
-from rtoslab.analyses.counts_per_second import CoreGain, throughput
-from rtoslab.analyses.latency import SeriesLatency, latencies
+from rtoslab.analyses.counts_per_second import MulticoreGain, throughput
+from rtoslab.analyses.latency import SeriesLatency, measured_latencies
 from rtoslab.analyses.middle_placement import PointOverPlacements
 from rtoslab.results import MeasuredPoint
 
@@ -35,13 +35,13 @@ class PlacementLookup:
         series = [self._latencies_by_series(item).get(latency.series.id) for item in self.placements_of(latency.point)]
         return PlacementBand([figure(item) for item in series if item is not None])
 
-    def marks_band(self, latency: SeriesLatency | None) -> PlacementBand | None:
+    def median_between_marks_band(self, latency: SeriesLatency | None) -> PlacementBand | None:
         """Returns the range of a latency's median between marks, as the virtual board saw it. None on a real board."""
         if latency is None or latency.mark_spread is None:
             return None
         return self.series_band(latency, lambda latency: latency.median_between_marks or 0.0)
 
-    def gain_ratio(self, pair: CoreGain) -> FigureRatio:
+    def multicore_gain_ratio(self, pair: MulticoreGain) -> FigureRatio:
         """Returns the total rate with all cores divided by that with one, with its range over placements of the
         code."""
         many, one = (self.figure_band(point.point, _total_rate_hz) for point in (pair.many_cores, pair.one_core))
@@ -50,7 +50,7 @@ class PlacementLookup:
     def _latencies_by_series(self, point: MeasuredPoint) -> Mapping[str, SeriesLatency]:
         """Returns the latencies of a measured point by series id."""
         if id(point) not in self._latencies:
-            self._latencies[id(point)] = {latency.series.id: latency for latency in latencies(point)}
+            self._latencies[id(point)] = {latency.series.id: latency for latency in measured_latencies(point)}
         return self._latencies[id(point)]
 
 

@@ -26,7 +26,7 @@ class TimeOverPlacements:
         return self.seconds.ratio_to(other.seconds)
 
 
-def mean_ratio(ratios: Sequence[FigureRatio]) -> FigureRatio:
+def geometric_mean_ratio(ratios: Sequence[FigureRatio]) -> FigureRatio:
     """Returns the geometric mean of some ratios and of the ends of their ranges."""
     return FigureRatio(
         geometric_mean([ratio.value for ratio in ratios]),
@@ -36,7 +36,7 @@ def mean_ratio(ratios: Sequence[FigureRatio]) -> FigureRatio:
     )
 
 
-def placed_times(
+def leading_times_over_placements(
     points: Iterable[MeasuredPoint], place_dependent: Collection[int] = ()
 ) -> Iterator[TimeOverPlacements]:
     """Yields the leading figures of measured points as times with their range over placements, in the order of the
@@ -45,15 +45,15 @@ def placed_times(
     `place_dependent` has the Python ids of the results whose figures may depend on the addresses of their code
     (`results_depending_on_addresses`).
     """
-    for group in group_placements(points):
+    for group in group_points_over_placements(points):
         yield from _leading_times_of_point(group, is_known=len(group) > 1 or id(group[0]) not in place_dependent)
 
 
-def group_placements(points: Iterable[MeasuredPoint]) -> list[list[MeasuredPoint]]:
+def group_points_over_placements(points: Iterable[MeasuredPoint]) -> list[list[MeasuredPoint]]:
     """Groups measured points that differ only in the placement of their code, in the order of the points."""
     groups: dict[str, list[MeasuredPoint]] = {}
     for point in points:
-        groups.setdefault(without_placement(point.point).model_dump_json(), []).append(point)
+        groups.setdefault(point_id_without_placement(point.point).model_dump_json(), []).append(point)
     return list(groups.values())
 
 
@@ -65,15 +65,17 @@ def _leading_times_of_point(group: Sequence[MeasuredPoint], *, is_known: bool) -
         if all(name in figure and figure[name].value > 0 for figure in figures):
             values = [pair[name].value / point.clock_hz for pair, point in zip(figures, group, strict=True)]
             grain = max(pair[name].resolution / point.clock_hz for pair, point in zip(figures, group, strict=True))
-            yield TimeOverPlacements(without_placement(group[0].point), name, PlacementBand(values, grain, is_known))
+            yield TimeOverPlacements(
+                point_id_without_placement(group[0].point), name, PlacementBand(values, grain, is_known)
+            )
 
 
-def without_placement(point: PointId) -> PointId:
+def point_id_without_placement(point: PointId) -> PointId:
     """Returns the identity of a measured point without the placement of its code."""
     config = {key: value for key, value in point.config.items() if key != PLACEMENT}
     return point.model_copy(update={"config": config})
 
 
-def placement_number(point: PointId) -> str:
+def placement_number_text(point: PointId) -> str:
     """Returns the number of a point's placement as text, `0` for the linker's own order."""
     return point.config.get(PLACEMENT, "0")

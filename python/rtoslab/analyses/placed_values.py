@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rtoslab.analyses.axis_values import MeasuredValue, point_values
+from rtoslab.analyses.axis_values import MeasuredValue, values_of_points
 from rtoslab.analyses.bands import PlacementBand
 from rtoslab.analyses.middle_placement import PointOverPlacements
 from rtoslab.results import MeasuredPoint
@@ -27,14 +27,14 @@ class ValuesByPlacement:
         return self.by_name.get((value.metric, value.stat, value.unit, occurrence), ())
 
 
-def values_over_placements(points: Iterable[PointOverPlacements]) -> list[MeasuredValue]:
+def values_of_points_over_placements(points: Iterable[PointOverPlacements]) -> list[MeasuredValue]:
     """Returns the values of every measured point. A value is the median over all placements of the code, with its
     range."""
     result = []
     for point in points:
-        known = placement_values(point.placements)
+        known = point_numbers_by_placement(point.placements)
         times: Counter[tuple[str, str, str]] = Counter()
-        for value in point_values([point.middle]):
+        for value in values_of_points([point.middle]):
             key = (value.metric, value.stat, value.unit)
             numbers = known.numbers_by_placement(value, times[key])
             times[key] += 1
@@ -43,14 +43,14 @@ def values_over_placements(points: Iterable[PointOverPlacements]) -> list[Measur
     return result
 
 
-def placement_values(points: Sequence[MeasuredPoint]) -> ValuesByPlacement:
+def point_numbers_by_placement(points: Sequence[MeasuredPoint]) -> ValuesByPlacement:
     """Returns the numbers of one measured point in all placements of its code. A number that one placement lacks is
     left out."""
     by_placement: list[dict[ValueName, float]] = []
     for point in points:
         times: Counter[tuple[str, str, str]] = Counter()
         mine: dict[ValueName, float] = {}
-        for value in point_values([point]):
+        for value in values_of_points([point]):
             key = (value.metric, value.stat, value.unit)
             mine[(*key, times[key])] = value.value
             times[key] += 1

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 from rtoslab.results import PointId
 
 UNPINNED: Final = "param.pinned"
@@ -25,12 +25,12 @@ def pinning_text(point: PointId) -> str:
     return "not pinned" if point.config.get(UNPINNED) == "0" else "pinned"
 
 
-def cores_text(point: PointId) -> str:
+def cores_and_pinning_text(point: PointId) -> str:
     """Returns a point's cores and whether tasks are bound to them, as text: `1 core`, `2 cores (pinned)`."""
     return (
-        f"{count_text(point.cores, 'core')} ({pinning_text(point)})"
+        f"{count_with_noun(point.cores, 'core')} ({pinning_text(point)})"
         if pinning_text(point)
-        else count_text(point.cores, "core")
+        else count_with_noun(point.cores, "core")
     )
 
 
@@ -48,7 +48,7 @@ def task_pinning_sentence(points: Iterable[PointId]) -> str:
     )
 
 
-def series_names(points: Sequence[PointId], *, with_cores: bool = True) -> list[str]:
+def distinct_point_names(points: Sequence[PointId], *, with_cores: bool = True) -> list[str]:
     """Returns a name for each measured point, made of the settings that differ among the points. A benchmark's
     parameter differs if it does among the points of that benchmark."""
     several_kernels = len({point.kernel for point in points}) > 1
@@ -56,7 +56,7 @@ def series_names(points: Sequence[PointId], *, with_cores: bool = True) -> list[
     several_windows = len({point.window_ms for point in points}) > 1
     keys = sorted({key for point in points for key in point.config})
 
-    def has_several_values(key: str, point: PointId) -> bool:
+    def do_points_differ_in(key: str, point: PointId) -> bool:
         """Whether points differ in the configuration key. Of a parameter, only points of the same benchmark count."""
         own = key.startswith("param.")
         among = (point_id for point_id in points if not own or point_id.benchmark == point.benchmark)
@@ -64,13 +64,17 @@ def series_names(points: Sequence[PointId], *, with_cores: bool = True) -> list[
 
     names = []
     for point in points:
-        parts = [point.kernel] * several_kernels + [point.board] * several_boards + [cores_text(point)] * with_cores
+        parts = (
+            [point.kernel] * several_kernels
+            + [point.board] * several_boards
+            + [cores_and_pinning_text(point)] * with_cores
+        )
         parts += [f"{point.window_ms} ms"] * several_windows
         parts += [
             f"{key.removeprefix('param.')}={point.config[key]}"
             for key in keys
             if key in point.config
-            and has_several_values(key, point)
+            and do_points_differ_in(key, point)
             and not (with_cores and key == UNPINNED and point.cores > 1)
         ]
         names.append(", ".join(parts))

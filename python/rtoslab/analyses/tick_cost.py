@@ -18,7 +18,7 @@ _SELECT = "select."
 
 
 @dataclass(frozen=True, slots=True)
-class TickResidual:
+class TickModelResidual:
     """The differences between the measured ticks that released `count` tasks and the cost model, in cycles."""
 
     count: int
@@ -30,7 +30,7 @@ class TickResidual:
 
 
 @dataclass(frozen=True, slots=True)
-class TickModel:
+class TickCostModel:
     """A cost model of the kernel's tick handler: cycles for the tick itself, and for each task that it releases."""
 
     n: int
@@ -38,7 +38,7 @@ class TickModel:
     per_task: float
     rms: float
     """Root mean square of the residuals over all samples."""
-    residuals: tuple[TickResidual, ...]
+    residuals: tuple[TickModelResidual, ...]
     mode: int
     """The most frequent tick that releases nobody."""
     worst: int
@@ -46,13 +46,13 @@ class TickModel:
     worst_count: int
 
     @property
-    def share(self) -> float | None:
+    def cycles_per_released_task(self) -> float | None:
         """Returns the cycles per released task in the longest tick, above the most frequent tick without a release.
         None if the longest tick released none."""
         return (self.worst - self.mode) / self.worst_count if self.worst_count else None
 
     @property
-    def remainder(self) -> float:
+    def unexplained_cycles(self) -> float:
         """Returns the cycles of the longest tick that the fitted model does not explain."""
         return self.worst - self.mode - self.per_task * self.worst_count
 
@@ -64,7 +64,7 @@ def cycles_by_released_tasks(point: MeasuredPoint) -> dict[int, Sequence[int]]:
     return {int(samples.id.removeprefix(_RELEASED)): samples.cycles for samples in mine}
 
 
-def fit_tick_model(samples: Mapping[int, Sequence[int]]) -> TickModel | None:
+def fit_tick_cost_model(samples: Mapping[int, Sequence[int]]) -> TickCostModel | None:
     """Fits the cost model of the tick handler to cycles by number of released tasks. None unless ticks with and without
     a release were observed."""
     if 0 not in samples or len(samples) < 2:
@@ -75,7 +75,7 @@ def fit_tick_model(samples: Mapping[int, Sequence[int]]) -> TickModel | None:
     left = cycles - (base + per_task * counts)
     worst = int(cycles.max())
     residuals = tuple(
-        TickResidual(
+        TickModelResidual(
             count=int(count),
             n=int((counts == count).sum()),
             predicted=float(base + per_task * count),
@@ -85,7 +85,7 @@ def fit_tick_model(samples: Mapping[int, Sequence[int]]) -> TickModel | None:
         )
         for count in sorted(samples)
     )
-    return TickModel(
+    return TickCostModel(
         n=len(cycles),
         base=float(base),
         per_task=float(per_task),
@@ -97,7 +97,7 @@ def fit_tick_model(samples: Mapping[int, Sequence[int]]) -> TickModel | None:
     )
 
 
-def search_samples_by_loops(point: MeasuredPoint) -> dict[int, list[SeriesSamples]]:
+def next_task_search_samples(point: MeasuredPoint) -> dict[int, list[SeriesSamples]]:
     """Returns the durations of the kernel's search for the next task, by the number of the search's loops. A search
     without a step counts as one loop."""
     by_loops_: dict[int, list[SeriesSamples]] = {}

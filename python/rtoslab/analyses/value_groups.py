@@ -24,7 +24,7 @@ def differing_axes(values: Sequence[MeasuredValue], allowed: Collection[str] = (
     keys = dict.fromkeys([*AXES, *(key for value in values for key in value.point.config)])
     axes = {}
     for axis in keys:
-        places = list(dict.fromkeys(value.axis_text(axis) or DEFAULTS.get(axis, "") for value in values))
+        places = list(dict.fromkeys(value.coordinate_on_axis(axis) or DEFAULTS.get(axis, "") for value in values))
         if len(places) > 1 and axis not in allowed:
             axes[axis] = places
     return axes
@@ -41,7 +41,7 @@ def group_values_by_axes(
     """
     groups: dict[tuple[str, ...], list[MeasuredValue]] = {}
     for value in values:
-        groups.setdefault(tuple(value.axis_text(axis) for axis in drawn), []).append(value)
+        groups.setdefault(tuple(value.coordinate_on_axis(axis) for axis in drawn), []).append(value)
     for place, members in groups.items():
         mixed = differing_axes(members, {*drawn, *joined})
         if mixed:

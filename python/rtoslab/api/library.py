@@ -8,23 +8,30 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import PlanError, UnknownNameError, contents_cache, find_root, runs_folder, to_canonical_json
+from rtoslab.base import (
+    PlanError,
+    UnknownNameError,
+    contents_cache,
+    default_runs_folder,
+    find_checkout_root,
+    to_canonical_json,
+)
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import verdict_digest
-from rtoslab.images import build_point_image, inputs_digest
+from rtoslab.images import build_point_image, image_inputs_digest
 from rtoslab.instruments import ObservedImageOptions, Profile, Timeline, find_observed_image, profile_image
 from rtoslab.instruments import record_timeline as timeline_of_subject
-from rtoslab.measure import Listener, MeasureOptions, PointOutcome, point_id, run_plan
-from rtoslab.plan import Options, Plan, make_plan
+from rtoslab.measure import Listener, MeasureOptions, PointOutcome, identity_of_point, run_plan
+from rtoslab.plan import Plan, PlanOptions, make_plan
 from rtoslab.store import RunDirectory, StoredPoint
-from rtoslab.targets import VirtualBoard, simulator_sources
+from rtoslab.targets import VirtualBoard, simulator_sources_digest
 from rtoslab.worst_case import (
     WINDOW_MS,
     WorstCase,
     benchmark_scenario,
-    choose_sweep_span,
     find_worst_case,
     inject_at_every_cycle,
+    parse_sweep_span,
     services_to_pick,
     settings_calling_service,
     sweeping_benchmark,
@@ -46,13 +53,13 @@ def run(
 ) -> list[PointOutcome]:
     """Measures suites and benchmarks on virtual boards. Returns one outcome per point, in the plan's order.
 
-    `window_ms` is in milliseconds of the board's time. `config` holds what `plan.Options` lists: `opt`, `clock_hz`,
+    `window_ms` is in milliseconds of the board's time. `config` holds what `plan.PlanOptions` lists: `opt`, `clock_hz`,
     `param.NAME`, macros of the kernel; `full` takes a paper's own durations. `out` is the run directory (resumed if it
     exists), by default `runs/<names>-<hash>`. `fresh` measures what is known too, and demands the same bytes.
     Raises RtoslabError. A point that fails is an outcome with a `FailedPoint` as its result, not an exception.
     """
-    root = find_root()
-    options = Options(kernels, boards, cores, window_ms, config or {}, full)
+    root = find_checkout_root()
+    options = PlanOptions(kernels, boards, cores, window_ms, config or {}, full)
     plan = make_plan(Catalogue(root), names, options)
     folder = Path(out) if out else default_run_directory(root, plan, names)
     return run_plan(root, plan, folder, jobs=jobs, listener=listener, options=MeasureOptions(again=fresh))
@@ -64,15 +71,15 @@ def default_run_directory(root: Path, plan: Plan, names: Iterable[str]) -> Path:
     with contents_cache():
         points = [
             [
-                point_id(catalogue, point).model_dump(mode="json"),
+                identity_of_point(catalogue, point).model_dump(mode="json"),
                 [point.not_applicable]
                 if point.not_applicable is not None
-                else [inputs_digest(catalogue, point), verdict_digest(catalogue, point)],
+                else [image_inputs_digest(catalogue, point), verdict_digest(catalogue, point)],
             ]
             for point in plan.points
         ]
-    digest = hashlib.sha256(to_canonical_json([points, simulator_sources(root)]).encode()).hexdigest()
-    return runs_folder() / f"{'-'.join(names)[:60]}-{digest[:8]}"
+    digest = hashlib.sha256(to_canonical_json([points, simulator_sources_digest(root)]).encode()).hexdigest()
+    return default_runs_folder() / f"{'-'.join(names)[:60]}-{digest[:8]}"
 
 
 def board(name: str, image: Path | str | None = None, *, cores: int | None = None, **settings: int) -> VirtualBoard:
@@ -81,7 +88,7 @@ def board(name: str, image: Path | str | None = None, *, cores: int | None = Non
     `cores`: all of the board's by default; `settings`: timing parameters, with `__` for a dot (`flash__wait_states=5`).
     Raises UnknownNameError, SettingError, ImageFileError.
     """
-    facts = Catalogue(find_root()).board(name).facts
+    facts = Catalogue(find_checkout_root()).find_board(name).facts
     board_ = VirtualBoard.of(facts, cores, {key.replace("__", "."): value for key, value in settings.items()})
     return board_.load(image) if image is not None else board_
 
@@ -99,8 +106,8 @@ def build_image(
 
     Raises PlanError if it is n/a (not applicable), BuildError.
     """
-    catalogue = Catalogue(find_root())
-    points = make_plan(catalogue, [benchmark], Options([kernel], [board], [cores], window_ms, config or {})).points
+    catalogue = Catalogue(find_checkout_root())
+    points = make_plan(catalogue, [benchmark], PlanOptions([kernel], [board], [cores], window_ms, config or {})).points
     if len(points) != 1:
         raise PlanError(f"{benchmark} needs {len(points)} images; give one benchmark, and one instrument in config.")
     if points[0].not_applicable is not None:
@@ -116,14 +123,14 @@ def sweep_phases(
 
     Raises PlanError, BuildError, ConformanceError, RunError.
     """
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     name = sweeping_benchmark(catalogue)
-    facts = catalogue.benchmark(name).facts
+    facts = catalogue.find_benchmark(name).facts
     picked = settings_calling_service(facts, service)
     if not picked:
         raise UnknownNameError("service", service, services_to_pick(facts))
-    scenario = benchmark_scenario(catalogue, name, Options([kernel], [board], [1], WINDOW_MS, picked))
-    chosen = choose_sweep_span(scenario, span, samples, seed)
+    scenario = benchmark_scenario(catalogue, name, PlanOptions([kernel], [board], [1], WINDOW_MS, picked))
+    chosen = parse_sweep_span(scenario, span, samples, seed)
     arrivals = inject_at_every_cycle(scenario, chosen)
     return find_worst_case(scenario, chosen, arrivals), arrivals
 
@@ -134,15 +141,15 @@ def profile(name: str, **choice: Unpack[ObservedImageOptions]) -> Profile:
 
     Raises PlanError, BuildError, RunError, ImageFileError, SymbolError.
     """
-    return profile_image(find_observed_image(Catalogue(find_root()), name, **choice))
+    return profile_image(find_observed_image(Catalogue(find_checkout_root()), name, **choice))
 
 
 def timeline(name: str, **choice: Unpack[ObservedImageOptions]) -> Timeline:
     """Returns what ran when in a benchmark's measurement window or in an image: `rtoslab trace`. Raises as `profile`
     does."""
-    return timeline_of_subject(find_observed_image(Catalogue(find_root()), name, **choice))
+    return timeline_of_subject(find_observed_image(Catalogue(find_checkout_root()), name, **choice))
 
 
 def load(*runs: Path | str) -> list[StoredPoint]:
     """Returns the stored points of one or more run directories. Raises StoreError."""
-    return [point for path in runs for point in RunDirectory.open(Path(path)).read_points()]
+    return [point for path in runs for point in RunDirectory.open_run_directory(Path(path)).read_points()]

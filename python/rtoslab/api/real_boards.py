@@ -14,22 +14,22 @@ from rtoslab.base import (
     LineNoiseError,
     PlanError,
     PortError,
-    count_text,
-    find_root,
+    count_with_noun,
+    find_checkout_root,
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.hardware import (
     SILENCE_LIMIT_S,
     ConnectedBoard,
-    choose_target,
     connected_devices,
+    find_connected_board,
     listen_to_board,
-    measure_with_retries,
+    measure_real_board_with_retries,
     read_hardware_map,
 )
 from rtoslab.images import BuiltImage
-from rtoslab.measure import PointOutcome, Runner, point_id, run_point
-from rtoslab.plan import Options, Plan, Point, make_plan
+from rtoslab.measure import PointOutcome, Runner, identity_of_point, measure_and_store_point
+from rtoslab.plan import Plan, PlanOptions, Point, make_plan
 from rtoslab.records import read_wire_constants
 from rtoslab.store import RunDirectory
 from rtoslab.targets import Progress, RunOutput
@@ -40,34 +40,36 @@ _MakeRunner = Callable[[Point], Runner]
 _RunResult = tuple[Path, list[PointOutcome]]
 
 
-def choose_targets(
+def find_target_for_each_board(
     catalogue: Catalogue, boards: Iterable[str], targets: str, port: str | None, bench: Path | None
 ) -> dict[str, ConnectedBoard]:
-    """Returns the connected real board for each board name. `targets`: as in `hardware.choose_target`.
+    """Returns the connected real board for each board name. `targets`: as in `hardware.find_connected_board`.
 
     Raises PortError, CatalogueError.
     """
-    names = [catalogue.board(board).id for board in boards]
+    names = [catalogue.find_board(board).id for board in boards]
     if not names:
         raise PlanError(
             "A real board is only flashed if its type is given; add --board with a name from `rtoslab list boards`."
         )
     mapped, devices = read_hardware_map(bench) if bench is not None else None, connected_devices()
     return {
-        name: choose_target(targets, catalogue.board(name).facts, catalogue.flash_names(name), devices, port, mapped)
+        name: find_connected_board(
+            targets, catalogue.find_board(name).facts, catalogue.flash_names(name), devices, port, mapped
+        )
         for name in names
     }
 
 
-def run_on_targets(
-    names: Iterable[str], options: Options, targets: Mapping[str, ConnectedBoard], out: Path | None = None
+def measure_on_connected_boards(
+    names: Iterable[str], options: PlanOptions, targets: Mapping[str, ConnectedBoard], out: Path | None = None
 ) -> tuple[Path, list[PointOutcome]]:
     """Flashes each point's image onto its real board, starts it, and reads its records. `targets`: real boards by board
     name.
 
     Raises PortError, BoardSilentError, BoardResetError, FlashError, LineNoiseError. Earlier measurements are stored.
     """
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
 
     def point_runner(point: Point) -> Runner:
         """Returns a function that measures this point on its real board."""
@@ -77,8 +79,8 @@ def run_on_targets(
             progress("flashing", 0.0)
             wire, window_s = read_wire_constants(catalogue.root), point.window_ms / 1000
             return RunOutput(
-                measure_with_retries(
-                    targets[point.board], built.elf_path, built.expected, wire, window_s, _print_message
+                measure_real_board_with_retries(
+                    targets[point.board], built.elf_path, built.expected, wire, window_s, _print_on_stderr
                 )
             )
 
@@ -88,13 +90,13 @@ def run_on_targets(
 
 
 def measure_over_serial_port(
-    names: Iterable[str], options: Options, port: str, out: Path | None = None
+    names: Iterable[str], options: PlanOptions, port: str, out: Path | None = None
 ) -> tuple[Path, list[PointOutcome]]:
     """Measures on a real board, point by point: each image must be flashed by the user while the port is listened to.
 
     Says on standard error which image to flash. Raises PortError, BoardSilentError.
     """
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
 
     def point_runner(point: Point) -> Runner:
         """Returns a function that reads a run of this point from the serial port."""
@@ -102,8 +104,8 @@ def measure_over_serial_port(
         def ask_to_flash_and_listen(built: BuiltImage, progress: Progress) -> RunOutput:
             """Asks the user to flash an image. Returns what it sends."""
             progress("listening", 0.0)
-            board = catalogue.board(point.board).facts
-            _print_message(f"Flash {built.elf_path} with {board.flash.tool} and reset the board.")
+            board = catalogue.find_board(point.board).facts
+            _print_on_stderr(f"Flash {built.elf_path} with {board.flash.tool} and reset the board.")
             limit_s = SILENCE_LIMIT_S + point.window_ms / 1000
             return RunOutput(listen_to_board(port, board.uart.baud, built.expected.run, limit_s))
 
@@ -132,26 +134,28 @@ def _unreadable_reason(point: Point) -> str | None:
 
 
 def _measure_points(
-    catalogue: Catalogue, names: Iterable[str], options: Options, out: Path | None, runner: _MakeRunner
+    catalogue: Catalogue, names: Iterable[str], options: PlanOptions, out: Path | None, runner: _MakeRunner
 ) -> _RunResult:
     """Measures points, each with the function that `runner` returns for it, and stores them. Returns the run directory
     and how each ended."""
     listed = list(names)
     plan = mark_unreadable_points(make_plan(catalogue, listed, options))
     folder = out or default_run_directory(catalogue.root, plan, [*listed, "board"])
-    run_folder = RunDirectory.create(folder, plan.suite, [point_id(catalogue, point) for point in plan.points])
+    run_folder = RunDirectory.create_run_directory(
+        folder, plan.suite, [identity_of_point(catalogue, point) for point in plan.points]
+    )
     outcomes: list[PointOutcome] = []
     for point in plan.points:
         try:
-            outcomes.append(run_point(catalogue, point, run_folder, runner=runner(point)))
+            outcomes.append(measure_and_store_point(catalogue, point, run_folder, runner=runner(point)))
         except _BENCH_ERRORS as cause:
-            done = f"{len(outcomes)} of {count_text(len(plan.points), 'point')}"
+            done = f"{len(outcomes)} of {count_with_noun(len(plan.points), 'point')}"
             raise type(cause)(
                 f"{cause} {done} are stored in {folder}; run the same command again to measure the rest."
             ) from None
     return folder, outcomes
 
 
-def _print_message(text: str) -> None:
+def _print_on_stderr(text: str) -> None:
     """Prints a message on stderr."""
     print(text, file=sys.stderr)  # noqa: T201

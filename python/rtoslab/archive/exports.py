@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from rtoslab.analyses import all_point_figures, placement_number
+from rtoslab.analyses import all_point_figures, placement_number_text
 from rtoslab.archive.index import ArchivedPoint
-from rtoslab.intake import escape_csv_cell, make_parquet_column, write_parquet
+from rtoslab.intake import encode_parquet, escape_csv_cell, make_parquet_column
 from rtoslab.results import COLUMNS, MeasuredPoint
 
 AXIS_COLUMNS: Final = (
@@ -42,7 +42,7 @@ Columns = tuple[tuple[str, Any], ...]
 def figure_rows(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
     """Yields a row for each figure of each measured point. A point without a number has one row without a figure."""
     for point in points:
-        axes = _axis_cells(point)
+        axes = _point_identity_cells(point)
         result = point.result
         if not isinstance(result, MeasuredPoint):
             yield {**axes, "metric": None, "value": None, "unit": None}
@@ -54,7 +54,7 @@ def figure_rows(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
 def sample_rows(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
     """Yields a row for each raw sample of each latency point, with the columns of samples.parquet."""
     for point in points:
-        axes = _axis_cells(point)
+        axes = _point_identity_cells(point)
         result = point.result
         for series in result.series if isinstance(result, MeasuredPoint) else ():
             for index in range(len(series.cycles)):
@@ -62,7 +62,7 @@ def sample_rows(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
                 yield {**axes, "series": series.id, "index": index, **values}
 
 
-def _axis_cells(result: ArchivedPoint) -> Row:
+def _point_identity_cells(result: ArchivedPoint) -> Row:
     """Returns the cells of a row that identify the point and its run."""
     point = result.point_id
     return {
@@ -75,7 +75,7 @@ def _axis_cells(result: ArchivedPoint) -> Row:
         "cores": point.cores,
         "window_ms": point.window_ms,
         "config": json.dumps(point.config, sort_keys=True),
-        "placement": int(placement_number(point)),
+        "placement": int(placement_number_text(point)),
         "run_id": result.result.run_id,
         "status": result.result.status,
         "deviations": "; ".join(result.result.deviations) if isinstance(result.result, MeasuredPoint) else "",
@@ -85,7 +85,7 @@ def _axis_cells(result: ArchivedPoint) -> Row:
 def rows_as_parquet(rows: Iterable[Row], columns: Columns) -> bytes:
     """Returns the rows as a Parquet file. `columns`: names and types of the columns, where None is for texts."""
     listed = list(rows)
-    return write_parquet({name: make_parquet_column([row[name] for row in listed], dtype) for name, dtype in columns})
+    return encode_parquet({name: make_parquet_column([row[name] for row in listed], dtype) for name, dtype in columns})
 
 
 def rows_as_csv(rows: Iterable[Row], columns: Columns) -> bytes:

@@ -1,6 +1,6 @@
 """Finding stored points again: over many run directories, by kernel, board, benchmark, configuration, date or hash.
 
-A point that is not what was stored is left out, with an AlteredWarning that names the file.
+A point that is not what was stored is left out, with an AlteredPointWarning that names the file.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,7 +10,7 @@ from typing import Any
 
 from rtoslab.plan import config_with_defaults
 from rtoslab.results import PointId
-from rtoslab.store import AnyResult, JournalSession, RunDirectory, StoredPoint, last_session, run_directories
+from rtoslab.store import AnyResult, JournalSession, RunDirectory, StoredPoint, newest_session, run_directories
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +55,18 @@ def find_stored_points(run_folders: Iterable[Path], filters: PointFilters) -> It
     """Yields the stored points that match the filters, one run directory after the other. `run_folders`: run
     directories, or folders of them."""
     for run in run_directories(run_folders):
-        session = last_session(run)
+        session = newest_session(run)
         if filters.since and session.date < filters.since:
             continue
         if filters.until and session.date[: len(filters.until)] > filters.until:
             continue
-        for stored in RunDirectory.open(run).read_unaltered_points():
+        for stored in RunDirectory.open_run_directory(run).read_unaltered_points():
             point = ArchivedPoint(run, session, stored)
-            if _matches_filters(point, filters):
+            if _does_point_match_filters(point, filters):
                 yield point
 
 
-def _matches_filters(result: ArchivedPoint, filters: PointFilters) -> bool:
+def _does_point_match_filters(result: ArchivedPoint, filters: PointFilters) -> bool:
     """Whether a stored point satisfies all conditions of a search except the dates."""
     point = result.point_id
     axes = (

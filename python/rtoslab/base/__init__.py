@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from rtoslab.base.lazy_names import lazy_names
+from rtoslab.base.lazy_names import lazy_attribute_getter
 
 if TYPE_CHECKING:
     from rtoslab.base import tools
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from rtoslab.base.contents import (
         FileStamp,
         ListingRow,
+        all_files_below,
         contents_cache,
         expire_contents_cache,
-        file_listing,
+        file_hash_rows,
         file_state_stamp,
-        files_below,
-        join_listing,
-        make_listing_rows,
+        join_file_hash_rows,
+        listing_of_file_hashes,
         memoize_by_contents,
         package_digest,
-        sha256_of,
+        sha256_of_file,
     )
-    from rtoslab.base.counting import all_count_text, count_text
+    from rtoslab.base.counting import all_count_with_noun, count_with_noun
     from rtoslab.base.digest_line import content_seal, prepend_digest, strip_digest
     from rtoslab.base.errors import (
         EXIT_ERROR,
@@ -30,23 +30,20 @@ if TYPE_CHECKING:
         EXIT_OK,
         EXIT_POINT_FAILED,
         EXIT_REGRESSION,
-        AlteredError,
-        AlteredWarning,
+        AlteredFileError,
+        AlteredPointWarning,
         BoardResetError,
         BoardSilentError,
-        BoardWarning,
         BuildError,
         CaptureError,
         CatalogueError,
-        CheckError,
         ConformanceError,
         DebuggerError,
         DecodeError,
         FlashError,
         ImageFileError,
         LineNoiseError,
-        OverheadsError,
-        OverrideReceivedError,
+        OverheadsFileError,
         PlanError,
         PortError,
         RefusedError,
@@ -57,36 +54,39 @@ if TYPE_CHECKING:
         StaleSimulatorError,
         StoreError,
         SymbolError,
+        TaskSetCheckError,
         TaskSetError,
         ToolMissingError,
         UnknownNameError,
+        UnmodelledFeatureWarning,
+        VoidRunError,
         make_disk_error,
-        nearest_name,
+        most_similar_name,
     )
     from rtoslab.base.extras import (
-        absent_package_text,
+        how_to_install_extra,
         imports_of_extra,
-        install_extra_text,
         missing_extra_package,
+        missing_module_sentence,
         require_extra,
     )
     from rtoslab.base.file_flags import combine_open_flags
     from rtoslab.base.file_locks import exclusive_lock, try_exclusive_lock
     from rtoslab.base.html_pages import render_template, web_page
-    from rtoslab.base.output_files import STANDARD_OUTPUT, make_folder, write_whole
+    from rtoslab.base.output_files import STANDARD_OUTPUT, make_folder, write_file_atomically
     from rtoslab.base.paths import (
         PROJECT_FILE,
         build_folder,
+        cached_results_folder,
+        default_runs_folder,
+        find_checkout_root,
         find_project_folder,
-        find_root,
         is_checkout,
-        results_folder,
-        runs_folder,
     )
     from rtoslab.base.strict import StrictModel, strict_schema
     from rtoslab.base.toml_text import toml_key, toml_lines, toml_value
     from rtoslab.base.tools import CLANG_MISSING, COMPILERS, find_clang, program_output
-    from rtoslab.base.value_table import Value, ValueTable
+    from rtoslab.base.value_table import TitledTable, Value
     from rtoslab.base.version import __version__
 else:
-    __getattr__ = lazy_names(__name__)
+    __getattr__ = lazy_attribute_getter(__name__)

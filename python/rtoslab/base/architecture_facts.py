@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base.errors import CatalogueError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.base.strict import StrictModel
 
 _FILE: Final = Path("firmware") / "cpus" / "cortexm" / "arch.toml"
 
 
-class CodeFacts(StrictModel):
+class CodeAddressFacts(StrictModel):
     """The table `code` of arch.toml: how to read the address of a piece of code."""
 
     state_bits: int
@@ -48,7 +48,7 @@ class ArchitectureFacts(StrictModel):
 
     tool_prefix: str
     """The beginning of the tool chain's program names, such as `arm-none-eabi-`."""
-    code: CodeFacts
+    code: CodeAddressFacts
     exception: ExceptionNumbers
     priority: PriorityField
 
@@ -62,16 +62,16 @@ class ArchitectureFacts(StrictModel):
 @cache
 def load_architecture() -> ArchitectureFacts:
     """Returns the facts in arch.toml of the checkout in use. Raises CatalogueError, which names the file."""
-    return read_architecture(find_root())
+    return read_architecture(find_checkout_root())
 
 
 def without_thumb_bit(address: int) -> int:
     """Returns the address of code without the bit that only says Thumb state."""
-    return address & _code_mask()
+    return address & _thumb_state_mask()
 
 
 @cache
-def _code_mask() -> int:
+def _thumb_state_mask() -> int:
     """Returns the mask that clears the state bits. It is cached, because readers of events ask for each event."""
     return ~load_architecture().code.state_bits
 

@@ -104,42 +104,42 @@ def sources_digest(package: Path) -> str:
     """
     lab = f"{package / 'lab'}{os.sep}"
     sources = (
-        path for path in files_below(str(package)) if path.endswith((".py", ".toml")) and not path.startswith(lab)
+        path for path in all_files_below(str(package)) if path.endswith((".py", ".toml")) and not path.startswith(lab)
     )
-    return hashlib.sha256(file_listing(package, map(Path, sources)).encode()).hexdigest()
+    return hashlib.sha256(listing_of_file_hashes(package, map(Path, sources)).encode()).hexdigest()
 
 
-def file_listing(base: Path, paths: Iterable[Path]) -> str:
+def listing_of_file_hashes(base: Path, paths: Iterable[Path]) -> str:
     """Returns a text with a line for each file, in order: its path relative to `base` and its SHA-256. Raises
     OSError."""
-    return join_listing(make_listing_rows(base, paths))
+    return join_file_hash_rows(file_hash_rows(base, paths))
 
 
-def make_listing_rows(base: Path, paths: Iterable[Path | str]) -> tuple[ListingRow, ...]:
+def file_hash_rows(base: Path, paths: Iterable[Path | str]) -> tuple[ListingRow, ...]:
     """Returns the rows of a file listing (path relative to `base`, and line), in any order. Raises OSError."""
     skip = len(str(base)) + 1
     rows_ = ((tuple(str(path)[skip:].split(os.sep)), path) for path in paths)  # noqa: PTH206 (a third of the time)
-    return tuple((parts, f"{'/'.join(parts)} {sha256_of(path)}\n") for parts, path in rows_)
+    return tuple((parts, f"{'/'.join(parts)} {sha256_of_file(path)}\n") for parts, path in rows_)
 
 
-def files_below(folder: str) -> Iterator[str]:
+def all_files_below(folder: str) -> Iterator[str]:
     """Yields the path of every file in a folder and its subfolders. Links to folders are not followed.
     Raises OSError.
     """
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                yield from files_below(entry.path)
+                yield from all_files_below(entry.path)
             elif entry.is_file():
                 yield entry.path
 
 
-def join_listing(listing: Iterable[ListingRow]) -> str:
+def join_file_hash_rows(listing: Iterable[ListingRow]) -> str:
     """Returns the rows of a file listing as a text, in the order of their paths."""
     return "".join(line for _, line in sorted(listing))
 
 
-def sha256_of(path: Path | str) -> str:
+def sha256_of_file(path: Path | str) -> str:
     """Returns the SHA-256 of a file's content. Raises OSError."""
     return _cached_sha256(str(path), file_state_stamp(path))
 

@@ -36,7 +36,7 @@ class CatalogueError(RtoslabError):
     """Raised if a TOML file of the catalogue (a kernel, board, benchmark, paper) cannot be used."""
 
 
-def nearest_name(name: str, names: Sequence[str], likeness: float = 0.5) -> str | None:
+def most_similar_name(name: str, names: Sequence[str], likeness: float = 0.5) -> str | None:
     """Returns the name that was probably meant: the one most similar as a whole, else in its first word (`tt7` for
     `t7_synchronisation`).
 
@@ -55,7 +55,7 @@ class UnknownNameError(RtoslabError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
-        self.nearest = nearest_name(name, names)
+        self.nearest = most_similar_name(name, names)
         hint = f"did you mean {self.nearest!r}?" if self.nearest else f"known: {', '.join(names) or 'none'}."
         super().__init__(f"There is no {kind} named {name!r}; {hint}")
 
@@ -158,7 +158,7 @@ _REMEDIES: Final[Mapping[str, str]] = {
 """Keyed by code: what the user can do about it."""
 
 
-class OverrideReceivedError(DecodeError):
+class VoidRunError(DecodeError):
     """Raised if the firmware itself reported that its run is void, by a record of a fault, assert, overflow or error.
 
     Such a record overrides the figures of the run. Results store the name of this class.
@@ -192,15 +192,15 @@ class StoreError(RtoslabError):
     """Raised if a run directory cannot be read or written."""
 
 
-class AlteredError(StoreError):
+class AlteredFileError(StoreError):
     """Raised if a stored file was changed after it was stored."""
 
 
-class AlteredWarning(UserWarning):
+class AlteredPointWarning(UserWarning):
     """Warns that a point of a run directory was changed. It counts as failed, and the other points stay readable."""
 
 
-class BoardWarning(UserWarning):
+class UnmodelledFeatureWarning(UserWarning):
     """An image used something that its virtual board does not model, so what was observed may differ from silicon."""
 
 
@@ -224,11 +224,11 @@ class TaskSetError(RtoslabError):
     """Raised if a task set cannot be read or analysed."""
 
 
-class OverheadsError(RtoslabError):
+class OverheadsFileError(RtoslabError):
     """Raised if a file of kernel overheads cannot be read, or lacks what the analysis needs."""
 
 
-class CheckError(RtoslabError):
+class TaskSetCheckError(RtoslabError):
     """Raised if a task set cannot be run on a board to check its bounds, or the run did not do what it should."""
 
 

@@ -54,7 +54,7 @@ def require_extra(extra: str, purpose: str) -> None:
         raise _missing_package_error(extra, package, purpose)
 
 
-def install_extra_text(extra: str) -> str:
+def how_to_install_extra(extra: str) -> str:
     """Returns how to install an extra, as a clause."""
     return (
         f"`pipx inject rtoslab {' '.join(EXTRAS[extra])}` (or pip, in rtoslab's environment) installs the extra "
@@ -64,10 +64,10 @@ def install_extra_text(extra: str) -> str:
 
 def _missing_package_error(extra: str, package: str, purpose: str) -> ToolMissingError:
     """Returns the error for a package of an extra that is not installed. `purpose`: names what needs it."""
-    return ToolMissingError(f"{package} is not installed, which {purpose} needs; {install_extra_text(extra)}.")
+    return ToolMissingError(f"{package} is not installed, which {purpose} needs; {how_to_install_extra(extra)}.")
 
 
-def absent_package_text(cause: ModuleNotFoundError) -> str | None:
+def missing_module_sentence(cause: ModuleNotFoundError) -> str | None:
     """Returns a sentence on the package whose module was not found. None if the module is not in `MODULES`."""
     package = MODULES.get((cause.name or "").partition(".")[0])
     if package is None:

@@ -1,7 +1,8 @@
 """Names of a package that are imported when they are first used, so that a command loads only what it needs.
 
 The package's `__init__` imports them in `if TYPE_CHECKING:`, where people, mypy and the house's tests read them, and
-in its `else:` sets `__getattr__ = lazy_names(__name__)`. The names are read from that block, so they stand only once.
+in its `else:` sets `__getattr__ = lazy_attribute_getter(__name__)`. The names are read from that block, so they stand
+only once.
 
 The trap: a name that a module of the package also has. Importing that module would set the package's attribute to it.
 """
@@ -14,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 
-def lazy_names(package: str) -> Callable[[str], Any]:
+def lazy_attribute_getter(package: str) -> Callable[[str], Any]:
     """Returns the function `__getattr__` of a package, which imports a name of its `if TYPE_CHECKING:` when it is first
     used."""
     module = sys.modules[package]
-    places = read_imports(Path(module.__file__ or ""))
+    places = imports_for_type_checking(Path(module.__file__ or ""))
 
     def load_attribute(name: str) -> Any:
         """Returns the package's attribute of this name, which is imported now. Raises AttributeError."""
@@ -35,7 +36,7 @@ def lazy_names(package: str) -> Callable[[str], Any]:
     return load_attribute
 
 
-def read_imports(file: Path) -> dict[str, tuple[str, str]]:
+def imports_for_type_checking(file: Path) -> dict[str, tuple[str, str]]:
     """Returns, for each name imported in `if TYPE_CHECKING:` of a file, its module and its name there."""
     places: dict[str, tuple[str, str]] = {}
     for block in ast.parse(file.read_bytes()).body:

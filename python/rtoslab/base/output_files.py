@@ -18,7 +18,7 @@ from rtoslab.base.file_flags import combine_open_flags
 STANDARD_OUTPUT: Final = Path("-")
 
 
-def write_whole(path: Path, content: str | bytes, description: str) -> None:
+def write_file_atomically(path: Path, content: str | bytes, description: str) -> None:
     """Replaces a file by new content, whole or not at all, or writes it to a device or FIFO. `-` is standard output.
 
     `description` names the file in an error. Raises StoreError.
@@ -34,7 +34,7 @@ def write_whole(path: Path, content: str | bytes, description: str) -> None:
     except BrokenPipeError:
         raise
     except (OSError, RuntimeError, ValueError) as cause:  # RuntimeError: links in a ring; ValueError: a NUL
-        raise _write_error(description, path, cause) from None
+        raise _file_write_error(description, path, cause) from None
 
 
 def make_folder(path: Path) -> None:
@@ -45,7 +45,7 @@ def make_folder(path: Path) -> None:
         raise make_disk_error("make the folder", path, cause) from None
 
 
-def _write_error(description: str, path: Path, cause: Exception) -> StoreError:
+def _file_write_error(description: str, path: Path, cause: Exception) -> StoreError:
     """Returns the error for a file that could not be written. `description` names it."""
     if isinstance(cause, OSError):
         return make_disk_error(f"write {description}", path, cause)

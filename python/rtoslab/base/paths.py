@@ -22,7 +22,7 @@ _INSTALLED = Path(__file__).resolve().parents[1] / "lab"
 """The copy in an installed package."""
 
 
-def find_root() -> Path:
+def find_checkout_root() -> Path:
     """Returns the absolute path of the checkout of rtoslab, or of the copy in an installed package. Raises
     CatalogueError if there is none."""
     named = os.environ.get("RTOSLAB_ROOT")
@@ -59,7 +59,7 @@ def _is_readable_file(path: Path) -> bool:
         return False
 
 
-def runs_folder() -> Path:
+def default_runs_folder() -> Path:
     """Returns the default folder of run directories: `runs` in the working directory. The option `--out` names
     another."""
     return Path.cwd() / "runs"
@@ -68,7 +68,7 @@ def runs_folder() -> Path:
 def build_folder(root: Path) -> Path:
     """Returns the folder of built images. The environment variable RTOSLAB_BUILD names another."""
     named = os.environ.get("RTOSLAB_BUILD")
-    return Path(named).resolve() if named else _cache_folder(root) / "firmware"
+    return Path(named).resolve() if named else _build_or_cache_folder(root) / "firmware"
 
 
 def is_checkout(root: Path) -> bool:
@@ -76,15 +76,17 @@ def is_checkout(root: Path) -> bool:
     return root != _INSTALLED
 
 
-def _cache_folder(root: Path) -> Path:
+def _build_or_cache_folder(root: Path) -> Path:
     """Returns the folder of what can be made again: `build` in a checkout that can be written to, else the user's cache
     folder."""
     return root / "build" if is_checkout(root) and os.access(root, os.W_OK) else user_cache_path("rtoslab")
 
 
-def results_folder(root: Path) -> Path:
+def cached_results_folder(root: Path) -> Path:
     """Returns the folder of cached results. RTOSLAB_CACHE names another, and RTOSLAB_BUILD moves it too."""
     named = os.environ.get("RTOSLAB_CACHE")
     if named:
         return Path(named).resolve()
-    return build_folder(root) / "results" if os.environ.get("RTOSLAB_BUILD") else _cache_folder(root) / "results"
+    return (
+        build_folder(root) / "results" if os.environ.get("RTOSLAB_BUILD") else _build_or_cache_folder(root) / "results"
+    )

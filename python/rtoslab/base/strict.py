@@ -26,7 +26,7 @@ def strict_schema(schema: Any) -> Any:
         return schema
     kind = schema.get("type")
     if kind == "literal":
-        return _strict_choice(schema)
+        return _strict_choice_schema(schema)
     if kind == "model-fields":  # by their names, which are any
         return {**schema, "fields": {name: strict_schema(item) for name, item in schema["fields"].items()}}
     result = {key: value if key in _APART else strict_schema(value) for key, value in schema.items()}
@@ -37,7 +37,7 @@ def strict_schema(schema: Any) -> Any:
     return result
 
 
-def _strict_choice(schema: Any) -> Any:
+def _strict_choice_schema(schema: Any) -> Any:
     """Returns the pydantic schema of a choice (Literal), changed to compare types too, since Python says `True ==
     1`."""
     types = {type(option) for option in schema["expected"]}

@@ -12,11 +12,11 @@ from typing import Final
 
 from rtoslab.base.architecture_facts import cross_tool_name
 from rtoslab.base.errors import ToolMissingError
-from rtoslab.base.paths import find_root, is_checkout
+from rtoslab.base.paths import find_checkout_root, is_checkout
 
 
 @dataclass(frozen=True, slots=True)
-class HostProgram:
+class RequiredProgram:
     """A program, why it is needed and what installs it on Debian."""
 
     name: str
@@ -25,15 +25,15 @@ class HostProgram:
 
 
 @cache
-def needed_tools() -> tuple[HostProgram, ...]:
+def programs_needed_to_build() -> tuple[RequiredProgram, ...]:
     """Returns the programs that a build calls. Raises CatalogueError if the checkout does not name its tool chain."""
     return (
-        HostProgram("cmake", "configures the firmware", "apt-get install cmake"),
-        HostProgram("ninja", "builds the firmware", "apt-get install ninja-build"),
-        HostProgram(
+        RequiredProgram("cmake", "configures the firmware", "apt-get install cmake"),
+        RequiredProgram("ninja", "builds the firmware", "apt-get install ninja-build"),
+        RequiredProgram(
             cross_tool_name("gcc"), "compiles the firmware", "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi"
         ),
-        HostProgram("cargo", "fetches the kernel sources by checksum", "install Rust with rustup"),
+        RequiredProgram("cargo", "fetches the kernel sources by checksum", "install Rust with rustup"),
     )
 
 
@@ -80,7 +80,7 @@ def find_clang() -> Path | None:
 
 
 @cache
-def clang_banner() -> str:
+def clang_version_line() -> str:
     """Returns the first line of Clang's version text. Empty if Clang is not installed."""
     program = find_clang()
     if program is None:
@@ -90,18 +90,18 @@ def clang_banner() -> str:
 
 def find_tool(name: str) -> Path:
     """Returns the path of a program that a build needs. Raises ToolMissingError, which says how to install it."""
-    tool = next(needed_tool for needed_tool in needed_tools() if needed_tool.name == name)
+    tool = next(needed_tool for needed_tool in programs_needed_to_build() if needed_tool.name == name)
     extra = os.path.expanduser("~/.cargo/bin") if name == "cargo" else None  # noqa: PTH111 (never raises)
     program = shutil.which(name) or (shutil.which(name, path=extra) if extra else None)
     if program is None:
         by_make = ", or run `make demo`, which does it"
-        the_rest = by_make if is_checkout(find_root()) else " (`rtoslab doctor` lists all missing tools)"
+        the_rest = by_make if is_checkout(find_checkout_root()) else " (`rtoslab doctor` lists all missing tools)"
         raise ToolMissingError(f"{name} is not installed ({tool.purpose}); {tool.remedy}{the_rest}.")
     return Path(program)
 
 
 @cache
-def version_banner(name: str) -> str:
+def first_version_line(name: str) -> str:
     """Returns the first line of what a program prints for `--version`. Raises ToolMissingError."""
     lines = program_output([find_tool(name), "--version"]).splitlines()
     return lines[0].strip() if lines else "unknown"
@@ -113,17 +113,17 @@ def program_output(command: Sequence[str | Path], stdin_text: str | None = None,
     Empty if it cannot be started or takes too long. Its standard input is `stdin_text`, and bytes that are no UTF-8 are
     replaced.
     """
-    process = _run_query(command, stdin_text, limit_s)
+    process = _run_tool_program(command, stdin_text, limit_s)
     return _decode_tool_output(process.stdout or process.stderr) if process else ""
 
 
 def successful_output(command: Sequence[str | Path]) -> str:
     """Returns what a program prints, without space around it. Empty if it fails."""
-    process = _run_query(command, None, REPLY_LIMIT_S)
+    process = _run_tool_program(command, None, REPLY_LIMIT_S)
     return _decode_tool_output(process.stdout).strip() if process and process.returncode == 0 else ""
 
 
-def _run_query(
+def _run_tool_program(
     command: Sequence[str | Path], stdin_text: str | None, limit_s: float
 ) -> "subprocess.CompletedProcess[bytes] | None":
     """Returns the ended process of a program. None if it cannot be started or takes longer than `limit_s` seconds."""

@@ -7,7 +7,7 @@ Value = str | int | None
 
 
 @dataclass(frozen=True, slots=True)
-class ValueTable:
+class TitledTable:
     """A titled table of texts, numbers and truth values. None is an empty cell."""
 
     name: str

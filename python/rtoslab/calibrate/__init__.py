@@ -6,7 +6,12 @@ keeps and reads what a user contributes. `silicon_figures` sets kernel figures b
 """
 
 from rtoslab.calibrate.calibration_table import read_calibration_table
-from rtoslab.calibrate.readings import CalibrationReadings, calibration_image, measure_board, virtual_board_runner
+from rtoslab.calibrate.readings import (
+    CalibrationReadings,
+    calibration_image,
+    calibration_image_runner,
+    read_rows_on_real_board,
+)
 from rtoslab.calibrate.report import calibration_rows_table, timing_settings_table
 from rtoslab.calibrate.settings_fit import SettingsFit, calibration_rows_outside_bounds, fit_settings
 from rtoslab.calibrate.silicon_figures import (

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from rtoslab.base import StrictModel
-from rtoslab.catalogue import Catalogue, read_toml
+from rtoslab.catalogue import Catalogue, read_validated_toml
 
 
 class CalibrationRegisters(StrictModel):
@@ -56,4 +56,4 @@ class CalibrationTable(StrictModel):
 
 def read_calibration_table(catalogue: Catalogue) -> CalibrationTable:
     """Returns the content of calibration.toml in this checkout. Raises CatalogueError."""
-    return read_toml(catalogue.root / "firmware" / "calibration" / "calibration.toml", CalibrationTable)
+    return read_validated_toml(catalogue.root / "firmware" / "calibration" / "calibration.toml", CalibrationTable)

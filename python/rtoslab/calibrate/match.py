@@ -52,7 +52,7 @@ class SettingsMatch:
         }
         """Setting -> which values belong to its witnesses."""
 
-    def simulator_values(self, values: SettingValues) -> Vector | None:
+    def virtual_board_values(self, values: SettingValues) -> Vector | None:
         """Returns the values that the virtual board measures under these timing settings. None if it refuses one of
         them."""
         known = tuple(values[key] for key in self.keys)
@@ -65,27 +65,27 @@ class SettingsMatch:
                 self._values_by_settings[known] = None
         return self._values_by_settings[known]
 
-    def total_difference(self, values: SettingValues) -> float:
+    def total_difference_cycles(self, values: SettingValues) -> float:
         """Returns how far the virtual board's values are from silicon's most probable ones, in cycles, summed over the
         rows' means."""
-        simulated = self.simulator_values(values)
+        simulated = self.virtual_board_values(values)
         return float("inf") if simulated is None else float(self.weights @ np.abs(simulated - self.silicon_values))
 
-    def difference_outside_bounds(self, values: SettingValues) -> float:
+    def cycles_outside_bounds(self, values: SettingValues) -> float:
         """Returns how far the virtual board's values are outside silicon's bounds, in cycles, summed over the rows'
         means."""
-        simulated = self.simulator_values(values)
+        simulated = self.virtual_board_values(values)
         return float("inf") if simulated is None else self._excess_by_weight(simulated)
 
-    def predicts_no_worse(self, values: SettingValues, steps: Mapping[str, int]) -> bool:
+    def predicts_match_no_worse(self, values: SettingValues, steps: Mapping[str, int]) -> bool:
         """Whether these steps of several settings together, by a linear estimate, bring the values no further outside
         silicon's bounds."""
-        simulated = self.simulator_values(values)
+        simulated = self.virtual_board_values(values)
         assert simulated is not None
         for key, by in steps.items():
             slope = self.setting_effect(values, key, int(np.sign(by)))
             simulated = simulated if slope is None else simulated + by * slope
-        return self._excess_by_weight(simulated) <= self.difference_outside_bounds(values) + TOLERANCE_CYCLES
+        return self._excess_by_weight(simulated) <= self.cycles_outside_bounds(values) + TOLERANCE_CYCLES
 
     def _excess_by_weight(self, simulated: Vector) -> float:
         """Returns the weighted sum of how far simulated values are outside silicon's bounds."""
@@ -98,7 +98,7 @@ class SettingsMatch:
 
     def mismatch_score(self, values: SettingValues) -> tuple[float, float]:
         """Returns how badly settings match silicon: first the excess, then the total difference. Smaller is better."""
-        return round(self.difference_outside_bounds(values), 6), round(self.total_difference(values), 6)
+        return round(self.cycles_outside_bounds(values), 6), round(self.total_difference_cycles(values), 6)
 
     def total_bounds_width(self) -> float:
         """Returns how wide silicon's bounds are, in cycles, summed over the rows' means."""
@@ -109,7 +109,10 @@ class SettingsMatch:
 
         None if nothing changes or the setting is refused.
         """
-        here, present = self.simulator_values(values), self.simulator_values(with_moved_setting(values, key, by))
+        here, present = (
+            self.virtual_board_values(values),
+            self.virtual_board_values(with_changed_setting(values, key, by)),
+        )
         if here is None or present is None or not np.any(present != here):
             return None
         return (present - here) * by
@@ -118,19 +121,19 @@ class SettingsMatch:
         """Whether a step of this setting changes any measured value."""
         return any(self.setting_effect(values, key, by) is not None for by in (1, -1))
 
-    def share_witness(self, one: str, other: str) -> bool:
+    def affect_common_value(self, one: str, other: str) -> bool:
         """Whether there is a measured value that depends on both settings."""
         return one != other and bool(np.any(self.witnessed[one] & self.witnessed[other]))
 
     def largest_error_cycles(self, values: SettingValues, key: str) -> float:
         """Returns the largest difference from silicon among the values that depend on a setting, in cycles."""
-        simulated = self.simulator_values(values)
+        simulated = self.virtual_board_values(values)
         assert simulated is not None
         return float(np.max(np.abs(simulated - self.silicon_values)[self.witnessed[key]], initial=0.0))
 
     def unexplained_cycles(self, values: SettingValues, key: str) -> float:
         """Returns the largest distance from silicon's bounds among the values that depend on a setting, in cycles."""
-        simulated = self.simulator_values(values)
+        simulated = self.virtual_board_values(values)
         assert simulated is not None
         return float(np.max(np.abs(self._beyond_bounds(simulated))[self.witnessed[key]], initial=0.0))
 
@@ -139,6 +142,6 @@ class SettingsMatch:
         return [key for key in self.keys if values[key] != self.defaults[key]]
 
 
-def with_moved_setting(values: SettingValues, key: str, by: int) -> SettingValues:
+def with_changed_setting(values: SettingValues, key: str, by: int) -> SettingValues:
     """Returns the settings with one of them changed by `by`."""
     return {**values, key: values[key] + by}

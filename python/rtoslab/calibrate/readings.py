@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rtoslab.base import PlanError, RunError
 from rtoslab.calibrate.calibration_table import CalibrationTable
 from rtoslab.catalogue import Board, Catalogue
-from rtoslab.hardware import ConnectedBoard, measure_with_retries
+from rtoslab.hardware import ConnectedBoard, measure_real_board_with_retries
 from rtoslab.images import CALIBRATION_IMAGE, BuiltImage, build_point_image
 from rtoslab.plan import DEFAULT_WINDOW_MS, Point
 from rtoslab.records import DecodedRun, decode_records, read_wire_constants
@@ -18,10 +18,10 @@ from rtoslab.targets import (
     CHUNK_CYCLES,
     DONE_SYMBOL,
     apply_timing_settings,
+    convert_simulator_errors,
     find_address,
-    load_image,
-    make_machine,
-    simulator_errors,
+    load_image_into_board,
+    make_board_at_reset,
 )
 
 LIMIT_S: Final = 60
@@ -81,7 +81,7 @@ RunSettings = Callable[[Mapping[str, int]], CalibrationReadings]
 """Runs the virtual board under settings, and returns its readings."""
 
 
-def _bare_kernel_name(catalogue: Catalogue) -> str:
+def _folder_without_kernel_name(catalogue: Catalogue) -> str:
     """Returns the name of the kernel folder that contains no kernel."""
     return next(name for name, kernel in catalogue.kernels.items() if not kernel.facts.services.get("tasks", False))
 
@@ -89,7 +89,7 @@ def _bare_kernel_name(catalogue: Catalogue) -> str:
 def calibration_image(catalogue: Catalogue, table: CalibrationTable, board: str, clock_hz: int | None) -> BuiltImage:
     """Returns the built calibration image of a board. Raises PlanError if the table does not have its chip,
     BuildError."""
-    facts = catalogue.board(board).facts
+    facts = catalogue.find_board(board).facts
     registers = table.registers.get(facts.chip)
     if registers is None:
         raise PlanError(
@@ -98,7 +98,7 @@ def calibration_image(catalogue: Catalogue, table: CalibrationTable, board: str,
         )
     point = Point(
         benchmark=CALIBRATION_IMAGE,
-        kernel=_bare_kernel_name(catalogue),
+        kernel=_folder_without_kernel_name(catalogue),
         board=facts.id,
         cores=1,
         window_ms=DEFAULT_WINDOW_MS,
@@ -108,23 +108,29 @@ def calibration_image(catalogue: Catalogue, table: CalibrationTable, board: str,
     return build_point_image(catalogue, point)
 
 
-def measure_board(
+def read_rows_on_real_board(
     catalogue: Catalogue, table: CalibrationTable, built: BuiltImage, target: ConnectedBoard, say: Callable[[str], None]
 ) -> CalibrationReadings:
     """Writes the calibration image to a real board's flash, runs it, and returns its readings. `say`: is told what
     happens.
 
-    Raises the errors of `hardware.measure_with_retries`, DecodeError, RunError.
+    Raises the errors of `hardware.measure_real_board_with_retries`, DecodeError, RunError.
     """
     wire = read_wire_constants(catalogue.root)
-    heard = measure_with_retries(target, built.elf_path, built.expected, wire, LIMIT_S, say)
+    heard = measure_real_board_with_retries(target, built.elf_path, built.expected, wire, LIMIT_S, say)
     return _readings_of_run(table, decode_records(heard, wire, built.expected))
 
 
-def virtual_board_runner(catalogue: Catalogue, table: CalibrationTable, built: BuiltImage, board: str) -> RunSettings:
+def calibration_image_runner(
+    catalogue: Catalogue, table: CalibrationTable, built: BuiltImage, board: str
+) -> RunSettings:
     """Returns a function that takes timing settings, runs the calibration image under them on the virtual board, and
     returns its readings."""
-    facts, image, wire = catalogue.board(board).facts, built.elf_path.read_bytes(), read_wire_constants(catalogue.root)
+    facts, image, wire = (
+        catalogue.find_board(board).facts,
+        built.elf_path.read_bytes(),
+        read_wire_constants(catalogue.root),
+    )
     known: dict[tuple[tuple[str, int], ...], CalibrationReadings] = {}
 
     def run_calibration_image(settings: Mapping[str, int]) -> CalibrationReadings:
@@ -141,11 +147,11 @@ def virtual_board_runner(catalogue: Catalogue, table: CalibrationTable, built: B
 def _run_image(board: Board, image: bytes, settings: Mapping[str, int]) -> bytes:
     """Runs the calibration image on the virtual board. Returns its serial output. Raises RunError if it does not
     end."""
-    machine = make_machine(board, cores=board.cores)
+    machine = make_board_at_reset(board, cores=board.cores)
     apply_timing_settings(machine, settings)
-    load_image(machine, image, CALIBRATION_IMAGE)
+    load_image_into_board(machine, image, CALIBRATION_IMAGE)
     output = bytearray()
-    with simulator_errors(RunError):
+    with convert_simulator_errors(RunError):
         machine.until(find_address(machine, DONE_SYMBOL))
         while machine.cycle() < LIMIT_S * board.clock.sys_hz:
             stop = machine.run(CHUNK_CYCLES)

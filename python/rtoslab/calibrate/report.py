@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rtoslab.base import Value, ValueTable
+from rtoslab.base import TitledTable, Value
 from rtoslab.calibrate.calibration_table import CalibrationTable
 from rtoslab.calibrate.readings import CalibrationReadings
 from rtoslab.calibrate.settings_fit import SettingFinding, SettingsFit
 
 
-def timing_settings_table(fit: SettingsFit, grades: Mapping[str, str]) -> ValueTable:
+def timing_settings_table(fit: SettingsFit, grades: Mapping[str, str]) -> TitledTable:
     """Returns a table of the timing settings, each with its default, its best fit and the verdict."""
     rows = [
         (
@@ -35,7 +35,7 @@ def timing_settings_table(fit: SettingsFit, grades: Mapping[str, str]) -> ValueT
         "silicon says",
         "together with",
     )
-    return ValueTable("rules", "Timing rules", columns, rows)
+    return TitledTable("rules", "Timing rules", columns, rows)
 
 
 def _setting_verdict_text(fit: SettingsFit, finding: SettingFinding) -> str:
@@ -59,7 +59,7 @@ def _key_without_timing(key: str) -> str:
 
 def calibration_rows_table(
     table: CalibrationTable, silicon: CalibrationReadings, before: CalibrationReadings, after: CalibrationReadings
-) -> ValueTable:
+) -> TitledTable:
     """Returns a table of the calibration rows: silicon's cycles, and how far the virtual board is off, with defaults
     and with the fit."""
     true, first, last = (
@@ -75,7 +75,7 @@ def calibration_rows_table(
         worst = [_largest_difference_text(model[row.id] - true[row.id]) for model in (first, last)]
         rows.append((row.group, row.title, f"{np.mean(true[row.id]):.2f}", spread, *worst))
     columns = ("group", "row", "silicon, mean cycles", "spread", "default differs by", "best fit differs by")
-    return ValueTable("rows", "Rows", columns, rows)
+    return TitledTable("rows", "Rows", columns, rows)
 
 
 def _largest_difference_text(difference: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.calibrate.match import TOLERANCE_CYCLES, SettingsMatch, SettingValues, Vector, with_moved_setting
+from rtoslab.calibrate.match import TOLERANCE_CYCLES, SettingsMatch, SettingValues, Vector, with_changed_setting
 
 REACH: Final = 12
 """The range of the search for a setting without a usable slope."""
@@ -28,7 +28,7 @@ def search_best_settings(match: SettingsMatch, keys: Sequence[str], say: Say) ->
     """Returns the values of all settings that match silicon best. Only those named in `keys` are changed. `say`: is
     told the progress."""
     best = _search_by_steps(match, keys, say)
-    if match.difference_outside_bounds(best) > TOLERANCE_CYCLES:
+    if match.cycles_outside_bounds(best) > TOLERANCE_CYCLES:
         # A first step may have been wrong, so the search runs again without each changed setting.
         for wrong in match.setting_changes(best):
             say(f"Another way, with {wrong} as it is.")
@@ -42,9 +42,9 @@ def _search_by_steps(match: SettingsMatch, keys: Sequence[str], say: Say) -> Set
     """Returns settings that are improved from the defaults, step by step, until no change gives a better match."""
     values = dict(match.defaults)
     for _ in range(_STEPS):
-        if match.difference_outside_bounds(values) <= TOLERANCE_CYCLES:
+        if match.cycles_outside_bounds(values) <= TOLERANCE_CYCLES:
             break
-        say(f"{match.difference_outside_bounds(values):.3f} cycles of difference are left; the next step.")
+        say(f"{match.cycles_outside_bounds(values):.3f} cycles of difference are left; the next step.")
         better = _find_better_settings(match, values, keys)
         if better is None:
             break
@@ -83,7 +83,7 @@ def _setting_effects(match: SettingsMatch, values: SettingValues, keys: Sequence
 
 def _remaining_difference(match: SettingsMatch, values: SettingValues) -> Vector:
     """Returns silicon's values minus those of the virtual board under these settings."""
-    simulated = match.simulator_values(values)
+    simulated = match.virtual_board_values(values)
     assert simulated is not None
     return match.silicon_values - simulated
 
@@ -96,7 +96,7 @@ def _single_setting_changes(match: SettingsMatch, values: SettingValues, slopes:
         targets = {_median_by_weight(left, slope, match.weights) for slope in [*ways.values(), *both]}
         for by in sorted(targets | {1, -1}):
             if by and abs(by) <= 10 * REACH and values[key] + by >= 0:
-                yield with_moved_setting(values, key, by)
+                yield with_changed_setting(values, key, by)
 
 
 def _median_by_weight(left: Vector, slope: Vector, weight: Vector) -> int:
@@ -112,7 +112,7 @@ def _pairs_of_setting_changes(match: SettingsMatch, values: SettingValues, slope
     """Yields the settings with two of them changed together, where a linear estimate promises most first."""
     left, promised = _remaining_difference(match, values), []
     for one, other in combinations(slopes, 2):
-        if not match.share_witness(one, other):
+        if not match.affect_common_value(one, other):
             continue
         for a, b in product(_NEAR, repeat=2):
             first, second = slopes[one].get(int(np.sign(a))), slopes[other].get(int(np.sign(b)))
@@ -120,7 +120,7 @@ def _pairs_of_setting_changes(match: SettingsMatch, values: SettingValues, slope
                 cost = float(match.weights @ np.abs(left - a * first - b * second))
                 promised.append((cost, abs(a) + abs(b), one, a, other, b))
     for _, _, one, a, other, b in sorted(promised)[:_PAIRS]:
-        yield with_moved_setting(with_moved_setting(values, one, a), other, b)
+        yield with_changed_setting(with_changed_setting(values, one, a), other, b)
 
 
 def _changes_within_reach(values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
@@ -129,7 +129,7 @@ def _changes_within_reach(values: SettingValues, slopes: Slopes) -> Iterator[Set
     for key in slopes:
         for by in range(-REACH, REACH + 1):
             if by and values[key] + by >= 0:
-                yield with_moved_setting(values, key, by)
+                yield with_changed_setting(values, key, by)
 
 
 def _repeat_setting_change(match: SettingsMatch, before: SettingValues, values: SettingValues) -> SettingValues:
@@ -150,15 +150,12 @@ def _drop_unneeded_changes(match: SettingsMatch, values: SettingValues, keys: Se
         again = False
         for key in match.setting_changes(values):
             tried = {**values, key: match.defaults[key]}
-            if match.difference_outside_bounds(tried) > match.difference_outside_bounds(values) + TOLERANCE_CYCLES:
+            if match.cycles_outside_bounds(tried) > match.cycles_outside_bounds(values) + TOLERANCE_CYCLES:
                 tried = _compensate_by_setting(
-                    match, values, tried, [other for other in keys if match.share_witness(key, other)]
+                    match, values, tried, [other for other in keys if match.affect_common_value(key, other)]
                 )
             fewer = len(match.setting_changes(tried)) < len(match.setting_changes(values))
-            if (
-                fewer
-                and match.difference_outside_bounds(tried) <= match.difference_outside_bounds(values) + TOLERANCE_CYCLES
-            ):
+            if fewer and match.cycles_outside_bounds(tried) <= match.cycles_outside_bounds(values) + TOLERANCE_CYCLES:
                 values, again = tried, True
                 break
     return values
@@ -171,7 +168,7 @@ def _compensate_by_setting(
     slopes = _setting_effects(match, tried, keys)
     for candidates in (_single_setting_changes(match, tried, slopes), _changes_within_reach(tried, slopes)):
         best = min(candidates, key=match.mismatch_score, default=tried)
-        if match.difference_outside_bounds(best) <= match.difference_outside_bounds(values) + TOLERANCE_CYCLES:
+        if match.cycles_outside_bounds(best) <= match.cycles_outside_bounds(values) + TOLERANCE_CYCLES:
             return best
     return tried
 
@@ -181,10 +178,10 @@ def _move_towards_defaults(match: SettingsMatch, values: SettingValues) -> Setti
     for key in match.setting_changes(values):
         towards = 1 if values[key] < match.defaults[key] else -1
         while (
-            match.difference_outside_bounds(with_moved_setting(values, key, towards))
-            <= match.difference_outside_bounds(values) + TOLERANCE_CYCLES
+            match.cycles_outside_bounds(with_changed_setting(values, key, towards))
+            <= match.cycles_outside_bounds(values) + TOLERANCE_CYCLES
         ):
-            values = with_moved_setting(values, key, towards)
+            values = with_changed_setting(values, key, towards)
             if values[key] == match.defaults[key]:
                 break
     return values

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 from rtoslab.calibrate.calibration_table import CalibrationTable
 from rtoslab.calibrate.match import TOLERANCE_CYCLES, SettingsMatch, SettingValues, Vector
 from rtoslab.calibrate.readings import CalibrationReadings, RunSettings
@@ -91,7 +91,7 @@ def fit_settings(
     match = SettingsMatch(table, silicon, runs, defaults)
     start = dict(match.defaults)
     seen = [key for key in match.keys if match.has_effect(start, key)]
-    say(f"{count_text(len(seen), 'setting', 'affects', 'affect')} the rows; the search begins.")
+    say(f"{count_with_noun(len(seen), 'setting', 'affects', 'affect')} the rows; the search begins.")
     best = search_best_settings(match, seen, say)
     ranges = {key: _range_with_others_fixed(match, best, key) for key in seen}
     groups: list[SettingGroup] = []
@@ -109,35 +109,35 @@ def fit_settings(
         tuple(_make_finding(match, best, key, ranges.get(key), groups) for key in sorted(defaults)),
         tuple(groups),
         {key: best[key] for key in match.setting_changes(best)},
-        match.total_difference(start),
-        match.total_difference(best),
+        match.total_difference_cycles(start),
+        match.total_difference_cycles(best),
         match.total_bounds_width(),
     )
 
 
 def _range_with_others_fixed(match: SettingsMatch, best: SettingValues, key: str) -> tuple[int, int]:
     """Returns the lowest and the highest value of a setting that match as well, while all others keep their values."""
-    return best[key] - _steps_without_loss(match, best, {key: -1}), best[key] + _steps_without_loss(
+    return best[key] - _steps_without_worse_match(match, best, {key: -1}), best[key] + _steps_without_worse_match(
         match, best, {key: 1}
     )
 
 
-def _steps_without_loss(match: SettingsMatch, best: SettingValues, steps: Mapping[str, int]) -> int:
+def _steps_without_worse_match(match: SettingsMatch, best: SettingValues, steps: Mapping[str, int]) -> int:
     """Returns how often the changes `steps` can be made together before the match gets worse."""
 
-    def keeps_match(times: int) -> bool:
+    def is_match_kept(times: int) -> bool:
         """Whether the match is as good after the changes are made this many times."""
-        return _match_as_well(match, best, {key: times * by for key, by in steps.items()})
+        return _is_match_as_good(match, best, {key: times * by for key, by in steps.items()})
 
     for times in range(_NEAR):
-        if not keeps_match(times + 1):
+        if not is_match_kept(times + 1):
             return times
     low, high = _NEAR, 2 * _NEAR
-    while high < _FAR and keeps_match(high):
+    while high < _FAR and is_match_kept(high):
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if keeps_match(middle) else (low, middle)
+        low, high = (middle, high) if is_match_kept(middle) else (low, middle)
     return low
 
 
@@ -177,12 +177,12 @@ def _equivalent_steps(match: SettingsMatch, best: SettingValues, keys: Sequence[
     """
     result = []
     for one, other in permutations(keys, 2):
-        if not match.share_witness(one, other):
+        if not match.affect_common_value(one, other):
             continue
         alike = np.array_equal(match.witnessed[one], match.witnessed[other])
         for steps, sign in product(_ROUNDED, (1, -1)):
             trade = {one: -sign * steps, other: sign}
-            if (alike or match.predicts_no_worse(best, trade)) and _compensate_each_other(match, best, trade):
+            if (alike or match.predicts_match_no_worse(best, trade)) and _compensate_each_other(match, best, trade):
                 result.append(trade)
                 break
     return result
@@ -190,24 +190,26 @@ def _equivalent_steps(match: SettingsMatch, best: SettingValues, keys: Sequence[
 
 def _compensate_each_other(match: SettingsMatch, best: SettingValues, trade: Mapping[str, int]) -> bool:
     """Whether the changes together leave the match as good, while each of them alone makes it worse."""
-    return _match_as_well(match, best, trade) and not any(
-        _match_as_well(match, best, {key: by}) for key, by in trade.items()
+    return _is_match_as_good(match, best, trade) and not any(
+        _is_match_as_good(match, best, {key: by}) for key, by in trade.items()
     )
 
 
-def _match_as_well(match: SettingsMatch, best: SettingValues, steps: Mapping[str, int]) -> bool:
+def _is_match_as_good(match: SettingsMatch, best: SettingValues, steps: Mapping[str, int]) -> bool:
     """Whether the match is as good after these changes of settings."""
     tried = {**best, **{key: best[key] + by for key, by in steps.items()}}
     return (
         min(tried.values()) >= 0
-        and match.difference_outside_bounds(tried) <= match.difference_outside_bounds(best) + TOLERANCE_CYCLES
+        and match.cycles_outside_bounds(tried) <= match.cycles_outside_bounds(best) + TOLERANCE_CYCLES
     )
 
 
 def _equivalent_settings(match: SettingsMatch, best: SettingValues, trade: Mapping[str, int]) -> list[SettingValues]:
     """Returns the settings that are reached by making the changes `trade` again and again, in both directions, while
     the match stays as good."""
-    back, on = (_steps_without_loss(match, best, {key: sign * step for key, step in trade.items()}) for sign in (-1, 1))
+    back, on = (
+        _steps_without_worse_match(match, best, {key: sign * step for key, step in trade.items()}) for sign in (-1, 1)
+    )
     places = range(-back, on + 1)
     return [{**best, **{key: best[key] + times * step for key, step in trade.items()}} for times in places]
 

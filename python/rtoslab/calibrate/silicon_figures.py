@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from rtoslab.analyses import NamedFigure, leading_point_figures
-from rtoslab.base import PlanError, Value, ValueTable
+from rtoslab.base import PlanError, TitledTable, Value
 from rtoslab.results import MeasuredPoint, NotApplicable
 from rtoslab.store import RunDirectory
 
@@ -77,7 +77,7 @@ def board_figures(runs: Sequence[Path]) -> BoardFigures:
     missing: dict[str, str] = {}
     images: dict[str, str] = {}
     for run in runs:
-        for stored in RunDirectory.open(run).read_points():
+        for stored in RunDirectory.open_run_directory(run).read_points():
             result = stored.result
             if isinstance(result, MeasuredPoint):
                 images[result.point.benchmark] = str(stored.manifest["elf_sha256"])
@@ -137,7 +137,7 @@ def pair_silicon_and_virtual_figures(
     ]
 
 
-def silicon_comparison_table(figures: Sequence[KernelFigure]) -> ValueTable:
+def silicon_comparison_table(figures: Sequence[KernelFigure]) -> TitledTable:
     """Returns a table that compares kernel figures on silicon with those of the virtual board."""
     columns = ("figure", "silicon, cycles", "error", "default, cycles", "differs by", "%", "best fit differs by", "%")
     rows: list[tuple[Value, ...]] = []
@@ -153,4 +153,4 @@ def silicon_comparison_table(figures: Sequence[KernelFigure]) -> ValueTable:
         rows.append(
             (figure.name, f"{figure.silicon.median_cycles:.2f}", f"{figure.silicon.error_cycles:.2f}", *default, *fit)
         )
-    return ValueTable("figures", "Kernel figures", columns, rows)
+    return TitledTable("figures", "Kernel figures", columns, rows)

@@ -12,13 +12,20 @@ from typing import Any, Final, Literal
 import numpy as np
 from pydantic import Field, ValidationError
 
-from rtoslab.base import AlteredError, CatalogueError, StrictModel, __version__, to_canonical_json, write_whole
+from rtoslab.base import (
+    AlteredFileError,
+    CatalogueError,
+    StrictModel,
+    __version__,
+    to_canonical_json,
+    write_file_atomically,
+)
 from rtoslab.calibrate.readings import CalibrationReadings
 from rtoslab.calibrate.settings_fit import SettingsFit
 from rtoslab.calibrate.silicon_figures import BoardFigures, MeasuredFigure
 from rtoslab.catalogue import SILICON_FILE, Catalogue
 from rtoslab.intake import first_validation_problem, printable_path, read_json_object
-from rtoslab.targets import simulator_sources, timing_settings
+from rtoslab.targets import simulator_sources_digest, timing_settings
 
 FORMAT: Final = 1
 SILICON: Final = "silicon"
@@ -116,11 +123,11 @@ def make_silicon_file(
         "format": FORMAT,
         "rtoslab": __version__,
         "board": board,
-        "chip": catalogue.board(board).facts.chip,
+        "chip": catalogue.find_board(board).facts.chip,
         "clock_hz": clock_hz,
         "about": about,
         "image_sha256": image_sha256,
-        "simulator_sha256": simulator_sources(catalogue.root),
+        "simulator_sha256": simulator_sources_digest(catalogue.root),
         "rules": {
             finding.key: {
                 "default": finding.default,
@@ -142,12 +149,12 @@ def make_silicon_file(
 
 def write_silicon(path: Path, silicon: SiliconFile) -> None:
     """Writes a silicon.json. Raises StoreError."""
-    write_whole(path, to_canonical_json(silicon.model_dump(mode="json")) + "\n", "the calibration")
+    write_file_atomically(path, to_canonical_json(silicon.model_dump(mode="json")) + "\n", "the calibration")
 
 
 def read_silicon(path: Path) -> SiliconFile:
-    """Returns the content of a silicon.json. Raises CatalogueError if the file has another form, AlteredError if it was
-    changed."""
+    """Returns the content of a silicon.json. Raises CatalogueError if the file has another form, AlteredFileError if it
+    was changed."""
     table = read_json_object(path, "the calibration", CatalogueError)
     try:
         silicon = SiliconFile.model_validate(table)
@@ -162,7 +169,7 @@ def read_silicon(path: Path) -> SiliconFile:
             f"{printable_path(path)}, {first_validation_problem(cause)}; correct or remove it."
         ) from None
     if silicon.sha256 != _content_digest({key: value for key, value in table.items() if key != "sha256"}):
-        raise AlteredError(f"{printable_path(path)} was changed after it was written; restore it from a copy.")
+        raise AlteredFileError(f"{printable_path(path)} was changed after it was written; restore it from a copy.")
     return silicon
 
 
@@ -170,9 +177,9 @@ def setting_grades(catalogue: Catalogue, board: str) -> Mapping[str, str]:
     """Returns how well each timing setting of a board is known (its grade): `silicon` for those that a silicon.json
     confirms.
 
-    Raises CatalogueError, AlteredError.
+    Raises CatalogueError, AlteredFileError.
     """
-    entry = catalogue.board(board)
+    entry = catalogue.find_board(board)
     defaults = {key: (default, grade) for key, default, _, grade in timing_settings(entry.facts.chip)}
     grades_ = {key: grade for key, (_, grade) in defaults.items()}
     path = entry.folder / SILICON_FILE

@@ -7,8 +7,8 @@ analyzer of a given rate would have seen, `pulses` the intervals, `live` what an
 
 from rtoslab.captures.capture import Capture
 from rtoslab.captures.forms import capture_format_modules, choose_capture_format, read_capture, write_capture
-from rtoslab.captures.live import LiveCaptureRun, parse_wires, record_live, recording_path
+from rtoslab.captures.live import LiveCaptureRun, parse_analyzer_wires, raw_recording_path, record_pins_of_real_board
 from rtoslab.captures.pulses import PulseTrain, find_pulses, unknown_width_sentence
-from rtoslab.captures.recording import OUT, PinRecording, point_measured_by_pin, record_virtual
-from rtoslab.captures.sampling import resample
+from rtoslab.captures.recording import OUT, PinRecording, point_measured_by_pin, record_pins_of_virtual_board
+from rtoslab.captures.sampling import resample_capture
 from rtoslab.captures.voltages import VoltageThreshold

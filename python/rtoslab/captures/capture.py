@@ -15,7 +15,7 @@ UNKNOWN: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Channel:
+class LogicChannel:
     """One wire: a row of tick and level for each change. A level lasts until the next row."""
 
     name: str
@@ -24,7 +24,7 @@ class Channel:
     levels: NDArray[np.int8]
     """0, 1, or `UNKNOWN` (an analyzer's x or z)."""
 
-    def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+    def level_changes(self) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
         """Returns the ticks and the new levels of all changes between 0 and 1. A level after an unknown one is no
         edge."""
         changed = (self.levels[1:] != self.levels[:-1]) & (self.levels[1:] != UNKNOWN) & (self.levels[:-1] != UNKNOWN)
@@ -47,14 +47,14 @@ class Capture:
 
     tick_s: Fraction
     """Length of a tick in seconds: the form's resolution, or an analyzer's sample."""
-    channels: tuple[Channel, ...]
+    channels: tuple[LogicChannel, ...]
     end_tick: int
     notes: tuple[str, ...] = ()
     """Sentences about possible damage that the reader noticed."""
     sample_s: Fraction | None = None
     """Interval between the samples, where the times of edges are interpolated or stored more finely than that."""
 
-    def find_channel(self, name: str | None) -> Channel:
+    def find_channel(self, name: str | None) -> LogicChannel:
         """Returns the channel with this name. Without a name, returns the only channel that has an edge. Raises
         CaptureError."""
         if name is not None:
@@ -62,7 +62,7 @@ class Capture:
             if match is None:
                 raise CaptureError(f"There is no channel {name!r}; the capture has {_channel_names(self.channels)}.")
             return match
-        lively = [channel for channel in self.channels if len(channel.edges()[0])]
+        lively = [channel for channel in self.channels if len(channel.level_changes()[0])]
         if len(lively) != 1:
             which = (
                 f"{_channel_names(lively)} have edges"
@@ -73,16 +73,16 @@ class Capture:
         return lively[0]
 
 
-def _channel_names(channels: Sequence[Channel]) -> str:
+def _channel_names(channels: Sequence[LogicChannel]) -> str:
     """Returns the names of channels as text for messages."""
     return ", ".join(channel.name for channel in channels) or "no channel"
 
 
-def build_channel_from_levels(name: str, ticks: Sequence[int], levels: Sequence[int]) -> Channel:
+def build_channel_from_levels(name: str, ticks: Sequence[int], levels: Sequence[int]) -> LogicChannel:
     """Returns a channel with these levels, each from its tick on. Repetitions of the level are left out."""
     at, to = np.asarray(ticks, np.int64), np.asarray(levels, np.int8)
     fresh = np.concatenate(([True], to[1:] != to[:-1])) if len(to) else np.zeros(0, bool)
-    return Channel(name, at[fresh], to[fresh])
+    return LogicChannel(name, at[fresh], to[fresh])
 
 
 def require_known_levels(capture: Capture, form: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from rtoslab.base import CaptureError
-from rtoslab.intake import text_lines
+from rtoslab.intake import decode_text_lines
 
 SEPARATORS: Final = (";", "\t", ",")
 """In this order: a comma beside one of the others is a decimal comma."""
@@ -27,7 +27,7 @@ def with_decimal_point(cell: str) -> str:
     return cell.replace(",", ".") if "." not in cell and cell.count(",") == 1 else cell
 
 
-def is_number(cell: str) -> bool:
+def is_decimal_number(cell: str) -> bool:
     """Whether a cell is a decimal number, also with a decimal comma."""
     return _NUMBER.fullmatch(cell) is not None or (
         "," in cell and _NUMBER.fullmatch(with_decimal_point(cell)) is not None
@@ -42,7 +42,7 @@ def csv_row_reader(data: bytes, name: str, separator: str) -> Any:
 
 def _complete_csv_lines(data: bytes, name: str) -> Iterator[str]:
     """Yields the lines of a CSV text. Raises CaptureError for a quotation mark that is not closed in its line."""
-    for number, line in enumerate(text_lines(data, name, CaptureError), 1):
+    for number, line in enumerate(decode_text_lines(data, name, CaptureError), 1):
         if '"' in line and line.count('"') % 2:
             raise CaptureError(f"{name}, line {number}: a quotation mark is not closed; export it again.")
         yield line

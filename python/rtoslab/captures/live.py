@@ -18,7 +18,7 @@ from rtoslab.captures.rates import parse_rate_hz
 from rtoslab.captures.recording import OUT
 from rtoslab.captures.sampling import round_times_to_samples
 from rtoslab.catalogue import Board, Catalogue
-from rtoslab.hardware import TRIES, AnalyzerRecording, ConnectedBoard, LogicAnalyzer, measure_with_retries
+from rtoslab.hardware import TRIES, AnalyzerRecording, ConnectedBoard, LogicAnalyzer, measure_real_board_with_retries
 from rtoslab.images import build_point_image
 from rtoslab.plan import Point
 from rtoslab.records import read_wire_constants
@@ -46,12 +46,12 @@ class LiveCaptureRun:
         return self.analyzer.start_limit_s + TRIES * once
 
 
-def recording_path(output: Path) -> Path:
+def raw_recording_path(output: Path) -> Path:
     """Returns the path of the raw recording, which exists until the capture is written to `output`."""
     return output.with_name(f"{output.name}.recorded.vcd")
 
 
-def parse_wires(board: Board, requested: Sequence[str]) -> tuple[tuple[str, str], ...]:
+def parse_analyzer_wires(board: Board, requested: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Returns the analyzer's channels with the names that they get in the capture.
 
     Each of `requested` is like `D0=PA8`, with a pin of board.toml. `D0` alone is the measurement's pin, also the
@@ -82,24 +82,24 @@ def pin_text(pin: int | str) -> str:
     return f"GP{pin}" if isinstance(pin, int) else pin.upper()
 
 
-def record_live(
+def record_pins_of_real_board(
     catalogue: Catalogue, live: LiveCaptureRun, output: Path, progress: Progress = lambda *_: None
 ) -> Capture:
     """Flashes, resets and runs a real board, and records its pins until the end of the run. The board's records are
     checked as in a run.
 
-    `output` is the capture that is to be written. The raw recording is beside it (`recording_path`) until the caller
-    removes it. Raises BuildError, CaptureError, and the errors of `hardware.measure_with_retries`.
+    `output` is the capture that is to be written. The raw recording is beside it (`raw_recording_path`) until the
+    caller removes it. Raises BuildError, CaptureError, and the errors of `hardware.measure_real_board_with_retries`.
     """
     progress("building", 0.0)
     built = build_point_image(catalogue, live.point)
-    raw = recording_path(output)
+    raw = raw_recording_path(output)
     progress("recording", 0.0)
     with tempfile.TemporaryDirectory(prefix="rtoslab-") as folder:
         recorder = AnalyzerRecording(live.analyzer, live.limit_s, raw, Path(folder) / "reply")
         try:
             window_s = live.point.window_ms / 1000
-            measure_with_retries(
+            measure_real_board_with_retries(
                 live.target,
                 built.elf_path,
                 built.expected,

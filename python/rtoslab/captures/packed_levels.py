@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import CaptureError
-from rtoslab.captures.capture import Capture, Channel
+from rtoslab.captures.capture import Capture, LogicChannel
 from rtoslab.captures.tracks import number_repeated_labels, too_many_changes_error
 from rtoslab.intake import CHANGES
 
@@ -27,7 +27,7 @@ class PackedSampleReader:
         self._ticks: list[list[NDArray[np.int64]]] = [[] for _ in channels]
         self._levels: list[list[NDArray[np.int8]]] = [[] for _ in channels]
 
-    def add_file_piece(self, piece: bytes) -> None:
+    def add_sample_bytes(self, piece: bytes) -> None:
         """Adds the next bytes of the file, which may end inside a sample. Raises CaptureError for too many changes."""
         data = self._partial_sample + piece if self._partial_sample else piece
         whole = len(data) // self._sample_bytes * self._sample_bytes
@@ -63,7 +63,7 @@ class PackedSampleReader:
         for number, label in enumerate(number_repeated_labels(self._name, (label for label, _ in self._channels))):
             ticks = np.concatenate([np.zeros(0, np.int64), *self._ticks[number]])
             levels = np.concatenate([np.zeros(0, np.int8), *self._levels[number]])
-            channels.append(Channel(label, ticks, levels))
+            channels.append(LogicChannel(label, ticks, levels))
         return Capture(tick_s, tuple(channels), self._count)
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from rtoslab.captures.capture import Capture, Channel
+from rtoslab.captures.capture import Capture, LogicChannel
 from rtoslab.targets import EVENT, KIND_PIN
 
 
@@ -22,5 +22,5 @@ def capture_from_events(raw: bytes, pins: Mapping[int, str], clock_hz: int, star
         ticks = np.concatenate(([0], mine["cycle"].astype(np.int64) - start))
         levels = np.concatenate(([0], mine["value"].astype(np.int8))).astype(np.int8)
         fresh = np.concatenate(([True], levels[1:] != levels[:-1]))
-        channels.append(Channel(name, ticks[fresh], levels[fresh]))
+        channels.append(LogicChannel(name, ticks[fresh], levels[fresh]))
     return Capture(Fraction(1, clock_hz), tuple(channels), end - start)

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import count_text
-from rtoslab.captures.capture import Channel
+from rtoslab.base import count_with_noun
+from rtoslab.captures.capture import LogicChannel
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,11 @@ class PulseTrain:
         """Returns the largest error of a pulse's width in seconds: a sample, else a tick."""
         return self.tick_s if self.sample_s is None else self.sample_s
 
-    def cycles(self, clock_hz: int) -> NDArray[np.float64]:
+    def widths_in_cycles(self, clock_hz: int) -> NDArray[np.float64]:
         """Returns the width of each pulse in cycles of a clock of this frequency."""
         return self.width_ticks.astype(np.float64) * float(self.tick_s * clock_hz)
 
-    def seconds(self) -> NDArray[np.float64]:
+    def widths_in_seconds(self) -> NDArray[np.float64]:
         """Returns the width of each pulse in seconds."""
         return self.width_ticks.astype(np.float64) * float(self.tick_s)
 
@@ -49,7 +49,7 @@ class PulseTrain:
         )
 
 
-def find_pulses(channel: Channel, tick_s: Fraction, sample_s: Fraction | None = None) -> PulseTrain:
+def find_pulses(channel: LogicChannel, tick_s: Fraction, sample_s: Fraction | None = None) -> PulseTrain:
     """Returns the pulses of a channel: the times in which it is high between two known low levels."""
     lows = np.flatnonzero(channel.levels == 0)
     befores, afters = lows[:-1], lows[1:]
@@ -59,7 +59,7 @@ def find_pulses(channel: Channel, tick_s: Fraction, sample_s: Fraction | None = 
     return PulseTrain(tick_s, rises, falls - rises, _first_unknown_level_ticks(channel, lows), sample_s)
 
 
-def _first_unknown_level_ticks(channel: Channel, lows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _first_unknown_level_ticks(channel: LogicChannel, lows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Returns the first tick with an unknown level between each two low levels. `lows` are the indices of the low
     levels."""
     unknown = channel.unknown_ticks()
@@ -67,13 +67,13 @@ def _first_unknown_level_ticks(channel: Channel, lows: NDArray[np.int64]) -> NDA
     return unknown[np.unique(intervals, return_index=True)[1]]
 
 
-def unknown_width_sentence(channel: Channel, tick_s: Fraction) -> str | None:
+def unknown_width_sentence(channel: LogicChannel, tick_s: Fraction) -> str | None:
     """Returns a sentence about a channel's pulses of unknown width. None if there are none."""
     unsure = find_pulses(channel, tick_s).unsure_ticks
     if not len(unsure):
         return None
     return (
-        f"The level of {channel.name} is unknown (x or z) in {count_text(len(unsure), 'place')}, first at "
+        f"The level of {channel.name} is unknown (x or z) in {count_with_noun(len(unsure), 'place')}, first at "
         f"{float(unsure[0] * tick_s) * 1e6:,.3f} us; pulses there are not counted, because their width is not "
         "certain."
     )

@@ -10,13 +10,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import CaptureError, PlanError, RunError, count_text
-from rtoslab.captures.capture import Capture, Channel
+from rtoslab.base import CaptureError, PlanError, RunError, count_with_noun
+from rtoslab.captures.capture import Capture, LogicChannel
 from rtoslab.captures.pins import capture_from_events
 from rtoslab.captures.pulses import PulseTrain, find_pulses
 from rtoslab.catalogue import Benchmark, Catalogue
 from rtoslab.images import build_point_image
-from rtoslab.plan import Options, Point, make_plan
+from rtoslab.plan import PlanOptions, Point, make_plan
 from rtoslab.results import series_facts
 from rtoslab.targets import (
     CHUNK_CYCLES,
@@ -30,13 +30,13 @@ from rtoslab.targets import (
     WINDOW_SYMBOL,
     Progress,
     apply_timing_settings,
+    convert_simulator_errors,
     find_address,
-    find_intervals,
-    load_image,
-    make_machine,
-    pin_number,
+    find_measured_intervals,
+    load_image_into_board,
+    make_board_at_reset,
+    pin_number_in_events,
     read_marks,
-    simulator_errors,
 )
 
 OUT: Final = "out"
@@ -61,11 +61,13 @@ class PinRecording:
     pulses_after_window: int
     """How many pulses come after the window."""
 
-    def pulses_by_series(self, channel: Channel, capture: Capture) -> dict[str, PulseTrain]:
+    def pulses_by_series(self, channel: LogicChannel, capture: Capture) -> dict[str, PulseTrain]:
         """Returns the pulses of a capture of the same image in its measurement window, by measured series. Pulses that
         were not recorded are left out. Raises CaptureError if the pulses do not match those of the image."""
         pulses, image_pulses = find_pulses(channel, capture.tick_s, capture.sample_s), self._image_pulses()
-        is_coarse = len(image_pulses.width_ticks) and float(pulses.resolution_s) > image_pulses.seconds().min()
+        is_coarse = (
+            len(image_pulses.width_ticks) and float(pulses.resolution_s) > image_pulses.widths_in_seconds().min()
+        )
         places = (
             _match_pulses_by_time(image_pulses, pulses) if is_coarse else _match_pulses_by_order(image_pulses, pulses)
         )
@@ -79,7 +81,7 @@ class PinRecording:
     def count_shorter_than(self, length_s: float) -> tuple[int, int]:
         """Returns how many of the image's pulses, from the window's opening on, are shorter than a time, and how many
         there are."""
-        seconds = self._image_pulses().seconds()
+        seconds = self._image_pulses().widths_in_seconds()
         return int((seconds < length_s).sum()), len(seconds)
 
     def _image_pulses(self) -> PulseTrain:
@@ -97,7 +99,7 @@ def _require_known_series(pulses: PulseTrain, places: NDArray[np.int64]) -> None
     late = pulses.unsure_ticks[pulses.unsure_ticks > starts[0]] if len(starts) else pulses.unsure_ticks
     if len(late):
         raise CaptureError(
-            f"The level is unknown (x or z) {count_text(len(late), 'time')} among the window's pulses, first at "
+            f"The level is unknown (x or z) {count_with_noun(len(late), 'time')} among the window's pulses, first at "
             f"{float(late[0] * pulses.tick_s):.9f} s, so the pulses cannot be assigned to their series; record "
             "again."
         )
@@ -121,7 +123,7 @@ def _match_pulses_by_time(image_pulses: PulseTrain, pulses: PulseTrain) -> NDArr
     """Returns the index in `pulses` of each pulse of the image by their start times, -1 for one that was not recorded.
     Raises CaptureError if too few match."""
     sample_s = float(pulses.resolution_s)
-    long_enough = np.flatnonzero(image_pulses.seconds() > sample_s)
+    long_enough = np.flatnonzero(image_pulses.widths_in_seconds() > sample_s)
     begins, seen = (item.start_ticks * float(item.tick_s) for item in (image_pulses, pulses))
     places = np.full(len(begins), -1, np.int64)
     if len(seen) and len(long_enough):
@@ -136,11 +138,11 @@ def _match_pulses_by_time(image_pulses: PulseTrain, pulses: PulseTrain) -> NDArr
     return places
 
 
-def point_measured_by_pin(catalogue: Catalogue, benchmark: str, options: Options) -> Point:
+def point_measured_by_pin(catalogue: Catalogue, benchmark: str, options: PlanOptions) -> Point:
     """Returns the point of a latency benchmark that measures by a pin. Raises PlanError if the options do not select
     one."""
     config = {**options.config, "instrument": "pin"}
-    plan = make_plan(catalogue, [benchmark], Options(options.kernels, options.boards, options.cores, None, config))
+    plan = make_plan(catalogue, [benchmark], PlanOptions(options.kernels, options.boards, options.cores, None, config))
     if len(plan.points) != 1 or plan.points[0].instrument is None:
         raise PlanError(
             f"{benchmark} is not one latency benchmark, so its pulses have no series; name one latency "
@@ -152,26 +154,28 @@ def point_measured_by_pin(catalogue: Catalogue, benchmark: str, options: Options
     return point
 
 
-def record_virtual(
-    catalogue: Catalogue, benchmark: str, options: Options, progress: Progress = lambda *_: None
+def record_pins_of_virtual_board(
+    catalogue: Catalogue, benchmark: str, options: PlanOptions, progress: Progress = lambda *_: None
 ) -> PinRecording:
     """Builds the image that measures by a pin, and records its pin edges on the virtual board. Raises PlanError,
     BuildError, RunError."""
     point = point_measured_by_pin(catalogue, benchmark, options)
     progress("building", 0.0)
     built = build_point_image(catalogue, point)
-    whole = catalogue.benchmark(point.benchmark).facts.with_parameters(point.params)
-    facts = whole.only_for_services_of(catalogue.kernel(point.kernel).facts)
-    return _record_run(catalogue, point, facts, built.elf_path.read_bytes(), progress)
+    whole = catalogue.find_benchmark(point.benchmark).facts.with_parameters(point.params)
+    facts = whole.only_for_services_of(catalogue.find_kernel(point.kernel).facts)
+    return _record_pin_edges(catalogue, point, facts, built.elf_path.read_bytes(), progress)
 
 
-def _record_run(catalogue: Catalogue, point: Point, facts: Benchmark, image: bytes, progress: Progress) -> PinRecording:
+def _record_pin_edges(
+    catalogue: Catalogue, point: Point, facts: Benchmark, image: bytes, progress: Progress
+) -> PinRecording:
     """Runs the image to its end and returns its pin edges, with the series of each pulse in the window."""
-    board = catalogue.board(point.board).facts
-    machine = make_machine(board, cores=point.cores)
+    board = catalogue.find_board(point.board).facts
+    machine = make_board_at_reset(board, cores=point.cores)
     apply_timing_settings(machine, point.timing)
-    load_image(machine, image, point.label)
-    with simulator_errors(RunError):
+    load_image_into_board(machine, image, point.label)
+    with convert_simulator_errors(RunError):
         machine.watch_write(find_address(machine, WINDOW_SYMBOL), IDENT_WINDOW)
         machine.until(find_address(machine, DONE_SYMBOL))
     for mark in read_marks(image, point.label):
@@ -187,7 +191,7 @@ def _record_run(catalogue: Catalogue, point: Point, facts: Benchmark, image: byt
         progress("running", machine.cycle() / limit)
         if stop["reason"] not in {"cycles", "until"}:
             raise RunError(f"The virtual board stopped ({stop['reason']}): {stop['detail']}.")
-    pin = pin_number(board.pins.out)
+    pin = pin_number_in_events(board.pins.out)
     clock_hz = machine.clock_hz()
     values = np.frombuffer(bytes(events), EVENT)
     edges = values["cycle"][values["kind"] == KIND_PIN]
@@ -198,7 +202,7 @@ def _record_run(catalogue: Catalogue, point: Point, facts: Benchmark, image: byt
     if not len(opened) or not len(closed):
         raise RunError("The image did not begin and end its measured window; `rtoslab run` shows why.")
     inside = values[(values["cycle"] >= opened[0]) & (values["cycle"] <= closed[0])]
-    intervals = find_intervals(inside.tobytes(), (), {}, pin)
+    intervals = find_measured_intervals(inside.tobytes(), (), {}, pin)
     starts = find_pulses(capture.channels[0], capture.tick_s).start_ticks
     order = tuple(interval.series for interval in intervals.intervals)
     if len(order) != len(intervals.pulses):
@@ -206,7 +210,7 @@ def _record_run(catalogue: Catalogue, point: Point, facts: Benchmark, image: byt
             f"{len(order)} intervals, but {len(intervals.pulses)} pulses were observed in the measured window."
         )
     return PinRecording(
-        title=f"{facts.title}, {catalogue.kernel(point.kernel).facts.title} on {board.title}",
+        title=f"{facts.title}, {catalogue.find_kernel(point.kernel).facts.title} on {board.title}",
         capture=capture,
         clock_hz=clock_hz,
         series=tuple(fact.id for fact in series_facts(facts)),

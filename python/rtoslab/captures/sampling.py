@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from rtoslab.captures.capture import Capture, Channel
+from rtoslab.captures.capture import Capture, LogicChannel
 
 
-def resample(capture: Capture, rate_hz: int, phase: Fraction = Fraction(0)) -> Capture:
+def resample_capture(capture: Capture, rate_hz: int, phase: Fraction = Fraction(0)) -> Capture:
     """Returns the capture as a logic analyzer of this sample rate would record it. The first sample is `phase` of a
     sample after tick 0.
 
@@ -27,7 +27,7 @@ def resample(capture: Capture, rate_hz: int, phase: Fraction = Fraction(0)) -> C
         last &= numbers < end
         numbers, levels = numbers[last], channel.levels[last]
         changed = np.concatenate(([True], levels[1:] != levels[:-1])) if len(levels) else np.zeros(0, bool)
-        channels.append(Channel(channel.name, numbers[changed], levels[changed]))
+        channels.append(LogicChannel(channel.name, numbers[changed], levels[changed]))
     return Capture(Fraction(1, rate_hz), tuple(channels), end, capture.notes)
 
 
@@ -39,7 +39,7 @@ def round_times_to_samples(capture: Capture, rate_hz: int) -> Capture:
     """
     ratio = float(capture.tick_s * rate_hz)
     channels = tuple(
-        Channel(channel.name, np.rint(channel.ticks * ratio).astype(np.int64), channel.levels)
+        LogicChannel(channel.name, np.rint(channel.ticks * ratio).astype(np.int64), channel.levels)
         for channel in capture.channels
     )
     last = max((int(channel.ticks[-1]) for channel in channels if len(channel.ticks)), default=-1)

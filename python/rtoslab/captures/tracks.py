@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import CaptureError, count_text
-from rtoslab.captures.capture import Capture, Channel
+from rtoslab.base import CaptureError, count_with_noun
+from rtoslab.captures.capture import Capture, LogicChannel
 from rtoslab.intake import CHANGES, CHANNELS, LAST_TICK, quote_text
 
 _PLACES: Final = re.compile(r"[^.]*(?:\.(\d*))?", re.ASCII)
@@ -61,7 +61,7 @@ class RepeatedRows:
         self._same_time_line = 0
         self._same_times = 0
 
-    def add_same_time(self, line: int) -> None:
+    def count_row_without_time_step(self, line: int) -> None:
         """Counts a row with the time of the row before it."""
         self._same_times += 1
         self._same_time_line = self._same_time_line or line
@@ -78,10 +78,12 @@ class RepeatedRows:
         are repeated."""
         notes: list[str] = []
         if count := self._count - self._is_last:
-            where = f"{self._name}: no level changes in {count_text(count, 'row')}, first in line {self._first_line}"
+            where = (
+                f"{self._name}: no level changes in {count_with_noun(count, 'row')}, first in line {self._first_line}"
+            )
             notes.append(f"{where}; this row or the row before may be damaged.")
         if self._same_times:
-            rows = count_text(self._same_times, "row")
+            rows = count_with_noun(self._same_times, "row")
             where = f"{self._name}: no time passes before {rows}, first before line {self._same_time_line}"
             notes.append(f"{where}; this row or the row before may be damaged.")
         return tuple(notes)
@@ -99,10 +101,10 @@ class ChannelTracks:
     def add_channel(self, label: str) -> ChannelTrack:
         """Adds a channel and returns its levels. Its name gets a number if another one has it. Raises CaptureError if
         there are too many."""
-        track = self._tracks[self._free_label(label)] = ChannelTrack()
+        track = self._tracks[self._unique_channel_name(label)] = ChannelTrack()
         return track
 
-    def _free_label(self, label: str) -> str:
+    def _unique_channel_name(self, label: str) -> str:
         """Returns the label as a channel's name, with a number if another channel has it."""
         if len(self._tracks) >= CHANNELS:
             raise CaptureError(f"{self.name} has more than {CHANNELS:,} channels or bits; export fewer.")
@@ -130,7 +132,7 @@ class ChannelTracks:
     def to_capture(self, tick_s: Fraction, end_tick: int, notes: tuple[str, ...] = ()) -> Capture:
         """Returns the capture of all channels. `end_tick` is the first tick that was not recorded."""
         channels = tuple(
-            Channel(label, _track_ticks(track), _track_levels(track)) for label, track in self._tracks.items()
+            LogicChannel(label, _track_ticks(track), _track_levels(track)) for label, track in self._tracks.items()
         )
         return Capture(tick_s, channels, end_tick, notes)
 
@@ -148,7 +150,7 @@ def too_many_changes_error(name: str) -> CaptureError:
     return CaptureError(f"{name} contains more than {CHANGES:,} changes of level; export a shorter part.")
 
 
-def decimal_places(time: str, where: str) -> int:
+def count_decimal_places(time: str, where: str) -> int:
     """Returns how many digits a time has after its decimal point. Raises CaptureError for more than any analyzer
     writes."""
     match = _PLACES.match(time)

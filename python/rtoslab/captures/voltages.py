@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.captures.capture import UNKNOWN, Channel, build_channel_from_levels
+from rtoslab.captures.capture import UNKNOWN, LogicChannel, build_channel_from_levels
 
 STEPS: Final = 256
 """Ticks from one sample to the next: as finely as an edge between them is interpolated."""
@@ -52,14 +52,14 @@ def channel_level_threshold(volts: NDArray[np.float64], threshold: VoltageThresh
     middle = (lowest + highest) / 2
     if highest - lowest < LEAST_SWING_V and threshold.volts is None:
         return None
-    low, high = _most_frequent(volts[volts <= middle]), -_most_frequent(-volts[volts > middle])
+    low, high = _most_frequent_voltage(volts[volts <= middle]), -_most_frequent_voltage(-volts[volts > middle])
     hysteresis_v = threshold.hysteresis_v
     if hysteresis_v is None:
         hysteresis_v = (high - low) * float(HYSTERESIS_PART)
     return LevelThreshold((low + high) / 2 if threshold.volts is None else threshold.volts, hysteresis_v, high - low)
 
 
-def _most_frequent(volts: NDArray[np.float64]) -> float:
+def _most_frequent_voltage(volts: NDArray[np.float64]) -> float:
     """Returns the mean of the voltages in the fullest of 64 parts of their range, the lowest such part if there are
     several. 0 without a voltage."""
     if not len(volts):
@@ -69,7 +69,7 @@ def _most_frequent(volts: NDArray[np.float64]) -> float:
     return float(volts[places == np.argmax(np.bincount(places))].mean())
 
 
-def channel_from_voltages(name: str, volts: NDArray[np.float64], border: LevelThreshold | None) -> Channel:
+def channel_from_voltages(name: str, volts: NDArray[np.float64], border: LevelThreshold | None) -> LogicChannel:
     """Returns a channel with the logic levels of voltage samples, in 256 ticks a sample. Without a border its level is
     unknown.
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from rtoslab.base import lazy_names
+from rtoslab.base import lazy_attribute_getter
 
 if TYPE_CHECKING:
     from rtoslab.catalogue.benchmark import (
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
         PaperSetup,
         RedrawnFigure,
         RedrawnTable,
-        SampleTrace,
+        SampleTraceChart,
     )
     from rtoslab.catalogue.schemas import Board, FlashNames
-    from rtoslab.catalogue.strict_files import read_toml, validate_table
+    from rtoslab.catalogue.strict_files import read_validated_toml, validate_table
     from rtoslab.catalogue.suites import Experiment, Suite
     from rtoslab.catalogue.trees import (
         PORTS_VARIABLE,
         SourceTree,
         kernel_export_key,
-        make_tree,
+        make_tree_description,
         parse_export_key,
         port_folders,
-        read_trees,
+        read_user_trees,
         tree_as_toml,
         tree_description_path,
         tree_path_variable,
     )
     from rtoslab.catalogue.user_kernels import ExportRequirements, TreeRequirements
 else:
-    __getattr__ = lazy_names(__name__)
+    __getattr__ = lazy_attribute_getter(__name__)

@@ -178,7 +178,7 @@ class Benchmark(StrictModel):
             "tasks_per_core": count,
             "task_parameter": name,
             "metric": {**table["metric"], "tasks": tuple(range(count))},
-            "proof": tuple(_write_for_all_tasks(item, count) for item in templates),
+            "proof": tuple(_expand_proof_for_tasks(item, count) for item in templates),
             "proof_templates": templates,
         }
 
@@ -215,19 +215,19 @@ class Benchmark(StrictModel):
                 f"choose another param.{self.task_parameter}."
             ) from None
         metric = self.metric.model_copy(update={"tasks": tuple(range(count))})
-        proof = tuple(_write_for_all_tasks(item, count) for item in self.proof_templates)
+        proof = tuple(_expand_proof_for_tasks(item, count) for item in self.proof_templates)
         return self.model_copy(update={"tasks_per_core": count, "metric": metric, "proof": proof})
 
     def only_for_services_of(self, kernel: Kernel) -> "Benchmark":
         """Returns the benchmark with only those series, services and proofs for which the kernel has the services."""
         series = tuple(
-            _with_handler_entry(facts, kernel)
+            _series_with_dispatcher_title(facts, kernel)
             for facts in self.series
             if not kernel.why_lacking_services(facts.services)
         )
         services = dict.fromkeys((*self.services, *(name for facts in series for name in facts.services)))
         absent = {facts.id for facts in self.series} - {facts.id for facts in series}
-        proof = tuple(reduced for item in self.proof if (reduced := _without_series(item, absent)) is not None)
+        proof = tuple(reduced for item in self.proof if (reduced := _proof_without_series(item, absent)) is not None)
         return self.model_copy(update={"series": series, "services": tuple(services), "proof": proof})
 
     def absent_series(self, kernel: Kernel) -> dict[LatencySeriesFacts, str]:
@@ -277,7 +277,7 @@ class Benchmark(StrictModel):
         return any(facts.stamped == "sender" for facts in self.series)
 
 
-def _write_for_all_tasks(proof: Mapping[str, Any], count: int) -> dict[str, Any]:
+def _expand_proof_for_tasks(proof: Mapping[str, Any], count: int) -> dict[str, Any]:
     """Returns a proof's table for a number of tasks.
 
     `tasks = "all"` becomes the tasks' indices. A list whose key ends with `_each_task` is
@@ -287,26 +287,26 @@ def _write_for_all_tasks(proof: Mapping[str, Any], count: int) -> dict[str, Any]
     written: dict[str, Any] = {}
     for key, value in proof.items():
         if key.endswith(_REPEATED):
-            repeated = [_for_task(part, task, count) for task in range(count) for part in value]
+            repeated = [_item_for_task(part, task, count) for task in range(count) for part in value]
             written[key.removesuffix(_REPEATED)] = repeated
         else:
             written[key] = list(range(count)) if (key, value) == ("tasks", _ALL_TASKS) else value
     return written
 
 
-def _for_task(part: Any, task: int, count: int) -> Any:
+def _item_for_task(part: Any, task: int, count: int) -> Any:
     """Returns an item of a proof's list for one task."""
     return part.format(task=task, next=(task + 1) % count) if isinstance(part, str) else part
 
 
-def _with_handler_entry(series: LatencySeriesFacts, kernel: Kernel) -> LatencySeriesFacts:
+def _series_with_dispatcher_title(series: LatencySeriesFacts, kernel: Kernel) -> LatencySeriesFacts:
     """Returns a series with the kernel's dispatcher in its title, if the kernel's code runs before the handler."""
     if not series.enters_handler or kernel.behaviour.handler_entry == "vector":
         return series
     return series.model_copy(update={"title": f"{series.title}, through the kernel's dispatcher"})
 
 
-def _without_series(proof: Mapping[str, Any], absent: Collection[str]) -> dict[str, Any] | None:
+def _proof_without_series(proof: Mapping[str, Any], absent: Collection[str]) -> dict[str, Any] | None:
     """Returns a proof's table without the absent series. None if the proof concerns absent series only."""
     named = proof.get("series")
     if named is None:

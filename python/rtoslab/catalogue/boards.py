@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base import find_project_folder
-from rtoslab.catalogue.folder_entries import CatalogueEntry, find_name, read_catalogue_entry
+from rtoslab.catalogue.folder_entries import CatalogueEntry, find_name_or_prefix, read_catalogue_entry
 from rtoslab.catalogue.schemas import Board
 
 BOARDS_VARIABLE: Final = "RTOSLAB_BOARDS"
@@ -40,7 +40,7 @@ def find_board(root: Path, name: str) -> CatalogueEntry[Board]:
     """Returns the board with this id, or with the only id that begins so. Reads only this board's file. Raises
     UnknownNameError, CatalogueError."""
     files = board_files(root)
-    board = find_name("board", files, name)
+    board = find_name_or_prefix("board", files, name)
     return _read_board(board, files[board])
 
 

@@ -33,9 +33,9 @@ from rtoslab.catalogue.folder_entries import (
 from rtoslab.catalogue.kernel_facts import Kernel, OptionalServiceFacts
 from rtoslab.catalogue.kernel_tasks import KernelTasks
 from rtoslab.catalogue.schemas import Board, FlashNames, FootprintProgram
-from rtoslab.catalogue.strict_files import read_toml
+from rtoslab.catalogue.strict_files import read_validated_toml
 from rtoslab.catalogue.suites import Experiment, Suite
-from rtoslab.catalogue.trees import PORTS_VARIABLE, SourceTree, port_folders, read_trees
+from rtoslab.catalogue.trees import PORTS_VARIABLE, SourceTree, port_folders, read_user_trees
 from rtoslab.intake import first_validation_problem
 
 FLASH_FILE: Final = "flash.toml"
@@ -67,7 +67,7 @@ class Catalogue:
         """Returns the kernels by id: the ports, and each source tree that the user named. A tree replaces the port with
         the same id."""
         entries = dict(self.ports)
-        for tree in read_trees().values():
+        for tree in read_user_trees().values():
             entries[tree.id] = _kernel_of_tree(tree, entries)
         return dict(sorted(entries.items()))
 
@@ -120,38 +120,38 @@ class Catalogue:
         return entries
 
     @cached_property
-    def conformance(self) -> ConformanceSuite:
+    def conformance_suite(self) -> ConformanceSuite:
         """Returns the conformance suite with its checks, which test a port against the port contract."""
         path = self.root / "firmware" / "conformance" / "conformance.toml"
-        suite = read_toml(path, ConformanceSuite)
-        require_known_services(suite, path, self.services)
+        suite = read_validated_toml(path, ConformanceSuite)
+        require_known_services(suite, path, self.contract_services)
         return suite
 
     @cached_property
-    def services(self) -> Mapping[str, str]:
+    def contract_services(self) -> Mapping[str, str]:
         """Returns the services of the port contract (such as `mutex`), each with a phrase that explains it."""
         return read_services(self.root)
 
     def flash_names(self, board: str) -> FlashNames:
         """Returns the names of a board's chip in flashing programs, empty if there are none. Raises UnknownNameError,
         CatalogueError."""
-        path = self.board(board).folder / FLASH_FILE
-        return read_toml(path, FlashNames) if path.is_file() else FlashNames()
+        path = self.find_board(board).folder / FLASH_FILE
+        return read_validated_toml(path, FlashNames) if path.is_file() else FlashNames()
 
-    def kernel(self, name: str) -> CatalogueEntry[Kernel]:
+    def find_kernel(self, name: str) -> CatalogueEntry[Kernel]:
         """Returns the kernel with this id, or with the only id that begins so. Raises UnknownNameError."""
         return find_catalogue_entry("kernel", self.kernels, name)
 
-    def kernel_tasks(self, name: str) -> KernelTasks:
+    def find_kernel_tasks(self, name: str) -> KernelTasks:
         """Returns the description by which a debugger finds a kernel's tasks, empty if there is none. Raises
         UnknownNameError, CatalogueError."""
-        path = self.kernel(name).folder / TASKS_FILE
-        return read_toml(path, KernelTasks) if path.is_file() else KernelTasks()
+        path = self.find_kernel(name).folder / TASKS_FILE
+        return read_validated_toml(path, KernelTasks) if path.is_file() else KernelTasks()
 
     def read_port(self, folder: Path) -> CatalogueEntry[Kernel]:
         """Returns the port of a kernel (its code and kernel.toml) in a user's folder. Raises CatalogueError."""
         entry = _read_port(folder)
-        require_known_services(entry.facts, folder / "kernel.toml", self.services)
+        require_known_services(entry.facts, folder / "kernel.toml", self.contract_services)
         return entry
 
     def port_id_or_folder(self, entry: CatalogueEntry[Kernel]) -> str:
@@ -165,17 +165,17 @@ class Catalogue:
         other.__dict__["kernels"] = {**self.kernels, entry.id: entry}
         return other
 
-    def board(self, name: str) -> CatalogueEntry[Board]:
+    def find_board(self, name: str) -> CatalogueEntry[Board]:
         """Returns the board with this id, or with the only id that begins so. Raises UnknownNameError."""
         return find_catalogue_entry("board", self.boards, name)
 
-    def core_map(self, board: CatalogueEntry[Board]) -> CoreMap | None:
+    def find_core_map(self, board: CatalogueEntry[Board]) -> CoreMap | None:
         """Returns the map that divides a board between two kernels, one on each core. None if there is none. Raises
         CatalogueError."""
         path = self.core_map_folder / board.id / MAP_FILE
         if not path.is_file():
             return None
-        core_map = read_toml(path, CoreMap)
+        core_map = read_validated_toml(path, CoreMap)
         require_core_map_fits_board(core_map, board.facts, str(path))
         return core_map
 
@@ -185,7 +185,7 @@ class Catalogue:
         board."""
         return self.root / "firmware" / "amp"
 
-    def benchmark(self, name: str) -> CatalogueEntry[Benchmark]:
+    def find_benchmark(self, name: str) -> CatalogueEntry[Benchmark]:
         """Returns the benchmark with this id, or with the only id that begins so (`t1`). Raises UnknownNameError."""
         return find_catalogue_entry("benchmark", self.benchmarks, name)
 
@@ -210,7 +210,7 @@ class Catalogue:
         entries: dict[str, CatalogueEntry[Kernel]] = {}
         for path in sorted(folder.glob("*/kernel.toml")):
             entries[path.parent.name] = _read_port(path.parent)
-            require_known_services(entries[path.parent.name].facts, path, self.services)
+            require_known_services(entries[path.parent.name].facts, path, self.contract_services)
         return entries
 
     def _scan_entries(self, folder: Path, file_name: str, model: type[Item]) -> dict[str, CatalogueEntry[Item]]:
@@ -218,7 +218,7 @@ class Catalogue:
         entries: dict[str, CatalogueEntry[Item]] = {}
         for path in sorted(folder.glob(f"*/{file_name}")):
             entries[path.parent.name] = read_catalogue_entry(path, path.parent.name, path.parent, model)
-            require_known_services(entries[path.parent.name].facts, path, self.services)
+            require_known_services(entries[path.parent.name].facts, path, self.contract_services)
         return entries
 
 
@@ -236,7 +236,7 @@ def _kernel_of_tree(tree: SourceTree, ports: Mapping[str, CatalogueEntry[Kernel]
             f"folder that contains it, or remove the tree with `rtoslab tree remove {tree.id}`."
         )
     title = port.facts.title if tree.id == port.id else f"{port.facts.title} {tree.version}"
-    facts = port.facts.without_services(tree.lacks).without_names(tree.absent)
+    facts = port.facts.without_services(tree.lacks).facts_of_version_without(tree.absent)
     if facts.tree is not None and facts.tree.one_core:
         reasons = {**facts.reasons, "smp": facts.tree.one_core}
         facts = facts.model_copy(update={"smp": False, "reasons": reasons})
@@ -265,6 +265,6 @@ def _with_optional_service(facts: Kernel, path: Path) -> Kernel:
     """Returns the facts of a kernel with those about an optional service, which are in the file. Raises
     CatalogueError."""
     try:
-        return facts.with_optional_service(read_toml(path, OptionalServiceFacts))
+        return facts.with_optional_service(read_validated_toml(path, OptionalServiceFacts))
     except ValidationError as cause:
         raise CatalogueError(f"{path}, {first_validation_problem(cause)}; correct or remove it.") from None

@@ -26,7 +26,7 @@ from pydantic import Field, model_validator
 from rtoslab.base import StrictModel
 
 AxisPlaces = dict[str, str | int]
-"""Axis -> where a value is on it. The axes are those of `analyses.axis_values.MeasuredValue.axis_text`."""
+"""Axis -> where a value is on it. The axes are those of `analyses.axis_values.MeasuredValue.coordinate_on_axis`."""
 AxisChoices = Mapping[str, str | int | tuple[str | int, ...]]
 """Axis -> the places where values may be on it."""
 

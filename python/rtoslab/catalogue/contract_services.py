@@ -12,7 +12,7 @@ from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.conformance_table import ConformanceSuite
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.schemas import FootprintProgram
-from rtoslab.catalogue.strict_files import read_toml
+from rtoslab.catalogue.strict_files import read_validated_toml
 
 OPTIONAL_SERVICES: Final = ("affinity", "timer", "work")
 """Services whose code and kernel configuration are in a folder of their own, `services/<service>/` of a port.
@@ -31,7 +31,7 @@ class ServicesFile(StrictModel):
 def read_services(root: Path) -> Mapping[str, str]:
     """Returns the kernel services of the port contract by name, in the contract's order, each with a phrase. Raises
     CatalogueError."""
-    return read_toml(root / "spec" / "services.toml", ServicesFile).services
+    return read_validated_toml(root / "spec" / "services.toml", ServicesFile).services
 
 
 def require_known_services(facts: BaseModel, path: Path, known: Mapping[str, str]) -> None:

@@ -83,7 +83,7 @@ class CoreMap(StrictModel):
         return self
 
     @property
-    def images(self) -> tuple[CoreImage, CoreImage]:
+    def core_images(self) -> tuple[CoreImage, CoreImage]:
         """Returns the places of the images of core 0 and core 1."""
         return self.core0, self.core1
 
@@ -95,7 +95,7 @@ class CoreMap(StrictModel):
     def memory_parts(self, name: str) -> Iterator[tuple[str, int, int]]:
         """Yields the name, start and size in bytes of every memory part of the map. `name` is the division of the
         SRAM."""
-        for core, image in enumerate(self.images):
+        for core, image in enumerate(self.core_images):
             yield f"core{core}.flash", image.flash_start, image.flash_bytes
             yield f"core{core}.stack", image.stack_start, image.stack_bytes
         division = self.find_sram_division(name)
@@ -120,7 +120,7 @@ def require_core_map_fits_board(core_map: CoreMap, board: Board, source: str) ->
                     f"{source}: {part} from {start:#010x} on, {size:#x} bytes, is outside the memories of "
                     f"{board.title}; correct the map."
                 )
-    lines = [(f"core{core}.fifo_irq", image.fifo_irq) for core, image in enumerate(core_map.images)]
+    lines = [(f"core{core}.fifo_irq", image.fifo_irq) for core, image in enumerate(core_map.core_images)]
     for part, line in lines:
         if not 0 <= line < board.irq.lines or line in {board.irq.soft, board.irq.asynchronous, board.pins.in_irq}:
             raise CatalogueError(

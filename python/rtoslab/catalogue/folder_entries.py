@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from pydantic import BaseModel
 
 from rtoslab.base import CatalogueError, UnknownNameError
-from rtoslab.catalogue.strict_files import read_toml
+from rtoslab.catalogue.strict_files import read_validated_toml
 
 if TYPE_CHECKING:
     from rtoslab.catalogue.trees import SourceTree
@@ -35,7 +35,7 @@ def match_name_or_prefix(names: Collection[str], name: str) -> str | None:
     return short[0] if len(short) == 1 else None
 
 
-def find_name(kind: str, names: Collection[str], name: str) -> str:
+def find_name_or_prefix(kind: str, names: Collection[str], name: str) -> str:
     """Returns that one of the names which equals `name`, or the only one that begins so. Raises UnknownNameError with
     the `kind`."""
     match = match_name_or_prefix(names, name)
@@ -53,12 +53,12 @@ def match_entry_or_prefix(entries: Mapping[str, CatalogueEntry[Item]], name: str
 def find_catalogue_entry(kind: str, entries: Mapping[str, CatalogueEntry[Item]], name: str) -> CatalogueEntry[Item]:
     """Returns the entry whose id equals `name`, or the only one whose id begins so. Raises UnknownNameError with the
     `kind`."""
-    return entries[find_name(kind, entries, name)]
+    return entries[find_name_or_prefix(kind, entries, name)]
 
 
 def read_catalogue_entry(path: Path, ident: str, folder: Path, model: type[Item]) -> CatalogueEntry[Item]:
     """Returns the catalogue's entry for a TOML file. Raises CatalogueError if the file's id is not `ident`."""
-    facts = read_toml(path, model)
+    facts = read_validated_toml(path, model)
     declared = getattr(facts, "id", ident)
     if declared != ident:
         where = "is in the folder" if ident == path.parent.name else "is the file"

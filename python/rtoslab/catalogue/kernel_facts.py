@@ -306,11 +306,11 @@ class Kernel(StrictModel):
         return self
 
     @property
-    def urgent_first(self) -> bool:
+    def is_lowest_number_most_urgent(self) -> bool:
         """Whether the kernel's lowest number is the most urgent priority."""
         return bool(self.memory and self.memory.task_block and self.memory.task_block.urgent_first)
 
-    def why_lacking(self, service: str) -> str:
+    def why_service_lacking(self, service: str) -> str:
         """Returns why the kernel lacks a service (or `smp`), as a clause."""
         return self.reasons.get(service, "its kernel.toml says so")
 
@@ -318,10 +318,10 @@ class Kernel(StrictModel):
         """Returns why the kernel cannot offer all of these services, as a clause. None if it offers them."""
         for service in services:
             if not self.services.get(service, False):
-                return f"{self.title} has no {service} service: {self.why_lacking(service)}"
+                return f"{self.title} has no {service} service: {self.why_service_lacking(service)}"
         return None
 
-    def declared_fact(self, name: str) -> str | None:
+    def declared_value(self, name: str) -> str | None:
         """Returns the declared value of a service or of a key of `[behaviour]`, as a word. None if there is none."""
         if name in self.services:
             return str(self.services[name]).lower()
@@ -356,7 +356,7 @@ class Kernel(StrictModel):
             }
         )
 
-    def without_names(self, absent: Iterable[str]) -> "Kernel":
+    def facts_of_version_without(self, absent: Iterable[str]) -> "Kernel":
         """Returns the facts of an earlier version of the kernel, which lacks these names of `[[earlier]]`."""
         return reduce(_facts_of_earlier_version, (earlier for earlier in self.earlier if earlier.name in absent), self)
 
@@ -368,8 +368,10 @@ class Kernel(StrictModel):
     def lacking_services(self) -> dict[str, str]:
         """Returns the services that the kernel lacks, each with the reason. `smp` is among them if it runs on one core
         only."""
-        reasons = {service: self.why_lacking(service) for service, offered in self.services.items() if not offered}
-        return reasons if self.smp else {**reasons, "smp": self.why_lacking("smp")}
+        reasons = {
+            service: self.why_service_lacking(service) for service, offered in self.services.items() if not offered
+        }
+        return reasons if self.smp else {**reasons, "smp": self.why_service_lacking("smp")}
 
     def for_architecture(self, cpu: str) -> "Kernel":
         """Returns the kernel's facts for one architecture, such as `armv7m`."""

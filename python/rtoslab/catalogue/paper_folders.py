@@ -13,7 +13,7 @@ from rtoslab.base import CatalogueError, StrictModel, UnknownNameError
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.claim_schemas import ClaimFile, PaperClaim
 from rtoslab.catalogue.paper_schemas import Paper, PaperMistake, PaperMistakesFile
-from rtoslab.catalogue.strict_files import read_toml
+from rtoslab.catalogue.strict_files import read_validated_toml
 from rtoslab.catalogue.suites import Suite
 from rtoslab.intake import first_validation_problem, parse_exact_decimal, read_text
 
@@ -43,7 +43,7 @@ class PublishedRow(StrictModel):
     """Further axes, `KEY=VALUE` separated by blanks."""
 
     @property
-    def number(self) -> float | None:
+    def published_number(self) -> float | None:
         """Returns the published figure as a number. None if it is a text or an ordering."""
         try:
             return float(parse_exact_decimal(self.value))
@@ -51,7 +51,7 @@ class PublishedRow(StrictModel):
             return None
 
     @property
-    def value_axes(self) -> dict[str, str]:
+    def value_coordinates(self) -> dict[str, str]:
         """Returns the coordinates that select our value of this figure, such as benchmark, kernel and board."""
         axes = {
             "benchmark": self.lab_benchmark,
@@ -83,17 +83,21 @@ class PaperFolder:
     @cached_property
     def claims(self) -> tuple[PaperClaim, ...]:
         """Returns the paper's statements that are checked, from claims.toml."""
-        return read_toml(self.folder / "claims.toml", ClaimFile).claim
+        return read_validated_toml(self.folder / "claims.toml", ClaimFile).claim
 
     @cached_property
     def paper_mistakes(self) -> tuple[PaperMistake, ...]:
         """Returns the mistakes and preconditions of the paper, from slips.toml."""
-        return read_toml(self.folder / "slips.toml", PaperMistakesFile).slip
+        return read_validated_toml(self.folder / "slips.toml", PaperMistakesFile).slip
 
     @property
     def paper_numbers(self) -> dict[int, float]:
         """Returns those published figures of the paper that are numbers, by row id."""
-        return {ident: row.number for ident, row in self.published_rows.items() if row.number is not None}
+        return {
+            ident: row.published_number
+            for ident, row in self.published_rows.items()
+            if row.published_number is not None
+        }
 
 
 def parse_published_rows(text: str, path: Path) -> dict[int, PublishedRow]:
@@ -118,7 +122,7 @@ def read_papers(catalogue: Catalogue) -> dict[str, PaperFolder]:
     folders = {}
     for path in sorted((catalogue.root / "papers").glob("*/paper.toml")):
         suites = tuple(suite.facts for suite in catalogue.suites.values() if suite.folder == path.parent)
-        folders[path.parent.name] = PaperFolder(path.parent.name, path.parent, read_toml(path, Paper), suites)
+        folders[path.parent.name] = PaperFolder(path.parent.name, path.parent, read_validated_toml(path, Paper), suites)
     return folders
 
 

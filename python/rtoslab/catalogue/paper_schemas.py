@@ -37,7 +37,7 @@ class RedrawnTable(StrictModel):
     log: bool = False
 
 
-class PublishedMark(StrictModel):
+class PublishedFigurePosition(StrictModel):
     """The place of a published figure in a redrawn figure."""
 
     row: int
@@ -69,12 +69,12 @@ class RedrawnFigure(StrictModel):
     log: bool = False
     labels: dict[str, str] = Field(default_factory=dict)
     """A place on an axis -> its name in the figure."""
-    printed: tuple[PublishedMark, ...] = ()
+    printed: tuple[PublishedFigurePosition, ...] = ()
     """Figures of the paper's text that are drawn beside ours."""
     note: str = ""
 
 
-class SampleTrace(StrictModel):
+class SampleTraceChart(StrictModel):
     """A chart of a run's samples one after another, as a logic analyser's trace shows them."""
 
     title: str
@@ -96,7 +96,7 @@ class PaperSection(StrictModel):
     prose: tuple[str, ...] = ()
     table: tuple[RedrawnTable, ...] = ()
     figure: tuple[RedrawnFigure, ...] = ()
-    over_time: tuple[SampleTrace, ...] = ()
+    over_time: tuple[SampleTraceChart, ...] = ()
 
 
 class MeasuredSizeProgram(StrictModel):

@@ -138,7 +138,7 @@ class MemoryFacts(StrictModel):
     data: str = "sram"
     """Where data and stacks lie: the name of one of the memories above."""
 
-    def addresses_of(self, name: str) -> range | None:
+    def memory_addresses(self, name: str) -> range | None:
         """Returns the addresses of the memory with this name, such as `dtcm`. None if the board has no such memory."""
         start, length = getattr(self, f"{name}_start", None), getattr(self, f"{name}_bytes", None)
         return None if start is None or length is None else range(start, start + length)

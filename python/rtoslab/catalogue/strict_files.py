@@ -13,10 +13,10 @@ from rtoslab.intake import first_validation_problem, printable_path, read_toml_t
 Item = TypeVar("Item", bound=BaseModel)
 
 
-def read_toml(path: Path, model: type[Item]) -> Item:
+def read_validated_toml(path: Path, model: type[Item]) -> Item:
     """Returns the content of a TOML file, checked by a schema. Raises CatalogueError naming file and key."""
     try:
-        parsed: Item = _parse_file(path, file_state_stamp(path), model)
+        parsed: Item = _parse_validated_toml(path, file_state_stamp(path), model)
     except (OSError, ValueError) as cause:
         reason = getattr(cause, "strerror", None) or str(cause)
         raise CatalogueError(f"Cannot read {printable_path(path)} ({reason}); check the path.") from None
@@ -33,6 +33,6 @@ def validate_table(table: Mapping[str, Any], source: str, model: type[Item]) -> 
 
 
 @cache
-def _parse_file(path: Path, _: FileStamp, model: type[Item]) -> Item:
+def _parse_validated_toml(path: Path, _: FileStamp, model: type[Item]) -> Item:
     """Returns the checked content of a TOML file. The cached answer is used until the file's stamp changes."""
     return validate_table(read_toml_table(path, "the file", CatalogueError), printable_path(path), model)

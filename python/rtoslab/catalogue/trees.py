@@ -37,21 +37,21 @@ def _require_plain_word(text: str) -> str:
     return text
 
 
-def _check_inside_path(text: str) -> str:
+def _require_path_inside_tree(text: str) -> str:
     """Returns a relative path that stays inside the tree. Raises ValueError for any other."""
     if text.removeprefix("!").startswith("/") or ".." in Path(text).parts:
         raise ValueError("it must be relative to the tree and stay inside")
     return _require_plain_word(text)
 
 
-def _check_plain_text(text: str) -> str:
+def _require_plain_text(text: str) -> str:
     """Returns a text without quotes, `;`, backslashes and line ends. Raises ValueError for any other."""
     if re.search(r'[";\\\n]', text):
         raise ValueError(f"{escape_unprintable(text)} must not contain quotes, `;`, backslashes or line ends")
     return text
 
 
-def _check_id(text: str) -> str:
+def _require_valid_tree_id(text: str) -> str:
     """Returns a valid id of a tree. Raises ValueError for any other."""
     if not _ID.fullmatch(text):
         raise ValueError("an id is up to 40 letters, digits, `.`, `_` and `-`")
@@ -59,8 +59,8 @@ def _check_id(text: str) -> str:
 
 
 PlainWord = Annotated[str, AfterValidator(_require_plain_word)]
-InsidePath = Annotated[str, AfterValidator(_check_inside_path)]
-PlainText = Annotated[str, AfterValidator(_check_plain_text)]
+InsidePath = Annotated[str, AfterValidator(_require_path_inside_tree)]
+PlainText = Annotated[str, AfterValidator(_require_plain_text)]
 
 
 class CompiledTreePart(StrictModel):
@@ -75,7 +75,7 @@ class CompiledTreePart(StrictModel):
 class SourceTree(CompiledTreePart):
     """A kernel's source tree that a user named: the content of `<id>.toml` in the user's folder of trees."""
 
-    id: Annotated[str, AfterValidator(_check_id)]
+    id: Annotated[str, AfterValidator(_require_valid_tree_id)]
     """The kernel's name in `--kernel`."""
     port: PlainText
     """The folder of its port: a name in firmware/kernels or RTOSLAB_PORTS, or an absolute path."""
@@ -133,12 +133,12 @@ def trees_folder() -> Path:
 def tree_description_path(ident: str) -> Path:
     """Returns the path of the description of a source tree. Raises CatalogueError for an invalid id."""
     try:
-        return trees_folder() / f"{_check_id(ident)}.toml"
+        return trees_folder() / f"{_require_valid_tree_id(ident)}.toml"
     except ValueError as cause:
         raise CatalogueError(f"{escape_unprintable(ident)!r} cannot be the name of a tree: {cause}.") from None
 
 
-def make_tree(facts: Mapping[str, Any]) -> SourceTree:
+def make_tree_description(facts: Mapping[str, Any]) -> SourceTree:
     """Returns a tree's description from its facts. Raises CatalogueError for names that it cannot contain."""
     try:
         return SourceTree(**facts)
@@ -154,12 +154,12 @@ def tree_path_variable(ident: str) -> str:
     return PATH_VARIABLE + re.sub(r"[^A-Z0-9]", "_", ident.upper())
 
 
-def read_trees() -> Mapping[str, SourceTree]:
+def read_user_trees() -> Mapping[str, SourceTree]:
     """Returns the source trees that the user named, by id. Raises CatalogueError naming the file and a remedy."""
-    return {path.stem: read_tree(path) for path in sorted(trees_folder().glob("*.toml"))}
+    return {path.stem: read_tree_description(path) for path in sorted(trees_folder().glob("*.toml"))}
 
 
-def read_tree(path: Path) -> SourceTree:
+def read_tree_description(path: Path) -> SourceTree:
     """Returns the source tree that a description file describes. The tree's environment variable, if set, gives its
     folder. Raises CatalogueError."""
     tree = validate_table(read_toml_table(path, "the tree's description", CatalogueError), str(path), SourceTree)
@@ -172,7 +172,7 @@ def read_tree(path: Path) -> SourceTree:
     if not named:
         return tree
     try:
-        return tree.model_copy(update={"path": _check_plain_text(str(Path(named).absolute()))})
+        return tree.model_copy(update={"path": _require_plain_text(str(Path(named).absolute()))})
     except ValueError as cause:
         raise CatalogueError(f"{tree_path_variable(tree.id)}: {cause}; set it to another folder.") from None
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from rtoslab.analyses import FigureRatio
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 from rtoslab.choose.board_comparison import KernelComparison, KernelScore
 from rtoslab.choose.compared_operations import ComparedOperation
 from rtoslab.reports import join_in_sentence
@@ -58,7 +58,7 @@ def _leader_sentence(comparison: KernelComparison, scores: Sequence[KernelScore]
     first, second, last = scores[0], scores[1], scores[-1]
     sentence = (
         f"{_use_in_words(comparison)} on the {names[comparison.board]} {names[first.kernel]} leads: in the weighted "
-        f"mean of {count_text(second.operations, 'operation')} {names[second.kernel]} needs "
+        f"mean of {count_with_noun(second.operations, 'operation')} {names[second.kernel]} needs "
         f"{ratio_times_text(second.ratio)} as much"
     )
     if last is not second:
@@ -109,7 +109,7 @@ def clear_disadvantages(comparison: KernelComparison, kernel: str) -> list[tuple
         theirs = comparison.operation_figure(best[0], operation).band
         if theirs is not None and theirs.smallest > 0:
             ratio = comparison.times_worse_than(kernel, best[0], operation)
-            if ratio.is_claimed and ratio.value >= _WORTH_TELLING:
+            if ratio.differs_in_all_placements and ratio.value >= _WORTH_TELLING:
                 arguments.append((operation, best[0], ratio))
     return sorted(arguments, key=lambda row: -row[2].value)
 
@@ -161,17 +161,17 @@ def _too_few_figures_sentences(comparison: KernelComparison, names: Mapping[str,
     """Returns sentences on kernels with too few figures for a ranking."""
     whole = len(comparison.counted_operations)
     return [
-        f"{names[kernel]} is not ranked: it has figures of {count} of {count_text(whole, 'operation')}."
-        for kernel, count in comparison.too_few_figures.items()
+        f"{names[kernel]} is not ranked: it has figures of {count} of {count_with_noun(whole, 'operation')}."
+        for kernel, count in comparison.kernels_with_too_few_figures.items()
         if whole
     ]
 
 
-def partly_present_text(comparison: KernelComparison, names: Mapping[str, str]) -> str:
+def partly_present_operations_sentence(comparison: KernelComparison, names: Mapping[str, str]) -> str:
     """Returns a sentence on operations that only some of the ranked kernels have. Empty if there are none."""
     services = [
         f"{operation.title} (not {_first_names_text([names[kernel] for kernel in kernels])})"
-        for operation, kernels in comparison.partly_present
+        for operation, kernels in comparison.partly_present_operations
     ]
     return (
         (f"These operations are compared only between kernels that have a figure for them: {'; '.join(services)}.")

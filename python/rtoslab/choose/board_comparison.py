@@ -10,7 +10,7 @@ from functools import cached_property
 from math import exp, log
 from typing import Final
 
-from rtoslab.analyses import FigureRatio, MeasuredValue, PlacementBand, select_values
+from rtoslab.analyses import FigureRatio, MeasuredValue, PlacementBand, select_values_by_coordinates
 from rtoslab.choose.compared_operations import ChoiceCriteria, ComparedOperation
 from rtoslab.reference import StoredRow
 
@@ -98,7 +98,7 @@ class KernelComparison:
         )
 
     @property
-    def partly_present(self) -> list[tuple[ComparedOperation, list[str]]]:
+    def partly_present_operations(self) -> list[tuple[ComparedOperation, list[str]]]:
         """Returns the operations with a weight for which some ranked kernels have no figure, with these kernels."""
         missing = [
             (operation, [name for name in self.kernel_ranking if not self._does_figure_count(name, operation)])
@@ -107,7 +107,7 @@ class KernelComparison:
         return [(kernel, kernels) for kernel, kernels in missing if kernels]
 
     @cached_property
-    def too_few_figures(self) -> dict[str, int]:
+    def kernels_with_too_few_figures(self) -> dict[str, int]:
         """Returns the ranked kernels that have figures for less than half of the total weight, each with its number of
         figures."""
         whole = self._total_weight(self.counted_operations)
@@ -125,7 +125,7 @@ class KernelComparison:
         The leader is the kernel nearest to the best figure of each operation, in the mean over its operations. The
         others are compared with the leader alone, so that none gains by operations that it lacks.
         """
-        known = [kernel for kernel in self.kernel_ranking if kernel not in self.too_few_figures]
+        known = [kernel for kernel in self.kernel_ranking if kernel not in self.kernels_with_too_few_figures]
         if not known:
             return []
         leader = min(known, key=lambda kernel: self._ratio_to_best(kernel, known).value)
@@ -216,13 +216,13 @@ def _median_of_figure(cell: OperationFigure) -> float:
 def _differ_in_all_placements(one: PlacementBand, other: PlacementBand) -> bool:
     """Whether two figures differ in the same direction for all placements of their code."""
     return (
-        one.ratio_to(other).is_claimed
+        one.ratio_to(other).differs_in_all_placements
         if other.median and other.smallest and other.largest
         else one.median != other.median
     )
 
 
-def make_comparison(
+def compare_kernels_on_board(
     board: str,
     question: ChoiceCriteria,
     operations: Sequence[ComparedOperation],
@@ -251,7 +251,7 @@ def _find_operation_figure(
     key = (operation.benchmark, operation.cores)
     own = [row for row in rows if (row.stands_for.benchmark, row.stands_for.cores) == key]
     for row in own:
-        values = select_values(row.values, operation.figure_selector)
+        values = select_values_by_coordinates(row.values, operation.figure_selector)
         if values:
             return _operation_figure_of_value(values[0], one_of_many=row.single_placement)
     for service in operation.services:

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from rtoslab.analyses import Selector
 from rtoslab.base import PlanError, StrictModel, UnknownNameError
-from rtoslab.catalogue import read_toml
+from rtoslab.catalogue import read_validated_toml
 
 GENERAL: Final = "general"
 
@@ -69,7 +69,7 @@ class ChoiceCriteria:
 
 def read_operations() -> OperationFile:
     """Returns the operations by which `rtoslab choose` compares kernels, from operations.toml."""
-    return read_toml(Path(str(files("rtoslab.choose") / "operations.toml")), OperationFile)
+    return read_validated_toml(Path(str(files("rtoslab.choose") / "operations.toml")), OperationFile)
 
 
 def make_choice_criteria(
@@ -100,7 +100,7 @@ def make_choice_criteria(
 
 def _read_user_weights(operation_file: OperationFile, path: Path) -> dict[str, float]:
     """Returns the weights of operations in a user's file, by id. Raises PlanError, UnknownNameError."""
-    weights = read_toml(path, OperationWeightsFile).weights
+    weights = read_validated_toml(path, OperationWeightsFile).weights
     names = [operation.id for operation in operation_file.operation]
     for name, weight in weights.items():
         if name not in names:

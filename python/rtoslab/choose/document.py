@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rtoslab.base import count_text
-from rtoslab.choose.answer import answer_in_sentences, partly_present_text
+from rtoslab.base import count_with_noun
+from rtoslab.choose.answer import answer_in_sentences, partly_present_operations_sentence
 from rtoslab.choose.board_comparison import KernelComparison, OperationFigure
 from rtoslab.choose.compared_operations import ComparedOperation
 from rtoslab.parity import UnfairDifference
@@ -13,9 +13,9 @@ from rtoslab.reports import (
     ReportDocument,
     ReportSection,
     TableData,
-    band_ends,
-    band_text,
-    cycles_text,
+    chart_band_ends,
+    cycle_count_text,
+    figure_with_band_text,
     mark_deviations_by,
 )
 
@@ -39,7 +39,7 @@ def marked_median_text(cell: OperationFigure, *, is_best: bool) -> str:
     if cell.band is None:
         return ABSENT
     marks = SINGLE_PLACEMENT if cell.may_change_with_placement else BEST if is_best else ""
-    return f"{cycles_text(cell.band.median)}{marks}"
+    return f"{cycle_count_text(cell.band.median)}{marks}"
 
 
 def kernel_choice_report(
@@ -58,7 +58,7 @@ def kernel_choice_report(
         _missing_figures_section(comparison, names),
     ]
     document = ReportDocument(
-        title=f"{count_text(len(kernels), 'kernel')} on the {names[comparison.board]}",
+        title=f"{count_with_noun(len(kernels), 'kernel')} on the {names[comparison.board]}",
         subtitle=", ".join(kernels),
         summary=" ".join(answer_in_sentences(comparison, names)),
         sections=tuple(
@@ -71,7 +71,7 @@ def kernel_choice_report(
 
 def _figures_section(comparison: KernelComparison, names: Mapping[str, str]) -> ReportSection:
     """Returns the report section with the table of figures by operation and kernel."""
-    prose = tuple(filter(None, (_HOW, partly_present_text(comparison, names))))
+    prose = tuple(filter(None, (_HOW, partly_present_operations_sentence(comparison, names))))
     return ReportSection("figures", "Figures", prose, (), (kernel_comparison_table(comparison, names, "Figures"),))
 
 
@@ -95,7 +95,7 @@ def _cell_text_with_band(comparison: KernelComparison, kernel: str, operation: C
     if cell.band is None:
         return ABSENT
     marks = marked_median_text(cell, is_best=kernel in comparison.best_kernels(operation)).lstrip("0123456789,.")
-    return f"{band_text(cell.band, cycles_text)}{marks}"
+    return f"{figure_with_band_text(cell.band, cycle_count_text)}{marks}"
 
 
 def _operation_bars_section(comparison: KernelComparison, names: Mapping[str, str]) -> ReportSection:
@@ -108,7 +108,7 @@ def _operation_bars_section(comparison: KernelComparison, names: Mapping[str, st
                 band = comparison.operation_figure(kernel, operation).band
                 if operation.unit == unit and band is not None:
                     mark = {"x": operation.title, "series": names[kernel], "kernel": kernel, "y": band.median}
-                    rows.append({**mark, "text": f"{band.median:,.0f}", **band_ends(band)})
+                    rows.append({**mark, "text": f"{band.median:,.0f}", **chart_band_ends(band)})
         caption = f"Each operation in {unit}, with its own scale from zero."
         charts.append(ChartData("panels", rows, caption, "", unit))
     return ReportSection("bars", "Operation by operation", (), tuple(charts))

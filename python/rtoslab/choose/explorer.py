@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from rtoslab.base import web_page
-from rtoslab.choose.board_comparison import OperationFigure, make_comparison
+from rtoslab.choose.board_comparison import OperationFigure, compare_kernels_on_board
 from rtoslab.choose.compared_operations import ChoiceCriteria, OperationFile
 from rtoslab.choose.matrix_file import KernelMatrix
 
@@ -75,7 +75,7 @@ def choice_explorer_data(
     shown = set(shown_kernels)
     figures: dict[str, dict[str, dict[str, Any]]] = {}
     for board in sorted(boards):
-        compared = make_comparison(board, ChoiceCriteria("general", {}), operation_file.operation, rows, lacks)
+        compared = compare_kernels_on_board(board, ChoiceCriteria("general", {}), operation_file.operation, rows, lacks)
         figures[board] = {
             kernel: {
                 operation.id: _figure_for_script(cell)

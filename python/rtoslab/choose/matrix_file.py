@@ -9,9 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.base import AlteredError, make_folder, write_whole
+from rtoslab.base import AlteredFileError, make_folder, write_file_atomically
 from rtoslab.intake import STORED_BYTES, parse_json_object, read_text
-from rtoslab.reference import StoredRow, lines_checked_by_seal, objects_as_sealed_lines, row_as_json, row_from_json
+from rtoslab.reference import (
+    StoredRow,
+    lines_checked_by_seal,
+    objects_as_sealed_lines,
+    stored_row_as_json,
+    stored_row_from_json,
+)
 
 FORMAT: Final = 1
 
@@ -38,47 +44,49 @@ class KernelMatrix:
         return list(dict.fromkeys(row.version for row in self.rows if row.version))
 
 
-def matrix_path(root: Path, kernel: str) -> Path:
+def kernel_matrix_path(root: Path, kernel: str) -> Path:
     """Returns the path of the file with a kernel's figures on all boards."""
     return root / "reference" / "matrix" / f"{kernel}.ndjson"
 
 
-def read_matrices(root: Path) -> list[KernelMatrix]:
-    """Returns the stored figures of all kernels on all boards, sorted by kernel. Raises AlteredError for an edited
+def read_kernel_matrices(root: Path) -> list[KernelMatrix]:
+    """Returns the stored figures of all kernels on all boards, sorted by kernel. Raises AlteredFileError for an edited
     file."""
-    return [read_matrix(path) for path in sorted((root / "reference" / "matrix").glob("*.ndjson"))]
+    return [read_kernel_matrix(path) for path in sorted((root / "reference" / "matrix").glob("*.ndjson"))]
 
 
-def write_matrix(path: Path, matrix: KernelMatrix) -> None:
+def write_kernel_matrix(path: Path, matrix: KernelMatrix) -> None:
     """Writes a kernel's figures into its matrix file, with a seal. Raises StoreError if the disk refuses it."""
     manifests = {board: dict(manifest) for board, manifest in sorted(matrix.manifests.items())}
     head = {"format": FORMAT, "kernel": matrix.kernel, "date": matrix.date, "manifests": manifests}
     make_folder(path.parent)
-    write_whole(
-        path, objects_as_sealed_lines([head, *(row_as_json(row) for row in matrix.rows)]), "the figures of kernels"
+    write_file_atomically(
+        path,
+        objects_as_sealed_lines([head, *(stored_row_as_json(row) for row in matrix.rows)]),
+        "the figures of kernels",
     )
 
 
-def read_matrix(path: Path) -> KernelMatrix:
-    """Returns the content of a kernel's matrix file. Raises AlteredError naming it if it was edited, or has another
+def read_kernel_matrix(path: Path) -> KernelMatrix:
+    """Returns the content of a kernel's matrix file. Raises AlteredFileError naming it if it was edited, or has another
     format."""
-    text = read_text(path, "the figures of kernels", AlteredError, STORED_BYTES)
+    text = read_text(path, "the figures of kernels", AlteredFileError, STORED_BYTES)
     try:
         head, *lines = (parse_json_object(line) for line in lines_checked_by_seal(text))
-        return _parse_matrix(path.stem, head, lines)
+        return _parse_kernel_matrix(path.stem, head, lines)
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__
-        raise AlteredError(
+        raise AlteredFileError(
             f"{path} cannot be read as figures of a kernel ({why}); restore the file, or measure the figures again "
             f"with `rtoslab reference matrix --kernel {path.stem}`."
         ) from None
 
 
-def _parse_matrix(kernel: str, head: Mapping[str, Any], lines: Iterable[Mapping[str, Any]]) -> KernelMatrix:
+def _parse_kernel_matrix(kernel: str, head: Mapping[str, Any], lines: Iterable[Mapping[str, Any]]) -> KernelMatrix:
     """Returns a kernel's figures from the parsed lines of its matrix file. Raises ValueError for another format or
     kernel."""
     if (head["format"], head["kernel"]) != (FORMAT, kernel):
         raise ValueError("its format or kernel is another one")
-    rows = tuple(row_from_json(f"{kernel} {number}", line) for number, line in enumerate(lines))
+    rows = tuple(stored_row_from_json(f"{kernel} {number}", line) for number, line in enumerate(lines))
     manifests = {str(board): dict(manifest) for board, manifest in head["manifests"].items()}
     return KernelMatrix(kernel, str(head["date"]), manifests, rows)

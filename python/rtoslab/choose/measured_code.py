@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Final
 
-from rtoslab.catalogue import FILES_OUTSIDE_IMAGES, OPTIONAL_FOLDER, OPTIONAL_SERVICES, Benchmark, read_toml
-from rtoslab.choose.matrix_points import matrix_suite
+from rtoslab.catalogue import FILES_OUTSIDE_IMAGES, OPTIONAL_FOLDER, OPTIONAL_SERVICES, Benchmark, read_validated_toml
+from rtoslab.choose.matrix_points import kernel_matrix_suite
 from rtoslab.reference import oldest_equal_code_of_file_now
 
 _COMMON: Final = ("CMakeLists.txt", "chips", "cmake", "core", "cpus", "footprint", "include", "instruments")
@@ -30,7 +30,7 @@ def measured_firmware_digest(root: Path, port: str, board: str) -> str:
 
 def _measured_source_paths(root: Path, port: str, board: str) -> Iterator[str]:
     """Yields the paths of the firmware's source files on which a kernel's figures on a board depend."""
-    experiments = matrix_suite(root).experiments
+    experiments = kernel_matrix_suite(root).experiments
     benchmarks = {f"benchmarks/{name}" for experiment in experiments for name in experiment.benchmarks}
     unneeded = _find_unneeded_files(root, port, benchmarks)
     for place in (*_COMMON, f"boards/{board}", f"kernels/{port}", *benchmarks):
@@ -46,7 +46,7 @@ def _find_unneeded_files(root: Path, port: str, benchmarks: Collection[str]) -> 
     """Returns the beginnings of the paths of files that only images with an optional service contain, if no benchmark
     needs the service."""
     paths = [root / "firmware" / name / "benchmark.toml" for name in benchmarks]
-    facts = [read_toml(path, Benchmark) for path in paths if path.is_file()]
+    facts = [read_validated_toml(path, Benchmark) for path in paths if path.is_file()]
     needed = {
         service
         for benchmark in facts

@@ -8,10 +8,10 @@ from typing import Any
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose.board_comparison import NOT_MEASURED
 from rtoslab.choose.matrix_file import KernelMatrix
-from rtoslab.choose.matrix_points import MatrixPoint
+from rtoslab.choose.matrix_points import ComparedMeasurement
 from rtoslab.choose.measured_code import measured_firmware_digest
-from rtoslab.measure import point_id
-from rtoslab.reference import StoredRow, row_from_points
+from rtoslab.measure import identity_of_point
+from rtoslab.reference import StoredRow, stored_row_from_points
 from rtoslab.results import FailedPoint, MeasuredPoint
 from rtoslab.store import AnyResult, StoredPoint
 from rtoslab.targets import timing_version
@@ -22,27 +22,30 @@ _BUILD_KEYS = (
 """The keys of a manifest's build that the parity lint and readers need."""
 
 
-def matrix_rows(
+def kernel_matrix_rows(
     catalogue: Catalogue,
-    points_needed: Sequence[MatrixPoint],
+    points_needed: Sequence[ComparedMeasurement],
     stored: Sequence[StoredPoint],
     results: Sequence[AnyResult],
 ) -> list[StoredRow]:
     """Returns the figures of a run as rows of a kernel's matrix file, one for each measurement."""
     by_point = {stored_point.result.point.model_dump_json(): stored_point for stored_point in stored}
     failures = {result.point.model_dump_json(): result for result in results if isinstance(result, FailedPoint)}
-    return [_matrix_row(catalogue, point, by_point, failures) for point in points_needed]
+    return [_kernel_matrix_row(catalogue, point, by_point, failures) for point in points_needed]
 
 
-def _matrix_row(
-    catalogue: Catalogue, needed: MatrixPoint, by_point: Mapping[str, StoredPoint], failures: Mapping[str, FailedPoint]
+def _kernel_matrix_row(
+    catalogue: Catalogue,
+    needed: ComparedMeasurement,
+    by_point: Mapping[str, StoredPoint],
+    failures: Mapping[str, FailedPoint],
 ) -> StoredRow:
     """Returns the figures of one measurement as a row of a matrix file. `by_point` and `failures` are by identity."""
-    names = [point_id(catalogue, point).model_dump_json() for point in needed.points]
+    names = [identity_of_point(catalogue, point).model_dump_json() for point in needed.points]
     stored = [by_point[name] for name in names if name in by_point]
     failed = next((failures[name] for name in names if name in failures), None)
     reason = needed.reason or (f"{failed.stage} failed: {failed.message}" if failed else NOT_MEASURED)
-    whole = row_from_points(needed.stands_for, needed.stands_for.kernel, stored, reason)
+    whole = stored_row_from_points(needed.stands_for, needed.stands_for.kernel, stored, reason)
     count = sum(isinstance(stored_point.result, MeasuredPoint) for stored_point in stored)
     return replace(whole, single_placement=needed.place_matters and count == 1)
 
@@ -59,7 +62,7 @@ def board_manifests(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict
             build: Any = stored_point.manifest.get("build", {})
             target: Any = stored_point.manifest.get("target", {})
             selected = {key: build[key] for key in _BUILD_KEYS if key in build}
-            kernel = catalogue.kernel(point.kernel)
+            kernel = catalogue.find_kernel(point.kernel)
             parity, port = set(kernel.facts.parity.values()), kernel.folder.name
             macros = build.get("kernel_config", {})
             selected["kernel_config"] = {name: value for name, value in macros.items() if name in parity}
@@ -81,7 +84,7 @@ def replace_boards_of_matrix(old: KernelMatrix | None, new: KernelMatrix, boards
     return replace(new, rows=(*unchanged, *new.rows), manifests={**manifests, **new.manifests})
 
 
-def changes_since_matrix(root: Path, matrix: KernelMatrix) -> list[str]:
+def changes_since_measurement(root: Path, matrix: KernelMatrix) -> list[str]:
     """Returns what has changed since a kernel's figures were measured, as texts such as "the virtual board". Empty if
     nothing has."""
     versions = {manifest["target"].get("timing_version") for manifest in matrix.manifests.values()}

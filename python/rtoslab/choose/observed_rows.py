@@ -6,18 +6,18 @@ from rtoslab.analyses import MeasuredValue
 from rtoslab.base import BuildError, PlanError, RtoslabError, load_architecture
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose.compared_operations import read_operations
-from rtoslab.footprint import survey_services
+from rtoslab.footprint import survey_service_sizes
 from rtoslab.instruments import ObservedImageOptions, find_observed_image, function_that_masked, profile_image
-from rtoslab.plan import Options
+from rtoslab.plan import PlanOptions
 from rtoslab.reference import StoredRow, with_placement_values
 from rtoslab.results import PointId
 from rtoslab.targets import APPLICATION
 from rtoslab.worst_case import (
     WINDOW_MS,
     benchmark_scenario,
-    choose_sweep_span,
     find_worst_case,
     inject_at_every_cycle,
+    parse_sweep_span,
     settings_calling_service,
 )
 from rtoslab.worst_case import sweeping_benchmark as sweeping
@@ -27,7 +27,7 @@ Figure = tuple[str, str, float, str, int]
 Say = Callable[[str], None]
 
 
-def rows_from_observation(
+def observed_figure_rows(
     catalogue: Catalogue, kernel: str, board: str, version: str, *, placements: int, place_matters: bool, say: Say
 ) -> list[StoredRow]:
     """Returns those figures of a kernel on a board that no single measurement gives: bytes, masked interrupts, worst
@@ -57,7 +57,7 @@ def _figures_over_placements(
 ) -> Iterator[MeasuredValue]:
     """Yields each figure as one value with its range over placements. The inner lists have the figures of one placement
     each, in the same order."""
-    clock_hz = catalogue.board(point.board).facts.clock.sys_hz
+    clock_hz = catalogue.find_board(point.board).facts.clock.sys_hz
     for alike in zip(*figures, strict=True):
         metric, stat, number, unit, n = alike[0]
         value = MeasuredValue(point, "", clock_hz, {}, point.benchmark, metric, stat, number, unit, n)
@@ -70,7 +70,7 @@ def _footprint_figures(catalogue: Catalogue, point: PointId, _: int) -> Iterator
 
     No RAM is reported for a kernel with an invisible heap: its size is somebody's choice and no need of the kernel.
     """
-    surveyed = survey_services(catalogue, point.kernel, point.board, programs=["minimal", "task"])
+    surveyed = survey_service_sizes(catalogue, point.kernel, point.board, programs=["minimal", "task"])
     costs = {cost.program: cost for cost in surveyed.costs}
     whole, task = costs["minimal"], costs["task"]
     yield (
@@ -97,7 +97,7 @@ def _masking_figures(catalogue: Catalogue, point: PointId, placement: int) -> It
 
     Sections that the benchmarks mask themselves are left out.
     """
-    level = load_architecture().interrupt_priorities(catalogue.board(point.board).facts.irq.priority_bits)[-1]
+    level = load_architecture().interrupt_priorities(catalogue.find_board(point.board).facts.irq.priority_bits)[-1]
     lengths = [0]
     count = 0
     for benchmark in read_operations().masking:
@@ -123,12 +123,12 @@ def _worst_case_figures(catalogue: Catalogue, point: PointId, placement: int) ->
     kernel."""
     program, service = sweeping(catalogue), read_operations().swept_service
     chosen = {
-        **(settings_calling_service(catalogue.benchmark(program).facts, service) or {}),
+        **(settings_calling_service(catalogue.find_benchmark(program).facts, service) or {}),
         "placement": str(placement),
     }
-    options = Options([point.kernel], [point.board], [1], WINDOW_MS, chosen)
+    options = PlanOptions([point.kernel], [point.board], [1], WINDOW_MS, chosen)
     scenario = benchmark_scenario(catalogue, program, options, core=0, progress=lambda *_: None)
-    span = choose_sweep_span(scenario, "period", None, 1)
+    span = parse_sweep_span(scenario, "period", None, 1)
     finding = find_worst_case(
         scenario, span, inject_at_every_cycle(scenario, span, threads=1, progress=lambda *_: None)
     )

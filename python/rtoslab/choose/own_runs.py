@@ -5,14 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from rtoslab.analyses import group_placements, results_depending_on_addresses, without_placement
+from rtoslab.analyses import group_points_over_placements, point_id_without_placement, results_depending_on_addresses
 from rtoslab.base import StoreError
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose.answer import answer_in_sentences
-from rtoslab.choose.board_comparison import KernelComparison, make_comparison
+from rtoslab.choose.board_comparison import KernelComparison, compare_kernels_on_board
 from rtoslab.choose.compared_operations import GENERAL, make_choice_criteria, read_operations
 from rtoslab.choose.document import kernel_comparison_table
-from rtoslab.reference import StoredRow, row_from_points
+from rtoslab.reference import StoredRow, stored_row_from_points
 from rtoslab.reports import ReportDocument, ReportSection, mark_deviations
 from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import RunDirectory, StoredPoint
@@ -23,7 +23,7 @@ _BY_DISTURBANCE: Final = ("probe", "counter", "pin")
 """Instruments, the one that costs nothing first."""
 
 
-def add_user_runs(
+def add_figures_of_user_runs(
     runs: Sequence[Path], board: str, rows: Mapping[str, Iterable[StoredRow]]
 ) -> dict[str, list[StoredRow]]:
     """Returns the figures of a user's runs by kernel, followed by those that come with rtoslab. Raises StoreError for a
@@ -32,7 +32,7 @@ def add_user_runs(
     A kernel that only a run has is added. If a run has the benchmark of a row on its board with as many cores, its own
     figure replaces the one that comes with rtoslab.
     """
-    points = {path: RunDirectory.open(path).read_points() for path in runs}
+    points = {path: RunDirectory.open_run_directory(path).read_points() for path in runs}
     for path, stored in points.items():
         if not any(isinstance(item.result, MeasuredPoint) and item.result.point.board == board for item in stored):
             raise StoreError(
@@ -47,14 +47,14 @@ def add_user_runs(
 def point_rows_by_kernel(points: Sequence[StoredPoint]) -> dict[str, list[StoredRow]]:
     """Returns the figures of measured points by kernel, each over all placements of the code."""
     by_run_id = {stored_point.result.run_id: stored_point for stored_point in points}
-    groups = group_placements(
+    groups = group_points_over_placements(
         stored_point.result for stored_point in points if isinstance(stored_point.result, MeasuredPoint)
     )
     bound = results_depending_on_addresses(points)
     own: dict[str, list[StoredRow]] = {}
     for group in sorted(groups, key=lambda group: _disturbance_rank(group[0].point)):
-        point = without_placement(group[0].point)
-        row = row_from_points(point, point.kernel, [by_run_id[item.run_id] for item in group], "")
+        point = point_id_without_placement(group[0].point)
+        row = stored_row_from_points(point, point.kernel, [by_run_id[item.run_id] for item in group], "")
         is_single = len(group) == 1 and id(group[0]) in bound
         own.setdefault(point.kernel, []).append(replace(row, single_placement=is_single))
     return own
@@ -66,24 +66,26 @@ def _disturbance_rank(point: PointId) -> int:
     return _BY_DISTURBANCE.index(instrument) if instrument in _BY_DISTURBANCE else len(_BY_DISTURBANCE)
 
 
-def run_comparisons(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[KernelComparison]:
+def kernel_comparisons_by_board(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[KernelComparison]:
     """Returns a comparison of kernels for each board on which two of the measured kernels have a figure of one
     operation. Benchmarks that were measured with several settings are left out."""
     known = read_operations()
-    question = make_choice_criteria(known, catalogue.services, GENERAL)
+    question = make_choice_criteria(known, catalogue.contract_services, GENERAL)
     rows = point_rows_by_kernel(points)
     result = []
     for board in dict.fromkeys(row.stands_for.board for own in rows.values() for row in own):
         alike = _rows_with_one_configuration(rows, board)
         lacks = {name: catalogue.kernels[name].facts.lacking_services() for name in alike if name in catalogue.kernels}
-        compared = make_comparison(board, question, known.operation, alike, lacks)
-        shared = tuple(operation for operation in compared.operations if _count_figures(compared, operation.id) > 1)
+        compared = compare_kernels_on_board(board, question, known.operation, alike, lacks)
+        shared = tuple(
+            operation for operation in compared.operations if _count_kernels_with_figure(compared, operation.id) > 1
+        )
         if shared:
             result.append(replace(compared, operations=shared))
     return result
 
 
-def _count_figures(compared: KernelComparison, operation: str) -> int:
+def _count_kernels_with_figure(compared: KernelComparison, operation: str) -> int:
     """Returns how many of the compared kernels have a figure for an operation."""
     return sum(compared.cells[kernel, operation].band is not None for kernel in compared.kernels)
 
@@ -105,22 +107,24 @@ def _rows_with_one_configuration(rows: Mapping[str, Sequence[StoredRow]], board:
     }
 
 
-def kernels_section(catalogue: Catalogue, points: Sequence[StoredPoint]) -> ReportSection | None:
+def kernel_comparison_section(catalogue: Catalogue, points: Sequence[StoredPoint]) -> ReportSection | None:
     """Returns the report section that compares the kernels of measured points. None if there is nothing to compare."""
-    compared = run_comparisons(catalogue, points)
+    compared = kernel_comparisons_by_board(catalogue, points)
     if not compared:
         return None
     prose = tuple(
         " ".join(answer_in_sentences(comparison, _titles_by_id(catalogue, comparison))) for comparison in compared
     )
     tables = tuple(
-        kernel_comparison_table(comparison, _titles_by_id(catalogue, comparison), _table_title(comparison, compared))
+        kernel_comparison_table(
+            comparison, _titles_by_id(catalogue, comparison), _comparison_table_title(comparison, compared)
+        )
         for comparison in compared
     )
     return ReportSection("kernels", "Kernels compared", prose, (), tables)
 
 
-def _table_title(comparison: KernelComparison, compared: Sequence[KernelComparison]) -> str:
+def _comparison_table_title(comparison: KernelComparison, compared: Sequence[KernelComparison]) -> str:
     """Returns the title of the table of a comparison."""
     return f"Kernels compared, {comparison.board}" if len(compared) > 1 else "Kernels compared"
 
@@ -134,12 +138,12 @@ def _titles_by_id(catalogue: Catalogue, compared: KernelComparison) -> dict[str,
     return {**kernels, compared.board: board.facts.title if board is not None else compared.board}
 
 
-def with_kernels_section(
+def with_kernel_comparison_section(
     catalogue: Catalogue, document: ReportDocument, points: Sequence[StoredPoint]
 ) -> ReportDocument:
     """Returns the report with a section that compares its kernels. Without anything to compare, returns it
     unchanged."""
-    section = kernels_section(catalogue, points)
+    section = kernel_comparison_section(catalogue, points)
     if section is None:
         return document
     leading = tuple(item for item in document.sections if item.leads)

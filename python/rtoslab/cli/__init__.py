@@ -17,9 +17,9 @@ from rtoslab.base import (
     EXIT_INTERRUPTED,
     EXIT_OK,
     RtoslabError,
-    absent_package_text,
     make_disk_error,
-    nearest_name,
+    missing_module_sentence,
+    most_similar_name,
 )
 from rtoslab.cli.collected_warnings import print_warnings_at_end
 from rtoslab.cli.early_end import report_interrupt
@@ -52,7 +52,7 @@ class _CommandGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Resolves a command as click does. For an unknown name, the error suggests the most similar one."""
         known = self.list_commands(ctx)
-        near = None if args[0] in known else nearest_name(args[0], known, likeness=0.6)
+        near = None if args[0] in known else most_similar_name(args[0], known, likeness=0.6)
         if near and not args[0].startswith("-"):
             ctx.fail(f"There is no command {escape_unprintable(args[0])!r}; did you mean {near!r}?")
         return super().resolve_command(ctx, args)
@@ -155,7 +155,7 @@ def _run_command() -> int:  # noqa: PLR0911 (one answer for each way to end)
 def _package_or_simulator_error_text(error: BaseException) -> str | None:
     """Returns a sentence on a missing Python package or a failed simulator. None for any other error."""
     if isinstance(error, ModuleNotFoundError):
-        return absent_package_text(error)
+        return missing_module_sentence(error)
     from rtoslab.targets import is_simulator_panic  # noqa: PLC0415 (it is rarely wanted)
 
     if is_simulator_panic(error):

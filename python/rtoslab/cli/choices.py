@@ -11,16 +11,16 @@ from typing import Final
 import click
 
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL
-from rtoslab.cli.names import CatalogueName, CatalogueNames, Command, KeyValueParam
+from rtoslab.cli.names import CatalogueNameParam, CatalogueNamesParam, Command, KeyValueParam
 
 SUITES_OWN: Final = "those of the suite, else "
 """Before the default, where a suite may be named too."""
 
 kernel_option = click.option(
-    "--kernel", type=CatalogueName("kernels"), default=DEFAULT_KERNEL, show_default=True, help="The kernel."
+    "--kernel", type=CatalogueNameParam("kernels"), default=DEFAULT_KERNEL, show_default=True, help="The kernel."
 )
 board_option = click.option(
-    "--board", type=CatalogueName("boards"), default=DEFAULT_BOARD, show_default=True, help="The virtual board."
+    "--board", type=CatalogueNameParam("boards"), default=DEFAULT_BOARD, show_default=True, help="The virtual board."
 )
 config_option = click.option(
     "--config",
@@ -68,12 +68,12 @@ dry_run_option = click.option("--dry-run", is_flag=True, help="Show the plan and
 def kernels_option(default: str = DEFAULT_KERNEL) -> Callable[[Command], Command]:
     """Returns a decorator that adds the option `--kernel` for several kernels. `default`: the help's text on the
     default."""
-    return click.option("--kernel", "kernels", multiple=True, type=CatalogueNames("kernels"),
+    return click.option("--kernel", "kernels", multiple=True, type=CatalogueNamesParam("kernels"),
                         help=f"Kernels: one, a,b or all.  [default: {default}]")  # fmt: skip
 
 
 def boards_option(default: str = DEFAULT_BOARD) -> Callable[[Command], Command]:
     """Returns a decorator that adds the option `--board` for several boards. `default`: the help's text on the
     default."""
-    return click.option("--board", "boards", multiple=True, type=CatalogueNames("boards"),
+    return click.option("--board", "boards", multiple=True, type=CatalogueNamesParam("boards"),
                         help=f"Virtual boards: one, a,b or all.  [default: {default}]")  # fmt: skip

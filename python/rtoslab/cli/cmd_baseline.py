@@ -6,20 +6,20 @@ from pathlib import Path
 import click
 
 from rtoslab.api import default_run_directory
-from rtoslab.base import PROJECT_FILE, PlanError, count_text, find_root
+from rtoslab.base import PROJECT_FILE, PlanError, count_with_noun, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.display import path_from_working_directory, print_plan_before_measuring, show_progress
-from rtoslab.cli.own_project import baseline_project, project_folder, require_options_not_in_project
+from rtoslab.cli.own_project import nearest_project_folder, require_options_not_in_project, store_project_baseline
 from rtoslab.compare import (
     Baseline,
     ComparisonSide,
     baseline_path,
-    baseline_points,
     find_baseline,
     make_baseline,
+    plan_of_baseline_points,
     read_baseline_without_seal_check,
-    read_side,
+    read_comparison_side,
     write_baseline,
 )
 from rtoslab.measure import run_plan
@@ -40,27 +40,31 @@ def baseline_command(
     it, that project is built and measured, and the baseline is stored in its repository.
     """
     if name is None:
-        folder = project_folder()
+        folder = nearest_project_folder()
         if folder is None:
             raise PlanError(
                 f"The baseline has no name; give a NAME, or run the command in the folder of {PROJECT_FILE} or "
                 "below it."
             )
         require_options_not_in_project(context, "jobs")
-        return baseline_project(folder, dry_run=dry_run)
-    root = find_root()
+        return store_project_baseline(folder, dry_run=dry_run)
+    root = find_checkout_root()
     path, old = baseline_path(Path.cwd(), name), find_baseline(root, name)
     known = read_baseline_without_seal_check(old) if old.is_file() else None
     if not runs and known is None:
         raise PlanError(f"{path} does not exist; name the run directories whose figures it should contain.")
     require_something_to_measure(runs, dry_run=dry_run)
-    side = read_side(runs) if known is None or runs else measure_again(root, known, name, None, jobs, dry_run=dry_run)
+    side = (
+        read_comparison_side(runs)
+        if known is None or runs
+        else measure_baseline_again(root, known, name, None, jobs, dry_run=dry_run)
+    )
     if side is None:
         return None
     baseline = make_baseline(side, known.rules if known else {})
     write_baseline(baseline, path)
-    figures = count_text(sum(len(point.metrics) for point in baseline.point), "figure")
-    click.echo(f"{count_text(len(baseline.point), 'point')} with {figures}: {path_from_working_directory(path)}.")
+    figures = count_with_noun(sum(len(point.metrics) for point in baseline.point), "figure")
+    click.echo(f"{count_with_noun(len(baseline.point), 'point')} with {figures}: {path_from_working_directory(path)}.")
     return None
 
 
@@ -73,13 +77,13 @@ def require_something_to_measure(runs: Sequence[Path], *, dry_run: bool) -> None
         )
 
 
-def measure_again(
+def measure_baseline_again(
     root: Path, baseline: Baseline, name: str, out: Path | None, jobs: int, *, dry_run: bool
 ) -> ComparisonSide | None:
     """Measures the baseline's points with this checkout. Returns the new figures, or None if only the plan was shown
     (`dry_run`)."""
     catalogue = Catalogue(root)
-    plan = baseline_points(catalogue, baseline)
+    plan = plan_of_baseline_points(catalogue, baseline)
     folder = out or default_run_directory(root, plan, [f"gate-{Path(name).stem}"])
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return None
@@ -91,4 +95,4 @@ def measure_again(
                 f"{outcome.result.point.benchmark} has no figure, so the gate has nothing to compare: "
                 f"{outcome.result.message}"
             )
-    return read_side([folder])
+    return read_comparison_side([folder])

@@ -5,23 +5,23 @@ from typing import Any
 
 import click
 
-from rtoslab.api import choose_targets
-from rtoslab.base import EXIT_OK, PlanError, ValueTable, find_root
+from rtoslab.api import find_target_for_each_board
+from rtoslab.base import EXIT_OK, PlanError, TitledTable, find_checkout_root
 from rtoslab.calibrate import (
     CalibrationReadings,
     SettingsFit,
     calibration_image,
+    calibration_image_runner,
     calibration_rows_outside_bounds,
     calibration_rows_table,
     fit_settings,
     make_silicon_file,
-    measure_board,
     read_calibration_table,
+    read_rows_on_real_board,
     read_silicon,
     setting_grades,
     silicon_comparison_table,
     timing_settings_table,
-    virtual_board_runner,
     write_silicon,
 )
 from rtoslab.catalogue import Catalogue
@@ -29,22 +29,22 @@ from rtoslab.cli.choices import bench_option, jobs_option, kernel_option, out_op
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.kernel_figures import (
-    compare_with_virtual,
-    figures_as_json,
-    figures_request,
-    measure_on_silicon,
+    compare_silicon_with_virtual_board,
+    kernel_figures_as_json,
+    kernel_figures_request,
+    measure_kernel_figures_on_silicon,
     request_for_stored_calibration,
 )
-from rtoslab.cli.names import CatalogueName, DurationParam
+from rtoslab.cli.names import CatalogueNameParam, DurationParam
 from rtoslab.hardware import flash_command_texts
-from rtoslab.instruments import rich_table
+from rtoslab.instruments import table_for_terminal
 from rtoslab.targets import timing_settings
 
 BOARD = "nucleo-f446re"
 
 
 @click.command("calibrate")
-@click.option("--board", type=CatalogueName("boards"), help=f"The board (required), for example {BOARD}.")
+@click.option("--board", type=CatalogueNameParam("boards"), help=f"The board (required), for example {BOARD}.")
 @target_option
 @bench_option
 @click.option("--port", metavar="DEVICE", help="Serial port of the board, if the probe has none.")
@@ -100,12 +100,14 @@ def calibrate_command(
     """
     if (target is None) == (stored is None):
         raise PlanError("No board is given; name the real board with --target, or a stored calibration with --from.")
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     silicon = None if stored is None else read_silicon(stored)
     name = board or (silicon.board if silicon else None)
-    on_desk = {} if target is None else choose_targets(catalogue, [name] if name else [], target, port, bench)
+    on_desk = (
+        {} if target is None else find_target_for_each_board(catalogue, [name] if name else [], target, port, bench)
+    )
     assert name is not None
-    name = catalogue.board(name).id
+    name = catalogue.find_board(name).id
     table = read_calibration_table(catalogue)
     built = calibration_image(catalogue, table, name, None)
     if dry_run:
@@ -114,22 +116,26 @@ def calibrate_command(
         return EXIT_OK
     request = None
     if figures is not None:
-        request = figures_request(figures, name, kernel, window, repeats, jobs, out)
+        request = kernel_figures_request(figures, name, kernel, window, repeats, jobs, out)
         request = request if silicon is None else request_for_stored_calibration(request, silicon)
     if silicon is None:
-        seen = measure_board(catalogue, table, built, on_desk[name], _print_progress)
-        kernel_figures = measure_on_silicon(request, on_desk) if request else None
+        seen = read_rows_on_real_board(catalogue, table, built, on_desk[name], _print_on_stderr)
+        kernel_figures = measure_kernel_figures_on_silicon(request, on_desk) if request else None
     else:
         _require_calibrated_with_same_image(silicon.image_sha256, built.elf_sha256)
         seen, kernel_figures = silicon.calibration_readings(), silicon.kernel_figures
-    runs = virtual_board_runner(catalogue, table, built, name)
-    facts = catalogue.board(name).facts
+    runs = calibration_image_runner(catalogue, table, built, name)
+    facts = catalogue.find_board(name).facts
     defaults = {key: setting for key, setting, _, _ in timing_settings(facts.chip) if key.startswith("timing.")}
-    fit_result = fit_settings(table, seen, runs, defaults, _print_progress)
+    fit_result = fit_settings(table, seen, runs, defaults, _print_on_stderr)
     before, after = runs({}), runs(fit_result.settings)
     tables = [timing_settings_table(fit_result, setting_grades(catalogue, name))]
     tables.append(calibration_rows_table(table, seen, before, after))
-    compared = compare_with_virtual(request, kernel_figures, fit_result.settings) if request and kernel_figures else []
+    compared = (
+        compare_silicon_with_virtual_board(request, kernel_figures, fit_result.settings)
+        if request and kernel_figures
+        else []
+    )
     if compared:
         tables.append(silicon_comparison_table(compared))
     if output is not None:
@@ -140,9 +146,11 @@ def calibrate_command(
         )
     missing = kernel_figures.missing if request and kernel_figures else {}
     if as_json:
-        print_json_answer({**_fit_as_json(name, fit_result, tables, seen, after), **figures_as_json(compared, missing)})
+        print_json_answer(
+            {**_fit_as_json(name, fit_result, tables, seen, after), **kernel_figures_as_json(compared, missing)}
+        )
     else:
-        _print_result(fit_result, tables, calibration_rows_outside_bounds(seen, after))
+        _print_calibration(fit_result, tables, calibration_rows_outside_bounds(seen, after))
         for benchmark, reason in missing.items():
             click.echo(f"{benchmark} has no figure: {reason}")
     return EXIT_OK
@@ -156,7 +164,11 @@ def _require_calibrated_with_same_image(stored: str, built: str) -> None:
 
 
 def _fit_as_json(
-    board: str, fit_result: SettingsFit, tables: list[ValueTable], seen: CalibrationReadings, after: CalibrationReadings
+    board: str,
+    fit_result: SettingsFit,
+    tables: list[TitledTable],
+    seen: CalibrationReadings,
+    after: CalibrationReadings,
 ) -> dict[str, Any]:
     """Returns the result of a calibration as a JSON object. `seen`: silicon's readings. `after`: the virtual board's
     with the fit."""
@@ -173,12 +185,12 @@ def _fit_as_json(
     }
 
 
-def _print_result(fit_result: SettingsFit, tables: list[ValueTable], left: dict[str, float]) -> None:
+def _print_calibration(fit_result: SettingsFit, tables: list[TitledTable], left: dict[str, float]) -> None:
     """Prints a calibration's tables, the fitted settings, and in which rows differences remain. `left`: row ->
     cycles."""
     console = PlainConsole()
     for table in tables:
-        console.print(rich_table(table))
+        console.print(table_for_terminal(table))
     if fit_result.settings:
         words = " ".join(f"--config {key}={value}" for key, value in sorted(fit_result.settings.items()))
         click.echo(f"To run the virtual board like this board: rtoslab run ... {words}")
@@ -191,6 +203,6 @@ def _print_result(fit_result: SettingsFit, tables: list[ValueTable], left: dict[
         click.echo(f"Differences that no setting explains, in cycles: {rows}.")
 
 
-def _print_progress(text: str) -> None:
+def _print_on_stderr(text: str) -> None:
     """Prints a line on stderr."""
     click.echo(text, err=True)

@@ -4,17 +4,17 @@ from pathlib import Path
 
 import click
 
-from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, PlanError, count_text, find_root
-from rtoslab.captures import capture_format_modules, record_virtual, resample, write_capture
+from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, PlanError, count_with_noun, find_checkout_root
+from rtoslab.captures import capture_format_modules, record_pins_of_virtual_board, resample_capture, write_capture
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import bench_option, board_option, config_option, kernel_option, target_option
 from rtoslab.cli.live_capture import LiveCaptureSetup, capture_running_benchmark
-from rtoslab.cli.names import CatalogueName, FrequencyParam
-from rtoslab.plan import Options
+from rtoslab.cli.names import CatalogueNameParam, FrequencyParam
+from rtoslab.plan import PlanOptions
 
 
 @click.command("capture")
-@click.argument("benchmark", type=CatalogueName("benchmarks"))
+@click.argument("benchmark", type=CatalogueNameParam("benchmarks"))
 @kernel_option
 @board_option
 @config_option
@@ -68,7 +68,7 @@ def capture_command(
     With --sigrok and --target, the image is flashed onto a real board, and a logic analyzer records its pin until the
     end of the run (docs/captures.md).
     """
-    options = Options([kernel], [board], [1], None, dict(config))
+    options = PlanOptions([kernel], [board], [1], None, dict(config))
     if sigrok is not None:
         named = context.get_parameter_source("board") is not click.core.ParameterSource.DEFAULT
         desk = LiveCaptureSetup(
@@ -79,9 +79,9 @@ def capture_command(
         raise PlanError(
             "The pins of a real board are recorded by a logic analyzer; add --sigrok DRIVER, such as fx2lafw."
         )
-    recording = record_virtual(Catalogue(find_root()), benchmark, options)
-    capture = resample(recording.capture, sample_rate) if sample_rate else recording.capture
+    recording = record_pins_of_virtual_board(Catalogue(find_checkout_root()), benchmark, options)
+    capture = resample_capture(recording.capture, sample_rate) if sample_rate else recording.capture
     write_capture(capture, output, form)
-    edges = len(recording.capture.channels[0].edges()[0])
-    click.echo(f"{recording.title}: {count_text(edges, 'edge')} in {output}.", err=output == STANDARD_OUTPUT)
+    edges = len(recording.capture.channels[0].level_changes()[0])
+    click.echo(f"{recording.title}: {count_with_noun(edges, 'edge')} in {output}.", err=output == STANDARD_OUTPUT)
     return EXIT_OK

@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 from rich.table import Table
 
-from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, find_root
+from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, find_checkout_root
 from rtoslab.catalogue import Catalogue, Kernel
 from rtoslab.choose import (
     MARKS,
@@ -15,29 +15,37 @@ from rtoslab.choose import (
     KernelComparison,
     KernelMatrix,
     OperationFile,
-    add_user_runs,
+    add_figures_of_user_runs,
     answer_in_sentences,
     choice_explorer_page,
+    compare_kernels_on_board,
     kernel_choice_report,
     kernel_title,
     make_choice_criteria,
-    make_comparison,
     marked_median_text,
-    partly_present_text,
-    read_matrices,
+    partly_present_operations_sentence,
+    read_kernel_matrices,
     read_operations,
 )
 from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer
-from rtoslab.cli.names import CatalogueName, CatalogueNames, file_format_by_suffix, report_file_option, split_names
-from rtoslab.parity import LintSubject, UnfairDifference, find_unfairness, read_costs
+from rtoslab.cli.names import (
+    CatalogueNameParam,
+    CatalogueNamesParam,
+    file_format_by_suffix,
+    report_file_option,
+    split_names,
+)
+from rtoslab.parity import ComparedPoint, UnfairDifference, read_configuration_costs, unfair_differences_in_groups
 from rtoslab.reports import report_formats
 from rtoslab.results import PointId
 
 
 @click.command("choose")
-@click.option("--board", type=CatalogueName("boards"), help="The board. Without it, -o writes a page with all boards.")
+@click.option(
+    "--board", type=CatalogueNameParam("boards"), help="The board. Without it, -o writes a page with all boards."
+)
 @click.option(
     "--for",
     "use",
@@ -54,7 +62,11 @@ from rtoslab.results import PointId
     help="File with a table [weights]: the weight of each operation.",
 )
 @click.option(
-    "--kernel", "kernels", multiple=True, type=CatalogueNames("kernels"), help="Compare only these kernels: one or a,b."
+    "--kernel",
+    "kernels",
+    multiple=True,
+    type=CatalogueNamesParam("kernels"),
+    help="Compare only these kernels: one or a,b.",
 )
 @click.option(
     "--from",
@@ -81,25 +93,25 @@ def choose_command(
     The figures come with rtoslab. They were measured on the virtual board, with all proofs, in several placements of
     the code. A difference that another placement can reverse does not count.
     """
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     known = read_operations()
     if board is None:
         return _write_explorer(catalogue, known, outputs)
-    board = catalogue.board(board).id
+    board = catalogue.find_board(board).id
     services = tuple(name for need in needs for name in need.split(",") if name)
-    question = make_choice_criteria(known, catalogue.services, use, services, weights)
-    here = {matrix.kernel: matrix for matrix in read_matrices(catalogue.root)}
-    chosen = _choose_kernels(catalogue, kernels, here)
-    rows = add_user_runs(runs, board, {name: here[name].rows if name in here else () for name in chosen})
+    question = make_choice_criteria(known, catalogue.contract_services, use, services, weights)
+    here = {matrix.kernel: matrix for matrix in read_kernel_matrices(catalogue.root)}
+    chosen = _kernels_to_compare(catalogue, kernels, here)
+    rows = add_figures_of_user_runs(runs, board, {name: here[name].rows if name in here else () for name in chosen})
     lacks = {name: _missing_services(catalogue, name) for name in rows}
-    comparison = make_comparison(board, question, known.operation, rows, lacks)
+    comparison = compare_kernels_on_board(board, question, known.operation, rows, lacks)
     if not comparison.kernels:
         raise PlanError(
             f"There are no figures of {', '.join(chosen) or 'any kernel'} on {board}; measure them with `rtoslab "
             f"reference matrix --board {board}`."
         )
     names = {name: _kernel_title(catalogue, here.get(name), name) for name in comparison.kernels}
-    names[board] = catalogue.board(board).facts.title
+    names[board] = catalogue.find_board(board).facts.title
     unequal = _unfair_build_differences(catalogue, comparison, here)
     deviations = {
         name: _declared_port_deviations(here.get(name))
@@ -122,19 +134,19 @@ def _write_explorer(catalogue: Catalogue, known: OperationFile, outputs: Sequenc
     pages = [path for path in outputs if file_format_by_suffix(path) == "html"]
     if not pages or len(pages) < len(outputs):
         raise PlanError("The comparison needs a board; add --board BOARD, or -o FILE.html for a page with all boards.")
-    here = read_matrices(catalogue.root)
+    here = read_kernel_matrices(catalogue.root)
     if not here:
         raise PlanError("There are no figures of kernels; measure them with `rtoslab reference matrix`.")
     titles = {matrix.kernel: _kernel_title(catalogue, matrix, matrix.kernel) for matrix in here}
     titles |= {name: entry.facts.title for name, entry in catalogue.boards.items()}
-    current = _choose_kernels(catalogue, (), {matrix.kernel: matrix for matrix in here})
+    current = _kernels_to_compare(catalogue, (), {matrix.kernel: matrix for matrix in here})
     lacks = {matrix.kernel: _missing_services(catalogue, matrix.kernel) for matrix in here}
     for path in pages:
         write_report(choice_explorer_page(known, here, titles, current, lacks), path)
     return EXIT_OK
 
 
-def _choose_kernels(catalogue: Catalogue, kernels: tuple[str, ...], here: Mapping[str, KernelMatrix]) -> list[str]:
+def _kernels_to_compare(catalogue: Catalogue, kernels: tuple[str, ...], here: Mapping[str, KernelMatrix]) -> list[str]:
     """Returns the kernels to compare: those that the user names, or one for each port. Raises UnknownNameError.
 
     By default those named as their port, for earlier versions have other names. `here`: the kernels that have figures.
@@ -181,9 +193,9 @@ def _unfair_build_differences(
     }
     titles = {name: catalogue.kernels[name].facts.title if name in catalogue.kernels else name for name in here}
     facts = {name: catalogue.kernels[name].facts for name in here if name in catalogue.kernels}
-    states = settings_changed_by_kernels(facts, catalogue.board(comparison.board).facts.chip)
+    states = settings_changed_by_kernels(facts, catalogue.find_board(comparison.board).facts.chip)
     subjects = [
-        LintSubject(
+        ComparedPoint(
             titles[name],
             point.model_copy(update={"kernel": name}),
             dict(entry.manifests[comparison.board]),
@@ -191,7 +203,11 @@ def _unfair_build_differences(
         )
         for name, entry in here.items()
     ]
-    return find_unfairness(catalogue, [subjects], read_costs(catalogue.root)) if len(subjects) > 1 else []
+    return (
+        unfair_differences_in_groups(catalogue, [subjects], read_configuration_costs(catalogue.root))
+        if len(subjects) > 1
+        else []
+    )
 
 
 def settings_changed_by_kernels(kernels: Mapping[str, Kernel], chip: str) -> dict[str, dict[str, str | int]]:
@@ -223,7 +239,7 @@ def _print_comparison(
         console.print(_figures_table(comparison, names, ordered[first : first + beside]))
     console.print(MARKS, markup=False)
     costs = (f"{unfairness.sentence} Its cost: {unfairness.cost_text}." for unfairness in unequal)
-    for line in filter(None, (partly_present_text(comparison, names), *costs)):
+    for line in filter(None, (partly_present_operations_sentence(comparison, names), *costs)):
         console.print(line, markup=False)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole
@@ -14,15 +14,15 @@ from rtoslab.cli.sections import print_report_document
 from rtoslab.compare import (
     ComparisonSide,
     RunComparison,
-    as_json,
     compare_sides,
     comparison_document,
+    comparisons_as_json,
     comparisons_as_junit,
     fastest_and_slowest_sentence,
     join_placements,
-    read_side,
+    read_comparison_side,
 )
-from rtoslab.parity import LintSubject, find_unfairness, read_costs
+from rtoslab.parity import ComparedPoint, read_configuration_costs, unfair_differences_in_groups
 from rtoslab.reports import ReportSection, parity_section, report_formats
 
 FORMS = ("html", "md", "json", "xml")
@@ -54,7 +54,7 @@ def compare_command(reference: str, others: tuple[str, ...], outputs: tuple[Path
     def render_comparison(kind: str) -> str:
         """Returns the report of the comparison in this format."""
         if kind == "json":
-            return as_json(comparisons)
+            return comparisons_as_json(comparisons)
         return comparisons_as_junit(comparisons) if kind == "xml" else report_formats()[kind](document)
 
     for output in outputs:
@@ -73,18 +73,20 @@ def compare_command(reference: str, others: tuple[str, ...], outputs: tuple[Path
 
 def _read_run_side(text: str) -> ComparisonSide:
     """Returns the figures in run directories, whose paths are separated by commas, as one side of a comparison."""
-    return join_placements(read_side([Path(part) for part in text.split(",") if part]))
+    return join_placements(read_comparison_side([Path(part) for part in text.split(",") if part]))
 
 
 def _unequal_conditions_sections(comparisons: Sequence[RunComparison]) -> list[ReportSection]:
     """Returns the report section on conditions in which the compared points differ. Empty if there is nothing to
     say."""
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     groups = [
-        [LintSubject(side.name, figures.point, dict(figures.manifest_tree), figures.state) for side, figures in sides]
+        [ComparedPoint(side.name, figures.point, dict(figures.manifest_tree), figures.state) for side, figures in sides]
         for comparison in comparisons
         for pair in comparison.matching.pairs
         for sides in [((comparison.before, pair.before), (comparison.after, pair.after))]
     ]
-    section = parity_section(find_unfairness(catalogue, groups, read_costs(catalogue.root)), several=bool(groups))
+    section = parity_section(
+        unfair_differences_in_groups(catalogue, groups, read_configuration_costs(catalogue.root)), several=bool(groups)
+    )
     return [section] if section else []

@@ -7,7 +7,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, BuildError, PlanError, count_text, find_root
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, BuildError, PlanError, count_with_noun, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import boards_option, config_option, kernels_option
 from rtoslab.cli.console import PlainConsole, colour_text
@@ -15,7 +15,7 @@ from rtoslab.cli.early_end import print_json_answer, report_if_interrupted
 from rtoslab.cli.image_options import image_board_and_timing
 from rtoslab.cli.names import CoreCountsParam, FrequencyParam, split_names
 from rtoslab.conformance import CheckOutcome, ConformanceVerdict, examine_image, examine_port
-from rtoslab.plan import Options, Point, conformance_points
+from rtoslab.plan import PlanOptions, Point, conformance_points
 from rtoslab.targets import read_external_image
 
 _COLOURS = {
@@ -53,7 +53,7 @@ def conformance_command(
     With --image, runs a conformance suite that you built yourself with any kernel. Checks whose test program is not in
     the image are not observed.
     """
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     if image is not None:
         if kernels or cores or clock:
             raise PlanError(
@@ -64,18 +64,18 @@ def conformance_command(
         if as_json:
             print_json_answer(_conformance_as_json([verdict]), indent=2)
         else:
-            _print_verdict(PlainConsole(), verdict)
+            _print_conformance_checks(PlainConsole(), verdict)
         return EXIT_OK if verdict.is_conformant else EXIT_POINT_FAILED
     chosen = dict(config) if clock is None else {**dict(config), "clock_hz": str(clock)}
     kernel_names, board_names = split_names(kernels, catalogue.buildable_kernels), split_names(boards, catalogue.boards)
-    points = conformance_points(catalogue, Options(kernel_names, board_names, cores, config=chosen))
+    points = conformance_points(catalogue, PlanOptions(kernel_names, board_names, cores, config=chosen))
     verdicts: list[ConformanceVerdict] = []
     with report_if_interrupted(lambda: {"conformance": _conformance_as_json(verdicts)}):
-        built = _examine_points(catalogue, points, verdicts, None if as_json else PlainConsole())
+        built = _run_suite_for_points(catalogue, points, verdicts, None if as_json else PlainConsole())
     if as_json:
         print_json_answer(_conformance_as_json(verdicts), indent=2)
     elif len(verdicts) > 1:
-        PlainConsole().print(_summary_table(verdicts))
+        PlainConsole().print(_conformance_summary_table(verdicts))
     if not verdicts:
         click.echo(
             "No port was checked, because none of the suites can run; the lines above give the reasons.", err=True
@@ -92,7 +92,7 @@ def _conformance_as_json(verdicts: Sequence[ConformanceVerdict]) -> list[dict[st
     return [{**verdict.model_dump(mode="json"), "holds": verdict.is_conformant} for verdict in verdicts]
 
 
-def _examine_points(
+def _run_suite_for_points(
     catalogue: Catalogue, points: Sequence[Point], verdicts: list[ConformanceVerdict], console: PlainConsole | None
 ) -> bool:
     """Runs the conformance suite for some points and appends each verdict. Returns False if a suite could not be built.
@@ -115,11 +115,11 @@ def _examine_points(
             continue
         verdicts.append(verdict)
         if console is not None:
-            _print_verdict(console, verdict)
+            _print_conformance_checks(console, verdict)
     return built
 
 
-def _summary_table(verdicts: Sequence[ConformanceVerdict]) -> Table:
+def _conformance_summary_table(verdicts: Sequence[ConformanceVerdict]) -> Table:
     """Returns a table of all conformance suites, with those that failed first."""
     table = Table("kernel", "board", "cores", "checks", "", title="All suites", title_justify="left")
     for conformance in sorted(verdicts, key=lambda verdict: verdict.is_conformant):
@@ -140,9 +140,9 @@ def _summary_table(verdicts: Sequence[ConformanceVerdict]) -> Table:
     return table
 
 
-def _print_verdict(console: PlainConsole, verdict: ConformanceVerdict) -> None:
+def _print_conformance_checks(console: PlainConsole, verdict: ConformanceVerdict) -> None:
     """Prints every check of one conformance suite, and how many hold."""
-    name = f"{verdict.kernel} on {verdict.board}, {count_text(verdict.cores, 'core')}"
+    name = f"{verdict.kernel} on {verdict.board}, {count_with_noun(verdict.cores, 'core')}"
     table = Table("check", "core", "seen", "", title=name, title_justify="left")
     absent: dict[str, list[str]] = {}
     for finding in verdict.findings:

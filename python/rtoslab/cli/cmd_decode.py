@@ -7,7 +7,7 @@ import click
 import numpy as np
 from rich.table import Table
 
-from rtoslab.base import EXIT_OK, PlanError, find_root
+from rtoslab.base import EXIT_OK, PlanError, find_checkout_root
 from rtoslab.captures import (
     OUT,
     Capture,
@@ -16,23 +16,23 @@ from rtoslab.captures import (
     VoltageThreshold,
     find_pulses,
     read_capture,
-    record_virtual,
-    resample,
+    record_pins_of_virtual_board,
+    resample_capture,
     unknown_width_sentence,
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import config_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer
-from rtoslab.cli.names import CatalogueName, FrequencyParam, VoltageParam
-from rtoslab.plan import Options
+from rtoslab.cli.names import CatalogueNameParam, FrequencyParam, VoltageParam
+from rtoslab.plan import PlanOptions
 
 
 @click.command("decode")
 @click.argument("capture", type=click.Path(path_type=Path))
-@click.argument("benchmark", type=CatalogueName("benchmarks"), required=False)
-@click.option("--kernel", type=CatalogueName("kernels"), help="The kernel of the BENCHMARK's image.")
-@click.option("--board", type=CatalogueName("boards"), help="The board of the BENCHMARK's image.")
+@click.argument("benchmark", type=CatalogueNameParam("benchmarks"), required=False)
+@click.option("--kernel", type=CatalogueNameParam("kernels"), help="The kernel of the BENCHMARK's image.")
+@click.option("--board", type=CatalogueNameParam("boards"), help="The board of the BENCHMARK's image.")
 @config_option
 @click.option("--channel", help="The channel of the measurement pin.  [default: the only one with edges]")
 @click.option(
@@ -84,7 +84,7 @@ def decode_command(
             _pulse_figures(item.name, find_pulses(item, capture_.tick_s, capture_.sample_s))
             for item in capture_.channels
         ]
-        _print_result(
+        _print_pulse_figures(
             {"capture": str(capture), "tick_s": float(capture_.tick_s), "channels": rows, "notes": notes},
             as_json=as_json,
         )
@@ -93,24 +93,28 @@ def decode_command(
         raise PlanError(
             "The image that generated these pulses is not known; give --kernel and --board with the benchmark."
         )
-    recording = record_virtual(Catalogue(find_root()), benchmark, Options([kernel], [board], [1], None, dict(config)))
+    recording = record_pins_of_virtual_board(
+        Catalogue(find_checkout_root()), benchmark, PlanOptions([kernel], [board], [1], None, dict(config))
+    )
     sources = {
         "capture": recording.pulses_by_series(capture_.find_channel(channel), capture_),
-        "virtual": _virtual_pulses(recording),
+        "virtual": _virtual_board_pulses(recording),
     }
     if sample_rate is not None:
-        seen: Capture = resample(recording.capture, sample_rate)
+        seen: Capture = resample_capture(recording.capture, sample_rate)
         sources[f"virtual at {sample_rate / 1e6:g} MS/s"] = recording.pulses_by_series(seen.find_channel(OUT), seen)
     rows = [
         {"series": ident, **_pulse_figures(source, pulses[ident], recording.clock_hz)}
         for ident in recording.series
         for source, pulses in sources.items()
     ]
-    _print_result({"capture": str(capture), "image": recording.title, "series": rows, "notes": notes}, as_json=as_json)
+    _print_pulse_figures(
+        {"capture": str(capture), "image": recording.title, "series": rows, "notes": notes}, as_json=as_json
+    )
     return EXIT_OK
 
 
-def _virtual_pulses(recording: PinRecording) -> dict[str, PulseTrain]:
+def _virtual_board_pulses(recording: PinRecording) -> dict[str, PulseTrain]:
     """Returns the pulses on the virtual board's measurement pin, by latency series."""
     return recording.pulses_by_series(recording.capture.find_channel(OUT), recording.capture)
 
@@ -118,7 +122,7 @@ def _virtual_pulses(recording: PinRecording) -> dict[str, PulseTrain]:
 def _pulse_figures(name: str, pulses: PulseTrain, clock_hz: int | None = None) -> dict[str, Any]:
     """Returns number, least, median and largest length of pulses: in cycles if the clock is known, else in
     microseconds."""
-    lengths = pulses.cycles(clock_hz) if clock_hz is not None else pulses.seconds() * 1e6
+    lengths = pulses.widths_in_cycles(clock_hz) if clock_hz is not None else pulses.widths_in_seconds() * 1e6
     kinds = {"min": 0, "median": 50, "max": 100} if len(lengths) else {}
     unit = "cycles" if clock_hz is not None else "us"
     step = float(pulses.resolution_s) * (clock_hz if clock_hz is not None else 1e6)
@@ -126,7 +130,7 @@ def _pulse_figures(name: str, pulses: PulseTrain, clock_hz: int | None = None) -
             **{key: float(np.percentile(lengths, part)) for key, part in kinds.items()}}  # fmt: skip
 
 
-def _print_result(result: dict[str, Any], *, as_json: bool) -> None:
+def _print_pulse_figures(result: dict[str, Any], *, as_json: bool) -> None:
     """Prints the figures of all pulses, as JSON or as a table."""
     if as_json:
         print_json_answer(result)

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from rtoslab.base import install_extra_text, missing_extra_package
+from rtoslab.base import how_to_install_extra, missing_extra_package
 from rtoslab.catalogue import DEMO_SUITE
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_run import run_command as run
-from rtoslab.images import require_tools
+from rtoslab.images import require_build_programs
 
 
 @click.command("demo")
@@ -23,11 +23,11 @@ def demo_command(context: click.Context, out: Path | None, jobs: int, *, dry_run
     The same as `rtoslab run vieira2026 --cores 1,2 --report`. Without the extra `report`, no HTML report is written. No
     board is needed. The first run takes a minute or two.
     """
-    require_tools()
+    require_build_programs()
     charts = not missing_extra_package("report")
     code: int = context.invoke(
         run, names=(DEMO_SUITE,), cores=(1, 2), out=out, jobs=jobs, dry_run=dry_run, report=charts
     )
     if not charts and not dry_run:
-        click.echo(f"For a report.html with charts, {install_extra_text('report')}. The report.md needs no extra.")
+        click.echo(f"For a report.html with charts, {how_to_install_extra('report')}. The report.md needs no extra.")
     return code

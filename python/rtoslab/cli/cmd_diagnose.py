@@ -6,28 +6,36 @@ from typing import Final
 
 import click
 
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PROJECT_FILE, ImageFileError, PlanError, find_root, write_whole
+from rtoslab.base import (
+    EXIT_OK,
+    EXIT_POINT_FAILED,
+    PROJECT_FILE,
+    ImageFileError,
+    PlanError,
+    find_checkout_root,
+    write_file_atomically,
+)
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.image_options import attach_option, parse_devices
-from rtoslab.cli.names import CatalogueName, DurationParam
-from rtoslab.cli.own_project import build_options_text, project_folder
+from rtoslab.cli.names import CatalogueNameParam, DurationParam
+from rtoslab.cli.own_project import given_build_options_text, nearest_project_folder
 from rtoslab.diagnose import (
     Diagnosis,
     Limits,
     diagnose_problems_of_image,
     diagnosis_as_json,
     diagnosis_closing_lines,
+    diagnosis_heading_lines,
     diagnosis_page,
     finding_lines,
-    heading_lines,
     load_and_stacks_table,
 )
-from rtoslab.instruments import ObservedImage, find_observed_image, rich_table
-from rtoslab.intake import is_file, printable_path
-from rtoslab.project import Project, build_image, project_subject, read_project
+from rtoslab.instruments import ObservedImage, find_observed_image, table_for_terminal
+from rtoslab.intake import is_file_or_pipe, printable_path
+from rtoslab.project import Project, build_project_image, project_image_to_observe, read_project
 
 _STRETCH: Final = ("board", "attached", "cores", "kernel", "length_ms")
 """Options that a project says itself."""
@@ -40,7 +48,7 @@ _STRETCH: Final = ("board", "attached", "cores", "kernel", "length_ms")
 @click.option("--cores", type=click.IntRange(1, 8), help="Number of cores released from reset.  [default: all]")
 @click.option(
     "--kernel",
-    type=CatalogueName("kernels"),
+    type=CatalogueNameParam("kernels"),
     help="The kernel that the image was built with.  [default: found by its functions]",
 )
 @click.option(
@@ -81,8 +89,8 @@ def diagnose_command(
     Limits are in [diagnose] of rtoslab.toml, in this folder or above it. Without IMAGE, runs all images of that file.
     Exit code 3 if a finding exceeds the limits. Notes do not count.
     """
-    catalogue = Catalogue(find_root())
-    folder = project_folder()
+    catalogue = Catalogue(find_checkout_root())
+    folder = nearest_project_folder()
     project = read_project(folder, to_measure=False) if folder is not None else None
     if image is None:
         if project is None or folder is None:
@@ -90,14 +98,14 @@ def diagnose_command(
                 "There is no image to diagnose; name one, or run the command in the folder of "
                 f"{PROJECT_FILE} or below it."
             )
-        if build_options_text(context, *_STRETCH):
+        if given_build_options_text(context, *_STRETCH):
             raise PlanError(
                 f"The images of {PROJECT_FILE} are run as that file says; change the file, or name an "
                 "image with your options."
             )
         subjects = _build_project_images(catalogue, project, folder)
     else:
-        if not is_file(image):
+        if not is_file_or_pipe(image):
             raise ImageFileError(f"There is no image {printable_path(image)}; check the path, or build it.")
         devices = parse_devices(attached)
         subject = find_observed_image(
@@ -108,7 +116,7 @@ def diagnose_command(
         name: diagnose_problems_of_image(subject, _diagnosis_limits(project)) for name, subject in subjects
     }
     if page is not None:
-        write_whole(page, diagnosis_page(results), "the page")
+        write_file_atomically(page, diagnosis_page(results), "the page")
     if not as_json:
         for result in results.values():
             _print_diagnosis(result)
@@ -126,20 +134,20 @@ def _diagnosis_limits(project: Project | None) -> Limits:
 def _build_project_images(catalogue: Catalogue, project: Project, folder: Path) -> Iterator[tuple[str, ObservedImage]]:
     """Builds every image of a project. Yields the name of each, and the run of it that is to be observed."""
     for name, image in project.image.items():
-        build_image(name, image, folder)
-        yield name, project_subject(catalogue, image, folder)
+        build_project_image(name, image, folder)
+        yield name, project_image_to_observe(catalogue, image, folder)
 
 
 def _print_diagnosis(result: Diagnosis) -> None:
     """Prints a diagnosis: its heading, every finding, and the notes at its end."""
-    for line in heading_lines(result):
+    for line in diagnosis_heading_lines(result):
         click.echo(line)
     for number, finding in enumerate(result.findings, 1):
         click.echo()
         for line in finding_lines(number, finding, result.clock_hz):
             click.echo(line)
     click.echo()
-    PlainConsole().print(rich_table(load_and_stacks_table(result)))
+    PlainConsole().print(table_for_terminal(load_and_stacks_table(result)))
     for line in diagnosis_closing_lines(result):
         click.echo(line)
     click.echo()

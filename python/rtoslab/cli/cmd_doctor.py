@@ -5,7 +5,7 @@ from dataclasses import asdict
 import click
 from rich.table import Table
 
-from rtoslab.base import EXIT_ERROR, EXIT_OK, find_root
+from rtoslab.base import EXIT_ERROR, EXIT_OK, find_checkout_root
 from rtoslab.cli.console import PlainConsole, colour_text
 from rtoslab.cli.doctor import check_installation
 from rtoslab.cli.early_end import print_json_answer
@@ -15,7 +15,7 @@ from rtoslab.cli.early_end import print_json_answer
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
 def doctor_command(as_json: bool) -> int:
     """Check the tools that rtoslab needs. Exit code 1 if something is missing."""
-    examined = check_installation(find_root())
+    examined = check_installation(find_checkout_root())
     if as_json:
         print_json_answer([asdict(item) for item in examined], indent=2)
     else:

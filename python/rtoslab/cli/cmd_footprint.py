@@ -9,24 +9,24 @@ from pathlib import Path
 import click
 from rich.table import Table as RichTable
 
-from rtoslab.base import EXIT_OK, PlanError, ValueTable, find_root
+from rtoslab.base import EXIT_OK, PlanError, TitledTable, find_checkout_root
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Catalogue
 from rtoslab.cli.choices import boards_option, config_option, kernels_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer
-from rtoslab.cli.names import CatalogueName, KeyValueParam, split_names
+from rtoslab.cli.names import CatalogueNameParam, KeyValueParam, split_names
 from rtoslab.footprint import (
     ImageFootprint,
-    ServiceSurvey,
-    board_regions,
-    build_program,
+    ServiceSizeSurvey,
+    board_memory_regions,
+    build_footprint_program,
     compare_footprints,
-    difference_tables,
     image_size_tables,
     minimal_image_sizes_table,
     read_footprint,
-    survey_services,
-    survey_tables,
+    service_survey_tables,
+    size_difference_tables,
+    survey_service_sizes,
 )
 
 _FILE = click.Path(path_type=Path)
@@ -46,7 +46,7 @@ _LARGE = "symbols"
     "--program", "programs", multiple=True, help=("Measure only this program of firmware/footprint/. May be repeated.")
 )
 @click.option("--against", type=_FILE, help="Another image: show the differences between IMAGE and it.")
-@click.option("--against-kernel", type=CatalogueName("kernels"), help="Compare the minimal images of two kernels.")
+@click.option("--against-kernel", type=CatalogueNameParam("kernels"), help="Compare the minimal images of two kernels.")
 @click.option("--against-config", type=KeyValueParam(), multiple=True, help="Compare with another configuration.")
 @click.option("--table", "tables", multiple=True, help="Show only this table: symbols, objects, sections, services ...")
 @click.option("--csv", "as_csv", is_flag=True, help="Print one table (--table) as CSV on stdout.")
@@ -71,7 +71,7 @@ def footprint_command(
     An IMAGE is any ELF file. With its map file, every byte is assigned to an object file. Without an IMAGE, builds
     images for --kernel and --board: a minimal one (the started kernel with its idle task), then one for each service.
     """
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     kernels = split_names(kernels, catalogue.buildable_kernels) or (() if image else (DEFAULT_KERNEL,))
     boards = split_names(boards, catalogue.boards) or (() if image else (DEFAULT_BOARD,))
     if image is not None:
@@ -85,19 +85,19 @@ def footprint_command(
     else:
         quiet = as_csv or as_json
         result = _kernel_footprints(catalogue, kernels, boards, cores, dict(config), programs, quiet=quiet)
-    _print_tables(_choose_tables(result, tables), listed=bool(tables), as_csv=as_csv, as_json=as_json)
+    _print_tables(_select_tables_by_name(result, tables), listed=bool(tables), as_csv=as_csv, as_json=as_json)
     return EXIT_OK
 
 
 def _image_size_tables(
     catalogue: Catalogue, image: Path, map_file: Path | None, boards: Sequence[str], against: Path | None
-) -> Sequence[ValueTable]:
+) -> Sequence[TitledTable]:
     """Returns the tables of an image's size, or of how it differs in size from the image `against`."""
-    regions = board_regions(catalogue.board(boards[0]).facts) if boards else ()
+    regions = board_memory_regions(catalogue.find_board(boards[0]).facts) if boards else ()
     weighed = read_footprint(image, map_file, regions)
     if against is None:
         return image_size_tables(weighed)
-    return difference_tables(compare_footprints(read_footprint(against, None, regions), weighed))
+    return size_difference_tables(compare_footprints(read_footprint(against, None, regions), weighed))
 
 
 def _size_difference_tables(
@@ -109,7 +109,7 @@ def _size_difference_tables(
     against_kernel: str | None,
     against_config: dict[str, str],
     programs: Sequence[str],
-) -> Sequence[ValueTable]:
+) -> Sequence[TitledTable]:
     """Returns the tables of how the size of a program differs between two kernels or two configurations."""
     if len(kernels) != 1 or len(boards) != 1 or len(programs) > 1:
         raise PlanError("A comparison needs one --kernel, one --board and at most one --program.")
@@ -117,10 +117,12 @@ def _size_difference_tables(
 
     def measured_program_size(kernel: str, chosen: dict[str, str]) -> ImageFootprint:
         """Returns the sizes in the program, built for a kernel with a configuration."""
-        return build_program(catalogue, kernel, boards[0], program=program, cores=cores, config=chosen).footprint
+        return build_footprint_program(
+            catalogue, kernel, boards[0], program=program, cores=cores, config=chosen
+        ).footprint
 
     before = measured_program_size(against_kernel or kernels[0], {**config, **against_config})
-    return difference_tables(compare_footprints(before, measured_program_size(kernels[0], config)))
+    return size_difference_tables(compare_footprints(before, measured_program_size(kernels[0], config)))
 
 
 def _kernel_footprints(
@@ -132,12 +134,12 @@ def _kernel_footprints(
     programs: Sequence[str],
     *,
     quiet: bool,
-) -> Sequence[ValueTable]:
+) -> Sequence[TitledTable]:
     """Builds the programs that measure sizes, for each kernel on each board. Returns the tables of their sizes."""
-    surveys: list[ServiceSurvey] = []
+    surveys: list[ServiceSizeSurvey] = []
     for kernel, board in product(kernels, boards):
         surveys.append(
-            survey_services(
+            survey_service_sizes(
                 catalogue, kernel, board, programs=programs or None, cores=cores, config=config,
                 progress=lambda label: None if quiet else click.echo(f"building and running {label}", err=True),
             )
@@ -145,10 +147,10 @@ def _kernel_footprints(
     single = (
         image_size_tables(surveys[0].minimal.footprint) if len(surveys) == 1 else (minimal_image_sizes_table(surveys),)
     )
-    return (*single, *survey_tables(surveys))
+    return (*single, *service_survey_tables(surveys))
 
 
-def _choose_tables(tables: Sequence[ValueTable], names: Sequence[str]) -> Sequence[ValueTable]:
+def _select_tables_by_name(tables: Sequence[TitledTable], names: Sequence[str]) -> Sequence[TitledTable]:
     """Returns the tables with these names, or all if there are none. Raises PlanError for an unknown name."""
     known = [table.name for table in tables]
     for name in names:
@@ -157,7 +159,7 @@ def _choose_tables(tables: Sequence[ValueTable], names: Sequence[str]) -> Sequen
     return [table for table in tables if not names or table.name in names]
 
 
-def _print_tables(tables: Sequence[ValueTable], *, listed: bool, as_csv: bool, as_json: bool) -> None:
+def _print_tables(tables: Sequence[TitledTable], *, listed: bool, as_csv: bool, as_json: bool) -> None:
     """Prints the tables as JSON, as CSV or for a terminal. `listed`: whether the user named them."""
     if as_json:
         print_json_answer({table.name: table.as_json() for table in tables})
@@ -181,7 +183,7 @@ def _print_tables(tables: Sequence[ValueTable], *, listed: bool, as_csv: bool, a
 _PLACE = ("kernel", "board")
 
 
-def _rich_table(table: ValueTable) -> RichTable:
+def _rich_table(table: TitledTable) -> RichTable:
     """Returns a table in the form for a terminal. If all rows have the same kernel and board, its title names these
     instead."""
     shown = RichTable(title=table.title, title_justify="left")

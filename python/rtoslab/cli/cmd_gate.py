@@ -4,27 +4,31 @@ from pathlib import Path
 
 import click
 
-from rtoslab.base import EXIT_ERROR, EXIT_OK, EXIT_REGRESSION, PlanError, find_root
+from rtoslab.base import EXIT_ERROR, EXIT_OK, EXIT_REGRESSION, PlanError, find_checkout_root
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
-from rtoslab.cli.cmd_baseline import measure_again, require_something_to_measure
+from rtoslab.cli.cmd_baseline import measure_baseline_again, require_something_to_measure
 from rtoslab.cli.cmd_compare import FORMS
 from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.names import file_format_by_suffix, report_file_option
-from rtoslab.cli.own_project import gate_project, require_options_not_in_project, require_project
+from rtoslab.cli.own_project import (
+    compare_project_with_baseline,
+    require_options_not_in_project,
+    require_project_folder,
+)
 from rtoslab.cli.sections import print_report_document
 from rtoslab.compare import (
     FigureChange,
     FigureLimits,
-    GateJudgement,
-    as_json,
+    GateResult,
+    compare_run_with_baseline,
+    comparisons_as_json,
     comparisons_as_junit,
     find_baseline,
     gate_document,
-    judge_run,
+    gate_verdict_text,
     read_baseline,
-    read_side,
-    verdict_text,
+    read_comparison_side,
     without_moved_code_regressions,
 )
 from rtoslab.reports import report_formats
@@ -89,37 +93,41 @@ def gate_command(
     if name is None:
         if runs:
             raise PlanError("The figures of a RUN need a baseline to be compared with; add --baseline NAME.")
-        folder = require_project()
+        folder = require_project_folder()
         require_options_not_in_project(context, "out", "jobs")
-        return gate_project(folder, arguments, other_compiler, moved, outputs, as_json=as_json, dry_run=dry_run)
+        return compare_project_with_baseline(
+            folder, arguments, other_compiler, moved, outputs, as_json=as_json, dry_run=dry_run
+        )
     if as_json:
         raise PlanError(
             "--json is only for a project's gate; for a baseline of points, `-o FILE.json` writes the comparison."
         )
-    root = find_root()
+    root = find_checkout_root()
     path = find_baseline(root, name)
     baseline = read_baseline(path)
     rules = FigureLimits.parse_stored_and_requested(baseline.rules, arguments)
     require_something_to_measure(runs, dry_run=dry_run)
-    side = read_side(runs) if runs else measure_again(root, baseline, name, out, jobs, dry_run=dry_run)
+    side = (
+        read_comparison_side(runs) if runs else measure_baseline_again(root, baseline, name, out, jobs, dry_run=dry_run)
+    )
     if side is None:
         return EXIT_OK
-    judgement = judge_run(baseline, path.stem, side, rules)
+    judgement = compare_run_with_baseline(baseline, path.stem, side, rules)
     if moved == "pass":
         judgement = without_moved_code_regressions(judgement)
     for output in outputs:
-        write_report(_render_report(judgement, rules, output), output)
+        write_report(_render_gate_report(judgement, rules, output), output)
     if judgement.other_compiler is not None and other_compiler != "compare":
-        return _report_other_compiler(judgement.other_compiler, skip=other_compiler == "skip")
-    return _print_judgement(judgement, name)
+        return _print_that_compilers_differ(judgement.other_compiler, skip=other_compiler == "skip")
+    return _print_gate_result(judgement, name)
 
 
-def _print_judgement(judgement: GateJudgement, name: str) -> int:
+def _print_gate_result(judgement: GateResult, name: str) -> int:
     """Prints which figures are regressions, and the verdict. Returns the exit code. `name`: the baseline's."""
     console = PlainConsole()
     if judgement.regressions or judgement.unmatched:
         print_report_document(gate_document(judgement), console)
-    console.print(verdict_text(judgement), soft_wrap=True, markup=False)
+    console.print(gate_verdict_text(judgement), soft_wrap=True, markup=False)
     if judgement.unmatched:
         return EXIT_ERROR
     if judgement.regressions:
@@ -130,7 +138,7 @@ def _print_judgement(judgement: GateJudgement, name: str) -> int:
     return EXIT_OK
 
 
-def _report_other_compiler(compilers: tuple[str, str], *, skip: bool) -> int:
+def _print_that_compilers_differ(compilers: tuple[str, str], *, skip: bool) -> int:
     """Says that the baseline was measured with another compiler than the new figures. Returns the exit code.
 
     Raises PlanError unless the comparison may be skipped.
@@ -145,11 +153,11 @@ def _report_other_compiler(compilers: tuple[str, str], *, skip: bool) -> int:
     raise PlanError(f"{sentence_}; use the same compiler, write your own baseline, or add --other-compiler compare.")
 
 
-def _render_report(judgement: GateJudgement, rules: FigureLimits, output: Path) -> str:
+def _render_gate_report(judgement: GateResult, rules: FigureLimits, output: Path) -> str:
     """Returns the report in the format that the output's suffix names. `rules`: the limits of figures."""
     kind = file_format_by_suffix(output)
     if kind == "json":
-        return as_json([judgement.comparison])
+        return comparisons_as_json([judgement.comparison])
 
     def broken_limit_clause(change: FigureChange) -> str | None:
         """Returns the limit that a change broke, as a clause. None if it broke none."""

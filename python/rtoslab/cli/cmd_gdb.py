@@ -5,13 +5,13 @@ from pathlib import Path
 
 import click
 
-from rtoslab.base import EXIT_OK, find_root
+from rtoslab.base import EXIT_OK, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.image_options import attach_option, parse_devices
 from rtoslab.cli.names import KeyValueParam, parse_option_integer
 from rtoslab.cli.output_lines import FirmwareOutputWriter
-from rtoslab.targets import require_cores, serve_gdb
+from rtoslab.targets import require_board_has_cores, serve_gdb
 
 
 @click.command("gdb")
@@ -53,9 +53,9 @@ def gdb_command(
     """
     from rtoslab.instruments import KernelTaskLister  # noqa: PLC0415 (it takes a moment, and an error of the command none)
 
-    catalogue = Catalogue(find_root())
-    facts = catalogue.board(board).facts
-    require_cores(facts, cores)
+    catalogue = Catalogue(find_checkout_root())
+    facts = catalogue.find_board(board).facts
+    require_board_has_cores(facts, cores)
 
     def print_connect_command(address: str) -> None:
         """Prints the command with which gdb connects."""

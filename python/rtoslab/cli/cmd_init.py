@@ -6,12 +6,21 @@ from typing import Final
 
 import click
 
-from rtoslab.base import EXIT_OK, PROJECT_FILE, PlanError, count_text, find_root, toml_key, toml_value, write_whole
+from rtoslab.base import (
+    EXIT_OK,
+    PROJECT_FILE,
+    PlanError,
+    count_with_noun,
+    find_checkout_root,
+    toml_key,
+    toml_value,
+    write_file_atomically,
+)
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.names import CatalogueName
-from rtoslab.instruments import ObservedRunSection, Profile, find_observed_image, profile_image, sums_by_function
-from rtoslab.intake import read_image
-from rtoslab.targets import APPLICATION, fitting_boards, likely_boards, same_core_boards
+from rtoslab.cli.names import CatalogueNameParam
+from rtoslab.instruments import ObservedRunSection, Profile, cycle_sums_by_function, find_observed_image, profile_image
+from rtoslab.intake import read_program_image
+from rtoslab.targets import APPLICATION, boards_likely_for_image, boards_that_fit_image, boards_with_core_of_image
 
 _LOOKED_AT_S: Final = 0.2
 """The virtual time that shows which functions an application executes often."""
@@ -25,7 +34,7 @@ _OF_NO_KERNEL: Final = "image"
 @click.command("init")
 @click.argument("image", type=click.Path(path_type=Path))
 @click.option(
-    "--board", type=CatalogueName("boards"), help="The board.  [default: the only one on which the image starts]"
+    "--board", type=CatalogueNameParam("boards"), help="The board.  [default: the only one on which the image starts]"
 )
 def init_command(image: Path, board: str | None) -> int:
     """Write rtoslab.toml for the firmware IMAGE, an ELF file: its board and the functions that take most of its time.
@@ -40,15 +49,15 @@ def init_command(image: Path, board: str | None) -> int:
     path = Path(PROJECT_FILE)
     if path.exists():
         raise PlanError(f"{path} exists already; edit it, or remove it first.")
-    catalogue = Catalogue(find_root())
-    chosen = catalogue.board(board).id if board else _find_only_fitting_board(image)
-    clock_hz = catalogue.board(chosen).facts.clock.sys_hz
+    catalogue = Catalogue(find_checkout_root())
+    chosen = catalogue.find_board(board).id if board else _find_only_fitting_board(image)
+    clock_hz = catalogue.find_board(chosen).facts.clock.sys_hz
     subject = find_observed_image(
         catalogue, str(image), board=chosen, stretch=ObservedRunSection(cycles=int(_LOOKED_AT_S * clock_hz))
     )
     functions = list(_hottest_functions(profile_image(subject)))
-    write_whole(path, _first_project_file_text(image, chosen, functions), "the project file")
-    click.echo(f"Created {path}: {image.name} on {chosen}, {count_text(len(functions), 'function')}.")
+    write_file_atomically(path, _first_project_file_text(image, chosen, functions), "the project file")
+    click.echo(f"Created {path}: {image.name} on {chosen}, {count_with_noun(len(functions), 'function')}.")
     if functions:
         click.echo("Next: add `build`, then `rtoslab measure`, `rtoslab baseline` and `rtoslab gate`.")
     else:
@@ -64,17 +73,17 @@ def _find_only_fitting_board(image: Path) -> str:
 
     Raises PlanError for none and for several.
     """
-    content = read_image(image)
-    boards = fitting_boards(content, image.name)
+    content = read_program_image(image)
+    boards = boards_that_fit_image(content, image.name)
     if not boards:
         raise PlanError(f"{image} fits none of the boards; `rtoslab list boards` shows them.")
-    same_core = same_core_boards(content, image.name, boards)
+    same_core = boards_with_core_of_image(content, image.name, boards)
     if len(same_core) == 1:
         click.echo(f"The board is {same_core[0]}, the only one with these memories and the core for this code.")
         return same_core[0]
-    likely = likely_boards(content, image.name, boards)
+    likely = boards_likely_for_image(content, image.name, boards)
     if len(likely) == 1:
-        fitting = count_text(len(same_core), "board")
+        fitting = count_with_noun(len(same_core), "board")
         click.echo(
             f"The board is {likely[0]}: of {fitting} that the image fits, it starts there alone without a fault or a "
             "sign of another chip. To choose another one, add --board."
@@ -87,7 +96,7 @@ def _find_only_fitting_board(image: Path) -> str:
 def _hottest_functions(profile: Profile) -> Iterator[str]:
     """Yields the application's functions that take most cycles themselves, the most first."""
     names: dict[str, None] = {}
-    for (_, name), function in sums_by_function(profile).items():
+    for (_, name), function in cycle_sums_by_function(profile).items():
         is_own = profile.classes.get(name, _OF_NO_KERNEL) in {APPLICATION, _OF_NO_KERNEL}
         if is_own and function.calls >= _CALLS_LEAST and name.isidentifier():
             names[name] = None

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from rtoslab.base import EXIT_OK, CatalogueError, find_root, make_folder, write_whole
+from rtoslab.base import EXIT_OK, CatalogueError, find_checkout_root, make_folder, write_file_atomically
 from rtoslab.catalogue import DEFAULT_OPT, Catalogue
-from rtoslab.cli.names import CatalogueName
-from rtoslab.trees import OPTIMISATIONS, export_configuration_files
+from rtoslab.cli.names import CatalogueNameParam
+from rtoslab.trees import OPTIMISATIONS, kernel_build_configuration_files
 
 
 @click.group("kernel")
@@ -16,8 +16,8 @@ def kernel_command() -> None:
 
 
 @kernel_command.command("files", short_help="Write the files that the kernel's own build system needs.")
-@click.argument("ident", metavar="KERNEL", type=CatalogueName("kernels"))
-@click.option("--board", required=True, type=CatalogueName("boards"), help="The board that the kernel is for.")
+@click.argument("ident", metavar="KERNEL", type=CatalogueNameParam("kernels"))
+@click.option("--board", required=True, type=CatalogueNameParam("boards"), help="The board that the kernel is for.")
 @click.option(
     "--smp", "needs", flag_value="smp", multiple=True, help=("Write them for all cores of the board instead of one.")
 )
@@ -39,15 +39,15 @@ def kernel_files_command(
     ident: str, board: str, needs: tuple[str, ...], opt: str, version: str | None, folder: Path
 ) -> int:
     """Write the files that your own build of KERNEL needs: its configuration, and a README with instructions."""
-    catalogue = Catalogue(find_root())
-    entry, place = catalogue.kernel(ident), catalogue.board(board).id
+    catalogue = Catalogue(find_checkout_root())
+    entry, place = catalogue.find_kernel(ident), catalogue.find_board(board).id
     unknown = set(needs) - set(entry.facts.export.lacks if entry.facts.export else ())
     if entry.facts.export is not None and unknown:
         raise CatalogueError(f"{entry.facts.title} has no option {', '.join(sorted(unknown))}; leave it out.")
-    written, read_me = export_configuration_files(entry, place, needs, opt, folder.absolute(), version)
+    written, read_me = kernel_build_configuration_files(entry, place, needs, opt, folder.absolute(), version)
     make_folder(folder)
     for name, text in written.items():
-        write_whole(folder / name, text, "a file for the kernel's build")
-    write_whole(folder / "README.md", read_me, "what to do")
+        write_file_atomically(folder / name, text, "a file for the kernel's build")
+    write_file_atomically(folder / "README.md", read_me, "what to do")
     click.echo(f"{folder / 'README.md'} explains how to use {', '.join(str(folder / name) for name in written)}.")
     return EXIT_OK

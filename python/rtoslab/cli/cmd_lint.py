@@ -7,16 +7,16 @@ import click
 
 from rtoslab.analyses import results_depending_on_addresses
 from rtoslab.api import load
-from rtoslab.base import EXIT_OK, EXIT_REGRESSION, StoreError, find_root
+from rtoslab.base import EXIT_OK, EXIT_REGRESSION, StoreError, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.parity import (
     UnfairDifference,
-    costs_from_runs,
-    find_unfairness,
-    group_comparable,
-    points_as_lint_subjects,
-    read_costs,
+    configuration_costs_from_points,
+    group_comparable_points,
+    points_to_compare,
+    read_configuration_costs,
+    unfair_differences_in_groups,
 )
 from rtoslab.reference import reference_points_for_unmeasured
 from rtoslab.results import MeasuredPoint
@@ -46,26 +46,28 @@ def lint_command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bo
     idle, memory protection, task selection, compiler and flags, clock, wait states, caches, and the placement of code
     and data. Also compares the board's registers at the beginning of the window.
     """
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     stored = {path: load(path) for path in runs}
     subjects = [
         subject
         for path, points in stored.items()
-        for subject in points_as_lint_subjects(points, path.name if len(runs) > 1 else "")
+        for subject in points_to_compare(points, path.name if len(runs) > 1 else "")
     ]
     if reference:
-        subjects += points_as_lint_subjects(
+        subjects += points_to_compare(
             reference_points_for_unmeasured(catalogue.root, [point for points in stored.values() for point in points])
         )
     if not subjects:
         raise StoreError(f"{runs[0]} contains no measured point, so nothing can be compared; run `rtoslab run` first.")
     known = [*load(*sweeps)] if sweeps else []
     every = [point for points in (*stored.values(), known) for point in points]
-    costs = costs_from_runs(
+    costs = configuration_costs_from_points(
         [stored_point.result for stored_point in every if isinstance(stored_point.result, MeasuredPoint)],
         results_depending_on_addresses(every),
     )
-    findings = find_unfairness(catalogue, group_comparable(subjects), [*costs, *read_costs(catalogue.root)])
+    findings = unfair_differences_in_groups(
+        catalogue, group_comparable_points(subjects), [*costs, *read_configuration_costs(catalogue.root)]
+    )
     if as_json:
         print_json_answer(
             [
@@ -80,11 +82,11 @@ def lint_command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bo
             ]
         )
     else:
-        _print_findings(findings)
+        _print_unfair_conditions(findings)
     return EXIT_REGRESSION if strict and findings else EXIT_OK
 
 
-def _print_findings(findings: Sequence[UnfairDifference]) -> None:
+def _print_unfair_conditions(findings: Sequence[UnfairDifference]) -> None:
     """Prints each condition in which compared points differ, with what it is known to cost."""
     if not findings:
         click.echo("The comparison is fair: all compared points were measured under equal conditions.")

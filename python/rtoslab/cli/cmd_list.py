@@ -7,7 +7,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from rtoslab.base import find_root
+from rtoslab.base import find_checkout_root
 from rtoslab.catalogue import RESULT_KINDS, Catalogue, CatalogueEntry, Kernel, SourceTree
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer
@@ -24,7 +24,7 @@ def list_command(kinds: tuple[str, ...], as_json: bool) -> None:
     `rtoslab list kernels` also shows the services that each kernel lacks, and why. `rtoslab list boards` also shows how
     well the timing rules of each board are supported (docs/accuracy.md).
     """
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     listing: dict[str, list[dict[str, Any]]] = {}
     for kind in kinds or KINDS:
         entries = getattr(catalogue, kind).values()
@@ -37,10 +37,10 @@ def list_command(kinds: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         print_json_answer(listing, indent=2)
         return
-    _print_lists(catalogue, listing, lacking=bool(kinds))
+    _print_catalogue_lists(catalogue, listing, lacking=bool(kinds))
 
 
-def _print_lists(catalogue: Catalogue, listing: Mapping[str, list[dict[str, Any]]], *, lacking: bool) -> None:
+def _print_catalogue_lists(catalogue: Catalogue, listing: Mapping[str, list[dict[str, Any]]], *, lacking: bool) -> None:
     """Prints the lists of kernels, boards, benchmarks and suites.
     `lacking`: also the services that each kernel lacks.
     """

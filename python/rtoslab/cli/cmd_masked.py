@@ -4,27 +4,27 @@ from pathlib import Path
 
 import click
 
-from rtoslab.base import EXIT_OK, PlanError, find_root, load_architecture
+from rtoslab.base import EXIT_OK, PlanError, find_checkout_root, load_architecture
 from rtoslab.catalogue import DEFAULT_KERNEL, Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernels_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer, report_if_interrupted
-from rtoslab.cli.names import CatalogueName, DurationParam, parse_option_integer, split_names
+from rtoslab.cli.names import CatalogueNameParam, DurationParam, parse_option_integer, split_names
 from rtoslab.instruments import (
     ObservedImageOptions,
     Profile,
     find_observed_image,
     masked_interrupts_survey_table,
     profile_image,
-    rich_table,
+    table_for_terminal,
 )
-from rtoslab.intake import is_file
+from rtoslab.intake import is_file_or_pipe
 
 IMAGE_MS = 100
 
 
 @click.command("masked")
-@click.argument("names", nargs=-1, required=True, type=CatalogueName("benchmarks", "suites"))
+@click.argument("names", nargs=-1, required=True, type=CatalogueNameParam("benchmarks", "suites"))
 @kernels_option()
 @board_option
 @click.option("--cores", type=click.IntRange(1, 8), default=1, show_default=True, help="Cores in use.")
@@ -61,14 +61,14 @@ def masked_command(
     Records every interval in which PRIMASK, BASEPRI, FAULTMASK or an active handler masks interrupts, with the code
     that began and ended it. Services that a kernel lacks are left out, with the reason.
     """
-    catalogue = Catalogue(find_root())
-    facts = catalogue.board(board).facts
+    catalogue = Catalogue(find_checkout_root())
+    facts = catalogue.find_board(board).facts
     priorities = load_architecture().interrupt_priorities(facts.irq.priority_bits)
     level = parse_option_integer(priority, "--priority") if priority is not None else priorities[-1]
     if level not in priorities:
         known = ", ".join(f"{item:#04x}" for item in priorities)
         raise PlanError(f"An interrupt of the {facts.id} cannot have the priority {level:#04x}; it can have {known}.")
-    images = [name for name in names if is_file(Path(name))]
+    images = [name for name in names if is_file_or_pipe(Path(name))]
     benchmarks = tuple(name for name in names if name not in images)
     profiles: list[Profile] = []
     with report_if_interrupted(
@@ -95,7 +95,7 @@ def masked_command(
     if as_json:
         print_json_answer(table.as_json())
     else:
-        PlainConsole().print(rich_table(table))
+        PlainConsole().print(table_for_terminal(table))
     return EXIT_OK
 
 

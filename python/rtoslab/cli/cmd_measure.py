@@ -7,40 +7,40 @@ from typing import Any
 
 import click
 
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PROJECT_FILE, ImageFileError, PlanError, find_root
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PROJECT_FILE, ImageFileError, PlanError, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import InterruptedWithResultsError, print_json_answer, report_if_interrupted
 from rtoslab.cli.image_options import attach_option, parse_devices
 from rtoslab.cli.names import DurationParam
-from rtoslab.cli.own_project import build_options_text, project_folder
+from rtoslab.cli.own_project import given_build_options_text, nearest_project_folder
 from rtoslab.instruments import (
-    EndedMeasureError,
     MeasuredCalls,
     MeasuredIntervals,
+    MeasurementInterruptedError,
     ObservedImage,
     ObservedRunSection,
-    call_lines,
     calls_as_json,
     find_observed_image,
     function_call_notes,
     function_calls_table,
     interval_as_json,
     interval_table,
+    longest_call_lines,
     longest_interval_lines,
     measure_calls,
     measure_intervals,
     measured_function_line,
-    rich_table,
+    table_for_terminal,
 )
-from rtoslab.intake import is_file, printable_path
+from rtoslab.intake import is_file_or_pipe, printable_path
 from rtoslab.project import (
-    build_image,
+    build_project_image,
     exceeded_budgets,
     exceeded_interval_budget,
-    find_function,
-    project_subject,
+    find_measured_function,
+    project_image_to_observe,
     read_project,
 )
 
@@ -107,10 +107,10 @@ def measure_command(
     Without arguments it measures everything that rtoslab.toml names, in this folder or above it. Each exceeded budget
     gives a line, and exit code 3.
     """
-    catalogue = Catalogue(find_root())
-    folder = project_folder() if not functions and image is None else None
+    catalogue = Catalogue(find_checkout_root())
+    folder = nearest_project_folder() if not functions and image is None else None
     if folder is not None:
-        if build_options_text(context, *_STRETCH):
+        if given_build_options_text(context, *_STRETCH):
             raise PlanError(
                 f"The images of {PROJECT_FILE} are run as that file says; change the file, or name functions and "
                 "--image."
@@ -121,7 +121,7 @@ def measure_command(
             "There is nothing to measure; name functions and an image (`rtoslab measure FUNCTION... --image "
             f"fw.elf`), or run the command in the folder of {PROJECT_FILE} or below it."
         )
-    if not is_file(image):
+    if not is_file_or_pipe(image):
         raise ImageFileError(f"There is no image {printable_path(image)}; check the path, or build it.")
     stretch = ObservedRunSection(start=start, end=end)
     subject = find_observed_image(
@@ -164,7 +164,7 @@ def _measure_subject(
     """
     try:
         calls = measure_calls(subject, functions) if functions else None
-    except EndedMeasureError as cause:
+    except MeasurementInterruptedError as cause:
         if not as_json:
             _print_measured_calls(cause.partial)
         raise InterruptedWithResultsError(cause, calls_as_json(cause.partial)) from None
@@ -192,8 +192,8 @@ def _measure_project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> in
     for name, image in project.image.items():
         functions = [function for function in project.function if function.image == name]
         between = [interval for interval in project.interval if interval.image == name]
-        build_image(name, image, folder)
-        subject = project_subject(catalogue, image, folder)
+        build_project_image(name, image, folder)
+        subject = project_image_to_observe(catalogue, image, folder)
         places = [(interval.start, interval.until) for interval in between]
         calls, intervals = _measure_subject(subject, [function.name for function in functions], places, as_json=as_json)
         answers[name] = _measurement_as_json(calls, intervals)
@@ -204,7 +204,7 @@ def _measure_project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> in
             over += [
                 line
                 for function in functions
-                for line in exceeded_budgets(function, calls, find_function(calls, function))
+                for line in exceeded_budgets(function, calls, find_measured_function(calls, function))
             ]
         if intervals is not None:
             pairs = zip(between, intervals.intervals, strict=True)
@@ -229,7 +229,7 @@ def _print_measurement(calls: MeasuredCalls | None, between: MeasuredIntervals |
         click.echo()
         _print_wrapped(f"From {interval.begin} to {interval.end}, in cycles:")
         if interval.cycles is not None:
-            PlainConsole().print(rich_table(interval_table(interval)))
+            PlainConsole().print(table_for_terminal(interval_table(interval)))
         for line in longest_interval_lines(interval):
             _print_wrapped(line)
     if calls is None and between is not None and between.cut_reason:
@@ -249,9 +249,9 @@ def _print_measured_calls(calls: MeasuredCalls) -> None:
         click.echo()
         _print_wrapped(measured_function_line(function))
         if function.cycles:
-            console.print(rich_table(function_calls_table(function)))
+            console.print(table_for_terminal(function_calls_table(function)))
         for greatest in function.greatest:
-            for line in call_lines(greatest):
+            for line in longest_call_lines(greatest):
                 _print_wrapped(line)
         for note in function_call_notes(function):
             _print_wrapped(note)

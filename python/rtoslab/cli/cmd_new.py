@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
-from rtoslab.base import EXIT_OK, find_root
+from rtoslab.base import EXIT_OK, find_checkout_root
 from rtoslab.catalogue import DEFAULT_BOARD, PORTS_VARIABLE, Catalogue, port_folders
 from rtoslab.cli.display import path_from_working_directory
-from rtoslab.cli.names import CatalogueName, Command
+from rtoslab.cli.names import CatalogueNameParam, Command
 from rtoslab.scaffold import NewFolder, make_new_folder
 
 _NEXT = {
@@ -40,7 +40,7 @@ def _print_new_folder(kind: str, name: str, created: NewFolder) -> int:
     for path in created.files:
         click.echo(f"  {path_from_working_directory(path)}")
     ports = created.folder.parent.absolute()
-    if kind == "kernel" and ports not in port_folders(find_root()):
+    if kind == "kernel" and ports not in port_folders(find_checkout_root()):
         click.echo(f"First: `export {PORTS_VARIABLE}={ports}`, so that every command finds this port.")
     click.echo(f"Next: {_NEXT[kind].format(name=name)}; CONTRIBUTING.md has the next steps.")
     return EXIT_OK
@@ -54,7 +54,7 @@ def _add_template_command(kind: str, about: str) -> Callable[[], None]:
     @_with_title_option
     def create_from_template(name: str, title: str) -> int:
         """Makes the folder and prints its files. Returns the exit code."""
-        return _print_new_folder(kind, name, make_new_folder(Catalogue(find_root()), kind, name, title=title))
+        return _print_new_folder(kind, name, make_new_folder(Catalogue(find_checkout_root()), kind, name, title=title))
 
     return create_from_template
 
@@ -78,7 +78,7 @@ _add_template_command(
 def new_kernel_command(name: str, title: str, folder: Path | None) -> int:
     """Create the port NAME of a kernel, at first with a semaphore and without tasks. Then add services one by one."""
     return _print_new_folder(
-        "kernel", name, make_new_folder(Catalogue(find_root()), "kernel", name, title=title, folder=folder)
+        "kernel", name, make_new_folder(Catalogue(find_checkout_root()), "kernel", name, title=title, folder=folder)
     )
 
 
@@ -86,11 +86,11 @@ def new_kernel_command(name: str, title: str, folder: Path | None) -> int:
 @click.argument("name")
 @_with_title_option
 @click.option(
-    "--like", type=CatalogueName("boards"), default=DEFAULT_BOARD, show_default=True,
+    "--like", type=CatalogueNameParam("boards"), default=DEFAULT_BOARD, show_default=True,
     help="The board to copy: one with the same chip.",
 )  # fmt: skip
 def new_board_command(name: str, title: str, like: str) -> int:
     """Create the board NAME as a copy of a board with the same chip. Then correct its facts by its manual."""
     return _print_new_folder(
-        "board", name, make_new_folder(Catalogue(find_root()), "board", name, title=title, copied_board=like)
+        "board", name, make_new_folder(Catalogue(find_checkout_root()), "board", name, title=title, copied_board=like)
     )

@@ -8,7 +8,7 @@ import click
 
 from rtoslab.analyses import ClaimVerdict
 from rtoslab.api import default_run_directory, load
-from rtoslab.base import EXIT_OK, PlanError, count_text, find_root
+from rtoslab.base import EXIT_OK, PlanError, count_with_noun, find_checkout_root
 from rtoslab.catalogue import Catalogue, find_paper
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option, placements_option
 from rtoslab.cli.cmd_report import write_report
@@ -17,23 +17,23 @@ from rtoslab.cli.display import path_from_working_directory, print_plan_before_m
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.explain_changes import explain_distance_from_paper
 from rtoslab.cli.failures import exit_code_of_points, print_failures
-from rtoslab.cli.names import PaperName
+from rtoslab.cli.names import PaperNameParam
 from rtoslab.measure import run_plan
 from rtoslab.papers import (
-    ComparedRow,
+    ComparedFigure,
     PaperReproduction,
     SetupResults,
-    missing_benchmarks,
+    benchmarks_missing_for_paper,
     paper_comparison_report,
     plan_paper_experiments,
-    print_paper,
+    print_paper_reproduction,
     reproduce_paper,
     require_paper_folder_fits,
 )
-from rtoslab.plan import Options, expand_placements
+from rtoslab.plan import PlanOptions, expand_placements
 from rtoslab.reference import (
     program_sizes_of_paper,
-    reference_paths,
+    reference_file_paths,
     reference_points_of_paper,
     reference_values_by_placement,
 )
@@ -43,7 +43,7 @@ from rtoslab.store import AnyResult, StoredPoint
 
 
 @click.command("paper")
-@click.argument("name", type=PaperName(), metavar="PAPER")
+@click.argument("name", type=PaperNameParam(), metavar="PAPER")
 @click.option("--full", is_flag=True, help="Use the paper's own durations and numbers of samples, which takes longer.")
 @click.option(
     "--setup",
@@ -80,7 +80,7 @@ def paper_command(
     cannot be measured are listed with the reason. A statement of the paper that our figures contradict is shown as such
     and is not an error.
     """
-    root = find_root()
+    root = find_checkout_root()
     catalogue = Catalogue(root)
     paper = find_paper(catalogue, name)
     require_paper_folder_fits(catalogue, paper)
@@ -91,8 +91,8 @@ def paper_command(
             )
         return explain_distance_from_paper(catalogue, paper, out, jobs, full=full, dry_run=dry_run, as_json=as_json)
     chosen = [setup for setup in setups if setup != "none"] if setups else None
-    known = [path.stem for path in reference_paths(root, paper.key)]
-    plan = plan_paper_experiments(catalogue, paper, Options(full=full), chosen, known)
+    known = [path.stem for path in reference_file_paths(root, paper.key)]
+    plan = plan_paper_experiments(catalogue, paper, PlanOptions(full=full), chosen, known)
     if placements > 1:
         plan = expand_placements(catalogue, plan, placements)
     folder = out or default_run_directory(root, plan, [paper.key])
@@ -100,7 +100,7 @@ def paper_command(
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of)
-    missing = missing_benchmarks(catalogue, paper)
+    missing = benchmarks_missing_for_paper(catalogue, paper)
     _print_slow_step("Comparing the points with the paper ...", quiet=as_json)
     stored = load(folder)
     points = [*stored, *_points_outside_store(folder, stored, [outcome.result for outcome in outcomes])]
@@ -112,13 +112,14 @@ def paper_command(
     write_report(report_formats()["html"](document), path_from_working_directory(folder) / "report.html")
     written = export_document(document, folder / "export")
     click.echo(
-        f"{count_text(len(written), 'file')} for other documents in {path_from_working_directory(folder / 'export')}.",
+        f"{count_with_noun(len(written), 'file')} for other documents in "
+        f"{path_from_working_directory(folder / 'export')}.",
         err=True,
     )
     if as_json:
         print_json_answer(_reproduction_as_json(folder, done))
     else:
-        print_paper(done, PlainConsole())
+        print_paper_reproduction(done, PlainConsole())
         print_failures([outcome.result for outcome in outcomes])
         click.echo(document.summary)
     return exit_code_of_points([outcome.result for outcome in outcomes])
@@ -148,24 +149,24 @@ def _reproduction_as_json(folder: Path, done: PaperReproduction) -> dict[str, An
         "paper": done.paper.key,
         "run": str(folder),
         "deviations": declared_deviations(done.list_measured_points),
-        "figures": [_figure_as_json(compared) for compared in done.compared.values()],
-        "claims": [_claim_as_json(verdict) for verdict in done.verdicts],
-        "today": _setup_as_json(done.today) if done.today is not None else None,
-        "setups": [_setup_as_json(setup) for setup in done.setups],
+        "figures": [_published_figure_as_json(compared) for compared in done.compared.values()],
+        "claims": [_claim_verdict_as_json(verdict) for verdict in done.verdicts],
+        "today": _setup_results_as_json(done.today) if done.today is not None else None,
+        "setups": [_setup_results_as_json(setup) for setup in done.setups],
     }
 
 
-def _setup_as_json(setup: SetupResults) -> dict[str, Any]:
+def _setup_results_as_json(setup: SetupResults) -> dict[str, Any]:
     """Returns the figures and statements under one of the paper's other set-ups as a JSON object."""
     return {
         "id": setup.setup.id,
         "title": setup.setup.title,
-        "figures": [_figure_as_json(one) for one in setup.changed_rows().values()],
-        "claims": [_claim_as_json(one) for one in setup.verdicts],
+        "figures": [_published_figure_as_json(one) for one in setup.figures_changed_by_setup().values()],
+        "claims": [_claim_verdict_as_json(one) for one in setup.verdicts],
     }
 
 
-def _figure_as_json(figure: ComparedRow) -> dict[str, Any]:
+def _published_figure_as_json(figure: ComparedFigure) -> dict[str, Any]:
     """Returns a published figure, with ours, as a JSON object."""
     return {
         "id": figure.published.id,
@@ -174,12 +175,12 @@ def _figure_as_json(figure: ComparedRow) -> dict[str, Any]:
         "kernel": figure.published.kernel,
         "board": figure.published.lab_board,
         "unit": figure.published.unit,
-        "paper": figure.published.number,
+        "paper": figure.published.published_number,
         "here": figure.our_value,
-        "ratio": figure.ratio,
+        "ratio": figure.ratio_to_paper,
         "no_ratio": figure.no_ratio,
-        "ratio_least": figure.ratio_range[0] if figure.ratio_range else None,
-        "ratio_most": figure.ratio_range[1] if figure.ratio_range else None,
+        "ratio_least": figure.ratio_range_over_placements[0] if figure.ratio_range_over_placements else None,
+        "ratio_most": figure.ratio_range_over_placements[1] if figure.ratio_range_over_placements else None,
         "deviates": figure.deviates,
         "state": figure.state,
         "why": figure.reason,
@@ -188,7 +189,7 @@ def _figure_as_json(figure: ComparedRow) -> dict[str, Any]:
     }
 
 
-def _claim_as_json(verdict: ClaimVerdict) -> dict[str, Any]:
+def _claim_verdict_as_json(verdict: ClaimVerdict) -> dict[str, Any]:
     """Returns a statement of the paper, with whether our figures agree, as a JSON object."""
     return {
         "id": verdict.claim.id,
@@ -200,6 +201,6 @@ def _claim_as_json(verdict: ClaimVerdict) -> dict[str, Any]:
             {"case": one.name, "outcome": one.outcome or "not computed", "seen": one.explanation}
             for one in verdict.cases
         ],
-        "seen": verdict.numbers_text,
+        "seen": verdict.compared_numbers_text,
         "threshold": verdict.threshold,
     }

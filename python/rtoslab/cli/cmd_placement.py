@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from rtoslab.api import default_run_directory
-from rtoslab.base import EXIT_OK, find_root
+from rtoslab.base import EXIT_OK, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option, config_option, dry_run_option, jobs_option, kernel_option, out_option
 from rtoslab.cli.cmd_report import write_report
@@ -18,17 +18,17 @@ from rtoslab.cli.display import (
 )
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.failures import exit_code_of_points
-from rtoslab.cli.names import CatalogueName, DurationParam, file_format_by_suffix, report_file_option
+from rtoslab.cli.names import CatalogueNameParam, DurationParam, file_format_by_suffix, report_file_option
 from rtoslab.cli.sections import print_report_document
 from rtoslab.measure import run_plan
 from rtoslab.placements import make_placement_studies, placement_study_report, placements_as_json
-from rtoslab.plan import Options, expand_placements, make_plan
+from rtoslab.plan import PlanOptions, expand_placements, make_plan
 from rtoslab.reports import mark_deviations, report_formats
 from rtoslab.results import MeasuredPoint
 
 
 @click.command("placement")
-@click.argument("benchmark", type=CatalogueName("benchmarks"))
+@click.argument("benchmark", type=CatalogueNameParam("benchmarks"))
 @kernel_option
 @board_option
 @click.option("--cores", type=click.IntRange(1, 8), default=1, show_default=True, help="Cores in use.")
@@ -68,9 +68,9 @@ def placement_command(
     changed. For these it shows how much of the change their address within a line of flash or cache explains, and which
     address is best and worst.
     """
-    root = find_root()
+    root = find_checkout_root()
     catalogue = Catalogue(root)
-    options = Options((kernel,), (board,), (cores,), window_ms, dict(config))
+    options = PlanOptions((kernel,), (board,), (cores,), window_ms, dict(config))
     plan = expand_placements(catalogue, make_plan(catalogue, [benchmark], options), count)
     folder = out or default_run_directory(root, plan, ["placement", benchmark])
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):

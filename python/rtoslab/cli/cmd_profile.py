@@ -6,16 +6,16 @@ from typing import Any
 
 import click
 
-from rtoslab.base import EXIT_OK, PlanError, ValueTable, find_root, write_whole
+from rtoslab.base import EXIT_OK, PlanError, TitledTable, find_checkout_root, write_file_atomically
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import InterruptedWithResultsError, print_json_answer, report_if_interrupted
-from rtoslab.cli.names import CatalogueName
+from rtoslab.cli.names import CatalogueNameParam
 from rtoslab.cli.observation import exit_code_of_run, observation_options
 from rtoslab.instruments import (
-    EndedProfileError,
     ObservedImageOptions,
     Profile,
+    ProfileInterruptedError,
     all_profile_tables,
     brief_profile_tables,
     find_observed_image,
@@ -23,10 +23,10 @@ from rtoslab.instruments import (
     load_profile,
     profile_difference_tables,
     profile_image,
+    profile_summary_text,
     render_profile_page,
-    rich_table,
     speedscope_profile,
-    summary_text,
+    table_for_terminal,
 )
 
 _FILE = click.Path(path_type=Path)
@@ -37,7 +37,7 @@ _FIRST = ("cores", "functions", "masked", "locks")
 @click.command("profile")
 @click.argument("subject", required=False)
 @observation_options
-@click.option("--against-kernel", type=CatalogueName("kernels"), help="Show the difference from another kernel.")
+@click.option("--against-kernel", type=CatalogueNameParam("kernels"), help="Show the difference from another kernel.")
 @click.option(
     "--against-cores", type=click.IntRange(1, 8), help=("Show the difference from a run on this number of cores.")
 )
@@ -87,11 +87,11 @@ def profile_command(
         raise PlanError(
             "There is nothing to profile; name a benchmark (`rtoslab list` shows them) or an image, or give --diff A B."
         )
-    catalogue = Catalogue(find_root())
-    ended: EndedProfileError | None = None
+    catalogue = Catalogue(find_checkout_root())
+    ended: ProfileInterruptedError | None = None
     try:
         result = profile_image(find_observed_image(catalogue, subject, **choice))
-    except EndedProfileError as cause:
+    except ProfileInterruptedError as cause:
         ended, result = cause, cause.partial
     _write_profile_files(result, save, page, folded_file, speedscope_file)
     if ended is not None:
@@ -118,7 +118,7 @@ def _print_profile(profile: Profile, chosen: tuple[str, ...], top: int) -> None:
     if chosen:
         _print_tables(all_profile_tables(profile), chosen, top, _FIRST, as_json=False)
         return
-    click.echo(f"{profile.label}. {summary_text(profile)}")
+    click.echo(f"{profile.label}. {profile_summary_text(profile)}")
     brief = {table.name: table for table in brief_profile_tables(profile)}
     _print_tables(
         tuple(brief.get(table.name, table) for table in all_profile_tables(profile)), chosen, top, _FIRST, as_json=False
@@ -138,10 +138,10 @@ def _write_profile_files(
         profile.save(save)
     for path, text in texts:
         if path is not None:
-            write_whole(path, text(profile), "the profile")
+            write_file_atomically(path, text(profile), "the profile")
 
 
-def _require_known_tables(tables: tuple[ValueTable, ...], chosen: tuple[str, ...]) -> list[str]:
+def _require_known_tables(tables: tuple[TitledTable, ...], chosen: tuple[str, ...]) -> list[str]:
     """Returns the names of all tables. Raises PlanError if a chosen one is not among them."""
     known = [table.name for table in tables]
     for name in chosen:
@@ -150,14 +150,14 @@ def _require_known_tables(tables: tuple[ValueTable, ...], chosen: tuple[str, ...
     return known
 
 
-def _profile_tables_as_json(tables: tuple[ValueTable, ...], chosen: tuple[str, ...]) -> dict[str, Any]:
+def _profile_tables_as_json(tables: tuple[TitledTable, ...], chosen: tuple[str, ...]) -> dict[str, Any]:
     """Returns the chosen tables of a profile (or all) as a JSON object."""
     known = _require_known_tables(tables, chosen)
     return {table.name: table.as_json() for table in tables if table.name in (chosen or known)}
 
 
 def _print_tables(
-    tables: tuple[ValueTable, ...], chosen: tuple[str, ...], top: int, first: tuple[str, ...], *, as_json: bool
+    tables: tuple[TitledTable, ...], chosen: tuple[str, ...], top: int, first: tuple[str, ...], *, as_json: bool
 ) -> None:
     """Prints the chosen tables. Without a choice, those in `first`, or all if that is empty."""
     if as_json:
@@ -168,7 +168,7 @@ def _print_tables(
     console = PlainConsole()
     for table in shown:
         if table.rows:
-            console.print(rich_table(table, None if chosen else top))
+            console.print(table_for_terminal(table, None if chosen else top))
     rest = [name for name in known if name not in {table.name for table in shown}]
     if not chosen and rest:
         console.print(

@@ -7,7 +7,7 @@ import click
 from rtoslab.base import EXIT_OK, PlanError, UnknownNameError
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer
-from rtoslab.instruments import NAMED_QUERIES, TraceDatabase, read_trace, rich_table
+from rtoslab.instruments import NAMED_QUERIES, TraceDatabase, read_trace_file, table_for_terminal
 
 
 @click.command("query")
@@ -51,7 +51,7 @@ def query_command(
         )
     if question.isidentifier() and question not in {*NAMED_QUERIES, "latency"}:
         raise UnknownNameError("question", question, [*NAMED_QUERIES, "latency"])
-    database = TraceDatabase(read_trace(trace))
+    database = TraceDatabase(read_trace_file(trace))
     if question == "latency":
         table = database.answer_latency(names[0], names[1], limit_cycles)
     elif question in NAMED_QUERIES:
@@ -62,7 +62,7 @@ def query_command(
         print_json_answer(table.as_json())
         return EXIT_OK
     console = PlainConsole()
-    console.print(rich_table(table, top))
+    console.print(table_for_terminal(table, top))
     if len(table.rows) > top:
         click.echo(f"... and {len(table.rows) - top:,} more rows; --top N shows more, --json shows all.")
     return EXIT_OK

@@ -12,32 +12,32 @@ from rtoslab.base import (
     EXIT_POINT_FAILED,
     build_folder,
     contents_cache,
-    count_text,
-    find_root,
+    count_with_noun,
+    find_checkout_root,
 )
 from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, read_papers
-from rtoslab.choose import KernelMatrix, changes_since_matrix, figure_coverage_by_board, read_matrices
+from rtoslab.choose import KernelMatrix, changes_since_measurement, figure_coverage_by_board, read_kernel_matrices
 from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import print_plan_before_measuring, show_progress
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.failures import exit_code_of_points, print_failures
-from rtoslab.cli.names import CatalogueNames, PaperName, split_names
+from rtoslab.cli.names import CatalogueNamesParam, PaperNameParam, split_names
 from rtoslab.cli.reference_confirm import confirm_command
-from rtoslab.cli.reference_folders import new_run_folder, reference_placements
+from rtoslab.cli.reference_folders import reference_placements, unused_run_folder_path
 from rtoslab.cli.reference_matrix import matrix_command
 from rtoslab.measure import run_plan
 from rtoslab.papers import measure_minimal_program_sizes, plan_paper_experiments, with_needed_placements
-from rtoslab.plan import Options, Plan
+from rtoslab.plan import Plan, PlanOptions
 from rtoslab.reference import (
     ReferenceFile,
     add_code_digests,
     changes_since_reference,
-    compiled_files,
-    read_references,
-    reference_path,
+    compiled_firmware_files,
+    read_reference_files,
+    reference_file_path,
     source_tree_changes_since,
-    write_reference,
+    write_reference_file,
 )
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import RunDirectory
@@ -70,11 +70,11 @@ def list_reference_results_command(*, as_json: bool) -> int:
 
     Also checks the trees and exports of the kernels that you added.
     """
-    root = find_root()
+    root = find_checkout_root()
     catalogue = Catalogue(root)
     with contents_cache():
-        rows = [_reference_summary_as_json(catalogue, reference) for reference in read_references(root)]
-        rows += [_matrix_row(root, matrix) for matrix in read_matrices(root)]
+        rows = [_reference_summary_as_json(catalogue, reference) for reference in read_reference_files(root)]
+        rows += [_kernel_matrix_summary_as_json(root, matrix) for matrix in read_kernel_matrices(root)]
     if as_json:
         print_json_answer(rows, indent=2)
         return EXIT_OK
@@ -95,12 +95,12 @@ def list_reference_results_command(*, as_json: bool) -> int:
 
 
 @reference_command.command("refresh", short_help="Measure the reference results of papers again.")
-@click.argument("names", nargs=-1, type=PaperName(), metavar="[PAPER]...")
+@click.argument("names", nargs=-1, type=PaperNameParam(), metavar="[PAPER]...")
 @click.option(
     "--kernel",
     "kernels",
     multiple=True,
-    type=CatalogueNames("kernels"),
+    type=CatalogueNamesParam("kernels"),
     help="Measure only these of the papers' kernels whose sources users add: one, a,b or all.",
 )
 @reference_placements
@@ -115,12 +115,12 @@ def reference_refresh_command(
     without sources stay as they are, and the output says so. Exit code 3 if a point fails, which is then left out, or
     if nothing could be measured.
     """
-    root = find_root()
+    root = find_checkout_root()
     catalogue = Catalogue(root)
     chosen = split_names(kernels, catalogue.buildable_kernels) or ()
     requested = names or tuple(read_papers(catalogue))
     codes = [_refresh_paper_reference(catalogue, name, chosen, placements, jobs, dry_run=dry_run) for name in requested]
-    for reference in read_references(root):
+    for reference in read_reference_files(root):
         changed = [] if reference.kernel in catalogue.buildable_kernels else changes_since_reference(root, reference)
         if changed:
             click.echo(
@@ -141,7 +141,7 @@ def _refresh_paper_reference(
     None: the sources of none of its kernels are available. `chosen`: the only kernels to measure, if not empty.
     """
     paper = find_paper(catalogue, name)
-    whole = plan_paper_experiments(catalogue, paper, Options())
+    whole = plan_paper_experiments(catalogue, paper, PlanOptions())
     kernels = [item for item in _reference_kernels(paper) if item in (chosen or catalogue.buildable_kernels)]
     points = tuple(point for point in whole.points if point.kernel in kernels)
     if not points:
@@ -151,13 +151,13 @@ def _refresh_paper_reference(
             "sources users add with `rtoslab tree add`."
         )
         return None
-    folder = new_run_folder(build_folder(catalogue.root).with_name("reference") / paper.key)
+    folder = unused_run_folder_path(build_folder(catalogue.root).with_name("reference") / paper.key)
     plan = with_needed_placements(catalogue, paper, Plan(points, paper.key), placements)
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=False) as display:
         outcomes = run_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.show_progress_of)
-    stored = RunDirectory.open(folder).read_points()
+    stored = RunDirectory.open_run_directory(folder).read_points()
     failed = [outcome.result for outcome in outcomes if outcome.result.status == "failed"]
     print_failures(failed)
     weights, unbuilt = measure_minimal_program_sizes(catalogue, paper, kernels)
@@ -166,14 +166,14 @@ def _refresh_paper_reference(
     for kernel in dict.fromkeys(stored_point.result.point.kernel for stored_point in stored):
         own = [stored_point for stored_point in stored if stored_point.result.point.kernel == kernel]
         if any(isinstance(stored_point.result, MeasuredPoint) for stored_point in own):
-            path = reference_path(catalogue.root, paper.key, kernel)
-            write_reference(path, own, [weight for weight in weights if weight.weight.point.kernel == kernel])
+            path = reference_file_path(catalogue.root, paper.key, kernel)
+            write_reference_file(path, own, [weight for weight in weights if weight.weight.point.kernel == kernel])
             add_code_digests(
                 catalogue.root,
-                compiled_files([*(point.manifest for point in own), *(weight.manifest for weight in weights)]),
+                compiled_firmware_files([*(point.manifest for point in own), *(weight.manifest for weight in weights)]),
             )
             size = f"{path.stat().st_size / 1024:,.0f} kB"
-            click.echo(f"{path.relative_to(catalogue.root)}: {count_text(len(own), 'point')}, {size}.")
+            click.echo(f"{path.relative_to(catalogue.root)}: {count_with_noun(len(own), 'point')}, {size}.")
     return EXIT_POINT_FAILED if unbuilt else exit_code_of_points([outcome.result for outcome in outcomes])
 
 
@@ -207,7 +207,7 @@ def _reference_summary_as_json(catalogue: Catalogue, reference: ReferenceFile) -
     }
 
 
-def _matrix_row(root: Path, matrix: KernelMatrix) -> dict[str, Any]:
+def _kernel_matrix_summary_as_json(root: Path, matrix: KernelMatrix) -> dict[str, Any]:
     """Returns a summary of the figures of one kernel that `rtoslab choose` compares, as a JSON object."""
     covered = figure_coverage_by_board(matrix).values()
     return {
@@ -217,7 +217,7 @@ def _matrix_row(root: Path, matrix: KernelMatrix) -> dict[str, Any]:
         "boards": matrix.board_names,
         "measured": sum(cell.measured for cell in covered),
         "not_applicable": sum(cell.requested - cell.measured for cell in covered),
-        "changed_since": changes_since_matrix(root, matrix),
+        "changed_since": changes_since_measurement(root, matrix),
     }
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import click
 
 from rtoslab.api import load
-from rtoslab.base import ReportError, find_root, write_whole
+from rtoslab.base import ReportError, find_checkout_root, write_file_atomically
 from rtoslab.catalogue import Catalogue
-from rtoslab.choose import with_kernels_section
+from rtoslab.choose import with_kernel_comparison_section
 from rtoslab.cli.failures import exit_code_of_stored_points
 from rtoslab.cli.names import file_format_by_suffix
 from rtoslab.reference import reference_points_for_unmeasured
-from rtoslab.reports import ReportDocument, make_document, report_formats
+from rtoslab.reports import ReportDocument, make_report_document, report_formats
 from rtoslab.store import RunDirectory, StoredPoint
 
 FORMATS = ("html", "md", "csv", "json")
@@ -61,7 +61,7 @@ def report_command(runs: tuple[Path, ...], outputs: tuple[Path, ...], form: str 
 
 def write_report(text: str, output: Path) -> None:
     """Writes a report to a file, whole or not at all, and prints the path on stderr. Raises StoreError."""
-    write_whole(output, text, "the report")
+    write_file_atomically(output, text, "the report")
     click.echo(f"The report is {output} ({len(text.encode()) / 1024:,.0f} kB).", err=True)
 
 
@@ -73,8 +73,8 @@ def read_report_document(
 
     `reference`: whether reference results are shown beside them.
     """
-    suites = {RunDirectory.open(path).plan().suite for path in runs}
-    beside = reference_points_for_unmeasured(find_root(), points) if reference else ()
-    catalogue = Catalogue(find_root())
-    document = make_document(catalogue, points, suites.pop() if len(suites) == 1 else None, beside)
-    return with_kernels_section(catalogue, document, points)
+    suites = {RunDirectory.open_run_directory(path).read_stored_plan().suite for path in runs}
+    beside = reference_points_for_unmeasured(find_checkout_root(), points) if reference else ()
+    catalogue = Catalogue(find_checkout_root())
+    document = make_report_document(catalogue, points, suites.pop() if len(suites) == 1 else None, beside)
+    return with_kernel_comparison_section(catalogue, document, points)

@@ -10,13 +10,21 @@ import click
 from rich import box
 from rich.table import Table as RichTable
 
-from rtoslab.base import EXIT_ERROR, EXIT_OK, EXIT_POINT_FAILED, PlanError, RtoslabError, find_root, write_whole
+from rtoslab.base import (
+    EXIT_ERROR,
+    EXIT_OK,
+    EXIT_POINT_FAILED,
+    PlanError,
+    RtoslabError,
+    find_checkout_root,
+    write_file_atomically,
+)
 from rtoslab.catalogue import DEFAULT_BOARD, Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernel_option
 from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole, colour_text
 from rtoslab.cli.early_end import print_json_answer
-from rtoslab.cli.names import CatalogueName, DurationParam, FrequencyParam
+from rtoslab.cli.names import CatalogueNameParam, DurationParam, FrequencyParam
 from rtoslab.reports import TableData
 from rtoslab.rta import SHAPES, KernelOverheads, TaskSet, TaskSetStudy, read_overheads, read_task_set, write_overheads
 
@@ -24,7 +32,7 @@ _FILE = click.Path(path_type=Path)
 
 
 @contextmanager
-def _without_answer() -> Iterator[None]:
+def _errors_exit_without_answer() -> Iterator[None]:
     """Gives every error inside the block the exit code for "no answer"."""
     try:
         yield
@@ -33,7 +41,7 @@ def _without_answer() -> Iterator[None]:
         raise
 
 
-class _Bounds(click.Group):
+class _DefaultBoundsGroup(click.Group):
     """A command group whose default subcommand is `bounds`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -42,16 +50,18 @@ class _Bounds(click.Group):
         return super().parse_args(ctx, args if named or not args else ["bounds", *args])
 
 
-@click.group("rta", cls=_Bounds)
+@click.group("rta", cls=_DefaultBoundsGroup)
 def rta_command() -> None:
     """Compute bounds of response times: `rtoslab rta TASKS` is short for `rtoslab rta bounds TASKS`."""
 
 
 @rta_command.command("bounds", short_help="Compute bounds of a task set's response times.")
 @click.argument("tasks", type=_FILE)
-@click.option("--kernel", type=CatalogueName("kernels"), help="Measure this kernel's overheads on the virtual board.")
 @click.option(
-    "--board", type=CatalogueName("boards"), help=f"The virtual board.  [default: {DEFAULT_BOARD}, with --kernel]"
+    "--kernel", type=CatalogueNameParam("kernels"), help="Measure this kernel's overheads on the virtual board."
+)
+@click.option(
+    "--board", type=CatalogueNameParam("boards"), help=f"The virtual board.  [default: {DEFAULT_BOARD}, with --kernel]"
 )
 @config_option
 @click.option(
@@ -77,7 +87,7 @@ def rta_command() -> None:
 @click.option("--save-image", type=_FILE, help="Write the image of --check, an ELF file that you can flash.")
 @click.option("-o", "--output", type=_FILE, help="Write an HTML report with plots.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-@_without_answer()
+@_errors_exit_without_answer()
 def rta_bounds_command(
     tasks: Path,
     kernel: str | None,
@@ -107,7 +117,7 @@ def rta_bounds_command(
     board = board or (DEFAULT_BOARD if kernel else None)
     task_set = read_task_set(tasks)
     given = read_overheads(overheads_file) if overheads_file is not None else None
-    bench = _BoardBench(kernel, board, dict(config), task_set, quiet=as_json) if kernel and board else None
+    bench = _VirtualBoardRuns(kernel, board, dict(config), task_set, quiet=as_json) if kernel and board else None
     overheads = given or (bench.measure_overheads(operations=save_overheads is not None) if bench else None)
     if overheads is None and (save_overheads or beside):
         raise PlanError("There are no overheads to save or to compare; add --kernel or --overheads.")
@@ -119,7 +129,7 @@ def rta_bounds_command(
     if save_overheads is not None and overheads is not None:
         write_overheads(overheads, save_overheads)
     if not as_json:
-        _print_study(study)
+        _print_response_time_study(study)
     study = with_sensitivity(study, _progress_printer(quiet=as_json))
     if not as_json:
         _print_tables(sensitivity_tables(study))
@@ -130,7 +140,7 @@ def rta_bounds_command(
         write_report(report_formats()["html"](study_document(study)), output)
     if as_json:
         print_json_answer(json_of(study))
-    return _exit_code(study)
+    return _exit_code_of_study(study)
 
 
 @rta_command.command("break", short_help="Search for a task set that breaks its bound.")
@@ -165,7 +175,7 @@ def rta_bounds_command(
     help=("Folder of the results: each finding, reduced to a small task set, in one file."),
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-@_without_answer()
+@_errors_exit_without_answer()
 def rta_break_command(
     kernel: str,
     board: str,
@@ -189,7 +199,7 @@ def rta_break_command(
     from rtoslab.rta import TaskSetBench, search_broken_bounds, shrink_set, summarise_search, write_finding  # noqa: PLC0415  # noqa: PLC0415
 
     say = (lambda _: None) if as_json else (lambda text: click.echo(text, err=True))
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     level = 3 if timers else 2 if sends else int(events)
     bench = TaskSetBench.build_bench(catalogue, kernel, board, dict(config), events=level, cores=cores, progress=say)
     tried = []
@@ -210,7 +220,7 @@ def rta_break_command(
     return EXIT_OK if not outcome.findings else EXIT_POINT_FAILED
 
 
-def _exit_code(study: TaskSetStudy) -> int:
+def _exit_code_of_study(study: TaskSetStudy) -> int:
     """Returns the exit code of `rtoslab rta`: 1 if there is no answer, 3 if a deadline can be missed, else 0."""
     if study.is_schedulable:
         return EXIT_OK
@@ -239,14 +249,14 @@ def _require_compatible_options(kernel: str | None, board: str | None, *, checke
         raise PlanError("--for and --save-image only apply to a run; add --check.")
 
 
-class _BoardBench:
+class _VirtualBoardRuns:
     """The parts of `rtoslab rta` that need the virtual board."""
 
     def __init__(self, kernel: str, board: str, config: dict[str, str], task_set: TaskSet, *, quiet: bool) -> None:
         from rtoslab.rta import TaskSetImages  # noqa: PLC0415
 
         self.quiet = quiet
-        self.catalogue = Catalogue(find_root())
+        self.catalogue = Catalogue(find_checkout_root())
         homes = [task.core for task in task_set.tasks] + [interrupt.core for interrupt in task_set.interrupts]
         events = task_set.event_level
         self._print_step(f"building and calibrating {kernel} on {board}")
@@ -286,7 +296,7 @@ class _BoardBench:
         done = check_on_board(study.system, firmware, work, ticks)
         if save_image is not None:
             rows = task_rows(study.system, firmware, work)
-            write_whole(
+            write_file_atomically(
                 save_image,
                 firmware.image_with_tasks(rows, interrupt_lines(study.system, firmware, work, 1)),
                 "the image",
@@ -294,7 +304,7 @@ class _BoardBench:
         return replace(study, check=done)
 
 
-def _print_study(study: TaskSetStudy) -> None:
+def _print_response_time_study(study: TaskSetStudy) -> None:
     """Prints a study's bounds, notes and answer."""
     from rtoslab.rta import terminal_tables  # noqa: PLC0415
 

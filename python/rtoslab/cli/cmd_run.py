@@ -5,16 +5,16 @@ from pathlib import Path
 import click
 
 from rtoslab.api import (
-    choose_targets,
     default_run_directory,
+    find_target_for_each_board,
     load,
     mark_unreadable_points,
+    measure_on_connected_boards,
     measure_over_serial_port,
-    run_on_targets,
 )
-from rtoslab.base import EXIT_OK, PlanError, find_root, require_extra
+from rtoslab.base import EXIT_OK, PlanError, find_checkout_root, require_extra
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Catalogue
-from rtoslab.choose import kernels_section
+from rtoslab.choose import kernel_comparison_section
 from rtoslab.cli.choices import (
     SUITES_OWN,
     bench_option,
@@ -39,17 +39,24 @@ from rtoslab.cli.display import (
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.failures import exit_code_of_points
 from rtoslab.cli.image_options import image_board_and_timing
-from rtoslab.cli.names import CatalogueName, CoreCountsParam, DurationParam, FrequencyParam, KeyValueParam, split_names
+from rtoslab.cli.names import (
+    CatalogueNameParam,
+    CoreCountsParam,
+    DurationParam,
+    FrequencyParam,
+    KeyValueParam,
+    split_names,
+)
 from rtoslab.cli.sections import print_report_section
 from rtoslab.hardware import ConnectedBoard
 from rtoslab.measure import MeasureOptions, PointOutcome, measure_image, run_plan
-from rtoslab.plan import CONFIG_HELP, Options, expand_placements, make_plan
+from rtoslab.plan import CONFIG_HELP, PlanOptions, expand_placements, make_plan
 from rtoslab.reports import print_point_results, report_formats
 from rtoslab.store import RunDirectory
 
 
 @click.command("run")
-@click.argument("names", nargs=-1, type=CatalogueName("suites", "benchmarks"), metavar="SUITE|BENCHMARK...")
+@click.argument("names", nargs=-1, type=CatalogueNameParam("suites", "benchmarks"), metavar="SUITE|BENCHMARK...")
 @kernels_option(f"{SUITES_OWN}{DEFAULT_KERNEL}")
 @boards_option(f"{SUITES_OWN}{DEFAULT_BOARD}")
 @click.option("--cores", type=CoreCountsParam(), help="Numbers of cores to run with.")
@@ -117,7 +124,7 @@ def run_command(
 
     A name may be shortened (t1). `latency` means every latency benchmark. The same command again resumes it.
     """
-    root = find_root()
+    root = find_checkout_root()
     if image is not None:
         if names or kernels or cores or window or samples or instrument or clock or port or target or placements > 1:
             raise PlanError(
@@ -134,11 +141,11 @@ def run_command(
     settings = {"clock_hz": clock, "samples": samples, "instrument": instrument}
     chosen = {**dict(config), **{key: str(value) for key, value in settings.items() if value is not None}}
     kernel_names, board_names = split_names(kernels, catalogue.buildable_kernels), split_names(boards, catalogue.boards)
-    options = Options(kernel_names, board_names, cores, window, chosen, full)
+    options = PlanOptions(kernel_names, board_names, cores, window, chosen, full)
     plan = make_plan(catalogue, names, options)
     if placements > 1:
         plan = expand_placements(catalogue, plan, placements)
-    on_desk = _find_real_boards(catalogue, board_names, target, port, bench)
+    on_desk = _find_connected_boards(catalogue, board_names, target, port, bench)
     if on_desk:
         plan = mark_unreadable_points(plan)
     folder = out or default_run_directory(root, plan, [*names, "board"] if on_desk or port else names)
@@ -165,25 +172,25 @@ def _require_chart_packages(report: bool) -> None:
         require_extra("report", "a report with charts")
 
 
-def _find_real_boards(
+def _find_connected_boards(
     catalogue: Catalogue, boards: tuple[str, ...] | None, target: str | None, port: str | None, bench: Path | None
 ) -> dict[str, ConnectedBoard]:
     """Returns the connected real boards that the user asks for, by board name. Empty if none was asked for. Raises
     PlanError."""
     if target is not None:
-        return choose_targets(catalogue, boards or (), target, port, bench)
+        return find_target_for_each_board(catalogue, boards or (), target, port, bench)
     if bench is not None:
         raise PlanError("--bench needs --target NAME, a target of the hardware map, or --target auto; add one.")
     return {}
 
 
 def _run_on_real_board(
-    names: tuple[str, ...], options: Options, on_desk: dict[str, ConnectedBoard], port: str | None, out: Path | None
+    names: tuple[str, ...], options: PlanOptions, on_desk: dict[str, ConnectedBoard], port: str | None, out: Path | None
 ) -> tuple[Path, list[PointOutcome]]:
     """Measures on real boards. Returns the run directory, and how each point ended. `on_desk`: boards to flash, or
     empty for a board on `port`."""
     return (
-        run_on_targets(names, options, on_desk, out)
+        measure_on_connected_boards(names, options, on_desk, out)
         if on_desk
         else measure_over_serial_port(names, options, str(port), out)
     )
@@ -192,7 +199,9 @@ def _run_on_real_board(
 def _print_kernel_comparison(folder: Path, outcomes: list[PointOutcome]) -> None:
     """Prints a comparison of the kernels in a run, if there are several."""
     if len({outcome.result.point.kernel for outcome in outcomes}) > 1:
-        section = kernels_section(Catalogue(find_root()), RunDirectory.open(folder).read_points())
+        section = kernel_comparison_section(
+            Catalogue(find_checkout_root()), RunDirectory.open_run_directory(folder).read_points()
+        )
         if section is not None:
             print_report_section(section, PlainConsole())
 

@@ -10,14 +10,14 @@ import click
 from rich.table import Table
 
 from rtoslab.archive import ArchivedPoint, PointFilters, find_stored_points
-from rtoslab.base import ReportError, StoreError, count_text, runs_folder, write_whole
+from rtoslab.base import ReportError, StoreError, count_with_noun, default_runs_folder, write_file_atomically
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import path_from_working_directory
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.names import (
-    CatalogueName,
+    CatalogueNameParam,
     CoreCountsParam,
-    IsoDate,
+    IsoDateParam,
     KeyValueParam,
     file_format_by_suffix,
     report_file_option,
@@ -25,16 +25,20 @@ from rtoslab.cli.names import (
 
 _FILTERS = (
     click.option(
-        "--kernel", "kernels", multiple=True, type=CatalogueName("kernels"), help="Show only points of this kernel."
+        "--kernel",
+        "kernels",
+        multiple=True,
+        type=CatalogueNameParam("kernels"),
+        help="Show only points of this kernel.",
     ),
     click.option(
-        "--board", "boards", multiple=True, type=CatalogueName("boards"), help="Show only points on this board."
+        "--board", "boards", multiple=True, type=CatalogueNameParam("boards"), help="Show only points on this board."
     ),
     click.option(
         "--benchmark",
         "benchmarks",
         multiple=True,
-        type=CatalogueName("benchmarks"),
+        type=CatalogueNameParam("benchmarks"),
         help="Show only points of this benchmark.",
     ),
     click.option("--cores", type=CoreCountsParam(), help="Show only points with this number of cores."),
@@ -45,10 +49,10 @@ _FILTERS = (
         help=("Show only points with this option (opt=-O3) or value of a macro."),
     ),
     click.option(
-        "--since", type=IsoDate(), default="", help=("Show only runs whose last session was on this day or later.")
+        "--since", type=IsoDateParam(), default="", help=("Show only runs whose last session was on this day or later.")
     ),
     click.option(
-        "--until", type=IsoDate(), default="", help="Show only runs whose last session was on this day or earlier."
+        "--until", type=IsoDateParam(), default="", help="Show only runs whose last session was on this day or earlier."
     ),
     click.option(
         "--hash",
@@ -90,7 +94,7 @@ def _with_point_filter_options(command: Callable[..., Any]) -> Callable[..., Any
                     f"There is no folder {place}; give --in a run directory, or a folder that contains some."
                 )
         filters = PointFilters(kernels, boards, benchmarks, cores or (), dict(config), since, until, digest)
-        points = list(find_stored_points(places or (runs_folder(),), filters))
+        points = list(find_stored_points(places or (default_runs_folder(),), filters))
         return command(*args, stored_points=points, **options)
 
     for option in reversed(_FILTERS):
@@ -108,13 +112,13 @@ def runs_command(ctx: click.Context, points: bool, as_json: bool, stored_points:
     if ctx.invoked_subcommand is not None:
         return
     if as_json:
-        print_json_answer([_point_as_json(point) for point in stored_points])
+        print_json_answer([_stored_point_as_json(point) for point in stored_points])
         return
     if not stored_points:
         click.echo("No stored point matches these conditions; use fewer, or measure points with `rtoslab run`.")
         return
     console = PlainConsole()
-    console.print(_point_table(stored_points) if points else _run_directories_table(stored_points))
+    console.print(_stored_points_table(stored_points) if points else _run_directories_table(stored_points))
 
 
 @runs_command.command("export", short_help="Write figures or raw samples as a table.")
@@ -147,9 +151,9 @@ def runs_export_command(
     if output is None:
         sys.stdout.buffer.write(content)
         return
-    write_whole(output, content, "the export")
+    write_file_atomically(output, content, "the export")
     click.echo(
-        f"{count_text(len(stored_points), 'point', 'is', 'are')} in {output} ({len(content) / 1024:,.0f} kB).",
+        f"{count_with_noun(len(stored_points), 'point', 'is', 'are')} in {output} ({len(content) / 1024:,.0f} kB).",
         err=True,
     )
 
@@ -193,7 +197,7 @@ def _run_directories_table(points: list[ArchivedPoint]) -> Table:
             session.date,
             session.revision,
             *(
-                _names_text([getattr(point.point_id, axis) for point in mine])
+                _first_three_names_text([getattr(point.point_id, axis) for point in mine])
                 for axis in ("kernel", "board", "benchmark")
             ),
             str(len(mine)),
@@ -201,13 +205,13 @@ def _run_directories_table(points: list[ArchivedPoint]) -> Table:
     return table
 
 
-def _names_text(names: list[str]) -> str:
+def _first_three_names_text(names: list[str]) -> str:
     """Returns the first three names as text, with the number of further ones."""
     distinct = list(dict.fromkeys(names))
     return ", ".join(distinct[:3]) + (f" and {len(distinct) - 3} more" if len(distinct) > 3 else "")
 
 
-def _point_table(points: list[ArchivedPoint]) -> Table:
+def _stored_points_table(points: list[ArchivedPoint]) -> Table:
     """Returns a table with a line for each stored point."""
     table = Table(box=None)
     for name in ("benchmark", "kernel", "board", "cores", "configuration", "status", "run id", "where"):
@@ -220,7 +224,7 @@ def _point_table(points: list[ArchivedPoint]) -> Table:
             point.benchmark,
             point.kernel,
             point.board,
-            count_text(point.cores, "core"),
+            count_with_noun(point.cores, "core"),
             config,
             item.result.status,
             item.result.run_id,
@@ -229,7 +233,7 @@ def _point_table(points: list[ArchivedPoint]) -> Table:
     return table
 
 
-def _point_as_json(point: ArchivedPoint) -> dict[str, Any]:
+def _stored_point_as_json(point: ArchivedPoint) -> dict[str, Any]:
     """Returns a stored point as a JSON object."""
     return {
         "run": str(point.run),

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtoslab.base import EXIT_INTERRUPTED, EXIT_OK, EXIT_POINT_FAILED, ImageFileError, find_root
+from rtoslab.base import EXIT_INTERRUPTED, EXIT_OK, EXIT_POINT_FAILED, ImageFileError, find_checkout_root
 from rtoslab.catalogue import find_board
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.image_options import attach_option, parse_devices
-from rtoslab.cli.names import DurationParam, KeyValueParam, PinLevel, PinVoltage, parse_option_integer
+from rtoslab.cli.names import DurationParam, KeyValueParam, PinLevelParam, PinVoltageParam, parse_option_integer
 from rtoslab.cli.output_lines import FirmwareOutputWriter
 from rtoslab.intake import read_text
 from rtoslab.targets import (
     MOST_CYCLES,
     DrivenPinLevel,
-    SimRequest,
-    SimResult,
-    parse_pin,
-    parse_script,
-    require_cores,
+    SimulationRequest,
+    SimulationResult,
+    parse_pin_number,
+    parse_typing_script,
+    require_board_has_cores,
     simulate_image,
     unescape_text,
 )
@@ -79,7 +79,7 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
 @click.option(
     "--drive",
     "drives",
-    type=PinLevel(),
+    type=PinLevelParam(),
     multiple=True,
     help=(
         "Drive a pin from outside, from reset or from TIME: PC13=0@10ms. May be repeated. Other pins have the levels "
@@ -89,7 +89,7 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
 @click.option(
     "--voltage",
     "voltages",
-    type=PinVoltage(),
+    type=PinVoltageParam(),
     multiple=True,
     help="The voltage at a pin that an ADC converts, 0 by default: PA1=1.2. May be repeated.",
 )
@@ -167,19 +167,19 @@ def sim_command(
     line, and its callers. Firmware that ends by semihosting gives the exit code. If a signal ends the command, it
     prints the results so far, with exit code 130.
     """
-    facts = find_board(find_root(), board).facts
-    require_cores(facts, cores)
-    request = SimRequest(
+    facts = find_board(find_checkout_root(), board).facts
+    require_board_has_cores(facts, cores)
+    request = SimulationRequest(
         until=until,
         between=between,
         typed=b"".join(unescape_text(text) for text in typed),
-        script=parse_script(_read_script_file(script), _ENTER[enter]) if script else (),
+        script=parse_typing_script(_read_script_file(script), _ENTER[enter]) if script else (),
         settings={key: parse_option_integer(value, key) for key, value in settings},
         load_address=None if load_address is None else parse_option_integer(load_address, "--load-address"),
         strict=strict,
         max_cycles=max_cycles,
-        drives=[DrivenPinLevel(at_s, parse_pin(facts, pin), level) for pin, level, at_s in drives],
-        voltages=[(parse_pin(facts, pin), volts) for pin, volts in voltages],
+        drives=[DrivenPinLevel(at_s, parse_pin_number(facts, pin), level) for pin, level, at_s in drives],
+        voltages=[(parse_pin_number(facts, pin), volts) for pin, volts in voltages],
         devices=parse_devices(attached),
         expect=expect,
         fail=fail,
@@ -190,18 +190,18 @@ def sim_command(
     )
     stream = sys.stderr.buffer if as_json else sys.stdout.buffer
     show = FirmwareOutputWriter(stream).write_output if show_uart or not as_json else lambda *_: None
-    result = _with_source_lines(simulate_image(image, facts, request, cores=cores, on_output=show), image)
+    result = _warnings_with_source_lines(simulate_image(image, facts, request, cores=cores, on_output=show), image)
     faults = _fault_sentences(result, image)
     if junit is not None:
         _write_junit(junit, image, facts.id, result, faults)
     if as_json:
         print_json_answer({**result.as_json(), "faults": faults})
     else:
-        _print_result(result, faults)
-    return _exit_code(result)
+        _print_run_result(result, faults)
+    return _exit_code_of_firmware(result)
 
 
-def _write_junit(path: Path, image: Path, board: str, result: SimResult, faults: Sequence[str]) -> None:
+def _write_junit(path: Path, image: Path, board: str, result: SimulationResult, faults: Sequence[str]) -> None:
     """Writes the result of a run as a JUnit file, which CI systems read. `faults`: sentences on them."""
     from rtoslab.cli.junit import write_junit  # noqa: PLC0415 (a run without it would wait for it)
 
@@ -209,7 +209,7 @@ def _write_junit(path: Path, image: Path, board: str, result: SimResult, faults:
     write_junit(path, image, board, result, why)
 
 
-def _exit_code(result: SimResult) -> int:
+def _exit_code_of_firmware(result: SimulationResult) -> int:
     """Returns the command's exit code: the firmware's own, if it ended with one from 1 to 255, or that of an interrupt.
 
     Otherwise 0 if the run reached what it was to reach, else 3.
@@ -221,7 +221,7 @@ def _exit_code(result: SimResult) -> int:
     return EXIT_OK if result.reached else EXIT_POINT_FAILED
 
 
-def _fault_sentences(result: SimResult, image: Path) -> list[str]:
+def _fault_sentences(result: SimulationResult, image: Path) -> list[str]:
     """Returns sentences on the fault that ended the run, and on faults whose handler returned."""
     faults = [fault for fault in (result.fault, *result.handled) if fault is not None]
     if not faults:
@@ -231,7 +231,7 @@ def _fault_sentences(result: SimResult, image: Path) -> list[str]:
     return [line for fault in faults for line in fault_sentences(fault, image, result.symbols)]
 
 
-def _with_source_lines(result: SimResult, image: Path) -> SimResult:
+def _warnings_with_source_lines(result: SimulationResult, image: Path) -> SimulationResult:
     """Returns the result, in whose warnings each address is followed by its file and line."""
     if not result.warnings:
         return result
@@ -245,7 +245,7 @@ def _read_script_file(script: Path) -> str:
     return read_text(script, "the script", ImageFileError)
 
 
-def _print_result(result: SimResult, faults: Sequence[str]) -> None:
+def _print_run_result(result: SimulationResult, faults: Sequence[str]) -> None:
     """Prints why the run stopped, the faults, and tables of cores and intervals."""
     from rich.table import Table  # noqa: PLC0415 (the firmware's output would wait for it)
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from rtoslab.api import default_run_directory
-from rtoslab.base import EXIT_OK, PlanError, count_text, find_root
+from rtoslab.base import EXIT_OK, PlanError, count_with_noun, find_checkout_root
 from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, read_papers
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_report import write_report
@@ -15,32 +15,38 @@ from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import path_from_working_directory, print_plan_before_measuring, show_progress
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.failures import exit_code_of_points, print_failures
-from rtoslab.cli.names import CatalogueNames, PaperName, file_format_by_suffix, report_file_option, split_names
+from rtoslab.cli.names import (
+    CatalogueNamesParam,
+    PaperNameParam,
+    file_format_by_suffix,
+    report_file_option,
+    split_names,
+)
 from rtoslab.cli.sections import print_report_document
 from rtoslab.measure import PointOutcome, run_plan
 from rtoslab.papers import require_paper_folder_fits
 from rtoslab.plan import Plan
-from rtoslab.reference import read_references
+from rtoslab.reference import read_reference_files
 from rtoslab.reports import ReportDocument, report_formats
 from rtoslab.stability import (
     JudgedPaper,
     JudgedStatement,
     judge_statements_in_builds,
-    merge_stability,
-    overview_document,
-    read_stability,
+    merge_stability_rows,
+    placement_overview_document,
+    read_stability_file,
     stability_document,
-    stability_path,
+    stability_file_path,
     stability_plan,
     stored_rows_of_run,
-    write_stability,
+    write_stability_file,
 )
 from rtoslab.store import RunDirectory
-from rtoslab.sweep import run_on_cluster
+from rtoslab.sweep import measure_sweep_on_cluster
 
 
 @click.command("stability")
-@click.argument("name", type=PaperName(), metavar="[PAPER]", required=False)
+@click.argument("name", type=PaperNameParam(), metavar="[PAPER]", required=False)
 @click.option(
     "--measure",
     "measuring",
@@ -65,7 +71,7 @@ from rtoslab.sweep import run_on_cluster
     "--kernel",
     "kernels",
     multiple=True,
-    type=CatalogueNames("kernels"),
+    type=CatalogueNamesParam("kernels"),
     help=(
         "With --measure: measure only these kernels: one or a,b. The stored values of the others stay.  [default: "
         "every kernel]"
@@ -108,7 +114,7 @@ def stability_command(
     and switches, each in several placements of its code, and judges every statement in all of them. The values of these
     builds come with rtoslab. `--measure` measures them with the trees that you added. The same command again resumes.
     """
-    root = find_root()
+    root = find_checkout_root()
     catalogue = Catalogue(root)
     if name is None:
         if measuring or dry_run or values_file or as_json:
@@ -116,7 +122,7 @@ def stability_command(
         return _write_and_print_report(placement_overview_of_papers(catalogue), outputs)
     paper = find_paper(catalogue, name)
     require_paper_folder_fits(catalogue, paper)
-    path = values_file or stability_path(root, paper.key)
+    path = values_file or stability_file_path(root, paper.key)
     code = EXIT_OK
     if measuring or dry_run:
         code = _measure_builds(
@@ -139,7 +145,7 @@ def stability_command(
             f"{path_from_working_directory(path)} does not exist, so there are no values of builds; measure "
             f"them with `rtoslab stability {paper.key} --measure`, or give --values FILE."
         )
-    judged = judge_statements_in_builds(catalogue, paper, read_stability(path))
+    judged = judge_statements_in_builds(catalogue, paper, read_stability_file(path))
     if as_json:
         print_json_answer(_stability_as_json(judged))
     _write_and_print_report(stability_document(judged), outputs, quiet=as_json)
@@ -158,13 +164,13 @@ def _write_and_print_report(document: ReportDocument, outputs: Sequence[Path], *
 def placement_overview_of_papers(catalogue: Catalogue) -> ReportDocument:
     """Returns the report on how far the placement of the code changes the figures and rankings of all papers."""
     folders = {key: find_paper(catalogue, key) for key in read_papers(catalogue)}
-    paths = {key: stability_path(catalogue.root, key) for key in folders}
+    paths = {key: stability_file_path(catalogue.root, key) for key in folders}
     judged = [
-        judge_statements_in_builds(catalogue, folders[key], read_stability(path))
+        judge_statements_in_builds(catalogue, folders[key], read_stability_file(path))
         for key, path in paths.items()
         if path.is_file()
     ]
-    return overview_document(folders, list(read_references(catalogue.root)), judged)
+    return placement_overview_document(folders, list(read_reference_files(catalogue.root)), judged)
 
 
 def _paper_kernels(paper: PaperFolder, names: Sequence[str]) -> tuple[str, ...]:
@@ -192,7 +198,7 @@ def _measure_builds(
 ) -> int:
     """Measures all builds of a paper's kernels, and stores their values in the file `path`. Returns the exit code."""
     root = catalogue.root
-    earlier = read_stability(path) if kernels and path.is_file() else None
+    earlier = read_stability_file(path) if kernels and path.is_file() else None
     whole = stability_plan(catalogue, paper, placements, kernels, with_switches=with_switches)
     if not whole.points:
         raise PlanError(
@@ -207,13 +213,14 @@ def _measure_builds(
         outcomes = _measure_points_of_plan(root, plan, folder, jobs, scheduler, display.show_progress_of)
     results = [outcome.result for outcome in outcomes]
     print_failures([result for result in results if result.status == "failed"])
-    stored = RunDirectory.open(folder).read_points()
+    stored = RunDirectory.open_run_directory(folder).read_points()
     content = stored_rows_of_run(catalogue, paper, whole, placements, stored, results)
-    content = merge_stability(earlier, content, kernels) if earlier else content
-    write_stability(path, content)
+    content = merge_stability_rows(earlier, content, kernels) if earlier else content
+    write_stability_file(path, content)
     size = f"{path.stat().st_size / 1024:,.0f} kB"
     click.echo(
-        f"{count_text(len(content.rows), 'row')} of values in {path_from_working_directory(path)}, {size}.", err=True
+        f"{count_with_noun(len(content.rows), 'row')} of values in {path_from_working_directory(path)}, {size}.",
+        err=True,
     )
     return exit_code_of_points(results)
 
@@ -225,7 +232,7 @@ def _measure_points_of_plan(
     ended."""
     if scheduler is None:
         return list(run_plan(root, plan, folder, jobs=jobs, listener=listener))
-    return list(run_on_cluster(root, plan, folder, scheduler, listener=listener))
+    return list(measure_sweep_on_cluster(root, plan, folder, scheduler, listener=listener))
 
 
 def _stability_as_json(judged: JudgedPaper) -> dict[str, Any]:
@@ -243,7 +250,7 @@ def _stability_as_json(judged: JudgedPaper) -> dict[str, Any]:
 
 def _statement_as_json(statement: JudgedStatement) -> dict[str, Any]:
     """Returns in how many builds one statement holds, as a JSON object."""
-    whole = statement.whole.overall_share
+    whole = statement.whole.share_of_builds_and_placements
     return {
         "id": statement.claim.id,
         "says": statement.claim.says,
@@ -262,9 +269,9 @@ def _statement_as_json(statement: JudgedStatement) -> dict[str, Any]:
         "cases": [
             {
                 "case": one.name,
-                "held": one.overall_share.held,
-                "turned": one.overall_share.turned,
-                "tied": one.overall_share.tied,
+                "held": one.share_of_builds_and_placements.held,
+                "turned": one.share_of_builds_and_placements.turned,
+                "tied": one.share_of_builds_and_placements.tied,
             }
             for one in statement.cases
         ],

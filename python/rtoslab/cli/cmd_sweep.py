@@ -7,7 +7,7 @@ import click
 
 from rtoslab.analyses import results_depending_on_addresses
 from rtoslab.api import default_run_directory
-from rtoslab.base import EXIT_OK, ReportError, count_text, find_root
+from rtoslab.base import EXIT_OK, ReportError, count_with_noun, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_report import write_report
@@ -24,11 +24,11 @@ from rtoslab.cli.failures import exit_code_of_points
 from rtoslab.cli.names import file_format_by_suffix, report_file_option
 from rtoslab.cli.sections import print_report_document
 from rtoslab.measure import MeasureOptions, PointOutcome, run_plan
-from rtoslab.parity import COSTS_FILE, costs_from_runs, read_cost_file, update_cost_file
+from rtoslab.parity import COSTS_FILE, configuration_costs_from_points, read_cost_file, update_cost_file
 from rtoslab.reports import report_formats
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import RunDirectory
-from rtoslab.sweep import read_sweep, run_on_cluster, sweep_document, sweep_points
+from rtoslab.sweep import measure_sweep_on_cluster, plan_sweep_points, read_sweep_plan, sweep_document
 
 
 @click.command("sweep")
@@ -61,10 +61,10 @@ def sweep_command(
     Impossible combinations are skipped, with the reason. Earlier measurements with the same manifest, in this sweep or
     in any run, are taken from the cache.
     """
-    root = find_root()
-    sweep = read_sweep(plan_file)
+    root = find_checkout_root()
+    sweep = read_sweep_plan(plan_file)
     catalogue = Catalogue(root)
-    plan = sweep_points(catalogue, sweep)
+    plan = plan_sweep_points(catalogue, sweep)
     folder = out or default_run_directory(root, plan, [plan_file.stem])
     if costs:
         read_cost_file(Path.cwd() / COSTS_FILE)  # hours of measuring must not end in a file that is refused
@@ -75,13 +75,15 @@ def sweep_command(
         if scheduler is None:
             outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of, options=options)
         else:
-            outcomes = run_on_cluster(root, plan, folder, scheduler, listener=display.show_progress_of, options=options)
-    stored = RunDirectory.open(folder).read_points()
+            outcomes = measure_sweep_on_cluster(
+                root, plan, folder, scheduler, listener=display.show_progress_of, options=options
+            )
+    stored = RunDirectory.open_run_directory(folder).read_points()
     for output in outputs:
         write_report(report_formats()[file_format_by_suffix(output)](sweep_document(sweep.title, stored)), output)
     if costs:
         update_cost_file(
-            costs_from_runs(
+            configuration_costs_from_points(
                 [point.result for point in stored if isinstance(point.result, MeasuredPoint)],
                 results_depending_on_addresses(stored),
             ),
@@ -100,7 +102,8 @@ def sweep_command(
                 click.echo(str(cause))
         counts_text = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
         click.echo(
-            f"{count_text(len(outcomes), 'point')}: {counts_text}. Stored in {path_from_working_directory(folder)}."
+            f"{count_with_noun(len(outcomes), 'point')}: {counts_text}. Stored in "
+            f"{path_from_working_directory(folder)}."
         )
     return exit_code_of_points([outcome.result for outcome in outcomes])
 

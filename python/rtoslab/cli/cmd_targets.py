@@ -6,7 +6,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from rtoslab.base import find_root
+from rtoslab.base import find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import bench_option
 from rtoslab.cli.console import PlainConsole
@@ -30,7 +30,7 @@ def targets_command(bench: Path | None, as_json: bool) -> None:
 
     With --bench, shows whether each target of the hardware map is connected. Nothing is flashed or reset.
     """
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     devices = connected_devices()
     listing: dict[str, Any] = {
         "connected": [_connected_device_as_json(catalogue, device) for device in devices],

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from rtoslab.base import PlanError, find_root, write_whole
+from rtoslab.base import PlanError, find_checkout_root, write_file_atomically
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.observation import exit_code_of_run, observation_options
@@ -18,8 +18,8 @@ from rtoslab.instruments import (
     find_observed_image,
     perfetto_trace,
     record_timeline,
-    rich_table,
-    trace_contents,
+    table_for_terminal,
+    timeline_as_trace_contents,
 )
 
 
@@ -44,9 +44,9 @@ def trace_command(
     for path in outputs:
         if path.suffix not in {".pftrace", ".vcd"}:
             raise PlanError(f"{path} has no known format; let it end in .pftrace or .vcd.")
-    result = record_timeline(find_observed_image(Catalogue(find_root()), subject, **choice))
+    result = record_timeline(find_observed_image(Catalogue(find_checkout_root()), subject, **choice))
     for path in outputs:
-        write_whole(
+        write_file_atomically(
             path, perfetto_trace(result) if path.suffix == ".pftrace" else _timeline_as_vcd(result), "the trace"
         )
     _print_timeline(result)
@@ -57,9 +57,9 @@ def trace_command(
 
 def _timeline_as_vcd(timeline: Timeline) -> bytes:
     """Returns a timeline as the content of a VCD file."""
-    from rtoslab.instruments import vcd_text  # noqa: PLC0415 (a slim installation may lack its package)
+    from rtoslab.instruments import timeline_as_vcd  # noqa: PLC0415 (a slim installation may lack its package)
 
-    return vcd_text(timeline).encode()
+    return timeline_as_vcd(timeline).encode()
 
 
 def _print_timeline(result: Timeline) -> None:
@@ -82,6 +82,6 @@ def _print_timeline(result: Timeline) -> None:
     for pin, count in sorted(Counter(edge.pin for edge in result.edges).items()):
         table.add_row("pins", pin, f"{count:,}", "edges", "")
     console.print(table)
-    load = TraceDatabase(trace_contents(result)).answer_predefined_query("load")
+    load = TraceDatabase(timeline_as_trace_contents(result)).answer_predefined_query("load")
     if load.rows:
-        console.print(rich_table(replace(load, title="Load: cycles of each core, tasks without handlers")))
+        console.print(table_for_terminal(replace(load, title="Load: cycles of each core, tasks without handlers")))

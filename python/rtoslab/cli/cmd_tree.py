@@ -12,10 +12,10 @@ from rtoslab.base import (
     EXIT_POINT_FAILED,
     CatalogueError,
     RtoslabError,
-    count_text,
-    find_root,
+    count_with_noun,
+    find_checkout_root,
     make_folder,
-    write_whole,
+    write_file_atomically,
 )
 from rtoslab.catalogue import (
     Catalogue,
@@ -23,23 +23,23 @@ from rtoslab.catalogue import (
     Kernel,
     SourceTree,
     parse_export_key,
-    read_trees,
+    read_user_trees,
     tree_as_toml,
     tree_description_path,
 )
 from rtoslab.cli.choices import boards_option, config_option
 from rtoslab.cli.console import PlainConsole, colour_text
 from rtoslab.cli.early_end import print_json_answer
-from rtoslab.cli.names import CatalogueName, split_names
+from rtoslab.cli.names import CatalogueNameParam, split_names
 from rtoslab.conformance import examine_port
-from rtoslab.plan import Options, Point, conformance_points
+from rtoslab.plan import PlanOptions, Point, conformance_points
 from rtoslab.trees import (
-    add_export,
-    draft_description,
+    add_kernel_export,
+    draft_tree_description,
     find_repositories,
-    missing_files,
+    missing_tree_files,
     recognise_port,
-    source_files,
+    source_files_of_tree,
     why_export_is_unusable,
 )
 
@@ -70,12 +70,14 @@ def tree_add_command(ident: str, path: Path, port: str | None, version: str | No
 
     For a kernel with its own build system, PATH is an export of that build: one for each board and number of cores.
     """
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     target = tree_description_path(ident)
     if not path.is_dir():
         raise CatalogueError(f"There is no folder {path}; give the folder of the tree.")
     entry = (
-        _find_port(catalogue, port or ident) if port or ident in catalogue.kernels else recognise_port(catalogue, path)
+        _find_port_by_name_or_folder(catalogue, port or ident)
+        if port or ident in catalogue.kernels
+        else recognise_port(catalogue, path)
     )
     if target.exists() and not force and entry.facts.export is None:
         raise CatalogueError(
@@ -88,24 +90,24 @@ def tree_add_command(ident: str, path: Path, port: str | None, version: str | No
         )
     where, place = catalogue.port_id_or_folder(entry), path.absolute()
     if entry.facts.export is None:
-        tree = draft_description(entry.facts, where, ident, place, version)
+        tree = draft_tree_description(entry.facts, where, ident, place, version)
         relation, how = f": {_compiled_file_count_text(tree)}", "builds"
     else:  # one export more, in place of one for the same board and cores
-        tree, key = add_export(entry, where, ident, place, None if force else read_trees().get(ident))
+        tree, key = add_kernel_export(entry, where, ident, place, None if force else read_user_trees().get(ident))
         relation, how = f" for {key}: {place}", "links"
     make_folder(target.parent)
-    write_whole(target, tree_as_toml(tree), "the tree's description")
+    write_file_atomically(target, tree_as_toml(tree), "the tree's description")
     click.echo(f"{entry.facts.title} {tree.version}{relation}. Its description is {target}.")
     click.echo(f"`rtoslab tree check {ident}` {how} it and runs the conformance suite; then `--kernel {ident}`.")
     return EXIT_OK
 
 
-def _find_port(catalogue: Catalogue, named: str) -> CatalogueEntry[Kernel]:
+def _find_port_by_name_or_folder(catalogue: Catalogue, named: str) -> CatalogueEntry[Kernel]:
     """Returns the port of that name, or the one in that folder. Raises CatalogueError, UnknownNameError."""
     folder = Path(named).absolute()
     if (folder / "kernel.toml").is_file():
         return catalogue.read_port(folder)
-    return catalogue.read_port(catalogue.kernel(named).folder)
+    return catalogue.read_port(catalogue.find_kernel(named).folder)
 
 
 def _compiled_file_count_text(tree: SourceTree) -> str:
@@ -113,14 +115,16 @@ def _compiled_file_count_text(tree: SourceTree) -> str:
 
     It shows at once if a draft took a folder too many.
     """
-    return ", ".join(f"{count_text(len(source_files(tree, core)), 'file')} for {core}" for core in tree.cores)
+    return ", ".join(
+        f"{count_with_noun(len(source_files_of_tree(tree, core)), 'file')} for {core}" for core in tree.cores
+    )
 
 
 @tree_command.command("list", short_help="Show the known trees, with version and commit.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
 def tree_list_command(as_json: bool) -> int:
     """List the known trees: where they are, their version and commit."""
-    trees = read_trees()
+    trees = read_user_trees()
     rows = [_tree_description_as_json(tree) for tree in trees.values()]
     if as_json:
         print_json_answer(rows, indent=2)
@@ -132,7 +136,10 @@ def tree_list_command(as_json: bool) -> int:
     else:
         table = Table("id", "port", "version", "commit", "path")
         for row in rows:
-            commit = ", ".join(_commit_text(repository) for repository in row["repositories"]) or "no version control"
+            commit = (
+                ", ".join(_path_and_commit_text(repository) for repository in row["repositories"])
+                or "no version control"
+            )
             state = commit if row["there"] else colour_text("missing", "red")
             table.add_row(row["id"], Path(row["port"]).name, row["version"], state, row["path"])
         PlainConsole().print(table)
@@ -153,14 +160,14 @@ def _tree_description_as_json(tree: SourceTree) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _commit_text(repository: dict[str, Any]) -> str:
+def _path_and_commit_text(repository: dict[str, Any]) -> str:
     """Returns the path and the commit of a git repository as text. `repository`: its JSON object."""
     place = "" if repository["at"] == "." else f"{repository['at']} "
     return place + (repository["commit"] or "none")[:10] + (" and edits" if repository["dirty"] else "")
 
 
 @tree_command.command("check", short_help="Build a tree and run the conformance suite.")
-@click.argument("ident", metavar="ID", type=CatalogueName("kernels"))
+@click.argument("ident", metavar="ID", type=CatalogueNameParam("kernels"))
 @boards_option(default="one for each core that the tree is described for")
 @config_option
 def tree_check_command(ident: str, boards: tuple[str, ...], config: tuple[tuple[str, str], ...]) -> int:
@@ -168,13 +175,13 @@ def tree_check_command(ident: str, boards: tuple[str, ...], config: tuple[tuple[
 
     Exit code 1 if something is missing, 3 if it cannot be built or does not conform.
     """
-    catalogue = Catalogue(find_root())
-    entry = catalogue.kernel(ident)
+    catalogue = Catalogue(find_checkout_root())
+    entry = catalogue.find_kernel(ident)
     if entry.tree is None:
         raise CatalogueError(
             f"{entry.facts.title} is not built from a tree; `rtoslab tree list` shows the known trees."
         )
-    missing = missing_files(entry.tree)
+    missing = missing_tree_files(entry.tree)
     if missing:
         for sentence in missing:
             click.echo(sentence)
@@ -182,14 +189,16 @@ def tree_check_command(ident: str, boards: tuple[str, ...], config: tuple[tuple[
         click.echo(f"Correct {tree_description_path(entry.id)}, or write it again with {anew}.")
         return EXIT_ERROR
     if entry.tree.exports:
-        return _check_exports(catalogue, entry, split_names(boards, catalogue.boards) or (), dict(config))
+        return _check_conformance_of_exports(
+            catalogue, entry, split_names(boards, catalogue.boards) or (), dict(config)
+        )
     names = split_names(boards, catalogue.boards) or _one_board_per_core(catalogue, entry.tree)
-    points = conformance_points(catalogue, Options((entry.id,), names, None, config=dict(config)))
+    points = conformance_points(catalogue, PlanOptions((entry.id,), names, None, config=dict(config)))
     verdicts = [_check_conformance(catalogue, point) for point in points]
     return EXIT_OK if all(verdicts) else EXIT_POINT_FAILED
 
 
-def _check_exports(
+def _check_conformance_of_exports(
     catalogue: Catalogue, entry: CatalogueEntry[Kernel], boards: tuple[str, ...], config: dict[str, str]
 ) -> int:
     """Builds each export of a kernel into an image and runs the conformance suite. Returns the exit code. `boards`:
@@ -204,7 +213,9 @@ def _check_exports(
         if trouble is not None:
             click.echo(f"{entry.id} for {key}: {trouble}.")
             return EXIT_ERROR
-        points = conformance_points(catalogue, Options((entry.id,), (board,), (cores,), config={"opt": opt, **config}))
+        points = conformance_points(
+            catalogue, PlanOptions((entry.id,), (board,), (cores,), config={"opt": opt, **config})
+        )
         verdicts += [_check_conformance(catalogue, point) for point in points]
     return EXIT_OK if all(verdicts) else EXIT_POINT_FAILED
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.display import path_from_working_directory
 from rtoslab.cli.early_end import print_json_answer
@@ -20,7 +20,7 @@ def verify_command(runs: tuple[Path, ...], as_json: bool) -> int:
     Accepts run directories and folders of `worst-case`. Other commands only check the stored hashes, which show that no
     file changed since it was stored. Exit code 3 if anything differs.
     """
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     checks = [check for path in runs for check in verify_folder(catalogue, path)]
     wrong = [check for check in checks if check.differences]
     if as_json:

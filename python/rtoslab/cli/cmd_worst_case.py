@@ -6,38 +6,38 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, count_text, find_root
+from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, count_with_noun, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernel_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import path_from_working_directory
 from rtoslab.cli.early_end import InterruptedWithResultsError, print_json_answer
-from rtoslab.cli.names import CatalogueName
-from rtoslab.plan import Options
+from rtoslab.cli.names import CatalogueNameParam
+from rtoslab.plan import PlanOptions
 from rtoslab.reports import MARK, deviation_footnote, report_formats
 from rtoslab.worst_case import (
     WINDOW_MS,
-    EndedSweepError,
+    SweepInterruptedError,
     SweepScenario,
     SweepTarget,
     WorstCase,
     benchmark_scenario,
-    choose_sweep_span,
-    default_folder,
+    default_sweep_folder,
     find_worst_case,
     image_scenario,
     inject_at_every_cycle,
+    parse_sweep_span,
     services_to_pick,
     settings_calling_service,
     sweep_manifest,
     sweeping_benchmark,
     worst_case_document,
-    write_sweep,
+    write_sweep_folder,
 )
 
 
 @click.command("worst-case")
-@click.argument("program", metavar="BENCHMARK|IMAGE", type=CatalogueName("benchmarks"), required=False)
+@click.argument("program", metavar="BENCHMARK|IMAGE", type=CatalogueNameParam("benchmarks"), required=False)
 @kernel_option
 @board_option
 @click.option(
@@ -97,7 +97,7 @@ def worst_case_command(
     BENCHMARK, `phase_sweep` is used. An IMAGE (ELF) needs --interrupt. The result does not depend on the number of
     threads. If a signal ends the command, it stores the finished part.
     """
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     quiet = as_json or not PlainConsole(stderr=True).is_terminal
 
     def print_progress(phase: str, _: float = 0.0) -> None:
@@ -109,34 +109,36 @@ def worst_case_command(
         if interrupt is None:
             raise PlanError(f"{program} does not state which interrupt to raise; add --interrupt irqN or its handler.")
         kernel, target = "", SweepTarget(interrupt, task, start, core)
-        scenario = image_scenario(Path(program), catalogue.board(board).facts, target, cores=cores)
+        scenario = image_scenario(Path(program), catalogue.find_board(board).facts, target, cores=cores)
     else:
         program = program or sweeping_benchmark(catalogue)
         chosen = {**dict(config), **_options_calling_only(catalogue, program, service)}
-        options = Options([kernel], [board], [cores], WINDOW_MS, chosen)
+        options = PlanOptions([kernel], [board], [cores], WINDOW_MS, chosen)
         scenario = benchmark_scenario(catalogue, program, options, core=core, progress=print_progress)
-    chosen_span = choose_sweep_span(scenario, span, samples, seed)
+    chosen_span = parse_sweep_span(scenario, span, samples, seed)
     name = "-".join(item for item in (Path(program).stem, service, kernel, board) if item)
     began = time.monotonic()
-    ended: EndedSweepError | None = None
+    ended: SweepInterruptedError | None = None
     try:
         arrivals = inject_at_every_cycle(
             scenario, chosen_span, threads=threads, progress=lambda *item: print_progress(_tried_cycles_text(*item))
         )
-    except EndedSweepError as cause:
+    except SweepInterruptedError as cause:
         ended, chosen_span, arrivals = cause, cause.span, cause.arrivals
     seconds = time.monotonic() - began
     finding = find_worst_case(scenario, chosen_span, arrivals)
     manifest = sweep_manifest(scenario, chosen_span)
-    folder = out or default_folder(name, manifest)
-    write_sweep(folder, finding, arrivals, manifest, report_formats()["html"](worst_case_document(finding, arrivals)))
+    folder = out or default_sweep_folder(name, manifest)
+    write_sweep_folder(
+        folder, finding, arrivals, manifest, report_formats()["html"](worst_case_document(finding, arrivals))
+    )
     report = {"folder": str(folder), **finding.as_json()}
     if as_json and ended is None:
         print_json_answer(report)
     elif not as_json:
         print_progress("")
         _print_finding(scenario, finding)
-        swept = count_text(finding.arrivals, "arrival")
+        swept = count_with_noun(finding.arrivals, "arrival")
         click.echo(f"{swept} in {seconds:.1f} s. Stored in {path_from_working_directory(folder)}, with report.html.")
     if ended is not None:
         raise InterruptedWithResultsError(ended, report)
@@ -153,7 +155,7 @@ def _options_calling_only(catalogue: Catalogue, program: str, service: str | Non
     UnknownNameError."""
     if service is None:
         return {}
-    facts = catalogue.benchmark(program).facts
+    facts = catalogue.find_benchmark(program).facts
     picked = settings_calling_service(facts, service)
     if not picked:
         raise UnknownNameError(f"service that {facts.id} calls", service, services_to_pick(facts))
@@ -181,7 +183,7 @@ def _print_finding(scenario: SweepScenario, finding: WorstCase) -> None:
                 f"{item.worst_offset:,}",
             )
     console.print(table)
-    for sentence in filter(None, (finding.span_reason, finding.own_latency_text)):
+    for sentence in filter(None, (finding.span_reason, finding.own_requests_latency_sentence)):
         console.print(sentence, markup=False, soft_wrap=True)
     for name, item in both.items():
         if item is not None:

@@ -8,7 +8,7 @@ from typing import TextIO
 
 import click
 
-from rtoslab.base import AlteredWarning, BoardWarning
+from rtoslab.base import AlteredPointWarning, UnmodelledFeatureWarning
 
 
 @contextmanager
@@ -29,18 +29,18 @@ def print_warnings_at_end() -> Iterator[list[str]]:
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        """Collects an AlteredWarning or a BoardWarning, and shows any other warning."""
-        if issubclass(category, AlteredWarning):
+        """Collects an AlteredPointWarning or a UnmodelledFeatureWarning, and shows any other warning."""
+        if issubclass(category, AlteredPointWarning):
             altered[str(message)] = None
-        elif issubclass(category, BoardWarning):
+        elif issubclass(category, UnmodelledFeatureWarning):
             unmodelled[str(message)] = None
         else:
             show(message, category, filename, lineno, file, line)
 
     gathered: list[str] = []
     with warnings.catch_warnings():
-        warnings.simplefilter("always", AlteredWarning)
-        warnings.simplefilter("always", BoardWarning)
+        warnings.simplefilter("always", AlteredPointWarning)
+        warnings.simplefilter("always", UnmodelledFeatureWarning)
         warnings.showwarning = collect_own_warning
         try:
             yield gathered

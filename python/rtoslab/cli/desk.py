@@ -16,10 +16,10 @@ def print_flash_commands(catalogue: Catalogue, plan: Plan, targets: Mapping[str,
     for point in plan.points:
         if point.not_applicable is not None:
             continue
-        print_target_commands(catalogue, point, targets[point.board])
+        print_flash_commands_of_point(catalogue, point, targets[point.board])
 
 
-def print_target_commands(catalogue: Catalogue, point: Point, target: ConnectedBoard) -> None:
+def print_flash_commands_of_point(catalogue: Catalogue, point: Point, target: ConnectedBoard) -> None:
     """Prints the commands that would flash one point's image onto a real board."""
     click.echo(f"# reads {target.port} at {target.board.uart.baud} baud before it starts")
     for line in flash_command_texts(target, planned_image_path(catalogue, point)):

@@ -19,11 +19,11 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer, report_if_interrupted
-from rtoslab.images import require_settings
+from rtoslab.images import require_known_macros
 from rtoslab.measure import DurationEstimate, PointOutcome, PointProgress, estimate_duration
 from rtoslab.plan import Plan, Point, labels_by_differing_settings
 
@@ -43,7 +43,7 @@ def print_plan_before_measuring(
 
     Raises PlanError for a macro that no kernel has.
     """
-    require_settings(catalogue, plan.points)
+    require_known_macros(catalogue, plan.points)
     if as_json and not dry_run:
         return False
     estimate = estimate_duration(catalogue, plan, jobs)
@@ -61,8 +61,8 @@ def _print_plan_size(plan: Plan, estimate: DurationEstimate) -> None:
     absent = f", {estimate.not_applicable} of them n/a" if estimate.not_applicable else ""
     shared = _common_coordinates_text(plan.points)
     click.echo(
-        f"Plan: {count_text(estimate.points, 'point')}{absent}{f' ({shared})' if shared else ''}; "
-        f"{count_text(estimate.images, 'image')} to build; {_duration_text(estimate.seconds)}.",
+        f"Plan: {count_with_noun(estimate.points, 'point')}{absent}{f' ({shared})' if shared else ''}; "
+        f"{count_with_noun(estimate.images, 'image')} to build; {_duration_text(estimate.seconds)}.",
         err=True,
     )
 
@@ -88,7 +88,7 @@ def _common_coordinates_text(points: Sequence[Point]) -> str:
     values = (
         {point.kernel for point in points},
         {point.board for point in points},
-        {count_text(point.cores, "core") for point in points},
+        {count_with_noun(point.cores, "core") for point in points},
     )
     return ", ".join(next(iter(value)) for value in values if len(value) == 1)
 
@@ -108,12 +108,12 @@ def print_reused_points(outcomes: Sequence[PointOutcome]) -> None:
     resumed = sum(not outcome.fresh and not outcome.cached for outcome in outcomes)
     if resumed:
         click.echo(
-            f"{resumed} of {count_text(len(outcomes), 'point', 'was', 'were')} already in the folder.",
+            f"{resumed} of {count_with_noun(len(outcomes), 'point', 'was', 'were')} already in the folder.",
             err=True,
         )
     cached = sum(outcome.cached for outcome in outcomes)
     if cached:
-        known = f"{cached} of {count_text(len(outcomes), 'point', 'was', 'were')} measured before"
+        known = f"{cached} of {count_with_noun(len(outcomes), 'point', 'was', 'were')} measured before"
         click.echo(f"{known} under the same manifest and taken from the cache; --fresh measures them again.", err=True)
 
 

@@ -6,11 +6,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtoslab.base import RtoslabError, StaleSimulatorError, build_folder, runs_folder, tools
-from rtoslab.catalogue import SourceTree, read_trees
-from rtoslab.hardware import SIGROK, analyzer_banner
-from rtoslab.targets import simulator_sources, timing_settings
-from rtoslab.trees import missing_files
+from rtoslab.base import RtoslabError, StaleSimulatorError, build_folder, default_runs_folder, tools
+from rtoslab.catalogue import SourceTree, read_user_trees
+from rtoslab.hardware import SIGROK, analyzer_version_line
+from rtoslab.targets import simulator_sources_digest, timing_settings
+from rtoslab.trees import missing_tree_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,44 +26,44 @@ class InstallationCheck:
 def check_installation(root: Path) -> list[InstallationCheck]:
     """Returns the checks of everything that rtoslab needs, in the order in which a measurement needs it."""
     return [
-        _check_python(),
-        *(_check_tool(tool) for tool in tools.needed_tools()),
-        _check_analyzer(),
-        *(_check_tree(tree) for tree in read_trees().values()),
+        _check_python_version(),
+        *(_check_program_is_installed(tool) for tool in tools.programs_needed_to_build()),
+        _check_analyzer_is_installed(),
+        *(_check_tree_files(tree) for tree in read_user_trees().values()),
         _check_simulator(root),
         InstallationCheck("sources", fine=True, found=str(root / "firmware")),
-        _check_writable(build_folder(root)),
-        _check_writable(runs_folder()),
+        _check_folder_is_writable(build_folder(root)),
+        _check_folder_is_writable(default_runs_folder()),
     ]
 
 
-def _check_python() -> InstallationCheck:
+def _check_python_version() -> InstallationCheck:
     """Returns whether the version of Python is new enough."""
     fine = sys.version_info >= (3, 11)
     return InstallationCheck("Python", fine, platform.python_version(), "" if fine else "install Python 3.11 or later")
 
 
-def _check_tool(tool: tools.HostProgram) -> InstallationCheck:
+def _check_program_is_installed(tool: tools.RequiredProgram) -> InstallationCheck:
     """Returns whether a program is installed, and in which version."""
     try:
         tools.find_tool(tool.name)
     except RtoslabError:
         return InstallationCheck(tool.name, fine=False, found=f"missing: it {tool.purpose}", remedy=tool.remedy)
-    return InstallationCheck(tool.name, fine=True, found=tools.version_banner(tool.name))
+    return InstallationCheck(tool.name, fine=True, found=tools.first_version_line(tool.name))
 
 
-def _check_analyzer() -> InstallationCheck:
+def _check_analyzer_is_installed() -> InstallationCheck:
     """Returns whether the logic analyzer's program is installed. A missing one is fine, for nothing else needs it."""
-    banner = analyzer_banner()
+    banner = analyzer_version_line()
     return InstallationCheck(
         SIGROK, fine=True, found=banner or "not installed: only `rtoslab capture --sigrok` needs it"
     )
 
 
-def _check_tree(tree: SourceTree) -> InstallationCheck:
+def _check_tree_files(tree: SourceTree) -> InstallationCheck:
     """Returns whether all files of a user's source tree exist."""
     name = f"tree {tree.id}"
-    missing = missing_files(tree)
+    missing = missing_tree_files(tree)
     if missing:
         return InstallationCheck(name, fine=False, found=missing[0], remedy=f"rtoslab tree check {tree.id} says more")
     return InstallationCheck(name, fine=True, found=f"{tree.version}, {tree.path}")
@@ -73,7 +73,7 @@ def _check_simulator(root: Path) -> InstallationCheck:
     """Returns whether the virtual board's module is built, and from the present sources."""
     try:
         count = len(timing_settings("rp2040"))
-        simulator_sources(root)
+        simulator_sources_digest(root)
     except StaleSimulatorError as cause:
         return InstallationCheck("virtual board", fine=False, found=str(cause), remedy="make set-up")
     except RtoslabError as cause:
@@ -81,7 +81,7 @@ def _check_simulator(root: Path) -> InstallationCheck:
     return InstallationCheck("virtual board", fine=True, found=f"built, {count} timing parameters")
 
 
-def _check_writable(folder: Path) -> InstallationCheck:
+def _check_folder_is_writable(folder: Path) -> InstallationCheck:
     """Returns whether files can be written to a folder, or to the nearest existing folder above it."""
     place = next(parent for parent in (folder, *folder.parents) if os.path.exists(parent))  # noqa: PTH110 (never raises)
     try:

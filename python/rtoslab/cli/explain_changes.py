@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from rtoslab.api import default_run_directory, load
-from rtoslab.base import EXIT_OK, count_text
+from rtoslab.base import EXIT_OK, count_with_noun
 from rtoslab.catalogue import Catalogue, PaperFolder, PaperSetup
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import print_plan_before_measuring, show_progress
@@ -19,12 +19,12 @@ from rtoslab.papers import (
     ChangeTrial,
     combine_best_changes,
     distance_without_change,
-    evaluate_changes,
+    evaluate_configuration_changes,
     paper_setups,
     plan_paper_changes,
     single_change_setups,
 )
-from rtoslab.plan import Options
+from rtoslab.plan import PlanOptions
 from rtoslab.reports import ReportSection, TableData, point_label
 from rtoslab.results import FailedPoint
 from rtoslab.store import AnyResult, StoredPoint
@@ -37,7 +37,7 @@ def explain_distance_from_paper(
 
     Returns the exit code. Raises as `run_plan` and `reproduce_paper` do.
     """
-    options = Options(full=full)
+    options = PlanOptions(full=full)
     singles = single_change_setups(catalogue, paper)
     folder = out or default_run_directory(
         catalogue.root, plan_paper_changes(catalogue, paper, singles, options), [paper.key, "explain"]
@@ -64,19 +64,19 @@ def explain_distance_from_paper(
     points = measure_changed_builds(singles, folder / "alone", dry=dry_run)
     if points is None:
         return EXIT_OK
-    single_changes = evaluate_changes(catalogue, paper, singles, points, options)
+    single_changes = evaluate_configuration_changes(catalogue, paper, singles, points, options)
     plain = distance_without_change(catalogue, paper, points, options)
     joined = [*combine_best_changes(plain, single_changes), *paper_setups(paper)]
     seen = measure_changed_builds(joined, folder / "together", dry=False) if joined else None
-    both = evaluate_changes(catalogue, paper, joined, seen, options) if seen else []
+    both = evaluate_configuration_changes(catalogue, paper, joined, seen, options) if seen else []
     code = exit_code_of_points(results)
     if as_json:
         print_json_answer(
             _paper_changes_as_json(folder, plain, single_changes, both)
-            | {"failed": [_failure_as_json(failure) for failure in failed.values()]}
+            | {"failed": [_failed_point_as_json(failure) for failure in failed.values()]}
         )
         return code
-    print_report_section(_changes_section(paper, plain, single_changes, both), PlainConsole())
+    print_report_section(_build_changes_section(paper, plain, single_changes, both), PlainConsole())
     if failed:
         click.echo(
             "A point that failed has no figure in the row of its change. The last column uses its figure "
@@ -87,7 +87,7 @@ def explain_distance_from_paper(
     return code
 
 
-def _changes_section(
+def _build_changes_section(
     paper: PaperFolder, plain: float, single_changes: Sequence[ChangeTrial], both: Sequence[ChangeTrial]
 ) -> ReportSection:
     """Returns the report section with tables of single and combined changes. `plain`: the distance without a change."""
@@ -98,7 +98,7 @@ def _changes_section(
     )
     columns = ("change", ">figures", ">before", ">after", ">all figures")
     moving = [trial for trial in single_changes if trial.distance_after != trial.distance_before]
-    note = f"{count_text(len(single_changes) - len(moving), 'other change')} tried; no figure changed."
+    note = f"{count_with_noun(len(single_changes) - len(moving), 'other change')} tried; no figure changed."
     tables = [TableData("Single changes", columns, [_change_distance_row(trial) for trial in moving], note)]
     tables += [TableData("Several together", columns, [_change_distance_row(trial) for trial in both])] if both else []
     return ReportSection("explain", f"Which change brings our figures closer to {paper.key}", (prose,), (), tables)
@@ -135,7 +135,7 @@ def best_change_sentence(plain: float, single_changes: Sequence[ChangeTrial], bo
     )
 
 
-def _failure_as_json(failed: FailedPoint) -> dict[str, str]:
+def _failed_point_as_json(failed: FailedPoint) -> dict[str, str]:
     """Returns a failed point as a JSON object."""
     return {"point": point_label(failed), "stage": failed.stage, "message": failed.message}
 

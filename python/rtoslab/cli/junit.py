@@ -3,11 +3,11 @@
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
-from rtoslab.base import write_whole
-from rtoslab.targets import SimResult
+from rtoslab.base import write_file_atomically
+from rtoslab.targets import SimulationResult
 
 
-def write_junit(path: Path, image: Path, board: str, result: SimResult, why: str) -> None:
+def write_junit(path: Path, image: Path, board: str, result: SimulationResult, why: str) -> None:
     """Writes a JUnit file with one test: the run of an image. `why`: the reason of its failure, or empty.
     Raises StoreError.
     """
@@ -27,7 +27,7 @@ def write_junit(path: Path, image: Path, board: str, result: SimResult, why: str
         if text
     )
     Xml.indent(suite)
-    write_whole(path, Xml.tostring(suite, encoding="utf-8", xml_declaration=True), "the JUnit file")
+    write_file_atomically(path, Xml.tostring(suite, encoding="utf-8", xml_declaration=True), "the JUnit file")
 
 
 def _without_xml_forbidden_characters(text: str) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from rtoslab.api import default_run_directory, run, run_on_targets
-from rtoslab.base import PlanError, find_root, to_canonical_json
+from rtoslab.api import default_run_directory, measure_on_connected_boards, run
+from rtoslab.base import PlanError, find_checkout_root, to_canonical_json
 from rtoslab.calibrate import (
     BoardFigures,
     KernelFigure,
@@ -22,7 +22,7 @@ from rtoslab.calibrate import (
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.hardware import ConnectedBoard
-from rtoslab.plan import DEFAULT_WINDOW_MS, Options, make_plan
+from rtoslab.plan import DEFAULT_WINDOW_MS, PlanOptions, make_plan
 
 ALL = "all"
 
@@ -39,22 +39,22 @@ class KernelFiguresRequest:
     jobs: int
     folder: Path
 
-    def plan_options(self) -> Options:
+    def plan_options(self) -> PlanOptions:
         """Returns the options of the plan by which the figures are measured.
 
         A real board has its own counter as the only instrument.
         """
-        return Options([self.kernel], [self.board], None, self.window_ms, {"instrument": "counter"})
+        return PlanOptions([self.kernel], [self.board], None, self.window_ms, {"instrument": "counter"})
 
 
-def figures_request(
+def kernel_figures_request(
     figures: str, board: str, kernel: str, window_ms: int | None, repeats: int, jobs: int, out: Path | None
 ) -> KernelFiguresRequest:
     """Returns the request to measure the kernel figures that a user names: `all`, or benchmarks and suites.
 
     Raises UnknownNameError, or PlanError if none of them can be measured.
     """
-    root = find_root()
+    root = find_checkout_root()
     catalogue = Catalogue(root)
     all_of_them = figures == ALL
     names = (
@@ -78,30 +78,32 @@ def request_for_stored_calibration(request: KernelFiguresRequest, silicon: Silic
     return replace(request, kernel=figures.kernel, window_ms=figures.window_ms, names=tuple(sorted(figures.images)))
 
 
-def measure_on_silicon(request: KernelFiguresRequest, targets: Mapping[str, ConnectedBoard]) -> KernelFigures:
+def measure_kernel_figures_on_silicon(
+    request: KernelFiguresRequest, targets: Mapping[str, ConnectedBoard]
+) -> KernelFigures:
     """Measures the requested kernel figures on a real board.
     Points that are in the folder already are not measured again.
     """
     runs = [request.folder / f"silicon-{number}" for number in range(1, request.repeats + 1)]
     for run_folder in runs:
         click.echo(f"Kernel figures on the real board, into {run_folder}.", err=True)
-        run_on_targets(request.names, request.plan_options(), targets, run_folder)
+        measure_on_connected_boards(request.names, request.plan_options(), targets, run_folder)
     return kernel_figures_for_file(request.kernel, request.window_ms, board_figures(runs))
 
 
-def compare_with_virtual(
+def compare_silicon_with_virtual_board(
     request: KernelFiguresRequest, silicon: KernelFigures, settings: Mapping[str, int]
 ) -> list[KernelFigure]:
     """Measures the same kernel figures on the virtual board. Returns each beside silicon's. `settings`: those that fit
     silicon."""
-    default = _measure_virtual(request, "default", {})
+    default = _measure_on_virtual_board(request, "default", {})
     # Another fit is another measurement, and a folder holds one.
     name = "fitted-" + hashlib.sha256(to_canonical_json(dict(settings)).encode()).hexdigest()[:8]
-    fitted = _measure_virtual(request, name, settings) if settings else None
+    fitted = _measure_on_virtual_board(request, name, settings) if settings else None
     return pair_silicon_and_virtual_figures(silicon.board_figures(), default, fitted)
 
 
-def _measure_virtual(request: KernelFiguresRequest, name: str, settings: Mapping[str, int]) -> BoardFigures:
+def _measure_on_virtual_board(request: KernelFiguresRequest, name: str, settings: Mapping[str, int]) -> BoardFigures:
     """Measures the requested kernel figures on the virtual board under these settings. `name`: of the folder for the
     run."""
     folder = request.folder / name
@@ -120,7 +122,7 @@ def _measure_virtual(request: KernelFiguresRequest, name: str, settings: Mapping
     return board_figures([folder])
 
 
-def figures_as_json(compared: Sequence[KernelFigure], missing: Mapping[str, str]) -> dict[str, Any]:
+def kernel_figures_as_json(compared: Sequence[KernelFigure], missing: Mapping[str, str]) -> dict[str, Any]:
     """Returns the kernel figures on silicon and on the virtual board as a JSON object. `missing`: benchmark ->
     reason."""
     if not compared and not missing:

@@ -5,24 +5,24 @@ from pathlib import Path
 
 import click
 
-from rtoslab.api import choose_targets
-from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, CaptureError, PlanError, count_text, find_root
+from rtoslab.api import find_target_for_each_board
+from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, CaptureError, PlanError, count_with_noun, find_checkout_root
 from rtoslab.captures import (
     OUT,
     LiveCaptureRun,
     PinRecording,
     choose_capture_format,
-    parse_wires,
+    parse_analyzer_wires,
     point_measured_by_pin,
-    record_live,
-    record_virtual,
-    recording_path,
+    raw_recording_path,
+    record_pins_of_real_board,
+    record_pins_of_virtual_board,
     write_capture,
 )
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.desk import print_target_commands
+from rtoslab.cli.desk import print_flash_commands_of_point
 from rtoslab.hardware import LogicAnalyzer, recording_command_text
-from rtoslab.plan import Options
+from rtoslab.plan import PlanOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class LiveCaptureSetup:
 
 
 def capture_running_benchmark(
-    benchmark: str, options: Options, output: Path, form: str | None, desk: LiveCaptureSetup
+    benchmark: str, options: PlanOptions, output: Path, form: str | None, desk: LiveCaptureSetup
 ) -> int:
     """Records the pins of a real board with a logic analyzer while a benchmark runs on it, and checks the record.
     Returns the exit code.
@@ -58,21 +58,23 @@ def capture_running_benchmark(
     if output == STANDARD_OUTPUT:
         raise PlanError("A live capture is written to a file; name it with -o, such as pins.sr.")
     form = choose_capture_format(output, form)
-    catalogue = Catalogue(find_root())
-    targets = choose_targets(catalogue, [desk.board] if desk.board else [], desk.target, desk.port, desk.bench)
+    catalogue = Catalogue(find_checkout_root())
+    targets = find_target_for_each_board(
+        catalogue, [desk.board] if desk.board else [], desk.target, desk.port, desk.bench
+    )
     (target,) = targets.values()
-    analyzer = LogicAnalyzer(desk.driver, desk.sample_rate_hz, parse_wires(target.board, desk.wires))
+    analyzer = LogicAnalyzer(desk.driver, desk.sample_rate_hz, parse_analyzer_wires(target.board, desk.wires))
     live = LiveCaptureRun(point_measured_by_pin(catalogue, benchmark, options), target, analyzer)
     if desk.dry_run:
         click.echo("# records from before the board is flashed to the end of its run")
-        click.echo(recording_command_text(analyzer, live.limit_s, recording_path(output)))
-        print_target_commands(catalogue, live.point, target)
+        click.echo(recording_command_text(analyzer, live.limit_s, raw_recording_path(output)))
+        print_flash_commands_of_point(catalogue, live.point, target)
         return EXIT_OK
-    virtual = record_virtual(catalogue, benchmark, options)
+    virtual = record_pins_of_virtual_board(catalogue, benchmark, options)
     _warn_of_short_pulses(virtual, analyzer)
-    capture = record_live(catalogue, live, output)
+    capture = record_pins_of_real_board(catalogue, live, output)
     write_capture(capture, output, form)
-    recording_path(output).unlink()
+    raw_recording_path(output).unlink()
     channel = capture.find_channel(OUT)
     try:
         pulses = virtual.pulses_by_series(channel, capture)
@@ -80,8 +82,9 @@ def capture_running_benchmark(
         raise CaptureError(f"{cause} The capture is in {output}.") from None
     seen = sum(len(pulse.width_ticks) for pulse in pulses.values())
     click.echo(
-        f"{virtual.title}, recorded by {analyzer.driver}: {count_text(len(channel.edges()[0]), 'edge')} in "
-        f"{output}; {count_text(seen, 'pulse', 'is', 'are')} in the measured window, where the image generates "
+        f"{virtual.title}, recorded by {analyzer.driver}: "
+        f"{count_with_noun(len(channel.level_changes()[0]), 'edge')} in "
+        f"{output}; {count_with_noun(seen, 'pulse', 'is', 'are')} in the measured window, where the image generates "
         f"{len(virtual.pulse_series):,}."
     )
     return EXIT_OK
@@ -93,7 +96,7 @@ def _warn_of_short_pulses(virtual: PinRecording, analyzer: LogicAnalyzer) -> Non
     if short:
         are = "is" if short == 1 else "are"
         click.echo(
-            f"{short:,} of the image's {count_text(count, 'pulse')} {are} shorter than a sample of "
+            f"{short:,} of the image's {count_with_noun(count, 'pulse')} {are} shorter than a sample of "
             f"{1e9 / analyzer.rate_hz:.0f} ns and may be missing; use a higher --sample-rate.",
             err=True,
         )

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from rtoslab.base import ReportError, RtoslabError, find_root
+from rtoslab.base import ReportError, RtoslabError, find_checkout_root
 from rtoslab.intake import parse_integer, quote_text
 
 _MOST_CORES = 64
@@ -18,7 +18,7 @@ _FASTEST_HZ = 10**12
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class CatalogueName(click.ParamType[str]):
+class CatalogueNameParam(click.ParamType[str]):
     """A parameter type for the name of a kernel, board or other folder.
 
     Completes from the folders found.
@@ -33,14 +33,14 @@ class CatalogueName(click.ParamType[str]):
         from rtoslab.catalogue import Catalogue  # noqa: PLC0415 (the shell alone asks for it, and it is slow)
 
         try:
-            catalogue = Catalogue(find_root())
+            catalogue = Catalogue(find_checkout_root())
             names = [name for kind in self.kinds for name in getattr(catalogue, kind)]
         except RtoslabError:
             return []
         return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-class PaperName(click.ParamType[str]):
+class PaperNameParam(click.ParamType[str]):
     """A parameter type for the key of a paper, with completion. Completes from the folders found."""
 
     name = "PAPER"
@@ -50,13 +50,13 @@ class PaperName(click.ParamType[str]):
         from rtoslab.catalogue import Catalogue, read_papers  # noqa: PLC0415
 
         try:
-            names = read_papers(Catalogue(find_root()))
+            names = read_papers(Catalogue(find_checkout_root()))
         except RtoslabError:
             return []
         return [CompletionItem(key) for key in names if key.startswith(incomplete)]
 
 
-class CatalogueNames(CatalogueName):
+class CatalogueNamesParam(CatalogueNameParam):
     """A parameter type for several names separated by commas, or `all`."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
@@ -89,7 +89,7 @@ class KeyValueParam(click.ParamType[tuple[str, str]]):
         return key, text
 
 
-class IsoDate(click.ParamType[str]):
+class IsoDateParam(click.ParamType[str]):
     """A parameter type for a date such as `2026-03-01`, or only its beginning."""
 
     name = "2026-03-01"
@@ -116,7 +116,7 @@ class CoreCountsParam(click.ParamType[tuple[int, ...]]):
             self.fail(f"{quote_text(str(value))} is not a list of core counts such as 1,2", param, ctx)
 
 
-class PinLevel(click.ParamType[tuple[str, bool, float]]):
+class PinLevelParam(click.ParamType[tuple[str, bool, float]]):
     """A parameter type for `PC13=0` or `PC13=0@10ms`: a pin, its level, and the time in seconds since reset."""
 
     name = "PIN=0|1[@TIME]"
@@ -131,7 +131,7 @@ class PinLevel(click.ParamType[tuple[str, bool, float]]):
         return match["pin"].upper(), match["level"] == "1", int(match["time"] or 0) * self._UNITS[match["unit"]]
 
 
-class PinVoltage(click.ParamType[tuple[str, float]]):
+class PinVoltageParam(click.ParamType[tuple[str, float]]):
     """A parameter type for `PA1=1.2`: a pin and the voltage at it."""
 
     name = "PIN=VOLTS"

@@ -10,7 +10,7 @@ from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError
 from rtoslab.catalogue import DEFAULT_KERNEL
 from rtoslab.cli.choices import board_option, config_option
 from rtoslab.cli.image_options import attach_option, parse_devices
-from rtoslab.cli.names import CatalogueName, DurationParam
+from rtoslab.cli.names import CatalogueNameParam, DurationParam
 from rtoslab.instruments import DEFAULT_CYCLES, ObservedImageOptions, ObservedRunSection
 
 
@@ -27,7 +27,7 @@ def exit_code_of_run(unhandled: str) -> int:
 _OPTIONS = (
     click.option(
         "--kernel",
-        type=CatalogueName("kernels"),
+        type=CatalogueNameParam("kernels"),
         help=f"The kernel.  [default: {DEFAULT_KERNEL}; for an image, found by its functions]",
     ),
     board_option,

@@ -14,17 +14,17 @@ from rtoslab.base import (
     EXIT_REGRESSION,
     PROJECT_FILE,
     PlanError,
-    count_text,
+    count_with_noun,
+    find_checkout_root,
     find_project_folder,
-    find_root,
-    write_whole,
+    write_file_atomically,
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.names import file_format_by_suffix
 from rtoslab.compare import FigureLimits
-from rtoslab.instruments import rich_table
+from rtoslab.instruments import table_for_terminal
 from rtoslab.intake import printable_path
 from rtoslab.project import (
     NOTHING_MEASURED,
@@ -36,19 +36,19 @@ from rtoslab.project import (
     judgement_as_markdown,
     measure_project,
     other_changes_table,
-    project_sentence,
+    project_result_sentences,
     read_project,
     read_project_baseline,
     regression_table,
     write_project_baseline,
 )
-from rtoslab.targets import simulator_sources
+from rtoslab.targets import simulator_sources_digest
 
 _ROWS = 40
 _SHORT = 12
 
 
-def project_folder() -> Path | None:
+def nearest_project_folder() -> Path | None:
     """Returns the nearest folder, from the working directory upwards, that contains an rtoslab.toml. None if there is
     none.
 
@@ -62,9 +62,10 @@ def project_folder() -> Path | None:
     return Path(os.path.relpath(folder, here))
 
 
-def require_project() -> Path:
-    """Returns the folder with the nearest rtoslab.toml, as `project_folder`. Raises PlanError if there is none."""
-    folder = project_folder()
+def require_project_folder() -> Path:
+    """Returns the folder with the nearest rtoslab.toml, as `nearest_project_folder`. Raises PlanError if there is
+    none."""
+    folder = nearest_project_folder()
     if folder is None:
         raise PlanError(
             f"There is no {PROJECT_FILE} in this folder or above it, so there is nothing to compare; write one "
@@ -88,14 +89,14 @@ def _owner_id(path: Path) -> int | None:
     return path.stat().st_uid if path.exists() else None
 
 
-def build_options_text(context: click.Context, *options: str) -> list[str]:
+def given_build_options_text(context: click.Context, *options: str) -> list[str]:
     """Returns those of these options that the user gave on the command line, by their parameters' names."""
     return [option for option in options if context.get_parameter_source(option) is ParameterSource.COMMANDLINE]
 
 
 def require_options_not_in_project(context: click.Context, *options: str) -> None:
     """Raises PlanError if the user gave one of these options, which a project says itself."""
-    wrong = build_options_text(context, *options)
+    wrong = given_build_options_text(context, *options)
     if wrong:
         option = {"name": "NAME", "out": "--out", "jobs": "--jobs"}.get(wrong[0], f"--{wrong[0].replace('_', '-')}")
         raise PlanError(
@@ -103,7 +104,7 @@ def require_options_not_in_project(context: click.Context, *options: str) -> Non
         )
 
 
-def gate_project(
+def compare_project_with_baseline(
     folder: Path, limits: tuple[str, ...], other_compiler: str | None, moved: str | None, outputs: tuple[Path, ...], *,
     as_json: bool, dry_run: bool,
 ) -> int:  # fmt: skip
@@ -116,13 +117,13 @@ def gate_project(
     if dry_run:
         return _print_project_plan(project)
     baseline = read_project_baseline(folder / project.gate.baseline)
-    root = find_root()
-    figures = measure_project(Catalogue(root), project, folder, _print_progress)
+    root = find_checkout_root()
+    figures = measure_project(Catalogue(root), project, folder, _print_on_stderr)
     judged = judge_project(baseline.image_figures(), figures, rules, moved=moved or project.gate.moved)
-    if baseline.simulator != simulator_sources(root)[:_SHORT]:
+    if baseline.simulator != simulator_sources_digest(root)[:_SHORT]:
         judged = replace(judged, notes=(*judged.notes, "the baseline was measured with another virtual board"))
     for output in outputs:
-        write_whole(output, _render_report(judged, output), "the report")
+        write_file_atomically(output, _render_project_gate_report(judged, output), "the report")
     unequal = _action_on_other_compiler(judged, other_compiler or project.gate.other_compiler)
     code = (
         EXIT_OK if unequal == "skip" else EXIT_ERROR if judged.unanswered or unequal else _judgement_exit_code(judged)
@@ -130,21 +131,21 @@ def gate_project(
     if as_json:
         print_json_answer({**judgement_as_json(judged), "exit_code": code})
         return code
-    _print_judgement(judged)
+    _print_project_gate_result(judged)
     if unequal == "skip":
         click.echo(f"Not gated. {_other_compiler_clause(judged)}.")
     elif unequal:
         raise PlanError(f"{_other_compiler_clause(judged)}; use the same compiler, or write the baseline again.")
     else:
-        click.echo(project_sentence(judged))
-        if judged.has_failed and not judged.unanswered:
+        click.echo(project_result_sentences(judged))
+        if judged.has_regression_or_exceeded_budget and not judged.unanswered:
             click.echo("If the change is intended, run `rtoslab baseline` to store the new figures.")
     return code
 
 
 def _judgement_exit_code(judged: ProjectJudgement) -> int:
     """Returns the exit code of a comparison with a baseline: 3 for a regression, else 0."""
-    return EXIT_REGRESSION if judged.has_failed else EXIT_OK
+    return EXIT_REGRESSION if judged.has_regression_or_exceeded_budget else EXIT_OK
 
 
 def _action_on_other_compiler(judged: ProjectJudgement, other_compiler: str) -> str:
@@ -164,19 +165,19 @@ def _other_compiler_clause(judged: ProjectJudgement) -> str:
     )
 
 
-def _print_judgement(judged: ProjectJudgement) -> None:
+def _print_project_gate_result(judged: ProjectJudgement) -> None:
     """Prints regressions, changes, exceeded budgets and notes."""
     console = PlainConsole()
     for table in (regression_table(judged), other_changes_table(judged)):
         if table.rows:
-            console.print(rich_table(table, _ROWS))
+            console.print(table_for_terminal(table, _ROWS))
             if len(table.rows) > _ROWS:
                 console.print(f"... and {len(table.rows) - _ROWS} more; a report (-o) shows all.")
     for line in (*judged.exceeded_budgets, *judged.notes):
         click.echo(line)
 
 
-def _render_report(judged: ProjectJudgement, output: Path) -> str:
+def _render_project_gate_report(judged: ProjectJudgement, output: Path) -> str:
     """Returns the report on a comparison with a baseline, in the format that the output's suffix names. Raises
     PlanError."""
     kind = file_format_by_suffix(output)
@@ -189,13 +190,13 @@ def _render_report(judged: ProjectJudgement, output: Path) -> str:
     raise PlanError(f"The gate of a project writes .md, .json or .xml, not .{kind}.")
 
 
-def baseline_project(folder: Path, *, dry_run: bool) -> int:
+def store_project_baseline(folder: Path, *, dry_run: bool) -> int:
     """Measures a user's project and stores its figures as the baseline. Returns the exit code."""
     project = read_project(folder)
     if dry_run:
         return _print_project_plan(project)
-    root = find_root()
-    result = measure_project(Catalogue(root), project, folder, _print_progress)
+    root = find_checkout_root()
+    result = measure_project(Catalogue(root), project, folder, _print_on_stderr)
     cut = [f"{name}: {figure.cut_reason}" for name, figure in result.items() if figure.cut_reason]
     if cut:
         raise PlanError(f"No baseline was written, because the part to be measured was not executed: {'; '.join(cut)}.")
@@ -204,12 +205,12 @@ def baseline_project(folder: Path, *, dry_run: bool) -> int:
             f"No baseline was written, because {NOTHING_MEASURED}; check `for_ms`, `start` and `until` of the image."
         )
     path = folder / project.gate.baseline
-    write_project_baseline(result, simulator_sources(root)[:_SHORT], path)
+    write_project_baseline(result, simulator_sources_digest(root)[:_SHORT], path)
     for name, figure in result.items():
         if figure.problem:
             click.echo(f"{name}: measured only as it is built, because placements are not possible: {figure.problem}")
     figures = sum(len(item.figures) for image_figures in result.values() for item in image_figures.items.values())
-    click.echo(f"{count_text(figures, 'figure')} of {count_text(len(result), 'image')}: {path}.")
+    click.echo(f"{count_with_noun(figures, 'figure')} of {count_with_noun(len(result), 'image')}: {path}.")
     return EXIT_OK
 
 
@@ -225,6 +226,6 @@ def _print_project_plan(project: Project) -> int:
     return EXIT_OK
 
 
-def _print_progress(line: str) -> None:
+def _print_on_stderr(line: str) -> None:
     """Prints a line on stderr."""
     click.echo(line, err=True)

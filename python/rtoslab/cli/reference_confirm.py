@@ -15,14 +15,22 @@ from typing import Final
 
 import click
 
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, BuildError, PlanError, build_folder, count_text, find_root
+from rtoslab.base import (
+    EXIT_OK,
+    EXIT_POINT_FAILED,
+    BuildError,
+    PlanError,
+    build_folder,
+    count_with_noun,
+    find_checkout_root,
+)
 from rtoslab.catalogue import Catalogue, read_papers
-from rtoslab.choose import matrix_boards, matrix_kernels, matrix_points, read_matrices
+from rtoslab.choose import boards_to_compare, kernels_to_compare, measurements_to_compare, read_kernel_matrices
 from rtoslab.images import compile_image_into, do_images_differ
 from rtoslab.papers import plan_paper_experiments
-from rtoslab.plan import Options, Point
+from rtoslab.plan import PlanOptions, Point
 from rtoslab.records import ExpectedIdentity
-from rtoslab.reference import changed_firmware_files, read_references, store_equal_code
+from rtoslab.reference import changed_firmware_files, read_reference_files, store_equal_code
 
 _SAME_IDENTITY: Final = ExpectedIdentity("0" * 16, 0)
 """The identity in both images of a point, which is otherwise a digest of the source files."""
@@ -46,7 +54,7 @@ def confirm_command(revision: str, every: int, *, store: bool) -> int:
     """
     if store and every > 1:
         raise PlanError("--store needs every image, so it cannot be used together with --every.")
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     with _checkout_of_revision(catalogue.root, revision) as old_root:
         changed = changed_firmware_files(old_root, catalogue.root)
         if not changed:
@@ -60,7 +68,7 @@ def confirm_command(revision: str, every: int, *, store: bool) -> int:
         differing = _differing_images(Catalogue(old_root), catalogue, points)
         for label in differing[:_SHOWN]:
             click.echo(f"differs: {label}")
-        click.echo(f"{count_text(len(points), 'image')} compared, {len(differing)} differ.")
+        click.echo(f"{count_with_noun(len(points), 'image')} compared, {len(differing)} differ.")
         if differing:
             return EXIT_POINT_FAILED
         if store:
@@ -87,20 +95,20 @@ def _checkout_of_revision(root: Path, revision: str) -> Iterator[Path]:
 
 def _kernels_with_results(root: Path) -> set[str]:
     """Returns the names of all kernels that have reference results."""
-    return {item.kernel for item in read_references(root)} | {item.kernel for item in read_matrices(root)}
+    return {item.kernel for item in read_reference_files(root)} | {item.kernel for item in read_kernel_matrices(root)}
 
 
 def _image_points(catalogue: Catalogue) -> list[Point]:
     """Returns a point for each image that the reference results need and that can be built here."""
-    boards = matrix_boards(catalogue.root)
+    boards = boards_to_compare(catalogue.root)
     points = [
         point
-        for kernel in matrix_kernels(catalogue)
-        for row in matrix_points(catalogue, kernel, boards, 1)
+        for kernel in kernels_to_compare(catalogue)
+        for row in measurements_to_compare(catalogue, kernel, boards, 1)
         for point in row.points
     ]
     for paper in read_papers(catalogue).values():
-        points += plan_paper_experiments(catalogue, paper, Options()).points
+        points += plan_paper_experiments(catalogue, paper, PlanOptions()).points
     images: dict[str, Point] = {}
     for point in points:
         if point.not_applicable is None and point.kernel in catalogue.buildable_kernels:

@@ -6,27 +6,27 @@ from typing import Final
 
 import click
 
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, build_folder, count_text, find_root
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, build_folder, count_with_noun, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose import (
     KernelMatrix,
     board_manifests,
-    matrix_boards,
-    matrix_kernels,
-    matrix_path,
-    matrix_plan,
-    matrix_points,
-    matrix_rows,
-    read_matrix,
+    boards_to_compare,
+    kernel_matrix_path,
+    kernel_matrix_rows,
+    kernels_to_compare,
+    measurements_to_compare,
+    observed_figure_rows,
+    plan_of_compared_points,
+    read_kernel_matrix,
     replace_boards_of_matrix,
-    rows_from_observation,
-    write_matrix,
+    write_kernel_matrix,
 )
 from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.display import print_plan_before_measuring, show_progress
 from rtoslab.cli.failures import print_failures
-from rtoslab.cli.names import CatalogueNames, split_names
-from rtoslab.cli.reference_folders import new_run_folder, reference_placements
+from rtoslab.cli.names import CatalogueNamesParam, split_names
+from rtoslab.cli.reference_folders import reference_placements, unused_run_folder_path
 from rtoslab.measure import run_plan
 from rtoslab.store import RunDirectory
 
@@ -39,11 +39,15 @@ _OBSERVED_PLACEMENTS: Final = 4
     "--kernel",
     "kernels",
     multiple=True,
-    type=CatalogueNames("kernels"),
+    type=CatalogueNamesParam("kernels"),
     help="Kernels: one, a,b or all.  [default: all]",
 )
 @click.option(
-    "--board", "boards", multiple=True, type=CatalogueNames("boards"), help="Boards: one, a,b or all.  [default: all]"
+    "--board",
+    "boards",
+    multiple=True,
+    type=CatalogueNamesParam("boards"),
+    help="Boards: one, a,b or all.  [default: all]",
 )
 @reference_placements
 @jobs_option
@@ -56,28 +60,29 @@ def matrix_command(
     A kernel's file is written as soon as its points are measured. Earlier measurements come from the cache, so the
     same command again continues where it was interrupted. Figures of other kernels and boards stay as they are. Exit
     code 3 if a point fails, which is kept with its reason."""
-    catalogue = Catalogue(find_root())
-    known = matrix_kernels(catalogue)
+    catalogue = Catalogue(find_checkout_root())
+    known = kernels_to_compare(catalogue)
     chosen = split_names(kernels, known) or tuple(known)
-    on = split_names(boards, matrix_boards(catalogue.root)) or tuple(matrix_boards(catalogue.root))
+    on = split_names(boards, boards_to_compare(catalogue.root)) or tuple(boards_to_compare(catalogue.root))
     for board in on:
-        catalogue.board(board)
+        catalogue.find_board(board)
     codes = [
-        _measure_kernel(catalogue, catalogue.kernel(name).id, on, placements, jobs, dry_run=dry_run) for name in chosen
+        _measure_kernel_matrix(catalogue, catalogue.find_kernel(name).id, on, placements, jobs, dry_run=dry_run)
+        for name in chosen
     ]
     return max(codes, default=EXIT_OK)
 
 
-def _measure_kernel(
+def _measure_kernel_matrix(
     catalogue: Catalogue, kernel: str, boards: Sequence[str], placements: int, jobs: int, *, dry_run: bool
 ) -> int:
     """Measures those figures of a kernel that `rtoslab choose` compares, and stores them. Returns the exit code."""
-    points = matrix_points(catalogue, kernel, boards, placements)
-    plan = matrix_plan(points)
+    points = measurements_to_compare(catalogue, kernel, boards, placements)
+    plan = plan_of_compared_points(points)
     if not plan.points:
         reasons = dict.fromkeys(point.reason for point in points)
         raise PlanError(f"{kernel} cannot be measured on any of these boards: {next(iter(reasons), 'none is given')}")
-    folder = new_run_folder(build_folder(catalogue.root).with_name("matrix") / kernel)
+    folder = unused_run_folder_path(build_folder(catalogue.root).with_name("matrix") / kernel)
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=False) as display:
@@ -85,24 +90,24 @@ def _measure_kernel(
     results = [outcome.result for outcome in outcomes]
     failed = [result for result in results if result.status == "failed"]
     print_failures(failed)
-    stored = RunDirectory.open(folder).read_points()
-    rows = matrix_rows(catalogue, points, stored, results)
+    stored = RunDirectory.open_run_directory(folder).read_points()
+    rows = kernel_matrix_rows(catalogue, points, stored, results)
     matters = {point.stands_for.board for point in points if point.place_matters}
     version = next((row.version for row in rows if row.version), "")
     for board in dict.fromkeys(row.stands_for.board for row in rows if row.values):
         count = min(placements, _OBSERVED_PLACEMENTS)
-        rows += rows_from_observation(
-            catalogue, kernel, board, version, placements=count, place_matters=board in matters, say=_print_progress
+        rows += observed_figure_rows(
+            catalogue, kernel, board, version, placements=count, place_matters=board in matters, say=_print_on_stderr
         )
-    path = matrix_path(catalogue.root, kernel)
-    old = read_matrix(path) if path.is_file() else None
+    path = kernel_matrix_path(catalogue.root, kernel)
+    old = read_kernel_matrix(path) if path.is_file() else None
     new = KernelMatrix(kernel, datetime.now(UTC).date().isoformat(), board_manifests(catalogue, stored), tuple(rows))
-    write_matrix(path, replace_boards_of_matrix(old, new, boards))
+    write_kernel_matrix(path, replace_boards_of_matrix(old, new, boards))
     size = f"{path.stat().st_size / 1024:,.0f} kB"
-    click.echo(f"{path.relative_to(catalogue.root)}: {count_text(len(rows), 'row')} measured, {size}.")
+    click.echo(f"{path.relative_to(catalogue.root)}: {count_with_noun(len(rows), 'row')} measured, {size}.")
     return EXIT_POINT_FAILED if failed else EXIT_OK
 
 
-def _print_progress(what: str) -> None:
+def _print_on_stderr(what: str) -> None:
     """Prints a line on stderr."""
     click.echo(what, err=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from rtoslab.base import CatalogueError
-from rtoslab.catalogue import read_trees, tree_path_variable
+from rtoslab.catalogue import read_user_trees, tree_path_variable
 
 
 def set_tree_path_variables(places: Iterable[str]) -> None:
@@ -17,7 +17,7 @@ def set_tree_path_variables(places: Iterable[str]) -> None:
 
     Raises CatalogueError for a tree that is not known or has several paths, UsageError for another form.
     """
-    trees = read_trees()
+    trees = read_user_trees()
     for place in places:
         ident, parts, path = place.partition("=")
         if not parts or not path:

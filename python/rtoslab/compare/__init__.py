@@ -18,16 +18,16 @@ from rtoslab.compare.baseline import (
 from rtoslab.compare.comparison import FigureChange, RunComparison, compare_sides
 from rtoslab.compare.document import comparison_document, fastest_and_slowest_sentence
 from rtoslab.compare.gate import (
-    GateJudgement,
-    baseline_points,
+    GateResult,
+    compare_run_with_baseline,
     first_three_clauses_text,
     gate_document,
-    judge_run,
-    verdict_text,
+    gate_verdict_text,
+    plan_of_baseline_points,
     without_moved_code_regressions,
 )
 from rtoslab.compare.history import history_document
-from rtoslab.compare.machines import as_json, comparisons_as_junit
+from rtoslab.compare.machines import comparisons_as_json, comparisons_as_junit
 from rtoslab.compare.placement_pairs import join_placements
 from rtoslab.compare.rules import CALLS, FigureLimits, GrowthLimit
-from rtoslab.compare.sides import ComparisonSide, read_side
+from rtoslab.compare.sides import ComparisonSide, read_comparison_side

@@ -14,11 +14,19 @@ from typing import Any, Final
 from pydantic import Field
 
 from rtoslab.analyses import NamedFigure, figure_unit
-from rtoslab.base import PlanError, StrictModel, content_seal, make_folder, toml_lines, toml_value, write_whole
-from rtoslab.catalogue import read_toml
-from rtoslab.compare.brief_manifest import brief_manifest
+from rtoslab.base import (
+    PlanError,
+    StrictModel,
+    content_seal,
+    make_folder,
+    toml_lines,
+    toml_value,
+    write_file_atomically,
+)
+from rtoslab.catalogue import read_validated_toml
+from rtoslab.compare.brief_manifest import shorten_manifest
 from rtoslab.compare.executions import ExecutedFunction
-from rtoslab.compare.rules import parse_limits
+from rtoslab.compare.rules import parse_growth_limits
 from rtoslab.compare.sides import ComparisonSide, PointFigures
 from rtoslab.intake import require_file_name
 from rtoslab.results import PointId
@@ -106,9 +114,9 @@ def read_baseline(path: Path) -> Baseline:
 def read_baseline_without_seal_check(path: Path) -> Baseline:
     """Returns the baseline of a file without a check of its seal, to measure its points again. Raises CatalogueError,
     PlanError."""
-    baseline = read_toml(path, Baseline)
+    baseline = read_validated_toml(path, Baseline)
     for rule in baseline.rules.values():
-        parse_limits(rule)
+        parse_growth_limits(rule)
     if baseline.format not in {UNSEALED, FORMAT}:
         raise PlanError(
             f"{path} has format {baseline.format}, but this version reads format {FORMAT}; write the baseline again."
@@ -116,11 +124,11 @@ def read_baseline_without_seal_check(path: Path) -> Baseline:
     return baseline
 
 
-def with_baseline_manifests(side: ComparisonSide) -> ComparisonSide:
+def with_shortened_manifests(side: ComparisonSide) -> ComparisonSide:
     """Returns one side of a comparison with its manifests shortened to what a baseline stores."""
     return ComparisonSide(
         side.name,
-        [replace(figure, manifest=brief_manifest(figure.manifest)) for figure in side.figures],
+        [replace(figure, manifest=shorten_manifest(figure.manifest)) for figure in side.figures],
     )
 
 
@@ -136,7 +144,7 @@ def baseline_as_side(baseline: Baseline, name: str) -> ComparisonSide:
                 {**baseline.manifest, **point.manifest},
                 code=point.code,
                 places=point.places,
-                functions={name: _parse_function(*row) for name, row in point.functions.items()},
+                functions={name: _parse_executed_function(*row) for name, row in point.functions.items()},
                 state=point.state,
                 waits=point.waits,
             )
@@ -145,12 +153,12 @@ def baseline_as_side(baseline: Baseline, name: str) -> ComparisonSide:
     )
 
 
-def _parse_function(code: str, calls: float, instructions: float | None = None) -> ExecutedFunction:
+def _parse_executed_function(code: str, calls: float, instructions: float | None = None) -> ExecutedFunction:
     """Returns a function's entry in a baseline as an `ExecutedFunction`."""
     return ExecutedFunction(code, instructions, calls)
 
 
-def _function_row(function: ExecutedFunction) -> tuple[str, float, float] | tuple[str, float]:
+def _executed_function_row(function: ExecutedFunction) -> tuple[str, float, float] | tuple[str, float]:
     """Returns an executed function as its entry in a baseline."""
     plain = (function.code, _round_to_six_digits(function.calls))
     return plain if function.instructions is None else (*plain, _round_to_six_digits(function.instructions))
@@ -170,7 +178,7 @@ def make_baseline(side: ComparisonSide, rules: Mapping[str, str]) -> Baseline:
         raise PlanError(
             f"{point.benchmark} {point.kernel} {point.board} has no figure ({why}); a baseline needs measured points."
         )
-    briefs = [brief_manifest(figure.manifest) for figure in side.figures]
+    briefs = [shorten_manifest(figure.manifest) for figure in side.figures]
     shared = {key: value for key, value in briefs[0].items() if all(brief[key] == value for brief in briefs)}
     points = tuple(
         BaselinePoint(
@@ -180,7 +188,7 @@ def make_baseline(side: ComparisonSide, rules: Mapping[str, str]) -> Baseline:
             places=pair.places,
             state=dict(pair.state),
             waits={name: _round_to_six_digits(cycles) for name, cycles in pair.waits.items()},
-            functions={name: _function_row(function) for name, function in sorted(pair.functions.items())},
+            functions={name: _executed_function_row(function) for name, function in sorted(pair.functions.items())},
             metrics={key: metric.value for key, metric in pair.metrics.items()},
         )
         for pair, brief in zip(side.figures, briefs, strict=True)
@@ -216,4 +224,4 @@ def write_baseline(baseline: Baseline, path: Path) -> None:
         lines += ["[point.metrics]", *toml_lines(point.metrics)]
         lines += ["[point.functions]", *toml_lines(point.functions)] if point.functions else []
     make_folder(path.parent)
-    write_whole(path, "\n".join(lines) + "\n", "the baseline")
+    write_file_atomically(path, "\n".join(lines) + "\n", "the baseline")

@@ -58,25 +58,28 @@ def find_difference_reason(before: PointFigures, after: PointFigures) -> Differe
         )
     if before.code != after.code:
         return DifferenceReason(DifferenceCause.CODE, function_changes_text(before.functions, after.functions))
-    settings = _differing_keys(before.manifest, after.manifest, _SETTINGS)
+    settings = _differing_manifest_keys(before.manifest, after.manifest, _SETTINGS)
     if settings:
         return DifferenceReason(
-            DifferenceCause.SETTINGS, f"{_names_with_differ(settings)}, the executed code is the same"
+            DifferenceCause.SETTINGS, f"{_names_and_verb_differ(settings)}, the executed code is the same"
         )
     state = _board_setting_changes_texts(before.state, after.state)
     if state:
         return DifferenceReason(
-            DifferenceCause.STATE, f"at the window's opening {_names_text(state)}, the executed code is the same"
+            DifferenceCause.STATE,
+            f"at the window's opening {_first_three_names_text(state)}, the executed code is the same",
         )
-    work = _functions_with_other_work(before.functions, after.functions)
+    work = _functions_with_different_work(before.functions, after.functions)
     if work:
-        return DifferenceReason(DifferenceCause.WORK, f"the same code executed other work: {_names_text(work)}")
+        return DifferenceReason(
+            DifferenceCause.WORK, f"the same code executed other work: {_first_three_names_text(work)}"
+        )
     return _reason_of_same_code(before, after)
 
 
 def _reason_of_same_code(before: PointFigures, after: PointFigures) -> DifferenceReason:
     """Returns why cycles differ on two sides although all executed code is the same."""
-    built_from = _differing_keys(before.manifest, after.manifest, _BUILT_FROM)
+    built_from = _differing_manifest_keys(before.manifest, after.manifest, _BUILT_FROM)
     is_state_known = bool(before.state and after.state)
     unknown = "unknown: the executed code is the same"
     if not before.places or not after.places:
@@ -88,7 +91,7 @@ def _reason_of_same_code(before: PointFigures, after: PointFigures) -> Differenc
             DifferenceCause.PLACEMENT, "placement: the executed code is the same, but at other addresses"
         )
     if built_from and not is_state_known:
-        unknown += f", but {_names_with_differ(built_from)}, and the state at the window's opening is not recorded"
+        unknown += f", but {_names_and_verb_differ(built_from)}, and the state at the window's opening is not recorded"
     return DifferenceReason(DifferenceCause.UNKNOWN, unknown + _wait_difference_text(before.waits, after.waits))
 
 
@@ -106,7 +109,7 @@ def changed_functions(before: Mapping[str, ExecutedFunction], after: Mapping[str
     )
 
 
-def instructions_of(functions: Mapping[str, ExecutedFunction], names: list[str]) -> float | None:
+def count_instructions_of(functions: Mapping[str, ExecutedFunction], names: list[str]) -> float | None:
     """Returns how many instructions these functions executed per count (or sample). None if they were not counted."""
     counts = [functions[name].instructions for name in names if name in functions]
     return None if None in counts else sum(count for count in counts if count is not None)
@@ -114,11 +117,11 @@ def instructions_of(functions: Mapping[str, ExecutedFunction], names: list[str])
 
 def function_changes_text(before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]) -> str:
     """Returns a clause that names the functions whose code differs between two sides."""
-    names = [_change_text(name, before.get(name), after.get(name)) for name in changed_functions(before, after)]
-    return f"changed code: {_names_text(names)}" if names else "the executed code differs"
+    names = [_code_change_text(name, before.get(name), after.get(name)) for name in changed_functions(before, after)]
+    return f"changed code: {_first_three_names_text(names)}" if names else "the executed code differs"
 
 
-def _change_text(name: str, before: ExecutedFunction | None, after: ExecutedFunction | None) -> str:
+def _code_change_text(name: str, before: ExecutedFunction | None, after: ExecutedFunction | None) -> str:
     """Returns a function's name with how its code changed, as text. None means that a side lacks the function."""
     if before is None or after is None:
         return f"{name} ({'new' if before is None else 'gone'})"
@@ -136,7 +139,7 @@ def _instructions_of_function(functions: Mapping[str, ExecutedFunction], name: s
     return (functions[name].instructions or 0.0) if name in functions else 0.0
 
 
-def _differing_keys(before: Mapping[str, str], after: Mapping[str, str], keys: tuple[str, ...]) -> list[str]:
+def _differing_manifest_keys(before: Mapping[str, str], after: Mapping[str, str], keys: tuple[str, ...]) -> list[str]:
     """Returns those of the keys that have different values in the manifests of two sides. An empty manifest differs
     from every other one."""
     if not before or not after:
@@ -156,7 +159,7 @@ def _board_setting_changes_texts(before: Mapping[str, str | int], after: Mapping
     ]
 
 
-def _functions_with_other_work(
+def _functions_with_different_work(
     before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]
 ) -> list[str]:
     """Returns the functions with the same code that executed clearly more or fewer instructions on the second side, as
@@ -165,11 +168,11 @@ def _functions_with_other_work(
     return [
         f"{name} ({_instruction_difference_text(first, second)})"
         for name, first, second in both
-        if _is_other_work(first, second)
+        if _is_work_different(first, second)
     ]
 
 
-def _is_other_work(first: ExecutedFunction, second: ExecutedFunction) -> bool:
+def _is_work_different(first: ExecutedFunction, second: ExecutedFunction) -> bool:
     """Whether a function clearly executed more or fewer instructions (or calls) on the second side."""
     if first.instructions is not None and second.instructions is not None:
         return _differ_more_than_ticks(first.instructions, second.instructions)
@@ -199,13 +202,13 @@ def _wait_difference_text(before: Mapping[str, float], after: Mapping[str, float
     return f" ({', '.join(parts)} cycles per count)" if parts else ""
 
 
-def _names_with_differ(names: list[str]) -> str:
+def _names_and_verb_differ(names: list[str]) -> str:
     """Returns names with the verb "differ" or "differs"."""
     are_several = len(names) > 1 or names[0].endswith("s")
-    return f"{_names_text(names)} {'differ' if are_several else 'differs'}"
+    return f"{_first_three_names_text(names)} {'differ' if are_several else 'differs'}"
 
 
-def _names_text(names: list[str]) -> str:
+def _first_three_names_text(names: list[str]) -> str:
     """Returns the first three names and the number of further ones, as text."""
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return ", ".join(names[:MOST_NAMES]) + more

@@ -7,18 +7,18 @@ from enum import StrEnum
 from typing import Final
 
 from rtoslab.analyses import CYCLES, INSTRUCTIONS, NamedFigure, measured_event_count
-from rtoslab.compare.brief_manifest import brief_manifest
+from rtoslab.compare.brief_manifest import shorten_manifest
 from rtoslab.compare.causes import (
     DifferenceCause,
     DifferenceReason,
     changed_functions,
+    count_instructions_of,
     find_difference_reason,
-    instructions_of,
 )
 from rtoslab.compare.differences import ManifestDifference, manifest_differences
 from rtoslab.compare.matching import PointMatching, PointPair, pair_points_of_sides
 from rtoslab.compare.noise import MedianShift, are_shifts_significant, has_too_few_samples, median_shift
-from rtoslab.compare.placement_pairs import difference_interval, may_depend_on_placement
+from rtoslab.compare.placement_pairs import figure_difference_interval, may_depend_on_placement
 from rtoslab.compare.sides import ComparisonSide
 
 CHANGED_CODE: Final = "instructions.changed_code"
@@ -56,19 +56,19 @@ class FigureChange:
     """For exact cycles in one placement each: why they differ."""
 
     @property
-    def figure_change(self) -> float:
+    def change_in_unit(self) -> float:
         """Returns the change of the figure in its unit. A positive change is worse."""
         return self.after.value - self.before.value
 
     @property
-    def percent_change(self) -> float:
+    def change_in_percent(self) -> float:
         """Returns the change in percent of the first side's figure. It is infinite if that figure is zero."""
-        if not self.figure_change:
+        if not self.change_in_unit:
             return 0.0
         return (
-            100 * self.figure_change / abs(self.before.value)
+            100 * self.change_in_unit / abs(self.before.value)
             if self.before.value
-            else math.copysign(math.inf, self.figure_change)
+            else math.copysign(math.inf, self.change_in_unit)
         )
 
 
@@ -102,7 +102,7 @@ class RunComparison:
         return [*(change for change in self.changes if change.verdict in shown_verdicts), *single_placement]
 
     @property
-    def without_figures(self) -> list[PointPair]:
+    def pairs_without_figures(self) -> list[PointPair]:
         """Returns the pairs of points of which only one side has figures."""
         return [
             pair for pair in self.matching.pairs if bool(pair.before.missing_reason) != bool(pair.after.missing_reason)
@@ -120,7 +120,7 @@ def compare_sides(before: ComparisonSide, after: ComparisonSide, *, is_gate: boo
         if name in pair.after.metrics
     ]
     exact = [pair for pair in matching.pairs if _is_pair_without_noise(pair)]
-    reasons = {pair.label: _cycles_reason(pair, is_brief=is_gate) for pair in exact}
+    reasons = {pair.label: _why_cycles_differ(pair, is_brief=is_gate) for pair in exact}
     changes = [
         _change_without_noise(*figure, reasons[figure[0].label], is_gate=is_gate)
         for figure in figures
@@ -128,7 +128,9 @@ def compare_sides(before: ComparisonSide, after: ComparisonSide, *, is_gate: boo
     ]
     changes += _changes_judged_by_samples([figure for figure in figures if not _is_pair_without_noise(figure[0])])
     changes += [change for pair in exact if is_gate and (change := _changed_code_figure(pair)) is not None]
-    return RunComparison(before, after, matching, manifest_differences(matching.pairs), sorted(changes, key=_sort_key))
+    return RunComparison(
+        before, after, matching, manifest_differences(matching.pairs), sorted(changes, key=_change_sort_key)
+    )
 
 
 def _is_pair_without_noise(pair: PointPair) -> bool:
@@ -143,7 +145,7 @@ def _change_without_noise(
     delta = after.value - before.value
     grain = max(before.resolution, after.resolution) * (1 + 1e-9)  # tolerates rounding
     if before.band or after.band:
-        low, high = difference_interval(before, after)
+        low, high = figure_difference_interval(before, after)
         apart = low > grain or high < -grain
         open_verdict = ChangeVerdict.SAME if max(-low, high) <= grain else ChangeVerdict.PLACEMENT
         return FigureChange(
@@ -160,13 +162,13 @@ def _change_without_noise(
     return FigureChange(pair, before, after, verdict, reason=reason if is_time else None)
 
 
-def _cycles_reason(pair: PointPair, *, is_brief: bool) -> DifferenceReason:
+def _why_cycles_differ(pair: PointPair, *, is_brief: bool) -> DifferenceReason:
     """Returns why the cycles of a pair of points differ, which were measured without noise. `is_brief` tells that their
     manifests are brief already."""
     if is_brief:
         return find_difference_reason(pair.before, pair.after)
     first, second = (
-        replace(figures, manifest=brief_manifest(figures.manifest)) for figures in (pair.before, pair.after)
+        replace(figures, manifest=shorten_manifest(figures.manifest)) for figures in (pair.before, pair.after)
     )
     return find_difference_reason(first, second)
 
@@ -178,7 +180,7 @@ def _changed_code_figure(pair: PointPair) -> FigureChange | None:
     """
     first, second = pair.before.functions, pair.after.functions
     names = changed_functions(first, second)
-    before, after = instructions_of(first, names), instructions_of(second, names)
+    before, after = count_instructions_of(first, names), count_instructions_of(second, names)
     if not names or before is None or after is None:
         return None
     was, now = (NamedFigure(CHANGED_CODE, INSTRUCTIONS, round(side, 4)) for side in (before, after))
@@ -216,7 +218,7 @@ def _is_median(metric: NamedFigure) -> bool:
     return bool(metric.samples) or "." not in metric.id
 
 
-def _sort_key(change: FigureChange) -> tuple[int, float, str, str]:
+def _change_sort_key(change: FigureChange) -> tuple[int, float, str, str]:
     """Returns the sort key of a change in tables: by verdict, then the largest change first."""
     order = (
         ChangeVerdict.WORSE,
@@ -228,4 +230,4 @@ def _sort_key(change: FigureChange) -> tuple[int, float, str, str]:
         ChangeVerdict.SAME,
     )
     group = 0 if order.index(change.verdict) < 2 else order.index(change.verdict)
-    return group, -abs(change.percent_change), change.pair.label, change.before.id
+    return group, -abs(change.change_in_percent), change.pair.label, change.before.id

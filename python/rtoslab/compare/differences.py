@@ -40,22 +40,28 @@ def manifest_differences(pairs: Sequence[PointPair]) -> list[ManifestDifference]
     Settings that only one kernel's configuration has are last."""
     counts: dict[tuple[str, str, str], int] = {}
     for pair in pairs:
-        for key, before, after in _differing_keys(pair.before.manifest, pair.after.manifest):
+        for key, before, after in _manifest_keys_that_differ(pair.before.manifest, pair.after.manifest):
             counts[key, before, after] = counts.get((key, before, after), 0) + 1
     result = [ManifestDifference(*key, points) for key, points in counts.items()]
     return sorted(
-        result, key=lambda difference: (_sort_group(difference), difference.key, difference.before, difference.after)
+        result,
+        key=lambda difference: (
+            _difference_sort_group(difference),
+            difference.key,
+            difference.before,
+            difference.after,
+        ),
     )
 
 
-def _sort_group(difference: ManifestDifference) -> int:
+def _difference_sort_group(difference: ManifestDifference) -> int:
     """Returns the group by which a difference of manifests is sorted, 0 first."""
     if difference.key.startswith(_SETTING) and NOT_SET in (difference.before, difference.after):
         return 2
     return 0 if difference.key.startswith(_FIRST) else 1
 
 
-def _differing_keys(before: Mapping[str, str], after: Mapping[str, str]) -> Iterable[tuple[str, str, str]]:
+def _manifest_keys_that_differ(before: Mapping[str, str], after: Mapping[str, str]) -> Iterable[tuple[str, str, str]]:
     """Yields each key that differs between two flat manifests, with both values. Nothing if one is empty."""
     if not before or not after:  # a side without manifests
         return

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, NamedFigure, measured_event_noun
-from rtoslab.base import all_count_text, count_text
+from rtoslab.base import all_count_with_noun, count_with_noun
 from rtoslab.compare.attribution import attribute_cycles
 from rtoslab.compare.comparison import ChangeVerdict, FigureChange, RunComparison
 from rtoslab.compare.differences import shorten_manifest_differences
 from rtoslab.compare.matching import PointPair
 from rtoslab.compare.noise import ALPHA
-from rtoslab.reports import ReportDocument, ReportSection, TableData, band_text, mark_deviations
+from rtoslab.reports import ReportDocument, ReportSection, TableData, figure_with_band_text, mark_deviations
 
 _ONE_PLACEMENT = (
     "Each side was measured in one placement of its code. On boards where code waits for its memory, another "
@@ -33,21 +33,21 @@ def comparison_document(comparisons: Sequence[RunComparison], extra: Sequence[Re
     document = ReportDocument(
         title=f"{names} against {reference}",
         subtitle=_comparison_subtitle(comparisons),
-        summary=" ".join(summary_text(comparison) for comparison in comparisons),
+        summary=" ".join(comparison_summary_text(comparison) for comparison in comparisons),
         sections=(*sections, *extra),
     )
     figures = [figure for one in comparisons for side in (one.before, one.after) for figure in side.figures]
     return mark_deviations(document, [figure.result for figure in figures if figure.result is not None])
 
 
-def summary_text(comparison: RunComparison) -> str:
+def comparison_summary_text(comparison: RunComparison) -> str:
     """Returns one or two sentences that sum up a comparison: how many points are worse or better."""
     pairs = len(comparison.matching.pairs)
     if not pairs:
         return f"{comparison.after.name} and {comparison.before.name} have no point in common."
     worse = [item for item in comparison.changes_in_all_placements if item.verdict is ChangeVerdict.WORSE]
     better = len(comparison.changes_in_all_placements) - len(worse)
-    figures = count_text(len(comparison.changes), "figure")
+    figures = count_with_noun(len(comparison.changes), "figure")
     single_placement = _changes_with_verdict(comparison, ChangeVerdict.ONE_PLACEMENT)
     verdict_text_ = (
         f"{len(worse)} of {figures} {'is' if len(worse) == 1 else 'are'} worse and {better} better"
@@ -66,11 +66,11 @@ def summary_text(comparison: RunComparison) -> str:
         item for item in (*comparison.changes_in_all_placements, *single_placement) if item.before.unit == CYCLES
     ][:1]
     largest_text = (
-        f" The largest{' difference' if largest[0] in single_placement else ''}: {change_text(largest[0])}."
+        f" The largest{' difference' if largest[0] in single_placement else ''}: {figure_change_text(largest[0])}."
         if largest
         else ""
     )
-    verdict_text_ = f"of {count_text(pairs, 'point')} {verdict_text_}"
+    verdict_text_ = f"of {count_with_noun(pairs, 'point')} {verdict_text_}"
     return f"{comparison.after.name} against {comparison.before.name}: {verdict_text_}.{largest_text}"
 
 
@@ -108,16 +108,20 @@ def _changes_with_verdict(comparison: RunComparison, verdict: ChangeVerdict) -> 
     return [change for change in comparison.changes if change.verdict is verdict]
 
 
-def change_text(change: FigureChange) -> str:
+def figure_change_text(change: FigureChange) -> str:
     """Returns a figure's change in a few words: point, figure, difference."""
     unit = change.before.unit
     band = (
         ""
         if change.placement_interval is None
-        else f"; {_format_signed(change.placement_interval[0])} to {_format_signed(change.placement_interval[1])}"
+        else (
+            f"; {_signed_number_text(change.placement_interval[0])} to "
+            f"{_signed_number_text(change.placement_interval[1])}"
+        )
     )
     return (
-        f"{change.pair.label}, {change.before.id}: {signed_change_text(change)} {unit} ({percent_text(change)}{band})"
+        f"{change.pair.label}, {change.before.id}: {signed_change_text(change)} {unit} "
+        f"({percent_change_text(change)}{band})"
     )
 
 
@@ -148,9 +152,9 @@ def _comparison_sections(comparison: RunComparison, suffix: str) -> list[ReportS
         _changes_section(comparison, f"changes{suffix}", against),
         _undecided_differences_section(comparison, f"undecided{suffix}", against),
         _single_placement_section(comparison, f"one-placement{suffix}", against),
-        _placement_section(comparison, f"placement{suffix}", against),
-        _attribution_section(comparison, f"where{suffix}", against),
-        _missing_section(comparison, f"missing{suffix}", against),
+        _placement_differences_section(comparison, f"placement{suffix}", against),
+        _function_cycles_section(comparison, f"where{suffix}", against),
+        _missing_points_section(comparison, f"missing{suffix}", against),
         _differences_section(comparison, f"differs{suffix}", against),
     ]
     return [part for part in parts if part is not None]
@@ -176,7 +180,7 @@ def _differences_section(comparison: RunComparison, ident: str, against: str) ->
 def _changes_section(comparison: RunComparison, ident: str, against: str) -> ReportSection:
     """Returns the report section on figures that are worse or better. `ident` is its id, `against` the end of its
     title."""
-    tables = _unit_tables(comparison.changes_in_all_placements, "largest effect first")
+    tables = _change_tables_by_unit(comparison.changes_in_all_placements, "largest effect first")
     same = sum(change.verdict is ChangeVerdict.SAME for change in comparison.changes)
     prose = [f"{same} figures are the same."] if same else []
     if not comparison.changes_in_all_placements:
@@ -190,11 +194,11 @@ def _single_placement_section(comparison: RunComparison, ident: str, against: st
     changes = _changes_with_verdict(comparison, ChangeVerdict.ONE_PLACEMENT)
     if not changes:
         return None
-    tables = _unit_tables(changes, "largest difference first")
+    tables = _change_tables_by_unit(changes, "largest difference first")
     return ReportSection(ident, f"Differences in one placement{against}", (_ONE_PLACEMENT,), (), tables)
 
 
-def _unit_tables(changes: Sequence[FigureChange], order: str) -> list[TableData]:
+def _change_tables_by_unit(changes: Sequence[FigureChange], order: str) -> list[TableData]:
     """Returns a table of changes for each unit that occurs. `order` is said in the title."""
     columns = ("point", "figure", ">before", ">after", ">change", ">%", "verdict")
     tables = []
@@ -203,29 +207,29 @@ def _unit_tables(changes: Sequence[FigureChange], order: str) -> list[TableData]
         (INSTRUCTIONS, "Instructions of changed code, per count or sample"),
         (BYTES, "Memory, in bytes"),
     ):
-        rows = [_change_row(change) for change in changes if change.before.unit == unit]
+        rows = [_figure_change_row(change) for change in changes if change.before.unit == unit]
         tables += [TableData(f"{title}, {order}", columns, rows)] if rows else []
     return tables
 
 
-def _change_row(change: FigureChange) -> list[str]:
+def _figure_change_row(change: FigureChange) -> list[str]:
     """Returns one change as a row of a report's table."""
     result = change.placement_interval if change.sample_shift is None else change.sample_shift.interval
     interval = "" if result is None else f" [{number_text(result[0])} to {number_text(result[1])}]"
     return [
         change.pair.label,
         change.before.id,
-        figure_text(change.before),
-        figure_text(change.after),
+        figure_with_range_text(change.before),
+        figure_with_range_text(change.after),
         signed_change_text(change) + interval,
-        percent_text(change),
+        percent_change_text(change),
         change.verdict.value,
     ]
 
 
-def figure_text(metric: NamedFigure) -> str:
+def figure_with_range_text(metric: NamedFigure) -> str:
     """Returns a figure as text: its value, or over several placements of the code the median with its range."""
-    return number_text(metric.value) if metric.band is None else band_text(metric.band, number_text)
+    return number_text(metric.value) if metric.band is None else figure_with_band_text(metric.band, number_text)
 
 
 def _undecided_differences_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
@@ -238,7 +242,7 @@ def _undecided_differences_section(comparison: RunComparison, ident: str, agains
         return None
     rule = (
         f"Samples of real boards carry noise. A shift is claimed if the Mann-Whitney test rejects at {ALPHA:.0%} "
-        f"over {all_count_text(len(noisy), 'comparison')} together and the interval of the difference of medians "
+        f"over {all_count_with_noun(len(noisy), 'comparison')} together and the interval of the difference of medians "
         "does not contain zero."
     )
     prose = [rule]
@@ -246,12 +250,12 @@ def _undecided_differences_section(comparison: RunComparison, ident: str, agains
     if few:
         prose.append(f"Warning: {few} of them rest on fewer than {FEW_SAMPLES} samples a side.")
     columns = ("point", "figure", ">before", ">after", ">change [interval]", ">%", "verdict")
-    rows = [_change_row(one) for one in open_ones]
+    rows = [_figure_change_row(one) for one in open_ones]
     tables = [TableData("No significant difference", columns, rows)] if rows else []
     return ReportSection(ident, f"Differences within noise{against}", prose, (), tables)
 
 
-def _placement_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
+def _placement_differences_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
     """Returns the report section on differences that the placement of the code may explain. None without any."""
     placed = [change for change in comparison.changes if change.placement_interval is not None]
     moved = [
@@ -270,18 +274,18 @@ def _placement_section(comparison: RunComparison, ident: str, against: str) -> R
         "All settings are the same, and so is the state at the beginning of the window or everything that "
         "determines it. So only the placement differs."
     )
-    rows = [_change_row(item) for item in _changes_with_verdict(comparison, ChangeVerdict.PLACEMENT)]
+    rows = [_figure_change_row(item) for item in _changes_with_verdict(comparison, ChangeVerdict.PLACEMENT)]
     columns = ("point", "figure", ">before", ">after", ">change [interval]", ">%", "verdict")
     tables = [TableData("Not more than placement", columns, rows)] if rows else []
     prose = [*([rule] if placed else []), *([elsewhere] if moved else [])]
     return ReportSection(ident, f"Differences within placement{against}", prose, (), tables)
 
 
-def _attribution_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
+def _function_cycles_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
     """Returns the report section on the functions in which cycles differ. None if nothing can be attributed."""
     tables = [
         table
-        for pair in _pairs_with_times(comparison.visible_changes)
+        for pair in _pairs_with_differing_times(comparison.visible_changes)
         if (table := _differing_functions_table(pair)) is not None
     ]
     if not tables:
@@ -293,7 +297,7 @@ def _attribution_section(comparison: RunComparison, ident: str, against: str) ->
     return ReportSection(ident, f"Where the cycles went{against}", (prose,), (), tables[:ATTRIBUTED])
 
 
-def _pairs_with_times(changes: Iterable[FigureChange]) -> list[PointPair]:
+def _pairs_with_differing_times(changes: Iterable[FigureChange]) -> list[PointPair]:
     """Returns the pairs of points whose times differ, each once, in the order of the changes."""
     pairs: dict[str, PointPair] = {}
     for change in changes:
@@ -313,8 +317,8 @@ def _differing_functions_table(pair: PointPair) -> TableData | None:
             part.function,
             number_text(part.before),
             number_text(part.after),
-            _format_signed(part.additional_cycles),
-            "" if part.additional_cycles_per_call is None else _format_signed(part.additional_cycles_per_call),
+            _signed_number_text(part.additional_cycles),
+            "" if part.additional_cycles_per_call is None else _signed_number_text(part.additional_cycles_per_call),
             part.code,
         ]
         for part in parts[:SHOWN_PARTS]
@@ -325,12 +329,12 @@ def _differing_functions_table(pair: PointPair) -> TableData | None:
     return TableData(f"{pair.label}: cycles per {per}", columns, rows, " ".join(notes))
 
 
-def _missing_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
+def _missing_points_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
     """Returns the report section on points that lack a figure on one side of the comparison. None without any. `ident`
     is the section's id, and `against` the end of its title, which names the second side."""
     rows = [[label, "only in " + comparison.before.name, ""] for label in comparison.matching.only_before]
     rows += [[label, "only in " + comparison.after.name, ""] for label in comparison.matching.only_after]
-    for pair in comparison.without_figures:
+    for pair in comparison.pairs_without_figures:
         side = comparison.before.name if pair.before.missing_reason else comparison.after.name
         rows.append([pair.label, f"no figure in {side}", pair.before.missing_reason or pair.after.missing_reason])
     if not rows:
@@ -346,14 +350,14 @@ def number_text(value: float) -> str:
 
 def signed_change_text(change: FigureChange) -> str:
     """Returns a figure's change with its sign, in the figure's unit, as text."""
-    return _format_signed(change.figure_change)
+    return _signed_number_text(change.change_in_unit)
 
 
-def _format_signed(value: float) -> str:
+def _signed_number_text(value: float) -> str:
     """Returns a number with its sign as text, with two decimals unless it is whole."""
     return f"{value:+,.0f}" if value == int(value) else f"{value:+,.2f}"
 
 
-def percent_text(change: FigureChange) -> str:
+def percent_change_text(change: FigureChange) -> str:
     """Returns a figure's change in percent with its sign as text, or `new` if the figure was 0 before."""
-    return "new" if abs(change.percent_change) == float("inf") else f"{change.percent_change:+.2f} %"
+    return "new" if abs(change.change_in_percent) == float("inf") else f"{change.change_in_percent:+.2f} %"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.analyses import calls_by_function, per_measured_event
+from rtoslab.analyses import calls_by_function, divide_by_measured_events
 from rtoslab.results import MeasuredPoint
 
 CODE_DIGITS: Final = 12
@@ -37,7 +37,7 @@ def executed_functions(result: MeasuredPoint) -> dict[str, ExecutedFunction]:
     }
 
 
-def code_digest(result: MeasuredPoint) -> str:
+def executed_code_digest(result: MeasuredPoint) -> str:
     """Returns one digest of all code that a measured point executed. Empty if the digest of a function is unknown."""
     return _functions_digest(result, {name: place.digest for name, place in result.code.items()})
 
@@ -66,13 +66,13 @@ def _instructions_by_function(result: MeasuredPoint) -> dict[str, float]:
         if use.instructions is None:
             return {}
         counts[use.name] += use.instructions
-    return per_measured_event(result, counts)
+    return divide_by_measured_events(result, counts)
 
 
-def wait_cycles(result: MeasuredPoint) -> dict[str, float]:
+def wait_cycles_by_cause(result: MeasuredPoint) -> dict[str, float]:
     """Returns the cycles per count of a measured point in which cores executed nothing, by cause. Empty for a latency
     benchmark."""
-    if result.virtual is None or result.is_latency:
+    if result.virtual is None or result.has_latency_samples:
         return {}
     cycles = Counter[str]()
     for core in result.virtual.cores:
@@ -80,4 +80,4 @@ def wait_cycles(result: MeasuredPoint) -> dict[str, float]:
         cycles["bus waits"] += core.bus_wait_cycles
         cycles["exceptions"] += core.exception_cycles
         cycles["sleep"] += core.sleep_cycles
-    return per_measured_event(result, cycles)
+    return divide_by_measured_events(result, cycles)

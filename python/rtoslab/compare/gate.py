@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rtoslab.base import PlanError, count_text
+from rtoslab.base import PlanError, count_with_noun
 from rtoslab.catalogue import Catalogue, Experiment
-from rtoslab.compare.baseline import Baseline, baseline_as_side, with_baseline_manifests
+from rtoslab.compare.baseline import Baseline, baseline_as_side, with_shortened_manifests
 from rtoslab.compare.brief_manifest import COMPILER
 from rtoslab.compare.causes import DifferenceCause
 from rtoslab.compare.comparison import ChangeVerdict, FigureChange, RunComparison, compare_sides
-from rtoslab.compare.document import change_text, comparison_document, number_text
+from rtoslab.compare.document import comparison_document, figure_change_text, number_text
 from rtoslab.compare.matching import PointPair
 from rtoslab.compare.rules import FigureLimits, GrowthLimit
 from rtoslab.compare.sides import ComparisonSide
-from rtoslab.measure import point_id
-from rtoslab.plan import Options, Plan, Point, experiment_points
+from rtoslab.measure import identity_of_point
+from rtoslab.plan import Plan, PlanOptions, Point, experiment_points
 from rtoslab.reports import ReportDocument, ReportSection, TableData
 
 _CLAUSES: Final = 3
@@ -23,7 +23,7 @@ _CLAUSES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class GateJudgement:
+class GateResult:
     """The result of `rtoslab gate`, the comparison of a run with a baseline."""
 
     comparison: RunComparison
@@ -40,20 +40,20 @@ class GateJudgement:
         return (compilers[0].before, compilers[0].after) if compilers else None
 
 
-def judge_run(baseline: Baseline, name: str, run: ComparisonSide, rules: FigureLimits) -> GateJudgement:
+def compare_run_with_baseline(baseline: Baseline, name: str, run: ComparisonSide, rules: FigureLimits) -> GateResult:
     """Compares every figure of a baseline with a run's, and applies the limits. `name` is the baseline's."""
-    comparison = compare_sides(baseline_as_side(baseline, name), with_baseline_manifests(run), is_gate=True)
+    comparison = compare_sides(baseline_as_side(baseline, name), with_shortened_manifests(run), is_gate=True)
     differing = [item for item in comparison.changes if item.verdict is not ChangeVerdict.SAME]
     broken = [(item, limit) for item in differing if (limit := rules.broken_limit(item)) is not None]
     lost = [f"{label} was not measured" for label in comparison.matching.only_before]
-    lost += [f"{item.label} has no figure ({item.after.missing_reason})" for item in comparison.without_figures]
+    lost += [f"{item.label} has no figure ({item.after.missing_reason})" for item in comparison.pairs_without_figures]
     for pair in comparison.matching.pairs:
         lost += [] if pair.after.missing_reason else _figures_without_pair(pair)
     lost += [f"{label} is not in the baseline" for label in comparison.matching.only_after]
     if not baseline.point:
         lost = ["nothing was measured, because the baseline has no point"]
     moved = [(change, limit) for change, limit in broken if change.verdict is ChangeVerdict.PLACEMENT]
-    return GateJudgement(comparison, broken, moved, lost)
+    return GateResult(comparison, broken, moved, lost)
 
 
 def _figures_without_pair(pair: PointPair) -> list[str]:
@@ -63,13 +63,13 @@ def _figures_without_pair(pair: PointPair) -> list[str]:
     return gone + [f"{pair.label}: figure {key} is not in the baseline" for key in after if key not in before]
 
 
-def without_moved_code_regressions(judgement: GateJudgement) -> GateJudgement:
+def without_moved_code_regressions(judgement: GateResult) -> GateResult:
     """Returns the gate's result without regressions whose code is the same at other addresses."""
     rest = [regression for regression in judgement.regressions if regression not in judgement.moved]
     return replace(judgement, regressions=rest, moved=())
 
 
-def baseline_points(catalogue: Catalogue, baseline: Baseline) -> Plan:
+def plan_of_baseline_points(catalogue: Catalogue, baseline: Baseline) -> Plan:
     """Returns the plan that measures the baseline's points again. Raises PlanError for a point that does not exist
     here."""
     points: list[Point] = []
@@ -81,11 +81,11 @@ def baseline_points(catalogue: Catalogue, baseline: Baseline) -> Plan:
             cores=(point.cores,),
             config=point.config,
         )
-        built = experiment_points(catalogue, experiment, Options(window_ms=point.window_ms))
+        built = experiment_points(catalogue, experiment, PlanOptions(window_ms=point.window_ms))
         fitting = [
             one
             for one in built
-            if point_id(catalogue, one).model_copy(update={"title": point.benchmark}) == point.point_id
+            if identity_of_point(catalogue, one).model_copy(update={"title": point.benchmark}) == point.point_id
         ]
         if not fitting:
             raise PlanError(
@@ -96,22 +96,23 @@ def baseline_points(catalogue: Catalogue, baseline: Baseline) -> Plan:
     return Plan(tuple(points), None)
 
 
-def verdict_text(judgement: GateJudgement) -> str:
+def gate_verdict_text(judgement: GateResult) -> str:
     """Returns the gate's result in one sentence."""
     pairs = len(judgement.comparison.matching.pairs)
-    figures = f"{count_text(len(judgement.comparison.changes), 'figure')} of {count_text(pairs, 'point')}"
+    figures = f"{count_with_noun(len(judgement.comparison.changes), 'figure')} of {count_with_noun(pairs, 'point')}"
     if judgement.unmatched:
         return f"The gate has no result: {first_three_clauses_text(judgement.unmatched)}."
     if judgement.regressions:
         change, limit = judgement.regressions[0]
         return (
             f"Regression: {len(judgement.regressions)} of {figures} exceeded their limits; the largest: "
-            f"{change_text(change)}, allowed {limit}.{_placement_sentence(judgement) or _cause_text(judgement)}"
+            f"{figure_change_text(change)}, allowed "
+            f"{limit}.{_moved_code_sentence(judgement) or _regression_cause_text(judgement)}"
         )
     better = [
         item
         for item in judgement.comparison.changes
-        if item.figure_change < 0 and item.verdict is not ChangeVerdict.SAME
+        if item.change_in_unit < 0 and item.verdict is not ChangeVerdict.SAME
     ]
     moved = sum(item.verdict is ChangeVerdict.PLACEMENT for item in better)
     by = f", {moved} of these by placement: the executed code is the same, but at other addresses" if moved else ""
@@ -124,7 +125,7 @@ def first_three_clauses_text(lost: Sequence[str]) -> str:
     return "; ".join(lost[:_CLAUSES]) + more
 
 
-def _placement_sentence(judgement: GateJudgement) -> str:
+def _moved_code_sentence(judgement: GateResult) -> str:
     """Returns a sentence on the regressions whose code is the same at other addresses. Empty without any."""
     if not judgement.moved:
         return ""
@@ -132,13 +133,13 @@ def _placement_sentence(judgement: GateJudgement) -> str:
     return f" {which} of them by placement: the executed code is the same, but at other addresses."
 
 
-def _cause_text(judgement: GateJudgement) -> str:
+def _regression_cause_text(judgement: GateResult) -> str:
     """Returns a sentence on the cause of the first regression that has one. Empty without one."""
     reason = next((change.reason for change, _ in judgement.regressions if change.reason is not None), None)
     return "" if reason is None else f" Cause{'' if reason.cause is DifferenceCause.UNKNOWN else ':'} {reason.text}."
 
 
-def gate_document(judgement: GateJudgement) -> ReportDocument:
+def gate_document(judgement: GateResult) -> ReportDocument:
     """Returns the gate's result as a report, with the broken limits first."""
     rows = [
         [
@@ -146,7 +147,7 @@ def gate_document(judgement: GateJudgement) -> ReportDocument:
             regression.before.id,
             number_text(regression.before.value),
             number_text(regression.after.value),
-            f"{regression.figure_change:+,.2f}".rstrip("0").rstrip("."),
+            f"{regression.change_in_unit:+,.2f}".rstrip("0").rstrip("."),
             str(limit),
             "" if regression.reason is None else regression.reason.text,
         ]
@@ -154,5 +155,5 @@ def gate_document(judgement: GateJudgement) -> ReportDocument:
     ]
     columns = ("point", "figure", ">before", ">after", ">change", ">allowed", "cause")
     tables = [TableData("Exceeded their limits", columns, rows)] if rows else []
-    section = ReportSection("gate", "Gate", (verdict_text(judgement),), (), tables)
+    section = ReportSection("gate", "Gate", (gate_verdict_text(judgement),), (), tables)
     return comparison_document([judgement.comparison], [section])

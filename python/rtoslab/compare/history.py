@@ -11,16 +11,20 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from rtoslab.analyses import CYCLES, PLACEMENT, NamedFigure, all_point_figures, without_placement
+from rtoslab.analyses import CYCLES, PLACEMENT, NamedFigure, all_point_figures, point_id_without_placement
 from rtoslab.archive import ArchivedPoint
-from rtoslab.base import ReportError, count_text
-from rtoslab.compare.brief_manifest import brief_manifest
+from rtoslab.base import ReportError, count_with_noun
+from rtoslab.compare.brief_manifest import shorten_manifest
 from rtoslab.compare.causes import DifferenceCause, find_difference_reason
 from rtoslab.compare.comparison import ChangeVerdict
-from rtoslab.compare.document import figure_text
+from rtoslab.compare.document import figure_with_range_text
 from rtoslab.compare.matching import point_coordinates_by_name
-from rtoslab.compare.placement_pairs import difference_interval, may_depend_on_placement, median_figure_over_placements
-from rtoslab.compare.sides import point_figures
+from rtoslab.compare.placement_pairs import (
+    figure_difference_interval,
+    may_depend_on_placement,
+    median_figure_over_placements,
+)
+from rtoslab.compare.sides import figures_of_stored_point
 from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, mark_deviations
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
@@ -40,7 +44,7 @@ class RunFigure:
     points: Sequence[tuple[MeasuredPoint, Any]]
     """The measured points by placement, each with its manifest."""
 
-    def reason_unclaimed(self, before: "RunFigure") -> str:
+    def why_change_unclaimed(self, before: "RunFigure") -> str:
         """Returns why a change of the figure since the run `before` is not claimed, such as `placement`. Empty if it is
         claimed."""
         if self._is_explained_by_placement(before):
@@ -52,11 +56,11 @@ class RunFigure:
     def _is_explained_by_placement(self, before: "RunFigure") -> bool:
         """Whether the placement of the code alone may have changed the figure since the run `before`."""
         if self.figure.band is not None or before.figure.band is not None:
-            least, most = difference_interval(before.figure, self.figure)
+            least, most = figure_difference_interval(before.figure, self.figure)
             return least <= 0 <= most
         sides = [
-            replace(figures, manifest=brief_manifest(figures.manifest))
-            for figures in (point_figures(StoredPoint(Path(), *seen.points[0])) for seen in (before, self))
+            replace(figures, manifest=shorten_manifest(figures.manifest))
+            for figures in (figures_of_stored_point(StoredPoint(Path(), *seen.points[0])) for seen in (before, self))
         ]
         return self.figure.unit == CYCLES and find_difference_reason(*sides).cause is DifferenceCause.PLACEMENT
 
@@ -81,7 +85,7 @@ class FigureHistory:
     values: dict[int, RunFigure]
     """Keyed by number of the run, from 1."""
 
-    def value_in(self, run: int) -> float:
+    def value_in_run(self, run: int) -> float:
         """Returns the figure's value in the run with this number."""
         return self.values[run].figure.value
 
@@ -89,7 +93,7 @@ class FigureHistory:
     def all_changes(self) -> list[FigureRunChange]:
         """Returns all changes of the figure from run to run, claimed or not."""
         return [
-            FigureRunChange(run, seen.figure.value - before.figure.value, seen.reason_unclaimed(before))
+            FigureRunChange(run, seen.figure.value - before.figure.value, seen.why_change_unclaimed(before))
             for (_, before), (run, seen) in pairwise(sorted(self.values.items()))
             if seen.figure.value != before.figure.value
         ]
@@ -117,7 +121,7 @@ def history_document(points: Sequence[ArchivedPoint], patterns: Sequence[str] = 
         [[str(place), run.name, sessions[run].date, sessions[run].revision] for place, run in enumerate(runs, 1)],
     )
     moved, groups, placed = (
-        sorted(item, key=lambda line: -_largest_change(line)) for item in _split_histories_by_claim(lines)
+        sorted(item, key=lambda line: -_largest_relative_change(line)) for item in _split_histories_by_claim(lines)
     )
     names = {place: sessions[run].revision or run.name for place, run in enumerate(runs, 1)}
     moves = ReportSection(
@@ -131,10 +135,10 @@ def history_document(points: Sequence[ArchivedPoint], patterns: Sequence[str] = 
             if group
         ],
     )
-    charts = [_history_chart(metric, group) for metric, group in _group_by_unit(moved or groups or lines)]
+    charts = [_history_chart(metric, group) for metric, group in _group_figures_by_unit(moved or groups or lines)]
     history = ReportSection("history", "Run by run", (), charts, [table])
     document = ReportDocument(
-        title=f"{count_text(len(lines), 'figure')} over {count_text(len(runs), 'run')}",
+        title=f"{count_with_noun(len(lines), 'figure')} over {count_with_noun(len(runs), 'run')}",
         subtitle=f"from {sessions[runs[0]].date} to {sessions[runs[-1]].date}",
         summary=_history_summary(moved, groups, placed, names, len(runs)),
         sections=(moves, history),
@@ -162,15 +166,15 @@ def _split_histories_by_claim(
 
 def _unchanged_figures_sentences(lines: int, moved: int, single: int, placed: int) -> list[str]:
     """Returns sentences on the figures without a claimed change. The arguments are numbers of figures."""
-    parts = [f"{lines - moved - single - placed} of {count_text(lines, 'figure')} never changed."]
+    parts = [f"{lines - moved - single - placed} of {count_with_noun(lines, 'figure')} never changed."]
     if placed:
         parts.append(
-            f"{count_text(placed, 'figure')} differed only within placement: the bands of the runs overlap, or the "
-            "same code is at other addresses."
+            f"{count_with_noun(placed, 'figure')} differed only within placement: the bands of the runs overlap, "
+            "or the same code is at other addresses."
         )
     if single:
         parts.append(
-            f"{count_text(single, 'figure')} differed in one placement each, between different code. It is not "
+            f"{count_with_noun(single, 'figure')} differed in one placement each, between different code. It is not "
             "known whether the code or its placement is the cause; runs with --placements 8 show it."
         )
     return parts
@@ -184,7 +188,7 @@ def _figure_histories(result: Iterable[ArchivedPoint], patterns: Sequence[str]) 
     for item in result:
         run = runs.setdefault(item.run, len(runs) + 1)
         if isinstance(item.result, MeasuredPoint):
-            axes = point_coordinates_by_name(without_placement(item.point_id)).items()
+            axes = point_coordinates_by_name(point_id_without_placement(item.point_id)).items()
             label = " ".join(value if name in _UNNAMED_AXES else f"{name}={value}" for name, value in axes)
             groups.setdefault((run, label), []).append((item.result, item.stored.manifest))
     for (run, label), points in groups.items():
@@ -207,9 +211,9 @@ def _figures_in_all_placements(placements: Sequence[MeasuredPoint]) -> list[Name
 _UNNAMED_AXES = ("benchmark", "kernel", "board", "cores", "window")
 
 
-def _largest_change(line: FigureHistory) -> float:
+def _largest_relative_change(line: FigureHistory) -> float:
     """Returns the largest difference between two values of a figure, as a share of the smallest value."""
-    values = [line.value_in(run) for run in line.values]
+    values = [line.value_in_run(run) for run in line.values]
     return (max(values) - min(values)) / (abs(min(values)) or 1.0)
 
 
@@ -219,7 +223,7 @@ def _figure_history_table(title: str, moved: Sequence[FigureHistory], names: dic
         [
             line.point,
             line.metric,
-            *(figure_text(line.values[run].figure) for run in (min(line.values), max(line.values))),
+            *(figure_with_range_text(line.values[run].figure) for run in (min(line.values), max(line.values))),
             "; ".join(_change_and_run_text(move, names) for move in line.all_changes),
         ]
         for line in moved
@@ -232,7 +236,7 @@ def _change_and_run_text(move: FigureRunChange, names: dict[int, str]) -> str:
     return f"{move.change:+,.2f} at {names[move.run]}" + (f" ({move.unclaimed})" if move.unclaimed else "")
 
 
-def _group_by_unit(lines: Sequence[FigureHistory]) -> list[tuple[str, list[FigureHistory]]]:
+def _group_figures_by_unit(lines: Sequence[FigureHistory]) -> list[tuple[str, list[FigureHistory]]]:
     """Groups figures by unit, with at most seven in a group, which is one chart."""
     groups_ = []
     for unit in dict.fromkeys(line.unit for line in lines):
@@ -266,7 +270,7 @@ def _history_chart(unit: str, lines: Sequence[FigureHistory]) -> ChartData:
 
 def _percent_of_first(value: float, line: FigureHistory) -> float:
     """Returns a value's change in percent since the figure's first value."""
-    first = line.value_in(min(line.values))
+    first = line.value_in_run(min(line.values))
     return 100 * (value / first - 1) if first else 0.0
 
 
@@ -278,13 +282,13 @@ def _history_summary(
     runs: int,
 ) -> str:
     """Returns the summary of a report over many runs. `runs` is their number, `names` are their names."""
-    span_text = f"over {count_text(runs, 'run')}"
+    span_text = f"over {count_with_noun(runs, 'run')}"
     if not moved and not single:
         return f"Nothing changed {span_text}{' beyond placement' if placed else ''}."
     first = (moved or single)[0]
     last = (first.changes_in_all_placements or first.all_changes)[-1]
     step = f"most of all {first.point}, {first.metric}: {last.change:+,.2f} {first.unit} at {names[last.run]}."
     if not moved:
-        differing = count_text(len(single), "figure")
+        differing = count_with_noun(len(single), "figure")
         return f"No clear change {span_text}; {differing} differed in one placement, {step}"
-    return f"{count_text(len(moved), 'figure')} changed {span_text}; {step}"
+    return f"{count_with_noun(len(moved), 'figure')} changed {span_text}; {step}"

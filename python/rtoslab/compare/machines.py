@@ -15,12 +15,15 @@ Complaint = Callable[[FigureChange], str | None]
 """Returns why a change counts as a failure. None if it does not."""
 
 
-def as_json(comparisons: Sequence[RunComparison]) -> str:
+def comparisons_as_json(comparisons: Sequence[RunComparison]) -> str:
     """Returns comparisons of runs as JSON text, one object with every figure."""
-    return json.dumps({"comparisons": [_comparison_object(comparison) for comparison in comparisons]}, indent=1) + "\n"
+    return (
+        json.dumps({"comparisons": [_comparison_as_json_object(comparison) for comparison in comparisons]}, indent=1)
+        + "\n"
+    )
 
 
-def _comparison_object(comparison: RunComparison) -> dict[str, Any]:
+def _comparison_as_json_object(comparison: RunComparison) -> dict[str, Any]:
     """Returns one comparison of two sides as an object for JSON."""
     timed = {item.pair.label: item.pair for item in comparison.visible_changes if item.before.unit == "cycles"}
     return {
@@ -47,7 +50,7 @@ def _comparison_object(comparison: RunComparison) -> dict[str, Any]:
         },
         "only_before": list(comparison.matching.only_before),
         "only_after": list(comparison.matching.only_after),
-        "without_figures": [pair.label for pair in comparison.without_figures],
+        "without_figures": [pair.label for pair in comparison.pairs_without_figures],
     }
 
 
@@ -65,11 +68,11 @@ def _figure_change_as_object(change: FigureChange) -> dict[str, Any]:
         "unit": change.before.unit,
         "before": change.before.value,
         "after": change.after.value,
-        "delta": change.figure_change,
-        "percent": change.percent_change if math.isfinite(change.percent_change) else None,
+        "delta": change.change_in_unit,
+        "percent": change.change_in_percent if math.isfinite(change.change_in_percent) else None,
         "verdict": change.verdict.value,
     }
-    if change.reason is not None and change.figure_change:
+    if change.reason is not None and change.change_in_unit:
         row |= {"cause": change.reason.cause.value, "cause_words": change.reason.text}
     if change.sample_shift is not None:
         row |= {
@@ -95,7 +98,7 @@ def comparisons_as_junit(comparisons: Sequence[RunComparison], complaint: Compla
     root = ET.Element("testsuites", name="rtoslab")
     for comparison in comparisons:
         failures = sum(complaint(change) is not None for change in comparison.changes)
-        lost = [pair for pair in comparison.without_figures if pair.after.missing_reason]
+        lost = [pair for pair in comparison.pairs_without_figures if pair.after.missing_reason]
         suite = ET.SubElement(
             root,
             "testsuite",

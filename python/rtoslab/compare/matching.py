@@ -7,7 +7,7 @@ are compared over (two kernels, two boards, -O2 against -O3): it does not keep t
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 from rtoslab.compare.sides import ComparisonSide, PointFigures
 from rtoslab.results import PointId
 
@@ -62,7 +62,7 @@ def pair_points_of_sides(before: ComparisonSide, after: ComparisonSide, *, same_
 def point_coordinates_by_name(point: PointId) -> Axes:
     """Returns a measured point's coordinates (kernel, board, cores and settings) as texts by name."""
     axes = {"benchmark": point.benchmark, "kernel": point.kernel, "board": point.board}
-    return {**axes, "cores": count_text(point.cores, "core"), "window": f"{point.window_ms} ms", **point.config}
+    return {**axes, "cores": count_with_noun(point.cores, "core"), "window": f"{point.window_ms} ms", **point.config}
 
 
 def _axes_compared_over(left: Sequence[Axes], right: Sequence[Axes]) -> dict[str, tuple[str, str]]:

@@ -8,8 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rtoslab.analyses import PLACEMENT, NamedFigure, depends_on_code_addresses, placement_band, without_placement
-from rtoslab.base import count_text
+from rtoslab.analyses import (
+    PLACEMENT,
+    NamedFigure,
+    depends_on_code_addresses,
+    placement_band,
+    point_id_without_placement,
+)
+from rtoslab.base import count_with_noun
 from rtoslab.compare.sides import ComparisonSide, PointFigures
 
 
@@ -17,11 +23,11 @@ def join_placements(side: ComparisonSide) -> ComparisonSide:
     """Returns one side of a comparison, with points joined into one that differ only in the placement of their code."""
     groups: dict[str, list[PointFigures]] = {}
     for figure in side.figures:
-        groups.setdefault(_without_placement(figure).point.model_dump_json(), []).append(figure)
-    return replace(side, figures=[one for group in groups.values() for one in _join_group(group)])
+        groups.setdefault(_figures_without_placement(figure).point.model_dump_json(), []).append(figure)
+    return replace(side, figures=[one for group in groups.values() for one in _join_figures_of_group(group)])
 
 
-def difference_interval(before: NamedFigure, after: NamedFigure) -> tuple[float, float]:
+def figure_difference_interval(before: NamedFigure, after: NamedFigure) -> tuple[float, float]:
     """Returns the smallest and the largest difference of two figures (second minus first) over all placements of the
     code."""
     width = max(metric.band.width for metric in (before, after) if metric.band is not None)
@@ -57,21 +63,21 @@ def _range_over_placements(metric: NamedFigure, width: float) -> tuple[float, fl
     return metric.band.smallest, metric.band.largest
 
 
-def _without_placement(figures: PointFigures) -> PointFigures:
+def _figures_without_placement(figures: PointFigures) -> PointFigures:
     """Returns a point's figures under its identity without the placement of the code."""
-    return replace(figures, point=without_placement(figures.point))
+    return replace(figures, point=point_id_without_placement(figures.point))
 
 
-def _join_group(group: Sequence[PointFigures]) -> Sequence[PointFigures]:
+def _join_figures_of_group(group: Sequence[PointFigures]) -> Sequence[PointFigures]:
     """Joins the figures of points that differ only in the placement of their code. If one of them failed, returns them
     unchanged."""
     measured = [figures for figures in group if figures.is_exact and figures.result is not None]
     if len(group) == 1 or len(measured) < len(group):  # a failure in some placement is shown as it is
         return group
-    first = _without_placement(group[0])
+    first = _figures_without_placement(group[0])
     shared = [name for name in first.metrics if all(name in figures.metrics for figures in group)]
     metrics = {name: median_figure_over_placements([figures.metrics[name] for figures in group]) for name in shared}
-    manifest = {**first.manifest, f"build.{PLACEMENT}": count_text(len(group), "placement")}
+    manifest = {**first.manifest, f"build.{PLACEMENT}": count_with_noun(len(group), "placement")}
     results = [figures.result for figures in group if figures.result is not None]
     return [replace(first, metrics=metrics, manifest=manifest, placed_results=results)]
 

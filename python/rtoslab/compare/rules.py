@@ -26,7 +26,7 @@ _UNITS: Final = {
 }
 
 
-class FigurePair(Protocol):
+class FigureBeforeAndAfter(Protocol):
     """The interface of a figure before and after a change."""
 
     @property
@@ -34,11 +34,11 @@ class FigurePair(Protocol):
         """Returns the figure before the change, which has the name and unit."""
 
     @property
-    def figure_change(self) -> float:
+    def change_in_unit(self) -> float:
         """Returns the change in the figure's unit. Positive is worse."""
 
     @property
-    def percent_change(self) -> float:
+    def change_in_percent(self) -> float:
         """Returns the change in percent of the figure before."""
 
 
@@ -50,20 +50,20 @@ class GrowthLimit:
     unit: str
     """CYCLES, INSTRUCTIONS, BYTES, CALLS or `%`."""
 
-    def is_passed(self, change: FigurePair) -> bool:
+    def is_exceeded_by(self, change: FigureBeforeAndAfter) -> bool:
         """Whether a figure grew by more than the limit. False for a limit in another unit."""
         if self.unit == "%":
             if change.before.unit == CALLS:
                 return False
-            return change.figure_change > 0 and change.percent_change > self.value
-        return change.before.unit == self.unit and change.figure_change > self.value
+            return change.change_in_unit > 0 and change.change_in_percent > self.value
+        return change.before.unit == self.unit and change.change_in_unit > self.value
 
     def __str__(self) -> str:
         """Returns the limit as it is written in a rule, such as `+2 %`."""
         return f"+{self.value:g} {self.unit}"
 
 
-def parse_limits(text: str) -> tuple[GrowthLimit, ...]:
+def parse_growth_limits(text: str) -> tuple[GrowthLimit, ...]:
     """Returns the limits of a rule such as `+0 cycles|+2 %`, which say how much a figure may grow. Raises PlanError."""
     if text.strip() == NEVER:
         return ()
@@ -83,7 +83,7 @@ class FigureLimits:
     """Limits for figures, by pattern of their names. The longest pattern that fits counts."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
-        self._limits = {pattern: parse_limits(text) for pattern, text in texts.items()}
+        self._limits = {pattern: parse_growth_limits(text) for pattern, text in texts.items()}
 
     @classmethod
     def parse_stored_and_requested(cls, stored: Mapping[str, str], requested: Sequence[str]) -> "FigureLimits":
@@ -103,6 +103,6 @@ class FigureLimits:
         fitting = [pattern for pattern in self._limits if fnmatchcase(metric_id, pattern)]
         return self._limits[max(fitting, key=len)] if fitting else ()
 
-    def broken_limit(self, change: FigurePair) -> GrowthLimit | None:
+    def broken_limit(self, change: FigureBeforeAndAfter) -> GrowthLimit | None:
         """Returns the first limit that the change of a figure exceeds. None if it exceeds none."""
-        return next((limit for limit in self.figure_limits(change.before.id) if limit.is_passed(change)), None)
+        return next((limit for limit in self.figure_limits(change.before.id) if limit.is_exceeded_by(change)), None)

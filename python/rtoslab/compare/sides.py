@@ -10,10 +10,10 @@ from rtoslab.analyses import NamedFigure, all_point_figures
 from rtoslab.base import StoreError
 from rtoslab.compare.executions import (
     ExecutedFunction,
-    code_digest,
     executed_addresses_digest,
+    executed_code_digest,
     executed_functions,
-    wait_cycles,
+    wait_cycles_by_cause,
 )
 from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable, PointId
 from rtoslab.store import RunDirectory, StoredPoint, flatten_nested_json
@@ -60,22 +60,22 @@ class ComparisonSide:
     figures: Sequence[PointFigures] = field(default=())
 
 
-def read_side(paths: Sequence[Path]) -> ComparisonSide:
+def read_comparison_side(paths: Sequence[Path]) -> ComparisonSide:
     """Reads run directories with repeats of a measurement as one side of a comparison. Raises StoreError for one
     without points."""
     figures_: dict[str, PointFigures] = {}
     for path in paths:
-        points = RunDirectory.open(path).read_points()
+        points = RunDirectory.open_run_directory(path).read_points()
         if not points:
             raise StoreError(f"{path} contains no finished point; measure into it first with `rtoslab run --out`.")
         for point in points:
-            fresh = point_figures(point)
+            fresh = figures_of_stored_point(point)
             key = fresh.point.model_dump_json()
             figures_[key] = _merge_repeats_of_point(figures_[key], fresh) if key in figures_ else fresh
     return ComparisonSide(",".join(path.name for path in paths), tuple(figures_.values()))
 
 
-def point_figures(stored: StoredPoint) -> PointFigures:
+def figures_of_stored_point(stored: StoredPoint) -> PointFigures:
     """Returns the figures of a stored point, or the reason why it has none."""
     result = stored.result
     target = stored.manifest.get("target")
@@ -86,15 +86,15 @@ def point_figures(stored: StoredPoint) -> PointFigures:
     if isinstance(result, MeasuredPoint):
         figures = {metric.id: metric for metric in all_point_figures(result)}
         return PointFigures(
-            result.point, figures, exact, flat, result, stored.manifest, (), code_digest(result),
-            executed_addresses_digest(result), executed_functions(result), result.state, wait_cycles(result),
+            result.point, figures, exact, flat, result, stored.manifest, (), executed_code_digest(result),
+            executed_addresses_digest(result), executed_functions(result), result.state, wait_cycles_by_cause(result),
         )  # fmt: skip
     return PointFigures(
-        result.point, {}, exact, flat, manifest_tree=stored.manifest, missing_reason=_missing_reason(result)
+        result.point, {}, exact, flat, manifest_tree=stored.manifest, missing_reason=_why_figures_missing(result)
     )
 
 
-def _missing_reason(result: FailedPoint | NotApplicable) -> str:
+def _why_figures_missing(result: FailedPoint | NotApplicable) -> str:
     """Returns why a failed or not applicable point has no figure."""
     return f"n/a: {result.reason}" if isinstance(result, NotApplicable) else f"failed: {result.message}"
 

@@ -20,15 +20,21 @@ from rtoslab.base import (
     memoize_by_contents,
     package_digest,
     to_canonical_json,
-    write_whole,
+    write_file_atomically,
 )
 from rtoslab.catalogue import Catalogue
-from rtoslab.conformance.judge import CheckFinding, CheckOutcome, judge_all
+from rtoslab.conformance.judge import CheckFinding, CheckOutcome, judge_conformance_checks
 from rtoslab.conformance.play import run_conformance_suite, run_external_conformance_image
-from rtoslab.images import CONFORMANCE_IMAGE, build_point_image, inputs_digest
+from rtoslab.images import CONFORMANCE_IMAGE, build_point_image, image_inputs_digest
 from rtoslab.intake import CACHED_BYTES, read_bytes
 from rtoslab.plan import DEFAULT_RAM, DEFAULT_WINDOW_MS, Point
-from rtoslab.targets import ExternalImage, Progress, simulator_fingerprint, simulator_sources, with_kernel
+from rtoslab.targets import (
+    ExternalImage,
+    Progress,
+    catalogue_with_kernel,
+    simulator_fingerprint,
+    simulator_sources_digest,
+)
 
 
 class ConformanceVerdict(StrictModel):
@@ -105,10 +111,10 @@ def examine_port(catalogue: Catalogue, point: Point, progress: Progress = lambda
     makers = f"{simulator_fingerprint()}-{package_digest()[:8]}"
     path = built.folder / f"conformance-{digest}-{makers}.verdict"
     with exclusive_lock(built.folder / ".conformance-lock"):  # points measured side by side wait for one verdict
-        verdict = _read_verdict(path)
+        verdict = _read_stored_verdict(path)
         if verdict is None:
-            verdict = _run_suite(catalogue, suite, digest, progress)
-            _write_verdict(path, verdict)
+            verdict = _run_and_judge_suite(catalogue, suite, digest, progress)
+            _store_verdict(path, verdict)
     return verdict
 
 
@@ -128,8 +134,8 @@ def examine_image(
             f"{image.path} contains the benchmark {begin.bench}, not the conformance suite; measure it with "
             f"`rtoslab run --image {image.path} --board {begin.board}`."
         )
-    catalogue = with_kernel(catalogue_without_port, begin.kernel, begin.cores)
-    kernel, board = catalogue.kernel(begin.kernel).facts, catalogue.board(begin.board).facts
+    catalogue = catalogue_with_kernel(catalogue_without_port, begin.kernel, begin.cores)
+    kernel, board = catalogue.find_kernel(begin.kernel).facts, catalogue.find_board(begin.board).facts
     point = Point(
         benchmark=CONFORMANCE_IMAGE,
         kernel=begin.kernel,
@@ -145,7 +151,9 @@ def examine_image(
         kernel=begin.kernel,
         board=begin.board,
         cores=begin.cores,
-        findings=() if played is None else judge_all(catalogue.conformance.check, played, kernel, board),
+        findings=()
+        if played is None
+        else judge_conformance_checks(catalogue.conformance_suite.check, played, kernel, board),
         failure=failure,
     )
 
@@ -155,7 +163,7 @@ def verdict_digest(catalogue: Catalogue, point: Point) -> str:
 
     A verdict is cached under this and the digest of the judging code.
     """
-    image = inputs_digest(catalogue, conformance_suite_point(point))
+    image = image_inputs_digest(catalogue, conformance_suite_point(point))
     return _verdict_digest(catalogue, image, point.kernel, tuple(point.timing.items()))
 
 
@@ -163,8 +171,8 @@ def verdict_digest(catalogue: Catalogue, point: Point) -> str:
 def _verdict_digest(catalogue: Catalogue, image: str, kernel: str, timing: tuple[tuple[str, int], ...]) -> str:
     """Returns the digest of `verdict_digest`. `image`: the digest of the suite's inputs."""
     rules = [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
-    facts = catalogue.kernel(kernel).facts.model_dump(mode="json")
-    everything = [image, simulator_sources(catalogue.root), dict(timing), facts, rules]
+    facts = catalogue.find_kernel(kernel).facts.model_dump(mode="json")
+    everything = [image, simulator_sources_digest(catalogue.root), dict(timing), facts, rules]
     return hashlib.sha256(to_canonical_json(everything).encode()).hexdigest()[:16]
 
 
@@ -186,10 +194,10 @@ def conformance_suite_point(point: Point) -> Point:
     )
 
 
-def _run_suite(catalogue: Catalogue, point: Point, digest: str, progress: Progress) -> ConformanceVerdict:
+def _run_and_judge_suite(catalogue: Catalogue, point: Point, digest: str, progress: Progress) -> ConformanceVerdict:
     """Runs the conformance suite for a point, and judges its output. `digest`: that of the verdict."""
-    kernel, board = catalogue.kernel(point.kernel).facts, catalogue.board(point.board).facts
-    checks = catalogue.conformance.check
+    kernel, board = catalogue.find_kernel(point.kernel).facts, catalogue.find_board(point.board).facts
+    checks = catalogue.conformance_suite.check
     unknown = kernel.deviations.keys() - {check.id for check in checks}
     if unknown:
         raise CatalogueError(
@@ -202,12 +210,12 @@ def _run_suite(catalogue: Catalogue, point: Point, digest: str, progress: Progre
         kernel=point.kernel,
         board=point.board,
         cores=point.cores,
-        findings=() if played is None else judge_all(checks, played, kernel, board),
+        findings=() if played is None else judge_conformance_checks(checks, played, kernel, board),
         failure=failure,
     )
 
 
-def _read_verdict(path: Path) -> ConformanceVerdict | None:
+def _read_stored_verdict(path: Path) -> ConformanceVerdict | None:
     """Returns a stored verdict. None if it is missing or altered, because then the suite runs again."""
     try:
         head, _, verdict = read_bytes(path, CACHED_BYTES, "the verdict", ConformanceError).partition(b"\n")
@@ -216,10 +224,10 @@ def _read_verdict(path: Path) -> ConformanceVerdict | None:
         return None
 
 
-def _write_verdict(path: Path, verdict: ConformanceVerdict) -> None:
+def _store_verdict(path: Path, verdict: ConformanceVerdict) -> None:
     """Stores a verdict. Raises StoreError."""
     content = to_canonical_json(verdict.model_dump(mode="json")).encode()
-    write_whole(path, _verdict_file_head(path, content) + b"\n" + content, "the conformance verdict")
+    write_file_atomically(path, _verdict_file_head(path, content) + b"\n" + content, "the conformance verdict")
 
 
 def _verdict_file_head(path: Path, content: bytes) -> bytes:

@@ -62,7 +62,7 @@ class UnfinishedScene:
 
 
 @dataclass(frozen=True, slots=True)
-class SuiteOutput:
+class ConformanceOutput:
     """The output of the conformance suite. After a broken scene the suite runs again without that scene."""
 
     decoded: DecodedRun
@@ -90,8 +90,8 @@ class SuiteOutput:
         return scenes_
 
 
-def judge_all(
-    checks: Sequence[ConformanceCheck], output: SuiteOutput, kernel: Kernel, board: Board
+def judge_conformance_checks(
+    checks: Sequence[ConformanceCheck], output: ConformanceOutput, kernel: Kernel, board: Board
 ) -> tuple[CheckFinding, ...]:
     """Returns a finding for each check of the port contract on each core, in the order of `checks`."""
     scenes = output.notes_by_scene()
@@ -99,23 +99,25 @@ def judge_all(
     for check in checks:
         obstacle = reason_not_applicable(check, kernel, board, output.decoded.begin.cores)
         if obstacle is not None:
-            findings.append(_make_finding(check, None, obstacle, CheckOutcome.NOT_APPLICABLE))
+            findings.append(_make_check_finding(check, None, obstacle, CheckOutcome.NOT_APPLICABLE))
             continue
-        applicable = _check_for_kernel(check, kernel)
+        applicable = _check_as_kernel_declares(check, kernel)
         cores = range(1 if check.first_core_only else output.decoded.begin.cores)
-        result = [_judge_check(applicable, core, _scene_notes(scenes, check, core, output), output) for core in cores]
+        result = [
+            _judge_check(applicable, core, _notes_of_scene(scenes, check, core, output), output) for core in cores
+        ]
         findings += (
             _apply_declared_deviations(result, kernel.deviations[check.id]) if check.id in kernel.deviations else result
         )
     return tuple(findings)
 
 
-def _check_for_kernel(check: ConformanceCheck, kernel: Kernel) -> ConformanceCheck:
+def _check_as_kernel_declares(check: ConformanceCheck, kernel: Kernel) -> ConformanceCheck:
     """Returns the check, with another requirement if the kernel declares a property that calls for it."""
     if check.instead is None:
         return check
     fact, word = check.instead.when.split(" = ")
-    if kernel.declared_fact(fact) != word:
+    if kernel.declared_value(fact) != word:
         return check
     return check.model_copy(update=check.instead.model_dump(exclude={"when"}))
 
@@ -150,8 +152,8 @@ def reason_not_applicable(check: ConformanceCheck, kernel: Kernel, board: Board,
     return lacking
 
 
-def _scene_notes(
-    scenes: Mapping[str, tuple[int, ...]], check: ConformanceCheck, core: int, output: SuiteOutput
+def _notes_of_scene(
+    scenes: Mapping[str, tuple[int, ...]], check: ConformanceCheck, core: int, output: ConformanceOutput
 ) -> SceneNotes:
     """Returns the notes (numbers) that the scene of a check left on one core. `scenes`: from `notes_by_scene`."""
     decoded = output.decoded
@@ -165,37 +167,37 @@ def _scene_notes(
     )
 
 
-def _judge_check(check: ConformanceCheck, core: int, notes: SceneNotes, output: SuiteOutput) -> CheckFinding:
+def _judge_check(check: ConformanceCheck, core: int, notes: SceneNotes, output: ConformanceOutput) -> CheckFinding:
     """Returns the finding of a check on one core, by what its scene noted there."""
     broken = next((number for number in output.broken_scenes if number.scene == check.id), None)
     if broken is not None and (broken.core == core or not notes.values):
         where = "" if broken.core == core else f"not played, because on core {broken.core} "
-        return _make_finding(check, core, f"{where}its scene {broken.ending}", CheckOutcome.FAILS)
+        return _make_check_finding(check, core, f"{where}its scene {broken.ending}", CheckOutcome.FAILS)
     if not output.is_complete and (check.kind == "ticks" or not notes.values):
-        return _make_finding(check, core, "the suite ended before", CheckOutcome.UNSEEN)
+        return _make_check_finding(check, core, "the suite ended before", CheckOutcome.UNSEEN)
     if check.kind == "ticks" and notes.stats is None:
-        return _make_finding(check, core, "this target does not count cycles", CheckOutcome.UNSEEN)
+        return _make_check_finding(check, core, "this target does not count cycles", CheckOutcome.UNSEEN)
     if output.is_external and check.kind != "ticks" and not output.has_scene_begun(check.id, core):
-        return _make_finding(check, core, "the image does not play its scene", CheckOutcome.UNSEEN)
+        return _make_check_finding(check, core, "the image does not play its scene", CheckOutcome.UNSEEN)
     if check.kind != "ticks" and not notes.values:
-        return _make_finding(check, core, "its scene left no notes", CheckOutcome.FAILS)
+        return _make_check_finding(check, core, "its scene left no notes", CheckOutcome.FAILS)
     holds, saw = _JUDGES[check.kind](check, notes)
-    return _make_finding(check, core, saw, CheckOutcome.HOLDS if holds else CheckOutcome.FAILS)
+    return _make_check_finding(check, core, saw, CheckOutcome.HOLDS if holds else CheckOutcome.FAILS)
 
 
-def _make_finding(check: ConformanceCheck, core: int | None, saw: str, outcome: CheckOutcome) -> CheckFinding:
+def _make_check_finding(check: ConformanceCheck, core: int | None, saw: str, outcome: CheckOutcome) -> CheckFinding:
     """Returns the finding of a check on one core, with what was observed."""
     return CheckFinding(check=check.id, title=check.title, core=core, demands=check.demands, saw=saw, outcome=outcome)
 
 
-def _judge_sequence(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
+def _judge_noted_numbers(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
     """Returns whether a scene noted exactly the required numbers, and the observation as text."""
     if notes.values == check.notes:
-        return True, f"noted {_values_with_blanks(notes.values)}"
-    return False, f"noted {_values_with_blanks(notes.values)} where {_values_with_blanks(check.notes)} was due"
+        return True, f"noted {_join_with_blanks(notes.values)}"
+    return False, f"noted {_join_with_blanks(notes.values)} where {_join_with_blanks(check.notes)} was due"
 
 
-def _judge_timer(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
+def _judge_timer_intervals(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
     """Returns whether the intervals that a scene noted are within the tolerance, and the observation as text."""
     due = [tick * notes.timer_hz / notes.tick_hz for tick in check.ticks]
     if len(notes.values) != len(due):
@@ -224,12 +226,12 @@ def _judge_time_slices(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool
 def _judge_size_growth(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
     """Returns whether a size that a scene noted grew enough and stayed below its limit, and the observation as text."""
     if len(notes.values) != 3:
-        return False, f"noted {_values_with_blanks(notes.values)} where three figures were due"
+        return False, f"noted {_join_with_blanks(notes.values)} where three figures were due"
     before, after, size = notes.values
     return 0 < before <= after - check.least and after < size, f"{before} bytes, then {after} of {size}"
 
 
-def _judge_ticks(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
+def _judge_tick_count(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
     """Returns whether the number of tick interrupts fits the cycles that passed, and the observation as text."""
     assert notes.stats is not None
     core = notes.stats["cores"][0]
@@ -240,14 +242,14 @@ def _judge_ticks(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]
 
 
 _JUDGES: Final[Mapping[str, Callable[[ConformanceCheck, SceneNotes], tuple[bool, str]]]] = {
-    "sequence": _judge_sequence,
-    "timer": _judge_timer,
+    "sequence": _judge_noted_numbers,
+    "timer": _judge_timer_intervals,
     "slices": _judge_time_slices,
     "growth": _judge_size_growth,
-    "ticks": _judge_ticks,
+    "ticks": _judge_tick_count,
 }
 
 
-def _values_with_blanks(values: Sequence[int]) -> str:
+def _join_with_blanks(values: Sequence[int]) -> str:
     """Returns the values as text, with blanks between them."""
     return " ".join(map(str, values))

@@ -5,9 +5,9 @@ The trap it prevents: one scene that gets stuck, or faults, would hide what all 
 
 from dataclasses import replace
 
-from rtoslab.base import DecodeError, OverrideReceivedError, RunError
+from rtoslab.base import DecodeError, RunError, VoidRunError
 from rtoslab.catalogue import Catalogue
-from rtoslab.conformance.judge import SuiteOutput, UnfinishedScene
+from rtoslab.conformance.judge import ConformanceOutput, UnfinishedScene
 from rtoslab.images import build_point_image
 from rtoslab.plan import Point
 from rtoslab.records import DecodedRun, ExpectedIdentity, decode_records, decode_unfinished_run, read_wire_constants
@@ -23,7 +23,7 @@ _NEVER_LEFT_OUT = "tick_rate"
 
 def run_conformance_suite(
     catalogue: Catalogue, point: Point, progress: Progress
-) -> tuple[SuiteOutput | None, str | None]:
+) -> tuple[ConformanceOutput | None, str | None]:
     """Runs the conformance suite's image, again without each scene that did not end. Returns its output, and why the
     last run did not end.
 
@@ -34,7 +34,7 @@ def run_conformance_suite(
     while True:
         params = {f"leave_out_{index}": str(scene_name_hash(item.scene)) for index, item in enumerate(broken)}
         built = build_point_image(catalogue, replace(point, params=params))
-        output = _run_image(catalogue, point, built.elf_path.read_bytes(), built.elf_path.name, progress)
+        output = _run_suite_image(catalogue, point, built.elf_path.read_bytes(), built.elf_path.name, progress)
         try:
             decoded = decode_records(output.uart, read_wire_constants(catalogue.root), built.expected)
         except DecodeError as cause:
@@ -44,37 +44,37 @@ def run_conformance_suite(
                 earlier.append(begun)
                 broken.append(scene)
                 continue
-            failure = str(cause) if isinstance(cause, OverrideReceivedError) else output.failure or str(cause)
+            failure = str(cause) if isinstance(cause, VoidRunError) else output.failure or str(cause)
             return _incomplete_output(begun, broken, earlier), failure
-        return SuiteOutput(decoded, output.stats, tuple(broken), tuple(earlier)), output.failure
+        return ConformanceOutput(decoded, output.stats, tuple(broken), tuple(earlier)), output.failure
 
 
 def run_external_conformance_image(
     catalogue: Catalogue, point: Point, image: ExternalImage, progress: Progress
-) -> tuple[SuiteOutput | None, str | None]:
+) -> tuple[ConformanceOutput | None, str | None]:
     """Runs an image of the conformance suite that was built elsewhere. Returns the same as `run_conformance_suite`.
 
     A broken scene hides all later ones.
     """
-    output = _run_image(catalogue, point, image.content, image.path.name, progress)
+    output = _run_suite_image(catalogue, point, image.content, image.path.name, progress)
     try:
         decoded = decode_records(output.uart, read_wire_constants(catalogue.root), image.expected_identity)
     except DecodeError as cause:
         begun = _decode_unfinished_run(catalogue, output.uart, image.expected_identity)
-        failure = str(cause) if isinstance(cause, OverrideReceivedError) else output.failure or str(cause)
+        failure = str(cause) if isinstance(cause, VoidRunError) else output.failure or str(cause)
         if begun is None:
             return None, failure
         scene = _find_unfinished_scene(begun, cause, output.failure)
-        return SuiteOutput(begun, None, (scene,) if scene else (), is_complete=False, is_external=True), failure
-    return SuiteOutput(decoded, output.stats, is_external=True), output.failure
+        return ConformanceOutput(begun, None, (scene,) if scene else (), is_complete=False, is_external=True), failure
+    return ConformanceOutput(decoded, output.stats, is_external=True), output.failure
 
 
 def _incomplete_output(
     begun: DecodedRun | None, broken: list[UnfinishedScene], earlier: list[DecodedRun]
-) -> SuiteOutput | None:
+) -> ConformanceOutput | None:
     """Returns the suite's output if its last run (`begun`) did not end. None if no run reported anything."""
     plays = [*earlier, *([] if begun is None else [begun])]
-    return SuiteOutput(plays[-1], None, tuple(broken), tuple(plays[:-1]), is_complete=False) if plays else None
+    return ConformanceOutput(plays[-1], None, tuple(broken), tuple(plays[:-1]), is_complete=False) if plays else None
 
 
 def scene_name_hash(scene: str) -> int:
@@ -92,7 +92,7 @@ def _find_unfinished_scene(begun: DecodedRun, cause: DecodeError, failure: str |
     scene, core = begun.checks[-1].name, begun.checks[-1].core
     if any(sample.metric == f"{scene}/{core}" for sample in begun.samples):
         return None
-    if not isinstance(cause, OverrideReceivedError):
+    if not isinstance(cause, VoidRunError):
         return UnfinishedScene(scene, core, f"got stuck: {failure or cause}")
     if cause.fields.get("detail") == scene:
         return UnfinishedScene(scene, core, "got stuck")
@@ -108,14 +108,14 @@ def _decode_unfinished_run(catalogue: Catalogue, uart: bytes, expected: Expected
         return None
 
 
-def _run_image(catalogue: Catalogue, point: Point, image: bytes, name: str, progress: Progress) -> RunOutput:
+def _run_suite_image(catalogue: Catalogue, point: Point, image: bytes, name: str, progress: Progress) -> RunOutput:
     """Runs the conformance suite's image on the virtual board. Returns its output."""
-    board = catalogue.board(point.board).facts
+    board = catalogue.find_board(point.board).facts
     job = VirtualBenchmarkJob(
         image=image,
         name=name,
         board=board,
-        kernel=catalogue.kernel(point.kernel).facts.for_architecture(board.cpu),
+        kernel=catalogue.find_kernel(point.kernel).facts.for_architecture(board.cpu),
         clock_hz=point.clock_hz or board.clock.sys_hz,
         cores=point.cores,
         window_ms=LIMIT_S * 1000,

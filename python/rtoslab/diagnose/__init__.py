@@ -17,7 +17,7 @@ from rtoslab.diagnose.diagnosis_page import diagnosis_page
 from rtoslab.diagnose.diagnosis_text import (
     diagnosis_as_json,
     diagnosis_closing_lines,
+    diagnosis_heading_lines,
     finding_lines,
-    heading_lines,
     load_and_stacks_table,
 )

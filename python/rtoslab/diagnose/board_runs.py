@@ -1,6 +1,6 @@
 """Runs one image several times for a diagnosis, the same to the cycle.
 
-`run_for_overview` is quick: it finds where start-up ends, the faults, the tasks. `record_run_history` sees every call,
+`observe_first_run` is quick: it finds where start-up ends, the faults, the tasks. `record_run_history` sees every call,
 switch and masked interval after start-up. `RunReplay` stands at single cycles of the same run once more, for
 call paths and memory.
 """
@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.base import BoardWarning, RunError, SymbolError
+from rtoslab.base import RunError, SymbolError, UnmodelledFeatureWarning
 from rtoslab.diagnose.kernel_services import ImageService, kernel_services_in_image
 from rtoslab.diagnose.task_history import IDENT_ARGUMENTS, HistoryReader, TaskHistory
 from rtoslab.instruments import (
@@ -22,8 +22,8 @@ from rtoslab.instruments import (
     ObservedRecording,
     ObservedRunSection,
     current_task_pointers,
-    open_machine,
-    record_run,
+    open_board_with_image,
+    record_observed_run,
 )
 from rtoslab.targets import (
     EVENT,
@@ -38,16 +38,16 @@ from rtoslab.targets import (
     SYSTICK,
     Fault,
     VirtualMachine,
+    convert_simulator_errors,
+    cores_in_default_handlers,
     enabled_priorities,
-    fault_entries,
-    fault_returns,
+    fault_handler_entries,
+    fault_handler_returns,
     find_address,
-    interrupt_registers,
+    interrupt_controller_registers,
     read_fault,
-    simulator_errors,
     task_switching_exceptions,
-    unhandled_exceptions,
-    watch_idling,
+    watch_idle_code,
 )
 
 _CHUNK_CYCLES: Final = 1_000_000
@@ -99,10 +99,10 @@ class FirstRunOverview:
         return min(self.first_runs.values(), default=self.start)
 
 
-def run_for_overview(subject: ObservedImage) -> FirstRunOverview:
+def observe_first_run(subject: ObservedImage) -> FirstRunOverview:
     """Runs an image quickly to its end or a number of cycles, and returns its tasks, interrupts and faults. Raises
     RunError, SymbolError."""
-    machine = open_machine(subject)
+    machine = open_board_with_image(subject)
     overview = FirstRunOverview()
     words = current_task_pointers(machine, subject.kernel, subject.cores)
     for core, address in words.items():
@@ -115,16 +115,16 @@ def run_for_overview(subject: ObservedImage) -> FirstRunOverview:
     reader = _OverviewReader(overview, subject, probes.no_task_values if probes else frozenset(), bool(words))
     # The length counts from where start-up ends.
     while (left := overview.start + subject.stretch.cycles - machine.cycle()) > 0:
-        with simulator_errors(RunError):
+        with convert_simulator_errors(RunError):
             stop = machine.run(min(_CHUNK_CYCLES, left))
-        reader.feed(machine.take_events())
+        reader.add_events(machine.take_events())
         machine.take_uart()
         overview.stop, overview.detail = stop["reason"], stop["detail"]
         if stop["reason"] not in {"cycles", "watch"}:
             break
     overview.end, overview.clock_hz = machine.cycle(), machine.clock_hz()
     overview.warnings = list(machine.warnings())
-    overview.unhandled = " ".join(unhandled_exceptions(machine, subject.cores))
+    overview.unhandled = " ".join(cores_in_default_handlers(machine, subject.cores))
     overview.priorities = _interrupt_priorities(machine, subject)
     overview.tick_cycles = _tick_cycles(machine)
     overview.instructions = _instructions_by_core(machine, subject.cores)
@@ -145,11 +145,11 @@ class _OverviewReader:
         switching = task_switching_exceptions(subject.kernel) if subject.kernel else frozenset()
         self._switching = sorted({SVCALL, PENDSV, *switching})
 
-    def feed(self, raw: bytes) -> None:
+    def add_events(self, raw: bytes) -> None:
         """Adds the next chunk of packed events to the overview."""
         overview = self._overview
-        overview.faults += fault_entries(raw)
-        overview.returned |= fault_returns(raw)
+        overview.faults += fault_handler_entries(raw)
+        overview.returned |= fault_handler_returns(raw)
         events = np.frombuffer(raw, dtype=EVENT)
         tops = (events["kind"] == KIND_EXEC) & (events["id"] == _IDENT_TOP)
         overview.tops += events["value"][tops].tolist()
@@ -176,7 +176,7 @@ class _OverviewReader:
 def _interrupt_priorities(machine: VirtualMachine, subject: ObservedImage) -> dict[int, int]:
     """Returns the priority byte of each enabled interrupt of core 0, by exception number."""
     lines = subject.board.irq.lines
-    words = machine.read_registers(0, interrupt_registers(lines))
+    words = machine.read_registers(0, interrupt_controller_registers(lines))
     priorities = {FIRST_EXTERNAL + line: level for line, level in enabled_priorities(words, lines).items()}
     system, control = machine.read_registers(0, [_SHPR3, _SYST_CSR])
     if (control or 0) & 2:
@@ -196,7 +196,7 @@ def _instructions_by_core(machine: VirtualMachine, cores: int) -> tuple[int, ...
 
 
 @dataclass(frozen=True, slots=True)
-class ObservedRun:
+class RecordedRunHistory:
     """A run in which everything after start-up was recorded: the history of its tasks, calls and handlers."""
 
     recording: ObservedRecording
@@ -204,7 +204,7 @@ class ObservedRun:
     services: Mapping[int, ImageService]
 
 
-def record_run_history(subject: ObservedImage, overview: FirstRunOverview) -> ObservedRun:
+def record_run_history(subject: ObservedImage, overview: FirstRunOverview) -> RecordedRunHistory:
     """Runs an image again and records its tasks, calls and handlers from the first task on."""
     services: dict[int, ImageService] = {}
     words: dict[int, int] = {}
@@ -216,7 +216,7 @@ def record_run_history(subject: ObservedImage, overview: FirstRunOverview) -> Ob
             services.update(kernel_services_in_image(subject.kernel, machine.symbol))
         words.update(current_task_pointers(machine, subject.kernel, subject.cores))
         if words and subject.kernel is not None:
-            watch_idling(machine, subject.kernel)
+            watch_idle_code(machine, subject.kernel)
         for index, service in services.items():
             machine.watch_call(service.address, IDENT_ARGUMENTS + index, service.has_third)
         return ObservationRequest(
@@ -231,16 +231,16 @@ def record_run_history(subject: ObservedImage, overview: FirstRunOverview) -> Ob
     start = overview.first_task
     stretch = ObservedRunSection(start=str(start), cycles=max(1, overview.end - start))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BoardWarning)  # the overview has them
-        recording = record_run(replace(subject, expected=None, stretch=stretch), observation_request)
-    return ObservedRun(recording, HistoryReader(recording, services, words).read_history(), services)
+        warnings.simplefilter("ignore", UnmodelledFeatureWarning)  # the overview has them
+        recording = record_observed_run(replace(subject, expected=None, stretch=stretch), observation_request)
+    return RecordedRunHistory(recording, HistoryReader(recording, services, words).read_history(), services)
 
 
 class RunReplay:
     """A repetition of an image's run, which can be moved to any cycle to read memory and call paths there."""
 
     def __init__(self, subject: ObservedImage) -> None:
-        self.machine = open_machine(subject)
+        self.machine = open_board_with_image(subject)
         self._snapshots = [(self.machine.cycle(), self.machine.snapshot())]
         self._spacing = _CHUNK_CYCLES
 
@@ -249,7 +249,7 @@ class RunReplay:
         if cycle < self.machine.cycle():
             self.machine.restore(next(board for taken, board in reversed(self._snapshots) if taken <= cycle))
         while (left := cycle - self.machine.cycle()) > 0:
-            with simulator_errors(RunError):
+            with convert_simulator_errors(RunError):
                 stop = self.machine.run(min(left, self._spacing))
             self.machine.take_events()
             if stop["reason"] not in {"cycles", "watch"}:
@@ -270,7 +270,7 @@ class RunReplay:
         registers = self.machine.registers(core)
         first = registers.pop("pc")
         for _ in range(_PARKED_LOOKS):
-            with simulator_errors(RunError):
+            with convert_simulator_errors(RunError):
                 self.machine.run(_PARKED_STEP)
             now = self.machine.registers(core)
             if abs(now.pop("pc") - first) > _PARKED_BYTES or now != registers:
@@ -284,7 +284,7 @@ class RunReplay:
     def read_word(self, address: int) -> int | None:
         """Returns a 32-bit word of memory at the run's present cycle. None where there is no memory."""
         try:
-            with simulator_errors(SymbolError):
+            with convert_simulator_errors(SymbolError):
                 return int.from_bytes(self.machine.read(address, 4), "little")
         except (SymbolError, OverflowError):
             return None

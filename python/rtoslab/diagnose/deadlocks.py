@@ -6,7 +6,7 @@ A task that waits for something else, an event or a message, is in no circle, ho
 from collections.abc import Iterator, Mapping, Sequence
 
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
-from rtoslab.diagnose.drawings import task_tracks
+from rtoslab.diagnose.drawings import timeline_tracks_of_tasks
 from rtoslab.diagnose.lock_holders import LockHoldingTime, LockWaiting, TaskLock
 from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.task_history import KernelCall, Task, TaskHistory
@@ -79,7 +79,7 @@ def _deadlock_finding(circle: Sequence[_Link], history: TaskHistory, names: RunN
         cycles=end - begin,
         who=tuple(names.task_name(task) for task in tasks),
         where=tuple(line for wait, holding in circle for line in _lock_place_sentences(wait, holding, names)),
-        tracks=task_tracks(
+        tracks=timeline_tracks_of_tasks(
             history, names, tasks, min(holding.start for _, holding in circle), begin + (end - begin) // 8
         ),
         facts={f"lock_{number}": names.object_name(wait.take.object) for number, (wait, _) in enumerate(circle, 1)},
@@ -99,6 +99,9 @@ def _waits_without_time_out(take: KernelCall) -> bool:
 
 def _lock_place_sentences(wait: LockWaiting, holding: LockHoldingTime, names: RunNameFinder) -> Iterator[str]:
     """Yields sentences on where a task waits for a lock, and where the lock's holder took it."""
-    yield f"{names.task_name(wait.task)} waits in {wait.take.service.name} at {names.call_place(wait.take)}"
+    yield (
+        f"{names.task_name(wait.task)} waits in {wait.take.service.name} at "
+        f"{names.call_place_in_application(wait.take)}"
+    )
     lock = names.object_name(wait.take.object)
-    yield f"{names.task_name(holding.task)} took {lock} in {names.call_place(holding.take)}"
+    yield f"{names.task_name(holding.task)} took {lock} in {names.call_place_in_application(holding.take)}"

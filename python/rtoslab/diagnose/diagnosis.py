@@ -5,14 +5,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rtoslab.base import SymbolError
-from rtoslab.diagnose.board_runs import FirstRunOverview, ObservedRun, RunReplay, record_run_history, run_for_overview
+from rtoslab.diagnose.board_runs import (
+    FirstRunOverview,
+    RecordedRunHistory,
+    RunReplay,
+    observe_first_run,
+    record_run_history,
+)
 from rtoslab.diagnose.deadlocks import find_deadlocks
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding, sort_worst_findings_first
 from rtoslab.diagnose.diagnosis_limits import Limits
 from rtoslab.diagnose.full_queues import find_full_queues, unknown_queue_lengths_sentence
 from rtoslab.diagnose.interrupt_arrivals import find_late_and_lost_interrupts
 from rtoslab.diagnose.inversions import find_inversions
-from rtoslab.diagnose.kernel_services import SENDS, missing_services
+from rtoslab.diagnose.kernel_services import SENDS, sentences_on_missing_services
 from rtoslab.diagnose.lock_holders import find_task_locks
 from rtoslab.diagnose.long_masks import (
     find_long_masks,
@@ -28,7 +34,7 @@ from rtoslab.diagnose.repeated_handlers import find_repeated_handlers
 from rtoslab.diagnose.stack_use import StackUse, find_full_stacks, measure_stack_peaks
 from rtoslab.diagnose.starved_tasks import find_starvation
 from rtoslab.diagnose.taken_faults import find_faults
-from rtoslab.instruments import ObservedImage, Profile, profile_recording
+from rtoslab.instruments import ObservedImage, Profile, profile_of_recording
 from rtoslab.targets import KernelStructures
 
 
@@ -70,12 +76,12 @@ class Diagnosis:
 def diagnose_problems_of_image(subject: ObservedImage, limits: Limits) -> Diagnosis:
     """Runs an image several times and returns what is wrong in it, such as deadlocks or full stacks. Raises RunError,
     ImageFileError, SymbolError."""
-    overview = run_for_overview(subject)
+    overview = observe_first_run(subject)
     run = record_run_history(subject, overview)
     uses = measure_stack_peaks(subject, overview, run.history)
     names = RunNameFinder(subject, run, RunReplay(subject))
     lengths = _queue_lengths(subject, run)
-    profile = profile_recording(run.recording)
+    profile = profile_of_recording(run.recording)
     findings = [
         *find_faults(subject, overview, RunReplay(subject)),
         *find_full_stacks(uses, limits),
@@ -91,12 +97,12 @@ def diagnose_problems_of_image(subject: ObservedImage, limits: Limits) -> Diagno
         clock_hz=run.recording.clock_hz,
         start_up_cycles=overview.start,
         end_cycle=overview.end,
-        findings=sort_worst_findings_first([_apply_ignored(finding, limits) for finding in findings]),
+        findings=sort_worst_findings_first([_reduce_ignored_finding_to_note(finding, limits) for finding in findings]),
         loads=processor_load_shares(run.history, names),
         stacks=uses.stacks,
         masked=_longest_mask(profile, overview, names),
         not_looked_for=(
-            *missing_services(subject.kernel, run.services),
+            *sentences_on_missing_services(subject.kernel, run.services),
             *names.unseen,
             *unknown_queue_lengths_sentence(run.history, lengths),
             *uses.unseen,
@@ -105,13 +111,13 @@ def diagnose_problems_of_image(subject: ObservedImage, limits: Limits) -> Diagno
     )
 
 
-def _apply_ignored(finding: DiagnosisFinding, limits: Limits) -> DiagnosisFinding:
+def _reduce_ignored_finding_to_note(finding: DiagnosisFinding, limits: Limits) -> DiagnosisFinding:
     """Returns the finding, changed to a mere note if the user's limits ignore its kind."""
     return replace(finding, level="note") if finding.kind in limits.ignore else finding
 
 
 def _task_lock_and_queue_findings(
-    subject: ObservedImage, run: ObservedRun, names: RunNameFinder, lengths: Mapping[int, int], limits: Limits
+    subject: ObservedImage, run: RecordedRunHistory, names: RunNameFinder, lengths: Mapping[int, int], limits: Limits
 ) -> list[DiagnosisFinding]:
     """Returns the findings about tasks, locks and queues. `lengths` are those of queues, by address."""
     if subject.kernel is None:
@@ -127,7 +133,7 @@ def _task_lock_and_queue_findings(
     ]
 
 
-def _queue_lengths(subject: ObservedImage, run: ObservedRun) -> Mapping[int, int]:
+def _queue_lengths(subject: ObservedImage, run: RecordedRunHistory) -> Mapping[int, int]:
     """Returns the length (number of items) of each queue that the image sent to, by address, as far as it is known."""
     kernel = subject.kernel
     if kernel is None:
@@ -147,7 +153,7 @@ def _queue_lengths(subject: ObservedImage, run: ObservedRun) -> Mapping[int, int
     }
 
 
-def _memory_reader(run: ObservedRun) -> Callable[[int], int | None]:
+def _memory_reader(run: RecordedRunHistory) -> Callable[[int], int | None]:
     """Returns a function that reads a 32-bit word of memory at the end of the run."""
     machine: Any = run.recording.machine
 

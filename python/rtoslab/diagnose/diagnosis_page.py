@@ -7,15 +7,15 @@ from typing import Final
 
 from markupsafe import Markup
 
-from rtoslab.base import ValueTable, __version__, render_template, web_page
+from rtoslab.base import TitledTable, __version__, render_template, web_page
 from rtoslab.diagnose.diagnosis import Diagnosis
 from rtoslab.diagnose.diagnosis_findings import KINDS, DiagnosisFinding, FindingTimelineBar
 from rtoslab.diagnose.diagnosis_text import (
+    diagnosis_summary_sentences,
     finding_time_sentence,
-    format_time,
+    format_cycles_as_time,
     load_and_stacks_table,
     longest_masked_sentence,
-    summary_sentences,
 )
 
 _WIDTH: Final = 900
@@ -57,7 +57,7 @@ class _DiagnosisOnPage:
     """Which image it is of, where there are several."""
     summary: str
     findings: Sequence[_FindingOnPage]
-    table: ValueTable
+    table: TitledTable
     rest: Sequence[str]
 
 
@@ -81,7 +81,7 @@ def _diagnosis_for_template(name: str, diagnosis: Diagnosis, is_one_of_many: boo
     masked = longest_masked_sentence(diagnosis)
     return _DiagnosisOnPage(
         of=f" of {name}" if is_one_of_many else "",
-        summary=" ".join([*summary_sentences(diagnosis), *([masked] if masked else [])]),
+        summary=" ".join([*diagnosis_summary_sentences(diagnosis), *([masked] if masked else [])]),
         findings=[_finding_for_template(finding, diagnosis.clock_hz) for finding in diagnosis.findings],
         table=load_and_stacks_table(diagnosis),
         rest=diagnosis.not_looked_for,
@@ -113,9 +113,11 @@ def draw_finding_timeline(finding: DiagnosisFinding, clock_hz: int) -> str:
     parts = [f'<rect width="{_WIDTH}" height="{height}" fill="#fff"/>']
     for row, track in enumerate(finding.tracks):
         y = row * _ROW + (_ROW - _BAR) / 2
-        parts.append(f'<text x="0" y="{y + _BAR - 4:.1f}" fill="#000000">{escape(_shorten_name(track.name))}</text>')
-        parts += [_timeline_bar(span, start, scale, y, clock_hz) for span in track.spans]
-    parts += _time_axis(start, end, scale, height, clock_hz)
+        parts.append(
+            f'<text x="0" y="{y + _BAR - 4:.1f}" fill="#000000">{escape(_shorten_timeline_label(track.name))}</text>'
+        )
+        parts += [_timeline_bar_svg(span, start, scale, y, clock_hz) for span in track.spans]
+    parts += _time_axis_svg(start, end, scale, height, clock_hz)
     label = escape(f"{KINDS[finding.kind]}: {finding.title}", quote=True)
     return (
         f'<svg class="marks" role="img" aria-label="{label}" viewBox="0 0 {_WIDTH} {height}" '
@@ -124,17 +126,17 @@ def draw_finding_timeline(finding: DiagnosisFinding, clock_hz: int) -> str:
     )
 
 
-def _shorten_name(name: str) -> str:
+def _shorten_timeline_label(name: str) -> str:
     """Returns a name, cut to the width of a timeline's label."""
     room = int(_LABEL / _LETTER) - 1
     return name if len(name) <= room else name[: room - 1] + "…"
 
 
-def _timeline_bar(span: FindingTimelineBar, start: int, scale: float, y: float, clock_hz: int) -> str:
+def _timeline_bar_svg(span: FindingTimelineBar, start: int, scale: float, y: float, clock_hz: int) -> str:
     """Returns a bar of a timeline as SVG. `scale` is in pixels per cycle, and `y` is the top of its row."""
     x, width = _LABEL + (span.start - start) * scale, max(_NARROWEST, (span.end - span.start) * scale)
     what = _LEGEND.get(span.role, span.role) + (f" ({span.label})" if span.label else "")
-    title = escape(f"{what}, from cycle {span.start:,}, {format_time(span.end - span.start, clock_hz)}")
+    title = escape(f"{what}, from cycle {span.start:,}, {format_cycles_as_time(span.end - span.start, clock_hz)}")
     height = _BAR if span.role in {"runs", "handler", "masked"} else _BAR / 2
     return (
         f'<rect x="{x:.2f}" y="{y + (_BAR - height) / 2:.1f}" width="{width:.2f}" height="{height:g}" '
@@ -142,7 +144,7 @@ def _timeline_bar(span: FindingTimelineBar, start: int, scale: float, y: float, 
     )
 
 
-def _time_axis(start: int, end: int, scale: float, height: int, clock_hz: int) -> list[str]:
+def _time_axis_svg(start: int, end: int, scale: float, height: int, clock_hz: int) -> list[str]:
     """Returns the time axis of a timeline as SVG elements. `start` and `end` are cycles, `scale` is pixels per
     cycle."""
     y = height - _AXIS + 4

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, Final
 
-from rtoslab.base import ValueTable, count_text
+from rtoslab.base import TitledTable, count_with_noun
 from rtoslab.diagnose.diagnosis import Diagnosis
 from rtoslab.diagnose.diagnosis_findings import KINDS, DiagnosisFinding
 
@@ -13,7 +13,7 @@ _WIDTH: Final = 80
 _INDENT: Final = "   "
 
 
-def format_time(cycles: int, clock_hz: int) -> str:
+def format_cycles_as_time(cycles: int, clock_hz: int) -> str:
     """Returns cycles as a time in milliseconds, or in microseconds below one millisecond, as text."""
     seconds = cycles / clock_hz
     if seconds < 0.001:
@@ -21,31 +21,31 @@ def format_time(cycles: int, clock_hz: int) -> str:
     return f"{seconds * 1e3:,.3f} ms"
 
 
-def summary_sentences(diagnosis: Diagnosis) -> list[str]:
+def diagnosis_summary_sentences(diagnosis: Diagnosis) -> list[str]:
     """Returns sentences on which image a diagnosis ran, for how long, and how many findings it has."""
     kernel = f", {diagnosis.kernel}" if diagnosis.kernel else ", unknown kernel"
-    length = format_time(diagnosis.end_cycle - diagnosis.start_up_cycles, diagnosis.clock_hz)
+    length = format_cycles_as_time(diagnosis.end_cycle - diagnosis.start_up_cycles, diagnosis.clock_hz)
     failures, notes = len(diagnosis.failing_findings), len(diagnosis.findings) - len(diagnosis.failing_findings)
-    also = f" and {count_text(notes, 'note')}" if notes else ""
-    start_up = format_time(diagnosis.start_up_cycles, diagnosis.clock_hz)
+    also = f" and {count_with_noun(notes, 'note')}" if notes else ""
+    start_up = format_cycles_as_time(diagnosis.start_up_cycles, diagnosis.clock_hz)
     clock = f"{diagnosis.clock_hz / 1e6:g} MHz"
     return [
         f"{diagnosis.label} on {diagnosis.board}{kernel}: {length} at {clock} after {start_up} of start-up.",
-        f"{count_text(failures, 'finding')}{also}." if failures else f"Nothing wrong was found{also}.",
+        f"{count_with_noun(failures, 'finding')}{also}." if failures else f"Nothing wrong was found{also}.",
     ]
 
 
-def heading_lines(diagnosis: Diagnosis) -> Iterator[str]:
+def diagnosis_heading_lines(diagnosis: Diagnosis) -> Iterator[str]:
     """Yields the first lines of a diagnosis on the terminal: what was run, and how many findings there are."""
-    for sentence in summary_sentences(diagnosis):
+    for sentence in diagnosis_summary_sentences(diagnosis):
         yield from _wrap_text(sentence)
 
 
 def finding_time_sentence(finding: DiagnosisFinding, clock_hz: int) -> str:
     """Returns a sentence on when a finding began, how long it lasted, and how often it was seen."""
-    length = f", for {format_time(finding.cycles, clock_hz)}" if finding.cycles else ""
-    often = f", {count_text(finding.count, 'time')}" if finding.count > 1 else ""
-    return f"at {format_time(finding.cycle, clock_hz)} (cycle {finding.cycle:,}){length}{often}"
+    length = f", for {format_cycles_as_time(finding.cycles, clock_hz)}" if finding.cycles else ""
+    often = f", {count_with_noun(finding.count, 'time')}" if finding.count > 1 else ""
+    return f"at {format_cycles_as_time(finding.cycle, clock_hz)} (cycle {finding.cycle:,}){length}{often}"
 
 
 def longest_masked_sentence(diagnosis: Diagnosis) -> str:
@@ -54,7 +54,7 @@ def longest_masked_sentence(diagnosis: Diagnosis) -> str:
     masked = diagnosis.masked
     if masked is None:
         return ""
-    length = format_time(masked.cycles, diagnosis.clock_hz)
+    length = format_cycles_as_time(masked.cycles, diagnosis.clock_hz)
     return (
         f"After start-up interrupts were masked for at most {masked.cycles:,} cycles ({length}), by {masked.function} "
         f"in {masked.place}."
@@ -81,7 +81,7 @@ def diagnosis_closing_lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield from _wrap_text(f"Not checked: {line}")
 
 
-def load_and_stacks_table(diagnosis: Diagnosis) -> ValueTable:
+def load_and_stacks_table(diagnosis: Diagnosis) -> TitledTable:
     """Returns a table of tasks and handlers with their load and the peaks of their stacks."""
     stacks = {use.task: use for use in diagnosis.stacks}
     rows = []
@@ -97,7 +97,7 @@ def load_and_stacks_table(diagnosis: Diagnosis) -> ValueTable:
         )
     rows += [(use.task, None, None, *_stack_use_cells(use.used_bytes, use.size_bytes)) for use in stacks.values()]
     columns = ("task or handler", "% of a core", "times", "stack peak", "of bytes", "%")
-    return ValueTable("load", "Load, and peaks of stacks in this run", columns, rows)
+    return TitledTable("load", "Load, and peaks of stacks in this run", columns, rows)
 
 
 _NONE: Final = (None, None, None)

@@ -12,22 +12,24 @@ _LEAST_CYCLES = 200
 _SPANS_MOST = 400
 
 
-def widen_interval(history: TaskHistory, start: int, end: int) -> tuple[int, int]:
+def widen_time_interval(history: TaskHistory, start: int, end: int) -> tuple[int, int]:
     """Returns a time interval (start, end) widened by a margin at both ends, within the run. In cycles."""
     margin = max(_LEAST_CYCLES, (end - start) // _MARGIN)
     return max(history.start, start - margin), min(history.end, end + margin)
 
 
-def task_tracks(
+def timeline_tracks_of_tasks(
     history: TaskHistory, names: RunNameFinder, tasks: Sequence[Task], start: int, end: int
 ) -> tuple[TimelineTrack, ...]:
     """Returns timeline tracks of these tasks around an interval: when each ran, waited in a call, or was ready and did
     not run."""
-    since, until = widen_interval(history, start, end)
-    return tuple(TimelineTrack(names.task_name(task), _task_spans(history, task, since, until)) for task in tasks)
+    since, until = widen_time_interval(history, start, end)
+    return tuple(
+        TimelineTrack(names.task_name(task), _timeline_bars_of_task(history, task, since, until)) for task in tasks
+    )
 
 
-def _task_spans(history: TaskHistory, task: Task, since: int, until: int) -> tuple[FindingTimelineBar, ...]:
+def _timeline_bars_of_task(history: TaskHistory, task: Task, since: int, until: int) -> tuple[FindingTimelineBar, ...]:
     """Returns the bars of one task's track on a timeline, between two cycles."""
     spans = [
         FindingTimelineBar(max(run.start, since), min(run.end, until), "runs")
@@ -43,9 +45,11 @@ def _task_spans(history: TaskHistory, task: Task, since: int, until: int) -> tup
     return tuple(sorted(spans, key=lambda span: span.start)[:_SPANS_MOST])
 
 
-def handler_track(history: TaskHistory, name: str, exceptions: Iterable[int], start: int, end: int) -> TimelineTrack:
+def timeline_track_of_handlers(
+    history: TaskHistory, name: str, exceptions: Iterable[int], start: int, end: int
+) -> TimelineTrack:
     """Returns one timeline track of the handlers of these exceptions, around an interval."""
-    since, until = widen_interval(history, start, end)
+    since, until = widen_time_interval(history, start, end)
     chosen = set(exceptions)
     spans = [
         FindingTimelineBar(max(handler.start, since), min(handler.end, until), "handler")

@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding, TimelineTrack
-from rtoslab.diagnose.drawings import handler_track, task_tracks
+from rtoslab.diagnose.drawings import timeline_track_of_handlers, timeline_tracks_of_tasks
 from rtoslab.diagnose.kernel_services import GIVES, RECEIVES, SENDS, TAKES
 from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.task_history import KernelCall, TaskHistory
@@ -80,18 +80,18 @@ def _failed_sends_finding(
     return DiagnosisFinding(
         kind="queue",
         level="warning",
-        title=f"The queue {name} was full: {len(failed):,} of {count_text(len(calls), 'send')} failed{waited}.",
+        title=f"The queue {name} was full: {len(failed):,} of {count_with_noun(len(calls), 'send')} failed{waited}.",
         cycle=first.start,
         cycles=failed[-1].end - first.start,
         count=len(failed),
         who=(sender,),
-        where=(f"{sender} sends by {first.service.name} in {names.call_place(first)}",),
-        tracks=_queue_tracks(history, names, calls, receives, first),
+        where=(f"{sender} sends by {first.service.name} in {names.call_place_in_application(first)}",),
+        tracks=_timeline_tracks_of_queue_users(history, names, calls, receives, first),
         facts={"queue": name, "failed": len(failed), "sends": len(calls)},
     )
 
 
-def _queue_tracks(
+def _timeline_tracks_of_queue_users(
     history: TaskHistory,
     names: RunNameFinder,
     sends: Sequence[KernelCall],
@@ -103,8 +103,10 @@ def _queue_tracks(
     start, end = sends[max(0, at - _SENDS_BEFORE)].start, worst.end
     tasks = list(dict.fromkeys(call.task for call in (*sends, *receives) if call.task is not None))
     exceptions = sorted({(call.core, call.handler) for call in (*sends, *receives) if call.task is None})
-    lines = [handler_track(history, names.handler_name(*item), [item[1]], start, end) for item in exceptions]
-    return (*task_tracks(history, names, tasks[:_TASKS_DRAWN], start, end), *lines)
+    lines = [
+        timeline_track_of_handlers(history, names.handler_name(*item), [item[1]], start, end) for item in exceptions
+    ]
+    return (*timeline_tracks_of_tasks(history, names, tasks[:_TASKS_DRAWN], start, end), *lines)
 
 
 _SENDS_BEFORE: Final = 8
@@ -149,12 +151,16 @@ def _waiting_sends_finding(
     return DiagnosisFinding(
         kind="queue",
         level="note",
-        title=f"The queue {name} was full, and {len(waited):,} of {count_text(len(calls), 'send')} waited for room.",
+        title=(
+            f"The queue {name} was full, and {len(waited):,} of {count_with_noun(len(calls), 'send')} waited for room."
+        ),
         cycle=worst.start,
         cycles=cycles,
         count=len(waited),
         who=(sender,),
-        where=(f"{sender} waits for the longest time in {worst.service.name} at {names.call_place(worst)}",),
-        tracks=_queue_tracks(history, names, calls, receives, worst),
+        where=(
+            f"{sender} waits for the longest time in {worst.service.name} at {names.call_place_in_application(worst)}",
+        ),
+        tracks=_timeline_tracks_of_queue_users(history, names, calls, receives, worst),
         facts={"queue": name, "waited": len(waited), "sends": len(calls)},
     )

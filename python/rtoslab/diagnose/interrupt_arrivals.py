@@ -13,11 +13,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import count_text
-from rtoslab.diagnose.board_runs import FirstRunOverview, ObservedRun
+from rtoslab.base import count_with_noun
+from rtoslab.diagnose.board_runs import FirstRunOverview, RecordedRunHistory
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.diagnosis_limits import Limits, microseconds_to_cycles
-from rtoslab.diagnose.drawings import handler_track, task_tracks
+from rtoslab.diagnose.drawings import timeline_track_of_handlers, timeline_tracks_of_tasks
 from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.task_history import HandlerExecution, TaskHistory
 from rtoslab.instruments import INTERVAL
@@ -99,7 +99,7 @@ def _fit_interrupt_period(times: "NDArray[np.int64]", numbers: "NDArray[np.int64
     return float(np.median((times[half:][:half] - times[:half]) / np.maximum(steps, 1)))
 
 
-def periodic_grids(history: TaskHistory, overview: FirstRunOverview) -> list[PeriodicInterruptTimes]:
+def periodic_interrupt_times(history: TaskHistory, overview: FirstRunOverview) -> list[PeriodicInterruptTimes]:
     """Returns the regular times of each periodic interrupt of core 0."""
     by_exception: dict[int, list[HandlerExecution]] = {}
     for handler in history.handlers:
@@ -113,12 +113,12 @@ def periodic_grids(history: TaskHistory, overview: FirstRunOverview) -> list[Per
 
 
 def find_late_and_lost_interrupts(
-    run: ObservedRun, overview: FirstRunOverview, sleeping: frozenset[str], names: RunNameFinder, limits: Limits
+    run: RecordedRunHistory, overview: FirstRunOverview, sleeping: frozenset[str], names: RunNameFinder, limits: Limits
 ) -> Iterator[DiagnosisFinding]:
     """Yields findings about periodic interrupts that came late or were lost. `sleeping` are the functions in which
     cores sleep."""
     limit = microseconds_to_cycles(limits.late_us, run.history.clock_hz)
-    for grid in periodic_grids(run.history, overview):
+    for grid in periodic_interrupt_times(run.history, overview):
         yield from _find_lost_requests(grid, run, overview, sleeping, names)
         worst = int(np.argmax(grid.lateness))
         lateness = int(grid.lateness[worst])
@@ -153,21 +153,23 @@ def _late_runs_finding(
         who=(name,),
         where=(f"in the meantime, {place} ran",),
         tracks=(
-            *_task_tracks(history, names, due, taken),
-            handler_track(history, name, [grid.exception], due, handler.end),
+            *_timeline_tracks_of_longest_tasks(history, names, due, taken),
+            timeline_track_of_handlers(history, name, [grid.exception], due, handler.end),
         ),
         facts={"late_cycles": lateness, "period_cycles": round(grid.period)},
     )
 
 
-def _task_tracks(history: TaskHistory, names: RunNameFinder, start: int, end: int) -> tuple[Any, ...]:
+def _timeline_tracks_of_longest_tasks(
+    history: TaskHistory, names: RunNameFinder, start: int, end: int
+) -> tuple[Any, ...]:
     """Returns timeline tracks of the tasks that ran longest in an interval."""
-    return task_tracks(history, names, list(history.run_cycles_by_task(start, end))[:_NAMED], start, end)
+    return timeline_tracks_of_tasks(history, names, list(history.run_cycles_by_task(start, end))[:_NAMED], start, end)
 
 
 def _find_lost_requests(
     grid: PeriodicInterruptTimes,
-    run: ObservedRun,
+    run: RecordedRunHistory,
     overview: FirstRunOverview,
     sleeping: frozenset[str],
     names: RunNameFinder,
@@ -201,8 +203,8 @@ def _find_lost_requests(
     yield DiagnosisFinding(
         kind="lost interrupt",
         level="error",
-        title=f"{name} was lost {count_text(lost, 'time')}: {opener} blocked it for {end - start:,} cycles, longer "
-        f"than its period of {grid.period:,.0f}.",
+        title=f"{name} was lost {count_with_noun(lost, 'time')}: {opener} blocked it for {end - start:,} cycles, "
+        f"longer than its period of {grid.period:,.0f}.",
         cycle=start,
         cycles=end - start,
         count=lost,
@@ -212,8 +214,8 @@ def _find_lost_requests(
             f"blocked from {opened} to {closed}",
         ),
         tracks=(
-            *_task_tracks(run.history, names, start, end),
-            handler_track(run.history, name, [grid.exception], start, end),
+            *_timeline_tracks_of_longest_tasks(run.history, names, start, end),
+            timeline_track_of_handlers(run.history, name, [grid.exception], start, end),
         ),
         facts={"lost": lost, "period_cycles": round(grid.period)},
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.diagnosis_limits import Limits, microseconds_to_cycles
-from rtoslab.diagnose.drawings import task_tracks
+from rtoslab.diagnose.drawings import timeline_tracks_of_tasks
 from rtoslab.diagnose.kernel_services import TAKES
 from rtoslab.diagnose.lock_holders import LockWaiting, TaskLock
 from rtoslab.diagnose.named_places import RunNameFinder
@@ -60,7 +60,7 @@ def find_inversions(
     worst: dict[tuple[int, Task], DiagnosisFinding] = {}
     counts: Counter[tuple[int, Task]] = Counter()
     for candidate in candidates[:_EXAMINED]:
-        finding = _examine_candidate(candidate, history, names, limit)
+        finding = _finding_of_inversion_candidate(candidate, history, names, limit)
         if finding is not None:
             key = candidate.lock.address, candidate.wait.task
             counts[key] += 1
@@ -79,7 +79,7 @@ def _inversion_candidate(
     cycles: Counter[Task] = Counter()
     for part in parts:
         for task, count in history.run_cycles_by_task(part.start, part.end).items():
-            if task not in {wait.task, *holders} and not names.is_idle(task):
+            if task not in {wait.task, *holders} and not names.is_idle_task(task):
                 cycles[task] += count
     return _InversionCandidate(lock, wait, parts, cycles) if cycles else None
 
@@ -116,7 +116,7 @@ def _preemption_parts(
                 )
 
 
-def _examine_candidate(
+def _finding_of_inversion_candidate(
     candidate: _InversionCandidate, history: TaskHistory, names: RunNameFinder, limit: int
 ) -> DiagnosisFinding | None:
     """Returns the finding if tasks less urgent than the waiting one ran in place of the lock's holder, for more than
@@ -148,14 +148,14 @@ def _inversion_finding(
     """Returns the finding about a priority inversion. None if the holder was not preempted in the application's
     code."""
     wait, lock = candidate.wait, candidate.lock
-    waits_at = names.call_place(wait.take)
+    waits_at = names.call_place_in_application(wait.take)
     holding = next((item for item in lock.holdings_within(wait.start, wait.end) if item.task == part.holder), None)
-    taken_at = names.call_place(holding.take) if holding is not None else "an unknown place"
+    taken_at = names.call_place_in_application(holding.take) if holding is not None else "an unknown place"
     preempted_at, is_own = names.place_before_handlers(part.core, part.left)
     if not is_own:  # it may have been on its way to sleep
         return None
     (worst, _), others = cycles.most_common(1)[0], len(cycles) - 1
-    core, middle = _longest_run(history, worst, candidate.parts)
+    core, middle = _longest_task_run(history, worst, candidate.parts)
     runs_at, _ = names.place_before_handlers(core, middle)
     high, low, third = names.task_name(wait.task), names.task_name(part.holder), names.task_name(worst)
     name = names.object_name(lock.address)
@@ -172,7 +172,7 @@ def _inversion_finding(
             f"{low} took it in {taken_at}, and was preempted in {preempted_at}",
             f"{third} ran in {runs_at}",
         ),
-        tracks=task_tracks(history, names, [wait.task, part.holder, worst], wait.start, wait.end),
+        tracks=timeline_tracks_of_tasks(history, names, [wait.task, part.holder, worst], wait.start, wait.end),
         facts={
             "lock": name, "waiter": high, "holder": low, "lengthened_by": third,
             "wait_cycles": wait.end - wait.start, "lengthened_cycles": cycles.total(),
@@ -180,7 +180,7 @@ def _inversion_finding(
     )  # fmt: skip
 
 
-def _longest_run(history: TaskHistory, task: Task, parts: Sequence[_LockHolderPreemption]) -> tuple[int, int]:
+def _longest_task_run(history: TaskHistory, task: Task, parts: Sequence[_LockHolderPreemption]) -> tuple[int, int]:
     """Returns the core and the middle cycle of the longest uninterrupted run of a task within some time intervals, so
     that the run's place in the code can be read there."""
     overlaps = [

@@ -96,7 +96,7 @@ def _kernel_service(kernel: Kernel, name: str, address: int, services: frozenset
     return ImageService(name, address, services, forever, has_third, results.pop() if len(results) == 1 else None)
 
 
-def missing_services(kernel: Kernel | None, services: Mapping[int, ImageService]) -> list[str]:
+def sentences_on_missing_services(kernel: Kernel | None, services: Mapping[int, ImageService]) -> list[str]:
     """Returns a sentence for each kind of finding that the diagnosis cannot look for, because the image lacks the
     calls."""
     if kernel is None:

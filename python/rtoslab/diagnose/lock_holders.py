@@ -78,17 +78,17 @@ def find_task_locks(history: TaskHistory) -> dict[int, TaskLock]:
                 steps[call.timeout].append(_LockTakeOrGive(call.end, 1, call, is_take=True))
         elif call.service.serves_any_service(*GIVES) and (call.succeeded or not call.ended):
             steps[call.object].append(_LockTakeOrGive(call.start, 0, call, is_take=False))
-    waits = _lock_waits(history)
+    waits = _lock_waiting_times(history)
     locks = {}
     for address, mine in steps.items():
         if any(step.is_take for step in mine) or address in waits:
-            holdings = _lock_holdings(sorted(mine, key=lambda step: (step.cycle, step.order)), history.end)
+            holdings = _lock_holding_times(sorted(mine, key=lambda step: (step.cycle, step.order)), history.end)
             if holdings is not None:
                 locks[address] = TaskLock(address, holdings, waits.get(address, []))
     return locks
 
 
-def _lock_holdings(steps: Sequence[_LockTakeOrGive], end: int) -> list[LockHoldingTime] | None:
+def _lock_holding_times(steps: Sequence[_LockTakeOrGive], end: int) -> list[LockHoldingTime] | None:
     """Returns the times at which tasks held a lock, from its takes and gives in order. None if the object is not used
     as a lock. `end` is the end of the run."""
     holdings: list[LockHoldingTime] = []
@@ -133,7 +133,7 @@ def _holding_from_take(take: KernelCall, end: int) -> LockHoldingTime:
     return LockHoldingTime(take.task, take.end, end, take)
 
 
-def _lock_waits(history: TaskHistory) -> Mapping[int, list[LockWaiting]]:
+def _lock_waiting_times(history: TaskHistory) -> Mapping[int, list[LockWaiting]]:
     """Returns the times at which tasks waited to take an object, by the object's address."""
     waits: dict[int, list[LockWaiting]] = defaultdict(list)
     for task in history.runs:

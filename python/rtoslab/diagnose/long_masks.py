@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from rtoslab.diagnose.board_runs import FirstRunOverview
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding, FindingTimelineBar, TimelineTrack
 from rtoslab.diagnose.diagnosis_limits import Limits, microseconds_to_cycles
-from rtoslab.diagnose.drawings import handler_track, task_tracks, widen_interval
+from rtoslab.diagnose.drawings import timeline_track_of_handlers, timeline_tracks_of_tasks, widen_time_interval
 from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.task_history import TaskHistory
 from rtoslab.instruments import WAYS, MaskedIntervals, Profile, function_that_masked, innermost_function
@@ -100,8 +100,8 @@ def _pending_tick_findings(
         where=(f"at the end in {place}",),
         tracks=(
             TimelineTrack("masked", (FindingTimelineBar(due, history.end, "masked", function),)),
-            *(task_tracks(history, names, [task], due, history.end) if task is not None else ()),
-            handler_track(history, name, [SYSTICK], due, history.end),
+            *(timeline_tracks_of_tasks(history, names, [task], due, history.end) if task is not None else ()),
+            timeline_track_of_handlers(history, name, [SYSTICK], due, history.end),
         ),
     )
 
@@ -132,7 +132,7 @@ def _long_mask_finding(
         if by_handler
         else f"{owner_name} masked interrupts for {held.longest_cycles:,} cycles: {kept}."
     )
-    since, until = widen_interval(history, start, end)
+    since, until = widen_time_interval(history, start, end)
     task = next((task for task in history.runs if history.run_cycles(task, start, end)), None)
     return DiagnosisFinding(
         kind="masked",
@@ -148,8 +148,10 @@ def _long_mask_finding(
         ),
         tracks=(
             TimelineTrack("masked", (FindingTimelineBar(max(start, since), min(end, until), "masked", owner_name),)),
-            *(task_tracks(history, names, [task], start, end) if task is not None else ()),
-            handler_track(history, "handlers", {handler.exception for handler in history.handlers}, start, end),
+            *(timeline_tracks_of_tasks(history, names, [task], start, end) if task is not None else ()),
+            timeline_track_of_handlers(
+                history, "handlers", {handler.exception for handler in history.handlers}, start, end
+            ),
         ),
         facts={"function": owner_name, "opener": opener, "closer": closer},
     )

@@ -7,7 +7,7 @@ between the two by the one that makes the work.
 from collections.abc import Iterator
 
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
-from rtoslab.diagnose.drawings import task_tracks
+from rtoslab.diagnose.drawings import timeline_tracks_of_tasks
 from rtoslab.diagnose.kernel_services import RESUMES
 from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.task_history import KernelCall, Task, TaskHistory
@@ -54,8 +54,10 @@ def _make_lost_wakeup_finding(
         cycles=history.end - suspend.start,
         who=(name, waker),
         where=(
-            f"{waker} resumes it at {names.call_place(resume)}",
-            f"{name} suspends itself at {names.call_place(suspend)}",
+            f"{waker} resumes it at {names.call_place_in_application(resume)}",
+            f"{name} suspends itself at {names.call_place_in_application(suspend)}",
         ),
-        tracks=task_tracks(history, names, [task, *others], resume.start, suspend.start + suspend.start - resume.start),
+        tracks=timeline_tracks_of_tasks(
+            history, names, [task, *others], resume.start, suspend.start + suspend.start - resume.start
+        ),
     )

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
-from rtoslab.diagnose.drawings import task_tracks
+from rtoslab.diagnose.drawings import timeline_tracks_of_tasks
 from rtoslab.diagnose.kernel_services import SLEEP_UNTIL
 from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.task_history import KernelCall, Task, TaskHistory, TaskRunInterval
@@ -74,21 +74,21 @@ def _make_missed_period_finding(
     end, name = worst.call.start, names.task_name(task)
     running = history.run_cycles_by_task(worst.release, end)
     own = running.pop(task, 0)
-    others = {other: cycles for other, cycles in running.items() if not names.is_idle(other)}
+    others = {other: cycles for other, cycles in running.items() if not names.is_idle_task(other)}
     shares = [f"{names.task_name(other)} for {cycles:,}" for other, cycles in list(others.items())[:_NAMED]]
     return DiagnosisFinding(
         kind="missed period",
         level="error",
-        title=f"{name} missed {len(missed)} of {count_text(len(jobs), 'period')}: a job ended "
+        title=f"{name} missed {len(missed)} of {count_with_noun(len(jobs), 'period')}: a job ended "
         f"{worst.duration_cycles:,} cycles after its release, later than its period of {worst.period:,}.",
         cycle=worst.release,
         cycles=worst.duration_cycles,
         count=len(missed),
         who=(name, *(names.task_name(other) for other in list(others)[:_NAMED])),
         where=(
-            f"{name} calls {worst.call.service.name} too late, at {names.call_place(worst.call)}",
+            f"{name} calls {worst.call.service.name} too late, at {names.call_place_in_application(worst.call)}",
             f"until then, {name} ran for {own:,} cycles" + (f", {', '.join(shares)}" if shares else ""),
         ),
-        tracks=task_tracks(history, names, [task, *list(others)[:_NAMED]], worst.release, end),
+        tracks=timeline_tracks_of_tasks(history, names, [task, *list(others)[:_NAMED]], worst.release, end),
         facts={"period_cycles": worst.period, "job_cycles": worst.duration_cycles, "own_cycles": own},
     )

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from rtoslab.base import ImageFileError, SymbolError, without_thumb_bit
-from rtoslab.diagnose.board_runs import ObservedRun, RunReplay
+from rtoslab.diagnose.board_runs import RecordedRunHistory, RunReplay
 from rtoslab.diagnose.task_history import KernelCall, Task
-from rtoslab.footprint import structure_members
+from rtoslab.footprint import structure_member_offsets
 from rtoslab.images import read_elf
 from rtoslab.instruments import DwarfCallerFinder, InlinedSourceLine, ObservedImage, find_source_lines, task_names
 from rtoslab.targets import (
@@ -49,20 +49,20 @@ class CallPathFunction:
 class RunNameFinder:
     """Finds names for the numbers of one run: tasks, kernel objects, handlers, places in the code."""
 
-    def __init__(self, subject: ObservedImage, run: ObservedRun, replay: RunReplay) -> None:
+    def __init__(self, subject: ObservedImage, run: RecordedRunHistory, replay: RunReplay) -> None:
         self._subject = subject
         self._run = run
         self.replay = replay
         self._symbols = SymbolIndex(run.recording.symbols)
         self._frames = DwarfCallerFinder(subject.elf)
-        self._structures, self.unseen = _kernel_structures(subject)
+        self._structures, self.unseen = _kernel_structure_reader(subject)
         self._tasks = task_names(run.recording, [task for task in run.history.runs if task > 0])
         self._sources: dict[int, InlinedSourceLine] = {}
         self._words: dict[int, str] | None = None
-        self._data = _data_symbols(subject)
+        self._data = _variables_of_image(subject)
         entries = {task: self.function_name(entry) for task, entry in run.history.entries.items()}
         self._outermost = set(entries.values()) - {""}
-        begun = Counter(name for task, name in entries.items() if not self.is_idle(task))
+        begun = Counter(name for task, name in entries.items() if not self.is_idle_task(task))
         self._trampolines = {name for name, count in begun.items() if count > 1}
         """Functions that several tasks begin with: mostly the kernel's."""
 
@@ -119,7 +119,7 @@ class RunNameFinder:
         frames: list[CallPathFunction] = []
         for address in addresses:
             name = self.function_name(address) or f"{address:#010x}"
-            frame = CallPathFunction(name, self._sources[address].outer_line, self._is_kernel(name))
+            frame = CallPathFunction(name, self._sources[address].outer_line, self._is_kernel_function(name))
             begins = name in self._trampolines or _ASSEMBLER.search(frame.line) is not None
             if begins and any(not inner.is_kernel for inner in frames):
                 break
@@ -135,7 +135,7 @@ class RunNameFinder:
             CallPathFunction(self.function_name(address) or f"{address:#010x}", source.outer_line, is_kernel=False)
         )
 
-    def _is_kernel(self, name: str) -> bool:
+    def _is_kernel_function(self, name: str) -> bool:
         """Whether a function belongs to the kernel."""
         kernel = self._subject.kernel
         return kernel is not None and function_class(name, kernel) not in {APPLICATION, LIBRARY}
@@ -146,7 +146,7 @@ class RunNameFinder:
         shown = frames[first : first + _FRAMES_SHOWN]
         return ", called from ".join(str(frame) for frame in shown) or "an unknown place"
 
-    def call_place(self, call: KernelCall) -> str:
+    def call_place_in_application(self, call: KernelCall) -> str:
         """Returns the place of a kernel call in the application's code, as text. It is the handler for a handler's
         final tail call."""
         frames = self.call_path(call.core, call.start)
@@ -167,16 +167,16 @@ class RunNameFinder:
         if kernel is None or self._structures is None or not blocks:
             return {}
         numbers = self._structures.read_priorities(self.replay.read_word, blocks)
-        return {task: -number if kernel.urgent_first else number for task, number in numbers.items()}
+        return {task: -number if kernel.is_lowest_number_most_urgent else number for task, number in numbers.items()}
 
-    def is_idle(self, task: Task) -> bool:
+    def is_idle_task(self, task: Task) -> bool:
         """Whether a task is the kernel's idle task."""
         kernel = self._subject.kernel
         names = kernel.probes.idle_symbols if kernel and kernel.probes else ()
         return self.function_name(self._run.history.entries.get(task, 0)) in names
 
 
-def _kernel_structures(subject: ObservedImage) -> tuple[KernelStructures | None, list[str]]:
+def _kernel_structure_reader(subject: ObservedImage) -> tuple[KernelStructures | None, list[str]]:
     """Returns the reader of the kernel's structures in the image, None if priorities cannot be read. In that case, a
     sentence says why."""
     kernel = subject.kernel
@@ -188,7 +188,7 @@ def _kernel_structures(subject: ObservedImage) -> tuple[KernelStructures | None,
             (f"priority inversions: kernel.toml of {kernel.title} does not state where a task's priority is stored.")
         ]
     try:
-        members = structure_members(subject.elf, block.type)
+        members = structure_member_offsets(subject.elf, block.type)
         structures = KernelStructures(subject.image, kernel)
     except SymbolError as cause:
         return None, [f"priority inversions: the priorities of tasks are not known. {cause}"]
@@ -197,7 +197,7 @@ def _kernel_structures(subject: ObservedImage) -> tuple[KernelStructures | None,
     return structures, []
 
 
-def _data_symbols(subject: ObservedImage) -> list[tuple[int, int, str]]:
+def _variables_of_image(subject: ObservedImage) -> list[tuple[int, int, str]]:
     """Returns the variables of the image: address, size in bytes and name."""
     try:
         image = read_elf(subject.elf)

@@ -57,7 +57,7 @@ def processor_load_shares(history: TaskHistory, names: RunNameFinder) -> tuple[P
         (
             names.task_name(task),
             False,
-            names.is_idle(task),
+            names.is_idle_task(task),
             sum(run.end - run.start for run in runs) - inside[task],
             len(runs),
         )

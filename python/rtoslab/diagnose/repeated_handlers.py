@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
-from rtoslab.diagnose.drawings import handler_track
+from rtoslab.diagnose.drawings import timeline_track_of_handlers
 from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.task_history import HandlerExecution, TaskHistory
 from rtoslab.targets import FIRST_EXTERNAL
@@ -56,14 +56,14 @@ def _make_repeated_handler_finding(
         return DiagnosisFinding(
             kind="storm",
             level="error",
-            title=f"{name} ran {count_text(len(longest), 'time')} without a task instruction in between, because "
+            title=f"{name} ran {count_with_noun(len(longest), 'time')} without a task instruction in between, because "
             "it does not clear its request.",
             cycle=longest[0].start,
             cycles=longest[-1].end - longest[0].start,
             count=len(longest),
             who=(name,),
             where=(f"begins at {names.source_line(_handler_address(names, core, exception))}",),
-            tracks=(handler_track(history, name, [exception], longest[0].start, longest[_DRAWN].end),),
+            tracks=(timeline_track_of_handlers(history, name, [exception], longest[0].start, longest[_DRAWN].end),),
         )
     twice = [chain for chain in chains if len(chain) > 1]
     if len(twice) < _LEAST or len(twice) < _SHARE * len(chains):
@@ -73,8 +73,8 @@ def _make_repeated_handler_finding(
     return DiagnosisFinding(
         kind="repeated handler",
         level="warning",
-        title=f"{name} ran twice for {len(twice):,} of {count_text(len(chains), 'request')}: the request was still "
-        "pending when it returned.",
+        title=f"{name} ran twice for {len(twice):,} of {count_with_noun(len(chains), 'request')}: the request was "
+        "still pending when it returned.",
         cycle=first[0].start,
         cycles=spent,
         count=len(twice),
@@ -83,7 +83,7 @@ def _make_repeated_handler_finding(
             f"begins at {names.source_line(_handler_address(names, core, exception))}",
             "clear the peripheral's flag earlier, or read it back before the handler returns",
         ),
-        tracks=(handler_track(history, name, [exception], first[0].start, first[-1].end),),
+        tracks=(timeline_track_of_handlers(history, name, [exception], first[0].start, first[-1].end),),
         facts={"repeated": len(twice), "requests": len(chains)},
     )
 

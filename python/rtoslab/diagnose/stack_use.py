@@ -17,10 +17,10 @@ from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.diagnosis_limits import Limits
 from rtoslab.diagnose.kernel_services import DELETE
 from rtoslab.diagnose.task_history import TaskHistory
-from rtoslab.footprint import structure_members
+from rtoslab.footprint import structure_member_offsets
 from rtoslab.images import read_elf
 from rtoslab.instruments import ObservedImage
-from rtoslab.targets import StructureMemberPlace, find_address, read_text_member, simulator_errors
+from rtoslab.targets import StructureMemberPlace, convert_simulator_errors, find_address, read_text_of_member
 
 _PAINT: Final = 0x5A
 _MARKS_BYTES: Final = 64
@@ -125,7 +125,7 @@ class _FilledStackRun:
         self._stacks: dict[int, _ObservedStack] = {}
         """By their control blocks. 0: the main stack."""
         self.unseen: list[str] = []
-        self._main_stack()
+        self._observe_main_stack()
         self._observe_tasks()
         machine = self._replay.go_to_cycle(overview.end)
         counted = tuple(core["instructions"] for core in machine.stats()["cores"][: subject.cores])
@@ -133,26 +133,26 @@ class _FilledStackRun:
 
     def stack_peak_uses(self) -> list[StackUse]:
         """Returns the peak use of each observed stack."""
-        return [*self._over.values(), *map(self._peak_use, self._stacks.values())]
+        return [*self._over.values(), *map(self._peak_use_of_stack, self._stacks.values())]
 
-    def _peak_use(self, stack: _ObservedStack) -> StackUse:
+    def _peak_use_of_stack(self, stack: _ObservedStack) -> StackUse:
         """Returns the peak use of one stack: from its lowest changed byte to its end."""
         now = self._replay.machine.read(stack.base, stack.end - stack.base)
         first = next((at for at, (old, new) in enumerate(zip(stack.before, now, strict=True)) if old != new), None)
         used = 0 if first is None else stack.end - stack.base - first
         return StackUse(stack.task, used, stack.end - stack.base, stack.cycle)
 
-    def _main_stack(self) -> None:
+    def _observe_main_stack(self) -> None:
         """Runs the image to `main` and starts to observe the main stack."""
         machine = self._replay.machine
         top = machine.registers(0)["sp"]
         if machine.symbol("main") is not None:
             machine.until(find_address(machine, "main"))
-            with simulator_errors(RunError):
+            with convert_simulator_errors(RunError):
                 machine.run(max(1, self._overview.end))
             machine.take_events()
         pointer = machine.registers(0)["sp"]
-        bottom = self._main_bottom(top)
+        bottom = self._main_stack_bottom(top)
         if bottom is None:
             self.unseen.append(
                 "main stack: the image does not state its size; define one of the symbols "
@@ -161,7 +161,7 @@ class _FilledStackRun:
         elif bottom < pointer <= top:
             self._fill_stack(0, MAIN, bottom, top, pointer)
 
-    def _main_bottom(self, top: int) -> int | None:
+    def _main_stack_bottom(self, top: int) -> int | None:
         """Returns the lowest address of the main stack, from the linker's symbols. None if the image has none of them.
         `top` is the upper end."""
         try:
@@ -182,7 +182,7 @@ class _FilledStackRun:
             self.unseen.append(f"stacks of tasks: kernel.toml of {kernel.title} describes no control block.")
             return
         try:
-            members = structure_members(self._subject.elf, block.type)
+            members = structure_member_offsets(self._subject.elf, block.type)
         except SymbolError as cause:
             self.unseen.append(f"stacks of tasks: {cause}")
             return
@@ -191,11 +191,11 @@ class _FilledStackRun:
         for cycle, begins_here, address in sorted([*begins, *ends]):
             self._replay.go_to_cycle(cycle)
             if begins_here:
-                self._observe_task(address, block, members)
+                self._start_observing_stack(address, block, members)
             elif address in self._stacks:
-                self._over[address] = self._peak_use(self._stacks.pop(address))
+                self._over[address] = self._peak_use_of_stack(self._stacks.pop(address))
 
-    def _observe_task(
+    def _start_observing_stack(
         self, address: int, block: TaskControlBlockMembers, members: Mapping[str, StructureMemberPlace]
     ) -> None:
         """Starts to observe the stack of the task whose control block is at `address`. `members` are the places of the
@@ -236,8 +236,8 @@ class _FilledStackRun:
     ) -> str:
         """Returns a task's name, or its address if it has none."""
         text = ""
-        with suppress(SymbolError), simulator_errors(SymbolError):
-            text = read_text_member(members, block.name, address, self._replay.machine.read)
+        with suppress(SymbolError), convert_simulator_errors(SymbolError):
+            text = read_text_of_member(members, block.name, address, self._replay.machine.read)
         return text or f"task {address:#x}"
 
     def _fill_stack(self, block: int, task: str, base: int, end: int, pointer: int) -> None:
@@ -245,7 +245,7 @@ class _FilledStackRun:
         `pointer` its stack pointer."""
         machine = self._replay.machine
         try:
-            with simulator_errors(SymbolError):
+            with convert_simulator_errors(SymbolError):
                 low = base + _MARKS_BYTES
                 if self._paints and low < pointer:
                     machine.write(low, bytes([_PAINT]) * (pointer - low))

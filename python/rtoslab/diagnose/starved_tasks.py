@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.diagnosis_limits import Limits, microseconds_to_cycles
-from rtoslab.diagnose.drawings import task_tracks
+from rtoslab.diagnose.drawings import timeline_tracks_of_tasks
 from rtoslab.diagnose.kernel_services import DELETE, SUSPEND
 from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.task_history import Task, TaskHistory, TaskRunInterval
@@ -24,14 +24,14 @@ def find_starvation(history: TaskHistory, names: RunNameFinder, limits: Limits) 
     time."""
     limit = microseconds_to_cycles(limits.starvation_ms * 1000, history.clock_hz)
     for task in history.runs:
-        if names.is_idle(task):
+        if names.is_idle_task(task):
             continue
         gaps = [
             (end - before.end, before, end)
             for before, end, _ in history.waiting_intervals(task)
             if before.blocked_in is None
             and end - before.end > limit
-            and not _is_stopped(history, task, before.end, end)
+            and not _is_suspended_or_deleted(history, task, before.end, end)
         ]
         for cycles, before, end in sorted(gaps, key=lambda gap: -gap[0])[:1]:
             finding = _starvation_finding(history, names, task, before, end)
@@ -39,7 +39,7 @@ def find_starvation(history: TaskHistory, names: RunNameFinder, limits: Limits) 
                 yield replace(finding, cycles=cycles, count=len(gaps))
 
 
-def _is_stopped(history: TaskHistory, task: Task, start: int, end: int) -> bool:
+def _is_suspended_or_deleted(history: TaskHistory, task: Task, start: int, end: int) -> bool:
     """Whether another task suspended or deleted the task between two cycles."""
     return any(
         call.object == task and start <= call.start < end and call.task != task
@@ -58,7 +58,7 @@ def _starvation_finding(
         return None
     running = {other: cycles for other, cycles in history.run_cycles_by_task(before.end, end).items() if other != task}
     is_busy = sum(running.values()) >= _BUSY * (end - before.end)
-    if not is_busy or any(names.is_idle(other) for other in running):
+    if not is_busy or any(names.is_idle_task(other) for other in running):
         return None  # it could not run: the core idled
     if history.handler_cycles(before.end, end) > (end - before.end) // 2:
         return None  # a handler has the core, as after a fault: no task keeps it away
@@ -74,5 +74,5 @@ def _starvation_finding(
         cycle=before.end,
         who=(name, *(names.task_name(other) for other in list(running)[:_NAMED])),
         where=(f"{name} was preempted in {place}",),
-        tracks=task_tracks(history, names, [task, *list(running)[:_NAMED]], before.end, end),
+        tracks=timeline_tracks_of_tasks(history, names, [task, *list(running)[:_NAMED]], before.end, end),
     )

@@ -19,7 +19,7 @@ def find_faults(subject: ObservedImage, overview: FirstRunOverview, replay: RunR
     faults, lost = 0, False
     for core, exception, cycle in overview.faults[:_SHOWN]:
         fault = replay.read_fault_of_handler(core, exception, cycle)
-        if fault.is_breakpoint:
+        if fault.is_breakpoint_instruction:
             continue
         faults += 1
         first, *callers = fault_sentences(fault, subject.elf, symbols)

@@ -177,7 +177,7 @@ class HistoryReader:
     ) -> None:
         """`words`: core -> address of the word that names its running task."""
         self._recording = recording
-        self._events = HandlerIdleFilter().feed(np.frombuffer(recording.events, dtype=EVENT))
+        self._events = HandlerIdleFilter().filter_events(np.frombuffer(recording.events, dtype=EVENT))
         self._services = services
         probes = recording.subject.kernel.probes if recording.subject.kernel else None
         self._no_task = probes.no_task_values if probes else frozenset()

@@ -7,15 +7,20 @@ firmware/footprint/, `services` compares each with its base, `stacks` and `callg
 
 from typing import TYPE_CHECKING
 
-from rtoslab.base import lazy_names
+from rtoslab.base import lazy_attribute_getter
 
 if TYPE_CHECKING:
     from rtoslab.footprint.attribute import ImageFootprint, read_footprint
-    from rtoslab.footprint.control_blocks import structure_members
+    from rtoslab.footprint.control_blocks import structure_member_offsets
     from rtoslab.footprint.diff import compare_footprints
-    from rtoslab.footprint.memories import board_regions
-    from rtoslab.footprint.programs import build_program
-    from rtoslab.footprint.services import ServiceSurvey, survey_services
-    from rtoslab.footprint.tables import difference_tables, image_size_tables, minimal_image_sizes_table, survey_tables
+    from rtoslab.footprint.memories import board_memory_regions
+    from rtoslab.footprint.programs import build_footprint_program
+    from rtoslab.footprint.services import ServiceSizeSurvey, survey_service_sizes
+    from rtoslab.footprint.tables import (
+        image_size_tables,
+        minimal_image_sizes_table,
+        service_survey_tables,
+        size_difference_tables,
+    )
 else:
-    __getattr__ = lazy_names(__name__)
+    __getattr__ = lazy_attribute_getter(__name__)

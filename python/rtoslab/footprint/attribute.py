@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtoslab.footprint.linkmap import InputSection, read_map
-from rtoslab.footprint.memories import MemoryRegion, find_region
+from rtoslab.footprint.linkmap import InputSection, read_linker_map
+from rtoslab.footprint.memories import MemoryRegion, find_memory_region
 from rtoslab.footprint.origins import object_file_origin, short_object_name
 from rtoslab.images import ElfImage, ImageSymbol, OutputSection, berkeley_sizes, read_elf
 
@@ -76,7 +76,7 @@ def read_footprint(
     image = read_elf(elf)
     beside = elf.with_suffix(".map")
     chosen = map_file or (beside if beside.is_file() else None)
-    pieces = read_map(chosen) if chosen else ()
+    pieces = read_linker_map(chosen) if chosen else ()
     items = tuple(
         item for section in image.sections for item in _section_bytes_by_owner(section, image, pieces, export)
     )
@@ -156,8 +156,8 @@ def _bytes_by_memory(sections: tuple[OutputSection, ...], regions: tuple[MemoryR
     """Returns how many bytes of each memory an image takes. Copied data takes its bytes in two of them."""
     taken: Counter[str] = Counter()
     for section in sections:
-        run = find_region(section.address, regions)
-        load = find_region(section.load_address, regions) if section.has_contents else run
+        run = find_memory_region(section.address, regions)
+        load = find_memory_region(section.load_address, regions) if section.has_contents else run
         taken[load.name] += section.size
         if run.name != load.name and not (run.is_flash and load.is_flash):
             taken[run.name] += section.size

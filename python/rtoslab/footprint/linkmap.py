@@ -31,15 +31,15 @@ class InputSection:
     """Object file as the map names it: a path, or `archive(member)`."""
 
 
-def read_map(path: Path) -> tuple[InputSection, ...]:
+def read_linker_map(path: Path) -> tuple[InputSection, ...]:
     """Returns the input sections in a linker's map file in order of address, without empty ones. Raises
     ImageFileError."""
-    return parse_map(read_bytes(path, MAP_BYTES, "the map file", ImageFileError), printable_path(path))
+    return parse_linker_map(read_bytes(path, MAP_BYTES, "the map file", ImageFileError), printable_path(path))
 
 
-def parse_map(data: bytes, source: str) -> tuple[InputSection, ...]:
-    """Returns the input sections in the content of a map file, as `read_map`. `source` names it in errors. Raises
-    ImageFileError."""
+def parse_linker_map(data: bytes, source: str) -> tuple[InputSection, ...]:
+    """Returns the input sections in the content of a map file, as `read_linker_map`. `source` names it in errors.
+    Raises ImageFileError."""
     text = data.decode("utf-8", errors="replace")
     begin = text.find(_BEGIN)
     end = _END.search(text, max(begin, 0))

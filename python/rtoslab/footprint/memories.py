@@ -25,7 +25,7 @@ _ARCHITECTURE = (MemoryRegion("code region", 0, 0x2000_0000), MemoryRegion("SRAM
 _ELSEWHERE = MemoryRegion("elsewhere", 0, 1 << 32)
 
 
-def board_regions(board: Board) -> tuple[MemoryRegion, ...]:
+def board_memory_regions(board: Board) -> tuple[MemoryRegion, ...]:
     """Returns the board's memories, the smallest first: where two overlap, the smaller one is meant."""
     facts = board.memory.model_dump()
     names = [key.removesuffix("_start") for key, value in facts.items() if key.endswith("_start") and value is not None]
@@ -33,7 +33,7 @@ def board_regions(board: Board) -> tuple[MemoryRegion, ...]:
     return tuple(sorted(regions, key=lambda region: region.size))
 
 
-def find_region(address: int, regions: Iterable[MemoryRegion]) -> MemoryRegion:
+def find_memory_region(address: int, regions: Iterable[MemoryRegion]) -> MemoryRegion:
     """Returns the first of these memories that contains the address, or the region of the Cortex-M architecture that
     does."""
     for region in (*regions, *_ARCHITECTURE):

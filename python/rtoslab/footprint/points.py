@@ -27,12 +27,14 @@ def footprint_point(
         }
     )
     entry = CatalogueEntry(nothing.id, result.folder, nothing)
-    chosen = {**result.facts.kernel_config.get(catalogue.kernel(kernel).id, {}), **config}
-    point = make_point(entry, catalogue.kernel(kernel), catalogue.board(board), cores, DEFAULT_WINDOW_MS, chosen)
+    chosen = {**result.facts.kernel_config.get(catalogue.find_kernel(kernel).id, {}), **config}
+    point = make_point(
+        entry, catalogue.find_kernel(kernel), catalogue.find_board(board), cores, DEFAULT_WINDOW_MS, chosen
+    )
     owner = result.folder.parents[1]
     # The whole path is compared, because a checkout may itself be in a folder `kernels`.
-    if owner.parent == catalogue.root / "firmware" / "kernels" and owner.name != catalogue.kernel(kernel).id:
-        whose = catalogue.kernel(owner.name).facts.title
+    if owner.parent == catalogue.root / "firmware" / "kernels" and owner.name != catalogue.find_kernel(kernel).id:
+        whose = catalogue.find_kernel(owner.name).facts.title
         return replace(
             point, not_applicable=(f"only the port of {whose} offers this service; it is not part of the port contract")
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue
 from rtoslab.footprint.attribute import ImageFootprint, read_footprint
-from rtoslab.footprint.memories import board_regions
+from rtoslab.footprint.memories import board_memory_regions
 from rtoslab.footprint.points import footprint_point
 from rtoslab.images import CALLGRAPH, MAP, BuiltImage, build_point_image, source_tree_of_point
 from rtoslab.plan import Point
@@ -16,7 +16,7 @@ MINIMAL = "minimal"
 
 
 @dataclass(frozen=True, slots=True)
-class BuiltProgram:
+class BuiltFootprintProgram:
     """A built program of firmware/footprint/ with its size by owner."""
 
     point: Point
@@ -29,7 +29,7 @@ class BuiltProgram:
         return self.build.folder / CALLGRAPH
 
 
-def build_program(
+def build_footprint_program(
     catalogue: Catalogue,
     kernel: str,
     board: str,
@@ -37,22 +37,22 @@ def build_program(
     program: str = MINIMAL,
     cores: int = 1,
     config: Mapping[str, str] | None = None,
-) -> BuiltProgram:
+) -> BuiltFootprintProgram:
     """Builds a program of firmware/footprint/. Returns it with its size by owner (symbol and object file).
 
     Raises PlanError if it cannot exist, BuildError, UnknownNameError.
     """
     point = footprint_point(catalogue, program, kernel, board, cores, config or {})
-    return build_program_of_point(catalogue, point)
+    return build_footprint_program_of_point(catalogue, point)
 
 
-def build_program_of_point(catalogue: Catalogue, point: Point) -> BuiltProgram:
+def build_footprint_program_of_point(catalogue: Catalogue, point: Point) -> BuiltFootprintProgram:
     """Builds the program of a point. Returns it with its size by owner. Raises PlanError if it cannot exist."""
     if point.not_applicable is not None:
         raise PlanError(f"{point.label} cannot be built: {point.not_applicable}.")
     built = build_point_image(catalogue, point)
-    regions = board_regions(catalogue.board(point.board).facts)
+    regions = board_memory_regions(catalogue.find_board(point.board).facts)
     tree = source_tree_of_point(catalogue, point)
-    return BuiltProgram(
+    return BuiltFootprintProgram(
         point, built, read_footprint(built.elf_path, built.folder / MAP, regions, tree.path if tree else None)
     )

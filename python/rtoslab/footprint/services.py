@@ -9,14 +9,14 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.footprint.attribute import KINDS
 from rtoslab.footprint.callgraph import StaticStackBound, read_callgraph
 from rtoslab.footprint.points import footprint_point
-from rtoslab.footprint.programs import MINIMAL, BuiltProgram, build_program_of_point
-from rtoslab.footprint.stacks import ObservedStackRun, run_for_stacks
+from rtoslab.footprint.programs import MINIMAL, BuiltFootprintProgram, build_footprint_program_of_point
+from rtoslab.footprint.stacks import ObservedStackRun, observe_stack_use
 
 Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class ServiceCost:
+class ServiceSize:
     """The bytes that one service of a kernel adds to an image."""
 
     program: str
@@ -36,7 +36,7 @@ class ServiceCost:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskStack:
+class TaskStackUse:
     """The stack of one task in one program: used, available, and the static bound."""
 
     program: str
@@ -48,15 +48,15 @@ class TaskStack:
 
 
 @dataclass(frozen=True)
-class ServiceSurvey:
+class ServiceSizeSurvey:
     """The sizes of a kernel's services and of its tasks' stacks on a board."""
 
-    minimal: BuiltProgram
-    costs: tuple[ServiceCost, ...]
-    stacks: tuple[TaskStack, ...]
+    minimal: BuiltFootprintProgram
+    costs: tuple[ServiceSize, ...]
+    stacks: tuple[TaskStackUse, ...]
 
 
-def survey_services(
+def survey_service_sizes(
     catalogue: Catalogue,
     kernel: str,
     board: str,
@@ -65,7 +65,7 @@ def survey_services(
     cores: int = 1,
     config: Mapping[str, str] | None = None,
     progress: Progress = lambda _: None,
-) -> ServiceSurvey:
+) -> ServiceSizeSurvey:
     """Builds and runs the programs that each use one kernel service. Returns what each service adds, and the use of
     stacks.
 
@@ -74,34 +74,34 @@ def survey_services(
     for name in programs or ():
         if name not in catalogue.footprint_programs:
             raise UnknownNameError("footprint program", name, catalogue.footprint_programs)
-    requested = tuple(programs or _programs_in_order(catalogue))
-    built: dict[str, tuple[BuiltProgram, ObservedStackRun]] = {}
+    requested = tuple(programs or _programs_after_their_bases(catalogue))
+    built: dict[str, tuple[BuiltFootprintProgram, ObservedStackRun]] = {}
 
-    def build_and_run(name: str) -> tuple[BuiltProgram, ObservedStackRun] | str:
+    def build_and_run(name: str) -> tuple[BuiltFootprintProgram, ObservedStackRun] | str:
         """Returns a built program and how its stacks were used in a run, or the reason why it cannot exist."""
         point = footprint_point(catalogue, name, kernel, board, cores, config or {})
         if point.not_applicable is not None:
             return point.not_applicable
         if name not in built:
             progress(point.label)
-            program = build_program_of_point(catalogue, point)
-            built[name] = (program, run_for_stacks(catalogue, program))
+            program = build_footprint_program_of_point(catalogue, point)
+            built[name] = (program, observe_stack_use(catalogue, program))
         return built[name]
 
     minimal = build_and_run(MINIMAL)
     if isinstance(minimal, str):
         raise PlanError(f"The footprint of {kernel} on {board} cannot be measured: {minimal}.")
-    costs = tuple(_service_cost(catalogue, name, build_and_run) for name in requested)
+    costs = tuple(_service_size_over_base(catalogue, name, build_and_run) for name in requested)
     stacks = tuple(
         stack
         for name in requested
         if name in built
         for stack in _task_stack_uses_and_bounds(catalogue, name, *built[name])
     )
-    return ServiceSurvey(minimal[0], costs, stacks)
+    return ServiceSizeSurvey(minimal[0], costs, stacks)
 
 
-def _programs_in_order(catalogue: Catalogue) -> list[str]:
+def _programs_after_their_bases(catalogue: Catalogue) -> list[str]:
     """Returns the names of all programs in such an order that each comes after the program it extends."""
 
     def count_extended_programs(name: str) -> int:
@@ -112,15 +112,15 @@ def _programs_in_order(catalogue: Catalogue) -> list[str]:
     return sorted(catalogue.footprint_programs, key=lambda name: (min(count_extended_programs(name), 2), name))
 
 
-def _service_cost(
-    catalogue: Catalogue, name: str, image: Callable[[str], tuple[BuiltProgram, ObservedStackRun] | str]
-) -> ServiceCost:
+def _service_size_over_base(
+    catalogue: Catalogue, name: str, image: Callable[[str], tuple[BuiltFootprintProgram, ObservedStackRun] | str]
+) -> ServiceSize:
     """Returns how many bytes a program has more than the program that it extends. `image`: returns a built program and
     its run."""
     facts = catalogue.footprint_programs[name].facts
     built = image(name)
     base = image(facts.base) if facts.base else None
-    empty = ServiceCost(name, facts.title, facts.base, {}, 0, {})
+    empty = ServiceSize(name, facts.title, facts.base, {}, 0, {})
     if isinstance(built, str) or isinstance(base, str):
         return replace(empty, not_applicable=built if isinstance(built, str) else str(base))
     kinds, origins = _bytes_by_kind_and_origin(built[0])
@@ -144,7 +144,7 @@ def _service_cost(
     )
 
 
-def _bytes_by_kind_and_origin(program: BuiltProgram) -> tuple[Counter[str], Counter[str]]:
+def _bytes_by_kind_and_origin(program: BuiltFootprintProgram) -> tuple[Counter[str], Counter[str]]:
     """Returns the bytes of a program by kind (such as text), and those of its code and constants by origin."""
     kinds: Counter[str] = Counter()
     origins: Counter[str] = Counter()
@@ -156,20 +156,20 @@ def _bytes_by_kind_and_origin(program: BuiltProgram) -> tuple[Counter[str], Coun
 
 
 def _task_stack_uses_and_bounds(
-    catalogue: Catalogue, name: str, program: BuiltProgram, seen: ObservedStackRun
-) -> list[TaskStack]:
+    catalogue: Catalogue, name: str, program: BuiltFootprintProgram, seen: ObservedStackRun
+) -> list[TaskStackUse]:
     """Returns the use and the static bound of each task's stack in a program. `seen`: its run."""
     graph = read_callgraph(program.callgraph_path)
-    probes = catalogue.kernel(program.point.kernel).facts.probes
+    probes = catalogue.find_kernel(program.point.kernel).facts.probes
     idle = probes.idle_symbols if probes else ()
 
-    def static_stack(task: str) -> StaticStackBound | None:
+    def static_stack_bound(task: str) -> StaticStackBound | None:
         """Returns the bound that the compiler's call graph gives for a task's stack. None if its function is
         unknown."""
         functions = ("entry",) if task == "task" else ("main",) if task.startswith("(") else idle
         return next((depth for function in functions if (depth := graph.deepest_stack(function)) is not None), None)
 
     return [
-        TaskStack(name, stack.task, stack.used_bytes, stack.size_bytes, static_stack(stack.task))
+        TaskStackUse(name, stack.task, stack.used_bytes, stack.size_bytes, static_stack_bound(stack.task))
         for stack in seen.stacks
     ]

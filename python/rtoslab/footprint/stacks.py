@@ -12,20 +12,20 @@ import numpy as np
 
 from rtoslab.base import RunError
 from rtoslab.catalogue import Catalogue, TaskControlBlockMembers
-from rtoslab.footprint.control_blocks import structure_members
-from rtoslab.footprint.programs import BuiltProgram
+from rtoslab.footprint.control_blocks import structure_member_offsets
+from rtoslab.footprint.programs import BuiltFootprintProgram
 from rtoslab.targets import (
     EVENT,
     KIND_EXEC,
     StructureMemberPlace,
     VirtualMachine,
+    convert_simulator_errors,
     current_task_addresses,
     find_address,
     find_word_address,
-    load_image,
-    make_machine,
-    read_text_member,
-    simulator_errors,
+    load_image_into_board,
+    make_board_at_reset,
+    read_text_of_member,
 )
 
 PAINT: Final = 0x5A
@@ -69,29 +69,29 @@ class _StackRange:
     end: int
 
 
-def run_for_stacks(catalogue: Catalogue, program: BuiltProgram) -> ObservedStackRun:
+def observe_stack_use(catalogue: Catalogue, program: BuiltFootprintProgram) -> ObservedStackRun:
     """Runs an image on the virtual board. Returns how much of each stack and of the kernel's memory pool it used.
 
     Raises RunError if it locks up.
     """
     run = _StackObserver(catalogue, program)
     run.run_to_main_and_fill_stack()
-    run.run_tasks()
-    return run.read_result()
+    run.run_and_fill_task_stacks()
+    return run.read_stack_and_pool_use()
 
 
 class _StackObserver:
     """Runs an image with its tasks' stacks filled with a pattern, and reads how much of the pattern is gone."""
 
-    def __init__(self, catalogue: Catalogue, program: BuiltProgram) -> None:
+    def __init__(self, catalogue: Catalogue, program: BuiltFootprintProgram) -> None:
         self.program = program
-        self.board = catalogue.board(program.point.board).facts
-        self.kernel = catalogue.kernel(program.point.kernel).facts
+        self.board = catalogue.find_board(program.point.board).facts
+        self.kernel = catalogue.find_kernel(program.point.kernel).facts
         self.stacks: dict[int, _StackRange] = {}
         """Keyed by the address of the control block. 0: the main stack."""
         self.tops: list[int] = []
-        self.machine = make_machine(self.board, cores=program.point.cores)
-        load_image(self.machine, program.build.elf_path.read_bytes(), program.build.elf_path.name)
+        self.machine = make_board_at_reset(self.board, cores=program.point.cores)
+        load_image_into_board(self.machine, program.build.elf_path.read_bytes(), program.build.elf_path.name)
 
     def run_to_main_and_fill_stack(self) -> None:
         """Runs to main(), and fills the main stack, which is still unused, with the pattern.
@@ -99,14 +99,14 @@ class _StackObserver:
         A kernel with a start-up of its own has no such stack: there main() runs on a task's.
         """
         self.machine.until(find_address(self.machine, "main"))
-        self._run_machine(self._run_cycles())
+        self._run_machine(self._run_length_cycles())
         if self.kernel.owns_start:
             return
         top = self.program.footprint.constants["__main_stack_top"]
         size = self.program.footprint.constants.get("__main_stack_bytes", _MAIN_STACK_BYTES)
-        self._paint_stack(0, _StackRange("(main stack)", top - size, top), self.machine.registers(0)["sp"])
+        self._fill_with_pattern(0, _StackRange("(main stack)", top - size, top), self.machine.registers(0)["sp"])
 
-    def run_tasks(self) -> None:
+    def run_and_fill_task_stacks(self) -> None:
         """Runs the image. Whenever the kernel first names a new task, this task's stack is filled with the pattern."""
         block = self.kernel.memory.task_block if self.kernel.memory else None
         words = current_task_addresses(self.machine, self.kernel, self.program.point.cores).values() if block else ()
@@ -115,17 +115,17 @@ class _StackObserver:
             self.machine.watch_write(word, _CURRENT, True)
         if block and block.top_call:
             self.machine.watch_exec(find_address(self.machine, block.top_call), _TOP)
-        members = structure_members(self.program.build.elf_path, block.type) if block else {}
-        end = self.machine.cycle() + self._run_cycles()
+        members = structure_member_offsets(self.program.build.elf_path, block.type) if block else {}
+        end = self.machine.cycle() + self._run_length_cycles()
         while (left := end - self.machine.cycle()) > 0:
             stopped = self._run_machine(left)
             events = np.frombuffer(self.machine.take_events(), dtype=EVENT)
             self.tops += [int(event["value"]) for event in events if event["kind"] == KIND_EXEC and event["id"] == _TOP]
             for address in (_read_word(self.machine, word) for word in words if stopped == "watch"):
                 if address and address not in {*self.stacks, *no_task} and block:
-                    self._observe_task(address, block, members)
+                    self._fill_stack_of_new_task(address, block, members)
 
-    def _observe_task(
+    def _fill_stack_of_new_task(
         self, address: int, block: TaskControlBlockMembers, members: dict[str, StructureMemberPlace]
     ) -> None:
         """Fills the unused part of a new task's stack.
@@ -133,11 +133,13 @@ class _StackObserver:
         A kernel may make a task of the code that starts it. This task has no stack of its own yet, but uses the main
         stack, so nothing is filled.
         """
-        stack = self._read_stack(address, block, members)
+        stack = self._read_stack_range(address, block, members)
         if stack.base:
-            self._paint_stack(address, stack, _read_word(self.machine, address + members[block.stack_pointer].offset))
+            self._fill_with_pattern(
+                address, stack, _read_word(self.machine, address + members[block.stack_pointer].offset)
+            )
 
-    def _read_stack(
+    def _read_stack_range(
         self, address: int, block: TaskControlBlockMembers, members: dict[str, StructureMemberPlace]
     ) -> _StackRange:
         """Returns the addresses of a task's stack, as its control block at `address` has them."""
@@ -148,29 +150,30 @@ class _StackObserver:
             end = base + 4 * _read_word(self.machine, address + members[block.words].offset)
         else:
             end = min(top for top in self.tops if top > base) + block.top_offset_bytes
-        text = read_text_member(members, block.name, address, self.machine.read)
+        text = read_text_of_member(members, block.name, address, self.machine.read)
         return _StackRange(text or f"task {address:#x}", base, end)
 
-    def _paint_stack(self, block: int, stack: _StackRange, until: int) -> None:
+    def _fill_with_pattern(self, block: int, stack: _StackRange, until: int) -> None:
         """Fills a stack with the pattern up to the address `until`. `block`: the address of the task's control
         block."""
-        with simulator_errors(RunError):
+        with convert_simulator_errors(RunError):
             self.machine.write(stack.base, bytes([PAINT]) * (until - stack.base))
         self.stacks[block] = stack
 
-    def read_result(self) -> ObservedStackRun:
+    def read_stack_and_pool_use(self) -> ObservedStackRun:
         """Returns how much of each stack was used (where the pattern is gone), and how much of the pool."""
         peaks = [
-            StackPeakUse(stack.task, self._used_bytes(stack), stack.end - stack.base) for stack in self.stacks.values()
+            StackPeakUse(stack.task, self._used_stack_bytes(stack), stack.end - stack.base)
+            for stack in self.stacks.values()
         ]
-        return ObservedStackRun(tuple(sorted(peaks, key=lambda peak: peak.task)), *self._read_pool())
+        return ObservedStackRun(tuple(sorted(peaks, key=lambda peak: peak.task)), *self._read_pool_use())
 
-    def _used_bytes(self, stack: _StackRange) -> int:
+    def _used_stack_bytes(self, stack: _StackRange) -> int:
         """Returns how many bytes of a stack were used. They begin where the pattern ends."""
         painted = self.machine.read(stack.base, stack.end - stack.base)
         return len(painted.lstrip(bytes([PAINT])))
 
-    def _read_pool(self) -> tuple[int | None, int, str, bool]:
+    def _read_pool_use(self) -> tuple[int | None, int, str, bool]:
         """Returns the used bytes and the size of the kernel's memory pool, why they could not be seen, and whether
         there is a pool."""
         facts = self.kernel.memory
@@ -190,14 +193,14 @@ class _StackObserver:
             )
         return _read_word(self.machine, find_word_address(self.machine, facts.pool_used_symbol or "")), size, "", True
 
-    def _run_cycles(self) -> int:
+    def _run_length_cycles(self) -> int:
         """Returns for how many cycles the image runs."""
         return int(RUN_S * (self.program.point.clock_hz or self.board.clock.sys_hz))
 
     def _run_machine(self, cycles: int) -> str:
         """Runs at most this many cycles. Returns why the board stopped: `cycles`, `until` or `watch`. Raises RunError
         for other reasons."""
-        with simulator_errors(RunError):
+        with convert_simulator_errors(RunError):
             stop = self.machine.run(cycles)
         if stop["reason"] not in {"cycles", "until", "watch"}:
             raise RunError(f"{self.program.point.label} stopped ({stop['reason']}): {stop['detail']}")

@@ -4,30 +4,35 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from rtoslab.base import Value, ValueTable
+from rtoslab.base import TitledTable, Value
 from rtoslab.footprint.attribute import KINDS, ImageFootprint
 from rtoslab.footprint.callgraph import StaticStackBound
 from rtoslab.footprint.diff import ImageDifference, SizeChange
-from rtoslab.footprint.services import ServiceSurvey
+from rtoslab.footprint.services import ServiceSizeSurvey
 
 IMAGE_TABLES: Final = ("sections", "memories", "origins", "objects", "symbols")
 SURVEY_TABLES: Final = ("services", "stacks")
 DIFFERENCE_TABLES: Final = ("totals", "objects", "symbols")
 
 
-def image_size_tables(image: ImageFootprint) -> tuple[ValueTable, ...]:
+def image_size_tables(image: ImageFootprint) -> tuple[TitledTable, ...]:
     """Returns the tables of one image's bytes: by section, memory, origin, object file and symbol.
 
     The last row of `sections` is what `arm-none-eabi-size` prints.
     """
     return (
-        ValueTable("sections", f"Sections of {image.name}", _SECTIONS, _section_rows(image)),
-        ValueTable("memories", "Bytes taken in each memory", ("memory", "bytes"), list(image.memories.items())),
-        ValueTable("origins", "Bytes by owner", ("origin", *KINDS, "total"), _group_rows(image, "origin")),
-        ValueTable(
-            "objects", "By object file", ("origin", "object", *KINDS, "total"), _group_rows(image, "origin", "object")
+        TitledTable("sections", f"Sections of {image.name}", _SECTIONS, _section_size_rows(image)),
+        TitledTable("memories", "Bytes taken in each memory", ("memory", "bytes"), list(image.memories.items())),
+        TitledTable(
+            "origins", "Bytes by owner", ("origin", *KINDS, "total"), _size_rows_by_attributes(image, "origin")
         ),
-        ValueTable(
+        TitledTable(
+            "objects",
+            "By object file",
+            ("origin", "object", *KINDS, "total"),
+            _size_rows_by_attributes(image, "origin", "object"),
+        ),
+        TitledTable(
             "symbols",
             "By symbol, the largest first",
             ("symbol", "object", "origin", "kind", "section", "address", "bytes"),
@@ -42,7 +47,7 @@ def image_size_tables(image: ImageFootprint) -> tuple[ValueTable, ...]:
 _SECTIONS: Final = ("section", "address", "load address", *KINDS, "bytes")
 
 
-def _section_rows(image: ImageFootprint) -> list[Sequence[Value]]:
+def _section_size_rows(image: ImageFootprint) -> list[Sequence[Value]]:
     """Returns the table rows of the image's sections, and a last one with their sums."""
     rows: list[Sequence[Value]] = []
     for section in image.sections:
@@ -53,13 +58,13 @@ def _section_rows(image: ImageFootprint) -> list[Sequence[Value]]:
     return rows
 
 
-def _group_rows(image: ImageFootprint, *axes: str) -> list[Sequence[Value]]:
+def _size_rows_by_attributes(image: ImageFootprint, *axes: str) -> list[Sequence[Value]]:
     """Returns the rows of a table of an image's bytes, grouped by these attributes of `OwnedBytes`."""
     groups = sorted(image.bytes_by_attributes(*axes).items(), key=lambda row: (row[0][:-1], -row[1].total(), row[0]))
     return [(*names, *(sizes[kind] for kind in KINDS), sizes.total()) for names, sizes in groups]
 
 
-def survey_tables(surveys: Sequence[ServiceSurvey]) -> tuple[ValueTable, ...]:
+def service_survey_tables(surveys: Sequence[ServiceSizeSurvey]) -> tuple[TitledTable, ...]:
     """Returns the tables of the kernels' services: the bytes that each adds, those without a figure, and the tasks'
     stacks."""
     services: list[Sequence[Value]] = []
@@ -83,7 +88,7 @@ def survey_tables(surveys: Sequence[ServiceSurvey]) -> tuple[ValueTable, ...]:
             shown = (stack.used_bytes, stack.size_bytes, calls, _unbounded_stack_text(stack.static_stack))
             stacks.append((*where, stack.program, stack.task, *shown))
     return (
-        ValueTable(
+        TitledTable(
             "services",
             (
                 "The minimal image, and what each program adds to the program that it extends (pool: allocated at run "
@@ -92,8 +97,8 @@ def survey_tables(surveys: Sequence[ServiceSurvey]) -> tuple[ValueTable, ...]:
             ("kernel", "board", "program", "over", *KINDS, "pool", "in the kernel"),
             services,
         ),
-        ValueTable("lacking", "Services that cannot be measured", ("kernel", "board", "program", "reason"), lacking),
-        ValueTable(
+        TitledTable("lacking", "Services that cannot be measured", ("kernel", "board", "program", "reason"), lacking),
+        TitledTable(
             "stacks",
             "Stacks: largest use on the virtual board, size, deepest call chain by the compiler",
             ("kernel", "board", "program", "task", "peak", "size", "calls", "not in the calls"),
@@ -109,7 +114,7 @@ def _unbounded_stack_text(static: StaticStackBound | None) -> str:
     return "; ".join(static.unknown)
 
 
-def minimal_image_sizes_table(surveys: Sequence[ServiceSurvey]) -> ValueTable:
+def minimal_image_sizes_table(surveys: Sequence[ServiceSizeSurvey]) -> TitledTable:
     """Returns a table of the sizes of several kernels' minimal images on their boards."""
     rows: list[Sequence[Value]] = []
     for survey in surveys:
@@ -119,10 +124,10 @@ def minimal_image_sizes_table(surveys: Sequence[ServiceSurvey]) -> ValueTable:
         sizes = [image.total_bytes(kind) for kind in KINDS]
         rows.append((survey.minimal.point.kernel, survey.minimal.point.board, *sizes, *shares))
     columns = ("kernel", "board", *KINDS, *(f"kernel's {kind}" for kind in KINDS))
-    return ValueTable("minimal", "Minimal images: the whole image, and the kernel's object files in it", columns, rows)
+    return TitledTable("minimal", "Minimal images: the whole image, and the kernel's object files in it", columns, rows)
 
 
-def difference_tables(difference: ImageDifference) -> tuple[ValueTable, ...]:
+def size_difference_tables(difference: ImageDifference) -> tuple[TitledTable, ...]:
     """Returns the tables of the differences in size between two images: in all, by object file and by symbol."""
     names = ("before", "after", "change")
     totals = [
@@ -131,22 +136,22 @@ def difference_tables(difference: ImageDifference) -> tuple[ValueTable, ...]:
     ]
     whole = [sum(section.size for section in image.sections) for image in (difference.before, difference.after)]
     return (
-        ValueTable("totals", "In all", ("kind", *names), [*totals, ("all", *whole, whole[1] - whole[0])]),
-        ValueTable(
+        TitledTable("totals", "In all", ("kind", *names), [*totals, ("all", *whole, whole[1] - whole[0])]),
+        TitledTable(
             "objects",
             "Object files that changed",
             ("object", "kind", *names),
-            [_change_row(change)[1:] for change in difference.changes_by_object()],
+            [_size_change_row(change)[1:] for change in difference.changes_by_object()],
         ),
-        ValueTable(
+        TitledTable(
             "symbols",
             "Symbols that changed",
             ("symbol", "object", "kind", *names),
-            list(map(_change_row, difference.changes)),
+            list(map(_size_change_row, difference.changes)),
         ),
     )
 
 
-def _change_row(change: SizeChange) -> Sequence[Value]:
+def _size_change_row(change: SizeChange) -> Sequence[Value]:
     """Returns the table row of one change in size."""
     return (change.symbol, change.object, change.kind, change.before, change.after, change.added_bytes)

@@ -6,11 +6,17 @@ program, its command line as its own documentation has it. `image_forms` makes w
 `analyzers` runs sigrok-cli beside both.
 """
 
-from rtoslab.hardware.analyzers import SIGROK, AnalyzerRecording, LogicAnalyzer, analyzer_banner, recording_command_text
+from rtoslab.hardware.analyzers import (
+    SIGROK,
+    AnalyzerRecording,
+    LogicAnalyzer,
+    analyzer_version_line,
+    recording_command_text,
+)
 from rtoslab.hardware.bench import SILENCE_LIMIT_S, read_hardware_map
-from rtoslab.hardware.choosing import ConnectedBoard, choose_target, installed_flash_tools
+from rtoslab.hardware.choosing import ConnectedBoard, find_connected_board, installed_flash_tools
 from rtoslab.hardware.flash_tools import TOOLS, is_installed
 from rtoslab.hardware.flashing import flash_command_texts
 from rtoslab.hardware.listening import listen_to_board
 from rtoslab.hardware.usb import UsbDevice, connected_devices, probe_kind
-from rtoslab.hardware.whole_runs import TRIES, measure_with_retries
+from rtoslab.hardware.whole_runs import TRIES, measure_real_board_with_retries

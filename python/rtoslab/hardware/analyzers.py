@@ -15,7 +15,7 @@ from typing import Final
 
 from rtoslab.base import CaptureError, tools
 from rtoslab.hardware.flash_tools import Command
-from rtoslab.hardware.running_programs import end_host_program, last_line_clause, start_host_program
+from rtoslab.hardware.running_programs import end_host_program, last_output_line_clause, start_host_program
 from rtoslab.intake import CAPTURE_BYTES
 
 SIGROK: Final = "sigrok-cli"
@@ -58,7 +58,7 @@ class LogicAnalyzer:
                 )
 
 
-def analyzer_banner() -> str:
+def analyzer_version_line() -> str:
     """Returns the first line of sigrok-cli's version text. Empty if it is not installed."""
     place = shutil.which(SIGROK)
     return tools.program_output([place, "--version"]).partition("\n")[0].strip() if place else ""
@@ -116,14 +116,14 @@ class AnalyzerRecording:
             if self._process.poll() is not None:
                 raise CaptureError(
                     f"{SIGROK} recorded nothing: it ended with code "
-                    f"{self._process.returncode}{last_line_clause(self._log)}; check that the analyzer is "
+                    f"{self._process.returncode}{last_output_line_clause(self._log)}; check that the analyzer is "
                     f"connected, that it supports the settings (`{SIGROK} --driver {self._analyzer.driver} "
                     "--show`), and that no other program uses it."
                 )
             if time.monotonic() > ends:
                 raise CaptureError(
                     f"No sample came from {self._analyzer.driver} within {self._analyzer.start_limit_s:g} "
-                    f"s{last_line_clause(self._log)}; check that the analyzer sends its samples during the "
+                    f"s{last_output_line_clause(self._log)}; check that the analyzer sends its samples during the "
                     "recording."
                 )
             time.sleep(_POLL_S)
@@ -163,8 +163,8 @@ class AnalyzerRecording:
         if ended is not None:
             raise CaptureError(
                 f"{SIGROK} stopped recording before the end of the board's run (code "
-                f"{ended}{last_line_clause(self._log)}); check the analyzer's cable and whether it keeps up with "
-                "the sample rate, then record again."
+                f"{ended}{last_output_line_clause(self._log)}); check the analyzer's cable and whether it keeps "
+                "up with the sample rate, then record again."
             )
         _cut_after_last_whole_line(self._file)
 

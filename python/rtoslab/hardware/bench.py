@@ -17,7 +17,7 @@ SILENCE_LIMIT_S: Final = 60.0
 """The longest silence of a board, beyond the window itself."""
 
 
-class BenchTarget(StrictModel):
+class HardwareMapBoard(StrictModel):
     """One board of a hardware map, with its probe, port and flash tool."""
 
     name: str
@@ -63,7 +63,7 @@ class BenchTarget(StrictModel):
 class HardwareMap(StrictModel):
     """The content of a hardware map: the boards that are connected."""
 
-    target: tuple[BenchTarget, ...] = Field(min_length=1, max_length=1000)
+    target: tuple[HardwareMapBoard, ...] = Field(min_length=1, max_length=1000)
 
     @model_validator(mode="after")
     def _check_distinct(self) -> "HardwareMap":
@@ -77,7 +77,7 @@ class HardwareMap(StrictModel):
                 seen |= {value} - {None}
         return self
 
-    def find_target(self, name: str) -> BenchTarget | None:
+    def find_target(self, name: str) -> HardwareMapBoard | None:
         """Returns the board of this name in the hardware map. None if there is none."""
         return next((target for target in self.target if target.name == name), None)
 

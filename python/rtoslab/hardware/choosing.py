@@ -11,7 +11,7 @@ from typing import Final
 
 from rtoslab.base import PortError, UnknownNameError
 from rtoslab.catalogue import Board, FlashNames
-from rtoslab.hardware.bench import FLASH_LIMIT_S, SILENCE_LIMIT_S, BenchTarget, HardwareMap
+from rtoslab.hardware.bench import FLASH_LIMIT_S, SILENCE_LIMIT_S, HardwareMap, HardwareMapBoard
 from rtoslab.hardware.flash_tools import TOOLS, FlashTool, is_installed
 from rtoslab.hardware.usb import UsbDevice, probe_kind, serial_without_risky_characters
 
@@ -42,7 +42,7 @@ def installed_flash_tools(names: FlashNames, device: UsbDevice) -> list[FlashToo
     ]
 
 
-def choose_target(
+def find_connected_board(
     requested: str,
     board: Board,
     names: FlashNames,
@@ -59,7 +59,7 @@ def choose_target(
     if bench is not None and entry is None:
         if requested != AUTO:
             raise UnknownNameError("target of the hardware map", requested, [target.name for target in bench.target])
-        entry = _find_bench_entry(board, bench)
+        entry = _find_hardware_map_entry(board, bench)
     if entry is not None:
         return _connected_board_of_entry(entry, board, names, tuple(devices), port)
     probe = _choose_probe(requested, board, names, tuple(devices))
@@ -72,7 +72,7 @@ def choose_target(
     return ConnectedBoard(board, names, tools[0], probe, port or _serial_port_of_probe(probe, board))
 
 
-def _find_bench_entry(board: Board, bench: HardwareMap) -> BenchTarget:
+def _find_hardware_map_entry(board: Board, bench: HardwareMap) -> HardwareMapBoard:
     """Returns the entry for a board in the hardware map. Raises PortError if there is not exactly one."""
     candidates = [target for target in bench.target if target.board == board.id]
     if len(candidates) != 1:
@@ -84,7 +84,7 @@ def _find_bench_entry(board: Board, bench: HardwareMap) -> BenchTarget:
 
 
 def _connected_board_of_entry(
-    entry: BenchTarget, board: Board, names: FlashNames, devices: tuple[UsbDevice, ...], port: str | None
+    entry: HardwareMapBoard, board: Board, names: FlashNames, devices: tuple[UsbDevice, ...], port: str | None
 ) -> ConnectedBoard:
     """Returns the real board that an entry of the hardware map describes, with its probe and port.
 

@@ -62,7 +62,7 @@ def _probe_rs_commands(order: FlashJob) -> tuple[Command, ...]:
 def _pyocd_commands(order: FlashJob) -> tuple[Command, ...]:
     """Returns the command by which pyOCD writes an image to flash and starts it. Raises PortError."""
     # https://pyocd.io/docs/command_reference.html, `load`: resets when it has written, unless told --no-reset.
-    which = ("--uid", _require_serial(order, "pyocd"), "--target", str(order.names.pyocd))
+    which = ("--uid", _require_probe_serial(order, "pyocd"), "--target", str(order.names.pyocd))
     return (("pyocd", "load", "--no-wait", *which, "--format", "elf", str(order.image)),)
 
 
@@ -85,7 +85,7 @@ def _st_flash_commands(order: FlashJob) -> tuple[Command, ...]:
     """Returns the command by which st-flash writes an image to flash and starts it. Raises PortError."""
     # man st-flash (stlink-tools 1.7): st-flash [OPTIONS] write FILE ADDR; --reset: both before and after flashing.
     start = f"{order.board.memory.flash_start:#x}"
-    which = ("--serial", _require_serial(order, "st-flash"))
+    which = ("--serial", _require_probe_serial(order, "st-flash"))
     return (("st-flash", *which, "--reset", "--format", "binary", "write", str(order.image), start),)
 
 
@@ -97,7 +97,7 @@ def _picotool_commands(order: FlashJob) -> tuple[Command, ...]:
     return (("picotool", "load", "-v", "-x", str(order.image), "-t", "elf", *which),)
 
 
-def _require_serial(order: FlashJob, tool: str) -> str:
+def _require_probe_serial(order: FlashJob, tool: str) -> str:
     """Returns the serial number of the probe. Raises PortError if it has none that a command can contain."""
     if not order.probe.serial:
         raise PortError(

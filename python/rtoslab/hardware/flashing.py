@@ -16,8 +16,8 @@ from rtoslab.base import FlashError, PortError, combine_open_flags
 from rtoslab.hardware.choosing import ConnectedBoard
 from rtoslab.hardware.flash_tools import BIN, ELF, UF2, Command, FlashJob
 from rtoslab.hardware.image_forms import flash_content_as_uf2, flash_content_of_elf
-from rtoslab.hardware.listening import PortListener
-from rtoslab.hardware.running_programs import end_host_program, last_line_clause, start_host_program
+from rtoslab.hardware.listening import SerialPortListener
+from rtoslab.hardware.running_programs import end_host_program, last_output_line_clause, start_host_program
 from rtoslab.hardware.usb import BOOTSEL, UsbDevice, connected_devices, probe_kind
 
 Say = Callable[[str], None]
@@ -32,7 +32,7 @@ def flash_and_receive(target: ConnectedBoard, image: Path, run_id: str, window_s
     `run_id` is that of the image, `say` tells the user what to do by hand. Raises FlashError, PortError,
     BoardSilentError, BoardResetError.
     """
-    listener = PortListener(target.port, target.board.uart.baud, run_id)
+    listener = SerialPortListener(target.port, target.board.uart.baud, run_id)
     try:
         with tempfile.TemporaryDirectory(prefix="rtoslab-") as folder:
             _flash_image(target, image, Path(folder), listener, say)
@@ -58,19 +58,19 @@ def flash_command_texts(target: ConnectedBoard, image: Path) -> list[str]:
     return [shlex.join(command) for command in flash_commands(target, form)]
 
 
-def _flash_image(target: ConnectedBoard, image: Path, folder: Path, listener: PortListener, say: Say) -> None:
+def _flash_image(target: ConnectedBoard, image: Path, folder: Path, listener: SerialPortListener, say: Say) -> None:
     """Writes an image to a real board's flash, by a program or a drive. The serial port is read meanwhile."""
     if probe_kind(target.probe) == BOOTSEL:
         target = replace(target, probe=_wait_for_bootsel(target, listener, say))
-    form = _convert_image(target, image, folder)
+    form = _convert_image_for_flash_tool(target, image, folder)
     if target.tool.is_drive:
-        _copy_to_drive(form, _find_drive(target), listener)
+        _copy_to_drive(form, _find_boot_loader_drive(target), listener)
         return
     for command in flash_commands(target, form):
         _flash_while_listening(command, target, folder / "reply", listener)
 
 
-def _convert_image(target: ConnectedBoard, image: Path, folder: Path) -> Path:
+def _convert_image_for_flash_tool(target: ConnectedBoard, image: Path, folder: Path) -> Path:
     """Returns the path of the image in the form that the board's program takes. It is converted into `folder` if
     necessary."""
     if target.tool.image_form == ELF:
@@ -87,7 +87,7 @@ def _convert_image(target: ConnectedBoard, image: Path, folder: Path) -> Path:
     return form
 
 
-def _flash_while_listening(command: Command, target: ConnectedBoard, log: Path, listener: PortListener) -> None:
+def _flash_while_listening(command: Command, target: ConnectedBoard, log: Path, listener: SerialPortListener) -> None:
     """Runs a program that flashes, and reads the serial port meanwhile. Raises FlashError, PortError."""
     ends = time.monotonic() + target.flash_limit_s
     try:
@@ -104,11 +104,11 @@ def _flash_while_listening(command: Command, target: ConnectedBoard, log: Path, 
         why = f"did not end within {target.flash_limit_s:g} s" if late else f"ended with code {process.returncode}"
         raise FlashError(
             f"{command[0]} {why} while it flashed the {target.board.id} through the {target.probe.label}"
-            f"{last_line_clause(log)}; check the probe, its wiring and the board's supply."
+            f"{last_output_line_clause(log)}; check the probe, its wiring and the board's supply."
         )
 
 
-def _wait_for_bootsel(target: ConnectedBoard, listener: PortListener, say: Say) -> UsbDevice:
+def _wait_for_bootsel(target: ConnectedBoard, listener: SerialPortListener, say: Say) -> UsbDevice:
     """Waits until the board is in its boot loader. Returns its USB device. Raises PortError if it does not appear in
     time."""
     ends, announced = time.monotonic() + target.flash_limit_s, False
@@ -131,7 +131,7 @@ def _wait_for_bootsel(target: ConnectedBoard, listener: PortListener, say: Say) 
     )
 
 
-def _find_drive(target: ConnectedBoard) -> Path:
+def _find_boot_loader_drive(target: ConnectedBoard) -> Path:
     """Returns the folder where the boot loader's drive is mounted. Raises PortError unless exactly one is."""
     places = [target.drive] if target.drive else [path for form in _DRIVE_PATTERNS for path in Path("/").glob(form[1:])]
     drives = [place for place in places if (place / _DRIVE_MARK_FILE).is_file()]
@@ -144,7 +144,7 @@ def _find_drive(target: ConnectedBoard) -> Path:
     return drives[0]
 
 
-def _copy_to_drive(form: Path, drive: Path, listener: PortListener) -> None:
+def _copy_to_drive(form: Path, drive: Path, listener: SerialPortListener) -> None:
     """Copies an image to the boot loader's drive in one piece: after the last block the board starts it. Raises
     FlashError."""
     try:

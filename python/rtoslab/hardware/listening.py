@@ -43,7 +43,7 @@ def open_serial_port(device: str, baud: int) -> SerialPortInterface:
     return port
 
 
-class PortListener:
+class SerialPortListener:
     """An open serial port with all bytes received so far."""
 
     def __init__(
@@ -149,7 +149,7 @@ def listen_to_board(
 
     `run_id`: that of the image. Somebody flashes and resets the board by hand. Raises BoardSilentError, PortError.
     """
-    listener = PortListener(device, baud, run_id, opener, flashed_by_hand=True)
+    listener = SerialPortListener(device, baud, run_id, opener, flashed_by_hand=True)
     try:
         return listener.read_until_run_ends(silence_limit_s)
     finally:

@@ -38,7 +38,7 @@ def end_host_program(process: "subprocess.Popen[bytes]") -> None:
         process.wait()
 
 
-def last_line_clause(log: Path) -> str:
+def last_output_line_clause(log: Path) -> str:
     """Returns the last line that a program wrote to its output file, as the end of a sentence. Empty if it wrote
     nothing."""
     text = log.read_bytes()[-_REPLY_BYTES:].decode("utf-8", "replace")

@@ -93,7 +93,7 @@ def _sysfs_devices(place: Path) -> list[UsbDevice]:
     """Returns the USB devices that Linux lists in the folder `place` of sysfs."""
     devices = []
     for folder in sorted(place.iterdir()):
-        vendor, product = _read_hexadecimal(folder / "idVendor"), _read_hexadecimal(folder / "idProduct")
+        vendor, product = _read_sysfs_hexadecimal(folder / "idVendor"), _read_sysfs_hexadecimal(folder / "idProduct")
         if vendor is None or product is None:
             continue  # an interface, or pulled this moment
         ports = sorted(f"/dev/{path.name}" for path in folder.glob(f"{folder.name}:*/**/tty/*"))
@@ -101,11 +101,11 @@ def _sysfs_devices(place: Path) -> list[UsbDevice]:
             UsbDevice(
                 vendor,
                 product,
-                serial_without_risky_characters(_read_attribute(folder / "serial")),
-                escape_to_one_line(_read_attribute(folder / "product")[:80]),
+                serial_without_risky_characters(_read_sysfs_text(folder / "serial")),
+                escape_to_one_line(_read_sysfs_text(folder / "product")[:80]),
                 tuple(ports),
-                _read_decimal(folder / "busnum"),
-                _read_decimal(folder / "devnum"),
+                _read_sysfs_decimal(folder / "busnum"),
+                _read_sysfs_decimal(folder / "devnum"),
             )
         )
     return devices
@@ -123,7 +123,7 @@ def _serial_port_devices() -> list[UsbDevice]:
     return list(devices.values())
 
 
-def _read_attribute(path: Path) -> str:
+def _read_sysfs_text(path: Path) -> str:
     """Returns the text of a sysfs file without space around it. Empty if it cannot be read."""
     try:
         return read_text(path, "the USB attribute", PortError, _ATTRIBUTE_BYTES).strip()
@@ -131,13 +131,13 @@ def _read_attribute(path: Path) -> str:
         return ""
 
 
-def _read_hexadecimal(path: Path) -> int | None:
+def _read_sysfs_hexadecimal(path: Path) -> int | None:
     """Returns the hexadecimal number in a sysfs file. None if there is none."""
-    text = _read_attribute(path)
+    text = _read_sysfs_text(path)
     return int(text, 16) if re.fullmatch(r"[0-9a-f]{4}", text) else None
 
 
-def _read_decimal(path: Path) -> int | None:
+def _read_sysfs_decimal(path: Path) -> int | None:
     """Returns the decimal number in a sysfs file. None if there is none."""
-    text = _read_attribute(path)
+    text = _read_sysfs_text(path)
     return int(text) if re.fullmatch(r"[0-9]{1,4}", text) else None

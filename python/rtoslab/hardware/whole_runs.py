@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import DecodeError, LineNoiseError, OverrideReceivedError
+from rtoslab.base import DecodeError, LineNoiseError, VoidRunError
 from rtoslab.hardware.choosing import ConnectedBoard
 from rtoslab.hardware.flashing import Say, flash_and_receive
 from rtoslab.records import ExpectedIdentity, WireConstants, decode_records
@@ -12,7 +12,7 @@ TRIES: Final = 3
 """The most starts of an image whose records arrive damaged."""
 
 
-def measure_with_retries(
+def measure_real_board_with_retries(
     target: ConnectedBoard, image: Path, expected: ExpectedIdentity, wire: WireConstants, window_s: float, say: Say
 ) -> bytes:
     """Measures on a real board, and again as long as bytes are lost on the way. Returns the first output that can be
@@ -25,7 +25,7 @@ def measure_with_retries(
         output = flash_and_receive(target, image, expected.run, window_s, say)
         try:
             decode_records(output, wire, expected)
-        except OverrideReceivedError:
+        except VoidRunError:
             return output
         except DecodeError as cause:
             defect = str(cause).rstrip(".")

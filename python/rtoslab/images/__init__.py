@@ -2,17 +2,17 @@
 
 from typing import TYPE_CHECKING
 
-from rtoslab.base import lazy_names
+from rtoslab.base import lazy_attribute_getter
 
 if TYPE_CHECKING:
     from rtoslab.images.builder import (
         BuiltImage,
         build_point_image,
         compile_image_into,
-        is_built,
+        is_image_built,
         link_build_caches,
         planned_image_path,
-        require_tools,
+        require_build_programs,
         without_log_path,
     )
     from rtoslab.images.compiler_calls import DEFINITIONS, LIKE_GROUP, OPTIONS, optimisation_levels
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         read_elf,
         read_sections,
     )
-    from rtoslab.images.function_digests import branch_target, code_digests
+    from rtoslab.images.function_digests import branch_target, function_code_digests
     from rtoslab.images.image_inputs import (
         CALIBRATION_IMAGE,
         CALLGRAPH,
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
         LOG,
         MAP,
         cmake_options,
-        inputs_digest,
+        image_inputs_digest,
         source_tree_of_point,
     )
-    from rtoslab.images.producers import compiler_names
-    from rtoslab.images.settings import require_settings
+    from rtoslab.images.producers import compilers_named_in_elf
+    from rtoslab.images.settings import require_known_macros
     from rtoslab.images.source_lines import SourceLines
 else:
-    __getattr__ = lazy_names(__name__)
+    __getattr__ = lazy_attribute_getter(__name__)

@@ -18,20 +18,20 @@ from pathlib import Path
 from typing import Any
 
 from rtoslab.base import (
-    AlteredError,
+    AlteredFileError,
     BuildError,
     RefusedError,
     build_folder,
     cross_tool_name,
     exclusive_lock,
     expire_contents_cache,
-    file_listing,
+    listing_of_file_hashes,
     make_disk_error,
     tools,
 )
 from rtoslab.catalogue import Catalogue, SourceTree
 from rtoslab.images.compile_steps import BuildStepsResult, StepFailedError, run_build_steps
-from rtoslab.images.compiler_calls import compact_compiler_calls, files_at_other_levels, read_folders
+from rtoslab.images.compiler_calls import compact_compiler_calls, files_at_other_levels, folder_names_by_path
 from rtoslab.images.configuring import configure_image
 from rtoslab.images.image_inputs import (
     CALLGRAPH,
@@ -40,17 +40,17 @@ from rtoslab.images.image_inputs import (
     INFO,
     LOG,
     STORED_FILES,
-    inputs_digest,
+    image_inputs_digest,
+    image_request_digest,
     point_of_embedded_image,
-    request_digest,
     source_tree_of_point,
     tree_read_list_path,
 )
-from rtoslab.images.inserted_code import files_with_own_level, hook_macro_code, read_sources
+from rtoslab.images.inserted_code import files_with_own_optimisation_level, hook_macro_code, read_source_contents
 from rtoslab.images.object_cache import ObjectCache, compiler_identity
 from rtoslab.images.object_store import ObjectStore
 from rtoslab.plan import Point
-from rtoslab.records import SEAL_FILE, ExpectedIdentity, add_seal_file, read_sealed
+from rtoslab.records import SEAL_FILE, ExpectedIdentity, add_seal_file, read_sealed_folder
 from rtoslab.trees import find_repositories, linked_libraries_digest, store_tree_inputs, tree_files_of_build
 
 TREE_BUILD_ATTEMPTS = 4
@@ -96,24 +96,24 @@ class BuiltImage:
 
 def build_point_image(catalogue: Catalogue, point: Point) -> BuiltImage:
     """Returns a point's firmware image, built now or earlier. Raises ToolMissingError, BuildError, StoreError."""
-    require_tools()
-    digest = inputs_digest(catalogue, point)
-    if not is_built(catalogue.root, point, digest):
+    require_build_programs()
+    digest = image_inputs_digest(catalogue, point)
+    if not is_image_built(catalogue.root, point, digest):
         first = _image_folder(catalogue.root, point, digest)
         with exclusive_lock(first.with_name(f".{first.name}.lock")):  # points of one image may be measured side by side
             expire_contents_cache()
-            digest = inputs_digest(catalogue, point)  # by now it may be known what is read of a tree
-            if not is_built(catalogue.root, point, digest):
+            digest = image_inputs_digest(catalogue, point)  # by now it may be known what is read of a tree
+            if not is_image_built(catalogue.root, point, digest):
                 digest = _build_and_store(catalogue, point, digest)
         expire_contents_cache()
     folder = _image_folder(catalogue.root, point, digest)
     try:
-        files = read_sealed(folder)
+        files = read_sealed_folder(folder)
         info = json.loads(files[INFO])
         sha256 = hashlib.sha256(files[IMAGE]).hexdigest()
-    except AlteredError as cause:
+    except AlteredFileError as cause:
         raise BuildError(str(cause)) from None
-    return BuiltImage(folder, expected_identity(digest), sha256, info)
+    return BuiltImage(folder, expected_image_identity(digest), sha256, info)
 
 
 def compile_image_into(catalogue: Catalogue, point: Point, expected: ExpectedIdentity, folder: Path) -> Path:
@@ -122,7 +122,7 @@ def compile_image_into(catalogue: Catalogue, point: Point, expected: ExpectedIde
 
     Nothing is stored: use it to compare images of two checkouts, which differ in their identities otherwise.
     """
-    require_tools()
+    require_build_programs()
     embedded = point_of_embedded_image(point)
     if embedded is not None:
         inner = folder / "core1"
@@ -142,24 +142,24 @@ def link_build_caches(root: Path, other_root: Path) -> None:
         (target / name).symlink_to(here / name)
 
 
-def expected_identity(digest: str) -> ExpectedIdentity:
+def expected_image_identity(digest: str) -> ExpectedIdentity:
     """Returns the identity (run and manifest) that an image will report. `digest`: that of the image's inputs."""
     return ExpectedIdentity(run=digest[:16], manifest=int(digest[:8], 16))
 
 
 def planned_image_path(catalogue: Catalogue, point: Point) -> Path:
     """Returns the path of a point's image, whether it is built or not."""
-    return _image_folder(catalogue.root, point, inputs_digest(catalogue, point)) / IMAGE
+    return _image_folder(catalogue.root, point, image_inputs_digest(catalogue, point)) / IMAGE
 
 
-def require_tools() -> None:
+def require_build_programs() -> None:
     """Raises ToolMissingError for the first program that every build needs and that is not installed."""
     for name in ("cmake", "ninja", cross_tool_name("gcc"), "cargo"):
         tools.find_tool(name)
 
 
-def is_built(root: Path, point: Point, digest: str) -> bool:
-    """Whether a point's image exists. `digest`: its `inputs_digest`. `build_point_image` also checks its seal."""
+def is_image_built(root: Path, point: Point, digest: str) -> bool:
+    """Whether a point's image exists. `digest`: its `image_inputs_digest`. `build_point_image` also checks its seal."""
     return (_image_folder(root, point, digest) / SEAL_FILE).is_file()
 
 
@@ -213,15 +213,15 @@ def _build_until_stable(catalogue: Catalogue, point: Point, digest: str, work: P
     """
     tree = source_tree_of_point(catalogue, point)
     for _ in range(TREE_BUILD_ATTEMPTS):
-        build = _configure_and_compile(catalogue, point, expected_identity(digest), work)
-        _require_optimisation_level(point, _record_calls(work, build))
+        build = _configure_and_compile(catalogue, point, expected_image_identity(digest), work)
+        _require_optimisation_level(point, _record_compiler_calls(work, build))
         _require_released_kernel(point, work, build)
         if tree is None:
             return digest
         files = tree_files_of_build(build.files_read, tree)
         expire_contents_cache()
-        store_tree_inputs(tree_read_list_path(catalogue.root, request_digest(catalogue, point)), files)
-        result = inputs_digest(catalogue, point)
+        store_tree_inputs(tree_read_list_path(catalogue.root, image_request_digest(catalogue, point)), files)
+        result = image_inputs_digest(catalogue, point)
         if result == digest:
             _add_tree_to_build_record(work / INFO, tree, files)
             return digest
@@ -231,20 +231,20 @@ def _build_until_stable(catalogue: Catalogue, point: Point, digest: str, work: P
     )
 
 
-def _record_calls(work: Path, build: BuildStepsResult) -> Mapping[str, Any]:
+def _record_compiler_calls(work: Path, build: BuildStepsResult) -> Mapping[str, Any]:
     """Adds the arguments of each compiler call to the build's record (build-info.json). Returns what it added."""
     path = work / INFO
     info = json.loads(path.read_bytes())
-    folders = _read_folders(work)
+    folders = _folder_names_by_path(work)
     links = [line for line in build.neither_compiling_nor_archiving if f" -o {IMAGE}" in line]
     calls = info["calls"] = compact_compiler_calls(build.compilations, links, folders)
     path.write_text(json.dumps(info, indent=2) + "\n", encoding="utf-8")
     return calls
 
 
-def _read_folders(work: Path) -> dict[str, str]:
+def _folder_names_by_path(work: Path) -> dict[str, str]:
     """Returns the name that a build's record gives to each folder, by the folder's path."""
-    return read_folders((work / "build_info_input.cmake").read_text(encoding="utf-8"))
+    return folder_names_by_path((work / "build_info_input.cmake").read_text(encoding="utf-8"))
 
 
 def _require_optimisation_level(point: Point, calls: Mapping[str, Any]) -> None:
@@ -263,14 +263,14 @@ def _require_optimisation_level(point: Point, calls: Mapping[str, Any]) -> None:
 def _require_released_kernel(point: Point, work: Path, build: BuildStepsResult) -> None:
     """Raises BuildError if the files of the port change the code of the kernel's own functions and no option of the
     point says so."""
-    folders = _read_folders(work)
+    folders = _folder_names_by_path(work)
 
     def is_in_folder(file: str, *names: str) -> bool:
         """Whether a file is in one of the folders with these names."""
         return any(file.startswith(f"{folder}/") for folder, name in folders.items() if name in names)
 
-    ours = read_sources(file for file in build.files_read if is_in_folder(file, "firmware", "port", "build"))
-    levels = files_with_own_level(ours)
+    ours = read_source_contents(file for file in build.files_read if is_in_folder(file, "firmware", "port", "build"))
+    levels = files_with_own_optimisation_level(ours)
     if levels:
         raise BuildError(
             f"{point.label} is to be compiled at {point.opt}, but {Path(levels[0]).name} asks the compiler for another "
@@ -293,7 +293,7 @@ def _add_tree_to_build_record(path: Path, tree: SourceTree, files: tuple[str, ..
     info["tree"] = {
         "repositories": [asdict(repository) for repository in find_repositories(tree)],
         "files_read": len(files),
-        "sha256": hashlib.sha256(file_listing(root, [root / file for file in files]).encode()).hexdigest(),
+        "sha256": hashlib.sha256(listing_of_file_hashes(root, [root / file for file in files]).encode()).hexdigest(),
         **({"linked_sha256": linked_libraries_digest(tree)} if tree.linked else {}),
     }
     path.write_text(json.dumps(info, indent=2) + "\n", encoding="utf-8")
@@ -354,12 +354,12 @@ def build_failure_reason(log: str) -> str:
     sentence."""
     refusal = _REFUSAL.search(log)
     if refusal:
-        return _NO_SETTING.sub(_suggest_setting, " ".join(refusal.group(1).split()))
+        return _NO_SETTING.sub(_suggest_known_setting, " ".join(refusal.group(1).split()))
     reasons = (match.group(1).strip() for pattern in _FAULTS if (match := pattern.search(log)))
     return next(reasons, "the last step returned an error") + "."
 
 
-def _suggest_setting(refused: re.Match[str]) -> str:
+def _suggest_known_setting(refused: re.Match[str]) -> str:
     """Returns what CMake says of an unknown setting, with the most similar known setting in place of the list of
     all."""
     near = difflib.get_close_matches(refused.group(1), refused.group(2).split(", "), n=1, cutoff=0.5)

@@ -53,7 +53,7 @@ class PreprocessedSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Compilation:
+class CompilerCall:
     """One compiler call, to be executed in the build's folder."""
 
     work: Path
@@ -64,7 +64,7 @@ class Compilation:
     @property
     def object_path(self) -> Path:
         """Returns the path of the object file."""
-        return self.work / self._option_value("-o")
+        return self.work / self._argument_after_option("-o")
 
     @property
     def source_path(self) -> Path:
@@ -92,7 +92,7 @@ class Compilation:
     def portable_arguments(self) -> list[str]:
         """Returns the compiler call's arguments, in which `@` stands for the build's folder and `$` for the
         firmware's."""
-        place = _path_pattern(str(self.firmware))
+        place = _firmware_path_pattern(str(self.firmware))
         return [place.sub(r"\1$", argument.replace(str(self.work), "@")) for argument in self.arguments]
 
     @property
@@ -166,15 +166,15 @@ class Compilation:
     @property
     def _dependency_file(self) -> Path:
         """Returns the path of the file in which the compiler lists what it read."""
-        return self.work / self._option_value("-MF")
+        return self.work / self._argument_after_option("-MF")
 
-    def _option_value(self, option: str) -> str:
+    def _argument_after_option(self, option: str) -> str:
         """Returns the argument that follows an option, such as `-o`, in the compiler call."""
         return self.arguments[self.arguments.index(option) + 1]
 
 
 @lru_cache(maxsize=8)
-def _path_pattern(firmware: str) -> re.Pattern[str]:
+def _firmware_path_pattern(firmware: str) -> re.Pattern[str]:
     """Returns the pattern of a compiler argument that is a path in the firmware's folder, or an option with such a
     path.
 
@@ -189,14 +189,14 @@ def _line_marker_pattern(firmware: str) -> re.Pattern[bytes]:
     return re.compile(rb'^(# \d+ ")%s(?=[/"])' % re.escape(os.fsencode(firmware)), re.MULTILINE)
 
 
-def parse_compilation(work: Path, line: str, firmware: Path) -> Compilation | None:
+def parse_compiler_call(work: Path, line: str, firmware: Path) -> CompilerCall | None:
     """Returns a command line of the build as a compiler call. None if it is another step. `work`: the build's
     folder."""
     if "&&" in line:
         return None
     words = tuple(shlex.split(line) if _QUOTED.search(line) else line.split())  # shlex takes its time
     is_one = {"-c", "-MD", *_PATHS} <= set(words) and words[-2] == "-c"
-    return Compilation(work, words, firmware) if is_one else None
+    return CompilerCall(work, words, firmware) if is_one else None
 
 
 @dataclass(frozen=True, slots=True)

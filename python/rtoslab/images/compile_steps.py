@@ -15,13 +15,13 @@ from threading import Lock
 from typing import IO, Final
 
 from rtoslab.base import StoreError, tools
-from rtoslab.images.compilation import ArchiveStep, Compilation, parse_archive_step, parse_compilation
-from rtoslab.images.object_cache import CompilerOutputs, ObjectCache, now_ns
+from rtoslab.images.compilation import ArchiveStep, CompilerCall, parse_archive_step, parse_compiler_call
+from rtoslab.images.object_cache import CompilerOutputs, ObjectCache, present_time_ns
 
 PARALLEL_COMPILERS: Final = 2
 """Compilers that a build runs at the same time."""
 
-_Step = Compilation | ArchiveStep | str
+_Step = CompilerCall | ArchiveStep | str
 
 
 class StepFailedError(Exception):
@@ -38,15 +38,15 @@ class _StepRunner:
     files_read: set[str] = field(default_factory=set)
     steps: list[_Step] = field(default_factory=list)
 
-    def compile_or_copy_cached_object(self, compilation: Compilation) -> None:
+    def compile_or_copy_cached_object(self, compilation: CompilerCall) -> None:
         """Compiles a source file, or copies its object from the cache."""
         call = self.objects.compiler_call_key(compilation)
-        cached = self.objects.find_object(call)
+        cached = self.objects.find_compiler_outputs(call)
         if cached is None and self.objects.is_image_specific(call):
             cached = self._run_compiler(compilation), compilation.source_files()
         if cached is None:
             with self.objects.exclusive_lock(call):
-                cached = self.objects.find_object(call) or self._compile_and_store(
+                cached = self.objects.find_compiler_outputs(call) or self._compile_and_store(
                     compilation, call
                 )  # another build may have kept it meanwhile
         result, files = cached
@@ -55,10 +55,10 @@ class _StepRunner:
         with self.lock:
             self.files_read.update(files)
 
-    def _compile_and_store(self, compilation: Compilation, call: str) -> tuple[CompilerOutputs, tuple[str, ...]]:
+    def _compile_and_store(self, compilation: CompilerCall, call: str) -> tuple[CompilerOutputs, tuple[str, ...]]:
         """Compiles a source file and caches its object, unless the cache has one of the same preprocessed code. Returns
         the outputs and the files read."""
-        began_ns = now_ns()
+        began_ns = present_time_ns()
         preprocessed = compilation.preprocess_source()
         result = None if preprocessed is None else self.objects.find_by_preprocessed_code(compilation, preprocessed)
         result = result or self._run_compiler(compilation)
@@ -67,10 +67,10 @@ class _StepRunner:
             or compilation.contains_build_paths(result.object + (result.callgraph or b""))
         ):
             with suppress(StoreError):  # the image needs no kept object. On a disk without room it fails itself
-                self.objects.store_object(compilation, call, preprocessed, result, began_ns)
+                self.objects.store_compiler_outputs(compilation, call, preprocessed, result, began_ns)
         return result, compilation.source_files() if preprocessed is None else preprocessed.files
 
-    def _run_compiler(self, compilation: Compilation) -> CompilerOutputs:
+    def _run_compiler(self, compilation: CompilerCall) -> CompilerOutputs:
         """Runs the compiler. Returns the object, the call graph and the compiler's messages."""
         output = self._run_program(compilation.arguments, compilation.work)
         self._write_log(f"Compiled: {compilation.source_path}")
@@ -102,7 +102,7 @@ class _StepRunner:
             self._write_log("FAILED: the build files name no step.")
             raise StepFailedError
         for line in commands:
-            step = parse_compilation(work, line, self.objects.firmware) or parse_archive_step(work, line) or line
+            step = parse_compiler_call(work, line, self.objects.firmware) or parse_archive_step(work, line) or line
             self.steps.append(step)
             yield step
 
@@ -139,9 +139,9 @@ class BuildStepsResult:
     steps: tuple[_Step, ...]
 
     @property
-    def compilations(self) -> list[Compilation]:
+    def compilations(self) -> list[CompilerCall]:
         """Returns the compiler calls of the build."""
-        return [step for step in self.steps if isinstance(step, Compilation)]
+        return [step for step in self.steps if isinstance(step, CompilerCall)]
 
     @property
     def neither_compiling_nor_archiving(self) -> list[str]:
@@ -154,7 +154,7 @@ def run_build_steps(work: Path, objects: ObjectCache, log: IO[str]) -> BuildStep
     steps = _StepRunner(objects, log)
     with ThreadPoolExecutor(PARALLEL_COMPILERS) as pool:
         for are_compilations, group in groupby(
-            steps.read_build_steps(work), key=lambda line: isinstance(line, Compilation)
+            steps.read_build_steps(work), key=lambda line: isinstance(line, CompilerCall)
         ):
             if are_compilations:
                 _compile_in_parallel(pool, steps, group)
@@ -171,7 +171,7 @@ def _compile_in_parallel(pool: ThreadPoolExecutor, steps: _StepRunner, group: It
     """Runs the compilations of a group in parallel. After a failure no further one is started, and the error is raised
     again."""
     waiting: list[Future[None]] = [
-        pool.submit(steps.compile_or_copy_cached_object, step) for step in group if isinstance(step, Compilation)
+        pool.submit(steps.compile_or_copy_cached_object, step) for step in group if isinstance(step, CompilerCall)
     ]
     try:
         for future in waiting:

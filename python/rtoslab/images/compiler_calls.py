@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from rtoslab.images.compilation import Compilation
+from rtoslab.images.compilation import CompilerCall
 
 LIKE_GROUP: Final = "..."
 """First argument of a file's exception that begins with all arguments of its group."""
@@ -35,7 +35,7 @@ CallArguments = dict[str, list[str]]
 """The arguments of a call by kind: OPTIONS, DEFINITIONS, FOLDERS."""
 
 
-def read_folders(build_info_input: str) -> dict[str, str]:
+def folder_names_by_path(build_info_input: str) -> dict[str, str]:
     """Returns the name that each folder has in a build's record, by its path. `build_info_input`: the text of
     `build_info_input.cmake`."""
     paths = dict(_FOLDER.findall(build_info_input))
@@ -46,12 +46,12 @@ def read_folders(build_info_input: str) -> dict[str, str]:
 
 
 def compact_compiler_calls(
-    calls: Iterable[Compilation], links: Iterable[str], folders: Mapping[str, str]
+    calls: Iterable[CompilerCall], links: Iterable[str], folders: Mapping[str, str]
 ) -> dict[str, Any]:
     """Returns the compiler calls of a build in the compact form of its record.
 
     It has the arguments of each group of files, those of files that differ from their group, and those of the link.
-    `links` are the build's steps that link an image. `folders` comes from `read_folders`.
+    `links` are the build's steps that link an image. `folders` comes from `folder_names_by_path`.
     """
     by_file: dict[str, CallArguments] = {}
     for call in calls:
@@ -79,27 +79,29 @@ def compact_compiler_calls(
 def optimisation_levels(record: Mapping[str, Any]) -> set[str]:
     """Returns the optimisation levels (such as `-O2`) of all C files in a build's record. An empty text is the
     compiler's default."""
-    return {level for _, level in _optimisation_levels(record)}
+    return {level for _, level in _optimisation_levels_of_groups(record)}
 
 
 def files_at_other_levels(record: Mapping[str, Any], level: str) -> list[str]:
     """Returns a text for each C file, or group of C files, that was compiled at another optimisation level than this
     one."""
-    return [f"{name} at {own or 'no level'}" for name, own in _optimisation_levels(record) if own != level]
+    return [f"{name} at {own or 'no level'}" for name, own in _optimisation_levels_of_groups(record) if own != level]
 
 
-def _optimisation_levels(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _optimisation_levels_of_groups(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yields the name and the optimisation level of each group of C files, and of each C file with options of its
     own."""
-    groups = {name: _level_option(group[OPTIONS]) for name, group in record["groups"].items() if name.endswith("*.c")}
+    groups = {
+        name: _optimisation_option(group[OPTIONS]) for name, group in record["groups"].items() if name.endswith("*.c")
+    }
     yield from sorted(groups.items())
     for file, other in sorted(record["files"].items()):
         group, words = _file_group_name(file), other.get(OPTIONS)
         if group in groups and words is not None:
-            yield file, _level_option(words) or (groups[group] if words[:1] == [LIKE_GROUP] else "")
+            yield file, _optimisation_option(words) or (groups[group] if words[:1] == [LIKE_GROUP] else "")
 
 
-def _level_option(words: Sequence[str]) -> str:
+def _optimisation_option(words: Sequence[str]) -> str:
     """Returns the last `-O` option among compiler arguments, which decides. Empty if there is none."""
     return next((word for word in reversed(words) if word.startswith("-O")), "")
 

@@ -17,13 +17,21 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
-from rtoslab.base import AlteredError, StoreError, file_listing, make_disk_error, sha256_of, to_canonical_json, tools
+from rtoslab.base import (
+    AlteredFileError,
+    StoreError,
+    listing_of_file_hashes,
+    make_disk_error,
+    sha256_of_file,
+    to_canonical_json,
+    tools,
+)
 from rtoslab.catalogue import Catalogue
 from rtoslab.images.image_inputs import cmake_options, kernel_cmake_options, toml_files_for_cmake
 from rtoslab.images.object_cache import compiler_identity
 from rtoslab.images.object_store import ObjectStore
 from rtoslab.plan import DEFAULT_COMPILER, Point
-from rtoslab.records import SEAL_FILE, ExpectedIdentity, add_seal_file, read_sealed
+from rtoslab.records import SEAL_FILE, ExpectedIdentity, add_seal_file, read_sealed_folder
 
 PACKAGE: Final = "kernel_package.cmake"
 """The file with the place of a kernel's package. firmware/cmake/KernelSource.cmake writes and reads it."""
@@ -86,8 +94,8 @@ def _cmake_findings_folder(catalogue: Catalogue, point: Point, cache_folder: Pat
     cmake = tools.find_tool("cmake")
     everything = [
         _CHECKOUT,
-        file_listing(firmware, [firmware / name for name in _CONFIGURED_BY]),
-        [tools.version_banner("cmake"), str(cmake), cmake.stat().st_mtime_ns],
+        listing_of_file_hashes(firmware, [firmware / name for name in _CONFIGURED_BY]),
+        [tools.first_version_line("cmake"), str(cmake), cmake.stat().st_mtime_ns],
         compiler_identity(clang=False),
         str(tools.find_tool("cargo")),
         point.kernel,
@@ -103,8 +111,8 @@ def _restore_cmake_findings(catalogue: Catalogue, point: Point, cache_folder: Pa
         return False
     place = _cmake_findings_folder(catalogue, point, cache_folder)
     try:
-        files = read_sealed(place)
-    except AlteredError:
+        files = read_sealed_folder(place)
+    except AlteredFileError:
         return False
     folder = work / "CMakeFiles" / files["version"].decode()
     folder.mkdir(parents=True, exist_ok=True)
@@ -117,13 +125,13 @@ def _restore_cmake_findings(catalogue: Catalogue, point: Point, cache_folder: Pa
 def _restore_toml_facts(catalogue: Catalogue, point: Point, read: ObjectStore, work: Path) -> set[str]:
     """Copies the cached contents of TOML files into the build's folder, as CMake code. Returns the cache keys of these
     files."""
-    reader = sha256_of(catalogue.root / "firmware" / "cmake" / "Toml.cmake")
+    reader = sha256_of_file(catalogue.root / "firmware" / "cmake" / "Toml.cmake")
     folder = work / _READ
     folder.mkdir(parents=True, exist_ok=True)
     laid = set()
     for file in toml_files_for_cmake(catalogue, point):
-        key = hashlib.sha256(f"{reader}{sha256_of(file)}".encode()).hexdigest()
-        content = read.get(key)
+        key = hashlib.sha256(f"{reader}{sha256_of_file(file)}".encode()).hexdigest()
+        content = read.read_bytes_of_key(key)
         if content is not None:
             (folder / f"{key}.cmake").write_bytes(content)
             laid.add(key)
@@ -136,7 +144,7 @@ def _store_toml_facts(read: ObjectStore, work: Path, laid: set[str]) -> None:
     for path in (work / _READ).glob("*.cmake"):
         if path.stem not in laid:
             with suppress(StoreError):  # the image needs nothing kept
-                read.put(path.stem, path.read_bytes())
+                read.store_bytes_of_key(path.stem, path.read_bytes())
 
 
 def _store_compiler_files(place: Path, work: Path, firmware: Path) -> None:

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtoslab.base import ImageFileError, without_thumb_bit
-from rtoslab.intake import MAGIC, ElfFile, ElfSection, ElfSegment, escape_to_one_line, printable_path, read_image
+from rtoslab.intake import (
+    MAGIC,
+    ElfFile,
+    ElfSection,
+    ElfSegment,
+    escape_to_one_line,
+    printable_path,
+    read_program_image,
+)
 
 _WRITE, _ALLOC, _EXECUTE = 1, 2, 4
 """A section's flags."""
@@ -69,7 +77,7 @@ def read_elf(path: Path) -> ElfImage:
 
     Raises ImageFileError if it cannot be read, is no 32-bit ARM ELF, is cut short or not linked, or has no symbols.
     """
-    data = read_image(path)
+    data = read_program_image(path)
     if data[:4] != MAGIC:
         raise ImageFileError(
             f"{printable_path(path)} is not an ELF file; give the image as the linker wrote it (image.elf)."
@@ -99,7 +107,7 @@ def parse_elf(data: bytes, name: str) -> ElfImage:
 def read_sections(path: Path) -> tuple[OutputSection, ...]:
     """Returns the sections of an ELF file that take memory. Raises ImageFileError."""
     try:
-        return tuple(_find_allocated_sections(ElfFile(read_image(path))))
+        return tuple(_find_allocated_sections(ElfFile(read_program_image(path))))
     except ValueError as cause:
         raise ImageFileError(f"{printable_path(path)} is a damaged ELF file ({cause}); build it again.") from None
 
@@ -114,7 +122,7 @@ def _memory_image(path: Path) -> list[tuple[int, int, bytes | None]]:
     """Returns the address, the size in bytes and the contents of each section that takes memory. Raises
     ImageFileError."""
     try:
-        elf = ElfFile(read_image(path))
+        elf = ElfFile(read_program_image(path))
         return sorted(
             (section.address, section.size, elf.section_bytes(section) if section.has_contents else None)
             for section in elf.sections

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base import ImageFileError, without_thumb_bit
-from rtoslab.intake import ElfFile, ElfSection, ElfSymbol, printable_path, read_image
+from rtoslab.intake import ElfFile, ElfSection, ElfSymbol, printable_path, read_program_image
 
 DIGITS: Final = 16
 """Hexadecimal digits of a digest: enough to tell the functions of two images apart."""
@@ -30,14 +30,14 @@ _TEXT_BYTES: Final = 64
 """The compared bytes of a constant without a name, up to its first zero byte."""
 
 
-def code_digests(path: Path, names: Iterable[str]) -> dict[str, tuple[str, int]]:
+def function_code_digests(path: Path, names: Iterable[str]) -> dict[str, tuple[str, int]]:
     """Returns the digest and the address of each of these functions. Names that the ELF file does not have exactly once
     are left out.
 
     Raises ImageFileError.
     """
     try:
-        image = _DigestedImage(ElfFile(read_image(path)))
+        image = _DigestedImage(ElfFile(read_program_image(path)))
         names_left = set(names)
         return {
             function.name: (image.function_digest(function), function.start)
@@ -66,7 +66,7 @@ class _DigestedImage:
             section.address: elf.section_bytes(section) for section in self.sections if section.has_contents
         }
         symbols = list(elf.symbols())
-        self.ranges = sorted(_named_ranges(symbols), key=lambda item: (item.start, -item.end))
+        self.ranges = sorted(_named_address_ranges(symbols), key=lambda item: (item.start, -item.end))
         self.starts = [item.start for item in self.ranges]
         plain = (symbol for symbol in symbols if symbol.kind == _NOTYPE and not symbol.name.startswith("$"))
         self.labels = {elf_symbol.value: elf_symbol.name for elf_symbol in plain}
@@ -246,7 +246,7 @@ def decode_movw_movt(code: bytes) -> tuple[bool, int, int] | None:
     return bool(first >> 7 & 1), second >> 8 & 0xF, value
 
 
-def _named_ranges(symbols: Iterable[ElfSymbol]) -> Iterator[_NamedAddressRange]:
+def _named_address_ranges(symbols: Iterable[ElfSymbol]) -> Iterator[_NamedAddressRange]:
     """Yields the addresses of the functions and objects that have a size."""
     for symbol in symbols:
         if symbol.kind in {_OBJECT, _FUNC} and symbol.size > 0:

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from rtoslab.base import (
     ListingRow,
+    all_files_below,
     build_folder,
     cross_tool_name,
-    files_below,
-    join_listing,
-    make_listing_rows,
+    file_hash_rows,
+    join_file_hash_rows,
     memoize_by_contents,
     tools,
 )
@@ -28,7 +28,7 @@ from rtoslab.catalogue import (
 )
 from rtoslab.plan import DEFAULT_COMPILER, Point
 from rtoslab.records import ExpectedIdentity
-from rtoslab.trees import file_names, find_export, find_repositories, tree_inputs_listing
+from rtoslab.trees import find_kernel_export, find_repositories, names_of_tree_files, tree_inputs_listing
 
 IMAGE: Final = "image.elf"
 INFO: Final = "build-info.json"
@@ -71,25 +71,25 @@ def cmake_options(point: Point, expected: ExpectedIdentity) -> list[str]:
         "MANIFEST": f"{expected.manifest:#010x}",
         "CODE": point.code,
         "DATA": point.data or "",
-        "CLOCK_HZ": _optional_text(point.clock_hz),
-        "FLASH_WAIT_STATES": _optional_text(point.wait_states),
+        "CLOCK_HZ": _number_or_empty_text(point.clock_hz),
+        "FLASH_WAIT_STATES": _number_or_empty_text(point.wait_states),
         "FEATURES": ";".join(f"{key}={value}" for key, value in sorted(point.features.items())),
         "WINDOW_MS": str(point.window_ms),
         "OPT": point.opt,
         "KERNEL_CONFIG": ";".join(f"{key}={value}" for key, value in sorted(point.kernel_config.items())),
         "PARAMS": ";".join(f"{key}={value}" for key, value in sorted(point.params.items())),
-        "WARMUP_MS": _optional_text(point.warmup_ms),
+        "WARMUP_MS": _number_or_empty_text(point.warmup_ms),
         "INSTRUMENT": point.instrument or "",
-        "SAMPLES": _optional_text(point.samples),
+        "SAMPLES": _number_or_empty_text(point.samples),
         "COMPILER": "" if point.compiler == DEFAULT_COMPILER else point.compiler,
         "LTO": "1" if point.lto else "",
         "PLACEMENT": str(point.placement) if point.placement else "",
-        **_pair_options(point),
+        **_kernel_pair_cmake_options(point),
     }
     return [f"-D{key}={value}" for key, value in options.items() if value]
 
 
-def _pair_options(point: Point) -> dict[str, str]:
+def _kernel_pair_cmake_options(point: Point) -> dict[str, str]:
     """Returns the CMake options for a kernel that shares a board with another one. Empty for any other point.
 
     Typed, because only `firmware/amp` declares them.
@@ -110,7 +110,7 @@ def point_of_embedded_image(point: Point) -> Point | None:
     return point.point_on_other_core() if point.beside is not None and point.core == 0 else None
 
 
-def _optional_text(value: int | None) -> str:
+def _number_or_empty_text(value: int | None) -> str:
     """Returns the number as a text. An empty text for None."""
     return "" if value is None else str(value)
 
@@ -118,17 +118,17 @@ def _optional_text(value: int | None) -> str:
 def source_tree_of_point(catalogue: Catalogue, point: Point) -> SourceTree | None:
     """Returns the user's source tree, or the export made from it, that the point's kernel is built from. None for a
     kernel of the checkout."""
-    kernel = catalogue.kernel(point.kernel)
+    kernel = catalogue.find_kernel(point.kernel)
     if kernel.facts.export is None:
         return kernel.tree
-    return find_export(kernel, kernel_export_key(point.board, point.cores, point.opt))
+    return find_kernel_export(kernel, kernel_export_key(point.board, point.cores, point.opt))
 
 
 def kernel_cmake_options(catalogue: Catalogue, point: Point) -> list[str]:
     """Returns the -D options by which CMake finds the port and a source tree outside the checkout. They override
     `cmake_options`."""
     tree = source_tree_of_point(catalogue, point)
-    port = f"-DKERNEL={catalogue.port_id_or_folder(catalogue.kernel(point.kernel))}"
+    port = f"-DKERNEL={catalogue.port_id_or_folder(catalogue.find_kernel(point.kernel))}"
     optional = optional_services(catalogue, point)
     return [
         port,
@@ -141,7 +141,7 @@ def kernel_cmake_options(catalogue: Catalogue, point: Point) -> list[str]:
 def optional_services(catalogue: Catalogue, point: Point) -> list[str]:
     """Returns the optional kernel services that a point's image contains: those its benchmark needs. The conformance
     suite has all that the kernel offers."""
-    kernel = catalogue.kernel(point.kernel).facts
+    kernel = catalogue.find_kernel(point.kernel).facts
     offered = [service for service in OPTIONAL_SERVICES if kernel.services.get(service, False)]
     if point.benchmark == CONFORMANCE_IMAGE:
         return offered
@@ -150,14 +150,14 @@ def optional_services(catalogue: Catalogue, point: Point) -> list[str]:
     return [service for service in offered if service in needed]
 
 
-def inputs_digest(catalogue: Catalogue, point: Point) -> str:
+def image_inputs_digest(catalogue: Catalogue, point: Point) -> str:
     """Returns the SHA-256 of all inputs of a point's image: sources, kernel, options, compiler.
 
     Of a tree only the files count that the last build of this image read (`tree_read_list_path`), with their present
     content.
     """
     tree = source_tree_of_point(catalogue, point)
-    request = request_digest(catalogue, point)
+    request = image_request_digest(catalogue, point)
     if tree is None:
         return request
     return hashlib.sha256(
@@ -165,32 +165,36 @@ def inputs_digest(catalogue: Catalogue, point: Point) -> str:
     ).hexdigest()
 
 
-def request_digest(catalogue: Catalogue, point: Point) -> str:
+def image_request_digest(catalogue: Catalogue, point: Point) -> str:
     """Returns the SHA-256 of all inputs of a point's image except the contents of a user's source tree."""
-    root, kernel, tree = catalogue.root, catalogue.kernel(point.kernel), source_tree_of_point(catalogue, point)
+    root, kernel, tree = catalogue.root, catalogue.find_kernel(point.kernel), source_tree_of_point(catalogue, point)
     firmware = root / "firmware"
-    parts = [*_COMMON, _program_folder(point.benchmark), f"boards/{point.board}"]
+    parts = [*_COMMON, _benchmark_source_folder(point.benchmark), f"boards/{point.board}"]
     if point.instrument is not None:
         parts.append(f"instruments/{point.instrument}")
     if point.beside is not None:
         parts.append("amp")
     if optional_services(catalogue, point):
         parts.append("services")
-    sources = join_listing(
+    sources = join_file_hash_rows(
         chain(*(_firmware_part_file_rows(root, firmware, part) for part in parts), _spec_file_digests(root))
     )
-    sources += join_listing(_firmware_part_file_rows(kernel.folder.parent, kernel.folder.parent, kernel.folder.name))
+    sources += join_file_hash_rows(
+        _firmware_part_file_rows(kernel.folder.parent, kernel.folder.parent, kernel.folder.name)
+    )
     options: list[Any] = [cmake_options(point, ExpectedIdentity("", 0))]
     embedded = point_of_embedded_image(point)
     if embedded is not None:
-        options.append(inputs_digest(catalogue, embedded))
-    compilers = [tools.version_banner(cross_tool_name("gcc"))] + [tools.clang_banner()] * (point.compiler == "clang")
+        options.append(image_inputs_digest(catalogue, embedded))
+    compilers = [tools.first_version_line(cross_tool_name("gcc"))] + [tools.clang_version_line()] * (
+        point.compiler == "clang"
+    )
     if tree is not None:
-        core = catalogue.board(point.board).facts.core
+        core = catalogue.find_board(point.board).facts.core
         described = tree.model_dump(mode="json", exclude={"path", "port", "cores"})
         own = tree.compiled_part_for_core(core).model_dump(mode="json")
         states = [asdict(repository) for repository in find_repositories(tree)]
-        options += [described, own, states, file_names(tree, core)]
+        options += [described, own, states, names_of_tree_files(tree, core)]
     everything = sources + json.dumps([_FORMAT, *options, *compilers, STORED_FILES])
     return hashlib.sha256(everything.encode()).hexdigest()
 
@@ -199,22 +203,22 @@ def toml_files_for_cmake(catalogue: Catalogue, point: Point) -> list[Path]:
     """Returns the TOML files of the checkout and of the point's port that CMake may read."""
     firmware = catalogue.root / "firmware"
     parts = ["cpus/cortexm/arch.toml", f"boards/{point.board}/board.toml"]
-    parts += [_program_folder(point.benchmark)]
+    parts += [_benchmark_source_folder(point.benchmark)]
     parts += [f"amp/{point.board}"] if point.beside is not None else []
-    files_ = [Path(file) for part in parts for file in _part_files(firmware, part)]
-    files_.append(catalogue.kernel(point.kernel).folder / "kernel.toml")
+    files_ = [Path(file) for part in parts for file in _firmware_part_files(firmware, part)]
+    files_.append(catalogue.find_kernel(point.kernel).folder / "kernel.toml")
     return [path for path in files_ if path.suffix == ".toml"] + sorted((catalogue.root / "spec").glob("*.toml"))
 
 
 def tree_read_list_path(root: Path, digest: str) -> Path:
     """Returns the path of the file that lists which files of a user's source tree a build read.
 
-    `digest`: its `request_digest`.
+    `digest`: its `image_request_digest`.
     """
     return build_folder(root) / "trees" / f"{digest[:32]}.json"
 
 
-def _program_folder(benchmark: str) -> str:
+def _benchmark_source_folder(benchmark: str) -> str:
     """Returns the folder in firmware/ that contains a benchmark's sources."""
     if benchmark in {CONFORMANCE_IMAGE, CALIBRATION_IMAGE}:
         return benchmark
@@ -224,19 +228,19 @@ def _program_folder(benchmark: str) -> str:
 @memoize_by_contents
 def _firmware_part_file_rows(base: Path, firmware: Path, part: str) -> tuple[ListingRow, ...]:
     """Returns the names (relative to `base`) and digests of all files of a part of the firmware."""
-    return make_listing_rows(base, _part_files(firmware, part))
+    return file_hash_rows(base, _firmware_part_files(firmware, part))
 
 
 @memoize_by_contents
 def _spec_file_digests(root: Path) -> tuple[ListingRow, ...]:
     """Returns the name and digest of each TOML file in `spec/`."""
-    return make_listing_rows(root, (root / "spec").glob("*.toml"))
+    return file_hash_rows(root, (root / "spec").glob("*.toml"))
 
 
-def _part_files(firmware: Path, part: str) -> list[str]:
+def _firmware_part_files(firmware: Path, part: str) -> list[str]:
     """Returns the paths of all files of the firmware's folder `part`, or of a single file. Files about real boards are
     left out."""
     path = firmware / part
     if not path.is_dir():
         return [str(path)] if path.is_file() else []
-    return [file for file in files_below(str(path)) if os.path.basename(file) not in FILES_OUTSIDE_IMAGES]  # noqa: PTH119
+    return [file for file in all_files_below(str(path)) if os.path.basename(file) not in FILES_OUTSIDE_IMAGES]  # noqa: PTH119

@@ -38,14 +38,14 @@ _LEVEL: Final = re.compile(
 Pragmas and Common Function Attributes)."""
 
 
-def read_sources(files: Iterable[str]) -> dict[str, bytes]:
+def read_source_contents(files: Iterable[str]) -> dict[str, bytes]:
     """Returns the content of each source file, by its path. Empty content for a file that cannot be read."""
-    return {file: _read_content(Path(file)) for file in sorted(files)}
+    return {file: _read_source_file(Path(file)) for file in sorted(files)}
 
 
-def files_with_own_level(sources: Mapping[str, bytes]) -> list[str]:
+def files_with_own_optimisation_level(sources: Mapping[str, bytes]) -> list[str]:
     """Returns the files that ask the compiler for an optimisation level of their own, by a pragma or attribute.
-    `sources`: from `read_sources`."""
+    `sources`: from `read_source_contents`."""
     return [file for file, content in sources.items() if b"opt" in content and _LEVEL.search(content)]
 
 
@@ -53,15 +53,17 @@ def hook_macro_code(macros: str, port: Mapping[str, bytes], kernel_files: Iterab
     """Returns the text of each hook macro that the port fills with code, by name. Such a macro has an empty text in the
     kernel itself.
 
-    `macros` is the preprocessor's list of all macros (`-dM`), `port` has the sources of `read_sources`. Code that a
-    setting of the build states is left out: assertions that are switched on, and the calls of a benchmark that needs
-    hooks.
+    `macros` is the preprocessor's list of all macros (`-dM`), `port` has the sources of `read_source_contents`. Code
+    that a setting of the build states is left out: assertions that are switched on, and the calls of a benchmark that
+    needs hooks.
     """
     by_port = {name.decode() for content in port.values() for name in _DEFINED.findall(content)}
     candidates = {
         name: text.strip()
         for name, text in _MACRO.findall(macros)
-        if name in by_port and not _has_no_effect(text) and not _is_stated_by_build(name, text.strip(), macros)
+        if name in by_port
+        and not _is_macro_without_effect(text)
+        and not _is_stated_by_build(name, text.strip(), macros)
     }
     if not candidates:
         return {}
@@ -71,9 +73,9 @@ def hook_macro_code(macros: str, port: Mapping[str, bytes], kernel_files: Iterab
 
 def _macros_empty_by_default(file: Path) -> Iterator[str]:
     """Yields the names of macros to which a file of the kernel gives an empty text unless they are defined before."""
-    source = _read_content(file).decode("utf-8", errors="replace").replace("\r\n", "\n")
+    source = _read_source_file(file).decode("utf-8", errors="replace").replace("\r\n", "\n")
     for first, second, name, text in _HAS_DEFAULT.findall(source):
-        if name in {first, second} and _has_no_effect(text):
+        if name in {first, second} and _is_macro_without_effect(text):
             yield name
 
 
@@ -84,12 +86,12 @@ def _is_stated_by_build(name: str, text: str, macros: str) -> bool:
     return "ASSERT" in name.upper() and _ASSERTS_ARE_ON.search(macros) is not None
 
 
-def _has_no_effect(text: str) -> bool:
+def _is_macro_without_effect(text: str) -> bool:
     """Whether a macro's text is empty, or a statement without effect: `do {} while (0)`, `(void)x`."""
     return not _NO_EFFECT.sub("", _COMMENT.sub("", text))
 
 
-def _read_content(file: Path) -> bytes:
+def _read_source_file(file: Path) -> bytes:
     """Returns a file's content. Empty if it cannot be read: a file of the compiler's own may be gone."""
     try:
         return read_bytes(file, SOURCE_BYTES, "the source file", BuildError)

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.base import cross_tool_name, sha256_of, to_canonical_json, tools
-from rtoslab.images.compilation import ArchiveStep, Compilation, PreprocessedSource, object_cache_key
+from rtoslab.base import cross_tool_name, sha256_of_file, to_canonical_json, tools
+from rtoslab.images.compilation import ArchiveStep, CompilerCall, PreprocessedSource, object_cache_key
 from rtoslab.images.object_store import ObjectStore
 
 LISTS_PER_CALL: Final = 16
@@ -64,12 +64,12 @@ class ObjectCache:
     _names: dict[str, str] = field(default_factory=dict)
     _texts: dict[str, str | None] = field(default_factory=dict)
 
-    def compiler_call_key(self, compilation: Compilation) -> str:
+    def compiler_call_key(self, compilation: CompilerCall) -> str:
         """Returns the key of a compiler call: a digest of arguments, compiler, source, and the names of all files in
         its header folders."""
         source = self._file_digest(self._portable_path(str(compilation.source_path)))
         return _digest_of_key_parts(
-            self._call_parts(compilation.portable_arguments),
+            self._compiler_call_key_parts(compilation.portable_arguments),
             source,
             sorted(self._digest_of_names_below(folder) for folder in compilation.include_folders),
         )
@@ -79,15 +79,15 @@ class ObjectCache:
         key."""
         return self.cache.exclusive_lock(call)
 
-    def find_object(self, call: str) -> tuple[CompilerOutputs, tuple[str, ...]] | None:
+    def find_compiler_outputs(self, call: str) -> tuple[CompilerOutputs, tuple[str, ...]] | None:
         """Returns the cached outputs of the same compiler call on the same files, and the paths of these files.
 
         None if there is none.
         """
         for files, names in self._reads_of_earlier_runs(call):
             key = self._key_of_present_content(call, files, names)
-            of = None if key is None else self.cache.get(f"{key}.of")
-            result = None if of is None else self._read_object(of.decode())
+            of = None if key is None else self.cache.read_bytes_of_key(f"{key}.of")
+            result = None if of is None else self._read_compiler_outputs(of.decode())
             if result is not None:
                 return result, tuple(self._file_path(file) for file in files)
         return None
@@ -97,14 +97,14 @@ class ObjectCache:
         return any(IMAGE_MACROS & set(names or ()) for _, names in self._reads_of_earlier_runs(call))
 
     def find_by_preprocessed_code(
-        self, compilation: Compilation, preprocessed: PreprocessedSource
+        self, compilation: CompilerCall, preprocessed: PreprocessedSource
     ) -> CompilerOutputs | None:
         """Returns the cached outputs for the same preprocessed code. None if there are none."""
-        return self._read_object(self._preprocessed_code_key(compilation, preprocessed))
+        return self._read_compiler_outputs(self._preprocessed_code_key(compilation, preprocessed))
 
-    def store_object(
+    def store_compiler_outputs(
         self,
-        compilation: Compilation,
+        compilation: CompilerCall,
         call: str,
         preprocessed: PreprocessedSource,
         result: CompilerOutputs,
@@ -114,20 +114,20 @@ class ObjectCache:
         it ran. Raises StoreError."""
         files = tuple(map(self._portable_path, preprocessed.files))
         outside = [file for file in files if file[0] != "@"]
-        if any(_changed_since(self._file_path(path), began_ns) for path in outside) or any(
+        if any(_was_file_changed_since(self._file_path(path), began_ns) for path in outside) or any(
             map(_has_unlisted_inputs, preprocessed.files)
         ):
             return
         new = {"asked": preprocessed.used_macros, "files": list(files)}
         others = [path for path in self._stored_read_lists(call) if path != new]
-        self.cache.put(f"{call}.lists", json.dumps([new, *others][:LISTS_PER_CALL]).encode())
+        self.cache.store_bytes_of_key(f"{call}.lists", json.dumps([new, *others][:LISTS_PER_CALL]).encode())
         for path in outside:
             self._digests.pop(path, None)
         key = self._key_of_present_content(call, files, preprocessed.used_macros)
         if key is not None and not IMAGE_MACROS & set(preprocessed.used_macros or ()):
             code = self._preprocessed_code_key(compilation, preprocessed)
-            self._write_object(code, result)
-            self.cache.put(f"{key}.of", code.encode())
+            self._write_compiler_outputs(code, result)
+            self.cache.store_bytes_of_key(f"{key}.of", code.encode())
 
     def library_key(self, archiving_: ArchiveStep) -> str:
         """Returns the key under which a library is cached: a digest of its command and its objects. Raises OSError."""
@@ -136,19 +136,19 @@ class ObjectCache:
 
     def find_library(self, key: str) -> bytes | None:
         """Returns the cached library of this key. None if there is none."""
-        return self.cache.get(key)
+        return self.cache.read_bytes_of_key(key)
 
     def store_library(self, key: str, content: bytes) -> None:
         """Caches a library. Raises StoreError."""
-        self.cache.put(key, content)
+        self.cache.store_bytes_of_key(key, content)
 
-    def _call_parts(self, words: list[str]) -> list[Any]:
+    def _compiler_call_key_parts(self, words: list[str]) -> list[Any]:
         """Returns the compiler's identity and the arguments of a call, as parts of a cache key."""
         return [self.compilers, words]
 
-    def _preprocessed_code_key(self, compilation: Compilation, preprocessed: PreprocessedSource) -> str:
+    def _preprocessed_code_key(self, compilation: CompilerCall, preprocessed: PreprocessedSource) -> str:
         """Returns the key under which outputs are cached by their preprocessed code."""
-        return _digest_of_key_parts(self._call_parts(compilation.code_options), preprocessed.digest)
+        return _digest_of_key_parts(self._compiler_call_key_parts(compilation.code_options), preprocessed.digest)
 
     def _reads_of_earlier_runs(self, call: str) -> _Lists:
         """Yields the files read and the macros used (None if unknown) by each earlier run of a compiler call, the
@@ -161,7 +161,7 @@ class ObjectCache:
 
     def _stored_read_lists(self, call: str) -> list[dict[str, Any]]:
         """Returns the stored lists of files and macros of a compiler call, the latest first. `call`: its key."""
-        stored = self.cache.get(f"{call}.lists")
+        stored = self.cache.read_bytes_of_key(f"{call}.lists")
         return [] if stored is None else json.loads(stored)
 
     def _key_of_present_content(self, call: str, files: tuple[str, ...], names: list[str] | None) -> str | None:
@@ -194,7 +194,7 @@ class ObjectCache:
         if digest is _UNREAD:
             digest = None
             with suppress(OSError):
-                digest = sha256_of(self._file_path(place))
+                digest = sha256_of_file(self._file_path(place))
             self._digests[place] = digest
         return digest
 
@@ -213,20 +213,20 @@ class ObjectCache:
         """Returns a digest of the names of all files below a folder. It changes with a new header, which may hide
         another one."""
         if folder not in self._names:
-            names = sorted(map(self._portable_path, _files_below(folder)))
+            names = sorted(map(self._portable_path, _all_files_below(folder)))
             self._names[folder] = hashlib.sha256("\n".join(names).encode("utf-8", "surrogateescape")).hexdigest()
         return self._names[folder]
 
-    def _write_object(self, key: str, result: CompilerOutputs) -> None:
+    def _write_compiler_outputs(self, key: str, result: CompilerOutputs) -> None:
         """Stores the outputs of a compiler call under a key."""
         output = result.output.replace(str(self.firmware), _CHECKOUT)
         head = {"callgraph": result.callgraph is not None, "object": len(result.object), "said": output}
         first = json.dumps(head, sort_keys=True).encode()
-        self.cache.put(key, first + b"\n" + result.object + (result.callgraph or b""))
+        self.cache.store_bytes_of_key(key, first + b"\n" + result.object + (result.callgraph or b""))
 
-    def _read_object(self, key: str) -> CompilerOutputs | None:
+    def _read_compiler_outputs(self, key: str) -> CompilerOutputs | None:
         """Returns the outputs of a compiler call stored under a key. None if there are none."""
-        stored = self.cache.get(key)
+        stored = self.cache.read_bytes_of_key(key)
         if stored is None:
             return None
         first, _, rest = stored.partition(b"\n")
@@ -241,11 +241,11 @@ def compiler_identity(clang: bool) -> str:
     whether Clang is used."""
     program = tools.find_tool(cross_tool_name("gcc"))
     status = program.stat()
-    words = [tools.version_banner(cross_tool_name("gcc")), str(program), status.st_size, status.st_mtime_ns]
-    return to_canonical_json([*words, *([tools.clang_banner()] if clang else [])])
+    words = [tools.first_version_line(cross_tool_name("gcc")), str(program), status.st_size, status.st_mtime_ns]
+    return to_canonical_json([*words, *([tools.clang_version_line()] if clang else [])])
 
 
-def now_ns() -> int:
+def present_time_ns() -> int:
     """Returns the present time in nanoseconds, for comparison with the times of files."""
     return time.time_ns()
 
@@ -260,7 +260,7 @@ def _has_unlisted_inputs(file: str) -> bool:
 
     Raises OSError.
     """
-    digest = sha256_of(file)
+    digest = sha256_of_file(file)
     if digest not in _SEARCHED:
         content = Path(file).read_bytes()
         digest = hashlib.sha256(content).hexdigest()  # it may be another file by now
@@ -268,19 +268,19 @@ def _has_unlisted_inputs(file: str) -> bool:
     return _SEARCHED[digest]
 
 
-def _files_below(folder: str) -> Iterator[str]:
+def _all_files_below(folder: str) -> Iterator[str]:
     """Yields the path of every file in a folder and its subfolders.
     A folder that cannot be read is empty, as for a compiler.
     """
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                yield from _files_below(entry.path)
+                yield from _all_files_below(entry.path)
             elif not entry.is_dir():
                 yield entry.path
 
 
-def _changed_since(file: str, began_ns: int) -> bool:
+def _was_file_changed_since(file: str, began_ns: int) -> bool:
     """Whether a file is gone, or was changed since `began_ns` (or shortly before)."""
     try:
         status = Path(file).stat()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import exclusive_lock, make_folder, prepend_digest, strip_digest, write_whole
+from rtoslab.base import exclusive_lock, make_folder, prepend_digest, strip_digest, write_file_atomically
 
 SHARDS: Final = 64
 SHARD_BYTES: Final = 8 << 20
@@ -33,7 +33,7 @@ class ObjectStore:
         """Locks a key, so that one process at a time works on its content. Raises StoreError."""
         return exclusive_lock(self._shard_folder(key) / f".{key[:32]}.lock")
 
-    def get(self, key: str) -> bytes | None:
+    def read_bytes_of_key(self, key: str) -> bytes | None:
         """Returns the bytes stored under a key. None if they are missing or incomplete."""
         path = self._shard_folder(key) / key
         try:
@@ -44,22 +44,22 @@ class ObjectStore:
             return None
         return content
 
-    def put(self, key: str, content: bytes) -> None:
+    def store_bytes_of_key(self, key: str, content: bytes) -> None:
         """Stores bytes under a key. Raises StoreError."""
         shard = self._shard_folder(key)
         make_folder(shard)
         whole = prepend_digest(content)
-        write_whole(shard / key, whole, "an object")
+        write_file_atomically(shard / key, whole, "an object")
         _FREE_BYTES[shard] = _FREE_BYTES.get(shard, 0) - len(whole)
         if _FREE_BYTES[shard] < 0:
-            _FREE_BYTES[shard] = _make_room(shard) // FILLING_PROCESSES
+            _FREE_BYTES[shard] = _remove_least_recent_files(shard) // FILLING_PROCESSES
 
     def _shard_folder(self, key: str) -> Path:
         """Returns the subfolder in which the content of a key is stored."""
         return self.folder / f"{int(key[:8], 16) % SHARDS:02d}"
 
 
-def _make_room(shard: Path) -> int:
+def _remove_least_recent_files(shard: Path) -> int:
     """Removes the least recently used files from a subfolder of the cache if it is full. Returns how many bytes are
     free.
 

@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from rtoslab.base import ImageFileError
-from rtoslab.intake import ElfFile, escape_to_one_line, printable_path, read_image
+from rtoslab.intake import ElfFile, escape_to_one_line, printable_path, read_program_image
 
 
-def compiler_names(path: Path) -> str:
+def compilers_named_in_elf(path: Path) -> str:
     """Returns the compilers that an ELF file names in its `.comment` sections, sorted. Empty if there are none. Raises
     ImageFileError."""
     try:
-        elf = ElfFile(read_image(path))
+        elf = ElfFile(read_program_image(path))
         texts = [
             elf.section_bytes(section)
             for section in elf.sections

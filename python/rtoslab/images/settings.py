@@ -10,16 +10,16 @@ from typing import Final
 
 from rtoslab.base import PlanError, build_folder, make_disk_error
 from rtoslab.catalogue import Catalogue
-from rtoslab.images.builder import build_failure_reason, expected_identity, is_built
+from rtoslab.images.builder import build_failure_reason, expected_image_identity, is_image_built
 from rtoslab.images.configuring import configure_image
-from rtoslab.images.image_inputs import inputs_digest
+from rtoslab.images.image_inputs import image_inputs_digest
 from rtoslab.plan import POINT_KEYS, Point
 
 _NO_SETTING: Final = re.compile(r"has no setting `(\w+)`")
 _NEAR: Final = re.compile(r"did you mean `(\w+)`")
 
 
-def require_settings(catalogue: Catalogue, points: Iterable[Point]) -> None:
+def require_known_macros(catalogue: Catalogue, points: Iterable[Point]) -> None:
     """Raises PlanError for a configuration macro that no kernel of the points has. Also StoreError, ToolMissingError.
 
     Each kernel is checked once for each set of macros. One whose image is built already has them.
@@ -46,10 +46,10 @@ def _find_refused_macros(catalogue: Catalogue, point: Point) -> dict[str, str]:
     text."""
     refused: dict[str, str] = {}
     while point.kernel_config:
-        digest = inputs_digest(catalogue, point)
-        if is_built(catalogue.root, point, digest):
+        digest = image_inputs_digest(catalogue, point)
+        if is_image_built(catalogue.root, point, digest):
             break
-        output = _cmake_refusal(catalogue, point, digest)
+        output = _why_cmake_refuses(catalogue, point, digest)
         name = _NO_SETTING.search(output)
         if name is None or name[1] not in point.kernel_config:
             break  # what else there is to say, the build says
@@ -59,7 +59,7 @@ def _find_refused_macros(catalogue: Catalogue, point: Point) -> dict[str, str]:
     return refused
 
 
-def _cmake_refusal(catalogue: Catalogue, point: Point, digest: str) -> str:
+def _why_cmake_refuses(catalogue: Catalogue, point: Point, digest: str) -> str:
     """Returns why CMake refuses a point's configuration. Empty if it accepts it. `digest`: that of the image's
     inputs."""
     parent = build_folder(catalogue.root)
@@ -69,7 +69,9 @@ def _cmake_refusal(catalogue: Catalogue, point: Point, digest: str) -> str:
             tempfile.TemporaryDirectory(prefix=".settings-", dir=parent) as folder,
             tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log,
         ):
-            if configure_image(catalogue, point, expected_identity(digest), Path(folder), parent / "configured", log):
+            if configure_image(
+                catalogue, point, expected_image_identity(digest), Path(folder), parent / "configured", log
+            ):
                 return ""
             log.seek(0)
             return build_failure_reason(log.read())

@@ -10,7 +10,13 @@ from typing import Any
 from elftools.dwarf.descriptions import describe_form_class
 
 from rtoslab.base import ImageFileError
-from rtoslab.intake import child_debug_entries, convert_debug_errors, open_elf_file, read_image, source_line_program
+from rtoslab.intake import (
+    child_debug_entries,
+    convert_debug_errors,
+    open_elf_file,
+    read_program_image,
+    source_line_program,
+)
 
 Row = tuple[int, str, int, int]
 """(end of the code, file, line, number of the compilation unit)"""
@@ -60,7 +66,7 @@ class SourceLines:
     def _debug_information(self) -> Any:
         """Returns the debug information (DWARF) of the image. None if there is none."""
         try:
-            with open_elf_file(read_image(self._path), self._path.name, ImageFileError) as elf:
+            with open_elf_file(read_program_image(self._path), self._path.name, ImageFileError) as elf:
                 return elf.get_dwarf_info() if elf.has_dwarf_info() else None
         except ImageFileError:
             return None
@@ -85,7 +91,7 @@ class SourceLines:
     def _call_sites_of_inlines(self, unit: Any, address: int) -> tuple[str, ...]:
         """Returns the lines of the calls that were inlined around an address, the innermost first. `unit`: its
         compilation unit."""
-        names = _file_names(source_line_program(self._debug_information, unit))
+        names = _file_names_of_line_table(source_line_program(self._debug_information, unit))
         callers = []
         die = unit.get_top_DIE()
         while die is not None:
@@ -122,7 +128,7 @@ class SourceLines:
                     yield entry.begin_offset + shift, entry.end_offset + shift
 
 
-def _file_names(program: Any) -> dict[int, str]:
+def _file_names_of_line_table(program: Any) -> dict[int, str]:
     """Returns the file names in a DWARF line table by their numbers."""
     first = 1 if program["version"] < 5 else 0
     entries = enumerate(program["file_entry"], first)
@@ -131,7 +137,7 @@ def _file_names(program: Any) -> dict[int, str]:
 
 def _line_rows(program: Any) -> Iterator[tuple[int, int, str, int]]:
     """Yields start address, end address, file and line of each row of a DWARF line table."""
-    names = _file_names(program)
+    names = _file_names_of_line_table(program)
     before = None
     for entry in program.get_entries():
         state = entry.state

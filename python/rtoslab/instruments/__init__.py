@@ -9,41 +9,51 @@ them. `measured_intervals` measures from one instruction to another, `interval_t
 
 from typing import TYPE_CHECKING
 
-from rtoslab.base import lazy_names
+from rtoslab.base import lazy_attribute_getter
 
 if TYPE_CHECKING:
     from rtoslab.instruments.call_counts import CallStatistics
     from rtoslab.instruments.call_tables import (
-        call_lines,
         calls_as_json,
         function_call_notes,
         function_calls_table,
+        longest_call_lines,
         measured_function_line,
     )
     from rtoslab.instruments.difference import profile_difference_tables
     from rtoslab.instruments.fault_report import DwarfCallerFinder, fault_sentences
     from rtoslab.instruments.formats import folded_stacks, speedscope_profile
-    from rtoslab.instruments.html import render_profile_page, summary_text
+    from rtoslab.instruments.html import profile_summary_text, render_profile_page
     from rtoslab.instruments.interval_tables import interval_as_json, interval_table, longest_interval_lines
     from rtoslab.instruments.lines import InlinedSourceLine, add_source_lines, find_source_lines
     from rtoslab.instruments.masked_interrupts import function_that_masked
-    from rtoslab.instruments.measured_calls import EndedMeasureError, MeasuredCalls, MeasuredFunction, measure_calls
+    from rtoslab.instruments.measured_calls import (
+        MeasuredCalls,
+        MeasuredFunction,
+        MeasurementInterruptedError,
+        measure_calls,
+    )
     from rtoslab.instruments.measured_intervals import MeasuredInterval, MeasuredIntervals, measure_intervals
     from rtoslab.instruments.observed_machine import ObservedMachine
-    from rtoslab.instruments.perfetto import perfetto_trace, read_trace
+    from rtoslab.instruments.perfetto import perfetto_trace, read_trace_file
     from rtoslab.instruments.profile_tables import all_profile_tables, brief_profile_tables
     from rtoslab.instruments.profiler import (
-        EndedProfileError,
         MaskedIntervals,
         Profile,
+        ProfileInterruptedError,
         innermost_function,
         load_profile,
         profile_image,
-        profile_recording,
+        profile_of_recording,
     )
     from rtoslab.instruments.records import INTERVAL, WAYS
-    from rtoslab.instruments.session import ObservationRequest, ObservedRecording, open_machine, record_run
-    from rtoslab.instruments.show import rich_table
+    from rtoslab.instruments.session import (
+        ObservationRequest,
+        ObservedRecording,
+        open_board_with_image,
+        record_observed_run,
+    )
+    from rtoslab.instruments.show import table_for_terminal
     from rtoslab.instruments.subject import (
         DEFAULT_CYCLES,
         ObservedImage,
@@ -55,9 +65,9 @@ if TYPE_CHECKING:
     from rtoslab.instruments.task_list import KernelTaskLister
     from rtoslab.instruments.tasks import current_task_pointers, task_names
     from rtoslab.instruments.timelines import Timeline, record_timeline
-    from rtoslab.instruments.totals import sums_by_function
+    from rtoslab.instruments.totals import cycle_sums_by_function
     from rtoslab.instruments.trace_database import NAMED as NAMED_QUERIES
-    from rtoslab.instruments.trace_database import TraceDatabase, trace_contents
-    from rtoslab.instruments.vcd import vcd_text
+    from rtoslab.instruments.trace_database import TraceDatabase, timeline_as_trace_contents
+    from rtoslab.instruments.vcd import timeline_as_vcd
 else:
-    __getattr__ = lazy_names(__name__)
+    __getattr__ = lazy_attribute_getter(__name__)

@@ -42,7 +42,7 @@ class ValueDistribution:
         for value, count in zip(*(item.tolist() for item in np.unique(values, return_counts=True)), strict=True):
             self.counts[value] = self.counts.get(value, 0) + count
 
-    def spread(self) -> CallStatistics | None:
+    def value_statistics(self) -> CallStatistics | None:
         """Returns minimum, median, 99th percentile, maximum and total of the values. None for no values."""
         if not self.counts:
             return None
@@ -103,7 +103,7 @@ class FunctionCallTally:
         self.stack_bytes = max(self.stack_bytes or 0, int(mine["stack"].max()))
         for name, column in COUNTED.items():
             self.instructions[name].add_values(mine[column])
-        for name, values in cycles_of(mine).items():
+        for name, values in cycles_by_measure(mine).items():
             self.cycles[name].add_values(values)
             if name in {"inclusive", "undisturbed"}:
                 self._store_call_with_greatest(name, mine, values)
@@ -113,11 +113,11 @@ class FunctionCallTally:
         great."""
         greatest = mine[int(np.argmax(values))]
         before = self.greatest.get(name)
-        if before is None or int(values.max()) > int(cycles_of(before)[name]):
+        if before is None or int(values.max()) > int(cycles_by_measure(before)[name]):
             self.greatest[name] = greatest.copy()
 
 
-def cycles_of(calls: Any) -> dict[str, Any]:
+def cycles_by_measure(calls: Any) -> dict[str, Any]:
     """Returns the cycles of a measured call by measure (inclusive, undisturbed and so on), from its packed record or an
     array of records."""
     inclusive = calls["until"] - calls["start"]

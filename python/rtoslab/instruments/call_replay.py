@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import RunError
-from rtoslab.instruments.call_counts import cycles_of
+from rtoslab.instruments.call_counts import cycles_by_measure
 from rtoslab.instruments.names import ImageNameFinder
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import NO_NODE, NODE, ROW
-from rtoslab.instruments.session import CHUNK_CYCLES, Progress, open_machine
+from rtoslab.instruments.session import CHUNK_CYCLES, Progress, open_board_with_image
 from rtoslab.instruments.subject import ObservedImage
-from rtoslab.targets import simulator_errors
+from rtoslab.targets import convert_simulator_errors
 
 ITSELF: Final = "itself"
 PathStep = tuple[int, int]
@@ -60,7 +60,7 @@ def window_of_measured_call(call: Any, nodes: "NDArray[np.void]") -> ReplayedCal
         int(call["until"]),
         int(call["core"]),
         _call_path_of_node(nodes, node),
-        int(cycles_of(call)["undisturbed"]),
+        int(cycles_by_measure(call)["undisturbed"]),
         not call["away"],
     )
 
@@ -69,11 +69,11 @@ def replay_longest_calls(
     subject: ObservedImage, windows: Sequence[ReplayedCallWindow], progress: Progress
 ) -> dict[ReplayedCallWindow, ReplayedCallCycles]:
     """Runs an image again up to the last of these calls. Returns how each call spent its cycles."""
-    machine = open_machine(subject)
+    machine = open_board_with_image(subject)
     edges = sorted({edge for window in windows for edge in (window.start, window.until)})
     sums: dict[ReplayedCallWindow, dict[tuple[int, int], int]] = {window: {} for window in windows}
     nodes = np.empty(0, dtype=NODE)
-    with simulator_errors(RunError):
+    with convert_simulator_errors(RunError):
         machine.observe(True)
         for edge in edges:
             run_to_cycle(machine, edge, edges[-1], progress)
@@ -115,11 +115,11 @@ def _replayed_call_cycles(
         path = _call_path_of_node(nodes, node)
         if path[:depth] == window.caller_path and (core == window.core or not window.stayed):
             rest = path[depth:] if len(window.path) > 1 else path[depth - 1 :]
-            name = ITSELF if rest == window.path[-1:] else names.function_at(_function_after_call(rest, window)[0])
+            name = ITSELF if rest == window.path[-1:] else names.function_name_at(_function_after_call(rest, window)[0])
             inside[name] = inside.get(name, 0) + cycles
         elif core == window.core:
             entry, exception = path[0]
-            name = names.function_at(entry) + (f" [exception {exception}]" if exception else "")
+            name = names.function_name_at(entry) + (f" [exception {exception}]" if exception else "")
             beside[name] = beside.get(name, 0) + cycles
     total = sum(inside.values())
     if total != window.undisturbed:

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from rtoslab.base import ValueTable, count_text
+from rtoslab.base import TitledTable, count_with_noun
 from rtoslab.instruments.call_replay import ITSELF, ReplayedCallCycles
-from rtoslab.instruments.measured_calls import GreatestCall, MeasuredCalls, MeasuredFunction
+from rtoslab.instruments.measured_calls import LongestCall, MeasuredCalls, MeasuredFunction
 from rtoslab.instruments.profile_tables import call_path_text
 
 _HEADS: Final = ("cycles per call", "min", "median", "p99", "max", "total")
@@ -14,13 +14,13 @@ _LISTED: Final = 8
 """The most callees, or calls in progress, that are listed. The rest is counted."""
 
 
-def function_calls_table(measured: MeasuredFunction) -> ValueTable:
+def function_calls_table(measured: MeasuredFunction) -> TitledTable:
     """Returns a table of the cycles of a function's calls, with a row for each measure, such as `inclusive`."""
     rows = [
-        (name, item.minimum, median_text(item.median), item.p99, item.maximum, item.total)
+        (name, item.minimum, median_with_half_text(item.median), item.p99, item.maximum, item.total)
         for name, item in measured.cycles.items()
     ]
-    return ValueTable(measured.function.name, "", _HEADS, rows)
+    return TitledTable(measured.function.name, "", _HEADS, rows)
 
 
 def measured_function_line(measured: MeasuredFunction) -> str:
@@ -28,7 +28,7 @@ def measured_function_line(measured: MeasuredFunction) -> str:
     function, tally = measured.function, measured.tally
     place = f"{function.address:#010x}" + (f", {measured.source}" if measured.source else "")
     stack = f", at most {tally.stack_bytes} bytes of stack" if tally.stack_bytes is not None else ""
-    calls = count_text(tally.calls, "call") if tally.calls else "no call that returned"
+    calls = count_with_noun(tally.calls, "call") if tally.calls else "no call that returned"
     return f"{function.name} ({place}): {calls}{stack}"
 
 
@@ -72,7 +72,7 @@ def function_call_notes(measured: MeasuredFunction) -> Iterator[str]:
         )
 
 
-def call_lines(greatest: GreatestCall) -> Iterator[str]:
+def longest_call_lines(greatest: LongestCall) -> Iterator[str]:
     """Yields lines on a function's longest call: when it was, its call path, how it spent its cycles."""
     cycles = ", ".join(f"{greatest.cycles[name]:,} {name}" for name in greatest.cycles if greatest.cycles[name])
     yield f"Greatest {' and '.join(greatest.measures)}: from cycle {greatest.start:,}, core {greatest.core}"
@@ -81,12 +81,12 @@ def call_lines(greatest: GreatestCall) -> Iterator[str]:
     spending = greatest.spending
     if spending is None:
         return
-    yield f"  spent   {spending.problem or cycles_text(spending.inside)}"
+    yield f"  spent   {spending.problem or cycles_by_function_text(spending.inside)}"
     if spending.beside:
-        yield f"  beside  {cycles_text(spending.beside)}"
+        yield f"  beside  {cycles_by_function_text(spending.beside)}"
 
 
-def cycles_text(cycles: Mapping[str, int]) -> str:
+def cycles_by_function_text(cycles: Mapping[str, int]) -> str:
     """Returns cycles by function as text, the most first. After eight, the rest is added up."""
     shown = [f"{name} {item:,}" for name, item in cycles.items()]
     rest = sum(list(cycles.values())[_LISTED:])
@@ -102,7 +102,7 @@ def _stack_bytes_text(stack_bytes: int | None) -> str:
     )
 
 
-def median_text(value: float) -> int | str:
+def median_with_half_text(value: float) -> int | str:
     """Returns a median as it is printed: a whole number, or one with its half."""
     return int(value) if value == int(value) else f"{value:,.1f}"
 
@@ -142,11 +142,11 @@ def _function_as_json(measured: MeasuredFunction) -> dict[str, Any]:
         "interruptions_most": tally.interruptions_most,
         "cycles": {name: asdict(item) for name, item in measured.cycles.items()},
         "instructions": {name: asdict(item) for name, item in measured.instructions.items()},
-        "greatest": [_greatest_as_json(call) for call in measured.greatest],
+        "greatest": [_longest_call_as_json(call) for call in measured.greatest],
     }
 
 
-def _greatest_as_json(call: GreatestCall) -> dict[str, Any]:
+def _longest_call_as_json(call: LongestCall) -> dict[str, Any]:
     """Returns a function's longest call as an object for JSON."""
     spending = call.spending or ReplayedCallCycles({}, {}, "the command was ended before the second run")
     callees = {name: item for name, item in spending.inside.items() if name != ITSELF}

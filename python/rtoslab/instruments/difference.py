@@ -6,7 +6,7 @@ board's time, all cores together. Profiles of two kernels have few functions in 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rtoslab.base import Value, ValueTable
+from rtoslab.base import TitledTable, Value
 from rtoslab.instruments.profile_tables import HEADS
 from rtoslab.instruments.profiler import Profile, innermost_function
 from rtoslab.instruments.records import WAYS
@@ -27,15 +27,15 @@ def find_comparison_divisor(before: Profile, after: Profile) -> ComparisonDiviso
     virtual time."""
     if before.operations and after.operations:
         return ComparisonDivisor("cycles per operation", before.operations, after.operations)
-    return ComparisonDivisor("cycles per ms", _observed_ms(before), _observed_ms(after))
+    return ComparisonDivisor("cycles per ms", _observed_milliseconds(before), _observed_milliseconds(after))
 
 
-def _observed_ms(profile: Profile) -> float:
+def _observed_milliseconds(profile: Profile) -> float:
     """Returns the milliseconds of virtual time that a profile covers."""
     return max(profile.observed_cycles) * 1000 / profile.clock_hz
 
 
-def profile_difference_tables(before: Profile, after: Profile, top: int | None = None) -> tuple[ValueTable, ...]:
+def profile_difference_tables(before: Profile, after: Profile, top: int | None = None) -> tuple[TitledTable, ...]:
     """Returns tables of the differences between two profiles: by use of cycles, class of function, and function (at
     most `top`)."""
     scale = find_comparison_divisor(before, after)
@@ -48,12 +48,18 @@ def profile_difference_tables(before: Profile, after: Profile, top: int | None =
         (_total_by_function(before), _total_by_function(after)),
     )
     return (
-        ValueTable("total", f"All cores, {title}", ("", *heads), _difference_rows(*whole, scale, ways)),
-        ValueTable(
-            "classes", f"Classes of functions, {title}", ("class", *heads), _difference_rows(*classes, scale, ways)
+        TitledTable("total", f"All cores, {title}", ("", *heads), _profile_difference_rows(*whole, scale, ways)),
+        TitledTable(
+            "classes",
+            f"Classes of functions, {title}",
+            ("class", *heads),
+            _profile_difference_rows(*classes, scale, ways),
         ),
-        ValueTable(
-            "functions", f"Functions, {title}", ("function", *heads), _difference_rows(*functions, scale, ways)[:top]
+        TitledTable(
+            "functions",
+            f"Functions, {title}",
+            ("function", *heads),
+            _profile_difference_rows(*functions, scale, ways)[:top],
         ),
     )
 
@@ -63,7 +69,7 @@ def _total_by_function(profile: Profile) -> dict[str, CycleSums]:
     return sum_cycles_by_key(profile.spent, lambda spent: innermost_function(spent.stack))
 
 
-def _difference_rows(
+def _profile_difference_rows(
     before: Mapping[str, CycleSums], after: Mapping[str, CycleSums], scale: ComparisonDivisor, chosen: list[int]
 ) -> list[tuple[Value, ...]]:
     """Returns the rows of a table of differences between two profiles, the largest changes first. `chosen` are the uses
@@ -74,19 +80,19 @@ def _difference_rows(
         change = new.total / scale.after - old.total / scale.before
         ways = [new.cycles[way] / scale.after - old.cycles[way] / scale.before for way in chosen]
         cells = (
-            _number_text(old.total / scale.before),
-            _number_text(new.total / scale.after),
-            *(_format_signed(x) for x in (change, *ways)),
+            _number_with_decimal_text(old.total / scale.before),
+            _number_with_decimal_text(new.total / scale.after),
+            *(_signed_number_text(x) for x in (change, *ways)),
         )
         rows.append((abs(change), name, cells))
     return [(name, *cells) for _, name, cells in sorted(rows, key=lambda row: (-row[0], row[1]))]
 
 
-def _number_text(value: float) -> str:
+def _number_with_decimal_text(value: float) -> str:
     """Returns a number with one decimal, or a dash for 0, as text."""
     return f"{value:,.1f}" if value else "-"
 
 
-def _format_signed(value: float) -> str:
+def _signed_number_text(value: float) -> str:
     """Returns a number with its sign and one decimal, or a dash for 0, as text."""
     return f"{value:+,.1f}" if round(value, 1) else "-"

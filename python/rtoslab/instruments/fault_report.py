@@ -11,8 +11,15 @@ from typing import Any, Final
 
 from rtoslab.base import ImageFileError
 from rtoslab.instruments.lines import InlinedSourceLine, find_source_lines
-from rtoslab.intake import open_elf_file, read_image
-from rtoslab.targets import BoardMemoryCopy, Fault, SymbolIndex, VirtualMachine, core_state, frame_registers
+from rtoslab.intake import open_elf_file, read_program_image
+from rtoslab.targets import (
+    BoardMemoryCopy,
+    Fault,
+    SymbolIndex,
+    VirtualMachine,
+    core_state_as_fault,
+    registers_of_exception_frame,
+)
 
 Symbols = Sequence[tuple[int, int, str]]
 _SP: Final = 13
@@ -104,7 +111,7 @@ class DwarfCallerFinder:
 
     def call_path_addresses(self, machine: VirtualMachine, core: int) -> list[int]:
         """Returns an address in each function on a halted core's call path, the innermost first."""
-        state = core_state(machine, core)
+        state = core_state_as_fault(machine, core)
         return [state.registers["pc"], *(address - 2 for address in self.return_addresses(state))]
 
 
@@ -112,7 +119,7 @@ def _read_frames_and_code(image: Path) -> tuple[list[Any], list[BoardMemoryCopy]
     """Returns an image's call frame entries that have an address, and its code. Both are empty if there are none, or if
     they are damaged."""
     try:
-        content = read_image(image)
+        content = read_program_image(image)
         with open_elf_file(content, image.name, ImageFileError) as elf:
             if not elf.has_dwarf_info():
                 return [], []
@@ -161,7 +168,7 @@ def _unwind_callers(entries: Sequence[Any], code: Sequence[BoardMemoryCopy], fau
         if returns == _RESET:
             return
         if returns >= _EXC_RETURN:
-            frame = frame_registers(fault.stacks, registers[_SP], returns)
+            frame = registers_of_exception_frame(fault.stacks, registers[_SP], returns)
             if not frame.get("pc"):
                 return
             registers = {number: frame.get(name, registers[number]) for number, name in _NAMES.items()}

@@ -51,7 +51,7 @@ def flame_svg(profile: Profile, core: int) -> str:
     """Returns the flame graph of one core as SVG."""
     root = build_flame_tree(cycles_by_path(profile, core), f"core {core}")
     parts: list[str] = []
-    _draw_frame(parts, root, profile, 0.0, 0, WIDTH / max(1, root.cycles), (root.cycles, _ROOT))
+    _draw_flame_frame(parts, root, profile, 0.0, 0, WIDTH / max(1, root.cycles), (root.cycles, _ROOT))
     height = ROW * _visible_row_count(root, WIDTH / max(1, root.cycles)) + 2
     label = escape(f"Flame graph of core {core}: {profile.label}")
     return (
@@ -66,7 +66,7 @@ def _visible_row_count(frame: FlameGraphFrame, scale: float) -> int:
     return 1 + max((_visible_row_count(row, scale) for row in shown), default=0)
 
 
-def _draw_frame(
+def _draw_flame_frame(
     parts: list[str], frame: FlameGraphFrame, profile: Profile, x: float, row: int, scale: float, above: tuple[int, str]
 ) -> None:
     """Appends the SVG of a frame and of the frames that it calls to `parts`. `above` has the core's cycles and the
@@ -81,14 +81,14 @@ def _draw_frame(
     y = row * ROW + 1
     parts.append(
         f'<g><title>{title}</title><rect x="{x:.2f}" y="{y}" width="{width:.2f}" height="{ROW - 1}" rx="1.5" '
-        f'fill="{colour}" stroke="{edge}" stroke-width=".6"/>{_label_svg(frame.name, x, y, width)}</g>'
+        f'fill="{colour}" stroke="{edge}" stroke-width=".6"/>{_frame_label_svg(frame.name, x, y, width)}</g>'
     )
     for child in sorted(frame.children.values(), key=lambda frame: (-frame.cycles, frame.name)):
-        _draw_frame(parts, child, profile, x, row + 1, scale, (whole, colour))
+        _draw_flame_frame(parts, child, profile, x, row + 1, scale, (whole, colour))
         x += child.cycles * scale
 
 
-def _label_svg(name: str, x: float, y: int, width: float) -> str:
+def _frame_label_svg(name: str, x: float, y: int, width: float) -> str:
     """Returns the SVG of a frame's label, cut to its width. Empty if there is no room."""
     room = int((width - 5) / LETTER)
     if room < 3:

@@ -52,9 +52,9 @@ class ImageFunctions:
             raise SymbolError(f"{name} is data, not a function; name a function that uses it.")
         addresses = sorted({address for address, _, symbol in self._symbols if symbol == name})
         if len(addresses) > 1:
-            listed = self._names_text(name, addresses)
+            listed = self._function_names_text(name, addresses)
             raise SymbolError(f"The image has {len(addresses)} functions {name!r}: {listed}; name one by its address.")
-        return self._make_function(name, addresses[0] if addresses else find_address(self._machine, name))
+        return self._make_image_function(name, addresses[0] if addresses else find_address(self._machine, name))
 
     def instruction_addresses(self, name: str) -> list[int]:
         """Returns the addresses of the instructions that a symbol, an address or a source line names. Raises
@@ -75,22 +75,22 @@ class ImageFunctions:
         is the user's."""
         start = self._function_start(address)
         if start not in {None, address}:
-            name = self._make_function(text, start or 0).name
+            name = self._make_image_function(text, start or 0).name
             raise SymbolError(f"{text} is inside {name}, which begins at {start:#x}; use this address or name.")
-        return self._make_function(text, address)
+        return self._make_image_function(text, address)
 
     def _function_at_line(self, text: str, file: str, line: int) -> ImageFunction:
         """Returns the function that contains the code of a source line. Raises SymbolError for none and for several."""
         starts = {self._function_start(place) for place in self._line_starts(file, line)}
         starts_ = sorted(start for start in starts if start is not None)
         if len(starts_) > 1:
-            listed = self._names_text(text, starts_)
+            listed = self._function_names_text(text, starts_)
             raise SymbolError(
                 f"{text} is in {len(starts_)} functions, because of inlining: {listed}; name one of them."
             )
         if not starts_:
             raise SymbolError(f"{text} is not in a function with a symbol; use an address.")
-        return self._make_function(text, starts_[0])
+        return self._make_image_function(text, starts_[0])
 
     def _line_starts(self, file: str, line: int) -> list[int]:
         """Returns the addresses at which code of a source line begins. Raises SymbolError if there is none."""
@@ -112,7 +112,7 @@ class ImageFunctions:
                 return start
         return None
 
-    def _make_function(self, requested: str, address: int) -> ImageFunction:
+    def _make_image_function(self, requested: str, address: int) -> ImageFunction:
         """Returns the function at an address with all its symbols. `requested` is the name that the user gave."""
         names = [name for start, _, name in self._symbols if start == address]
         if not names:
@@ -121,12 +121,12 @@ class ImageFunctions:
         name = requested if requested in names else names[0]
         return ImageFunction((requested,), name, address, tuple(sorted(set(names) - {name})))
 
-    def _names_text(self, requested: str, addresses: Sequence[int]) -> str:
+    def _function_names_text(self, requested: str, addresses: Sequence[int]) -> str:
         """Returns the functions at these addresses with their source lines, as text for an error message."""
         shown = []
         for address in addresses[:_LISTED]:
             source = next(iter(self._lines.source_lines_at(address)), "")
-            name = self._make_function(requested, address).name
+            name = self._make_image_function(requested, address).name
             shown.append(f"{name} {address:#x}" + (f" ({source})" if source else ""))
         return ", ".join(shown) + (", ..." if len(addresses) > _LISTED else "")
 

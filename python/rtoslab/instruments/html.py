@@ -2,12 +2,12 @@
 
 from markupsafe import Markup
 
-from rtoslab.base import ValueTable, __version__, count_text, render_template, web_page
+from rtoslab.base import TitledTable, __version__, count_with_noun, render_template, web_page
 from rtoslab.instruments.flame import flame_svg, function_class_colours
 from rtoslab.instruments.masked_interrupts import group_equally_masked_priorities
 from rtoslab.instruments.profile_tables import HEADS, all_profile_tables
 from rtoslab.instruments.profiler import Profile, innermost_function
-from rtoslab.instruments.show import is_number
+from rtoslab.instruments.show import is_table_number
 from rtoslab.instruments.totals import CycleSums, sum_cycles_by_key
 
 TOP = 40
@@ -34,7 +34,7 @@ def render_profile_page(profile: Profile) -> str:
         profile=profile,
         page=web_page(),
         version=__version__,
-        summary=summary_text(profile),
+        summary=profile_summary_text(profile),
         bars=_core_cycle_bars(profile),
         legend=tuple(zip(HEADS, WAY_COLOURS, strict=True)),
         flames=[Markup(flame_svg(profile, core)) for core in range(len(profile.observed_cycles))],  # noqa: S704 (ours)
@@ -46,17 +46,17 @@ def render_profile_page(profile: Profile) -> str:
     )
 
 
-def summary_text(profile: Profile) -> str:
+def profile_summary_text(profile: Profile) -> str:
     """Returns a few sentences that sum up a profile, such as its cycles and the function with the most."""
     cycles = sum(profile.observed_cycles)
     functions = sum_cycles_by_key(profile.spent, lambda spent: innermost_function(spent.stack))
     name, most = next(iter(functions.items()), ("nothing", CycleSums()))
-    cores = count_text(len(profile.observed_cycles), "core")
+    cores = count_with_noun(len(profile.observed_cycles), "core")
     share = f"{100 * most.total / max(1, cycles):.1f} %"
     sentences = [f"{cycles:,} cycles on {cores}, all accounted for; most of them ({share}) in {name}."]
     if profile.operations:
         per = cycles / profile.operations
-        sentences.append(f"{count_text(profile.operations, 'operation')} counted, {per:,.1f} cycles each.")
+        sentences.append(f"{count_with_noun(profile.operations, 'operation')} counted, {per:,.1f} cycles each.")
     for priority, held in group_equally_masked_priorities(profile)[:1]:
         worst = max(held, key=lambda held: held.longest_cycles)
         sentences.append(
@@ -83,7 +83,7 @@ def _core_cycle_bars(profile: Profile) -> list[tuple[int, list[tuple[str, str, f
     return bars
 
 
-def _is_numeric_column(table: ValueTable, column: int) -> bool:
+def _is_numeric_column(table: TitledTable, column: int) -> bool:
     """Whether a column of a table contains only numbers."""
     cells = [row[column] for row in table.rows if row[column] is not None]
-    return bool(cells) and all(isinstance(cell, int) or is_number(str(cell)) for cell in cells)
+    return bool(cells) and all(isinstance(cell, int) or is_table_number(str(cell)) for cell in cells)

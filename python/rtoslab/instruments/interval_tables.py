@@ -4,21 +4,21 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from rtoslab.base import ValueTable, count_text
-from rtoslab.instruments.call_tables import cycles_text, median_text
+from rtoslab.base import TitledTable, count_with_noun
+from rtoslab.instruments.call_tables import cycles_by_function_text, median_with_half_text
 from rtoslab.instruments.measured_intervals import MeasuredInterval
 from rtoslab.instruments.profile_tables import call_path_text
 
 
-def interval_table(measured: MeasuredInterval) -> ValueTable:
+def interval_table(measured: MeasuredInterval) -> TitledTable:
     """Returns a table with the number and the cycles of the runs of code between two places."""
     spread = measured.cycles
     rows = (
         []
         if spread is None
-        else [(measured.count, spread.minimum, median_text(spread.median), spread.p99, spread.maximum)]
+        else [(measured.count, spread.minimum, median_with_half_text(spread.median), spread.p99, spread.maximum)]
     )
-    return ValueTable("interval", "", ("intervals", "min", "median", "p99", "max"), rows)
+    return TitledTable("interval", "", ("intervals", "min", "median", "p99", "max"), rows)
 
 
 def longest_interval_lines(measured: MeasuredInterval) -> Iterator[str]:
@@ -30,9 +30,9 @@ def longest_interval_lines(measured: MeasuredInterval) -> Iterator[str]:
         yield f"Longest: from cycle {longest.begin.cycle:,}, core {longest.begin.core}"
         yield f"  begin   {call_path_text(longest.begin_path)}"
         yield f"  end     {call_path_text(longest.end_path)}, core {longest.end.core}"
-        yield f"  spent   {cycles_text(longest.spent)}"
+        yield f"  spent   {cycles_by_function_text(longest.spent)}"
     if measured.begun_again:
-        again = count_text(measured.begun_again, "time")
+        again = count_with_noun(measured.begun_again, "time")
         yield f"The begin was reached {again} more inside an interval, which was not restarted."
     if measured.is_open:
         yield "One more interval began but did not end."

@@ -11,7 +11,7 @@ from typing import Final
 
 from rtoslab.base import ImageFileError, cross_tool_name, tools
 from rtoslab.images import SourceLines
-from rtoslab.intake import ElfFile, ElfSection, read_image, readable_name
+from rtoslab.intake import ElfFile, ElfSection, demangle_function_name, read_program_image
 
 _ADDRESS_TABLE: Final = ".debug_addr"
 """A section that split debug information leaves in the image."""
@@ -51,7 +51,7 @@ def find_source_lines(elf: Path, addresses: Iterable[int]) -> dict[int, InlinedS
         head, *rest = block.splitlines()
         chain = list(zip(rest[::2], rest[1::2], strict=False))
         if chain and not chain[0][1].startswith("??") and _ADDRESS.fullmatch(head):
-            inlined = tuple(readable_name(name) for name, _ in reversed(chain[:-1]))
+            inlined = tuple(demangle_function_name(name) for name, _ in reversed(chain[:-1]))
             sources_[int(head, 16)] = InlinedSourceLine(
                 _without_build_folders(chain[0][1]), _without_build_folders(chain[-1][1]), inlined
             )
@@ -73,7 +73,7 @@ def _read_split_lines(elf: Path, addresses: Iterable[int], *, all_unknown: bool)
 def _elf_sections(elf: Path) -> Sequence[ElfSection]:
     """Returns the sections of an ELF image. Empty if the file cannot be read."""
     try:
-        return ElfFile(read_image(elf)).sections
+        return ElfFile(read_program_image(elf)).sections
     except (ValueError, ImageFileError):
         return ()
 

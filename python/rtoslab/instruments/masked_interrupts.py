@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from rtoslab.base import Value, ValueTable
+from rtoslab.base import TitledTable, Value
 from rtoslab.instruments.names import INLINED
 from rtoslab.instruments.profiler import MaskedIntervals, Profile, Stack, innermost_function
 from rtoslab.targets import APPLICATION
@@ -45,31 +45,40 @@ def function_that_masked(stack: Stack, profile: Profile) -> str:
     return names[entered] if entered < len(names) else names[-1]
 
 
-def interrupt_tables(profile: Profile, top: int | None) -> tuple[ValueTable, ValueTable]:
+def masked_interrupt_tables(profile: Profile, top: int | None) -> tuple[TitledTable, TitledTable]:
     """Returns two tables of masked interrupts, of `top` rows: by call, and the single places with the longest times."""
-    return _calls_table(profile, top), _longest_masked_table(profile, top)
+    return _masked_time_by_call_table(profile, top), _longest_masked_table(profile, top)
 
 
-def _calls_table(profile: Profile, top: int | None) -> ValueTable:
+def _masked_time_by_call_table(profile: Profile, top: int | None) -> TitledTable:
     """Returns a table of how long interrupts were masked, by call."""
     rows: list[Sequence[Value]] = []
     for name, held in group_equally_masked_priorities(profile):
         calls: dict[tuple[int, str], list[MaskedIntervals]] = defaultdict(list)
         for interval in held:
             calls[interval.core, function_that_masked(interval.opener, profile)].append(interval)
-        ordered = sorted(calls.items(), key=lambda item: (-_longest_cycles(item[1]), item[0]))
+        ordered = sorted(calls.items(), key=lambda item: (-_longest_masked_cycles(item[1]), item[0]))
         for (core, call), members in ordered[:top]:
             count, total = sum(member.count for member in members), sum(member.total_cycles for member in members)
             share = 100 * total / max(1, profile.observed_cycles[core])
-            longest = _longest_cycles(members)
+            longest = _longest_masked_cycles(members)
             rows.append(
-                (name, core, call, count, longest, _us_text(longest, profile), f"{total / count:.1f}", f"{share:.2f}")
+                (
+                    name,
+                    core,
+                    call,
+                    count,
+                    longest,
+                    _microseconds_text(longest, profile),
+                    f"{total / count:.1f}",
+                    f"{share:.2f}",
+                )
             )
     columns = ("priority", "core", "call", "count", "longest", "longest (us)", "mean", "% of time")
-    return ValueTable("masked", "Interrupts masked, by call: cycles, the longest first", columns, rows)
+    return TitledTable("masked", "Interrupts masked, by call: cycles, the longest first", columns, rows)
 
 
-def _longest_masked_table(profile: Profile, top: int | None) -> ValueTable:
+def _longest_masked_table(profile: Profile, top: int | None) -> TitledTable:
     """Returns a table of the longest times with masked interrupts, with the places that masked and unmasked them."""
     rows: list[Sequence[Value]] = []
     for name, held in group_equally_masked_priorities(profile):
@@ -80,19 +89,19 @@ def _longest_masked_table(profile: Profile, top: int | None) -> ValueTable:
             )
             rows.append(
                 (
-                    name, interval.core, interval.longest_cycles, _us_text(interval.longest_cycles, profile),
+                    name, interval.core, interval.longest_cycles, _microseconds_text(interval.longest_cycles, profile),
                     interval.count, interval.longest_start, opened, closed, " > ".join(interval.opener),
                 )
             )  # fmt: skip
     columns = ("priority", "core", "longest", "us", "count", "at cycle", "opened by", "closed by", "call path")
-    return ValueTable("longest", "The longest intervals with interrupts masked, by begin and end", columns, rows)
+    return TitledTable("longest", "The longest intervals with interrupts masked, by begin and end", columns, rows)
 
 
-def _longest_cycles(held: Iterable[MaskedIntervals]) -> int:
+def _longest_masked_cycles(held: Iterable[MaskedIntervals]) -> int:
     """Returns the cycles of the longest of these intervals."""
     return max(interval.longest_cycles for interval in held)
 
 
-def _us_text(cycles: int, profile: Profile) -> str:
+def _microseconds_text(cycles: int, profile: Profile) -> str:
     """Returns cycles as microseconds at the profile's clock, as text."""
     return f"{cycles * 1e6 / profile.clock_hz:.2f}"

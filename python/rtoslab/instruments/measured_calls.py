@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.instruments.call_counts import CallStatistics, FunctionCallTally, ValueDistribution, cycles_of
+from rtoslab.instruments.call_counts import CallStatistics, FunctionCallTally, ValueDistribution, cycles_by_measure
 from rtoslab.instruments.call_replay import (
     ReplayedCallCycles,
     ReplayedCallWindow,
@@ -22,12 +22,12 @@ from rtoslab.instruments.names import ImageNameFinder
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import CALL, NODE
 from rtoslab.instruments.session import (
-    EndedRecordingError,
     ObservationRequest,
     ObservedRecording,
     Progress,
+    RecordingInterruptedError,
     find_early_end_reason,
-    record_run,
+    record_observed_run,
 )
 from rtoslab.instruments.subject import ObservedImage
 
@@ -41,7 +41,7 @@ _FIRST_THREAD: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
-class GreatestCall:
+class LongestCall:
     """The first of a function's longest calls, by one or both measures."""
 
     measures: tuple[str, ...]
@@ -60,7 +60,7 @@ class GreatestCall:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenCall:
+class UnreturnedCall:
     """A call that had not returned at the end of the measurement, with its cycles until then."""
 
     start: int
@@ -84,8 +84,8 @@ class MeasuredFunction:
     """Keyed by measure. Empty if no call returned."""
     instructions: dict[str, CallStatistics] = field(default_factory=dict)
     """Likewise: `inclusive` and `exclusive`."""
-    greatest: tuple[GreatestCall, ...] = ()
-    open: tuple[OpenCall, ...] = ()
+    greatest: tuple[LongestCall, ...] = ()
+    open: tuple[UnreturnedCall, ...] = ()
     ran: frozenset[str] = frozenset()
     """Functions that ran since reset below it on a call path, itself included."""
 
@@ -110,7 +110,7 @@ class MeasuredCalls:
     """Those of them that ran in exceptions' handlers."""
 
 
-class EndedMeasureError(KeyboardInterrupt):
+class MeasurementInterruptedError(KeyboardInterrupt):
     """Raised if the user interrupts a measurement of calls. Contains what was measured so far."""
 
     def __init__(self, cause: KeyboardInterrupt, begun: MeasuredCalls) -> None:
@@ -124,9 +124,9 @@ def measure_calls(
     """Runs an image and measures each call of the requested functions. Raises SymbolError, RunError, ImageFileError."""
     first = _CallCounter(subject, functions)
     try:
-        recording = record_run(subject, first.make_observation_request, progress)
-    except EndedRecordingError as cause:
-        raise EndedMeasureError(
+        recording = record_observed_run(subject, first.make_observation_request, progress)
+    except RecordingInterruptedError as cause:
+        raise MeasurementInterruptedError(
             cause, first.measured_functions_result(cause.recording, "the command was ended", {})
         ) from None
     windows = first.longest_call_windows(recording)
@@ -187,14 +187,14 @@ class _CallCounter:
             functions.append(
                 MeasuredFunction(
                     function=function,
-                    source=names.source_at(function.address).line,
+                    source=names.source_line_at(function.address).line,
                     tally=tally,
                     cycles=_distribution_spreads(tally.cycles),
                     instructions=_distribution_spreads(tally.instructions),
-                    greatest=_greatest_calls(function, tally, names, nodes, spent),
+                    greatest=_longest_calls(function, tally, names, nodes, spent),
                     ran=names.functions_called_from(nodes, _make_function_entry_test(function.address)),
                     open=tuple(
-                        _make_open_call(item, _call_path(function, item, names))
+                        _make_unreturned_call(item, _call_path_names(function, item, names))
                         for item in still_open[still_open["id"] == number]
                     ),
                 )
@@ -210,7 +210,7 @@ class _CallCounter:
 
 def _distribution_spreads(distributions: Mapping[str, ValueDistribution]) -> dict[str, CallStatistics]:
     """Returns the statistics of those distributions that have values, by name."""
-    spreads = {name: item.spread() for name, item in distributions.items()}
+    spreads = {name: item.value_statistics() for name, item in distributions.items()}
     return {name: spread for name, spread in spreads.items() if spread is not None}
 
 
@@ -219,27 +219,27 @@ def _make_function_entry_test(address: int) -> Callable[[int, int], bool]:
     return lambda entry, _: entry == address
 
 
-def _make_open_call(call: "np.void", path: tuple[str, ...]) -> OpenCall:
+def _make_unreturned_call(call: "np.void", path: tuple[str, ...]) -> UnreturnedCall:
     """Returns a call that has not returned, from its packed record."""
-    cycles = {name: int(value) for name, value in cycles_of(call).items()}
+    cycles = {name: int(value) for name, value in cycles_by_measure(call).items()}
     at_reset = int(call["thread"]) == _FIRST_THREAD and len(path) == 1
-    return OpenCall(int(call["start"]), int(call["core"]), path, cycles, None if at_reset else int(call["stack"]))
+    return UnreturnedCall(int(call["start"]), int(call["core"]), path, cycles, None if at_reset else int(call["stack"]))
 
 
-def _call_path(function: ImageFunction, call: "np.void", names: ImageNameFinder) -> tuple[str, ...]:
+def _call_path_names(function: ImageFunction, call: "np.void", names: ImageNameFinder) -> tuple[str, ...]:
     """Returns the call path of a measured call, outermost function first. It ends with the function's name as the user
     wrote it."""
     *callers, last = names.call_path(int(call["node"]), function.address)
     return (*callers, function.name + "".join(last.partition(" [")[1:]))
 
 
-def _greatest_calls(
+def _longest_calls(
     function: ImageFunction,
     tally: FunctionCallTally,
     names: ImageNameFinder,
     nodes: "NDArray[np.void]",
     spent: Mapping[ReplayedCallWindow, ReplayedCallCycles],
-) -> tuple[GreatestCall, ...]:
+) -> tuple[LongestCall, ...]:
     """Returns the longest calls of a function, with how they spent their cycles."""
     by_window: dict[ReplayedCallWindow, tuple[list[str], np.void]] = {}
     for name in GREATEST:
@@ -247,12 +247,12 @@ def _greatest_calls(
             call = tally.greatest[name]
             by_window.setdefault(window_of_measured_call(call, nodes), ([], call))[0].append(name)
     return tuple(
-        GreatestCall(
+        LongestCall(
             measures=tuple(by),
             start=window.start,
             core=window.core,
-            path=_call_path(function, call, names),
-            cycles={name: int(value) for name, value in cycles_of(call).items()},
+            path=_call_path_names(function, call, names),
+            cycles={name: int(value) for name, value in cycles_by_measure(call).items()},
             interruptions=int(call["interruptions"]),
             stack_bytes=int(call["stack"]),
             spending=spent.get(window),

@@ -23,11 +23,11 @@ from rtoslab.instruments.session import (
     ObservedRecording,
     Progress,
     find_early_end_reason,
-    open_machine,
-    record_run,
+    open_board_with_image,
+    record_observed_run,
 )
 from rtoslab.instruments.subject import ObservedImage
-from rtoslab.targets import EVENT, KIND_EXEC, simulator_errors
+from rtoslab.targets import EVENT, KIND_EXEC, convert_simulator_errors
 
 _STEPS_MOST: Final = 4096
 """Cycles within which an instruction that is about to execute has executed, waits for memory included."""
@@ -145,7 +145,7 @@ def measure_intervals(
         places = sorted({place for pairing in pairings for place in pairing.begins | pairing.ends})
         return ObservationRequest(executed={place: number for number, place in enumerate(places)})
 
-    recording = record_run(subject, observation_request, progress)
+    recording = record_observed_run(subject, observation_request, progress)
     _assign_arrivals_to_intervals(recording, pairings)
     windows = [pairing.longest for pairing in pairings if pairing.longest is not None]
     replayed = _replay_intervals(subject, windows, progress) if windows else {}
@@ -154,9 +154,9 @@ def measure_intervals(
         find_early_end_reason(recording),
         tuple(
             MeasuredInterval(
-                begin, end, sum(item.lengths.counts.values()), item.lengths.spread(), item.begun_again,
+                begin, end, sum(item.lengths.counts.values()), item.lengths.value_statistics(), item.begun_again,
                 item.open is not None, None if item.longest is None else replayed[item.longest],
-                None if item.executed is None else item.executed.spread(),
+                None if item.executed is None else item.executed.value_statistics(),
             )
             for (begin, end), item in zip(pairs, pairings, strict=True)
         ),
@@ -205,8 +205,8 @@ def _replay_interval(
 ) -> LongestInterval:
     """Runs the image again to the end of an interval. Returns its call paths and the use of its cycles."""
     begin, end = window
-    machine = open_machine(subject)
-    with simulator_errors(RunError):
+    machine = open_board_with_image(subject)
+    with convert_simulator_errors(RunError):
         machine.observe(True)
         run_to_cycle(machine, begin.cycle, end.cycle, progress)
         machine.observed()
@@ -219,10 +219,10 @@ def _replay_interval(
     names = ImageNameFinder(subject.elf, machine.symbols(), nodes, ())
     by_function: dict[str, int] = {}
     for node, cycles in spent.items():
-        name = names.function_at(int(nodes[node]["entry"])) if node < len(nodes) else "?"
+        name = names.function_name_at(int(nodes[node]["entry"])) if node < len(nodes) else "?"
         by_function[name] = by_function.get(name, 0) + cycles
     begin_path, end_path = (
-        names.call_path(node, entry.address) if node is not None else (names.function_at(entry.address),)
+        names.call_path(node, entry.address) if node is not None else (names.function_name_at(entry.address),)
         for node, entry in zip(nodes_at, window, strict=True)
     )
     ordered = sorted(

@@ -25,7 +25,7 @@ class ImageNameFinder:
         self._paths = self._call_paths_by_number(nodes)
         self._sources = find_source_lines(elf, pcs)
 
-    def function_at(self, address: int) -> str:
+    def function_name_at(self, address: int) -> str:
         """Returns the name of the function that contains an address. If none does, returns the address as text, rounded
         down to 256 bytes."""
         symbol = self._symbols.find_symbol(address)
@@ -36,7 +36,7 @@ class ImageNameFinder:
         symbol = self._symbols.find_symbol(address)
         return symbol is not None and symbol[0] == address
 
-    def source_at(self, pc: int) -> InlinedSourceLine:
+    def source_line_at(self, pc: int) -> InlinedSourceLine:
         """Returns the source line of the instruction at an address, and the functions inlined there."""
         return self._sources.get(pc, NOWHERE)
 
@@ -44,10 +44,10 @@ class ImageNameFinder:
         """Returns the call path of an instruction, outermost function first. `node` is the number of the recorded path,
         `pc` the address."""
         path = self._paths[node] if node < len(self._paths) else ()
-        here = self.function_at(pc)
+        here = self.function_name_at(pc)
         if not path or path[-1].partition(" [")[0] != here:
             path = (*path, here)
-        return (*path, *(name + INLINED for name in self.source_at(pc).inlined))
+        return (*path, *(name + INLINED for name in self.source_line_at(pc).inlined))
 
     def functions_called_from(self, nodes: NDArray[np.void], is_root: Callable[[int, int], bool]) -> frozenset[str]:
         """Returns the names of all functions that were called, directly or not, from a function for which
@@ -57,13 +57,13 @@ class ImageNameFinder:
         for parent, entry, exception in nodes.tolist():
             inside.append(is_root(entry, exception) or (parent != NO_NODE and inside[parent]))
             if inside[-1]:
-                names.add(self.function_at(entry))
+                names.add(self.function_name_at(entry))
         return frozenset(names)
 
     def _call_paths_by_number(self, nodes: NDArray[np.void]) -> list[tuple[str, ...]]:
         """Returns the recorded call paths by their numbers, outermost function first."""
         paths: list[tuple[str, ...]] = []
         for parent, entry, exception in nodes.tolist():
-            name = self.function_at(entry) + (f" [exception {exception}]" if exception else "")
+            name = self.function_name_at(entry) + (f" [exception {exception}]" if exception else "")
             paths.append((name,) if parent == NO_NODE else (*paths[parent], name))
         return paths

@@ -13,7 +13,7 @@ def perfetto_trace(timeline: Timeline) -> bytes:
     return PerfettoWriter(timeline).serialise_timeline()
 
 
-def read_trace(path: Path) -> TraceFileContents:
+def read_trace_file(path: Path) -> TraceFileContents:
     """Returns the content of a trace file that `rtoslab trace` wrote. Raises ReportError."""
     from rtoslab.instruments.perfetto_reader import read_perfetto  # noqa: PLC0415
 

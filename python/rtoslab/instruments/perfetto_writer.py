@@ -18,7 +18,7 @@ CLOCK: Final = "clock_hz"
 _NANOSECONDS: Final = 1_000_000_000
 
 
-def nanoseconds_at(timeline: Timeline, cycle: int) -> int:
+def nanoseconds_at_cycle(timeline: Timeline, cycle: int) -> int:
     """Returns the nanoseconds from the start of a timeline to a cycle, rounded down."""
     return (cycle - timeline.start) * _NANOSECONDS // timeline.clock_hz
 
@@ -121,7 +121,7 @@ class PerfettoWriter:
         """Adds an event at a cycle and returns it."""
         packet = self.trace.packet.add()
         packet.trusted_packet_sequence_id = SEQUENCE
-        packet.timestamp = nanoseconds_at(self.timeline, cycle)
+        packet.timestamp = nanoseconds_at_cycle(self.timeline, cycle)
         packet.track_event.type = kind
         packet.track_event.track_uuid = uuid
         annotation = packet.track_event.debug_annotations.add()

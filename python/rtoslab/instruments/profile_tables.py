@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
-from rtoslab.base import Value, ValueTable
-from rtoslab.instruments.masked_interrupts import interrupt_tables
+from rtoslab.base import TitledTable, Value
+from rtoslab.instruments.masked_interrupts import masked_interrupt_tables
 from rtoslab.instruments.profiler import Profile, Stack
 from rtoslab.instruments.records import WAYS
-from rtoslab.instruments.spinlocks import lock_tables
-from rtoslab.instruments.totals import CycleSums, inclusive_cycles, sum_cycles_by_key, sums_by_function
+from rtoslab.instruments.spinlocks import spinlock_tables
+from rtoslab.instruments.totals import CycleSums, cycle_sums_by_function, inclusive_cycles, sum_cycles_by_key
 
 HEADS: Final = ("execute", "bus wait", "flash wait", "lock wait", "sleep", "exceptions", "stopped")
 """Column heads of `records.WAYS`."""
@@ -20,19 +20,19 @@ def call_path_text(stack: Stack) -> str:
     return ARROW.join(stack)
 
 
-def all_profile_tables(profile: Profile, top: int | None = None) -> tuple[ValueTable, ...]:
+def all_profile_tables(profile: Profile, top: int | None = None) -> tuple[TitledTable, ...]:
     """Returns all tables of a profile. Long tables have the `top` rows with most cycles."""
     return (
-        core_table(profile),
-        function_table(profile, top),
-        path_table(profile, top),
-        line_table(profile, top),
-        *interrupt_tables(profile, top),
-        *lock_tables(profile, top),
+        core_cycles_table(profile),
+        function_cycles_table(profile, top),
+        call_path_cycles_table(profile, top),
+        source_line_cycles_table(profile, top),
+        *masked_interrupt_tables(profile, top),
+        *spinlock_tables(profile, top),
     )
 
 
-def brief_profile_tables(profile: Profile) -> tuple[ValueTable, ValueTable]:
+def brief_profile_tables(profile: Profile) -> tuple[TitledTable, TitledTable]:
     """Returns two short tables of a profile for the terminal: cores and functions. One column says
     what the cycles were spent on."""
     cores = sum_cycles_by_key(profile.spent, lambda spent: spent.core)
@@ -46,12 +46,14 @@ def brief_profile_tables(profile: Profile) -> tuple[ValueTable, ValueTable]:
             core, name, item.calls or None, *_cycle_cells(profile, core, item)[:most], whole[core, name],
             _spent_cycles_text(item),
         )
-        for (core, name), item in sums_by_function(profile).items()
+        for (core, name), item in cycle_sums_by_function(profile).items()
     ]  # fmt: skip
     heads = ("core", "function", "calls", *_cycle_column_heads(profile)[:most], "inclusive", "spent on")
     return (
-        ValueTable("cores", "Where each core's cycles went", ("core", "cycles", "instructions", "spent on"), core_rows),
-        ValueTable("functions", "Functions, by their own cycles", heads, function_rows),
+        TitledTable(
+            "cores", "Where each core's cycles went", ("core", "cycles", "instructions", "spent on"), core_rows
+        ),
+        TitledTable("functions", "Functions, by their own cycles", heads, function_rows),
     )
 
 
@@ -62,17 +64,17 @@ def _spent_cycles_text(spent: CycleSums) -> str:
     return ", ".join(parts)
 
 
-def core_table(profile: Profile) -> ValueTable:
+def core_cycles_table(profile: Profile) -> TitledTable:
     """Returns a table of each core's cycles by what they were spent on. Each row adds up to the observed cycles."""
     by_core = sum_cycles_by_key(profile.spent, lambda spent: spent.core)
     rows: list[Sequence[Value]] = []
     for core, cycles in enumerate(profile.observed_cycles):
         core_sum = by_core.get(core, CycleSums())
         rows.append((core, *core_sum.cycles, cycles, core_sum.executions))
-    return ValueTable("cores", "Where each core's cycles went", ("core", *HEADS, "all cycles", "instructions"), rows)
+    return TitledTable("cores", "Where each core's cycles went", ("core", *HEADS, "all cycles", "instructions"), rows)
 
 
-def function_table(profile: Profile, top: int | None) -> ValueTable:
+def function_cycles_table(profile: Profile, top: int | None) -> TitledTable:
     """Returns a table of the `top` functions with the most cycles of their own."""
     whole = inclusive_cycles(profile)
     rows = [
@@ -80,28 +82,28 @@ def function_table(profile: Profile, top: int | None) -> ValueTable:
             core, name, profile.classes.get(name), *_cycle_cells(profile, core, item), whole[core, name],
             item.calls or None,
         )
-        for (core, name), item in sums_by_function(profile).items()
+        for (core, name), item in cycle_sums_by_function(profile).items()
     ]  # fmt: skip
     columns = ("core", "function", "class", *_cycle_column_heads(profile), "inclusive", "calls")
-    return ValueTable("functions", "Functions, by their own cycles", columns, rows[:top])
+    return TitledTable("functions", "Functions, by their own cycles", columns, rows[:top])
 
 
-def path_table(profile: Profile, top: int | None) -> ValueTable:
+def call_path_cycles_table(profile: Profile, top: int | None) -> TitledTable:
     """Returns a table of the `top` call paths with the most cycles in their last function."""
     by_path = sum_cycles_by_key(profile.spent, lambda spent: (spent.core, spent.stack))
     rows = [
         (core, call_path_text(stack), *_cycle_cells(profile, core, item)) for (core, stack), item in by_path.items()
     ]
-    return ValueTable(
+    return TitledTable(
         "paths", "Call paths, by the cycles at their end", ("core", "path", *_cycle_column_heads(profile)), rows[:top]
     )
 
 
-def line_table(profile: Profile, top: int | None) -> ValueTable:
+def source_line_cycles_table(profile: Profile, top: int | None) -> TitledTable:
     """Returns a table of the `top` source lines with the most cycles."""
     by_line = sum_cycles_by_key(profile.spent, lambda spent: (spent.core, spent.line or "(no line)"))
     rows = [(core, line, *_cycle_cells(profile, core, item)) for (core, line), item in by_line.items()]
-    return ValueTable("lines", "Source lines", ("core", "line", *_cycle_column_heads(profile)), rows[:top])
+    return TitledTable("lines", "Source lines", ("core", "line", *_cycle_column_heads(profile)), rows[:top])
 
 
 def _used_cycle_kinds(profile: Profile) -> list[int]:

@@ -14,11 +14,17 @@ from typing import Annotated, Any, Final
 import numpy as np
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
-from rtoslab.base import ReportError, load_architecture, to_canonical_json, write_whole
+from rtoslab.base import ReportError, load_architecture, to_canonical_json, write_file_atomically
 from rtoslab.instruments.names import INLINED, ImageNameFinder
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import LOCK, MASKED, NODE, ROW, WAYS
-from rtoslab.instruments.session import EndedRecordingError, ObservationRequest, ObservedRecording, Progress, record_run
+from rtoslab.instruments.session import (
+    ObservationRequest,
+    ObservedRecording,
+    Progress,
+    RecordingInterruptedError,
+    record_observed_run,
+)
 from rtoslab.instruments.subject import ObservedImage
 from rtoslab.intake import first_validation_problem, printable_path, read_json_object
 from rtoslab.targets import function_class
@@ -74,7 +80,7 @@ class MaskedIntervals:
 
 @_FORM
 @dataclass(frozen=True, slots=True)
-class LockUse:
+class SpinlockUse:
     """How long a core held a spinlock, or waited for it, between the same two places in the code."""
 
     lock: Count
@@ -106,7 +112,7 @@ class Profile:
     """The count of a benchmark in the window. None if it does not count."""
     spent: tuple[CallPathCycles, ...]
     held: tuple[MaskedIntervals, ...]
-    locks: tuple[LockUse, ...]
+    locks: tuple[SpinlockUse, ...]
     classes: Mapping[str, str] = field(default_factory=dict)
     """Function -> class of the kernel's kernel.toml, where a kernel is known."""
     unhandled: str = ""
@@ -115,7 +121,9 @@ class Profile:
     def save(self, path: Path) -> None:
         """Writes the profile as JSON. The same profile gives the same bytes."""
         fields = {"format": FORMAT, "ways": WAYS, **asdict(self)}
-        write_whole(path, json.dumps({**fields, "sha256": profile_digest(fields)}, indent=0) + "\n", "the profile")
+        write_file_atomically(
+            path, json.dumps({**fields, "sha256": profile_digest(fields)}, indent=0) + "\n", "the profile"
+        )
 
 
 def profile_digest(fields: Mapping[str, Any]) -> str:
@@ -160,7 +168,7 @@ def parse_profile(stored: dict[str, Any], source: str) -> Profile:
     return result
 
 
-class EndedProfileError(KeyboardInterrupt):
+class ProfileInterruptedError(KeyboardInterrupt):
     """Raised if the user interrupts the measurement of a profile. Contains the profile so far."""
 
     def __init__(self, cause: KeyboardInterrupt, begun: Profile) -> None:
@@ -176,16 +184,16 @@ def profile_image(subject: ObservedImage, progress: Progress = lambda *_: None) 
         return ObservationRequest(priorities=load_architecture().interrupt_priorities(subject.board.irq.priority_bits))
 
     try:
-        return profile_recording(record_run(subject, observation_request, progress))
-    except EndedRecordingError as cause:
-        result = profile_recording(cause.recording)
+        return profile_of_recording(record_observed_run(subject, observation_request, progress))
+    except RecordingInterruptedError as cause:
+        result = profile_of_recording(cause.recording)
         cycles = cause.recording.end_cycle - cause.recording.start_cycle
-        raise EndedProfileError(
+        raise ProfileInterruptedError(
             cause, replace(result, label=f"{result.label}, interrupted after {cycles:,} cycles")
         ) from None
 
 
-def profile_recording(recording: ObservedRecording) -> Profile:
+def profile_of_recording(recording: ObservedRecording) -> Profile:
     """Returns the profile of a recorded run, with names and source lines."""
     subject, observed = recording.subject, recording.observed
     accounts = observed["cores"][: subject.cores]
@@ -195,7 +203,7 @@ def profile_recording(recording: ObservedRecording) -> Profile:
     for places in (masked, locks):
         pcs |= {int(pc) for name in ("opener_pc", "closer_pc") for pc in places[name]}
     names = ImageNameFinder(subject.elf, recording.symbols, np.frombuffer(observed["nodes"], dtype=NODE), sorted(pcs))
-    spent = tuple(item for core, core_rows in enumerate(rows) for item in _path_cycles(core, core_rows, names))
+    spent = tuple(item for core, core_rows in enumerate(rows) for item in _cycles_by_call_path(core, core_rows, names))
     functions = {name.partition(" [")[0] for item in spent for name in item.stack}
     kernel = subject.kernel
     return Profile(
@@ -205,18 +213,18 @@ def profile_recording(recording: ObservedRecording) -> Profile:
         observed_cycles=tuple(account["until_cycle"] - account["from_cycle"] for account in accounts),
         operations=_count_operations(recording),
         spent=spent,
-        held=tuple(_masked_intervals(item, names) for item in masked),
-        locks=tuple(_lock_use(lock, names, kernel.locks if kernel else {}) for lock in locks),
+        held=tuple(_masked_intervals_of_record(item, names) for item in masked),
+        locks=tuple(_spinlock_use_of_record(lock, names, kernel.locks if kernel else {}) for lock in locks),
         classes={name: function_class(name, kernel) for name in sorted(functions)} if kernel else {},
         unhandled=recording.unhandled,
     )
 
 
-def _path_cycles(core: int, rows: "np.ndarray[Any, Any]", names: ImageNameFinder) -> list[CallPathCycles]:
+def _cycles_by_call_path(core: int, rows: "np.ndarray[Any, Any]", names: ImageNameFinder) -> list[CallPathCycles]:
     """Returns the cycles of a core by call path and source line, the most first, from packed records."""
     sums: dict[tuple[Stack, str], list[int]] = {}
     for node, pc, cycles, executions in rows.tolist():
-        total = sums.setdefault((names.call_path(node, pc), names.source_at(pc).line), [0] * (len(WAYS) + 2))
+        total = sums.setdefault((names.call_path(node, pc), names.source_line_at(pc).line), [0] * (len(WAYS) + 2))
         for way, count in enumerate(cycles):
             total[way] += int(count)
         total[-2] += executions
@@ -227,25 +235,25 @@ def _path_cycles(core: int, rows: "np.ndarray[Any, Any]", names: ImageNameFinder
     ]
 
 
-def _masked_intervals(row: "np.void", names: ImageNameFinder) -> MaskedIntervals:
+def _masked_intervals_of_record(row: "np.void", names: ImageNameFinder) -> MaskedIntervals:
     """Returns the intervals with masked interrupts of one packed record."""
     opener, closer = ((int(row[f"{name}_node"]), int(row[f"{name}_pc"])) for name in ("opener", "closer"))
     return MaskedIntervals(
         int(row["priority"]), int(row["core"]),
-        names.call_path(*opener), names.source_at(opener[1]).outer_line,
-        names.call_path(*closer), names.source_at(closer[1]).outer_line,
+        names.call_path(*opener), names.source_line_at(opener[1]).outer_line,
+        names.call_path(*closer), names.source_line_at(closer[1]).outer_line,
         int(row["count"]), int(row["total"]), int(row["end"]) - int(row["start"]), int(row["start"]),
     )  # fmt: skip
 
 
-def _lock_use(row: "np.void", names: ImageNameFinder, known: Mapping[int, str]) -> LockUse:
+def _spinlock_use_of_record(row: "np.void", names: ImageNameFinder, known: Mapping[int, str]) -> SpinlockUse:
     """Returns the use of a spinlock from one packed record. `known` has the kernel's names of locks, by number."""
     start, end = ((int(row[f"{name}_node"]), int(row[f"{name}_pc"])) for name in ("opener", "closer"))
     number = int(row["lock"])
-    return LockUse(
+    return SpinlockUse(
         number, known.get(number, f"spinlock {number}"), int(row["core"]), bool(row["waited"]),
-        names.call_path(*start), names.source_at(start[1]).outer_line,
-        names.call_path(*end), names.source_at(end[1]).outer_line,
+        names.call_path(*start), names.source_line_at(start[1]).outer_line,
+        names.call_path(*end), names.source_line_at(end[1]).outer_line,
         int(row["count"]), int(row["total"]), int(row["longest"]), int(row["start"]),
     )  # fmt: skip
 

@@ -42,7 +42,7 @@ class SavedTask:
     """From the control block, where the kernel keeps it there."""
 
 
-def saved_registers(
+def registers_from_saved_frame(
     task: SavedTask, frames: Iterable[str], word: Word, is_code: Callable[[int], bool]
 ) -> dict[str, int]:
     """Returns the registers of a task that is not running, by name, from the frame that the kernel saved on its stack.
@@ -84,7 +84,7 @@ def _read_saved_frame(task: SavedTask, parts: Iterable[str], word: Word) -> dict
                 return _with_return_address(registers, value, at)
             elif name != "skip":
                 registers[name] = value
-    return _with_core_frame(registers, at, word, has_floats=has_floats)
+    return _with_exception_frame_registers(registers, at, word, has_floats=has_floats)
 
 
 def _says_float_registers_saved(name: str, value: int) -> bool | None:
@@ -115,7 +115,9 @@ def _with_return_address(registers: dict[str, int], address: int, pointer: int) 
     return {**registers, "lr": address, "pc": without_thumb_bit(address), "sp": pointer, "psp": pointer, "xpsr": _THUMB}
 
 
-def _with_core_frame(registers: dict[str, int], at: int, word: Word, *, has_floats: bool) -> dict[str, int] | None:
+def _with_exception_frame_registers(
+    registers: dict[str, int], at: int, word: Word, *, has_floats: bool
+) -> dict[str, int] | None:
     """Returns the registers with those that the core itself stored at address `at`. None outside memory.
 
     Armv7-M Architecture Reference Manual, B1.5.6.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
-from rtoslab.base import BoardWarning, DecodeError, RunError, find_root, without_thumb_bit
+from rtoslab.base import DecodeError, RunError, UnmodelledFeatureWarning, find_checkout_root, without_thumb_bit
 from rtoslab.instruments.lines import add_source_lines
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.subject import ObservedImage
@@ -15,14 +15,14 @@ from rtoslab.targets import (
     DONE_SYMBOL,
     WINDOW_SYMBOL,
     apply_timing_settings,
+    convert_simulator_errors,
+    cores_in_default_handlers,
+    events_in_time_order,
     find_address,
-    latest_events,
-    load_image,
-    make_machine,
-    order_events,
+    latest_event_of_each_probe,
+    load_image_into_board,
+    make_board_at_reset,
     parse_cycle_count,
-    simulator_errors,
-    unhandled_exceptions,
 )
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class ObservedRecording:
     """Sentences about cores that ended in a handler that nobody wrote."""
 
 
-class EndedRecordingError(KeyboardInterrupt):
+class RecordingInterruptedError(KeyboardInterrupt):
     """Raised if the user interrupts a recording. Contains what was recorded so far."""
 
     def __init__(self, cause: KeyboardInterrupt, recording: ObservedRecording) -> None:
@@ -91,36 +91,36 @@ class EndedRecordingError(KeyboardInterrupt):
         self.recording = recording
 
 
-def open_machine(subject: ObservedImage) -> ObservedMachine:
+def open_board_with_image(subject: ObservedImage) -> ObservedMachine:
     """Returns a virtual board at reset with the observed image loaded and its devices attached.
 
     Raises ImageFileError, PlanError, SettingError.
     """
-    machine = cast("ObservedMachine", make_machine(subject.board, cores=subject.cores))
+    machine = cast("ObservedMachine", make_board_at_reset(subject.board, cores=subject.cores))
     apply_timing_settings(machine, subject.settings)
-    load_image(machine, subject.image, subject.elf.name)
+    load_image_into_board(machine, subject.image, subject.elf.name)
     for device in subject.devices:
         device.attach_device(machine, subject.board)
     return machine
 
 
-def record_run(
+def record_observed_run(
     subject: ObservedImage,
     prepare: Callable[[ObservedMachine], ObservationRequest],
     progress: Progress = lambda *_: None,
 ) -> ObservedRecording:
     """Runs an image and returns what was recorded of it. `prepare` says what to record, once the image is loaded.
 
-    Raises RunError if the observed section is not reached, ImageFileError, SymbolError, and EndedRecordingError in
-    place of a KeyboardInterrupt in the section. Warns with a BoardWarning of each feature that the image used and the
-    board does not model.
+    Raises RunError if the observed section is not reached, ImageFileError, SymbolError, and RecordingInterruptedError
+    in place of a KeyboardInterrupt in the section. Warns with a UnmodelledFeatureWarning of each feature that the image
+    used and the board does not model.
     """
-    machine = open_machine(subject)
+    machine = open_board_with_image(subject)
     try:
         return _ObservedSession(subject, machine, prepare(machine), progress).run_and_record()
     finally:
         for sentence in add_source_lines(machine.warnings(), subject.elf):
-            warnings.warn(sentence, BoardWarning, stacklevel=2)
+            warnings.warn(sentence, UnmodelledFeatureWarning, stacklevel=2)
 
 
 class _ObservedSession:
@@ -140,14 +140,14 @@ class _ObservedSession:
 
     def run_and_record(self) -> ObservedRecording:
         """Runs to the end of the observed section, and of a benchmark's records. Returns the recording."""
-        with simulator_errors(RunError):
-            self._start_observing()
+        with convert_simulator_errors(RunError):
+            self._start_requested_records()
             if self.subject.expected is not None:
                 self.machine.watch_write(find_address(self.machine, WINDOW_SYMBOL), IDENT_WINDOW, True)
                 self.machine.until(find_address(self.machine, DONE_SYMBOL))
-            self._run_to_start()
+            self._run_to_section_start()
             self.machine.observed()
-            before = latest_events(bytes(self.events), IDENT_WINDOW)
+            before = latest_event_of_each_probe(bytes(self.events), IDENT_WINDOW)
             start = self.machine.cycle()
             words = {address: self._read_word(address) for address in self.request.writes}
             self.events.clear()
@@ -168,15 +168,15 @@ class _ObservedSession:
             start_cycle=start,
             end_cycle=end,
             observed=observed,
-            events=order_events(before + events, IDENT_WINDOW),
+            events=events_in_time_order(before + events, IDENT_WINDOW),
             symbols=self.machine.symbols(),
             decoded=decoded,
             machine=self.machine,
             words_at_start=words,
-            unhandled=" ".join(unhandled_exceptions(self.machine, self.subject.cores)),
+            unhandled=" ".join(cores_in_default_handlers(self.machine, self.subject.cores)),
         )
         if ended is not None and end > start:
-            raise EndedRecordingError(ended, recording)
+            raise RecordingInterruptedError(ended, recording)
         if ended is not None:
             raise ended
         return recording
@@ -184,13 +184,13 @@ class _ObservedSession:
     def _run_interruptibly(self) -> KeyboardInterrupt | None:
         """Runs to the end of the observed section. Returns the user's interrupt that ended it earlier, or None."""
         try:
-            self._run_to_end()
+            self._run_to_section_end()
         except KeyboardInterrupt as cause:
             self.events += self.machine.take_events()
             return cause
         return None
 
-    def _start_observing(self) -> None:
+    def _start_requested_records(self) -> None:
         """Turns the requested records of the virtual board on."""
         self.machine.observe(
             True,
@@ -208,14 +208,14 @@ class _ObservedSession:
         self.machine.trace_exceptions(self.request.exceptions)
         self.machine.trace_pins(self.request.pins)
 
-    def _run_to_start(self) -> None:
+    def _run_to_section_start(self) -> None:
         """Runs to the start of the observed section."""
         if self.subject.expected is not None:
             self._run_until_window(1, "set-up", SETUP_LIMIT_S)
         elif self.subject.stretch.start is not None:
             self._run_until_place(self.subject.stretch.start, "the start", None)
 
-    def _run_to_end(self) -> None:
+    def _run_to_section_end(self) -> None:
         """Runs to the end of the observed section."""
         stretch = self.subject.stretch
         if self.subject.expected is not None:
@@ -223,14 +223,14 @@ class _ObservedSession:
         elif stretch.end is not None:
             self._run_until_place(stretch.end, "the end", stretch.cycles)
         else:
-            self._run_cycles(stretch.cycles, "run", passes="until")
+            self._run_board_cycles(stretch.cycles, "run", passes="until")
 
     def _run_until_window(self, state: int, phase: str, limit_s: float) -> None:
         """Runs until a benchmark opens (state 1) or closes (2) its measurement window. Raises RunError if it does
         not."""
         reason, window = "watch", 0
         while reason == "watch" and window == 0:  # start-up clears the word, which is a write too
-            reason = self._run_cycles(int(limit_s * self.subject.board.clock.sys_hz), phase)
+            reason = self._run_board_cycles(int(limit_s * self.subject.board.clock.sys_hz), phase)
             window = self._read_word(find_address(self.machine, WINDOW_SYMBOL))
         if reason != "watch" or window != state:
             raise RunError(f"The image did not complete its {phase}; `rtoslab run` shows the reason.")
@@ -241,13 +241,13 @@ class _ObservedSession:
         if cycle is not None:
             left = cycle - self.machine.cycle()
             if left > 0:
-                self._run_cycles(left, what, passes="until")
+                self._run_board_cycles(left, what, passes="until")
             return
         address = find_address(self.machine, place)
         self.machine.until(address)
         limit = self.machine.cycle() + (cycles or int(SETUP_LIMIT_S * self.subject.board.clock.sys_hz))
         while self.machine.cycle() < limit:
-            reason = self._run_cycles(limit - self.machine.cycle(), what)
+            reason = self._run_board_cycles(limit - self.machine.cycle(), what)
             if reason == "until" and self._is_core_about_to_execute(address):
                 return
             if reason not in {"cycles", "until", "watch"}:
@@ -261,7 +261,7 @@ class _ObservedSession:
             without_thumb_bit(self.machine.registers(core)["pc"]) == address for core in range(self.subject.cores)
         )
 
-    def _run_cycles(self, cycles: int, phase: str, passes: str = "") -> str:
+    def _run_board_cycles(self, cycles: int, phase: str, passes: str = "") -> str:
         """Runs up to `cycles` and returns the reason of the stop. A stop with the reason `passes` does not end the
         run."""
         start = self.machine.cycle()
@@ -287,9 +287,9 @@ class _ObservedSession:
         benchmark."""
         if self.subject.expected is None:
             return None
-        self._run_cycles(int(SENDING_LIMIT_S * self.subject.board.clock.sys_hz), "sending")
+        self._run_board_cycles(int(SENDING_LIMIT_S * self.subject.board.clock.sys_hz), "sending")
         try:
-            return decode_records(bytes(self.uart), read_wire_constants(find_root()), self.subject.expected)
+            return decode_records(bytes(self.uart), read_wire_constants(find_checkout_root()), self.subject.expected)
         except DecodeError as cause:
             raise RunError(
                 f"The benchmark failed ({cause}); `rtoslab run` shows details, and a longer --window may help."

@@ -5,15 +5,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypedDict
 
-from rtoslab.base import ImageFileError, PlanError, count_text
+from rtoslab.base import ImageFileError, PlanError, count_with_noun
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Board, Catalogue, Kernel
 from rtoslab.images import build_point_image
 from rtoslab.instruments.image_kernel import find_image_kernel
-from rtoslab.intake import is_file, read_image
+from rtoslab.intake import is_file_or_pipe, read_program_image
 from rtoslab.plan import DEFAULT_WINDOW_MS as LATENCY_WINDOW_MS
-from rtoslab.plan import Options, make_plan, parse_integer_setting
+from rtoslab.plan import PlanOptions, make_plan, parse_integer_setting
 from rtoslab.records import ExpectedIdentity
-from rtoslab.targets import DeviceRequest, require_cores
+from rtoslab.targets import DeviceRequest, require_board_has_cores
 
 DEFAULT_WINDOW_MS = 20
 DEFAULT_CYCLES = 5_000_000
@@ -60,7 +60,7 @@ class ObservedImageOptions(TypedDict, total=False):
     board: str | None
     cores: int | None
     config: Mapping[str, str] | None
-    """As `plan.Options` lists."""
+    """As `plan.PlanOptions` lists."""
     window_ms: int | None
     """Length of a benchmark's window, or of an image's run at the board's usual clock."""
     stretch: ObservedRunSection | None
@@ -82,10 +82,10 @@ def find_observed_image(
     devices: Sequence[DeviceRequest] = (),
 ) -> ObservedImage:
     """Returns the image to observe: the file with this path, or a benchmark, which is built."""
-    if is_file(Path(name)):
+    if is_file_or_pipe(Path(name)):
         stretch = stretch or ObservedRunSection()
         if window_ms is not None:
-            hz = catalogue.board(board or DEFAULT_BOARD).facts.clock.sys_hz
+            hz = catalogue.find_board(board or DEFAULT_BOARD).facts.clock.sys_hz
             stretch = replace(stretch, cycles=window_ms * hz // 1000)
         return _observed_user_image(catalogue, Path(name), kernel, board, cores, config or {}, stretch, devices)
     if "/" in name or name.endswith(".elf"):
@@ -96,7 +96,7 @@ def find_observed_image(
         )
     if devices:
         raise PlanError("A benchmark uses no device; give --attach only with an image.")
-    return _benchmark_subject(catalogue, name, kernel, board, cores, config or {}, window_ms)
+    return _build_benchmark_to_observe(catalogue, name, kernel, board, cores, config or {}, window_ms)
 
 
 def _observed_user_image(
@@ -110,20 +110,20 @@ def _observed_user_image(
     devices: Sequence[DeviceRequest],
 ) -> ObservedImage:
     """Returns a user's image as the image to observe. Raises PlanError for options that an image cannot have."""
-    facts = catalogue.board(board or DEFAULT_BOARD).facts
+    facts = catalogue.find_board(board or DEFAULT_BOARD).facts
     if config.keys() - {key for key in config if key.startswith("timing.")}:
         raise PlanError("An image is already built, so only timing.KEY=N of --config can be set; leave the rest out.")
-    require_cores(facts, cores)
+    require_board_has_cores(facts, cores)
     count = cores or facts.cores
     known = (
-        catalogue.kernel(kernel).facts.for_architecture(facts.cpu)
+        catalogue.find_kernel(kernel).facts.for_architecture(facts.cpu)
         if kernel
         else find_image_kernel(catalogue, path, facts.cpu)
     )
     return ObservedImage(
         label=path.name,
         elf=path,
-        image=read_image(path),
+        image=read_program_image(path),
         board=facts,
         cores=count,
         kernel=known,
@@ -134,7 +134,7 @@ def _observed_user_image(
     )
 
 
-def _benchmark_subject(
+def _build_benchmark_to_observe(
     catalogue: Catalogue,
     name: str,
     kernel: str | None,
@@ -145,10 +145,10 @@ def _benchmark_subject(
 ) -> ObservedImage:
     """Builds a benchmark and returns its image to observe. Raises PlanError if the options do not select one possible
     point."""
-    facts = catalogue.benchmark(name).facts
+    facts = catalogue.find_benchmark(name).facts
     # A window for samples ends with the last of them.
     window_ms = window_ms or (LATENCY_WINDOW_MS if facts.series else DEFAULT_WINDOW_MS)
-    options = Options([kernel or DEFAULT_KERNEL], [board or DEFAULT_BOARD], [cores or 1], window_ms, dict(config))
+    options = PlanOptions([kernel or DEFAULT_KERNEL], [board or DEFAULT_BOARD], [cores or 1], window_ms, dict(config))
     points = make_plan(catalogue, [name], options).points
     if facts.series and "instrument" not in config:  # one will do: the marks of all are in the image, at a cost
         possible = [item for item in points if item.not_applicable is None]
@@ -159,14 +159,14 @@ def _benchmark_subject(
     if point.not_applicable is not None:
         raise PlanError(f"{point.label} cannot be observed: {point.not_applicable}.")
     built = build_point_image(catalogue, point)
-    where = catalogue.board(point.board).facts
+    where = catalogue.find_board(point.board).facts
     return ObservedImage(
-        label=f"{facts.id} {point.kernel} {point.board} {count_text(point.cores, 'core')}",
+        label=f"{facts.id} {point.kernel} {point.board} {count_with_noun(point.cores, 'core')}",
         elf=built.elf_path,
         image=built.elf_path.read_bytes(),
         board=where,
         cores=point.cores,
-        kernel=catalogue.kernel(point.kernel).facts.for_architecture(where.cpu),
+        kernel=catalogue.find_kernel(point.kernel).facts.for_architecture(where.cpu),
         expected=built.expected,
         settings=point.timing,
         axes={

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from rtoslab.base import Value, ValueTable
+from rtoslab.base import TitledTable, Value
 from rtoslab.instruments.masked_interrupts import function_that_masked
 from rtoslab.instruments.profiler import MaskedIntervals, Profile, innermost_function
 
@@ -11,7 +11,7 @@ SurveyRow = tuple[str, Profile, MaskedIntervals]
 """Benchmark, its profile, one record of it."""
 
 
-def masked_interrupts_survey_table(profiles: Iterable[Profile], priority: int) -> ValueTable:
+def masked_interrupts_survey_table(profiles: Iterable[Profile], priority: int) -> TitledTable:
     """Returns a table of the longest times with interrupts of a priority masked, by kernel and call, over several
     profiles."""
     calls: dict[tuple[str, str], list[SurveyRow]] = defaultdict(list)
@@ -25,7 +25,7 @@ def masked_interrupts_survey_table(profiles: Iterable[Profile], priority: int) -
     rows = [(kernel, call, *_longest_masked_row(item, clock_hz)) for (kernel, call), item in calls.items()]
     rows.sort(key=lambda row: (row[0], -int(row[2] or 0), row[1]))
     columns = ("kernel", "call", "longest", "longest (us)", "mean", "count", "opened by", "closed by", "in benchmark")
-    return ValueTable("masked", f"Interrupts of priority {priority:#04x} masked, cycles", columns, rows)
+    return TitledTable("masked", f"Interrupts of priority {priority:#04x} masked, cycles", columns, rows)
 
 
 def _longest_masked_row(findings: Sequence[SurveyRow], clock_hz: int) -> tuple[Value, ...]:

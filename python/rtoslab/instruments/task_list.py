@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Final
 from rtoslab.base import RtoslabError, RunError
 from rtoslab.catalogue import Catalogue, Kernel, KernelTasks, TaskChain, TaskRing, TaskTable
 from rtoslab.instruments.image_kernel import find_image_kernel
-from rtoslab.instruments.saved_registers import SavedTask, saved_registers
-from rtoslab.intake import read_image
+from rtoslab.instruments.saved_registers import SavedTask, registers_from_saved_frame
+from rtoslab.intake import read_program_image
 from rtoslab.targets import (
     StructureMemberPlace,
     SymbolIndex,
     TaskRow,
     VirtualMachine,
+    convert_simulator_errors,
     current_task_addresses,
     find_structure_members,
-    read_text_member,
-    simulator_errors,
+    read_text_of_member,
 )
 
 if TYPE_CHECKING:
@@ -59,13 +59,13 @@ class KernelTaskLister:
         self._cores = cores
         self._is_v6m = cpu.startswith("armv6")
         self._kernel: Kernel | None = find_image_kernel(catalogue, image, cpu)
-        self._tasks = KernelTasks() if self._kernel is None else catalogue.kernel_tasks(self._kernel.id)
+        self._tasks = KernelTasks() if self._kernel is None else catalogue.find_kernel_tasks(self._kernel.id)
         block = self._kernel.memory.task_block if self._kernel is not None and self._kernel.memory else None
         self._block = block
         names = [block.type] if block is not None else []
         names += [name for ring in self._tasks.rings for name in (ring.head, ring.node)]
         names += [place.partition(":")[2].partition(".")[0] for chain in self._tasks.chains for place in chain.first]
-        content = read_image(image) if self._kernel is not None else b""
+        content = read_program_image(image) if self._kernel is not None else b""
         self._structures = find_structure_members(content, [name for name in names if name]) if content else {}
 
     @property
@@ -232,11 +232,11 @@ class _TaskReader:
         """Returns the name of the task with this control block. Empty if it has none."""
         names = (*self._tasks.names, self._facts.name)
         name = next((member for member in names if member in self._block.members), "")
-        return read_text_member(self._block.members, name, block, self._read_bytes)
+        return read_text_of_member(self._block.members, name, block, self._read_bytes)
 
     def _read_bytes(self, address: int, count: int) -> bytes:
         """Returns bytes of the board's memory. Empty where there is none."""
-        with suppress(RunError), simulator_errors(RunError):
+        with suppress(RunError), convert_simulator_errors(RunError):
             return self._machine.read(address, count)
         return b""
 
@@ -248,7 +248,7 @@ class _TaskReader:
             return []
         low = self._member_value(block, self._tasks.exc_return)
         task = SavedTask(pointer, self._stack_addresses(block), None if low is None else _LOW_BYTE | low & 0xFF)
-        registers = saved_registers(task, self._frames, self._read_word, self._is_code)
+        registers = registers_from_saved_frame(task, self._frames, self._read_word, self._is_code)
         if registers:
             for register, member in self._tasks.in_block.items():
                 value = self._member_value(block, member)
@@ -279,7 +279,7 @@ class _TaskReader:
         """Returns a 32-bit word of the board's memory. None where there is none."""
         if not address:
             return None
-        with suppress(RunError), simulator_errors(RunError):
+        with suppress(RunError), convert_simulator_errors(RunError):
             return int.from_bytes(self._machine.read(address, 4), "little")
         return None
 

@@ -5,10 +5,10 @@ from contextlib import suppress
 
 from rtoslab.base import ImageFileError, RunError, SymbolError
 from rtoslab.catalogue import Kernel
-from rtoslab.footprint import structure_members
+from rtoslab.footprint import structure_member_offsets
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.session import ObservedRecording
-from rtoslab.targets import StructureMemberPlace, current_task_addresses, read_text_member, simulator_errors
+from rtoslab.targets import StructureMemberPlace, convert_simulator_errors, current_task_addresses, read_text_of_member
 
 
 def current_task_pointers(machine: ObservedMachine, kernel: Kernel | None, cores: int) -> dict[int, int]:
@@ -23,14 +23,14 @@ def current_task_pointers(machine: ObservedMachine, kernel: Kernel | None, cores
             words = current_task_addresses(machine, kernel, number) if kernel else {}
             break
     for address in words.values():
-        _require_memory(machine, address)
+        _require_board_memory(machine, address)
     return words
 
 
-def _require_memory(machine: ObservedMachine, address: int) -> None:
+def _require_board_memory(machine: ObservedMachine, address: int) -> None:
     """Raises ImageFileError if the board has no memory at an address of the kernel's variables."""
     try:
-        with simulator_errors(RunError):
+        with convert_simulator_errors(RunError):
             machine.read(address, 4)
     except RunError:
         raise ImageFileError(
@@ -52,9 +52,9 @@ def _task_name(recording: ObservedRecording, block: int) -> str:
     if facts is None or facts.task_block is None:
         return f"task {block:#x}"
     text = ""
-    with suppress(SymbolError), simulator_errors(SymbolError):
+    with suppress(SymbolError), convert_simulator_errors(SymbolError):
         members = _structure_members(recording, facts.task_block.type)
-        text = read_text_member(members, facts.task_block.name, block, recording.machine.read)
+        text = read_text_of_member(members, facts.task_block.name, block, recording.machine.read)
     return text or f"task {block:#x}"
 
 
@@ -65,5 +65,5 @@ def _structure_members(recording: ObservedRecording, structure: str) -> dict[str
     """Returns the place of each member of a C structure, cached by image."""
     key = (str(recording.subject.elf), structure)
     if key not in _CACHE:
-        _CACHE[key] = structure_members(recording.subject.elf, structure)
+        _CACHE[key] = structure_member_offsets(recording.subject.elf, structure)
     return _CACHE[key]

@@ -14,7 +14,7 @@ from rtoslab.instruments.session import (
     ObservedRecording,
     Progress,
     find_early_end_reason,
-    record_run,
+    record_observed_run,
 )
 from rtoslab.instruments.subject import ObservedImage
 from rtoslab.instruments.tasks import current_task_pointers, task_names
@@ -111,7 +111,7 @@ def record_timeline(subject: ObservedImage, progress: Progress = lambda *_: None
         writes = {address: IDENT_CURRENT + core for core, address in words.items()}
         return ObservationRequest(calls=calls, writes=writes, threads_and_locks=True, exceptions=True, pins=True)
 
-    recording = record_run(subject, observation_request, progress)
+    recording = record_observed_run(subject, observation_request, progress)
     return _TimelineReader(recording, services, words).make_timeline()
 
 
@@ -143,17 +143,17 @@ class _TimelineReader:
     def make_timeline(self) -> Timeline:
         """Returns the timeline made of all recorded events."""
         steps = {
-            KIND_WRITE: self._on_task_write, KIND_THREAD: self._handle_task_switch,
-            KIND_EXCEPTION_ENTER: self._on_exception_enter, KIND_EXCEPTION_EXIT: self._on_exception_exit,
-            KIND_CALL: self._on_call, KIND_RETURN: self._on_return,
-            KIND_LOCK_BUSY: self._on_lock_busy, KIND_LOCK_TAKEN: self._on_lock_taken,
-            KIND_LOCK_FREE: self._on_lock_free,
-            KIND_PIN: self._on_pin,
+            KIND_WRITE: self._handle_current_task_write, KIND_THREAD: self._handle_task_switch,
+            KIND_EXCEPTION_ENTER: self._handle_exception_entry, KIND_EXCEPTION_EXIT: self._handle_exception_return,
+            KIND_CALL: self._handle_kernel_call, KIND_RETURN: self._handle_kernel_return,
+            KIND_LOCK_BUSY: self._handle_lock_wait_begin, KIND_LOCK_TAKEN: self._handle_lock_taken,
+            KIND_LOCK_FREE: self._handle_lock_released,
+            KIND_PIN: self._handle_pin_change,
         }  # fmt: skip
         for cycle, value, pc, ident, kind, core, _ in unpack_events(self.recording.events):
             if kind in steps and (cycle >= self.start or kind in {KIND_THREAD, KIND_PIN}):
                 steps[kind](core, cycle, ident, value, pc)
-        self._close_spans()
+        self._end_open_spans()
         self.spans.sort(key=lambda span: (span.start, -span.end, span.track.group, span.track.name))
         subject = self.recording.subject
         return Timeline(
@@ -169,7 +169,7 @@ class _TimelineReader:
         if end > start:
             self.spans.append(TimelineSpan(track, name, start, end, facts, ended))
 
-    def _on_task_write(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _handle_current_task_write(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a write to the kernel's pointer to the current task. `value` is the task's control block."""
         on = ident - IDENT_CURRENT
         if value not in self.no_task_values:
@@ -186,12 +186,12 @@ class _TimelineReader:
         if before is None or before[0] != name:
             self.running[core] = (name, cycle)
 
-    def _on_exception_enter(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:
+    def _handle_exception_entry(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:
         """Handles the entry to an exception handler. `value` are the cycles since the exception's recognition."""
         name = self.functions.get(pc, f"exception {ident}")
         self.handlers.setdefault(core, []).append((name, cycle, value))
 
-    def _on_exception_exit(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _handle_exception_return(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles the end of an exception handler."""
         if self.handlers.get(core):
             name, start, latency = self.handlers[core].pop()
@@ -199,19 +199,19 @@ class _TimelineReader:
                 TimelineTrack(f"core {core}", HANDLERS), name, start, cycle, exception=ident, entry_cycles=latency
             )
 
-    def _call_track(self, core: int) -> TimelineTrack:
+    def _track_of_kernel_call(self, core: int) -> TimelineTrack:
         """Returns the track on which a kernel call is shown: that of the handler or the task that made it."""
         if self.handlers.get(core):
             return TimelineTrack(f"core {core}", HANDLERS)
         return TimelineTrack(TASKS, self.running.get(core, (f"core {core}", 0))[0])
 
-    def _on_call(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _handle_kernel_call(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a call of a kernel function. `ident` is its number, `value` its first argument."""
-        self.calls.setdefault(self._call_track(core), []).append((ident, cycle, value))
+        self.calls.setdefault(self._track_of_kernel_call(core), []).append((ident, cycle, value))
 
-    def _on_return(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _handle_kernel_return(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles the return of a kernel function. `value` is its result."""
-        track = self._call_track(core)
+        track = self._track_of_kernel_call(core)
         open_calls = self.calls.get(track, [])
         while open_calls:
             call, start, argument = open_calls.pop()
@@ -219,33 +219,33 @@ class _TimelineReader:
             if call == ident:
                 return
 
-    def _on_lock_busy(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _handle_lock_wait_begin(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles the begin of a wait for a spinlock."""
         self.waiting.setdefault((ident, core), cycle)
 
-    def _on_lock_taken(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _handle_lock_taken(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a spinlock that was taken."""
         since = self.waiting.pop((ident, core), None)
         if since is not None:
-            self._add_span(TimelineTrack(f"core {core}", WAITS), self._lock_name(ident), since, cycle)
+            self._add_span(TimelineTrack(f"core {core}", WAITS), self._spinlock_name(ident), since, cycle)
         self.held[ident] = (core, cycle)
 
-    def _on_lock_free(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _handle_lock_released(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a spinlock that was released."""
         if ident in self.held:
             owner, since = self.held.pop(ident)
-            self._add_span(TimelineTrack(LOCKS, self._lock_name(ident)), f"core {owner}", since, cycle)
+            self._add_span(TimelineTrack(LOCKS, self._spinlock_name(ident)), f"core {owner}", since, cycle)
 
-    def _on_pin(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _handle_pin_change(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a level change of a pin."""
         self.edges.append(PinEdge(max(cycle, self.start), pin_name(self.recording.subject.board.chip, ident), value))
 
-    def _lock_name(self, number: int) -> str:
+    def _spinlock_name(self, number: int) -> str:
         """Returns the kernel's name for the spinlock with this number."""
         kernel = self.recording.subject.kernel
         return (kernel.locks if kernel else {}).get(number, f"spinlock {number}")
 
-    def _close_spans(self) -> None:
+    def _end_open_spans(self) -> None:
         """Adds the spans that have not ended at the end of the run."""
         for core, (name, since) in self.running.items():
             self._add_span(TimelineTrack(f"core {core}", TASKS), name, since, self.end, ended=False)
@@ -256,9 +256,13 @@ class _TimelineReader:
             for ident, since, argument in reversed(calls):
                 self._add_span(track, self.services[ident], since, self.end, ended=False, r0=f"{argument:#x}")
         for (ident, core), since in self.waiting.items():
-            self._add_span(TimelineTrack(f"core {core}", WAITS), self._lock_name(ident), since, self.end, ended=False)
+            self._add_span(
+                TimelineTrack(f"core {core}", WAITS), self._spinlock_name(ident), since, self.end, ended=False
+            )
         for ident, (core, since) in self.held.items():
-            self._add_span(TimelineTrack(LOCKS, self._lock_name(ident)), f"core {core}", since, self.end, ended=False)
+            self._add_span(
+                TimelineTrack(LOCKS, self._spinlock_name(ident)), f"core {core}", since, self.end, ended=False
+            )
 
 
 def pin_name(chip: str, number: int) -> str:

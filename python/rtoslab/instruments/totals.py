@@ -40,7 +40,7 @@ def sum_cycles_by_key(spent: Iterable[CallPathCycles], key: Callable[[CallPathCy
     return dict(sorted(by_key.items(), key=lambda item: (-item[1].total, str(item[0]))))
 
 
-def sums_by_function(profile: Profile) -> dict[tuple[int, str], CycleSums]:
+def cycle_sums_by_function(profile: Profile) -> dict[tuple[int, str], CycleSums]:
     """Returns the cycles of each function's own instructions, by (core, function)."""
     return sum_cycles_by_key(profile.spent, lambda spent: (spent.core, innermost_function(spent.stack)))
 

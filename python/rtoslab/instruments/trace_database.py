@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from rtoslab.base import PlanError, ValueTable
+from rtoslab.base import PlanError, TitledTable
 from rtoslab.instruments.timelines import HANDLERS, TASKS, PinEdge, Timeline
 from rtoslab.intake import LINE_CHARS, STORED_BYTES
 
@@ -92,7 +92,7 @@ class TraceFileContents:
     edges: Sequence[PinEdge]
 
 
-def trace_contents(timeline: Timeline) -> TraceFileContents:
+def timeline_as_trace_contents(timeline: Timeline) -> TraceFileContents:
     """Returns a timeline in the form in which a trace file contains it."""
     slices = [
         TracedSlice(
@@ -119,22 +119,22 @@ class TraceDatabase:
         )
         self._database.execute("CREATE INDEX by_name ON slice (name, start_cycle)")
         self._database.commit()
-        self._database.set_authorizer(_authorise_reads)
+        self._database.set_authorizer(_authorise_sql_action)
         self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _TEXT_MOST)
         self._turns = 0
         self._deadline_s = 0.0
-        self._database.set_progress_handler(self._exceeds_limits, _TURN)
+        self._database.set_progress_handler(self._stop_query_beyond_limits, _TURN)
 
-    def answer_predefined_query(self, name: str) -> ValueTable:
+    def answer_predefined_query(self, name: str) -> TitledTable:
         """Returns the rows of a predefined query on the trace, such as `load`."""
         return self.answer_query(NAMED[name], title=name)
 
-    def answer_latency(self, begin: str, end: str, limit_cycles: int) -> ValueTable:
+    def answer_latency(self, begin: str, end: str, limit_cycles: int) -> TitledTable:
         """Returns the cycles from each slice of the trace named `begin` to the next one named `end`, the longest
         first."""
         return self.answer_query(_LATENCY, (begin, end, limit_cycles), title=f"{begin} to {end}")
 
-    def answer_query(self, sql: str, values: Sequence[str | int] = (), title: str = "") -> ValueTable:
+    def answer_query(self, sql: str, values: Sequence[str | int] = (), title: str = "") -> TitledTable:
         """Returns the rows of a SELECT on the trace. Raises PlanError if SQLite refuses it or it exceeds a limit."""
         self._turns, self._deadline_s = 0, time.monotonic() + _SECONDS_MOST
         try:
@@ -146,9 +146,11 @@ class TraceDatabase:
                 f"The query cannot be answered ({reason}); `rtoslab query --help` lists the tables."
             ) from None
         columns = tuple(column[0] for column in cursor.description or ())
-        return ValueTable("query", title, columns, [tuple(_plain_cell(cell) for cell in row) for row in rows])
+        return TitledTable(
+            "query", title, columns, [tuple(_cell_as_text_or_integer(cell) for cell in row) for row in rows]
+        )
 
-    def _exceeds_limits(self) -> int:
+    def _stop_query_beyond_limits(self) -> int:
         """Returns 1 to stop SQLite after too many steps or too long, else 0. SQLite calls it regularly."""
         self._turns += 1
         return int(self._turns > _STEPS_MOST or time.monotonic() > self._deadline_s)
@@ -165,12 +167,12 @@ def _read_limited_rows(cursor: sqlite3.Cursor) -> list[tuple[object, ...]]:
     return rows
 
 
-def _plain_cell(cell: object) -> str | int | None:
+def _cell_as_text_or_integer(cell: object) -> str | int | None:
     """Returns a cell of an SQL result as a text or an integer."""
     return cell if cell is None or isinstance(cell, int) else f"{cell:g}" if isinstance(cell, float) else str(cell)
 
 
-def _authorise_reads(action: int, *_: object) -> int:
+def _authorise_sql_action(action: int, *_: object) -> int:
     """Tells SQLite whether an action is allowed: reading is, attaching a file and writing are not."""
     allowed = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
     return sqlite3.SQLITE_OK if action in allowed else sqlite3.SQLITE_DENY

@@ -15,12 +15,12 @@ from rtoslab.intake import escape_to_one_line
 _PICOSECONDS: Final = 1_000_000_000_000
 
 
-def picoseconds_at(timeline: Timeline, cycle: int) -> int:
+def picoseconds_at_cycle(timeline: Timeline, cycle: int) -> int:
     """Returns the picoseconds from the start of a timeline to a cycle, rounded down."""
     return (cycle - timeline.start) * _PICOSECONDS // timeline.clock_hz
 
 
-def vcd_text(timeline: Timeline) -> str:
+def timeline_as_vcd(timeline: Timeline) -> str:
     """Returns the content of a VCD file with the wires of a timeline: pins, handlers, spinlocks."""
     changes = _wire_level_changes(timeline)
     stream = io.StringIO()
@@ -32,8 +32,8 @@ def vcd_text(timeline: Timeline) -> str:
             for path in sorted({path for _, path, _ in changes})
         }
         for cycle, path, level in changes:
-            writer.change(wires[path], picoseconds_at(timeline, cycle), level)
-        writer.close(picoseconds_at(timeline, timeline.end))
+            writer.change(wires[path], picoseconds_at_cycle(timeline, cycle), level)
+        writer.close(picoseconds_at_cycle(timeline, timeline.end))
     return stream.getvalue()
 
 

@@ -10,10 +10,10 @@ decimals, also those of the command line. `names` checks names that become part 
 
 from typing import TYPE_CHECKING
 
-from rtoslab.base import lazy_names
+from rtoslab.base import lazy_attribute_getter
 
 if TYPE_CHECKING:
-    from rtoslab.intake.archives import LimitedZipFile, open_archive
+    from rtoslab.intake.archives import LimitedZipFile, open_zip_archive
     from rtoslab.intake.debug_entries import child_debug_entries, source_line_program
     from rtoslab.intake.elf_images import (
         MAGIC,
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
         ElfSection,
         ElfSegment,
         ElfSymbol,
-        compiler_notes,
+        compilers_named_in_image,
         convert_debug_errors,
         open_elf_file,
     )
     from rtoslab.intake.escapes import escape_csv_cell, escape_markdown, escape_paragraph, escape_xml_characters
-    from rtoslab.intake.input_files import is_file, make_output_printable, printable_path, read_bytes, read_text
+    from rtoslab.intake.input_files import is_file_or_pipe, make_output_printable, printable_path, read_bytes, read_text
     from rtoslab.intake.limits import (
         CACHED_BYTES,
         CAPTURE_BYTES,
@@ -51,13 +51,19 @@ if TYPE_CHECKING:
     from rtoslab.intake.models import first_missing_key, first_validation_problem
     from rtoslab.intake.names import escape_to_one_line, escape_unprintable, require_file_name
     from rtoslab.intake.native import load_simulator_module
-    from rtoslab.intake.numbers import parse_exact_decimal, parse_integer, parse_ticks, quote_text, to_exact_fraction
+    from rtoslab.intake.numbers import (
+        parse_exact_decimal,
+        parse_integer,
+        parse_seconds_as_ticks,
+        quote_text,
+        to_exact_fraction,
+    )
     from rtoslab.intake.objects import parse_json_object, read_json_object
-    from rtoslab.intake.parquet import ParquetColumn, make_parquet_column, read_parquet, write_parquet
-    from rtoslab.intake.program_images import read_image
-    from rtoslab.intake.symbol_names import readable_name
+    from rtoslab.intake.parquet import ParquetColumn, decode_parquet, encode_parquet, make_parquet_column
+    from rtoslab.intake.program_images import read_program_image
+    from rtoslab.intake.symbol_names import demangle_function_name
     from rtoslab.intake.tables import read_toml_table
-    from rtoslab.intake.texts import split_byte_words, text_lines, utf8_content
+    from rtoslab.intake.texts import decode_text_lines, decode_utf8, split_byte_words
     from rtoslab.intake.zstandard import compress, decompress
 else:
-    __getattr__ = lazy_names(__name__)
+    __getattr__ = lazy_attribute_getter(__name__)

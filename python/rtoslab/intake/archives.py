@@ -24,7 +24,7 @@ _DAMAGE: Final = (
 )  # fmt: skip
 
 
-class LimitExceededError(Exception):
+class ArchiveLimitError(Exception):
     """An archive exceeds a limit. The message is a clause that names the limit."""
 
 
@@ -38,7 +38,7 @@ class LimitedZipFile:
         """As they are in it: a name may be there twice, and need not be a proper path."""
 
     def read_member_in_pieces(self, name: str) -> Iterator[bytes]:
-        """Yields a file of the archive in pieces of some megabytes. Raises LimitExceededError, or an error of
+        """Yields a file of the archive in pieces of some megabytes. Raises ArchiveLimitError, or an error of
         `zipfile`."""
         info = self._file.getinfo(name)
         if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
@@ -47,22 +47,22 @@ class LimitedZipFile:
             while piece := member.read(_PIECE):
                 self._left -= len(piece)
                 if self._left < 0:
-                    raise LimitExceededError(f"it unpacks to more than {UNPACKED_BYTES:,} bytes")
+                    raise ArchiveLimitError(f"it unpacks to more than {UNPACKED_BYTES:,} bytes")
                 yield piece
 
     def read_member(self, name: str, limit: int) -> bytes:
-        """Returns the whole content of a small file of the archive. `limit`: in bytes. Raises LimitExceededError, or an
+        """Returns the whole content of a small file of the archive. `limit`: in bytes. Raises ArchiveLimitError, or an
         error of `zipfile`."""
         content = bytearray()
         for piece in self.read_member_in_pieces(name):
             content += piece
             if len(content) > limit:
-                raise LimitExceededError(f"its member {name!r} unpacks to more than {limit:,} bytes")
+                raise ArchiveLimitError(f"its member {name!r} unpacks to more than {limit:,} bytes")
         return bytes(content)
 
 
 @contextmanager
-def open_archive(data: bytes, name: str, error: type[RtoslabError]) -> Iterator[LimitedZipFile]:
+def open_zip_archive(data: bytes, name: str, error: type[RtoslabError]) -> Iterator[LimitedZipFile]:
     """Opens the bytes of a zip file for reading. `name`: names it in an error.
 
     Raises `error` for damage, also if a read inside the block meets it.
@@ -74,7 +74,7 @@ def open_archive(data: bytes, name: str, error: type[RtoslabError]) -> Iterator[
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
             yield LimitedZipFile(file)
-    except LimitExceededError as cause:
+    except ArchiveLimitError as cause:
         raise error(f"{name} is too large: {cause}; record or export less.") from None
     except _DAMAGE as cause:
         reason = (str(cause).splitlines() or [""])[0][:200] or type(cause).__name__

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from rtoslab.base import RtoslabError
 from rtoslab.intake.limits import NAME_CHARS, SYMBOLS
-from rtoslab.intake.symbol_names import readable_name
+from rtoslab.intake.symbol_names import demangle_function_name
 
 if TYPE_CHECKING:
     from elftools.elf.elffile import ELFFile
@@ -163,7 +163,7 @@ class ElfFile:
 
 
 @lru_cache(maxsize=2)
-def compiler_notes(image: bytes) -> str:
+def compilers_named_in_image(image: bytes) -> str:
     """Returns the compilers that an image names in its `.comment` section. Empty without one, or if it is no ELF
     file."""
     try:
@@ -180,7 +180,12 @@ def _parse_symbols(names: bytes, rows: bytes) -> tuple[ElfSymbol, ...]:
     more than once."""
     return tuple(
         ElfSymbol(
-            readable_name(_string_table_text(names, name)), value, size, info & 15, info >> 4 == 0, info >> 4 == _WEAK
+            demangle_function_name(_string_table_text(names, name)),
+            value,
+            size,
+            info & 15,
+            info >> 4 == 0,
+            info >> 4 == _WEAK,
         )
         for name, value, size, info, _, _ in _SYMBOL.iter_unpack(rows)
     )

@@ -36,9 +36,9 @@ def parse_intel_hex(content: bytes) -> tuple[list[Segment], int | None]:
             continue
         if ended:
             raise ValueError(f"line {number} follows the end-of-file record")
-        kind, address, data = _parse_record(line.strip(), number)
+        kind, address, data = _parse_hex_record(line.strip(), number)
         if kind == DATA:
-            bytes_at.update(_record_bytes(upper, address, data, bytes_at, number))
+            bytes_at.update(_bytes_of_hex_record(upper, address, data, bytes_at, number))
         elif kind in {SEGMENT, LINEAR}:
             upper = int.from_bytes(data, "big") << (4 if kind == SEGMENT else 16)
         elif kind == START_LINEAR:
@@ -46,10 +46,10 @@ def parse_intel_hex(content: bytes) -> tuple[list[Segment], int | None]:
         ended = kind == END
     if not ended:
         raise ValueError("the end-of-file record is missing, so the file is truncated")
-    return list(_join_segments(bytes_at)), start
+    return list(_join_consecutive_bytes(bytes_at)), start
 
 
-def _parse_record(line: str, number: int) -> tuple[int, int, bytes]:
+def _parse_hex_record(line: str, number: int) -> tuple[int, int, bytes]:
     """Returns type, address and data of a line of Intel HEX. Raises ValueError, which names the line."""
     try:
         record = bytes.fromhex(line[1:]) if line.startswith(":") else b""
@@ -66,7 +66,7 @@ def _parse_record(line: str, number: int) -> tuple[int, int, bytes]:
     return kind, int.from_bytes(record[1:3], "big"), data
 
 
-def _record_bytes(
+def _bytes_of_hex_record(
     upper: int, address: int, data: bytes, before: dict[int, int], number: int
 ) -> Iterator[tuple[int, int]]:
     """Yields the address and value of each byte in a data record. Raises ValueError if an earlier line has another
@@ -82,7 +82,7 @@ def _record_bytes(
         yield at, byte
 
 
-def _join_segments(bytes_at: dict[int, int]) -> Iterator[Segment]:
+def _join_consecutive_bytes(bytes_at: dict[int, int]) -> Iterator[Segment]:
     """Yields bytes by their addresses as segments of consecutive bytes. Small gaps are filled with 0xFF, as erased
     flash is."""
     addresses = sorted(bytes_at)

@@ -66,7 +66,7 @@ def read_text(path: Path, description: str, error: type[RtoslabError], limit: in
         ) from None
 
 
-def is_file(path: Path) -> bool:
+def is_file_or_pipe(path: Path) -> bool:
     """Whether the path is a file or a pipe. False for a path that the system refuses."""
     try:
         return path.is_file() or path.is_fifo()

@@ -73,7 +73,7 @@ def to_exact_fraction(value: int | Decimal | Fraction | str) -> Fraction:
     return Fraction(value)
 
 
-def parse_ticks(text: str, rate_hz: Fraction) -> int:
+def parse_seconds_as_ticks(text: str, rate_hz: Fraction) -> int:
     """Returns a time in seconds, given as text, as a number of ticks: the nearest, or the even one of two. Raises
     ValueError with a clause."""
     match = _USUAL_TIME.fullmatch(text)

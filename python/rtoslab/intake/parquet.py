@@ -3,8 +3,8 @@
 The simulator's module has the code, by a well-kept Rust library. The usual Python library takes 170 MB, and ends the
 process for some damaged files.
 
-    content = write_parquet({"cycles": Values(np.array([7, 9], np.uint64))})
-    read_parquet(content)["cycles"].values
+    content = encode_parquet({"cycles": Values(np.array([7, 9], np.uint64))})
+    decode_parquet(content)["cycles"].values
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,7 +53,7 @@ def make_parquet_column(items: Sequence[Any], dtype: type | None) -> ParquetColu
     return ParquetColumn(values, texts, None if valid.all() else valid)
 
 
-def write_parquet(columns: Mapping[str, ParquetColumn]) -> bytes:
+def encode_parquet(columns: Mapping[str, ParquetColumn]) -> bytes:
     """Returns the bytes of a Parquet file with these columns. The same columns give the same bytes.
 
     Raises ValueError for columns of different lengths.
@@ -63,7 +63,7 @@ def write_parquet(columns: Mapping[str, ParquetColumn]) -> bytes:
     )
 
 
-def read_parquet(content: bytes) -> dict[str, ParquetColumn]:
+def decode_parquet(content: bytes) -> dict[str, ParquetColumn]:
     """Returns the columns of a Parquet file by name.
     Raises ValueError if it is damaged, too large, or has other types of columns.
     """

@@ -8,7 +8,7 @@ from rtoslab.intake.input_files import read_bytes
 from rtoslab.intake.limits import IMAGE_BYTES
 
 
-def read_image(path: Path, load_address: int | None = None) -> bytes:
+def read_program_image(path: Path, load_address: int | None = None) -> bytes:
     """Returns the bytes of an image file, ELF or UF2. Intel HEX is converted to ELF, and so is a plain binary file if
     `load_address` is given.
 

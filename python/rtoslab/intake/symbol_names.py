@@ -6,7 +6,7 @@ _MANGLED = ("_Z", "_R")
 
 
 @lru_cache(maxsize=65_536)
-def readable_name(name: str) -> str:
+def demangle_function_name(name: str) -> str:
     """Returns a C++ or Rust function's name as the sources have it. Any other name is unchanged, and all are if the
     simulator is not built."""
     if not name.startswith(_MANGLED):

@@ -44,7 +44,7 @@ def parse_toml_table(text: str, source: str, error: type[RtoslabError], *, exact
     except (ValueError, OverflowError) as cause:
         reason = "a number has too many digits" if "digits" in str(cause) else str(cause)
         raise error(f"{source} is not valid TOML ({reason}); correct that value.") from None
-    require_within_limits(table, source, error)
+    require_table_within_limits(table, source, error)
     return table
 
 
@@ -61,7 +61,7 @@ def _parse_toml_decimal(text: str) -> Decimal:
         raise ValueError("a number has too large an exponent") from None
 
 
-def require_within_limits(value: Any, source: str, error: type[RtoslabError]) -> None:
+def require_table_within_limits(value: Any, source: str, error: type[RtoslabError]) -> None:
     """Raises `error` if a table is nested too deeply, has too many values, or has a number out of bounds. `source`
     names it."""
     waiting: list[tuple[Any, int]] = [(value, 0)]

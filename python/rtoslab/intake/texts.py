@@ -13,7 +13,7 @@ _BOM: Final = b"\xef\xbb\xbf"
 _UTF16_BOMS: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
-def utf8_content(data: bytes, source: str, error: type[RtoslabError]) -> bytes:
+def decode_utf8(data: bytes, source: str, error: type[RtoslabError]) -> bytes:
     """Returns the content as UTF-8 without a byte-order mark. It may be UTF-16 with such a mark, or anything else,
     which stays as it is.
 
@@ -27,7 +27,7 @@ def utf8_content(data: bytes, source: str, error: type[RtoslabError]) -> bytes:
         raise error(f"{source} is not whole text in UTF-16; copy or export it again.") from None
 
 
-def text_lines(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[str]:
+def decode_text_lines(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[str]:
     """Yields the lines of UTF-8 data without their ends (LF, CR LF or CR).
 
     Raises `error` for data that is no text, or a line that is too long.

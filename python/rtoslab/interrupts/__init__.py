@@ -89,14 +89,14 @@ def _signals_to_handle() -> list[signal.Signals]:
     ]
 
 
-def _make_interrupt(number: int) -> KeyboardInterrupt:
+def _make_keyboard_interrupt(number: int) -> KeyboardInterrupt:
     """Returns the KeyboardInterrupt for a signal number. Its argument is the signal's name, except for Ctrl-C."""
     return KeyboardInterrupt() if number == signal.SIGINT else KeyboardInterrupt(signal.Signals(number).name)
 
 
 def _print_message_and_exit(number: int, _: FrameType | None) -> None:
     """Prints the message about a signal, as JSON if the command line asked for that, and ends the process."""
-    cause = _make_interrupt(_pending_signals[0] if _pending_signals else number)
+    cause = _make_keyboard_interrupt(_pending_signals[0] if _pending_signals else number)
     if command_line_wants_json():
         os.write(1, f'{{"stop": "interrupted", "detail": "{interrupt_reason(cause)}"}}\n'.encode())
     else:
@@ -118,7 +118,7 @@ def _raise_interrupt(number: int, frame: FrameType | None) -> None:
         _schedule_retry()
         return
     _raised_at_s.append(time.monotonic())
-    raise _make_interrupt(_pending_signals[0])
+    raise _make_keyboard_interrupt(_pending_signals[0])
 
 
 def _schedule_retry() -> None:

@@ -2,10 +2,10 @@
 
 from rtoslab.measure.duration_estimate import DurationEstimate, estimate_duration
 from rtoslab.measure.evaluation import decode_and_judge_output, gather_proof_evidence
-from rtoslab.measure.identity import point_id
+from rtoslab.measure.identity import identity_of_point
 from rtoslab.measure.own_image import measure_image
 from rtoslab.measure.pair_images import build_pair_images
-from rtoslab.measure.pipeline import MeasureOptions, PointOutcome, Runner, run_point
+from rtoslab.measure.pipeline import MeasureOptions, PointOutcome, Runner, measure_and_store_point
 from rtoslab.measure.point_result import image_result_fields
-from rtoslab.measure.pool import Listener, PointProgress, error_for_pipe, run_plan
-from rtoslab.measure.virtual_job import virtual_job
+from rtoslab.measure.pool import Listener, PointProgress, picklable_error, run_plan
+from rtoslab.measure.virtual_job import virtual_board_job

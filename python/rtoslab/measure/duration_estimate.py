@@ -11,7 +11,7 @@ from typing import Final
 from rtoslab.base import contents_cache
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import conformance_suite_point
-from rtoslab.images import inputs_digest, is_built, require_tools
+from rtoslab.images import image_inputs_digest, is_image_built, require_build_programs
 from rtoslab.plan import Plan, Point
 
 BUILD_S: Final = 6.0
@@ -46,13 +46,13 @@ class DurationEstimate:
 def estimate_duration(catalogue: Catalogue, plan: Plan, jobs: int) -> DurationEstimate:
     """Estimates the number of images and the duration of a plan with `jobs` processes. Raises an error if a needed tool
     is missing."""
-    require_tools()
+    require_build_programs()
     measurable = [point for point in plan.points if point.not_applicable is None]
     with contents_cache():
-        required = {inputs_digest(catalogue, item): item for item in measurable}
-        suites = {inputs_digest(catalogue, item): item for item in map(conformance_suite_point, measurable)}
-    missing = [item for digest, item in required.items() if not is_built(catalogue.root, item, digest)]
-    unproved = [item for digest, item in suites.items() if not is_built(catalogue.root, item, digest)]
+        required = {image_inputs_digest(catalogue, item): item for item in measurable}
+        suites = {image_inputs_digest(catalogue, item): item for item in map(conformance_suite_point, measurable)}
+    missing = [item for digest, item in required.items() if not is_image_built(catalogue.root, item, digest)]
+    unproved = [item for digest, item in suites.items() if not is_image_built(catalogue.root, item, digest)]
     images = len(missing) + len(unproved)
     work_s = (
         images * BUILD_S
@@ -66,14 +66,14 @@ def estimate_duration(catalogue: Catalogue, plan: Plan, jobs: int) -> DurationEs
 def estimate_point_seconds(catalogue: Catalogue, point: Point) -> float:
     """Estimates how many seconds the measurement of a point takes on one core of this machine once its image is
     built."""
-    facts = catalogue.benchmark(point.benchmark).facts
+    facts = catalogue.find_benchmark(point.benchmark).facts
     window_ms = float(point.window_ms)
     if point.samples is not None:
         named = (str(series_facts.rounds) for series_facts in facts.series)
         rounds = max(int(point.params.get(name, facts.params.get(name, 1))) for name in named)
         window_ms = min(window_ms, max(SAMPLED_MS, point.samples, point.samples * rounds * ROUND_MS))
     board_ms = window_ms + (WARM_UP_MS if point.warmup_ms is None else point.warmup_ms)
-    clock_hz = point.clock_hz or catalogue.board(point.board).facts.clock.sys_hz
+    clock_hz = point.clock_hz or catalogue.find_board(point.board).facts.clock.sys_hz
     waits = facts.handlers is not None
     cycles = point.cores * clock_hz * board_ms / 1000
     return POINT_S + cycles * (WAITING_NS if waits else BUSY_NS) / 1e9

@@ -2,11 +2,11 @@
 
 Nothing is run or stored here, so that a stored point can be evaluated again (`rtoslab verify`)."""
 
-from rtoslab.base import DecodeError, OverrideReceivedError, PlanError, RunError
+from rtoslab.base import DecodeError, PlanError, RunError, VoidRunError
 from rtoslab.catalogue import PAIR_CORES, SHOWN_IF_UNUSUAL, Benchmark, Catalogue
 from rtoslab.intake import quote_text
-from rtoslab.measure.point_result import measured_result
-from rtoslab.proofs import Evidence, judge_all
+from rtoslab.measure.point_result import make_measured_point
+from rtoslab.proofs import ProofEvidence, judge_proofs
 from rtoslab.records import (
     DecodedRun,
     ExpectedIdentity,
@@ -24,14 +24,14 @@ def decode_and_judge_output(
 ) -> MeasuredPoint | FailedPoint:
     """Decodes the output of a benchmark's run and judges its proofs. Returns the measured or failed point. Raises
     nothing for faults of the image."""
-    benchmark = catalogue.benchmark(identity.benchmark).facts.only_for_services_of(
-        catalogue.kernel(identity.kernel).facts
+    benchmark = catalogue.find_benchmark(identity.benchmark).facts.only_for_services_of(
+        catalogue.find_kernel(identity.kernel).facts
     )
     try:
         decoded, beside = _decode_streams_of_both_kernels(catalogue, identity, output.uart, expected)
-        _check_identity(decoded, identity)
-        _check_parameters(decoded, benchmark)
-    except OverrideReceivedError as cause:
+        _require_reported_identity(decoded, identity)
+        _require_reported_parameters(decoded, benchmark)
+    except VoidRunError as cause:
         return failed_point_of_exception(identity, run_id, "run", cause)
     except DecodeError as cause:
         problem = RunError(output.failure) if output.failure else cause
@@ -39,7 +39,7 @@ def decode_and_judge_output(
     if output.failure is not None:
         return failed_point_of_exception(identity, run_id, "run", RunError(output.failure))
     try:
-        proofs = judge_all(gather_proof_evidence(catalogue, identity, output, decoded, beside))
+        proofs = judge_proofs(gather_proof_evidence(catalogue, identity, output, decoded, beside))
     except DecodeError as cause:
         return failed_point_of_exception(identity, run_id, "decode", cause)
     broken = [proof for proof in proofs if proof.verdict is ProofVerdict.FAILS]
@@ -49,17 +49,17 @@ def decode_and_judge_output(
         return FailedPoint(
             run_id=run_id, point=identity, stage="proof", error="ProofError", message=message, proofs=proofs
         )
-    return measured_result(catalogue, identity, run_id, decoded, output, proofs)
+    return make_measured_point(catalogue, identity, run_id, decoded, output, proofs)
 
 
 def gather_proof_evidence(
     catalogue: Catalogue, identity: PointId, output: RunOutput, decoded: DecodedRun, beside: DecodedRun | None = None
-) -> Evidence:
+) -> ProofEvidence:
     """Returns everything that the proofs of a run examine. `beside`: the records of the kernel on the other core.
     Raises DecodeError if the image says parameters that the benchmark cannot have."""
-    board, kernel = catalogue.board(identity.board).facts, catalogue.kernel(identity.kernel).facts
+    board, kernel = catalogue.find_board(identity.board).facts, catalogue.find_kernel(identity.kernel).facts
     try:
-        whole = catalogue.benchmark(identity.benchmark).facts.with_parameters(decoded.params)
+        whole = catalogue.find_benchmark(identity.benchmark).facts.with_parameters(decoded.params)
     except PlanError as cause:
         raise DecodeError(0, str(cause)) from None
     benchmark = whole.only_for_services_of(kernel)
@@ -67,23 +67,23 @@ def gather_proof_evidence(
     # Of a kernel without symbols calls and tasks cannot be seen.
     observations = output.observed if kernel.symbols else None
     fifo = None if beside is None else _fifo_interrupt_line(catalogue, identity)
-    return Evidence(decoded, observations, benchmark, board, kernel, samples, identity.config, beside, fifo)
+    return ProofEvidence(decoded, observations, benchmark, board, kernel, samples, identity.config, beside, fifo)
 
 
 def _fifo_interrupt_line(catalogue: Catalogue, identity: PointId) -> int | None:
     """Returns the number of the interrupt line by which words from the other core's kernel (through a FIFO) interrupt
     this core. None if there is none."""
-    core_map = catalogue.core_map(catalogue.board(identity.board))
+    core_map = catalogue.find_core_map(catalogue.find_board(identity.board))
     if core_map is None:
         return None
-    return core_map.images[int(identity.config["core"])].fifo_irq
+    return core_map.core_images[int(identity.config["core"])].fifo_irq
 
 
 def _decode_streams_of_both_kernels(
     catalogue: Catalogue, identity: PointId, raw: bytes, expected: ExpectedIdentity
 ) -> tuple[DecodedRun, DecodedRun | None]:
     """Returns the decoded records of the image, and those of the kernel on the other core (None without one). Raises
-    OverrideReceivedError, DecodeError."""
+    VoidRunError, DecodeError."""
     constants = read_wire_constants(catalogue.root)
     beside = identity.config.get("beside")
     if beside is None:
@@ -109,7 +109,7 @@ def failed_point_of_exception(identity: PointId, run_id: str, stage: str, cause:
     )
 
 
-def _check_parameters(decoded: DecodedRun, benchmark: Benchmark) -> None:
+def _require_reported_parameters(decoded: DecodedRun, benchmark: Benchmark) -> None:
     """Raises DecodeError if the image did not send a parameter of the benchmark, or sent no number."""
     for name in benchmark.params:
         if name not in decoded.params:
@@ -120,7 +120,7 @@ def _check_parameters(decoded: DecodedRun, benchmark: Benchmark) -> None:
             raise DecodeError(0, f"the parameter {name} is {quote_text(decoded.params[name])}, which is no number.")
 
 
-def _check_identity(decoded: DecodedRun, identity: PointId) -> None:
+def _require_reported_identity(decoded: DecodedRun, identity: PointId) -> None:
     """Raises DecodeError if the image is of another benchmark, kernel or board, or did not measure exactly one
     window."""
     begin = decoded.begin

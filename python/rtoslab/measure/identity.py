@@ -5,7 +5,7 @@ from rtoslab.plan import POINT_OPTIONS, Point
 from rtoslab.results import PointId
 
 
-def point_id(catalogue: Catalogue, point: Point) -> PointId:
+def identity_of_point(catalogue: Catalogue, point: Point) -> PointId:
     """Returns the identity of a point (benchmark, kernel, board, settings) as it is stored with its result."""
     config = {
         **dict(point.kernel_config),
@@ -14,7 +14,7 @@ def point_id(catalogue: Catalogue, point: Point) -> PointId:
         **{key: str(value) for key, value in point.timing.items()},
     }
     config |= {option.key: text for option in POINT_OPTIONS if (text := option.config_text(point)) is not None}
-    title = catalogue.benchmark(point.benchmark).facts.title
+    title = catalogue.find_benchmark(point.benchmark).facts.title
     return PointId(
         benchmark=point.benchmark,
         title=title,

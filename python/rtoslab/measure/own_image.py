@@ -9,15 +9,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import PlanError, StoreError, UnknownNameError, runs_folder, sha256_of, to_canonical_json
+from rtoslab.base import PlanError, StoreError, UnknownNameError, default_runs_folder, sha256_of_file, to_canonical_json
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import CONFORMANCE_IMAGE, BuiltImage
-from rtoslab.intake import compiler_notes, escape_unprintable
+from rtoslab.intake import compilers_named_in_image, escape_unprintable
 from rtoslab.measure.evaluation import decode_and_judge_output
-from rtoslab.measure.identity import point_id
+from rtoslab.measure.identity import identity_of_point
 from rtoslab.measure.pipeline import PointOutcome
 from rtoslab.measure.point_result import point_folder_files
-from rtoslab.measure.virtual_job import virtual_job
+from rtoslab.measure.virtual_job import virtual_board_job
 from rtoslab.plan import Point
 from rtoslab.records import DecodedRun
 from rtoslab.results import PointId
@@ -27,9 +27,15 @@ from rtoslab.store import (
     manifest_hash,
     parse_point_files,
     point_folder_name,
-    virtual_target,
+    virtual_board_manifest_part,
 )
-from rtoslab.targets import ExternalImage, read_external_image, run_virtual_benchmark, simulator_sources, with_kernel
+from rtoslab.targets import (
+    ExternalImage,
+    catalogue_with_kernel,
+    read_external_image,
+    run_virtual_benchmark,
+    simulator_sources_digest,
+)
 
 NOT_EXAMINED = "not examined: the image was built elsewhere"
 """In the place of a conformance verdict."""
@@ -46,28 +52,28 @@ def measure_image(
         raise PlanError(f"{path} is the conformance suite; run it with `rtoslab conformance --image`.")
     if begin.bench not in known.benchmarks:
         raise UnknownNameError("benchmark", begin.bench, known.benchmarks)
-    catalogue = with_kernel(known, begin.kernel, begin.cores)
+    catalogue = catalogue_with_kernel(known, begin.kernel, begin.cores)
     point = _point_of_image(catalogue, image.introduction, timing)
-    identity = point_id(catalogue, point)
+    identity = identity_of_point(catalogue, point)
     identity = identity.model_copy(update={"config": {**identity.config, "image": escape_unprintable(path.stem)}})
     rule_files = _rule_file_digests(catalogue, point)
-    folder = out or runs_folder() / _run_folder_name(root, identity, image, rule_files)
-    run = RunDirectory.create(folder, None, [identity])
+    folder = out or default_runs_folder() / _run_folder_name(root, identity, image, rule_files)
+    run = RunDirectory.create_run_directory(folder, None, [identity])
     return folder, _measure_and_store(catalogue, point, identity, image, rule_files, run)
 
 
 def _rule_file_digests(catalogue: Catalogue, point: Point) -> dict[str, str]:
     """Returns the SHA-256 of the files that say what is proved about an image, by name."""
     files = {
-        "benchmark.toml": catalogue.benchmark(point.benchmark).folder / "benchmark.toml",
-        "kernel.toml": catalogue.kernel(point.kernel).folder / "kernel.toml",
+        "benchmark.toml": catalogue.find_benchmark(point.benchmark).folder / "benchmark.toml",
+        "kernel.toml": catalogue.find_kernel(point.kernel).folder / "kernel.toml",
     }
-    return {name: sha256_of(path) for name, path in files.items() if path.is_file()}
+    return {name: sha256_of_file(path) for name, path in files.items() if path.is_file()}
 
 
 def _run_folder_name(root: Path, identity: PointId, image: ExternalImage, rule_files: Mapping[str, str]) -> str:
     """Returns the name of the run directory for a user's image. The same image, board and rules give the same name."""
-    inputs = [identity.model_dump(mode="json"), image.file_sha256, dict(rule_files), simulator_sources(root)]
+    inputs = [identity.model_dump(mode="json"), image.file_sha256, dict(rule_files), simulator_sources_digest(root)]
     return f"image-{hashlib.sha256(to_canonical_json(inputs).encode()).hexdigest()[:12]}"
 
 
@@ -80,36 +86,36 @@ def _measure_and_store(
     run: RunDirectory,
 ) -> PointOutcome:
     """Measures a user's image, or returns the stored point if there is one."""
-    board = catalogue.board(point.board).facts
+    board = catalogue.find_board(point.board).facts
     build = BuiltImage(
         image.path.parent,
         image.expected_identity,
         image.file_sha256,
-        {**_build_record(point, image), "judged_by": rule_files},
+        {**_build_record_of_image(point, image), "judged_by": rule_files},
     )
-    target = virtual_target(catalogue.root, point, board)
+    target = virtual_board_manifest_part(catalogue.root, point, board)
     manifest = make_manifest(point, board, build, target, {"digest": "", "checks": {"all": NOT_EXAMINED}})
     run_id = manifest_hash(manifest)[:16]
     name = point_folder_name(identity, run_id)
-    if run.has(name):
+    if run.contains_point(name):
         return PointOutcome(run.read_point(name).result, run.point_path(name), fresh=False)
     other = run.find_other_build(name)
     if other is not None:
         raise StoreError(
             f"{other} was measured with another image, virtual board or port; choose another --out to measure again."
         )
-    output = run_virtual_benchmark(virtual_job(catalogue, point, image.content, image.path.name))
+    output = run_virtual_benchmark(virtual_board_job(catalogue, point, image.content, image.path.name))
     if output.observed is not None:
         output.observed.compiler = ""  # its options are unknown, and so is the length of the code
     result = decode_and_judge_output(catalogue, identity, run_id, output, build.expected)
     whole = point_folder_files(name, result, manifest, output, image.path, {})
-    run.put(name, whole)
+    run.store_point_files(name, whole)
     return PointOutcome(parse_point_files(whole)[0], run.point_path(name), fresh=True)
 
 
 def _point_of_image(catalogue: Catalogue, decoded: DecodedRun, timing: Mapping[str, int]) -> Point:
     """Returns the point that a user's image says it measures."""
-    begin, benchmark = decoded.begin, catalogue.benchmark(decoded.begin.bench).facts
+    begin, benchmark = decoded.begin, catalogue.find_benchmark(decoded.begin.bench).facts
     usual = {name: str(value) for name, value in benchmark.params.items()}
     params = {name: decoded.params[name] for name, value in usual.items() if decoded.params.get(name, value) != value}
     latency = benchmark.kind == "latency"
@@ -120,7 +126,7 @@ def _point_of_image(catalogue: Catalogue, decoded: DecodedRun, timing: Mapping[s
         board=begin.board,
         cores=begin.cores,
         window_ms=begin.window_us // 1000,
-        clock_hz=begin.clock_hz if begin.clock_hz != catalogue.board(begin.board).facts.clock.sys_hz else None,
+        clock_hz=begin.clock_hz if begin.clock_hz != catalogue.find_board(begin.board).facts.clock.sys_hz else None,
         params=params,
         timing=dict(sorted(timing.items())),
         instrument=decoded.params.get("instrument", "counter") if latency else None,
@@ -128,7 +134,7 @@ def _point_of_image(catalogue: Catalogue, decoded: DecodedRun, timing: Mapping[s
     )
 
 
-def _build_record(point: Point, image: ExternalImage) -> dict[str, Any]:
+def _build_record_of_image(point: Point, image: ExternalImage) -> dict[str, Any]:
     """Returns the build record of a user's image for its manifest: what the image reports about itself, and its
     compiler."""
     begin = image.introduction.begin
@@ -143,6 +149,6 @@ def _build_record(point: Point, image: ExternalImage) -> dict[str, Any]:
         "run_id": begin.run,
         "manifest": f"{begin.manifest:#010x}",
         "params": dict(sorted(image.introduction.params.items())),
-        "compiler": {"banner": compiler_notes(image.content)},
+        "compiler": {"banner": compilers_named_in_image(image.content)},
         "built_elsewhere": True,
     }

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import BuiltImage, build_point_image
-from rtoslab.intake import read_image
+from rtoslab.intake import read_program_image
 from rtoslab.plan import Point
 
 
@@ -22,7 +22,7 @@ class PairImages:
 
     def image_contents(self) -> tuple[bytes, bytes]:
         """Returns the bytes of both images, the other core's first."""
-        return read_image(self.other), read_image(self.started)
+        return read_program_image(self.other), read_program_image(self.started)
 
 
 def build_pair_images(catalogue: Catalogue, point: Point, built: BuiltImage) -> PairImages | None:
@@ -31,7 +31,7 @@ def build_pair_images(catalogue: Catalogue, point: Point, built: BuiltImage) -> 
         return None
     other = build_point_image(catalogue, point.point_on_other_core())
     started = built if point.core == 0 else other  # core 0's contains both
-    core_map = catalogue.core_map(catalogue.board(point.board))
+    core_map = catalogue.find_core_map(catalogue.find_board(point.board))
     record: dict[str, object] = {
         "core": point.core,
         "build": other.info,

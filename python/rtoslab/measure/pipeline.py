@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rtoslab.base import (
-    AlteredError,
+    AlteredFileError,
     BuildError,
     ConformanceError,
     RefusedError,
@@ -24,12 +24,12 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import ConformanceVerdict, examine_port
 from rtoslab.images import LOG, BuiltImage, build_point_image
 from rtoslab.measure.evaluation import decode_and_judge_output, failed_point_of_exception
-from rtoslab.measure.identity import point_id
+from rtoslab.measure.identity import identity_of_point
 from rtoslab.measure.pair_images import PairImages, build_pair_images
 from rtoslab.measure.point_result import point_folder_files
-from rtoslab.measure.virtual_job import virtual_job
+from rtoslab.measure.virtual_job import virtual_board_job
 from rtoslab.plan import Point
-from rtoslab.records import require_sealed
+from rtoslab.records import require_files_match_seal
 from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable, PointId
 from rtoslab.store import (
     CONFORMANCE_FILE,
@@ -40,12 +40,12 @@ from rtoslab.store import (
     make_manifest,
     manifest_hash,
     parse_point_files,
-    point_files,
     point_folder_name,
-    result_key,
-    serial_target,
+    real_board_manifest_part,
+    result_cache_key,
+    seal_point_files,
     store_point_files,
-    virtual_target,
+    virtual_board_manifest_part,
 )
 from rtoslab.targets import Progress, RunOutput, VirtualMachine, run_virtual_benchmark
 
@@ -76,7 +76,7 @@ class MeasureOptions:
     """A combination that the firmware's build files refuse is n/a with their reason, not a failure."""
 
 
-def run_point(
+def measure_and_store_point(
     catalogue: Catalogue,
     point: Point,
     run: RunDirectory,
@@ -86,10 +86,10 @@ def run_point(
 ) -> PointOutcome:
     """Builds, runs, proves and stores one point. A point that the run directory or the cache already has is not run
     again. `runner` replaces the virtual board, and then nothing is cached."""
-    identity = point_id(catalogue, point)
+    identity = identity_of_point(catalogue, point)
     if point.not_applicable is not None:
         missing = NotApplicable(run_id="0" * 16, point=identity, reason=point.not_applicable)
-        return _store_result(run, identity, missing, {}, {})
+        return _store_unmeasured_result(run, identity, missing, {}, {})
     progress("building", 0.0)
     try:
         with contents_cache():
@@ -99,13 +99,13 @@ def run_point(
     except BuildError as cause:
         if options.skip_refused and isinstance(cause, RefusedError):
             missing = NotApplicable(run_id="0" * 16, point=identity, reason=cause.reason)
-            return _store_result(run, identity, missing, {}, {})
+            return _store_unmeasured_result(run, identity, missing, {}, {})
         failed = FailedPoint(
             run_id="0" * 16, point=identity, stage="build", error=type(cause).__name__, message=str(cause)
         )
         return PointOutcome(failed, run.path, fresh=True)  # not stored: the next try may find the cause mended
-    board = catalogue.board(point.board).facts
-    target = serial_target(board) if runner else virtual_target(catalogue.root, point, board)
+    board = catalogue.find_board(point.board).facts
+    target = real_board_manifest_part(board) if runner else virtual_board_manifest_part(catalogue.root, point, board)
     manifest = make_manifest(point, board, built, target, conformance.outcomes_by_check())
     if pair is not None:
         manifest["beside"] = pair.record
@@ -113,7 +113,7 @@ def run_point(
     folder = point_folder_name(identity, run_id)
     place = run.point_path(folder)
     try:
-        if run.has(folder) and not options.again:
+        if run.contains_point(folder) and not options.again:
             return PointOutcome(run.read_point(folder).result, place, fresh=False)
         return _load_or_measure(
             catalogue,
@@ -124,7 +124,7 @@ def run_point(
             runner,
             options,
         )
-    except AlteredError as cause:
+    except AlteredFileError as cause:
         return PointOutcome(failed_result_of_altered_point(identity, cause), place, fresh=False)
 
 
@@ -161,34 +161,38 @@ def _load_or_measure(
             f"{other} was measured with another build or virtual board; choose another --out to measure again."
         )
     if runner is not None:
-        return _store_files(run, job.folder_name, _measured_files(catalogue, job, progress, runner), cached=False)
-    results, key = ResultCache.of_checkout(catalogue.root), result_key(job.manifest, job.identity)
+        return _store_point_files(
+            run, job.folder_name, _run_and_prove_point(catalogue, job, progress, runner), cached=False
+        )
+    results, key = ResultCache.open_cache_of_checkout(catalogue.root), result_cache_key(job.manifest, job.identity)
     with results.exclusive_lock(key):
-        known, note = _find_cached(results, key, job.folder_name)
+        known, note = _find_cached_point(results, key, job.folder_name)
         if known is not None and not options.again:
-            return replace(_store_files(run, job.folder_name, known, cached=True), note=note)
-        files = _measured_files(catalogue, job, progress, _virtual_runner(catalogue, point, job.pair))
-        outcome = _store_files(run, job.folder_name, files, cached=False)
+            return replace(_store_point_files(run, job.folder_name, known, cached=True), note=note)
+        files = _run_and_prove_point(catalogue, job, progress, _virtual_board_runner(catalogue, point, job.pair))
+        outcome = _store_point_files(run, job.folder_name, files, cached=False)
         store_point_files(results, key, files)
     return replace(outcome, note=note)
 
 
-def _find_cached(results: ResultCache, key: str, folder: str) -> tuple[dict[str, bytes] | None, str]:
+def _find_cached_point(results: ResultCache, key: str, folder: str) -> tuple[dict[str, bytes] | None, str]:
     """Returns the files of a cached point or None, and a note for the user. Damaged files are removed, and the note
     says so."""
     try:
-        files = results.get(key)
+        files = results.read_point_files(key)
         if files is not None:
-            require_sealed(folder, files, results.point_path(key))
+            require_files_match_seal(folder, files, results.point_path(key))
             parse_point_files(files)
-    except (AlteredError, ValueError) as cause:
-        why = str(cause) if isinstance(cause, AlteredError) else f"{results.point_path(key)} is damaged."
-        results.remove(key)
+    except (AlteredFileError, ValueError) as cause:
+        why = str(cause) if isinstance(cause, AlteredFileError) else f"{results.point_path(key)} is damaged."
+        results.remove_point(key)
         return None, f"{why.partition(';')[0].rstrip('.')}: the point was measured again."
     return files, ""
 
 
-def _measured_files(catalogue: Catalogue, job: _PreparedPoint, progress: Progress, runner: Runner) -> dict[str, bytes]:
+def _run_and_prove_point(
+    catalogue: Catalogue, job: _PreparedPoint, progress: Progress, runner: Runner
+) -> dict[str, bytes]:
     """Runs and proves a point and returns its files."""
     files = {
         LOG: (job.built.folder / LOG).read_bytes(),
@@ -197,7 +201,7 @@ def _measured_files(catalogue: Catalogue, job: _PreparedPoint, progress: Progres
     try:
         job.conformance.require_port_conforms()
     except ConformanceError as cause:
-        return point_files(
+        return seal_point_files(
             job.folder_name,
             failed_point_of_exception(job.identity, job.run_id, "conformance", cause),
             job.manifest,
@@ -211,13 +215,13 @@ def _measured_files(catalogue: Catalogue, job: _PreparedPoint, progress: Progres
     return point_folder_files(job.folder_name, result, job.manifest, output, job.built.elf_path, files)
 
 
-def _store_files(run: RunDirectory, folder: str, files: dict[str, bytes], *, cached: bool) -> PointOutcome:
+def _store_point_files(run: RunDirectory, folder: str, files: dict[str, bytes], *, cached: bool) -> PointOutcome:
     """Stores a point's files in the run directory. Raises StoreError if others are stored."""
     fresh = store_point_files(run, folder, files)
     return PointOutcome(parse_point_files(files)[0], run.point_path(folder), fresh=fresh, cached=cached)
 
 
-def _virtual_runner(
+def _virtual_board_runner(
     catalogue: Catalogue, point: Point, pair: PairImages | None, machine: VirtualMachine | None = None
 ) -> Runner:
     """Returns a function that runs an image on the virtual board. A failed run gives an output with the failure."""
@@ -225,7 +229,7 @@ def _virtual_runner(
     def run_image(built: BuiltImage, progress: Progress) -> RunOutput:
         """Runs an image on the virtual board and returns its output."""
         beside = pair.image_contents() if pair is not None else None
-        job = virtual_job(catalogue, point, built.elf_path.read_bytes(), built.elf_path.name, beside)
+        job = virtual_board_job(catalogue, point, built.elf_path.read_bytes(), built.elf_path.name, beside)
         try:
             return run_virtual_benchmark(job, progress, machine)
         except (SettingError, UnknownNameError):
@@ -236,7 +240,7 @@ def _virtual_runner(
     return run_image
 
 
-def _store_result(
+def _store_unmeasured_result(
     run: RunDirectory,
     identity: PointId,
     result: AnyResult,
@@ -246,6 +250,6 @@ def _store_result(
 ) -> PointOutcome:
     """Stores the result of a point that was not measured."""
     name = point_folder_name(identity, run_id)
-    if run.has(name):
+    if run.contains_point(name):
         return PointOutcome(result, run.point_path(name), fresh=False)
     return PointOutcome(result, run.add_point(name, result, manifest, files), fresh=True)

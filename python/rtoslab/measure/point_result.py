@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rtoslab.catalogue import Benchmark, Catalogue, Kernel
-from rtoslab.images import berkeley_sizes, code_digests, read_sections
+from rtoslab.images import berkeley_sizes, function_code_digests, read_sections
 from rtoslab.records import DecodedRun
 from rtoslab.results import (
     AbsentSeries,
@@ -32,11 +32,11 @@ from rtoslab.results import (
     latency_series,
     observed_series_by_probe,
 )
-from rtoslab.store import EVIDENCE_FILE, UART, encode_evidence, point_files
+from rtoslab.store import EVIDENCE_FILE, UART, encode_evidence, seal_point_files
 from rtoslab.targets import IDLE, FunctionCycles, RunOutput, WindowObservations
 
 
-def measured_result(
+def make_measured_point(
     catalogue: Catalogue,
     identity: PointId,
     run_id: str,
@@ -45,8 +45,8 @@ def measured_result(
     proofs: tuple[ProofFinding, ...],
 ) -> MeasuredPoint:
     """Returns the measured point as it is stored, from the decoded run and the observations. `proofs` must all hold."""
-    kernel = catalogue.kernel(identity.kernel).facts
-    whole = catalogue.benchmark(identity.benchmark).facts.with_parameters(decoded.params)
+    kernel = catalogue.find_kernel(identity.kernel).facts
+    whole = catalogue.find_benchmark(identity.benchmark).facts.with_parameters(decoded.params)
     benchmark = whole.only_for_services_of(kernel)
     window = decoded.windows[0]
     names = {(task.core, task.index): task.name for task in decoded.tasks}
@@ -64,7 +64,9 @@ def measured_result(
         clock_hz=decoded.begin.clock_hz,
         window_ticks=window.close_ticks - window.open_ticks,
         timer_hz=decoded.begin.timer_hz,
-        counters=tuple(TaskCount(core=count.core, index=count.index, count=count.count) for count in decoded.counts),
+        counters=tuple(
+            TaskCount(core=count.core, index=count.index, count=count.count_in_window) for count in decoded.counts
+        ),
         heap=HeapUse(size_bytes=heap.size_bytes, peak_bytes=heap.peak_bytes, allocations=heap.allocations)
         if heap
         else None,
@@ -85,16 +87,16 @@ def measured_result(
         checks=checks,
         params=decoded.params,
         proofs=proofs,
-        virtual=_virtual_result(output, kernel),
+        virtual=_virtual_board_observations(output, kernel),
         state=dict(output.observed.state) if output.observed else {},
-        series=_point_series(benchmark, decoded, output.observed),
+        series=_sample_series_of_point(benchmark, decoded, output.observed),
         absent_series=tuple(
             AbsentSeries(id=item.id, title=item.title, reason=why) for item, why in whole.absent_series(kernel).items()
         ),
     )
 
 
-def _point_series(
+def _sample_series_of_point(
     benchmark: Benchmark, decoded: DecodedRun, observed: WindowObservations | None
 ) -> tuple[SeriesSamples, ...]:
     """Returns the series of samples of a point: of a latency benchmark's intervals, or of the kernel's handlers."""
@@ -106,7 +108,7 @@ def _point_series(
     return handler_series_of(handled, decoded, benchmark) if benchmark.handlers and handled else ()
 
 
-def _virtual_result(output: RunOutput, kernel: Kernel) -> VirtualObservations | None:
+def _virtual_board_observations(output: RunOutput, kernel: Kernel) -> VirtualObservations | None:
     """Returns the virtual board's observations as they are stored. None for a real board."""
     if output.stats is None or output.observed is None:
         return None
@@ -158,7 +160,7 @@ def point_folder_files(
         result = result.model_copy(update=image_result_fields(result, elf))
     seen = output.observed is not None or output.failure is not None
     evidence = {EVIDENCE_FILE: encode_evidence(output)} if seen else {}
-    return point_files(folder, result, manifest, {**files, **evidence, UART: output.uart})
+    return seal_point_files(folder, result, manifest, {**files, **evidence, UART: output.uart})
 
 
 def image_result_fields(result: MeasuredPoint, elf: Path) -> dict[str, Any]:
@@ -167,7 +169,7 @@ def image_result_fields(result: MeasuredPoint, elf: Path) -> dict[str, Any]:
     """
     sizes = ImageBytes(**{f"{name}_bytes": size for name, size in berkeley_sizes(read_sections(elf)).items()})
     executed = {function.name for function in result.virtual.functions} if result.virtual else set()
-    digests = code_digests(elf, executed)
+    digests = function_code_digests(elf, executed)
     return {
         "image": sizes,
         "code": {

@@ -23,8 +23,8 @@ from typing import Final
 from rtoslab import interrupts
 from rtoslab.base import RtoslabError, RunError, contents_cache, expire_contents_cache, memoize_by_contents
 from rtoslab.catalogue import Catalogue
-from rtoslab.measure.identity import point_id
-from rtoslab.measure.pipeline import MeasureOptions, PointOutcome, run_point
+from rtoslab.measure.identity import identity_of_point
+from rtoslab.measure.pipeline import MeasureOptions, PointOutcome, measure_and_store_point
 from rtoslab.plan import Plan, Point
 from rtoslab.results import FailedPoint
 from rtoslab.store import RunDirectory, append_session, remove_interrupted_folders
@@ -96,7 +96,9 @@ def run_plan(
     environment error (a missing tool, a full disk) after it has ended the other processes.
     """
     catalogue = Catalogue(root)
-    run = RunDirectory.create(out, plan.suite, [point_id(catalogue, point) for point in plan.points])
+    run = RunDirectory.create_run_directory(
+        out, plan.suite, [identity_of_point(catalogue, point) for point in plan.points]
+    )
     remove_interrupted_folders(out)
     append_session(out, root)
     context = multiprocessing.get_context("forkserver")
@@ -173,7 +175,7 @@ def _reap_worker(pool: _WorkerPool, worker: _WorkerProcess, index: int) -> Point
 
 def _failed_outcome(root: Path, out: Path, point: Point, message: str) -> PointOutcome:
     """Returns the failure of a point with a message. It is not stored, so that the next try may succeed."""
-    identity = point_id(Catalogue(root), point)
+    identity = identity_of_point(Catalogue(root), point)
     failed = FailedPoint(run_id="0" * 16, point=identity, stage="run", error=RunError.__name__, message=message)
     return PointOutcome(failed, out, fresh=True)
 
@@ -219,9 +221,9 @@ def _measure_point(
 ) -> PointOutcome | RtoslabError:
     """Measures one point in a worker process. Returns its outcome, or the error to raise in the parent."""
     try:
-        return run_point(_cached_catalogue(root), point, RunDirectory(out), progress, options=options)
+        return measure_and_store_point(_cached_catalogue(root), point, RunDirectory(out), progress, options=options)
     except RtoslabError as error:
-        return error_for_pipe(error)
+        return picklable_error(error)
     except BrokenPipeError:
         raise
     except Exception:  # noqa: BLE001 (the parent must hear of a bug, with its trace)
@@ -234,7 +236,7 @@ def _measure_point(
         )
 
 
-def error_for_pipe(error: RtoslabError) -> RtoslabError:
+def picklable_error(error: RtoslabError) -> RtoslabError:
     """Returns an error with the same message and exit code that can be sent through a pipe."""
     plain = RtoslabError(str(error))
     plain.exit_code = error.exit_code

@@ -6,14 +6,16 @@ from rtoslab.proofs import services_to_watch
 from rtoslab.targets import FIRST_EXTERNAL, SYSTICK, VirtualBenchmarkJob
 
 
-def virtual_job(
+def virtual_board_job(
     catalogue: Catalogue, point: Point, image: bytes, name: str, pair: tuple[bytes, bytes] | None = None
 ) -> VirtualBenchmarkJob:
     """Returns the description of a point's run on the virtual board, with what is to be observed. `pair` has the image
     of the other core and the one that contains both, if there are two."""
-    board = catalogue.board(point.board).facts
-    kernel = catalogue.kernel(point.kernel).facts
-    benchmark = catalogue.benchmark(point.benchmark).facts.with_parameters(point.params).only_for_services_of(kernel)
+    board = catalogue.find_board(point.board).facts
+    kernel = catalogue.find_kernel(point.kernel).facts
+    benchmark = (
+        catalogue.find_benchmark(point.benchmark).facts.with_parameters(point.params).only_for_services_of(kernel)
+    )
     return VirtualBenchmarkJob(
         image=image,
         name=name,

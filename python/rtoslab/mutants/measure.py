@@ -11,9 +11,9 @@ from pathlib import Path
 from rtoslab.base import BuildError, PlanError
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import IMAGE, build_point_image, link_build_caches, without_log_path
-from rtoslab.measure import build_pair_images, decode_and_judge_output, point_id, virtual_job
+from rtoslab.measure import build_pair_images, decode_and_judge_output, identity_of_point, virtual_board_job
 from rtoslab.mutants.mutants import BenchmarkMutant, BenchmarkMutants, MutantSetting, plant_mistake, restore_sources
-from rtoslab.plan import Options, Point, make_plan
+from rtoslab.plan import PlanOptions, Point, make_plan
 from rtoslab.results import FailedPoint, MeasuredPoint
 from rtoslab.targets import run_virtual_benchmark
 
@@ -37,7 +37,7 @@ class MutantTrial:
         return not self.problem
 
 
-def try_mutants(
+def measure_mutants(
     root: Path, folder: Path, benchmark: str, mutants_of_benchmark: BenchmarkMutants, only: Iterable[str] = ()
 ) -> Iterator[MutantTrial]:
     """Yields the trial of every mutant of a benchmark, or only of those in `only`. Each setting begins with the
@@ -104,9 +104,9 @@ class _BenchmarkTrials:
 
     def _make_point(self, setting: MutantSetting) -> Point:
         """Returns the point of the benchmark in a setting. Raises PlanError if it cannot be measured there."""
-        facts = self.catalogue.benchmark(self.benchmark).facts
+        facts = self.catalogue.find_benchmark(self.benchmark).facts
         latency = facts.kind == "latency"
-        options = Options(
+        options = PlanOptions(
             kernels=[setting.kernel],
             boards=[setting.board],
             cores=[setting.cores],
@@ -126,11 +126,11 @@ class _BenchmarkTrials:
         pair = build_pair_images(self.catalogue, self.point, built)
         beside = pair.image_contents() if pair else None
         output = run_virtual_benchmark(
-            virtual_job(self.catalogue, self.point, built.elf_path.read_bytes(), IMAGE, beside)
+            virtual_board_job(self.catalogue, self.point, built.elf_path.read_bytes(), IMAGE, beside)
         )
         expected = built.expected
         result = decode_and_judge_output(
-            self.catalogue, point_id(self.catalogue, self.point), expected.run, output, expected
+            self.catalogue, identity_of_point(self.catalogue, self.point), expected.run, output, expected
         )
         assert isinstance(result, MeasuredPoint | FailedPoint)
         return result

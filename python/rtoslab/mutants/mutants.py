@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from rtoslab.base import CatalogueError, StrictModel
-from rtoslab.catalogue import read_toml
+from rtoslab.catalogue import read_validated_toml
 
 
 class SourceMistake(StrictModel):
@@ -62,7 +62,7 @@ def read_mutants(root: Path) -> dict[str, BenchmarkMutants]:
     """
     mutants: dict[str, BenchmarkMutants] = {}
     for path in sorted((root / "firmware" / "mutants").glob("*.toml")):
-        mutants[path.stem] = read_toml(path, BenchmarkMutants)
+        mutants[path.stem] = read_validated_toml(path, BenchmarkMutants)
         names = [mutant.id for mutant in mutants[path.stem].mutant]
         if len(set(names)) != len(names):
             raise CatalogueError(f"{path} has two mutants with the same id; give each another id.")

@@ -3,23 +3,23 @@
 A folder `papers/<key>/` with a paper.toml is the registration. Everything a report says of a paper is there.
 """
 
-from rtoslab.papers.compare import ComparedRow
+from rtoslab.papers.compare import ComparedFigure
 from rtoslab.papers.completeness import require_paper_folder_fits
 from rtoslab.papers.document import paper_comparison_report
-from rtoslab.papers.experiment import missing_benchmarks, plan_paper_experiments
+from rtoslab.papers.experiment import benchmarks_missing_for_paper, plan_paper_experiments
 from rtoslab.papers.explain import (
     ChangeTrial,
     combine_best_changes,
     distance_without_change,
-    evaluate_changes,
+    evaluate_configuration_changes,
     paper_setups,
     plan_paper_changes,
     single_change_setups,
 )
 from rtoslab.papers.in_setup import SetupResults
 from rtoslab.papers.names import reader_names
-from rtoslab.papers.on_terminal import print_paper
-from rtoslab.papers.over_placements import with_substitutes
+from rtoslab.papers.on_terminal import print_paper_reproduction
+from rtoslab.papers.over_placements import with_substituted_operations
 from rtoslab.papers.placed_plan import may_depend_on_code_addresses, with_needed_placements
 from rtoslab.papers.reproduction import PaperReproduction, reproduce_paper
 from rtoslab.papers.weights import measure_minimal_program_sizes

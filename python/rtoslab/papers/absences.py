@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from rtoslab.analyses import axis_of_point
+from rtoslab.analyses import coordinate_of_point
 from rtoslab.catalogue import PaperFolder
 from rtoslab.plan import DEFAULTS
 from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
@@ -50,6 +50,6 @@ def _matches_axes(result: AnyResult, axes: Mapping[str, object]) -> bool:
         if axis in _OF_VALUES:
             continue
         places = {str(value) for value in required} if isinstance(required, list | tuple) else {str(required)}
-        if (axis_of_point(result.point, params, axis) or DEFAULTS.get(axis, "")) not in places:
+        if (coordinate_of_point(result.point, params, axis) or DEFAULTS.get(axis, "")) not in places:
             return False
     return True

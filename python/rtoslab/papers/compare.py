@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from rtoslab.analyses import MeasuredValue, PlacementBand, select_values
+from rtoslab.analyses import MeasuredValue, PlacementBand, select_values_by_coordinates
 from rtoslab.base import ReportError
 from rtoslab.catalogue import PaperFolder, PublishedRow
 from rtoslab.papers.sources import ValueSource
@@ -15,7 +15,7 @@ State = Literal["measured", "reference", "failed", "n/a", "not yet measured", "b
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedRow:
+class ComparedFigure:
     """A published figure of a paper and our value of it."""
 
     published: PublishedRow
@@ -34,14 +34,14 @@ class ComparedRow:
     """Where our value comes from. None without a value, or for the size of a program."""
 
     @property
-    def ratio(self) -> float | None:
+    def ratio_to_paper(self) -> float | None:
         """Returns our value divided by the paper's. None if one of them is missing, or if the ratio would be
         meaningless."""
         number = self._paper_number
         return self.our_value / number if self.our_value is not None and number else None
 
     @property
-    def ratio_range(self) -> tuple[float, float] | None:
+    def ratio_range_over_placements(self) -> tuple[float, float] | None:
         """Returns the smallest and the largest ratio over the placements of the code. None for one placement."""
         number = self._paper_number
         return (self.band.smallest / number, self.band.largest / number) if self.band is not None and number else None
@@ -49,7 +49,7 @@ class ComparedRow:
     @property
     def _paper_number(self) -> float | None:
         """Returns the paper's number. None if it is no number, or if a ratio to it would be meaningless."""
-        return None if self.no_ratio else self.published.number
+        return None if self.no_ratio else self.published.published_number
 
 
 def compare_published_figures(
@@ -58,7 +58,7 @@ def compare_published_figures(
     values: Sequence[MeasuredValue],
     kernels: Collection[str],
     sources: Mapping[str, ValueSource],
-) -> dict[int, ComparedRow]:
+) -> dict[int, ComparedFigure]:
     """Compares each published figure of a paper with our value of it. Returns the comparisons by row id."""
     deviating_runs = {result.run_id for result in stored if isinstance(result, MeasuredPoint) and result.deviations}
     senseless = {row: slip.says for slip in paper.paper_mistakes if slip.no_ratio for row in slip.rows}
@@ -75,7 +75,7 @@ def compare_published_figures(
 def _differing_axes_text(fits: Sequence[MeasuredValue]) -> str:
     """Returns the settings in which several values for one published figure differ, as the end of an error sentence."""
     axes = dict.fromkeys(["cores", "window_ms", *(key for fit in fits for key in fit.point.config)])
-    places = {axis: list(dict.fromkeys(fit.axis_text(axis) for fit in fits)) for axis in axes}
+    places = {axis: list(dict.fromkeys(fit.coordinate_on_axis(axis) for fit in fits)) for axis in axes}
     differing = [
         f"{axis}={' or '.join(axis_values)}"
         for axis, axis_values in places.items()
@@ -85,8 +85,8 @@ def _differing_axes_text(fits: Sequence[MeasuredValue]) -> str:
 
 
 def _with_value_source(
-    compared: ComparedRow, sources: Mapping[str, ValueSource], deviating_runs: Collection[str]
-) -> ComparedRow:
+    compared: ComparedFigure, sources: Mapping[str, ValueSource], deviating_runs: Collection[str]
+) -> ComparedFigure:
     """Returns the compared figure with the source of our value. `sources` are by run id. `deviating_runs` are the runs
     of kernels that deviate from the port contract."""
     if compared.value is None:
@@ -102,16 +102,16 @@ def _compare_row(
     values: Sequence[MeasuredValue],
     stored: Sequence[AnyResult],
     kernels: Collection[str],
-) -> ComparedRow:
+) -> ComparedFigure:
     """Compares one published figure with our value, or gives the reason why there is none. Raises ReportError if
     several values fit."""
     if row.lab_kernel not in kernels:
         name = paper.facts.kernels.get(row.lab_kernel, row.kernel)
         why = f"the sources of {name} were not added (`rtoslab tree add`), and it has no reference result"
-        return ComparedRow(row, "bring your own", reason=why)
-    fits = select_values(values, row.value_axes)
+        return ComparedFigure(row, "bring your own", reason=why)
+    fits = select_values_by_coordinates(values, row.value_coordinates)
     if len(fits) > 1:
-        where = ", ".join(f"{axis} = {required}" for axis, required in row.value_axes.items())
+        where = ", ".join(f"{axis} = {required}" for axis, required in row.value_coordinates.items())
         place = f"row {row.id} of {paper.folder / 'published.csv'} ({where})"
         raise ReportError(
             f"{len(fits)} values match {place}; make lab_config more specific{_differing_axes_text(fits)}."
@@ -124,18 +124,20 @@ def _compare_row(
         raise ReportError(f"{place} is in {row.unit}, but our value is in {fits[0].unit}; choose another metric.")
     scale = here / fits[0].value if fits[0].value else 1.0
     band = None if fits[0].band is None else PlacementBand([scale * value for value in fits[0].band.values])
-    return ComparedRow(row, "measured", here, fits[0], band)
+    return ComparedFigure(row, "measured", here, fits[0], band)
 
 
-def _compared_without_value(row: PublishedRow, stored: Sequence[AnyResult]) -> ComparedRow:
+def _compared_without_value(row: PublishedRow, stored: Sequence[AnyResult]) -> ComparedFigure:
     """Returns a published figure for which we have no value, with the reason."""
     for result in stored:
         point = result.point
         if (point.benchmark, point.kernel, point.board) != (row.lab_benchmark, row.lab_kernel, row.lab_board):
             continue
         if isinstance(result, FailedPoint):
-            return ComparedRow(row, "failed", reason=f"{result.stage}: {result.message}")
+            return ComparedFigure(row, "failed", reason=f"{result.stage}: {result.message}")
         if isinstance(result, NotApplicable):
-            return ComparedRow(row, "n/a", reason=result.reason)
+            return ComparedFigure(row, "n/a", reason=result.reason)
     where = f" with {row.lab_config}" if row.lab_config else ""
-    return ComparedRow(row, "not yet measured", reason=f"the run has no {row.lab_metric or row.lab_benchmark}{where}")
+    return ComparedFigure(
+        row, "not yet measured", reason=f"the run has no {row.lab_metric or row.lab_benchmark}{where}"
+    )

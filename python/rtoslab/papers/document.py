@@ -7,16 +7,16 @@ from statistics import median
 from types import MappingProxyType
 from typing import Any, Final
 
-from rtoslab.analyses import OUTCOMES, ClaimVerdict, Outcome, point_values, select_values
-from rtoslab.base import count_text
-from rtoslab.catalogue import Catalogue, PaperCondition, PaperFolder, PaperSection, RedrawnFigure, SampleTrace
+from rtoslab.analyses import OUTCOMES, ClaimVerdict, Outcome, select_values_by_coordinates, values_of_points
+from rtoslab.base import count_with_noun
+from rtoslab.catalogue import Catalogue, PaperCondition, PaperFolder, PaperSection, RedrawnFigure, SampleTraceChart
 from rtoslab.papers.over_placements import one_placement_note
 from rtoslab.papers.over_time import over_time_chart
 from rtoslab.papers.paper_charts import redraw_paper_figure
 from rtoslab.papers.reproduction import PaperReproduction
 from rtoslab.papers.setup_report import setups_section
-from rtoslab.papers.slips import slips_of_part, slips_table
-from rtoslab.papers.tables import pairs_chart, redraw_table
+from rtoslab.papers.slips import mistakes_of_paper_part, paper_mistakes_table
+from rtoslab.papers.tables import published_and_our_values_chart, redraw_paper_table
 from rtoslab.reference import REFERENCE_MARK, mark_kernels_as_reference
 from rtoslab.reports import (
     ChartData,
@@ -24,7 +24,7 @@ from rtoslab.reports import (
     ReportSection,
     TableData,
     join_in_sentence,
-    make_document,
+    make_report_document,
     mark_deviations,
 )
 from rtoslab.results import MeasuredPoint
@@ -72,21 +72,21 @@ def paper_comparison_report(
         for item in {one.result.point.kernel for one in reproduction.reference_points}
     }
     plain = (
-        make_document(
+        make_report_document(
             catalogue, reproduction.points, None, mark_kernels_as_reference(reproduction.reference_points)
         ).sections
         if reproduction.points
         else ()
     )
     sections = [
-        claims_section(
+        paper_statements_section(
             reproduction.verdicts, [*filter(None, [one_placement_note(reproduction.values)])], in_builds or {}
         ),
         *(_paper_part_section(reproduction, part) for part in facts.part),
         _conditions_section(reproduction),
         *setups_section(reproduction),
         statement_cases_section(reproduction.verdicts),
-        citation_section(paper),
+        how_to_cite_paper_section(paper),
         *(
             replace(section, charts=()) if section.id in _REDRAWN else section
             for section in plain
@@ -96,7 +96,7 @@ def paper_comparison_report(
     document = ReportDocument(
         title=f"{facts.authors} {facts.year}, reproduced",
         subtitle=f"{facts.title} \N{MIDDLE DOT} {paper.key}",
-        summary=_summary_text(reproduction),
+        summary=_paper_summary_text(reproduction),
         sections=tuple(sections),
         points=reproduction.points,
     )
@@ -105,14 +105,20 @@ def paper_comparison_report(
     )
 
 
-def claims_section(
+def paper_statements_section(
     verdicts: Sequence[ClaimVerdict], notes: Sequence[str] = (), in_builds: Mapping[str, str] = MappingProxyType({})
 ) -> ReportSection:
     """Returns the report section with every statement of the paper and our verdict, the contradicted ones first.
     `in_builds` says by statement in how many builds it holds."""
     ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.overall_outcome))
     rows = [
-        [verdict.claim.section, _statement_text(verdict), verdict.outcome_text, verdict.numbers_text, verdict.threshold]
+        [
+            verdict.claim.section,
+            _statement_text(verdict),
+            verdict.outcome_with_count_text,
+            verdict.compared_numbers_text,
+            verdict.threshold,
+        ]
         for verdict in ranked
     ]
     columns = ["section", "the paper says", "here", "seen", "judged by"]
@@ -130,7 +136,7 @@ def statement_cases_section(verdicts: Sequence[ClaimVerdict]) -> ReportSection:
     ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.overall_outcome))
     tables = [
         TableData(
-            f"{verdict.claim.says}: {verdict.outcome_text}",
+            f"{verdict.claim.says}: {verdict.outcome_with_count_text}",
             ("case", "here", "seen"),
             [[case.name, case.outcome or "not computed", case.explanation] for case in verdict.cases],
         )
@@ -146,7 +152,7 @@ def _statement_text(verdict: ClaimVerdict) -> str:
     return f'{claim.says} ("{claim.words}")' if claim.words else claim.says
 
 
-def citation_section(paper: PaperFolder) -> ReportSection:
+def how_to_cite_paper_section(paper: PaperFolder) -> ReportSection:
     """Returns the report section on how to cite the paper."""
     facts = paper.facts
     doi = f" https://doi.org/{facts.doi}" if facts.doi else " It has no known DOI."
@@ -170,7 +176,7 @@ def _conditions_section(reproduction: PaperReproduction) -> ReportSection:
     general = [slip for slip in paper.paper_mistakes if not slip.rows and not slip.part]
     tables = [TableData("Conditions of the measurement", ("condition", "the paper", "here"), rows)]
     if general:
-        tables.append(slips_table(paper, general, "Conditions of all figures"))
+        tables.append(paper_mistakes_table(paper, general, "Conditions of all figures"))
     notes = [*_version_notes(reproduction), *(note for suite in paper.suites for note in suite.notes)]
     if reproduction.missing_benchmarks:
         notes.append(
@@ -210,11 +216,11 @@ def _paper_part_section(reproduction: PaperReproduction, part: PaperSection) -> 
     paper = reproduction.paper
     charts, tables, prose = [], [], list(part.prose)
     for table in part.table:
-        tables.append(redraw_table(table, reproduction))
+        tables.append(redraw_paper_table(table, reproduction))
         if table.chart:
-            charts += pairs_chart(table, paper.published_rows, reproduction.compared)
+            charts += published_and_our_values_chart(table, paper.published_rows, reproduction.compared)
     for figure in part.figure:
-        drawn, note = _draw_figure(reproduction, figure)
+        drawn, note = _redraw_figure_with_table(reproduction, figure)
         if note:
             prose.append(note)
         if drawn is not None:
@@ -227,13 +233,13 @@ def _paper_part_section(reproduction: PaperReproduction, part: PaperSection) -> 
         if traced is not None:
             charts.append(traced[0])
             tables.append(traced[1])
-    slips = slips_of_part(paper, part.id, (ident for table in part.table for ident in table.rows))
+    slips = mistakes_of_paper_part(paper, part.id, (ident for table in part.table for ident in table.rows))
     if slips:
-        tables.append(slips_table(paper, slips, "Errors and preconditions of these figures"))
+        tables.append(paper_mistakes_table(paper, slips, "Errors and preconditions of these figures"))
     return ReportSection(part.id, part.title, tuple(prose), tuple(charts), tuple(tables))
 
 
-def _draw_figure(
+def _redraw_figure_with_table(
     reproduction: PaperReproduction, figure: RedrawnFigure
 ) -> tuple[tuple[ChartData, TableData] | None, str]:
     """Returns a redrawn figure of the paper with its table, and a note. Without values of the version that the paper
@@ -251,7 +257,7 @@ def _draw_figure(
 
 
 def _redraw_figure_over_time(
-    reproduction: PaperReproduction, figure: SampleTrace
+    reproduction: PaperReproduction, figure: SampleTraceChart
 ) -> tuple[tuple[ChartData, TableData] | None, str]:
     """Returns a redrawn figure over time with its table, and a note. Reference results have no times, so a run of
     today's version is used in their place."""
@@ -267,7 +273,7 @@ def _redraw_figure_over_time(
     traced = over_time_chart(figure, here, in_several_placements=several)
     if traced is None:
         return None, f"{figure.title}: not yet measured."
-    used = [item.run_id for item in here if select_values(point_values([item])[:1], figure.where)]
+    used = [item.run_id for item in here if select_values_by_coordinates(values_of_points([item])[:1], figure.where)]
     versions = dict.fromkeys(
         f"{source.kernel} {source.version}" for source in map(reproduction.sources.get, used) if source
     )
@@ -292,19 +298,19 @@ def _version_notes(reproduction: PaperReproduction) -> list[str]:
     return sentences
 
 
-def _summary_text(reproduction: PaperReproduction) -> str:
+def _paper_summary_text(reproduction: PaperReproduction) -> str:
     """Returns the summary of the comparison with a paper: how many statements hold, and how near the figures are."""
-    sentences = [*_statement_sentences(reproduction.verdicts), *_distance_sentences(reproduction)]
+    sentences = [*_statement_sentences(reproduction.verdicts), *_distance_from_paper_sentence(reproduction)]
     points = sum(point.result.status == "measured" for point in reproduction.points)
     if points:
         sentences.append(
-            f"{count_text(points, 'point', 'was', 'were')} measured for this report, each with its proofs."
+            f"{count_with_noun(points, 'point', 'was', 'were')} measured for this report, each with its proofs."
         )
     else:
         sentences.append("This run measured no point of this paper.")
     lent = sum(isinstance(stored_point.result, MeasuredPoint) for stored_point in reproduction.reference_points)
     if lent:
-        sentences.append(f"{count_text(lent, 'reference result')} are shown for comparison.")
+        sentences.append(f"{count_with_noun(lent, 'reference result')} are shown for comparison.")
     return " ".join(sentences)
 
 
@@ -318,7 +324,7 @@ def _statement_sentences(verdicts: Sequence[ClaimVerdict]) -> list[str]:
         for outcome, (one, many) in _OUTCOME_WORDS.items()
         if counts[outcome]
     ]
-    sentences = [f"Of the paper's {count_text(len(verdicts), 'statement')} {join_in_sentence(words)}."]
+    sentences = [f"Of the paper's {count_with_noun(len(verdicts), 'statement')} {join_in_sentence(words)}."]
     against = [verdict.claim.says for verdict in verdicts if verdict.overall_outcome == "different"]
     if against:
         more = len(against) - _NAMED
@@ -327,14 +333,16 @@ def _statement_sentences(verdicts: Sequence[ClaimVerdict]) -> list[str]:
     return sentences
 
 
-def _distance_sentences(reproduction: PaperReproduction) -> list[str]:
+def _distance_from_paper_sentence(reproduction: PaperReproduction) -> list[str]:
     """Returns a sentence on how near our figures are to the published ones."""
     compared = reproduction.compared
     if not compared:
         return ["The paper prints no measured figures, only conclusions."]
-    ratios = [compared_row.ratio for compared_row in compared.values() if compared_row.ratio is not None]
+    ratios = [
+        compared_row.ratio_to_paper for compared_row in compared.values() if compared_row.ratio_to_paper is not None
+    ]
     waiting = sum(compared_row.state == "bring your own" for compared_row in compared.values())
-    text = f"{len(ratios)} of {count_text(len(compared), 'published figure')} can be compared with one of ours"
+    text = f"{len(ratios)} of {count_with_noun(len(compared), 'published figure')} can be compared with one of ours"
     if ratios:
         over = any(compared_row.band is not None for compared_row in compared.values())
         ours = "ours, as medians over the placements," if over else "ours"
@@ -342,5 +350,5 @@ def _distance_sentences(reproduction: PaperReproduction) -> list[str]:
     senseless = sum(
         bool(compared_row.no_ratio) and compared_row.our_value is not None for compared_row in compared.values()
     )
-    text += f"; {count_text(senseless, 'further ratio', 'says', 'say')} nothing" if senseless else ""
+    text += f"; {count_with_noun(senseless, 'further ratio', 'says', 'say')} nothing" if senseless else ""
     return [text + (f"; {waiting} wait for a kernel of your own." if waiting else ".")]

@@ -7,13 +7,13 @@ from itertools import chain
 from rtoslab.base import UnknownNameError
 from rtoslab.catalogue import Catalogue, Experiment, PaperFolder, PaperSetup
 from rtoslab.papers.setups import setup_points
-from rtoslab.plan import Options, Plan, Point, experiment_points
+from rtoslab.plan import Plan, PlanOptions, Point, experiment_points
 
 
 def plan_paper_experiments(
     catalogue: Catalogue,
     paper: PaperFolder,
-    options: Options,
+    options: PlanOptions,
     setups: Sequence[str] | None = None,
     referenced_kernels: Collection[str] = (),
 ) -> Plan:
@@ -72,7 +72,7 @@ def _available_experiment(catalogue: Catalogue, paper: PaperFolder, experiment: 
     return experiment.model_copy(update={"benchmarks": present, "bring_your_own": external})
 
 
-def missing_benchmarks(catalogue: Catalogue, paper: PaperFolder) -> list[str]:
+def benchmarks_missing_for_paper(catalogue: Catalogue, paper: PaperFolder) -> list[str]:
     """Returns the benchmarks that the paper's suites name but that do not exist."""
     named = [name for suite in paper.suites for experiment in suite.experiments for name in experiment.benchmarks]
     return [name for name in dict.fromkeys(named) if name not in catalogue.benchmarks]

@@ -12,14 +12,14 @@ from typing import Final
 
 from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue, PaperFolder, PaperSetup
-from rtoslab.images import require_settings
-from rtoslab.measure import point_id
-from rtoslab.papers.compare import ComparedRow
+from rtoslab.images import require_known_macros
+from rtoslab.measure import identity_of_point
+from rtoslab.papers.compare import ComparedFigure
 from rtoslab.papers.experiment import plan_paper_experiments
 from rtoslab.papers.in_setup import SetupResults
 from rtoslab.papers.reproduction import reproduce_paper
 from rtoslab.papers.setup_report import count_compared_ratios, mean_factor_from_paper
-from rtoslab.plan import Options, Plan, Point
+from rtoslab.plan import Plan, PlanOptions, Point
 from rtoslab.store import StoredPoint
 
 _LEVELS: Final = ("-O0", "-O1", "-O2", "-O3", "-Os")
@@ -50,7 +50,7 @@ class ChangeTrial:
 def single_change_setups(catalogue: Catalogue, paper: PaperFolder) -> list[PaperSetup]:
     """Returns every single change of the build or board settings that may explain a paper's figures. Only benchmarks
     and boards with published figures count."""
-    points = plan_paper_experiments(catalogue, _paper_with_setups(paper, ()), Options()).points
+    points = plan_paper_experiments(catalogue, _paper_with_setups(paper, ()), PlanOptions()).points
     points = tuple(point for point in points if _has_published_figure(paper, point))
     boards, benchmarks = (
         tuple(dict.fromkeys(getattr(point, axis) for point in points)) for axis in ("board", "benchmark")
@@ -73,7 +73,7 @@ def _has_parameter(catalogue: Catalogue, benchmark: str, key: str) -> bool:
     """Whether a benchmark has the parameter that the settings key sets. True for a key that is no parameter
     (`param.`)."""
     name = key.removeprefix("param.")
-    return name == key or name in catalogue.benchmark(benchmark).facts.params
+    return name == key or name in catalogue.find_benchmark(benchmark).facts.params
 
 
 def _can_kernels_be_built(
@@ -82,7 +82,7 @@ def _can_kernels_be_built(
     """Whether the kernels can be built with the change of a set-up. `known` has the answers so far, because each takes
     a run of CMake."""
     try:
-        points = plan_paper_experiments(catalogue, _paper_with_setups(paper, (setup,)), Options()).points
+        points = plan_paper_experiments(catalogue, _paper_with_setups(paper, (setup,)), PlanOptions()).points
     except PlanError:
         return False
     settings = frozenset(
@@ -96,7 +96,7 @@ def _can_kernels_be_built(
 def _have_kernels_macros(catalogue: Catalogue, points: Sequence[Point]) -> bool:
     """Whether the kernels of the points have all configuration macros that the points set."""
     try:
-        require_settings(catalogue, points)
+        require_known_macros(catalogue, points)
     except PlanError:
         return False
     return True
@@ -123,7 +123,7 @@ def _single_changes(
         who = _ANY if tuple(kernels) == (kernel,) else kernel
         yield from (_option_change(who, macro, value) for macro in macros for value in ("0", "1"))
     for name in ("icache", "dcache", "prefetch"):
-        having = tuple(board for board in boards if name in catalogue.board(board).facts.features)
+        having = tuple(board for board in boards if name in catalogue.find_board(board).facts.features)
         if having:
             title, change = _option_change(_ANY, f"feature.{name}", "0")
             yield title, {**change, "boards": having}
@@ -137,7 +137,7 @@ def _option_change(kernel: str, key: str, value: str) -> tuple[str, Change]:
 
 
 def plan_paper_changes(
-    catalogue: Catalogue, paper: PaperFolder, setups: Sequence[PaperSetup], options: Options
+    catalogue: Catalogue, paper: PaperFolder, setups: Sequence[PaperSetup], options: PlanOptions
 ) -> Plan:
     """Returns the plan with the points that have published figures: those of the paper's suites, and those of every
     change."""
@@ -180,44 +180,44 @@ def _is_authors_version(catalogue: Catalogue, paper: PaperFolder, point: Point) 
     return point.kernel in trees or not set(trees) & set(catalogue.buildable_kernels)
 
 
-def evaluate_changes(
+def evaluate_configuration_changes(
     catalogue: Catalogue,
     paper: PaperFolder,
     setups: Iterable[PaperSetup],
     points: Sequence[StoredPoint],
-    options: Options,
+    options: PlanOptions,
 ) -> list[ChangeTrial]:
     """Returns how far our figures are from the paper's with each change of the configuration, the closest first.
     Changes without figures are left out."""
-    plain = _point_ids(catalogue, _paper_with_setups(paper, ()), options)
+    plain = _plan_point_ids(catalogue, _paper_with_setups(paper, ()), options)
     trials = []
     for setup in setups:
         single = _paper_with_setups(paper, (setup,))
-        ids = plain | _point_ids(catalogue, single, options)
+        ids = plain | _plan_point_ids(catalogue, single, options)
         mine = [point for point in points if point.result.point.model_dump_json() in ids]
         done = reproduce_paper(catalogue, single, mine)
         trials += [
-            _make_trial(in_setup, done.compared)
+            _make_change_trial(in_setup, done.compared)
             for in_setup in done.setups
-            if count_compared_ratios(in_setup.changed_rows())
+            if count_compared_ratios(in_setup.figures_changed_by_setup())
         ]
     return sorted(trials, key=lambda trial: (trial.overall_distance, trial.setup.title))
 
 
-def _make_trial(changed: SetupResults, plain: Mapping[int, ComparedRow]) -> ChangeTrial:
+def _make_change_trial(changed: SetupResults, plain: Mapping[int, ComparedFigure]) -> ChangeTrial:
     """Returns how far our figures are from the paper's with one change. `plain` are the figures without it."""
-    own = changed.changed_rows()
+    own = changed.figures_changed_by_setup()
     before, after = mean_factor_from_paper({ident: plain[ident] for ident in own}), mean_factor_from_paper(own)
     whole = mean_factor_from_paper({**plain, **own})
     return ChangeTrial(changed.setup, count_compared_ratios(own), before or 0.0, after or 0.0, whole or 0.0)
 
 
 def distance_without_change(
-    catalogue: Catalogue, paper: PaperFolder, points: Sequence[StoredPoint], options: Options
+    catalogue: Catalogue, paper: PaperFolder, points: Sequence[StoredPoint], options: PlanOptions
 ) -> float:
     """Returns how far our figures are from the paper's without a change, as a factor. 0 if there are none."""
     single = _paper_with_setups(paper, ())
-    plain = _point_ids(catalogue, single, options)
+    plain = _plan_point_ids(catalogue, single, options)
     mine = [point for point in points if point.result.point.model_dump_json() in plain]
     return mean_factor_from_paper(reproduce_paper(catalogue, single, mine).compared) or 0.0
 
@@ -269,9 +269,9 @@ def _paper_with_setups(paper: PaperFolder, setups: tuple[PaperSetup, ...]) -> Pa
     return replace(paper, facts=paper.facts.model_copy(update={"setup": setups}))
 
 
-def _point_ids(catalogue: Catalogue, paper: PaperFolder, options: Options) -> set[str]:
+def _plan_point_ids(catalogue: Catalogue, paper: PaperFolder, options: PlanOptions) -> set[str]:
     """Returns the identities of the points of the paper's plan, as JSON texts."""
     return {
-        point_id(catalogue, point).model_dump_json()
+        identity_of_point(catalogue, point).model_dump_json()
         for point in plan_paper_experiments(catalogue, paper, options).points
     }

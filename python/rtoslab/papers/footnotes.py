@@ -1,7 +1,7 @@
 """Numbered notes below a table. Each reason is there once, and its cells carry its number."""
 
 
-class Footnotes:
+class TableFootnotes:
     """Collects the footnotes of a table and numbers them."""
 
     def __init__(self) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from rtoslab.analyses import ClaimVerdict, MeasuredValue
 from rtoslab.catalogue import PaperSetup
-from rtoslab.papers.compare import ComparedRow
+from rtoslab.papers.compare import ComparedFigure
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class SetupResults:
     setup: PaperSetup
     run_ids: frozenset[str]
     """Points of the set-up. All other points are those of the suites."""
-    compared: dict[int, ComparedRow]
+    compared: dict[int, ComparedFigure]
     """Keyed by id of the published row."""
     verdicts: tuple[ClaimVerdict, ...]
     names: Mapping[str, str] = field(default_factory=dict)
@@ -24,7 +24,7 @@ class SetupResults:
     values: tuple[MeasuredValue, ...] = ()
     """The values of the points of the set-up, each with the point of the suites that it stands for."""
 
-    def changed_rows(self) -> dict[int, ComparedRow]:
+    def figures_changed_by_setup(self) -> dict[int, ComparedFigure]:
         """Returns the compared figures whose value was measured under the set-up, by row id."""
         return {
             ident: compared_row

@@ -9,12 +9,17 @@ from rich.table import Table
 from rich.text import Text
 
 from rtoslab.analyses import OUTCOMES
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 from rtoslab.papers.in_setup import SetupResults
 from rtoslab.papers.over_placements import one_placement_note
 from rtoslab.papers.reproduction import PaperReproduction
-from rtoslab.papers.setup_report import changed_verdicts, count_compared_ratios, missing_trees, setup_distances
-from rtoslab.papers.tables import NONE, REFERENCE, REFERENCE_NOTE, our_value_text, ratio_text
+from rtoslab.papers.setup_report import (
+    changed_verdicts,
+    count_compared_ratios,
+    setup_distances_from_paper,
+    unmeasured_versions_sentences,
+)
+from rtoslab.papers.tables import NONE, REFERENCE, REFERENCE_NOTE, our_value_text, ratio_to_paper_text
 from rtoslab.reports import declared_deviations, deviation_footnote
 
 _SEEN_CHARS: Final = 180
@@ -23,7 +28,7 @@ _COLOURS = {"same": "green", "different": "red", "not computed": "dim"}
 """All others are yellow: open."""
 
 
-def print_paper(reproduction: PaperReproduction, console: Console) -> None:
+def print_paper_reproduction(reproduction: PaperReproduction, console: Console) -> None:
     """Prints a paper's figures beside ours, and the verdicts on its statements."""
     here = [item for item in reproduction.compared.values() if item.state != "bring your own"]
     today = reproduction.today.compared if reproduction.today is not None else {}
@@ -59,7 +64,7 @@ def print_paper(reproduction: PaperReproduction, console: Console) -> None:
                 if today
                 else []
             )
-            table.add_row(name, row.value, our_value_text(item), row.unit, ratio_text(item), *further)
+            table.add_row(name, row.value, our_value_text(item), row.unit, ratio_to_paper_text(item), *further)
         console.print(table)
         if any(item.state == "reference" for item in here):
             console.print(f"{REFERENCE} {REFERENCE_NOTE}")
@@ -68,18 +73,18 @@ def print_paper(reproduction: PaperReproduction, console: Console) -> None:
                 Text(deviation_footnote(declared_deviations(reproduction.list_measured_points))), soft_wrap=True
             )
     for kernel, count in waiting.items():
-        console.print(f"n/a: {count_text(count, 'figure')} of {kernel}; add its sources with `rtoslab tree add`.")
-    _print_statements(reproduction, console)
-    _print_setups(reproduction, console)
+        console.print(f"n/a: {count_with_noun(count, 'figure')} of {kernel}; add its sources with `rtoslab tree add`.")
+    _print_paper_statements(reproduction, console)
+    _print_paper_setups(reproduction, console)
 
 
-def _print_statements(reproduction: PaperReproduction, console: Console) -> None:
+def _print_paper_statements(reproduction: PaperReproduction, console: Console) -> None:
     """Prints the paper's statements with our verdicts."""
     if reproduction.verdicts:
         claims = Table("the paper says", "here", "seen", title="Its statements", title_justify="left")
         for verdict in sorted(reproduction.verdicts, key=lambda verdict: OUTCOMES.index(verdict.overall_outcome)):
-            outcome = Text(verdict.outcome_text, style=_COLOURS.get(verdict.overall_outcome, "yellow"))
-            seen = textwrap.shorten(verdict.numbers_text, _SEEN_CHARS, placeholder=" …")
+            outcome = Text(verdict.outcome_with_count_text, style=_COLOURS.get(verdict.overall_outcome, "yellow"))
+            seen = textwrap.shorten(verdict.compared_numbers_text, _SEEN_CHARS, placeholder=" …")
             claims.add_row(f"{verdict.claim.says} ({verdict.claim.section})", outcome, seen)
         console.print(claims)
         console.print("report.html shows every case with its figures and thresholds.")
@@ -87,24 +92,27 @@ def _print_statements(reproduction: PaperReproduction, console: Console) -> None
             console.print(note)
 
 
-def _print_setups(reproduction: PaperReproduction, console: Console) -> None:
+def _print_paper_setups(reproduction: PaperReproduction, console: Console) -> None:
     """Prints a line for each set-up (other configuration) of the paper, with the statements that it changes."""
     for setup in (*([reproduction.today] if reproduction.today is not None else []), *reproduction.setups):
-        console.print(_setup_line(reproduction, setup))
+        console.print(_setup_effect_sentence(reproduction, setup))
         for above, change in changed_verdicts(reproduction, setup):
-            seen = textwrap.shorten(change.numbers_text, _SEEN_CHARS, placeholder=" …")
-            console.print(f"  {change.outcome_text}, above {above.outcome_text}: {above.claim.says} ({seen})")
-    for sentence in missing_trees(reproduction):
+            seen = textwrap.shorten(change.compared_numbers_text, _SEEN_CHARS, placeholder=" …")
+            console.print(
+                f"  {change.outcome_with_count_text}, above {above.outcome_with_count_text}: {above.claim.says} "
+                f"({seen})"
+            )
+    for sentence in unmeasured_versions_sentences(reproduction):
         console.print(sentence, soft_wrap=True)
 
 
-def _setup_line(reproduction: PaperReproduction, setup: SetupResults) -> str:
+def _setup_effect_sentence(reproduction: PaperReproduction, setup: SetupResults) -> str:
     """Returns a sentence on how a set-up changes the paper's statements and figures."""
     text = f"Set-up {setup.setup.id} ({setup.setup.title}): "
-    text += f"{count_text(len(changed_verdicts(reproduction, setup)), 'statement')} judged otherwise"
-    far = setup_distances(reproduction, setup)
+    text += f"{count_with_noun(len(changed_verdicts(reproduction, setup)), 'statement')} judged otherwise"
+    far = setup_distances_from_paper(reproduction, setup)
     if far is None:
         return f"{text}."
     before, after = far
-    figures = count_text(count_compared_ratios(setup.changed_rows()), "figure")
+    figures = count_with_noun(count_compared_ratios(setup.figures_changed_by_setup()), "figure")
     return f"{text}; {figures}, a factor of {after:.2f} from the paper's, above {before:.2f} (geometric mean)."

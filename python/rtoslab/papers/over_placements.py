@@ -11,9 +11,9 @@ from rtoslab.analyses import (
     MeasuredValue,
     PlacementBand,
     ValuesByPlacement,
-    placement_number,
-    select_values,
-    without_placement,
+    placement_number_text,
+    point_id_without_placement,
+    select_values_by_coordinates,
 )
 from rtoslab.catalogue import PaperFolder
 
@@ -30,7 +30,7 @@ def one_placement_note(values: Sequence[MeasuredValue]) -> str:
     return "" if not values or any(value.band is not None for value in values) else _ONE_PLACEMENT_NOTE
 
 
-def join_placements(
+def join_values_over_placements(
     values: Iterable[MeasuredValue], reference_placements: Mapping[str, ValuesByPlacement] | None = None
 ) -> list[MeasuredValue]:
     """Joins values that differ only in the placement of the code into one value: the median, with its range."""
@@ -40,8 +40,8 @@ def join_placements(
     for value in values:
         if id(value.point) not in names:
             names[id(value.point)] = (
-                without_placement(value.point).model_dump_json(),
-                int(placement_number(value.point)),
+                point_id_without_placement(value.point).model_dump_json(),
+                int(placement_number_text(value.point)),
             )
         axes, number = names[id(value.point)]
         key = (axes, value.benchmark_metric, value.metric, value.stat, value.unit)
@@ -49,27 +49,28 @@ def join_placements(
         groups.setdefault((key, times[place]), {})[number] = value
         times[place] += 1
     return [
-        _join_group(by_number, occurrence, reference_placements or {}) for (_, occurrence), by_number in groups.items()
+        _join_values_of_figure(by_number, occurrence, reference_placements or {})
+        for (_, occurrence), by_number in groups.items()
     ]
 
 
-def with_substitutes(paper: PaperFolder, values: Sequence[MeasuredValue]) -> list[MeasuredValue]:
+def with_substituted_operations(paper: PaperFolder, values: Sequence[MeasuredValue]) -> list[MeasuredValue]:
     """Returns the values, followed by copies that replace operations which a kernel does not offer."""
     added = []
     for substitute in paper.facts.substitute:
-        for value in select_values(values, {"kernel": substitute.kernel, **substitute.by}):
+        for value in select_values_by_coordinates(values, {"kernel": substitute.kernel, **substitute.by}):
             config = dict(sorted({**value.point.config, **substitute.config}.items()))
             point = value.point.model_copy(update={"config": config})
             added.append(replace(value, point=point, metric=substitute.metric, substitute_text=substitute.says))
     return [*values, *added]
 
 
-def _join_group(
+def _join_values_of_figure(
     by_number: Mapping[int, MeasuredValue], occurrence: object, reference_placements: Mapping[str, ValuesByPlacement]
 ) -> MeasuredValue:
     """Returns one value for a figure's values by placement number: their median, with its range."""
     first = by_number[min(by_number)]
-    plain = replace(first, point=without_placement(first.point))
+    plain = replace(first, point=point_id_without_placement(first.point))
     numbers = [by_number[number].value for number in sorted(by_number)]
     if len(numbers) == 1 and first.run_id in reference_placements:
         known = reference_placements[first.run_id].numbers_by_placement(first, int(str(occurrence)))

@@ -5,8 +5,8 @@ The trap it prevents: a spread whose peaks look like chance, though they come wh
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from rtoslab.analyses import point_values, select_values
-from rtoslab.catalogue import SampleTrace
+from rtoslab.analyses import select_values_by_coordinates, values_of_points
+from rtoslab.catalogue import SampleTraceChart
 from rtoslab.reports import ChartData, TableData
 from rtoslab.results import MeasuredPoint
 
@@ -18,17 +18,20 @@ MOST_PEAKS: Final = 12
 
 
 def over_time_chart(
-    figure: SampleTrace, measured: Iterable[MeasuredPoint], *, in_several_placements: bool = False
+    figure: SampleTraceChart, measured: Iterable[MeasuredPoint], *, in_several_placements: bool = False
 ) -> tuple[ChartData, TableData] | None:
     """Returns a chart of the samples of runs over time, and a table of the longest samples. None if nothing of it was
     measured. `in_several_placements` adds a note that one of several placements is shown."""
     marks: list[dict[str, Any]] = []
     rows: list[list[str]] = []
     for result in measured:
-        here, values_ = select_values(point_values([result])[:1], figure.where), sample_times(result, figure.series)
+        here, values_ = (
+            select_values_by_coordinates(values_of_points([result])[:1], figure.where),
+            sample_times_and_lengths(result, figure.series),
+        )
         if not here or not values_:
             continue
-        name = f"{figure.colour} {here[0].axis_text(figure.colour)}"
+        name = f"{figure.colour} {here[0].coordinate_on_axis(figure.colour)}"
         marks += [
             {"series": name, "x": at, "low": 0.0, "high": us} for at, us in _longest_sample_of_each_section(values_)
         ]
@@ -43,7 +46,7 @@ def over_time_chart(
     )
 
 
-def sample_times(measured: MeasuredPoint, series: str) -> list[tuple[float, float]]:
+def sample_times_and_lengths(measured: MeasuredPoint, series: str) -> list[tuple[float, float]]:
     """Returns the time in seconds (since the first sample) and the length in microseconds of every sample of a measured
     point, by time. The ids of the series begin with `series`.
 

@@ -10,13 +10,13 @@ from rtoslab.analyses import (
     MeasuredValue,
     PlacementBand,
     convert_unit,
-    cores_text,
+    cores_and_pinning_text,
     group_values_by_axes,
-    select_values,
+    select_values_by_coordinates,
 )
-from rtoslab.base import ReportError, count_text
+from rtoslab.base import ReportError, count_with_noun
 from rtoslab.catalogue import RedrawnFigure
-from rtoslab.papers.footnotes import Footnotes
+from rtoslab.papers.footnotes import TableFootnotes
 from rtoslab.papers.reproduction import PaperReproduction
 from rtoslab.papers.sources import ValueSource
 from rtoslab.reports import ChartData, Record, TableData
@@ -53,7 +53,7 @@ def redraw_paper_figure(
     """Redraws a paper's figure from our values. Returns the chart and its values as a table, None if nothing of it was
     measured."""
     series = (figure.series,) if isinstance(figure.series, str) else figure.series
-    chosen = select_values(own_values, figure.where)
+    chosen = select_values_by_coordinates(own_values, figure.where)
     marks = []
     for place, values in group_values_by_axes(chosen, (figure.x, *series), figure.join, f"{figure.title!r}").items():
         heights = [
@@ -67,7 +67,7 @@ def redraw_paper_figure(
         return None
     marks = _ordered_marks(figure, series, marks)
     rows = [_mark_as_chart_row(figure, series, mark, reproduction) for mark in marks]
-    rows += _printed_marks(figure, series, marks, reproduction)
+    rows += _published_marks_as_chart_rows(figure, series, marks, reproduction)
     caption = f"{figure.title}. {figure.note}".strip()
     chart = ChartData(figure.kind, rows, caption, figure.x_title, figure.y_title, figure.log)
     return chart, _values_table(figure, series, marks, reproduction)
@@ -104,7 +104,7 @@ def _mark_as_chart_row(
         "y": mark.median,
         "low": mark.lowest,
         "high": mark.highest,
-        "text": _number_text(mark.median),
+        "text": _four_digit_number_text(mark.median),
     }
     for axis in ("kernel", "cores", "board"):
         if axis in series:
@@ -112,14 +112,14 @@ def _mark_as_chart_row(
     return row
 
 
-def _printed_marks(
+def _published_marks_as_chart_rows(
     figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_RedrawnMark], reproduction: PaperReproduction
 ) -> list[dict[str, Any]]:
     """Returns the paper's printed figures as rows of the chart's data. Raises ReportError for one in another unit."""
     rows = []
     for printed in figure.printed:
         published = reproduction.paper.published_rows[printed.row]
-        number = published.number
+        number = published.published_number
         if number is None:
             continue
         value = convert_unit(number, published.unit, figure.unit, 1e6 * float(published.clock_mhz or 0))
@@ -162,8 +162,8 @@ def _percent_of_base(
 ) -> FigureRatio | None:
     """Returns a value in percent of its base value, which the figure's `percent_of` selects. None without a base."""
     axes = {"benchmark", "kernel", "board", "cores", "window_ms", "clock_mhz", "metric", "stat", *value.point.config}
-    alike = {axis: value.axis_text(axis) for axis in axes - set(figure.percent_of)}
-    base = select_values(values, {**alike, **figure.percent_of})
+    alike = {axis: value.coordinate_on_axis(axis) for axis in axes - set(figure.percent_of)}
+    base = select_values_by_coordinates(values, {**alike, **figure.percent_of})
     if len(base) != 1 or not base[0].value:
         return None
     return (
@@ -175,11 +175,11 @@ def _percent_of_base(
 
 def _axis_label(figure: RedrawnFigure, axis: str, value: MeasuredValue, names: Mapping[str, str]) -> str:
     """Returns a readable name of a value's coordinate on an axis."""
-    place = value.axis_text(axis)
+    place = value.coordinate_on_axis(axis)
     if place in figure.labels:
         return figure.labels[place]
     if axis == "cores":
-        return cores_text(value.point)
+        return cores_and_pinning_text(value.point)
     return names.get(place, place)
 
 
@@ -192,7 +192,7 @@ def _values_table(
     lines: dict[str, dict[str, _RedrawnMark]] = {}
     for mark in marks:
         lines.setdefault(mark.x, {})[_series_label(figure, series, mark, reproduction.names)] = mark
-    notes = Footnotes()
+    notes = TableFootnotes()
     rows = []
     for x, cells in lines.items():
         first = next(iter(cells.values()))
@@ -205,14 +205,14 @@ def _values_table(
         for head in heads:
             if head in cells:
                 stand_in = cells[head].values[0].substitute_text
-                row.append(_mark_text(cells[head]) + (notes.add_footnote(stand_in) if stand_in else ""))
+                row.append(_mark_value_text(cells[head]) + (notes.add_footnote(stand_in) if stand_in else ""))
             else:
                 place = {**figure.where, figure.x: x, **dict(zip(series, axes[head], strict=True))}
                 row.append(f"n/a{notes.add_footnote(reproduction.absences.absence_reason(place))}")
         rows.append(row)
     note = " ".join(
         [
-            *_samples_note(marks),
+            *_sample_counts_note(marks),
             *versions_note(reproduction, [v for m in marks for v in m.values]),
             *notes.footnote_lines,
         ]
@@ -222,10 +222,10 @@ def _values_table(
     return TableData(f"{figure.title}: values, {figure.y_title}", columns, rows, note, records=records)
 
 
-def _mark_text(mark: _RedrawnMark) -> str:
+def _mark_value_text(mark: _RedrawnMark) -> str:
     """Returns the value of a mark with its range over placements, as text."""
-    least, most = _number_text(mark.lowest), _number_text(mark.highest)
-    return _number_text(mark.median) + ("" if least == most else f" ({least} to {most})")
+    least, most = _four_digit_number_text(mark.lowest), _four_digit_number_text(mark.highest)
+    return _four_digit_number_text(mark.median) + ("" if least == most else f" ({least} to {most})")
 
 
 def _mark_as_csv_record(
@@ -238,7 +238,7 @@ def _mark_as_csv_record(
     axes.pop("kernel", None)
     return {
         "source": "here",
-        **{axis: value.axis_text(axis) for axis in axes},
+        **{axis: value.coordinate_on_axis(axis) for axis in axes},
         "value": mark.median,
         "low": mark.lowest,
         "high": mark.highest,
@@ -246,12 +246,12 @@ def _mark_as_csv_record(
         "unit": figure.unit,
         "kernel": value.point.kernel,
         "version": source.version if source else "",
-        "flags": source_flags(source),
+        "flags": value_source_flags(source),
         "note": value.substitute_text,
     }
 
 
-def source_flags(source: ValueSource | None) -> str:
+def value_source_flags(source: ValueSource | None) -> str:
     """Returns flags on where a value comes from, separated by `; `: a reference result, not the paper's version."""
     if source is None:
         return ""
@@ -260,7 +260,7 @@ def source_flags(source: ValueSource | None) -> str:
     )
 
 
-def _samples_note(marks: Sequence[_RedrawnMark]) -> list[str]:
+def _sample_counts_note(marks: Sequence[_RedrawnMark]) -> list[str]:
     """Returns a sentence on the numbers of samples and placements behind a figure's marks."""
     counts = sorted({value.n for mark in marks for value in mark.values})
     places = sorted({len(value.placement_band.values) for mark in marks for value in mark.values})
@@ -285,11 +285,12 @@ def versions_note(reproduction: PaperReproduction, values: Sequence[MeasuredValu
     if assumed:
         rules = ", ".join(version.removeprefix("timing.") for version in assumed)
         sentences.append(
-            f"Virtual boards, not silicon. They depend on {count_text(len(assumed), 'assumed timing rule')}: {rules}."
+            f"Virtual boards, not silicon. They depend on {count_with_noun(len(assumed), 'assumed timing rule')}: "
+            f"{rules}."
         )
     return sentences
 
 
-def _number_text(value: float) -> str:
+def _four_digit_number_text(value: float) -> str:
     """Returns a number with four significant digits, or as a whole number from 1000 on."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:,.4g}"

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from rtoslab.analyses import depends_on_code_addresses
 from rtoslab.catalogue import INSTRUMENTS, Catalogue, PaperFolder
-from rtoslab.measure import point_id
+from rtoslab.measure import identity_of_point
 from rtoslab.papers.setups import point_replaced_by_setup
 from rtoslab.plan import Plan, Point, expand_placements
 
@@ -32,7 +32,7 @@ def with_needed_placements(catalogue: Catalogue, paper: PaperFolder, plan: Plan,
 
 def _belongs_to_setup(catalogue: Catalogue, paper: PaperFolder, point: Point) -> bool:
     """Whether a point belongs to one of the paper's set-ups (other configurations)."""
-    identity = point_id(catalogue, point)
+    identity = identity_of_point(catalogue, point)
     role = paper.facts.kernel_by_tree.get(point.kernel, point.kernel)
     named = identity.model_copy(update={"kernel": role})
     return any(point_replaced_by_setup(paper, setup, named) is not None for setup in paper.facts.setup)
@@ -41,7 +41,9 @@ def _belongs_to_setup(catalogue: Catalogue, paper: PaperFolder, point: Point) ->
 def _shown_instruments(catalogue: Catalogue, paper: PaperFolder) -> dict[str, set[str]]:
     """Returns, for each benchmark, the instruments (counter, pin, probe) whose samples the paper's figures and
     statements use. All instruments if they name none."""
-    places: list[Mapping[str, object]] = [row.value_axes for row in paper.published_rows.values() if row.lab_benchmark]
+    places: list[Mapping[str, object]] = [
+        row.value_coordinates for row in paper.published_rows.values() if row.lab_benchmark
+    ]
     places += [figure.where for part in paper.facts.part for figure in part.figure]
     places += [
         {**claim.where, **case, **of} for claim in paper.claims for case in claim.cases for of in claim.of or ({},)
@@ -71,7 +73,7 @@ def may_depend_on_code_addresses(catalogue: Catalogue, point: Point) -> bool:
     """Whether the addresses of the code may change the point's figures, as far as is known before it is built."""
     if point.not_applicable is not None:
         return False
-    board, kernel = catalogue.board(point.board).facts, catalogue.kernel(point.kernel).facts
+    board, kernel = catalogue.find_board(point.board).facts, catalogue.find_kernel(point.kernel).facts
     choice = board.clocks.get(point.clock_hz or board.clock.sys_hz)
     waits = point.wait_states if point.wait_states is not None else getattr(choice, "wait_states", None)
     build = {

@@ -3,23 +3,23 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rtoslab.analyses import ClaimVerdict, MeasuredValue, ValuesByPlacement, judge_claims, point_values
+from rtoslab.analyses import ClaimVerdict, MeasuredValue, ValuesByPlacement, judge_claims, values_of_points
 from rtoslab.catalogue import Catalogue, PaperFolder, PaperSetup
 from rtoslab.papers.absences import AbsenceReasons
-from rtoslab.papers.compare import ComparedRow, compare_published_figures
+from rtoslab.papers.compare import ComparedFigure, compare_published_figures
 from rtoslab.papers.in_setup import SetupResults
 from rtoslab.papers.names import reader_names
-from rtoslab.papers.over_placements import join_placements, with_substitutes
+from rtoslab.papers.over_placements import join_values_over_placements, with_substituted_operations
 from rtoslab.papers.sources import (
     ValueSource,
     replace_results_of_setup,
     setup_of_todays_versions,
-    sort_results,
-    sort_weights,
+    sort_program_sizes_by_version,
+    sort_results_by_version,
     value_sources_by_run,
 )
 from rtoslab.papers.weights import measure_minimal_program_sizes, program_size_values
-from rtoslab.reference import StoredWeight
+from rtoslab.reference import StoredProgramSize
 from rtoslab.results import FailedPoint, MeasuredPoint
 from rtoslab.store import AnyResult, StoredPoint
 
@@ -35,7 +35,7 @@ class PaperReproduction:
     results: tuple[AnyResult, ...]
     """The results behind the figures and verdicts, under the paper's names of the kernels."""
     values: tuple[MeasuredValue, ...]
-    compared: dict[int, ComparedRow]
+    compared: dict[int, ComparedFigure]
     """Keyed by id of the published row."""
     verdicts: tuple[ClaimVerdict, ...]
     sources: Mapping[str, ValueSource]
@@ -75,12 +75,14 @@ class PaperResultsJudge:
 
     def judge_results(
         self, results: Sequence[AnyResult], sizes: Sequence[MeasuredValue], unbuilt: Sequence[FailedPoint]
-    ) -> tuple[list[MeasuredValue], dict[int, ComparedRow], tuple[ClaimVerdict, ...], AbsenceReasons]:
+    ) -> tuple[list[MeasuredValue], dict[int, ComparedFigure], tuple[ClaimVerdict, ...], AbsenceReasons]:
         """Returns our values, the compared figures, the verdicts on statements, and the reasons of missing values.
         `sizes` are values of program sizes, `unbuilt` the programs that could not be built."""
         measured = [result for result in results if isinstance(result, MeasuredPoint)]
         values_ = [
-            *with_substitutes(self.paper, join_placements(point_values(measured), self.reference_placements)),
+            *with_substituted_operations(
+                self.paper, join_values_over_placements(values_of_points(measured), self.reference_placements)
+            ),
             *sizes,
         ]
         absences = AbsenceReasons(self.paper, [*results, *unbuilt], self.kernels)
@@ -98,7 +100,7 @@ def reproduce_paper(
     points: Sequence[StoredPoint],
     missing_benchmarks: Sequence[str] = (),
     reference_points: Sequence[StoredPoint] = (),
-    reference_weights: Sequence[StoredWeight] = (),
+    reference_weights: Sequence[StoredProgramSize] = (),
     reference_placements: Mapping[str, ValuesByPlacement] | None = None,
 ) -> PaperReproduction:
     """Compares every figure of a paper with a run and judges every statement.
@@ -110,13 +112,15 @@ def reproduce_paper(
     own, unbuilt = measure_minimal_program_sizes(catalogue, paper, catalogue.buildable_kernels)
     lent = [weight for weight in reference_weights if weight.weight.point.kernel not in catalogue.buildable_kernels]
     sources = value_sources_by_run(paper, points, reference_points, own, lent)
-    sorted_results = sort_results(paper, [point.result for point in (*points, *reference_points)])
-    main_weights, todays_weights = sort_weights(paper, [stored_weight.weight for stored_weight in (*own, *lent)])
+    sorted_results = sort_results_by_version(paper, [point.result for point in (*points, *reference_points)])
+    main_weights, todays_weights = sort_program_sizes_by_version(
+        paper, [stored_weight.weight for stored_weight in (*own, *lent)]
+    )
     sizes = [value for weight in main_weights for value in program_size_values(weight)]
     kernels = {*catalogue.buildable_kernels, *(item.point.kernel for item in (*sorted_results.main, *main_weights))}
     judge = PaperResultsJudge(catalogue, paper, kernels, sources, reference_placements or {})
 
-    def in_setup(
+    def results_in_setup(
         setup: PaperSetup, changed: Mapping[str, Sequence[AnyResult]], with_sizes: Sequence[MeasuredValue]
     ) -> SetupResults:
         """Returns the figures and verdicts if the results in `changed` replace those of the suites."""
@@ -147,9 +151,9 @@ def reproduce_paper(
         names=judge.reader_names(sorted_results.main),
         missing_benchmarks=tuple(missing_benchmarks),
         setups=tuple(
-            in_setup(item, sorted_results.setups[item.id], sizes)
+            results_in_setup(item, sorted_results.setups[item.id], sizes)
             for item in paper.facts.setup
             if sorted_results.setups[item.id]
         ),
-        today=None if todays is None else in_setup(todays, sorted_results.today, swapped),
+        today=None if todays is None else results_in_setup(todays, sorted_results.today, swapped),
     )

@@ -6,11 +6,11 @@ from statistics import fmean
 from typing import Final
 
 from rtoslab.analyses import ClaimVerdict, MeasuredValue
-from rtoslab.papers.compare import ComparedRow
+from rtoslab.papers.compare import ComparedFigure
 from rtoslab.papers.in_setup import SetupResults
 from rtoslab.papers.reproduction import PaperReproduction
-from rtoslab.papers.tables import NONE, our_value_text, ratio_text
-from rtoslab.reports import ReportSection, TableData, band_text
+from rtoslab.papers.tables import NONE, our_value_text, ratio_to_paper_text
+from rtoslab.reports import ReportSection, TableData, figure_with_band_text
 
 _PROSE = (
     "The paper does not say how everything was built. Each set-up is another way in which its authors may have "
@@ -25,17 +25,17 @@ _PROSE = (
 _RATE: Final = "{:,.0f}".format
 
 
-def mean_factor_from_paper(compared: Mapping[int, ComparedRow]) -> float | None:
+def mean_factor_from_paper(compared: Mapping[int, ComparedFigure]) -> float | None:
     """Returns how far our figures are from the paper's, as a factor: the geometric mean of the larger value divided by
     the smaller. None without a figure."""
-    ratios = [compared_row.ratio for compared_row in compared.values() if compared_row.ratio]
+    ratios = [compared_row.ratio_to_paper for compared_row in compared.values() if compared_row.ratio_to_paper]
     return exp(fmean(abs(log(ratio)) for ratio in ratios)) if ratios else None
 
 
-def setup_distances(reproduction: PaperReproduction, setup: SetupResults) -> tuple[float, float] | None:
+def setup_distances_from_paper(reproduction: PaperReproduction, setup: SetupResults) -> tuple[float, float] | None:
     """Returns how far the figures that a set-up changes are from the paper's, as factors: without the set-up, and with
     it. None without a figure."""
-    own = setup.changed_rows()
+    own = setup.figures_changed_by_setup()
     before, after = (
         mean_factor_from_paper({ident: reproduction.compared[ident] for ident in own}),
         mean_factor_from_paper(own),
@@ -43,9 +43,9 @@ def setup_distances(reproduction: PaperReproduction, setup: SetupResults) -> tup
     return None if before is None or after is None else (before, after)
 
 
-def count_compared_ratios(compared: Mapping[int, ComparedRow]) -> int:
+def count_compared_ratios(compared: Mapping[int, ComparedFigure]) -> int:
     """Returns the number of compared figures that have a ratio to the paper's."""
-    return sum(bool(compared_row.ratio) for compared_row in compared.values())
+    return sum(bool(compared_row.ratio_to_paper) for compared_row in compared.values())
 
 
 def changed_verdicts(reproduction: PaperReproduction, setup: SetupResults) -> list[tuple[ClaimVerdict, ClaimVerdict]]:
@@ -54,22 +54,23 @@ def changed_verdicts(reproduction: PaperReproduction, setup: SetupResults) -> li
     return [
         (above[verdict.claim.id], verdict)
         for verdict in setup.verdicts
-        if verdict.outcome_text != above[verdict.claim.id].outcome_text and verdict.overall_outcome != "not computed"
+        if verdict.outcome_with_count_text != above[verdict.claim.id].outcome_with_count_text
+        and verdict.overall_outcome != "not computed"
     ]
 
 
 def setups_section(reproduction: PaperReproduction) -> list[ReportSection]:
     """Returns the report section on the paper's set-ups (other configurations) that were measured. Empty if there are
     none."""
-    wanting = missing_trees(reproduction)
+    wanting = unmeasured_versions_sentences(reproduction)
     if not _todays_and_setup_results(reproduction) and not wanting:
         return []
     tables = [
         TableData(
-            "Set-ups", ("set-up", "evidence", "statements", ">figures", ">distance"), _overview_rows(reproduction)
+            "Set-ups", ("set-up", "evidence", "statements", ">figures", ">distance"), _setup_overview_rows(reproduction)
         )
     ]
-    figures = _figure_rows(reproduction)
+    figures = _changed_figure_rows(reproduction)
     if figures:
         heads = [
             f">{setup.setup.id}: {part}"
@@ -78,7 +79,7 @@ def setups_section(reproduction: PaperReproduction) -> list[ReportSection]:
         ]
         columns = ("figure", "unit", ">paper", ">here", ">ratio", *heads)
         tables.append(TableData("Published figures by set-up", columns, figures))
-    rates = _throughput_rows(reproduction)
+    rates = _changed_rate_rows(reproduction)
     if rates:
         names = (
             "test",
@@ -94,10 +95,10 @@ def setups_section(reproduction: PaperReproduction) -> list[ReportSection]:
         [
             above.claim.section,
             above.claim.says,
-            above.outcome_text,
+            above.outcome_with_count_text,
             setup.setup.id,
-            change.outcome_text,
-            change.numbers_text,
+            change.outcome_with_count_text,
+            change.compared_numbers_text,
         ]
         for setup in _todays_and_setup_results(reproduction)
         for above, change in changed_verdicts(reproduction, setup)
@@ -108,7 +109,7 @@ def setups_section(reproduction: PaperReproduction) -> list[ReportSection]:
     return [ReportSection("setups", "Other versions and builds", (_PROSE, *wanting), (), tuple(tables))]
 
 
-def missing_trees(reproduction: PaperReproduction) -> list[str]:
+def unmeasured_versions_sentences(reproduction: PaperReproduction) -> list[str]:
     """Returns a sentence for each kernel version of the paper that was not measured and has no reference result."""
     present = {source.kernel for source in reproduction.sources.values()}
     names = reproduction.paper.facts.kernels
@@ -126,12 +127,15 @@ def _todays_and_setup_results(reproduction: PaperReproduction) -> list[SetupResu
     return [*([reproduction.today] if reproduction.today is not None else []), *reproduction.setups]
 
 
-def _overview_rows(reproduction: PaperReproduction) -> list[list[str]]:
+def _setup_overview_rows(reproduction: PaperReproduction) -> list[list[str]]:
     """Returns a table row for each set-up: its evidence, changed statements, figures, distance."""
     rows = []
     for setup in _todays_and_setup_results(reproduction):
         far = (
-            " \N{RIGHTWARDS ARROW} ".join(f"{part:.2f}" for part in setup_distances(reproduction, setup) or ()) or NONE
+            " \N{RIGHTWARDS ARROW} ".join(
+                f"{part:.2f}" for part in setup_distances_from_paper(reproduction, setup) or ()
+            )
+            or NONE
         )
         overview = f"{len(changed_verdicts(reproduction, setup))} of {len(setup.verdicts)} judged otherwise"
         rows.append(
@@ -139,14 +143,14 @@ def _overview_rows(reproduction: PaperReproduction) -> list[list[str]]:
                 f"{setup.setup.id}: {setup.setup.title}",
                 setup.setup.evidence,
                 overview,
-                str(count_compared_ratios(setup.changed_rows())),
+                str(count_compared_ratios(setup.figures_changed_by_setup())),
                 far,
             ]
         )
     return rows
 
 
-def _throughput_rows(reproduction: PaperReproduction) -> list[list[str]]:
+def _changed_rate_rows(reproduction: PaperReproduction) -> list[list[str]]:
     """Returns a table row for every rate (counts per second) that a set-up changes."""
     here = {value.point.model_dump_json(): value for value in reproduction.values if _is_throughput(value)}
     rates = [
@@ -155,19 +159,27 @@ def _throughput_rows(reproduction: PaperReproduction) -> list[list[str]]:
     ]
     rows = []
     for name, above in here.items():
-        cells = [_throughput_text(one.get(name), above) for one in rates]
+        cells = [_changed_rate_text(one.get(name), above) for one in rates]
         if any(cell != NONE for cell in cells):
             point = above.point
-            rows.append([point.title, point.kernel, str(point.cores), band_text(above.placement_band, _RATE), *cells])
+            rows.append(
+                [
+                    point.title,
+                    point.kernel,
+                    str(point.cores),
+                    figure_with_band_text(above.placement_band, _RATE),
+                    *cells,
+                ]
+            )
     return rows
 
 
-def _throughput_text(other: MeasuredValue | None, above: MeasuredValue) -> str:
+def _changed_rate_text(other: MeasuredValue | None, above: MeasuredValue) -> str:
     """Returns the rate under a set-up, with its ratio to the rate without it, as text."""
     if other is None:
         return NONE
     ratio = other.placement_band.ratio_to(above.placement_band)
-    return f"{band_text(other.placement_band, _RATE)}; x {band_text(ratio, '{:.2f}'.format)}"
+    return f"{figure_with_band_text(other.placement_band, _RATE)}; x {figure_with_band_text(ratio, '{:.2f}'.format)}"
 
 
 def _is_throughput(value: MeasuredValue) -> bool:
@@ -175,9 +187,9 @@ def _is_throughput(value: MeasuredValue) -> bool:
     return (value.metric, value.stat) == ("throughput", "total")
 
 
-def _figure_rows(reproduction: PaperReproduction) -> list[list[str]]:
+def _changed_figure_rows(reproduction: PaperReproduction) -> list[list[str]]:
     """Returns a table row for each published figure that a set-up changes, with our values and ratios."""
-    own = [setup.changed_rows() for setup in _todays_and_setup_results(reproduction)]
+    own = [setup.figures_changed_by_setup() for setup in _todays_and_setup_results(reproduction)]
     kernels = {compared_row.published.kernel for compared_row in reproduction.compared.values()}
     boards = {compared_row.published.board for compared_row in reproduction.compared.values()}
     rows = []
@@ -199,10 +211,10 @@ def _figure_rows(reproduction: PaperReproduction) -> list[list[str]]:
             cell
             for compared_row in own
             for cell in (
-                (our_value_text(compared_row[ident]), ratio_text(compared_row[ident]))
+                (our_value_text(compared_row[ident]), ratio_to_paper_text(compared_row[ident]))
                 if ident in compared_row
                 else (NONE, NONE)
             )
         ]
-        rows.append([name, row.unit, row.value, our_value_text(above), ratio_text(above), *cells])
+        rows.append([name, row.unit, row.value, our_value_text(above), ratio_to_paper_text(above), *cells])
     return rows

@@ -6,7 +6,7 @@ figures and statements select that one."""
 from collections.abc import Collection, Iterable, Iterator
 
 from rtoslab.catalogue import Catalogue, Experiment, PaperFolder, PaperSetup
-from rtoslab.plan import DEFAULTS, Options, Point, config_with_defaults, experiment_points
+from rtoslab.plan import DEFAULTS, PlanOptions, Point, config_with_defaults, experiment_points
 from rtoslab.results import PointId
 
 
@@ -15,7 +15,7 @@ def setup_points(
     paper: PaperFolder,
     experiments: Iterable[Experiment],
     setup: PaperSetup,
-    options: Options,
+    options: PlanOptions,
     known: Collection[str] = (),
 ) -> Iterator[Point]:
     """Yields the points of a paper's experiments under one set-up (another configuration). Raises UnknownNameError,

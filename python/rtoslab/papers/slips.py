@@ -10,18 +10,20 @@ from rtoslab.reports import TableData
 KIND_TEXTS = {"slip": "slip", "precondition": "precondition", "fact": "follows"}
 
 
-def slips_of_part(paper: PaperFolder, part_id: str, rows: Iterable[int]) -> list[PaperMistake]:
+def mistakes_of_paper_part(paper: PaperFolder, part_id: str, rows: Iterable[int]) -> list[PaperMistake]:
     """Returns the slips (mistakes of the paper) that concern a part of the paper, or one of these rows."""
     shown = set(rows)
     return [slip for slip in paper.paper_mistakes if slip.part == part_id or shown.intersection(slip.rows)]
 
 
-def slips_table(paper: PaperFolder, slips: Sequence[PaperMistake], title: str) -> TableData:
+def paper_mistakes_table(paper: PaperFolder, slips: Sequence[PaperMistake], title: str) -> TableData:
     """Returns a table of the paper's mistakes (slips). Raises CatalogueError for arithmetic that cannot be computed."""
     rows = []
     for slip in slips:
         computed = (
-            f"{compute_slip(paper, slip):,.6g} {_unit_of_mistake(slip, last=True)}".strip() if slip.computed else ""
+            f"{compute_corrected_value(paper, slip):,.6g} {_unit_of_mistake(slip, last=True)}".strip()
+            if slip.computed
+            else ""
         )
         printed = (
             f"{slip.printed:,.6g} {_unit_of_mistake(slip, last=False)}".strip() if slip.printed is not None else ""
@@ -40,6 +42,6 @@ def _unit_of_mistake(slip: PaperMistake, *, last: bool) -> str:
     return UNITS.get(unit, unit)
 
 
-def compute_slip(paper: PaperFolder, slip: PaperMistake) -> float:
+def compute_corrected_value(paper: PaperFolder, slip: PaperMistake) -> float:
     """Returns the right value for a slip (a mistake of the paper), computed from its published figures."""
     return evaluate_expression(slip.computed, paper.paper_numbers)

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rtoslab.analyses import without_placement
+from rtoslab.analyses import point_id_without_placement
 from rtoslab.catalogue import PaperFolder, PaperSetup
 from rtoslab.papers.setups import point_key_without_length, point_replaced_by_setup
-from rtoslab.reference import StoredWeight
+from rtoslab.reference import StoredProgramSize
 from rtoslab.results import MeasuredPoint, ProgramWeight
 from rtoslab.store import AnyResult, StoredPoint
 
@@ -33,7 +33,7 @@ class ValueSource:
 
 
 @dataclass
-class SortedResults:
+class ResultsByVersion:
     """A paper's results sorted by their use: authors' versions, today's versions, set-ups."""
 
     main: list[AnyResult] = field(default_factory=list)
@@ -48,21 +48,23 @@ def value_sources_by_run(
     paper: PaperFolder,
     run: Sequence[StoredPoint],
     beside: Sequence[StoredPoint],
-    own: Sequence[StoredWeight] = (),
-    lent: Sequence[StoredWeight] = (),
+    own: Sequence[StoredProgramSize] = (),
+    lent: Sequence[StoredProgramSize] = (),
 ) -> dict[str, ValueSource]:
     """Returns the source (kernel, version, run or reference) of every measured point and program size, by its run
     id."""
     points = [(point.result, point.manifest, mine) for mine in (False, True) for point in (beside if mine else run)]
     weights = [(weight.weight, weight.manifest, mine) for mine in (False, True) for weight in (lent if mine else own)]
     return {
-        result.run_id: _make_source(paper, result.point.kernel, manifest, is_reference=is_reference)
+        result.run_id: _make_value_source(paper, result.point.kernel, manifest, is_reference=is_reference)
         for result, manifest, is_reference in (*points, *weights)
         if isinstance(result, MeasuredPoint | ProgramWeight)
     }
 
 
-def _make_source(paper: PaperFolder, kernel: str, manifest: Mapping[str, Any], *, is_reference: bool) -> ValueSource:
+def _make_value_source(
+    paper: PaperFolder, kernel: str, manifest: Mapping[str, Any], *, is_reference: bool
+) -> ValueSource:
     """Returns the source (kernel, version) of a measured point, from its manifest."""
     build, target = manifest.get("build"), manifest.get("target")
     version = build.get("kernel_version", "") if isinstance(build, dict) else ""
@@ -85,26 +87,26 @@ def _applies_to_board(rule: str, board: Mapping[str, Any]) -> bool:
     return True
 
 
-def sort_results(paper: PaperFolder, results: Iterable[AnyResult]) -> SortedResults:
+def sort_results_by_version(paper: PaperFolder, results: Iterable[AnyResult]) -> ResultsByVersion:
     """Sorts results into those of the versions that the paper measured, of today's versions, and of set-ups. If several
     versions exist for one point, the one that the paper names first counts."""
     plain: dict[str, list[AnyResult]] = {}
     in_setups: dict[str, dict[str, list[AnyResult]]] = {item.id: {} for item in paper.facts.setup}
     for result in results:
-        point = result.point.model_copy(update={"kernel": _kernel_role(paper, result)})
+        point = result.point.model_copy(update={"kernel": _kernel_name_in_paper(paper, result)})
         meant = {setup.id: point_replaced_by_setup(paper, setup, point) for setup in paper.facts.setup}
         for name, stood_for in meant.items():
             if stood_for is not None:
-                key = point_key_without_length(paper, without_placement(stood_for))
+                key = point_key_without_length(paper, point_id_without_placement(stood_for))
                 in_setups[name].setdefault(key, []).append(
                     _result_under_kernel_name(result, result.point.kernel, stood_for.config)
                 )
         if not any(meant.values()):
-            plain.setdefault(point_key_without_length(paper, without_placement(point)), []).append(result)
-    matches = SortedResults()
+            plain.setdefault(point_key_without_length(paper, point_id_without_placement(point)), []).append(result)
+    matches = ResultsByVersion()
     for key, candidates in plain.items():
         best = _best_version(paper, candidates)
-        role = _kernel_role(paper, best[0])
+        role = _kernel_name_in_paper(paper, best[0])
         matches.main += [_result_under_kernel_name(any_result, role) for any_result in best]
         todays = [candidate for candidate in candidates if candidate.point.kernel == role]
         if best[0].point.kernel != role and todays:
@@ -112,13 +114,15 @@ def sort_results(paper: PaperFolder, results: Iterable[AnyResult]) -> SortedResu
     for name, by_point in in_setups.items():
         best_of = {key: _best_version(paper, candidates) for key, candidates in by_point.items()}
         matches.setups[name] = {
-            key: [_result_under_kernel_name(any_result, _kernel_role(paper, any_result)) for any_result in best]
+            key: [
+                _result_under_kernel_name(any_result, _kernel_name_in_paper(paper, any_result)) for any_result in best
+            ]
             for key, best in best_of.items()
         }
     return matches
 
 
-def sort_weights(
+def sort_program_sizes_by_version(
     paper: PaperFolder, weights: Iterable[ProgramWeight]
 ) -> tuple[list[ProgramWeight], list[ProgramWeight]]:
     """Sorts program sizes into those with the versions that the paper measured, and those with today's versions in
@@ -139,7 +143,7 @@ def sort_weights(
     return main, today
 
 
-def _kernel_role(paper: PaperFolder, result: AnyResult) -> str:
+def _kernel_name_in_paper(paper: PaperFolder, result: AnyResult) -> str:
     """Returns the paper's name for the kernel of a result."""
     return paper.facts.kernel_by_tree.get(result.point.kernel, result.point.kernel)
 
@@ -162,11 +166,11 @@ def _best_version(paper: PaperFolder, candidates: Sequence[AnyResult]) -> list[A
     }
     is_named = any(name in order for name in by_kernel)
 
-    def version_rank(name: str) -> tuple[bool, bool, int]:
+    def kernel_version_rank(name: str) -> tuple[bool, bool, int]:
         """Returns the sort key of a kernel version, the preferred one first."""
         return (is_named and name not in order, not measured[name], order.get(name, len(order)))
 
-    best = min(by_kernel, key=version_rank)
+    best = min(by_kernel, key=kernel_version_rank)
     return [*measured[best]] or by_kernel[best]
 
 
@@ -178,13 +182,13 @@ def replace_results_of_setup(
     plain_results = (
         any_result
         for any_result in plain
-        if point_key_without_length(paper, without_placement(any_result.point)) not in changed
+        if point_key_without_length(paper, point_id_without_placement(any_result.point)) not in changed
     )
     return [*plain_results, *(result for results in changed.values() for result in results)]
 
 
 def setup_of_todays_versions(
-    paper: PaperFolder, sorted_results: SortedResults, sources: Mapping[str, ValueSource]
+    paper: PaperFolder, sorted_results: ResultsByVersion, sources: Mapping[str, ValueSource]
 ) -> PaperSetup | None:
     """Returns a set-up that describes today's kernel versions. None if no other version than today's is used."""
     if not sorted_results.today:

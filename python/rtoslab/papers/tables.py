@@ -5,11 +5,11 @@ from typing import Any
 
 from rtoslab.analyses import MeasuredValue, PlacementBand
 from rtoslab.catalogue import PublishedRow, RedrawnTable
-from rtoslab.papers.compare import ComparedRow
-from rtoslab.papers.footnotes import Footnotes
-from rtoslab.papers.paper_charts import source_flags, versions_note
+from rtoslab.papers.compare import ComparedFigure
+from rtoslab.papers.footnotes import TableFootnotes
+from rtoslab.papers.paper_charts import value_source_flags, versions_note
 from rtoslab.papers.reproduction import PaperReproduction
-from rtoslab.reports import MARK, ChartData, Record, TableData, band_ends, band_text
+from rtoslab.reports import MARK, ChartData, Record, TableData, chart_band_ends, figure_with_band_text
 
 LABELS = ("metric", "kernel", "board", "clock_mhz", "stat", "unit")
 """Columns of published.csv that may name a row. All but the first only where they differ within the table."""
@@ -25,7 +25,7 @@ UNITS = {"us": "\N{MICRO SIGN}s"}
 AXES = {"us": "time, \N{MICRO SIGN}s", "ns": "time, ns", "cycles": "cycles of the core's clock", "bytes": "bytes"}
 
 
-def redraw_table(table: RedrawnTable, reproduction: PaperReproduction) -> TableData:
+def redraw_paper_table(table: RedrawnTable, reproduction: PaperReproduction) -> TableData:
     """Redraws a paper's table with the published figure, ours and their ratio. A table without further axes also has
     our number of samples, the kernel's version, and the values of today's version. Otherwise these are in the note."""
     published, compared = reproduction.paper.published_rows, reproduction.compared
@@ -51,7 +51,7 @@ def redraw_table(table: RedrawnTable, reproduction: PaperReproduction) -> TableD
     columns += [">n", "version"] * full + [">today", ">today's ratio"] * with_today
     units = {row.unit for row in rows if row.unit}
     title = table.title if len(units) != 1 or "unit" in table.across else f"{table.title}, {_unit_text(units.pop())}"
-    notes = Footnotes()
+    notes = TableFootnotes()
     body = []
     for label, value in cells.items():
         line = list(label)
@@ -61,7 +61,9 @@ def redraw_table(table: RedrawnTable, reproduction: PaperReproduction) -> TableD
             line += _samples_and_version(compared.get(value[heads[0]].id))
         if with_today:
             today_row = today.get(value[heads[0]].id)
-            line += (our_value_text(today_row), ratio_text(today_row)) if today_row is not None else (NONE, NONE)
+            line += (
+                (our_value_text(today_row), ratio_to_paper_text(today_row)) if today_row is not None else (NONE, NONE)
+            )
         body.append(line)
     values = [ours.value for row in rows if (ours := compared.get(row.id)) is not None and ours.value is not None]
     lent = any(REFERENCE in cell for line in body for cell in line)
@@ -77,27 +79,29 @@ def redraw_table(table: RedrawnTable, reproduction: PaperReproduction) -> TableD
         mark,
         one,
         senseless,
-        *_samples_note(values, full),
+        *_sample_counts_note(values, full),
         *versions_note(reproduction, values),
         *notes.footnote_lines,
     )
-    records = [record for row in rows if row.id in compared for record in _row_records(row, compared[row.id])]
+    records = [
+        record for row in rows if row.id in compared for record in _comparison_csv_records(row, compared[row.id])
+    ]
     return TableData(title, tuple(columns), body, " ".join(filter(None, parts)), records=records)
 
 
-def _is_other_result(other: ComparedRow, above: ComparedRow | None) -> bool:
+def _is_other_result(other: ComparedFigure, above: ComparedFigure | None) -> bool:
     """Whether two compared figures have values from different measured results."""
     return above is None or other.value is None or above.value is None or other.value.run_id != above.value.run_id
 
 
-def _samples_and_version(ours: ComparedRow | None) -> tuple[str, str]:
+def _samples_and_version(ours: ComparedFigure | None) -> tuple[str, str]:
     """Returns the number of samples and the kernel version of our value, as texts. Dashes without a value."""
     if ours is None or ours.value is None:
         return NONE, NONE
     return f"{ours.value.n:,}", ours.source.version if ours.source is not None else NONE
 
 
-def _samples_note(values: Sequence[MeasuredValue], full: bool) -> list[str]:
+def _sample_counts_note(values: Sequence[MeasuredValue], full: bool) -> list[str]:
     """Returns a sentence on the numbers of samples. Empty with `full`, where the table itself has them."""
     counts = sorted({value.n for value in values})
     if full or not counts:
@@ -105,7 +109,7 @@ def _samples_note(values: Sequence[MeasuredValue], full: bool) -> list[str]:
     return [f"n = {counts[0]:,}." if len(counts) == 1 else f"n = {counts[0]:,} to {counts[-1]:,}."]
 
 
-def _row_records(row: PublishedRow, ours: ComparedRow) -> list[Record]:
+def _comparison_csv_records(row: PublishedRow, ours: ComparedFigure) -> list[Record]:
     """Returns a published figure and ours as rows of numbers for the exported CSV."""
     axes: Record = {"row": row.id, "metric": row.metric, "stat": row.stat, "board": row.board}
     fields: Record = {"unit": row.unit, "kernel": row.kernel}
@@ -116,14 +120,14 @@ def _row_records(row: PublishedRow, ours: ComparedRow) -> list[Record]:
         "high": band.largest if band else here,
         "n": ours.value.n if ours.value else None,
         "version": ours.source.version if ours.source else "",
-        "flags": source_flags(ours.source),
+        "flags": value_source_flags(ours.source),
         "note": ours.reason,
     }
-    printed: Record = {"value": row.number, "version": row.version, "note": ours.no_ratio}
+    printed: Record = {"value": row.published_number, "version": row.version, "note": ours.no_ratio}
     return [{"source": "paper", **axes, **fields, **printed}, {"source": "here", **axes, **fields, **own}]
 
 
-def _is_measured_in_one_placement(compared_row: ComparedRow, compared: Mapping[int, ComparedRow]) -> bool:
+def _is_measured_in_one_placement(compared_row: ComparedFigure, compared: Mapping[int, ComparedFigure]) -> bool:
     """Whether a figure was measured in one placement of the code only, although other figures were measured in
     several."""
     return (
@@ -133,12 +137,12 @@ def _is_measured_in_one_placement(compared_row: ComparedRow, compared: Mapping[i
     )
 
 
-def pairs_chart(
-    table: RedrawnTable, published: Mapping[int, PublishedRow], compared: Mapping[int, ComparedRow]
+def published_and_our_values_chart(
+    table: RedrawnTable, published: Mapping[int, PublishedRow], compared: Mapping[int, ComparedFigure]
 ) -> list[ChartData]:
     """Returns charts with the published figures and ours as two marks on a line, one chart for each unit. Empty if the
     table has no number."""
-    rows = [row for row in _published_rows(table, published) if row.number is not None]
+    rows = [row for row in _published_rows(table, published) if row.published_number is not None]
     kernels = {row.kernel for row in rows}
     stats = {row.stat for row in rows}
     charts = []
@@ -147,31 +151,37 @@ def pairs_chart(
         for row in (item for item in rows if item.unit == unit):
             name = row.metric + (f", {row.stat}" if len(stats) > 1 else "")
             name += f" ({row.kernel})" if len(kernels) > 1 else ""
-            marks.append({"x": name, "series": "paper", "y": row.number})
+            marks.append({"x": name, "series": "paper", "y": row.published_number})
             ours = compared.get(row.id)
             if ours is not None and ours.our_value is not None:
                 marks.append(
-                    {"x": name, "series": "here", "y": ours.our_value, **(band_ends(ours.band) if ours.band else {})}
+                    {
+                        "x": name,
+                        "series": "here",
+                        "y": ours.our_value,
+                        **(chart_band_ends(ours.band) if ours.band else {}),
+                    }
                 )
         caption = f"{table.title}: the paper's figures and ours. A mark alone means that we have no value."
         charts.append(ChartData("pairs", marks, caption, "", AXES.get(unit, unit), table.log))
     return charts
 
 
-def our_value_text(compared_row: ComparedRow) -> str:
+def our_value_text(compared_row: ComparedFigure) -> str:
     """Returns our value for a table's cell, or the reason why there is none."""
     if compared_row.our_value is None:
         return "n/a" if compared_row.state == "bring your own" else compared_row.state
-    text = band_text(
-        compared_row.band or PlacementBand([compared_row.our_value]), lambda value: _value_text(compared_row, value)
+    text = figure_with_band_text(
+        compared_row.band or PlacementBand([compared_row.our_value]),
+        lambda value: _our_value_with_paper_decimals(compared_row, value),
     )
     return text + (REFERENCE if compared_row.state == "reference" else "") + (MARK if compared_row.deviates else "")
 
 
-def _value_text(compared_row: ComparedRow, here: float) -> str:
+def _our_value_with_paper_decimals(compared_row: ComparedFigure, here: float) -> str:
     """Returns our value with as many decimals as the paper prints for its figure."""
     text = compared_row.published.value
-    if compared_row.published.number is None:
+    if compared_row.published.published_number is None:
         return f"{here:,.4g}"
     if "e" in text.lower():
         return f"{here:.3g}"
@@ -179,12 +189,16 @@ def _value_text(compared_row: ComparedRow, here: float) -> str:
     return f"{here:,.{decimals}f}"
 
 
-def ratio_text(compared_row: ComparedRow) -> str:
+def ratio_to_paper_text(compared_row: ComparedFigure) -> str:
     """Returns our value divided by the paper's, as text, with the range over placements of the code."""
-    if compared_row.ratio is None:
+    if compared_row.ratio_to_paper is None:
         return SENSELESS if compared_row.no_ratio and compared_row.our_value is not None else NONE
-    text = f"{compared_row.ratio:.2f}"
-    least, most = (f"{ratio:.2f}" for ratio in compared_row.ratio_range or (compared_row.ratio, compared_row.ratio))
+    text = f"{compared_row.ratio_to_paper:.2f}"
+    least, most = (
+        f"{ratio:.2f}"
+        for ratio in compared_row.ratio_range_over_placements
+        or (compared_row.ratio_to_paper, compared_row.ratio_to_paper)
+    )
     return text if least == most else f"{text} ({least} to {most})"
 
 
@@ -206,7 +220,9 @@ def _redrawn_column_head(table: RedrawnTable, row: PublishedRow) -> str:
     return " ".join(_unit_text(str(getattr(row, name))) for name in table.across)
 
 
-def _comparison_cells(row: PublishedRow | None, compared: Mapping[int, ComparedRow], notes: Footnotes) -> Sequence[str]:
+def _comparison_cells(
+    row: PublishedRow | None, compared: Mapping[int, ComparedFigure], notes: TableFootnotes
+) -> Sequence[str]:
     """Returns the table's cells for the paper's figure, ours and the ratio. A footnote says why a value of ours is
     missing."""
     if row is None:
@@ -222,5 +238,5 @@ def _comparison_cells(row: PublishedRow | None, compared: Mapping[int, ComparedR
     return (
         row.value,
         here + (notes.add_footnote(ours.reason) if ours.our_value is None and ours.reason else ""),
-        ratio_text(ours),
+        ratio_to_paper_text(ours),
     )

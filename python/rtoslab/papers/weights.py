@@ -6,8 +6,8 @@ from pathlib import Path
 from rtoslab.analyses import MeasuredValue
 from rtoslab.base import BuildError
 from rtoslab.catalogue import Catalogue, MeasuredSizeProgram, PaperFolder
-from rtoslab.footprint import build_program
-from rtoslab.reference import StoredWeight
+from rtoslab.footprint import build_footprint_program
+from rtoslab.reference import StoredProgramSize
 from rtoslab.results import FailedPoint, ImageBytes, PointId, ProgramWeight
 from rtoslab.store import manifest_hash
 
@@ -16,7 +16,7 @@ BENCHMARK = "footprint"
 
 def measure_minimal_program_sizes(
     catalogue: Catalogue, paper: PaperFolder, kernels: Collection[str]
-) -> tuple[list[StoredWeight], list[FailedPoint]]:
+) -> tuple[list[StoredProgramSize], list[FailedPoint]]:
     """Builds every minimal program whose size the paper's report needs. Returns the sizes, and the failures of programs
     that cannot be built. Raises PlanError."""
     weights = []
@@ -27,7 +27,7 @@ def measure_minimal_program_sizes(
             if name not in kernels:
                 continue
             version = program.model_copy(update={"kernel": name})
-            point = _program_point(version)
+            point = _minimal_program_point_id(version)
             try:
                 weights.append(_measure_program_size(catalogue, version, point))
             except BuildError as cause:
@@ -45,7 +45,7 @@ def program_size_values(weight: ProgramWeight) -> Iterator[MeasuredValue]:
         )  # fmt: skip
 
 
-def _program_point(program: MeasuredSizeProgram) -> PointId:
+def _minimal_program_point_id(program: MeasuredSizeProgram) -> PointId:
     """Returns the identity of a minimal program's point."""
     return PointId(
         benchmark=BENCHMARK,
@@ -58,13 +58,15 @@ def _program_point(program: MeasuredSizeProgram) -> PointId:
     )
 
 
-def _measure_program_size(catalogue: Catalogue, program: MeasuredSizeProgram, point: PointId) -> StoredWeight:
+def _measure_program_size(catalogue: Catalogue, program: MeasuredSizeProgram, point: PointId) -> StoredProgramSize:
     """Builds a program and returns its size."""
-    weighed = build_program(catalogue, program.kernel, program.board, program=program.program, config=program.config)
+    weighed = build_footprint_program(
+        catalogue, program.kernel, program.board, program=program.program, config=program.config
+    )
     manifest: dict[str, object] = {"build": weighed.build.info, "elf_sha256": weighed.build.elf_sha256}
     sizes = {f"{section}_bytes": size for section, size in weighed.footprint.berkeley_sizes().items()}
-    clock_hz = catalogue.board(program.board).facts.clock.sys_hz
+    clock_hz = catalogue.find_board(program.board).facts.clock.sys_hz
     run_id = manifest_hash(manifest)[:16]
-    return StoredWeight(
+    return StoredProgramSize(
         Path(), ProgramWeight(run_id=run_id, point=point, clock_hz=clock_hz, image=ImageBytes(**sizes)), manifest
     )

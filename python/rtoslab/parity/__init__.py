@@ -4,6 +4,18 @@
 how much a
 difference costs, from measured points that differ in nothing else."""
 
-from rtoslab.parity.costs import AS_USUAL, COSTS_FILE, costs_from_runs, read_cost_file, read_costs, update_cost_file
-from rtoslab.parity.subjects import has_comparable_points, lint_points, points_as_lint_subjects
-from rtoslab.parity.unfairness import LintSubject, UnfairDifference, find_unfairness, group_comparable
+from rtoslab.parity.costs import (
+    AS_USUAL,
+    COSTS_FILE,
+    configuration_costs_from_points,
+    read_configuration_costs,
+    read_cost_file,
+    update_cost_file,
+)
+from rtoslab.parity.subjects import find_unfair_differences, has_comparable_points, points_to_compare
+from rtoslab.parity.unfairness import (
+    ComparedPoint,
+    UnfairDifference,
+    group_comparable_points,
+    unfair_differences_in_groups,
+)

@@ -19,9 +19,12 @@ def optimisation_level(build: BuildRecord) -> str | None:
     None if unknown."""
     calls = build.get("calls")
     if calls is None:
-        return _level_option(build.get("flags", []))
+        return _optimisation_option(build.get("flags", []))
     return (
-        _folders_text({name: _level_option(words) or "" for name, words in _options_by_folder(calls).items()}) or None
+        _text_common_to_folders(
+            {name: _optimisation_option(words) or "" for name, words in _options_by_folder(calls).items()}
+        )
+        or None
     )
 
 
@@ -31,7 +34,7 @@ def code_shaping_options(build: BuildRecord) -> str | None:
     calls = build.get("calls")
     if calls is None:
         return None
-    return _folders_text(
+    return _text_common_to_folders(
         {name: " ".join(_code_shaping_options(words)) for name, words in _options_by_folder(calls).items()}
     )
 
@@ -56,14 +59,14 @@ def _options_by_folder(calls: Mapping[str, Any]) -> dict[str, Sequence[str]]:
     return {name.partition("/")[0]: group[OPTIONS] for name, group in groups if name.endswith("*.c")}
 
 
-def _folders_text(by_folder: Mapping[str, str]) -> str:
+def _text_common_to_folders(by_folder: Mapping[str, str]) -> str:
     """Returns the text that all folders share. If they differ, each folder is named with its text."""
     if len(set(by_folder.values())) == 1:
         return next(iter(by_folder.values()))
     return ", ".join(f"{folder} {text or 'none'}" for folder, text in sorted(by_folder.items()))
 
 
-def _level_option(words: Sequence[str]) -> str | None:
+def _optimisation_option(words: Sequence[str]) -> str | None:
     """Returns the last `-O` option among compiler options, which decides. None if there is none."""
     return next((word for word in reversed(words) if word.startswith("-O")), None)
 

@@ -13,9 +13,9 @@ from typing import Final
 
 from pydantic import Field
 
-from rtoslab.analyses import FigureRatio, TimeOverPlacements, mean_ratio, placed_times
-from rtoslab.base import PlanError, StrictModel, content_seal, make_folder, toml_lines, write_whole
-from rtoslab.catalogue import read_toml
+from rtoslab.analyses import FigureRatio, TimeOverPlacements, geometric_mean_ratio, leading_times_over_placements
+from rtoslab.base import PlanError, StrictModel, content_seal, make_folder, toml_lines, write_file_atomically
+from rtoslab.catalogue import read_validated_toml
 from rtoslab.plan import config_with_defaults
 from rtoslab.results import MeasuredPoint
 
@@ -55,7 +55,7 @@ def _reverse_percent(percent: float) -> float:
     return 100 * (100 / (100 + percent) - 1)
 
 
-class CostFile(StrictModel):
+class ConfigurationCostFile(StrictModel):
     """The content of a file of measured costs."""
 
     format: int = UNSEALED
@@ -69,7 +69,7 @@ class CostFile(StrictModel):
         return content_seal(self.model_dump(mode="json", exclude={"seal"}))
 
 
-def read_costs(root: Path) -> tuple[ConfigurationCost, ...]:
+def read_configuration_costs(root: Path) -> tuple[ConfigurationCost, ...]:
     """Returns the stored costs of configuration changes: the working directory's, then the checkout's.
 
     Raises CatalogueError or PlanError, as `read_cost_file` does.
@@ -84,7 +84,7 @@ def read_cost_file(path: Path) -> tuple[ConfigurationCost, ...]:
     """
     if not path.is_file():
         return ()
-    costs = read_toml(path, CostFile)
+    costs = read_validated_toml(path, ConfigurationCostFile)
     again = "remove it, and `rtoslab sweep PLAN.toml --costs` writes it again"
     if costs.format not in {UNSEALED, FORMAT}:
         raise PlanError(f"{path} has format {costs.format}, but this version reads format {FORMAT}; {again}.")
@@ -95,14 +95,16 @@ def read_cost_file(path: Path) -> tuple[ConfigurationCost, ...]:
     return costs.cost
 
 
-def costs_from_runs(points: Iterable[MeasuredPoint], place_bound_ids: Collection[int] = ()) -> list[ConfigurationCost]:
+def configuration_costs_from_points(
+    points: Iterable[MeasuredPoint], place_bound_ids: Collection[int] = ()
+) -> list[ConfigurationCost]:
     """Returns the cost of each configuration key that is the only difference between some of the points.
 
     A value that is not set is `as usual`. `place_bound_ids`: the identities (`id`) of points whose figures may depend
     on the place of their code.
     """
     groups: dict[tuple[str, ...], list[tuple[dict[str, str], TimeOverPlacements]]] = {}
-    for time in placed_times(points, place_bound_ids):
+    for time in leading_times_over_placements(points, place_bound_ids):
         who = (time.point.kernel, time.point.board, time.point.benchmark, str(time.point.cores))
         place = (*who, str(time.point.window_ms), time.metric)
         groups.setdefault(place, []).append((config_with_defaults(time.point.config), time))
@@ -112,7 +114,7 @@ def costs_from_runs(points: Iterable[MeasuredPoint], place_bound_ids: Collection
             by_benchmark = ratios.setdefault((kernel, board, key, before, after), {})
             by_benchmark.setdefault(benchmark, []).append(ratio)
     means = {
-        change: [(name, mean_ratio(item)) for name, item in sorted(group.items())]
+        change: [(name, geometric_mean_ratio(item)) for name, item in sorted(group.items())]
         for change, group in sorted(ratios.items())
     }
     return [
@@ -128,8 +130,8 @@ def costs_from_runs(points: Iterable[MeasuredPoint], place_bound_ids: Collection
                 for name, item in group
                 if item.smallest < item.largest
             },
-            placement=tuple(name for name, item in group if item.is_within_placement),
-            one_placement=tuple(name for name, item in group if item.is_undecided),
+            placement=tuple(name for name, item in group if item.may_be_undone_by_placement),
+            one_placement=tuple(name for name, item in group if item.is_undecided_by_one_placement),
         )
         for (kernel, board, key, before, after), group in means.items()
     ]
@@ -163,7 +165,7 @@ def _single_key_changes(
 AS_USUAL = "as usual"
 
 
-def find_cost(
+def find_configuration_cost(
     costs: Iterable[ConfigurationCost], kernel: str, board: str, key: str, values: tuple[str, str]
 ) -> ConfigurationCost | None:
     """Returns the measured cost of changing a key from the first to the second of `values`. None if it was not
@@ -190,7 +192,7 @@ def update_cost_file(costs: Sequence[ConfigurationCost], path: Path) -> None:
     fresh = {(cost.kernel, cost.board, cost.key) for cost in costs}
     merged = [*(item for item in stored if (item.kernel, item.board, item.key) not in fresh), *costs]
     merged.sort(key=lambda one: (one.kernel, one.board, one.key, one.before, one.after))
-    seal = CostFile(format=FORMAT, cost=tuple(merged)).content_digest
+    seal = ConfigurationCostFile(format=FORMAT, cost=tuple(merged)).content_digest
     lines = ["# What a difference costs, in percent of each benchmark's time; written by `rtoslab sweep --costs`."]
     lines += toml_lines({"format": FORMAT, "seal": seal})
     for item in merged:
@@ -201,7 +203,7 @@ def update_cost_file(costs: Sequence[ConfigurationCost], path: Path) -> None:
         for name, benchmarks in (("placement", item.placement), ("one_placement", item.one_placement)):
             lines += [f"{name} = {json.dumps(benchmarks)}"] if benchmarks else []
     make_folder(path.parent)
-    write_whole(path, "\n".join(lines) + "\n", "the costs")
+    write_file_atomically(path, "\n".join(lines) + "\n", "the costs")
 
 
 def _toml_inline_items(table: Mapping[str, float | tuple[float, float]]) -> list[str]:

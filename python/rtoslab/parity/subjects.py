@@ -2,10 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
-from rtoslab.analyses import PLACEMENT, results_depending_on_addresses, series_names
+from rtoslab.analyses import PLACEMENT, distinct_point_names, results_depending_on_addresses
 from rtoslab.catalogue import Catalogue
-from rtoslab.parity.costs import costs_from_runs, read_costs
-from rtoslab.parity.unfairness import LintSubject, UnfairDifference, find_unfairness, group_comparable
+from rtoslab.parity.costs import configuration_costs_from_points, read_configuration_costs
+from rtoslab.parity.unfairness import (
+    ComparedPoint,
+    UnfairDifference,
+    group_comparable_points,
+    unfair_differences_in_groups,
+)
 from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import StoredPoint
 
@@ -13,15 +18,15 @@ _MEASURING_OPTIONS = ("instrument", "samples", PLACEMENT)
 """Options that say how something was measured, not what."""
 
 
-def points_as_lint_subjects(points: Sequence[StoredPoint], run_name: str = "") -> list[LintSubject]:
+def points_to_compare(points: Sequence[StoredPoint], run_name: str = "") -> list[ComparedPoint]:
     """Returns the measured points as sides of a comparison, each named by how it differs from the others.
 
     The first of several placements counts. `run_name`: begins each name.
     """
     unique = _points_by_build_identity(points)
-    names = series_names([point for point, _ in unique], with_cores=False)
+    names = distinct_point_names([point for point, _ in unique], with_cores=False)
     return [
-        LintSubject(
+        ComparedPoint(
             ", ".join(part for part in (run_name, name) if part) or point.kernel,
             point,
             stored.manifest,
@@ -53,18 +58,20 @@ def _points_by_build_identity(points: Sequence[StoredPoint]) -> list[tuple[Point
     return list(by_key.values())
 
 
-def lint_points(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[UnfairDifference]:
+def find_unfair_differences(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[UnfairDifference]:
     """Returns the unfair differences between a report's points (conditions that were not equal), with what they are
     known to cost.
 
     Costs come from these points and from the stored files.
     """
-    costs_of_points = costs_from_runs(
+    costs_of_points = configuration_costs_from_points(
         [point.result for point in points if isinstance(point.result, MeasuredPoint)],
         results_depending_on_addresses(points),
     )
-    return find_unfairness(
-        catalogue, group_comparable(points_as_lint_subjects(points)), [*costs_of_points, *read_costs(catalogue.root)]
+    return unfair_differences_in_groups(
+        catalogue,
+        group_comparable_points(points_to_compare(points)),
+        [*costs_of_points, *read_configuration_costs(catalogue.root)],
     )
 
 

@@ -20,7 +20,7 @@ from rtoslab.parity.concepts import (
     fairness_condition_values,
     kernel_of_point,
 )
-from rtoslab.parity.costs import AS_USUAL, ConfigurationCost, find_cost
+from rtoslab.parity.costs import AS_USUAL, ConfigurationCost, find_configuration_cost
 from rtoslab.reference import REFERENCE_MARK
 from rtoslab.results import PointId
 
@@ -28,7 +28,7 @@ MOST_NAMES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class LintSubject:
+class ComparedPoint:
     """One point that takes part in a comparison, with its name and settings."""
 
     side: str
@@ -54,7 +54,7 @@ class UnfairDifference:
     @property
     def sentence(self) -> str:
         """Returns the unfair difference in one sentence."""
-        sides = "; ".join(f"{words} for {_names_text(who)}" for words, who in self.values.items())
+        sides = "; ".join(f"{words} for {_first_names_text(who)}" for words, who in self.values.items())
         return f"{self.concept.title}: {sides}. Unfair because {self.concept.why_unfair}."
 
     @property
@@ -70,23 +70,23 @@ class UnfairDifference:
         return "; ".join(costs_text) or f"not measured; {unknown}"
 
 
-def group_comparable(subjects: Iterable[LintSubject]) -> list[list[LintSubject]]:
+def group_comparable_points(subjects: Iterable[ComparedPoint]) -> list[list[ComparedPoint]]:
     """Returns the points in groups that a reader would compare: of one benchmark, board and number of cores."""
-    groups: dict[tuple[str, str, int], list[LintSubject]] = {}
+    groups: dict[tuple[str, str, int], list[ComparedPoint]] = {}
     for subject in subjects:
         groups.setdefault((subject.point.benchmark, subject.point.board, subject.point.cores), []).append(subject)
     return list(groups.values())
 
 
-def find_unfairness(
-    catalogue: Catalogue, groups: Iterable[Sequence[LintSubject]], costs: Sequence[ConfigurationCost] = ()
+def unfair_differences_in_groups(
+    catalogue: Catalogue, groups: Iterable[Sequence[ComparedPoint]], costs: Sequence[ConfigurationCost] = ()
 ) -> list[UnfairDifference]:
     """Returns the conditions that were not equal within each group of points. Equal findings of several benchmarks
     become one."""
     merged: dict[tuple[str, str, str], UnfairDifference] = {}
     for group in groups:
         benchmark, board = group[0].point.benchmark, group[0].point.board
-        for unfairnesses in _group_unfairness(catalogue, group, board, benchmark, costs):
+        for unfairnesses in _unfair_differences_in_group(catalogue, group, board, benchmark, costs):
             key = (unfairnesses.concept.id, board, str(unfairnesses.values))
             known = merged.get(key)
             names = tuple(dict.fromkeys([*(known.benchmarks if known else ()), benchmark]))
@@ -100,20 +100,20 @@ def find_unfairness(
     )
 
 
-def _group_unfairness(
-    catalogue: Catalogue, group: Sequence[LintSubject], board: str, benchmark: str, costs: Sequence[ConfigurationCost]
+def _unfair_differences_in_group(
+    catalogue: Catalogue, group: Sequence[ComparedPoint], board: str, benchmark: str, costs: Sequence[ConfigurationCost]
 ) -> Iterable[UnfairDifference]:
     """Yields the conditions that were not equal within one group of points."""
     kernels = {_kernel_name(item): kernel_of_point(catalogue, item.manifest, _kernel_name(item)) for item in group}
     facts = [fairness_condition_values(item.manifest, kernels[_kernel_name(item)]) for item in group]
-    states = _setting_facts(group)
+    states = _comparable_board_settings(group)
     facts = [known | state for known, state in zip(facts, states, strict=True)]
     reported: set[str] = set()
     for concept in (
         *CONCEPTS,
         *(condition_of_board_setting(item) for item in sorted({key for state in states for key in state})),
     ):
-        holders: dict[str, list[LintSubject]] = {}
+        holders: dict[str, list[ComparedPoint]] = {}
         for subject, known in zip(group, facts, strict=True):
             if concept.id in known:
                 holders.setdefault(concept.value_text(known[concept.id]), []).append(subject)
@@ -126,7 +126,7 @@ def _group_unfairness(
         yield UnfairDifference(concept, board, values, (benchmark,), costs_)
 
 
-def _setting_facts(group: Sequence[LintSubject]) -> list[dict[str, str]]:
+def _comparable_board_settings(group: Sequence[ComparedPoint]) -> list[dict[str, str]]:
     """Returns the settings of each point's board that can be compared, by condition."""
     one_kernel = len({_kernel_name(subject) for subject in group}) == 1
     states = [board_settings_by_condition(subject.state, one_kernel=one_kernel) for subject in group]
@@ -135,7 +135,7 @@ def _setting_facts(group: Sequence[LintSubject]) -> list[dict[str, str]]:
     return [{**absent, **state} if state else {} for state in states]
 
 
-def _kernel_name(subject: LintSubject) -> str:
+def _kernel_name(subject: ComparedPoint) -> str:
     """Returns the name of a point's kernel, without the mark of a reference result."""
     return subject.point.kernel.removesuffix(REFERENCE_MARK).rstrip()
 
@@ -143,7 +143,7 @@ def _kernel_name(subject: LintSubject) -> str:
 def _known_costs_of_difference(
     concept: FairnessCondition,
     kernels: Mapping[str, Kernel | None],
-    sides: Sequence[tuple[LintSubject, str]],
+    sides: Sequence[tuple[ComparedPoint, str]],
     costs: Sequence[ConfigurationCost],
 ) -> Iterable[tuple[str, ConfigurationCost]]:
     """Yields the known cost of a difference for each kernel, with a text that names kernel and change. `sides`: points
@@ -156,12 +156,14 @@ def _known_costs_of_difference(
             _config_value_spellings(second, kernel, key, condition_as_config_value(concept, after)),
         )
         board = first.point.board
-        cost = next((cost for pair in pairs if (cost := find_cost(costs, kernel, board, key, pair))), None)
+        cost = next(
+            (cost for pair in pairs if (cost := find_configuration_cost(costs, kernel, board, key, pair))), None
+        )
         if cost is not None:
             yield f"{kernel}, from {concept.value_text(before)} to {concept.value_text(after)}", cost
 
 
-def _config_value_spellings(subject: LintSubject, kernel: str, key: str, value: str) -> tuple[str, ...]:
+def _config_value_spellings(subject: ComparedPoint, kernel: str, key: str, value: str) -> tuple[str, ...]:
     """Returns the forms in which a sweep may have written the value of a configuration key."""
     unsaid = _kernel_name(subject) == kernel and key not in subject.point.config
     return (value, AS_USUAL) if unsaid else (value,)
@@ -172,7 +174,7 @@ def _percent_text(cost: ConfigurationCost, benchmarks: Sequence[str]) -> str:
     compared = {name: value for name, value in cost.percent.items() if name in benchmarks}
     ordered = sorted((compared or cost.percent).items(), key=lambda item: -abs(item[1]))
     shown = ", ".join(
-        f"{name} {_format_signed(value)} %{_band_text(cost, name)}" for name, value in ordered[:MOST_NAMES]
+        f"{name} {_signed_number_text(value)} %{_band_text(cost, name)}" for name, value in ordered[:MOST_NAMES]
     )
     return shown + (f" and {len(ordered) - MOST_NAMES} smaller" if len(ordered) > MOST_NAMES else "")
 
@@ -180,17 +182,17 @@ def _percent_text(cost: ConfigurationCost, benchmarks: Sequence[str]) -> str:
 def _band_text(cost: ConfigurationCost, name: str) -> str:
     """Returns the range of a benchmark's change over placements of the code, as text in brackets. Empty if there is
     nothing to say."""
-    least, most = map(_format_signed, cost.band.get(name, (0.0, 0.0)))
+    least, most = map(_signed_number_text, cost.band.get(name, (0.0, 0.0)))
     band = [] if least == most else [f"{least} to {most}"]
     bands = [*band, *["placement"] * (name in cost.placement), *["one placement"] * (name in cost.one_placement)]
     return f" ({'; '.join(bands)})" if bands else ""
 
 
-def _format_signed(value: float) -> str:
+def _signed_number_text(value: float) -> str:
     """Returns a number as text with its sign and one decimal."""
     return f"{round(value, 1) + 0.0:+.1f}"
 
 
-def _names_text(sides: Sequence[str]) -> str:
+def _first_names_text(sides: Sequence[str]) -> str:
     """Returns the first names as text, with the number of further ones."""
     return ", ".join(sides[:MOST_NAMES]) + (f" and {len(sides) - MOST_NAMES} more" if len(sides) > MOST_NAMES else "")

@@ -24,7 +24,7 @@ class CacheLineOffsetCycles:
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedFunction:
+class FunctionOverPlacements:
     """One function's cycles and address in each placement of the code."""
 
     name: str
@@ -88,7 +88,7 @@ def functions_by_placement(
     figure: Sequence[float],
     line_bytes: int,
     least_spread: float,
-) -> list[PlacedFunction]:
+) -> list[FunctionOverPlacements]:
     """Returns the functions whose cycles changed by at least `least_spread` between placements of the code, the most
     first.
 
@@ -100,7 +100,7 @@ def functions_by_placement(
         where = [address.get(name) for address in addresses]
         known = [item for item in where if item is not None]
         functions.append(
-            PlacedFunction(
+            FunctionOverPlacements(
                 name,
                 [cycle.get(name, 0.0) for cycle in cycles],
                 known if len(known) == len(where) else None,

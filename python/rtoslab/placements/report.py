@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from rtoslab.analyses import PlacementBand
-from rtoslab.base import count_text
-from rtoslab.placements.moved_functions import CacheLineOffsetCycles, PlacedFunction
+from rtoslab.base import count_with_noun
+from rtoslab.placements.moved_functions import CacheLineOffsetCycles, FunctionOverPlacements
 from rtoslab.placements.study import LEAST_MOVED, PlacementStudy
 from rtoslab.reports import ReportDocument, ReportSection, TableData
 
@@ -17,15 +17,17 @@ EXPLAINS = 0.5
 def placement_study_report(studies: Sequence[PlacementStudy]) -> ReportDocument:
     """Returns the report on how the placement of the code changes the figures of a benchmark."""
     first = studies[0].point
-    sections = [section for study in studies for section in (_figures_section(study), _functions_section(study))]
+    sections = [
+        section for study in studies for section in (_placement_figures_section(study), _moved_functions_section(study))
+    ]
     return ReportDocument(
-        title=f"{first.title} in {count_text(len(studies[0].placements), 'placement')}",
+        title=f"{first.title} in {count_with_noun(len(studies[0].placements), 'placement')}",
         subtitle=" · ".join(
             [
                 first.title,
                 first.kernel,
                 first.board,
-                count_text(first.cores, "core"),
+                count_with_noun(first.cores, "core"),
                 *_configuration_of_all_studies(studies),
             ]
         ),
@@ -44,7 +46,7 @@ def _configuration_of_all_studies(studies: Sequence[PlacementStudy]) -> list[str
 
 def _band_sentence(name: str, band: PlacementBand) -> str:
     """Returns a sentence on a figure's median and range over all placements. `name`: the figure's."""
-    placements = count_text(len(band.values), "placement")
+    placements = count_with_noun(len(band.values), "placement")
     if not band.width:
         return f"{name}: {band.median:,.2f} in each of {placements}, so the placement has no effect."
     return (
@@ -53,7 +55,7 @@ def _band_sentence(name: str, band: PlacementBand) -> str:
     )
 
 
-def _figures_section(study: PlacementStudy) -> ReportSection:
+def _placement_figures_section(study: PlacementStudy) -> ReportSection:
     """Returns the report section on the figures of one benchmark in each placement of the code."""
     rows = [
         [
@@ -75,7 +77,7 @@ def _figures_section(study: PlacementStudy) -> ReportSection:
     return ReportSection(f"figures{_instrument_suffix(study)}", f"Figures{_instrument_text(study)}", prose, (), tables)
 
 
-def _functions_section(study: PlacementStudy) -> ReportSection:
+def _moved_functions_section(study: PlacementStudy) -> ReportSection:
     """Returns the report section on the functions whose cycles change with the placement of the code."""
     title, ident = f"Functions whose cycles changed{_instrument_text(study)}", f"functions{_instrument_suffix(study)}"
     if not study.functions:
@@ -87,8 +89,8 @@ def _functions_section(study: PlacementStudy) -> ReportSection:
         [
             function.name,
             f"{function.spread_cycles:,.2f}",
-            _format_share(function.figure_correlation),
-            _format_share(function.variance_share_by_offset),
+            _share_text(function.figure_correlation),
+            _share_text(function.variance_share_by_offset),
             _format_offset(function.cycles_by_offset[:1]),
             _format_offset(function.cycles_by_offset[-1:]),
         ]
@@ -135,7 +137,7 @@ def _instrument_text(study: PlacementStudy) -> str:
     return f", by {instrument}" if instrument else ""
 
 
-def _format_share(value: float | None) -> str:
+def _share_text(value: float | None) -> str:
     """Returns a share as text. `n/a` for None."""
     return "n/a" if value is None else f"{value:.2f}"
 
@@ -174,7 +176,7 @@ def _band_as_json(band: PlacementBand) -> dict[str, Any]:
     }
 
 
-def _function_as_json(function: PlacedFunction) -> dict[str, Any]:
+def _function_as_json(function: FunctionOverPlacements) -> dict[str, Any]:
     """Returns a function's cycles and address in each placement as a JSON object."""
     return {
         "name": function.name,

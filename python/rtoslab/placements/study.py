@@ -8,7 +8,7 @@ from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import build_point_image, read_elf
 from rtoslab.measure import PointOutcome
-from rtoslab.placements.moved_functions import PlacedFunction, functions_by_placement
+from rtoslab.placements.moved_functions import FunctionOverPlacements, functions_by_placement
 from rtoslab.plan import Plan, Point
 from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable, PointId
 
@@ -28,7 +28,7 @@ class PlacementStudy:
     """The placements that were measured."""
     run_ids: Sequence[str]
     bands: Mapping[str, PlacementBand]
-    functions: Sequence[PlacedFunction]
+    functions: Sequence[FunctionOverPlacements]
     line_bytes: int
     deviations: Mapping[str, str] = field(default_factory=dict)
     """The deviations of the kernel from the port contract, as it declares."""
@@ -43,7 +43,7 @@ def make_placement_studies(catalogue: Catalogue, plan: Plan, outcomes: Sequence[
     for point, outcome in zip(plan.points, outcomes, strict=True):
         if isinstance(outcome.result, MeasuredPoint):
             groups.setdefault(repr(replace(point, placement=0)), []).append((point, outcome.result))
-    studies = [_make_study(catalogue, group) for group in groups.values() if len(group) > 1]
+    studies = [_make_placement_study(catalogue, group) for group in groups.values() if len(group) > 1]
     if not studies:
         why = _failure_clause(outcomes)
         raise PlanError(f"No point was measured in two placements, so nothing can be compared{why}.")
@@ -60,7 +60,7 @@ def _failure_clause(outcomes: Sequence[PointOutcome]) -> str:
     return f": {first.message.rstrip('.')}" if first else ""
 
 
-def _make_study(catalogue: Catalogue, measured: Sequence[tuple[Point, MeasuredPoint]]) -> PlacementStudy:
+def _make_placement_study(catalogue: Catalogue, measured: Sequence[tuple[Point, MeasuredPoint]]) -> PlacementStudy:
     """Returns how the placement of the code changes the figures of one point. `measured`: the point in each
     placement."""
     points = [point for point, _ in measured]
@@ -74,7 +74,7 @@ def _make_study(catalogue: Catalogue, measured: Sequence[tuple[Point, MeasuredPo
         if all(name in figure for figure in figures)
     }
     cycles = [cycles_by_function(item) for item in results]
-    line_bytes = catalogue.board(points[0].board).facts.memory.line_bytes
+    line_bytes = catalogue.find_board(points[0].board).facts.memory.line_bytes
     symbols = [read_elf(build_point_image(catalogue, item).elf_path).symbols for item in points]
     whole = [sum(cycle.values()) for cycle in cycles]
     first = results[0].point

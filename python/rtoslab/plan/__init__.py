@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from rtoslab.base import lazy_names
+from rtoslab.base import lazy_attribute_getter
 
 if TYPE_CHECKING:
     from rtoslab.plan.labels import labels_by_differing_settings
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from rtoslab.plan.placements import expand_placements
     from rtoslab.plan.plan import (
         DEFAULT_WINDOW_MS,
-        Options,
         Plan,
+        PlanOptions,
         Point,
         conformance_points,
         experiment_points,
@@ -29,4 +29,4 @@ if TYPE_CHECKING:
         config_with_defaults,
     )
 else:
-    __getattr__ = lazy_names(__name__)
+    __getattr__ = lazy_attribute_getter(__name__)

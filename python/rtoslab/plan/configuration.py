@@ -17,7 +17,7 @@ _VALUE: Final = re.compile(r"[A-Za-z0-9_ ().,:?+*/%<>=!&|~^-]*")
 _COMMENT: Final = re.compile(r"/[/*]|\*/")
 
 
-def require_config(config: Mapping[str, str]) -> None:
+def require_valid_config(config: Mapping[str, str]) -> None:
     """Raises PlanError naming the first settings key or value of `--config` that is not allowed."""
     for key, value in config.items():
         if not _KEY.fullmatch(key):

@@ -20,11 +20,11 @@ def split_kernel_pair_name(
     """Splits a name such as `freertos+rt` into (kernel, kernel on the other core, core) for each core. A plain name
     gives the kernel alone, with None for the rest. Raises PlanError, UnknownNameError."""
     if SIGN not in name:
-        return [(catalogue.kernel(name), None, None)]
+        return [(catalogue.find_kernel(name), None, None)]
     names = name.split(SIGN)
     if len(names) != PAIR_CORES or not all(names):
         raise PlanError(f"--kernel {name}: a pair is two kernels, core 0's and core 1's: {PAIR_EXAMPLE}.")
-    one, other = (catalogue.kernel(part) for part in names)
+    one, other = (catalogue.find_kernel(part) for part in names)
     return [(one, other.id, 0), (other, one.id, 1)]
 
 
@@ -38,7 +38,7 @@ def kernel_pair_obstacle(
 ) -> str | None:
     """Returns why a kernel cannot run on one core while another kernel runs on the other, as a clause. None if it can.
     `configured` tells that macros of a kernel's configuration are set."""
-    if catalogue.core_map(board) is None:
+    if catalogue.find_core_map(board) is None:
         return f"firmware/amp has no map that divides {board.facts.title} between two kernels"
     if kernel.facts.owns_start:
         return f"{kernel.facts.title} is linked by its own script, which places it over the whole memory"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 from rtoslab.plan.plan import Point
 
 _HIDDEN_FIELDS = {"not_applicable"}
@@ -35,5 +35,5 @@ def _point_setting_text(key: str, value: str) -> str:
     if key in {_ALWAYS, "kernel", "board", "opt", "compiler"}:
         return value
     if key == "cores":
-        return count_text(int(value), "core")
+        return count_with_noun(int(value), "core")
     return f"by {value}" if key == "instrument" else f"{key}={value}"

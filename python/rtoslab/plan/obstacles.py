@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from rtoslab.base import CLANG_MISSING, COMPILERS, PlanError, UnknownNameError, count_text, find_clang
+from rtoslab.base import CLANG_MISSING, COMPILERS, PlanError, UnknownNameError, count_with_noun, find_clang
 from rtoslab.catalogue import (
     DEFAULT_OPT,
     Benchmark,
@@ -17,14 +17,14 @@ from rtoslab.catalogue import (
 )
 from rtoslab.intake import parse_integer as as_integer
 from rtoslab.plan.point_options import DEFAULT_COMPILER
-from rtoslab.trees import OPTIMISATIONS, missing_files, version_problem, why_export_is_unusable
+from rtoslab.trees import OPTIMISATIONS, missing_tree_files, why_export_is_unusable, why_version_no_longer_fits
 
 _SWITCH = ("0", "1")
 MAX_PLACEMENT = 99_999
 """The limit in firmware/cmake/Options.cmake."""
 
 
-def find_obstacle(
+def find_measurement_obstacle(
     benchmark: CatalogueEntry[Benchmark],
     kernel: CatalogueEntry[Kernel],
     board: CatalogueEntry[Board],
@@ -65,12 +65,12 @@ def _tree_obstacle(kernel: CatalogueEntry[Kernel], board: Board) -> str | None:
         return f"the port of {kernel.facts.title} is for {', '.join(wants.cores)}"
     if tree.cores and board.core not in tree.cores:
         return f"the tree {tree.id} has nothing for a {board.core}, but for {', '.join(tree.cores)}"
-    return _changed_tree_obstacle(tree, board.core) or version_problem(kernel)
+    return _changed_tree_obstacle(tree, board.core) or why_version_no_longer_fits(kernel)
 
 
 def _changed_tree_obstacle(tree: SourceTree, core: str) -> str | None:
     """Returns why a kernel's source tree no longer fits its description. None if it fits."""
-    missing = missing_files(tree, core)
+    missing = missing_tree_files(tree, core)
     if not missing:
         return None
     absent = f"{missing[0][0].lower()}{missing[0][1:-1]}"
@@ -116,7 +116,7 @@ def _service_obstacle(
     if untimed is not None:
         return untimed
     if cores > board.facts.cores:
-        return f"{board.facts.title} has {count_text(board.facts.cores, 'core')}"
+        return f"{board.facts.title} has {count_with_noun(board.facts.cores, 'core')}"
     if cores > 1 and not kernel.facts.smp:
         why = kernel.facts.reasons.get("smp")
         return f"{kernel.facts.title} has no symmetric multiprocessing" + (f": {why}" if why else "")
@@ -152,7 +152,7 @@ def _board_obstacle(board: Board, config: Mapping[str, str]) -> str | None:
     clock_hz = optional_integer_setting("clock_hz", config)
     if clock_hz is not None and clock_hz not in clocks:
         return f"{board.title} has no clock of {clock_hz} Hz, but {', '.join(map(str, clocks))}"
-    if "data" in config and board.memory.addresses_of(config["data"]) is None:
+    if "data" in config and board.memory.memory_addresses(config["data"]) is None:
         return f"{board.title} has no memory {config['data']}"
     for key in config:
         name = key.removeprefix("feature.")

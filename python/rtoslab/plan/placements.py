@@ -25,5 +25,5 @@ def expand_placements(catalogue: Catalogue, plan: Plan, count: int) -> Plan:
 
 def _point_in_placement(catalogue: Catalogue, point: Point, number: int) -> Point:
     """Returns the point in one placement, with the reason if it cannot be linked so."""
-    why = point.not_applicable or linker_obstacle(catalogue.kernel(point.kernel).facts, number)
+    why = point.not_applicable or linker_obstacle(catalogue.find_kernel(point.kernel).facts, number)
     return replace(point, placement=number, not_applicable=why)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from rtoslab.base import PlanError, UnknownNameError, count_text
+from rtoslab.base import PlanError, UnknownNameError, count_with_noun
 from rtoslab.catalogue import (
     DEFAULT_BOARD,
     DEFAULT_CODE,
@@ -24,7 +24,7 @@ from rtoslab.catalogue import (
     Kernel,
 )
 from rtoslab.intake import POINTS
-from rtoslab.plan.configuration import require_config
+from rtoslab.plan.configuration import require_valid_config
 from rtoslab.plan.kernel_pairs import (
     PAIR_EXAMPLE,
     PAIR_KEYS,
@@ -32,7 +32,12 @@ from rtoslab.plan.kernel_pairs import (
     require_sram_division,
     split_kernel_pair_name,
 )
-from rtoslab.plan.obstacles import find_obstacle, optional_integer_setting, parse_integer_setting, placement_option
+from rtoslab.plan.obstacles import (
+    find_measurement_obstacle,
+    optional_integer_setting,
+    parse_integer_setting,
+    placement_option,
+)
 from rtoslab.plan.point_options import BANKS, DEFAULT_COMPILER, DEFAULT_RAM, POINT_KEYS
 
 DEFAULT_WINDOW_MS = 250
@@ -84,7 +89,7 @@ class Point:
     @property
     def label(self) -> str:
         """Returns a short text on the point for progress lines and errors."""
-        where = count_text(self.cores, "core") if self.beside is None else f"core {self.core} beside {self.beside}"
+        where = count_with_noun(self.cores, "core") if self.beside is None else f"core {self.core} beside {self.beside}"
         return f"{self.benchmark} {self.kernel} {self.board} {where}" + (
             f" by {self.instrument}" if self.instrument else ""
         )
@@ -97,7 +102,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class PlanOptions:
     """The user's options for every point of a plan. None means the suite's value, else the default."""
 
     kernels: Sequence[str] | None = None
@@ -118,7 +123,7 @@ class Plan:
     suite: str | None
 
 
-def make_plan(catalogue: Catalogue, names: Iterable[str], options: Options) -> Plan:
+def make_plan(catalogue: Catalogue, names: Iterable[str], options: PlanOptions) -> Plan:
     """Returns the plan (the points to measure) of suites and benchmarks. Raises UnknownNameError, PlanError."""
     points: list[Point] = []
     suites: list[str] = []
@@ -137,7 +142,7 @@ def make_plan(catalogue: Catalogue, names: Iterable[str], options: Options) -> P
     return Plan(tuple(points), suites[0] if len(suites) == 1 else None)
 
 
-def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Options) -> list[Point]:
+def experiment_points(catalogue: Catalogue, experiment: Experiment, options: PlanOptions) -> list[Point]:
     """Returns the points to measure of one experiment. The user's options override its own. Raises UnknownNameError,
     PlanError."""
     require_point_limit(
@@ -162,9 +167,9 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Opt
             {**given, **swept, **options.config} for swept in _sweep_combinations(experiment.sweep, options.config)
         )
         for point in _count_or_latency_points(
-            catalogue.benchmark(benchmark),
+            catalogue.find_benchmark(benchmark),
             kernel,
-            catalogue.board(board),
+            catalogue.find_board(board),
             cores,
             (window_ms, options),
             config,
@@ -185,7 +190,7 @@ def _pair_option_obstacle(point: Point) -> str | None:
 def _as_single_kernel_point(catalogue: Catalogue, point: Point) -> Point:
     """Returns the point for a single kernel: without a divided SRAM, or with the reason why the benchmark needs two
     kernels."""
-    facts = catalogue.benchmark(point.benchmark).facts
+    facts = catalogue.find_benchmark(point.benchmark).facts
     point = replace(point, ram=DEFAULT_RAM)
     if not facts.pair or point.not_applicable is not None:
         return point
@@ -194,12 +199,14 @@ def _as_single_kernel_point(catalogue: Catalogue, point: Point) -> Point:
 
 def _with_second_kernel(catalogue: Catalogue, point: Point, beside: str, core: int | None) -> Point:
     """Returns the point with the kernel `beside` on the other core, or with the reason why that is impossible."""
-    benchmark, board = catalogue.benchmark(point.benchmark), catalogue.board(point.board)
-    kernels = [catalogue.kernel(name) for name in (point.kernel, beside)]
+    benchmark, board = catalogue.find_benchmark(point.benchmark), catalogue.find_board(point.board)
+    kernels = [catalogue.find_kernel(name) for name in (point.kernel, beside)]
     configured = bool(point.kernel_config) and point.kernel != beside
     reasons = [kernel_pair_obstacle(catalogue, benchmark, kernel, board, configured=configured) for kernel in kernels]
     config = {f"param.{name}": value for name, value in point.params.items()}
-    lack = find_obstacle(benchmark, kernels[1], board, 1, {**config, "opt": point.opt, "compiler": point.compiler})
+    lack = find_measurement_obstacle(
+        benchmark, kernels[1], board, 1, {**config, "opt": point.opt, "compiler": point.compiler}
+    )
     why = point.not_applicable or next(filter(None, reasons), None) or lack or _pair_option_obstacle(point)
     return replace(point, beside=beside, core=core, not_applicable=why)
 
@@ -227,7 +234,7 @@ def _count_or_latency_points(
     kernel: CatalogueEntry[Kernel],
     board: CatalogueEntry[Board],
     cores: int,
-    request: tuple[int, Options],
+    request: tuple[int, PlanOptions],
     config: Mapping[str, str],
 ) -> list[Point]:
     """Returns the points of a benchmark: one for counts, or for latencies one for each instrument. `request` has the
@@ -292,7 +299,7 @@ def _latency_obstacle(kernel: Kernel, *, several: bool) -> str | None:
     if several:
         return "latencies are measured on one core"
     if kernel.services.get("tasks", False) and not kernel.services.get("timeout", False):
-        reason = kernel.why_lacking("timeout")
+        reason = kernel.why_service_lacking("timeout")
         return f"{kernel.title} has no timeout service, which the end of a latency run needs: {reason}"
     return None
 
@@ -303,10 +310,10 @@ def _sweep_combinations(axes: Mapping[str, Sequence[str | int]], config: Mapping
     return [{key: str(value) for key, value in zip(free, values, strict=True)} for values in product(*free.values())]
 
 
-def conformance_points(catalogue: Catalogue, options: Options) -> tuple[Point, ...]:
+def conformance_points(catalogue: Catalogue, options: PlanOptions) -> tuple[Point, ...]:
     """Returns the points at which the conformance suite must run for these options. They have no window and no
     parameters."""
-    suite = catalogue.conformance
+    suite = catalogue.conformance_suite
     nothing = Benchmark.model_validate(
         {
             **suite.model_dump(include={"id", "title", "tasks_per_core", "stack_bytes", "services"}),
@@ -316,14 +323,21 @@ def conformance_points(catalogue: Catalogue, options: Options) -> tuple[Point, .
     )
     program = CatalogueEntry(suite.id, catalogue.root / "firmware" / suite.id, nothing)
     return tuple(
-        make_point(program, catalogue.kernel(kernel), catalogue.board(board), cores, DEFAULT_WINDOW_MS, options.config)
+        make_point(
+            program,
+            catalogue.find_kernel(kernel),
+            catalogue.find_board(board),
+            cores,
+            DEFAULT_WINDOW_MS,
+            options.config,
+        )
         for kernel in options.kernels or (DEFAULT_KERNEL,)
         for board in options.boards or (DEFAULT_BOARD,)
         for cores in options.cores or (1,)
     )
 
 
-def _parse_parameter(key: str, value: str) -> int:
+def _parse_benchmark_parameter(key: str, value: str) -> int:
     """Returns the value of a benchmark's parameter, or raises PlanError: it is a C constant of 0 or more."""
     number = parse_integer_setting(key, value)
     if number < 0:
@@ -340,7 +354,7 @@ def make_point(
     config: Mapping[str, str],
 ) -> Point:
     """Returns the point of one benchmark with these settings. If it cannot be measured, the point has the reason."""
-    require_config(config)
+    require_valid_config(config)
     for key in PAIR_KEYS:
         if key in config:
             raise PlanError(f"--config {key}={config[key]} is not possible. Name two kernels instead: {PAIR_EXAMPLE}.")
@@ -348,7 +362,7 @@ def make_point(
     for name, value in params.items():
         if name not in benchmark.facts.params:
             raise UnknownNameError(f"parameter of {benchmark.id}", name, benchmark.facts.params)
-        params[name] = str(_parse_parameter(f"param.{name}", value))
+        params[name] = str(_parse_benchmark_parameter(f"param.{name}", value))
     # A benchmark whose tasks are not pinned says so in each result, as if the user had asked for it.
     unusual = {name: str(value) for name, value in benchmark.facts.params.items() if name in SHOWN_IF_UNUSUAL}
     params = {**{name: value for name, value in unusual.items() if value == "0"}, **params}
@@ -377,5 +391,5 @@ def make_point(
         timing={
             key: parse_integer_setting(key, value) for key, value in sorted(config.items()) if key.startswith("timing.")
         },
-        not_applicable=find_obstacle(benchmark, kernel, board, cores, config),
+        not_applicable=find_measurement_obstacle(benchmark, kernel, board, cores, config),
     )

@@ -5,9 +5,9 @@
 `summary` formats the result."""
 
 from rtoslab.project.budgets import exceeded_budgets, exceeded_interval_budget
-from rtoslab.project.building import build_image
-from rtoslab.project.judging import NOTHING_MEASURED, ProjectJudgement, judge_project, project_sentence
-from rtoslab.project.measuring import find_function, measure_project, project_subject
+from rtoslab.project.building import build_project_image
+from rtoslab.project.judging import NOTHING_MEASURED, ProjectJudgement, judge_project, project_result_sentences
+from rtoslab.project.measuring import find_measured_function, measure_project, project_image_to_observe
 from rtoslab.project.project_baseline import read_project_baseline, write_project_baseline
 from rtoslab.project.project_file import Project, ProjectDiagnose, read_project
 from rtoslab.project.summary import (

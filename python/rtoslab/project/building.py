@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import BuildError, ToolMissingError, write_whole
+from rtoslab.base import BuildError, ToolMissingError, write_file_atomically
 from rtoslab.project.project_file import ProjectImage
 
 _VARIABLES: Final = ("RTOSLAB_PLACEMENT", "RTOSLAB_PLACEMENT_SOURCE")
@@ -36,7 +36,9 @@ def placement_folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-def build_image(name: str, image: ProjectImage, folder: Path, placement: tuple[int, Path] | None = None) -> None:
+def build_project_image(
+    name: str, image: ProjectImage, folder: Path, placement: tuple[int, Path] | None = None
+) -> None:
     """Builds a user's image with the project's own command. Its output goes to standard error.
     Raises BuildError, and ToolMissingError where it does not start.
 
@@ -49,7 +51,7 @@ def build_image(name: str, image: ProjectImage, folder: Path, placement: tuple[i
     if placement is not None:
         number, source_folder = placement
         source = source_folder / "rtoslab_placement.s"
-        write_whole(source, _padding_source(number), "the placement's source")
+        write_file_atomically(source, _padding_source(number), "the placement's source")
         environment |= dict(zip(_VARIABLES, (str(number), str(source)), strict=True))
     try:
         done = subprocess.run(image.build, cwd=folder, stdin=subprocess.DEVNULL, stdout=2, env=environment, check=False)

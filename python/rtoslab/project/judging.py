@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, NamedFigure, PlacementBand
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 from rtoslab.compare import CALLS, FigureLimits, GrowthLimit, first_three_clauses_text
 from rtoslab.project.measuring import COUNTS, ImageFigures, median_of_placements
 
@@ -48,7 +48,7 @@ class FigureChange:
     other."""
 
     @property
-    def figure_change(self) -> float:
+    def change_in_unit(self) -> float:
         """Returns by how much the figure became worse, in its unit. Negative if it became better.
 
         For a number of calls it is the distance.
@@ -57,11 +57,11 @@ class FigureChange:
         return abs(moved) if self.before.unit == CALLS else moved
 
     @property
-    def percent_change(self) -> float:
+    def change_in_percent(self) -> float:
         """Returns by how much the figure became worse, in percent of its earlier value."""
-        if not self.figure_change:
+        if not self.change_in_unit:
             return 0.0
-        return 100 * self.figure_change / self.before.value if self.before.value else float("inf")
+        return 100 * self.change_in_unit / self.before.value if self.before.value else float("inf")
 
     @property
     def figure_name(self) -> str:
@@ -94,7 +94,7 @@ class ProjectJudgement:
     """The compilers of the baseline and the project, of the first image where they differ."""
 
     @property
-    def has_failed(self) -> bool:
+    def has_regression_or_exceeded_budget(self) -> bool:
         """Whether a figure became worse, or exceeds its budget."""
         return bool(self.regressions or self.exceeded_budgets)
 
@@ -141,7 +141,7 @@ def judge_project(
     worse = [
         (figure_change, limit) for figure_change in judged if (limit := rules.broken_limit(figure_change)) is not None
     ]
-    worse.sort(key=lambda pair: (-pair[0].percent_change, pair[0].figure_name))
+    worse.sort(key=lambda pair: (-pair[0].change_in_percent, pair[0].figure_name))
     passing = [item for item in worse if moved == "pass" and item[0].cause == MOVED]
     return ProjectJudgement(
         changes=tuple(changes),
@@ -215,7 +215,7 @@ def _figure_changes_of_item(image: str, key: str, then: ImageFigures, now: Image
             unit = _figure_unit(figure)
             label = f"{image}/{key}.{figure}"
             overlap = len(before) > 1 and min(after) <= max(before) and min(before) <= max(after)
-            old, new = (_make_metric(label, unit, values) for values in (before, after))
+            old, new = (_make_figure_over_placements(label, unit, values) for values in (before, after))
             why = (cause, functions) if unit in {CYCLES, INSTRUCTIONS} else ("", ())
             changes.append(FigureChange(image, key, figure, old, new, *why, overlap and unit == CYCLES))
     return changes
@@ -230,7 +230,7 @@ def _figure_unit(figure: str) -> str:
     return BYTES if figure.endswith("_bytes") else CYCLES
 
 
-def _make_metric(label: str, unit: str, values: Sequence[float]) -> NamedFigure:
+def _make_figure_over_placements(label: str, unit: str, values: Sequence[float]) -> NamedFigure:
     """Returns a figure from its value in each placement of the code."""
     return NamedFigure(
         label, unit, median_of_placements(values), band=PlacementBand(values) if len(values) > 1 else None
@@ -265,14 +265,14 @@ def _other_compiler(before: Mapping[str, ImageFigures], after: Mapping[str, Imag
     return None
 
 
-def _cause_sentence(change: FigureChange) -> str:
+def _changed_code_sentence(change: FigureChange) -> str:
     """Returns a sentence on the functions whose code changed. Empty if it is unknown or there are none."""
     return f" The code: {change.cause_text}." if change.functions else ""
 
 
-def project_sentence(judged: ProjectJudgement) -> str:
+def project_result_sentences(judged: ProjectJudgement) -> str:
     """Returns the result of comparing a project with its baseline, in sentences."""
-    figures = count_text(len(judged.changes), "figure")
+    figures = count_with_noun(len(judged.changes), "figure")
     if judged.unanswered:
         return f"The gate has no result: {first_three_clauses_text(judged.unanswered)}."
     parts = []
@@ -284,15 +284,15 @@ def project_sentence(judged: ProjectJudgement) -> str:
         )
         parts.append(
             f"Regression: {len(judged.regressions)} of {figures} exceeded their limits; the largest: "
-            f"{change.figure_name}: {change.figure_change:+g} {change.before.unit} ({change.percent_change:+.2f} %), "
-            "allowed "
-            f"{limit}.{_cause_sentence(change)}{by_place}"
+            f"{change.figure_name}: {change.change_in_unit:+g} {change.before.unit} "
+            f"({change.change_in_percent:+.2f} %), allowed "
+            f"{limit}.{_changed_code_sentence(change)}{by_place}"
         )
     if judged.exceeded_budgets:
         parts.append(f"Over budget: {'; '.join(judged.exceeded_budgets[:3])}.")
     if parts:
         return " ".join(parts)
-    better = sum(figure_change.figure_change < 0 and not figure_change.overlap for figure_change in judged.changes)
+    better = sum(figure_change.change_in_unit < 0 and not figure_change.overlap for figure_change in judged.changes)
     passing = (
         f"; {len(judged.passed_moves)} worse only because the code moved, which the project allows"
         if judged.passed_moves

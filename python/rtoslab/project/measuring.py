@@ -15,7 +15,7 @@ from typing import Final
 
 from rtoslab.analyses import INSTRUCTIONS
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import berkeley_sizes, code_digests, compiler_names, read_elf
+from rtoslab.images import berkeley_sizes, compilers_named_in_elf, function_code_digests, read_elf
 from rtoslab.instruments import (
     CallStatistics,
     MeasuredCalls,
@@ -29,9 +29,9 @@ from rtoslab.instruments import (
     measure_intervals,
 )
 from rtoslab.project.budgets import exceeded_budgets, exceeded_interval_budget
-from rtoslab.project.building import build_image, placement_folder
+from rtoslab.project.building import build_project_image, placement_folder
 from rtoslab.project.project_file import Project, ProjectFunction, ProjectImage
-from rtoslab.targets import parse_device
+from rtoslab.targets import parse_device_request
 
 DIGITS: Final = 12
 COUNTS: Final = frozenset({"calls", "count"})
@@ -98,16 +98,18 @@ def measure_project(
 ) -> dict[str, ImageFigures]:
     """Builds all images of a project and measures their figures. Returns these by image. Raises BuildError,
     ImageFileError, SymbolError, RunError."""
-    return {name: _measure_image(catalogue, project, name, folder, progress) for name in project.image}
+    return {name: _measure_project_image(catalogue, project, name, folder, progress) for name in project.image}
 
 
-def function_label(function: ProjectFunction) -> str:
+def measured_function_label(function: ProjectFunction) -> str:
     """Returns the name of a function in tables and the baseline, with the kind of cycles if that is not the usual
     one."""
     return function.name if function.by == "inclusive" else f"{function.name}, {function.by}"
 
 
-def _measure_image(catalogue: Catalogue, project: Project, name: str, folder: Path, progress: Progress) -> ImageFigures:
+def _measure_project_image(
+    catalogue: Catalogue, project: Project, name: str, folder: Path, progress: Progress
+) -> ImageFigures:
     """Builds one image in all its placements and measures its figures."""
     image = project.image[name]
     placed: list[_MeasuredImagePlacement] = []
@@ -115,8 +117,8 @@ def _measure_image(catalogue: Catalogue, project: Project, name: str, folder: Pa
         for number in reversed(range(image.placements)):  # the usual one last, so that it is what stays
             several = image.placements > 1
             progress(f"{name}: building and measuring" + (f" placement {number}" if several else ""))
-            build_image(name, image, folder, (number, source_folder) if several else None)
-            placed.insert(0, _measure_placement(catalogue, project, name, image, folder))
+            build_project_image(name, image, folder, (number, source_folder) if several else None)
+            placed.insert(0, _measure_image_placement(catalogue, project, name, image, folder))
     problem = _incomparable_placements_reason(placed)
     used = placed[:1] if problem else placed
     first = placed[0]
@@ -124,7 +126,7 @@ def _measure_image(catalogue: Catalogue, project: Project, name: str, folder: Pa
     return ImageFigures(
         board=image.board,
         cores=first.subject.cores,
-        compiler=compiler_names(first.subject.elf),
+        compiler=compilers_named_in_elf(first.subject.elf),
         placements=len(used),
         items={
             key: _median_item_over_placements([(first if key == IMAGE else item).items[key] for item in used])
@@ -139,21 +141,21 @@ def _measure_image(catalogue: Catalogue, project: Project, name: str, folder: Pa
     )
 
 
-def project_subject(catalogue: Catalogue, image: ProjectImage, folder: Path) -> ObservedImage:
+def project_image_to_observe(catalogue: Catalogue, image: ProjectImage, folder: Path) -> ObservedImage:
     """Returns the run of a project's image that is to be observed. Raises ImageFileError, PlanError."""
     stretch = ObservedRunSection(start=image.start, end=image.until)
     path = str(folder / image.elf)
-    devices = [parse_device(text, folder) for text in image.attach]
+    devices = [parse_device_request(text, folder) for text in image.attach]
     return find_observed_image(
         catalogue, path, board=image.board, cores=image.cores, window_ms=image.for_ms, stretch=stretch, devices=devices
     )
 
 
-def _measure_placement(
+def _measure_image_placement(
     catalogue: Catalogue, project: Project, name: str, image: ProjectImage, folder: Path
 ) -> _MeasuredImagePlacement:
     """Measures the figures of one image as it is built now."""
-    subject = project_subject(catalogue, image, folder)
+    subject = project_image_to_observe(catalogue, image, folder)
     functions = [project_function for project_function in project.function if project_function.image == name]
     required = [interval for interval in project.interval if interval.image == name]
     calls = measure_calls(subject, [function.name for function in functions]) if functions else None
@@ -162,15 +164,15 @@ def _measure_placement(
     )
     elf = read_elf(subject.elf)
     ran = (calls.ran if calls else frozenset[str]()) | (intervals.ran if intervals else frozenset[str]())
-    digests = code_digests(subject.elf, ran)
+    digests = function_code_digests(subject.elf, ran)
     sizes = {symbol.name: symbol.size for symbol in elf.symbols if symbol.is_function}
     items = {
         IMAGE: MeasuredProjectItem({f"{key}_bytes": (value,) for key, value in berkeley_sizes(elf.sections).items()})
     }
     for function in functions:
         assert calls is not None
-        items[function_label(function)] = _function_figures_item(
-            function, calls, find_function(calls, function), digests, sizes
+        items[measured_function_label(function)] = _function_figures_item(
+            function, calls, find_measured_function(calls, function), digests, sizes
         )
     for number, item in enumerate(required):
         assert intervals is not None
@@ -179,7 +181,7 @@ def _measure_placement(
     return _MeasuredImagePlacement(subject, calls, intervals, items, codes)
 
 
-def find_function(calls: MeasuredCalls, required: ProjectFunction) -> MeasuredFunction:
+def find_measured_function(calls: MeasuredCalls, required: ProjectFunction) -> MeasuredFunction:
     """Returns the measured function that the project file names."""
     return next(function for function in calls.functions if required.name in function.function.requested)
 
@@ -292,7 +294,7 @@ def _find_exceeded_budgets(project: Project, name: str, placed: _MeasuredImagePl
     )
     for function in project.function:
         if function.image == name and placed.calls is not None:
-            lines += exceeded_budgets(function, placed.calls, find_function(placed.calls, function))
+            lines += exceeded_budgets(function, placed.calls, find_measured_function(placed.calls, function))
     intervals = [project_interval for project_interval in project.interval if project_interval.image == name]
     if placed.intervals is not None:
         for interval, measured in zip(intervals, placed.intervals.intervals, strict=True):

@@ -17,10 +17,10 @@ from rtoslab.base import (
     content_seal,
     toml_key,
     toml_lines,
-    write_whole,
+    write_file_atomically,
 )
-from rtoslab.catalogue import read_toml
-from rtoslab.intake import is_file, printable_path
+from rtoslab.catalogue import read_validated_toml
+from rtoslab.intake import is_file_or_pipe, printable_path
 from rtoslab.project.measuring import ImageFigures, MeasuredProjectItem
 
 FORMAT: Final = 2
@@ -97,9 +97,9 @@ def read_project_baseline(path: Path) -> ProjectBaseline:
 
     Raises CatalogueError, which names file and key, PlanError if there is none, or it was edited.
     """
-    if not is_file(path):
+    if not is_file_or_pipe(path):
         raise PlanError(f"There is no baseline {printable_path(path)}; run `rtoslab baseline` to measure and write it.")
-    baseline = read_toml(path, ProjectBaseline)
+    baseline = read_validated_toml(path, ProjectBaseline)
     if baseline.format not in {UNSEALED, FORMAT}:
         raise PlanError(
             f"{path} has format {baseline.format}, but this version reads format {FORMAT}; write the baseline again."
@@ -154,7 +154,7 @@ def write_project_baseline(figures: Mapping[str, ImageFigures], simulator: str, 
         facts |= {"code": item.code, "places": item.places} if item.code else {}
         facts |= {"functions": item.functions} if item.functions else {}
         lines += ["", "[[item]]", *toml_lines(facts), "[item.figures]", *toml_lines(item.figures)]
-    write_whole(path, "\n".join(lines) + "\n", "the baseline")
+    write_file_atomically(path, "\n".join(lines) + "\n", "the baseline")
 
 
 def _make_baseline(figures: Mapping[str, ImageFigures], simulator: str) -> ProjectBaseline:

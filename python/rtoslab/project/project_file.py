@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from rtoslab.base import PROJECT_FILE, CatalogueError, StrictModel
-from rtoslab.catalogue import read_toml
+from rtoslab.catalogue import read_validated_toml
 from rtoslab.intake import quote_text
 
 BASELINE_FILE: Final = "rtoslab.baseline.toml"
@@ -117,7 +117,7 @@ def read_project(folder: Path, *, to_measure: bool = True) -> Project:
     `to_measure`: the command measures functions and intervals, so each image needs one. An image that is only diagnosed
     needs none.
     """
-    project: Project = read_toml(folder / PROJECT_FILE, Project)
+    project: Project = read_validated_toml(folder / PROJECT_FILE, Project)
     require_images(project)
     if to_measure:
         _require_measured_images(project)

@@ -5,42 +5,47 @@ from typing import Any, Final
 from xml.etree import ElementTree as ET
 
 from rtoslab.analyses import NamedFigure
-from rtoslab.base import ValueTable
+from rtoslab.base import TitledTable
 from rtoslab.intake import escape_markdown, escape_paragraph, escape_xml_characters
-from rtoslab.project.judging import FigureChange, ProjectJudgement, project_sentence
-from rtoslab.reports import band_text
+from rtoslab.project.judging import FigureChange, ProjectJudgement, project_result_sentences
+from rtoslab.reports import figure_with_band_text
 
 _COLUMNS: Final = ("figure", "before", "now", "change", "allowed", "code")
 
 
-def regression_table(judged: ProjectJudgement) -> ValueTable:
+def regression_table(judged: ProjectJudgement) -> TitledTable:
     """Returns a table of the figures that became worse by more than their limits, the largest share first."""
-    rows = [(*_change_cells(change), str(limit), change.cause_text) for change, limit in judged.regressions]
-    return ValueTable("regressions", "Exceeded their limits", _COLUMNS, rows)
+    rows = [(*_changed_figure_cells(change), str(limit), change.cause_text) for change, limit in judged.regressions]
+    return TitledTable("regressions", "Exceeded their limits", _COLUMNS, rows)
 
 
-def other_changes_table(judged: ProjectJudgement) -> ValueTable:
+def other_changes_table(judged: ProjectJudgement) -> TitledTable:
     """Returns a table of all other figures that changed."""
     worse = [change for change, _ in judged.regressions]
     others = [
-        figure_change for figure_change in judged.changes if figure_change.figure_change and figure_change not in worse
+        figure_change for figure_change in judged.changes if figure_change.change_in_unit and figure_change not in worse
     ]
-    rows = [(*_change_cells(other), "placement" if other.overlap else "", other.cause_text) for other in others]
-    return ValueTable("changes", "Other changes", (*_COLUMNS[:4], "verdict", "code"), rows)
+    rows = [(*_changed_figure_cells(other), "placement" if other.overlap else "", other.cause_text) for other in others]
+    return TitledTable("changes", "Other changes", (*_COLUMNS[:4], "verdict", "code"), rows)
 
 
-def _change_cells(change: FigureChange) -> tuple[str, str, str, str]:
+def _changed_figure_cells(change: FigureChange) -> tuple[str, str, str, str]:
     """Returns the first table cells of a changed figure: name, before, now, change."""
     moved = change.after.value - change.before.value
-    return change.figure_name, _format_metric(change.before), _format_metric(change.after), f"{moved:+,g}"
+    return (
+        change.figure_name,
+        _figure_with_range_text(change.before),
+        _figure_with_range_text(change.after),
+        f"{moved:+,g}",
+    )
 
 
-def _format_metric(metric: NamedFigure) -> str:
+def _figure_with_range_text(metric: NamedFigure) -> str:
     """Returns a figure as text, with its range over placements of the code."""
-    return _format_number(metric.value) if metric.band is None else band_text(metric.band, _format_number)
+    return _format_number(metric.value) if metric.band is None else figure_with_band_text(metric.band, _format_number)
 
 
-def _band_ends(metric: NamedFigure) -> list[float] | None:
+def _placement_range_ends(metric: NamedFigure) -> list[float] | None:
     """Returns the smallest and largest value of a figure over placements. None if there is one placement only."""
     return None if metric.band is None else [metric.band.smallest, metric.band.largest]
 
@@ -52,7 +57,7 @@ def _format_number(value: float) -> str:
 
 def judgement_as_markdown(judged: ProjectJudgement) -> str:
     """Returns the result of `rtoslab gate` as Markdown, for the summary of a pull request."""
-    lines = ["# rtoslab gate", "", escape_paragraph(project_sentence(judged)), ""]
+    lines = ["# rtoslab gate", "", escape_paragraph(project_result_sentences(judged)), ""]
     for table in (regression_table(judged), other_changes_table(judged)):
         if table.rows:
             lines += [f"## {table.title}", "", _markdown_row(table.columns), f"|---|{'---:|' * 3}---|---|"]
@@ -72,8 +77,8 @@ def judgement_as_json(judged: ProjectJudgement) -> dict[str, Any]:
     """Returns the result of `rtoslab gate` as a JSON object."""
     limits = {change.figure_name: str(limit) for change, limit in judged.regressions}
     return {
-        "verdict": "unknown" if judged.unanswered else "worse" if judged.has_failed else "pass",
-        "sentence": project_sentence(judged),
+        "verdict": "unknown" if judged.unanswered else "worse" if judged.has_regression_or_exceeded_budget else "pass",
+        "sentence": project_result_sentences(judged),
         "figures": [
             {
                 "image": figure_change.image,
@@ -82,9 +87,9 @@ def judgement_as_json(judged: ProjectJudgement) -> dict[str, Any]:
                 "unit": figure_change.before.unit,
                 "before": figure_change.before.value,
                 "now": figure_change.after.value,
-                "before_band": _band_ends(figure_change.before),
-                "now_band": _band_ends(figure_change.after),
-                "percent": figure_change.percent_change if math.isfinite(figure_change.percent_change) else None,
+                "before_band": _placement_range_ends(figure_change.before),
+                "now_band": _placement_range_ends(figure_change.after),
+                "percent": figure_change.change_in_percent if math.isfinite(figure_change.change_in_percent) else None,
                 "code": figure_change.cause or None,
                 "functions": list(figure_change.functions),
                 "placement": figure_change.overlap,
@@ -118,8 +123,9 @@ def judgement_as_junit(judged: ProjectJudgement) -> str:
         )
         if figure_change.figure_name in limits:
             message = (
-                f"{_format_metric(figure_change.before)} {figure_change.before.unit} before, "
-                f"{_format_metric(figure_change.after)} now: it exceeded its limit {limits[figure_change.figure_name]}"
+                f"{_figure_with_range_text(figure_change.before)} {figure_change.before.unit} before, "
+                f"{_figure_with_range_text(figure_change.after)} now: it exceeded its limit "
+                f"{limits[figure_change.figure_name]}"
             )
             ET.SubElement(
                 case,

@@ -9,8 +9,13 @@ from pydantic import Field
 
 from rtoslab.base import CatalogueError, StrictModel
 from rtoslab.catalogue import SHOWN_IF_UNUSUAL, Benchmark, Board, Kernel
-from rtoslab.proofs.code_lengths import CodeLength, keeps_code, known_length, length_key
-from rtoslab.proofs.known_code import KnownCode, known_code
+from rtoslab.proofs.code_lengths import (
+    CodeLength,
+    code_length_key_of_run,
+    executes_measured_code,
+    known_own_code_length,
+)
+from rtoslab.proofs.known_code import KnownCode, known_own_code_limits
 from rtoslab.records import DecodedRun, WindowCounter
 from rtoslab.results import ProofFinding, ProofVerdict
 from rtoslab.targets import ALL_CORES, TaskSwitch, WindowObservations
@@ -35,7 +40,7 @@ a tick longer; `heap_sleeps = 1`: several cores share a heap after a mutex; `tim
 calls the functions of timers."""
 
 
-class RuleParams(StrictModel):
+class ProofParameters(StrictModel):
     """The keys that every proof in benchmark.toml has."""
 
     rule: str
@@ -44,7 +49,7 @@ class RuleParams(StrictModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ProofEvidence:
     """Everything that the proofs of one run examine: the firmware's records, the probes' observations, and known
     facts."""
 
@@ -68,23 +73,23 @@ class Evidence:
         return range(self.decoded.begin.cores)
 
     @property
-    def is_pinned(self) -> bool:
+    def are_tasks_pinned(self) -> bool:
         """Whether each task ran on its own core alone. Otherwise any task may be the cause of an event on a core."""
         return self.decoded.params.get("pinned") != "0"
 
     @property
-    def compared_groups(self) -> list[tuple[str, list[int]]]:
+    def compared_core_groups(self) -> list[tuple[str, list[int]]]:
         """Returns the name and the cores of each group of cores whose counts are compared: each core alone if tasks are
         pinned to cores, else all cores together, because a task may run on any of them."""
-        if self.is_pinned:
+        if self.are_tasks_pinned:
             return [(f"core {core}", [core]) for core in self.metric_cores]
         return [("all cores", list(self.cores))]
 
     @property
-    def counting_groups(self) -> list[tuple[str, int]]:
+    def groups_counting_together(self) -> list[tuple[str, int]]:
         """Returns the name and the core of each group of tasks that count together: one group per core if tasks are
         pinned to cores, else one with `ALL_CORES`."""
-        if self.is_pinned or len(self.cores) == 1:
+        if self.are_tasks_pinned or len(self.cores) == 1:
             return [(f"core {core}", core) for core in self.cores]
         return [("all cores", ALL_CORES)]
 
@@ -94,19 +99,19 @@ class Evidence:
         return [core for core in self.cores if self.benchmark.metric.counts_core_towards_result(core)]
 
     @property
-    def known_code(self) -> KnownCode:
+    def known_own_code(self) -> KnownCode:
         """Returns the measured limits of the benchmark's own code, such as its instructions per round."""
-        return known_code(self.benchmark.id)
+        return known_own_code_limits(self.benchmark.id)
 
     def known_instructions(self) -> float | None:
         """Returns the most instructions of the benchmark's own code in one round of its loop. None if the kernel has no
         known limit, or if a setting changes the code of the benchmark and the port."""
-        return self._known_limit(self.known_code.instructions)
+        return self._known_limit(self.known_own_code.instructions)
 
     def known_own_cycles(self) -> float | None:
         """Returns the most cycles of the benchmark's own code between two kernel calls or switches. None if the kernel
         has no known limit, or if a setting changes the code or its speed."""
-        return self._known_limit(self.known_code.own_cycles) if self.has_usual_pace() else None
+        return self._known_limit(self.known_own_code.own_cycles) if self.is_instruction_speed_usual() else None
 
     def executed_instructions(self, core: int) -> int:
         """Returns how many instructions of the benchmark's own code a core executed at least once in the measurement
@@ -117,17 +122,17 @@ class Evidence:
     def known_code_length(self, core: int) -> CodeLength | None:
         """Returns the fewest and the most instructions of the benchmark's own code that a core should execute. None if
         they were not measured for these settings, or if a second kernel runs on the other core."""
-        if self.beside is not None or self.observed is None or not keeps_code(self.settings):
+        if self.beside is not None or self.observed is None or not executes_measured_code(self.settings):
             return None
-        return known_length(self.benchmark.id, self.code_length_key(core), self.observed.compiler)
+        return known_own_code_length(self.benchmark.id, self.code_length_key(core), self.observed.compiler)
 
     def code_length_key(self, core: int) -> str:
         """Returns the key of this run's code on a core in the table of code lengths."""
         is_latency = self.benchmark.kind == "latency"
         instrument = f"{self.decoded.params.get('instrument')} {self.samples} samples" if is_latency else ""
-        return length_key(self.kernel.id, self.board.chip, core, len(self.cores), instrument)
+        return code_length_key_of_run(self.kernel.id, self.board.chip, core, len(self.cores), instrument)
 
-    def has_usual_pace(self) -> bool:
+    def is_instruction_speed_usual(self) -> bool:
         """Whether no setting of the run changes how long an instruction takes, such as clock or wait states."""
         return not any(key in _PACE_SETTINGS or key.startswith(_PACE_GROUPS) for key in self.settings)
 
@@ -138,7 +143,7 @@ class Evidence:
         It does not hold if a second kernel on the other core uses the bus and the cache, or for an image that was built
         elsewhere with unknown options.
         """
-        known = self.known_code
+        known = self.known_own_code
         if self.beside is not None or self.observed is None or not self.observed.compiler:
             return None
         changes = {key for key in self.settings if key in _CODE_SETTINGS or key.startswith("param.")}
@@ -212,15 +217,21 @@ class Evidence:
 
     def metric_count(self, core: int) -> int:
         """Returns the sum of those task counters on one core that make up the benchmark's result."""
-        return sum(count.count for count in self.decoded.counts if count.core == core and self._is_metric(count))
+        return sum(
+            count.count_in_window
+            for count in self.decoded.counts
+            if count.core == core and self._counts_towards_metric(count)
+        )
 
     def metric_counters(self, core: int) -> dict[int, int]:
         """Returns those task counters on one core that make up the benchmark's result, by task index."""
         return {
-            count.index: count.count for count in self.decoded.counts if count.core == core and self._is_metric(count)
+            count.index: count.count_in_window
+            for count in self.decoded.counts
+            if count.core == core and self._counts_towards_metric(count)
         }
 
-    def _is_metric(self, count: WindowCounter) -> bool:
+    def _counts_towards_metric(self, count: WindowCounter) -> bool:
         """Whether a task's counter is part of the benchmark's result."""
         return count.index in self.benchmark.metric.tasks and self.benchmark.metric.counts_core_towards_result(
             count.core
@@ -251,7 +262,7 @@ class Evidence:
             }
         )
 
-    def switches_into(self) -> defaultdict[int | None, Counter[int]]:
+    def switch_counts_by_task_and_core(self) -> defaultdict[int | None, Counter[int]]:
         """Returns how often each core switched to each task: the task's control block, then the core."""
         switches: defaultdict[int | None, Counter[int]] = defaultdict(Counter)
         for core in self.cores:
@@ -259,7 +270,7 @@ class Evidence:
                 switches[switch.after][core] += count
         return switches
 
-    def code_slowdown(self) -> float:
+    def board_slowdown_over_pico(self) -> float:
         """Returns how many times slower this board is than a Pico with -O2, on which the limits of code were measured.
         At least 1.
 
@@ -277,9 +288,9 @@ class Evidence:
         The limit grows with the number of cores: cores that share a cache evict each other's lines and wait for each
         other's misses.
         """
-        return int(cycles * self.code_slowdown() * len(self.cores) / self.benchmark.min_cores)
+        return int(cycles * self.board_slowdown_over_pico() * len(self.cores) / self.benchmark.min_cores)
 
-    def own_code_pace(self, core: int) -> float:
+    def own_code_slowdown(self, core: int) -> float:
         """Returns how many times longer than usual an instruction of the benchmark's own code took on a core. At least
         1.
 
@@ -291,7 +302,7 @@ class Evidence:
         return max(1.0, sum(part.cycles for part in parts) / max(executed, 1) / USUAL_PACE)
 
     @property
-    def bounds_instructions(self) -> bool:
+    def are_own_instructions_bounded(self) -> bool:
         """Whether another proof of the benchmark limits the instructions of its own code in a round."""
         bounds = [table for table in self.benchmark.proof if "instructions" in table]
         return any(all(map(self.meets_condition, table.get("when", ()))) for table in bounds)
@@ -301,19 +312,19 @@ class Evidence:
         return {check.name: check.value for check in self.decoded.checks if check.core == core}
 
 
-def make_finding(rule: str, demands: str, problems: list[str], observations: list[str]) -> ProofFinding:
+def make_proof_finding(rule: str, demands: str, problems: list[str], observations: list[str]) -> ProofFinding:
     """Returns the finding of a proof that was judged. The proof holds if there are no problems. `demands` says what the
     proof requires. `problems` and `observations` are sentences for the report."""
     verdict = ProofVerdict.FAILS if problems else ProofVerdict.HOLDS
     return ProofFinding(rule=rule, demands=demands, saw="; ".join(problems or observations), verdict=verdict)
 
 
-def unseen_finding(rule: str, demands: str, reason: str = "this target has no probes") -> ProofFinding:
+def unseen_proof_finding(rule: str, demands: str, reason: str = "this target has no probes") -> ProofFinding:
     """Returns the finding of a proof that could not be judged on this target, with the reason."""
     return ProofFinding(rule=rule, demands=demands, saw=reason, verdict=ProofVerdict.UNSEEN)
 
 
-def compare_count(
+def compare_event_count(
     where: str, counted: str, value: int, required: float, tolerance: float, extra: int = 0
 ) -> tuple[str, bool]:
     """Returns a sentence that compares a count of events with the required one, and whether they agree. Up to `extra`

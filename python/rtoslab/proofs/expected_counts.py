@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rtoslab.base import UnknownNameError
-from rtoslab.proofs.evidence import Evidence
+from rtoslab.proofs.evidence import ProofEvidence
 from rtoslab.targets import MarkedInterval
 
 
@@ -16,23 +16,23 @@ class ExpectedCount:
     """The name of a parameter. Its value multiplies the count."""
     slack: int
 
-    def expected_number(self, evidence: Evidence) -> int:
+    def expected_number(self, evidence: ProofEvidence) -> int:
         """Returns the expected number of events in an interval of this run, with the parameter's value filled in."""
         return self.count * (int(evidence.decoded.params[self.per]) if self.per is not None else 1)
 
-    def accepts_number(self, evidence: Evidence, count: int, extra: int = 0, spared: int = 0) -> bool:
+    def accepts_number(self, evidence: ProofEvidence, count: int, extra: int = 0, spared: int = 0) -> bool:
         """Whether an observed number of events is as expected. Up to `extra` events more and up to `spared` events
         fewer are accepted beside the usual slack."""
         return -self.slack - spared <= count - self.expected_number(evidence) <= self.slack + extra
 
-    def describe_number(self, evidence: Evidence, one: str, several: str) -> str:
+    def describe_number(self, evidence: ProofEvidence, one: str, several: str) -> str:
         """Returns the expected number of events in words: `1 call`, `200 calls, give or take 2`."""
         number = self.expected_number(evidence)
         around = f", give or take {self.slack}" if self.slack else ""
         return f"{number or 'no'} {one if number == 1 else several}{around}"
 
 
-def sample_intervals(evidence: Evidence, series: str) -> list[MarkedInterval]:
+def sample_intervals(evidence: ProofEvidence, series: str) -> list[MarkedInterval]:
     """Returns the observed intervals of a measured series that became samples, without the surplus ones."""
     ids = evidence.benchmark.series_ids
     if series not in ids:
@@ -40,4 +40,4 @@ def sample_intervals(evidence: Evidence, series: str) -> list[MarkedInterval]:
     observed = evidence.observed
     assert observed is not None
     assert observed.intervals is not None
-    return observed.intervals.of_series(ids.index(series))[: evidence.samples or None]
+    return observed.intervals.intervals_of_series(ids.index(series))[: evidence.samples or None]

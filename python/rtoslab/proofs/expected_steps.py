@@ -101,19 +101,19 @@ def _parse_step(words: str, text: str, params: Mapping[str, str]) -> ExpectedSte
             return ExpectedStep(text, "interrupt", name=line)
         case ["pin", ("up" | "down") as level]:
             return ExpectedStep(text, "pin", name=level)
-        case [("switch" | "preempt") as kind, one, other] if _is_actor(one) and _is_actor(other):
+        case [("switch" | "preempt") as kind, one, other] if _names_an_actor(one) and _names_an_actor(other):
             return ExpectedStep(text, kind, one, other)
-        case [who, ("start" | "stop") as kind, series] if _is_actor(who):
+        case [who, ("start" | "stop") as kind, series] if _names_an_actor(who):
             return ExpectedStep(text, kind, who, series)
-        case [who, "fill"] if _is_actor(who):
+        case [who, "fill"] if _names_an_actor(who):
             return ExpectedStep(text, "fill", who)
-        case [who, service, *operands] if _is_actor(who):
+        case [who, service, *operands] if _names_an_actor(who):
             fails = operands[-1:] == [FAILS]
             return ExpectedStep(text, "call", who, service, tuple(operands[:-1] if fails else operands), fails)
     raise CatalogueError(f"{text!r} is not a step of a round; correct benchmark.toml, see proofs/expected_steps.py.")
 
 
-def _is_actor(word: str) -> bool:
+def _names_an_actor(word: str) -> bool:
     """Whether a word of a step names who acts: a task's index, a handler, or any of them."""
     return word.isdecimal() or word in _ACTORS
 

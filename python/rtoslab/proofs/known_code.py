@@ -1,4 +1,4 @@
-"""Limits of the benchmarks' own code that were found by measuring: `known_code.toml`.
+"""Limits of the benchmarks' own code that were found by measuring: `known_own_code_limits.toml`.
 
 The trap they prevent: a limit that holds for every kernel leaves room for a few instructions more in a port with little
 code in line. The limits of one kernel hold at the default optimisation and with the benchmark's usual parameters. They
@@ -23,7 +23,7 @@ LibraryUse = Literal["fill", "copy", "division"]
 
 
 class KnownCode(StrictModel):
-    """The measured limits of one benchmark's own code, from `known_code.toml`."""
+    """The measured limits of one benchmark's own code, from `known_own_code_limits.toml`."""
 
     instructions: Mapping[str, float] = Field(default_factory=dict)
     """Kernel -> the most instructions of a round. Each takes at most the usual pace in the mean."""
@@ -37,13 +37,13 @@ class KnownCode(StrictModel):
     """Series in which only ticks keep the core from an interrupt."""
 
 
-def known_code(benchmark: str) -> KnownCode:
+def known_own_code_limits(benchmark: str) -> KnownCode:
     """Returns the measured limits of a benchmark's own code. They are empty if none were measured."""
-    return _read_all().get(benchmark, KnownCode())
+    return _read_known_code_file().get(benchmark, KnownCode())
 
 
 @cache
-def _read_all() -> Mapping[str, KnownCode]:
-    """Returns the limits in `known_code.toml` by benchmark."""
+def _read_known_code_file() -> Mapping[str, KnownCode]:
+    """Returns the limits in `known_own_code_limits.toml` by benchmark."""
     tables = read_toml_table(_FILE, "the limits of the benchmarks' own code", CatalogueError)
     return {name: validate_table(table, f"{_FILE.name}, [{name}]", KnownCode) for name, table in tables.items()}

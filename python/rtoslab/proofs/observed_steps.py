@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import Final
 
 from rtoslab.catalogue import Kernel
-from rtoslab.proofs.evidence import Evidence
+from rtoslab.proofs.evidence import ProofEvidence
 from rtoslab.targets import ObservedStep
 from rtoslab.targets import steps as seen
 
@@ -19,7 +19,7 @@ CLOCK_ARGUMENTS: Final = frozenset({END_TICK, START_TICK})
 _WORD: Final = 0xFFFF_FFFF
 
 
-def judged_steps(evidence: Evidence) -> tuple[ObservedStep, ...]:
+def observed_steps_to_judge(evidence: ProofEvidence) -> tuple[ObservedStep, ...]:
     """Returns the observed steps of a run (kernel calls, switches, marks) that proofs examine."""
     assert evidence.observed is not None
     steps = _with_sleep_lengths(evidence.kernel.for_architecture(evidence.board.cpu), evidence.observed.steps)
@@ -36,7 +36,7 @@ def judged_steps(evidence: Evidence) -> tuple[ObservedStep, ...]:
     return steps
 
 
-def are_steps_cut(evidence: Evidence) -> bool:
+def are_steps_cut(evidence: ProofEvidence) -> bool:
     """Whether a latency benchmark had more steps than the virtual board recorded."""
     return evidence.benchmark.kind == "latency" and evidence.observed is not None and evidence.observed.steps_cut
 

@@ -54,10 +54,10 @@ class _PatternStep:
     """The parts of a group."""
 
 
-def _prepare_step(matcher: StepMatcher, step: ExpectedStep) -> _PatternStep:
+def _prepare_step_comparison(matcher: StepMatcher, step: ExpectedStep) -> _PatternStep:
     """Returns an expected step of a benchmark's round with the functions that compare observed steps with it."""
     may = matcher.possible_step_test(step) if step.kind != "group" and step.least else lambda _: True
-    parts = tuple(_prepare_step(matcher, one) for one in step.parts) if step.kind == "group" else ()
+    parts = tuple(_prepare_step_comparison(matcher, one) for one in step.parts) if step.kind == "group" else ()
     return _PatternStep(step.text, step.kind, step.least, step.repeated, matcher.step_test(step), may, parts)
 
 
@@ -70,7 +70,7 @@ def match_rounds(
     sequence = _SequenceMatcher(matcher, steps, only_inside)
     result = MatchResult()
     names = RoundNames()
-    alternatives = [tuple(_prepare_step(matcher, item) for item in one) for one in rounds]
+    alternatives = [tuple(_prepare_step_comparison(matcher, item) for item in one) for one in rounds]
     at = sequence.find_round(0, alternatives, names)
     if at is None:
         if not sequence.is_partial_round(alternatives):
@@ -107,7 +107,7 @@ class _RoundAttempt:
     def __init__(self, walk: "_SequenceMatcher", at: int, parts: _Parts, names: RoundNames) -> None:
         """Matches the expected `parts` with the steps from index `at` on. `names`: the values that names in a round
         have so far."""
-        self.names: RoundNames = names.copy()
+        self.names: RoundNames = names.copy_bound_names()
         self.own: _Own = []
         self.result = walk.match_round(at, parts, self.names, self.own)
 
@@ -124,7 +124,7 @@ class _SequenceMatcher:
         """Returns the index of the next whole round at or near index `at`. None if there is none near enough."""
         for start in range(at, len(self.steps)):
             likely = [round_ for round_ in rounds if round_[0].may_match(self.steps[start])]
-            tries = [self.match_round(start, round_, names.copy(), None) for round_ in likely]
+            tries = [self.match_round(start, round_, names.copy_bound_names(), None) for round_ in likely]
             longest = max((round_.end - start for round_ in tries if round_.whole), default=0)
             # Where a round has hundreds of calls, so has the part of one that comes first.
             if longest:
@@ -191,7 +191,7 @@ class _SequenceMatcher:
         ran_out = trial.result.end == len(self.steps) and not trial.result.expected
         if not (trial.result.whole or ran_out) or trial.result.end == at:
             return None
-        names.adopt_names(trial.names)
+        names.take_over_bound_names(trial.names)
         if own is not None:
             own.extend(trial.own)
         return trial.result.end

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from rtoslab.catalogue import Kernel
-from rtoslab.proofs.evidence import Evidence
+from rtoslab.proofs.evidence import ProofEvidence
 from rtoslab.proofs.expected_steps import ANY, ISR, LINES, OTHER, ExpectedStep
 from rtoslab.targets import FIRST_EXTERNAL, HANDLER, ObservedStep
 from rtoslab.targets import steps as seen
@@ -51,15 +51,15 @@ class RoundNames:
     """The sizes of blocks whose address is not known yet: the kernel's call returned a code, and stored the address
     elsewhere."""
 
-    def copy(self) -> "RoundNames":
+    def copy_bound_names(self) -> "RoundNames":
         """Returns a copy of the bound names, which an attempt to match a round may change."""
         return RoundNames(dict(self.values), dict(self.blocks), list(self.unlocated))
 
-    def adopt_names(self, tried: "RoundNames") -> None:
+    def take_over_bound_names(self, tried: "RoundNames") -> None:
         """Takes over the bound names from a copy with which a round was matched."""
         self.values, self.blocks, self.unlocated = tried.values, tried.blocks, tried.unlocated
 
-    def match_held_block(self, block: int, size: int) -> bool:
+    def match_allocated_block(self, block: int, size: int) -> bool:
         """Whether the benchmark has a heap block with this address and size.
         A block of that size without an address gets this one.
         """
@@ -68,7 +68,7 @@ class RoundNames:
             self.blocks[block] = size
         return self.blocks.get(block) == size
 
-    def release_block(self, block: int) -> bool:
+    def remove_freed_block(self, block: int) -> bool:
         """Removes a freed heap block. Returns whether the benchmark held this block, or any block of unknown
         address."""
         if self.blocks.pop(block, None) is not None:
@@ -92,7 +92,7 @@ StepTest = Callable[[ObservedStep, RoundNames], bool]
 class StepMatcher:
     """Compares observed steps of one core (calls, switches, marks) with the expected steps of a benchmark's round."""
 
-    def __init__(self, evidence: Evidence, core: int) -> None:
+    def __init__(self, evidence: ProofEvidence, core: int) -> None:
         self._kernel = evidence.kernel.for_architecture(evidence.board.cpu)
         self._board = evidence.board
         self.dispatches = self._kernel.behaviour.handler_entry == "kernel"
@@ -162,7 +162,7 @@ class StepMatcher:
         if expected.kind == "fill":
             is_whose = self._actor_test(expected.who)
             return lambda step, names: (
-                step.kind == seen.FILL and names.match_held_block(step.first, step.second) and is_whose(step.who)
+                step.kind == seen.FILL and names.match_allocated_block(step.first, step.second) and is_whose(step.who)
             )
         return lambda step, _: is_expected_switch(step)
 
@@ -174,10 +174,10 @@ class StepMatcher:
             return lambda step: any(part(step) for part in parts)
         if expected.kind in {"switch", "preempt"}:
             return self._switch_test(expected)
-        kind, is_whose, is_so = expected.kind, self._actor_test(expected.who or ANY), self._detail_test(expected)
+        kind, is_whose, is_so = expected.kind, self._actor_test(expected.who or ANY), self._step_detail_test(expected)
         return lambda step: step.kind == kind and is_so(step) and is_whose(step.who)
 
-    def _detail_test(self, expected: ExpectedStep) -> Callable[[ObservedStep], bool]:
+    def _step_detail_test(self, expected: ExpectedStep) -> Callable[[ObservedStep], bool]:
         """Returns a function that compares an observed step's function, pin level, interrupt line or series with the
         expected one."""
         match expected.kind:
@@ -253,7 +253,7 @@ class StepMatcher:
             for is_second, is_named in operands:
                 if not is_named(step.second if is_second else step.first, names):
                     return False
-            if not self._track_block(step, name, names):
+            if not self._record_heap_block(step, name, names):
                 return False
             return success is None or step.result is None or (step.result == success) != fails
 
@@ -278,21 +278,21 @@ class StepMatcher:
             due = int(operand)
         elif operand[0] == "P" and operand[1:].isdecimal() and self._numbers:
             abstract, number = self._numbers[0]
-            due = number + (-1 if self._kernel.urgent_first else 1) * (int(operand[1:]) - abstract)
+            due = number + (-1 if self._kernel.is_lowest_number_most_urgent else 1) * (int(operand[1:]) - abstract)
         elif word in self._known_as and operand[0] == "T" and operand[1:].isdecimal():
             due = self._known_as[word].get(operand[1:], -1)
         else:
             return lambda value, names: names.bind_name(operand, value)
         return lambda value, _: value == due
 
-    def _track_block(self, step: ObservedStep, service: str, names: RoundNames) -> bool:
+    def _record_heap_block(self, step: ObservedStep, service: str, names: RoundNames) -> bool:
         """Records a heap block that a call allocates or frees.
         Returns False for one freed without having been allocated.
         A function that returns a code does not tell the block's address: the function that fills it does.
         """
         operands = (step.first, step.second)
         if service in _TAKING_SERVICES:
-            return names.release_block(operands[self._kernel.observed_argument_index(service, "block")])
+            return names.remove_freed_block(operands[self._kernel.observed_argument_index(service, "block")])
         if service in _TAKING_SERVICES.values() and step.result is not None:
             size = operands[self._kernel.observed_argument_index(service, "bytes")]
             if service not in self._kernel.results:

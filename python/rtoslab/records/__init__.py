@@ -2,5 +2,11 @@
 
 from rtoslab.records.decoder import ExpectedIdentity, decode_records, decode_unfinished_run, split_streams_of_images
 from rtoslab.records.samples import DecodedRun, WindowCounter
-from rtoslab.records.seal import SEAL_FILE, add_seal_file, find_unexpected_files, read_sealed, require_sealed
+from rtoslab.records.seal import (
+    SEAL_FILE,
+    add_seal_file,
+    find_unexpected_files,
+    read_sealed_folder,
+    require_files_match_seal,
+)
 from rtoslab.records.wire import OVERRIDES, WireConstants, has_wire_format, read_wire_constants

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from rtoslab.base import DecodeError, OverrideReceivedError
+from rtoslab.base import DecodeError, VoidRunError
 from rtoslab.intake import SERIAL_VALUES, STREAM_BYTES, STREAM_LINES, escape_to_one_line
 from rtoslab.records.samples import (
     DecodedRun,
@@ -31,7 +31,7 @@ from rtoslab.records.wire import (
     count_expanded_values,
     expand_repeat_counts,
     has_wire_format,
-    parse_line,
+    parse_record_line,
 )
 
 _BEGIN: Final = b"@0 begin "
@@ -50,7 +50,7 @@ class ExpectedIdentity:
 def decode_records(raw: bytes, constants: WireConstants, expected: ExpectedIdentity | None = None) -> DecodedRun:
     """Returns the run that a benchmark image reported: its whole record stream, decoded and checked.
 
-    Raises OverrideReceivedError if the firmware declared its run void, else DecodeError for the first defect.
+    Raises VoidRunError if the firmware declared its run void, else DecodeError for the first defect.
     """
     if len(raw) > STREAM_BYTES or raw.count(b"\n") > STREAM_LINES:
         raise DecodeError(
@@ -62,7 +62,9 @@ def decode_records(raw: bytes, constants: WireConstants, expected: ExpectedIdent
         raise _find_void_run_error(raw, 1, constants) or DecodeError(0, f"{what}.")
     first_number = raw.count(b"\n", 0, start) + 1
     try:
-        decoded = _run_of_record_lines(_parse_lines(raw[start:], first_number, constants), constants, expected, start)
+        decoded = _run_of_record_lines(
+            _parse_record_lines(raw[start:], first_number, constants), constants, expected, start
+        )
     except DecodeError as defect:
         raise _find_void_run_error(raw, 1, constants) or defect from None
     earlier = _find_void_run_error(raw[:start], 1, constants)
@@ -93,7 +95,7 @@ def decode_unfinished_run(raw: bytes, constants: WireConstants, expected: Expect
     lines: list[RecordLine] = []
     for number, text in enumerate(raw[:STREAM_BYTES][max(start, 0) :].split(b"\n")[:STREAM_LINES], 1):
         try:
-            line = parse_line(text.removesuffix(b"\r"), number, constants.line_max_chars)
+            line = parse_record_line(text.removesuffix(b"\r"), number, constants.line_max_chars)
         except DecodeError:
             break
         if line.record in OVERRIDES or line.record == "end" or line.seq != len(lines):
@@ -105,7 +107,7 @@ def decode_unfinished_run(raw: bytes, constants: WireConstants, expected: Expect
     return _run_of_record_lines([*lines, RecordLine(0, len(lines), "end", body)], constants, expected, start)
 
 
-def _find_void_run_error(raw: bytes, first_number: int, constants: WireConstants) -> OverrideReceivedError | None:
+def _find_void_run_error(raw: bytes, first_number: int, constants: WireConstants) -> VoidRunError | None:
     """Returns the error for the first record in which the firmware declared its run void (a fault, for example). None
     if there is none.
 
@@ -115,11 +117,11 @@ def _find_void_run_error(raw: bytes, first_number: int, constants: WireConstants
         if not any(b" " + name.encode() + b" " in text for name in OVERRIDES):
             continue
         try:
-            line = parse_line(text.removesuffix(b"\r"), number, constants.line_max_chars)
+            line = parse_record_line(text.removesuffix(b"\r"), number, constants.line_max_chars)
         except DecodeError:
             continue
         if line.record in OVERRIDES:
-            return OverrideReceivedError(
+            return VoidRunError(
                 number,
                 line.record,
                 {key: str(line.field_value(key)) if "%" in value else value for key, value in line.fields.items()},
@@ -127,7 +129,7 @@ def _find_void_run_error(raw: bytes, first_number: int, constants: WireConstants
     return None
 
 
-def _parse_lines(stream: bytes, first_number: int, constants: WireConstants) -> list[RecordLine]:
+def _parse_record_lines(stream: bytes, first_number: int, constants: WireConstants) -> list[RecordLine]:
     """Returns all record lines of a stream, with their numbers from `first_number` on. Raises DecodeError for the first
     defect."""
     texts = stream.split(b"\n")
@@ -140,7 +142,7 @@ def _parse_lines(stream: bytes, first_number: int, constants: WireConstants) -> 
             if content:
                 raise DecodeError(number, "something follows the end record.")
             continue
-        line = parse_line(content, number, constants.line_max_chars)
+        line = parse_record_line(content, number, constants.line_max_chars)
         if line.record in OVERRIDES:
             raise DecodeError(number, f"a {line.record} record.")
         if line.seq != len(lines):
@@ -163,21 +165,23 @@ def _run_of_record_lines(
 ) -> DecodedRun:
     """Returns the run that consists of these record lines. `skipped`: the bytes of noise before them. Raises
     DecodeError."""
-    begin, end = _parse_identity(lines[0], lines[-1], constants, expected)
+    begin, end = _parse_identity_records(lines[0], lines[-1], constants, expected)
     if end.integer_field("records") != len(lines) - 1:
         raise DecodeError(
             end.number,
             f"the end record speaks of {end.integer_field('records')} records, {len(lines) - 1} were received.",
         )
-    windows = tuple(_parse_window(line) for line in _records_named(lines, "window"))
-    counts = tuple(_parse_count(line, {window.n for window in windows}) for line in _records_named(lines, "count"))
-    heaps = [_parse_heap(line) for line in _records_named(lines, "heap")]
+    windows = tuple(_parse_window_record(line) for line in _records_named(lines, "window"))
+    counts = tuple(
+        _parse_counter_record(line, {window.n for window in windows}) for line in _records_named(lines, "count")
+    )
+    heaps = [_parse_heap_record(line) for line in _records_named(lines, "heap")]
     for name, keys in _UNIQUE_KEYS.items():
         _require_unique(_records_named(lines, name), keys)
     return DecodedRun(
         begin=begin,
-        params=_parse_params(_records_named(lines, "param")),
-        tasks=tuple(_parse_task(line) for line in _records_named(lines, "task")),
+        params=_parse_parameter_records(_records_named(lines, "param")),
+        tasks=tuple(_parse_task_record(line) for line in _records_named(lines, "task")),
         rulers=tuple(_parse_empty_measurement(line) for line in _records_named(lines, "ruler")),
         windows=windows,
         counts=counts,
@@ -186,8 +190,8 @@ def _run_of_record_lines(
             for line in _records_named(lines, "check")
         ),
         heap=heaps[0] if heaps else None,
-        stacks=tuple(_parse_stack(line) for line in _records_named(lines, "stack")),
-        samples=tuple(_parse_samples(_records_named(lines, "sample"))),
+        stacks=tuple(_parse_stack_record(line) for line in _records_named(lines, "stack")),
+        samples=tuple(_parse_sample_records(_records_named(lines, "sample"))),
         skipped_bytes=skipped,
     )
 
@@ -220,7 +224,7 @@ def _require_unique(lines: list[RecordLine], keys: tuple[str, ...]) -> None:
         seen.add(identity)
 
 
-def _parse_identity(
+def _parse_identity_records(
     first: RecordLine, end: RecordLine, constants: WireConstants, expected: ExpectedIdentity | None
 ) -> tuple[ReportedIdentity, RecordLine]:
     """Returns the image's identity from the begin record, and the end record. Raises DecodeError if they are not of the
@@ -257,7 +261,7 @@ def _parse_identity(
     return begin, end
 
 
-def _parse_window(line: RecordLine) -> MeasuredWindow:
+def _parse_window_record(line: RecordLine) -> MeasuredWindow:
     """Returns a measurement window from its record. Raises DecodeError if it closes before it opens."""
     window = MeasuredWindow(
         line.integer_field("n"), line.integer_field("open_ticks"), line.integer_field("close_ticks")
@@ -267,7 +271,7 @@ def _parse_window(line: RecordLine) -> MeasuredWindow:
     return window
 
 
-def _parse_count(line: RecordLine, windows: set[int]) -> WindowCounter:
+def _parse_counter_record(line: RecordLine, windows: set[int]) -> WindowCounter:
     """Returns a counter's values from its record. `windows`: the numbers of the known windows. Raises DecodeError for
     another."""
     count = WindowCounter(
@@ -293,7 +297,7 @@ class _RunParameters(dict[str, str]):
         raise DecodeError(0, f"there is no param record for {name}; build the image with this version of rtoslab.")
 
 
-def _parse_params(lines: list[RecordLine]) -> dict[str, str]:
+def _parse_parameter_records(lines: list[RecordLine]) -> dict[str, str]:
     """Returns the parameters of a run. Raises DecodeError if one whose name ends in a unit (such as `_ms`) is not a
     number."""
     params = _RunParameters({line.text_field("name"): line.text_field("value") for line in lines})
@@ -308,7 +312,7 @@ def _parse_params(lines: list[RecordLine]) -> dict[str, str]:
     return params
 
 
-def _parse_task(line: RecordLine) -> ReportedTask:
+def _parse_task_record(line: RecordLine) -> ReportedTask:
     """Returns a task under test from its record."""
     return ReportedTask(
         line.integer_field("core"),
@@ -333,7 +337,7 @@ def _parse_empty_measurement(line: RecordLine) -> EmptyMeasurement:
     return EmptyMeasurement(line.text_field("name"), line.integer_field("core"), units.pop(), values)
 
 
-def _parse_heap(line: RecordLine) -> HeapReport:
+def _parse_heap_record(line: RecordLine) -> HeapReport:
     """Returns the use of the heap from its record. Raises DecodeError if more was used than the heap has."""
     counted = line.integer_field("allocations") if "allocations" in line.fields else None
     heap = HeapReport(line.integer_field("size_bytes"), line.integer_field("peak_bytes"), counted)
@@ -342,7 +346,7 @@ def _parse_heap(line: RecordLine) -> HeapReport:
     return heap
 
 
-def _parse_stack(line: RecordLine) -> StackReport:
+def _parse_stack_record(line: RecordLine) -> StackReport:
     """Returns the use of a task's stack from its record. Raises DecodeError if more was used than the stack has."""
     stack = StackReport(
         line.integer_field("core"),
@@ -355,7 +359,7 @@ def _parse_stack(line: RecordLine) -> StackReport:
     return stack
 
 
-def _parse_samples(lines: list[RecordLine]) -> Iterator[MetricSamples]:
+def _parse_sample_records(lines: list[RecordLine]) -> Iterator[MetricSamples]:
     """Yields the samples of each record line.
 
     They are counted before they are expanded: a few characters may stand for a million values.

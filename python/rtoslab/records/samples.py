@@ -61,7 +61,7 @@ class WindowCounter:
     close: int
 
     @property
-    def count(self) -> int:
+    def count_in_window(self) -> int:
         """Returns how much the counter grew during the window."""
         return self.close - self.open
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.base import AlteredError, to_canonical_json
+from rtoslab.base import AlteredFileError, to_canonical_json
 from rtoslab.intake import CACHED_BYTES, parse_json_object, read_bytes
 
 SEAL_FILE: Final = "seal.json"
@@ -29,51 +29,54 @@ def add_seal_file(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
     return {**files, SEAL_FILE: to_canonical_json({**body, "sha256": _content_digest(body)}).encode()}
 
 
-def require_sealed(name: str, files: Mapping[str, bytes], folder: Path) -> None:
-    """Raises AlteredError naming the first file in `folder` that does not match the seal of the folder `name`."""
-    seal = _read_seal(folder, files.get(SEAL_FILE))
+def require_files_match_seal(name: str, files: Mapping[str, bytes], folder: Path) -> None:
+    """Raises AlteredFileError naming the first file in `folder` that does not match the seal of the folder `name`."""
+    seal = _parse_seal_file(folder, files.get(SEAL_FILE))
     again = _AGAIN.format(folder=folder)
     if seal["folder"] != name:
-        raise AlteredError(f"{folder} was renamed and was stored as {seal['folder']}; give it its old name, or {again}")
+        raise AlteredFileError(
+            f"{folder} was renamed and was stored as {seal['folder']}; give it its old name, or {again}"
+        )
     for item, digest in seal["files"].items():
         if item not in files:
-            raise AlteredError(f"{folder / item} was stored but is missing now; {again}")
+            raise AlteredFileError(f"{folder / item} was stored but is missing now; {again}")
         if hashlib.sha256(files[item]).hexdigest() != digest:
-            raise AlteredError(f"{folder / item} was changed after it was stored; {again}")
+            raise AlteredFileError(f"{folder / item} was changed after it was stored; {again}")
 
 
-def read_sealed(folder: Path) -> dict[str, bytes]:
+def read_sealed_folder(folder: Path) -> dict[str, bytes]:
     """Returns the files of a sealed folder, its seal included. Other files in it are ignored.
 
-    Raises AlteredError for a file that was altered, is missing or cannot be read."""
-    content = _file_bytes(folder, SEAL_FILE)
-    names = _read_seal(folder, content)["files"]
-    files = {SEAL_FILE: content, **{item: _file_bytes(folder, item) for item in names}}
+    Raises AlteredFileError for a file that was altered, is missing or cannot be read."""
+    content = _read_sealed_file(folder, SEAL_FILE)
+    names = _parse_seal_file(folder, content)["files"]
+    files = {SEAL_FILE: content, **{item: _read_sealed_file(folder, item) for item in names}}
     present = {name: item for name, item in files.items() if item is not None}
-    require_sealed(folder.name, present, folder)
+    require_files_match_seal(folder.name, present, folder)
     return present
 
 
 def find_unexpected_files(folder: Path, files: Mapping[str, bytes]) -> list[str]:
-    """Returns the names of the files in a sealed folder that are not among `files`, the result of `read_sealed`."""
+    """Returns the names of the files in a sealed folder that are not among `files`, the result of
+    `read_sealed_folder`."""
     return sorted({path.name for path in folder.iterdir()} - set(files))
 
 
-def _file_bytes(folder: Path, name: str) -> bytes | None:
+def _read_sealed_file(folder: Path, name: str) -> bytes | None:
     """Returns the bytes of a file in a folder. None if the folder has no file of that name."""
     try:
         (folder / name).lstat()
     except OSError as cause:
         if cause.errno in {errno.ENOENT, errno.ENOTDIR}:
             return None
-    return read_bytes(folder / name, CACHED_BYTES, "the stored file", AlteredError)
+    return read_bytes(folder / name, CACHED_BYTES, "the stored file", AlteredFileError)
 
 
-def _read_seal(folder: Path, content: bytes | None) -> dict[str, Any]:
-    """Returns the content of a seal file. Raises AlteredError if it is missing or does not match its own digest."""
+def _parse_seal_file(folder: Path, content: bytes | None) -> dict[str, Any]:
+    """Returns the content of a seal file. Raises AlteredFileError if it is missing or does not match its own digest."""
     again = _AGAIN.format(folder=folder)
     if content is None:
-        raise AlteredError(f"{folder / SEAL_FILE} is missing, so the other files cannot be checked; {again}")
+        raise AlteredFileError(f"{folder / SEAL_FILE} is missing, so the other files cannot be checked; {again}")
     try:
         seal = parse_json_object(content)
         body = {key: seal[key] for key in ("files", "folder", "format")}
@@ -82,7 +85,7 @@ def _read_seal(folder: Path, content: bytes | None) -> dict[str, Any]:
             return body
     except (ValueError, KeyError, TypeError):
         pass
-    raise AlteredError(f"{folder / SEAL_FILE} was changed after it was stored; {again}")
+    raise AlteredFileError(f"{folder / SEAL_FILE} was changed after it was stored; {again}")
 
 
 def _content_digest(body: Mapping[str, Any]) -> str:

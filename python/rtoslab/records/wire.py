@@ -104,7 +104,7 @@ class RecordLine:
 
     def field_value(self, key: str) -> Value:
         """Returns a field's value in its type: integer, text or integers."""
-        return _convert_value(self.fields[key], RECORDS[self.record].get(key, L))
+        return _convert_field_value(self.fields[key], RECORDS[self.record].get(key, L))
 
     def integer_field(self, key: str) -> int:
         """Returns the value of a field that is an integer."""
@@ -119,7 +119,7 @@ class RecordLine:
         return value
 
 
-def parse_line(raw: bytes, number: int, line_max_chars: int) -> RecordLine:
+def parse_record_line(raw: bytes, number: int, line_max_chars: int) -> RecordLine:
     """Returns one line of the record stream, which is given without its line end, as its parts. Raises DecodeError with
     the line's `number`."""
     if len(raw) > line_max_chars:
@@ -135,7 +135,7 @@ def parse_line(raw: bytes, number: int, line_max_chars: int) -> RecordLine:
     if name not in RECORDS:
         raise DecodeError(number, f"unknown record {name!r}.")
     line = RecordLine(number, int(seq), name, _split_fields(body.decode("ascii"), number))
-    _check_fields(line)
+    _require_record_fields(line)
     return line
 
 
@@ -150,7 +150,7 @@ def _split_fields(body: str, number: int) -> dict[str, str]:
     return fields
 
 
-def _check_fields(line: RecordLine) -> None:
+def _require_record_fields(line: RecordLine) -> None:
     """Raises DecodeError if a field of the line is missing, unknown to its record, or not of the right form."""
     forms = RECORDS[line.record]
     missing = [key for key in forms if key not in line.fields and key not in OPTIONAL.get(line.record, ())]
@@ -180,7 +180,7 @@ def has_wire_format(value: str, form: str) -> bool:
     return True
 
 
-def _convert_value(value: str, form: str) -> Value:
+def _convert_field_value(value: str, form: str) -> Value:
     """Returns a field's text as a value of this form: integer, text or integers."""
     if form == T:
         return unquote(value, errors="replace")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import memoize_by_contents, sha256_of
+from rtoslab.base import memoize_by_contents, sha256_of_file
 from rtoslab.reference.code_digest import oldest_equal_code_digest, oldest_equal_code_of_file_now, read_code_digests
 from rtoslab.reference.reference_file import ReferenceFile
 from rtoslab.results import MeasuredPoint
@@ -20,16 +20,16 @@ def changes_since_point(root: Path, point: StoredPoint) -> list[str]:
     A change of comments alone does not count. Points share most files, so call it for many of them within one cache
     scope.
     """
-    return _changed_files(root, [point.manifest])
+    return _changed_firmware_files(root, [point.manifest])
 
 
 def changes_since_reference(root: Path, reference: ReferenceFile) -> list[str]:
     """Returns what has changed since the points and sizes in a reference file were measured."""
     measured = [point.manifest for point in reference.points if isinstance(point.result, MeasuredPoint)]
-    return _changed_files(root, [*measured, *(weight.manifest for weight in reference.weights)])
+    return _changed_firmware_files(root, [*measured, *(weight.manifest for weight in reference.weights)])
 
 
-def _changed_files(root: Path, manifests: Sequence[Any]) -> list[str]:
+def _changed_firmware_files(root: Path, manifests: Sequence[Any]) -> list[str]:
     """Returns the firmware's files that differ from those in the manifests, and `the virtual board` if its timing
     does."""
     files = {
@@ -56,4 +56,4 @@ def _changed_files(root: Path, manifests: Sequence[Any]) -> list[str]:
 def digest_of_file_now(folder: Path, name: str) -> str:
     """Returns the SHA-256 of a file as it is now. Empty if the folder does not have it."""
     path = folder / name
-    return sha256_of(path) if path.is_file() else ""
+    return sha256_of_file(path) if path.is_file() else ""

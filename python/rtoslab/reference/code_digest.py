@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.base import AlteredError, memoize_by_contents, sha256_of, write_whole
+from rtoslab.base import AlteredFileError, memoize_by_contents, sha256_of_file, write_file_atomically
 from rtoslab.catalogue import OPTIONAL_SERVICES
 from rtoslab.intake import read_text
 from rtoslab.reference.sealed_lines import lines_checked_by_seal, objects_as_sealed_lines
@@ -37,7 +37,7 @@ else about them is in files of their own."""
 _COUNTS_LINES: Final = re.compile(r"\b__LINE__\b|\bassert\s*\(")
 
 
-def code_digest(name: str, content: bytes) -> str:
+def source_code_digest(name: str, content: bytes) -> str:
     """Returns the SHA-256 of a source file without comments and superfluous space, and without keys that no image
     depends on.
 
@@ -84,29 +84,31 @@ def read_code_digests(root: Path) -> Mapping[str, str]:
     """Returns the digest of each known source file's code, by the SHA-256 of the whole file, and that of equal older
     code, by the digest of code.
 
-    Raises AlteredError if the list was edited by hand.
+    Raises AlteredFileError if the list was edited by hand.
     """
     path = root / "reference" / FILE
-    return _read_digests(path, sha256_of(path)) if path.is_file() else {}
+    return _read_code_digests_file(path, sha256_of_file(path)) if path.is_file() else {}
 
 
 @cache
-def _read_digests(path: Path, _sha256: str) -> Mapping[str, str]:
-    """Returns the digests in the file at `path`, by the SHA-256 of the source file. Raises AlteredError."""
+def _read_code_digests_file(path: Path, _sha256: str) -> Mapping[str, str]:
+    """Returns the digests in the file at `path`, by the SHA-256 of the source file. Raises AlteredFileError."""
     try:
         return dict(
             pair
-            for line in lines_checked_by_seal(read_text(path, "the digests of code", AlteredError))
+            for line in lines_checked_by_seal(read_text(path, "the digests of code", AlteredFileError))
             for pair in json.loads(line).items()
         )
     except ValueError as cause:
-        raise AlteredError(f"{path} was edited by hand ({cause}); restore it from the repository.") from None
+        raise AlteredFileError(f"{path} was edited by hand ({cause}); restore it from the repository.") from None
 
 
 def add_code_digests(root: Path, names: Iterable[str]) -> None:
     """Adds the digests of these source files, as they are now, to the stored list. Raises StoreError."""
     today = {
-        sha256_of(root / name): code_digest_of_file_now(root, name) for name in set(names) if (root / name).is_file()
+        sha256_of_file(root / name): code_digest_of_file_now(root, name)
+        for name in set(names)
+        if (root / name).is_file()
     }
     known = read_code_digests(root)
     if not today.keys() <= known.keys():
@@ -116,7 +118,7 @@ def add_code_digests(root: Path, names: Iterable[str]) -> None:
 def _write_code_digests(root: Path, code_digests: Mapping[str, str]) -> None:
     """Writes the list of digests, sorted, with its seal. Raises StoreError."""
     pairs = [dict([pair]) for pair in sorted(code_digests.items())]
-    write_whole(root / "reference" / FILE, objects_as_sealed_lines(pairs), "the digests of code")
+    write_file_atomically(root / "reference" / FILE, objects_as_sealed_lines(pairs), "the digests of code")
 
 
 def changed_firmware_files(old_root: Path, root: Path) -> list[str]:
@@ -160,7 +162,7 @@ def oldest_equal_code_digest(code_digests: Mapping[str, str], digest: str) -> st
     return digest
 
 
-def compiled_files(manifests: Iterable[Mapping[str, Any]]) -> set[str]:
+def compiled_firmware_files(manifests: Iterable[Mapping[str, Any]]) -> set[str]:
     """Returns the names of the firmware's files that the images of these manifests were built from."""
     sources = (manifest.get("build", {}).get("sources", {}) for manifest in manifests)
     return {name for names in sources for name in names if name.startswith("firmware/")}
@@ -170,7 +172,7 @@ def compiled_files(manifests: Iterable[Mapping[str, Any]]) -> set[str]:
 def code_digest_of_file_now(folder: Path, name: str) -> str:
     """Returns the digest of a file's code as it is now. Empty if the folder does not have the file."""
     path = folder / name
-    return code_digest(name, path.read_bytes()) if path.is_file() else ""
+    return source_code_digest(name, path.read_bytes()) if path.is_file() else ""
 
 
 def oldest_equal_code_of_file_now(root: Path, name: str) -> str:

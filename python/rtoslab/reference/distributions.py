@@ -27,7 +27,7 @@ def samples_to_distribution(series: SeriesSamples) -> dict[str, Any]:
     }
 
 
-def count_values(stored: Mapping[str, Any]) -> int:
+def count_distribution_values(stored: Mapping[str, Any]) -> int:
     """Returns how many values the samples of a stored distribution have. Raises ValueError."""
     counts: list[int] = [row[0] for row in stored["rows"]]
     if not all(type(count) is int and count > 0 for count in counts):

@@ -12,12 +12,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.analyses import ValuesByPlacement, group_placements, placement_number, placement_values
-from rtoslab.base import AlteredError, StoreError, make_folder, write_whole
+from rtoslab.analyses import (
+    ValuesByPlacement,
+    group_points_over_placements,
+    placement_number_text,
+    point_numbers_by_placement,
+)
+from rtoslab.base import AlteredFileError, StoreError, make_folder, write_file_atomically
 from rtoslab.intake import SERIAL_VALUES, STORED_BYTES, parse_json_object, read_text
-from rtoslab.reference.distributions import count_values, distribution_to_samples, samples_to_distribution
+from rtoslab.reference.distributions import count_distribution_values, distribution_to_samples, samples_to_distribution
 from rtoslab.reference.sealed_lines import lines_checked_by_seal, objects_as_sealed_lines
-from rtoslab.reference.shared_parts import common_part, merge_common_and_own_part, without_common_part
+from rtoslab.reference.shared_parts import common_keys_and_values, merge_common_and_own_part, without_common_part
 from rtoslab.results import MeasuredPoint, NotApplicable, PointId, ProgramWeight, ResultFile
 from rtoslab.store import StoredPoint
 
@@ -28,7 +33,7 @@ _PLACED: Final = "placed"
 
 
 @dataclass(frozen=True, slots=True)
-class StoredWeight:
+class StoredProgramSize:
     """The size of a kernel's program as a reference file stores it, and how it was built."""
 
     path: Path
@@ -44,34 +49,38 @@ class ReferenceFile:
     paper: str
     kernel: str
     points: tuple[StoredPoint, ...]
-    weights: tuple[StoredWeight, ...] = ()
+    weights: tuple[StoredProgramSize, ...] = ()
     placed: tuple[ValuesByPlacement, ...] = ()
     """The values of its points in all their placements. The first is the one of `points`."""
 
 
-def reference_path(root: Path, paper: str, kernel: str) -> Path:
+def reference_file_path(root: Path, paper: str, kernel: str) -> Path:
     """Returns the path of the reference file that has a paper's points with one kernel."""
     return root / FOLDER / paper / f"{kernel}.jsonl"
 
 
-def reference_paths(root: Path, paper: str = "*") -> list[Path]:
+def reference_file_paths(root: Path, paper: str = "*") -> list[Path]:
     """Returns the paths of all reference files of a paper (by default, of all papers)."""
     return sorted((root / FOLDER).glob(f"{paper}/*.jsonl"))
 
 
-def write_reference(path: Path, points: Sequence[StoredPoint], weights: Sequence[StoredWeight] = ()) -> None:
+def write_reference_file(path: Path, points: Sequence[StoredPoint], weights: Sequence[StoredProgramSize] = ()) -> None:
     """Writes a reference file with the points that were measured or do not apply. Failed ones are left out.
 
     Raises StoreError. A point in several placements is written in the first, with its values in all. One that failed in
     the first placement is left out, whatever the others' results are.
     """
-    own = [point for point in points if placement_number(point.result.point) == "0"]
+    own = [point for point in points if placement_number_text(point.result.point) == "0"]
     measured = [stored_point for stored_point in own if isinstance(stored_point.result, MeasuredPoint | NotApplicable)]
-    groups = group_placements(point.result for point in points if isinstance(point.result, MeasuredPoint))
-    placed = [placement_values(group) for group in groups if len(group) > 1 and placement_number(group[0].point) == "0"]
+    groups = group_points_over_placements(point.result for point in points if isinstance(point.result, MeasuredPoint))
+    placed = [
+        point_numbers_by_placement(group)
+        for group in groups
+        if len(group) > 1 and placement_number_text(group[0].point) == "0"
+    ]
     if not any(isinstance(stored_point.result, MeasuredPoint) for stored_point in measured):
         raise StoreError(f"No point was measured, so {path.name} was not written; `rtoslab run` shows the reason.")
-    common = common_part(
+    common = common_keys_and_values(
         [stored_point.manifest for stored_point in measured if isinstance(stored_point.result, MeasuredPoint)]
     )
     objects = [
@@ -81,17 +90,17 @@ def write_reference(path: Path, points: Sequence[StoredPoint], weights: Sequence
         *({_WEIGHT: weight.weight.model_dump(mode="json"), "manifest": weight.manifest} for weight in weights),
     ]
     make_folder(path.parent)
-    write_whole(path, objects_as_sealed_lines(objects), "the reference results")
+    write_file_atomically(path, objects_as_sealed_lines(objects), "the reference results")
 
 
-def read_reference(path: Path, like_points: Collection[PointId] | None = None) -> ReferenceFile:
+def read_reference_file(path: Path, like_points: Collection[PointId] | None = None) -> ReferenceFile:
     """Returns the content of a reference file.
 
-    Raises AlteredError, which names the file, if it was altered or is of another version. `like_points`: read only
+    Raises AlteredFileError, which names the file, if it was altered or is of another version. `like_points`: read only
     points with a benchmark and board of these, and no sizes of programs. All references together take seconds to read,
     most of it for samples of points that nobody asked for.
     """
-    text = read_text(path, "the reference results", AlteredError, STORED_BYTES)
+    text = read_text(path, "the reference results", AlteredFileError, STORED_BYTES)
     try:
         head, *lines = lines_checked_by_seal(text)
         header = _parse_header(path, head)
@@ -100,10 +109,10 @@ def read_reference(path: Path, like_points: Collection[PointId] | None = None) -
         )
         points = tuple(_point_from_json(path, point, header["manifest"]) for point in parsed if "result" in point)
         placed = tuple(_values_from_json(point[_PLACED]) for point in parsed if _PLACED in point)
-        weights = tuple(_weight_from_json(path, point) for point in parsed if _WEIGHT in point)
+        weights = tuple(_program_size_from_json(path, point) for point in parsed if _WEIGHT in point)
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__
-        raise AlteredError(
+        raise AlteredFileError(
             f"{path} cannot be read as reference results ({why}); restore the file, or measure the results again "
             f"with `rtoslab reference refresh {path.parent.name}`."
         ) from None
@@ -126,7 +135,7 @@ def _parse_reference_lines(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
     left = SERIAL_VALUES
     for line in lines:
         parsed = parse_json_object(line)
-        left -= sum(count_values(series) for series in parsed.get("result", {}).get("series", ()))
+        left -= sum(count_distribution_values(series) for series in parsed.get("result", {}).get("series", ()))
         if left < 0:
             raise ValueError(f"its distributions have more than {SERIAL_VALUES:,} values")
         yield parsed
@@ -184,6 +193,6 @@ def _values_from_json(line: Mapping[str, Any]) -> ValuesByPlacement:
     return ValuesByPlacement(str(line["run_id"]), by_name)
 
 
-def _weight_from_json(path: Path, line: Mapping[str, Any]) -> StoredWeight:
+def _program_size_from_json(path: Path, line: Mapping[str, Any]) -> StoredProgramSize:
     """Returns the size of a program from a line of a reference file."""
-    return StoredWeight(path, ProgramWeight.model_validate(line[_WEIGHT]), line["manifest"])
+    return StoredProgramSize(path, ProgramWeight.model_validate(line[_WEIGHT]), line["manifest"])

@@ -10,15 +10,15 @@ from rtoslab.intake import parse_json_object
 _SEAL: Final = "sha256"
 
 
-def json_line(value: Mapping[str, Any]) -> str:
+def object_as_json_line(value: Mapping[str, Any]) -> str:
     """Returns an object as one line of JSON. The same object gives the same line."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True) + "\n"
 
 
 def objects_as_sealed_lines(objects: Iterable[Mapping[str, Any]]) -> str:
     """Returns the objects as lines of JSON, followed by a line with their digest."""
-    text = "".join(json_line(object_) for object_ in objects)
-    return text + json_line({_SEAL: _text_digest(text)})
+    text = "".join(object_as_json_line(object_) for object_ in objects)
+    return text + object_as_json_line({_SEAL: _text_digest(text)})
 
 
 def lines_checked_by_seal(text: str) -> list[str]:

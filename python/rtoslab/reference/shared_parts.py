@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 
-def common_part(objects: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def common_keys_and_values(objects: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Returns the keys with values that are the same in all objects, also inside nested objects."""
     first, *others = objects
     common: dict[str, Any] = {}
@@ -15,7 +15,7 @@ def common_part(objects: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         if all(value == its for its in theirs):
             common[key] = value
         elif isinstance(value, dict) and all(isinstance(its, dict) for its in theirs):
-            common[key] = common_part([value, *theirs])
+            common[key] = common_keys_and_values([value, *theirs])
     return common
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rtoslab.analyses import MeasuredValue, PlacementBand, placement_values, point_values
+from rtoslab.analyses import MeasuredValue, PlacementBand, point_numbers_by_placement, values_of_points
 from rtoslab.images import without_log_path
 from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import StoredPoint
@@ -32,7 +32,9 @@ class StoredRow:
     """Whether it was measured in one placement only, though the placement may change its figures."""
 
 
-def row_from_points(represented_point: PointId, kernel: str, points: Sequence[StoredPoint], reason: str) -> StoredRow:
+def stored_row_from_points(
+    represented_point: PointId, kernel: str, points: Sequence[StoredPoint], reason: str
+) -> StoredRow:
     """Returns the row with a point's values in its measured placements. If none was measured, the row has the reason.
 
     `represented_point`: the point whose values they stand for.
@@ -55,10 +57,10 @@ def values_of_point_placements(
     points: Sequence[MeasuredPoint], represented_point: PointId
 ) -> tuple[MeasuredValue, ...]:
     """Returns the values of one point, which is given in each of its placements, as values of `represented_point`."""
-    known = placement_values(points)
+    known = point_numbers_by_placement(points)
     times: Counter[tuple[str, str, str]] = Counter()
     result = []
-    for value in point_values([points[0]]):
+    for value in values_of_points([points[0]]):
         key = (value.metric, value.stat, value.unit)
         numbers = known.numbers_by_placement(value, times[key])
         times[key] += 1
@@ -67,7 +69,7 @@ def values_of_point_placements(
     return tuple(result)
 
 
-def row_as_json(row: StoredRow) -> dict[str, Any]:
+def stored_row_as_json(row: StoredRow) -> dict[str, Any]:
     """Returns the row as a JSON object."""
     written: dict[str, Any] = {"point": row.stands_for.model_dump(mode="json"), "kernel": row.kernel}
     written |= {"version": row.version} | ({"deviations": dict(row.deviations)} if row.deviations else {})
@@ -91,7 +93,7 @@ def row_as_json(row: StoredRow) -> dict[str, Any]:
     return written | shared | {"values": numbers}
 
 
-def row_from_json(name: str, line: Mapping[str, Any]) -> StoredRow:
+def stored_row_from_json(name: str, line: Mapping[str, Any]) -> StoredRow:
     """Returns a row from its JSON object. Its values have `name` as their run id.
 
     Raises ValueError, LookupError, TypeError.

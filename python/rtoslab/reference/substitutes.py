@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.analyses import ValuesByPlacement
-from rtoslab.base import AlteredError, AlteredWarning
+from rtoslab.base import AlteredFileError, AlteredPointWarning
 from rtoslab.reference.reference_file import (
     ReferenceFile,
-    StoredWeight,
-    read_reference,
-    reference_paths,
+    StoredProgramSize,
+    read_reference_file,
+    reference_file_paths,
     with_kernel_name,
 )
 from rtoslab.results import MeasuredPoint, PointId
@@ -21,18 +21,18 @@ REFERENCE_MARK: Final = "(reference)"
 """The mark after a kernel's name wherever a reference result is shown."""
 
 
-def read_references(
+def read_reference_files(
     root: Path, paper: str = "*", like_points: Collection[PointId] | None = None
 ) -> Iterator[ReferenceFile]:
     """Yields the content of every reference file of a paper (by default, of all papers).
 
-    For one that cannot be read there is an AlteredWarning. `like_points`: see `read_reference`.
+    For one that cannot be read there is an AlteredPointWarning. `like_points`: see `read_reference_file`.
     """
-    for path in reference_paths(root, paper):
+    for path in reference_file_paths(root, paper):
         try:
-            yield read_reference(path, like_points)
-        except AlteredError as cause:
-            warnings.warn(str(cause), AlteredWarning, stacklevel=2)
+            yield read_reference_file(path, like_points)
+        except AlteredFileError as cause:
+            warnings.warn(str(cause), AlteredPointWarning, stacklevel=2)
 
 
 def reference_points_for_unmeasured(root: Path, points: Sequence[StoredPoint]) -> list[StoredPoint]:
@@ -44,7 +44,7 @@ def reference_points_for_unmeasured(root: Path, points: Sequence[StoredPoint]) -
     missing = {_axes_without_kernel(item.result.point): place for place, item in enumerate(points)}
     present = {point.result.point.kernel for point in points}
     substitutes: dict[tuple[int, str], StoredPoint] = {}
-    for reference in read_references(root, like_points=[point.result.point for point in points]) if points else ():
+    for reference in read_reference_files(root, like_points=[point.result.point for point in points]) if points else ():
         if reference.kernel in present:
             continue
         for point in reference.points:
@@ -59,7 +59,7 @@ def reference_points_of_paper(root: Path, paper: str, points: Sequence[StoredPoi
     present = {stored_point.result.point.kernel for stored_point in points}
     return [
         point
-        for reference in read_references(root, paper)
+        for reference in read_reference_files(root, paper)
         if reference.kernel not in present
         for point in reference.points
     ]
@@ -70,12 +70,12 @@ def reference_values_by_placement(root: Path, paper: str) -> dict[str, ValuesByP
 
     A run id is the digest of everything that can change a number, so they also hold for a point of a run that has it.
     """
-    return {placed.run_id: placed for reference in read_references(root, paper) for placed in reference.placed}
+    return {placed.run_id: placed for reference in read_reference_files(root, paper) for placed in reference.placed}
 
 
-def program_sizes_of_paper(root: Path, paper: str) -> list[StoredWeight]:
+def program_sizes_of_paper(root: Path, paper: str) -> list[StoredProgramSize]:
     """Returns the sizes of programs with the kernels of a paper, as the reference files have them."""
-    return [weight for reference in read_references(root, paper) for weight in reference.weights]
+    return [weight for reference in read_reference_files(root, paper) for weight in reference.weights]
 
 
 def mark_kernels_as_reference(points: Sequence[StoredPoint]) -> list[StoredPoint]:

@@ -11,7 +11,7 @@ from rtoslab.catalogue import DEFAULT_OPT, Catalogue, CatalogueEntry, Kernel, So
 from rtoslab.reference.age import digest_of_file_now
 from rtoslab.reference.reference_file import ReferenceFile
 from rtoslab.results import MeasuredPoint, PointId
-from rtoslab.trees import find_export, find_repositories, linked_libraries_digest
+from rtoslab.trees import find_kernel_export, find_repositories, linked_libraries_digest
 
 _COMPILED: Final = "kernel/"
 """The name of the tree in manifests."""
@@ -28,11 +28,13 @@ def source_tree_changes_since(catalogue: Catalogue, reference: ReferenceFile) ->
     changes: dict[str, None] = {}
     for point in reference.points:
         if isinstance(point.result, MeasuredPoint):
-            changes.update(dict.fromkeys(_point_changes(kernel, kernel.tree, point.result.point, point.manifest)))
+            changes.update(
+                dict.fromkeys(_tree_changes_since_point(kernel, kernel.tree, point.result.point, point.manifest))
+            )
     return list(changes)
 
 
-def _point_changes(
+def _tree_changes_since_point(
     kernel: CatalogueEntry[Kernel], tree: SourceTree, point: PointId, manifest: Mapping[str, Any]
 ) -> list[str]:
     """Returns how the user's source tree or export differs from the one that a point was measured with."""
@@ -44,7 +46,11 @@ def _point_changes(
         key = kernel_export_key(point.board, point.cores, point.config.get("opt", DEFAULT_OPT))
         linked = measured.get("linked_sha256")
         known = linked is not None and key in tree.exports
-        return [f"the export {key}"] if known and linked_libraries_digest(find_export(kernel, key)) != linked else []
+        return (
+            [f"the export {key}"]
+            if known and linked_libraries_digest(find_kernel_export(kernel, key)) != linked
+            else []
+        )
     sources = build["sources"].items()
     compiled = {name.removeprefix(_COMPILED): digest for name, digest in sources if name.startswith(_COMPILED)}
     changed = sorted(name for name, digest in compiled.items() if not _is_file_unchanged(tree, name, digest))

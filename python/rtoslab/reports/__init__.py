@@ -2,7 +2,7 @@
 
 from rtoslab.reports.deviation_marks import mark_deviations, mark_deviations_by
 from rtoslab.reports.deviations import MARK, Deviations, declared_deviations, deviation_footnote
-from rtoslab.reports.document import make_document
+from rtoslab.reports.document import make_report_document
 from rtoslab.reports.export_files import export_document
 from rtoslab.reports.formats import report_formats
 from rtoslab.reports.sections.parity import parity_section
@@ -13,8 +13,8 @@ from rtoslab.reports.table import (
     ReportDocument,
     ReportSection,
     TableData,
-    band_ends,
-    band_text,
-    cycles_text,
+    chart_band_ends,
+    cycle_count_text,
+    figure_with_band_text,
 )
 from rtoslab.reports.terminal import point_label, print_point_results, print_proofs_of_points

@@ -16,12 +16,12 @@ from rtoslab.reports.palette import (
     PUBLISHED_COLOUR,
     WIDTH,
     Drawn,
-    band_layers,
     distinct_row_texts,
     estimate_text_width,
-    inline_data,
-    is_published,
+    inline_chart_data,
+    is_published_value,
     label_wrap_expression,
+    range_line_layers,
     series_colour_encoding,
 )
 
@@ -77,14 +77,14 @@ def draw_upright_bars(chart: ChartData, *extra: alt.Chart, least_top: float = 0.
     reaches to `least_top` at least.
     """
     log = uses_log_axis(chart)
-    ours = [row for row in chart.rows if not is_published(row)]
+    ours = [row for row in chart.rows if not is_published_value(row)]
     names, series = distinct_row_texts(chart.rows, "x"), distinct_row_texts(ours, "series")
     pixels = WIDTH / max(1, len(names))
     slot = WIDTH / (len(names) + 1 - _GROUP) * _GROUP / max(1, len(series))
     turned = _are_numbers_upright(ours, slot * _BAND)
     rows = [{**row, "top": _value_at_bar_end(row)} for row in chart.rows]
     tops = [least_top, *(float(row["top"]) for row in rows)]
-    base = alt.Chart(inline_data([row for row in rows if not is_published(row)])).encode(
+    base = alt.Chart(inline_chart_data([row for row in rows if not is_published_value(row)])).encode(
         x=alt.X("x:N", sort=names, title=chart.x_title or None, axis=make_names_axis(names, pixels=pixels)),
         xOffset=alt.XOffset("series:N", sort=series, scale=alt.Scale(domain=series, paddingInner=1 - _BAND)),
         y=_bar_height_axis(chart, tops, log=log, room=_pixels_for_bar_numbers(ours, turned)),
@@ -100,9 +100,9 @@ def draw_upright_bars(chart: ChartData, *extra: alt.Chart, least_top: float = 0.
     layers = [
         marks,
         *extra,
-        *band_layers(base, ours),
-        *_published_layers(base, rows, series, slot),
-        *_number_layers(base, ours, turned, log=log),
+        *range_line_layers(base, ours),
+        *_published_value_layers(base, rows, series, slot),
+        *_bar_number_layers(base, ours, turned, log=log),
     ]
     return alt.layer(*layers).properties(width=WIDTH, height=_HEIGHT)
 
@@ -110,7 +110,7 @@ def draw_upright_bars(chart: ChartData, *extra: alt.Chart, least_top: float = 0.
 def rows_with_legend_entry(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Returns a chart's rows, and one more for the legend's entry of a paper's values."""
     mine = [{**row, "published": False} if row.get("series") != PUBLISHED else row for row in rows]
-    if any(is_published(row) and row["series"] != PUBLISHED for row in rows):
+    if any(is_published_value(row) and row["series"] != PUBLISHED for row in rows):
         mine.append({"series": "published", "published": True})
     return mine
 
@@ -155,7 +155,7 @@ def _bar_height_axis(chart: ChartData, tops: Sequence[float], *, log: bool, room
     return alt.Y("y:Q", title=title, scale=scale, axis=axis)
 
 
-def _number_layers(
+def _bar_number_layers(
     base: alt.Chart, rows: Sequence[dict[str, Any]], turned: bool | None, *, log: bool
 ) -> list[alt.Chart]:
     """Returns the chart layers with the numbers at the bars: one layer above zero, one below. `turned`: whether they
@@ -186,24 +186,24 @@ def _axis_on_same_scale(base: alt.Chart, shorthand: str) -> alt.Y:
     return place
 
 
-def _published_layers(
+def _published_value_layers(
     base: alt.Chart, rows: Sequence[dict[str, Any]], series: Sequence[str], slot: float
 ) -> list[alt.Chart]:
     """Returns layers with a dark line for each value that a paper published: across the bar of its series, or across
     all bars of its name."""
     printed = []
-    for row in filter(is_published, rows):
+    for row in filter(is_published_value, rows):
         across = row["series"] not in series
         label = f"{row['x']}: {row['y']:,.6g} (published)"
         for number, item in enumerate(series if across else [row["series"]]):
             band = {} if number == 0 else {"low": None, "high": None}
             printed.append({**row, **band, "series": item, "across": across, "said": label})
-    layers = band_layers(base.properties(data=inline_data(printed)), printed)
+    layers = range_line_layers(base.properties(data=inline_chart_data(printed)), printed)
     for across, wide in ((False, 1.0), (True, 1.18)):
         mine = [row for row in printed if row["across"] is across]
         if mine:
             layers.append(
-                base.properties(data=inline_data(mine))
+                base.properties(data=inline_chart_data(mine))
                 .mark_point(shape="stroke", color=PUBLISHED_COLOUR, size=(slot * wide) ** 2, strokeWidth=3, opacity=1)
                 .encode(description="said:N")
             )
@@ -222,7 +222,7 @@ def draw_bar_panels(chart: ChartData) -> Drawn:
         name: max(max(_value_at_bar_end(row), 0.0) for row in chart.rows if is_single or str(row["x"]) == name) or 1.0
         for name in names
     }
-    rows = [_scale_to_panel(row, most[str(row["x"])]) for row in chart.rows]
+    rows = [_scale_row_to_panel(row, most[str(row["x"])]) for row in chart.rows]
     columns = 1 if is_single else min(_COLUMNS, len(names))
     width = WIDTH / 2 if columns == 1 else (WIDTH - (columns - 1) * _GAP) / columns
     widest = max(estimate_text_width(str(row.get("text", "")), 11) for row in rows) + 8
@@ -246,18 +246,18 @@ def draw_bar_panels(chart: ChartData) -> Drawn:
     title = alt.TitleParams(chart.y_title, anchor="start", fontSize=12, fontWeight="normal", offset=6)
     layers = alt.layer(bars, spread, numbers).properties(width=width, height=alt.Step(19))
     if is_single:
-        drawn: Drawn = layers.properties(data=inline_data(rows), title=title)
+        drawn: Drawn = layers.properties(data=inline_chart_data(rows), title=title)
         return drawn
     header = alt.Header(
         title=None, labelAnchor="start", labelAlign="left", labelFontSize=12, labelFontWeight="bold", labelLimit=width,
         labelExpr=label_wrap_expression(names, width, 12.5), labelPadding=4,
     )  # fmt: skip
     facet = alt.Facet("x:N", sort=names, title=None, header=header)
-    faceted: Drawn = layers.facet(facet=facet, columns=columns, spacing=_GAP, data=inline_data(rows), title=title)
+    faceted: Drawn = layers.facet(facet=facet, columns=columns, spacing=_GAP, data=inline_chart_data(rows), title=title)
     return faceted
 
 
-def _scale_to_panel(row: dict[str, Any], longest: float) -> dict[str, Any]:
+def _scale_row_to_panel(row: dict[str, Any], longest: float) -> dict[str, Any]:
     """Returns a chart's row with its lengths as parts of the longest bar in its panel, and a text for its tooltip."""
     low, high = (float(row[key]) if row.get(key) is not None else float(row["y"]) for key in ("low", "high"))
     lengths = {"share": float(row["y"]), "low_share": low, "high_share": high, "top_share": _value_at_bar_end(row)}

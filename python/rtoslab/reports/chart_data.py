@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 
 Record = Mapping[str, str | float | int | None]
 """One figure for a program to read. `csv_records` describes the fields."""
@@ -71,12 +71,14 @@ class ChartData:
         if len(by_series) == 1:
             ((name, (row,)),) = by_series.items()
             whose = f" ({name})" if name.strip("-") else ""
-            return f"{subject}: all {count_text(row['count'], 'sample')}{whose} took {_cycles_text(row)}."
-        texts = [f"{_cycles_text(rows[0])} ({name})" for name, rows in by_series.items()]
+            return (
+                f"{subject}: all {count_with_noun(row['count'], 'sample')}{whose} took {_histogram_cycles_text(row)}."
+            )
+        texts = [f"{_histogram_cycles_text(rows[0])} ({name})" for name, rows in by_series.items()]
         if len(texts) > MOST_SERIES // 2:
             least = min(by_series.values(), key=lambda rows: rows[0]["low"])[0]
             most = max(by_series.values(), key=lambda rows: rows[0]["low"])[0]
-            texts = [f"{_cycles_text(least)} to {_cycles_text(most)}, by series, as in the table"]
+            texts = [f"{_histogram_cycles_text(least)} to {_histogram_cycles_text(most)}, by series, as in the table"]
         return f"{subject}: all samples of a series took the same time: {'; '.join(texts)}."
 
     def readable_parts(self) -> "list[ChartData]":
@@ -112,7 +114,7 @@ def _split_large_chart(
             yield replace(chart, rows=rows, caption=f"{chart.caption}{part}")
 
 
-def _cycles_text(row: dict[str, Any]) -> str:
+def _histogram_cycles_text(row: dict[str, Any]) -> str:
     """Returns the range of cycles that a histogram's bar covers, as text."""
     low, high = float(row["low"]), float(row["high"])
     if high - low <= 1:
@@ -122,7 +124,7 @@ def _cycles_text(row: dict[str, Any]) -> str:
 
 def _group_by_board(rows: Rows) -> dict[str, list[dict[str, Any]]]:
     """Groups a chart's rows by their board."""
-    return _group_rows(rows, lambda row: str(row.get("board", "")))
+    return _group_chart_rows(rows, lambda row: str(row.get("board", "")))
 
 
 def _group_by_family(rows: Rows) -> dict[str, list[dict[str, Any]]]:
@@ -136,10 +138,10 @@ def _group_by_family(rows: Rows) -> dict[str, list[dict[str, Any]]]:
         letters = word.rstrip("0123456789-abc")
         return f"Tests {letters}" if letters.isupper() and letters != word else ""
 
-    return _group_rows(rows, test_family)
+    return _group_chart_rows(rows, test_family)
 
 
-def _group_rows(rows: Rows, name_of: Callable[[dict[str, Any]], str]) -> dict[str, list[dict[str, Any]]]:
+def _group_chart_rows(rows: Rows, name_of: Callable[[dict[str, Any]], str]) -> dict[str, list[dict[str, Any]]]:
     """Groups a chart's rows by the name that `name_of` returns, in the order of the names' first rows."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
@@ -162,7 +164,7 @@ def _split_by_bars(rows: Rows) -> list[list[dict[str, Any]]]:
     """Splits a chart's rows into parts of whole tests, with at most MOST_BARS bars each or one test alone."""
     parts: list[list[dict[str, Any]]] = []
     bars = 0
-    for mine in _group_rows(rows, lambda row: str(row["test"])).values():
+    for mine in _group_chart_rows(rows, lambda row: str(row["test"])).values():
         count = len({row["row"] for row in mine})
         if not parts or bars + count > MOST_BARS:
             parts.append([])

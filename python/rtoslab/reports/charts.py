@@ -17,7 +17,7 @@ from rtoslab.reports.palette import (
     Drawn,
     distinct_row_texts,
     estimate_text_width,
-    inline_data,
+    inline_chart_data,
     label_wrap_expression,
     series_colours,
 )
@@ -101,29 +101,32 @@ def _draw_core_gain_chart(chart: ChartData) -> Drawn:
         text="says:N", x=alt.value(WIDTH)
     )
     return draw_upright_bars(
-        _bars_by_test(chart, "gain", "throughput with several cores, relative to one"), rules, named, least_top=2.0
+        _chart_of_bars_by_test(chart, "gain", "throughput with several cores, relative to one"),
+        rules,
+        named,
+        least_top=2.0,
     )
 
 
 def _draw_heap_peak_chart(chart: ChartData) -> Drawn:
     """Draws a chart of the highest use of the kernel's heap in each test, in bytes."""
-    return draw_upright_bars(_bars_by_test(chart, "bytes", "peak of the heap, bytes"))
+    return draw_upright_bars(_chart_of_bars_by_test(chart, "bytes", "peak of the heap, bytes"))
 
 
-def _bars_by_test(chart: ChartData, height: str, title: str) -> ChartData:
+def _chart_of_bars_by_test(chart: ChartData, height: str, title: str) -> ChartData:
     """Returns the chart's data for bars by test: the bars' heights are the rows' values under the key `height`."""
     rows = [{**row, "x": row["test"], "y": row[height]} for row in chart.rows]
     return replace(chart, rows=rows, y_title=title, x_title="")
 
 
-def _draw_cycles(chart: ChartData) -> Drawn:
+def _draw_cycle_use_chart(chart: ChartData) -> Drawn:
     """Draws a chart of the cycles of each core, as shares by what they were used for."""
     title = "share of the core's cycles in the window"
     x = alt.X("share:Q", title=title, stack="zero", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format=".0%"))
     return _draw_stacked_by_cause(chart.rows, "share", x)
 
 
-def _draw_losses(chart: ChartData) -> Drawn:
+def _draw_cycles_per_count_chart(chart: ChartData) -> Drawn:
     """Draws a chart of the cycles that one count takes, by what they were used for, in multiples of those on one
     core."""
     title = "cycles of a core per count, relative to one core alone"
@@ -170,7 +173,7 @@ def _draw_stacked_by_cause(rows: Sequence[dict[str, Any]], field: str, x: alt.X)
     drawn: Drawn = bars.facet(
         row=alt.Row("test:N", sort=tests, header=header),
         spacing=14,
-        data=inline_data([row for row in rows if row["part"] in used]),
+        data=inline_chart_data([row for row in rows if row["part"] in used]),
     ).resolve_scale(y="independent")
     return drawn
 
@@ -182,7 +185,7 @@ _MOST_TICKED_CYCLES: Final = 12
 _NAME_OF_PANEL: Final = 220
 
 
-def _draw_histogram(chart: ChartData) -> Drawn:
+def _draw_sample_histograms(chart: ChartData) -> Drawn:
     """Draws a small histogram of samples for each series, all on one axis of cycles."""
     rows = chart.rows
     series = distinct_row_texts(rows, "series")
@@ -228,7 +231,7 @@ def _draw_histogram(chart: ChartData) -> Drawn:
         labelPadding=16,
     )
     drawn: Drawn = bars.facet(
-        row=alt.Row("series:N", sort=series, header=header), spacing=6, data=inline_data(rows)
+        row=alt.Row("series:N", sort=series, header=header), spacing=6, data=inline_chart_data(rows)
     ).resolve_scale(y="independent")
     return drawn
 
@@ -236,7 +239,7 @@ def _draw_histogram(chart: ChartData) -> Drawn:
 _KINDS: Final[dict[str, Callable[[ChartData], Drawn]]] = {
     "gain": _draw_core_gain_chart,
     "heap": _draw_heap_peak_chart,
-    "cycles": _draw_cycles,
-    "histogram": _draw_histogram,
-    "losses": _draw_losses,
+    "cycles": _draw_cycle_use_chart,
+    "histogram": _draw_sample_histograms,
+    "losses": _draw_cycles_per_count_chart,
 }

@@ -10,9 +10,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.base import CatalogueError, __version__, find_root
+from rtoslab.base import CatalogueError, __version__, find_checkout_root
 from rtoslab.reports.table import ReportDocument
-from rtoslab.store import JournalSession, git_revision, last_session
+from rtoslab.store import JournalSession, git_revision, newest_session
 
 AUTHORS: Final = "The rtoslab contributors"
 SUBTITLE: Final = "a laboratory for real-time kernels"
@@ -46,7 +46,7 @@ def citation_of(document: ReportDocument) -> Citation:
         _REVISION, (session.revision for session in sessions) if document.points else [_checkout_revision()]
     )
     dates = sorted(_matching_texts_once(_DATE, (session.date[:10] for session in sessions)))
-    return make_citation(versions, [_commit_text(commit) for commit in commits], dates)
+    return make_citation(versions, [_commit_with_changes_text(commit) for commit in commits], dates)
 
 
 def make_citation(versions: list[str], commits: list[str], dates: list[str]) -> Citation:
@@ -77,19 +77,19 @@ def _last_sessions(document: ReportDocument) -> list[JournalSession]:
     sessions = []
     for run in dict.fromkeys(point.folder.parent.parent for point in document.points):
         with suppress(OSError):  # a failed point without stored data
-            sessions.append(last_session(run))
+            sessions.append(newest_session(run))
     return sessions
 
 
 def _checkout_revision() -> str:
     """Returns the commit of this checkout of rtoslab. Empty without a checkout."""
     try:
-        return git_revision(find_root())
+        return git_revision(find_checkout_root())
     except CatalogueError:
         return ""
 
 
-def _commit_text(revision: str) -> str:
+def _commit_with_changes_text(revision: str) -> str:
     """Returns a commit as text, with `with changes` if its files were edited (a `+` at its end)."""
     return f"{revision.removesuffix('+')} with changes" if revision.endswith("+") else revision
 

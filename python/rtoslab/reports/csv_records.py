@@ -76,8 +76,8 @@ def chart_as_csv_rows(chart: ChartData) -> list[list[Cell]]:
         return records_as_csv_rows(chart.records)
     heads = list(dict.fromkeys(key for row in chart.rows for key in row if key != _LABEL or "y" not in row))
     rows = [[_finite_or_none(row.get(name)) for name in heads] for row in chart.rows]
-    all_flags = _flags_of(chart.caption[:1])
-    flags = [_join_flags([*all_flags, *(flag for cell in row for flag in _flags_of(cell))]) for row in rows]
+    all_flags = _flags_of_cell_marks(chart.caption[:1])
+    flags = [_join_flags([*all_flags, *(flag for cell in row for flag in _flags_of_cell_marks(cell))]) for row in rows]
     if not any(flags):
         return [list(heads), *rows]
     return [
@@ -129,7 +129,7 @@ def _split_table(table: TableData) -> list[list[Cell]]:
     """Returns a table of texts as CSV rows. Each number is split from its range, unit and marks, which have columns of
     their own."""
     columns = [
-        _RecordColumn(name, texts, [_parse_numbers(text) if is_number else [] for text in texts])
+        _RecordColumn(name, texts, [_parse_cell_numbers(text) if is_number else [] for text in texts])
         for (name, is_number), texts in zip(
             table.column_heads, zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns), strict=True
         )
@@ -141,7 +141,7 @@ def _split_table(table: TableData) -> list[list[Cell]]:
             heads.append(name)
             cells.append(values)
     count = len(table.rows)
-    everywhere = _flags_of(table.title)
+    everywhere = _flags_of_cell_marks(table.title)
     flags = [
         _join_flags([*everywhere, *(flag for item in columns for flag in _cell_flags(item, at))]) for at in range(count)
     ]
@@ -167,7 +167,7 @@ def _split_column(column: _RecordColumn) -> Iterable[tuple[str, Sequence[Cell]]]
                 yield f"{name} {part}", values
 
 
-def _parse_numbers(text: str) -> list[_CellNumber]:
+def _parse_cell_numbers(text: str) -> list[_CellNumber]:
     """Returns the numbers in a table's cell. Empty if any part of the cell is something else."""
     numbers = [_NUMBER.fullmatch(part) for part in _BETWEEN.split(text.strip())]
     return [_parse_number(match) for match in numbers if match is not None] if all(numbers) else []
@@ -196,8 +196,8 @@ def _cell_flags(column: _RecordColumn, at: int) -> list[str]:
     """Returns the flags that the marks in row `at` of a table's column stand for, such as `reference`."""
     if column.list_length:
         numbers = [f"{column.name}: {flag}" for number in column.numbers[at] for flag in number.flags]
-        return numbers or [f"{column.name}: {flag}" for flag in _flags_of(column.texts[at])]
-    return _flags_of(column.texts[at])
+        return numbers or [f"{column.name}: {flag}" for flag in _flags_of_cell_marks(column.texts[at])]
+    return _flags_of_cell_marks(column.texts[at])
 
 
 def _cell_notes(column: _RecordColumn, at: int) -> list[str]:
@@ -210,7 +210,7 @@ def _cell_notes(column: _RecordColumn, at: int) -> list[str]:
     return [f"{column.name}: {note}" for note in notes]
 
 
-def _flags_of(cell: object) -> list[str]:
+def _flags_of_cell_marks(cell: object) -> list[str]:
     """Returns the flags that the marks in a cell's text stand for."""
     return [flag for mark, flag in _FLAGS.items() if mark in cell] if isinstance(cell, str) else []
 

@@ -11,7 +11,7 @@ from rtoslab.analyses import (
 )
 from rtoslab.base import ReportError
 from rtoslab.catalogue import Catalogue, PaperFolder, read_papers
-from rtoslab.parity import UnfairDifference, has_comparable_points, lint_points
+from rtoslab.parity import UnfairDifference, find_unfair_differences, has_comparable_points
 from rtoslab.reference import REFERENCE_MARK
 from rtoslab.reports import heading
 from rtoslab.reports.deviation_marks import mark_deviations
@@ -47,7 +47,7 @@ from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
 from rtoslab.store import StoredPoint
 
 
-def make_document(
+def make_report_document(
     catalogue: Catalogue, points: Sequence[StoredPoint], suite_id: str | None, beside: Sequence[StoredPoint] = ()
 ) -> ReportDocument:
     """Returns the report on stored points, with all its sections. Raises ReportError if there are no points.
@@ -63,34 +63,37 @@ def make_document(
         *(placed_point.middle for placed_point in placed),
         *(stored_point.result for stored_point in beside if isinstance(stored_point.result, MeasuredPoint)),
     ]
-    measured = [item for item in shown if not item.is_latency]
-    timed = [item for item in shown if item.is_latency]
-    own_counts = [placed_point for placed_point in placed if not placed_point.middle.is_latency]
+    measured = [item for item in shown if not item.has_latency_samples]
+    timed = [item for item in shown if item.has_latency_samples]
+    own_counts = [placed_point for placed_point in placed if not placed_point.middle.has_latency_samples]
     failed = [point.result for point in points if isinstance(point.result, FailedPoint)]
     absent = [point.result for point in points if isinstance(point.result, NotApplicable)]
     places = PlacementLookup(placed)
 
-    def with_note(section: ReportSection | None) -> ReportSection | None:
+    def with_middle_placement_note(section: ReportSection | None) -> ReportSection | None:
         """Returns the section, with a note if it shows only one of a point's placements of the code."""
         return note_middle_placement(section) if section is not None and places.has_several_placements else section
 
     names = reader_titles(catalogue, [*(point.result.point for point in points), *(item.point for item in shown)])
     deviates = {f"{name}": f"{names[name]}{MARK}" for name in declared_deviations(shown)}
     figures = speed_figures(shown, places, results_depending_on_addresses([*points, *beside]), {**names, **deviates})
-    unfair = lint_points(catalogue, [*points, *beside])
+    unfair = find_unfair_differences(catalogue, [*points, *beside])
     parts: list[ReportSection | None] = [
         answer.fastest_kernels_section(figures, places),
-        missing.missing_section(verified, failed, absent),
+        missing.points_without_figures_section(verified, failed, absent),
         speed.throughput_section(measured, places),
         latency.latency_section(timed, places),
-        speed.gain_section(measured, places),
+        speed.multicore_gain_section(measured, places),
         scaling.scaling_section(measured, places),
-        with_note(two_kernels.two_kernels_section(measured)),
-        with_note(stress.stress_section(measured)),
-        with_note(losses.losses_section(measured, figures)),
-        *(with_note(make(measured)) for make in (costs.cycles_section, costs.locks_section, costs.functions_section)),
-        with_note(tick_cost.tick_section(timed)),
-        with_note(tick_cost.search_section(timed)),
+        with_middle_placement_note(two_kernels.two_kernels_section(measured)),
+        with_middle_placement_note(stress.stress_section(measured)),
+        with_middle_placement_note(losses.losses_section(measured, figures)),
+        *(
+            with_middle_placement_note(make(measured))
+            for make in (costs.cycles_section, costs.locks_section, costs.functions_section)
+        ),
+        with_middle_placement_note(tick_cost.tick_cost_section(timed)),
+        with_middle_placement_note(tick_cost.next_task_search_section(timed)),
         memory.memory_section(shown, places),
         latency.instruments_section(timed, places),
         probe_effect.probe_effect_section(

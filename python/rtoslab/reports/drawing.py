@@ -9,7 +9,7 @@ from rtoslab.base import imports_of_extra
 from rtoslab.reports.table import ChartData
 
 
-def draw_chart(chart: ChartData) -> str:
+def draw_chart_as_svg(chart: ChartData) -> str:
     """Returns a chart as SVG. Raises ToolMissingError if the extra `report` of the package is not installed."""
     with imports_of_extra("report", "a report with charts"):
         from rtoslab.reports.charts import render_svg  # noqa: PLC0415 (altair takes a third of the time that a command starts in)
@@ -19,7 +19,7 @@ def draw_chart(chart: ChartData) -> str:
 
 def convert_to_pdf(drawing: str) -> bytes:
     """Returns a chart's SVG as a PDF page of the same size, in which text stays text. Raises ToolMissingError as
-    `draw_chart` does."""
+    `draw_chart_as_svg` does."""
     with imports_of_extra("report", "a report with charts"):
         from rtoslab.reports.charts import convert_to_pdf  # noqa: PLC0415 (see above)
 
@@ -35,7 +35,7 @@ _LETTER: Final = 6
 
 def draw_with_footnote(chart: ChartData) -> str:
     """Returns a chart as SVG for a file of its own. If a mark is on deviating kernels, a footnote below explains it."""
-    text, note = draw_chart(chart), chart.footnote
+    text, note = draw_chart_as_svg(chart), chart.footnote
     size = _SIZE.search(text)
     if not note or size is None:
         return text

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from rtoslab.base import make_disk_error, write_whole
+from rtoslab.base import make_disk_error, write_file_atomically
 from rtoslab.intake import escape_csv_cell, escape_to_one_line
 from rtoslab.reports.citation import Citation, citation_of
 from rtoslab.reports.csv_records import REFERENCE_MARK, Cell, chart_as_csv_rows, table_as_csv_rows
@@ -44,7 +44,7 @@ def export_document(document: ReportDocument, folder: Path) -> list[Path]:
             if _EXPORTED_NAME.fullmatch(old.name):
                 old.unlink()
         for name, text in export_report_files(document):
-            write_whole(folder / name, text, "the export")
+            write_file_atomically(folder / name, text, "the export")
             written.append(folder / name)
     except OSError as cause:
         raise make_disk_error("export to", folder, cause) from None
@@ -62,13 +62,13 @@ def export_report_files(document: ReportDocument) -> Iterator[tuple[str, str | b
             drawing = draw_with_footnote(chart)
             yield f"{section.id}-figure{number}.svg", drawing + "\n"
             yield f"{section.id}-figure{number}.pdf", convert_to_pdf(drawing)
-            yield f"{section.id}-figure{number}.csv", to_csv(chart_as_csv_rows(chart))
+            yield f"{section.id}-figure{number}.csv", rows_as_csv_text(chart_as_csv_rows(chart))
         for number, table in enumerate(section.tables, start=1):
             stem = f"{section.id}-table{number}-{file_name_part(table.title)}"
-            yield f"{stem}.csv", to_csv(table_as_csv_rows(table))
+            yield f"{stem}.csv", rows_as_csv_text(table_as_csv_rows(table))
             yield (
                 f"{stem}.tex",
-                to_latex(table, _unique_label(section.id, file_name_part(table.title), labels), f"{stem}.tex"),
+                table_as_latex(table, _unique_label(section.id, file_name_part(table.title), labels), f"{stem}.tex"),
             )
     noted = [data.footnote for section in document.shown_sections for data in section.tables]
     noted += [data.footnote for section in document.shown_sections for data in section.charts]
@@ -76,10 +76,10 @@ def export_report_files(document: ReportDocument) -> Iterator[tuple[str, str | b
         yield "deviations.txt", f"{explained}\n"
     citation = citation_of(document)
     yield "CITATION.txt", f"{citation.sentence}\n\n{citation.licence}\n"
-    yield "CITATION.bib", to_bibtex_file(citation)
+    yield "CITATION.bib", citation_as_bibtex_file(citation)
 
 
-def to_bibtex_file(citation: Citation) -> str:
+def citation_as_bibtex_file(citation: Citation) -> str:
     """Returns a BibTeX file with the citation's entry, and its licence as a comment."""
     return f"% {citation.licence}\n\n{citation.bibtex}"
 
@@ -100,7 +100,7 @@ def file_name_part(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40].rstrip("-")
 
 
-def to_csv(cells: Iterable[Iterable[Cell]]) -> str:
+def rows_as_csv_text(cells: Iterable[Iterable[Cell]]) -> str:
     """Returns the rows as CSV text. None is an empty cell. A text is escaped so that no program takes it for a
     formula."""
     out = io.StringIO()
@@ -109,7 +109,7 @@ def to_csv(cells: Iterable[Iterable[Cell]]) -> str:
     return out.getvalue()
 
 
-def to_latex(table: TableData, label: str, file_name: str) -> str:
+def table_as_latex(table: TableData, label: str, file_name: str) -> str:
     """Returns a table as a LaTeX `table` environment with booktabs rules. `file_name`: the CSV file with the same
     table."""
     specs = []

@@ -22,14 +22,14 @@ from rtoslab.reports.palette import (
     PUBLISHED_COLOUR,
     WIDTH,
     Drawn,
-    band_layers,
     distinct_row_texts,
     estimate_text_width,
-    inline_data,
-    is_published,
+    inline_chart_data,
+    is_published_value,
     label_wrap_expression,
-    line_count,
+    range_line_layers,
     series_colour_encoding,
+    wrapped_line_count,
 )
 
 LABEL_LIMIT_PX: Final = 300
@@ -53,14 +53,14 @@ def _chart_height_axis(chart: ChartData) -> alt.Y:
     return alt.Y("y:Q", title=title, scale=scale, axis=axis)
 
 
-def _draw_bars(chart: ChartData) -> Drawn:
+def _draw_upright_bar_chart(chart: ChartData) -> Drawn:
     """Draws a chart of upright bars by name, in a colour for each series.
     A logarithmic axis gets marks, because it has no zero.
     """
     return draw_upright_bars(chart)
 
 
-def _draw_lines(chart: ChartData) -> Drawn:
+def _draw_line_chart(chart: ChartData) -> Drawn:
     """Draws a chart with a number on its x axis and a line for each series.
 
     A paper's values are hollow diamonds, not joined.
@@ -68,7 +68,7 @@ def _draw_lines(chart: ChartData) -> Drawn:
     series = distinct_row_texts(chart.rows, "series")
     places = sorted({float(row["x"]) for row in chart.rows})
     axis = alt.Axis(values=places) if len(places) <= MOST_TICKS else alt.Axis()
-    base = alt.Chart(inline_data(_rows_with_number_positions(chart, places))).encode(
+    base = alt.Chart(inline_chart_data(_rows_with_number_positions(chart, places))).encode(
         x=alt.X("x:Q", title=chart.x_title, scale=alt.Scale(nice=False, padding=12), axis=axis),
         y=_chart_height_axis(chart),
         color=series_colour_encoding(rows_with_legend_entry(chart.rows)),
@@ -109,12 +109,12 @@ def _rows_with_number_positions(chart: ChartData, places: Sequence[float]) -> li
             for other in chart.rows
             if other is not row and float(other["x"]) == float(row["x"])
         ]
-        has_room = float(row["x"]) in numbered and not is_published(row) and not chart.log
+        has_room = float(row["x"]) in numbered and not is_published_value(row) and not chart.log
         above = not any(side >= 0 for side in beside)
         below = not any(side <= 0 for side in beside)
         apart = all(abs(side) >= _NEAR for side in beside)
         up = 13 if above else -14 if below and apart else 0
-        sides.append({**row, "up": up if has_room else 0, "is_published": is_published(row)})
+        sides.append({**row, "up": up if has_room else 0, "is_published": is_published_value(row)})
     return sides
 
 
@@ -122,7 +122,7 @@ def _shape_scale(rows: Sequence[dict[str, Any]], *, has_own_scale: bool = True) 
     """Returns the shape of the marks of each series: a diamond for a paper's, else a shape of its own (or a circle for
     all without `has_own_scale`)."""
     series = distinct_row_texts(rows_with_legend_entry(rows), "series")
-    printed = set(series) - {str(row["series"]) for row in rows if not is_published(row)}
+    printed = set(series) - {str(row["series"]) for row in rows if not is_published_value(row)}
     others = [item for item in series if item not in printed]
     shape = {item: _SHAPES[number % len(_SHAPES) if has_own_scale else 0] for number, item in enumerate(others)}
     return alt.Scale(domain=series, range=[shape.get(item, "diamond") for item in series])
@@ -131,7 +131,7 @@ def _shape_scale(rows: Sequence[dict[str, Any]], *, has_own_scale: bool = True) 
 def _diamond_layers(base: alt.Chart, rows: Sequence[dict[str, Any]], *, fixed: bool) -> list[alt.Chart]:
     """Returns the chart layer with hollow diamonds at a paper's values, dark (`fixed`) or in the colour of their
     series. Empty if there are none."""
-    if not any(map(is_published, rows)):
+    if not any(map(is_published_value, rows)):
         return []
     style: dict[str, Any] = {"color": PUBLISHED_COLOUR} if fixed else {}
     points = base.transform_filter("datum.is_published").mark_point(
@@ -140,15 +140,15 @@ def _diamond_layers(base: alt.Chart, rows: Sequence[dict[str, Any]], *, fixed: b
     return [points]
 
 
-def _draw_pairs(chart: ChartData) -> Drawn:
+def _draw_pair_chart(chart: ChartData) -> Drawn:
     """Draws a chart with two marks for each name, such as a published figure and ours, joined by a line."""
     names, series = distinct_row_texts(chart.rows, "x"), distinct_row_texts(chart.rows, "series")
     log = uses_log_axis(chart)
     title = f"{chart.y_title} (log scale)" if log else chart.y_title
     scale = alt.Scale(type="log", nice=True) if log else alt.Scale(zero=True, nice=True)
     label = alt.Axis(labelLimit=LABEL_LIMIT_PX, grid=True, labelExpr=label_wrap_expression(names, LABEL_LIMIT_PX))
-    rows = [{**row, "is_published": is_published(row)} for row in chart.rows]
-    base = alt.Chart(inline_data(rows)).encode(
+    rows = [{**row, "is_published": is_published_value(row)} for row in chart.rows]
+    base = alt.Chart(inline_chart_data(rows)).encode(
         y=alt.Y("x:N", sort=names, title=chart.x_title or None, axis=label),
         x=alt.X("y:Q", title=title, scale=scale, axis=alt.Axis(tickCount=8, format="~s" if log else ",~f")),
     )
@@ -167,13 +167,13 @@ def _draw_pairs(chart: ChartData) -> Drawn:
         )
     )
     return alt.layer(
-        joints, *band_layers(base, chart.rows, "x"), marks, *_diamond_layers(base, chart.rows, fixed=True)
+        joints, *range_line_layers(base, chart.rows, "x"), marks, *_diamond_layers(base, chart.rows, fixed=True)
     ).properties(
-        width=WIDTH - LABEL_LIMIT_PX // 2, height=alt.Step(max(30, 8 + 14 * line_count(names, LABEL_LIMIT_PX)))
+        width=WIDTH - LABEL_LIMIT_PX // 2, height=alt.Step(max(30, 8 + 14 * wrapped_line_count(names, LABEL_LIMIT_PX)))
     )
 
 
-def _draw_sweep(chart: ChartData) -> Drawn:
+def _draw_range_panels(chart: ChartData) -> Drawn:
     """Draws a chart with a thin upright line from `low` to `high` at each number of the x axis, in a panel for each
     series."""
     series = distinct_row_texts(chart.rows, "series")
@@ -193,7 +193,7 @@ def _draw_sweep(chart: ChartData) -> Drawn:
         title=None, labelOrient="top", labelAnchor="start", labelAngle=0, labelFontWeight="bold", labelLimit=WIDTH
     )
     drawn: Drawn = layers.facet(
-        row=alt.Row("series:N", sort=series, header=header), spacing=12, data=inline_data(chart.rows)
+        row=alt.Row("series:N", sort=series, header=header), spacing=12, data=inline_chart_data(chart.rows)
     ).resolve_scale(y="independent")
     return drawn
 
@@ -225,7 +225,7 @@ def _draw_small_charts(chart: ChartData) -> Drawn:
         .facet(
             facet=alt.Facet("facet:N", sort=facets, title=None, header=header),
             columns=4,
-            data=inline_data(chart.rows),
+            data=inline_chart_data(chart.rows),
         )
         .resolve_scale(y="independent")
     )
@@ -240,17 +240,17 @@ def _draw_ticks_on_lines(chart: ChartData) -> Drawn:
     series = distinct_row_texts(chart.rows, "series")
     values = alt.X("value:Q", title=chart.x_title, scale=alt.Scale(zero=False, nice=True, padding=12))
     lines = alt.Y("series:N", title=None, sort=series, axis=alt.Axis(labelLimit=LABEL_LIMIT_PX))
-    ticks = alt.Chart(inline_data(chart.rows)).mark_tick(thickness=2, size=22, opacity=0.45)
+    ticks = alt.Chart(inline_chart_data(chart.rows)).mark_tick(thickness=2, size=22, opacity=0.45)
     drawn = ticks.encode(x=values, y=lines, color=series_colour_encoding(chart.rows, legend=False))
     return alt.layer(drawn).properties(width=WIDTH, height=34 * len(series))
 
 
 KINDS: Final[dict[str, Callable[[ChartData], Drawn]]] = {
-    "bars": _draw_bars,
-    "lines": _draw_lines,
+    "bars": _draw_upright_bar_chart,
+    "lines": _draw_line_chart,
     "multiples": _draw_small_charts,
-    "pairs": _draw_pairs,
+    "pairs": _draw_pair_chart,
     "panels": draw_bar_panels,
     "strip": _draw_ticks_on_lines,
-    "sweep": _draw_sweep,
+    "sweep": _draw_range_panels,
 }

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from rtoslab.analyses import short_test_name
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 from rtoslab.catalogue import Catalogue, Suite
 from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import StoredPoint
@@ -35,7 +35,7 @@ def document_title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: S
     )
     where = _join_names([boards.get(name, name) for name in _distinct_names(point_id.board for point_id in shown)])
     cores = sorted({point_id.cores for point_id in shown})
-    several = f", {_join_names([count_text(core, 'core') for core in cores])}" if cores != [1] else ""
+    several = f", {_join_names([count_with_noun(core, 'core') for core in cores])}" if cores != [1] else ""
     return f"{_test_names_text(shown)}: {with_what} on the {where}{several}"
 
 
@@ -70,7 +70,7 @@ def _test_names_text(points: Sequence[PointId]) -> str:
     row = [(number[1], int(number[2])) for number in numbers if number is not None]
     if len(row) == len(short) and all(a == c and b + 1 == d for (a, b), (c, d) in pairwise(row)):
         return f"{short[0]} to {short[-1]}"
-    return count_text(len(titles), "benchmark")
+    return count_with_noun(len(titles), "benchmark")
 
 
 def _distinct_names(names: Iterable[str]) -> list[str]:

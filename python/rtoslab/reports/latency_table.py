@@ -12,12 +12,12 @@ from rtoslab.analyses import (
     PlacementLookup,
     SeriesLatency,
     absent_series,
-    series_comparisons,
-    series_names,
+    distinct_point_names,
+    latencies_by_instrument,
 )
 from rtoslab.catalogue import INSTRUMENTS
 from rtoslab.reports.deviations import declared_deviations, mark_deviating_names
-from rtoslab.reports.table import band_text, cycles_text
+from rtoslab.reports.table import cycle_count_text, figure_with_band_text
 from rtoslab.results import MeasuredPoint
 
 WIDE: Final = 110
@@ -27,12 +27,16 @@ _FormatCell = Callable[[SeriesLatency, Callable[[str], PlacementBand]], str]
 """Formats a cell from the series of the best instrument and a function that returns its figures by name."""
 _SPREAD: Final[tuple[tuple[str, bool, _FormatCell], ...]] = (
     ("n", False, lambda best, _: str(best.spread.n)),
-    ("min", True, lambda _, of: band_text(of("minimum"), cycles_text)),
-    ("p99", False, lambda _, of: band_text(of("p99"), cycles_text)),
-    ("max", True, lambda _, of: band_text(of("maximum"), cycles_text)),
-    ("at", False, lambda _, of: band_text(of("maximum_at"), "{:.0f}".format)),
-    ("jitter", False, lambda _, of: band_text(of("jitter"), cycles_text)),
-    ("us", True, lambda best, of: band_text(of("median"), lambda cycles: f"{best.to_microseconds(cycles):,.3f}")),
+    ("min", True, lambda _, of: figure_with_band_text(of("minimum"), cycle_count_text)),
+    ("p99", False, lambda _, of: figure_with_band_text(of("p99"), cycle_count_text)),
+    ("max", True, lambda _, of: figure_with_band_text(of("maximum"), cycle_count_text)),
+    ("at", False, lambda _, of: figure_with_band_text(of("maximum_at"), "{:.0f}".format)),
+    ("jitter", False, lambda _, of: figure_with_band_text(of("jitter"), cycle_count_text)),
+    (
+        "us",
+        True,
+        lambda best, of: figure_with_band_text(of("median"), lambda cycles: f"{best.to_microseconds(cycles):,.3f}"),
+    ),
 )
 """Head, whether a narrow table has the column too, and its cells."""
 
@@ -40,9 +44,9 @@ _SPREAD: Final[tuple[tuple[str, bool, _FormatCell], ...]] = (
 def make_latency_table(measured: Sequence[MeasuredPoint], places: PlacementLookup, width: int) -> Table:
     """Returns a table of latencies for a terminal. `width`: its characters in a line. A narrow one gets fewer
     columns."""
-    compared = series_comparisons(measured)
+    compared = latencies_by_instrument(measured)
     absent = absent_series(measured)
-    together = series_names(
+    together = distinct_point_names(
         [*(comparison.point for comparison in compared), *(absence.point for absence in absent)], with_cores=False
     )
     names = together[: len(compared)]
@@ -57,10 +61,12 @@ def make_latency_table(measured: Sequence[MeasuredPoint], places: PlacementLooku
         table.add_column(head, justify="right", no_wrap=not places.has_several_placements)
     kernels = declared_deviations(measured)
     for pair, name in zip(compared, names, strict=True):
-        of = partial(_figure_band, pair.least_disturbed, places)
-        medians = [_median_text(pair.by_instrument.get(one), places) for one in used]
+        of = partial(_figure_band, pair.by_least_disturbing_instrument, places)
+        medians = [_median_with_range_text(pair.by_instrument.get(one), places) for one in used]
         where = [mark_deviating_names(name, kernels)] if any(together) else []
-        table.add_row(pair.title, *where, *medians, *(cell(pair.least_disturbed, of) for _, cell in spread))
+        table.add_row(
+            pair.title, *where, *medians, *(cell(pair.by_least_disturbing_instrument, of) for _, cell in spread)
+        )
     for gone, name in zip(absent, together[len(compared) :], strict=True):
         where = [mark_deviating_names(name, kernels)] if any(together) else []
         table.add_row(gone.title, *where, *("n/a" for _ in used), *("-" for _ in spread))
@@ -69,10 +75,10 @@ def make_latency_table(measured: Sequence[MeasuredPoint], places: PlacementLooku
     return table
 
 
-def _median_text(latency: SeriesLatency | None, places: PlacementLookup) -> str:
+def _median_with_range_text(latency: SeriesLatency | None, places: PlacementLookup) -> str:
     """Returns the median of a series in cycles, with its range over placements of the code, as text. A dash for
     None."""
-    return "-" if latency is None else band_text(_figure_band(latency, places, "median"), cycles_text)
+    return "-" if latency is None else figure_with_band_text(_figure_band(latency, places, "median"), cycle_count_text)
 
 
 def _figure_band(latency: SeriesLatency, places: PlacementLookup, name: str) -> PlacementBand:

@@ -29,12 +29,12 @@ def distinct_row_texts(rows: Sequence[dict[str, Any]], key: str) -> list[str]:
     return list(dict.fromkeys(str(row[key]) for row in rows))
 
 
-def inline_data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
+def inline_chart_data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
     """Returns rows as the data of a Vega chart, which are part of the chart itself."""
     return alt.InlineData(values=[dict(row) for row in rows])
 
 
-def is_published(row: dict[str, Any]) -> bool:
+def is_published_value(row: dict[str, Any]) -> bool:
     """Whether a chart's row is a paper's value. It gets a mark of its own above all others."""
     return bool(row.get("published")) or row.get("series") == PUBLISHED
 
@@ -47,7 +47,7 @@ def series_colours(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
     kernels: dict[str, str] = {}
     for row in rows:
         kernels.setdefault(str(row["series"]), str(row.get("kernel") or ""))
-    published = set(kernels) - {str(row["series"]) for row in rows if not is_published(row)}
+    published = set(kernels) - {str(row["series"]) for row in rows if not is_published_value(row)}
     own = [item for item in kernels if item not in published]
     if all(kernels[item] for item in own):
         hues = _kernel_colours(list(dict.fromkeys(kernels[item] for item in own)))
@@ -113,7 +113,7 @@ def estimate_text_width(text: str, size: float) -> float:
     return len(text) * size * _LETTER
 
 
-def line_count(names: Sequence[str], pixels: float, size: float = 12) -> int:
+def wrapped_line_count(names: Sequence[str], pixels: float, size: float = 12) -> int:
     """Returns the largest number of lines that one of the names takes when wrapped within `pixels`. `size`: of the
     font, in pixels."""
     return max((len(_wrap_name(name, _letters_that_fit(pixels, size))) for name in names), default=1)
@@ -136,7 +136,7 @@ def _wrap_name(name: str, letters: int) -> list[str]:
     return textwrap.wrap(name, letters, break_long_words=False) or [name]
 
 
-def band_layers(base: alt.Chart, rows: Sequence[dict[str, Any]], axis: str = "y") -> list[alt.Chart]:
+def range_line_layers(base: alt.Chart, rows: Sequence[dict[str, Any]], axis: str = "y") -> list[alt.Chart]:
     """Returns the chart layer with a line from `low` to `high` at each mark, along this axis. Empty if no row has
     them."""
     if not any(row.get("low") != row.get("high") for row in rows):

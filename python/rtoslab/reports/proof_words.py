@@ -7,7 +7,7 @@ from rtoslab.results import MeasuredPoint
 
 def proofs_clause(measured: Sequence[MeasuredPoint], of_what: str = "") -> str:
     """Returns a clause on how many proofs of these points hold. `of_what` comes after the word proof."""
-    held = sum(result.proofs_held for result in measured)
+    held = sum(result.held_proof_count for result in measured)
     every = sum(len(result.proofs) for result in measured)
     if held == every == 1:
         return f"its one proof{of_what} holds"

@@ -50,33 +50,34 @@ def replace_ids_by_titles(document: ReportDocument, names: Mapping[str, str]) ->
     either = "|".join(map(re.escape, ids)) or "(?!)"
     pattern = re.compile(rf"(?<![\w.-])({either})(?![\w-]|\.\w)")
 
-    def with_titles(text: str) -> str:
+    def with_titles_for_ids(text: str) -> str:
         """Returns the text with titles in place of ids."""
         return pattern.sub(lambda match: names[match[1]], text)
 
-    def with_titles_in_chart(chart: ChartData) -> ChartData:
+    def titles_for_ids_in_chart(chart: ChartData) -> ChartData:
         """Returns the chart with titles in place of ids."""
         rows = [
-            {key: with_titles(cell) if _is_shown_text(key, cell) else cell for key, cell in row.items()}
+            {key: with_titles_for_ids(cell) if _is_shown_text(key, cell) else cell for key, cell in row.items()}
             for row in chart.rows
         ]
         return replace(chart, rows=rows)
 
-    def with_titles_in_table(table: TableData) -> TableData:
+    def titles_for_ids_in_table(table: TableData) -> TableData:
         """Returns the table with titles in place of ids."""
         columns = [name in _COLUMNS for name, _ in table.column_heads]
         rows = [
-            [with_titles(cell) if so else cell for cell, so in zip(row, columns, strict=True)] for row in table.rows
+            [with_titles_for_ids(cell) if so else cell for cell, so in zip(row, columns, strict=True)]
+            for row in table.rows
         ]
         title, comma, board = table.title.rpartition(", ")
         return replace(table, rows=rows, title=f"{title}{comma}{names.get(board, board)}")
 
-    def with_titles_in_section(section: ReportSection) -> ReportSection:
+    def titles_for_ids_in_section(section: ReportSection) -> ReportSection:
         """Returns the section with titles in place of ids."""
-        charts = _shorten_series([with_titles_in_chart(data) for data in section.charts])
-        return replace(section, charts=charts, tables=tuple(map(with_titles_in_table, section.tables)))
+        charts = _shorten_series_names([titles_for_ids_in_chart(data) for data in section.charts])
+        return replace(section, charts=charts, tables=tuple(map(titles_for_ids_in_table, section.tables)))
 
-    return replace(document, sections=tuple(map(with_titles_in_section, document.sections)))
+    return replace(document, sections=tuple(map(titles_for_ids_in_section, document.sections)))
 
 
 def _is_shown_text(key: str, cell: Any) -> bool:
@@ -84,7 +85,7 @@ def _is_shown_text(key: str, cell: Any) -> bool:
     return key in _SHOWN and isinstance(cell, str)
 
 
-def _shorten_series(charts: Iterable[ChartData]) -> tuple[ChartData, ...]:
+def _shorten_series_names(charts: Iterable[ChartData]) -> tuple[ChartData, ...]:
     """Returns the charts with shorter names of series: without parts that all of them share."""
     return tuple(_without_shared_name_parts(_without_pinned_in_names(chart)) for chart in charts)
 

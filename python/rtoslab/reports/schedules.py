@@ -5,7 +5,7 @@ from typing import Final
 
 import altair as alt
 
-from rtoslab.reports.palette import SERIES_COLOURS, WIDTH, Drawn, distinct_row_texts, inline_data
+from rtoslab.reports.palette import SERIES_COLOURS, WIDTH, Drawn, distinct_row_texts, inline_chart_data
 from rtoslab.reports.table import ChartData
 
 _LINES: Final = [
@@ -27,7 +27,7 @@ _ROW_HEADER: Final = alt.Header(
 )
 
 
-def _draw_responses(chart: ChartData) -> Drawn:
+def _draw_response_time_histograms(chart: ChartData) -> Drawn:
     """Draws, for each task, a histogram of its response times with lines at its bounds. Each task has an axis of its
     own.
 
@@ -58,13 +58,13 @@ def _draw_responses(chart: ChartData) -> Drawn:
     drawn: Drawn = (
         alt.layer(bars, rules)
         .properties(width=WIDTH - 190, height=64)
-        .facet(row=alt.Row("task:N", sort=tasks, header=_ROW_HEADER), spacing=26, data=inline_data(chart.rows))
+        .facet(row=alt.Row("task:N", sort=tasks, header=_ROW_HEADER), spacing=26, data=inline_chart_data(chart.rows))
         .resolve_scale(x="independent", y="independent")
     )
     return drawn
 
 
-def _draw_timeline(chart: ChartData) -> Drawn:
+def _draw_timeline_bars(chart: ChartData) -> Drawn:
     """Draws a timeline of what ran when, as horizontal bars. Rows: `row`, and either `from`, `to` with `what`, or
     `release`."""
     names = distinct_row_texts(chart.rows, "row")
@@ -82,7 +82,7 @@ def _draw_timeline(chart: ChartData) -> Drawn:
     }
     paint = alt.Scale(domain=kinds, range=[palette[name] for name in kinds])
     y = alt.Y("row:N", sort=names, title=None, axis=alt.Axis(labelLimit=150, grid=True))
-    base = alt.Chart(inline_data(chart.rows))
+    base = alt.Chart(inline_chart_data(chart.rows))
     bars = (
         base.transform_filter("isValid(datum.what)")
         .mark_bar(height={"band": 0.7}, strokeWidth=0.4)
@@ -102,14 +102,14 @@ def _draw_timeline(chart: ChartData) -> Drawn:
     return alt.layer(bars, releases).properties(width=WIDTH - 110, height=alt.Step(26))
 
 
-def _draw_ticks(chart: ChartData) -> Drawn:
+def _draw_tick_costs(chart: ChartData) -> Drawn:
     """Draws the cost of each tick as dots (the first series), and what models charge for it as lines.
 
     Rows: `x`, `y`, `series`.
     """
     series = distinct_row_texts(chart.rows, "series")
     colours = alt.Color("series:N", sort=series, scale=alt.Scale(domain=series, range=SERIES_COLOURS[: len(series)]))
-    base = alt.Chart(inline_data(chart.rows)).encode(
+    base = alt.Chart(inline_chart_data(chart.rows)).encode(
         x=alt.X("x:Q", title=chart.x_title, scale=alt.Scale(nice=False)),
         y=alt.Y("y:Q", title=chart.y_title, scale=alt.Scale(zero=True)),
         color=colours,
@@ -120,8 +120,8 @@ def _draw_ticks(chart: ChartData) -> Drawn:
 
 
 KINDS: Final[dict[str, Callable[[ChartData], Drawn]]] = {
-    "responses": _draw_responses,
-    "timeline": _draw_timeline,
-    "ticks": _draw_ticks,
+    "responses": _draw_response_time_histograms,
+    "timeline": _draw_timeline_bars,
+    "ticks": _draw_tick_costs,
 }
 """Keyed by the name in `ChartData.kind`."""

@@ -14,26 +14,26 @@ __all__ = [
     "ReportDocument",
     "ReportSection",
     "TableData",
-    "band_ends",
-    "band_text",
-    "cycles_text",
+    "chart_band_ends",
+    "cycle_count_text",
+    "figure_with_band_text",
 ]
 """`ChartData` and `Record` are parts, though they have a module of their own."""
 
 
-def cycles_text(value: float) -> str:
+def cycle_count_text(value: float) -> str:
     """Returns a number of cycles as text. It has one decimal if it is not whole and below 10,000."""
     return f"{value:,.0f}" if value == int(value) or abs(value) >= 10_000 else f"{value:,.1f}"
 
 
-def band_text(figure: PlacementBand | FigureRatio, form: Callable[[float], str]) -> str:
+def figure_with_band_text(figure: PlacementBand | FigureRatio, form: Callable[[float], str]) -> str:
     """Returns a figure as text: its median over placements, and the range if its ends differ in this form. `form`:
     turns a number into text."""
     text, least, most = (form(value) for value in (figure.median, figure.smallest, figure.largest))
     return text if least == most else f"{text} ({least} to {most})"
 
 
-def band_ends(figure: PlacementBand | FigureRatio, scale: float = 1.0) -> dict[str, float]:
+def chart_band_ends(figure: PlacementBand | FigureRatio, scale: float = 1.0) -> dict[str, float]:
     """Returns the ends of a figure's range over placements as `low` and `high` of a chart's row, times `scale`. Empty
     without a range."""
     if figure.smallest == figure.largest:

@@ -10,24 +10,24 @@ from rich.text import Text
 from rtoslab.analyses import (
     PlacementLookup,
     PointOverPlacements,
-    core_gains,
     cycle_use_of_cores,
+    distinct_point_names,
+    group_points_without_figures,
     join_points_over_placements,
     kernel_pairs,
     lock_wait_share,
-    points_without_number,
-    series_names,
+    multicore_gains,
+    point_id_without_instrument,
+    point_id_without_placement,
     short_test_name,
     task_pinning_sentence,
     throughput,
-    without_instrument,
-    without_placement,
 )
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 from rtoslab.reports.deviations import MARK, declared_deviations, deviation_footnote, mark_deviating_names
 from rtoslab.reports.latency_table import make_latency_table
 from rtoslab.reports.proof_words import proofs_clause
-from rtoslab.reports.table import band_text
+from rtoslab.reports.table import figure_with_band_text
 from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable, PointId
 from rtoslab.store import AnyResult
 
@@ -41,18 +41,18 @@ def print_point_results(results: Sequence[AnyResult], console: Console) -> None:
     placed = join_points_over_placements(every)
     places = PlacementLookup(placed)
     measured = [point.middle for point in placed]
-    in_window = [item for item in measured if not item.is_latency]
+    in_window = [item for item in measured if not item.has_latency_samples]
     kernels = declared_deviations(measured)
     tables: list[Table] = []
     if in_window:
-        timed = {item.point.benchmark for item in measured if item.is_latency}
+        timed = {item.point.benchmark for item in measured if item.has_latency_samples}
         rows = [
             any_result
             for any_result in _one_result_for_placements(results, placed)
             if any_result.point.benchmark not in timed
         ]
         tables.append(_throughput_table(rows, places))
-        tables += _pair_tables(in_window)
+        tables += _kernel_pair_table(in_window)
     if len(in_window) < len(measured):
         tables.append(make_latency_table(measured, places, console.width))
     for table in tables:
@@ -62,7 +62,7 @@ def print_point_results(results: Sequence[AnyResult], console: Console) -> None:
     if kernels:
         console.print(Text(deviation_footnote(kernels)), soft_wrap=True)
     if every:
-        console.print(f"{count_text(len(every), 'point')} measured; {proofs_clause(every)}.")
+        console.print(f"{count_with_noun(len(every), 'point')} measured; {proofs_clause(every)}.")
     note = task_pinning_sentence([item.point for item in in_window])
     if note:
         console.print(note, soft_wrap=True)
@@ -71,24 +71,24 @@ def print_point_results(results: Sequence[AnyResult], console: Console) -> None:
         single = [point_label(point.middle) for point in placed if len(point.placements) == 1]
         if single:
             console.print(Text(f"Measured in one placement, without a band: {', '.join(single)}."), soft_wrap=True)
-    _show_missing(results, console)
+    _print_points_without_figures(results, console)
 
 
 def _one_result_for_placements(results: Sequence[AnyResult], placed: Sequence[PointOverPlacements]) -> list[AnyResult]:
     """Returns the results in their order, with one result instead of all placements of a point."""
     firsts: dict[int, AnyResult] = {id(placed_point.placements[0]): placed_point.middle for placed_point in placed}
-    for group, point in _points_without_number(results):
+    for group, point in _group_results_without_number(results):
         firsts[id(group[0])] = group[0].model_copy(update={"point": point})
     return [firsts[id(result)] for result in results if id(result) in firsts]
 
 
-def _show_missing(results: Sequence[AnyResult], console: Console) -> None:
+def _print_points_without_figures(results: Sequence[AnyResult], console: Console) -> None:
     """Prints the points that failed, and those that do not apply with the reason."""
-    for group, point in _points_without_number(results):
+    for group, point in _group_results_without_number(results):
         result = group[0]
         if isinstance(result, FailedPoint):
             where = point_label(result.model_copy(update={"point": point}))
-            where += f", {count_text(len(group), 'placement')}" if len(group) > 1 else ""
+            where += f", {count_with_noun(len(group), 'placement')}" if len(group) > 1 else ""
             console.print(
                 Text("failed", style="red") + Text(f" {where} ({result.stage}): {result.message}"), soft_wrap=True
             )
@@ -97,11 +97,13 @@ def _show_missing(results: Sequence[AnyResult], console: Console) -> None:
         console.print(Text("n/a", style="yellow") + Text(line), soft_wrap=True)
 
 
-def _points_without_number(results: Sequence[AnyResult]) -> list[tuple[Sequence[FailedPoint | NotApplicable], PointId]]:
+def _group_results_without_number(
+    results: Sequence[AnyResult],
+) -> list[tuple[Sequence[FailedPoint | NotApplicable], PointId]]:
     """Groups results without a number that differ only in the placement. Returns each group with the point that stands
     for it."""
     absent = [result for result in results if not isinstance(result, MeasuredPoint)]
-    return points_without_number(absent, [result for result in results if isinstance(result, MeasuredPoint)])
+    return group_points_without_figures(absent, [result for result in results if isinstance(result, MeasuredPoint)])
 
 
 def _boards_by_reason(
@@ -128,7 +130,9 @@ def _tests_by_reason(results: Sequence[AnyResult]) -> dict[tuple[str, str, str],
             reasons = [
                 (f"{short_test_name(result.point)} ({series.title})", series.reason) for series in result.absent_series
             ]
-        point = without_placement(without_instrument(result.point)).model_copy(update={"board": "{board}"})
+        point = point_id_without_placement(point_id_without_instrument(result.point)).model_copy(
+            update={"board": "{board}"}
+        )
         where = point_label(result.model_copy(update={"point": point})).partition(" ")[2]
         for test, reason in reasons:
             tests = missing.setdefault((where, result.point.board, reason), [])
@@ -152,7 +156,7 @@ def point_label(result: AnyResult) -> str:
     """Returns a point's benchmark, kernel, board, cores and configuration in one line."""
     point = result.point
     config = "".join(f" {key}={value}" for key, value in point.config.items())
-    return f"{point.benchmark} {point.kernel} {point.board} {count_text(point.cores, 'core')}{config}"
+    return f"{point.benchmark} {point.kernel} {point.board} {count_with_noun(point.cores, 'core')}{config}"
 
 
 def _throughput_table(results: Sequence[AnyResult], places: PlacementLookup) -> Table:
@@ -162,29 +166,29 @@ def _throughput_table(results: Sequence[AnyResult], places: PlacementLookup) -> 
     groups: dict[tuple[str, str], dict[int, AnyResult]] = {}
     measured = [result for result in results if isinstance(result, MeasuredPoint)]
     kernels = declared_deviations(measured)
-    alike = series_names([result.point.model_copy(update={"cores": 1}) for result in results])
+    alike = distinct_point_names([result.point.model_copy(update={"cores": 1}) for result in results])
     for name, item in zip(alike, results, strict=True):
-        series = ", ".join(part for part in name.split(", ") if part != count_text(1, "core"))
+        series = ", ".join(part for part in name.split(", ") if part != count_with_noun(1, "core"))
         groups.setdefault((item.point.title, mark_deviating_names(series, kernels)), {})[item.point.cores] = item
-    pairs = {gain.many_cores.point.run_id: gain for gain in core_gains(measured)}
+    pairs = {gain.many_cores.point.run_id: gain for gain in multicore_gains(measured)}
     named = any(series for _, series in groups)
     table = Table(title="Throughput, counts per second in the window", title_justify="left")
     table.add_column("test")
     if named:
         table.add_column("run with")
     for count in cores:
-        table.add_column(count_text(count, "core"), justify="right", no_wrap=not places.has_several_placements)
+        table.add_column(count_with_noun(count, "core"), justify="right", no_wrap=not places.has_several_placements)
     if pairs:
         table.add_column("gain", justify="right", no_wrap=not places.has_several_placements)
         table.add_column("cycles awaiting locks", justify="right")
     for (title, series), row in groups.items():
-        rates = [_rate_text(row.get(count), places) for count in cores]
+        rates = [_counts_per_second_text(row.get(count), places) for count in cores]
         cells = {count: item for count, item in row.items() if isinstance(item, MeasuredPoint)}
         table.add_row(title, *([series] if named else []), *rates, *(_gain_cells(cells, places) if pairs else []))
     return table
 
 
-def _pair_tables(measured: Sequence[MeasuredPoint]) -> list[Table]:
+def _kernel_pair_table(measured: Sequence[MeasuredPoint]) -> list[Table]:
     """Returns a table for the terminal of two kernels that run at the same time, one on each core. Empty if no point
     has two."""
     pairs = kernel_pairs(measured)
@@ -199,7 +203,7 @@ def _pair_tables(measured: Sequence[MeasuredPoint]) -> list[Table]:
     for name in ("counts/s in all", "of one core alone", "of one kernel on both cores"):
         table.add_column(name, justify="right")
     for pair in pairs:
-        gain = "-" if pair.gain is None else f"{pair.gain:.0%}"
+        gain = "-" if pair.work_over_single_core is None else f"{pair.work_over_single_core:.0%}"
         against = "-" if pair.gain_over_shared_kernel is None else f"{pair.gain_over_shared_kernel:.0%}"
         name = short_test_name(pair.cores[0].point)
         conditions = [pair.configuration_text] if several else []
@@ -207,13 +211,13 @@ def _pair_tables(measured: Sequence[MeasuredPoint]) -> list[Table]:
     return [table]
 
 
-def _rate_text(result: AnyResult | None, places: PlacementLookup) -> str:
+def _counts_per_second_text(result: AnyResult | None, places: PlacementLookup) -> str:
     """Returns a point's counts per second, with their range over placements of the code, as text.
 
     Its status (such as failed) if the point has no figure. A dash if there is no result.
     """
     if isinstance(result, MeasuredPoint):
-        return band_text(places.figure_band(result, lambda row: throughput(row).total_hz), "{:,.0f}".format)
+        return figure_with_band_text(places.figure_band(result, lambda row: throughput(row).total_hz), "{:,.0f}".format)
     return "-" if result is None else result.status
 
 
@@ -223,11 +227,15 @@ def _gain_cells(cells: dict[int, MeasuredPoint], places: PlacementLookup) -> lis
     if not cells:
         return ["-", "-"]
     widest = cells[max(cells)]
-    pair = next((gain for gain in core_gains(cells.values()) if gain.many_cores.point.run_id == widest.run_id), None)
+    pair = next(
+        (gain for gain in multicore_gains(cells.values()) if gain.many_cores.point.run_id == widest.run_id), None
+    )
     spins = pair is not None and bool(cycle_use_of_cores(widest))
     return [
-        band_text(places.gain_ratio(pair), "x {:.2f}".format) if pair else "-",
-        band_text(places.figure_band(widest, lambda row: lock_wait_share(cycle_use_of_cores(row))), "{:.1%}".format)
+        figure_with_band_text(places.multicore_gain_ratio(pair), "x {:.2f}".format) if pair else "-",
+        figure_with_band_text(
+            places.figure_band(widest, lambda row: lock_wait_share(cycle_use_of_cores(row))), "{:.1%}".format
+        )
         if spins
         else "-",
     ]

@@ -30,7 +30,7 @@ class CompactIntegers(Sequence[int]):
         self._kept: NDArray[Any] = np.ascontiguousarray(array.reshape(-1), dtype=width)
 
     @property
-    def memory_bytes(self) -> int:
+    def memory_size_bytes(self) -> int:
         """Returns the memory that the numbers take, in bytes."""
         return self._kept.nbytes
 

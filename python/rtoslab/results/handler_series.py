@@ -13,7 +13,7 @@ from rtoslab.catalogue import Benchmark
 from rtoslab.records import DecodedRun
 from rtoslab.results.column import CompactIntegers
 from rtoslab.results.results import SeriesSamples
-from rtoslab.targets import SYSTICK, UNKNOWN, HandlerRuns
+from rtoslab.targets import SYSTICK, UNKNOWN, HandlerRunColumns
 
 IDLE_TASK = "IDLE"
 INSTRUMENT = "probe"
@@ -40,7 +40,7 @@ def task_letter_of_block(block: int, names: dict[int, str], controls: set[int]) 
     return None if block in controls else names.get(block, IDLE_TASK)
 
 
-def ticks_in_window(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark) -> list[TickWithTasks]:
+def ticks_in_window(handled: HandlerRunColumns, decoded: DecodedRun, benchmark: Benchmark) -> list[TickWithTasks]:
     """Returns every tick of the measurement window but the last, after which not all released tasks could run."""
     names = task_names(decoded, benchmark)
     order = sorted(range(len(handled.exception)), key=handled.start_cycle.__getitem__)
@@ -58,7 +58,7 @@ def ticks_in_window(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchm
 
 
 def switches_by_pair(
-    handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark
+    handled: HandlerRunColumns, decoded: DecodedRun, benchmark: Benchmark
 ) -> dict[tuple[str, str], list[int]]:
     """Returns the indices of the handler runs that switched from one task to another, by the pair (from, to), in the
     order of time."""
@@ -73,7 +73,9 @@ def switches_by_pair(
     return switches_
 
 
-def handler_series_of(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark) -> tuple[SeriesSamples, ...]:
+def handler_series_of(
+    handled: HandlerRunColumns, decoded: DecodedRun, benchmark: Benchmark
+) -> tuple[SeriesSamples, ...]:
     """Returns the series of samples of the kernel's handlers (tick or switch) that the benchmark shows, in the order of
     their ids."""
     assert benchmark.handlers is not None
@@ -82,7 +84,7 @@ def handler_series_of(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benc
     return _switch_series(handled, decoded, benchmark)
 
 
-def _tick_series(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark) -> tuple[SeriesSamples, ...]:
+def _tick_series(handled: HandlerRunColumns, decoded: DecodedRun, benchmark: Benchmark) -> tuple[SeriesSamples, ...]:
     """Returns the samples of the tick handler as series: one for each number of released tasks, and that of its
     entry."""
     by_count: dict[int, list[int]] = defaultdict(list)
@@ -107,7 +109,7 @@ def _task_count_text(count: int) -> str:
     return "no task" if count == 0 else "1 task" if count == 1 else f"{count} tasks"
 
 
-def _switch_series(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark) -> tuple[SeriesSamples, ...]:
+def _switch_series(handled: HandlerRunColumns, decoded: DecodedRun, benchmark: Benchmark) -> tuple[SeriesSamples, ...]:
     """Returns the samples of the handler that switches tasks as series: one for each pair of tasks, and that of its
     entry."""
     pairs = sorted(switches_by_pair(handled, decoded, benchmark).items())
@@ -128,7 +130,7 @@ def _switch_series(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchma
 
 
 def _handler_samples(
-    ident: str, title: str, handled: HandlerRuns, places: Sequence[int], cycles: Sequence[int]
+    ident: str, title: str, handled: HandlerRunColumns, places: Sequence[int], cycles: Sequence[int]
 ) -> SeriesSamples:
     """Returns some runs of a handler as a series of samples. `places` are their indices, `cycles` has the cycles of all
     runs."""

@@ -42,8 +42,8 @@ def instrument_readings(
     if intervals is None:
         return ()
     if instrument == "pin":
-        return intervals.pulses_of(number)[:count]
-    return [interval.cycles for interval in intervals.of_series(number)[:count]]
+        return intervals.pulse_lengths_of_series(number)[:count]
+    return [interval.cycles for interval in intervals.intervals_of_series(number)[:count]]
 
 
 def latency_series(
@@ -74,7 +74,7 @@ def observed_series_by_probe(benchmark: Benchmark, observed: WindowObservations 
             **_mark_columns(mine),
         )
         for number, facts in enumerate(benchmark.series, 1)
-        for mine in [intervals.of_series(number)]
+        for mine in [intervals.intervals_of_series(number)]
     )
 
 
@@ -99,7 +99,7 @@ def _make_series(
     )
     if intervals is None:
         return plain
-    mine = intervals.of_series(number)[: len(values)]
+    mine = intervals.intervals_of_series(number)[: len(values)]
     return plain.model_copy(update=_mark_columns(mine))
 
 

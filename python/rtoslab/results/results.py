@@ -178,12 +178,12 @@ class MeasuredPoint(StoredModel):
         return self
 
     @property
-    def proofs_held(self) -> int:
+    def held_proof_count(self) -> int:
         """Returns the number of proofs that hold. Proofs that could not be judged do not count."""
         return sum(proof.verdict is ProofVerdict.HOLDS for proof in self.proofs)
 
     @property
-    def is_latency(self) -> bool:
+    def has_latency_samples(self) -> bool:
         """Whether the point has samples of intervals, and not counts in a window."""
         return bool(self.series)
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.intake import ParquetColumn, read_parquet, write_parquet
+from rtoslab.intake import ParquetColumn, decode_parquet, encode_parquet
 from rtoslab.results.column import CompactIntegers
 from rtoslab.results.results import SeriesSamples
 
@@ -32,7 +32,7 @@ def encode_sample_file(series: Sequence[SeriesSamples]) -> bytes:
         has_values = [len(part) > 0 for part in parts]
         valid = None if all(has_values) else np.repeat(has_values, counts)
         columns[name] = ParquetColumn(np.concatenate([np.empty(0, np.uint64), *parts]), valid=valid)
-    return write_parquet(columns)
+    return encode_parquet(columns)
 
 
 def _id_column(ids: Sequence[str], counts: Sequence[int]) -> ParquetColumn:
@@ -46,7 +46,7 @@ def decode_samples(content: bytes) -> dict[str, dict[str, CompactIntegers]]:
     """Returns the samples in a sample file, by series id and column. Raises ValueError if rows are missing or out of
     order."""
     try:
-        table = read_parquet(content)
+        table = decode_parquet(content)
         names, indices = table["series"], table["index"].values
         columns = {name: table[name] for name in COLUMNS}
     except KeyError as cause:
@@ -74,7 +74,7 @@ def _column_values_at(column: ParquetColumn, rows: NDArray[np.int_]) -> NDArray[
 
 def decode_parquet_columns(content: bytes) -> dict[str, list[Any]]:
     """Returns a Parquet file's columns, with None where a row has no value. Raises ValueError."""
-    return {name: column.row_items() for name, column in read_parquet(content).items()}
+    return {name: column.row_items() for name, column in decode_parquet(content).items()}
 
 
 def join_series_with_samples(series: Sequence[Mapping[str, Any]], content: bytes) -> list[dict[str, Any]]:

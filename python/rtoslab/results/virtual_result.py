@@ -35,7 +35,7 @@ class LockUse(StoredModel):
 
 
 class FunctionUse(StoredModel):
-    """The executions and cycles of one function on one core in the window. `cycles` includes `wait_cycles`."""
+    """The executions and cycles of one function on one core in the window. `cycles` includes `wait_cycles_by_cause`."""
 
     core: int
     name: str

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 from rtoslab.rta.arrival_curves import curve_distance
 from rtoslab.rta.blocking import longest_blocking, masked_times
 from rtoslab.rta.charges import COMPONENTS, NO_CHARGES, KernelCharges, OverheadModel, kernel_charges
@@ -328,7 +328,7 @@ def _without_bound(
 
 def _search_ended_text(load: Fraction, max_steps: int) -> str:
     """Returns the reason for a bound that was not found within the allowed steps."""
-    return f"the search ended after {count_text(max_steps, 'step')}, at {float(100 * load):.2f} % of the processor"
+    return f"the search ended after {count_with_noun(max_steps, 'step')}, at {float(100 * load):.2f} % of the processor"
 
 
 def _shared_resources(tasks: Sequence[SystemTask]) -> frozenset[str]:

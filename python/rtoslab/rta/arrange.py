@@ -10,7 +10,7 @@ from math import ceil
 from random import Random
 from typing import Final
 
-from rtoslab.base import CheckError
+from rtoslab.base import TaskSetCheckError
 from rtoslab.rta.arrival_curves import ArrivalCurve, curve_distance
 from rtoslab.rta.firmware import (
     INTERRUPT_LINES,
@@ -41,44 +41,46 @@ def task_rows(
 
     The tick releases the first of eight jobs of a task with jitter as late as it may, and the others as they arrive:
     the second then comes soonest after the first. With `random` each is as late as it happens.
-    Raises CheckError naming the task that does not fit.
+    Raises TaskSetCheckError naming the task that does not fit.
     """
     if (last := max(system.core_numbers)) >= firmware.core_count:
-        raise CheckError(
+        raise TaskSetCheckError(
             f"The set has a task on core {last}, but the last core of the image is "
             f"{firmware.core_count - 1}; correct the task's core."
         )
     if system.clock_hz != firmware.clock_hz:
-        raise CheckError(
+        raise TaskSetCheckError(
             f"The task set is for {system.clock_hz} Hz, but the board runs at {firmware.clock_hz} Hz; "
             "use overheads of this board."
         )
     if len(system.tasks) > firmware.max_tasks:
-        raise CheckError(
+        raise TaskSetCheckError(
             f"The image can run {firmware.max_tasks} tasks, but the set has {len(system.tasks)}; check a part of "
             "the set."
         )
     levels = sorted({task.priority for task in system.tasks})
     if len(levels) > firmware.priority_count:
-        raise CheckError(
+        raise TaskSetCheckError(
             f"The image has {firmware.priority_count} priorities, but the set {len(levels)}; check a part of the set."
         )
     if len(system.interrupts) > INTERRUPT_LINES:
-        raise CheckError(
+        raise TaskSetCheckError(
             f"The image has {INTERRUPT_LINES} interrupts, but the set {len(system.interrupts)}; check a part of "
             "the set."
         )
     resources = sorted({name for task in system.tasks for name, _ in task.sections})
     if len(resources) > MUTEXES:
-        raise CheckError(
+        raise TaskSetCheckError(
             f"The image has {MUTEXES} mutexes, but the set {len(resources)} resources; check a part of the set."
         )
     if resources and system.protocol == "ceiling":
-        raise CheckError(
+        raise TaskSetCheckError(
             "No kernel has the priority ceiling protocol; use the protocol inheritance or immediate_ceiling."
         )
     if resources and system.protocol == "immediate_ceiling" and not firmware.kernel.services["priority_set"]:
-        raise CheckError(f"{firmware.kernel.id} cannot raise a task to a ceiling; check the set with inheritance.")
+        raise TaskSetCheckError(
+            f"{firmware.kernel.id} cannot raise a task to a ceiling; check the set with inheritance."
+        )
     ceilings = {
         name: max(levels.index(task.priority) for task in system.tasks if name in dict(task.sections))
         for name in resources
@@ -89,17 +91,17 @@ def task_rows(
 
 
 def _require_timers(system: IntegerTaskSet, firmware: TaskSetFirmware) -> None:
-    """Raises CheckError if the image cannot run the timers of a system."""
+    """Raises TaskSetCheckError if the image cannot run the timers of a system."""
     timers = [task for task in system.tasks if task.is_timer]
     if timers and not firmware.has_timers:
-        raise CheckError(f"{timers[0].name}: this image has no timers; build it with events=3.")
+        raise TaskSetCheckError(f"{timers[0].name}: this image has no timers; build it with events=3.")
     late = next((timer for timer in timers if (timer.offset or 0) >= timer.period), None)
     if late is not None:
-        raise CheckError(
+        raise TaskSetCheckError(
             f"{late.name}: in the image the offset of a timer is shorter than its period; make it shorter."
         )
     if len(timers) > TIMERS:
-        raise CheckError(f"The image has {TIMERS} timers, but the set {len(timers)}; check a part of the set.")
+        raise TaskSetCheckError(f"The image has {TIMERS} timers, but the set {len(timers)}; check a part of the set.")
 
 
 def _with_releases(
@@ -122,12 +124,17 @@ def _with_releases(
 
 
 def _carrier(sender: SystemTask, firmware: TaskSetFirmware) -> ReleaseCarrier:
-    """Returns the object by which a task releases another one in the image. Raises CheckError if there is none."""
+    """Returns the object by which a task releases another one in the image. Raises TaskSetCheckError if there is
+    none."""
     if not firmware.has_sends:
-        raise CheckError(f"{sender.name}: this image cannot release tasks by other tasks; build it with events=2.")
+        raise TaskSetCheckError(
+            f"{sender.name}: this image cannot release tasks by other tasks; build it with events=2."
+        )
     service, objects = _CARRIER_SERVICES[sender.gives_by]
     if not firmware.kernel.services[service]:
-        raise CheckError(f"{sender.name}: {firmware.kernel.id} has no {objects}; check the set with another gives_by.")
+        raise TaskSetCheckError(
+            f"{sender.name}: {firmware.kernel.id} has no {objects}; check the set with another gives_by."
+        )
     return ReleaseCarrier[sender.gives_by.upper()]
 
 
@@ -143,14 +150,14 @@ def _late_ticks(
     task: SystemTask, system: IntegerTaskSet, firmware: TaskSetFirmware, random: Random | None
 ) -> tuple[int, ...]:
     """Returns by how many ticks the tick releases the jobs of a task late, for a whole number of ticks of jitter.
-    Empty if it releases them as they arrive. Raises CheckError if the jitter is too long for the image.
+    Empty if it releases them as they arrive. Raises TaskSetCheckError if the jitter is too long for the image.
     """
     tick = firmware.tick_cycles * system.units_per_cycle
     most = task.jitter // tick
     if not firmware.has_sends or not most or not task.is_tick_released:
         return ()
     if most > MAX_LATE_TICKS or task.jitter >= task.period:
-        raise CheckError(
+        raise TaskSetCheckError(
             f"{task.name}: its jitter is {most} ticks, but the image supports up to {MAX_LATE_TICKS} and less than the "
             "period; check the set with less jitter."
         )
@@ -187,7 +194,7 @@ def _task_row(
     if task.masked:
         protected.append((task.masked // scale, PartProtection.MASKED, 0))
     if len(protected) + 2 > MAX_PARTS:
-        raise CheckError(
+        raise TaskSetCheckError(
             f"{task.name}: the image has {MAX_PARTS - 2} sections and masks per task; check a part of the set."
         )
     left = task.wcet // scale - sum(cycles for cycles, _, _ in protected)
@@ -200,11 +207,11 @@ def _task_row(
 
 
 def _whole_ticks(task: SystemTask, cycles: Fraction, key: str, firmware: TaskSetFirmware) -> int:
-    """Returns a time as a whole number of kernel ticks. Raises CheckError if it is none."""
+    """Returns a time as a whole number of kernel ticks. Raises TaskSetCheckError if it is none."""
     ticks = cycles / firmware.tick_cycles
     if ticks.denominator != 1:
         tick_us = 1_000_000 / firmware.tick_hz
-        raise CheckError(
+        raise TaskSetCheckError(
             f"{task.name}: its {key} is {float(ticks):g} ticks of {tick_us:g} us, but the kernel releases tasks at "
             'whole ticks; change the time, change the tick rate with --config, or write release = "interrupt".'
         )
@@ -213,13 +220,13 @@ def _whole_ticks(task: SystemTask, cycles: Fraction, key: str, firmware: TaskSet
 
 def _work_lasting(task: SystemTask, cycles: int, work: BusyWork) -> tuple[int, int]:
     """Returns the busy work (rounds, extra instructions) that lasts so many cycles.
-    Raises CheckError naming the task.
+    Raises TaskSetCheckError naming the task.
     """
     try:
         return work.rounds_lasting(cycles)
-    except CheckError as cause:
+    except TaskSetCheckError as cause:
         where = ", before, inside and after each section" if task.kernel_call_count else ""
-        raise CheckError(f"{task.name}{where}: {cause}") from None
+        raise TaskSetCheckError(f"{task.name}{where}: {cause}") from None
 
 
 def interrupt_lines(
@@ -234,8 +241,8 @@ def interrupt_lines(
     `phases` has the cycle of each one's first raising.
 
     The first comes as late as its jitter lets it, and those after it as soon as they may, which is the worst they can
-    do together. With `random` each is as late as it happens. Raises CheckError for an interrupt that may be raised
-    while it is still pending.
+    do together. With `random` each is as late as it happens. Raises TaskSetCheckError for an interrupt that may be
+    raised while it is still pending.
     """
     end = ticks * firmware.tick_cycles
     return [
@@ -263,14 +270,14 @@ def _interrupt_line(
     period, jitter, wcet = (Fraction(value, scale) for value in (handler.period, handler.jitter, handler.wcet))
     try:
         rounds, extra = work.rounds_lasting(int(wcet)) if wcet else (0, 0)
-    except CheckError as cause:
-        raise CheckError(f"{handler.name}: {cause}") from None
+    except TaskSetCheckError as cause:
+        raise TaskSetCheckError(f"{handler.name}: {cause}") from None
     gap = int(wcet) + _GAP_CYCLES
     distance = Fraction(curve_distance(handler.curve, 1), scale) if handler.curve else period
     if distance < gap or jitter > distance - gap:
         what = "these arrivals" if handler.curve else "this period"
         advice = ", so limit the arrivals by a further pair with count = 1" if handler.curve else ""
-        raise CheckError(
+        raise TaskSetCheckError(
             f"{handler.name}: with {what} and jitter, an interrupt could be raised while the one before is "
             f"still pending, and be lost; the check needs {gap} cycles between two{advice}."
         )

@@ -127,7 +127,7 @@ def check_on_board(
     By default this is the hyperperiod, within LEAST_TICKS and DEFAULT_TICKS.
 
     A set that asks for more than the processor shows it only after many jobs, so a short hyperperiod is run more often.
-    Raises CheckError where the set cannot be run as it stands.
+    Raises TaskSetCheckError where the set cannot be run as it stands.
     """
     rows = task_rows(system, firmware, work)
     tick = firmware.tick_cycles * system.units_per_cycle

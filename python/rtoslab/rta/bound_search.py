@@ -12,7 +12,7 @@ from math import inf, lcm
 from random import Random
 from typing import Final
 
-from rtoslab.base import CheckError
+from rtoslab.base import TaskSetCheckError
 from rtoslab.catalogue import Catalogue
 from rtoslab.rta.analysis import compute_bounds
 from rtoslab.rta.arrange import interrupt_lines, task_rows
@@ -82,7 +82,7 @@ class TaskSetBench:
         progress: Callable[[str], object] = lambda _: None,
     ) -> TaskSetBench:
         """Builds the image for task sets, calibrates its work, and measures the kernel's overheads.
-        Raises BuildError, ConformanceError, CheckError.
+        Raises BuildError, ConformanceError, TaskSetCheckError.
         """
         progress(f"building and calibrating {kernel} on {board}")
         images = TaskSetImages.build_images(catalogue, kernel, board, config, events=events, cores=cores)
@@ -90,7 +90,8 @@ class TaskSetBench:
         return cls(images.firmware, images.work, images.measured_overheads(catalogue))
 
     def run_set(self, system: IntegerTaskSet, starts: tuple[int, ...], shape: str = "", seed: int = 0) -> SearchedSet:
-        """Runs a task set and compares its response times with the bounds. Raises CheckError where it cannot be run."""
+        """Runs a task set and compares its response times with the bounds. Raises TaskSetCheckError where it cannot be
+        run."""
         count = len(system.tasks)
         # Every other one is as late each time as it happens to be.
         late = Random(sum(starts)) if sum(starts) % 2 else None  # noqa: S311 (seeded on purpose)
@@ -140,7 +141,7 @@ class TaskSetBench:
         """Whether a run of a task set contradicts its bounds or overheads. False if it cannot be run."""
         try:
             return bool(self.run_set(system, starts).findings)
-        except CheckError:
+        except TaskSetCheckError:
             return False
 
 
@@ -194,7 +195,7 @@ def _run_if_possible(
     """Returns a list with the result of a task set. It is empty if the board cannot run the set."""
     try:
         return [bench.run_set(system, starts, shape, seed)]
-    except CheckError:
+    except TaskSetCheckError:
         return []
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, cast
 
-from rtoslab.base import TaskSetError, count_text, make_folder, write_whole
+from rtoslab.base import TaskSetError, count_with_noun, make_folder, write_file_atomically
 from rtoslab.intake import read_toml_table
 from rtoslab.reports import MARK, deviation_footnote
 from rtoslab.rta.arrival_curves import ArrivalCurve
@@ -47,9 +47,9 @@ class SearchSummary:
         where = f"{self.kernel}{MARK if marked else ''} on {self.board}{cores}{config}"
         counts = ", ".join(
             [
-                f"{where}: {count_text(self.sets, 'set')}",
-                count_text(self.jobs, "job"),
-                count_text(self.findings, "finding"),
+                f"{where}: {count_with_noun(self.sets, 'set')}",
+                count_with_noun(self.jobs, "job"),
+                count_with_noun(self.findings, "finding"),
             ]
         )
         if self.least is None or self.median is None or self.largest is None:
@@ -104,7 +104,7 @@ def write_finding(bench: TaskSetBench, result: SearchedSet, path: Path) -> None:
         ],
     }  # fmt: skip
     make_folder(path.parent)
-    write_whole(path, toml_text(table), "the finding")
+    write_file_atomically(path, toml_text(table), "the finding")
 
 
 def _curve_texts(curve: ArrivalCurve) -> list[str]:

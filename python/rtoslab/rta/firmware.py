@@ -14,7 +14,7 @@ from enum import IntEnum
 from typing import Final
 from urllib.parse import unquote
 
-from rtoslab.base import CheckError
+from rtoslab.base import TaskSetCheckError
 from rtoslab.catalogue import Benchmark, Board, Catalogue, CatalogueEntry, Kernel
 from rtoslab.conformance import examine_port
 from rtoslab.images import BuiltImage, build_point_image
@@ -27,12 +27,12 @@ from rtoslab.targets import (
     IDENT_WINDOW,
     WINDOW_SYMBOL,
     VirtualMachine,
+    convert_simulator_errors,
     current_task_addresses,
     find_address,
-    load_image,
-    make_machine,
-    simulator_errors,
-    watch_idling,
+    load_image_into_board,
+    make_board_at_reset,
+    watch_idle_code,
 )
 
 WINDOW_MS: Final = 600_000
@@ -280,26 +280,26 @@ def build_firmware(
 ) -> TaskSetFirmware:
     """Builds the image that runs task sets. `events`: what it supports, as a value of `EventLevel`.
 
-    Raises BuildError, ConformanceError, or CheckError where there is no such image.
+    Raises BuildError, ConformanceError, or TaskSetCheckError where there is no such image.
     """
     benchmark = _task_table_benchmark(catalogue)
-    kernel_entry, board_entry = catalogue.kernel(kernel), catalogue.board(board)
+    kernel_entry, board_entry = catalogue.find_kernel(kernel), catalogue.find_board(board)
     if events >= EventLevel.TIMERS and not _sets_timer_priority(kernel_entry):
-        raise CheckError(
+        raise TaskSetCheckError(
             f"{kernel}: the port cannot set the priority of the kernel's timer task, so no image can run a set with "
             "timers; choose another kernel, or analyse the set with --overheads."
         )
     settings = {**config, "param.events": str(int(events))} if events else config
     if events and cores > 1:
-        raise CheckError(
+        raise TaskSetCheckError(
             "On several cores, --check supports only tasks released by the tick, without interrupts, sections or "
             "masks; analyse this set with --overheads, or check its cores one by one."
         )
     point = make_point(benchmark, kernel_entry, board_entry, cores, WINDOW_MS, settings)
     if point.not_applicable is not None:
-        raise CheckError(f"The task set cannot be run: {point.not_applicable}.")
+        raise TaskSetCheckError(f"The task set cannot be run: {point.not_applicable}.")
     if kernel_entry.facts.behaviour.switch_mode == "thread":
-        raise CheckError(
+        raise TaskSetCheckError(
             f"{kernel_entry.facts.title} switches tasks in thread mode, and the cost of such switches cannot be "
             "fitted; analyse this set with --overheads, or check it with another kernel."
         )
@@ -323,7 +323,7 @@ def _sets_timer_priority(kernel: CatalogueEntry[Kernel]) -> bool:
     """Whether a kernel's port can set the priority of the kernel's timer task."""
     header = kernel.folder / "services" / "timer" / "port_timer.h"
     return header.is_file() and "#define PORT_TIMER_TASK_PRIORITY 1" in read_text(
-        header, "the port of timers", CheckError
+        header, "the port of timers", TaskSetCheckError
     )
 
 
@@ -331,7 +331,7 @@ def _task_table_benchmark(catalogue: Catalogue) -> CatalogueEntry[Benchmark]:
     """Returns the benchmark whose image runs task sets."""
     benchmarks = [benchmark for benchmark in catalogue.benchmarks.values() if benchmark.facts.task_table]
     if len(benchmarks) != 1:
-        raise CheckError(
+        raise TaskSetCheckError(
             f"{len(benchmarks)} benchmarks have task_table = true; exactly one in firmware/benchmarks/ must have it."
         )
     return benchmarks[0]
@@ -342,7 +342,7 @@ def _tick_hz(built: BuiltImage, board: Board, kernel: Kernel, cores: int) -> int
     machine = start_machine(built.elf_path.read_bytes(), board, kernel, cores)
     match = re.search(rb"name=tick_hz value=(\d+)", machine.take_uart())
     if match is None:
-        raise CheckError(
+        raise TaskSetCheckError(
             f"The image {built.elf_path} does not state its tick_hz; build it from this checkout's firmware."
         )
     return int(match[1])
@@ -350,11 +350,11 @@ def _tick_hz(built: BuiltImage, board: Board, kernel: Kernel, cores: int) -> int
 
 def start_machine(image: bytes, board: Board, kernel: Kernel, cores: int = 1) -> VirtualMachine:
     """Runs the image on a virtual board up to the start of the task set, and sets the probes.
-    Raises CheckError if the window never opens.
+    Raises TaskSetCheckError if the window never opens.
     """
-    machine = make_machine(board, cores=cores)
-    load_image(machine, image, "the image")
-    with simulator_errors(CheckError):
+    machine = make_board_at_reset(board, cores=cores)
+    load_image_into_board(machine, image, "the image")
+    with convert_simulator_errors(TaskSetCheckError):
         window = find_address(machine, WINDOW_SYMBOL)
         machine.watch_write(window, IDENT_WINDOW, True)
         machine.watch_exec(find_address(machine, "task_set_begin"), IDENT_BEGIN)
@@ -363,7 +363,7 @@ def start_machine(image: bytes, board: Board, kernel: Kernel, cores: int = 1) ->
             machine.watch_exec(find_address(machine, _SENT_SYMBOL), IDENT_SENT)
         for core, word in current_task_addresses(machine, kernel, cores).items():
             machine.watch_write(word, IDENT_CURRENT + core)
-        watch_idling(machine, kernel)
+        watch_idle_code(machine, kernel)
         for _ in range(_SETUP_STEPS):
             machine.run(SETUP_CYCLES)
             if int.from_bytes(machine.read(window, 4), "little") == 1:
@@ -373,7 +373,7 @@ def start_machine(image: bytes, board: Board, kernel: Kernel, cores: int = 1) ->
     reason = next(
         (escape_to_one_line(unquote(line)[:160]) for line in lines if " error " in line or " fault " in line), "nothing"
     )
-    raise CheckError(f"The image did not begin its measured window, with the message: {reason}.")
+    raise TaskSetCheckError(f"The image did not begin its measured window, with the message: {reason}.")
 
 
 def _write_object(image: bytearray, symbol: str, data: bytes) -> None:
@@ -382,9 +382,11 @@ def _write_object(image: bytearray, symbol: str, data: bytes) -> None:
         elf = ElfFile(bytes(image))
         table_symbol = next((elf_symbol for elf_symbol in elf.symbols() if elf_symbol.name == symbol), None)
     except ValueError as cause:
-        raise CheckError(f"The image is a damaged ELF file ({cause}); delete its folder and build it again.") from None
+        raise TaskSetCheckError(
+            f"The image is a damaged ELF file ({cause}); delete its folder and build it again."
+        ) from None
     if table_symbol is None:
-        raise CheckError(f"The image has no symbol {symbol}; build it from this checkout's firmware.")
+        raise TaskSetCheckError(f"The image has no symbol {symbol}; build it from this checkout's firmware.")
     for segment in elf.segments:
         start = segment.address
         if (
@@ -395,4 +397,4 @@ def _write_object(image: bytearray, symbol: str, data: bytes) -> None:
             at = segment.offset + table_symbol.value - start
             image[at : at + len(data)] = data
             return
-    raise CheckError(f"{symbol} has no initial value in the image; build it from this checkout's firmware.")
+    raise TaskSetCheckError(f"{symbol} has no initial value in the image; build it from this checkout's firmware.")

@@ -10,7 +10,14 @@ from statistics import median
 
 from pydantic import ValidationError
 
-from rtoslab.base import CheckError, OverheadsError, build_folder, make_folder, package_digest, write_whole
+from rtoslab.base import (
+    OverheadsFileError,
+    TaskSetCheckError,
+    build_folder,
+    make_folder,
+    package_digest,
+    write_file_atomically,
+)
 from rtoslab.catalogue import Catalogue
 from rtoslab.intake import read_json_object
 from rtoslab.rta import training
@@ -50,7 +57,7 @@ def measure_overheads(
     one_core: KernelOverheads | None = None,
 ) -> KernelOverheads:
     """Returns the overheads of a kernel on a board, measured in training runs or read from the cache.
-    Raises CheckError.
+    Raises TaskSetCheckError.
 
     `one_core`: the overheads of the same kernel on one core, which an image for several cores needs besides.
     """
@@ -67,11 +74,11 @@ def measure_overheads(
     ).hexdigest()
     cached = build_folder(catalogue.root) / "overheads" / f"{firmware.kernel.id}-{firmware.board.id}-{digest[:16]}.json"
     try:
-        return KernelOverheads.model_validate(read_json_object(cached, "the overheads", OverheadsError))
-    except (OverheadsError, ValidationError):
+        return KernelOverheads.model_validate(read_json_object(cached, "the overheads", OverheadsFileError))
+    except (OverheadsFileError, ValidationError):
         pass
     if firmware.core_count > 1 and one_core is None:
-        raise CheckError(
+        raise TaskSetCheckError(
             f"The overheads of {firmware.kernel.id} on several cores need its overheads on one core; "
             "measure those first."
         )
@@ -79,7 +86,7 @@ def measure_overheads(
         make_ledger(_training_traces(firmware, work, progress), work), firmware, one_core
     )
     make_folder(cached.parent)
-    write_whole(cached, fitted_overheads.model_dump_json(indent=1), "the overheads")
+    write_file_atomically(cached, fitted_overheads.model_dump_json(indent=1), "the overheads")
     return fitted_overheads
 
 
@@ -126,7 +133,8 @@ def _traces_without_losses(
 def fit_kernel_overheads(
     ledger: CycleLedger, firmware: TaskSetFirmware, one_core: KernelOverheads | None = None
 ) -> KernelOverheads:
-    """Returns the cycles that a kernel adds to its tasks, fitted to a ledger. Raises CheckError if a kind is missing.
+    """Returns the cycles that a kernel adds to its tasks, fitted to a ledger. Raises TaskSetCheckError if a kind is
+    missing.
 
     `one_core`: the overheads of the same kernel on one core, where this ledger is of several.
     """
@@ -227,10 +235,10 @@ def _with_extra_costs(
 
 
 def _require_samples(firmware: TaskSetFirmware, seen: Mapping[str, bool]) -> None:
-    """Raises CheckError if the training runs did not show a kind of entry."""
+    """Raises TaskSetCheckError if the training runs did not show a kind of entry."""
     for kind, was_seen in seen.items():
         if not was_seen:
-            raise CheckError(
+            raise TaskSetCheckError(
                 f"No overheads can be fitted for {firmware.kernel.id} on {firmware.board.id}: "
                 f"the virtual board saw no {kind}."
             )

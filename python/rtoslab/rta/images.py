@@ -35,7 +35,7 @@ class TaskSetImages:
         cores: int = 1,
     ) -> TaskSetImages:
         """Builds the images that run task sets, and calibrates their work.
-        Raises BuildError, ConformanceError, CheckError.
+        Raises BuildError, ConformanceError, TaskSetCheckError.
         """
         firmware = one = build_firmware(catalogue, kernel, board, config, events=events, cores=cores)
         if cores > 1:
@@ -43,7 +43,7 @@ class TaskSetImages:
         return cls(firmware, one, calibrate_work(one))
 
     def measured_overheads(self, catalogue: Catalogue) -> KernelOverheads:
-        """Returns the kernel's overheads, measured now or read from the cache. Raises CheckError."""
+        """Returns the kernel's overheads, measured now or read from the cache. Raises TaskSetCheckError."""
         firmware = self.firmware
         one_core = (
             None

@@ -19,7 +19,7 @@ _SLEEP: Final = WAYS.index("sleep")
 
 def longest_masked_call(catalogue: Catalogue, point: Point, benchmarks: Iterable[str]) -> int:
     """Returns the most cycles for which a kernel call masked interrupts, in some benchmarks. 0 if none did."""
-    level = load_architecture().interrupt_priorities(catalogue.board(point.board).facts.irq.priority_bits)[-1]
+    level = load_architecture().interrupt_priorities(catalogue.find_board(point.board).facts.irq.priority_bits)[-1]
     longest = 0
     for profiled in _profile_benchmarks(catalogue, point, benchmarks):
         for interval in profiled.held:
@@ -51,7 +51,7 @@ def _profile_benchmarks(catalogue: Catalogue, point: Point, benchmarks: Iterable
     if point.clock_hz is not None:
         config["clock_hz"] = str(point.clock_hz)
     for name in benchmarks:
-        facts = catalogue.benchmark(name).facts
+        facts = catalogue.find_benchmark(name).facts
         latency = {"instrument": "probe"} if facts.kind == "latency" else {}
         try:
             subject = find_observed_image(

@@ -10,7 +10,7 @@ from typing import Final
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.measure import run_plan
-from rtoslab.plan import Options, make_plan
+from rtoslab.plan import PlanOptions, make_plan
 from rtoslab.results import MeasuredPoint
 from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.fitted_lines import fit_line
@@ -39,7 +39,7 @@ def with_operation_costs(
         if any(_OPERATION.fullmatch(series.id) for series in benchmark.facts.series)
     ]
     with tempfile.TemporaryDirectory() as folder:
-        options = Options([point.kernel], [point.board], [1], None, config)
+        options = PlanOptions([point.kernel], [point.board], [1], None, config)
         outcomes = run_plan(catalogue.root, make_plan(catalogue, names, options), Path(folder) / "run")
     operations: dict[str, int] = {}
     fits: list[LineFit] = []

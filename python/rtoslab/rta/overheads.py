@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
-from rtoslab.base import OverheadsError, StrictModel, write_whole
+from rtoslab.base import OverheadsFileError, StrictModel, write_file_atomically
 from rtoslab.intake import (
     first_missing_key,
     first_validation_problem,
@@ -195,28 +195,28 @@ _HINTS: Final = {
 
 def read_overheads(path: Path) -> KernelOverheads:
     """Reads a file of kernel overheads, JSON if it ends in .json, else TOML.
-    Raises OverheadsError naming file and key.
+    Raises OverheadsFileError naming file and key.
     """
     read = read_json_object if path.suffix.lower() == ".json" else read_toml_table
-    return parse_overheads(read(path, "the overheads", OverheadsError), printable_path(path))
+    return parse_overheads(read(path, "the overheads", OverheadsFileError), printable_path(path))
 
 
 def parse_overheads(table: Mapping[str, Any], source: str) -> KernelOverheads:
-    """Returns the kernel overheads of a parsed table. `source` names its file. Raises OverheadsError."""
+    """Returns the kernel overheads of a parsed table. `source` names its file. Raises OverheadsFileError."""
     try:
         return KernelOverheads.model_validate(table)
     except ValidationError as cause:
         key = first_missing_key(cause)
         if key is not None:
-            raise OverheadsError(f"{source} does not contain {key}; add {_HINTS.get(key, key)}.") from None
-        raise OverheadsError(f"{source}, {first_validation_problem(cause)}; correct or remove it.") from None
+            raise OverheadsFileError(f"{source} does not contain {key}; add {_HINTS.get(key, key)}.") from None
+        raise OverheadsFileError(f"{source}, {first_validation_problem(cause)}; correct or remove it.") from None
 
 
 def write_overheads(overheads: KernelOverheads, path: Path) -> None:
     """Writes a file of kernel overheads. Raises StoreError."""
     table = overheads.model_dump(mode="json", exclude_none=True)
     text = json.dumps(table, indent=1) + "\n" if path.suffix.lower() == ".json" else toml_text(table)
-    write_whole(path, text, "the overheads")
+    write_file_atomically(path, text, "the overheads")
 
 
 def toml_text(table: Mapping[str, Any]) -> str:

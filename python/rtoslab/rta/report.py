@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 from rtoslab.reports import Deviations, ReportDocument, ReportSection, TableData, mark_deviations_by
 from rtoslab.rta import study_charts as plots
 from rtoslab.rta.charges import MODEL_NAMES, OverheadModel
@@ -122,7 +122,7 @@ def _tick_sections(study: TaskSetStudy) -> list[ReportSection]:
     }
     rows = [[name, f"{us(value):,.1f}", f"{value / totals['observed']:.3f}"] for name, value in totals.items()]
     table = TableData(
-        f"{count_text(len(taken), 'tick')} that interrupted only work, including switches",
+        f"{count_with_noun(len(taken), 'tick')} that interrupted only work, including switches",
         ("tick's handlers", ">us", ">times the observed"),
         rows,
     )

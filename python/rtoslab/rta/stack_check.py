@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rtoslab.footprint import structure_members
+from rtoslab.footprint import structure_member_offsets
 from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.targets import VirtualMachine
 
@@ -19,7 +19,7 @@ def stack_ends(machine: VirtualMachine, firmware: TaskSetFirmware, task_blocks: 
     block = firmware.kernel.memory.task_block if firmware.kernel.memory else None
     if block is None:
         return {}
-    offset = structure_members(firmware.build.elf_path, block.type)[block.stack].offset
+    offset = structure_member_offsets(firmware.build.elf_path, block.type)[block.stack].offset
     bases = {item: int.from_bytes(machine.read(item + offset, 4), "little") for item in task_blocks}
     return {item: bytes(machine.read(base, _END_BYTES)) for item, base in bases.items()}
 

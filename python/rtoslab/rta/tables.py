@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 from rtoslab.reports import TableData
 from rtoslab.rta.analysis import ResponseBound
 from rtoslab.rta.arrival_curves import ArrivalCurve
@@ -114,7 +114,7 @@ def check_table(study: TaskSetStudy) -> TableData | None:
     tick_us = check.trace.tick_cycles * 1e6 / study.system.clock_hz
     times = check.ticks / check.hyperperiod_ticks
     part = "the hyperperiod" if times == 1 else f"{times:.3g} times the hyperperiod"
-    ticks, jobs = count_text(check.ticks, "tick"), count_text(check.job_count, "job")
+    ticks, jobs = count_with_noun(check.ticks, "tick"), count_with_noun(check.job_count, "job")
     note = (
         f"From the critical instant on, {part}: {ticks} of {tick_us:g} us, {jobs}. `/ max`: the bound of each "
         "model divided by the longest response. A value below 1 would mean that the bound is wrong."
@@ -221,7 +221,7 @@ def _bounded_search_sentence(grown: WcetMargin) -> str:
     if not names:
         return ""
     return (
-        f" The search was limited to {count_text(STEPS_PER_BOUND, 'step')} per bound and reached this limit for "
+        f" The search was limited to {count_with_noun(STEPS_PER_BOUND, 'step')} per bound and reached this limit for "
         f"{', '.join(names)}: more growth than shown may be possible."
     )
 

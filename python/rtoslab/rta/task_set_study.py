@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 from rtoslab.rta.analysis import ResponseBound, ResponseTimeAnalysis, compute_bounds, overhead_costs
 from rtoslab.rta.board_check import BoardCheck
 from rtoslab.rta.chains import ChainBound, chain_bound, longest_observed_latency
@@ -166,7 +166,7 @@ class TaskSetStudy:
         seen = (
             ""
             if self.check is None
-            else f", {count_text(self.check.job_count, 'job')} of this set compared with the bounds"
+            else f", {count_with_noun(self.check.job_count, 'job')} of this set compared with the bounds"
         )
         return [f"For {where} at {overheads.clock_hz / 1e6:g} MHz, {tick_hz:g} ticks a second{config}{source}{seen}."]
 

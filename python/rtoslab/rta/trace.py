@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 import numpy.typing as npt
 
-from rtoslab.base import CheckError, count_text
+from rtoslab.base import TaskSetCheckError, count_with_noun
 from rtoslab.rta.firmware import (
     IDENT_BEGIN,
     IDENT_END,
@@ -55,7 +55,7 @@ def run_task_set(
     firmware: TaskSetFirmware, rows: Sequence[TaskRow], ticks: int, lines: Sequence[InterruptLine] = ()
 ) -> TaskSetTrace:
     """Runs a task set on the virtual board for so many ticks after the first release. Returns its trace.
-    Raises CheckError if it does not run.
+    Raises TaskSetCheckError if it does not run.
 
     Interrupts are raised relative to the first release, so with lines the same image first runs up to that.
     """
@@ -83,7 +83,7 @@ def run_task_set(
             firmware.core_count,
             exceptions,
         )
-    except CheckError as cause:
+    except TaskSetCheckError as cause:
         _require_stacks(firmware, image, events, ticks + lead, lines, origin or 0, cause)
         raise
     _require_room_for_messages(trace)
@@ -107,7 +107,7 @@ def has_lost_interrupt(trace: TaskSetTrace, until: int | None = None) -> bool:
     return False
 
 
-class LostInterruptError(CheckError):
+class LostInterruptError(TaskSetCheckError):
     """Raised if an interrupt was raised while the one before was pending, so that one handler served both."""
 
     def __init__(self) -> None:
@@ -123,7 +123,7 @@ def require_all_interrupts(trace: TaskSetTrace) -> None:
 
 
 def _require_room_for_messages(trace: TaskSetTrace) -> None:
-    """Raises CheckError if a queue was full in a run, because its sender may then have waited."""
+    """Raises TaskSetCheckError if a queue was full in a run, because its sender may then have waited."""
     for task, row in enumerate(trace.rows):
         if row.carrier is not ReleaseCarrier.MESSAGE:
             continue
@@ -133,7 +133,7 @@ def _require_room_for_messages(trace: TaskSetTrace) -> None:
         for _, change in sorted([*changes, *((job.begin, -1) for job in jobs)]):
             waiting += change
             if waiting >= MESSAGES:
-                raise CheckError(
+                raise TaskSetCheckError(
                     f"Task {task} fell behind by {MESSAGES} messages, more than its queue in the image can hold; check "
                     'the set with gives_by = "semaphore".'
                 )
@@ -146,9 +146,9 @@ def _require_stacks(
     ticks: int,
     lines: Sequence[InterruptLine],
     origin: int,
-    cause: CheckError,
+    cause: TaskSetCheckError,
 ) -> None:
-    """Raises CheckError if an overflowed stack explains why the run of a task set failed.
+    """Raises TaskSetCheckError if an overflowed stack explains why the run of a task set failed.
     It runs the set a second time, so that other runs need not check.
     """
     is_current = (events["id"] >= IDENT_CURRENT) & (events["id"] < IDENT_CURRENT + firmware.core_count)
@@ -158,8 +158,8 @@ def _require_stacks(
     before = stack_ends(machine, firmware, blocks)
     _record_events(firmware, image, ticks, lines, origin, machine)
     if overruns := count_overrun_stacks(before, stack_ends(machine, firmware, blocks)):
-        raise CheckError(
-            f"The tasks did not run as specified, and {count_text(overruns, 'stack')} overflowed: this "
+        raise TaskSetCheckError(
+            f"The tasks did not run as specified, and {count_with_noun(overruns, 'stack')} overflowed: this "
             "configuration needs more stack than the image gives a task; choose another one, such as --config "
             "opt=-O2."
         ) from cause
@@ -191,14 +191,14 @@ def _record_events(
         left -= 20_000_000
         chunks.append(np.frombuffer(machine.take_events(), dtype=EVENT))
         if stop["reason"] != "cycles":
-            raise CheckError(f"The virtual board stopped before the end of the check: {stop['detail']}")
+            raise TaskSetCheckError(f"The virtual board stopped before the end of the check: {stop['detail']}")
     events = np.concatenate(chunks)
-    in_order = HandlerIdleFilter().feed(events[np.argsort(events["cycle"], kind="stable")])
+    in_order = HandlerIdleFilter().filter_events(events[np.argsort(events["cycle"], kind="stable")])
     return in_order, machine.cycle()
 
 
 def _first_release_tick(events: npt.NDArray[np.void], rows: Sequence[TaskRow], tick_cycles: int) -> int:
-    """Returns the cycle of the tick at which the tasks are first released. Raises CheckError where none is seen.
+    """Returns the cycle of the tick at which the tasks are first released. Raises TaskSetCheckError where none is seen.
 
     If the tick releases no task, any tick at which all tasks wait is right: it returns the last one seen.
     """
@@ -208,7 +208,7 @@ def _first_release_tick(events: npt.NDArray[np.void], rows: Sequence[TaskRow], t
         return phase + (int(events["cycle"][-1]) - phase) // tick_cycles * tick_cycles
     begins = events[(events["kind"] == KIND_EXEC) & (events["id"] == IDENT_BEGIN) & np.isin(events["value"], by_tick)]
     if len(begins) == 0:
-        raise CheckError("No job of the task set began; reduce the load of the tasks.")
+        raise TaskSetCheckError("No job of the task set began; reduce the load of the tasks.")
     first = (int(begins["cycle"][0]) - phase) // tick_cycles - min(rows[at].offset_ticks for at in by_tick)
     return phase + first * tick_cycles
 
@@ -225,7 +225,7 @@ def read_trace(
     exceptions: Collection[int] = frozenset({SVCALL, PENDSV}),
 ) -> TaskSetTrace:
     """Returns the trace of a run from the virtual board's events. `numbers`: the exceptions of the lines.
-    `exceptions`: those that tasks raise themselves. Raises CheckError where the events do not fit the rows.
+    `exceptions`: those that tasks raise themselves. Raises TaskSetCheckError where the events do not fit the rows.
     """
     first = _first_release_tick(events, rows, tick_cycles) if origin is None else origin
     if cores == 1:
@@ -295,7 +295,7 @@ def _tick_phase(events: npt.NDArray[np.void], tick_cycles: int) -> int:
     """Returns a cycle at which a tick was due."""
     ticks = events[(events["kind"] == KIND_EXCEPTION_ENTER) & (events["id"] == SYSTICK)]
     if len(ticks) == 0:
-        raise CheckError("The image took no tick interrupt; check that its SysTick runs.")
+        raise TaskSetCheckError("The image took no tick interrupt; check that its SysTick runs.")
     due = ticks["cycle"].astype(np.int64) - ticks["value"].astype(np.int64)
     first = int(due[0])
     half = tick_cycles // 2
@@ -403,14 +403,14 @@ class _TraceReader:
             return
         self.begun_parts[task] = 0
         if task not in self.job_begins:
-            raise CheckError(
+            raise TaskSetCheckError(
                 f"A job of task {task} ended that had not begun, so the image is not the one that was "
                 "built; build it again."
             )
         job = self._make_next_job(task, self.job_begins.pop(task), cycle)
         self.ended_jobs[task] += 1
         if job.begin < job.release:
-            raise CheckError(
+            raise TaskSetCheckError(
                 f"Job {job.number} of task {task} began before its period, so the check is not valid; "
                 "this is an error in rtoslab, please report it."
             )

@@ -8,7 +8,7 @@ from itertools import product
 from random import Random
 from typing import Final
 
-from rtoslab.base import CheckError
+from rtoslab.base import TaskSetCheckError
 from rtoslab.rta.arrange import interrupt_lines, task_rows
 from rtoslab.rta.firmware import (
     TIMERS,
@@ -200,7 +200,7 @@ def _random_sets(
             rows = task_rows(system, firmware, work, random if firmware.has_sends else None)
             phases = [random.randrange(3 * firmware.tick_cycles) for _ in system.interrupts]
             lines = interrupt_lines(system, firmware, work, _MIXED_TICKS, phases, random)
-        except CheckError:
+        except TaskSetCheckError:
             continue
         created += 1
         yield rows, _MIXED_TICKS, lines

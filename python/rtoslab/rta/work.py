@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.base import CheckError
+from rtoslab.base import TaskSetCheckError
 from rtoslab.rta.firmware import TaskRow, TaskSetFirmware, WorkPart
 from rtoslab.rta.trace import run_task_set
 
@@ -27,11 +27,13 @@ class BusyWork:
         """Returns the rounds and extra instructions of the longest work that lasts at most so many cycles.
         If none lasts exactly that long, they are those of the longest work below it.
 
-        Raises CheckError for less than the shortest work.
+        Raises TaskSetCheckError for less than the shortest work.
         """
         least = max(self.base_cycles.values()) + _FEW_ROUNDS * self.iteration_cycles
         if cycles < least:
-            raise CheckError(f"Work of {cycles} cycles is too short for this board; the shortest is {least} cycles.")
+            raise TaskSetCheckError(
+                f"Work of {cycles} cycles is too short for this board; the shortest is {least} cycles."
+            )
         choices = [(divmod(cycles - base, self.iteration_cycles), extra) for extra, base in self.base_cycles.items()]
         (rounds, _), extra = min(choices, key=lambda row: row[0][1])
         return rounds, extra
@@ -48,7 +50,7 @@ class BusyWork:
 
 def calibrate_work(firmware: TaskSetFirmware) -> BusyWork:
     """Measures how long busy work lasts, with probes on tasks that run alone.
-    Raises CheckError where work is not regular.
+    Raises TaskSetCheckError where work is not regular.
     """
     longest = firmware.tick_cycles // 40
     rounds = [_FEW_ROUNDS, _FEW_ROUNDS + 1, _FEW_ROUNDS + 2, 25, 100, 101, longest // 2, longest - 1, longest]
@@ -57,7 +59,7 @@ def calibrate_work(firmware: TaskSetFirmware) -> BusyWork:
     regular = [by_rounds[0] + item * (many - rounds[0]) for many in rounds]
     if left or regular != by_rounds:
         seen = ", ".join(f"{many}: {span}" for many, span in zip(rounds, by_rounds, strict=True))
-        raise CheckError(
+        raise TaskSetCheckError(
             "The rounds of the generated work do not take the same time on this board, so no WCET "
             f"can be reached exactly ({seen}); choose another board or configuration."
         )
@@ -77,7 +79,7 @@ def _measured_cycles(firmware: TaskSetFirmware, works: Sequence[tuple[int, int]]
         for at, work in enumerate(part):
             spans = {job.end - job.begin for job in trace.jobs if job.task == at}
             if len(spans) != 1:
-                raise CheckError(
+                raise TaskSetCheckError(
                     f"Work of {work} rounds and extras lasts {sorted(spans)} cycles, but must always "
                     "take the same time."
                 )

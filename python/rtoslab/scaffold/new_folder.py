@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import CatalogueError, is_checkout, make_disk_error, make_folder, write_whole
+from rtoslab.base import CatalogueError, is_checkout, make_disk_error, make_folder, write_file_atomically
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, RESULT_KINDS, Catalogue, read_papers
 from rtoslab.intake import quote_text, read_text
 
@@ -149,7 +149,7 @@ def _copy_board(catalogue: Catalogue, board: str, replacements: dict[str, str]) 
 
     Raises UnknownNameError, CatalogueError.
     """
-    entry = catalogue.board(board)
+    entry = catalogue.find_board(board)
     paths = sorted(item for item in entry.folder.rglob("*") if item.is_file())
     files = {
         path.relative_to(entry.folder): read_text(path, "the board's file", CatalogueError).encode() for path in paths
@@ -178,9 +178,9 @@ def _write_new_folder(target: Path, files: dict[Path, bytes], beside: dict[Path,
             work.chmod(0o755)
             for path, content in files.items():
                 make_folder((work / path).parent)
-                write_whole(work / path, content, "the new file")
+                write_file_atomically(work / path, content, "the new file")
             for path, content in beside.items():
-                write_whole(path, content, "the new file")
+                write_file_atomically(path, content, "the new file")
             work.rename(target)
         except BaseException:
             shutil.rmtree(work, ignore_errors=True)

@@ -7,6 +7,6 @@ from rtoslab.stability.build_points import stability_plan
 from rtoslab.stability.document import stability_document
 from rtoslab.stability.judged import JudgedPaper, JudgedStatement, holding_builds_texts, judge_statements_in_builds
 from rtoslab.stability.measured_rows import stored_rows_of_run
-from rtoslab.stability.merged_values import merge_stability
-from rtoslab.stability.overview import overview_document
-from rtoslab.stability.values_file import read_stability, stability_path, write_stability
+from rtoslab.stability.merged_values import merge_stability_rows
+from rtoslab.stability.overview import placement_overview_document
+from rtoslab.stability.values_file import read_stability_file, stability_file_path, write_stability_file

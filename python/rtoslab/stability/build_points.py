@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from rtoslab.analyses import Selector
 from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue, Experiment, PaperClaim, PaperFolder
-from rtoslab.images import require_settings
-from rtoslab.measure import point_id
+from rtoslab.images import require_known_macros
+from rtoslab.measure import identity_of_point
 from rtoslab.papers import may_depend_on_code_addresses, plan_paper_experiments
-from rtoslab.plan import Options, Plan, Point, expand_placements, experiment_points
+from rtoslab.plan import Plan, PlanOptions, Point, expand_placements, experiment_points
 from rtoslab.results import PointId
 from rtoslab.stability.builds import (
     SWITCH,
@@ -21,14 +21,14 @@ from rtoslab.stability.builds import (
     BuildFactor,
     KernelBuild,
     build_configuration,
+    build_factors_of_paper,
+    builds_to_examine,
     level_of_factor,
-    paper_builds,
-    paper_factors,
 )
 
 
 @dataclass(frozen=True)
-class PlacedBuildPoint:
+class BuildPointOverPlacements:
     """One benchmark with one kernel, board and build, in all placements of its code that are measured."""
 
     stands_for: PointId
@@ -43,7 +43,7 @@ class StabilityPlan:
 
     factors: tuple[BuildFactor, ...]
     builds: tuple[KernelBuild, ...]
-    rows: tuple[PlacedBuildPoint, ...]
+    rows: tuple[BuildPointOverPlacements, ...]
     rows_by_build: tuple[tuple[int, ...], ...]
     """The numbers of each build's rows. Builds that do not differ for a kernel share rows."""
 
@@ -68,20 +68,20 @@ def stability_plan(
     A kernel that cannot be built as a build says has no point in it. The same holds for a macro that a kernel's
     configuration does not have.
     """
-    factors = paper_factors(catalogue, paper)
+    factors = build_factors_of_paper(catalogue, paper)
     factors = tuple(factor for factor in factors if with_switches or factor.name != SWITCH)
-    builds = tuple(paper_builds(factors))
-    suites = {authors: suite_points(catalogue, paper, authors=authors) for authors in (True, False)}
+    builds = tuple(builds_to_examine(factors))
+    suites = {authors: points_of_paper_suites(catalogue, paper, authors=authors) for authors in (True, False)}
     maker = _BuildPointMaker(catalogue, paper, placements)
     members = []
     for build in builds:
         plain = [
             point
             for point in suites[level_of_factor(build, factors, VERSION) != TODAYS]
-            if not kernels or maker.role_of(point) in kernels
+            if not kernels or maker.kernel_name_in_paper(point) in kernels
         ]
-        changed = ((point, maker.kernel_changes(build, factors, point)) for point in plain)
-        numbers = (maker.row_number(change, changes) for change, changes in changed if changes is not None)
+        changed = ((point, maker.changed_keys_for_kernel(build, factors, point)) for point in plain)
+        numbers = (maker.row_number_of_point(change, changes) for change, changes in changed if changes is not None)
         members.append(tuple(number for number in numbers if number is not None))
     return StabilityPlan(factors, builds, tuple(maker.rows), tuple(members))
 
@@ -90,23 +90,25 @@ class _BuildPointMaker:
     """Makes the points of builds, each point only once."""
 
     def __init__(self, catalogue: Catalogue, paper: PaperFolder, placements: int) -> None:
-        self.rows: list[PlacedBuildPoint] = []
+        self.rows: list[BuildPointOverPlacements] = []
         self._catalogue = catalogue
         self._roles = paper.facts.kernel_by_tree
         self._placements = placements
         self._numbers: dict[str, int | None] = {}
         self._known: dict[tuple[str, frozenset[str]], bool] = {}
 
-    def role_of(self, point: Point) -> str:
+    def kernel_name_in_paper(self, point: Point) -> str:
         """Returns the kernel of a point, named as in the paper."""
         return self._roles.get(point.kernel, point.kernel)
 
-    def kernel_changes(self, build: KernelBuild, factors: Sequence[BuildFactor], plain: Point) -> dict[str, str] | None:
+    def changed_keys_for_kernel(
+        self, build: KernelBuild, factors: Sequence[BuildFactor], plain: Point
+    ) -> dict[str, str] | None:
         """Returns the configuration keys that a build sets for a point's kernel. None if the kernel cannot be built
         so."""
-        return build_configuration(self._catalogue, build, factors, plain.kernel, self.role_of(plain))
+        return build_configuration(self._catalogue, build, factors, plain.kernel, self.kernel_name_in_paper(plain))
 
-    def row_number(self, plain: Point, changes: Mapping[str, str]) -> int | None:
+    def row_number_of_point(self, plain: Point, changes: Mapping[str, str]) -> int | None:
         """Returns the number of the row for a point with changed settings. None if it cannot be built so."""
         key = f"{plain!r} {sorted(changes.items())}"
         if key not in self._numbers:
@@ -115,35 +117,39 @@ class _BuildPointMaker:
             self.rows += [] if row is None else [row]
         return self._numbers[key]
 
-    def _make_build_point(self, plain: Point, changes: Mapping[str, str]) -> PlacedBuildPoint | None:
+    def _make_build_point(self, plain: Point, changes: Mapping[str, str]) -> BuildPointOverPlacements | None:
         """Returns a point with changed settings in all its placements. None if it cannot be built so."""
-        point = _with_configuration(self._catalogue, plain, changes)
-        if point is None or point.not_applicable is not None or not self._has_settings(point):
+        point = _point_with_settings(self._catalogue, plain, changes)
+        if point is None or point.not_applicable is not None or not self._has_kernel_all_macros(point):
             return None
         count = self._placements if may_depend_on_code_addresses(self._catalogue, point) else 1
-        replaces = point_id(self._catalogue, plain).model_copy(update={"kernel": self.role_of(plain)})
-        return PlacedBuildPoint(replaces, expand_placements(self._catalogue, Plan((point,), None), count).points)
+        replaces = identity_of_point(self._catalogue, plain).model_copy(
+            update={"kernel": self.kernel_name_in_paper(plain)}
+        )
+        return BuildPointOverPlacements(
+            replaces, expand_placements(self._catalogue, Plan((point,), None), count).points
+        )
 
-    def _has_settings(self, point: Point) -> bool:
+    def _has_kernel_all_macros(self, point: Point) -> bool:
         """Whether the kernel's configuration has all macros that the point sets."""
         settings = (point.kernel, frozenset(point.kernel_config))
         if settings not in self._known:
             try:
-                require_settings(self._catalogue, (point,))
+                require_known_macros(self._catalogue, (point,))
                 self._known[settings] = True
             except PlanError:
                 self._known[settings] = False
         return self._known[settings]
 
 
-def suite_points(catalogue: Catalogue, paper: PaperFolder, *, authors: bool) -> list[Point]:
+def points_of_paper_suites(catalogue: Catalogue, paper: PaperFolder, *, authors: bool) -> list[Point]:
     """Returns the points of a paper's suites that its statements need and that can be measured. With `authors`, each
     kernel is taken in the version that the paper measured, else in today's, if both are available."""
     plain = replace(paper, facts=paper.facts.model_copy(update={"setup": ()}))
     selectors = statement_selectors(paper)
     measurable = [
         item
-        for item in plan_paper_experiments(catalogue, plain, Options()).points
+        for item in plan_paper_experiments(catalogue, plain, PlanOptions()).points
         if item.not_applicable is None and any(_may_give_value(catalogue, paper, item, place) for place in selectors)
     ]
     roles = paper.facts.kernel_by_tree
@@ -154,7 +160,7 @@ def suite_points(catalogue: Catalogue, paper: PaperFolder, *, authors: bool) -> 
     return [item for item in measurable if item in chosen.values()]
 
 
-def _with_configuration(catalogue: Catalogue, plain: Point, changes: Mapping[str, str]) -> Point | None:
+def _point_with_settings(catalogue: Catalogue, plain: Point, changes: Mapping[str, str]) -> Point | None:
     """Returns the point with changed settings. None if the settings are not possible."""
     if not changes:
         return plain
@@ -164,10 +170,10 @@ def _with_configuration(catalogue: Catalogue, plain: Point, changes: Mapping[str
         boards=(plain.board,),
         cores=(plain.cores,),
         window_ms=plain.window_ms,
-        config={**point_id(catalogue, plain).config, **changes},
+        config={**identity_of_point(catalogue, plain).config, **changes},
     )
     try:
-        (point,) = experiment_points(catalogue, experiment, Options())
+        (point,) = experiment_points(catalogue, experiment, PlanOptions())
     except PlanError:
         return None
     return point
@@ -180,7 +186,7 @@ def statement_selectors(paper: PaperFolder) -> list[Selector]:
         if claim.kind != "not computed":
             selectors += claim_selectors(claim)
     for substitute in paper.facts.substitute:
-        metrics = {str(metric) for place in selectors for metric in _as_list_of_names(place.get("metric"))}
+        metrics = {str(metric) for place in selectors for metric in _names_as_list(place.get("metric"))}
         if substitute.metric in metrics:
             selectors.append({"kernel": substitute.kernel, **substitute.by})
     return selectors
@@ -201,18 +207,18 @@ def _may_give_value(catalogue: Catalogue, paper: PaperFolder, point: Point, sele
     role = paper.facts.kernel_by_tree.get(point.kernel, point.kernel)
     axes = {"benchmark": point.benchmark, "kernel": role, "board": point.board, "cores": str(point.cores)}
     axes |= {f"param.{name}": value for name, value in point.params.items()}
-    if any(axis in selector and value not in _as_list_of_names(selector[axis]) for axis, value in axes.items()):
+    if any(axis in selector and value not in _names_as_list(selector[axis]) for axis, value in axes.items()):
         return False
     if point.instrument is None:
         return "instrument" not in selector
-    if "instrument" in selector and point.instrument not in _as_list_of_names(selector["instrument"]):
+    if "instrument" in selector and point.instrument not in _names_as_list(selector["instrument"]):
         return False
-    series = set(catalogue.benchmark(point.benchmark).facts.series_ids)
-    metrics = _as_list_of_names(selector.get("metric"))
+    series = set(catalogue.find_benchmark(point.benchmark).facts.series_ids)
+    metrics = _names_as_list(selector.get("metric"))
     return not metrics or any(metric in series or metric.startswith(("tick.", "select.")) for metric in metrics)
 
 
-def _as_list_of_names(value: object) -> list[str]:
+def _names_as_list(value: object) -> list[str]:
     """Returns one name or several names as a list of texts. Empty for None."""
     if value is None:
         return []

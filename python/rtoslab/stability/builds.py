@@ -45,7 +45,7 @@ class KernelBuild:
 
     levels: tuple[str, ...]
 
-    def changes_from(self, base: "KernelBuild", factors: Sequence[BuildFactor]) -> tuple[str, ...]:
+    def changes_from_build(self, base: "KernelBuild", factors: Sequence[BuildFactor]) -> tuple[str, ...]:
         """Returns how this build differs from the build `base`, as texts: `-O3`, `assertions on`."""
         pairs = zip(factors, self.levels, base.levels, strict=True)
         return tuple(factor.level_text(level) for factor, level, usual in pairs if level != usual)
@@ -65,7 +65,7 @@ class KernelMacroSwitch:
         return f"{self.macro}={self.value} ({self.kernel})"
 
 
-def paper_factors(catalogue: Catalogue, paper: PaperFolder) -> tuple[BuildFactor, ...]:
+def build_factors_of_paper(catalogue: Catalogue, paper: PaperFolder) -> tuple[BuildFactor, ...]:
     """Returns the factors in which the builds of a paper differ. A factor that the paper itself varies is left out."""
     experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
     swept = {key for experiment in experiments for key in experiment.sweep}
@@ -77,11 +77,11 @@ def paper_factors(catalogue: Catalogue, paper: PaperFolder) -> tuple[BuildFactor
         (usual,) = given
         factors.append(BuildFactor(OPTIMISATION, (usual, *(level for level in LEVELS if level != usual))))
     factors.append(BuildFactor(ASSERTIONS, (OFF, ON)))
-    switches = tuple(switch.level_name for switch in paper_switches(catalogue, paper))
+    switches = tuple(switch.level_name for switch in macro_switches_of_paper(catalogue, paper))
     return (*factors, BuildFactor(SWITCH, (NONE, *switches)))
 
 
-def paper_switches(catalogue: Catalogue, paper: PaperFolder) -> list[KernelMacroSwitch]:
+def macro_switches_of_paper(catalogue: Catalogue, paper: PaperFolder) -> list[KernelMacroSwitch]:
     """Returns every macro that builds of the paper's kernels switch on or off, in both positions. One of the positions
     is that of the paper's suites."""
     experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
@@ -106,7 +106,7 @@ def build_of_paper(factors: Sequence[BuildFactor]) -> KernelBuild:
     return KernelBuild(tuple(factor.levels[0] for factor in factors))
 
 
-def paper_builds(factors: Sequence[BuildFactor]) -> list[KernelBuild]:
+def builds_to_examine(factors: Sequence[BuildFactor]) -> list[KernelBuild]:
     """Returns the builds in which a paper's statements are examined: every combination of the factors, then each switch
     alone. The paper's own build is first."""
     crossed = [factor for factor in factors if factor.name != SWITCH]
@@ -142,16 +142,16 @@ def build_configuration(
     optimisation = level_of_factor(build, factors, OPTIMISATION)
     if optimisation and optimisation != build_of_paper(factors).levels[_factor_index(factors, OPTIMISATION)]:
         changes["opt"] = optimisation
-    facts = catalogue.kernel(kernel).facts
+    facts = catalogue.find_kernel(kernel).facts
     if level_of_factor(build, factors, ASSERTIONS) == ON:
         macro = facts.parity.get("assertions", "=0")
         if facts.export is not None:
             return None
         changes |= {} if macro.startswith("=") else {macro: "1"}
-    return {**changes, **_macro_of_level(level_of_factor(build, factors, SWITCH), role)}
+    return {**changes, **_macro_of_switch_level(level_of_factor(build, factors, SWITCH), role)}
 
 
-def _macro_of_level(level: str, role: str) -> Mapping[str, str]:
+def _macro_of_switch_level(level: str, role: str) -> Mapping[str, str]:
     """Returns the macro and value of a switch's level, if it belongs to the kernel `role`. Else empty."""
     setting, _, named = level.partition(" (")
     macro, _, value = setting.partition("=")

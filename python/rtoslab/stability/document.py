@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from rtoslab.analyses import Selector, select_values
-from rtoslab.base import count_text
+from rtoslab.analyses import Selector, select_values_by_coordinates
+from rtoslab.base import count_with_noun
 from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, mark_deviations_by
 from rtoslab.stability.build_points import claim_selectors
 from rtoslab.stability.builds import build_of_paper
@@ -33,10 +33,10 @@ def stability_document(judged: JudgedPaper) -> ReportDocument:
     build can judge are at the end."""
     sections = [
         _statements_section(judged),
-        _changes_section(judged),
-        _values_section(judged),
-        _cases_section(judged),
-        _builds_section(judged),
+        _reversing_changes_section(judged),
+        _unstable_values_section(judged),
+        _shares_by_case_section(judged),
+        _builds_list_section(judged),
         _not_judged_section(judged),
     ]
     document = ReportDocument(
@@ -52,14 +52,15 @@ def stability_document(judged: JudgedPaper) -> ReportDocument:
 
 def stability_summary(judged: JudgedPaper) -> str:
     """Returns sentences on how many statements of a paper hold in every build, in some, or in none."""
-    wholes = [statement.whole.overall_share for statement in judged.statements]
+    wholes = [statement.whole.share_of_builds_and_placements for statement in judged.statements]
     always = sum(whole.held == whole.observation_count for whole in wholes)
     never = sum(whole.held == 0 for whole in wholes)
     turning = len(wholes) - always - never
     by_placement = sum(_is_reversed_by_placement(statement.whole) for statement in judged.statements)
     text = (
-        f"{count_text(len(judged.builds), 'build')} of each kernel in up to {judged.stored.placements} placements. "
-        f"{count_text(len(wholes), 'statement')}: {always} true in every build, {never} in none, {turning} in "
+        f"{count_with_noun(len(judged.builds), 'build')} of each kernel in up to {judged.stored.placements} "
+        "placements. "
+        f"{count_with_noun(len(wholes), 'statement')}: {always} true in every build, {never} in none, {turning} in "
         f"some. The placement of the code alone changes the result of {by_placement}."
     )
     changes = {
@@ -83,12 +84,14 @@ def _statements_section(judged: JudgedPaper) -> ReportSection:
     rows = [
         [
             f"{statement.claim.says} ({statement.claim.section})",
-            verdict_share_text(statement.whole.base_share, interval=True),
-            verdict_share_text(statement.whole.overall_share),
+            verdict_share_text(statement.whole.share_of_placements_of_suites_build, interval=True),
+            verdict_share_text(statement.whole.share_of_builds_and_placements),
             strongest_reversal_text(statement.whole.verdict_reversals()),
             _fewest_reversing_changes_text(statement.whole),
         ]
-        for statement in sorted(judged.statements, key=lambda one: abs(one.whole.overall_share.holding_fraction - 0.5))
+        for statement in sorted(
+            judged.statements, key=lambda one: abs(one.whole.share_of_builds_and_placements.holding_fraction - 0.5)
+        )
     ]
     columns = (
         "the paper says (section)", ">holds, suites' build", ">holds, all builds", "changed most often by",
@@ -109,25 +112,29 @@ def verdict_share_text(share: VerdictCounts | None, *, interval: bool = False) -
     if interval and share.observation_count > 1:
         low, high = share.wilson_interval
         text += f" ({100 * low:.0f} to {100 * high:.0f} %)"
-    return f"{text}, {count_text(share.tied, 'tie')}" if share.tied else text
+    return f"{text}, {count_with_noun(share.tied, 'tie')}" if share.tied else text
 
 
 def strongest_reversal_text(turns: Sequence[VerdictReversal]) -> str:
     """Returns the change of the build that reverses a statement most often, as `-Os: 12 of 24 pairs`. A dash without
     one."""
     turned = [turn for turn in turns if turn.turned]
-    return f"{turned[0].change}: {turned[0].turned} of {count_text(turned[0].pairs, 'pair')}" if turned else _DASH
+    return f"{turned[0].change}: {turned[0].turned} of {count_with_noun(turned[0].pairs, 'pair')}" if turned else _DASH
 
 
 def _fewest_reversing_changes_text(stability: StatementStability) -> str:
     """Returns the fewest changes of the build that reverse the statement, as text."""
     fewest_changes = stability.fewest_turning_changes()
     if fewest_changes is None:
-        return "no measured change reverses it" if stability.base_verdict != "tie" else "a tie in the suites' build"
+        return (
+            "no measured change reverses it"
+            if stability.verdict_in_suites_build != "tie"
+            else "a tie in the suites' build"
+        )
     return ", ".join(fewest_changes)
 
 
-def _changes_section(judged: JudgedPaper) -> ReportSection:
+def _reversing_changes_section(judged: JudgedPaper) -> ReportSection:
     """Returns the report section on how many statements each change of the build reverses."""
     turns: dict[str, list[VerdictReversal]] = {}
     for statement in judged.statements:
@@ -157,17 +164,19 @@ def _mean_reversal_percent_text(turns: Sequence[VerdictReversal]) -> str:
     return f"{100 * _mean_reversal_share(turns):.1f} %"
 
 
-def _values_section(judged: JudgedPaper) -> ReportSection:
+def _unstable_values_section(judged: JudgedPaper) -> ReportSection:
     """Returns the report section with charts of the values behind the least stable statements."""
     unstable = [
         statement
         for statement in judged.statements
-        if 0 < statement.whole.overall_share.held < statement.whole.overall_share.observation_count
+        if 0
+        < statement.whole.share_of_builds_and_placements.held
+        < statement.whole.share_of_builds_and_placements.observation_count
     ]
     charts = [
         chart
         for judged_statement in _least_stable_statements(unstable)
-        if (chart := _values_chart(judged, judged_statement)) is not None
+        if (chart := _case_values_chart(judged, judged_statement)) is not None
     ]
     prose = (
         ("Each mark is one build in one placement. Kernels with overlapping marks have no fixed order.",)
@@ -179,16 +188,16 @@ def _values_section(judged: JudgedPaper) -> ReportSection:
 
 def _least_stable_statements(statements: Sequence[JudgedStatement]) -> list[JudgedStatement]:
     """Returns the statements whose share of builds is nearest to a half, at most six."""
-    return sorted(statements, key=lambda statement: abs(statement.whole.overall_share.holding_fraction - 0.5))[
-        :_CHARTED_STATEMENTS
-    ]
+    return sorted(
+        statements, key=lambda statement: abs(statement.whole.share_of_builds_and_placements.holding_fraction - 0.5)
+    )[:_CHARTED_STATEMENTS]
 
 
-def _values_chart(judged: JudgedPaper, statement: JudgedStatement) -> ChartData | None:
+def _case_values_chart(judged: JudgedPaper, statement: JudgedStatement) -> ChartData | None:
     """Returns a chart of the values of a statement's least stable case, in all builds. None if the case does not
     compare two values of one unit."""
     cases = statement.cases or (statement.whole,)
-    chosen = min(cases, key=lambda stability: abs(stability.overall_share.holding_fraction - 0.5))
+    chosen = min(cases, key=lambda stability: abs(stability.share_of_builds_and_placements.holding_fraction - 0.5))
     number = next((at for at, item in enumerate(statement.cases) if item is chosen), 0)
     members = max(len(statement.claim.of), 1)
     places = [place for place in claim_selectors(statement.claim) if not statement.claim.over]
@@ -199,14 +208,16 @@ def _values_chart(judged: JudgedPaper, statement: JudgedStatement) -> ChartData 
     for place in of_case:
         name = ", ".join(judged.names.get(str(item), str(item)) for item in _selected_member_names(statement, place))
         for values in builds:
-            for value in select_values(values, place):
+            for value in select_values_by_coordinates(values, place):
                 units.add(value.unit)
                 rows += [{"series": name, "value": item} for item in value.placement_band.values]
     if len(units) != 1 or len({row["series"] for row in rows}) < 2:
         return None
     (unit,) = units
     caption = f"{statement.claim.says}: {chosen.name}" if statement.cases else statement.claim.says
-    return ChartData("strip", rows, f"{caption}. Holds in {verdict_share_text(chosen.overall_share)}.", x_title=unit)
+    return ChartData(
+        "strip", rows, f"{caption}. Holds in {verdict_share_text(chosen.share_of_builds_and_placements)}.", x_title=unit
+    )
 
 
 def _selected_member_names(statement: JudgedStatement, place: Selector) -> list[str]:
@@ -215,14 +226,14 @@ def _selected_member_names(statement: JudgedStatement, place: Selector) -> list[
     return [str(place[axis]) for axis in place if axis in axes]
 
 
-def _cases_section(judged: JudgedPaper) -> ReportSection:
+def _shares_by_case_section(judged: JudgedPaper) -> ReportSection:
     """Returns the report section with the share of builds for each case of the statements."""
     rows = [
         [
             f"{statement.claim.says} ({statement.claim.section})",
             stability.name,
-            verdict_share_text(stability.base_share, interval=True),
-            verdict_share_text(stability.overall_share),
+            verdict_share_text(stability.share_of_placements_of_suites_build, interval=True),
+            verdict_share_text(stability.share_of_builds_and_placements),
             strongest_reversal_text(stability.verdict_reversals()),
         ]
         for statement in judged.statements
@@ -236,14 +247,16 @@ def _cases_section(judged: JudgedPaper) -> ReportSection:
     )
 
 
-def _builds_section(judged: JudgedPaper) -> ReportSection:
+def _builds_list_section(judged: JudgedPaper) -> ReportSection:
     """Returns the report section with the list of builds."""
     stored = judged.stored
     rows = []
     for number, build in enumerate(stored.builds):
         members = [stored.rows[member] for member in stored.rows_by_build[number]]
         kernels = dict.fromkeys(f"{member.kernel} {member.version}".strip() for member in members)
-        changes = ", ".join(build.changes_from(build_of_paper(stored.factors), stored.factors)) or "the suites' own"
+        changes = (
+            ", ".join(build.changes_from_build(build_of_paper(stored.factors), stored.factors)) or "the suites' own"
+        )
         missing = sum(bool(member.reason) for member in members)
         same = "" if build in judged.builds else " (no image differs from an earlier build's: not counted)"
         rows.append([changes + same, ", ".join(kernels), str(len(members) - missing), str(missing)])

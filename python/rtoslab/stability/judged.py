@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from rtoslab.analyses import ClaimVerdict, StatementResult, judge_claims
 from rtoslab.catalogue import Catalogue, PaperClaim, PaperFolder
-from rtoslab.papers import reader_names, with_substitutes
+from rtoslab.papers import reader_names, with_substituted_operations
 from rtoslab.stability.builds import BuildFactor, KernelBuild
 from rtoslab.stability.shares import StatementStability, statement_verdicts
-from rtoslab.stability.values_file import StoredStability, read_stability, stability_path
+from rtoslab.stability.values_file import StoredStability, read_stability_file, stability_file_path
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class JudgedPaper:
 def judge_statements_in_builds(catalogue: Catalogue, paper: PaperFolder, stored: StoredStability) -> JudgedPaper:
     """Judges every statement of a paper in every build of the kernels, by the stored values. A build in which nothing
     could be computed does not count."""
-    numbers = list(_distinct_builds(stored))
+    numbers = list(_builds_with_distinct_images(stored))
     names = reader_names(catalogue, paper, [], {})
     by_build = {
         stored.builds[number]: judge_claims(
             paper.claims,
-            with_substitutes(paper, stored.build_values(number)),
+            with_substituted_operations(paper, stored.build_values(number)),
             paper.facts.resolution,
             absence=lambda _: "not measured in this build",
             names=names,
@@ -50,7 +50,9 @@ def judge_statements_in_builds(catalogue: Catalogue, paper: PaperFolder, stored:
         for number in numbers
     }
     statements = [
-        _judge_statement(claim, {build: verdicts[place] for build, verdicts in by_build.items()}, stored.factors)
+        _judge_statement_in_builds(
+            claim, {build: verdicts[place] for build, verdicts in by_build.items()}, stored.factors
+        )
         for place, claim in enumerate(paper.claims)
     ]
     return JudgedPaper(
@@ -63,7 +65,7 @@ def judge_statements_in_builds(catalogue: Catalogue, paper: PaperFolder, stored:
     )
 
 
-def _distinct_builds(stored: StoredStability) -> Iterator[int]:
+def _builds_with_distinct_images(stored: StoredStability) -> Iterator[int]:
     """Yields the numbers of the builds whose images differ from those of all earlier builds."""
     seen: set[tuple[int, ...]] = set()
     for number, members in enumerate(stored.rows_by_build):
@@ -72,7 +74,7 @@ def _distinct_builds(stored: StoredStability) -> Iterator[int]:
             yield number
 
 
-def _judge_statement(
+def _judge_statement_in_builds(
     claim: PaperClaim, verdicts: Mapping[KernelBuild, ClaimVerdict], factors: tuple[BuildFactor, ...]
 ) -> JudgedStatement:
     """Returns the verdicts on one statement in all builds, and in each of its cases."""
@@ -100,11 +102,11 @@ def reversed_statements_by_change(statements: Sequence[JudgedStatement]) -> dict
 def holding_builds_texts(catalogue: Catalogue, paper: PaperFolder) -> dict[str, str]:
     """Returns, by statement id, in how many builds each statement of a paper holds, as `29 of 32`.
 
-    Empty if no values of the paper are stored. Raises AlteredError for an edited file.
+    Empty if no values of the paper are stored. Raises AlteredFileError for an edited file.
     """
-    path = stability_path(catalogue.root, paper.key)
+    path = stability_file_path(catalogue.root, paper.key)
     if not path.is_file():
         return {}
-    judged = judge_statements_in_builds(catalogue, paper, read_stability(path))
-    wholes = {statement.claim.id: statement.whole.overall_share for statement in judged.statements}
+    judged = judge_statements_in_builds(catalogue, paper, read_stability_file(path))
+    wholes = {statement.claim.id: statement.whole.share_of_builds_and_placements for statement in judged.statements}
     return {ident: f"{whole.held} of {whole.observation_count}" for ident, whole in wholes.items()}

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rtoslab.analyses import MeasuredValue, Selector, select_values
+from rtoslab.analyses import MeasuredValue, Selector, select_values_by_coordinates
 from rtoslab.catalogue import Catalogue, PaperFolder
-from rtoslab.measure import point_id
-from rtoslab.reference import StoredRow, row_from_points
+from rtoslab.measure import identity_of_point
+from rtoslab.reference import StoredRow, stored_row_from_points
 from rtoslab.results import FailedPoint, MeasuredPoint
-from rtoslab.stability.build_points import PlacedBuildPoint, StabilityPlan, statement_selectors
+from rtoslab.stability.build_points import BuildPointOverPlacements, StabilityPlan, statement_selectors
 from rtoslab.stability.values_file import StoredStability
 from rtoslab.store import AnyResult, StoredPoint
 
@@ -30,7 +30,7 @@ def stored_rows_of_run(
     by_point = {point.result.point.model_dump_json(): point for point in stored}
     failures = {result.point.model_dump_json(): result for result in results if isinstance(result, FailedPoint)}
     places = statement_selectors(paper)
-    rows = tuple(_stored_row(catalogue, row, by_point, failures, places) for row in plan.rows)
+    rows = tuple(_stored_values_row(catalogue, row, by_point, failures, places) for row in plan.rows)
     manifests = [point.manifest for point in stored if isinstance(point.result, MeasuredPoint)]
     return StoredStability(
         paper.key,
@@ -43,25 +43,25 @@ def stored_rows_of_run(
     )
 
 
-def _stored_row(
+def _stored_values_row(
     catalogue: Catalogue,
-    row: PlacedBuildPoint,
+    row: BuildPointOverPlacements,
     by_point: Mapping[str, StoredPoint],
     failures: Mapping[str, FailedPoint],
     places: Sequence[Selector],
 ) -> StoredRow:
     """Returns the values of one point in its placements, as a stability file stores them."""
-    names = [point_id(catalogue, point).model_dump_json() for point in row.points]
+    names = [identity_of_point(catalogue, point).model_dump_json() for point in row.points]
     results = [by_point[name] for name in names if name in by_point]
     failed = next((failures[name] for name in names if name in failures), None)
     reason = failed.message if failed else "it was not measured"
-    whole = row_from_points(row.stands_for, row.points[0].kernel, results, reason)
+    whole = stored_row_from_points(row.stands_for, row.points[0].kernel, results, reason)
     return replace(whole, values=_values_of_statement(whole.values, places))
 
 
 def _values_of_statement(values: Sequence[MeasuredValue], places: Sequence[Selector]) -> tuple[MeasuredValue, ...]:
     """Returns the values that a statement of the paper needs. `places` are the coordinates of such values."""
-    chosen = {id(value) for place in places for value in select_values(values, place)}
+    chosen = {id(value) for place in places for value in select_values_by_coordinates(values, place)}
     return tuple(value for value in values if id(value) in chosen)
 
 

@@ -8,7 +8,7 @@ from rtoslab.stability.builds import NONE, SWITCH, BuildFactor, KernelBuild
 from rtoslab.stability.values_file import StoredStability
 
 
-def merge_stability(earlier: StoredStability, new: StoredStability, kernels: Collection[str]) -> StoredStability:
+def merge_stability_rows(earlier: StoredStability, new: StoredStability, kernels: Collection[str]) -> StoredStability:
     """Returns the builds of `new`, with the rows of these kernels from `new` and those of all others from `earlier`.
 
     `kernels` are named as in the paper. A build that changes a switch of one of them may be missing in `earlier`. The
@@ -24,7 +24,7 @@ def merge_stability(earlier: StoredStability, new: StoredStability, kernels: Col
     for build, own in zip(new.builds, new.rows_by_build, strict=True):
         unchanged = [
             number
-            for number in earlier.rows_by_build[_earlier_number(earlier, build, kernels)]
+            for number in earlier.rows_by_build[_earlier_build_number(earlier, build, kernels)]
             if earlier.rows[number].stands_for.kernel not in kernels
         ]
         for number in unchanged:
@@ -47,24 +47,25 @@ def _with_switches_of_others(
     builds = [
         build
         for build in earlier.builds
-        if not _switches_any(build.levels[place], kernels) and _without(build.levels, place) in members
+        if not _is_switch_of_kernels(build.levels[place], kernels)
+        and _levels_without_factor(build.levels, place) in members
     ]
-    levels = tuple(level for level in earlier.factors[place].levels if not _switches_any(level, kernels))
+    levels = tuple(level for level in earlier.factors[place].levels if not _is_switch_of_kernels(level, kernels))
     switch = BuildFactor(SWITCH, levels)
     return replace(
         new,
         factors=(*new.factors[:place], switch, *new.factors[place:]),
         builds=tuple(builds),
-        rows_by_build=tuple(members[_without(build.levels, place)] for build in builds),
+        rows_by_build=tuple(members[_levels_without_factor(build.levels, place)] for build in builds),
     )
 
 
-def _switches_any(level: str, kernels: Collection[str]) -> bool:
+def _is_switch_of_kernels(level: str, kernels: Collection[str]) -> bool:
     """Whether a level of the factor `switch` belongs to one of these kernels."""
     return any(level.endswith(f" ({kernel})") for kernel in kernels)
 
 
-def _without(levels: tuple[str, ...], place: int) -> tuple[str, ...]:
+def _levels_without_factor(levels: tuple[str, ...], place: int) -> tuple[str, ...]:
     """Returns the levels of a build without that of one factor."""
     return (*levels[:place], *levels[place + 1 :])
 
@@ -83,13 +84,13 @@ def _require_equal_conditions(earlier: StoredStability, new: StoredStability) ->
             )
 
 
-def _earlier_number(earlier: StoredStability, build: KernelBuild, kernels: Collection[str]) -> int:
+def _earlier_build_number(earlier: StoredStability, build: KernelBuild, kernels: Collection[str]) -> int:
     """Returns the number of the earlier build in which all kernels but the measured ones are as in `build`."""
     if build in earlier.builds:
         return earlier.builds.index(build)
     names = [factor.name for factor in earlier.factors]
     place = names.index(SWITCH) if SWITCH in names else len(names)
-    if any(_switches_any(level, kernels) for level in build.levels[place:]):
+    if any(_is_switch_of_kernels(level, kernels) for level in build.levels[place:]):
         plain = KernelBuild((*build.levels[:place], NONE, *build.levels[place + 1 :]))
         if plain in earlier.builds:
             return earlier.builds.index(plain)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 from rtoslab.catalogue import PaperFolder
 from rtoslab.reference import ReferenceFile
 from rtoslab.reports import ReportDocument, ReportSection, TableData, mark_deviations
@@ -13,12 +13,12 @@ from rtoslab.results import MeasuredPoint
 from rtoslab.stability.judged import JudgedPaper, reversed_statements_by_change
 from rtoslab.stability.place_effects import (
     ALL_GROUPS,
-    BoardSpread,
-    PlacedFigure,
+    BoardPlacementSpread,
+    FigureOverPlacements,
     ReversedPairCounts,
-    board_spreads,
     count_reversed_pairs,
     figures_in_placements,
+    placement_spread_by_board,
 )
 from rtoslab.stability.shares import PLACEMENT
 
@@ -43,7 +43,7 @@ _BUILDS: Final = (
 )
 
 
-def overview_document(
+def placement_overview_document(
     papers: Mapping[str, PaperFolder], references: Sequence[ReferenceFile], judged: Sequence[JudgedPaper]
 ) -> ReportDocument:
     """Returns the report on how the placement of code changes the figures and rankings of all papers. `judged` are the
@@ -60,25 +60,27 @@ def overview_document(
     document = ReportDocument(
         title="How much of a ranking is the linker?",
         subtitle="The same code of each kernel at other addresses",
-        summary=overview_summary(figures, by_paper, judged),
+        summary=placement_overview_summary(figures, by_paper, judged),
         sections=(
-            ReportSection("pairs", "Pairs of kernels", (_PAIRS,), (), _pairs_tables(figures, by_paper, names)),
-            ReportSection("spreads", "Figures", (_SPREAD,), (), (placement_spread_table(board_spreads(figures)),)),
-            *(() if not judged else (_builds_section(judged, names),)),
+            ReportSection("pairs", "Pairs of kernels", (_PAIRS,), (), _reversed_pairs_tables(figures, by_paper, names)),
+            ReportSection(
+                "spreads", "Figures", (_SPREAD,), (), (placement_spread_table(placement_spread_by_board(figures)),)
+            ),
+            *(() if not judged else (_statements_in_builds_section(judged, names),)),
         ),
     )
     return mark_deviations(document, measured, {title: kernel for kernel, title in names.items()})
 
 
-def overview_summary(
-    figures: Sequence[PlacedFigure], pairs: Sequence[ReversedPairCounts], judged: Sequence[JudgedPaper]
+def placement_overview_summary(
+    figures: Sequence[FigureOverPlacements], pairs: Sequence[ReversedPairCounts], judged: Sequence[JudgedPaper]
 ) -> str:
     """Returns the summary of the report on placements in sentences."""
     if not pairs:
         return "No two kernels have reference results in several placements, so nothing can be compared."
-    whole, first = pairs[-1], board_spreads(figures)[0]
+    whole, first = pairs[-1], placement_spread_by_board(figures)[0]
     share = _format_percent(whole.turned / whole.pairs)
-    pairs_text = count_text(whole.pairs, "pair")
+    pairs_text = count_with_noun(whole.pairs, "pair")
     sentences = [f"The placement of the code changes the order of {whole.turned} of {pairs_text} of kernels ({share})."]
     if whole.close:
         share = _format_percent(whole.close_turned / whole.close)
@@ -89,17 +91,17 @@ def overview_summary(
         f"On the {first.board} the slowest placement of a build takes "
         f"{_format_percent(first.median_spread)} longer than the fastest, in the median over its figures."
     )
-    statements = [statement.whole.overall_share for paper in judged for statement in paper.statements]
+    statements = [statement.whole.share_of_builds_and_placements for paper in judged for statement in paper.statements]
     if statements:
         some = sum(0 < statement.held < statement.observation_count for statement in statements)
-        whole_of = f"{count_text(len(statements), 'statement')} of {count_text(len(judged), 'paper')}"
+        whole_of = f"{count_with_noun(len(statements), 'statement')} of {count_with_noun(len(judged), 'paper')}"
         verb = "holds" if some == 1 else "hold"
         sentences.append(f"{some} of {whole_of} {verb} only in some builds.")
     return " ".join(sentences)
 
 
-def _pairs_tables(
-    figures: Sequence[PlacedFigure], by_paper: Sequence[ReversedPairCounts], names: Mapping[str, str]
+def _reversed_pairs_tables(
+    figures: Sequence[FigureOverPlacements], by_paper: Sequence[ReversedPairCounts], names: Mapping[str, str]
 ) -> tuple[TableData, ...]:
     """Returns the tables of pairs of kernels whose order the placement of the code reverses, by paper and by board."""
     compared = [
@@ -136,7 +138,7 @@ def reversed_pairs_table(rows: Sequence[ReversedPairCounts], by: str) -> TableDa
     return TableData(f"Pairs of kernels, by {by}", columns, lines)
 
 
-def placement_spread_table(rows: Sequence[BoardSpread]) -> TableData:
+def placement_spread_table(rows: Sequence[BoardPlacementSpread]) -> TableData:
     """Returns a table of how far the placement of the code changes figures, by board."""
     columns = ("board", ">figures", ">middle spread", ">90 % below", ">largest")
     lines = [
@@ -152,7 +154,7 @@ def placement_spread_table(rows: Sequence[BoardSpread]) -> TableData:
     return TableData("Spread of figures over placements", columns, lines)
 
 
-def _builds_section(judged: Sequence[JudgedPaper], names: Mapping[str, str]) -> ReportSection:
+def _statements_in_builds_section(judged: Sequence[JudgedPaper], names: Mapping[str, str]) -> ReportSection:
     """Returns the section on the builds of each paper: the statements that hold in them, and the kernels."""
     return ReportSection(
         "builds", "Builds", (_BUILDS,), (), (statements_in_builds_table(judged), kernels_table(judged, names))
@@ -183,7 +185,7 @@ def statements_in_builds_table(judged: Sequence[JudgedPaper]) -> TableData:
     )  # fmt: skip
     lines = []
     for paper in judged:
-        wholes = [one.whole.overall_share for one in paper.statements]
+        wholes = [one.whole.share_of_builds_and_placements for one in paper.statements]
         always, never = sum(one.held == one.observation_count for one in wholes), sum(one.held == 0 for one in wholes)
         turns = reversed_statements_by_change(paper.statements)
         unjudged = sum(claim.kind != "not computed" for claim in paper.not_judged)

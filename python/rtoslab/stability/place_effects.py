@@ -25,7 +25,7 @@ _LEAST_PLACEMENTS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedFigure:
+class FigureOverPlacements:
     """One figure of one kernel in all placements of its code, from the reference results."""
 
     paper: str
@@ -47,7 +47,7 @@ class PlacedFigure:
 
 
 @dataclass(frozen=True, slots=True)
-class BoardSpread:
+class BoardPlacementSpread:
     """How far the placement of code changes the figures of one board."""
 
     board: str
@@ -76,10 +76,12 @@ class ReversedPairCounts:
     """The kernels of the pairs."""
 
 
-def figures_in_placements(papers: Mapping[str, PaperFolder], references: Sequence[ReferenceFile]) -> list[PlacedFigure]:
+def figures_in_placements(
+    papers: Mapping[str, PaperFolder], references: Sequence[ReferenceFile]
+) -> list[FigureOverPlacements]:
     """Returns every reference figure that was measured in several placements of the code. Figures of zero are left out,
     because they have no ratio."""
-    figures: list[PlacedFigure] = []
+    figures: list[FigureOverPlacements] = []
     for reference in references:
         if reference.paper in papers:
             figures += _reference_figures(papers[reference.paper], reference, references)
@@ -88,7 +90,7 @@ def figures_in_placements(papers: Mapping[str, PaperFolder], references: Sequenc
 
 def _reference_figures(
     paper: PaperFolder, reference: ReferenceFile, references: Sequence[ReferenceFile]
-) -> Iterator[PlacedFigure]:
+) -> Iterator[FigureOverPlacements]:
     """Yields the figures of one reference file that were measured in several placements of the code."""
     roles = paper.facts.kernel_by_tree
     role = roles.get(reference.kernel, reference.kernel)
@@ -111,34 +113,38 @@ def _reference_figures(
             if stat in _STATISTICS and len(values) >= _LEAST_PLACEMENTS and min(values) > 0:
                 cores = f"{point.cores} cores" if point.cores > 1 else "1 core"
                 what = f"{point.benchmark} {cores} {config}: {metric} {stat} {unit} {occurrence}"
-                yield PlacedFigure(paper.key, point.board, what, reference.kernel, role, frozenset(ages), tuple(values))
+                yield FigureOverPlacements(
+                    paper.key, point.board, what, reference.kernel, role, frozenset(ages), tuple(values)
+                )
 
 
-def board_spreads(figures: Sequence[PlacedFigure]) -> list[BoardSpread]:
+def placement_spread_by_board(figures: Sequence[FigureOverPlacements]) -> list[BoardPlacementSpread]:
     """Returns, for each board, how far the placement of the code changes its figures, the largest effect first."""
     result = []
     for board in dict.fromkeys(figure.board for figure in figures):
         spreads = [figure.placement_spread for figure in figures if figure.board == board]
         ninth = quantiles(spreads, n=_DECILES)[-1] if len(spreads) > 1 else spreads[0]
-        result.append(BoardSpread(board, len(spreads), median(spreads), ninth, max(spreads)))
+        result.append(BoardPlacementSpread(board, len(spreads), median(spreads), ninth, max(spreads)))
     return sorted(result, key=lambda spread: -spread.median_spread)
 
 
-def count_reversed_pairs(figures: Sequence[PlacedFigure], by: str) -> list[ReversedPairCounts]:
+def count_reversed_pairs(figures: Sequence[FigureOverPlacements], by: str) -> list[ReversedPairCounts]:
     """Returns how many pairs of kernels change their order with the placement of the code, for each paper or board and
     for all."""
-    groups: dict[str, list[tuple[PlacedFigure, PlacedFigure]]] = {}
+    groups: dict[str, list[tuple[FigureOverPlacements, FigureOverPlacements]]] = {}
     for pair in _comparable_kernel_pairs(figures):
         groups.setdefault(getattr(pair[0], by), []).append(pair)
-    rows = [_count_pairs(name, pairs) for name, pairs in sorted(groups.items())]
+    rows = [_count_reversed_pairs_of_group(name, pairs) for name, pairs in sorted(groups.items())]
     everything = [pair for pairs in groups.values() for pair in pairs]
-    return [*rows, _count_pairs(ALL_GROUPS, everything)] if len(rows) > 1 else rows
+    return [*rows, _count_reversed_pairs_of_group(ALL_GROUPS, everything)] if len(rows) > 1 else rows
 
 
-def _comparable_kernel_pairs(figures: Sequence[PlacedFigure]) -> Iterator[tuple[PlacedFigure, PlacedFigure]]:
+def _comparable_kernel_pairs(
+    figures: Sequence[FigureOverPlacements],
+) -> Iterator[tuple[FigureOverPlacements, FigureOverPlacements]]:
     """Yields the pairs of figures that compare two kernels of one paper: the same quantity, in versions of the same
     age."""
-    alike: dict[tuple[str, str, str], list[PlacedFigure]] = {}
+    alike: dict[tuple[str, str, str], list[FigureOverPlacements]] = {}
     for figure in figures:
         alike.setdefault((figure.paper, figure.board, figure.quantity), []).append(figure)
     for group in alike.values():
@@ -147,7 +153,9 @@ def _comparable_kernel_pairs(figures: Sequence[PlacedFigure]) -> Iterator[tuple[
                 yield one, other
 
 
-def _count_pairs(name: str, pairs: Sequence[tuple[PlacedFigure, PlacedFigure]]) -> ReversedPairCounts:
+def _count_reversed_pairs_of_group(
+    name: str, pairs: Sequence[tuple[FigureOverPlacements, FigureOverPlacements]]
+) -> ReversedPairCounts:
     """Returns how many of the pairs of a group (a paper or board) change their order with the placement of the code."""
     minorities = [less_frequent_order_share(one.values, other.values) for one, other in pairs]
     close = [_medians_differ_by_less_than_tenth(one, other) for one, other in pairs]
@@ -171,7 +179,7 @@ def less_frequent_order_share(one: Sequence[float], other: Sequence[float]) -> f
     return min(less, more) / (len(one) * len(other))
 
 
-def _medians_differ_by_less_than_tenth(one: PlacedFigure, other: PlacedFigure) -> bool:
+def _medians_differ_by_less_than_tenth(one: FigureOverPlacements, other: FigureOverPlacements) -> bool:
     """Whether the medians of two figures differ by less than a tenth."""
     first, second = sorted((median(one.values), median(other.values)))
     return second < first * 1.1

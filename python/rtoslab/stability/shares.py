@@ -85,21 +85,21 @@ class StatementStability:
     factors: tuple[BuildFactor, ...]
 
     @property
-    def overall_share(self) -> VerdictCounts:
+    def share_of_builds_and_placements(self) -> VerdictCounts:
         """Returns how often the statement holds over all builds and placements."""
         return count_verdicts(
             [outcome for outcomes_by_place in self.by_build.values() for outcome in outcomes_by_place]
         )
 
     @property
-    def base_share(self) -> VerdictCounts | None:
+    def share_of_placements_of_suites_build(self) -> VerdictCounts | None:
         """Returns how often the statement holds over the placements of the build that the paper's suites use. None if
         it was not computed there."""
         outcomes = self.by_build.get(build_of_paper(self.factors))
         return None if outcomes is None else count_verdicts(outcomes)
 
     @property
-    def base_verdict(self) -> StatementResult | None:
+    def verdict_in_suites_build(self) -> StatementResult | None:
         """Returns the verdict in the build that the paper's suites use, in the linker's own order. None if it was not
         computed there."""
         outcomes = self.by_build.get(build_of_paper(self.factors))
@@ -109,17 +109,17 @@ class StatementStability:
         """Returns how often each change of the build reverses the verdict, the most frequent first."""
         turns = [
             self._reversal_by_placement(),
-            *(self._reversal_by_level(*change) for change in self._changed_levels()),
+            *(self._reversal_by_level(*change) for change in self._levels_other_than_suites_build()),
         ]
         return sorted((turn for turn in turns if turn.pairs), key=lambda turn: -turn.reversed_fraction)
 
     def fewest_turning_changes(self) -> tuple[str, ...] | None:
         """Returns the smallest set of changes to the suites' own build that reverses the verdict. None if nothing that
         was measured reverses it. Another placement counts as one change, and a tie is no reversal."""
-        opposite = {"same": "different", "different": "same"}.get(self.base_verdict or "")
+        opposite = {"same": "different", "different": "same"}.get(self.verdict_in_suites_build or "")
         base = build_of_paper(self.factors)
         sets = [
-            (*build.changes_from(base, self.factors), *((f"{PLACEMENT} {number}",) if number else ()))
+            (*build.changes_from_build(base, self.factors), *((f"{PLACEMENT} {number}",) if number else ()))
             for build, outcomes in self.by_build.items()
             for number, item in enumerate(outcomes)
             if item == opposite
@@ -131,7 +131,7 @@ class StatementStability:
         pairs = [pair for outcomes in self.by_build.values() for pair in combinations(outcomes, 2)]
         return VerdictReversal(PLACEMENT, sum(one != other for one, other in pairs), len(pairs))
 
-    def _changed_levels(self) -> Iterator[tuple[int, str]]:
+    def _levels_other_than_suites_build(self) -> Iterator[tuple[int, str]]:
         """Yields the number of each factor with each of its levels that is not the suites' own."""
         for number, factor in enumerate(self.factors):
             for level in factor.levels[1:]:

@@ -10,9 +10,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.analyses import MeasuredValue
-from rtoslab.base import AlteredError, make_folder, write_whole
+from rtoslab.base import AlteredFileError, make_folder, write_file_atomically
 from rtoslab.intake import STORED_BYTES, parse_json_object, read_text
-from rtoslab.reference import StoredRow, lines_checked_by_seal, objects_as_sealed_lines, row_as_json, row_from_json
+from rtoslab.reference import (
+    StoredRow,
+    lines_checked_by_seal,
+    objects_as_sealed_lines,
+    stored_row_as_json,
+    stored_row_from_json,
+)
 from rtoslab.stability.builds import BuildFactor, KernelBuild
 
 FORMAT: Final = 1
@@ -46,12 +52,12 @@ class StoredStability:
         return [value for number in self.rows_by_build[build] for value in self.rows[number].values]
 
 
-def stability_path(root: Path, paper: str) -> Path:
+def stability_file_path(root: Path, paper: str) -> Path:
     """Returns the path of the file with a paper's values in all builds."""
     return root / "reference" / "stability" / f"{paper}.ndjson"
 
 
-def write_stability(path: Path, stored: StoredStability) -> None:
+def write_stability_file(path: Path, stored: StoredStability) -> None:
     """Writes a stability file with its seal. Raises StoreError if the disk refuses it."""
     head = {
         "format": FORMAT,
@@ -63,30 +69,31 @@ def write_stability(path: Path, stored: StoredStability) -> None:
         "made_by": dict(stored.made_by),
     }
     make_folder(path.parent)
-    write_whole(
-        path, objects_as_sealed_lines([head, *(row_as_json(row) for row in stored.rows)]), "the values of builds"
+    write_file_atomically(
+        path, objects_as_sealed_lines([head, *(stored_row_as_json(row) for row in stored.rows)]), "the values of builds"
     )
 
 
-def read_stability(path: Path) -> StoredStability:
-    """Returns the content of a stability file. Raises AlteredError naming it if it is damaged or of another format."""
-    text = read_text(path, "the values of builds", AlteredError, STORED_BYTES)
+def read_stability_file(path: Path) -> StoredStability:
+    """Returns the content of a stability file. Raises AlteredFileError naming it if it is damaged or of another
+    format."""
+    text = read_text(path, "the values of builds", AlteredFileError, STORED_BYTES)
     try:
         head, *rows = (parse_json_object(line) for line in lines_checked_by_seal(text))
-        return _parse_stability(path, head, rows)
+        return _parse_stability_file(path, head, rows)
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__
-        raise AlteredError(
+        raise AlteredFileError(
             f"{path} cannot be read as values of builds ({why}); restore the file, or measure the values again "
             f"with `rtoslab stability {path.stem} --measure`."
         ) from None
 
 
-def _parse_stability(path: Path, head: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> StoredStability:
+def _parse_stability_file(path: Path, head: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> StoredStability:
     """Returns the content of a parsed stability file. Raises ValueError if it contradicts itself."""
     if (head["format"], head["paper"]) != (FORMAT, path.stem):
         raise ValueError("its format or paper is another one")
-    stored = tuple(row_from_json(f"row {number}", line) for number, line in enumerate(rows))
+    stored = tuple(stored_row_from_json(f"row {number}", line) for number, line in enumerate(rows))
     members = tuple(tuple(int(number) for number in item) for item in head["members"])
     builds = tuple(KernelBuild(tuple(map(str, item))) for item in head["builds"])
     factors = tuple(BuildFactor(str(name), tuple(map(str, levels))) for name, levels in head["factors"])

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from rtoslab.base import (
-    AlteredError,
+    AlteredFileError,
+    cached_results_folder,
     exclusive_lock,
     make_disk_error,
     package_digest,
-    results_folder,
     to_canonical_json,
 )
 from rtoslab.intake import CACHED_BYTES, read_bytes
@@ -41,30 +41,30 @@ class ResultCache:
         self.folder = folder
 
     @classmethod
-    def of_checkout(cls, root: Path) -> "ResultCache":
+    def open_cache_of_checkout(cls, root: Path) -> "ResultCache":
         """Returns the cache of a checkout. RTOSLAB_CACHE names another folder, which several checkouts may share."""
-        return cls(results_folder(root))
+        return cls(cached_results_folder(root))
 
-    def has(self, key: str) -> bool:
+    def contains_point(self, key: str) -> bool:
         """Whether the cache contains a point under the key."""
         return self.point_path(key).exists()
 
-    def get(self, key: str) -> dict[str, bytes] | None:
+    def read_point_files(self, key: str) -> dict[str, bytes] | None:
         """Returns the files of the point stored under the key. None if there are none.
 
-        Raises AlteredError if they were changed after they were stored.
+        Raises AlteredFileError if they were changed after they were stored.
         """
         path = self.point_path(key)
         if not path.exists():
             return None
-        content = read_bytes(path, CACHED_BYTES, "the cached result", AlteredError)
+        content = read_bytes(path, CACHED_BYTES, "the cached result", AlteredFileError)
         head, _, packed = content.partition(b"\n")
         if head != _cached_file_head(key, packed):
-            raise AlteredError(f"{path} was changed after it was stored.")
+            raise AlteredFileError(f"{path} was changed after it was stored.")
         with zipfile.ZipFile(io.BytesIO(packed)) as stored:
             return {name: stored.read(name) for name in stored.namelist()}
 
-    def put(self, key: str, files: Mapping[str, bytes]) -> None:
+    def store_point_files(self, key: str, files: Mapping[str, bytes]) -> None:
         """Stores the files of a point under the key, in place of earlier ones.
         Raises StoreError if the disk refuses it. The earlier entry then stays.
         """
@@ -84,7 +84,7 @@ class ResultCache:
                 Path(work).unlink(missing_ok=True)
             raise make_disk_error("keep the result in the cache", path, cause) from None
 
-    def remove(self, key: str) -> None:
+    def remove_point(self, key: str) -> None:
         """Removes the point stored under the key. Raises StoreError if the disk refuses it."""
         try:
             self.point_path(key).unlink(missing_ok=True)
@@ -101,7 +101,7 @@ class ResultCache:
         return self.folder / key[:2] / f"{key}.point"
 
 
-def result_key(manifest: Mapping[str, Any], identity: PointId) -> str:
+def result_cache_key(manifest: Mapping[str, Any], identity: PointId) -> str:
     """Returns the key under which a point's result is cached: a SHA-256 (64 hex digits) of everything that can change
     it."""
     axes = identity.model_dump(mode="json")

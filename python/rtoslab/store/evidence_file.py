@@ -56,18 +56,18 @@ def _decompress_evidence(content: bytes) -> bytes:
 @cache
 def _validator_and_serializer() -> tuple[SchemaValidator, SchemaSerializer]:
     """Returns the pydantic validator and serializer for observations in the form in which they are stored."""
-    schema = strict_schema(_stored_schema(TypeAdapter(RunOutput).core_schema))
+    schema = strict_schema(_schema_for_storage(TypeAdapter(RunOutput).core_schema))
     return SchemaValidator(schema), SchemaSerializer(schema)
 
 
-def _stored_schema(schema: Any) -> Any:
+def _schema_for_storage(schema: Any) -> Any:
     """Returns a pydantic schema changed for storage: mappings are stored as pairs and sets in order, and no missing
     value is replaced by a default."""
     if isinstance(schema, list):
-        return [_stored_schema(part) for part in schema]
+        return [_schema_for_storage(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    parts = {key: part if key == "metadata" else _stored_schema(part) for key, part in schema.items()}
+    parts = {key: part if key == "metadata" else _schema_for_storage(part) for key, part in schema.items()}
     match schema.get("type"):
         case "default":
             parts = parts["schema"]

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import AlteredError, AlteredWarning, exclusive_lock, make_disk_error
+from rtoslab.base import AlteredFileError, AlteredPointWarning, exclusive_lock, make_disk_error
 from rtoslab.intake import STORED_BYTES, parse_json_object, read_bytes
 
 JOURNAL_FILE = "journal.jsonl"
@@ -39,7 +39,7 @@ class JournalSession:
 def append_session(run: Path, root: Path) -> JournalSession:
     """Appends the present date and commit to a run directory's journal, and returns them. Raises StoreError."""
     session = JournalSession(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), git_revision(root))
-    line = session_line(session)
+    line = session_as_journal_line(session)
     try:
         # Another writer may be at it, whose line is not cut but unfinished.
         with exclusive_lock(run / _LOCK), (run / JOURNAL_FILE).open("a+b") as file:
@@ -57,7 +57,7 @@ def append_session(run: Path, root: Path) -> JournalSession:
     return session
 
 
-def session_line(session: JournalSession) -> str:
+def session_as_journal_line(session: JournalSession) -> str:
     """Returns a session as a line of the journal, with its digest."""
     fields = asdict(session)
     return json.dumps({**fields, "sha256": _journal_line_digest(fields)}) + "\n"
@@ -68,15 +68,15 @@ def _journal_line_digest(fields: dict[str, str]) -> str:
     return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def last_session(run: Path) -> JournalSession:
+def newest_session(run: Path) -> JournalSession:
     """Returns the newest session in a run directory's journal. A directory without a journal has the date of its plan.
 
-    An altered line is left out, with an AlteredWarning.
+    An altered line is left out, with an AlteredPointWarning.
     """
     try:
-        sessions = read_sessions(run)
-    except AlteredError as cause:
-        warnings.warn(str(cause), AlteredWarning, stacklevel=2)
+        sessions = read_journal_sessions(run)
+    except AlteredFileError as cause:
+        warnings.warn(str(cause), AlteredPointWarning, stacklevel=2)
         sessions = _unaltered_sessions(run)
     if sessions:
         return sessions[-1]
@@ -84,12 +84,13 @@ def last_session(run: Path) -> JournalSession:
     return JournalSession(written.strftime("%Y-%m-%dT%H:%M:%SZ"), "")
 
 
-def read_sessions(run: Path) -> list[JournalSession]:
-    """Returns all sessions in a run directory's journal, the oldest first. Raises AlteredError for an altered line."""
+def read_journal_sessions(run: Path) -> list[JournalSession]:
+    """Returns all sessions in a run directory's journal, the oldest first. Raises AlteredFileError for an altered
+    line."""
     sessions = []
-    for number, item in enumerate(_parse_sessions(run), 1):
+    for number, item in enumerate(_parse_journal_sessions(run), 1):
         if item is None:
-            raise AlteredError(
+            raise AlteredFileError(
                 f"Line {number} of {run / JOURNAL_FILE} was changed after it was written; restore the file from a "
                 "copy, or delete the line."
             )
@@ -101,18 +102,20 @@ def _unaltered_sessions(run: Path) -> list[JournalSession]:
     """Returns the sessions in those lines of the journal whose own digest is right. Empty if the file cannot be
     read."""
     try:
-        return [line for line in _parse_sessions(run) if line is not None]
-    except AlteredError:  # it cannot be read at all
+        return [line for line in _parse_journal_sessions(run) if line is not None]
+    except AlteredFileError:  # it cannot be read at all
         return []
 
 
-def _parse_sessions(run: Path) -> list[JournalSession | None]:
+def _parse_journal_sessions(run: Path) -> list[JournalSession | None]:
     """Returns the session of each complete line of the journal, with None for an altered line. Empty without a
     journal."""
     if not (run / JOURNAL_FILE).exists():
         return []
-    *lines, rest = read_bytes(run / JOURNAL_FILE, STORED_BYTES, "the journal", AlteredError).split(b"\n")
-    return [_parse_session(line) for line in (lines if not rest or _is_unfinished_line(rest) else [*lines, rest])]
+    *lines, rest = read_bytes(run / JOURNAL_FILE, STORED_BYTES, "the journal", AlteredFileError).split(b"\n")
+    return [
+        _parse_journal_session(line) for line in (lines if not rest or _is_unfinished_line(rest) else [*lines, rest])
+    ]
 
 
 def _is_unfinished_line(rest: bytes) -> bool:
@@ -123,14 +126,14 @@ def _is_unfinished_line(rest: bytes) -> bool:
     return b"}" not in rest
 
 
-def _parse_session(line: bytes) -> JournalSession | None:
+def _parse_journal_session(line: bytes) -> JournalSession | None:
     """Returns the session in a journal's line. None if the line was altered."""
     try:
         fields = parse_json_object(line)
         session = JournalSession(fields["date"], fields["revision"])
     except (ValueError, KeyError, TypeError):
         return None
-    return session if session_line(session).encode() == line + b"\n" else None
+    return session if session_as_journal_line(session).encode() == line + b"\n" else None
 
 
 def git_revision(root: Path) -> str:

@@ -11,12 +11,12 @@ from rtoslab.base import __version__, to_canonical_json
 from rtoslab.catalogue import Board
 from rtoslab.images import BuiltImage
 from rtoslab.plan import Point
-from rtoslab.targets import simulator_sources, simulator_version, timing_settings, timing_version
+from rtoslab.targets import simulator_sources_digest, simulator_version, timing_settings, timing_version
 
 FORMAT = 1
 
 
-def virtual_target(root: Path, point: Point, board: Board) -> dict[str, Any]:
+def virtual_board_manifest_part(root: Path, point: Point, board: Board) -> dict[str, Any]:
     """Returns what a manifest says of the virtual board: versions, sources, and timing settings, each with how well it
     is known (grade)."""
     chosen = {key.removeprefix("timing."): value for key, value in point.timing.items()}
@@ -30,12 +30,12 @@ def virtual_target(root: Path, point: Point, board: Board) -> dict[str, Any]:
         "cores": point.cores if point.beside is None else board.cores,
         "version": simulator_version(),
         "timing_version": timing_version(),
-        "sources_sha256": simulator_sources(root),
+        "sources_sha256": simulator_sources_digest(root),
         "settings": settings,
     }
 
 
-def serial_target(board: Board) -> dict[str, Any]:
+def real_board_manifest_part(board: Board) -> dict[str, Any]:
     """Returns what a manifest says of a real board. The name of its serial port is left out, for it changes no
     number."""
     return {"kind": "serial", "chip": board.chip, "baud": board.uart.baud}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from rtoslab.base import AlteredError, StoreError, StrictModel, to_canonical_json
+from rtoslab.base import AlteredFileError, StoreError, StrictModel, to_canonical_json
 from rtoslab.intake import STORED_BYTES, read_bytes
 from rtoslab.results import PointId
 
@@ -20,7 +20,7 @@ class PlanFile(StrictModel):
     """The digest of the rest, which reveals an altered plan."""
 
     @classmethod
-    def with_digest(cls, suite: str | None, points: list[PointId]) -> "PlanFile":
+    def make_plan_file(cls, suite: str | None, points: list[PointId]) -> "PlanFile":
         """Returns a plan for these points with the digest of its content."""
         plan = cls(suite=suite, points=points, sha256="")
         return plan.model_copy(update={"sha256": plan.content_digest()})
@@ -30,12 +30,13 @@ class PlanFile(StrictModel):
         return hashlib.sha256(to_canonical_json(self.model_dump(mode="json", exclude={"sha256"})).encode()).hexdigest()
 
 
-def read_plan(path: Path) -> PlanFile:
-    """Returns the content of a plan.json. Raises StoreError if it cannot be read, AlteredError if it was changed."""
+def read_plan_file(path: Path) -> PlanFile:
+    """Returns the content of a plan.json. Raises StoreError if it cannot be read, AlteredFileError if it was
+    changed."""
     try:
         plan = PlanFile.model_validate_json(read_bytes(path, STORED_BYTES, "the plan", StoreError))
     except ValidationError:
-        raise AlteredError(f"{path} is not a valid plan; restore it from a copy.") from None
+        raise AlteredFileError(f"{path} is not a valid plan; restore it from a copy.") from None
     if plan.sha256 != plan.content_digest():
-        raise AlteredError(f"{path} was changed after it was written; restore it from a copy.")
+        raise AlteredFileError(f"{path} was changed after it was written; restore it from a copy.")
     return plan

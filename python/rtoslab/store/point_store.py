@@ -19,15 +19,16 @@ seal has the digest of it."""
 class PointStore(Protocol):
     """The interface of a store of points. The name of a point is the store's own: a folder, a key."""
 
-    def has(self, name: str) -> bool:
+    def contains_point(self, name: str) -> bool:
         """Whether the store contains a point of that name, unchanged or altered since."""
         ...
 
-    def get(self, name: str) -> dict[str, bytes] | None:
-        """Returns a point's files by their names. None if there is none. Raises AlteredError for an altered point."""
+    def read_point_files(self, name: str) -> dict[str, bytes] | None:
+        """Returns a point's files by their names. None if there is none. Raises AlteredFileError for an altered
+        point."""
         ...
 
-    def put(self, name: str, files: Mapping[str, bytes]) -> None:
+    def store_point_files(self, name: str, files: Mapping[str, bytes]) -> None:
         """Stores a point's files, all or none of them. Raises StoreError if the disk refuses."""
         ...
 
@@ -39,12 +40,12 @@ class PointStore(Protocol):
 def store_point_files(store: PointStore, name: str, files: Mapping[str, bytes]) -> bool:
     """Stores a point's files in a store under a name. Returns False if the store has the same already.
 
-    Raises StoreError if it has other files under that name: the same manifest must give the same bytes. AlteredError if
-    its own were changed.
+    Raises StoreError if it has other files under that name: the same manifest must give the same bytes.
+    AlteredFileError if its own were changed.
     """
-    known = store.get(name)
+    known = store.read_point_files(name)
     if known is None:
-        store.put(name, files)
+        store.store_point_files(name, files)
         return True
     others = [item for item in known if item not in _MAY_DIFFER and known[item] != files.get(item)]
     if others:

@@ -20,18 +20,25 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from rtoslab.base import AlteredError, AlteredWarning, StoreError, exclusive_lock, make_disk_error, try_exclusive_lock
-from rtoslab.records import read_sealed, require_sealed
+from rtoslab.base import (
+    AlteredFileError,
+    AlteredPointWarning,
+    StoreError,
+    exclusive_lock,
+    make_disk_error,
+    try_exclusive_lock,
+)
+from rtoslab.records import read_sealed_folder, require_files_match_seal
 from rtoslab.results import PointId
-from rtoslab.store.journal import last_session
-from rtoslab.store.plan_file import PlanFile, read_plan
+from rtoslab.store.journal import newest_session
+from rtoslab.store.plan_file import PlanFile, read_plan_file
 from rtoslab.store.stored_point import (
     AnyResult,
     StoredPoint,
     failed_result_of_altered_point,
-    point_files,
-    point_name,
-    read_point,
+    point_folder_name_start,
+    read_point_folder,
+    seal_point_files,
 )
 
 PLAN = "plan.json"
@@ -50,7 +57,7 @@ class RunDirectory:
         self.path = path
 
     @classmethod
-    def create(cls, path: Path, suite: str | None, points: list[PointId]) -> "RunDirectory":
+    def create_run_directory(cls, path: Path, suite: str | None, points: list[PointId]) -> "RunDirectory":
         """Creates a run directory for these points of a suite, or opens it if it was created for the same points.
         Raises StoreError if it was created for others."""
         if _is_no_run_directory(path):
@@ -63,12 +70,12 @@ class RunDirectory:
         with exclusive_lock(path / LOCK):
             if not (path / PLAN).is_file():
                 try:
-                    text = PlanFile.with_digest(suite, points).model_dump_json(indent=1)
+                    text = PlanFile.make_plan_file(suite, points).model_dump_json(indent=1)
                     _write_and_sync(path / _PLAN_IN_WORK, f"{text}\n".encode())
                     (path / _PLAN_IN_WORK).replace(path / PLAN)
                 except OSError as cause:
                     raise make_disk_error("make the run directory", path, cause) from None
-            elif run.plan().points != points:
+            elif run.read_stored_plan().points != points:
                 raise StoreError(
                     f"{path} contains a run of other points; choose another --out, or use the same options as "
                     "before to resume it."
@@ -76,18 +83,18 @@ class RunDirectory:
         return run
 
     @classmethod
-    def open(cls, path: Path) -> "RunDirectory":
+    def open_run_directory(cls, path: Path) -> "RunDirectory":
         """Opens an existing run directory. Raises StoreError if it is none."""
         if not (path / PLAN).is_file():
             raise StoreError(f"{path} is not a run directory (no {PLAN}); give one that `rtoslab run` wrote.")
         return cls(path)
 
-    def plan(self) -> PlanFile:
-        """Returns the plan of the run directory. Raises StoreError if it cannot be read, AlteredError if it was
+    def read_stored_plan(self) -> PlanFile:
+        """Returns the plan of the run directory. Raises StoreError if it cannot be read, AlteredFileError if it was
         changed."""
-        return read_plan(self.path / PLAN)
+        return read_plan_file(self.path / PLAN)
 
-    def has(self, folder_name: str) -> bool:
+    def contains_point(self, folder_name: str) -> bool:
         """Whether the run directory contains a point in a folder of that name."""
         return self.point_path(folder_name).is_dir()
 
@@ -107,17 +114,17 @@ class RunDirectory:
     ) -> Path:
         """Stores a point's result and files, and returns their folder. Raises StoreError if the point exists already,
         or the disk refuses it."""
-        self.put(folder_name, point_files(folder_name, result, manifest, files))
+        self.store_point_files(folder_name, seal_point_files(folder_name, result, manifest, files))
         return self.point_path(folder_name)
 
-    def put(self, folder_name: str, files: Mapping[str, bytes]) -> None:
+    def store_point_files(self, folder_name: str, files: Mapping[str, bytes]) -> None:
         """Stores the sealed files of a whole point unchanged.
 
-        Raises StoreError if it exists already, or the disk refuses it, AlteredError for files that do not fit their
+        Raises StoreError if it exists already, or the disk refuses it, AlteredFileError for files that do not fit their
         seal.
         """
         final = self.point_path(folder_name)
-        require_sealed(folder_name, files, final)
+        require_files_match_seal(folder_name, files, final)
         if final.exists():
             raise StoreError(f"{final} exists already; results are never overwritten, choose another --out.")
         try:
@@ -129,23 +136,23 @@ class RunDirectory:
         except OSError as cause:
             raise make_disk_error("store the point in", final, cause) from None
 
-    def get(self, folder_name: str) -> dict[str, bytes] | None:
-        """Returns a finished point's files by their names. None if there is none. Raises AlteredError, which names the
-        file."""
-        return read_sealed(self.point_path(folder_name)) if self.has(folder_name) else None
+    def read_point_files(self, folder_name: str) -> dict[str, bytes] | None:
+        """Returns a finished point's files by their names. None if there is none. Raises AlteredFileError, which names
+        the file."""
+        return read_sealed_folder(self.point_path(folder_name)) if self.contains_point(folder_name) else None
 
     def point_path(self, folder_name: str) -> Path:
         """Returns the folder of a point, whether it exists or not."""
         return self.path / POINTS / folder_name
 
     def read_point(self, folder_name: str) -> StoredPoint:
-        """Returns one finished point. Raises AlteredError, which names the file that was changed."""
-        return read_point(self.point_path(folder_name))
+        """Returns one finished point. Raises AlteredFileError, which names the file that was changed."""
+        return read_point_folder(self.point_path(folder_name))
 
     def read_points(self) -> list[StoredPoint]:
         """Returns every finished point, in the order of the plan.
 
-        One that was altered counts as failed, with an AlteredWarning.
+        One that was altered counts as failed, with an AlteredPointWarning.
         """
         plan = self._planned_points()
         points = [
@@ -158,12 +165,12 @@ class RunDirectory:
 
     def read_unaltered_points(self) -> Iterator[StoredPoint]:
         """Yields every finished point, in the order of their folders' names. One that was altered is left out, with an
-        AlteredWarning."""
+        AlteredPointWarning."""
         for folder in self.point_folders():
             try:
-                yield read_point(folder)
-            except AlteredError as cause:
-                warnings.warn(str(cause), AlteredWarning, stacklevel=2)
+                yield read_point_folder(folder)
+            except AlteredFileError as cause:
+                warnings.warn(str(cause), AlteredPointWarning, stacklevel=2)
 
     def point_folders(self) -> list[Path]:
         """Returns the folders of the run directory's points."""
@@ -171,21 +178,23 @@ class RunDirectory:
 
     def _planned_points(self) -> list[PointId]:
         """Returns the points that the run directory was made for. Empty if the plan was altered, with an
-        AlteredWarning."""
+        AlteredPointWarning."""
         try:
-            return self.plan().points
+            return self.read_stored_plan().points
         except StoreError as cause:
-            warnings.warn(str(cause), AlteredWarning, stacklevel=3)
+            warnings.warn(str(cause), AlteredPointWarning, stacklevel=3)
             return []
 
     def _read_point_or_failed(self, folder: Path, plan: list[PointId]) -> StoredPoint | None:
         """Returns the point in a folder. If its files were altered, it counts as failed, or None is returned if the
         plan does not have it."""
         try:
-            return read_point(folder)
-        except AlteredError as cause:
-            warnings.warn(str(cause), AlteredWarning, stacklevel=3)
-            known = next((point_id for point_id in plan if folder.name.startswith(f"{point_name(point_id)}-")), None)
+            return read_point_folder(folder)
+        except AlteredFileError as cause:
+            warnings.warn(str(cause), AlteredPointWarning, stacklevel=3)
+            known = next(
+                (point_id for point_id in plan if folder.name.startswith(f"{point_folder_name_start(point_id)}-")), None
+            )
             return None if known is None else StoredPoint(folder, failed_result_of_altered_point(known, cause), {})
 
 
@@ -197,7 +206,7 @@ def run_directories(folders: Iterable[Path]) -> list[Path]:
             [folder] if (folder / PLAN).is_file() else sorted(path.parent for path in folder.glob(f"*/{PLAN}"))
         )
         directories += run_folders
-    return sorted(dict.fromkeys(directories), key=lambda path: (last_session(path).date, path.name))
+    return sorted(dict.fromkeys(directories), key=lambda path: (newest_session(path).date, path.name))
 
 
 def remove_interrupted_folders(path: Path) -> None:

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtoslab.base import AlteredError, to_canonical_json
+from rtoslab.base import AlteredFileError, to_canonical_json
 from rtoslab.intake import parse_json_object
-from rtoslab.records import add_seal_file, read_sealed
+from rtoslab.records import add_seal_file, read_sealed_folder
 from rtoslab.results import (
     COLUMNS,
     SAMPLES_FILE,
@@ -37,7 +37,7 @@ class StoredPoint:
     manifest: dict[str, object]
 
 
-def point_name(identity: PointId) -> str:
+def point_folder_name_start(identity: PointId) -> str:
     """Returns the beginning of a point's folder name: benchmark, kernel, board and cores, then a hash of the whole
     identity."""
     axes = hashlib.sha256(identity.model_dump_json().encode()).hexdigest()[:6]
@@ -47,15 +47,17 @@ def point_name(identity: PointId) -> str:
 def point_folder_name(identity: PointId, run_id: str) -> str:
     """Returns the name of a point's folder: its benchmark, kernel, board and cores, then the run id (a hash of its
     manifest)."""
-    return f"{point_name(identity)}-{run_id}"
+    return f"{point_folder_name_start(identity)}-{run_id}"
 
 
-def failed_result_of_altered_point(identity: PointId, cause: AlteredError) -> FailedPoint:
+def failed_result_of_altered_point(identity: PointId, cause: AlteredFileError) -> FailedPoint:
     """Returns the failed result that stands for a point whose files were altered."""
-    return FailedPoint(run_id="0" * 16, point=identity, stage="store", error=AlteredError.__name__, message=str(cause))
+    return FailedPoint(
+        run_id="0" * 16, point=identity, stage="store", error=AlteredFileError.__name__, message=str(cause)
+    )
 
 
-def point_files(
+def seal_point_files(
     name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]
 ) -> dict[str, bytes]:
     """Returns a point as the sealed files of the folder `name`: `files`, and those with the result and its manifest."""
@@ -80,13 +82,13 @@ def parse_point_files(files: Mapping[str, bytes]) -> tuple[AnyResult, dict[str, 
         raise ValueError(f"not a point of this version ({type(cause).__name__})") from None
 
 
-def read_point(folder: Path) -> StoredPoint:
-    """Returns one finished point from its folder, after a check of every file. Raises AlteredError, which names the
+def read_point_folder(folder: Path) -> StoredPoint:
+    """Returns one finished point from its folder, after a check of every file. Raises AlteredFileError, which names the
     file."""
     try:
-        result, manifest = parse_point_files(read_sealed(folder))
+        result, manifest = parse_point_files(read_sealed_folder(folder))
     except ValueError as cause:
-        raise AlteredError(
+        raise AlteredFileError(
             f"{folder / RESULT} is not a result of this version ({type(cause).__name__}); delete the folder "
             f"{folder} and run again."
         ) from None

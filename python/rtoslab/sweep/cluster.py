@@ -17,13 +17,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import RtoslabError, StoreError, ToolMissingError, find_root, package_digest
+from rtoslab.base import RtoslabError, StoreError, ToolMissingError, find_checkout_root, package_digest
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import inputs_digest
-from rtoslab.measure import Listener, MeasureOptions, PointOutcome, PointProgress, error_for_pipe, point_id, run_point
+from rtoslab.images import image_inputs_digest
+from rtoslab.measure import (
+    Listener,
+    MeasureOptions,
+    PointOutcome,
+    PointProgress,
+    identity_of_point,
+    measure_and_store_point,
+    picklable_error,
+)
 from rtoslab.plan import Plan, Point
 from rtoslab.store import AnyResult, RunDirectory, StoredPoint, append_session
-from rtoslab.targets import simulator_sources
+from rtoslab.targets import simulator_sources_digest
 
 CONNECT_LIMIT_S = 30
 WORKERS_LIMIT_S = 60
@@ -49,7 +57,7 @@ class PointFromWorker:
     """Address and machine of the worker that could not measure the point."""
 
 
-def run_on_cluster(
+def measure_sweep_on_cluster(
     root: Path,
     plan: Plan,
     out: Path,
@@ -61,12 +69,14 @@ def run_on_cluster(
     """Measures every point of a sweep on a Dask cluster, and stores each as it comes back. Returns the outcomes in the
     plan's order."""
     catalogue = Catalogue(root)
-    run = RunDirectory.create(out, plan.suite, [point_id(catalogue, item) for item in plan.points])
+    run = RunDirectory.create_run_directory(
+        out, plan.suite, [identity_of_point(catalogue, item) for item in plan.points]
+    )
     append_session(out, root)
-    finished = dict(_finished_points(catalogue, plan, run))
+    finished = dict(_already_stored_points(catalogue, plan, run))
     for index, outcome in finished.items():
         listener(PointProgress(index, plan.points[index], "done", 1.0, outcome))
-    with _connect_client(scheduler) as client:
+    with _connect_dask_client(scheduler) as client:
         sources = {
             index: _digests_equal_on_worker(root, point)
             for index, point in enumerate(plan.points)
@@ -74,21 +84,21 @@ def run_on_cluster(
         }
         with _report_lost_scheduler(scheduler):
             waiting = {
-                client.submit(measure_on_worker, plan.points[index], mine, options, pure=False, retries=2): index
+                client.submit(measure_point_on_worker, plan.points[index], mine, options, pure=False, retries=2): index
                 for index, mine in sources.items()
             }
         for future in _completed_futures(client, list(waiting), scheduler):
             index = waiting.pop(future)
-            outcome = _store_shipped(run, _received_point(future, plan.points[index], scheduler))
+            outcome = _store_point_from_worker(run, _received_point(future, plan.points[index], scheduler))
             finished[index] = outcome
             listener(PointProgress(index, plan.points[index], "done", 1.0, outcome))
     return [finished[index] for index in sorted(finished)]
 
 
-def measure_on_worker(point: Point, sources: tuple[str, ...], options: MeasureOptions) -> PointFromWorker:
+def measure_point_on_worker(point: Point, sources: tuple[str, ...], options: MeasureOptions) -> PointFromWorker:
     """Measures a point on a worker of the cluster in a temporary folder, and returns its files. `sources` are the
     digests that the worker's sources must have."""
-    root = find_root()
+    root = find_checkout_root()
     try:
         if _digests_equal_on_worker(root, point) != sources:
             raise StoreError(
@@ -97,16 +107,16 @@ def measure_on_worker(point: Point, sources: tuple[str, ...], options: MeasureOp
             )
         with tempfile.TemporaryDirectory(prefix="rtoslab-") as folder:
             catalogue = Catalogue(root)
-            run = RunDirectory.create(Path(folder) / "run", None, [point_id(catalogue, point)])
-            outcome = run_point(catalogue, point, run, options=options)
+            run = RunDirectory.create_run_directory(Path(folder) / "run", None, [identity_of_point(catalogue, point)])
+            outcome = measure_and_store_point(catalogue, point, run, options=options)
             if outcome.folder == run.path:
                 return PointFromWorker(outcome.result)
             name = outcome.folder.name
-            return PointFromWorker(outcome.result, name, run.get(name), cached=outcome.cached, note=outcome.note)
+            return PointFromWorker(
+                outcome.result, name, run.read_point_files(name), cached=outcome.cached, note=outcome.note
+            )
     except RtoslabError as error:
-        return PointFromWorker(
-            _placeholder_result(point, root), error=error_for_pipe(error), worker=_name_of_this_worker()
-        )
+        return PointFromWorker(_empty_result(point, root), error=picklable_error(error), worker=_name_of_this_worker())
 
 
 def _name_of_this_worker() -> str:
@@ -119,33 +129,33 @@ def _name_of_this_worker() -> str:
         return socket.gethostname()
 
 
-def _placeholder_result(point: Point, root: Path) -> AnyResult:
+def _empty_result(point: Point, root: Path) -> AnyResult:
     """Returns a result without content, for a point that a worker could not measure."""
     from rtoslab.results import NotApplicable  # noqa: PLC0415
 
-    return NotApplicable(run_id="0" * 16, point=point_id(Catalogue(root), point), reason="")
+    return NotApplicable(run_id="0" * 16, point=identity_of_point(Catalogue(root), point), reason="")
 
 
 def _digests_equal_on_worker(root: Path, point: Point) -> tuple[str, ...]:
     """Returns the digests of the simulator, of rtoslab, and of the point's image, which must be equal on the worker and
     here."""
-    return simulator_sources(root), package_digest(), inputs_digest(Catalogue(root), point)
+    return simulator_sources_digest(root), package_digest(), image_inputs_digest(Catalogue(root), point)
 
 
-def _finished_points(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Iterator[tuple[int, PointOutcome]]:
+def _already_stored_points(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Iterator[tuple[int, PointOutcome]]:
     """Yields index and outcome of those points of the plan that the run directory already has. Raises StoreError for
     one of another build or virtual board."""
     known: dict[str, StoredPoint] = {
         stored_point.result.point.model_dump_json(): stored_point for stored_point in run.read_points()
     }
     for index, point in enumerate(plan.points):
-        stored = known.get(point_id(catalogue, point).model_dump_json())
+        stored = known.get(identity_of_point(catalogue, point).model_dump_json())
         if stored is None:
             continue
         build, target = stored.manifest.get("build"), stored.manifest.get("target")
         if isinstance(build, dict) and isinstance(target, dict):
-            same_image = build.get("run_id") == inputs_digest(catalogue, point)[:16]
-            if not same_image or target.get("sources_sha256") != simulator_sources(catalogue.root):
+            same_image = build.get("run_id") == image_inputs_digest(catalogue, point)[:16]
+            if not same_image or target.get("sources_sha256") != simulator_sources_digest(catalogue.root):
                 raise StoreError(
                     f"{stored.folder} was measured with another build or virtual board; choose another --out to "
                     "measure again."
@@ -153,18 +163,18 @@ def _finished_points(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Ite
         yield index, PointOutcome(stored.result, stored.folder, fresh=False)
 
 
-def _store_shipped(run: RunDirectory, shipped: PointFromWorker) -> PointOutcome:
+def _store_point_from_worker(run: RunDirectory, shipped: PointFromWorker) -> PointOutcome:
     """Stores a point that a worker sent in the run directory and returns its outcome."""
     if shipped.files is None:
         return PointOutcome(shipped.result, run.path, fresh=True)
-    if not run.has(shipped.folder):
-        run.put(shipped.folder, shipped.files)
+    if not run.contains_point(shipped.folder):
+        run.store_point_files(shipped.folder, shipped.files)
     return PointOutcome(
         shipped.result, run.point_path(shipped.folder), fresh=True, cached=shipped.cached, note=shipped.note
     )
 
 
-def _connect_client(scheduler: str) -> Any:
+def _connect_dask_client(scheduler: str) -> Any:
     """Returns a Dask client that is connected to the scheduler at this address. Raises ToolMissingError,
     RtoslabError."""
     try:
@@ -174,7 +184,7 @@ def _connect_client(scheduler: str) -> Any:
             "--scheduler needs the package distributed, which is not installed; `pip install 'rtoslab[cluster]'` "
             "installs it."
         ) from None
-    _require_scheduler(scheduler)
+    _require_dask_scheduler(scheduler)
     _silence_loggers()
     with _report_lost_scheduler(scheduler):
         return Client(scheduler, timeout=CONNECT_LIMIT_S, set_as_default=False)
@@ -187,7 +197,7 @@ def _silence_loggers() -> None:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
-def _require_scheduler(scheduler: str) -> None:
+def _require_dask_scheduler(scheduler: str) -> None:
     """Raises RtoslabError if no Dask scheduler listens at this address."""
     host, _, port = scheduler.removeprefix("tcp://").rpartition(":")
     try:

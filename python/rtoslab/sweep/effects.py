@@ -12,8 +12,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from rtoslab.analyses import COUNTS, PLACEMENT, FigureRatio, TimeOverPlacements, mean_ratio, placed_times
-from rtoslab.base import count_text
+from rtoslab.analyses import (
+    COUNTS,
+    PLACEMENT,
+    FigureRatio,
+    TimeOverPlacements,
+    geometric_mean_ratio,
+    leading_times_over_placements,
+)
+from rtoslab.base import count_with_noun
 from rtoslab.parity import AS_USUAL
 from rtoslab.plan import DEFAULTS
 from rtoslab.results import MeasuredPoint, PointId
@@ -36,31 +43,33 @@ class LevelEffect:
     """The number of compared pairs of points."""
 
     @property
-    def median_ratios(self) -> Mapping[str, float]:
+    def time_ratios_by_benchmark(self) -> Mapping[str, float]:
         """Returns the ratio of the times (this level to the first) for each benchmark."""
         return {target: item.value for target, item in self.ratios.items()}
 
     @property
-    def claimed_targets(self) -> Sequence[str]:
+    def benchmarks_with_clear_effect(self) -> Sequence[str]:
         """Returns the benchmarks on which the effect is larger than that of the code's placement."""
-        return [target for target, item in self.ratios.items() if item.is_claimed]
+        return [target for target, item in self.ratios.items() if item.differs_in_all_placements]
 
     @property
-    def undecided_targets(self) -> Sequence[str]:
+    def benchmarks_with_undecided_effect(self) -> Sequence[str]:
         """Returns the benchmarks that were measured in one placement only, so that the placement may cause the
         effect."""
-        return [target for target, item in self.ratios.items() if item.is_undecided]
+        return [target for target, item in self.ratios.items() if item.is_undecided_by_one_placement]
 
     @property
-    def mean_ratio(self) -> FigureRatio:
+    def mean_time_ratio(self) -> FigureRatio:
         """Returns the mean ratio of the times (this level to the first) over all benchmarks."""
-        return mean_ratio(list(self.ratios.values()))
+        return geometric_mean_ratio(list(self.ratios.values()))
 
     @property
     def effect_strength(self) -> float:
         """Returns the size of the effect on an average benchmark, in either direction, as a natural logarithm of the
         ratio."""
-        return sum(abs(math.log(ratio)) for ratio in self.median_ratios.values()) / len(self.median_ratios)
+        return sum(abs(math.log(ratio)) for ratio in self.time_ratios_by_benchmark.values()) / len(
+            self.time_ratios_by_benchmark
+        )
 
     @property
     def change_name(self) -> str:
@@ -87,7 +96,7 @@ class SweepObservations:
     def __init__(self, points: Iterable[MeasuredPoint], bound: Collection[int] = ()) -> None:
         """`bound`: which points' figures may depend on where their code lies, by identity."""
         measured = list(points)
-        rows = [_point_axes(item.point) for item in measured]
+        rows = [_point_settings_as_texts(item.point) for item in measured]
         names = dict.fromkeys(key for axes in rows for key in axes if key != PLACEMENT)
         levels = {name: list(dict.fromkeys(axes.get(name, AS_USUAL) for axes in rows)) for name in names}
         self.levels = {name: item for name, item in levels.items() if len(item) > 1}
@@ -96,8 +105,8 @@ class SweepObservations:
         self.times: dict[str, dict[Config, float]] = {}
         """By target and configuration, in nanoseconds."""
         self._placed: dict[str, dict[Config, TimeOverPlacements]] = {}
-        for time in placed_times(measured, bound):
-            axes = _point_axes(time.point)
+        for time in leading_times_over_placements(measured, bound):
+            axes = _point_settings_as_texts(time.point)
             config = tuple(axes.get(name, AS_USUAL) for name in self.options)
             target = time.point.benchmark + ("" if time.metric == COUNTS else f" {time.metric}")
             self.times.setdefault(target, {})[config] = time.seconds.median * 1e9
@@ -106,7 +115,7 @@ class SweepObservations:
         self.max_placements = max(counts, default=1)
         """The most placements in which a point was measured."""
 
-    def effects(self) -> list[LevelEffect]:
+    def effects_of_levels(self) -> list[LevelEffect]:
         """Returns the effect of every level (value) of every varied option, the strongest first."""
         effects = []
         for place, option in enumerate(self.options):
@@ -118,15 +127,15 @@ class SweepObservations:
                     if (item := self._level_ratios(target, place, reference, level))
                 }
                 if ratios:
-                    means = {target: mean_ratio(item) for target, item in ratios.items()}
+                    means = {target: geometric_mean_ratio(item) for target, item in ratios.items()}
                     effects.append(LevelEffect(option, reference, level, means, sum(map(len, ratios.values()))))
         return sorted(effects, key=lambda effect: (-effect.effect_strength, effect.change_name))
 
     def rank_options(self) -> list[str]:
         """Returns the varied options, the one with the strongest effect first."""
-        return list(dict.fromkeys(effect.option for effect in self.effects()))
+        return list(dict.fromkeys(effect.option for effect in self.effects_of_levels()))
 
-    def interactions(self) -> list[ChangeInteraction]:
+    def interactions_of_changes(self) -> list[ChangeInteraction]:
         """Returns how every two changes of options influence each other on every benchmark, the largest influence
         first."""
         interactions: list[ChangeInteraction] = []
@@ -154,13 +163,13 @@ class SweepObservations:
         placement of the code."""
         _, best = self.quickest_configuration(target)
         others = [time for time in self._placed[target].values() if time is not best]
-        return sum(not other.ratio_to(best).is_claimed for other in others)
+        return sum(not other.ratio_to(best).differs_in_all_placements for other in others)
 
     def first_levels_time(self, target: str) -> TimeOverPlacements | None:
         """Returns a benchmark's time with every option at its first level. None if that was not measured."""
         return self._placed[target].get(tuple(self.levels[name][0] for name in self.options))
 
-    def placed_times(self, target: str) -> Mapping[Config, TimeOverPlacements]:
+    def times_by_configuration(self, target: str) -> Mapping[Config, TimeOverPlacements]:
         """Returns the times of a benchmark by configuration (the values of the varied options)."""
         return self._placed[target]
 
@@ -189,15 +198,15 @@ class SweepObservations:
                     ratios.append(times[both].ratio_to(times[left]).ratio_to(times[right].ratio_to(first)))
             if ratios:
                 change, beside = (self.options[one], usual, level), (self.options[other], also_usual, other_level)
-                yield ChangeInteraction(change, beside, target, mean_ratio(ratios), len(ratios))
+                yield ChangeInteraction(change, beside, target, geometric_mean_ratio(ratios), len(ratios))
 
 
-def _point_axes(identity: PointId) -> dict[str, str]:
+def _point_settings_as_texts(identity: PointId) -> dict[str, str]:
     """Returns the settings of a measured point as texts, with defaults filled in."""
     return {
         "kernel": identity.kernel,
         "board": identity.board,
-        "cores": count_text(identity.cores, "core"),
+        "cores": count_with_noun(identity.cores, "core"),
         **DEFAULTS,
         **identity.config,
     }
@@ -208,8 +217,8 @@ def _config_with_level(config: Config, place: int, level: str) -> Config:
     return (*config[:place], level, *config[place + 1 :])
 
 
-def common_levels(points: Sequence[MeasuredPoint]) -> dict[str, str]:
+def settings_common_to_points(points: Sequence[MeasuredPoint]) -> dict[str, str]:
     """Returns the settings that have the same value in all points, with these values."""
-    rows = [_point_axes(point.point) for point in points]
+    rows = [_point_settings_as_texts(point.point) for point in points]
     counts = Counter((key, row.get(key, AS_USUAL)) for row in rows for key in row)
     return {key: value for (key, value), count in counts.items() if count == len(rows)}

@@ -29,8 +29,8 @@ from pathlib import Path
 from pydantic import Field
 
 from rtoslab.base import PlanError, StrictModel
-from rtoslab.catalogue import Catalogue, Experiment, read_toml
-from rtoslab.plan import Options, Plan, Point, expand_placements, experiment_points, require_point_limit
+from rtoslab.catalogue import Catalogue, Experiment, read_validated_toml
+from rtoslab.plan import Plan, PlanOptions, Point, expand_placements, experiment_points, require_point_limit
 
 Value = str | int
 _AXES = ("board", "kernel", "benchmark", "cores")
@@ -43,7 +43,7 @@ class SkippedCombinationsRule(StrictModel):
     """Keys of the configuration, or board, kernel, benchmark, cores. All must have that value, or one of those."""
     reason: str
 
-    def covers_point(self, point: Point, config: Mapping[str, str]) -> bool:
+    def leaves_out_point(self, point: Point, config: Mapping[str, str]) -> bool:
         """Whether the rule leaves out this point, which has these settings."""
         axes = {name: str(getattr(point, name)) for name in _AXES}
         return all(
@@ -77,10 +77,10 @@ class SweepPlan(StrictModel):
         return [{**self.config, **{key: str(value) for key, value in item.items()}} for item in listed]
 
 
-def read_sweep(path: Path) -> SweepPlan:
+def read_sweep_plan(path: Path) -> SweepPlan:
     """Returns the content of a sweep's TOML file. Raises CatalogueError naming file and key, PlanError for a key
     without values."""
-    plan = read_toml(path, SweepPlan)
+    plan = read_validated_toml(path, SweepPlan)
     for key, values in plan.grid.items():
         if not values:
             raise PlanError(f"{path}, grid.{key} has no value; give at least one or remove it.")
@@ -91,7 +91,7 @@ def read_sweep(path: Path) -> SweepPlan:
     return plan
 
 
-def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
+def plan_sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
     """Returns the plan with all points of a sweep, each once. A point that cannot be measured or is left out has the
     reason. Raises UnknownNameError, PlanError."""
     points: list[Point] = []
@@ -105,7 +105,7 @@ def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
             window_ms=sweep.window_ms,
             config=config,
         )
-        for point in experiment_points(catalogue, experiment, Options()):
+        for point in experiment_points(catalogue, experiment, PlanOptions()):
             marked = _marked_if_skipped(point, config, sweep)
             if repr(marked) not in seen:
                 seen.add(repr(marked))
@@ -117,5 +117,5 @@ def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
 
 def _marked_if_skipped(point: Point, config: Mapping[str, str], sweep: SweepPlan) -> Point:
     """Returns the point, marked as not applicable with the reason if a rule of the sweep leaves it out."""
-    why = next((skip.reason for skip in sweep.skip if skip.covers_point(point, config)), None)
+    why = next((skip.reason for skip in sweep.skip if skip.leaves_out_point(point, config)), None)
     return replace(point, not_applicable=point.not_applicable or why)

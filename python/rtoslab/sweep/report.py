@@ -7,11 +7,11 @@ from statistics import fmean
 from typing import Any
 
 from rtoslab.analyses import FigureRatio, PlacementBand, TimeOverPlacements, results_depending_on_addresses
-from rtoslab.base import ReportError, count_text
-from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, band_text, mark_deviations
+from rtoslab.base import ReportError, count_with_noun
+from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, figure_with_band_text, mark_deviations
 from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
 from rtoslab.store import StoredPoint
-from rtoslab.sweep.effects import LevelEffect, SweepObservations, common_levels
+from rtoslab.sweep.effects import LevelEffect, SweepObservations, settings_common_to_points
 
 SHOWN_INTERACTIONS = 20
 LEAST_INTERACTION = 0.002
@@ -29,41 +29,41 @@ def sweep_document(title: str, points: Sequence[StoredPoint]) -> ReportDocument:
     if not measured:
         raise ReportError("The sweep has no measured point yet; run it first.")
     observations = SweepObservations(measured, results_depending_on_addresses(points))
-    effects = observations.effects()
+    effects = observations.effects_of_levels()
     if not effects:
         raise ReportError(
             "No option of this sweep has two values at points that are equal in everything else, so "
             "nothing can be ranked; give an option two values."
         )
     sections = [
-        _ranking_section(observations, effects),
-        _interactions_section(observations),
+        _option_ranking_section(observations, effects),
+        _option_interactions_section(observations),
         _small_charts_section(observations),
-        _quickest_section(observations),
-        _unmeasured_section(points),
+        _quickest_configurations_section(observations),
+        _unmeasured_points_section(points),
     ]
-    shared = common_levels(measured)
+    shared = settings_common_to_points(measured)
     document = ReportDocument(
         title=title,
         subtitle=" · ".join([shared.get(name, "several") for name in ("kernel", "board", "cores")]),
-        summary=_summary_text(observations, effects, len(measured), len(points)),
+        summary=_sweep_summary_text(observations, effects, len(measured), len(points)),
         sections=tuple(section for section in sections if section is not None),
         points=tuple(points),
     )
     return mark_deviations(document, measured)
 
 
-def percent_change(ratio: float) -> str:
+def percent_change_text_of_ratio(ratio: float) -> str:
     """Returns a ratio of times as a change in percent, as text: `+5.0 %` for 1.05."""
     return f"{round(100 * (ratio - 1), 1) + 0.0:+.1f} %"
 
 
-def _format_change(ratio: FigureRatio) -> str:
+def _change_with_range_text(ratio: FigureRatio) -> str:
     """Returns a ratio of times as a change in percent with its range over placements of the code, as text."""
-    return band_text(ratio, percent_change)
+    return figure_with_band_text(ratio, percent_change_text_of_ratio)
 
 
-def _band_ends(ratio: FigureRatio) -> dict[str, float]:
+def _change_range_ends(ratio: FigureRatio) -> dict[str, float]:
     """Returns `low` and `high` of a change in percent, for a chart's row. Empty if they are equal."""
     return (
         {}
@@ -72,57 +72,61 @@ def _band_ends(ratio: FigureRatio) -> dict[str, float]:
     )
 
 
-def _summary_text(
+def _sweep_summary_text(
     observations: SweepObservations, effects: Sequence[LevelEffect], measured: int, requested: int
 ) -> str:
     """Returns the summary of a sweep's report. `measured` and `requested` are numbers of points."""
-    first = next((effect for effect in effects if effect.claimed_targets), None)
+    first = next((effect for effect in effects if effect.benchmarks_with_clear_effect), None)
     text = (
         f"{measured} of {requested} points were measured: "
-        f"{count_text(len(observations.options), 'option')} on {count_text(len(observations.times), 'benchmark')}. "
+        f"{count_with_noun(len(observations.options), 'option')} on "
+        f"{count_with_noun(len(observations.times), 'benchmark')}. "
     )
     if first is not None:
         return (
             f"{text}The option with the largest effect is {first.change_name}: "
-            f"{_largest_change_text(first, first.claimed_targets)}."
+            f"{_largest_change_text(first, first.benchmarks_with_clear_effect)}."
         )
-    open_effect = next((effect for effect in effects if effect.undecided_targets), None)
+    open_effect = next((effect for effect in effects if effect.benchmarks_with_undecided_effect), None)
     if open_effect is None:
         return f"{text}No option changes the time by more than the placement of the code does."
     return (
         f"{text}In one placement each the largest change is that of {open_effect.change_name}: "
-        f"{_largest_change_text(open_effect, open_effect.undecided_targets)}. The placement of the code may be the "
-        "cause, so no effect is reported."
+        f"{_largest_change_text(open_effect, open_effect.benchmarks_with_undecided_effect)}. The placement of the "
+        "code may be the cause, so no effect is reported."
     )
 
 
 def _largest_change_text(effect: LevelEffect, targets: Sequence[str]) -> str:
     """Returns an effect's mean change of time, and its largest on one of the benchmarks in `targets`, as text."""
     worst = max(((name, effect.ratios[name]) for name in targets), key=lambda item: abs(math.log(item[1].value)))
-    return f"{_format_change(effect.mean_ratio)} of time on average, {_format_change(worst[1])} for {worst[0]}"
+    return (
+        f"{_change_with_range_text(effect.mean_time_ratio)} of time on average, {_change_with_range_text(worst[1])} "
+        f"for {worst[0]}"
+    )
 
 
-def _ranking_section(observations: SweepObservations, effects: Sequence[LevelEffect]) -> ReportSection:
+def _option_ranking_section(observations: SweepObservations, effects: Sequence[LevelEffect]) -> ReportSection:
     """Returns the report section that ranks options by their effect on time."""
     rows = []
-    has_open = any(effect.undecided_targets for effect in effects)
+    has_open = any(effect.benchmarks_with_undecided_effect for effect in effects)
     for effect in effects:
         ordered = sorted(effect.ratios.items(), key=lambda item: item[1].value)
         (least, low), (most, high) = ordered[0], ordered[-1]
         row = [
             effect.change_name,
-            _format_change(effect.mean_ratio),
-            f"{_format_change(low)} {least}",
-            f"{_format_change(high)} {most}",
+            _change_with_range_text(effect.mean_time_ratio),
+            f"{_change_with_range_text(low)} {least}",
+            f"{_change_with_range_text(high)} {most}",
             str(effect.pairs),
         ]
         rows.append([*row, _effect_significance_text(effect)] if observations.max_placements > 1 or has_open else row)
     chart = [
-        {"x": effect.change_name, "y": 100 * (ratio.value - 1), "series": target, **_band_ends(ratio)}
+        {"x": effect.change_name, "y": 100 * (ratio.value - 1), "series": target, **_change_range_ends(ratio)}
         for effect in effects
         for target, ratio in effect.ratios.items()
     ]
-    marks = f"one mark for each of {count_text(len(observations.times), 'benchmark')}"
+    marks = f"one mark for each of {count_with_noun(len(observations.times), 'benchmark')}"
     caption = f"Change of time by option, {marks}; the strongest option first."
     prose = (
         "The change of time when one option leaves its first value, over all pairs of points that are equal in "
@@ -150,40 +154,44 @@ def _ranking_section(observations: SweepObservations, effects: Sequence[LevelEff
 def _effect_significance_text(effect: LevelEffect) -> str:
     """Returns whether an option's effect is larger than that of the code's placement, and on which benchmarks, as
     text."""
-    claimed, of = effect.claimed_targets, len(effect.ratios)
-    if not claimed and effect.undecided_targets:
+    claimed, of = effect.benchmarks_with_clear_effect, len(effect.ratios)
+    if not claimed and effect.benchmarks_with_undecided_effect:
         return "not known: one placement"
     if not claimed:
-        return "no: placement" if any(ratio.is_within_placement for ratio in effect.ratios.values()) else "no change"
+        return (
+            "no: placement"
+            if any(ratio.may_be_undone_by_placement for ratio in effect.ratios.values())
+            else "no change"
+        )
     return "yes" if len(claimed) == of else f"{len(claimed)} of {of}: {', '.join(claimed)}"
 
 
-def _interactions_section(observations: SweepObservations) -> ReportSection | None:
+def _option_interactions_section(observations: SweepObservations) -> ReportSection | None:
     """Returns the report section on pairs of changes that influence each other. None if there is only one option."""
     off = [
         interaction
-        for interaction in observations.interactions()
+        for interaction in observations.interactions_of_changes()
         if abs(interaction.ratio.value - 1) >= LEAST_INTERACTION
     ]
-    unclear = [item for item in off if item.ratio.is_claimed or item.ratio.is_undecided]
+    unclear = [item for item in off if item.ratio.differs_in_all_placements or item.ratio.is_undecided_by_one_placement]
     if len(observations.options) < 2:
         return None
     rows = [
         [
-            _change_name(item.first),
-            _change_name(item.second),
+            _option_change_name(item.first),
+            _option_change_name(item.second),
             item.target,
-            _format_change(item.ratio),
+            _change_with_range_text(item.ratio),
             str(item.squares),
         ]
         for item in unclear[:SHOWN_INTERACTIONS]
     ]
-    pairs = count_text(len(unclear), "pair", "of changes is", "of changes and benchmarks are")
+    pairs = count_with_noun(len(unclear), "pair", "of changes is", "of changes and benchmarks are")
     prose = (
         "How much the effect of two changes together differs from the product of their single effects. At 0 % the "
         f"effects multiply. {pairs} shown, with a difference of {LEAST_INTERACTION:.1%} or more."
     )
-    if any(item.ratio.is_undecided for item in unclear):
+    if any(item.ratio.is_undecided_by_one_placement for item in unclear):
         prose += f" {_ONE_PLACEMENT}"
     if len(off) > len(unclear):
         prose += (
@@ -194,7 +202,7 @@ def _interactions_section(observations: SweepObservations) -> ReportSection | No
     return ReportSection("interactions", "Pairs that interact", (prose,), (), tables)
 
 
-def _change_name(change: tuple[str, str, str]) -> str:
+def _option_change_name(change: tuple[str, str, str]) -> str:
     """Returns the name of a change of an option, such as `opt -O2 to -Os`."""
     option, usual, level = change
     return f"{option} {usual} to {level}"
@@ -207,7 +215,7 @@ def _small_charts_section(observations: SweepObservations) -> ReportSection | No
     along, series = ranked[0], ranked[1] if len(ranked) > 1 else ranked[0]
     rows: list[dict[str, Any]] = []
     for target in list(observations.times)[:MULTIPLES]:
-        times = observations.placed_times(target)
+        times = observations.times_by_configuration(target)
         reference = (
             observations.first_levels_time(target) or observations.quickest_configuration(target)[1]
         ).seconds.median
@@ -236,7 +244,7 @@ def _small_charts_section(observations: SweepObservations) -> ReportSection | No
     return ReportSection("multiples", "Benchmark by benchmark", (), [chart])
 
 
-def _quickest_section(observations: SweepObservations) -> ReportSection:
+def _quickest_configurations_section(observations: SweepObservations) -> ReportSection:
     """Returns the report section on the quickest configuration of each benchmark."""
     rows = []
     for target in observations.times:
@@ -244,7 +252,12 @@ def _quickest_section(observations: SweepObservations) -> ReportSection:
         reference = observations.first_levels_time(target)
         changed = [f"{name}={level}" for name, level in config.items() if level != observations.levels[name][0]]
         gain = "" if reference is None else _change_from_reference(time, reference)
-        row = [target, band_text(time.seconds, _format_ns), gain, " ".join(changed) or "the first configuration"]
+        row = [
+            target,
+            figure_with_band_text(time.seconds, _nanoseconds_text),
+            gain,
+            " ".join(changed) or "the first configuration",
+        ]
         rows.append([*row, str(observations.count_equally_quick(target))] if observations.max_placements > 1 else row)
     columns: tuple[str, ...] = ("benchmark", ">ns", ">against the first", "with")
     prose: tuple[str, ...] = ()
@@ -260,15 +273,15 @@ def _quickest_section(observations: SweepObservations) -> ReportSection:
 
 def _change_from_reference(time: TimeOverPlacements, reference: TimeOverPlacements) -> str:
     """Returns the change of a time from the reference in percent, as text."""
-    return percent_change(1.0) if time is reference else _format_change(time.ratio_to(reference))
+    return percent_change_text_of_ratio(1.0) if time is reference else _change_with_range_text(time.ratio_to(reference))
 
 
-def _format_ns(seconds: float) -> str:
+def _nanoseconds_text(seconds: float) -> str:
     """Returns seconds as nanoseconds, as text."""
     return f"{1e9 * seconds:,.1f}"
 
 
-def _unmeasured_section(points: Sequence[StoredPoint]) -> ReportSection | None:
+def _unmeasured_points_section(points: Sequence[StoredPoint]) -> ReportSection | None:
     """Returns the report section on points that were not measured, with the reasons. None if there are none."""
     reasons: Counter[tuple[str, str]] = Counter()
     for point in points:

@@ -2,37 +2,37 @@
 
 from typing import TYPE_CHECKING
 
-from rtoslab.base import lazy_names
+from rtoslab.base import lazy_attribute_getter
 
 if TYPE_CHECKING:
     from rtoslab.targets import steps
-    from rtoslab.targets.attachments import DeviceRequest, parse_device
+    from rtoslab.targets.attachments import DeviceRequest, parse_device_request
     from rtoslab.targets.benchmark_symbols import DONE_SYMBOL, SENDING_LIMIT_S, SETUP_LIMIT_S, WINDOW_SYMBOL
     from rtoslab.targets.board import (
         MOST_CYCLES,
         SymbolIndex,
         apply_timing_settings,
+        boards_that_fit_image,
+        convert_simulator_errors,
         find_address,
         first_symbol_per_address,
-        fitting_boards,
         is_simulator_panic,
-        load_image,
-        make_machine,
+        load_image_into_board,
+        make_board_at_reset,
         parse_cycle_count,
-        parse_pin,
-        pin_number,
-        require_cores,
-        simulator_errors,
+        parse_pin_number,
+        pin_number_in_events,
+        require_board_has_cores,
         simulator_fingerprint,
         timing_settings,
     )
-    from rtoslab.targets.board_guess import likely_boards, same_core_boards
+    from rtoslab.targets.board_guess import boards_likely_for_image, boards_with_core_of_image
     from rtoslab.targets.board_state import (
         FLOAT_CONTEXTS,
         ISR_URGENCY,
         OFF_AFTER_RESET,
         enabled_priorities,
-        interrupt_registers,
+        interrupt_controller_registers,
     )
     from rtoslab.targets.current_task import HandlerIdleFilter
     from rtoslab.targets.debugging import TaskRow, serve_gdb
@@ -62,38 +62,44 @@ if TYPE_CHECKING:
         exception_name,
         task_switching_exceptions,
     )
-    from rtoslab.targets.external_image import ExternalImage, read_external_image, with_kernel
+    from rtoslab.targets.external_image import ExternalImage, catalogue_with_kernel, read_external_image
     from rtoslab.targets.faults import (
         FAULT_NAMES,
         BoardMemoryCopy,
         Fault,
-        core_state,
-        fault_entries,
-        fault_returns,
-        frame_registers,
+        core_state_as_fault,
+        fault_handler_entries,
+        fault_handler_returns,
         read_fault,
+        registers_of_exception_frame,
     )
-    from rtoslab.targets.handlings import UNKNOWN, HandlerRuns
+    from rtoslab.targets.handlings import UNKNOWN, HandlerRunColumns
     from rtoslab.targets.heap_pieces import HEAP_PIECES
-    from rtoslab.targets.intervals import MarkedInterval, MarkedIntervals, find_intervals
+    from rtoslab.targets.intervals import MarkedInterval, MarkedIntervals, find_measured_intervals
     from rtoslab.targets.machine import VirtualMachine
     from rtoslab.targets.marks import read_marks
     from rtoslab.targets.observe import ALL_CORES, BenchmarkFunction, OwnCodeSpan, TaskSwitch, WindowObservations
-    from rtoslab.targets.origin import simulator_sources, simulator_version, timing_version
+    from rtoslab.targets.origin import simulator_sources_digest, simulator_version, timing_version
     from rtoslab.targets.own_code import INDIRECT, SUPERVISOR_CALL
-    from rtoslab.targets.packed_events import latest_events, order_events, unpack_events
+    from rtoslab.targets.packed_events import events_in_time_order, latest_event_of_each_probe, unpack_events
     from rtoslab.targets.profiles import APPLICATION, CORE_INTERRUPT, IDLE, LIBRARY, FunctionCycles, function_class
-    from rtoslab.targets.simulation import SimRequest, SimResult, parse_script, simulate_image, unescape_text
+    from rtoslab.targets.simulation import (
+        SimulationRequest,
+        SimulationResult,
+        parse_typing_script,
+        simulate_image,
+        unescape_text,
+    )
     from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, ObservedStep
     from rtoslab.targets.structures import (
         KernelStructures,
         StructureMemberPlace,
         find_structure_members,
-        read_text_member,
+        read_text_of_member,
     )
-    from rtoslab.targets.task_words import current_task_addresses, find_word_address, watch_idling
-    from rtoslab.targets.unhandled import unhandled_exceptions
-    from rtoslab.targets.vector_table import find_exception
+    from rtoslab.targets.task_words import current_task_addresses, find_word_address, watch_idle_code
+    from rtoslab.targets.unhandled import cores_in_default_handlers
+    from rtoslab.targets.vector_table import find_exception_number
     from rtoslab.targets.virtual import (
         CHUNK_CYCLES,
         Progress,
@@ -104,4 +110,4 @@ if TYPE_CHECKING:
     from rtoslab.targets.virtual_board import VirtualBoard
     from rtoslab.targets.watched_run import DrivenPinLevel
 else:
-    __getattr__ = lazy_names(__name__)
+    __getattr__ = lazy_attribute_getter(__name__)

@@ -17,8 +17,8 @@ from typing import Any, Final
 from rtoslab.base import PlanError, RunError
 from rtoslab.catalogue import Board
 from rtoslab.devices import Eeprom, PinLoopback, SpiLoopback, TemperatureSensor, UartLoopback
-from rtoslab.intake import is_file, parse_exact_decimal, parse_integer, printable_path, quote_text
-from rtoslab.targets.board import parse_pin, simulator_errors
+from rtoslab.intake import is_file_or_pipe, parse_exact_decimal, parse_integer, printable_path, quote_text
+from rtoslab.targets.board import convert_simulator_errors, parse_pin_number
 
 _BUS: Final = re.compile(r"(pins|spi|i2c|us?art|lpuart)([0-9]?)")
 _METHODS: Final = {
@@ -44,7 +44,7 @@ class BoardBus:
     number: int
 
 
-def parse_bus(text: str) -> BoardBus | None:
+def parse_board_bus(text: str) -> BoardBus | None:
     """Returns the bus of a board that a text such as `i2c1` or `lpuart1` names. None if it names none."""
     match = _BUS.fullmatch(text.lower())
     if match is None:
@@ -69,31 +69,31 @@ class DeviceRequest:
     def attach_device(self, machine: Any, board: Board) -> None:
         """Makes the requested device and attaches it to a virtual board. Raises PlanError for an unsuitable pin, bus or
         address, or an error of the device's class."""
-        select = None if self.select is None else parse_pin(board, self.select)
+        select = None if self.select is None else parse_pin_number(board, self.select)
         device = _NamedDevice(self.make_device(board), self.text)
         try:
-            with simulator_errors(PlanError):
+            with convert_simulator_errors(PlanError):
                 machine.attach(device, self.bus.kind, self.bus.number, address=self.address, select=select)
         except PlanError as cause:
             raise PlanError(f"{self.text} cannot be attached to the {board.id}: {_error_clause(str(cause))}.") from None
 
 
-def parse_device(text: str, folder: Path = Path()) -> DeviceRequest:
+def parse_device_request(text: str, folder: Path = Path()) -> DeviceRequest:
     """Returns the device that a text such as `i2c1:0x50=eeprom` requests. `folder` is the base of relative file names
     in it. Raises PlanError."""
     where, sign, what = text.partition("=")
     name, colon, place = where.strip().partition(":")
-    bus = parse_bus(name)
+    bus = parse_board_bus(name)
     if bus is None or not sign or not what.strip():
         raise PlanError(f"{quote_text(text)} is not a device on a bus; write {_EXAMPLES}.")
-    address = _parse_address(text, place) if bus.kind == "i2c" else None
+    address = _parse_i2c_address(text, place) if bus.kind == "i2c" else None
     if colon and bus.kind not in {"i2c", "spi"}:
         raise PlanError(f"{quote_text(text)}: {name} takes no {quote_text(place)}; write {name}={what.strip()}.")
     select = place.strip() if bus.kind == "spi" and colon else None
-    return DeviceRequest(text, bus, address, select, _find_maker(text, bus, what.strip(), folder))
+    return DeviceRequest(text, bus, address, select, _find_device_maker(text, bus, what.strip(), folder))
 
 
-def _parse_address(text: str, place: str) -> int:
+def _parse_i2c_address(text: str, place: str) -> int:
     """Returns the 7-bit I2C address in `place`. Raises PlanError, which quotes `text`."""
     try:
         return parse_integer(place, 0, _LONGEST_I2C_ADDRESS)
@@ -101,12 +101,12 @@ def _parse_address(text: str, place: str) -> int:
         raise PlanError(f"{quote_text(text)} needs the device's address of seven bits; write i2c1:0x50=….") from None
 
 
-def _find_maker(text: str, bus: BoardBus, what: str, folder: Path) -> Callable[[Board], object]:
+def _find_device_maker(text: str, bus: BoardBus, what: str, folder: Path) -> Callable[[Board], object]:
     """Returns the function that makes the requested device. `what` is the text after `=`, such as `lm75:21.5`. Raises
     PlanError for a device that the bus cannot have."""
     own = _OWN_CLASS.fullmatch(what)
     if own is not None:
-        return _load_class(text, bus, folder / own["file"], own["name"], own["argument"])
+        return _load_user_device_class(text, bus, folder / own["file"], own["name"], own["argument"])
     name, _, argument = what.partition(":")
     kinds = {"eeprom": ("i2c",), "lm75": ("i2c",), "loopback": ("spi", "uart", "pins")}.get(name)
     if kinds is None:
@@ -118,7 +118,7 @@ def _find_maker(text: str, bus: BoardBus, what: str, folder: Path) -> Callable[[
         raise PlanError(f"{quote_text(text)}: {name} is a device for {' and '.join(kinds)}, not for {bus.kind}.")
     if name == "loopback":
         return _loopback_maker(text, bus, argument)
-    device = _make_eeprom if name == "eeprom" else _make_sensor
+    device = _make_eeprom if name == "eeprom" else _make_temperature_sensor
     try:
         device(argument)
     except ValueError as cause:
@@ -135,7 +135,7 @@ def _make_eeprom(argument: str) -> Eeprom:
     return Eeprom(size, page=page, address_bytes=address_bytes)
 
 
-def _make_sensor(argument: str) -> TemperatureSensor:
+def _make_temperature_sensor(argument: str) -> TemperatureSensor:
     """Returns an LM75 sensor with a fixed temperature in degrees Celsius, 25 if the text is empty. Raises
     ValueError."""
     try:
@@ -159,13 +159,15 @@ def _loopback_maker(text: str, bus: BoardBus, argument: str) -> Callable[[Board]
     source, colon, destination = argument.partition(":")
     if not colon:
         raise PlanError(f"{quote_text(text)} does not name the two pins; write pins=loopback:PA0:PA1.")
-    return lambda board: PinLoopback(parse_pin(board, source), parse_pin(board, destination))
+    return lambda board: PinLoopback(parse_pin_number(board, source), parse_pin_number(board, destination))
 
 
-def _load_class(text: str, bus: BoardBus, file: Path, name: str, argument: str | None) -> Callable[[Board], object]:
+def _load_user_device_class(
+    text: str, bus: BoardBus, file: Path, name: str, argument: str | None
+) -> Callable[[Board], object]:
     """Returns the function that makes an object of a user's device class. Raises PlanError if the file has no such
     class, or the class no method for this bus."""
-    if not is_file(file):
+    if not is_file_or_pipe(file):
         raise PlanError(f"{quote_text(text)}: there is no file {printable_path(file)}; check the path.")
     spec = importlib.util.spec_from_file_location(f"_rtoslab_device_{file.stem}", file)
     assert spec is not None and spec.loader is not None  # noqa: PT018 (its name ends in .py)
@@ -176,7 +178,7 @@ def _load_class(text: str, bus: BoardBus, file: Path, name: str, argument: str |
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as cause:  # noqa: BLE001 (what a user's file raises)
-        raise PlanError(f"{printable_path(file)} cannot be loaded: {_error_text(cause, file)}.") from None
+        raise PlanError(f"{printable_path(file)} cannot be loaded: {_device_error_text(cause, file)}.") from None
     finally:
         sys.path.remove(folder)
     made = getattr(module, name, None)
@@ -194,7 +196,9 @@ def _load_class(text: str, bus: BoardBus, file: Path, name: str, argument: str |
         try:
             return made() if argument is None else made(argument)
         except Exception as cause:  # noqa: BLE001 (what a user's class raises)
-            raise PlanError(f"{name} of {printable_path(file)} cannot be made: {_error_text(cause, file)}.") from None
+            raise PlanError(
+                f"{name} of {printable_path(file)} cannot be made: {_device_error_text(cause, file)}."
+            ) from None
 
     return make_device
 
@@ -217,7 +221,7 @@ class _NamedDevice:
                 return method(*arguments)
             except Exception as cause:
                 file = Path(getattr(sys.modules.get(type(self._device).__module__), "__file__", None) or "")
-                raise RunError(f"The device {text} failed in {name}: {_error_text(cause, file)}.") from cause
+                raise RunError(f"The device {text} failed in {name}: {_device_error_text(cause, file)}.") from cause
 
         return call_with_errors
 
@@ -233,7 +237,7 @@ class _NamedDevice:
             ) from cause
 
 
-def _error_text(cause: BaseException, file: Path) -> str:
+def _device_error_text(cause: BaseException, file: Path) -> str:
     """Returns an error as text: its kind, its message, and the line of `file` in which it was raised."""
     lines = [frame for frame in traceback.extract_tb(cause.__traceback__) if Path(frame.filename) == file]
     lines = lines or [

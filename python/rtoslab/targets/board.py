@@ -20,7 +20,7 @@ from rtoslab.base import (
     StaleSimulatorError,
     SymbolError,
     UnknownNameError,
-    find_root,
+    find_checkout_root,
     without_thumb_bit,
 )
 from rtoslab.catalogue import Board, read_boards
@@ -65,7 +65,7 @@ def timing_settings(chip: str) -> Settings:
         raise SettingError(f"The chip {chip} has no parameters: {cause}") from None
 
 
-def make_machine(board: Board, *, cores: int, strict: bool = False) -> VirtualMachine:
+def make_board_at_reset(board: Board, *, cores: int, strict: bool = False) -> VirtualMachine:
     """Returns a virtual board at reset, without an image. Raises SettingError."""
     sim = simulator_module()
     loop = (board.pins.out, board.pins.input)
@@ -85,23 +85,23 @@ def make_machine(board: Board, *, cores: int, strict: bool = False) -> VirtualMa
     return machine
 
 
-def load_image(machine: VirtualMachine, image: bytes, name: str) -> None:
+def load_image_into_board(machine: VirtualMachine, image: bytes, name: str) -> None:
     """Loads an ELF or UF2 image into a virtual board. Raises ImageFileError naming the file and the boards that it
     fits."""
     try:
         machine.load(image, name)
     except simulator_module().SimError as cause:
-        boards = fitting_boards(image, name)
+        boards = boards_that_fit_image(image, name)
         fits = f", or run it on a board that it fits: {', '.join(boards)}" if boards else ""
         raise ImageFileError(f"{name} cannot be loaded: {cause}{fits}.") from None
 
 
-def fitting_boards(image: bytes, name: str) -> list[str]:
+def boards_that_fit_image(image: bytes, name: str) -> list[str]:
     """Returns the ids of the known boards into whose memories an image can be loaded, its variables included."""
     sim, boards = simulator_module(), []
     variables = _uninitialised_section_addresses(image)
-    for board in read_boards(find_root()).values():
-        machine = make_machine(board.facts, cores=1)
+    for board in read_boards(find_checkout_root()).values():
+        machine = make_board_at_reset(board.facts, cores=1)
         try:
             machine.load(image, name)
             for address in variables:
@@ -157,11 +157,11 @@ def find_address(machine: VirtualMachine, symbol_or_address: str) -> int:
         return without_thumb_bit(number)
     address = machine.symbol(symbol_or_address)
     if address is None:
-        address = _find_without_parameters(symbol_or_address, machine.symbols())
+        address = _find_function_without_parameters(symbol_or_address, machine.symbols())
     return without_thumb_bit(address)
 
 
-def _find_without_parameters(name: str, symbols: Sequence[tuple[int, int, str]]) -> int:
+def _find_function_without_parameters(name: str, symbols: Sequence[tuple[int, int, str]]) -> int:
     """Returns the address of the only C++ function called `name`, whatever its parameters. Raises SymbolError."""
     variants = (f"{name}(", f"{name} const")
     fitting = {symbol: address for address, _, symbol in symbols if symbol.startswith(variants)}
@@ -219,13 +219,13 @@ def parse_cycle_count(text: str) -> int | None:
     return int(digits)
 
 
-def pin_number(pin: int | str) -> int:
+def pin_number_in_events(pin: int | str) -> int:
     """Returns the number that a pin of board.toml (`PA8` or 2) has in the virtual board's events. Each lettered port
     has 16."""
     return pin if isinstance(pin, int) else (ord(pin[1]) - ord("A")) * 16 + int(pin[2:])
 
 
-def require_cores(board: Board, cores: int | None) -> None:
+def require_board_has_cores(board: Board, cores: int | None) -> None:
     """Raises PlanError if the board has fewer cores than the user requests. None requests no number."""
     if cores is not None and cores > board.cores:
         raise PlanError(
@@ -233,7 +233,7 @@ def require_cores(board: Board, cores: int | None) -> None:
         )
 
 
-def parse_pin(board: Board, name: str) -> int:
+def parse_pin_number(board: Board, name: str) -> int:
     """Returns the number of a pin from the user's text: `PB0`, or on a chip without ports `GP5` or `5`. Raises
     PlanError."""
     is_ported = not isinstance(board.pins.out, int)
@@ -241,7 +241,7 @@ def parse_pin(board: Board, name: str) -> int:
     if match is None:
         example = "PB0" if is_ported else "GP5"
         raise PlanError(f"{board.title} has no pin {quote_text(name)}; use names such as {example}.")
-    return pin_number(match[0] if is_ported else int(match[2]))
+    return pin_number_in_events(match[0] if is_ported else int(match[2]))
 
 
 def _suggest_symbol(name: str, names: Iterable[str]) -> str:
@@ -251,7 +251,7 @@ def _suggest_symbol(name: str, names: Iterable[str]) -> str:
 
 
 @contextmanager
-def simulator_errors(kind: type[RtoslabError]) -> Iterator[None]:
+def convert_simulator_errors(kind: type[RtoslabError]) -> Iterator[None]:
     """Converts errors of the simulator inside a `with` block to exceptions of `kind`, with their message."""
     try:
         yield
@@ -285,12 +285,12 @@ def simulator_module() -> Any:
     """Returns the Python module of the simulator, `_sim`. Raises ToolMissingError if it is not built,
     StaleSimulatorError if it lacks a name."""
     module = load_simulator_module()
-    _require_complete(module)
+    _require_complete_simulator(module)
     return module
 
 
 @cache
-def _require_complete(module: ModuleType) -> None:
+def _require_complete_simulator(module: ModuleType) -> None:
     """Raises StaleSimulatorError if the simulator's module lacks a name that rtoslab uses, because it was built
     earlier."""
     parts = {

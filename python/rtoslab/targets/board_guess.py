@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rtoslab.base import ImageFileError, find_root
+from rtoslab.base import ImageFileError, find_checkout_root
 from rtoslab.catalogue import Board, Catalogue
 from rtoslab.intake import MAGIC, open_elf_file
-from rtoslab.targets.board import load_image, make_machine
+from rtoslab.targets.board import load_image_into_board, make_board_at_reset
 
 _TRIED_S: Final = 0.05
 _CHUNKS: Final = 5
@@ -44,19 +44,19 @@ class BoardStartTrial:
     output_bytes: int
 
 
-def same_core_boards(image: bytes, name: str, boards: Sequence[str]) -> list[str]:
+def boards_with_core_of_image(image: bytes, name: str, boards: Sequence[str]) -> list[str]:
     """Returns those of the boards whose core is one that the image was compiled for. Returns all boards if the image
     does not name its core, or if no board has it. Raises ImageFileError for damaged build attributes."""
-    cores, catalogue = cores_of_image_attributes(image, name), Catalogue(find_root())
-    return [board for board in boards if catalogue.board(board).facts.core in cores] or list(boards)
+    cores, catalogue = cores_of_image_attributes(image, name), Catalogue(find_checkout_root())
+    return [board for board in boards if catalogue.find_board(board).facts.core in cores] or list(boards)
 
 
-def likely_boards(image: bytes, name: str, boards: Sequence[str]) -> list[str]:
+def boards_likely_for_image(image: bytes, name: str, boards: Sequence[str]) -> list[str]:
     """Returns those of the boards on which the image starts with the fewest signs of another chip, and of these only
     those on which it prints, if there are any. Empty if it starts properly on none."""
-    catalogue = Catalogue(find_root())
-    names = same_core_boards(image, name, boards)
-    trials = [_try_board(image, name, catalogue.board(board).facts) for board in names]
+    catalogue = Catalogue(find_checkout_root())
+    names = boards_with_core_of_image(image, name, boards)
+    trials = [_try_image_on_board(image, name, catalogue.find_board(board).facts) for board in names]
     least = min((trial.strangeness for trial in trials), default=_UNFIT)
     best = [trial for trial in trials if trial.strangeness == least < _UNFIT]
     printing = [trial for trial in best if trial.output_bytes]
@@ -82,21 +82,21 @@ def cores_of_image_attributes(image: bytes, name: str) -> frozenset[str]:
     return _CORES_BY_ARCH.get(arch, frozenset())
 
 
-def _try_board(image: bytes, name: str, board: Board) -> BoardStartTrial:
+def _try_image_on_board(image: bytes, name: str, board: Board) -> BoardStartTrial:
     """Runs an image on a board for 50 ms of virtual time and returns what speaks against this board."""
-    machine = make_machine(board, cores=board.cores)
-    load_image(machine, image, name)
+    machine = make_board_at_reset(board, cores=board.cores)
+    load_image_into_board(machine, image, name)
     output = strangeness = 0
     for _ in range(_CHUNKS):
         stop = machine.run(int(_TRIED_S * board.clock.sys_hz) // _CHUNKS)
         output += len(machine.take_uart())
-        strangeness = max((_warning_weight(sentence) for sentence in machine.warnings()), default=0)
+        strangeness = max((_weight_of_warning_against_board(sentence) for sentence in machine.warnings()), default=0)
         if strangeness == _UNFIT or stop["reason"] not in {"cycles", "watch"}:
             return BoardStartTrial(board.id, _UNFIT, output)
     return BoardStartTrial(board.id, strangeness, output)
 
 
-def _warning_weight(warning: str) -> int:
+def _weight_of_warning_against_board(warning: str) -> int:
     """Returns 1 for a warning about a feature that is not modelled, 2 for any other warning, which speaks for another
     chip."""
     return 1 if "not modelled" in warning and "belongs to no block" not in warning else _UNFIT

@@ -32,59 +32,62 @@ _TOP_BIT: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class _RegisterField:
+class _RegisterBitField:
     """A field of bits in a memory-mapped register."""
 
     address: int
     bit: int
     bits: int = 1
 
-    def value_in(self, word: int) -> int:
+    def value_in_register_word(self, word: int) -> int:
         """Returns the field's value in a word that was read from the register."""
         return word >> self.bit & ((1 << self.bits) - 1)
 
 
 _URGENCY: Final = "urgency."
 _CORE: Final = {
-    "urgency.svcall": _RegisterField(0xE000_ED1C, 24, 8),
-    "urgency.pendsv": _RegisterField(0xE000_ED20, 16, 8),
-    "urgency.systick": _RegisterField(0xE000_ED20, 24, 8),
-    "mpu": _RegisterField(0xE000_ED94, 0),
+    "urgency.svcall": _RegisterBitField(0xE000_ED1C, 24, 8),
+    "urgency.pendsv": _RegisterBitField(0xE000_ED20, 16, 8),
+    "urgency.systick": _RegisterBitField(0xE000_ED20, 24, 8),
+    "mpu": _RegisterBitField(0xE000_ED94, 0),
 }
 _LAZY: Final = "fpu.lazy"
 _ARMV7M: Final = {
-    "core.auxiliary": _RegisterField(0xE000_E008, 0, 32),
-    "fpu": _RegisterField(0xE000_ED88, 20, 4),
-    _LAZY: _RegisterField(0xE000_EF34, 30, 2),
+    "core.auxiliary": _RegisterBitField(0xE000_E008, 0, 32),
+    "fpu": _RegisterBitField(0xE000_ED88, 20, 4),
+    _LAZY: _RegisterBitField(0xE000_EF34, 30, 2),
 }
-_M7: Final = {"feature.icache": _RegisterField(0xE000_ED14, 17), "feature.dcache": _RegisterField(0xE000_ED14, 16)}
+_M7: Final = {
+    "feature.icache": _RegisterBitField(0xE000_ED14, 17),
+    "feature.dcache": _RegisterBitField(0xE000_ED14, 16),
+}
 _F4_ACR: Final = 0x4002_3C00
-_CHIPS: Final[Mapping[str, Mapping[str, _RegisterField]]] = {
-    "rp2040": {"xip.cache": _RegisterField(0x1400_0000, 0), "xip.divider": _RegisterField(0x1800_0014, 0, 16)},
+_CHIPS: Final[Mapping[str, Mapping[str, _RegisterBitField]]] = {
+    "rp2040": {"xip.cache": _RegisterBitField(0x1400_0000, 0), "xip.divider": _RegisterBitField(0x1800_0014, 0, 16)},
     "stm32f1": {
-        "wait_states": _RegisterField(0x4002_2000, 0, 3),
-        "feature.prefetch": _RegisterField(0x4002_2000, 4),
-        "flash.half_cycle": _RegisterField(0x4002_2000, 3),
+        "wait_states": _RegisterBitField(0x4002_2000, 0, 3),
+        "feature.prefetch": _RegisterBitField(0x4002_2000, 4),
+        "flash.half_cycle": _RegisterBitField(0x4002_2000, 3),
     },
     "stm32f4": {
-        "wait_states": _RegisterField(_F4_ACR, 0, 4),
-        "feature.prefetch": _RegisterField(_F4_ACR, 8),
-        "feature.icache": _RegisterField(_F4_ACR, 9),
-        "feature.dcache": _RegisterField(_F4_ACR, 10),
-        "flash.cache_reset": _RegisterField(_F4_ACR, 11, 2),
+        "wait_states": _RegisterBitField(_F4_ACR, 0, 4),
+        "feature.prefetch": _RegisterBitField(_F4_ACR, 8),
+        "feature.icache": _RegisterBitField(_F4_ACR, 9),
+        "feature.dcache": _RegisterBitField(_F4_ACR, 10),
+        "flash.cache_reset": _RegisterBitField(_F4_ACR, 11, 2),
     },
     "stm32f7": {
-        "wait_states": _RegisterField(_F4_ACR, 0, 4),
-        "feature.prefetch": _RegisterField(_F4_ACR, 8),
-        "feature.art": _RegisterField(_F4_ACR, 9),
-        "flash.cache_reset": _RegisterField(_F4_ACR, 11),
+        "wait_states": _RegisterBitField(_F4_ACR, 0, 4),
+        "feature.prefetch": _RegisterBitField(_F4_ACR, 8),
+        "feature.art": _RegisterBitField(_F4_ACR, 9),
+        "flash.cache_reset": _RegisterBitField(_F4_ACR, 11),
     },
-    "stm32h7": {"wait_states": _RegisterField(0x5200_2000, 0, 4)},
+    "stm32h7": {"wait_states": _RegisterBitField(0x5200_2000, 0, 4)},
     "stm32l0": {
-        "wait_states": _RegisterField(0x4002_2000, 0),
-        "feature.prefetch": _RegisterField(0x4002_2000, 1),
-        "feature.pre_read": _RegisterField(0x4002_2000, 6),
-        "flash.buffers_off": _RegisterField(0x4002_2000, 5),
+        "wait_states": _RegisterBitField(0x4002_2000, 0),
+        "feature.prefetch": _RegisterBitField(0x4002_2000, 1),
+        "feature.pre_read": _RegisterBitField(0x4002_2000, 6),
+        "flash.buffers_off": _RegisterBitField(0x4002_2000, 5),
     },
 }
 """Keyed by the first letters of a chip's name."""
@@ -111,10 +114,12 @@ _ALIASES: Final[Mapping[str, tuple[int, ...]]] = {"rp2040": (0, 0x1000, 0x2000, 
 """Distances of the addresses at which a register is also written (RP2040 datasheet 2.1.2: XOR, set, clear)."""
 
 
-def setting_registers(board: Board) -> dict[int, str]:
+def timing_setting_registers(board: Board) -> dict[int, str]:
     """Returns the names of the registers that affect the speed of code, by address: caches, wait states, clocks, MPU
     and FPU. Interrupt priorities are not among them, because a benchmark may enable its line late."""
-    core = [(field.address, name) for name, field in _core_fields(board).items() if not name.startswith(_URGENCY)]
+    core = [
+        (field.address, name) for name, field in _core_setting_fields(board).items() if not name.startswith(_URGENCY)
+    ]
     chip = [(field.address, name) for name, field in _value_by_chip_prefix(_CHIPS, board).items()]
     chip += [(address, "clock") for address in _value_by_chip_prefix(_CLOCKS, board)]
     aliases = _value_by_chip_prefix({**_ALIASES, "": (0,)}, board)
@@ -124,36 +129,38 @@ def setting_registers(board: Board) -> dict[int, str]:
     return settings
 
 
-def keeps_setting(name: str, word: int, state: Mapping[str, int]) -> bool:
+def keeps_timing_setting(name: str, word: int, state: Mapping[str, int]) -> bool:
     """Whether writing `word` to the register of a setting leaves the setting as it is in `state`.
 
     False if the register contains nothing else: such a write is never part of a kernel's normal work. FPCCR also has
     LSPACT, by which a kernel discards the frame of an exception.
     """
-    return name == _LAZY and name in state and _ARMV7M[name].value_in(word) == state[name]
+    return name == _LAZY and name in state and _ARMV7M[name].value_in_register_word(word) == state[name]
 
 
-def read_state(machine: VirtualMachine, board: Board, cores: int) -> dict[str, int]:
+def read_board_settings(machine: VirtualMachine, board: Board, cores: int) -> dict[str, int]:
     """Returns the board's settings (clocks, caches, wait states, interrupt priorities and others) by name, as its
     registers have them. Names of other cores than 0 begin with the core (`core1.mpu`)."""
     state = {"clock_hz": machine.clock_hz()}
     for core in range(cores):
         before = f"core{core}." if core else ""
-        state |= {f"{before}{name}": value for name, value in _read_core_state(machine, board, core).items()}
+        state |= {f"{before}{name}": value for name, value in _read_core_settings(machine, board, core).items()}
     return dict(sorted(state.items()))
 
 
-def _read_core_state(machine: VirtualMachine, board: Board, core: int) -> dict[str, int]:
+def _read_core_settings(machine: VirtualMachine, board: Board, core: int) -> dict[str, int]:
     """Returns the settings of one core by name, as its registers have them. Core 0 also has those of the chip."""
-    fields = _core_fields(board)
+    fields = _core_setting_fields(board)
     if not core:
         fields.update(_value_by_chip_prefix(_CHIPS, board))
     settings = [field.address for field in fields.values()]
     channels = () if core else _value_by_chip_prefix(_DMA_CHANNELS, board)
     # One call reads all of them, because each call copies the board.
-    answers = iter(machine.read_registers(core, [*settings, *channels, *interrupt_registers(board.irq.lines)]))
+    answers = iter(
+        machine.read_registers(core, [*settings, *channels, *interrupt_controller_registers(board.irq.lines)])
+    )
     words = zip(fields.items(), islice(answers, len(settings)), strict=True)
-    state = {name: field.value_in(word) for (name, field), word in words if word is not None}
+    state = {name: field.value_in_register_word(word) for (name, field), word in words if word is not None}
     state["dma"] = sum(word is not None and word & 1 for word in islice(answers, len(channels)))
     state = {name: value for name, value in state.items() if value or name not in OFF_AFTER_RESET}
     shift = _TOP_BIT - board.irq.priority_bits
@@ -162,7 +169,7 @@ def _read_core_state(machine: VirtualMachine, board: Board, core: int) -> dict[s
     return state
 
 
-def _core_fields(board: Board) -> dict[str, _RegisterField]:
+def _core_setting_fields(board: Board) -> dict[str, _RegisterBitField]:
     """Returns the register fields with the settings of each core, by the setting's name."""
     v7m = _ARMV7M if board.cpu == "armv7m" else {}
     return {**_CORE, **v7m, **(_M7 if board.core == "cortex-m7" else {})}
@@ -173,7 +180,7 @@ def _value_by_chip_prefix(table: Mapping[str, Entry], board: Board) -> Entry:
     return next(entry for name, entry in table.items() if board.chip.startswith(name))
 
 
-def interrupt_registers(lines: int) -> list[int]:
+def interrupt_controller_registers(lines: int) -> list[int]:
     """Returns the addresses of the registers of the interrupt controller (NVIC) that `enabled_priorities` needs, for a
     number of lines."""
     enabled = (_ENABLED + 4 * word for word in range(-(-lines // _LINES_IN_WORD)))
@@ -182,7 +189,7 @@ def interrupt_registers(lines: int) -> list[int]:
 
 def enabled_priorities(words: Sequence[int | None], lines: int) -> dict[int, int]:
     """Returns the priority byte of each enabled interrupt line, by line. `words` are the contents of
-    `interrupt_registers`, in the same order."""
+    `interrupt_controller_registers`, in the same order."""
     known = [word or 0 for word in words]
     first = -(-lines // _LINES_IN_WORD)
     return {

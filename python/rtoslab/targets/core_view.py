@@ -9,7 +9,7 @@ import numpy as np
 
 from rtoslab.base import RunError
 from rtoslab.catalogue import Board
-from rtoslab.targets.board import load_image, make_machine
+from rtoslab.targets.board import load_image_into_board, make_board_at_reset
 from rtoslab.targets.event_kinds import IDENT_MARK, IDENT_SYMBOL, KIND_EXEC
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.machine import VirtualMachine
@@ -111,9 +111,9 @@ def view_core_as_board(
 ) -> VirtualMachine:
     """Returns one core of a board that runs two images, as a board that has this core alone. `image` is the core's own
     image, and `started` the one that contains both."""
-    idle_board = make_machine(board, cores=1)
-    load_image(idle_board, started, name)  # its boot block, without which no board takes an image
-    load_image(idle_board, image, name)
+    idle_board = make_board_at_reset(board, cores=1)
+    load_image_into_board(idle_board, started, name)  # its boot block, without which no board takes an image
+    load_image_into_board(idle_board, image, name)
     return cast("VirtualMachine", _CoreView(machine, core, idle_board))
 
 

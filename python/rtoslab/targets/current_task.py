@@ -40,14 +40,14 @@ class NoTaskFilter:
         self._idles: dict[int, bool] = {}
         """Core -> whether it has idled since a task was named."""
 
-    def feed(self, raw: bytes) -> bytes:
+    def filter_events(self, raw: bytes) -> bytes:
         """Returns a chunk of packed events without the writes that say that no task runs."""
         if not self._no_task or not raw:
             return raw
         events = np.frombuffer(raw, dtype=EVENT)
-        none = _is_task_write(events) & np.isin(events["value"], self._no_task)
-        named = _is_task_write(events) & ~none
-        labels = _is_idle_label(events)
+        none = _mask_of_task_writes(events) & np.isin(events["value"], self._no_task)
+        named = _mask_of_task_writes(events) & ~none
+        labels = _mask_of_idle_labels(events)
         idles = labels & (events["id"] == IDENT_IDLE)
         begins = np.zeros(len(events), dtype=np.bool_)
         for core in range(_CORES):
@@ -64,7 +64,7 @@ class NoTaskFilter:
         named."""
         at = np.flatnonzero(idles | named)
         is_start = np.zeros(len(idles), dtype=np.bool_)
-        is_start[at] = _differs_from_previous(idles[at], before=self._idles.get(core, False)) & idles[at]
+        is_start[at] = _mask_of_changed_values(idles[at], before=self._idles.get(core, False)) & idles[at]
         if len(at):
             self._idles[core] = bool(idles[at[-1]])
         return is_start
@@ -84,7 +84,7 @@ class SupersededChoiceFilter:
         self._waiting = b""
         """Events since a choice that no switch has followed yet."""
 
-    def feed(self, raw: bytes) -> bytes:
+    def filter_events(self, raw: bytes) -> bytes:
         """Returns a chunk of packed events without superseded choices. A choice at the end is held back for the next
         chunk."""
         raw = self._waiting + raw
@@ -102,8 +102,8 @@ class SupersededChoiceFilter:
         self._waiting = raw[end * EVENT.itemsize :]
         return events[:end][is_last[:end]].tobytes()
 
-    def flush(self) -> bytes:
-        """Returns the events that `feed` held back. Call it after the last chunk."""
+    def take_held_back_events(self) -> bytes:
+        """Returns the events that `filter_events` held back. Call it after the last chunk."""
         waiting, self._waiting = self._waiting, b""
         return waiting
 
@@ -118,21 +118,21 @@ class SwitchReader:
         named_before = probes is not None and probes.named_before_switch
         self._last_named = SupersededChoiceFilter(task_switching_exceptions(kernel)) if named_before else None
 
-    def feed(self, raw: bytes, *, is_end: bool = False) -> bytes:
+    def filter_events(self, raw: bytes, *, is_end: bool = False) -> bytes:
         """Returns the next chunk of packed events, in which each write of the current-task variable is a switch. With
         `is_end`, held-back events are included."""
-        fresh = self._tasks_only.feed(raw)
+        fresh = self._tasks_only.filter_events(raw)
         if self._last_named is None:
             return fresh
-        fresh = self._last_named.feed(fresh)
-        return fresh + self._last_named.flush() if is_end else fresh
+        fresh = self._last_named.filter_events(fresh)
+        return fresh + self._last_named.take_held_back_events() if is_end else fresh
 
 
-def last_running_tasks(raw: bytes, no_task: Collection[int], now: dict[int, int]) -> dict[int, int]:
+def last_running_task_of_each_core(raw: bytes, no_task: Collection[int], now: dict[int, int]) -> dict[int, int]:
     """Returns the control block of the task that runs on each core, or that ran last if none runs. `raw` are the packed
     events so far, and `now` has the current-task variable of each core."""
     events = np.frombuffer(raw, dtype=EVENT)
-    writes = events[_is_task_write(events)]
+    writes = events[_mask_of_task_writes(events)]
     tasks = dict(now)
     for core, value in now.items():
         if value in no_task:
@@ -141,19 +141,19 @@ def last_running_tasks(raw: bytes, no_task: Collection[int], now: dict[int, int]
     return tasks
 
 
-def _is_task_write(events: NDArray[np.void]) -> NDArray[np.bool_]:
+def _mask_of_task_writes(events: NDArray[np.void]) -> NDArray[np.bool_]:
     """Returns a mask of the events that write a kernel's current-task variable."""
     is_word = (events["id"] >= IDENT_CURRENT) & (events["id"] < IDENT_CURRENT + _CORES)
     return np.asarray((events["kind"] == KIND_WRITE) & is_word, dtype=np.bool_)
 
 
-def _is_idle_label(events: NDArray[np.void]) -> NDArray[np.bool_]:
+def _mask_of_idle_labels(events: NDArray[np.void]) -> NDArray[np.bool_]:
     """Returns a mask of the events at which the kernel's idle code begins or ends."""
     is_idle = (events["id"] == IDENT_IDLE) | (events["id"] == IDENT_IDLE_OVER)
     return np.asarray((events["kind"] == KIND_EXEC) & is_idle, dtype=np.bool_)
 
 
-def _differs_from_previous(values: NDArray[np.bool_], *, before: bool) -> NDArray[np.bool_]:
+def _mask_of_changed_values(values: NDArray[np.bool_], *, before: bool) -> NDArray[np.bool_]:
     """Returns a mask of the values that differ from their predecessor. `before` is the predecessor of the first."""
     return np.asarray(values != np.concatenate(([before], values[:-1])) if len(values) else values, dtype=np.bool_)
 
@@ -172,9 +172,9 @@ class HandlerIdleFilter:
         self._labels: dict[int, bool] = {}
         """Core -> whether the last label was the one at which idling begins."""
 
-    def feed(self, events: NDArray[np.void]) -> NDArray[np.void]:
+    def filter_events(self, events: NDArray[np.void]) -> NDArray[np.void]:
         """Returns a chunk of events in which idling inside a handler is replaced by a return and an entry."""
-        labels = _is_idle_label(events)
+        labels = _mask_of_idle_labels(events)
         handlers = (events["kind"] == KIND_EXCEPTION_ENTER) | (events["kind"] == KIND_EXCEPTION_EXIT)
         if not labels.any():
             self._track_exceptions(events[handlers])
@@ -196,7 +196,7 @@ class HandlerIdleFilter:
         for core in range(_CORES):
             at = np.flatnonzero(labels & (events["core"] == core))
             idles = np.asarray(events["id"][at] == IDENT_IDLE, dtype=np.bool_)
-            turns[at] = _differs_from_previous(idles, before=self._labels.get(core, False))
+            turns[at] = _mask_of_changed_values(idles, before=self._labels.get(core, False))
             if len(at):
                 self._labels[core] = bool(idles[-1])
         return turns
@@ -223,7 +223,7 @@ class HandlerIdleFilter:
                 stack.remove(number)
 
 
-def idle_label_at(ranges: Sequence[tuple[int, int, str]], address: int) -> str | None:
+def idle_code_label_at(ranges: Sequence[tuple[int, int, str]], address: int) -> str | None:
     """Returns the label of the kernel's idle code that contains an address. None for other code. `ranges` are begin,
     end and label."""
     return next((name for begin, end, name in ranges if begin <= address < end), None)

@@ -6,9 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from rtoslab.base import DebuggerError, SymbolError
 from rtoslab.catalogue import Board
-from rtoslab.intake import read_image
+from rtoslab.intake import read_program_image
 from rtoslab.targets.attachments import DeviceRequest
-from rtoslab.targets.board import apply_timing_settings, find_address, load_image, make_machine, simulator_errors
+from rtoslab.targets.board import (
+    apply_timing_settings,
+    convert_simulator_errors,
+    find_address,
+    load_image_into_board,
+    make_board_at_reset,
+)
 
 if TYPE_CHECKING:
     from rtoslab._sim import Snapshot
@@ -40,14 +46,14 @@ def serve_gdb(
     sentences for the user. `devices` are attached to the board. `tasks` returns the kernel's tasks in a given state of
     the board.
     """
-    machine: Any = make_machine(board, cores=cores or board.cores, strict=strict)
+    machine: Any = make_board_at_reset(board, cores=cores or board.cores, strict=strict)
     apply_timing_settings(machine, settings or {})
     machine.serve_semihosting(True)
-    load_image(machine, read_image(image), image.name)
+    load_image_into_board(machine, read_program_image(image), image.name)
     for device in devices:
         device.attach_device(machine, board)
     if until is not None:
-        with simulator_errors(SymbolError):
+        with convert_simulator_errors(SymbolError):
             machine.until(find_address(machine, until))
         limit = 10 * board.clock.sys_hz
         stop = machine.run(limit)
@@ -57,5 +63,5 @@ def serve_gdb(
                 f"{image.name} does not reach {until} within {limit:,} cycles (it stopped because of "
                 f"{stop['reason']}); give another place, or leave --until out."
             )
-    with simulator_errors(DebuggerError):
+    with convert_simulator_errors(DebuggerError):
         machine.debug(listen, ready, on_text, note, tasks)

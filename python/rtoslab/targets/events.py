@@ -14,7 +14,7 @@ EVENT: Final = np.dtype(
 """One event of the virtual board, 24 bytes. See `_sim.pyi`."""
 
 
-def sorted_distinct(values: NDArray[Integer]) -> NDArray[Integer]:
+def sorted_distinct_values(values: NDArray[Integer]) -> NDArray[Integer]:
     """Returns the distinct values of an array, in ascending order.
 
     `np.unique` without counts checks for masked arrays, and loads `numpy.ma` for that, which takes longer than many a

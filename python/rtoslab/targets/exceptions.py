@@ -35,7 +35,7 @@ def exception_name(number: int) -> str:
     return next((name for name, known in _CORE_EXCEPTIONS.items() if known == number), f"exception {number}")
 
 
-def parse_exception(name: str, board: "Board") -> int:
+def parse_exception_number(name: str, board: "Board") -> int:
     """Returns the number of the exception that a user's text names: `irq5`, `systick`. Raises PlanError."""
     text = name.lower()
     if text in _CORE_EXCEPTIONS:

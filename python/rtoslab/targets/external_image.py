@@ -7,9 +7,9 @@ from pathlib import Path
 
 from rtoslab.base import ImageFileError, SettingError
 from rtoslab.catalogue import Catalogue, CatalogueEntry, Kernel
-from rtoslab.intake import MAGIC, read_image
+from rtoslab.intake import MAGIC, read_program_image
 from rtoslab.records import DecodedRun, ExpectedIdentity, read_wire_constants
-from rtoslab.targets.introduction import run_until_introduced
+from rtoslab.targets.introduction import run_until_image_identified
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,14 @@ def read_external_image(catalogue: Catalogue, path: Path, board: str, timing: Ma
 
     Raises ImageFileError, RunError for an image without our runner, SettingError for another board's image.
     """
-    facts = catalogue.board(board).facts
-    content = read_image(path)
+    facts = catalogue.find_board(board).facts
+    content = read_program_image(path)
     if not content.startswith(MAGIC):
         raise ImageFileError(f"{path} is not an ELF file. The observation needs symbols; give the ELF file.")
     image = ExternalImage(
-        path, content, run_until_introduced(content, path.name, facts, timing, read_wire_constants(catalogue.root))
+        path,
+        content,
+        run_until_image_identified(content, path.name, facts, timing, read_wire_constants(catalogue.root)),
     )
     named = image.introduction.begin.board
     if named != facts.id:
@@ -49,7 +51,7 @@ def read_external_image(catalogue: Catalogue, path: Path, board: str, timing: Ma
     return image
 
 
-def with_kernel(catalogue: Catalogue, kernel: str, cores: int) -> Catalogue:
+def catalogue_with_kernel(catalogue: Catalogue, kernel: str, cores: int) -> Catalogue:
     """Returns the catalogue with the kernel added, if the catalogue does not know it. The added kernel has every
     service, and no symbols."""
     if kernel in catalogue.kernels:

@@ -71,26 +71,26 @@ class Fault:
         return FAULT_NAMES[self.exception]
 
     @property
-    def is_breakpoint(self) -> bool:
+    def is_breakpoint_instruction(self) -> bool:
         """Whether the instruction is a BKPT, on which a C library parks a program that returned."""
         return self.opcode & 0xFF00 == _BREAKPOINT
 
 
-def fault_entries(events: bytes) -> Iterator[tuple[int, int, int]]:
+def fault_handler_entries(events: bytes) -> Iterator[tuple[int, int, int]]:
     """Yields core, exception number and cycle of each entry into a fault handler, from packed events of the board."""
-    yield from _fault_events(events, KIND_EXCEPTION_ENTER)
+    yield from _fault_handler_events(events, KIND_EXCEPTION_ENTER)
 
 
-def fault_returns(events: bytes) -> dict[tuple[int, int], int]:
+def fault_handler_returns(events: bytes) -> dict[tuple[int, int], int]:
     """Returns the cycle of the first return from each fault handler, by core and exception number, from packed
     events."""
     returns: dict[tuple[int, int], int] = {}
-    for core, number, cycle in _fault_events(events, KIND_EXCEPTION_EXIT):
+    for core, number, cycle in _fault_handler_events(events, KIND_EXCEPTION_EXIT):
         returns.setdefault((core, number), cycle)
     return returns
 
 
-def _fault_events(events: bytes, kind: int) -> Iterator[tuple[int, int, int]]:
+def _fault_handler_events(events: bytes, kind: int) -> Iterator[tuple[int, int, int]]:
     """Yields core, exception number and cycle of the packed events of one kind (entry or return) that belong to a
     fault."""
     for match in _FAULT_IDENT.finditer(events[_IDENT_AT :: _EVENT.size]):
@@ -111,18 +111,18 @@ def read_fault(machine: VirtualMachine, core: int, exception: int, cycle: int) -
     registers |= {"sp": frame + size, "pc": registers["pc"] & ~1}
     opcode = _read_words(machine, registers["pc"] & ~3, 1)
     half = opcode[0] >> 8 * (registers["pc"] & 2) & 0xFFFF if opcode else 0
-    stacks = tuple(_read_stack(machine, now[name]) for name in ("msp", "psp"))
-    return Fault(core, exception, cycle, registers, stacks, _read_status(machine, core), half)
+    stacks = tuple(_copy_stack_memory(machine, now[name]) for name in ("msp", "psp"))
+    return Fault(core, exception, cycle, registers, stacks, _read_fault_status(machine, core), half)
 
 
-def core_state(machine: VirtualMachine, core: int) -> Fault:
+def core_state_as_fault(machine: VirtualMachine, core: int) -> Fault:
     """Returns the present state of a core as a `Fault` without a cause, so that its call path can be shown."""
     registers = machine.registers(core)
-    stacks = tuple(_read_stack(machine, registers[name]) for name in ("msp", "psp"))
+    stacks = tuple(_copy_stack_memory(machine, registers[name]) for name in ("msp", "psp"))
     return Fault(core, 0, machine.cycle(), {**registers, "pc": registers["pc"] & ~1}, stacks, {}, 0)
 
 
-def frame_registers(stacks: Iterable[BoardMemoryCopy], frame: int, exc_return: int) -> dict[str, int]:
+def registers_of_exception_frame(stacks: Iterable[BoardMemoryCopy], frame: int, exc_return: int) -> dict[str, int]:
     """Returns the registers that an exception stacked at address `frame`, and the sp above them. Empty if the frame is
     outside `stacks`.
 
@@ -142,7 +142,7 @@ def _general_register_names() -> Iterator[str]:
     yield from (f"r{number}" for number in range(13))
 
 
-def _read_status(machine: VirtualMachine, core: int) -> dict[str, int]:
+def _read_fault_status(machine: VirtualMachine, core: int) -> dict[str, int]:
     """Returns the fault status registers of a core by name. Empty if the core has none."""
     status = machine.read_registers(core, list(_STATUS.values()))
     return {name: word for name, word in zip(_STATUS, status, strict=True) if word is not None}
@@ -157,7 +157,7 @@ def _read_words(machine: VirtualMachine, address: int, count: int) -> list[int]:
     return [int.from_bytes(content[at : at + 4], "little") for at in range(0, len(content), 4)]
 
 
-def _read_stack(machine: VirtualMachine, pointer: int) -> BoardMemoryCopy:
+def _copy_stack_memory(machine: VirtualMachine, pointer: int) -> BoardMemoryCopy:
     """Returns a copy of the memory from a stack pointer upwards, at most 16 KiB and as far as there is memory."""
     content = b""
     with suppress(simulator_module().SimError, OverflowError):

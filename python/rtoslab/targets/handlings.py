@@ -39,7 +39,7 @@ THREAD_MODE: Final = 0
 
 
 @dataclass(slots=True)
-class HandlerRuns:
+class HandlerRunColumns:
     """Columns with the runs of exception handlers in a window, in the order of their return.
 
     A switch in thread mode has a row too, with the exception THREAD_MODE and 0 cycles.
@@ -98,33 +98,33 @@ class HandlerReader:
         self._idling = HandlerIdleFilter()
         self._top = top
         self._open: list[_OpenHandlerRun] = []
-        self.runs = HandlerRuns()
+        self.runs = HandlerRunColumns()
 
-    def feed(self, raw: bytes) -> None:
+    def add_events(self, raw: bytes) -> None:
         """Adds the next chunk of packed events, which must come in the order of time."""
         events = np.frombuffer(raw, dtype=EVENT)
         # Where one handler follows another without a return between, the board reports the entry before the return.
-        events = self._idling.feed(events[np.argsort(events["cycle"], kind="stable")])
+        events = self._idling.filter_events(events[np.argsort(events["cycle"], kind="stable")])
         ours = (events["id"] >= IDENT_CURRENT) & (events["id"] <= IDENT_SELECTED)
         selected = (events["kind"] >= KIND_EXCEPTION_ENTER) | ours
         columns = (events[selected][name].tolist() for name in ("cycle", "value", "id", "kind"))
         for cycle, value, ident, kind in zip(*columns, strict=True):
             if kind == KIND_EXCEPTION_ENTER:
-                self._note_entry(cycle, value, ident)
+                self._record_handler_entry(cycle, value, ident)
             elif kind == KIND_EXCEPTION_EXIT:
-                self._note_return(cycle, ident)
+                self._record_handler_return(cycle, ident)
             elif kind == KIND_WRITE:
-                self._note_write(ident, value, cycle)
+                self._record_kernel_write(ident, value, cycle)
             elif kind == KIND_EXEC:
-                self._note_selection(ident, cycle)
+                self._record_task_selection(ident, cycle)
 
-    def _note_entry(self, cycle: int, latency: int, exception: int) -> None:
+    def _record_handler_entry(self, cycle: int, latency: int, exception: int) -> None:
         """Records the entry into an exception handler. `latency` are the cycles from the exception's recognition."""
         for handler in self._open:
             handler.interrupted += 1
         self._open.append(_OpenHandlerRun(exception, cycle, latency, self._runs, self._top))
 
-    def _note_return(self, cycle: int, exception: int) -> None:
+    def _record_handler_return(self, cycle: int, exception: int) -> None:
         """Records the return from an exception handler. Its run is stored if it is a handler of the kernel."""
         if not self._open or self._open[-1].exception != exception:
             self._open.clear()  # it was entered before the window opened
@@ -149,7 +149,7 @@ class HandlerReader:
         handlings.steps.append(done.steps)
         handlings.interrupted.append(done.interrupted)
 
-    def _note_write(self, ident: int, value: int, cycle: int) -> None:
+    def _record_kernel_write(self, ident: int, value: int, cycle: int) -> None:
         """Records a new current task, or how many priorities the kernel's search for the next task has passed."""
         if ident == IDENT_CURRENT:
             self._current = value
@@ -162,7 +162,7 @@ class HandlerReader:
                 self._open[-1].steps = self._top - value
             self._top = value
 
-    def _note_selection(self, ident: int, cycle: int) -> None:
+    def _record_task_selection(self, ident: int, cycle: int) -> None:
         """Records the begin or end of the kernel function that chooses the next task."""
         inside = self._open[-1] if self._open else None
         if inside is None:
@@ -203,17 +203,12 @@ def call_return_addresses(machine: VirtualMachine, caller: str, callee: int) -> 
     calls = []
     for index, (high, low) in enumerate(pairwise(halfwords)):
         behind = start + 2 * index + 4
-        if (
-            high >> 11 == 0b11110
-            and low >> 14 == 0b11
-            and low & 0x1000
-            and behind + _branch_offset(high, low) == callee
-        ):
+        if high >> 11 == 0b11110 and low >> 14 == 0b11 and low & 0x1000 and behind + _call_offset(high, low) == callee:
             calls.append(behind)
     return calls
 
 
-def _branch_offset(high: int, low: int) -> int:
+def _call_offset(high: int, low: int) -> int:
     """Returns the offset of a BL instruction from its two halfwords (ARMv7-M Architecture Reference Manual, A7.7.18;
     ARMv6-M, A6.7.13)."""
     sign = high >> 10 & 1

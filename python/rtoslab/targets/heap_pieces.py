@@ -25,13 +25,17 @@ def count_free_pieces(machine: VirtualMachine, read_word: ReadWord, image: bytes
     memory = kernel.memory
     pieces = None
     if memory and memory.free_list:
-        pieces = _count_free_list(_Heap(machine, read_word, image, memory.free_list.type), memory.free_list)
+        pieces = _count_pieces_in_free_list(
+            _HeapReader(machine, read_word, image, memory.free_list.type), memory.free_list
+        )
     elif memory and memory.block_chain:
-        pieces = _count_free_in_chain(_Heap(machine, read_word, image, memory.block_chain.type), memory.block_chain)
+        pieces = _count_free_blocks_in_chain(
+            _HeapReader(machine, read_word, image, memory.block_chain.type), memory.block_chain
+        )
     return {} if pieces is None else {HEAP_PIECES: pieces}
 
 
-class _Heap:
+class _HeapReader:
     """Reads a kernel's heap in the board's memory: variables, and members of the heap's blocks."""
 
     def __init__(self, machine: VirtualMachine, word: ReadWord, image: bytes, structure: str) -> None:
@@ -55,17 +59,17 @@ class _Heap:
         return place.read_member(self.read_word, block) if place is not None else None
 
 
-def _count_free_list(heap: _Heap, facts: HeapFreeList) -> int | None:
+def _count_pieces_in_free_list(heap: _HeapReader, facts: HeapFreeList) -> int | None:
     """Returns the number of pieces in a heap's linked list of free memory. None if it is unknown."""
     head = heap.symbol_address(facts.head)
     if head is None:
         return None
-    pieces = list(_listed_addresses(heap, head, facts.next, heap.read_variable(facts.mask) or 0))
+    pieces = list(_addresses_in_free_list(heap, head, facts.next, heap.read_variable(facts.mask) or 0))
     in_order = all(first < second for first, second in pairwise(pieces))
     return len(pieces) - 1 if pieces and in_order and heap.read_word(pieces[-1]) is not None else None
 
 
-def _listed_addresses(heap: _Heap, head: int, member: str, mask: int) -> Iterator[int]:
+def _addresses_in_free_list(heap: _HeapReader, head: int, member: str, mask: int) -> Iterator[int]:
     """Yields the addresses in a linked list of free memory. The last one marks the end and is no free piece. `mask` is
     combined with each pointer by XOR."""
     address = head
@@ -77,7 +81,7 @@ def _listed_addresses(heap: _Heap, head: int, member: str, mask: int) -> Iterato
         yield address
 
 
-def _count_free_in_chain(heap: _Heap, facts: HeapBlockChain) -> int | None:
+def _count_free_blocks_in_chain(heap: _HeapReader, facts: HeapBlockChain) -> int | None:
     """Returns the number of free blocks in a heap that chains all its blocks, used or free. None if it is unknown."""
     first, last = heap.read_variable(facts.first), heap.read_variable(facts.last)
     block, pieces = first, 0

@@ -5,13 +5,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.targets.events import sorted_distinct
+from rtoslab.targets.events import sorted_distinct_values
 
 _FIRST_INSTRUCTION_CYCLES: Final = 24
 """The first instruction of a function takes no more, even if it pushes nine registers to a slow memory."""
 
 
-def count_held_blocks(takes: NDArray[np.void], gives: NDArray[np.void], entries: NDArray[np.void]) -> int:
+def count_allocated_blocks(takes: NDArray[np.void], gives: NDArray[np.void], entries: NDArray[np.void]) -> int:
     """Returns the number of memory blocks that are still allocated: the calls that take one less the calls that give
     one back.
 
@@ -21,14 +21,14 @@ def count_held_blocks(takes: NDArray[np.void], gives: NDArray[np.void], entries:
     """
     most = len(takes) - len(gives)
     if most > 0:
-        return max(0, most - int(_may_be_interrupted(takes, entries).sum()))
-    return min(0, most + int(_may_be_interrupted(gives, entries).sum()))
+        return max(0, most - int(_mask_of_calls_possibly_interrupted(takes, entries).sum()))
+    return min(0, most + int(_mask_of_calls_possibly_interrupted(gives, entries).sum()))
 
 
-def _may_be_interrupted(calls: NDArray[np.void], entries: NDArray[np.void]) -> NDArray[np.bool_]:
+def _mask_of_calls_possibly_interrupted(calls: NDArray[np.void], entries: NDArray[np.void]) -> NDArray[np.bool_]:
     """Returns a mask of the calls whose first instruction an exception on their core may have interrupted."""
     is_cut = np.zeros(len(calls), dtype=np.bool_)
-    for core in sorted_distinct(calls["core"]):
+    for core in sorted_distinct_values(calls["core"]):
         mine = calls["core"] == core
         of_core = entries[entries["core"] == core]
         recognised = np.sort(of_core["cycle"].astype(np.int64) - of_core["value"])

@@ -67,17 +67,17 @@ class MarkedIntervals:
     """Series and raw value of each sample that the runner stored, in the order of time. None: the image has no
     `bench_keep`."""
 
-    def of_series(self, series: int) -> list[MarkedInterval]:
+    def intervals_of_series(self, series: int) -> list[MarkedInterval]:
         """Returns the intervals of one measured series, by its number."""
         return [interval for interval in self.intervals if interval.series == series]
 
-    def pulses_of(self, series: int) -> list[int]:
+    def pulse_lengths_of_series(self, series: int) -> list[int]:
         """Returns the lengths in cycles of the pin pulses of one measured series, which has one pulse per interval."""
         pairs = zip(self.intervals, self.pulses, strict=False)
         return [pulse for interval, pulse in pairs if interval.series == series]
 
 
-def find_intervals(
+def find_measured_intervals(
     raw: bytes,
     services: tuple[str, ...],
     current: Mapping[int, int],
@@ -98,16 +98,16 @@ def find_intervals(
         if kind == KIND_EXEC and ident == IDENT_KEEP:
             reader.samples.append((value, more))
         elif kind == KIND_EXEC and ident >= IDENT_MARK:
-            reader.note_mark(cycle, ident - IDENT_MARK)
+            reader.handle_interval_mark(cycle, ident - IDENT_MARK)
         elif kind == KIND_PIN:
-            reader.note_edge(cycle, value)
+            reader.handle_pin_edge(cycle, value)
         elif kind == KIND_EXCEPTION_EXIT:
             reader.return_cycle = cycle
             reader.resumed.setdefault(ident, set()).add(pc)
         elif kind == KIND_EXCEPTION_ENTER and ident == stamping:
             reader.start_stamped_interval(cycle - value)
         else:
-            reader.note_event(kind, cycle, ident, value, core)
+            reader.count_event_in_interval(kind, cycle, ident, value, core)
     resumed = {number: frozenset(addresses) for number, addresses in reader.resumed.items()}
     stored = tuple(reader.samples) or None
     return MarkedIntervals(tuple(reader.intervals), tuple(reader.pulses), tuple(reader.disorder), resumed, stored)
@@ -148,7 +148,7 @@ class _IntervalReader:
             self.disorder.append("a timer's event came before the one before it was stamped")
         self.open = MarkedInterval(STAMPED, cycle)
 
-    def note_mark(self, cycle: int, tag: int) -> None:
+    def handle_interval_mark(self, cycle: int, tag: int) -> None:
         """Begins or ends an interval at a mark in the code. `tag` is twice the series' number, plus 1 for an end."""
         series, is_end = tag >> 1, bool(tag & 1)
         if is_end:
@@ -166,7 +166,7 @@ class _IntervalReader:
             self.disorder.append(f"an interval of series {series} begins inside one of series {self.open.series}")
         self.open = MarkedInterval(series, cycle, touched=cycle - self.return_cycle < EDGE_CYCLES)
 
-    def note_edge(self, cycle: int, level: int) -> None:
+    def handle_pin_edge(self, cycle: int, level: int) -> None:
         """Begins or ends a pulse of the measurement's pin."""
         if level:
             self.high_since = cycle
@@ -174,7 +174,7 @@ class _IntervalReader:
             self.pulses.append(cycle - self.high_since)
             self.high_since = None
 
-    def note_event(self, kind: int, cycle: int, ident: int, value: int, core: int) -> None:
+    def count_event_in_interval(self, kind: int, cycle: int, ident: int, value: int, core: int) -> None:
         """Counts a task switch, a call or an exception in the interval in progress."""
         interval = self.open
         if kind == KIND_WRITE:

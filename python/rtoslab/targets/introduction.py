@@ -6,7 +6,13 @@ from typing import Final
 from rtoslab.base import RunError
 from rtoslab.catalogue import Board
 from rtoslab.records import DecodedRun, WireConstants, decode_unfinished_run
-from rtoslab.targets.board import apply_timing_settings, fitting_boards, load_image, make_machine, simulator_errors
+from rtoslab.targets.board import (
+    apply_timing_settings,
+    boards_that_fit_image,
+    convert_simulator_errors,
+    load_image_into_board,
+    make_board_at_reset,
+)
 
 LIMIT_S: Final = 5.0
 """The limit of the board's time, until the parameters are over."""
@@ -14,16 +20,16 @@ CHUNK_CYCLES: Final = 2_000_000
 _FIRST_LINES: Final = (b" begin ", b" param ")
 
 
-def run_until_introduced(
+def run_until_image_identified(
     image: bytes, name: str, board: Board, settings: Mapping[str, int], constants: WireConstants
 ) -> DecodedRun:
     """Runs an image until it has sent its begin record and its parameters, and returns these records. Raises RunError
     for an image that sends no begin record of rtoslab's runner."""
-    machine = make_machine(board, cores=board.cores)
+    machine = make_board_at_reset(board, cores=board.cores)
     apply_timing_settings(machine, settings)
-    load_image(machine, image, name)
+    load_image_into_board(machine, image, name)
     output = b""
-    with simulator_errors(RunError):
+    with convert_simulator_errors(RunError):
         while machine.cycle() < LIMIT_S * board.clock.sys_hz and not _has_all_param_records(output):
             stop = machine.run(CHUNK_CYCLES)
             output += machine.take_uart()
@@ -35,7 +41,7 @@ def run_until_introduced(
         raise RunError(
             f"{name} does not contain rtoslab's runner, or is for another board than {board.id}: within {LIMIT_S:g} s "
             + (f"it sent no begin record but {start!r}" if output else "it sent nothing")
-            + f"; the boards that it fits are {', '.join(fitting_boards(image, name))}."
+            + f"; the boards that it fits are {', '.join(boards_that_fit_image(image, name))}."
         )
     return known
 

@@ -17,9 +17,9 @@ def kernel_address_test(
     starts = [address for address, _ in ordered]
 
     @cache
-    def is_in_kernel(address: int) -> bool:
+    def is_in_kernel_function(address: int) -> bool:
         """Whether an address is in a function of the kernel."""
         index = bisect_right(starts, address) - 1
         return index >= 0 and address < ordered[index][0] + max(ordered[index][1], 2)
 
-    return is_in_kernel
+    return is_in_kernel_function

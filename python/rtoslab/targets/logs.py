@@ -43,7 +43,7 @@ class DefmtLog:
     """The defmt log of one image (a compact log over RTT), decoded as its bytes arrive."""
 
     def __init__(self, decoder: "LogDecoder") -> None:
-        """`find_logs` makes one."""
+        """`find_defmt_log` makes one."""
         self._decoder = decoder
         self.lines: list[DefmtLogLine] = []
         """All lines so far."""
@@ -58,7 +58,7 @@ class DefmtLog:
         return "".join(f"{line}\n" for line in fresh).encode()
 
 
-def find_logs(image: bytes) -> DefmtLog | None:
+def find_defmt_log(image: bytes) -> DefmtLog | None:
     """Returns the decoder of an image's defmt log. None if the image does not use defmt. Raises ImageFileError if its
     tables are damaged."""
     if not image.startswith(_ELF) or _SECTION not in image:

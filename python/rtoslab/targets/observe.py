@@ -12,7 +12,7 @@ import xxhash
 
 from rtoslab.targets.board import simulator_module
 from rtoslab.targets.event_kinds import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING
-from rtoslab.targets.handlings import HandlerRuns
+from rtoslab.targets.handlings import HandlerRunColumns
 from rtoslab.targets.intervals import MarkedIntervals
 from rtoslab.targets.steps import ObservedStep
 
@@ -114,7 +114,7 @@ class WindowObservations:
     """XXH3 of 128 bits of all events as they came: two runs with the same one did the same in the same cycles."""
     intervals: MarkedIntervals | None = None
     """The intervals of a latency benchmark."""
-    handled: HandlerRuns | None = None
+    handled: HandlerRunColumns | None = None
     """The handler runs, for a benchmark that shows the kernel's own handlers."""
     steps: tuple[ObservedStep, ...] = ()
     """What tasks and handlers did in the first part of the window, in the order of time."""
@@ -131,7 +131,8 @@ class WindowObservations:
     own: tuple[BenchmarkFunction, ...] = ()
     """What each core executed that is neither the kernel's nor a library's, over the whole window."""
     call_distance: int = 0
-    """Instructions between the marks of intervals and the calls that they measure: see `own_code.call_distance`."""
+    """Instructions between the marks of intervals and the calls that they measure: see
+    `own_code.instructions_from_marks_to_calls`."""
     compiler: str = ""
     """The compilers that the image names. Empty if it names none, or was built elsewhere with unknown options."""
     own_floats: tuple[str, ...] = ()
@@ -165,12 +166,12 @@ class WindowObserver:
         calls = (IDENT_CALL, IDENT_MARK)
         self._tally = simulator_module().EventTally(calls, IDENT_CURRENT, IDENT_NESTING, dict(current), self._depths)
 
-    def feed(self, raw: bytes) -> None:
+    def add_events(self, raw: bytes) -> None:
         """Counts the next chunk of packed events, which must come in the order of time."""
         self._digest.update(raw)
         self._tally.feed(raw)
 
-    def finish(self, exceptions: dict[int, dict[int, int]]) -> WindowObservations:
+    def window_observations(self, exceptions: dict[int, dict[int, int]]) -> WindowObservations:
         """Returns the counts of the measurement window. `exceptions` are the exception entries by core and number,
         which are added."""
         tally = self._tally
@@ -179,11 +180,13 @@ class WindowObserver:
         )
         observed.critical = {core: CriticalCycles(*tally.sections(core)) for core in self._depths}
         for core, ident, value, count in tally.call_counts():
-            observed.objects[core, self._service_of(ident), value] = count
+            observed.objects[core, self._service_of_probe(ident), value] = count
         for core, before, after, ident, count in tally.switch_counts():
-            observed.switches[TaskSwitch(core, before, after, "" if ident is None else self._service_of(ident))] = count
+            observed.switches[
+                TaskSwitch(core, before, after, "" if ident is None else self._service_of_probe(ident))
+            ] = count
         return observed
 
-    def _service_of(self, ident: int) -> str:
+    def _service_of_probe(self, ident: int) -> str:
         """Returns the kernel service that a probe's number belongs to."""
         return self._services[ident - IDENT_CALL]

@@ -8,7 +8,7 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-from rtoslab.base import StaleSimulatorError, file_listing
+from rtoslab.base import StaleSimulatorError, listing_of_file_hashes
 from rtoslab.targets.board import simulator_module
 
 
@@ -25,7 +25,7 @@ def timing_version() -> int:
 
 
 @cache
-def simulator_sources(root: Path) -> str:
+def simulator_sources_digest(root: Path) -> str:
     """Returns the SHA-256 of the sources that the simulator was built from, as 64 hex digits.
 
     Raises StaleSimulatorError if the checkout `root` holds other sources, ToolMissingError without a simulator.
@@ -45,7 +45,9 @@ def _require_same_sources(own: str, root: Path) -> None:
     folders = {root.joinpath(*path.relative_to(root).parts[:3]) for path in files if "src" in path.parts}
     code = {path for folder in folders for path in folder.rglob("*.rs") if _is_built_from(path.relative_to(root))}
     present = code | {file for file in files if file.is_file()}
-    now, then = (dict(line.rsplit(" ", 1) for line in text.splitlines()) for text in (file_listing(root, present), own))
+    now, then = (
+        dict(line.rsplit(" ", 1) for line in text.splitlines()) for text in (listing_of_file_hashes(root, present), own)
+    )
     changed = sorted(name for name in now.keys() | then.keys() if now.get(name) != then.get(name))
     if changed:
         others = f" and {len(changed) - 1} other files" if changed[1:] else ""

@@ -16,7 +16,7 @@ import numpy as np
 from rtoslab.base import RunError
 from rtoslab.catalogue import Kernel
 from rtoslab.images import branch_target
-from rtoslab.targets.board import simulator_errors, simulator_module
+from rtoslab.targets.board import convert_simulator_errors, simulator_module
 from rtoslab.targets.marks import IntervalMark
 from rtoslab.targets.observe import ALL_CORES, BenchmarkFunction, OwnCodeSpan
 from rtoslab.targets.profiles import APPLICATION, LIBRARY, PROFILE, function_class
@@ -38,7 +38,7 @@ Symbol = tuple[int, int, str]
 """Address, size in bytes, name."""
 
 
-def own_functions(
+def executed_benchmark_functions(
     profiles: Mapping[int, bytes],
     symbols: Sequence[Symbol],
     kernel: Kernel,
@@ -60,9 +60,9 @@ def own_functions(
     for core, data in sorted(profiles.items()):
         rows: dict[Symbol, Counter[int]] = defaultdict(Counter)
         cycles: Counter[int] = Counter()
-        for address, executions, took in _profile_rows(data):
+        for address, executions, took in _unpack_profile_rows(data):
             place = places.find_function(address)
-            if place is None or _is_idling(address, idling):
+            if place is None or _is_in_idle_code(address, idling):
                 continue
             if ours.contains_address(place[0]) and _is_benchmark_function(place[2], kernel):
                 rows[place][address] += executions
@@ -70,22 +70,23 @@ def own_functions(
                 cycles[address] += took
                 spent[address] += took
         functions += [
-            _make_own_function(core, place, mine, cycles, places, read) for place, mine in sorted(rows.items())
+            _make_benchmark_function(core, place, mine, cycles, places, read) for place, mine in sorted(rows.items())
         ]
     if len(profiles) > 1:
         functions += [
-            _make_own_function(ALL_CORES, place, mine, spent, places, read) for place, mine in sorted(together.items())
+            _make_benchmark_function(ALL_CORES, place, mine, spent, places, read)
+            for place, mine in sorted(together.items())
         ]
     return tuple(functions)
 
 
-def _profile_rows(data: bytes) -> Iterator[tuple[int, int, int]]:
+def _unpack_profile_rows(data: bytes) -> Iterator[tuple[int, int, int]]:
     """Yields address, executions and cycles of each instruction of a packed profile."""
     records = np.frombuffer(data, dtype=PROFILE)
     yield from zip(*(records[name].tolist() for name in ("address", "executions", "cycles")), strict=True)
 
 
-def _is_idling(address: int, idling: Sequence[Symbol]) -> bool:
+def _is_in_idle_code(address: int, idling: Sequence[Symbol]) -> bool:
     """Whether an address is in the code in which the kernel idles outside a task."""
     return any(begin <= address < end for begin, end, _ in idling)
 
@@ -102,7 +103,7 @@ class FirmwareCode:
     def __init__(self, image: bytes, *, with_port: bool = True) -> None:
         """Reads the image's debug information. An image that is no ELF file has none. `with_port` includes the code
         of the kernel's port, which does all of a kernel's work if there is no kernel."""
-        with simulator_errors(RunError):
+        with convert_simulator_errors(RunError):
             units = simulator_module().sources(image) if image.startswith(_ELF) else []
         ours = [(name, mine) for name, mine in units if _FIRMWARE.search(name)]
         ranges = sorted(function for name, mine in ours if with_port or not _PORT.search(name) for function in mine)
@@ -131,7 +132,7 @@ class _SymbolIndex:
         return self._symbols[index] if not size or address < start + size else None
 
 
-def _make_own_function(
+def _make_benchmark_function(
     core: int,
     place: Symbol,
     executed: Mapping[int, int],
@@ -153,13 +154,13 @@ def _make_own_function(
         else:
             stretches.append(OwnCodeSpan(address, 1, executions, cycles[address]))
         behind = address + (4 if first >= _WIDE else 2)
-        called = _called_name(address, code, place, places)
+        called = _called_function_name(address, code, place, places)
         if called is not None:
             calls[called] += executions
     return BenchmarkFunction(core, place[2], executed.get(place[0], 0), tuple(stretches), tuple(sorted(calls.items())))
 
 
-def _called_name(address: int, code: bytes, place: Symbol, places: _SymbolIndex) -> str | None:
+def _called_function_name(address: int, code: bytes, place: Symbol, places: _SymbolIndex) -> str | None:
     """Returns the name of the function that an instruction calls or jumps to. None if it stays in its own function,
     which is `place`.
 
@@ -195,7 +196,7 @@ def _short_branch_target(address: int, code: int) -> int | None:
     return None
 
 
-def call_distance(
+def instructions_from_marks_to_calls(
     own: Sequence[BenchmarkFunction],
     marks: Sequence[IntervalMark],
     symbols: Sequence[Symbol],
@@ -215,7 +216,7 @@ def call_distance(
     for function in own:
         if function.core != (ALL_CORES if together else 0):
             continue
-        code = list(_instructions(function, places, read))
+        code = list(_executed_instructions(function, places, read))
         addresses = [address for address, _ in code]
         for mark in marks:
             index = bisect_left(addresses, mark.address)
@@ -231,7 +232,7 @@ def call_distance(
     return total
 
 
-def _instructions(
+def _executed_instructions(
     function: BenchmarkFunction, places: _SymbolIndex, read: Callable[[int, int], bytes]
 ) -> Iterator[tuple[int, bool]]:
     """Yields the address of each executed instruction of a function, and whether it is a call."""
@@ -240,5 +241,5 @@ def _instructions(
         address = part.address
         for _ in range(part.instructions):
             code = read(address, 4)
-            yield address, place is not None and _called_name(address, code, place, places) is not None
+            yield address, place is not None and _called_function_name(address, code, place, places) is not None
             address += 4 if int.from_bytes(code[:2], "little") >= _WIDE else 2

@@ -25,7 +25,7 @@ _FLOATING_POINT: Final = (10, 11)
 """The coprocessors that are the floating-point unit."""
 
 
-def functions_with_floats(image: bytes) -> tuple[str, ...]:
+def functions_with_float_code(image: bytes) -> tuple[str, ...]:
     """Returns the names of the firmware's own functions that contain a floating-point calculation."""
     try:
         elf = ElfFile(image)

@@ -18,13 +18,13 @@ def unpack_events(events: bytes) -> Iterator[EventRow]:
     return _EVENT.iter_unpack(events)
 
 
-def order_events(events: bytes, other_than: int | None = None) -> bytes:
+def events_in_time_order(events: bytes, other_than: int | None = None) -> bytes:
     """Returns packed events in the order of time, without those that have the probe number `other_than`."""
     ordered: bytes = simulator_module().order_events(events, other_than)
     return ordered
 
 
-def latest_events(events: bytes, other_than: int | None = None) -> bytes:
+def latest_event_of_each_probe(events: bytes, other_than: int | None = None) -> bytes:
     """Returns the last event of each kind, core and probe number, in the order of time, without those with the number
     `other_than`."""
     latest: bytes = simulator_module().latest_events(events, other_than)

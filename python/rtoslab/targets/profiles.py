@@ -10,7 +10,7 @@ import numpy as np
 from rtoslab.base import without_thumb_bit
 from rtoslab.catalogue import Kernel
 from rtoslab.targets.board import SymbolIndex
-from rtoslab.targets.current_task import idle_label_at
+from rtoslab.targets.current_task import idle_code_label_at
 from rtoslab.targets.observe import BlockingCalls, CoreLoad
 
 PROFILE: Final = np.dtype(
@@ -40,8 +40,8 @@ _LIBRARY_PREFIXES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class FunctionCycles:
-    """The cycles that one function took on one core in the measurement window. `cycles` includes `wait_cycles` (bus and
-    flash)."""
+    """The cycles that one function took on one core in the measurement window. `cycles` includes `wait_cycles_by_cause`
+    (bus and flash)."""
 
     core: int
     name: str
@@ -71,8 +71,8 @@ def cycles_by_function(
         records = np.frombuffer(data, dtype=PROFILE)
         columns = (records[name].tolist() for name in ("address", "cycles", "wait", "executions"))
         for address, spent, waited, executions in zip(*columns, strict=True):
-            label = idle_label_at(idling, address)
-            name, is_entry = _function_at(address, index) if label is None else (label, False)
+            label = idle_code_label_at(idling, address)
+            name, is_entry = _function_name_at(address, index) if label is None else (label, False)
             total = totals[name]
             total[0] += spent
             total[1] += waited
@@ -87,7 +87,7 @@ def cycles_by_function(
     return tuple(sorted(functions, key=lambda cycles: (cycles.core, -cycles.cycles, cycles.name)))
 
 
-def _function_at(address: int, index: SymbolIndex) -> tuple[str, bool]:
+def _function_name_at(address: int, index: SymbolIndex) -> tuple[str, bool]:
     """Returns the name of the function at an address, and whether the address is its first instruction."""
     symbol = index.find_symbol(address)
     return (f"{address & ~0xFF:#010x}", False) if symbol is None else (symbol[2], address == symbol[0])
@@ -108,7 +108,7 @@ def compiler_clone_addresses(name: str, symbols: Iterable[tuple[int, int, str]])
     return sorted({without_thumb_bit(address) for address, _, own in symbols if own.startswith(f"{name}.")})
 
 
-def service_calls(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> Counter[tuple[int, str]]:
+def count_service_calls(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> Counter[tuple[int, str]]:
     """Returns how often each service's kernel functions were executed, by (core, service). CORE_INTERRUPT, by which
     cores interrupt each other, is counted too."""
     entries = _FunctionEntryCounts(functions)
@@ -124,7 +124,7 @@ def service_calls(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> Coun
     )
 
 
-def blocking_calls(
+def count_blocking_calls(
     functions: tuple[FunctionCycles, ...], kernel: Kernel, cores: Iterable[int]
 ) -> dict[int, BlockingCalls]:
     """Returns each core's counts of calls that found no free object and had to wait. Empty if the kernel has no
@@ -142,7 +142,7 @@ def blocking_calls(
     }
 
 
-def core_loads(
+def load_of_each_core(
     functions: Iterable[FunctionCycles], asleep: Mapping[int, int], cycles: Mapping[int, int]
 ) -> dict[int, CoreLoad]:
     """Returns the load of each core: its cycles, idle cycles and application instructions. `asleep` are the cycles

@@ -43,13 +43,13 @@ class RttBuffers:
             return  # before SEGGER_RTT_Init
         ups, downs = (min(_word_at(head, at), _BUFFERS_MOST) for at in (16, 20))
         for number in range(ups):
-            fresh = self._read_up_buffer(number)
+            fresh = self._read_target_to_host_buffer(number)
             if fresh:
                 yield number, fresh
         if downs and self.typed:
-            self._fill_down_buffer(self.block + _HEAD_BYTES + ups * _BUFFER_BYTES)
+            self._fill_host_to_target_buffer(self.block + _HEAD_BYTES + ups * _BUFFER_BYTES)
 
-    def _read_up_buffer(self, number: int) -> bytes:
+    def _read_target_to_host_buffer(self, number: int) -> bytes:
         """Returns the unread bytes of an RTT buffer from the target, by the buffer's number, and marks them as read."""
         at = self.block + _HEAD_BYTES + number * _BUFFER_BYTES
         words = self._read_memory(at, _BUFFER_BYTES)
@@ -61,7 +61,7 @@ class RttBuffers:
         self.machine.write(at + _READ_AT, write.to_bytes(4, "little"))
         return whole[read:write] if read < write else whole[read:] + whole[:write]
 
-    def _fill_down_buffer(self, at: int) -> None:
+    def _fill_host_to_target_buffer(self, at: int) -> None:
         """Writes as much waiting input as fits into the RTT buffer to the target, whose descriptor is at address
         `at`."""
         words = self._read_memory(at, _BUFFER_BYTES)
@@ -89,7 +89,7 @@ class RttBuffers:
             return b""
 
 
-def find_rtt(machine: VirtualMachine, typed: bytes = b"") -> RttBuffers | None:
+def find_rtt_buffers(machine: VirtualMachine, typed: bytes = b"") -> RttBuffers | None:
     """Returns the SEGGER RTT buffers of the loaded image. None if it has none. `typed` is input for its first buffer to
     the target."""
     block = machine.symbol(SYMBOL)

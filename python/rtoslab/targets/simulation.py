@@ -10,22 +10,22 @@ from typing import Any, Final
 
 from rtoslab.base import ImageFileError, PlanError, SymbolError
 from rtoslab.catalogue import Board
-from rtoslab.intake import read_image
+from rtoslab.intake import read_program_image
 from rtoslab.targets.attachments import DeviceRequest
 from rtoslab.targets.board import (
     MOST_CYCLES,
     apply_timing_settings,
+    convert_simulator_errors,
     find_address,
     first_symbol_per_address,
-    load_image,
-    make_machine,
+    load_image_into_board,
+    make_board_at_reset,
     parse_cycle_count,
-    simulator_errors,
 )
 from rtoslab.targets.faults import Fault
-from rtoslab.targets.logs import CHANNEL, DefmtLogLine, find_logs
+from rtoslab.targets.logs import CHANNEL, DefmtLogLine, find_defmt_log
 from rtoslab.targets.machine import VirtualMachine
-from rtoslab.targets.unhandled import unhandled_exceptions
+from rtoslab.targets.unhandled import cores_in_default_handlers
 from rtoslab.targets.watched_run import (
     EXIT,
     FAILED,
@@ -56,7 +56,7 @@ class AddressPairCycles:
 
 
 @dataclass(frozen=True, slots=True)
-class SimResult:
+class SimulationResult:
     """The result of a run of `rtoslab sim`. `cycles` and `instructions` have one entry per core."""
 
     stop: str
@@ -120,7 +120,7 @@ class SimResult:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimRequest:
+class SimulationRequest:
     """The options of a run of `rtoslab sim`. `until`: a symbol, a 0x address or a decimal number of cycles."""
 
     until: str | None = None
@@ -155,35 +155,35 @@ class SimRequest:
 def simulate_image(
     image: Path,
     board: Board,
-    request: SimRequest,
+    request: SimulationRequest,
     *,
     cores: int | None = None,
     on_output: OnOutput = lambda *_: None,
     machine: VirtualMachine | None = None,
-) -> SimResult:
+) -> SimulationResult:
     """Runs `image` on a virtual board until its end, the limit or Ctrl-C, and returns the result.
 
     `on_output` gets the channel and the bytes of each output at once. Raises PlanError for a pattern that is no regular
     expression.
     """
     count = cores or board.cores
-    machine = machine or make_machine(board, cores=count, strict=request.strict)
+    machine = machine or make_board_at_reset(board, cores=count, strict=request.strict)
     apply_timing_settings(machine, request.settings)
-    content = read_image(image, request.load_address)
+    content = read_program_image(image, request.load_address)
     machine.serve_semihosting(True)
     if request.itm:
         machine.open_itm()
     if request.semihosting_typed:
         machine.type_semihosting(request.semihosting_typed)
-    load_image(machine, content, image.name)
-    notes = _boot_loader_sentences(machine, board)
+    load_image_into_board(machine, content, image.name)
+    notes = _missing_boot_loader_sentence(machine, board)
     for device in request.devices:
         device.attach_device(machine, board)
-    with simulator_errors(PlanError):
+    with convert_simulator_errors(PlanError):
         for pin, volts in request.voltages:
             machine.set_analog(pin, round(volts * 1000))
     by_symbol = request.until is not None and parse_cycle_count(request.until) is None
-    with simulator_errors(SymbolError):
+    with convert_simulator_errors(SymbolError):
         if by_symbol and request.until is not None:
             machine.until(find_address(machine, request.until))
         pairs = [
@@ -196,21 +196,21 @@ def simulate_image(
         machine.type_uart(request.typed)
     watched = WatchedRun(
         machine,
-        _cycle_limit(request, board),
+        _run_cycle_limit(request, board),
         on_output,
         _compile_pattern(request.expect),
         _compile_pattern(request.fail),
         request.timeout_s,
         request.rtt_typed,
         request.drives,
-        find_logs(content),
+        find_defmt_log(content),
     )
     ended = watched.run_to_end()
-    between = [_read_pair_cycles(machine, start, end, index) for start, end, index in pairs]
-    return _make_result(machine, count, request, watched, ended, between, notes)
+    between = [_read_cycles_between(machine, start, end, index) for start, end, index in pairs]
+    return _make_simulation_result(machine, count, request, watched, ended, between, notes)
 
 
-def _boot_loader_sentences(machine: VirtualMachine, board: Board) -> list[str]:
+def _missing_boot_loader_sentence(machine: VirtualMachine, board: Board) -> list[str]:
     """Returns a sentence about an image for a boot loader, whose vector table is not where the chip boots. Empty for
     others."""
     memory = board.memory
@@ -225,7 +225,7 @@ def _boot_loader_sentences(machine: VirtualMachine, board: Board) -> list[str]:
     return [sentence]
 
 
-def _cycle_limit(request: SimRequest, board: Board) -> int:
+def _run_cycle_limit(request: SimulationRequest, board: Board) -> int:
     """Returns the cycles since reset after which the run ends at the latest, by the user's options."""
     cycle = None if request.until is None else parse_cycle_count(request.until)
     if cycle is not None:
@@ -235,26 +235,26 @@ def _cycle_limit(request: SimRequest, board: Board) -> int:
     return MOST_CYCLES if request.timeout_s is not None else DEFAULT_SECONDS * board.clock.sys_hz
 
 
-def _make_result(
+def _make_simulation_result(
     machine: VirtualMachine,
     cores: int,
-    request: SimRequest,
+    request: SimulationRequest,
     watched: WatchedRun,
     ended: WatchedRunEnd,
     between: list[AddressPairCycles],
     notes: Sequence[str],
-) -> SimResult:
+) -> SimulationResult:
     """Returns the result of a run of `rtoslab sim` that has ended."""
     reason, detail = ended.reason, ended.detail
     if request.expect is not None and reason in {"cycles", TIMEOUT, EXIT}:
         detail += f" The output never matched {request.expect!r}."
     stats = machine.stats()["cores"][:cores]
-    unhandled = [] if reason in {"until", PASSED, FAILED, EXIT} else unhandled_exceptions(machine, cores)
+    unhandled = [] if reason in {"until", PASSED, FAILED, EXIT} else cores_in_default_handlers(machine, cores)
     exit_code = machine.exit_code() if reason == EXIT else None
-    failed = bool(unhandled) or _is_failure(reason, detail) or watched.fault is not None or bool(exit_code)
+    failed = bool(unhandled) or _is_failed_stop(reason, detail) or watched.fault is not None or bool(exit_code)
     logs = watched.logs.lines if watched.logs is not None else ()
     watched.output.pop(CHANNEL, None)
-    return SimResult(
+    return SimulationResult(
         stop=reason,
         detail=detail,
         cycle=machine.cycle(),
@@ -273,11 +273,11 @@ def _make_result(
         fault=watched.fault,
         handled=watched.handled,
         symbols=first_symbol_per_address(machine.symbols()) if watched.fault or watched.handled else (),
-        reached=_ended_as_requested(request, reason) and not failed,
+        reached=_has_ended_as_requested(request, reason) and not failed,
     )
 
 
-def _ended_as_requested(request: SimRequest, reason: str) -> bool:
+def _has_ended_as_requested(request: SimulationRequest, reason: str) -> bool:
     """Whether the run ended as the user asked (`until`, an expected pattern, exit code 0)."""
     if request.expect is not None:
         return reason == PASSED
@@ -304,13 +304,13 @@ def _compile_pattern(text: str | None) -> re.Pattern[str] | None:
         ) from None
 
 
-def _is_failure(reason: str, detail: str) -> bool:
+def _is_failed_stop(reason: str, detail: str) -> bool:
     """Whether a run's reason to stop is a failure: a forbidden access, the failing pattern, or a lock-up without
     BKPT."""
     return reason in {"strict", FAILED} or (reason == "lockup" and "BKPT" not in detail)
 
 
-def _read_pair_cycles(machine: VirtualMachine, start: str, end: str, index: int) -> AddressPairCycles:
+def _read_cycles_between(machine: VirtualMachine, start: str, end: str, index: int) -> AddressPairCycles:
     """Returns the cycles that the board measured between two addresses, under the index of `between`."""
     result = machine.between_result(index)
     return AddressPairCycles(
@@ -318,7 +318,7 @@ def _read_pair_cycles(machine: VirtualMachine, start: str, end: str, index: int)
     )
 
 
-def parse_script(text: str, enter: bytes = b"\r") -> list[tuple[bytes, bytes]]:
+def parse_typing_script(text: str, enter: bytes = b"\r") -> list[tuple[bytes, bytes]]:
     r"""Returns the steps of a typing script, which has one `prompt => text` per line.
 
     Each text is typed, followed by Enter, once its prompt has appeared in the output since the step before. An empty

@@ -25,7 +25,7 @@ from rtoslab.targets.event_kinds import (
     KIND_PIN,
     KIND_WRITE,
 )
-from rtoslab.targets.events import EVENT, events_as_integer_tuples, sorted_distinct
+from rtoslab.targets.events import EVENT, events_as_integer_tuples, sorted_distinct_values
 from rtoslab.targets.exceptions import SYSTICK
 from rtoslab.targets.steps import (
     CALL,
@@ -38,7 +38,7 @@ from rtoslab.targets.steps import (
     SWITCH,
     TICK,
     ObservedStep,
-    ProbeMeanings,
+    ProbeNumberMeanings,
 )
 
 _BEGUN_ANEW_CYCLES: Final = 64
@@ -47,21 +47,21 @@ _FIRST_OWN: Final = 15
 """Exceptions from here on are handlers of the tick and of the chip's lines. Those before are the kernel's switch."""
 
 
-def find_return_addresses(raw: bytes, watching: ProbeMeanings) -> list[int]:
+def find_return_addresses(raw: bytes, watching: ProbeNumberMeanings) -> list[int]:
     """Returns the addresses to which the benchmark's calls of kernel functions return, from packed events."""
     events = np.frombuffer(raw, dtype=EVENT)
     mine = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)
-    addresses = {without_thumb_bit(int(address)) for address in sorted_distinct(events["pc"][mine])}
+    addresses = {without_thumb_bit(int(address)) for address in sorted_distinct_values(events["pc"][mine])}
     top = load_architecture().code.exception_return_from
     return sorted(address for address in addresses if address < top and not watching.is_in_kernel(address))
 
 
-def find_run_steps(raw: bytes, watching: ProbeMeanings, current: Mapping[int, int]) -> tuple[ObservedStep, ...]:
+def find_run_steps(raw: bytes, watching: ProbeNumberMeanings, current: Mapping[int, int]) -> tuple[ObservedStep, ...]:
     """Returns the steps of a benchmark's run (calls, switches, ticks, marks) that packed events contain. `current` is
     the running task of each core at the begin, empty without a kernel."""
     contexts, whose = defaultdict(int, current), defaultdict(int, current)
     reader = _StepReader(watching, dict(current), contexts, whose, probed_returns=frozenset(watching.return_addresses))
-    called, returned, behind = reader.note_call, reader.note_return, watching.return_addresses
+    called, returned, behind = reader.append_kernel_call, reader.end_kernel_call, watching.return_addresses
     events = np.frombuffer(raw, dtype=EVENT)
     # Where one handler follows another without a return between, the board reports the entry before the return.
     # A mark may come right after a call: the call's return comes first.
@@ -76,15 +76,15 @@ def find_run_steps(raw: bytes, watching: ProbeMeanings, current: Mapping[int, in
             elif ident >= IDENT_SYMBOL:
                 called(core, cycle, ident - IDENT_SYMBOL, value, more, pc)
             elif ident >= IDENT_MARK:
-                reader.note_mark(core, cycle, ident - IDENT_MARK)
+                reader.append_interval_mark(core, cycle, ident - IDENT_MARK)
         elif kind == KIND_WRITE:
-            reader.note_write(core, cycle, ident, value)
+            reader.append_switch_or_heap_write(core, cycle, ident, value)
         elif kind == KIND_EXCEPTION_ENTER:
-            reader.note_handler_entry(core, cycle, ident, cycle - value)
+            reader.append_handler_entry(core, cycle, ident, cycle - value)
         elif kind == KIND_EXCEPTION_EXIT:
-            reader.note_handler_return(core, cycle, ident, None if (core, cycle) in began else pc)
+            reader.record_handler_return(core, cycle, ident, None if (core, cycle) in began else pc)
         elif kind == KIND_PIN and ident == watching.pin:
-            reader.note_edge(core, cycle, value)
+            reader.insert_pin_edge(core, cycle, value)
     return tuple(reader.steps)
 
 
@@ -92,7 +92,7 @@ def find_run_steps(raw: bytes, watching: ProbeMeanings, current: Mapping[int, in
 class _StepReader:
     """Builds the steps of a benchmark's run (calls, switches, ticks, marks) from events."""
 
-    watching: ProbeMeanings
+    watching: ProbeNumberMeanings
     current: dict[int, int]
     contexts: dict[int, int]
     """Core -> the context that runs."""
@@ -121,16 +121,16 @@ class _StepReader:
     restarting: dict[int, int] = field(default_factory=dict)
     """Context -> function that will be started again, because an interrupt hit its first instruction."""
 
-    def note_mark(self, core: int, cycle: int, tag: int) -> None:
+    def append_interval_mark(self, core: int, cycle: int, tag: int) -> None:
         """Appends the start or end of a measured interval. `tag` is twice the series' number, plus 1 for an end."""
         self.append_own_code_step(
             ObservedStep(cycle, core, STOP if tag & 1 else START, self.step_owners[core], first=tag >> 1)
         )
 
-    def note_write(self, core: int, cycle: int, ident: int, value: int) -> None:
+    def append_switch_or_heap_write(self, core: int, cycle: int, ident: int, value: int) -> None:
         """Appends a switch to a new current task, or the write to a heap block's last word."""
         if ident == IDENT_CURRENT + core:
-            self.note_switch(core, cycle, value)
+            self.append_task_switch(core, cycle, value)
         elif IDENT_FILL <= ident < IDENT_FILL + len(self.watching.blocks):
             block, size = self.watching.blocks[ident - IDENT_FILL]
             self.append_own_code_step(ObservedStep(cycle, core, FILL, self.step_owners[core], first=block, second=size))
@@ -153,7 +153,7 @@ class _StepReader:
         self.steps.append(step)
         self.last_steps[core] = step
 
-    def note_edge(self, core: int, cycle: int, level: int) -> None:
+    def insert_pin_edge(self, core: int, cycle: int, level: int) -> None:
         """Inserts a pin edge into the steps."""
         at = next((at for at in reversed(range(len(self.steps))) if self.steps[at].kind not in {TICK, INTERRUPT}), 0)
         before = self.steps[at] if self.steps else None
@@ -166,7 +166,7 @@ class _StepReader:
         current = self.current.get(core, 0)
         self.contexts[core], self.step_owners[core] = (-1 - core, HANDLER) if is_handler else (current, current)
 
-    def note_call(self, core: int, cycle: int, index: int, first: int, second: int, behind: int) -> None:
+    def append_kernel_call(self, core: int, cycle: int, index: int, first: int, second: int, behind: int) -> None:
         """Appends a call of a kernel function that the benchmark makes. Calls inside the kernel and repeated records of
         one call are left out.
 
@@ -202,7 +202,7 @@ class _StepReader:
         self.calls[context] = [(last, behind)]
         return True
 
-    def note_return(self, core: int, cycle: int, address: int, value: int) -> None:
+    def end_kernel_call(self, core: int, cycle: int, address: int, value: int) -> None:
         """Ends the call in progress that returns to this address, with the returned value."""
         context = self.contexts[core]
         calls = self.calls.get(context)
@@ -213,7 +213,7 @@ class _StepReader:
                 step.result = value
             self.resume_cycles[context] = cycle
 
-    def note_switch(self, core: int, cycle: int, task: int) -> None:
+    def append_task_switch(self, core: int, cycle: int, task: int) -> None:
         """Appends a switch to the task with control block `task`, unless it already runs."""
         before = self.current.get(core, 0)
         if task == before:
@@ -232,7 +232,7 @@ class _StepReader:
                 return step.name
         return ""
 
-    def note_handler_entry(self, core: int, cycle: int, number: int, recognised: int) -> None:
+    def append_handler_entry(self, core: int, cycle: int, number: int, recognised: int) -> None:
         """Appends a tick or interrupt, and notes the call whose first instruction it may have interrupted. `recognised`
         is the cycle of the exception's recognition."""
         last = self.last_steps.get(core)
@@ -256,7 +256,7 @@ class _StepReader:
         self.handlers.setdefault(core, []).append(number)
         self.update_context(core, is_handler=number >= _FIRST_OWN or self.contexts[core] < 0)
 
-    def note_handler_return(self, core: int, cycle: int, number: int, address: int | None) -> None:
+    def record_handler_return(self, core: int, cycle: int, number: int, address: int | None) -> None:
         """Records the return from an exception handler. `address` is where the interrupted code continues, None if
         another handler follows at once."""
         nested = self.handlers.get(core, [])

@@ -45,7 +45,7 @@ class ObservedStep:
 
 
 @dataclass(frozen=True, slots=True)
-class ProbeMeanings:
+class ProbeNumberMeanings:
     """What the numbers of the probes stand for: functions, addresses, blocks of memory."""
 
     functions: Sequence[str]

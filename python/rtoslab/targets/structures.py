@@ -60,7 +60,7 @@ def find_structure_members(image: bytes, structures: Iterable[str]) -> MemberPla
     }
 
 
-def read_text_member(members: Mapping[str, StructureMemberPlace], name: str, base: int, read: ReadBytes) -> str:
+def read_text_of_member(members: Mapping[str, StructureMemberPlace], name: str, base: int, read: ReadBytes) -> str:
     """Returns the text of a member (a character array or a pointer to characters) of the C structure at address `base`.
 
     Characters end with a zero or where the next member begins: a name that fills its place has no zero. Empty without
@@ -79,7 +79,7 @@ def read_text_member(members: Mapping[str, StructureMemberPlace], name: str, bas
     return re.sub(r"[^ -~]", "?", content.partition(b"\0")[0].decode("ascii", errors="replace"))
 
 
-def _named_members(kernel: Kernel) -> Iterator[tuple[str, str, list[str]]]:
+def _members_named_in_kernel_toml(kernel: Kernel) -> Iterator[tuple[str, str, list[str]]]:
     """Yields the C structure members that kernel.toml names: its table, the structure, the members' names."""
     for name, facts in kernel.objects.items():
         yield f"objects.{name}", facts.type, [*facts.members.values(), *facts.nonzero]
@@ -110,7 +110,9 @@ def _require_members(kernel: str, table: str, structure: str, names: Iterable[st
         )
 
 
-def _is_nonzero(members: Mapping[str, StructureMemberPlace], name: str, word: ReadWord, address: int) -> int | None:
+def _is_member_nonzero(
+    members: Mapping[str, StructureMemberPlace], name: str, word: ReadWord, address: int
+) -> int | None:
     """Returns 1 if a member of the C structure at an address is not zero, 0 if it is. None if it cannot be read."""
     value = members[name].read_member(word, address) if members else None
     return None if value is None else int(value != 0)
@@ -128,7 +130,7 @@ class KernelStructures:
         self._block = kernel.memory.task_block if kernel.memory else None
         types = [object_.type for object_ in kernel.objects.values()]
         self._members = find_structure_members(image, [*types, *([self._block.type] if self._block else [])])
-        for table, kind, names in _named_members(kernel):
+        for table, kind, names in _members_named_in_kernel_toml(kernel):
             _require_members(kernel.id, table, kind, names, self._members)
 
     def read_priorities(self, word: ReadWord, blocks: Iterable[int]) -> dict[int, int]:
@@ -163,7 +165,9 @@ class KernelStructures:
                     for name, member in facts.members.items()
                     if members
                 }
-                values |= {f"nonzero {name}": _is_nonzero(members, name, word, address) for name in facts.nonzero}
+                values |= {
+                    f"nonzero {name}": _is_member_nonzero(members, name, word, address) for name in facts.nonzero
+                }
                 objects[kind, address] = {name: value for name, value in values.items() if value is not None}
         return objects
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from rtoslab.base import RunError, SymbolError
 from rtoslab.catalogue import Kernel
-from rtoslab.targets.board import find_address, simulator_errors
+from rtoslab.targets.board import convert_simulator_errors, find_address
 from rtoslab.targets.event_kinds import IDENT_IDLE, IDENT_IDLE_OVER
 from rtoslab.targets.machine import VirtualMachine
 
@@ -46,10 +46,10 @@ def current_task_addresses(machine: VirtualMachine, kernel: Kernel, cores: int) 
     return {core: base + core * probes.current_task_smp_stride_bytes for core in range(cores)}
 
 
-def watch_idling(machine: VirtualMachine, kernel: Kernel) -> None:
+def watch_idle_code(machine: VirtualMachine, kernel: Kernel) -> None:
     """Sets probes on the code in which a kernel idles, if it idles outside a task. See `HandlerIdleFilter`."""
     for begin, end in kernel.probes.idle_labels if kernel.probes else ():
-        with simulator_errors(RunError):
+        with convert_simulator_errors(RunError):
             machine.watch_exec(find_address(machine, begin), IDENT_IDLE)
             machine.watch_exec(find_address(machine, end), IDENT_IDLE_OVER)
 

@@ -23,13 +23,13 @@ _BRANCH: Final = 0xE000
 """The opcode of `B` in 16 bits, without its 11 bits of offset."""
 
 
-def unhandled_exceptions(machine: VirtualMachine, cores: int) -> list[str]:
+def cores_in_default_handlers(machine: VirtualMachine, cores: int) -> list[str]:
     """Returns a sentence for each core that hangs in the default handler of an exception without a handler."""
-    by_core = (_describe_core(machine, core) for core in range(cores))
+    by_core = (_core_in_default_handler_sentence(machine, core) for core in range(cores))
     return [item for item in by_core if item]
 
 
-def _describe_core(machine: VirtualMachine, core: int) -> str:
+def _core_in_default_handler_sentence(machine: VirtualMachine, core: int) -> str:
     """Returns a sentence if a core hangs in a default exception handler, else an empty text."""
     registers = machine.registers(core)
     number = registers["xpsr"] & _EXCEPTION

@@ -3,10 +3,10 @@
 from itertools import takewhile
 from typing import Final
 
-from rtoslab.base import PlanError, count_text, without_thumb_bit
+from rtoslab.base import PlanError, count_with_noun, without_thumb_bit
 from rtoslab.catalogue import Board
 from rtoslab.targets.board import find_address, simulator_module
-from rtoslab.targets.exceptions import FIRST_EXTERNAL, NMI, PENDSV, SYSTICK, exception_name, parse_exception
+from rtoslab.targets.exceptions import FIRST_EXTERNAL, NMI, PENDSV, SYSTICK, exception_name, parse_exception_number
 from rtoslab.targets.machine import VirtualMachine
 
 _RAISED: Final = frozenset({NMI, PENDSV, SYSTICK})
@@ -28,11 +28,11 @@ def read_exception_vectors(machine: VirtualMachine, table: int, count: int) -> l
     return list(takewhile(lambda word: word is not None, words))  # type: ignore[arg-type]
 
 
-def find_exception(machine: VirtualMachine, board: Board, core: int, name: str) -> int:
+def find_exception_number(machine: VirtualMachine, board: Board, core: int, name: str) -> int:
     """Returns the number of an exception from its name (`irq5`, `systick`), or from its handler as symbol or 0x
     address. A handler is looked up in the vector table that the core uses now. Raises PlanError, SymbolError."""
     try:
-        return parse_exception(name, board)
+        return parse_exception_number(name, board)
     except PlanError:
         if name.lower().removeprefix("irq").lstrip("-").isdigit():
             raise
@@ -55,6 +55,6 @@ def find_exception(machine: VirtualMachine, board: Board, core: int, name: str) 
     named = ", ".join(exception_name(number) for number in possible[:_MOST_NAMED])
     more = " and others" if len(possible) > _MOST_NAMED else ""
     raise PlanError(
-        f"{name} is the handler of {count_text(len(possible), 'interrupt')} ({named}{more}), as a default handler is; "
-        "give the interrupt's number, such as irq5."
+        f"{name} is the handler of {count_with_noun(len(possible), 'interrupt')} ({named}{more}), as a default "
+        "handler is; give the interrupt's number, such as irq5."
     )

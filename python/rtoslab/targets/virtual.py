@@ -13,20 +13,26 @@ import numpy as np
 
 from rtoslab.base import RunError, SymbolError, without_thumb_bit
 from rtoslab.catalogue import PAIR_CORES, Board, Kernel
-from rtoslab.intake import compiler_notes
+from rtoslab.intake import compilers_named_in_image
 from rtoslab.targets.benchmark_symbols import DONE_SYMBOL, SENDING_LIMIT_S, SETUP_LIMIT_S, WINDOW_SYMBOL
 from rtoslab.targets.board import (
     apply_timing_settings,
+    convert_simulator_errors,
     find_address,
     first_symbol_per_address,
-    load_image,
-    make_machine,
-    pin_number,
-    simulator_errors,
+    load_image_into_board,
+    make_board_at_reset,
+    pin_number_in_events,
 )
-from rtoslab.targets.board_state import FLOAT_CONTEXTS, ISR_URGENCY, keeps_setting, read_state, setting_registers
+from rtoslab.targets.board_state import (
+    FLOAT_CONTEXTS,
+    ISR_URGENCY,
+    keeps_timing_setting,
+    read_board_settings,
+    timing_setting_registers,
+)
 from rtoslab.targets.core_view import ending_address_of_both_images, view_core_as_board
-from rtoslab.targets.current_task import SwitchReader, last_running_tasks
+from rtoslab.targets.current_task import SwitchReader, last_running_task_of_each_core
 from rtoslab.targets.event_kinds import (
     IDENT_CALL,
     IDENT_CURRENT,
@@ -40,22 +46,22 @@ from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import task_switching_exceptions
 from rtoslab.targets.handlings import UNKNOWN, HandlerReader, attach_handler_probes
 from rtoslab.targets.heap_pieces import count_free_pieces
-from rtoslab.targets.intervals import find_intervals
+from rtoslab.targets.intervals import find_measured_intervals
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.marks import IntervalMark, read_marks
 from rtoslab.targets.observe import WindowObservations, WindowObserver
-from rtoslab.targets.own_code import call_distance, own_functions
-from rtoslab.targets.own_floats import functions_with_floats
+from rtoslab.targets.own_code import executed_benchmark_functions, instructions_from_marks_to_calls
+from rtoslab.targets.own_floats import functions_with_float_code
 from rtoslab.targets.profiles import (
     FunctionCycles,
-    blocking_calls,
     compiler_clone_addresses,
-    core_loads,
+    count_blocking_calls,
+    count_service_calls,
     cycles_by_function,
-    service_calls,
+    load_of_each_core,
 )
 from rtoslab.targets.steps import MOST_EVENTS, MOST_LATENCY_EVENTS
-from rtoslab.targets.task_words import current_task_addresses, idle_code_ranges, watch_idling
+from rtoslab.targets.task_words import current_task_addresses, idle_code_ranges, watch_idle_code
 from rtoslab.targets.watch import StepRecorder
 
 if TYPE_CHECKING:
@@ -123,17 +129,17 @@ def run_virtual_benchmark(
 ) -> RunOutput:
     """Runs a benchmark image to its end on a virtual board and observes its measurement window (the time in which the
     benchmark counts). A failure of the image is in the output's `failure`, and raises nothing."""
-    machine = machine or make_machine(job.board, cores=job.cores if job.core is None else PAIR_CORES)
+    machine = machine or make_board_at_reset(job.board, cores=job.cores if job.core is None else PAIR_CORES)
     apply_timing_settings(machine, job.settings)
     started = job.started or job.image
-    load_image(machine, started, job.name)
+    load_image_into_board(machine, started, job.name)
     if job.core is None:
-        return _WindowRun(job, machine, progress, None).run_window_and_sending()
+        return _BenchmarkWindowRun(job, machine, progress, None).run_window_and_sending()
     shown = view_core_as_board(machine, job.core, job.image, started, job.name, job.board)
-    return _WindowRun(job, shown, progress, ending_address_of_both_images(machine)).run_window_and_sending()
+    return _BenchmarkWindowRun(job, shown, progress, ending_address_of_both_images(machine)).run_window_and_sending()
 
 
-class _WindowRun:
+class _BenchmarkWindowRun:
     """A run of one benchmark image, with its probes and the readers of their events."""
 
     def __init__(
@@ -152,7 +158,7 @@ class _WindowRun:
         self.events = bytearray()
         """The events of the window of a latency benchmark."""
         most = MOST_LATENCY_EVENTS if job.latency else MOST_EVENTS
-        pin = pin_number(job.board.pins.out)
+        pin = pin_number_in_events(job.board.pins.out)
         self.watch = StepRecorder(machine, job.image, job.kernel, job.cores, pin, most)
         self.top_word: int | None = None
         self.handlers: HandlerReader | None = None
@@ -161,7 +167,7 @@ class _WindowRun:
         self.state: dict[str, int] = {}
         # Two cores of one kernel execute two to six times as slowly beside words that are watched. There only the state
         # as the window closes is compared.
-        self.settings = setting_registers(job.board) if job.cores == 1 else {}
+        self.settings = timing_setting_registers(job.board) if job.cores == 1 else {}
         self.setting_writes: Counter[str] = Counter()
 
     def run_window_and_sending(self) -> RunOutput:
@@ -170,10 +176,10 @@ class _WindowRun:
         try:
             self._attach_probes()
             self._run_to_window_state(1, "set-up", SETUP_LIMIT_S)
-            self._open_window()
+            self._begin_window_observations()
             self._run_to_window_state(2, "window", self.job.window_ms / 1000 + WINDOW_SLACK_S)
-            self._close_window(output)
-            self._run_to_done()
+            self._end_window_observations(output)
+            self._run_to_end_of_records()
         except (RunError, SymbolError) as cause:
             output = RunOutput(b"", failure=str(cause))
         output.uart = bytes(self.uart)
@@ -183,7 +189,7 @@ class _WindowRun:
     def _attach_probes(self) -> None:
         """Sets the probes for the whole run: on the window's state, the end of the run, watched kernel functions and
         interval marks."""
-        with simulator_errors(RunError):
+        with convert_simulator_errors(RunError):
             self.machine.watch_write(find_address(self.machine, WINDOW_SYMBOL), IDENT_WINDOW, True)
             done = find_address(self.machine, DONE_SYMBOL) if self.done_address is None else self.done_address
             self.machine.until(without_thumb_bit(done))
@@ -203,7 +209,7 @@ class _WindowRun:
             self.current_words = current_task_addresses(self.machine, self.job.kernel, self.job.cores)
             for core, address in self.current_words.items():
                 self.machine.watch_write(address, IDENT_CURRENT + core)
-            watch_idling(self.machine, self.job.kernel)
+            watch_idle_code(self.machine, self.job.kernel)
             if self.job.handlers:
                 self.top_word = attach_handler_probes(self.machine, self.job.kernel)
 
@@ -243,17 +249,17 @@ class _WindowRun:
             return {}
         return {core: base + core * critical.stride_bytes for core in range(self.job.cores)}
 
-    def _open_window(self) -> None:
+    def _begin_window_observations(self) -> None:
         """Reads the board's state and starts all observations of the measurement window."""
-        self._require_clock()
-        before = self.switches.feed(self._take_events(), is_end=True)
+        self._require_expected_core_clock()
+        before = self.switches.filter_events(self._take_events(), is_end=True)
         self.setting_writes.clear()
-        self.state = read_state(self.machine, self.job.board, self.job.cores)
+        self.state = read_board_settings(self.machine, self.job.board, self.job.cores)
         self.machine.reset_stats()
         self.machine.profile(True)
         self.machine.trace_exceptions(True)
         now = {core: self._read_word(address) for core, address in self.current_words.items()}
-        self.current = last_running_tasks(before, self.no_task_values, now)
+        self.current = last_running_task_of_each_core(before, self.no_task_values, now)
         opened = self.machine.cycle()
         depths = {core: (opened, self._read_word(word)) for core, word in self.nesting_words.items()}
         self.observer = WindowObserver(self.job.watched_services, self.current, depths)
@@ -269,7 +275,7 @@ class _WindowRun:
             in_thread = self.job.kernel.behaviour.switch_mode == "thread"
             self.handlers = HandlerReader(now.get(0, 0), top, switching, in_thread=in_thread)
 
-    def _require_clock(self) -> None:
+    def _require_expected_core_clock(self) -> None:
         """Raises RunError if the core's clock is not the expected one.
         Nothing else shows it: a board's clocks scale together.
         """
@@ -280,7 +286,7 @@ class _WindowRun:
                 "Hz; correct its clock set-up, or the clock of the build."
             )
 
-    def _close_window(self, output: RunOutput) -> None:
+    def _end_window_observations(self, output: RunOutput) -> None:
         """Ends the observations of the measurement window and stores them in `output`."""
         assert self.observer is not None
         stats = self.machine.stats()
@@ -289,37 +295,43 @@ class _WindowRun:
         profiles = {core: self.machine.take_profile(core) for core in cores}
         self.machine.profile(False)
         output.stats = {"cores": stats["cores"][: self.job.cores], "locks": stats["locks"]}
-        output.observed = self.observer.finish({core: dict(stats["cores"][core]["exceptions"]) for core in cores})
+        output.observed = self.observer.window_observations(
+            {core: dict(stats["cores"][core]["exceptions"]) for core in cores}
+        )
         idling = idle_code_ranges(self.machine, self.job.kernel)
         symbols = self.machine.symbols()
         output.functions = cycles_by_function(profiles, symbols, self.job.kernel, idling)
         read = self.machine.read
-        output.observed.own = own_functions(profiles, symbols, self.job.kernel, idling, self.job.image, read)
+        output.observed.own = executed_benchmark_functions(
+            profiles, symbols, self.job.kernel, idling, self.job.image, read
+        )
         if self.job.latency:
             own = output.observed.own
-            output.observed.call_distance = call_distance(own, self._interval_marks(), symbols, read)
-        output.observed.compiler = compiler_notes(self.job.image)
+            output.observed.call_distance = instructions_from_marks_to_calls(own, self._interval_marks(), symbols, read)
+        output.observed.compiler = compilers_named_in_image(self.job.image)
         if any(name.startswith("fpu") for name in self.state):
-            output.observed.own_floats = functions_with_floats(self.job.image)
-        output.observed.calls = service_calls(output.functions, self.job.kernel)
+            output.observed.own_floats = functions_with_float_code(self.job.image)
+        output.observed.calls = count_service_calls(output.functions, self.job.kernel)
         slept = {core: stats["cores"][core]["sleep_cycles"] for core in cores}
         whole = {core: stats["cores"][core]["cycles"] for core in cores}
-        output.observed.loads = core_loads(output.functions, slept, whole)
+        output.observed.loads = load_of_each_core(output.functions, slept, whole)
         self.watch.store_steps(output.observed)
         floats = any(stats["cores"][core]["float_frames"] for core in cores)
         output.observed.state = dict(sorted({**self.state, FLOAT_CONTEXTS: int(floats)}.items()))
-        closing = read_state(self.machine, self.job.board, self.job.cores)
+        closing = read_board_settings(self.machine, self.job.board, self.job.cores)
         output.observed.closing_state = {
             name: value for name, value in closing.items() if value != self.state.get(name)
         }
         output.observed.setting_writes = dict(sorted(self.setting_writes.items()))
-        output.observed.waits = blocking_calls(output.functions, self.job.kernel, cores)
+        output.observed.waits = count_blocking_calls(output.functions, self.job.kernel, cores)
         self.machine.trace_exceptions(False)
         if self.job.latency:
             self.machine.trace_pins(False)
-            pin = pin_number(self.job.board.pins.out)
+            pin = pin_number_in_events(self.job.board.pins.out)
             stamping = self.job.stamping_exception
-            intervals = find_intervals(bytes(self.events), self.job.watched_services, self.current, pin, stamping)
+            intervals = find_measured_intervals(
+                bytes(self.events), self.job.watched_services, self.current, pin, stamping
+            )
             output.observed.intervals = intervals
         self.observer = None
         if self.handlers is not None:
@@ -330,10 +342,10 @@ class _WindowRun:
         assert self.observer is not None
         seen = self._take_events()
         if self.handlers is not None:
-            self.handlers.feed(seen)
-        fresh = self.switches.feed(seen, is_end=is_end)
-        self.observer.feed(fresh)
-        self.watch.feed(fresh)
+            self.handlers.add_events(seen)
+        fresh = self.switches.filter_events(seen, is_end=is_end)
+        self.observer.add_events(fresh)
+        self.watch.add_events(fresh)
         if self.job.latency:
             self.events += fresh
 
@@ -354,7 +366,7 @@ class _WindowRun:
         names = list(self.settings.values())
         written = zip(numbers[is_setting].tolist(), events["value"][is_setting].tolist(), strict=True)
         self.setting_writes.update(
-            names[number] for number, word in written if not keeps_setting(names[number], word, self.state)
+            names[number] for number, word in written if not keeps_timing_setting(names[number], word, self.state)
         )
         return events[~is_setting].tobytes()
 
@@ -371,7 +383,7 @@ class _WindowRun:
             if window != 0:
                 raise RunError(f"The image set its window state to {window} during its {phase}.")
 
-    def _run_to_done(self) -> None:
+    def _run_to_end_of_records(self) -> None:
         """Runs until the image has sent all its records. Raises RunError if it opens another window."""
         while self._run_to_write_or_end("sending", self.job.sending_limit_s)["reason"] != "until":
             if self._read_word(find_address(self.machine, WINDOW_SYMBOL)) == 1:
@@ -383,7 +395,7 @@ class _WindowRun:
         start = self.machine.cycle()
         limit = int(limit_s * self.job.clock_hz)
         while (spent := self.machine.cycle() - start) < limit:
-            with simulator_errors(RunError):
+            with convert_simulator_errors(RunError):
                 stop = self.machine.run(min(CHUNK_CYCLES, limit - spent))
             self.uart += self.machine.take_uart()
             if self.observer is not None and stop["reason"] != "watch":

@@ -13,22 +13,22 @@ import numpy as np
 
 from rtoslab.base import RunError, SymbolError, without_thumb_bit
 from rtoslab.catalogue import Board
-from rtoslab.intake import read_image
-from rtoslab.targets.attachments import parse_bus
+from rtoslab.intake import read_program_image
+from rtoslab.targets.attachments import parse_board_bus
 from rtoslab.targets.board import (
     MOST_CYCLES,
     apply_timing_settings,
+    convert_simulator_errors,
     find_address,
-    load_image,
-    make_machine,
-    parse_pin,
-    pin_number,
-    simulator_errors,
+    load_image_into_board,
+    make_board_at_reset,
+    parse_pin_number,
+    pin_number_in_events,
 )
 from rtoslab.targets.board_records import Edge, ExceptionEvent, Hit, Interval, Probe, Stop
 from rtoslab.targets.event_kinds import KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC, KIND_PIN, KIND_WRITE
 from rtoslab.targets.events import EVENT, events_as_integer_tuples
-from rtoslab.targets.exceptions import parse_exception
+from rtoslab.targets.exceptions import parse_exception_number
 
 if TYPE_CHECKING:
     from rtoslab._sim import Machine, Stats
@@ -71,7 +71,7 @@ class VirtualBoard:
     @classmethod
     def of(cls, board: Board, cores: int | None = None, settings: dict[str, int] | None = None) -> "VirtualBoard":
         """Makes a board at reset, without an image. Raises SettingError, UnknownNameError."""
-        machine: Any = make_machine(board, cores=cores or board.cores)
+        machine: Any = make_board_at_reset(board, cores=cores or board.cores)
         apply_timing_settings(machine, settings or {})
         machine.serve_semihosting(True)
         return cls(board, machine)
@@ -80,7 +80,7 @@ class VirtualBoard:
         """Loads an ELF file (for the Pico also UF2) and resets the board. Returns the board itself. Raises
         ImageFileError."""
         path = Path(image)
-        load_image(self._machine, read_image(path), path.name)
+        load_image_into_board(self._machine, read_program_image(path), path.name)
         return self
 
     @property
@@ -109,7 +109,7 @@ class VirtualBoard:
         if (cycles is None) == (seconds is None):
             raise RunError("The length of the run is missing; give either cycles or seconds.")
         if cycles is None:
-            stop = self._run_to(self._machine, _time_after(self._machine, seconds or 0.0))
+            stop = self._run_to(self._machine, _nanoseconds_after(self._machine, seconds or 0.0))
         elif 0 <= cycles <= MOST_CYCLES:
             stop = self._machine.run(cycles)
         else:
@@ -122,9 +122,9 @@ class VirtualBoard:
         RunError if it is not reached within `limit_s` of virtual time."""
         address = self.address(place)
         finder = self._machine.snapshot().open()
-        with simulator_errors(SymbolError):
+        with convert_simulator_errors(SymbolError):
             finder.until(address)
-        end = _time_after(finder, limit_s)
+        end = _nanoseconds_after(finder, limit_s)
         stop = self._run_to(finder, end)
         while stop["reason"] in {"watch", "until"} and finder.nanoseconds() < end:
             # The instruction at which the board is now does not count.
@@ -140,7 +140,7 @@ class VirtualBoard:
     def read(self, place: Place, length: int = 4) -> bytes:
         """Reads memory, and registers of peripherals and core, without side effects. Raises RunError for other
         addresses."""
-        with simulator_errors(RunError):
+        with convert_simulator_errors(RunError):
             return self._machine.peek(0, self._address_of(place), length)
 
     def word(self, place: Place) -> int:
@@ -150,7 +150,7 @@ class VirtualBoard:
     def write(self, place: Place, data: bytes | int) -> None:
         """Writes bytes, or a 32-bit word, into RAM. Raises RunError outside RAM."""
         content = data.to_bytes(4, "little") if isinstance(data, int) else data
-        with simulator_errors(RunError):
+        with convert_simulator_errors(RunError):
             self._machine.write(self._address_of(place), content)
 
     def registers(self, core: int = 0) -> dict[str, int]:
@@ -159,14 +159,14 @@ class VirtualBoard:
 
     def set_register(self, name: str, value: int, core: int = 0) -> None:
         """Sets a processor register: r0 to r12, sp, lr, pc, apsr, s0 to s31. Raises RunError."""
-        with simulator_errors(RunError):
+        with convert_simulator_errors(RunError):
             self._machine.set_register(core, name, value)
 
     def probe(self, place: Place) -> Probe:
         """Records every execution of the instruction at a place from now on. Returns the probe with its hits. Raises
         SymbolError."""
         probe = self._new_probe(str(place), self.address(place))
-        with simulator_errors(SymbolError):
+        with convert_simulator_errors(SymbolError):
             self._machine.watch_exec(probe.address, len(self._probes) - 1)
         return probe
 
@@ -174,14 +174,14 @@ class VirtualBoard:
         """Records every write to a word of RAM or to a register from now on. Returns the probe with its hits. Raises
         SymbolError."""
         probe = self._new_probe(str(place), self._address_of(place) & ~3)
-        with simulator_errors(SymbolError):
+        with convert_simulator_errors(SymbolError):
             self._machine.watch_write(probe.address, len(self._probes) - 1)
         return probe
 
     def between(self, start: Place, end: Place) -> "Between":
         """Starts to measure the cycles from each execution of `start` to the next execution of `end`. Raises
         SymbolError."""
-        with simulator_errors(SymbolError):
+        with convert_simulator_errors(SymbolError):
             return Between(self._machine, self._machine.between(self.address(start), self.address(end)))
 
     def trace(self, *, pins: bool = False, exceptions: bool = False) -> None:
@@ -192,7 +192,7 @@ class VirtualBoard:
     def edges(self, pin: int | str | None = None) -> Iterator[Edge]:
         """Yields the recorded edges of one pin, or of all pins, in the order of time. `pin` is written as in board.toml
         (`PA8`, 2)."""
-        number = None if pin is None else pin_number(pin)
+        number = None if pin is None else pin_number_in_events(pin)
         return (edge for edge in self._edges if number is None or edge.pin == number)
 
     def exceptions(self, number: int | None = None) -> Iterator[ExceptionEvent]:
@@ -204,31 +204,31 @@ class VirtualBoard:
         """Makes the exception `irqN`, `pendsv`, `systick` or `nmi` pending at cycle `at` (default: now).
         Raises PlanError, RunError.
         """
-        number = parse_exception(interrupt, self.facts)
-        with simulator_errors(RunError):
+        number = parse_exception_number(interrupt, self.facts)
+        with convert_simulator_errors(RunError):
             self._machine.inject_exception(self.cycle if at is None else at, number, core)
 
     def drive(self, pin: int | str, level: int, *, at: int | None = None) -> None:
         """Drives a pin from outside to a level (0 or 1), from cycle `at` on (default: now). Raises RunError."""
-        with simulator_errors(RunError):
-            self._machine.inject_pin(self.cycle if at is None else at, pin_number(pin), bool(level))
+        with convert_simulator_errors(RunError):
+            self._machine.inject_pin(self.cycle if at is None else at, pin_number_in_events(pin), bool(level))
 
     def attach(self, device: object, bus: str, *, address: int | None = None, select: int | str | None = None) -> None:
         """Attaches a device to a bus such as `i2c0`, `spi1` or `usart2`, or to the `pins`. Raises RunError.
 
         `address`: of an I2C device. `select`: the pin that selects an SPI device while low, or none if it always is.
         """
-        port = parse_bus(bus)
+        port = parse_board_bus(bus)
         if port is None:
             raise RunError(f"There is no bus {bus!r}; give one such as i2c0, spi1 or uart0, or pins.")
-        with simulator_errors(RunError):
-            chosen = None if select is None else parse_pin(self.facts, str(select))
+        with convert_simulator_errors(RunError):
+            chosen = None if select is None else parse_pin_number(self.facts, str(select))
             self._machine.attach(device, port.kind, port.number, address=address, select=chosen)
 
     def set_voltage(self, pin: int | str, volts: float) -> None:
         """Sets the voltage at a pin that an ADC converts. Raises RunError."""
-        with simulator_errors(RunError):
-            self._machine.set_analog(parse_pin(self.facts, str(pin)), round(max(volts, 0.0) * 1000))
+        with convert_simulator_errors(RunError):
+            self._machine.set_analog(parse_pin_number(self.facts, str(pin)), round(max(volts, 0.0) * 1000))
 
     def snapshot(self) -> Snapshot:
         """Returns the board's present state, for `restore`."""
@@ -237,7 +237,7 @@ class VirtualBoard:
     def restore(self, snapshot: Snapshot) -> None:
         """Sets the board to the state of a snapshot. Probes that were set later stay, without hits. Raises RunError for
         a snapshot of another chip."""
-        with simulator_errors(RunError):
+        with convert_simulator_errors(RunError):
             self._machine.restore(snapshot.machine)
         edges, exceptions = snapshot.seen[-2:]
         hits = [*snapshot.seen[:-2], *[0] * len(self._probes)][: len(self._probes)]
@@ -287,7 +287,7 @@ class VirtualBoard:
     @staticmethod
     def _run_to(machine: "Machine", ns: int) -> "MachineStop":
         """Runs a machine to a time since power-on, in nanoseconds. Raises RunError for an error of the simulator."""
-        with simulator_errors(RunError):
+        with convert_simulator_errors(RunError):
             return machine.run_to_time(ns)
 
     def _address_of(self, place: Place) -> int:
@@ -332,7 +332,7 @@ class Between:
         return Interval(interval["count"], interval["min_cycles"], interval["max_cycles"], interval["total_cycles"])
 
 
-def _time_after(machine: "Machine", seconds: float) -> int:
+def _nanoseconds_after(machine: "Machine", seconds: float) -> int:
     """Returns the time since power-on, in nanoseconds, that is `seconds` from now. Raises RunError."""
     if not 0 <= seconds <= MOST_NS / NS_PER_S:
         raise RunError(f"{seconds:g} seconds are not possible; give 0 to {MOST_NS // NS_PER_S}.")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rtoslab.base import RunError, without_thumb_bit
 from rtoslab.catalogue import Kernel
 from rtoslab.intake import ElfFile
-from rtoslab.targets.board import simulator_errors
+from rtoslab.targets.board import convert_simulator_errors
 from rtoslab.targets.event_kinds import (
     IDENT_BEHIND,
     IDENT_CURRENT,
@@ -22,14 +22,14 @@ from rtoslab.targets.event_kinds import (
     KIND_EXEC,
     KIND_WRITE,
 )
-from rtoslab.targets.events import EVENT, sorted_distinct
-from rtoslab.targets.held_blocks import count_held_blocks
+from rtoslab.targets.events import EVENT, sorted_distinct_values
+from rtoslab.targets.held_blocks import count_allocated_blocks
 from rtoslab.targets.kernel_code import kernel_address_test
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.observe import WindowObservations
 from rtoslab.targets.profiles import APPLICATION, LIBRARY, function_class
 from rtoslab.targets.step_reader import find_return_addresses, find_run_steps
-from rtoslab.targets.steps import ProbeMeanings
+from rtoslab.targets.steps import ProbeNumberMeanings
 from rtoslab.targets.structures import KernelStructures
 
 _WORD = 4
@@ -48,7 +48,7 @@ _NOT_CALLED = ("tick", *_BRACKETS)
 """Services that no benchmark calls."""
 
 
-def _port_functions(image: bytes) -> frozenset[str]:
+def _functions_of_port(image: bytes) -> frozenset[str]:
     """Returns the functions of the kernel's port (port.c) in an image, which count as the kernel's. Functions of port.h
     count as the benchmark's, even if they are not inlined (-O0)."""
     try:
@@ -76,9 +76,9 @@ class StepRecorder:
         self._functions: dict[str, int] = {}
         self._raw = bytearray()
         self._current: dict[int, int] = {}
-        self._meanings = ProbeMeanings((), (), (), (), lambda _: False)
+        self._meanings = ProbeNumberMeanings((), (), (), (), lambda _: False)
         self._at_open = WindowObservations()
-        self._ports = _port_functions(image)
+        self._ports = _functions_of_port(image)
 
     def set_call_probes(self) -> None:
         """Sets a probe on each kernel function that a service may call, before the image runs. The function that
@@ -103,19 +103,21 @@ class StepRecorder:
         running task of each core."""
         names, addresses = tuple(self._functions), tuple(self._functions.values())
         own = kernel_address_test(self._machine.symbols(), self._is_kernel_function)
-        learned = ProbeMeanings(names, addresses, (), (), own)
+        learned = ProbeNumberMeanings(names, addresses, (), (), own)
         behind = tuple(find_return_addresses(before, learned))
         for index, address in enumerate(behind):
-            with simulator_errors(RunError):
+            with convert_simulator_errors(RunError):
                 self._machine.watch_return(address, IDENT_BEHIND + index)
         blocks = self._reused_heap_blocks(before, own)
         for index, (block, size) in enumerate(blocks):
-            with simulator_errors(RunError):
+            with convert_simulator_errors(RunError):
                 self._machine.watch_write((block + size - _WORD) & ~3, IDENT_FILL + index)
         brackets = frozenset(name for bracket in _BRACKETS for name in self._kernel.symbols.get(bracket, ()))
         completes = {name: frozenset(begun) for name, begun in self._kernel.completes.items()}
         in_thread = self._kernel.behaviour.switch_mode == "thread"
-        self._meanings = ProbeMeanings(names, addresses, behind, blocks, own, self._pin, brackets, completes, in_thread)
+        self._meanings = ProbeNumberMeanings(
+            names, addresses, behind, blocks, own, self._pin, brackets, completes, in_thread
+        )
         self._current = dict(current)
         structures = KernelStructures(self._image, self._kernel)
         blocks_of_tasks = self._tasks_run_so_far(before) | set(current.values())
@@ -130,7 +132,7 @@ class StepRecorder:
         calls = events[(events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)]
         calls = calls[self._is_outside_kernel(calls["pc"])]
         taking, giving = (calls[self._is_call_of(calls, services)] for services in (_TAKING, _GIVING))
-        return count_held_blocks(taking, giving, events[events["kind"] == KIND_EXCEPTION_ENTER])
+        return count_allocated_blocks(taking, giving, events[events["kind"] == KIND_EXCEPTION_ENTER])
 
     def _is_call_of(self, events: NDArray[np.void], services: tuple[str, ...]) -> NDArray[np.bool_]:
         """Returns a mask of the events that are calls of these kernel services."""
@@ -142,7 +144,7 @@ class StepRecorder:
         """Whether a function belongs to the kernel or its port."""
         return name in self._ports or function_class(name, self._kernel) not in {APPLICATION, LIBRARY}
 
-    def feed(self, raw: bytes) -> None:
+    def add_events(self, raw: bytes) -> None:
         """Stores the events of the next chunk that make steps of the benchmark, up to the limit."""
         events = np.frombuffer(raw, dtype=EVENT)
         most = self._most_events * EVENT.itemsize
@@ -187,7 +189,7 @@ class StepRecorder:
         events = np.frombuffer(before, dtype=EVENT)
         writes = (events["kind"] == KIND_WRITE) & (events["id"] >= IDENT_CURRENT)
         mine = writes & (events["id"] < IDENT_CURRENT + self._cores)
-        return {int(block) for block in sorted_distinct(events["value"][mine])}
+        return {int(block) for block in sorted_distinct_values(events["value"][mine])}
 
     def _first_arguments(self, before: bytes) -> dict[str, set[int]]:
         """Returns the first arguments of each kernel function's calls so far, by function. `before` are the packed
@@ -196,7 +198,9 @@ class StepRecorder:
         calls = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)
         names = tuple(self._functions)
         addresses: dict[str, set[int]] = defaultdict(set)
-        for both in sorted_distinct(events["id"][calls].astype(np.uint64) << _HALF | events["value"][calls]).tolist():
+        for both in sorted_distinct_values(
+            events["id"][calls].astype(np.uint64) << _HALF | events["value"][calls]
+        ).tolist():
             addresses[names[(both >> 32) - IDENT_SYMBOL]].add(both & 0xFFFF_FFFF)
         return addresses
 
@@ -229,7 +233,7 @@ class StepRecorder:
     def read_word(self, address: int) -> int | None:
         """Returns a word of the board's memory. None where there is no memory."""
         try:
-            with simulator_errors(RunError):
+            with convert_simulator_errors(RunError):
                 return int.from_bytes(self._machine.read(address, 4), "little")
         except RunError:
             return None

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from rtoslab import interrupts
 from rtoslab.base import PlanError
-from rtoslab.targets.board import simulator_errors
-from rtoslab.targets.faults import Fault, fault_entries, fault_returns, read_fault
+from rtoslab.targets.board import convert_simulator_errors
+from rtoslab.targets.faults import Fault, fault_handler_entries, fault_handler_returns, read_fault
 from rtoslab.targets.logs import CHANNEL, DefmtLog
 from rtoslab.targets.machine import VirtualMachine
-from rtoslab.targets.rtt import RttBuffers, find_rtt
+from rtoslab.targets.rtt import RttBuffers, find_rtt_buffers
 
 if TYPE_CHECKING:
     from rtoslab._sim import Snapshot, Stop
@@ -82,7 +82,7 @@ class WatchedRun:
 
     def run_to_end(self) -> WatchedRunEnd:
         """Runs the image to its end and returns the reason why it ended."""
-        rtt = find_rtt(self.machine, self.rtt_typed)
+        rtt = find_rtt_buffers(self.machine, self.rtt_typed)
         self.machine.trace_exceptions(True)
         looks = any(condition is not None for condition in (rtt, self.expect, self.fail, self.timeout_s))
         elapsed_s = 0.0
@@ -90,7 +90,7 @@ class WatchedRun:
         try:
             while (left := self._cycle_limit() - self.machine.cycle()) > 0:
                 while drives and drives[0].at_s <= elapsed_s:
-                    with simulator_errors(PlanError):
+                    with convert_simulator_errors(PlanError):
                         self.machine.inject_pin(self.machine.cycle(), drives[0].pin, drives.pop(0).level)
                 cycle, clock_hz = self.machine.cycle(), self.machine.clock_hz()
                 chunk = clock_hz // _LOOKS_PER_SECOND if looks or drives else CHUNK_CYCLES
@@ -98,11 +98,11 @@ class WatchedRun:
                     chunk = min(chunk, ceil((drives[0].at_s - elapsed_s) * clock_hz))
                 stop = self._run_some_cycles(max(1, min(chunk, left)))
                 elapsed_s += (self.machine.cycle() - cycle) / clock_hz
-                ended = self._take_output(rtt) or self._end_by_stop(stop) or self._end_by_timeout(elapsed_s)
+                ended = self._pass_on_new_output(rtt) or self._end_by_stop(stop) or self._end_by_timeout(elapsed_s)
                 if ended is not None:
                     return ended
         except KeyboardInterrupt as cause:
-            self._take_output(rtt)
+            self._pass_on_new_output(rtt)
             return WatchedRunEnd("interrupted", interrupts.interrupt_reason(cause))
         if self.fault is not None:
             return WatchedRunEnd("fault", f"Core {self.fault.core} took a {self.fault.exception_name}.")
@@ -122,17 +122,17 @@ class WatchedRun:
         events = self.machine.take_events()
         since = -1
         if self.fault is not None:
-            returned = fault_returns(events).get((self.fault.core, self.fault.exception))
+            returned = fault_handler_returns(events).get((self.fault.core, self.fault.exception))
             if returned is None:
                 return stop
             self.handled.append(self.fault)
             self.fault, since = None, returned
-        entered = [entry for entry in fault_entries(events) if entry[2] > since]
+        entered = [entry for entry in fault_handler_entries(events) if entry[2] > since]
         for item in entered:
             fault = self._read_fault(before, *item)
             if fault is not None:
                 return fault
-        return self._repeat_run(before, cycles) if entered else stop
+        return self._rerun_from_snapshot(before, cycles) if entered else stop
 
     def _read_fault(self, before: "Snapshot", core: int, exception: int, cycle: int) -> "Stop | None":
         """Runs from a snapshot to the begin of a fault's handler and records the fault. Returns None for a breakpoint,
@@ -141,12 +141,12 @@ class WatchedRun:
         stop = self.machine.run(cycle - self.machine.cycle())
         self.machine.take_events()
         fault = read_fault(self.machine, core, exception, cycle)
-        if fault.is_breakpoint:
+        if fault.is_breakpoint_instruction:
             return None
         self.fault = fault
         return stop
 
-    def _repeat_run(self, before: "Snapshot", cycles: int) -> "Stop":
+    def _rerun_from_snapshot(self, before: "Snapshot", cycles: int) -> "Stop":
         """Restores a snapshot and runs some cycles from it again."""
         self.machine.restore(before)
         stop = self.machine.run(cycles)
@@ -165,22 +165,22 @@ class WatchedRun:
             return None
         return WatchedRunEnd(stop["reason"], stop["detail"])
 
-    def _take_output(self, rtt: RttBuffers | None) -> WatchedRunEnd | None:
+    def _pass_on_new_output(self, rtt: RttBuffers | None) -> WatchedRunEnd | None:
         """Passes on new output. Returns the end of the run if the output matches a pattern, or None."""
-        outputs = [self._add_output("uart", self.machine.take_uart())]
-        outputs += [self._add_output(channel, fresh) for channel, fresh in self.machine.take_debug_text()]
+        outputs = [self._append_channel_output("uart", self.machine.take_uart())]
+        outputs += [self._append_channel_output(channel, fresh) for channel, fresh in self.machine.take_debug_text()]
         for number, fresh in rtt.receive_output() if rtt is not None else ():
             name = rtt.names.get(number, "") if rtt is not None else ""
             if self.logs is not None and name == CHANNEL:
-                outputs.append(self._add_output(CHANNEL, self.logs.decode_log_bytes(fresh)))
+                outputs.append(self._append_channel_output(CHANNEL, self.logs.decode_log_bytes(fresh)))
                 continue
             channel = f"rtt{number}"
             self.rtt_names.setdefault(channel, name)
-            outputs.append(self._add_output(channel, fresh))
+            outputs.append(self._append_channel_output(channel, fresh))
         matched = [output for output in outputs if output is not None]
         return next((output for output in matched if output.reason == FAILED), next(iter(matched), None))
 
-    def _add_output(self, channel: str, fresh: bytes) -> WatchedRunEnd | None:
+    def _append_channel_output(self, channel: str, fresh: bytes) -> WatchedRunEnd | None:
         """Adds new output of a channel. Returns the end of the run if it matches a pattern, or None."""
         if not fresh:
             return None

@@ -14,9 +14,9 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from rtoslab.base import CatalogueError
-from rtoslab.catalogue import Kernel, SourceTree, TreeRequirements, make_tree
+from rtoslab.catalogue import Kernel, SourceTree, TreeRequirements, make_tree_description
 from rtoslab.intake import read_bytes
-from rtoslab.trees.repositories import describe_version
+from rtoslab.trees.repositories import version_from_git
 from rtoslab.trees.versions import FILE_BYTES, MOST_FILES, names_absent_in_tree
 
 _CODE: Final = {".c", ".s", ".S"}
@@ -32,7 +32,7 @@ class _SourceIndex:
     headers: tuple[PurePosixPath, ...]
 
 
-def draft_description(kernel: Kernel, port: str, ident: str, path: Path, version: str | None) -> SourceTree:
+def draft_tree_description(kernel: Kernel, port: str, ident: str, path: Path, version: str | None) -> SourceTree:
     """Returns a proposal for the description of the kernel sources in `path`: which files and header folders the port
     uses.
 
@@ -45,22 +45,22 @@ def draft_description(kernel: Kernel, port: str, ident: str, path: Path, version
             f"The port {port} builds its kernel from a package, because its kernel.toml has no "
             "[tree]; use another port."
         )
-    index = _index_files(path, wants)
-    cores = {core: _core_files(index, wants, words) for core, words in wants.cores.items()}
-    common = _common_patterns(index, kernel, wants)
+    index = _index_source_files(path, wants)
+    cores = {core: _files_for_core(index, wants, words) for core, words in wants.cores.items()}
+    common = _file_patterns_for_all_cores(index, kernel, wants)
     usable = {core: part for core, part in cores.items() if part["sources"]}
     if not usable:
         looked = "; ".join(f"{core}: {', '.join(words)}" for core, words in wants.cores.items())
         raise CatalogueError(
             f"No folder in {path} contains the kernel's port for one core (searched for {looked}); check the path."
         )
-    headers = _header_folders(index, wants, common)
-    tree = make_tree(
+    headers = _needed_header_folders(index, wants, common)
+    tree = make_tree_description(
         {
             "id": ident,
             "port": port,
             "path": str(path),
-            "version": version or _read_version(index, wants, headers) or describe_version(path) or "unknown",
+            "version": version or _read_version(index, wants, headers) or version_from_git(path) or "unknown",
             "sources": tuple(common),
             "headers": tuple(headers),
             "cores": usable,
@@ -69,7 +69,7 @@ def draft_description(kernel: Kernel, port: str, ident: str, path: Path, version
     return tree.model_copy(update={"absent": names_absent_in_tree(kernel, tree)})
 
 
-def _index_files(root: Path, wants: TreeRequirements) -> _SourceIndex:
+def _index_source_files(root: Path, wants: TreeRequirements) -> _SourceIndex:
     """Returns the lists of a kernel's source files and headers below `root`, without those that the port avoids.
 
     Raises CatalogueError for too many files, or no source file.
@@ -77,7 +77,7 @@ def _index_files(root: Path, wants: TreeRequirements) -> _SourceIndex:
     code, headers, seen = [], [], 0
     for base, folders, names in os.walk(root):
         folders[:] = sorted(
-            folder for folder in folders if not folder.startswith(".") and not _is_avoided(folder, wants)
+            folder for folder in folders if not folder.startswith(".") and not _is_avoided_by_port(folder, wants)
         )
         seen += len(names)
         if seen > MOST_FILES:
@@ -89,7 +89,7 @@ def _index_files(root: Path, wants: TreeRequirements) -> _SourceIndex:
             if (
                 place.suffix in _CODE
                 and not _contains_any_word(place.stem, wants.skip)
-                and not _is_avoided(place.stem, wants)
+                and not _is_avoided_by_port(place.stem, wants)
             ):
                 code.append(place)
             elif place.suffix == ".h":
@@ -104,19 +104,21 @@ def _contains_any_word(name: str, words: Iterable[str]) -> bool:
     return any(word.lower() in name.lower() for word in words)
 
 
-def _is_avoided(name: str, wants: TreeRequirements) -> bool:
+def _is_avoided_by_port(name: str, wants: TreeRequirements) -> bool:
     """Whether the name of a folder or file is one that the port avoids, or has such a word between underscores."""
     parts = {name.lower(), *name.lower().split("_")}
     return any(pattern.lower() in parts for pattern in wants.avoid)
 
 
-def _core_files(index: _SourceIndex, wants: TreeRequirements, words: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def _files_for_core(index: _SourceIndex, wants: TreeRequirements, words: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Returns the source files and header folders for one core, as fields of `CompiledTreePart`. `words`: those in the
     paths for this core."""
     named = ((header, name) for header in index.headers for name in wants.headers if _can_be_included_as(header, name))
-    headers = dict.fromkeys(str(_include_folder(item, name)) for item, name in named if _matches_words(item, words))
+    headers = dict.fromkeys(
+        str(_include_folder(item, name)) for item, name in named if _path_contains_words(item, words)
+    )
     return {
-        "sources": tuple(str(path) for path in index.code if _matches_words(path, words)),
+        "sources": tuple(str(path) for path in index.code if _path_contains_words(path, words)),
         "headers": tuple(headers),
     }
 
@@ -131,54 +133,58 @@ def _include_folder(path: PurePosixPath, name: str) -> PurePosixPath:
     return path.parents[len(PurePosixPath(name).parts) - 1]
 
 
-def _matches_words(path: PurePosixPath, words: tuple[str, ...]) -> bool:
+def _path_contains_words(path: PurePosixPath, words: tuple[str, ...]) -> bool:
     """Whether each word is a folder of the path or ends its file's name (as `_gcc`), in whichever letter case."""
     parts = [part.lower() for part in path.parts[:-1]]
     return all(word.lower() in parts or path.stem.lower().endswith(word.lower()) for word in words)
 
 
-def _common_patterns(index: _SourceIndex, kernel: Kernel, wants: TreeRequirements) -> list[str]:
+def _file_patterns_for_all_cores(index: _SourceIndex, kernel: Kernel, wants: TreeRequirements) -> list[str]:
     """Returns file patterns of the fewest folders that define the measured functions for every core. Raises
     CatalogueError for a missing function.
 
     Functions that folders for one core define, in C or assembly, need no other folder.
     """
     names = {symbol for symbols in kernel.symbols.values() for symbol in symbols} | set(wants.also)
-    own = {path for words in wants.cores.values() for path in index.code if _matches_words(path, words)}
+    own = {path for words in wants.cores.values() for path in index.code if _path_contains_words(path, words)}
     for path in own:
         text = _read_source(index.root / path)
         names -= {label.decode() for label in re.findall(rb"^[ \t]*(\w+):", text, re.MULTILINE)}
-        names -= _defined_names(text, names)
+        names -= _defined_function_names(text, names)
     headers: dict[PurePosixPath, set[str]] = {}
     for path in index.code:
         if path.suffix == ".c" and path not in own:
-            headers.setdefault(path.parent, set()).update(_defined_names(_read_source(index.root / path), names))
-    chosen = _choose_folders(headers)
+            headers.setdefault(path.parent, set()).update(
+                _defined_function_names(_read_source(index.root / path), names)
+            )
+    chosen = _folders_defining_all_names(headers)
     if not chosen:
         raise CatalogueError(
             f"{index.root} contains none of the functions that the port of {kernel.title} calls; check the path, "
-            f"or `[symbols]` and `also` in the port's kernel.toml: {_first_names(names)}."
+            f"or `[symbols]` and `also` in the port's kernel.toml: {_first_names_in_order(names)}."
         )
     missing = names.intersection(wants.also).difference(*headers.values())
     if missing:
         raise CatalogueError(f"No file in {index.root} defines {', '.join(sorted(missing))}; check the path.")
-    return [pattern for folder in sorted(chosen, key=str) for pattern in _folder_patterns(folder, index, wants)]
+    return [
+        pattern for folder in sorted(chosen, key=str) for pattern in _patterns_of_source_folder(folder, index, wants)
+    ]
 
 
-def _first_names(names: Iterable[str]) -> str:
+def _first_names_in_order(names: Iterable[str]) -> str:
     """Returns the first few names in order, as text for an error message."""
     ordered = sorted(names)
     return ", ".join(ordered[:_MOST_SHOWN]) + (", …" if len(ordered) > _MOST_SHOWN else "")
 
 
-def _defined_names(text: bytes, names: Iterable[str]) -> set[str]:
+def _defined_function_names(text: bytes, names: Iterable[str]) -> set[str]:
     """Returns those of the names that are functions with a body in a C source text."""
     words = b"|".join(re.escape(name.encode()) for name in sorted(names))
     pattern = re.compile(rb"^[A-Za-z_][^;=#\n]*?\b(" + words + rb")[ \t]*\(", re.MULTILINE)
     return {match[1].decode() for match in pattern.finditer(text) if _does_body_follow(text, match.end())}
 
 
-def _choose_folders(names_by_folder: dict[PurePosixPath, set[str]]) -> list[PurePosixPath]:
+def _folders_defining_all_names(names_by_folder: dict[PurePosixPath, set[str]]) -> list[PurePosixPath]:
     """Returns the folders that together define all names: each time the one that defines most of those left.
 
     Among equal folders the least deep one is chosen.
@@ -205,16 +211,16 @@ def _does_body_follow(text: bytes, start: int) -> bool:
     return False
 
 
-def _folder_patterns(folder: PurePosixPath, index: _SourceIndex, wants: TreeRequirements) -> Iterator[str]:
+def _patterns_of_source_folder(folder: PurePosixPath, index: _SourceIndex, wants: TreeRequirements) -> Iterator[str]:
     """Yields the pattern of a folder's source files, then a pattern for each file to leave out, which begins with
     `!`."""
     yield str(folder / "*.c")
     for path in sorted((index.root / folder).glob("*.c")):
-        if _contains_any_word(path.stem, wants.skip) or _is_avoided(path.stem, wants):
+        if _contains_any_word(path.stem, wants.skip) or _is_avoided_by_port(path.stem, wants):
             yield f"!{folder / path.name}"
 
 
-def _header_folders(index: _SourceIndex, wants: TreeRequirements, common: list[str]) -> list[str]:
+def _needed_header_folders(index: _SourceIndex, wants: TreeRequirements, common: list[str]) -> list[str]:
     """Returns the folder of each header that the port needs. Of several it is the nearest to the sources. Raises
     CatalogueError.
 
@@ -226,7 +232,7 @@ def _header_folders(index: _SourceIndex, wants: TreeRequirements, common: list[s
         places = [_include_folder(header, name) for header in index.headers if _can_be_included_as(header, name)]
         if not places:
             raise CatalogueError(f"There is no {name} in {index.root}; check the path.")
-        if not any(_matches_words(path / name, words) for words in wants.cores.values() for path in places):
+        if not any(_path_contains_words(path / name, words) for words in wants.cores.values() for path in places):
             folders.append(str(min(places, key=lambda place: (_distance_to_nearest(place, near), str(place)))))
     return list(dict.fromkeys(folders))
 
@@ -263,10 +269,10 @@ def _read_version(index: _SourceIndex, wants: TreeRequirements, used_folders: li
         if value is None:
             return ""
         values.append(value)
-    return ".".join(_split_number("".join(values), wants.version_digits) if wants.version_digits else values)
+    return ".".join(_split_version_number("".join(values), wants.version_digits) if wants.version_digits else values)
 
 
-def _split_number(number: str, digits: tuple[int, ...]) -> list[str]:
+def _split_version_number(number: str, digits: tuple[int, ...]) -> list[str]:
     """Splits a version number without dots, such as 60401, into its parts.
     `digits`: the width of each part but the first.
     """

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from rtoslab.base import CatalogueError, count_text
+from rtoslab.base import CatalogueError, count_with_noun
 from rtoslab.catalogue import (
     DEFAULT_OPT,
     CatalogueEntry,
@@ -16,7 +16,7 @@ from rtoslab.catalogue import (
     Kernel,
     SourceTree,
     kernel_export_key,
-    make_tree,
+    make_tree_description,
     parse_export_key,
 )
 from rtoslab.intake import quote_text, read_text
@@ -37,12 +37,12 @@ Settings = Mapping[str, str | None]
 """Option -> value as the file writes it. None: not set."""
 
 
-def read_settings(path: Path) -> Settings:
+def read_kconfig_options(path: Path) -> Settings:
     """Returns the options in a Kconfig file, by name. Raises CatalogueError."""
-    return parse_settings(read_text(path, "the kernel's configuration", CatalogueError, _BYTES))
+    return parse_kconfig_options(read_text(path, "the kernel's configuration", CatalogueError, _BYTES))
 
 
-def parse_settings(text: str) -> Settings:
+def parse_kconfig_options(text: str) -> Settings:
     """Returns the options in the text of a Kconfig file, by name. Lines of other forms are ignored."""
     settings_: dict[str, str | None] = {}
     for line in text.splitlines():
@@ -69,7 +69,7 @@ def make_defconfig(
     return "\n".join(lines) + "\n"
 
 
-def export_configuration_files(
+def kernel_build_configuration_files(
     kernel: CatalogueEntry[Kernel], board: str, needs: Iterable[str], opt: str, folder: Path, version: str | None = None
 ) -> tuple[dict[str, str], str]:
     """Returns the files that a user adds to the kernel's own build, by name, and instructions for the user.
@@ -98,7 +98,7 @@ def export_configuration_files(
     return files, fill_export_template(config / "README.in", "the port's instructions")
 
 
-def add_export(
+def add_kernel_export(
     kernel: CatalogueEntry[Kernel], port: str, ident: str, path: Path, known: SourceTree | None
 ) -> tuple[SourceTree, str]:
     """Returns a tree's description with one more export (what the kernel's own build produced), and the key of this
@@ -110,26 +110,28 @@ def add_export(
     wants, title = _export_requirements(kernel), kernel.facts.title
     if not (path / wants.config).is_file():
         raise CatalogueError(
-            f"{path} is not an export of {title}, because it has no {wants.config}; see {_how_to_export(kernel)}."
+            f"{path} is not an export of {title}, because it has no {wants.config}; see "
+            f"{_how_to_export_kernel_clause(kernel)}."
         )
-    option_values, absent = read_settings(path / wants.config), _absent_names(kernel, path)
+    option_values, absent = read_kconfig_options(path / wants.config), _absent_names(kernel, path)
     board, cores, needs = (
         _exported_board(kernel, option_values, absent),
         _exported_cores(wants, option_values),
         _exported_needs(kernel, option_values),
     )
-    wrong = _differences_text(kernel, board, needs, absent, option_values)
+    wrong = _differing_options_clause(kernel, board, needs, absent, option_values)
     if wrong:
         raise CatalogueError(
-            f"The export {path} was not built as the port of {title} requires: {wrong}; {_how_to_reexport(kernel)}."
+            f"The export {path} was not built as the port of {title} requires: {wrong}; "
+            f"{_how_to_export_again_clause(kernel)}."
         )
     if stale := _outdated_export_clause(wants, path):
-        raise CatalogueError(f"The export {path} {stale}; {_how_to_reexport(kernel)}.")
+        raise CatalogueError(f"The export {path} {stale}; {_how_to_export_again_clause(kernel)}.")
     key, version = (
         kernel_export_key(board, cores, _exported_optimisation(wants, option_values)),
         _read_version(wants, path),
     )
-    lacks = _lacking_services(wants, needs)
+    lacks = _services_lacking_without_needs(wants, needs)
     if known is not None and (known.version, known.lacks) != (version, lacks):
         raise CatalogueError(
             f"The exports of {ident} have version {known.version} and lack {_listed_or_nothing(known.lacks)}, but "
@@ -139,10 +141,10 @@ def add_export(
     exports = {**(known.exports if known else {}), key: str(path)}
     first = known.path if known else str(path)
     description = {"id": ident, "port": port, "path": first, "version": version, "lacks": lacks, "absent": absent}
-    return make_tree({**description, "exports": exports}), key
+    return make_tree_description({**description, "exports": exports}), key
 
 
-def find_export(kernel: CatalogueEntry[Kernel], key: str) -> SourceTree:
+def find_kernel_export(kernel: CatalogueEntry[Kernel], key: str) -> SourceTree:
     """Returns the export (libraries and headers from the kernel's own build) with this key, as a tree.
 
     Raises CatalogueError if there is none.
@@ -150,7 +152,8 @@ def find_export(kernel: CatalogueEntry[Kernel], key: str) -> SourceTree:
     tree, wants = kernel.tree, _export_requirements(kernel)
     if tree is None or key not in tree.exports:
         raise CatalogueError(
-            f"There is no export of {kernel.id} for {_export_target_text(key)}; see {_how_to_export(kernel)}."
+            f"There is no export of {kernel.id} for {_export_target_text(key)}; see "
+            f"{_how_to_export_kernel_clause(kernel)}."
         )
     return tree.export_tree(key, wants.headers, wants.linked)
 
@@ -159,19 +162,22 @@ def why_export_is_unusable(kernel: CatalogueEntry[Kernel], key: str) -> str | No
     """Returns why no image can be built from the export with this key, as a clause. None if one can."""
     wants, tree, board = _export_requirements(kernel), kernel.tree, parse_export_key(key)[0]
     if tree is None or key not in tree.exports:
-        return f"no export of {kernel.facts.title} for {_export_target_text(key)} is known: {_how_to_export(kernel)}"
+        return (
+            f"no export of {kernel.facts.title} for {_export_target_text(key)} is known: "
+            f"{_how_to_export_kernel_clause(kernel)}"
+        )
     path = Path(tree.exports[key])
     if not (path / wants.config).is_file():
         gone = f"the export of {kernel.id} for {_export_target_text(key)} is no longer at {path}"
         return f"{gone}: `rtoslab tree add {kernel.id}` adds another one"
-    option_values = read_settings(path / wants.config)
+    option_values = read_kconfig_options(path / wants.config)
     needs, absent = _exported_needs(kernel, option_values), _absent_names(kernel, path)
-    wrong = _differences_text(kernel, board, needs, absent, option_values)
+    wrong = _differing_options_clause(kernel, board, needs, absent, option_values)
     if wrong:
-        return f"the export {path} was not built as the port requires: {wrong}; {_how_to_reexport(kernel)}"
+        return f"the export {path} was not built as the port requires: {wrong}; {_how_to_export_again_clause(kernel)}"
     if stale := _outdated_export_clause(wants, path):
-        return f"the export {path} {stale}; {_how_to_reexport(kernel)}"
-    facts = (_read_version(wants, path), _lacking_services(wants, needs), absent)
+        return f"the export {path} {stale}; {_how_to_export_again_clause(kernel)}"
+    facts = (_read_version(wants, path), _services_lacking_without_needs(wants, needs), absent)
     if (
         facts != (tree.version, tree.lacks, tree.absent)
         or kernel_export_key(board, _exported_cores(wants, option_values), _exported_optimisation(wants, option_values))
@@ -194,30 +200,30 @@ def _export_requirements(kernel: CatalogueEntry[Kernel]) -> ExportRequirements:
 def _export_target_text(key: str) -> str:
     """Returns the board, cores and optimisation level that an export is for, as text. `key`: the export's."""
     board, cores, opt = parse_export_key(key)
-    return f"{board} with {count_text(cores, 'core')}{'' if opt == DEFAULT_OPT else f' and {opt}'}"
+    return f"{board} with {count_with_noun(cores, 'core')}{'' if opt == DEFAULT_OPT else f' and {opt}'}"
 
 
-def _how_to_export(kernel: CatalogueEntry[Kernel]) -> str:
+def _how_to_export_kernel_clause(kernel: CatalogueEntry[Kernel]) -> str:
     """Returns a clause for the user: how to make an export, which is what the kernel's own build produced (libraries
     and headers)."""
     return f"`rtoslab kernel files {kernel.id} -o FOLDER`, whose README says how to build one"
 
 
-def _how_to_reexport(kernel: CatalogueEntry[Kernel]) -> str:
+def _how_to_export_again_clause(kernel: CatalogueEntry[Kernel]) -> str:
     """Returns a clause for the user: how to build an export again."""
     return f"build it again with the files from `rtoslab kernel files {kernel.facts.id}`"
 
 
-def _read_part(kernel: CatalogueEntry[Kernel], name: str) -> Settings:
+def _read_port_kconfig_file(kernel: CatalogueEntry[Kernel], name: str) -> Settings:
     """Returns the options in one of the port's Kconfig files: `common`, or that of a board or need."""
-    return read_settings(kernel.folder / "config" / f"{name}.defconfig")
+    return read_kconfig_options(kernel.folder / "config" / f"{name}.defconfig")
 
 
 def _options_by_board(kernel: CatalogueEntry[Kernel]) -> dict[str, Settings]:
     """Returns, for each board that the port knows, the Kconfig options that are requested for this board only."""
     others = {_COMMON, *_export_requirements(kernel).lacks}
     paths = sorted((kernel.folder / "config").glob("*.defconfig"))
-    return {path.stem: read_settings(path) for path in paths if path.stem not in others}
+    return {path.stem: read_kconfig_options(path) for path in paths if path.stem not in others}
 
 
 def _requested_options(
@@ -232,20 +238,20 @@ def _requested_options(
     boards = _options_by_board(kernel)
     if board not in boards:
         raise CatalogueError(f"The port of {kernel.facts.title} is for {', '.join(boards)}, not for {board}.")
-    requested = {**boards[board], **_read_part(kernel, _COMMON)}
+    requested = {**boards[board], **_read_port_kconfig_file(kernel, _COMMON)}
     needs = tuple(needs)
     for need in needs:
-        requested |= _read_part(kernel, need)
+        requested |= _read_port_kconfig_file(kernel, need)
     places = ("", f".{board}", *(f".{need}" for need in needs))
     for item in (f"earlier/{name}{place}" for name in absent for place in places):
         path = kernel.folder / "config" / f"{item}.defconfig"
-        requested |= read_settings(path) if path.is_file() else {}
-        for option in _unknown_options(path) if path.is_file() else ():
+        requested |= read_kconfig_options(path) if path.is_file() else {}
+        for option in _options_unknown_to_version(path) if path.is_file() else ():
             requested.pop(option, None)
     return requested
 
 
-def _unknown_options(path: Path) -> list[str]:
+def _options_unknown_to_version(path: Path) -> list[str]:
     """Returns the options that a version of the kernel does not have, by a file in `config/earlier/`."""
     return _UNKNOWN.findall(read_text(path, "a part of the kernel's configuration", CatalogueError, _BYTES))
 
@@ -271,11 +277,13 @@ def _exported_board(kernel: CatalogueEntry[Kernel], option_values: Settings, abs
 
 def _exported_needs(kernel: CatalogueEntry[Kernel], option_values: Settings) -> tuple[str, ...]:
     """Returns the groups of services that an export was built with, by its Kconfig options."""
-    firsts = {need: next(iter(_read_part(kernel, need).items())) for need in _export_requirements(kernel).lacks}
+    firsts = {
+        need: next(iter(_read_port_kconfig_file(kernel, need).items())) for need in _export_requirements(kernel).lacks
+    }
     return tuple(need for need, (option, value) in firsts.items() if option_values.get(option) == value)
 
 
-def _lacking_services(wants: ExportRequirements, needs: Iterable[str]) -> tuple[str, ...]:
+def _services_lacking_without_needs(wants: ExportRequirements, needs: Iterable[str]) -> tuple[str, ...]:
     """Returns the services that an export without some groups of services lacks. `needs`: the groups that it has."""
     return tuple(service for need, services in wants.lacks.items() if need not in needs for service in services)
 
@@ -291,13 +299,13 @@ def _exported_optimisation(wants: ExportRequirements, option_values: Settings) -
     return str(option_values.get(wants.optimisation)).strip('"')
 
 
-def _differences_text(
+def _differing_options_clause(
     kernel: CatalogueEntry[Kernel], board: str, needs: Iterable[str], absent: Iterable[str], option_values: Settings
 ) -> str:
     """Returns, as a clause, the Kconfig options of an export that differ from those the port requests. Empty if none
     does."""
     wrong = [
-        f"{option} {_value_text(option_values.get(option))}, should be {_value_text(value, '')}"
+        f"{option} {_option_value_text(option_values.get(option))}, should be {_option_value_text(value, '')}"
         for option, value in _requested_options(kernel, board, needs, absent).items()
         if option_values.get(option) != value
         and not (
@@ -309,7 +317,7 @@ def _differences_text(
     return ", ".join(wrong[:MOST_NAMED]) + more
 
 
-def _value_text(value: str | None, verb: str = "is ") -> str:
+def _option_value_text(value: str | None, verb: str = "is ") -> str:
     """Returns the value of a Kconfig option in words, after `verb`."""
     return f"{verb}{'not set' if value is None else quote_text(value)}"
 

@@ -35,17 +35,17 @@ def find_repositories(tree: SourceTree) -> tuple[SourceRepository, ...]:
     root = Path(tree.path)
     patterns = [source for part in (tree, *tree.cores.values()) for source in (*part.sources, *part.headers)]
     folders = {root} | {_deepest_existing_folder(root, pattern.removeprefix("!")) for pattern in patterns}
-    return _query_repositories(root, tuple(sorted(folders)), int(time.monotonic() / QUERY_EVERY_S))
+    return _find_git_repositories(root, tuple(sorted(folders)), int(time.monotonic() / QUERY_EVERY_S))
 
 
 @lru_cache(maxsize=64)
-def _query_repositories(root: Path, folders: tuple[Path, ...], _: int) -> tuple[SourceRepository, ...]:
+def _find_git_repositories(root: Path, folders: tuple[Path, ...], _: int) -> tuple[SourceRepository, ...]:
     """Returns the git repositories of these folders.
 
     The last argument changes every few seconds, so that older cached answers are not used.
     """
     tops = {top for folder in folders if (top := _git_output(folder, "rev-parse", "--show-toplevel"))}
-    return tuple(_read_repository(root, Path(top)) for top in sorted(tops))
+    return tuple(_read_git_repository(root, Path(top)) for top in sorted(tops))
 
 
 def _deepest_existing_folder(root: Path, pattern: str) -> Path:
@@ -56,7 +56,7 @@ def _deepest_existing_folder(root: Path, pattern: str) -> Path:
     return path
 
 
-def _read_repository(root: Path, top: Path) -> SourceRepository:
+def _read_git_repository(root: Path, top: Path) -> SourceRepository:
     """Returns the origin and state of the git repository at `top`. `root`: the folder of the source tree."""
     root = root.resolve()  # git reports resolved paths
     inside = root.is_relative_to(top)
@@ -72,7 +72,7 @@ def _read_repository(root: Path, top: Path) -> SourceRepository:
     )
 
 
-def describe_version(path: Path) -> str:
+def version_from_git(path: Path) -> str:
     """Returns a name of the version in a source tree: the last git tag, or the commit. Empty without git."""
     return _git_output(path, "describe", "--tags", "--always")
 

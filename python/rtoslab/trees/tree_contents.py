@@ -12,7 +12,14 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from rtoslab.base import BuildError, StrictModel, file_listing, make_folder, to_canonical_json, write_whole
+from rtoslab.base import (
+    BuildError,
+    StrictModel,
+    listing_of_file_hashes,
+    make_folder,
+    to_canonical_json,
+    write_file_atomically,
+)
 from rtoslab.catalogue import SourceTree, tree_path_variable
 from rtoslab.intake import read_json_object
 
@@ -25,7 +32,7 @@ class _ReadFilesCache(StrictModel):
     files: tuple[str, ...]
 
 
-def file_names(tree: SourceTree, core: str) -> str:
+def names_of_tree_files(tree: SourceTree, core: str) -> str:
     """Returns the names of all files in the folders of sources and headers for one core, one on each line."""
     root, part = Path(tree.path), tree.compiled_part_for_core(core)
     folders = {root / header.removeprefix("!") for header in part.headers}
@@ -39,7 +46,7 @@ def file_names(tree: SourceTree, core: str) -> str:
     return "\n".join(sorted(result))
 
 
-def source_files(tree: SourceTree, core: str) -> tuple[str, ...]:
+def source_files_of_tree(tree: SourceTree, core: str) -> tuple[str, ...]:
     """Returns the source files that a tree's description names for one core, relative to the tree and in order."""
     root, files = Path(tree.path), set[str]()
     patterns = tree.compiled_part_for_core(core).sources
@@ -53,10 +60,10 @@ def linked_libraries_digest(tree: SourceTree) -> str:
     """Returns a SHA-256 over the names and contents of the libraries that images are linked with."""
     root = Path(tree.path)
     files = sorted({path for name in tree.linked for path in root.glob(name) if path.is_file()})
-    return hashlib.sha256(file_listing(root, files).encode()).hexdigest()
+    return hashlib.sha256(listing_of_file_hashes(root, files).encode()).hexdigest()
 
 
-def missing_files(tree: SourceTree, core: str | None = None) -> list[str]:
+def missing_tree_files(tree: SourceTree, core: str | None = None) -> list[str]:
     """Returns a sentence for each pattern or folder in a tree's description that matches nothing.
 
     `core`: only its part and the common one are checked. If the tree itself is missing, that is the only sentence.
@@ -92,7 +99,7 @@ def tree_inputs_listing(tree: SourceTree, cache: Path) -> str:
     root = Path(tree.path)
     present = [file for file in files if (root / file).is_file()]
     gone = sorted(set(files) - set(present))
-    return file_listing(root, [root / path for path in present]) + "".join(f"{path} gone\n" for path in gone)
+    return listing_of_file_hashes(root, [root / path for path in present]) + "".join(f"{path} gone\n" for path in gone)
 
 
 def load_tree_inputs(cache: Path) -> tuple[str, ...] | None:
@@ -111,7 +118,7 @@ def load_tree_inputs(cache: Path) -> tuple[str, ...] | None:
 def store_tree_inputs(cache: Path, files: tuple[str, ...]) -> None:
     """Stores the names of the tree's files that a build read in the file `cache`. Raises StoreError."""
     make_folder(cache.parent)
-    write_whole(cache, to_canonical_json({"files": files}), "the list of files that were read from a tree")
+    write_file_atomically(cache, to_canonical_json({"files": files}), "the list of files that were read from a tree")
 
 
 def tree_files_of_build(paths: Iterable[str], tree: SourceTree) -> tuple[str, ...]:

@@ -79,18 +79,20 @@ def _names_absent_in_files(kernel: Kernel, paths: Iterable[Path]) -> tuple[str, 
     """Returns the names (of functions and options) of later kernel versions that none of these files contains."""
     names = tuple(earlier.name for earlier in kernel.earlier)
     files = [path for path in paths if path.is_file()] if names else []
-    return _search_absent(names, tuple((file, (state := file.stat()).st_mtime_ns, state.st_size) for file in files))
+    return _find_names_in_no_file(
+        names, tuple((file, (state := file.stat()).st_mtime_ns, state.st_size) for file in files)
+    )
 
 
 @lru_cache(maxsize=64)
-def _search_absent(names: tuple[str, ...], files: tuple[tuple[Path, int, int], ...]) -> tuple[str, ...]:
+def _find_names_in_no_file(names: tuple[str, ...], files: tuple[tuple[Path, int, int], ...]) -> tuple[str, ...]:
     """Returns the names that none of the files contains. Files come with their time and size, so that an edited one is
     read again."""
     texts = [read_bytes(path, FILE_BYTES, "the source file", CatalogueError) for path, _, _ in files]
     return tuple(name for name in names if not any(re.search(rb"\b%b\b" % name.encode(), text) for text in texts))
 
 
-def version_problem(kernel: CatalogueEntry[Kernel]) -> str | None:
+def why_version_no_longer_fits(kernel: CatalogueEntry[Kernel]) -> str | None:
     """Returns why a tree's description no longer fits the kernel version of its files, as a clause. None if it does."""
     tree = kernel.tree
     if tree is None or names_absent_in_tree(kernel.facts, tree) == tree.absent:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.base import RtoslabError, build_folder, sha256_of
+from rtoslab.base import RtoslabError, build_folder, sha256_of_file
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import ConformanceVerdict
 from rtoslab.images import IMAGE
 from rtoslab.measure import decode_and_judge_output, image_result_fields
-from rtoslab.records import ExpectedIdentity, find_unexpected_files, read_sealed
+from rtoslab.records import ExpectedIdentity, find_unexpected_files, read_sealed_folder
 from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
 from rtoslab.store import (
     CONFORMANCE_FILE,
@@ -25,7 +25,7 @@ from rtoslab.store import (
     parse_point_files,
     point_folder_name,
 )
-from rtoslab.targets import RunOutput, with_kernel
+from rtoslab.targets import RunOutput, catalogue_with_kernel
 
 MOST_DIFFERENCES = 5
 """So many differences of a point are named. Of the others only the number is."""
@@ -47,7 +47,7 @@ class VerifiedPoint:
 def verify_point(catalogue: Catalogue, folder: Path) -> VerifiedPoint:
     """Checks a stored point against its raw data. It never raises an error for the folder's content, but returns it."""
     try:
-        files = read_sealed(folder)
+        files = read_sealed_folder(folder)
         result, manifest = parse_point_files(files)
     except RtoslabError as cause:
         return VerifiedPoint(folder, (str(cause),))
@@ -58,8 +58,8 @@ def verify_point(catalogue: Catalogue, folder: Path) -> VerifiedPoint:
     try:
         differences += _conformance_differences(files, manifest)
         if not isinstance(result, NotApplicable) and UART in files:
-            again, remark = _recompute_result(catalogue, files, result, manifest)
-            differences += list(_value_differences(result, again))
+            again, remark = _recompute_stored_result(catalogue, files, result, manifest)
+            differences += list(_differences_from_recomputed(result, again))
             remarks += remark
     except (RtoslabError, KeyError, ValueError, TypeError) as cause:
         differences.append(f"the point could not be computed again: {cause}")
@@ -94,7 +94,7 @@ def _conformance_differences(files: Mapping[str, bytes], manifest: Mapping[str, 
     return []
 
 
-def _recompute_result(
+def _recompute_stored_result(
     catalogue: Catalogue, files: Mapping[str, bytes], result: MeasuredPoint | FailedPoint, manifest: Mapping[str, Any]
 ) -> tuple[AnyResult, list[str]]:
     """Computes a stored result again from its raw data. Returns it, and remarks on values that could not be
@@ -109,10 +109,10 @@ def _recompute_result(
         if manifest["target"]["kind"] == "virtual":
             raise ValueError(f"{EVIDENCE_FILE} is missing, so the proofs cannot be checked.")
     if build.get("built_elsewhere"):
-        catalogue = with_kernel(catalogue, result.point.kernel, result.point.cores)
+        catalogue = catalogue_with_kernel(catalogue, result.point.kernel, result.point.cores)
     again = decode_and_judge_output(catalogue, result.point, result.run_id, output, expected)
     if isinstance(again, MeasuredPoint) and isinstance(result, MeasuredPoint):
-        image = _find_image(catalogue, manifest)
+        image = _find_stored_image(catalogue, manifest)
         if image is None:
             remarks.append("the image's size and code were not checked, because no image with this hash is stored.")
         fields = {"image": result.image, "code": result.code}
@@ -123,15 +123,15 @@ def _recompute_result(
     return again, remarks
 
 
-def _find_image(catalogue: Catalogue, manifest: Mapping[str, Any]) -> Path | None:
+def _find_stored_image(catalogue: Catalogue, manifest: Mapping[str, Any]) -> Path | None:
     """Returns the path of the image that was run. None if it does not exist here any more."""
     run_id, stated = manifest["build"]["run_id"], manifest["elf_sha256"]
     folders = build_folder(catalogue.root).glob(f"*-{run_id}")
     images = (folder / IMAGE for folder in folders if (folder / IMAGE).is_file())
-    return next((image for image in images if sha256_of(image) == stated), None)
+    return next((image for image in images if sha256_of_file(image) == stated), None)
 
 
-def _value_differences(stored: AnyResult, again: AnyResult) -> list[str]:
+def _differences_from_recomputed(stored: AnyResult, again: AnyResult) -> list[str]:
     """Returns a sentence for each value that differs between the stored result and the one computed again."""
     if stored.status != again.status:
         why = f": {again.message}" if isinstance(again, FailedPoint) else ""

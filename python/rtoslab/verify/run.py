@@ -5,9 +5,9 @@ from pathlib import Path
 
 from rtoslab.base import RtoslabError
 from rtoslab.catalogue import Catalogue
-from rtoslab.store import JOURNAL_FILE, PLAN, RunDirectory, read_sessions
+from rtoslab.store import JOURNAL_FILE, PLAN, RunDirectory, read_journal_sessions
 from rtoslab.verify.point import VerifiedPoint, verify_point
-from rtoslab.worst_case import find_differences, is_sweep_folder
+from rtoslab.worst_case import find_sweep_differences, is_sweep_folder
 
 
 def verify_folder(catalogue: Catalogue, folder: Path) -> Iterator[VerifiedPoint]:
@@ -16,10 +16,10 @@ def verify_folder(catalogue: Catalogue, folder: Path) -> Iterator[VerifiedPoint]
     Raises StoreError for another folder.
     """
     if is_sweep_folder(folder):
-        yield VerifiedPoint(folder, tuple(find_differences(folder)))
+        yield VerifiedPoint(folder, tuple(find_sweep_differences(folder)))
         return
-    run = RunDirectory.open(folder)
-    for name, read in ((PLAN, run.plan), (JOURNAL_FILE, lambda: read_sessions(folder))):
+    run = RunDirectory.open_run_directory(folder)
+    for name, read in ((PLAN, run.read_stored_plan), (JOURNAL_FILE, lambda: read_journal_sessions(folder))):
         try:
             read()
         except RtoslabError as cause:

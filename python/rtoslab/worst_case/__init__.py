@@ -1,11 +1,18 @@
 """The phase sweep: one interrupt at every cycle of one run, and its longest time until handler and woken task begin.
 
-`scenario` prepares the board where a sweep begins, `own_interrupts` tells what an image raises itself there, `arrivals`
-sweeps, `places` names instructions, `worst_case` computes the result, `folder` and `document` store and show it."""
+`scenario` prepares the board where a sweep begins, `find_own_interrupts` tells what an image raises itself there,
+`arrivals` sweeps, `places` names instructions, `worst_case` computes the result, `folder` and `document` store and show
+it."""
 
-from rtoslab.worst_case.arrivals import EndedSweepError, SweepSpan, choose_sweep_span, inject_at_every_cycle
+from rtoslab.worst_case.arrivals import SweepInterruptedError, SweepSpan, inject_at_every_cycle, parse_sweep_span
 from rtoslab.worst_case.document import worst_case_document
-from rtoslab.worst_case.folder import default_folder, find_differences, is_sweep_folder, sweep_manifest, write_sweep
+from rtoslab.worst_case.folder import (
+    default_sweep_folder,
+    find_sweep_differences,
+    is_sweep_folder,
+    sweep_manifest,
+    write_sweep_folder,
+)
 from rtoslab.worst_case.scenario import (
     WINDOW_MS,
     SweepScenario,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rtoslab.base import PlanError, RunError
 from rtoslab.intake import parse_integer, quote_text
-from rtoslab.targets import exception_name, simulator_errors
+from rtoslab.targets import convert_simulator_errors, exception_name
 from rtoslab.worst_case.scenario import SweepScenario
 
 ARRIVAL: Final = np.dtype([("cycle", "<u8"), ("handler", "<u8"), ("task", "<u8"), ("pc", "<u4"), ("asleep", "<u4")])
@@ -47,7 +47,7 @@ class SweepSpan:
         """Whether the sweep raises its interrupt in every cycle of the span."""
         return self.offsets is None
 
-    def part_until_arrival(self, arrivals: int) -> "SweepSpan":
+    def part_covered_by_arrivals(self, arrivals: int) -> "SweepSpan":
         """Returns the part of the span that its first `arrivals` arrivals cover, for a sweep that ended early."""
         cycles = arrivals if self.offsets is None else self.offsets[arrivals]
         name = f"{self.name}, ended after the first {cycles:,} cycles"
@@ -56,7 +56,7 @@ class SweepSpan:
         )
 
 
-class EndedSweepError(KeyboardInterrupt):
+class SweepInterruptedError(KeyboardInterrupt):
     """Raised for a sweep that was ended from outside. It has the finished part of the span and its arrivals."""
 
     def __init__(self, cause: KeyboardInterrupt, span: SweepSpan, arrivals: NDArray[np.void]) -> None:
@@ -65,9 +65,7 @@ class EndedSweepError(KeyboardInterrupt):
         self.arrivals = arrivals
 
 
-def choose_sweep_span(
-    scenario: SweepScenario, text: str | None, samples: int | None = None, seed: int = 1
-) -> SweepSpan:
+def parse_sweep_span(scenario: SweepScenario, text: str | None, samples: int | None = None, seed: int = 1) -> SweepSpan:
     """Returns the cycles to sweep from the user's text: `period`, `tick`, either with a number in front (`2period`), or
     a number of cycles. None chooses a period of the scenario. Raises PlanError.
 
@@ -158,26 +156,26 @@ def inject_at_every_cycle(
     an array of `ARRIVAL`, in order.
 
     It calls `progress(done, of)`. Raises RunError if an arrival is not answered within a second of virtual time, and
-    EndedSweepError in place of a KeyboardInterrupt that comes when some arrivals are known.
+    SweepInterruptedError in place of a KeyboardInterrupt that comes when some arrivals are known.
     """
     first = scenario.snapshot.cycle()
     cycles = [first + offset for offset in (span.offsets if span.offsets is not None else range(span.cycles))]
     arrays: list[NDArray[np.void]] = []
     try:
-        _run_batches(scenario, cycles, arrays, threads or os.cpu_count() or 1, progress)
+        _measure_arrivals_in_batches(scenario, cycles, arrays, threads or os.cpu_count() or 1, progress)
     except KeyboardInterrupt as cause:
         known = sum(map(len, arrays))
         if not 0 < known < len(cycles):
             raise
         arrivals = np.concatenate(arrays)
         _require_answered_arrivals(scenario, arrivals)
-        raise EndedSweepError(cause, span.part_until_arrival(known), arrivals) from None
+        raise SweepInterruptedError(cause, span.part_covered_by_arrivals(known), arrivals) from None
     arrivals = np.concatenate(arrays)
     _require_answered_arrivals(scenario, arrivals)
     return arrivals
 
 
-def _run_batches(
+def _measure_arrivals_in_batches(
     scenario: SweepScenario,
     cycles: list[int],
     arrays: list[NDArray[np.void]],
@@ -185,7 +183,7 @@ def _run_batches(
     progress: Callable[[int, int], None],
 ) -> None:
     """Measures the latencies of arrivals in these cycles and adds them to `arrays`, batch by batch."""
-    with simulator_errors(RunError):
+    with convert_simulator_errors(RunError):
         for start in range(0, len(cycles), BATCH):
             progress(start, len(cycles))
             batch = scenario.snapshot.sweep(

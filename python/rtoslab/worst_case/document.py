@@ -5,8 +5,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import count_text
-from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, cycles_text, mark_deviations_by
+from rtoslab.base import count_with_noun
+from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, cycle_count_text, mark_deviations_by
 from rtoslab.worst_case.worst_case import ArrivalLatency, WorstCase
 
 PLOTTED: Final = 2500
@@ -25,29 +25,29 @@ def worst_case_document(finding: WorstCase, arrivals: NDArray[np.void]) -> Repor
     """Returns the report of a sweep, which raised an interrupt at every cycle. `arrivals` are its latencies
     (`arrivals.ARRIVAL`)."""
     latencies = [("handler", finding.handler), *([("task", finding.task)] if finding.task is not None else [])]
-    arrived = count_text(finding.arrivals, "arrival")
+    arrived = count_with_noun(finding.arrivals, "arrival")
     document = ReportDocument(
         title=f"Worst case: {finding.title}",
         subtitle=f"{finding.clock_hz / 1e6:g} MHz · {arrived} over {finding.span} · virtual board",
         summary=finding.claim,
         sections=(
-            _figures_section(finding, latencies),
-            _offset_section(finding, arrivals, latencies),
-            _distribution_section(latencies),
-            _meetings_section(finding),
+            _latency_figures_section(finding, latencies),
+            _latency_by_arrival_section(finding, arrivals, latencies),
+            _latency_histogram_section(latencies),
+            _interrupted_functions_section(finding),
         ),
     )
     return mark_deviations_by(document, finding.deviations, all_deviate=bool(finding.deviations))
 
 
-def _figures_section(finding: WorstCase, latencies: list[tuple[str, ArrivalLatency]]) -> ReportSection:
+def _latency_figures_section(finding: WorstCase, latencies: list[tuple[str, ArrivalLatency]]) -> ReportSection:
     """Returns the report section with the smallest, usual and largest latency of handler and task."""
     rows = [
         [
             name,
             f"{item.minimum_cycles:,}",
-            cycles_text(item.median_cycles),
-            cycles_text(item.p99_cycles),
+            cycle_count_text(item.median_cycles),
+            cycle_count_text(item.p99_cycles),
             f"{item.maximum_cycles:,}",
             f"{finding.to_microseconds(item.maximum_cycles):.3f}",
             f"{item.worst_count:,}",
@@ -69,14 +69,14 @@ def _figures_section(finding: WorstCase, latencies: list[tuple[str, ArrivalLaten
         "Latency",
         (
             _METHOD + ("" if finding.own_entries else _SINGLE_IMAGE),
-            *filter(None, (finding.span_reason, finding.own_latency_text)),
+            *filter(None, (finding.span_reason, finding.own_requests_latency_sentence)),
         ),
         (),
         (TableData("Cycles from the arrival", columns, rows, note),),
     )
 
 
-def _offset_section(
+def _latency_by_arrival_section(
     finding: WorstCase, arrivals: NDArray[np.void], latencies: list[tuple[str, ArrivalLatency]]
 ) -> ReportSection:
     """Returns the report section with a chart of the latency by the cycle of the arrival."""
@@ -95,7 +95,7 @@ def _offset_section(
     return ReportSection("offset", "Latency against offset", (), (chart,))
 
 
-def _distribution_section(latencies: list[tuple[str, ArrivalLatency]]) -> ReportSection:
+def _latency_histogram_section(latencies: list[tuple[str, ArrivalLatency]]) -> ReportSection:
     """Returns the report section with the histogram of the latencies."""
     rows: list[dict[str, Any]] = []
     for name, item in latencies:
@@ -110,7 +110,7 @@ def _distribution_section(latencies: list[tuple[str, ArrivalLatency]]) -> Report
     return ReportSection("distribution", "Distribution", (), (chart,))
 
 
-def _meetings_section(finding: WorstCase) -> ReportSection:
+def _interrupted_functions_section(finding: WorstCase) -> ReportSection:
     """Returns the report section with the functions that the arrivals interrupted, by the longest latency."""
     rows = [
         [

@@ -9,9 +9,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import AlteredError, make_folder, runs_folder, to_canonical_json, write_whole
-from rtoslab.intake import ParquetColumn, printable_path, write_parquet
-from rtoslab.records import add_seal_file, read_sealed
+from rtoslab.base import AlteredFileError, default_runs_folder, make_folder, to_canonical_json, write_file_atomically
+from rtoslab.intake import ParquetColumn, encode_parquet, printable_path
+from rtoslab.records import add_seal_file, read_sealed_folder
 from rtoslab.results import decode_parquet_columns
 from rtoslab.worst_case.arrivals import UNANSWERED, SweepSpan
 from rtoslab.worst_case.scenario import SweepScenario
@@ -37,32 +37,35 @@ def sweep_manifest(scenario: SweepScenario, span: SweepSpan) -> dict[str, Any]:
     return {**scenario.manifest, "elf_sha256": image, "sweep": sweep}
 
 
-def default_folder(name: str, manifest: dict[str, Any]) -> Path:
+def default_sweep_folder(name: str, manifest: dict[str, Any]) -> Path:
     """Returns the default folder of a sweep's result: `runs/worst-case-<name>-<hash of the manifest>`."""
-    return runs_folder() / f"worst-case-{name}-{hashlib.sha256(to_canonical_json(manifest).encode()).hexdigest()[:8]}"
+    return (
+        default_runs_folder()
+        / f"worst-case-{name}-{hashlib.sha256(to_canonical_json(manifest).encode()).hexdigest()[:8]}"
+    )
 
 
-def write_sweep(
+def write_sweep_folder(
     folder: Path, finding: WorstCase, arrivals: NDArray[np.void], manifest: dict[str, Any], report: str
 ) -> None:
     """Writes the result, the arrivals, the manifest and the report of a sweep into a folder. The same sweep gives the
     same bytes. Raises StoreError."""
     files = {
-        ARRIVALS: arrivals_to_parquet(arrivals, finding.first_cycle),
+        ARRIVALS: arrivals_as_parquet(arrivals, finding.first_cycle),
         MANIFEST: to_canonical_json(manifest).encode(),
         REPORT: report.encode(),
         RESULT: (json.dumps(finding.as_json(), indent=1) + "\n").encode(),
     }
     make_folder(folder)
     for name, content in add_seal_file(folder.resolve().name, files).items():
-        write_whole(folder / name, content, "the sweep")
+        write_file_atomically(folder / name, content, "the sweep")
 
 
-def arrivals_to_parquet(arrivals: NDArray[np.void], first_cycle: int) -> bytes:
+def arrivals_as_parquet(arrivals: NDArray[np.void], first_cycle: int) -> bytes:
     """Returns a Parquet file with one row per arrival: offset, handler_cycles, task_cycles (null without a task), pc,
     asleep."""
     woken = arrivals["task"] != UNANSWERED
-    return write_parquet(
+    return encode_parquet(
         {
             "offset": ParquetColumn(arrivals["cycle"] - np.uint64(first_cycle)),
             "handler_cycles": ParquetColumn(arrivals["handler"]),
@@ -78,13 +81,13 @@ def is_sweep_folder(folder: Path) -> bool:
     return (folder / ARRIVALS).exists() and (folder / RESULT).exists()
 
 
-def find_differences(folder: Path) -> Iterator[str]:
+def find_sweep_differences(folder: Path) -> Iterator[str]:
     """Yields a sentence for each figure of a stored sweep that does not follow from its stored arrivals."""
     try:
-        files = read_sealed(folder.resolve())
+        files = read_sealed_folder(folder.resolve())
         stored = json.loads(files[RESULT])
         columns = decode_parquet_columns(files[ARRIVALS])
-    except AlteredError as cause:
+    except AlteredFileError as cause:
         yield str(cause)
         return
     except ValueError as cause:
@@ -92,10 +95,12 @@ def find_differences(folder: Path) -> Iterator[str]:
         return
     for name in ("handler", "task"):
         if stored[name] is not None:
-            yield from _compare_latency(name, stored[name], columns["offset"], columns[f"{name}_cycles"])
+            yield from _latency_statistic_differences(name, stored[name], columns["offset"], columns[f"{name}_cycles"])
 
 
-def _compare_latency(name: str, stored: dict[str, Any], offsets: list[int], cycles: list[int]) -> Iterator[str]:
+def _latency_statistic_differences(
+    name: str, stored: dict[str, Any], offsets: list[int], cycles: list[int]
+) -> Iterator[str]:
     """Yields a sentence for each stored statistic of the latency to `name` (handler or task) that differs from the one
     computed again."""
     values, counts = np.unique(np.array(cycles, dtype=np.int64), return_counts=True)

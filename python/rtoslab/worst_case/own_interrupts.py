@@ -67,7 +67,7 @@ class OwnInterrupt:
         return round(usual) if usual > 0 and 2 * np.count_nonzero(equal) > len(distances) else None
 
 
-def own_interrupts(snapshot: "Snapshot", core: int, cycles: int) -> dict[int, OwnInterrupt]:
+def find_own_interrupts(snapshot: "Snapshot", core: int, cycles: int) -> dict[int, OwnInterrupt]:
     """Returns the exceptions that a core takes within `cycles` cycles from a snapshot on, by exception number."""
     machine: Any = snapshot.open()
     start, end = machine.cycle(), machine.cycle() + cycles
@@ -83,7 +83,9 @@ def own_interrupts(snapshot: "Snapshot", core: int, cycles: int) -> dict[int, Ow
     events = events[(events["core"] == core) & (events["cycle"] < end)]
     entries = events["kind"] == KIND_EXCEPTION_ENTER
     return {
-        int(number): OwnInterrupt(int(number), _handler_runs(events[events["id"] == number], start, machine.cycle()))
+        int(number): OwnInterrupt(
+            int(number), _handler_runs_between(events[events["id"] == number], start, machine.cycle())
+        )
         for number in np.unique(events["id"][entries]).tolist()
     }
 
@@ -145,7 +147,7 @@ def _pending_bit(exception: int) -> tuple[int, int]:
     return _ICSR, {NMI: 31, PENDSV: 28, SYSTICK: 26}[exception]
 
 
-def _handler_runs(events: NDArray[np.void], start: int, end: int) -> tuple[HandlerExecution, ...]:
+def _handler_runs_between(events: NDArray[np.void], start: int, end: int) -> tuple[HandlerExecution, ...]:
     """Returns the runs of one exception's handler, from the exception's events between two cycles."""
     handlings: list[HandlerExecution] = []
     for event in events[(events["kind"] == KIND_EXCEPTION_ENTER) | (events["kind"] == KIND_EXCEPTION_EXIT)]:
@@ -157,7 +159,7 @@ def _handler_runs(events: NDArray[np.void], start: int, end: int) -> tuple[Handl
     return tuple(handlings)
 
 
-def mask_of_arrivals_at_own(
+def mask_of_arrivals_at_own_requests(
     handlings: Sequence[HandlerExecution],
     requests: NDArray[np.int64],
     offsets: NDArray[np.int64],

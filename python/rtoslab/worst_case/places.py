@@ -42,12 +42,12 @@ class InstructionNames:
         """Returns the place of the instruction at an address."""
         return InstructionPlace(
             address,
-            self.function_at(address, offset=True),
+            self.function_name_at(address, offset=True),
             self._lines.source_lines_at(address),
             self._disassemble(address),
         )
 
-    def function_at(self, address: int, *, offset: bool = False) -> str:
+    def function_name_at(self, address: int, *, offset: bool = False) -> str:
         """Returns the name of the function that contains an address, with the offset in it if requested. Empty if there
         is none."""
         place = bisect_right(self._symbols, address, key=lambda row: row[0]) - 1

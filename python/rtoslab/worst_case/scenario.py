@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rtoslab.base import ImageFileError, PlanError, RunError, SymbolError, count_text
+from rtoslab.base import ImageFileError, PlanError, RunError, SymbolError, count_with_noun
 from rtoslab.catalogue import Benchmark, Board, Catalogue
 from rtoslab.conformance import examine_port
 from rtoslab.images import build_point_image
-from rtoslab.intake import read_image
-from rtoslab.plan import Options, make_plan
+from rtoslab.intake import read_program_image
+from rtoslab.plan import PlanOptions, make_plan
 from rtoslab.reports import Deviations
-from rtoslab.store import make_manifest, virtual_target
+from rtoslab.store import make_manifest, virtual_board_manifest_part
 from rtoslab.targets import (
     EVENT,
     FIRST_EXTERNAL,
@@ -26,16 +26,16 @@ from rtoslab.targets import (
     WINDOW_SYMBOL,
     Progress,
     apply_timing_settings,
+    convert_simulator_errors,
     find_address,
-    find_exception,
+    find_exception_number,
     first_symbol_per_address,
-    load_image,
-    make_machine,
+    load_image_into_board,
+    make_board_at_reset,
     parse_cycle_count,
     read_marks,
-    simulator_errors,
 )
-from rtoslab.worst_case.own_interrupts import OwnInterrupt, own_interrupts
+from rtoslab.worst_case.own_interrupts import OwnInterrupt, find_own_interrupts
 
 if TYPE_CHECKING:
     from rtoslab._sim import Snapshot
@@ -116,7 +116,7 @@ def services_to_pick(facts: Benchmark) -> list[str]:
 def benchmark_scenario(
     catalogue: Catalogue,
     name: str,
-    options: Options,
+    options: PlanOptions,
     *,
     core: int = 0,
     progress: Progress = lambda *_: None,
@@ -124,7 +124,7 @@ def benchmark_scenario(
     """Returns the start of a sweep of a benchmark's image, at the beginning of a period in its measurement window.
     Raises PlanError if it cannot be swept, also BuildError, ConformanceError, RunError."""
     (point,) = make_plan(catalogue, [name], options).points
-    facts = catalogue.benchmark(point.benchmark).facts
+    facts = catalogue.find_benchmark(point.benchmark).facts
     if facts.phase is None:
         sweepable = ", ".join(_sweepable_benchmarks(catalogue))
         raise PlanError(
@@ -133,23 +133,23 @@ def benchmark_scenario(
     if point.not_applicable is not None:
         raise PlanError(f"{facts.title} is n/a on {point.board} with {point.kernel}: {point.not_applicable}.")
     if core >= point.cores:
-        raise PlanError(f"The image runs on {count_text(point.cores, 'core')}; there is no core {core}.")
+        raise PlanError(f"The image runs on {count_with_noun(point.cores, 'core')}; there is no core {core}.")
     progress("building", 0.0)
     built = build_point_image(catalogue, point)
     conformance = examine_port(catalogue, point, progress)
     conformance.require_port_conforms()
-    board = catalogue.board(point.board).facts
+    board = catalogue.find_board(point.board).facts
     manifest = make_manifest(
-        point, board, built, virtual_target(catalogue.root, point, board), conformance.outcomes_by_check()
+        point, board, built, virtual_board_manifest_part(catalogue.root, point, board), conformance.outcomes_by_check()
     )
-    machine: Any = make_machine(board, cores=point.cores)
+    machine: Any = make_board_at_reset(board, cores=point.cores)
     apply_timing_settings(machine, point.timing)
     image = built.elf_path.read_bytes()
-    load_image(machine, image, built.elf_path.name)
+    load_image_into_board(machine, image, built.elf_path.name)
     _run_to_window(machine, point.clock_hz or board.clock.sys_hz)
     marks = read_marks(image, built.elf_path.name)
     at = {
-        tag: {mark.address for mark in marks if _number_of_mark(mark) == tag}
+        tag: {mark.address for mark in marks if _interval_mark_number(mark) == tag}
         for tag in (facts.phase.period, facts.phase.woken)
     }
     if len(at[facts.phase.woken]) > 1:
@@ -160,7 +160,7 @@ def benchmark_scenario(
     picked = facts.needed_services(point.params)[len(facts.services) :]
     beginning = _run_to_first_period(machine, at[facts.phase.period])
     return SweepScenario(
-        title=f"{', '.join(picked) or facts.title}, {catalogue.kernel(point.kernel).facts.title} on {board.title}",
+        title=f"{', '.join(picked) or facts.title}, {catalogue.find_kernel(point.kernel).facts.title} on {board.title}",
         board=board,
         elf=built.elf_path,
         snapshot=beginning.snapshot,
@@ -179,8 +179,8 @@ def benchmark_scenario(
 def image_scenario(image: Path, board: Board, target: SweepTarget, *, cores: int | None = None) -> SweepScenario:
     """Returns the start of a sweep of a user's ELF file, after it has run to `target.start`. Raises ImageFileError,
     SymbolError, PlanError, RunError."""
-    machine: Any = make_machine(board, cores=cores or board.cores)
-    load_image(machine, read_image(image), image.name)
+    machine: Any = make_board_at_reset(board, cores=cores or board.cores)
+    load_image_into_board(machine, read_program_image(image), image.name)
     task = find_address(machine, target.task) if target.task is not None else None
     cycle = parse_cycle_count(target.start)
     if cycle is not None:
@@ -188,13 +188,13 @@ def image_scenario(image: Path, board: Board, target: SweepTarget, *, cores: int
     else:
         address = find_address(machine, target.start)
         finder = machine.snapshot().open()
-        with simulator_errors(SymbolError):
+        with convert_simulator_errors(SymbolError):
             finder.until(address)
         stop = finder.run(int(SETUP_LIMIT_S * board.clock.sys_hz))
         if stop["reason"] != "until":
             raise RunError(f"{target.start} did not execute within {SETUP_LIMIT_S:g} s of virtual time.")
         _run_cycles(machine, finder.cycle())
-    exception = find_exception(machine, board, target.core, target.interrupt)
+    exception = find_exception_number(machine, board, target.core, target.interrupt)
     beginning = _run_to_first_period(machine, set())
     snapshot = machine.snapshot()
     return SweepScenario(
@@ -208,14 +208,14 @@ def image_scenario(image: Path, board: Board, target: SweepTarget, *, cores: int
         clock_hz=machine.clock_hz(),
         period_cycles=None,
         tick_cycles=beginning.tick_cycles,
-        interrupts=own_interrupts(snapshot, target.core, int(LOOK_S * machine.clock_hz())),
+        interrupts=find_own_interrupts(snapshot, target.core, int(LOOK_S * machine.clock_hz())),
         symbols=tuple(first_symbol_per_address(machine.symbols())),
         manifest={"image": image.name, "board": board.model_dump(mode="json")},
         deviations={},
     )
 
 
-def _number_of_mark(mark: Any) -> int:
+def _interval_mark_number(mark: Any) -> int:
     """Returns the number of a mark: twice the series' number, plus 1 for an end."""
     return 2 * mark.series + mark.is_end  # type: ignore[no-any-return]
 
@@ -231,7 +231,7 @@ def _run_cycles(machine: Any, cycles: int) -> None:
 
 def _run_to_window(machine: Any, clock_hz: int) -> None:
     """Runs a machine until its image opens the measurement window. Raises RunError if it does not."""
-    with simulator_errors(RunError):
+    with convert_simulator_errors(RunError):
         word = find_address(machine, WINDOW_SYMBOL)
     finder = machine.snapshot().open()
     finder.watch_write(word, 1, True)

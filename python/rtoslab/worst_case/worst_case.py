@@ -7,10 +7,15 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 from rtoslab.reports import Deviations
 from rtoslab.worst_case.arrivals import SweepSpan
-from rtoslab.worst_case.own_interrupts import OwnInterrupt, find_own_requests, mask_of_arrivals_at_own, own_interrupts
+from rtoslab.worst_case.own_interrupts import (
+    OwnInterrupt,
+    find_own_interrupts,
+    find_own_requests,
+    mask_of_arrivals_at_own_requests,
+)
 from rtoslab.worst_case.places import InstructionNames, InstructionPlace
 from rtoslab.worst_case.scenario import LOOK_S, SweepScenario
 
@@ -108,15 +113,15 @@ class WorstCase:
         return asdict(self)
 
     @property
-    def own_latency_text(self) -> str:
+    def own_requests_latency_sentence(self) -> str:
         """Returns a sentence about the latency of the image's own requests. Empty if the image raises none."""
         own = self.own_latency
         if own is None:
             return ""
         every = "" if own.period_cycles is None else f", every {own.period_cycles:,} cycles"
-        first = "" if own.measured == own.requests else f" (the first {count_text(own.measured, 'request')})"
+        first = "" if own.measured == own.requests else f" (the first {count_with_noun(own.measured, 'request')})"
         return (
-            f"Without the sweep, the image itself raises the interrupt {count_text(own.requests, 'time')} in "
+            f"Without the sweep, the image itself raises the interrupt {count_with_noun(own.requests, 'time')} in "
             f"{LOOK_S:g} s{every}. The handler begins {own.minimum_cycles:,} to {own.maximum_cycles:,} cycles after "
             f"the request, median {own.median_cycles:,.0f}{first}."
         )
@@ -131,7 +136,7 @@ def find_worst_case(scenario: SweepScenario, span: SweepSpan, arrivals: NDArray[
     places = InstructionNames(scenario.elf, scenario.symbols)
     names = ["handler", "task"] if scenario.task is not None else ["handler"]
     longest = max(int(arrivals[name].max()) for name in names)
-    seen = own_interrupts(scenario.snapshot, scenario.core, span.cycles + longest).get(scenario.exception)
+    seen = find_own_interrupts(scenario.snapshot, scenario.core, span.cycles + longest).get(scenario.exception)
     handlings = seen.handlings if seen is not None else ()
     own_usual = scenario.interrupts.get(scenario.exception)
     requests = _observed_requests(scenario, seen, own_usual)
@@ -139,15 +144,17 @@ def find_worst_case(scenario: SweepScenario, span: SweepSpan, arrivals: NDArray[
     apart: dict[str, ArrivalsAtOwnRequest] = {}
     for name in names:
         offsets = arrivals["cycle"].astype(np.int64) - scenario.snapshot.cycle()
-        met = mask_of_arrivals_at_own(handlings, requests[: len(handlings)], offsets, arrivals[name].astype(np.int64))
+        met = mask_of_arrivals_at_own_requests(
+            handlings, requests[: len(handlings)], offsets, arrivals[name].astype(np.int64)
+        )
         if met.any():
             apart[name] = ArrivalsAtOwnRequest(int(met.sum()), int(arrivals[name][met].max()))
-        latencies[name] = _make_latency(scenario, places, arrivals if met.all() else arrivals[~met], name)
+        latencies[name] = _make_arrival_latency(scenario, places, arrivals if met.all() else arrivals[~met], name)
     handler, task = latencies["handler"], latencies.get("task")
     own = tuple(handling.entry for handling in handlings)
     return WorstCase(
         title=scenario.title,
-        claim=_claim_sentence(scenario, span, len(arrivals), handler, task)
+        claim=_worst_latency_sentence(scenario, span, len(arrivals), handler, task)
         + own_interrupt_sentence(own)
         + _arrivals_at_own_sentences(apart, len(arrivals)),
         exhaustive=span.is_exhaustive,
@@ -167,7 +174,9 @@ def find_worst_case(scenario: SweepScenario, span: SweepSpan, arrivals: NDArray[
         met=_find_interrupted_functions(scenario, places, arrivals),
         deviations=scenario.deviations,
         own_entries=own,
-        own_latency=None if own_usual is None else _own_latency(own_usual, requests[: len(own_usual.handlings)]),
+        own_latency=None
+        if own_usual is None
+        else _own_request_latency(own_usual, requests[: len(own_usual.handlings)]),
         apart=apart,
     )
 
@@ -177,7 +186,7 @@ def own_interrupt_sentence(own: Sequence[int]) -> str:
     entries. Empty if there are none."""
     if not own:
         return ""
-    times = count_text(len(own), "time")
+    times = count_with_noun(len(own), "time")
     return f" The image itself raises this interrupt there, {times}, first before offset {own[0]:,}."
 
 
@@ -193,8 +202,8 @@ def _arrivals_at_own_sentences(apart: Mapping[str, ArrivalsAtOwnRequest], arriva
             )
         else:
             sentences.append(
-                f" {count_text(item.arrivals, 'arrival')} met the image's own request or handler before the {name} "
-                f"began; they are counted apart, with at most {item.maximum_cycles:,} cycles."
+                f" {count_with_noun(item.arrivals, 'arrival')} met the image's own request or handler before the "
+                f"{name} began; they are counted apart, with at most {item.maximum_cycles:,} cycles."
             )
     return "".join(sentences)
 
@@ -206,7 +215,7 @@ def _observed_requests(scenario: SweepScenario, *observed: OwnInterrupt | None) 
     return np.zeros(0, np.int64) if seen is None else find_own_requests(scenario.snapshot, scenario.core, seen)
 
 
-def _own_latency(own: OwnInterrupt, requests: NDArray[np.int64]) -> OwnLatency:
+def _own_request_latency(own: OwnInterrupt, requests: NDArray[np.int64]) -> OwnLatency:
     """Returns the latency of the image's own requests of the swept interrupt. `requests` are their cycles."""
     entries = np.array([handling.entry for handling in own.handlings[: len(requests)]], np.int64)
     cycles = entries - requests
@@ -220,7 +229,7 @@ def _own_latency(own: OwnInterrupt, requests: NDArray[np.int64]) -> OwnLatency:
     )
 
 
-def _make_latency(
+def _make_arrival_latency(
     scenario: SweepScenario, places: InstructionNames, arrivals: NDArray[np.void], name: str
 ) -> ArrivalLatency:
     """Returns the statistics of the latency to `name` (handler or task) over the arrivals."""
@@ -247,7 +256,7 @@ def _find_interrupted_functions(
     by_place: dict[str, list[NDArray[np.void]]] = {}
     addresses, which = np.unique(arrivals["pc"], return_inverse=True)
     for index, address in enumerate(addresses.tolist()):
-        by_place.setdefault(places.function_at(address), []).append(arrivals[which == index])
+        by_place.setdefault(places.function_name_at(address), []).append(arrivals[which == index])
     meetings = []
     for function, parts in by_place.items():
         mine = np.concatenate(parts)
@@ -264,7 +273,7 @@ def _find_interrupted_functions(
     return tuple(meetings[:WORST_FUNCTIONS])
 
 
-def _claim_sentence(
+def _worst_latency_sentence(
     scenario: SweepScenario, span: SweepSpan, arrivals: int, handler: ArrivalLatency, task: ArrivalLatency | None
 ) -> str:
     """Returns the sentence that states the longest latency and the arrivals over which it was measured."""
@@ -272,14 +281,14 @@ def _claim_sentence(
     over = (
         f"Over every arrival phase of this scenario within {span.name}{of_cycles}"
         if span.is_exhaustive
-        else f"Over {count_text(arrivals, 'arrival')} drawn by seed {span.seed} from the {span.cycles:,} cycles of "
-        f"{span.name}"
+        else f"Over {count_with_noun(arrivals, 'arrival')} drawn by seed {span.seed} from the {span.cycles:,} "
+        f"cycles of {span.name}"
     )
     seen = "" if span.is_exhaustive else ", as observed"
 
-    def latency_text(latency: ArrivalLatency) -> str:
+    def longest_latency_text(latency: ArrivalLatency) -> str:
         """Returns the longest latency in cycles and microseconds, as text."""
         return f"{latency.maximum_cycles:,} cycles ({latency.maximum_cycles / scenario.clock_hz * 1e6:.3f} us)"
 
-    tail = f", the woken task at most {latency_text(task)}" if task is not None else ""
-    return f"{over}, the handler begins after at most {latency_text(handler)}{tail}{seen}."
+    tail = f", the woken task at most {longest_latency_text(task)}" if task is not None else ""
+    return f"{over}, the handler begins after at most {longest_latency_text(handler)}{tail}{seen}."

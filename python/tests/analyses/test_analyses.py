@@ -2,21 +2,21 @@
 
 import pytest
 
-from rtoslab.analyses.axis_values import point_values, select_values
-from rtoslab.analyses.counts_per_second import core_gains, throughput
-from rtoslab.analyses.cycles import cycle_use_of_cores, lock_costs, lock_wait_cycles, top_functions
+from rtoslab.analyses.axis_values import select_values_by_coordinates, values_of_points
+from rtoslab.analyses.counts_per_second import multicore_gains, throughput
+from rtoslab.analyses.cycles import cycle_use_of_cores, functions_with_most_cycles, lock_wait_cycles, spinlock_costs
 from rtoslab.analyses.heap_fragmentation import most_fragmented_heap
-from rtoslab.analyses.instrument_overhead import empty_measurement_costs, probe_effect
-from rtoslab.analyses.series import series_names, task_pinning_sentence
+from rtoslab.analyses.instrument_overhead import empty_measurement_costs, window_length_by_instruments
+from rtoslab.analyses.series import distinct_point_names, task_pinning_sentence
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.results import LockSleep
 from rtoslab.targets.observe import BlockingCalls
 from rtoslab.targets.profiles import (
     FunctionCycles,
-    blocking_calls,
     compiler_clone_addresses,
+    count_blocking_calls,
+    count_service_calls,
     cycles_by_function,
-    service_calls,
 )
 from tests.fakes import measured_point, point
 
@@ -36,25 +36,31 @@ def test_fairness_is_lowest_if_one_core_does_all_work() -> None:
 
 
 def test_gain_pairs_points_that_differ_only_in_cores() -> None:
-    (gain,) = core_gains([measured_point(1, 1000), measured_point(2, 800), measured_point(2, 5, benchmark_id="t9")])
-    assert gain.gain == pytest.approx(1.6)
-    assert gain.per_core == pytest.approx(0.8)
+    (gain,) = multicore_gains(
+        [measured_point(1, 1000), measured_point(2, 800), measured_point(2, 5, benchmark_id="t9")]
+    )
+    assert gain.rate_over_single_core == pytest.approx(1.6)
+    assert gain.rate_per_core_over_single == pytest.approx(0.8)
 
 
 def test_pinned_and_unpinned_points_pair_with_the_same_single_core_point() -> None:
     one, two = measured_point(1, 1000), measured_point(2, 800)
     free = two.model_copy(update={"point": two.point.model_copy(update={"config": {"param.pinned": "0"}})})
-    assert [gain.many_cores.point for gain in core_gains([one, two, free])] == [two, free]
+    assert [gain.many_cores.point for gain in multicore_gains([one, two, free])] == [two, free]
     points = [one.point, two.point, free.point]
-    assert series_names(points) == ["1 core", "2 cores (pinned)", "2 cores (not pinned)"]
+    assert distinct_point_names(points) == ["1 core", "2 cores (pinned)", "2 cores (not pinned)"]
     single = [point_id.model_copy(update={"cores": 1}) for point_id in points]
-    assert series_names(single) == ["1 core", "1 core", "1 core, pinned=0"], "a table's rows, whose columns are cores"
+    assert distinct_point_names(single) == ["1 core", "1 core", "1 core, pinned=0"], (
+        "a table's rows, whose columns are cores"
+    )
     assert task_pinning_sentence([one.point]) == ""
     assert "each task is pinned" in task_pinning_sentence([one.point, two.point])
     assert "not pinned" in task_pinning_sentence([free.point])
     assert "where the configuration says pinned=0" in task_pinning_sentence(points)
     where = {"pinning": "not pinned", "metric": "throughput", "stat": "total"}
-    assert [value.run_id for value in select_values(point_values([one, two, free]), where)] == [free.run_id]
+    assert [value.run_id for value in select_values_by_coordinates(values_of_points([one, two, free]), where)] == [
+        free.run_id
+    ]
 
 
 def test_cycles_add_up_to_the_window() -> None:
@@ -82,14 +88,14 @@ def test_sleep_while_waiting_for_a_lock_is_not_idle_time() -> None:
 
 
 def test_lock_costs_are_per_count_and_per_acquisition() -> None:
-    first = lock_costs(measured_point(2, 1000, wait=3_000_000))[0]
+    first = spinlock_costs(measured_point(2, 1000, wait=3_000_000))[0]
     assert first.wait_cycles_per_count == 3000
     assert first.contended_part == 0.5
     assert first.hold_cycles_mean == 50
 
 
 def test_top_functions_merge_cores_and_exclude_the_application() -> None:
-    (top,) = top_functions(measured_point(2), 5)
+    (top,) = functions_with_most_cycles(measured_point(2), 5)
     assert (top.name, top.cycles, top.entries) == ("xQueueSend", 40_000_000, 2000)
 
 
@@ -99,21 +105,25 @@ def test_empty_measurements_keep_their_spread() -> None:
 
 
 def test_probe_effect_compares_two_instruments() -> None:
-    effect = probe_effect(measured_point())
+    effect = window_length_by_instruments(measured_point())
     assert effect is not None
     assert effect.difference_us == 0
     assert effect.loop_cycles_per_count == pytest.approx(14.07)
 
 
 def test_series_names_contain_only_what_differs() -> None:
-    assert series_names([point(1), point(2)]) == ["1 core", "2 cores (pinned)"]
+    assert distinct_point_names([point(1), point(2)]) == ["1 core", "2 cores (pinned)"]
     other = point(1).model_copy(update={"config": {"opt": "-O3"}})
-    assert series_names([point(1), other]) == ["1 core", "1 core, opt=-O3"]
+    assert distinct_point_names([point(1), other]) == ["1 core", "1 core, opt=-O3"]
 
 
 def test_series_names_contain_parameters_that_differ() -> None:
     own = [point(2, "stress").model_copy(update={"config": {"param.seed": "1", "param.s": item}}) for item in "01"]
-    assert series_names([point(2), *own]) == ["2 cores (pinned)", "2 cores (pinned), s=0", "2 cores (pinned), s=1"]
+    assert distinct_point_names([point(2), *own]) == [
+        "2 cores (pinned)",
+        "2 cores (pinned), s=0",
+        "2 cores (pinned), s=1",
+    ]
 
 
 KERNEL = Kernel.model_validate({
@@ -143,18 +153,18 @@ def test_profile_assigns_functions_to_classes() -> None:
 def test_compiler_clone_counts_only_if_its_function_never_ran() -> None:
     whole = FunctionCycles(0, "xSend", "queue", 1, 0, 5)
     clone = FunctionCycles(0, "xSend.part.0", "queue", 1, 0, 3)
-    assert service_calls((whole, clone), KERNEL) == {(0, "send"): 5}
-    assert service_calls((clone,), KERNEL) == {(0, "send"): 3}
+    assert count_service_calls((whole, clone), KERNEL) == {(0, "send"): 5}
+    assert count_service_calls((clone,), KERNEL) == {(0, "send"): 3}
     symbols = [(0x101, 8, "xSend.part.0"), (0x201, 8, "xSend.constprop.0"), (0x301, 8, "xSendElse"), (0x401, 8, "x")]
     assert compiler_clone_addresses("xSend", symbols) == [0x100, 0x200], "which are watched where there is no xSend"
 
 
 def test_lock_waits_are_counted_at_the_kernels_functions() -> None:
     functions = (FunctionCycles(0, "xSend", "queue", 1, 0, 5), FunctionCycles(1, "xLate", "kernel", 1, 0, 2))
-    assert blocking_calls(functions, KERNEL, [0, 1]) == {}
+    assert count_blocking_calls(functions, KERNEL, [0, 1]) == {}
     telling = {"waits": {"collided": ["xSend"], "failed": ["xSend", "xLate"], "blocked": ["xLate"]}}
     kernel = Kernel.model_validate({**KERNEL.model_dump(), **telling})
-    assert blocking_calls(functions, kernel, [0, 1]) == {0: BlockingCalls(5, 5, 0), 1: BlockingCalls(0, 2, 2)}
+    assert count_blocking_calls(functions, kernel, [0, 1]) == {0: BlockingCalls(5, 5, 0), 1: BlockingCalls(0, 2, 2)}
 
 
 def test_only_cores_of_the_metric_count() -> None:

@@ -9,13 +9,18 @@ import pytest
 
 from rtoslab.analyses.named_figures import NamedFigure
 from rtoslab.compare.baseline import baseline_as_side, make_baseline, read_baseline, write_baseline
-from rtoslab.compare.brief_manifest import brief_manifest
+from rtoslab.compare.brief_manifest import shorten_manifest
 from rtoslab.compare.causes import DifferenceCause, DifferenceReason, find_difference_reason
 from rtoslab.compare.comparison import compare_sides
 from rtoslab.compare.executions import ExecutedFunction, executed_functions
-from rtoslab.compare.gate import gate_document, judge_run, verdict_text, without_moved_code_regressions
+from rtoslab.compare.gate import (
+    compare_run_with_baseline,
+    gate_document,
+    gate_verdict_text,
+    without_moved_code_regressions,
+)
 from rtoslab.compare.rules import FigureLimits
-from rtoslab.compare.sides import ComparisonSide, PointFigures, point_figures
+from rtoslab.compare.sides import ComparisonSide, PointFigures, figures_of_stored_point
 from rtoslab.reports import report_formats
 from rtoslab.results.results import FunctionCodePlace, MeasuredPoint
 from rtoslab.store import StoredPoint
@@ -46,7 +51,9 @@ def figures(
 
 def reason(before: PointFigures, after: PointFigures) -> DifferenceReason:
     """As a gate finds it: a baseline and a run have brief manifests then."""
-    return find_difference_reason(*(replace(item, manifest=brief_manifest(item.manifest)) for item in (before, after)))
+    return find_difference_reason(
+        *(replace(item, manifest=shorten_manifest(item.manifest)) for item in (before, after))
+    )
 
 
 BEFORE = figures(100.0, "p1")
@@ -88,10 +95,12 @@ def test_every_cause_is_distinguished_from_placement(after: PointFigures, cause:
     assert (result.cause, words in result.text) == (cause, True), result.text
     assert ("lacement" in result.text) == (cause is DifferenceCause.PLACEMENT)
     baseline = make_baseline(ComparisonSide("b", [BEFORE]), {})
-    judged = judge_run(baseline, "b", ComparisonSide("run", [after]), FigureLimits.parse_stored_and_requested({}, []))
+    judged = compare_run_with_baseline(
+        baseline, "b", ComparisonSide("run", [after]), FigureLimits.parse_stored_and_requested({}, [])
+    )
     passing = without_moved_code_regressions(judged)
     assert bool(passing.regressions) == (cause is not DifferenceCause.PLACEMENT), "only a move is let pass"
-    assert words in report_formats()["md"](gate_document(judged)) or words in verdict_text(judged)
+    assert words in report_formats()["md"](gate_document(judged)) or words in gate_verdict_text(judged)
 
 
 def test_baseline_stores_everything_that_causes_need(tmp_path: Path) -> None:
@@ -99,7 +108,7 @@ def test_baseline_stores_everything_that_causes_need(tmp_path: Path) -> None:
     write_baseline(make_baseline(ComparisonSide("b", [BEFORE]), {}), path)
     (back,) = baseline_as_side(read_baseline(path), "b").figures
     assert (back.state, back.places, back.functions, back.waits) == (STATE, "p1", {"take": TAKE}, {"flash waits": 50.0})
-    after = replace(figures(120.0, "p2"), manifest=brief_manifest(FLAT))
+    after = replace(figures(120.0, "p2"), manifest=shorten_manifest(FLAT))
     assert find_difference_reason(back, after).cause is DifferenceCause.PLACEMENT
 
 
@@ -107,18 +116,24 @@ def test_more_instructions_are_found_although_placement_hides_their_cycles() -> 
     """Five nops, and a shift of the code that makes up for them."""
     slower = figures(99.0, "p2", take=replace(TAKE, code="c2", instructions=45.0))
     baseline = make_baseline(ComparisonSide("b", [BEFORE]), {})
-    judged = judge_run(baseline, "b", ComparisonSide("run", [slower]), FigureLimits.parse_stored_and_requested({}, []))
+    judged = compare_run_with_baseline(
+        baseline, "b", ComparisonSide("run", [slower]), FigureLimits.parse_stored_and_requested({}, [])
+    )
     ((change, limit),) = judged.regressions
-    assert (change.before.id, change.figure_change, str(limit)) == ("instructions.changed_code", 5.0, "+0 instructions")
-    assert "take (40 to 45 instructions a call)" in verdict_text(judged)
-    assert not judge_run(
+    assert (change.before.id, change.change_in_unit, str(limit)) == (
+        "instructions.changed_code",
+        5.0,
+        "+0 instructions",
+    )
+    assert "take (40 to 45 instructions a call)" in gate_verdict_text(judged)
+    assert not compare_run_with_baseline(
         baseline,
         "b",
         ComparisonSide("run", [slower]),
         FigureLimits.parse_stored_and_requested({}, ["instructions.*=+5 instructions"]),
     ).regressions
     inlined = replace(slower, functions={"take": replace(TAKE, code="c2", instructions=30.0)})
-    assert not judge_run(
+    assert not compare_run_with_baseline(
         baseline, "b", ComparisonSide("run", [inlined]), FigureLimits.parse_stored_and_requested({}, [])
     ).regressions
 
@@ -127,7 +142,7 @@ def test_function_may_exist_on_one_side_only() -> None:
     first = replace(BEFORE, code="one", functions={"take": TAKE, "old": ExecutedFunction("c3", 5.0, 1.0)})
     second = replace(BEFORE, code="two", functions={"take": TAKE, "new": ExecutedFunction("c4", 7.0, 1.0)})
     assert find_difference_reason(first, second).text == "changed code: new (new), old (gone)"
-    judged = judge_run(
+    judged = compare_run_with_baseline(
         make_baseline(ComparisonSide("b", [first]), {}),
         "b",
         ComparisonSide("run", [second]),
@@ -137,7 +152,7 @@ def test_function_may_exist_on_one_side_only() -> None:
 
 
 def stored_figures(result: MeasuredPoint) -> PointFigures:
-    return point_figures(StoredPoint(Path(), result, {"target": {"kind": "virtual"}}))
+    return figures_of_stored_point(StoredPoint(Path(), result, {"target": {"kind": "virtual"}}))
 
 
 def test_stored_point_contains_everything_that_causes_need() -> None:

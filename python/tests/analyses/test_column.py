@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from rtoslab.analyses.latency import LatencyNetSamples, histogram, latencies, sample_spread
+from rtoslab.analyses.latency import NetLatencySamples, histogram, measured_latencies, sample_statistics
 from rtoslab.results.column import CompactIntegers
 from rtoslab.results.results import SeriesSamples
 from rtoslab.results.sample_file import COLUMNS, decode_parquet_columns, decode_samples, encode_sample_file
@@ -30,7 +30,7 @@ def series(ident: str, count: int, **changes: object) -> SeriesSamples:
 )
 def test_column_behaves_like_a_tuple_in_less_memory(values: tuple[int, ...], kept_bytes: int) -> None:
     column = CompactIntegers(values)
-    assert column.memory_bytes == kept_bytes
+    assert column.memory_size_bytes == kept_bytes
     assert column == values
     assert (list(column), len(column), bool(column)) == (list(values), len(values), bool(values))
     assert hash(column) == hash(values)
@@ -78,7 +78,7 @@ def test_reading_many_samples_needs_little_extra_memory() -> None:
     result = decode_samples(content)
     stored, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert sum(column.memory_bytes for column in result["a"].values()) <= MANY * (8 + 5 * 2)
+    assert sum(column.memory_size_bytes for column in result["a"].values()) <= MANY * (8 + 5 * 2)
     assert stored < 25 * MANY
     assert peak < 100 * MANY
 
@@ -87,7 +87,7 @@ def test_statistics_equal_those_of_all_single_samples() -> None:
     draw = np.random.default_rng(1)
     for count in (1, 2, 3, 100, 1001):
         samples = (draw.choice((5, 7.5, 900), count) + draw.integers(0, 40, count) / 3).tolist()
-        result, ordered = sample_spread(samples), sorted(samples)
+        result, ordered = sample_statistics(samples), sorted(samples)
         assert (result.n, result.minimum, result.maximum) == (count, ordered[0], ordered[-1])
         assert (result.median, result.mean) == (median(samples), fmean(samples))
         assert result.p99 == ordered[math.ceil(0.99 * count) - 1]
@@ -100,10 +100,10 @@ def test_statistics_equal_those_of_all_single_samples() -> None:
 
 
 def test_net_samples_are_computed_and_not_stored() -> None:
-    (result,) = latencies(
+    (result,) = measured_latencies(
         measured_point().model_copy(update={"series": (series("a", 4, cycles=(10, 12, 14, 16), rounds=2),)})
     )
-    assert isinstance(result.net_samples, LatencyNetSamples)
+    assert isinstance(result.net_samples, NetLatencySamples)
     assert list(result.net_samples) == [5, 6, 7, 8]
     assert (result.net_samples[1], result.net_samples[2:], len(result.net_samples)) == (6, [7, 8], 4)
     assert result.spread.median == 6.5

@@ -9,14 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.analyses.axis_values import point_values
-from rtoslab.analyses.latency import histogram, instrument_costs, latencies, sample_spread, series_comparisons
+from rtoslab.analyses.axis_values import values_of_points
+from rtoslab.analyses.latency import (
+    histogram,
+    instrument_costs,
+    latencies_by_instrument,
+    measured_latencies,
+    sample_statistics,
+)
 from rtoslab.base.errors import DecodeError, ImageFileError
 from rtoslab.records.decoder import decode_records
 from rtoslab.records.wire import expand_repeat_counts
 from rtoslab.results.sample_file import SAMPLES_FILE, decode_samples, encode_sample_file, join_series_with_samples
 from rtoslab.store.store import RunDirectory
-from rtoslab.targets.intervals import find_intervals
+from rtoslab.targets.intervals import find_measured_intervals
 from rtoslab.targets.marks import IntervalMark, read_marks
 from tests.fakes import EXPECTED, WIRE, Fields, stream
 from tests.latency_fakes import PIN, Row, edge, enter, latency_point, raw, start, stop, switch
@@ -102,7 +108,7 @@ def test_only_events_inside_an_interval_are_counted() -> None:
         enter(1_030, 22),
     ]
     rows += [enter(1_040, 14), stop(1_100, 1), switch(2_000, 2), enter(2_000)]
-    (result,) = find_intervals(raw(rows), (), {0: 1}, PIN).intervals
+    (result,) = find_measured_intervals(raw(rows), (), {0: 1}, PIN).intervals
     assert (result.start_cycle, result.cycles) == (1_000, 100)
     assert (result.switches, result.ticks, result.interrupts, result.touched) == (1, 1, 1, False)
 
@@ -117,12 +123,12 @@ def test_pulses_of_other_pins_are_ignored() -> None:
         stop(15, 0),
         edge(16, 0),
     ]
-    result = find_intervals(raw(rows), (), {}, PIN)
-    assert result.pulses_of(0) == [5]
+    result = find_measured_intervals(raw(rows), (), {}, PIN)
+    assert result.pulse_lengths_of_series(0) == [5]
 
 
 def test_figures_of_series_do_not_mix() -> None:
-    result = sample_spread([30, 10, 50, 20, 50])
+    result = sample_statistics([30, 10, 50, 20, 50])
     assert (result.n, result.minimum, result.median, result.mean, result.maximum) == (5, 10, 30, 32, 50)
     assert (result.maximum_at, result.jitter, result.p99) == (2, 40, 50)
 
@@ -131,7 +137,7 @@ def test_figures_of_series_do_not_mix() -> None:
     ("n", "longest", "p99"), [(100, 1, 1), (100, 2, 9), (101, 1, 1), (200, 2, 1), (200, 3, 9), (1, 1, 9)]
 )
 def test_p99_is_exceeded_by_one_in_a_hundred_at_most(n: int, longest: int, p99: int) -> None:
-    assert sample_spread([1] * (n - longest) + [9] * longest).p99 == p99
+    assert sample_statistics([1] * (n - longest) + [9] * longest).p99 == p99
 
 
 @given(st.lists(st.integers(0, 10**6), min_size=1), st.integers(1, 60))
@@ -144,7 +150,7 @@ def test_histogram_contains_every_sample_once(samples: list[int], bins: int) -> 
 
 
 def test_instruments_own_cost_is_subtracted() -> None:
-    (result,) = latencies(latency_point("counter", [107, 127, 107], empty=7))
+    (result,) = measured_latencies(latency_point("counter", [107, 127, 107], empty=7))
     assert list(result.net_samples) == [100, 120, 100]
     assert result.instrument_cost == 7
     assert result.to_microseconds(125) == 1.0
@@ -160,7 +166,7 @@ def test_instrument_cost_is_reported_for_each_image() -> None:
 def test_contained_series_is_subtracted() -> None:
     point = latency_point("counter", [107, 127, 107], empty=7)
     shuffle = point.series[1].model_copy(update={"id": "shuffle", "overhead": "give", "cycles": (407, 427, 407)})
-    result = latencies(point.model_copy(update={"series": (*point.series, shuffle)}))
+    result = measured_latencies(point.model_copy(update={"series": (*point.series, shuffle)}))
     assert list(result[1].net_samples) == [300, 320, 300]
     assert result[1].overhead == 100
 
@@ -169,32 +175,32 @@ def test_interval_of_several_rounds_gives_the_time_of_one() -> None:
     point = latency_point("counter", [107, 127, 107], empty=7)
     passing = {"id": "pass", "overhead": "give", "cycles": (1107, 1207, 1107), "rounds": 10}
     point = point.model_copy(update={"series": (*point.series, point.series[1].model_copy(update=passing))})
-    assert list(latencies(point)[1].net_samples) == [100, 110, 100]
-    result = {(value.metric, value.stat): value.value for value in point_values([point])}
+    assert list(measured_latencies(point)[1].net_samples) == [100, 110, 100]
+    result = {(value.metric, value.stat): value.value for value in values_of_points([point])}
     assert (result["pass", "mean"], result["pass.total", "total"], result["give", "total"]) == (310 / 3, 1100, 100)
-    assert not any(value.metric == "throughput" for value in point_values([point])), "its counters mean nothing"
+    assert not any(value.metric == "throughput" for value in values_of_points([point])), "its counters mean nothing"
 
 
 def test_instruments_are_compared_in_one_table() -> None:
     counter = latency_point("counter", [109, 109], empty=7, marks=[101, 101])
     probe = latency_point("probe", [99, 99])
-    (result,) = series_comparisons([counter, probe])
+    (result,) = latencies_by_instrument([counter, probe])
     assert list(result.by_instrument) == ["counter", "probe"]
-    assert result.least_disturbed.instrument == "probe"
-    assert result.disagreement_cycles == 3
-    assert result.by_instrument["counter"].residual_median == 1
+    assert result.by_least_disturbing_instrument.instrument == "probe"
+    assert result.largest_median_difference_cycles == 3
+    assert result.by_instrument["counter"].remaining_instrument_cost == 1
     assert [latency.median_between_marks for latency in result.by_instrument.values()] == [101, 99]
 
 
 def test_instrument_gives_no_figure_for_what_it_cannot_measure() -> None:
     point = latency_point("pin", [5, 5], empty=3)
     blind = point.series[1].model_copy(update={"comparable": False})
-    assert latencies(point.model_copy(update={"series": (point.series[0], blind)})) == []
+    assert measured_latencies(point.model_copy(update={"series": (point.series[0], blind)})) == []
 
 
 def test_samples_survive_their_file(tmp_path: Path) -> None:
     point = latency_point("counter", [107, 127, 107], empty=7, start_cycle=(1, 2, 3), switches=(0, 1, 0))
-    run = RunDirectory.create(tmp_path / "run", None, [point.point])
+    run = RunDirectory.create_run_directory(tmp_path / "run", None, [point.point])
     folder = run.add_point("p-1", point, {}, {})
     assert "107" not in (folder / "result.json").read_text()
     assert (folder / SAMPLES_FILE).read_bytes() == encode_sample_file(point.series)

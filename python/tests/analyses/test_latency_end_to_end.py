@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from rtoslab import api
-from rtoslab.analyses.latency import series_comparisons
+from rtoslab.analyses.latency import latencies_by_instrument
 from rtoslab.results.results import MeasuredPoint
 
 
@@ -16,14 +16,14 @@ def measure_points(name: str, out: Path, board: str, kernel: str, **config: str)
 
 def test_three_instruments_agree(tmp_path: Path) -> None:
     points = measure_points("preemption", tmp_path / "run", "pico", "freertos", samples="20")
-    result = series_comparisons(points)
+    result = latencies_by_instrument(points)
     assert len(result) == 4
     for comparison in result:
         assert list(comparison.by_instrument) == ["counter", "pin", "probe"]
-        apart = comparison.disagreement_cycles
+        apart = comparison.largest_median_difference_cycles
         assert apart is not None
         assert apart <= 12, f"{comparison.id}: {apart}"
-        left_over = comparison.by_instrument["counter"].residual_median
+        left_over = comparison.by_instrument["counter"].remaining_instrument_cost
         assert left_over is not None
         assert abs(left_over) <= 3, comparison.id
         assert set(comparison.by_instrument["probe"].series.switches) == {1}
@@ -42,6 +42,6 @@ def test_same_point_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_edge_interrupts_at_once_whatever_the_core_does(tmp_path: Path) -> None:
     """The interrupted task spins: nothing but the edge itself makes the core look."""
     (point,) = measure_points("task_activation", tmp_path / "run", "pico", "freertos", samples="10", instrument="probe")
-    (handler, task) = series_comparisons([point])
-    assert 16 <= handler.least_disturbed.spread.maximum <= 60
-    assert handler.least_disturbed.spread.maximum < task.least_disturbed.spread.minimum
+    (handler, task) = latencies_by_instrument([point])
+    assert 16 <= handler.by_least_disturbing_instrument.spread.maximum <= 60
+    assert handler.by_least_disturbing_instrument.spread.maximum < task.by_least_disturbing_instrument.spread.minimum

@@ -2,9 +2,9 @@
 
 import pytest
 
-from rtoslab.analyses.collisions import stress_levels, stress_runs
+from rtoslab.analyses.collisions import compare_stress_runs, group_runs_by_stress_level
 from rtoslab.analyses.counts_per_second import throughput
-from rtoslab.analyses.losses_by_cause import busiest_lock, cycles_per_count_by_cause, multicore_losses
+from rtoslab.analyses.losses_by_cause import cycles_per_count_by_cause, longest_held_spinlock, multicore_losses
 from rtoslab.analyses.placed_figures import PlacementLookup
 from rtoslab.reports.sections.costs import cycles_section
 from rtoslab.reports.sections.losses import losses_section
@@ -45,16 +45,16 @@ def stress_point(percent: int, pairs: int, seed: int = 1, failed: tuple[int, int
 
 def test_parts_of_a_loss_add_up_to_it() -> None:
     (loss,) = multicore_losses([pattern(1, 1000), pattern(2, 500, wait=3_000_000)])
-    assert loss.one_core.total == pytest.approx(31_250)
-    assert loss.many_cores.total == pytest.approx(62_500)
-    assert sum(loss.extra_cycles.values()) == pytest.approx(31_250)
-    assert loss.extra_cycles["spinlock wait"] == 6000
-    assert loss.extra_cycles["kernel"] == pytest.approx((19_500_000 - 3_000_000) / 500 - 19_500)
+    assert loss.one_core.total_cycles == pytest.approx(31_250)
+    assert loss.many_cores.total_cycles == pytest.approx(62_500)
+    assert sum(loss.extra_cycles_by_cause.values()) == pytest.approx(31_250)
+    assert loss.extra_cycles_by_cause["spinlock wait"] == 6000
+    assert loss.extra_cycles_by_cause["kernel"] == pytest.approx((19_500_000 - 3_000_000) / 500 - 19_500)
 
 
 def test_busiest_lock_is_that_of_the_longest_hold_over_all_cores() -> None:
-    assert busiest_lock(measured_point(2)) is None
-    lock = busiest_lock(measured_point(2, 1000, wait=3_000_000))
+    assert longest_held_spinlock(measured_point(2)) is None
+    lock = longest_held_spinlock(measured_point(2, 1000, wait=3_000_000))
     assert lock is not None
     assert lock.held_part == pytest.approx(2 * 5000 / 31_250_000)
     assert (lock.contended_part, lock.wait_cycles_mean, lock.per_count) == (0.5, 30_000, 0.1)
@@ -79,19 +79,22 @@ def test_shares_of_the_cores() -> None:
         uneven.model_copy(update={"counters": (uneven.counters[0], TaskCount(core=1, index=0, count=250))})
     )
     assert rate.core_shares_of_counts == {0: 0.8, 1: 0.2}
-    assert rate.least_over_most == 0.25
+    assert rate.slowest_over_quickest_core == 0.25
 
 
 def test_levels_are_normalised_to_the_same_run_without_stress() -> None:
-    result = stress_runs(
+    result = compare_stress_runs(
         [stress_point(0, 1000), stress_point(10, 250), stress_point(0, 500, seed=2), stress_point(10, 250, seed=2)]
     )
     assert [level.normalised for level in result] == [1.0, 0.25, 1.0, 0.5]
     assert [level.accesses for level in result] == [0, 80, 0, 80]
     assert [level.stress_busy for level in result] == [pytest.approx(1 - 10_000_000 / 31_250_000)] * 4
-    assert [step.normalised_range for step in stress_levels(result)] == [(1.0, 1.0, 1.0), (0.25, 0.375, 0.5)]
-    assert stress_runs([stress_point(10, 250)])[0].normalised is None
-    assert stress_runs([measured_point(2)]) == []
+    assert [step.rate_range_over_unstressed for step in group_runs_by_stress_level(result)] == [
+        (1.0, 1.0, 1.0),
+        (0.25, 0.375, 0.5),
+    ]
+    assert compare_stress_runs([stress_point(10, 250)])[0].normalised is None
+    assert compare_stress_runs([measured_point(2)]) == []
 
 
 def test_stress_section_reports_a_starving_call() -> None:

@@ -8,19 +8,19 @@ import pytest
 
 from rtoslab.analyses import MeasuredValue
 from rtoslab.analyses.axis_values import LATENCY_STATS
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import read_papers
-from rtoslab.measure.identity import point_id
+from rtoslab.measure.identity import identity_of_point
 from rtoslab.papers import reproduction
 from rtoslab.papers.experiment import plan_paper_experiments
-from rtoslab.plan import Options
+from rtoslab.plan import PlanOptions
 from rtoslab.reference import reference_points_of_paper
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import measured_point
 
-CATALOGUE = Catalogue(find_root())
+CATALOGUE = Catalogue(find_checkout_root())
 PAPERS = read_papers(CATALOGUE)
 
 
@@ -50,21 +50,21 @@ def test_every_published_figure_matches_at_most_one_value(
     paper = PAPERS[key]
     plan = [
         point
-        for point in plan_paper_experiments(CATALOGUE, paper, Options(full=full)).points
+        for point in plan_paper_experiments(CATALOGUE, paper, PlanOptions(full=full)).points
         if not point.not_applicable
     ]
     points = []
     for index, item in enumerate(plan):
         benchmark, board = CATALOGUE.benchmarks[item.benchmark].facts, CATALOGUE.boards[item.board].facts
         params = {name: str(value) for name, value in (*benchmark.params.items(), *item.params.items())}
-        facts = {"point": point_id(CATALOGUE, item), "run_id": f"{index:016x}", "params": params}
+        facts = {"point": identity_of_point(CATALOGUE, item), "run_id": f"{index:016x}", "params": params}
         clock = {"clock_hz": item.clock_hz or board.clock.sys_hz}
         points.append(StoredPoint(tmp_path, measured_point().model_copy(update={**facts, **clock}), {}))
-    monkeypatch.setattr(reproduction, "point_values", _values)
+    monkeypatch.setattr(reproduction, "values_of_points", _values)
     monkeypatch.setattr(reproduction, "judge_claims", lambda *_, **__: ())
     monkeypatch.setattr(reproduction, "measure_minimal_program_sizes", lambda *_: ([], []))
     done = reproduction.reproduce_paper(
-        CATALOGUE, paper, points, (), reference_points_of_paper(find_root(), key, points)
+        CATALOGUE, paper, points, (), reference_points_of_paper(find_checkout_root(), key, points)
     )
     results = [item for item in done.compared.values() if item.state in {"measured", "reference"}]
     assert bool(results) is (key in {"eren2024", "lentka2022"}), "figures of other papers are of models, or only drawn"

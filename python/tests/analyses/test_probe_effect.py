@@ -5,7 +5,7 @@ from pathlib import Path
 import rtoslab
 from rtoslab.analyses.instrument_agreement import ITERATIONS, compare_instruments
 from rtoslab.analyses.placed_figures import PlacementLookup
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports.sections.probe_effect import probe_effect_section
 from rtoslab.results.results import MeasuredPoint
@@ -15,7 +15,7 @@ TAKE_AND_GIVE = {"t7_synchronisation": ("semaphore.take.available", "semaphore.g
 
 
 def test_benchmark_declares_the_calls_of_a_count() -> None:
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     assert {name: item.facts.metric.intervals for name, item in catalogue.benchmarks.items()
             if item.facts.metric.intervals} == TAKE_AND_GIVE  # fmt: skip
     known = {series for benchmark in catalogue.benchmarks.values() for series in benchmark.facts.series_ids}
@@ -40,10 +40,10 @@ def test_operation_is_compared_by_iterations_counter_pin_and_probe(tmp_path: Pat
     section = probe_effect_section(points, PlacementLookup(), TAKE_AND_GIVE)
     assert section is not None
     assert [row["series"] for row in section.charts[0].rows] == [ITERATIONS, "counter", "pin"]
-    assert RunDirectory.open(tmp_path / "run").read_points()
-    single = [point for point in points if not point.is_latency]
+    assert RunDirectory.open_run_directory(tmp_path / "run").read_points()
+    single = [point for point in points if not point.has_latency_samples]
     assert compare_instruments(single, PlacementLookup(), TAKE_AND_GIVE) == []
     assert probe_effect_section(single, PlacementLookup(), TAKE_AND_GIVE) is None
-    other = [point if point.is_latency else point.model_copy(update={"point": point.point.model_copy(
+    other = [point if point.has_latency_samples else point.model_copy(update={"point": point.point.model_copy(
         update={"kernel": "another"})}) for point in points]  # fmt: skip
     assert compare_instruments(other, PlacementLookup(), TAKE_AND_GIVE) == []

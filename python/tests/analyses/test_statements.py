@@ -9,13 +9,13 @@ from collections.abc import Iterator
 import pytest
 
 from rtoslab.analyses.claims import judge_claims
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.claim_schemas import PaperClaim
 from rtoslab.catalogue.paper_folders import read_papers
 from tests.planted_values import Planting, plantings
 
-PAPERS = read_papers(Catalogue(find_root()))
+PAPERS = read_papers(Catalogue(find_checkout_root()))
 
 
 def _all_plantings() -> Iterator[tuple[str, Planting]]:
@@ -36,7 +36,7 @@ def test_every_planted_case_gets_its_expected_verdict(key: str) -> None:
         if verdict.overall_outcome != planting.expect:
             wrong.append(
                 f"{planting.statement}: {verdict.overall_outcome}, not {planting.expect} ({planting.why}): "
-                f"{verdict.numbers_text[:200]}"
+                f"{verdict.compared_numbers_text[:200]}"
             )
     assert not wrong, "\n".join(wrong)
 

@@ -20,7 +20,7 @@ from rtoslab.base.errors import ReportError
 from rtoslab.compare.history import history_document
 from rtoslab.reports import report_formats
 from rtoslab.results.results import FunctionCodePlace, MeasuredPoint
-from rtoslab.store.journal import JOURNAL_FILE, JournalSession, last_session, session_line
+from rtoslab.store.journal import JOURNAL_FILE, JournalSession, newest_session, session_as_journal_line
 from rtoslab.store.store import RunDirectory
 from tests.cli.test_cli import HANG_S, ROOT, command_error, rtoslab
 from tests.fakes import STEADY, measured_point, point
@@ -34,10 +34,12 @@ MANIFEST = {
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
     for name, date in (("old", "2026-01-05"), ("new", "2026-03-01")):
-        run = RunDirectory.create(tmp_path / name, None, [point(1), point(2)])
+        run = RunDirectory.create_run_directory(tmp_path / name, None, [point(1), point(2)])
         run.add_point("t2-1", measured_point(1), MANIFEST, {})
         run.add_point("t2-2", measured_point(2), {}, {})
-        (tmp_path / name / JOURNAL_FILE).write_text(session_line(JournalSession(f"{date}T00:00:00Z", "abc")) + '{"cut')
+        (tmp_path / name / JOURNAL_FILE).write_text(
+            session_as_journal_line(JournalSession(f"{date}T00:00:00Z", "abc")) + '{"cut'
+        )
     return tmp_path
 
 
@@ -63,8 +65,8 @@ def test_stored_points_are_found(runs: Path, wanted: PointFilters, names: list[s
 
 
 def test_directory_without_a_journal_has_the_date_of_its_plan(tmp_path: Path) -> None:
-    RunDirectory.create(tmp_path / "run", None, [point(1)])
-    assert last_session(tmp_path / "run").date.startswith("20")
+    RunDirectory.create_run_directory(tmp_path / "run", None, [point(1)])
+    assert newest_session(tmp_path / "run").date.startswith("20")
 
 
 def test_all_export_formats_contain_the_same_rows(runs: Path) -> None:
@@ -83,7 +85,7 @@ def test_raw_samples_are_exported(tmp_path: Path) -> None:
     api.run(
         "call_times", kernels=["freertos"], boards=["pico"], out=out, config={"samples": "5", "instrument": "probe"}
     )
-    (stored,) = RunDirectory.open(out).read_points()
+    (stored,) = RunDirectory.open_run_directory(out).read_points()
     assert isinstance(stored.result, MeasuredPoint)
     rows = list(sample_rows(find_stored_points([out], PointFilters())))
     assert [row["cycles"] for row in rows] == [value for series in stored.result.series for value in series.cycles]
@@ -119,7 +121,7 @@ def test_two_processes_share_a_run_directory(tmp_path: Path) -> None:
     ]
     ended = [(popen.communicate(timeout=HANG_S)[1], popen.returncode) for popen in pair]
     assert [code for _, code in ended] == [0, 0], ended
-    assert len(RunDirectory.open(tmp_path / "run").read_points()) == 2
+    assert len(RunDirectory.open_run_directory(tmp_path / "run").read_points()) == 2
     assert len(list((tmp_path / "cache").rglob("*.point"))) == 2
 
 
@@ -134,12 +136,12 @@ def run_of(
     folder: Path, index: int, points: Sequence[MeasuredPoint], board: str = "one", where: dict[str, Any] | None = None
 ) -> None:
     """A run of these points on the day of its index, each with a run id of its own."""
-    run = RunDirectory.create(folder / str(index), None, [point(1)] * len(points))
+    run = RunDirectory.create_run_directory(folder / str(index), None, [point(1)] * len(points))
     for number, item in enumerate(points):
         manifest = {**(STEADY if where is None else where), "target": {"sources_sha256": board}}
         run.add_point(f"t2-{number}", item.model_copy(update={"run_id": f"{index}-{number}"}), manifest, {})
     session = JournalSession(f"2026-01-0{index + 1}T00:00:00Z", f"rev{index}")
-    (folder / str(index) / JOURNAL_FILE).write_text(session_line(session))
+    (folder / str(index) / JOURNAL_FILE).write_text(session_as_journal_line(session))
 
 
 def _points_in_placements(counts: Sequence[int]) -> list[MeasuredPoint]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rtoslab.base.errors import AlteredError, CatalogueError
+from rtoslab.base.errors import AlteredFileError, CatalogueError
 from rtoslab.calibrate import silicon_file
 from rtoslab.calibrate.settings_fit import fit_settings
 from rtoslab.calibrate.silicon_file import make_silicon_file, read_silicon, setting_grades, write_silicon
@@ -42,7 +42,7 @@ def test_silicon_file_is_sealed_and_strict(tmp_path: Path) -> None:
     text = path.read_text()
     path.write_text(re.sub(r'"best": ?5', '"best":6', text, count=1))
     assert path.read_text() != text
-    with pytest.raises(AlteredError, match="was changed after it was written"):
+    with pytest.raises(AlteredFileError, match="was changed after it was written"):
         read_silicon(path)
     path.write_text(text.replace('"about"', '"abut"'))
     with pytest.raises(CatalogueError, match=r"silicon\.json, about: Field required"):
@@ -76,7 +76,7 @@ def test_confirmed_rule_gets_the_grade_silicon(tmp_path: Path, monkeypatch: pyte
     }
     monkeypatch.undo()
     mine = tmp_path / "boards" / "mine"
-    shutil.copytree(CATALOGUE.board(BOARD).folder, mine)
+    shutil.copytree(CATALOGUE.find_board(BOARD).folder, mine)
     path.rename(mine / "silicon.json")
     facts = mine / "board.toml"
     facts.write_text(facts.read_text().replace(f'id = "{BOARD}"', 'id = "mine"'))

@@ -15,7 +15,7 @@ import pytest
 from rtoslab.base.errors import RtoslabError
 from rtoslab.calibrate.calibration_table import read_calibration_table
 from rtoslab.calibrate.match import SettingsMatch
-from rtoslab.calibrate.readings import CalibrationReadings, calibration_image, virtual_board_runner
+from rtoslab.calibrate.readings import CalibrationReadings, calibration_image, calibration_image_runner
 from rtoslab.calibrate.settings_fit import SettingsFit, fit_settings
 from rtoslab.targets.board import timing_settings
 from tests.cli.test_cli import rtoslab
@@ -46,8 +46,8 @@ Runs = Callable[[Mapping[str, int]], CalibrationReadings]
 @functools.cache
 def board(name: str) -> tuple[Runs, dict[str, int]]:
     """Its runs, each made once, and its settings."""
-    runs = virtual_board_runner(CATALOGUE, TABLE, calibration_image(CATALOGUE, TABLE, name, None), name)
-    settings = timing_settings(CATALOGUE.board(name).facts.chip)
+    runs = calibration_image_runner(CATALOGUE, TABLE, calibration_image(CATALOGUE, TABLE, name, None), name)
+    settings = timing_settings(CATALOGUE.find_board(name).facts.chip)
     return runs, {key: default for key, default, *_ in settings if key.startswith("timing.")}
 
 

@@ -198,7 +198,7 @@ def test_step_that_went_too_far_is_reversed() -> None:
 def test_compensating_changes_are_reversed() -> None:
     match = SettingsMatch(SUM, sum_readings({}), lambda values: sum_readings(dict(values)), DEFAULTS)
     detour = {**DEFAULTS, "timing.a": 7, "timing.b": 1}
-    assert match.difference_outside_bounds(detour) == 0
+    assert match.cycles_outside_bounds(detour) == 0
     assert _drop_unneeded_changes(match, detour, match.keys) == DEFAULTS
 
 

@@ -15,7 +15,7 @@ from rtoslab.captures.capture import UNKNOWN, Capture, build_channel_from_levels
 from rtoslab.captures.forms import parse_capture, read_capture, write_capture
 from rtoslab.captures.pins import capture_from_events
 from rtoslab.captures.pulses import PulseTrain, find_pulses, unknown_width_sentence
-from rtoslab.captures.sampling import resample
+from rtoslab.captures.sampling import resample_capture
 from rtoslab.targets.event_kinds import KIND_PIN
 from rtoslab.targets.events import EVENT
 from tests.capture_files import META, SIGROK_CSV, VCD, session
@@ -57,7 +57,10 @@ def test_capture_survives_formats_with_times(made: tuple[Capture, int], form: st
         before, after = pulses(capture, name), pulses(again, name)
         assert len(before.width_ticks) == len(after.width_ticks)
         step_cycles = clock_hz / 10 ** PLACES[form]
-        assert np.abs(before.cycles(clock_hz) - after.cycles(clock_hz)).max(initial=0) <= step_cycles + 1e-6
+        assert (
+            np.abs(before.widths_in_cycles(clock_hz) - after.widths_in_cycles(clock_hz)).max(initial=0)
+            <= step_cycles + 1e-6
+        )
     if form != "saleae1":
         assert abs(again.end_tick * again.tick_s - capture.end_tick * capture.tick_s) <= Fraction(1, 10 ** PLACES[form])
 
@@ -66,7 +69,7 @@ def test_capture_survives_formats_with_times(made: tuple[Capture, int], form: st
 @given(made=captures(), form=st.sampled_from(OF_SAMPLES))
 def test_capture_survives_formats_with_samples(made: tuple[Capture, int], form: str, tmp_path: Path) -> None:
     """Through the file nothing changes; through sampling, an interval by less than a sample."""
-    seen = resample(made[0], RATE)
+    seen = resample_capture(made[0], RATE)
     write_capture(seen, tmp_path / "x", form)
     again = read_capture(tmp_path / "x")
     assert (again.tick_s, again.end_tick) == (seen.tick_s, seen.end_tick)
@@ -85,16 +88,16 @@ def test_sampling_error_is_less_than_one_sample(starts: list[int], high: int, ph
         levels += [1, 0]
         now += gap + high
     capture = Capture(Fraction(1, 125_000_000), (build_channel_from_levels("out", ticks, levels),), now + 100)
-    seen = find_pulses(resample(capture, RATE, phase).channels[0], Fraction(1, RATE))
+    seen = find_pulses(resample_capture(capture, RATE, phase).channels[0], Fraction(1, RATE))
     assert len(seen.width_ticks) == len(starts)
-    assert np.abs(seen.cycles(125_000_000) - high).max() < 125_000_000 / RATE
+    assert np.abs(seen.widths_in_cycles(125_000_000) - high).max() < 125_000_000 / RATE
 
 
 def test_pulse_between_two_samples_is_lost() -> None:
     capture = Capture(
         Fraction(1, 80_000_000), (build_channel_from_levels("out", [0, 11, 13, 35, 45], [0, 1, 0, 1, 0]),), 60
     )
-    seen = resample(capture, RATE)
+    seen = resample_capture(capture, RATE)
     assert find_pulses(seen.channels[0], seen.tick_s).width_ticks.tolist() == [1]
     assert seen.end_tick == 6
 
@@ -122,12 +125,12 @@ def test_vcd_of_another_program(tmp_path: Path) -> None:
     assert [channel.name for channel in result.channels] == ["D0", "bus[3]", "bus[2]", "bus[1]", "bus[0]"]
     d0 = result.find_channel("D0")
     assert d0.levels.tolist() == [UNKNOWN, 0, 1, UNKNOWN, 1, 0]
-    assert d0.edges()[0].tolist() == [7, 12]
+    assert d0.level_changes()[0].tolist() == [7, 12]
     # The only whole pulse would be from 7 to 12, but in between nobody knows.
     assert find_pulses(d0, result.tick_s).width_ticks.tolist() == []
     assert find_pulses(d0, result.tick_s).unsure_ticks.tolist() == [9]
-    assert result.find_channel("bus[1]").edges()[0].tolist() == []
-    assert result.find_channel("bus[0]").edges()[0].tolist() == [12]
+    assert result.find_channel("bus[1]").level_changes()[0].tolist() == []
+    assert result.find_channel("bus[0]").level_changes()[0].tolist() == [12]
     assert result.end_tick == 20
 
 
@@ -137,7 +140,9 @@ def test_saleae_logic_2_with_unknown_levels_and_a_trigger(tmp_path: Path) -> Non
         "0.000004000,1,0\n0.000010000,X,X\n"
     )
     result = read_capture(tmp_path / "digital.csv")
-    assert find_pulses(result.find_channel("Ch 1"), result.tick_s).seconds().tolist() == pytest.approx([2.5e-6])
+    assert find_pulses(result.find_channel("Ch 1"), result.tick_s).widths_in_seconds().tolist() == pytest.approx(
+        [2.5e-6]
+    )
     assert float(result.end_tick * result.tick_s) == pytest.approx(12e-6)
 
 

@@ -9,13 +9,13 @@ import pytest
 
 from rtoslab import api
 from rtoslab.base.errors import CaptureError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.captures.capture import UNKNOWN, Capture
 from rtoslab.captures.forms import read_capture, write_capture
-from rtoslab.captures.recording import OUT, PinRecording, record_virtual
-from rtoslab.captures.sampling import resample
+from rtoslab.captures.recording import OUT, PinRecording, record_pins_of_virtual_board
+from rtoslab.captures.sampling import resample_capture
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.plan.plan import Options
+from rtoslab.plan.plan import PlanOptions
 from rtoslab.results.results import MeasuredPoint
 from tests.cli.test_cli import command_error, rtoslab
 
@@ -24,13 +24,13 @@ POINT = ("call_times", "--kernel", "bare", "--board", "nucleo-l073rz", "--config
 
 @pytest.fixture(scope="module")
 def recording() -> PinRecording:
-    options = Options(["bare"], ["nucleo-l073rz"], [1], None, {"samples": "9"})
-    return record_virtual(Catalogue(find_root()), "call_times", options)
+    options = PlanOptions(["bare"], ["nucleo-l073rz"], [1], None, {"samples": "9"})
+    return record_pins_of_virtual_board(Catalogue(find_checkout_root()), "call_times", options)
 
 
 def cycles(of: PinRecording, capture: Capture) -> dict[str, list[float]]:
     return {
-        ident: item.cycles(of.clock_hz).tolist()
+        ident: item.widths_in_cycles(of.clock_hz).tolist()
         for ident, item in of.pulses_by_series(capture.find_channel(None), capture).items()
     }
 
@@ -62,7 +62,7 @@ def test_eight_megasamples_have_errors_of_one_sample_and_miss_short_pulses(
     assert set(before["pin.clear"]) == {1}
     seen = 0
     for phase in range(4):
-        write_capture(resample(recording.capture, 8_000_000, Fraction(phase, 4)), tmp_path / "x.sr")
+        write_capture(resample_capture(recording.capture, 8_000_000, Fraction(phase, 4)), tmp_path / "x.sr")
         after = cycles(recording, read_capture(tmp_path / "x.sr"))
         seen += len(after["pin.clear"])
         for ident in recording.series:
@@ -80,7 +80,7 @@ def test_capture_of_another_image_is_refused(recording: PinRecording) -> None:
         CaptureError, match=r"holds 4 complete pulses, but the image generates \d+ in its measured window"
     ):
         recording.pulses_by_series(cut, half)
-    coarse = resample(recording.capture, 100_000)
+    coarse = resample_capture(recording.capture, 100_000)
     with pytest.raises(CaptureError, match="With a sample every 10000 ns some of the image's pulses are too short"):
         recording.pulses_by_series(coarse.channels[0], coarse)
 

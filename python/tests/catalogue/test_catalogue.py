@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import CatalogueError, PlanError, UnknownNameError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.suites import Experiment
-from rtoslab.plan.obstacles import find_obstacle
-from rtoslab.plan.plan import Options, experiment_points, make_plan
+from rtoslab.plan.obstacles import find_measurement_obstacle
+from rtoslab.plan.plan import PlanOptions, experiment_points, make_plan
 
-ROOT = find_root()
+ROOT = find_checkout_root()
 
 
 @pytest.fixture
@@ -68,9 +68,9 @@ def test_sweep_is_every_combination_except_the_users_options(copy: Path) -> None
     path = copy / "papers" / "vieira2026" / "suite.toml"
     sweep = 'sweep = { opt = ["-O2", "-O3"], warmup_ms = [5, 6] }\n'
     path.write_text(path.read_text().replace("notes = [", sweep + "notes = [", 1))
-    swept = make_plan(Catalogue(copy), ["vieira2026"], Options(cores=(1,))).points
+    swept = make_plan(Catalogue(copy), ["vieira2026"], PlanOptions(cores=(1,))).points
     assert [(point.opt, point.warmup_ms) for point in swept[:4]] == [("-O2", 5), ("-O2", 6), ("-O3", 5), ("-O3", 6)]
-    chosen = make_plan(Catalogue(copy), ["vieira2026"], Options(cores=(1,), config={"opt": "-Os"})).points
+    chosen = make_plan(Catalogue(copy), ["vieira2026"], PlanOptions(cores=(1,), config={"opt": "-Os"})).points
     assert [(point.opt, point.warmup_ms) for point in chosen[:2]] == [("-Os", 5), ("-Os", 6)]
     assert len(swept) == 2 * len(chosen)
 
@@ -137,14 +137,14 @@ def test_levels_at_rest_are_checked(copy: Path, board: str, rest: str, problem: 
 
 
 def test_short_names_are_resolved() -> None:
-    assert Catalogue(ROOT).benchmark("t1").id == "t1_arithmetic"
+    assert Catalogue(ROOT).find_benchmark("t1").id == "t1_arithmetic"
     with pytest.raises(UnknownNameError):
-        Catalogue(ROOT).benchmark("t")
+        Catalogue(ROOT).find_benchmark("t")
 
 
 def test_unknown_name_suggests_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 't3_preemptive'"):
-        Catalogue(ROOT).benchmark("t3_premptive")
+        Catalogue(ROOT).find_benchmark("t3_premptive")
     with pytest.raises(
         UnknownNameError, match="There is no suite or benchmark named 'vieria2026'; did you mean 'vieira2026'"
     ):
@@ -152,7 +152,7 @@ def test_unknown_name_suggests_the_nearest() -> None:
 
 
 def test_suite_plans_every_benchmark_on_every_number_of_cores() -> None:
-    plan = make_plan(Catalogue(ROOT), ["vieira2026"], Options())
+    plan = make_plan(Catalogue(ROOT), ["vieira2026"], PlanOptions())
     assert len(plan.points) == 16
     assert plan.suite == "vieira2026"
     assert {point.cores for point in plan.points} == {1, 2}
@@ -168,7 +168,7 @@ EXPERIMENT = {
 
 def test_experiment_sweeps_over_available_kernels() -> None:
     experiment = Experiment.model_validate(EXPERIMENT)
-    points = experiment_points(Catalogue(ROOT), experiment, Options())
+    points = experiment_points(Catalogue(ROOT), experiment, PlanOptions())
     assert [(point.kernel, point.warmup_ms, point.params["words"]) for point in points] == [
         (kernel, warmup, words) for kernel in ("freertos", "rt") for warmup in (1, 2) for words in ("8", "16")
     ]
@@ -177,13 +177,13 @@ def test_experiment_sweeps_over_available_kernels() -> None:
 
 def test_full_experiment_takes_the_papers_own_durations() -> None:
     experiment = Experiment.model_validate({**EXPERIMENT, "sweep": {}})
-    (point, _) = experiment_points(Catalogue(ROOT), experiment, Options(full=True))
+    (point, _) = experiment_points(Catalogue(ROOT), experiment, PlanOptions(full=True))
     assert (point.window_ms, point.params) == (30_000, {"words": "64"})
 
 
 def test_options_override_the_suite() -> None:
     config = {"opt": "-O3", "configTICK_RATE_HZ": "500", "timing.x": "0x10", "param.words": "64"}
-    (point,) = make_plan(Catalogue(ROOT), ["t1"], Options(["freertos"], ["pico"], [2], 100, config)).points
+    (point,) = make_plan(Catalogue(ROOT), ["t1"], PlanOptions(["freertos"], ["pico"], [2], 100, config)).points
     assert (point.cores, point.window_ms, point.opt) == (2, 100, "-O3")
     assert point.kernel_config == {"configTICK_RATE_HZ": "500"}
     assert point.timing == {"timing.x": 16}
@@ -194,7 +194,7 @@ def test_impossible_point_stays_in_the_plan_with_its_reason(copy: Path) -> None:
     path = copy / "firmware" / "kernels" / "freertos" / "kernel.toml"
     text = path.read_text().replace("heap = true", "heap = false", 1).replace("smp = true", "smp = false")
     path.write_text(text)
-    points = make_plan(Catalogue(copy), ["t8", "t1"], Options(["freertos"], ["pico"], [1, 2, 3])).points
+    points = make_plan(Catalogue(copy), ["t8", "t1"], PlanOptions(["freertos"], ["pico"], [1, 2, 3])).points
     reasons = {(point.benchmark[:2], point.cores): point.not_applicable for point in points}
     assert reasons["t8", 1] == "FreeRTOS has no heap service: its kernel.toml says so"
     assert reasons["t1", 2] == "FreeRTOS has no symmetric multiprocessing"
@@ -205,7 +205,7 @@ def test_impossible_point_stays_in_the_plan_with_its_reason(copy: Path) -> None:
 def test_feature_of_some_boards_is_not_applicable_on_others() -> None:
     config = {"clock_hz": "8000000", "data": "dtcm", "feature.dcache": "0", "wait_states": "1"}
     boards = ["nucleo-h743zi", "nucleo-l053r8", "pico"]
-    h743, l053, pico = make_plan(Catalogue(ROOT), ["t1"], Options(["freertos"], boards, config=config)).points
+    h743, l053, pico = make_plan(Catalogue(ROOT), ["t1"], PlanOptions(["freertos"], boards, config=config)).points
     assert h743.not_applicable is None
     assert (h743.clock_hz, h743.data, h743.features, h743.wait_states) == (8_000_000, "dtcm", {"dcache": 0}, 1)
     assert l053.not_applicable == "NUCLEO-L053R8 has no memory dtcm"
@@ -214,7 +214,7 @@ def test_feature_of_some_boards_is_not_applicable_on_others() -> None:
 
 def test_missing_board_feature_is_not_applicable() -> None:
     (point,) = make_plan(
-        Catalogue(ROOT), ["t1"], Options(["freertos"], ["nucleo-f103rb"], config={"feature.icache": "0"})
+        Catalogue(ROOT), ["t1"], PlanOptions(["freertos"], ["nucleo-f103rb"], config={"feature.icache": "0"})
     ).points
     assert point.not_applicable == "NUCLEO-F103RB has no icache to switch"
 
@@ -229,10 +229,10 @@ def test_missing_board_feature_is_not_applicable() -> None:
 )
 def test_feature_that_the_kernel_enables_cannot_be_disabled(board: str, core: str, value: str, wrong: bool) -> None:
     catalogue = Catalogue(ROOT)
-    plain = catalogue.kernel("freertos")
+    plain = catalogue.find_kernel("freertos")
     forcing = replace(plain, facts=plain.facts.model_copy(update={"turns_on": {core: ("dcache",)}}))
-    result = find_obstacle(
-        catalogue.benchmark("t1_arithmetic"), forcing, catalogue.board(board), 1, {"feature.dcache": value}
+    result = find_measurement_obstacle(
+        catalogue.find_benchmark("t1_arithmetic"), forcing, catalogue.find_board(board), 1, {"feature.dcache": value}
     )
     output = "the start-up of FreeRTOS turns dcache of NUCLEO-H743ZI on; `--config timing.dcache=0` holds it off"
     assert (result or "").startswith(output) is wrong
@@ -240,21 +240,21 @@ def test_feature_that_the_kernel_enables_cannot_be_disabled(board: str, core: st
 
 def test_switch_outside_a_handler_cannot_be_timed() -> None:
     catalogue = Catalogue(ROOT)
-    plain = catalogue.kernel("freertos")
+    plain = catalogue.find_kernel("freertos")
     behaviour = plain.facts.behaviour.model_copy(update={"switch_mode": "thread"})
     in_thread = replace(plain, facts=plain.facts.model_copy(update={"behaviour": behaviour}))
-    board = catalogue.board("pico")
+    board = catalogue.find_board("pico")
 
     def obstacle(benchmark: str) -> str | None:
-        return find_obstacle(catalogue.benchmark(benchmark), in_thread, board, 1, {})
+        return find_measurement_obstacle(catalogue.find_benchmark(benchmark), in_thread, board, 1, {})
 
     assert obstacle("switch_pairs") == "FreeRTOS switches tasks in thread mode, so no handler of a switch can be timed"
     assert obstacle("tick_handler") is None
-    assert find_obstacle(catalogue.benchmark("switch_pairs"), plain, board, 1, {}) is None
+    assert find_measurement_obstacle(catalogue.find_benchmark("switch_pairs"), plain, board, 1, {}) is None
 
 
 def test_port_may_differ_by_architecture() -> None:
-    kernel = Catalogue(ROOT).kernel("freertos").facts
+    kernel = Catalogue(ROOT).find_kernel("freertos").facts
     assert kernel.for_architecture("armv6m").symbols["yield"] == ("vPortYield",)
     assert kernel.for_architecture("armv7m").symbols["yield"] == ("isr_pendsv",)
     assert kernel.for_architecture("armv7m").symbols["malloc"] == kernel.symbols["malloc"]
@@ -262,17 +262,17 @@ def test_port_may_differ_by_architecture() -> None:
 
 def test_misuse_is_refused() -> None:
     with pytest.raises(PlanError, match="must be a whole number"):
-        make_plan(Catalogue(ROOT), ["t1"], Options(config={"timing.x": "fast"}))
+        make_plan(Catalogue(ROOT), ["t1"], PlanOptions(config={"timing.x": "fast"}))
     with pytest.raises(UnknownNameError, match="parameter of t1_arithmetic named 'word'; did you mean 'words'"):
-        make_plan(Catalogue(ROOT), ["t1"], Options(config={"param.word": "1"}))
+        make_plan(Catalogue(ROOT), ["t1"], PlanOptions(config={"param.word": "1"}))
     for value, complaint in {"-1": "words=-1 must be 0 or more", "many": "must be a whole number"}.items():
         with pytest.raises(PlanError, match=complaint):
-            make_plan(Catalogue(ROOT), ["t1"], Options(config={"param.words": value}))
+            make_plan(Catalogue(ROOT), ["t1"], PlanOptions(config={"param.words": value}))
 
 
 def test_test_of_two_cores_does_not_apply_to_one() -> None:
     config = {"param.stress_percent": "10", "param.seed": "1"}
-    options = Options(kernels=("freertos",), boards=("pico",), cores=(1, 2), config=config)
+    options = PlanOptions(kernels=("freertos",), boards=("pico",), cores=(1, 2), config=config)
     points = make_plan(Catalogue(ROOT), ["contention"], options).points
     assert [bool(point.not_applicable) for point in points] == [True, False]
     assert points[0].not_applicable is not None
@@ -281,7 +281,7 @@ def test_test_of_two_cores_does_not_apply_to_one() -> None:
 
 @pytest.mark.parametrize("value", ["9" * 5000, "٣", "²", "-1", "", "1.0", "99"])
 def test_parameter_that_selects_no_service_is_reported(value: str) -> None:
-    benchmark = Catalogue(find_root()).benchmark("phase_sweep").facts
+    benchmark = Catalogue(find_checkout_root()).find_benchmark("phase_sweep").facts
     with pytest.raises(PlanError, match=r"phase_sweep has no service='.*; choose one of 0 \(") as caught:
         benchmark.needed_services({"service": value})
     assert len(str(caught.value)) < 400

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import CatalogueError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.catalogue.core_maps import DIVISIONS, MAP_FILE, CoreMap
 from rtoslab.targets.core_view import to_striped_address
 
-ROOT = find_root()
+ROOT = find_checkout_root()
 CATALOGUE = Catalogue(ROOT)
 
 
@@ -25,26 +25,26 @@ def changed_map(folder: Path, key: str, value: str, section: str) -> CoreMap | N
     head, mark, rest = path.read_text().partition(f"[{section}]\n")
     path.write_text(head + mark + re.sub(rf"^{key} = \S+$", f"{key} = {value}", rest, count=1, flags=re.MULTILINE))
     catalogue = Catalogue(folder)
-    catalogue.__dict__["boards"] = {"pico": CATALOGUE.board("pico")}
-    return catalogue.core_map(catalogue.board("pico"))
+    catalogue.__dict__["boards"] = {"pico": CATALOGUE.find_board("pico")}
+    return catalogue.find_core_map(catalogue.find_board("pico"))
 
 
 def test_every_map_belongs_to_a_board_with_two_cores() -> None:
     maps = sorted(path.parent.name for path in CATALOGUE.core_map_folder.glob(f"*/{MAP_FILE}"))
     assert maps
     for name in maps:
-        board = CATALOGUE.board(name)
+        board = CATALOGUE.find_board(name)
         assert board.facts.cores == 2
-        assert CATALOGUE.core_map(board) is not None
+        assert CATALOGUE.find_core_map(board) is not None
 
 
 def test_a_board_without_a_map_has_none() -> None:
-    assert CATALOGUE.core_map(CATALOGUE.board("nucleo-f446re")) is None
+    assert CATALOGUE.find_core_map(CATALOGUE.find_board("nucleo-f446re")) is None
 
 
 @pytest.mark.parametrize("division", DIVISIONS)
 def test_every_byte_of_the_sram_has_one_owner(division: str) -> None:
-    core_map = CATALOGUE.core_map(CATALOGUE.board("pico"))
+    core_map = CATALOGUE.find_core_map(CATALOGUE.find_board("pico"))
     assert core_map is not None
     owners: dict[int, str] = {}
     for part, start, size in core_map.memory_parts(division):
@@ -53,7 +53,7 @@ def test_every_byte_of_the_sram_has_one_owner(division: str) -> None:
         for address in range(start, start + size, 64):
             word = to_striped_address(address)
             assert owners.setdefault(word, part) == part, f"{address:#x} is of {owners[word]} and of {part}"
-    memory = CATALOGUE.board("pico").facts.memory
+    memory = CATALOGUE.find_board("pico").facts.memory
     assert len(owners) == memory.sram_bytes // 64
 
 

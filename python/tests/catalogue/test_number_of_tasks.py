@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from rtoslab.base import PlanError, find_root
+from rtoslab.base import PlanError, find_checkout_root
 from rtoslab.catalogue import Benchmark, Catalogue
 from rtoslab.catalogue.benchmark import TASK_LIMITS
-from rtoslab.measure import point_id
-from rtoslab.measure.pipeline import run_point
-from rtoslab.plan.plan import Options, make_plan
+from rtoslab.measure import identity_of_point
+from rtoslab.measure.pipeline import measure_and_store_point
+from rtoslab.plan.plan import PlanOptions, make_plan
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.store import RunDirectory
 
-ROOT = find_root()
+ROOT = find_checkout_root()
 TN2 = "tn2_cooperative"
 FACTS: dict[str, Any] = {
     "id": "ring",
@@ -60,7 +60,7 @@ def test_metric_and_proofs_follow_the_parameter() -> None:
 def test_other_parameters_change_nothing() -> None:
     benchmark = Benchmark.model_validate(FACTS)
     assert benchmark.with_parameters({"pinned": "0"}) is benchmark
-    fixed = Catalogue(ROOT).benchmark("t2_cooperative").facts
+    fixed = Catalogue(ROOT).find_benchmark("t2_cooperative").facts
     assert fixed.with_parameters({"tasks": "2"}) is fixed
 
 
@@ -100,10 +100,10 @@ def test_five_tasks_take_turns_as_fast_as_those_of_t2(tmp_path: Path) -> None:
 def task_counts(folder: Path, benchmark: str, config: dict[str, str]) -> list[int]:
     """The counts of each task in a window. All proofs hold, or there would be no figure."""
     catalogue = Catalogue(ROOT)
-    options = Options(["freertos"], ["nucleo-f446re"], [1], 20, config)
+    options = PlanOptions(["freertos"], ["nucleo-f446re"], [1], 20, config)
     (point,) = make_plan(catalogue, [benchmark], options).points
-    run = RunDirectory.create(folder, None, [point_id(catalogue, point)])
-    result = run_point(catalogue, point, run).result
+    run = RunDirectory.create_run_directory(folder, None, [identity_of_point(catalogue, point)])
+    result = measure_and_store_point(catalogue, point, run).result
     assert isinstance(result, MeasuredPoint), result
     assert result.metric_tasks == tuple(range(len(result.counters)))
     return [counter.count for counter in result.counters]

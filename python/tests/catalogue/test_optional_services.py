@@ -7,20 +7,20 @@ from pathlib import Path
 import pytest
 
 from rtoslab.analyses.series import pinning_text
-from rtoslab.base import CatalogueError, find_root, make_listing_rows
+from rtoslab.base import CatalogueError, file_hash_rows, find_checkout_root
 from rtoslab.catalogue import OPTIONAL_FOLDER, OPTIONAL_SERVICES, Catalogue
 from rtoslab.catalogue.contract_services import SERVICE_FILE
 from rtoslab.images import image_inputs
 from rtoslab.images.image_inputs import (
     CONFORMANCE_IMAGE,
+    image_request_digest,
     kernel_cmake_options,
     optional_services,
-    request_digest,
 )
-from rtoslab.measure import point_id
-from rtoslab.plan.plan import Options, Point, make_plan
+from rtoslab.measure import identity_of_point
+from rtoslab.plan.plan import PlanOptions, Point, make_plan
 
-ROOT = find_root()
+ROOT = find_checkout_root()
 CATALOGUE = Catalogue(ROOT)
 
 
@@ -51,7 +51,7 @@ def test_facts_of_a_service_are_the_kernels() -> None:
 
 
 def test_every_optional_service_is_in_the_contract_and_has_a_header() -> None:
-    assert set(OPTIONAL_SERVICES) <= set(CATALOGUE.services)
+    assert set(OPTIONAL_SERVICES) <= set(CATALOGUE.contract_services)
     for service in OPTIONAL_SERVICES:
         assert (ROOT / f"firmware/include/bench/{service}.h").is_file()
         for entry in CATALOGUE.ports.values():
@@ -83,7 +83,7 @@ def test_wrong_facts_are_refused_with_the_file(copy: Path, line: str) -> None:
 
 
 def point(benchmark: str, kernel: str = "freertos") -> Point:
-    (result, *_) = make_plan(CATALOGUE, [benchmark], Options([kernel])).points
+    (result, *_) = make_plan(CATALOGUE, [benchmark], PlanOptions([kernel])).points
     return result
 
 
@@ -102,11 +102,11 @@ def test_only_images_with_the_service_take_it_in() -> None:
 
 def test_changed_folder_of_services_changes_only_images_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def digests() -> list[str]:
-        return [request_digest(CATALOGUE, point(name)) for name in ("timer_latency", "t7")]
+        return [image_request_digest(CATALOGUE, point(name)) for name in ("timer_latency", "t7")]
 
     before = digests()
     rows = image_inputs._firmware_part_file_rows
-    extra = make_listing_rows(ROOT, [ROOT / "LICENSE-MIT"])
+    extra = file_hash_rows(ROOT, [ROOT / "LICENSE-MIT"])
     monkeypatch.setattr(
         image_inputs,
         "_firmware_part_file_rows",
@@ -125,10 +125,10 @@ def test_kernel_without_the_service_says_why() -> None:
 
 
 def test_result_of_a_task_that_migrates_says_that_it_is_not_pinned() -> None:
-    made = make_plan(CATALOGUE, ["p7_migrate_task", "t2"], Options(["freertos"], cores=(2,))).points
+    made = make_plan(CATALOGUE, ["p7_migrate_task", "t2"], PlanOptions(["freertos"], cores=(2,))).points
     assert {made_point.benchmark: dict(made_point.params) for made_point in made} == {
         "p7_migrate_task": {"pinned": "0"},
         "t2_cooperative": {},
     }
-    assert pinning_text(point_id(CATALOGUE, made[0])) == "not pinned"
-    assert pinning_text(point_id(CATALOGUE, made[1])) == "pinned"
+    assert pinning_text(identity_of_point(CATALOGUE, made[0])) == "not pinned"
+    assert pinning_text(identity_of_point(CATALOGUE, made[1])) == "pinned"

@@ -12,36 +12,36 @@ from pathlib import Path
 import pytest
 
 from rtoslab.analyses import MeasuredValue, PlacementBand
-from rtoslab.base import AlteredError, PlanError, StoreError, UnknownNameError, find_root
+from rtoslab.base import AlteredFileError, PlanError, StoreError, UnknownNameError, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose import (
     KernelComparison,
     KernelMatrix,
-    add_user_runs,
+    add_figures_of_user_runs,
     answer_in_sentences,
+    boards_to_compare,
     choice_explorer_page,
+    compare_kernels_on_board,
     figure_coverage_by_board,
     kernel_choice_report,
-    kernels_section,
+    kernel_comparison_section,
     make_choice_criteria,
-    make_comparison,
-    matrix_boards,
-    matrix_points,
-    partly_present_text,
-    read_matrices,
-    read_matrix,
+    measurements_to_compare,
+    partly_present_operations_sentence,
+    read_kernel_matrices,
+    read_kernel_matrix,
     read_operations,
     replace_boards_of_matrix,
-    with_kernels_section,
-    write_matrix,
+    with_kernel_comparison_section,
+    write_kernel_matrix,
 )
 from rtoslab.choose.answer import clear_disadvantages
 from rtoslab.choose.compared_operations import ChoiceCriteria
 from rtoslab.choose.coverage import kernel_title, missing_reasons
 from rtoslab.cli.cmd_choose import settings_changed_by_kernels
-from rtoslab.parity import LintSubject, find_unfairness
+from rtoslab.parity import ComparedPoint, unfair_differences_in_groups
 from rtoslab.reference import StoredRow, objects_as_sealed_lines
-from rtoslab.reports import make_document
+from rtoslab.reports import make_report_document
 from rtoslab.results import PointId
 from rtoslab.store import StoredPoint
 from tests.archive.test_runs import run_of
@@ -50,7 +50,7 @@ from tests.doc_matrix import PAGE, page
 from tests.fakes import STEADY, measured_point
 from tests.latency_fakes import latency_point
 
-ROOT = find_root()
+ROOT = find_checkout_root()
 CATALOGUE = Catalogue(ROOT)
 KNOWN = read_operations()
 BY_ID = {operation.id: operation for operation in KNOWN.operation}
@@ -82,7 +82,7 @@ def comparison_of(
         kernel: [row(kernel, name, *numbers, single=single) for name, numbers in own.items()]
         for kernel, own in figures.items()
     }
-    return make_comparison("board", question, KNOWN.operation, rows, lacks or {})
+    return compare_kernels_on_board("board", question, KNOWN.operation, rows, lacks or {})
 
 
 WAYS = ("pin", "counter", "probe")
@@ -180,7 +180,7 @@ def test_missing_operation_still_compares_the_other_kernels() -> None:
     figures = {**CLEAR, "c": {"switch": (400.0,), "semaphore_take": (200.0,)}}
     result = comparison_of(figures, lacks={"c": {"queue": "none"}})
     assert [operation.id for operation in result.counted_operations] == ["switch", "semaphore_take", "queue_send"]
-    assert partly_present_text(result, NAMES) == (
+    assert partly_present_operations_sentence(result, NAMES) == (
         "These operations are compared only between kernels that have a figure for them: queue, send (not Gamma)."
     )
     assert [(score.kernel, round(score.ratio.value, 2), score.operations) for score in result.kernel_scores] == [
@@ -214,15 +214,15 @@ def test_every_operation_has_an_existing_series() -> None:
     for operation in KNOWN.operation:
         if operation.benchmark in made_otherwise:
             continue
-        facts = CATALOGUE.benchmark(operation.benchmark).facts
+        facts = CATALOGUE.find_benchmark(operation.benchmark).facts
         assert operation.metric == "throughput" or operation.metric in facts.series_ids, operation.id
-        assert set(operation.services) <= {*CATALOGUE.services, "smp"}, operation.id
+        assert set(operation.services) <= {*CATALOGUE.contract_services, "smp"}, operation.id
         assert set(operation.weights) <= set(KNOWN.needs), operation.id
     assert set().union(*(operation.weights for operation in KNOWN.operation)) == set(KNOWN.needs)
 
 
 def test_every_operation_of_a_benchmark_is_measured_for_the_matrix() -> None:
-    points = matrix_points(CATALOGUE, "freertos", matrix_boards(ROOT), 1)
+    points = measurements_to_compare(CATALOGUE, "freertos", boards_to_compare(ROOT), 1)
     present = {(point.stands_for.benchmark, point.stands_for.cores) for point in points if point.points}
     expected = {(operation.benchmark, operation.cores) for operation in KNOWN.operation}
     assert expected - present == {("footprint", 1), ("masked", 1), ("worst_case", 1)}
@@ -230,19 +230,19 @@ def test_every_operation_of_a_benchmark_is_measured_for_the_matrix() -> None:
 
 def test_invalid_request_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="no use named 'contrl'; did you mean 'control'"):
-        make_choice_criteria(KNOWN, CATALOGUE.services, "contrl")
+        make_choice_criteria(KNOWN, CATALOGUE.contract_services, "contrl")
     with pytest.raises(UnknownNameError, match="no service named 'que'; did you mean 'queue'"):
-        make_choice_criteria(KNOWN, CATALOGUE.services, needs=("que",))
+        make_choice_criteria(KNOWN, CATALOGUE.contract_services, needs=("que",))
     path = tmp_path / "w.toml"
     path.write_text("[weights]\nswich = 1\n")
     with pytest.raises(UnknownNameError, match="no operation named 'swich'; did you mean 'switch'"):
-        make_choice_criteria(KNOWN, CATALOGUE.services, weights=path)
+        make_choice_criteria(KNOWN, CATALOGUE.contract_services, weights=path)
     for text, sentence in (("switch = -1", "is -1; write a number of 0 or more"), ("switch = 0", "at least one")):
         path.write_text(f"[weights]\n{text}\n")
         with pytest.raises(PlanError, match=sentence):
-            make_choice_criteria(KNOWN, CATALOGUE.services, weights=path)
+            make_choice_criteria(KNOWN, CATALOGUE.contract_services, weights=path)
     path.write_text("[weights]\nswitch = 2\nflash = 0\n")
-    assert make_choice_criteria(KNOWN, CATALOGUE.services, weights=path).weights == {"switch": 2}
+    assert make_choice_criteria(KNOWN, CATALOGUE.contract_services, weights=path).weights == {"switch": 2}
 
 
 def test_documented_figures_equal_the_stored_ones() -> None:
@@ -266,36 +266,36 @@ def example() -> KernelMatrix:
 
 def test_matrix_file_survives_writing_and_reading(tmp_path: Path) -> None:
     path = tmp_path / "a.ndjson"
-    write_matrix(path, example())
-    result = read_matrix(path)
+    write_kernel_matrix(path, example())
+    result = read_kernel_matrix(path)
     assert (result.board_names, result.kernel_versions, result.date) == (["board"], ["1.0"], "2026-11-28")
     assert [stored_row.single_placement for stored_row in result.rows] == [False, False, True, False]
     assert [[tuple(value.placement_band.values) for value in stored_row.values] for stored_row in result.rows] == [
         [(100, 104)], [(50,)], [(9,)], [],
     ]  # fmt: skip
     before = path.read_bytes()
-    write_matrix(path, result)
+    write_kernel_matrix(path, result)
     assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("change", [{"format": 2}, {"kernel": "b"}, {"manifests": []}])
 def test_matrix_file_of_another_format_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
     path = tmp_path / "a.ndjson"
-    write_matrix(path, example())
+    write_kernel_matrix(path, example())
     head, *rows, _ = [json.loads(line) for line in path.read_text().splitlines()]
     path.write_text(objects_as_sealed_lines([{**head, **change}, *rows]))
     with pytest.raises(
-        AlteredError, match=r"a\.ndjson cannot be read as figures of a kernel .* reference matrix --kernel a"
+        AlteredFileError, match=r"a\.ndjson cannot be read as figures of a kernel .* reference matrix --kernel a"
     ):
-        read_matrix(path)
+        read_kernel_matrix(path)
 
 
 def test_edited_matrix_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.ndjson"
-    write_matrix(path, example())
+    write_kernel_matrix(path, example())
     path.write_text(path.read_text().replace("[100,104]", "[99,104]"))
-    with pytest.raises(AlteredError, match="its checksum does not match"):
-        read_matrix(path)
+    with pytest.raises(AlteredFileError, match="its checksum does not match"):
+        read_kernel_matrix(path)
 
 
 def test_new_rows_replace_only_rows_of_their_boards() -> None:
@@ -319,7 +319,9 @@ def test_figures_of_the_users_run_replace_included_ones(tmp_path: Path) -> None:
     run_of(tmp_path, 0, [point.model_copy(update={"point": point.point.model_copy(update={"board": "board"})})])
     (run,) = tmp_path.iterdir()
     known = {"a": [row("a", "synchronisation", 1.0), row("a", "switch", 10.0)], "b": [row("b", "synchronisation", 5.0)]}
-    result = make_comparison("board", EVEN, KNOWN.operation, add_user_runs([run], "board", known), {})
+    result = compare_kernels_on_board(
+        "board", EVEN, KNOWN.operation, add_figures_of_user_runs([run], "board", known), {}
+    )
     band = result.operation_figure("a", BY_ID["synchronisation"]).band
     assert band is not None
     assert band.median > 1.0
@@ -327,7 +329,7 @@ def test_figures_of_the_users_run_replace_included_ones(tmp_path: Path) -> None:
     assert stored is not None
     assert stored.median == 10.0
     with pytest.raises(StoreError, match="contains no measured point on other, so it changes no figure"):
-        add_user_runs([run], "other", known)
+        add_figures_of_user_runs([run], "other", known)
 
 
 def test_report_has_kernel_columns_and_reasons_for_gaps() -> None:
@@ -347,7 +349,7 @@ def test_report_has_kernel_columns_and_reasons_for_gaps() -> None:
 
 
 def test_command_answers_from_included_figures() -> None:
-    here = read_matrices(ROOT)
+    here = read_kernel_matrices(ROOT)
     assert here
     board = here[0].board_names[0]
     done = rtoslab("choose", "--board", board, "--json")
@@ -415,7 +417,7 @@ def test_kernels_are_compared_by_the_least_intrusive_instrument() -> None:
         point_of_run(kernel, 100 + cost, instrument=by) for kernel, cost in (("freertos", 0), ("rt", 50)) for by in WAYS
     ]
     points[0] = point_of_run("freertos", 900, instrument="pin")
-    section = kernels_section(CATALOGUE, points)
+    section = kernel_comparison_section(CATALOGUE, points)
     assert section is not None
     (table,) = section.tables
     assert table.columns == ("operation", "unit", ">FreeRTOS", ">rt")
@@ -434,32 +436,32 @@ def test_kernels_are_compared_by_the_least_intrusive_instrument() -> None:
     ids=["one kernel", "two boards", "two levels", "two clocks"],
 )
 def test_different_conditions_are_not_compared(points: list[StoredPoint]) -> None:
-    assert kernels_section(CATALOGUE, points) is None
+    assert kernel_comparison_section(CATALOGUE, points) is None
 
 
 def test_report_has_the_table_behind_its_answer() -> None:
     points = [point_of_run("freertos", 100), point_of_run("rt", 150)]
-    document = with_kernels_section(CATALOGUE, make_document(CATALOGUE, points, None), points)
+    document = with_kernel_comparison_section(CATALOGUE, make_report_document(CATALOGUE, points, None), points)
     leading = [section.id for section in document.sections if section.leads]
     assert [section.id for section in document.sections][: len(leading) + 1] == [*leading, "kernels"]
-    single = make_document(CATALOGUE, points[:1], None)
-    assert with_kernels_section(CATALOGUE, single, points[:1]) == single
+    single = make_report_document(CATALOGUE, points[:1], None)
+    assert with_kernel_comparison_section(CATALOGUE, single, points[:1]) == single
 
 
 def test_settings_of_a_kernels_start_up_are_reported_as_unequal() -> None:
-    plain = CATALOGUE.kernel("freertos").facts
+    plain = CATALOGUE.find_kernel("freertos").facts
     other = plain.model_copy(update={"sets": {"rp2040": {"xip.divider": 4}}})
     message = settings_changed_by_kernels({"a": plain, "b": other}, "rp2040")
     assert message == {"a": {"xip.divider": "the board's own"}, "b": {"xip.divider": 4}}
     assert settings_changed_by_kernels({"a": plain, "b": other}, "stm32f446") == {"a": {}, "b": {}}
     points = [PointId(benchmark="t1", title="", kernel=k, board="pico", cores=1, window_ms=0, config={}) for k in "ab"]
-    subjects = [LintSubject(point.kernel, point, {}, state=message[point.kernel]) for point in points]
-    (result,) = find_unfairness(CATALOGUE, [subjects])
+    subjects = [ComparedPoint(point.kernel, point, {}, state=message[point.kernel]) for point in points]
+    (result,) = unfair_differences_in_groups(CATALOGUE, [subjects])
     assert result.values == {"the board's own": ("a",), "4": ("b",)}
 
 
 def test_earlier_version_without_a_tree_has_the_title_of_its_port() -> None:
     catalogue = Catalogue(ROOT)
-    assert kernel_title(catalogue, "freertos-0.0.1") == catalogue.kernel("freertos").facts.title
-    assert kernel_title(catalogue, "ucos3") == catalogue.kernel("ucos3").facts.title
+    assert kernel_title(catalogue, "freertos-0.0.1") == catalogue.find_kernel("freertos").facts.title
+    assert kernel_title(catalogue, "ucos3") == catalogue.find_kernel("ucos3").facts.title
     assert kernel_title(catalogue, "somethingelse-1") == "somethingelse-1"

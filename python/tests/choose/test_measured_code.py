@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base import find_root
-from rtoslab.choose import KernelMatrix, changes_since_matrix
+from rtoslab.base import find_checkout_root
+from rtoslab.choose import KernelMatrix, changes_since_measurement
 from rtoslab.choose.measured_code import measured_firmware_digest
 from rtoslab.targets import timing_version
 
@@ -16,7 +16,7 @@ BOARDS = ("blue", "red")
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    shutil.copytree(find_root() / "reference" / "matrix", tmp_path / "reference" / "matrix")
+    shutil.copytree(find_checkout_root() / "reference" / "matrix", tmp_path / "reference" / "matrix")
     for name in (
         "core/run.c",
         "kernels/k/port.h",
@@ -58,27 +58,27 @@ def matrix(root: Path) -> KernelMatrix:
 )
 def test_changed_code_is_detected_on_its_boards(root: Path, name: str, changed: list[str]) -> None:
     measured = matrix(root)
-    assert changes_since_matrix(root, measured) == []
+    assert changes_since_measurement(root, measured) == []
     (root / "firmware" / name).write_text("int a = 1; /* Another word. */\n\n")
-    assert changes_since_matrix(root, measured) == []
+    assert changes_since_measurement(root, measured) == []
     (root / "firmware" / name).write_text("int a = 2; /* One. */\n")
-    assert changes_since_matrix(root, measured) == changed
+    assert changes_since_measurement(root, measured) == changed
 
 
 def test_code_of_an_optional_service_counts_if_a_benchmark_needs_it(root: Path) -> None:
     name = "context_switch"
-    text = (find_root() / "firmware/benchmarks" / name / "benchmark.toml").read_text()
+    text = (find_checkout_root() / "firmware/benchmarks" / name / "benchmark.toml").read_text()
     path = root / "firmware/benchmarks" / name / "benchmark.toml"
     path.parent.mkdir(parents=True)
     path.write_text(text.replace('services = ["tasks"', 'services = ["timer", "tasks"', 1))
     assert path.read_text() != text
     measured = matrix(root)
-    assert changes_since_matrix(root, measured) == []
+    assert changes_since_measurement(root, measured) == []
     (root / "firmware/kernels/k/services/timer/port_timer.h").write_text("int a = 2;\n")
-    assert changes_since_matrix(root, measured) == ["the firmware (blue, red)"]
+    assert changes_since_measurement(root, measured) == ["the firmware (blue, red)"]
 
 
 def test_changed_timing_version_is_detected(root: Path) -> None:
     measured = matrix(root)
     manifests = {board: {**manifest, "target": {"timing_version": 0}} for board, manifest in measured.manifests.items()}
-    assert changes_since_matrix(root, replace(measured, manifests=manifests)) == ["the virtual board"]
+    assert changes_since_measurement(root, replace(measured, manifests=manifests)) == ["the virtual board"]

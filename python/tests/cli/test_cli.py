@@ -12,14 +12,14 @@ import pytest
 
 import rtoslab as rtoslab_package
 from rtoslab.base.errors import ImageFileError
-from rtoslab.base.paths import find_root
-from rtoslab.targets.simulation import SimRequest, parse_script, simulate_image, unescape_text
+from rtoslab.base.paths import find_checkout_root
+from rtoslab.targets.simulation import SimulationRequest, parse_typing_script, simulate_image, unescape_text
 from tests.checkouts import build_apart
 from tests.command_server import is_served, run_served
 from tests.differential.engines import elf
 from tests.fakes import FakeMachine, board
 
-ROOT = find_root()
+ROOT = find_checkout_root()
 HANG_S = 900
 """After this a command hangs: far above what any takes, on a busy machine too."""
 
@@ -152,10 +152,10 @@ def test_doctor_reports_an_inaccessible_folder(tmp_path: Path) -> None:
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o000)
     script = (
-        "import os, sys\nfrom pathlib import Path\nfrom rtoslab.cli.doctor import _check_writable\n"
+        "import os, sys\nfrom pathlib import Path\nfrom rtoslab.cli.doctor import _check_folder_is_writable\n"
         "os.chdir(sys.argv[1])\n"
         "if os.geteuid() == 0:\n    os.chmod('.', 0o755)\n    os.seteuid(65534)\n"
-        "print(_check_writable(Path('closed/rtoslab/firmware')).found)"
+        "print(_check_folder_is_writable(Path('closed/rtoslab/firmware')).found)"
     )
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False)
     assert done.stdout == "cannot write to closed (permission denied)\n", done.stderr
@@ -173,9 +173,9 @@ def test_completion_suggests_board_names() -> None:
 
 def test_script_lines_are_prompt_and_text() -> None:
     text = "# comment\n\n$ => help\n=> now\nname: => a\\tb\\c\n"
-    assert parse_script(text) == [(b"$", b"help\r"), (b"", b"now\r"), (b"name:", b"a\tb")]
+    assert parse_typing_script(text) == [(b"$", b"help\r"), (b"", b"now\r"), (b"name:", b"a\tb")]
     with pytest.raises(ImageFileError, match="Line 1 of the script has no `=>`"):
-        parse_script("prompt text")
+        parse_typing_script("prompt text")
 
 
 def test_escapes_in_typed_text() -> None:
@@ -183,12 +183,12 @@ def test_escapes_in_typed_text() -> None:
 
 
 def test_sim_collects_the_results_of_a_board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rtoslab.targets.simulation.load_image", lambda *_: None)
+    monkeypatch.setattr("rtoslab.targets.simulation.load_image_into_board", lambda *_: None)
     image = tmp_path / "image"
     image.write_bytes(b"x")
     heard: list[bytes] = []
     machine = FakeMachine([("cycles", 0, b"a", b""), ("until", 0, b"b", b"")])
-    request = SimRequest(until="bench_done", between=[("bench_done", "0x10000004")])
+    request = SimulationRequest(until="bench_done", between=[("bench_done", "0x10000004")])
     result = simulate_image(
         image, board(), request, cores=1, on_output=lambda _, data: heard.append(data), machine=machine
     )
@@ -202,10 +202,12 @@ def test_sim_collects_the_results_of_a_board(tmp_path: Path, monkeypatch: pytest
 
 
 def test_sim_reports_an_unreached_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rtoslab.targets.simulation.load_image", lambda *_: None)
+    monkeypatch.setattr("rtoslab.targets.simulation.load_image_into_board", lambda *_: None)
     image = tmp_path / "image"
     image.write_bytes(b"x")
-    result = simulate_image(image, board(), SimRequest(until="bench_done", max_cycles=1000), machine=FakeMachine([]))
+    result = simulate_image(
+        image, board(), SimulationRequest(until="bench_done", max_cycles=1000), machine=FakeMachine([])
+    )
     assert (result.stop, result.reached, result.cycle) == ("cycles", False, 1000)
 
 
@@ -218,7 +220,7 @@ def test_sim_accepts_a_final_endless_loop_and_fails_on_a_fault(tmp_path: Path, c
     handler = struct.pack("<H", code)
     segments = [(0x2000_0000, start), (0x2000_0100, vectors), (0x2000_0200, handler)]
     image.write_bytes(elf(segments, 0x2000_0000))
-    result = simulate_image(image, board(), SimRequest(), cores=1)
+    result = simulate_image(image, board(), SimulationRequest(), cores=1)
     assert (result.stop, result.reached) == ("lockup", reached)
 
 

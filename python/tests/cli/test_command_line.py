@@ -9,16 +9,16 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from rtoslab.base.counting import count_text
-from rtoslab.base.paths import find_root
+from rtoslab.base.counting import count_with_noun
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.cli import app
 from rtoslab.cli.overview import SECTIONS
 from rtoslab.plan.labels import labels_by_differing_settings
-from rtoslab.plan.plan import Options, make_plan
+from rtoslab.plan.plan import PlanOptions, make_plan
 
-CATALOGUE: Final = Catalogue(find_root())
+CATALOGUE: Final = Catalogue(find_checkout_root())
 ALREADY_MADE: Final = {"decode", "rta bounds", "kernel files", "calibrate", "choose", "init"}
 """Commands on what an image did already, for what is built elsewhere, on a real board, or about the user's own board:
 which must be said."""
@@ -74,10 +74,10 @@ def test_option_means_the_same_in_every_command(name: str) -> None:
 def test_default_kernel_and_board_are_used() -> None:
     assert DEFAULT_KERNEL in CATALOGUE.kernels
     assert DEFAULT_BOARD in CATALOGUE.boards
-    (point,) = make_plan(CATALOGUE, ["t2"], Options()).points
+    (point,) = make_plan(CATALOGUE, ["t2"], PlanOptions()).points
     assert (point.kernel, point.board) == (DEFAULT_KERNEL, DEFAULT_BOARD)
-    assert {item.kernel for item in make_plan(CATALOGUE, ["latency"], Options()).points} == {DEFAULT_KERNEL}
-    every = make_plan(CATALOGUE, ["t2"], Options(boards=list(CATALOGUE.boards)))
+    assert {item.kernel for item in make_plan(CATALOGUE, ["latency"], PlanOptions()).points} == {DEFAULT_KERNEL}
+    every = make_plan(CATALOGUE, ["t2"], PlanOptions(boards=list(CATALOGUE.boards)))
     assert {item.kernel for item in every.points} == {DEFAULT_KERNEL}
 
 
@@ -98,7 +98,7 @@ def test_dry_run_shows_the_plan_and_measures_nothing(monkeypatch: pytest.MonkeyP
 
 def test_point_label_contains_what_varies() -> None:
     def labels(*names: str, **options: object) -> list[str]:
-        return labels_by_differing_settings(make_plan(CATALOGUE, names, Options(**options)).points)  # type: ignore[arg-type]
+        return labels_by_differing_settings(make_plan(CATALOGUE, names, PlanOptions(**options)).points)  # type: ignore[arg-type]
 
     assert labels("t2") == ["t2_cooperative"]
     assert labels("t2", kernels=["freertos", "rt"]) == ["t2_cooperative freertos", "t2_cooperative rt"]
@@ -109,7 +109,7 @@ def test_point_label_contains_what_varies() -> None:
 
 
 def test_single_point_is_counted_in_singular() -> None:
-    assert [count_text(number, "point") for number in (0, 1, 2, 1000)] == [
+    assert [count_with_noun(number, "point") for number in (0, 1, 2, 1000)] == [
         "0 points",
         "1 point",
         "2 points",

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rtoslab import build_image
+from rtoslab import build_project_image
 from rtoslab.base import PlanError
 from rtoslab.cli import app
-from rtoslab.targets import fitting_boards, likely_boards, same_core_boards
+from rtoslab.targets import boards_likely_for_image, boards_that_fit_image, boards_with_core_of_image
 from tests.foreign_firmware import foreign_repository
 from tests.instruments.images import CATALOGUE
 
@@ -76,14 +76,14 @@ def test_image_that_starts_on_several_boards_needs_board_option(project_folder: 
 def test_board_is_guessed_by_where_the_image_starts(
     board: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    elf = build_image("t4", kernel="rt", board=board)
+    elf = build_project_image("t4", kernel="rt", board=board)
     content = elf.read_bytes()
-    fitting = fitting_boards(content, elf.name)
+    fitting = boards_that_fit_image(content, elf.name)
     assert len(fitting) > 1
-    assert likely_boards(content, elf.name, fitting) == [board]
+    assert boards_likely_for_image(content, elf.name, fitting) == [board]
     monkeypatch.chdir(tmp_path)
     done = run_init("init", str(elf))
-    same_core = same_core_boards(content, elf.name, fitting)
+    same_core = boards_with_core_of_image(content, elf.name, fitting)
     reason = f": of {len(same_core)} boards that the image fits, it starts there alone"
     assert (
         f"The board is {board}{reason if len(same_core) > 1 else ', the only one with these memories'}" in done.output
@@ -93,7 +93,7 @@ def test_board_is_guessed_by_where_the_image_starts(
 
 def test_image_without_a_board_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "x.elf").write_bytes(build_image("t4", kernel="rt", board="pico").read_bytes()[:-1000])
+    (tmp_path / "x.elf").write_bytes(build_project_image("t4", kernel="rt", board="pico").read_bytes()[:-1000])
     assert "`rtoslab list boards` shows them" in str(run_init("init", "x.elf").exception)
 
 
@@ -123,8 +123,8 @@ def test_image_without_functions_can_be_diagnosed(tmp_path: Path, monkeypatch: p
 def test_boards_with_the_core_of_the_image_come_first(options: str, cores: set[str], tmp_path: Path) -> None:
     elf = endless_loop(tmp_path, options)
     content = elf.read_bytes()
-    boards = same_core_boards(content, elf.name, fitting_boards(content, elf.name))
-    assert {CATALOGUE.board(board).facts.core for board in boards} == cores
+    boards = boards_with_core_of_image(content, elf.name, boards_that_fit_image(content, elf.name))
+    assert {CATALOGUE.find_board(board).facts.core for board in boards} == cores
 
 
 def test_board_without_memory_for_the_variables_does_not_fit(tmp_path: Path) -> None:
@@ -135,6 +135,6 @@ def test_board_without_memory_for_the_variables_does_not_fit(tmp_path: Path) -> 
     for bss, boards in ((0x2400_0000, {"nucleo-h743zi"}), (0x2000_0000, {"nucleo-h743zi", "nucleo-f767zi"})):
         places = ["-Wl,-Ttext=0x08000000", f"-Wl,-Tbss={bss:#x}"]
         subprocess.run([*gcc, *places, "-o", elf, source], check=True)
-        fitting = fitting_boards(elf.read_bytes(), elf.name)
-        assert set(same_core_boards(elf.read_bytes(), elf.name, fitting)) >= boards
+        fitting = boards_that_fit_image(elf.read_bytes(), elf.name)
+        assert set(boards_with_core_of_image(elf.read_bytes(), elf.name, fitting)) >= boards
         assert ("nucleo-f767zi" in fitting) == ("nucleo-f767zi" in boards)

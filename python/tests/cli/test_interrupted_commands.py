@@ -15,7 +15,7 @@ from rtoslab.cli.early_end import InterruptedWithResultsError, print_json_answer
 from rtoslab.instruments.profiler import load_profile
 from rtoslab.interrupts import EXIT_INTERRUPTED
 from rtoslab.store.store import RunDirectory
-from rtoslab.worst_case.folder import find_differences
+from rtoslab.worst_case.folder import find_sweep_differences
 from tests.cli.test_cli import HANG_S, ROOT, rtoslab
 from tests.command_server import FORKED
 from tests.forking import Forking
@@ -30,7 +30,7 @@ class Ended:
         os.kill(os.getpid(), {number})
         time.sleep(20)
 board.simulator_module().Machine = Ended
-board._require_complete = lambda _: None
+board._require_complete_simulator = lambda _: None
 """
 """The command gets a signal as it makes a virtual board."""
 ENDS_ON_THE_WAY = """
@@ -42,11 +42,11 @@ from rtoslab.worst_case import arrivals
 def end(*_):
     os.kill(os.getpid(), {number})
 
-to_end = session._ObservedSession._run_to_end
+to_end = session._ObservedSession._run_to_section_end
 def to_end_and_ended(self):
     self.progress = end
     to_end(self)
-session._ObservedSession._run_to_end = to_end_and_ended
+session._ObservedSession._run_to_section_end = to_end_and_ended
 
 batches = []
 def frombuffer(*args):
@@ -146,7 +146,7 @@ def test_interrupted_sweep_is_stored(drawn: bool, forking: Forking, tmp_path: Pa
     assert result["span"] == f"60 cycles, ended after the first {result['span_cycles']:,} cycles"
     assert result["span_cycles"] == 40 or drawn
     assert result["span"] in result["claim"]
-    assert list(find_differences(folder)) == []
+    assert list(find_sweep_differences(folder)) == []
     offsets = pq.read_table(folder / "arrivals.parquet").to_pydict()["offset"]
     assert len(offsets) == 40
     assert max(offsets) < result["span_cycles"]
@@ -180,7 +180,7 @@ def test_interrupted_run_stores_and_shows_its_points(as_json: bool, tmp_path: Pa
         run.send_signal(signal.SIGTERM)
         output, errors = run.communicate(timeout=HANG_S)
     assert run.returncode == EXIT_INTERRUPTED, errors
-    stored = [point.result.model_dump(mode="json") for point in RunDirectory.open(out).read_points()]
+    stored = [point.result.model_dump(mode="json") for point in RunDirectory.open_run_directory(out).read_points()]
     assert 0 < len(stored) < 16
     assert not list((out / "points").glob(".*"))
     if as_json:

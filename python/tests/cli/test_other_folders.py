@@ -8,7 +8,7 @@ import pytest
 from rtoslab.base import paths
 from rtoslab.cli import app
 from rtoslab.compare.baseline import find_baseline
-from rtoslab.parity.costs import read_costs
+from rtoslab.parity.costs import read_configuration_costs
 
 PLAN = """
 title = "Tail chains"
@@ -45,7 +45,7 @@ def test_results_and_baselines_go_to_the_working_directory(
     plan = here / "plan.toml"
     plan.write_text(PLAN)
     _run_command("sweep", "plan.toml", "--costs")
-    assert [cost.key for cost in read_costs(checkout)] == ["timing.tail_chain_cycles"]
+    assert [cost.key for cost in read_configuration_costs(checkout)] == ["timing.tail_chain_cycles"]
     assert (here / "baselines" / "costs.toml").is_file()
     _run_command("worst-case", "--samples", "3")
     assert len(list((here / "runs").glob("worst-case-*"))) == 1
@@ -66,8 +66,8 @@ def test_read_only_checkout_stores_results_elsewhere(tmp_path: Path, monkeypatch
     for name in ("RTOSLAB_BUILD", "RTOSLAB_CACHE"):
         monkeypatch.delenv(name, raising=False)
     assert paths.build_folder(tmp_path) == tmp_path / "build" / "firmware"
-    assert paths.results_folder(tmp_path) == tmp_path / "build" / "results"
+    assert paths.cached_results_folder(tmp_path) == tmp_path / "build" / "results"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert paths.build_folder(tmp_path) == tmp_path / "cache" / "rtoslab" / "firmware"
-    assert paths.results_folder(tmp_path) == tmp_path / "cache" / "rtoslab" / "results"
+    assert paths.cached_results_folder(tmp_path) == tmp_path / "cache" / "rtoslab" / "results"

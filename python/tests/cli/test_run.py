@@ -16,7 +16,7 @@ from tests.fakes import FakeMachine, board, events, stream
 
 @pytest.fixture(autouse=True)
 def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(virtual, "load_image", lambda *_: None)
+    monkeypatch.setattr(virtual, "load_image_into_board", lambda *_: None)
 
 
 KERNEL = Kernel.model_validate(

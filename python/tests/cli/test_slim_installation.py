@@ -14,8 +14,8 @@ import pytest
 
 import rtoslab
 from rtoslab.base.extras import MODULES
-from rtoslab.base.lazy_names import read_imports
-from rtoslab.base.paths import find_root
+from rtoslab.base.lazy_names import imports_for_type_checking
+from rtoslab.base.paths import find_checkout_root
 from tests.bus_firmware import build_bus_firmware
 from tests.cli.test_cli import HANG_S
 from tests.instruments.spoilt_pointer import spoilt_pointer
@@ -108,9 +108,9 @@ def test_other_commands_name_the_package_that_is_missing(command: str, package: 
 
 def test_page_and_table_list_the_dependencies() -> None:
     """What the slim installation installs, and what it leaves out, are all that pyproject.toml requires."""
-    project = tomllib.loads((find_root() / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((find_checkout_root() / "pyproject.toml").read_text())["project"]
     required = {re.split("[<>=]", item)[0] for item in project["dependencies"]}
-    slim = re.search(r"pip install (click .*)\n", (find_root() / "docs/install.md").read_text())
+    slim = re.search(r"pip install (click .*)\n", (find_checkout_root() / "docs/install.md").read_text())
     assert slim is not None
     assert set(slim[1].split()) | set(MODULES.values()) == required
     assert set(slim[1].split()) & set(MODULES.values()) == {"pyelftools"}
@@ -121,7 +121,7 @@ def lazy_packages() -> list[str]:
     return sorted(
         f"rtoslab.{path.parent.name}"
         for path in folder.glob("*/__init__.py")
-        if "lazy_names(__name__)" in path.read_text()
+        if "lazy_attribute_getter(__name__)" in path.read_text()
     )
 
 
@@ -129,7 +129,7 @@ def lazy_packages() -> list[str]:
 def test_each_lazy_name_can_be_imported_and_is_no_module(name: str) -> None:
     package = importlib.import_module(name)
     modules = {info.name for info in pkgutil.iter_modules(package.__path__)}
-    places = read_imports(Path(package.__file__ or ""))
+    places = imports_for_type_checking(Path(package.__file__ or ""))
     assert len(places) > 10
     assert {item for item in modules & places.keys() if places[item] != (name, item)} == set()
     for item in places:

@@ -11,10 +11,10 @@ import pytest
 from rtoslab.analyses.named_figures import NamedFigure
 from rtoslab.compare.attribution import attribute_cycles
 from rtoslab.compare.comparison import ChangeVerdict, compare_sides
-from rtoslab.compare.document import comparison_document, fastest_and_slowest_sentence, summary_text
-from rtoslab.compare.machines import as_json, comparisons_as_junit
+from rtoslab.compare.document import comparison_document, comparison_summary_text, fastest_and_slowest_sentence
+from rtoslab.compare.machines import comparisons_as_json, comparisons_as_junit
 from rtoslab.compare.noise import ALPHA, are_shifts_significant, has_too_few_samples, median_shift
-from rtoslab.compare.sides import ComparisonSide, PointFigures, read_side
+from rtoslab.compare.sides import ComparisonSide, PointFigures, read_comparison_side
 from rtoslab.reports import report_formats
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.results.virtual_result import CoreCycles, FunctionUse, VirtualObservations
@@ -40,10 +40,10 @@ def noisy(samples: list[float], name: str = "t2") -> PointFigures:
 
 def test_run_compared_with_itself_has_no_difference(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        run = RunDirectory.create(tmp_path / name, None, [point(1), point(2)])
+        run = RunDirectory.create_run_directory(tmp_path / name, None, [point(1), point(2)])
         run.add_point("t2-1", measured_point(1, 5000), VIRTUAL, {})
         run.add_point("t2-2", measured_point(2, 7000), VIRTUAL, {})
-    result = compare_sides(read_side([tmp_path / "a"]), read_side([tmp_path / "b"]))
+    result = compare_sides(read_comparison_side([tmp_path / "a"]), read_comparison_side([tmp_path / "b"]))
     assert len(result.changes) == 4
     assert result.changes_in_all_placements == []
     assert result.differences == []
@@ -56,12 +56,12 @@ def test_one_cycle_is_a_difference_and_the_largest_comes_first() -> None:
     before = ComparisonSide("a", [figures(100.0, opt="1"), figures(200.0, opt="2"), figures(300.0, opt="3")])
     after = ComparisonSide("b", [figures(101.0, opt="1"), figures(190.0, opt="2"), figures(300.0, opt="3")])
     result = compare_sides(before, after)
-    assert [(change.figure_change, change.verdict) for change in result.changes] == [
+    assert [(change.change_in_unit, change.verdict) for change in result.changes] == [
         (-10.0, ChangeVerdict.BETTER),
         (1.0, ChangeVerdict.WORSE),
         (0.0, ChangeVerdict.SAME),
     ]
-    assert "1 of 3 figures is worse and 1 better" in summary_text(result)
+    assert "1 of 3 figures is worse and 1 better" in comparison_summary_text(result)
 
 
 def test_runs_that_differ_in_one_axis_are_paired_over_it() -> None:
@@ -193,10 +193,10 @@ def test_no_sample_is_discarded() -> None:
 
 def test_repeats_of_a_real_board_are_pooled(tmp_path: Path) -> None:
     for index, counts in enumerate((1000, 1010, 1020)):
-        RunDirectory.create(tmp_path / str(index), None, [point(1)]).add_point(
+        RunDirectory.create_run_directory(tmp_path / str(index), None, [point(1)]).add_point(
             "t2-1", measured_point(1, counts), REAL, {}
         )
-    (pooled,) = read_side([tmp_path / str(index) for index in range(3)]).figures
+    (pooled,) = read_comparison_side([tmp_path / str(index) for index in range(3)]).figures
     assert len(pooled.metrics["cycles_per_count"].samples) == 3
     result = compare_sides(ComparisonSide("a", [pooled]), ComparisonSide("b", [pooled]))
     assert {change.verdict for change in result.changes if change.before.unit == "cycles"} == {ChangeVerdict.TOO_FEW}
@@ -205,7 +205,9 @@ def test_repeats_of_a_real_board_are_pooled(tmp_path: Path) -> None:
 @pytest.fixture
 def two(tmp_path: Path) -> tuple[Path, Path]:
     for name, counts in (("a", 5000), ("b", 4900)):
-        RunDirectory.create(tmp_path / name, None, [point(1)]).add_point("t2-1", measured_point(1, counts), VIRTUAL, {})
+        RunDirectory.create_run_directory(tmp_path / name, None, [point(1)]).add_point(
+            "t2-1", measured_point(1, counts), VIRTUAL, {}
+        )
     return tmp_path / "a", tmp_path / "b"
 
 
@@ -228,7 +230,7 @@ def test_every_format_contains_the_same_comparison(two: tuple[Path, Path], tmp_p
 
 def test_nothing_to_compare_exits_with_an_error(two: tuple[Path, Path], tmp_path: Path) -> None:
     another = point().model_copy(update={"benchmark": "t3"})
-    other = RunDirectory.create(tmp_path / "c", None, [another])
+    other = RunDirectory.create_run_directory(tmp_path / "c", None, [another])
     other.add_point("t3-1", measured_point().model_copy(update={"point": another}), VIRTUAL, {})
     done = rtoslab("compare", two[0], tmp_path / "c", "--format", "xml")
     assert done.returncode == 3
@@ -245,4 +247,4 @@ def test_point_that_failed_is_an_error_in_junit() -> None:
     lost = PointFigures(point(), {}, True, {}, missing_reason="failed: no proof")
     result = compare_sides(ComparisonSide("a", [figures(1.0)]), ComparisonSide("b", [lost]))
     assert 'errors="1"' in comparisons_as_junit([result])
-    assert json.loads(as_json([result]))["comparisons"][0]["without_figures"] == ["t2"]
+    assert json.loads(comparisons_as_json([result]))["comparisons"][0]["without_figures"] == ["t2"]

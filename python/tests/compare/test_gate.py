@@ -22,9 +22,9 @@ from rtoslab.compare.baseline import (
     write_baseline,
 )
 from rtoslab.compare.comparison import ChangeVerdict, FigureChange
-from rtoslab.compare.gate import judge_run, verdict_text
+from rtoslab.compare.gate import compare_run_with_baseline, gate_verdict_text
 from rtoslab.compare.matching import PointPair
-from rtoslab.compare.rules import FigureLimits, parse_limits
+from rtoslab.compare.rules import FigureLimits, parse_growth_limits
 from rtoslab.compare.sides import ComparisonSide, PointFigures
 from rtoslab.results.results import TaskCount
 from tests.checkouts import build_apart, copy_checkout, replace_text
@@ -84,7 +84,7 @@ def test_longest_pattern_wins_and_command_line_overrides() -> None:
 @pytest.mark.parametrize("text", ["2 %", "+2 seconds", "", "+0 cycles,+2 %"])
 def test_invalid_rule_is_reported(text: str) -> None:
     with pytest.raises(PlanError, match="is not a limit"):
-        parse_limits(text)
+        parse_growth_limits(text)
 
 
 def test_baseline_survives_writing_and_reading(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_baseline_survives_writing_and_reading(tmp_path: Path) -> None:
     assert back == built
     write_baseline(back, tmp_path / "two.toml")
     assert (tmp_path / "one.toml").read_bytes() == (tmp_path / "two.toml").read_bytes()
-    assert not judge_run(
+    assert not compare_run_with_baseline(
         back, "main", side(142.615267045937), FigureLimits.parse_stored_and_requested(back.rules, [])
     ).regressions
     assert baseline_as_side(back, "main").figures[0].metrics["stack.c0t0"].unit == "bytes"
@@ -110,22 +110,30 @@ def test_baseline_with_unknown_keys_is_refused(tmp_path: Path) -> None:
 
 def test_regressions_missing_figures_and_other_compilers_are_distinguished() -> None:
     baseline = make_baseline(side(100.0), {})
-    worse = judge_run(baseline, "main", side(101.0, 108.0), FigureLimits.parse_stored_and_requested({}, []))
-    assert [(regression.before.id, regression.figure_change) for regression, _ in worse.regressions] == [
+    worse = compare_run_with_baseline(
+        baseline, "main", side(101.0, 108.0), FigureLimits.parse_stored_and_requested({}, [])
+    )
+    assert [(regression.before.id, regression.change_in_unit) for regression, _ in worse.regressions] == [
         ("stack.c0t0", 8.0),
         ("cycles_per_count", 1.0),
     ]
-    assert not judge_run(baseline, "main", side(99.0), FigureLimits.parse_stored_and_requested({}, [])).regressions
-    lost = judge_run(baseline, "main", side(100.0, gone="image.text"), FigureLimits.parse_stored_and_requested({}, []))
+    assert not compare_run_with_baseline(
+        baseline, "main", side(99.0), FigureLimits.parse_stored_and_requested({}, [])
+    ).regressions
+    lost = compare_run_with_baseline(
+        baseline, "main", side(100.0, gone="image.text"), FigureLimits.parse_stored_and_requested({}, [])
+    )
     assert lost.unmatched == ["t2 no longer has the figure image.text"]
-    fresh = judge_run(
+    fresh = compare_run_with_baseline(
         make_baseline(side(100.0, gone="image.text"), {}),
         "main",
         side(100.0),
         FigureLimits.parse_stored_and_requested({}, []),
     )
     assert fresh.unmatched == ["t2: figure image.text is not in the baseline"]
-    other = judge_run(baseline, "main", side(100.0, compiler="gcc 13"), FigureLimits.parse_stored_and_requested({}, []))
+    other = compare_run_with_baseline(
+        baseline, "main", side(100.0, compiler="gcc 13"), FigureLimits.parse_stored_and_requested({}, [])
+    )
     assert other.other_compiler == ("gcc 12", "gcc 13")
 
 
@@ -135,8 +143,10 @@ def test_point_missing_in_the_baseline_does_not_pass() -> None:
     (figures,) = side(100.0).figures
     run = ComparisonSide("run", [replace(figures, point=point_id) for point_id in points])
     baseline = make_baseline(run, {})
-    assert not judge_run(baseline, "main", run, FigureLimits.parse_stored_and_requested({}, [])).unmatched
-    cut = judge_run(
+    assert not compare_run_with_baseline(
+        baseline, "main", run, FigureLimits.parse_stored_and_requested({}, [])
+    ).unmatched
+    cut = compare_run_with_baseline(
         baseline.model_copy(update={"point": baseline.point[:1]}),
         "main",
         run,
@@ -144,9 +154,9 @@ def test_point_missing_in_the_baseline_does_not_pass() -> None:
     )
     assert len(cut.unmatched) == 4
     assert all(item.endswith("is not in the baseline") for item in cut.unmatched)
-    assert verdict_text(cut).startswith("The gate has no result: ")
-    assert verdict_text(cut).endswith("; and 1 more.")
-    short = judge_run(
+    assert gate_verdict_text(cut).startswith("The gate has no result: ")
+    assert gate_verdict_text(cut).endswith("; and 1 more.")
+    short = compare_run_with_baseline(
         baseline, "main", ComparisonSide("run", run.figures[:3]), FigureLimits.parse_stored_and_requested({}, [])
     )
     assert [item.endswith("was not measured") for item in short.unmatched] == [True, True]
@@ -241,7 +251,7 @@ def test_code_that_moved_to_a_better_place_is_called_placement() -> None:
 
     baseline = make_baseline(lying(100.0, "0123456789ab"), {})
     message = {
-        (cycles, code, compiler): judge_run(
+        (cycles, code, compiler): compare_run_with_baseline(
             baseline, "main", lying(cycles, code, compiler), FigureLimits.parse_stored_and_requested({}, [])
         )
         for cycles in (90.0, 110.0)
@@ -254,7 +264,7 @@ def test_code_that_moved_to_a_better_place_is_called_placement() -> None:
         plain = ChangeVerdict.WORSE if cycles > 100 else ChangeVerdict.BETTER
         assert change.verdict is (ChangeVerdict.PLACEMENT if is_moved else plain)
         assert (len(result.regressions), len(result.moved)) == (cycles > 100, cycles > 100 and is_moved)
-        text = verdict_text(result)
+        text = gate_verdict_text(result)
         assert ("placement" in text) == is_moved
         if cycles < 100:
             assert text.startswith("Same or better: 3 figures of 1 point within their limits, 1 of them better")
@@ -265,8 +275,10 @@ def test_baseline_without_points_gives_no_answer(tmp_path: Path) -> None:
     path.write_text("format = 2\npoint = []\n")
     none = read_baseline_without_seal_check(path)
     path.write_text(f'format = 2\nseal = "{none.content_digest}"\npoint = []\n')
-    judged = judge_run(read_baseline(path), "empty", side(1.0), FigureLimits.parse_stored_and_requested({}, []))
-    assert "nothing was measured" in verdict_text(judged)
+    judged = compare_run_with_baseline(
+        read_baseline(path), "empty", side(1.0), FigureLimits.parse_stored_and_requested({}, [])
+    )
+    assert "nothing was measured" in gate_verdict_text(judged)
 
 
 def test_gate_without_a_result_is_an_error(tmp_path: Path) -> None:
@@ -284,10 +296,12 @@ def test_clock_resolution_of_the_window_is_not_a_change() -> None:
 
     for before, after, better, worse in ((20_000, 19_999, 0, 0), (19_999, 20_000, 0, 0), (19_999, 20_001, 0, 1)):
         baseline = make_baseline(side_of_ticks(before), {})
-        results = judge_run(baseline, "main", side_of_ticks(after), FigureLimits.parse_stored_and_requested({}, []))
+        results = compare_run_with_baseline(
+            baseline, "main", side_of_ticks(after), FigureLimits.parse_stored_and_requested({}, [])
+        )
         verdicts = [item.verdict for item in results.comparison.changes]
         assert (verdicts.count(ChangeVerdict.BETTER), len(results.regressions)) == (better, worse), (before, after)
-    slower = judge_run(
+    slower = compare_run_with_baseline(
         make_baseline(side_of_ticks(20_000), {}),
         "main",
         side_of_ticks(20_000, 8469),

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from rtoslab._sim import Machine
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 
 IMAGES = Path(__file__).parent / "images"
-BOOT2 = find_root() / "firmware" / "boards" / "pico" / "boot2.S"
+BOOT2 = find_checkout_root() / "firmware" / "boards" / "pico" / "boot2.S"
 FLAGS = ["-mcpu=cortex-m0plus", "-mthumb", "-O1", "-g0", "-std=c11", "-ffreestanding", "-Wall", "-nostartfiles",
          "-fno-tree-loop-distribute-patterns", "-Wextra", "-Werror", "-Wno-array-bounds", "-nostdlib"]  # fmt: skip
 UF2_MAGIC = (0x0A324655, 0x9E5D5157, 0x0AB16F30)

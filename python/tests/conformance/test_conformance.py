@@ -6,12 +6,18 @@ from typing import Any
 import pytest
 
 from rtoslab.base.errors import ConformanceError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.conformance_table import ConformanceCheck
 from rtoslab.catalogue.kernel_facts import KernelBehaviour
 from rtoslab.conformance.examination import ConformanceVerdict
-from rtoslab.conformance.judge import CheckFinding, CheckOutcome, SuiteOutput, UnfinishedScene, judge_all
+from rtoslab.conformance.judge import (
+    CheckFinding,
+    CheckOutcome,
+    ConformanceOutput,
+    UnfinishedScene,
+    judge_conformance_checks,
+)
 from rtoslab.conformance.play import scene_name_hash
 from rtoslab.records.decoder import decode_records
 from tests.fakes import EXPECTED, WIRE, Fields, board, kernel, stream
@@ -23,7 +29,7 @@ def check(kind: str, **facts: object) -> ConformanceCheck:
 
 
 NOTHING: Mapping[str, object] = {}
-CHECKS = Catalogue(find_root()).conformance.check
+CHECKS = Catalogue(find_checkout_root()).conformance_suite.check
 
 
 def judge(
@@ -45,8 +51,8 @@ def judge(
     body += [("sample", {"metric": f"c/{core}", "n": len(note), "values": ",".join(map(str, note))}) for note in notes]
     stats = {"cores": [{"cycles": cycles, "exceptions": {15: taken}}], "locks": []}
     decoded = decode_records(stream(body), WIRE, EXPECTED)
-    played = SuiteOutput(decoded, stats, broken, is_complete=whole)  # type: ignore[arg-type]
-    return judge_all([request], played, kernel(**{"services": {"tasks": True}, **declared}), board())[0]
+    played = ConformanceOutput(decoded, stats, broken, is_complete=whole)  # type: ignore[arg-type]
+    return judge_conformance_checks([request], played, kernel(**{"services": {"tasks": True}, **declared}), board())[0]
 
 
 SEQUENCE = check("sequence", notes=(1, 2, 3))
@@ -210,19 +216,23 @@ def test_manifest_has_every_check() -> None:
 
 
 def test_table_asks_only_for_services_that_exist() -> None:
-    catalogue = Catalogue(find_root())
-    suite = catalogue.conformance.check
+    catalogue = Catalogue(find_checkout_root())
+    suite = catalogue.conformance_suite.check
     assert len({item.id for item in suite}) == len(suite)
     for entry in catalogue.kernels.values():
         for item in suite:
             assert set(item.services) <= set(entry.facts.services), item.id
             if item.instead is not None:
-                assert entry.facts.declared_fact(item.instead.when.split(" = ")[0]) is not None, item.id
+                assert entry.facts.declared_value(item.instead.when.split(" = ")[0]) is not None, item.id
 
 
 def test_every_fact_of_the_scenes_is_checked() -> None:
     """The last seven of `[behaviour]` are the proofs' matter."""
-    request = {item.instead.when.split(" = ")[0] for item in Catalogue(find_root()).conformance.check if item.instead}
+    request = {
+        item.instead.when.split(" = ")[0]
+        for item in Catalogue(find_checkout_root()).conformance_suite.check
+        if item.instead
+    }
     assert set(KernelBehaviour.model_fields) - request == {
         "heap_lock", "queue_lock", "lock_wait", "handler_entry", "switch_exceptions", "switch_mode",
         "float_context",

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.conformance.judge import CheckFinding, CheckOutcome
-from rtoslab.plan.plan import Options, make_plan
+from rtoslab.plan.plan import PlanOptions, make_plan
 from tests.checkouts import replace_text
 from tests.conformance.test_conformance_end_to_end import conformance
 
@@ -21,7 +21,7 @@ def core_findings(root: Path, kernel: str, cores: int, check: str = "any_core") 
 
 
 def test_unpinned_task_runs_on_any_free_core() -> None:
-    findings = core_findings(find_root(), "freertos", 2)
+    findings = core_findings(find_checkout_root(), "freertos", 2)
     assert [(finding.core, finding.outcome) for finding in findings] == [
         (0, CheckOutcome.HOLDS),
         (1, CheckOutcome.HOLDS),
@@ -29,8 +29,8 @@ def test_unpinned_task_runs_on_any_free_core() -> None:
 
 
 def test_core_checks_do_not_apply_to_one_core() -> None:
-    (single,) = core_findings(find_root(), "freertos", 1)
-    (lacking,) = core_findings(find_root(), "rt", 1)
+    (single,) = core_findings(find_checkout_root(), "freertos", 1)
+    (lacking,) = core_findings(find_checkout_root(), "rt", 1)
     assert (single.outcome, single.saw) == (CheckOutcome.NOT_APPLICABLE, "2 cores or more are needed to show it")
     assert lacking.outcome is CheckOutcome.NOT_APPLICABLE
     assert "rt schedules one core" in lacking.saw
@@ -45,7 +45,7 @@ def test_port_that_pins_an_unpinned_task_fails(checkout: Path, core: int) -> Non
 
 
 def test_task_bound_to_another_core_continues_there() -> None:
-    findings = core_findings(find_root(), "freertos", 2, "affinity_moves")
+    findings = core_findings(find_checkout_root(), "freertos", 2, "affinity_moves")
     assert [(finding.core, finding.outcome) for finding in findings] == [
         (0, CheckOutcome.HOLDS),
         (1, CheckOutcome.HOLDS),
@@ -71,6 +71,8 @@ def test_port_that_binds_a_task_to_the_core_it_is_on_fails(checkout: Path) -> No
     ],
 )
 def test_unpinned_tasks_are_not_applicable_without_support(kernel: str, cores: int, why: str | None) -> None:
-    options = Options([kernel], ["pico"], [cores], config={"param.pinned": "0"})
-    for point in make_plan(Catalogue(find_root()), ["t2_cooperative", "t3_preemptive", "t4_interrupt"], options).points:
+    options = PlanOptions([kernel], ["pico"], [cores], config={"param.pinned": "0"})
+    for point in make_plan(
+        Catalogue(find_checkout_root()), ["t2_cooperative", "t3_preemptive", "t4_interrupt"], options
+    ).points:
         assert point.not_applicable == why

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from rtoslab import api
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.conformance.examination import ConformanceVerdict, examine_port
 from rtoslab.conformance.judge import CheckOutcome
-from rtoslab.plan.plan import Options, conformance_points
+from rtoslab.plan.plan import PlanOptions, conformance_points
 from rtoslab.results.results import FailedPoint, MeasuredPoint
 from tests.broken_ports import BREAKS
 from tests.checkouts import replace_text
@@ -33,7 +33,7 @@ def test_several_suites_print_one_line_each() -> None:
 
 def conformance(root: Path, kernel: str, board: str = "pico", cores: int = 1) -> ConformanceVerdict:
     catalogue = Catalogue(root)
-    (point,) = conformance_points(catalogue, Options([kernel], [board], [cores]))
+    (point,) = conformance_points(catalogue, PlanOptions([kernel], [board], [cores]))
     return examine_port(catalogue, point)
 
 
@@ -44,13 +44,13 @@ def failing(verdict: ConformanceVerdict) -> set[str]:
 def test_every_check_fails_for_some_broken_port() -> None:
     seen = {check for item in BREAKS.values() for check in item.fails}
     elsewhere = {"pointer_queue_wakes", "any_core", "affinity_moves", *BREAKS_OF_TIMEOUTS}
-    assert seen | elsewhere == {item.id for item in Catalogue(find_root()).conformance.check}
+    assert seen | elsewhere == {item.id for item in Catalogue(find_checkout_root()).conformance_suite.check}
 
 
 @pytest.mark.parametrize("name", BREAKS)
 def test_broken_port_offers_the_broken_service(name: str) -> None:
     """The long test below must not be the first to see that a port's text has changed."""
-    assert BREAKS[name].old in (find_root() / "firmware" / BREAKS[name].file).read_text()
+    assert BREAKS[name].old in (find_checkout_root() / "firmware" / BREAKS[name].file).read_text()
 
 
 @pytest.mark.long
@@ -76,18 +76,18 @@ def test_nonconforming_port_gives_no_figure(checkout: Path, tmp_path: Path) -> N
 
 @pytest.mark.parametrize(("kernel", "cores"), [("freertos", 1), ("freertos", 2), ("rt", 1), ("bare", 1)])
 def test_every_port_conforms_on_the_pico(kernel: str, cores: int) -> None:
-    verdict = conformance(find_root(), kernel, cores=cores)
+    verdict = conformance(find_checkout_root(), kernel, cores=cores)
     verdict.require_port_conforms()
     assert {finding.core for finding in verdict.findings if finding.outcome is CheckOutcome.HOLDS} == set(range(cores))
 
 
 def test_verdict_is_stored_and_reused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    first = conformance(find_root(), "bare")
+    first = conformance(find_checkout_root(), "bare")
 
     def never(*_: object) -> None:
         raise AssertionError
 
     monkeypatch.setattr("rtoslab.conformance.play.run_virtual_benchmark", never)
-    assert conformance(find_root(), "bare") == first
+    assert conformance(find_checkout_root(), "bare") == first
     (outcome,) = (item for item in api.run("t7", kernels=["bare"], boards=["pico"], window_ms=10, out=tmp_path / "run"))
     assert isinstance(outcome.result, MeasuredPoint), "its own process finds the verdict too"

@@ -8,7 +8,7 @@ import pytest
 
 from rtoslab import api
 from rtoslab.base.errors import EXIT_POINT_FAILED, BuildError, PlanError, SettingError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli import app, cmd_conformance
 from rtoslab.conformance.examination import ConformanceVerdict, examine_image, examine_port
@@ -16,19 +16,19 @@ from rtoslab.conformance.judge import CheckOutcome
 from rtoslab.conformance.play import scene_name_hash
 from rtoslab.images.builder import build_point_image
 from rtoslab.measure.own_image import measure_image
-from rtoslab.plan.plan import Options, Point, conformance_points
+from rtoslab.plan.plan import PlanOptions, Point, conformance_points
 from rtoslab.targets.external_image import read_external_image
 from tests.checkouts import replace_text
 from tests.cli.test_cli import command_error, rtoslab
 
-ROOT = find_root()
+ROOT = find_checkout_root()
 PORT = "kernels/freertos/port.h"
 
 
 def suite(path: Path, root: Path = ROOT, kernel: str = "freertos", cores: int = 1, left_out: str = "") -> Path:
     """The suite's image, built and put elsewhere."""
     catalogue = Catalogue(root)
-    (point,) = conformance_points(catalogue, Options([kernel], ["pico"], [cores]))
+    (point,) = conformance_points(catalogue, PlanOptions([kernel], ["pico"], [cores]))
     params = {"leave_out_0": str(scene_name_hash(left_out))} if left_out else {}
     path.write_bytes(build_point_image(catalogue, replace(point, params=params)).elf_path.read_bytes())
     return path
@@ -47,7 +47,7 @@ def outcomes(verdict: ConformanceVerdict, outcome: CheckOutcome) -> set[str]:
 def test_external_image_gets_the_same_verdict(cores: int, tmp_path: Path) -> None:
     verdict = examine(suite(tmp_path / "own.elf", cores=cores))
     catalogue = Catalogue(ROOT)
-    (point,) = conformance_points(catalogue, Options(["freertos"], ["pico"], [cores]))
+    (point,) = conformance_points(catalogue, PlanOptions(["freertos"], ["pico"], [cores]))
     assert verdict.findings == examine_port(catalogue, point).findings
     assert verdict.is_conformant
     assert verdict.digest != examine_port(catalogue, point).digest

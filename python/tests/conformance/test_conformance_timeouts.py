@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.conformance.judge import CheckOutcome
 from tests.checkouts import replace_text
 from tests.conformance.test_conformance_end_to_end import BREAKS_OF_TIMEOUTS, conformance, failing
@@ -38,12 +38,14 @@ EACH = [(check, *what) for check, breaks in BREAKS.items() for what in breaks]
 
 @pytest.mark.parametrize(("kernel", "cores"), [("freertos", 1), ("rt", 1)])
 def test_ports_with_timeouts_pass_their_checks(kernel: str, cores: int) -> None:
-    result = {finding.check: finding.outcome for finding in conformance(find_root(), kernel, cores=cores).findings}
+    result = {
+        finding.check: finding.outcome for finding in conformance(find_checkout_root(), kernel, cores=cores).findings
+    }
     assert {result[check] for check in BREAKS} == {CheckOutcome.HOLDS}
 
 
 def test_kernel_without_timeouts_needs_no_checks() -> None:
-    result = {finding.check: finding for finding in conformance(find_root(), "bare").findings}
+    result = {finding.check: finding for finding in conformance(find_checkout_root(), "bare").findings}
     assert {result[check].outcome for check in BREAKS} == {CheckOutcome.NOT_APPLICABLE}
     assert "only its semaphore counts ticks" in result["event_timeout_expires"].saw
 
@@ -54,7 +56,7 @@ def test_every_check_fails_for_some_broken_port() -> None:
 
 @pytest.mark.parametrize(("check", "kernel", "file", "old", "new"), EACH)
 def test_broken_port_offers_the_broken_service(check: str, kernel: str, file: str, old: str, new: str) -> None:
-    assert old in (find_root() / "firmware" / file).read_text()
+    assert old in (find_checkout_root() / "firmware" / file).read_text()
     assert old != new, (check, kernel)
 
 

@@ -8,14 +8,20 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import ImageFileError, PlanError, UnknownNameError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.footprint import ImageFootprint, build_program, compare_footprints, read_footprint, survey_services
+from rtoslab.footprint import (
+    ImageFootprint,
+    build_footprint_program,
+    compare_footprints,
+    read_footprint,
+    survey_service_sizes,
+)
 from rtoslab.footprint.attribute import KINDS, PADDING
 from rtoslab.footprint.callgraph import StaticStackBound, read_callgraph
 from tests.cli.test_cli import command_error, rtoslab
 
-CATALOGUE = Catalogue(find_root())
+CATALOGUE = Catalogue(find_checkout_root())
 IMAGES = [
     ("freertos", "pico", {}),  # a boot block before the code
     ("freertos", "nucleo-f767zi", {"code": "itcm", "opt": "-O3"}),  # code programmed elsewhere than it runs
@@ -55,7 +61,7 @@ def assert_conserved(image: ImageFootprint, elf: Path) -> None:
 
 @pytest.mark.parametrize(("kernel", "board", "config"), IMAGES, ids=str)
 def test_sums_equal_the_image_size(kernel: str, board: str, config: dict[str, str]) -> None:
-    weighed = build_program(CATALOGUE, kernel, board, config=config)
+    weighed = build_footprint_program(CATALOGUE, kernel, board, config=config)
     assert_conserved(weighed.footprint, weighed.build.elf_path)
     origins = {item.origin for item in weighed.footprint.items}
     assert origins - {"kernel", "library", "linker"} == {"board", "cpu", "port", "program"}
@@ -66,7 +72,7 @@ def test_sums_equal_the_image_size(kernel: str, board: str, config: dict[str, st
 @pytest.mark.parametrize("board", sorted(CATALOGUE.boards))
 @pytest.mark.parametrize("kernel", sorted(CATALOGUE.buildable_kernels))
 def test_every_kernel_on_every_board(kernel: str, board: str) -> None:
-    result = survey_services(CATALOGUE, kernel, board)
+    result = survey_service_sizes(CATALOGUE, kernel, board)
     assert_conserved(result.minimal.footprint, result.minimal.build.elf_path)
     assert {cost.program for cost in result.costs} == set(CATALOGUE.footprint_programs)
     for stack in result.stacks:
@@ -74,7 +80,7 @@ def test_every_kernel_on_every_board(kernel: str, board: str) -> None:
 
 
 def test_sums_hold_without_a_map_file(tmp_path: Path) -> None:
-    weighed = build_program(CATALOGUE, "bare", "nucleo-l053r8")
+    weighed = build_footprint_program(CATALOGUE, "bare", "nucleo-l053r8")
     (elf := tmp_path / "alone.elf").write_bytes(weighed.build.elf_path.read_bytes())
     single = read_footprint(elf)
     assert_conserved(single, weighed.build.elf_path)
@@ -85,7 +91,9 @@ def test_sums_hold_without_a_map_file(tmp_path: Path) -> None:
 
 def test_memories_are_assigned_by_load_address() -> None:
     """Code in ITCM is programmed into flash and taken there and here; bss takes no flash."""
-    image = build_program(CATALOGUE, "freertos", "nucleo-f767zi", config={"code": "itcm", "opt": "-O3"}).footprint
+    image = build_footprint_program(
+        CATALOGUE, "freertos", "nucleo-f767zi", config={"code": "itcm", "opt": "-O3"}
+    ).footprint
     sizes = {section.name: section.size for section in image.sections}
     assert image.memories == {
         "flash": sizes[".boot"] + sizes[".text"] + sizes[".data"],
@@ -96,8 +104,8 @@ def test_memories_are_assigned_by_load_address() -> None:
 
 def test_service_size_is_the_difference_of_two_images() -> None:
     config = {"opt": "-O2"}
-    base = build_program(CATALOGUE, "freertos", "nucleo-f446re", program="task", config=config)
-    more = build_program(CATALOGUE, "freertos", "nucleo-f446re", program="semaphore", config=config)
+    base = build_footprint_program(CATALOGUE, "freertos", "nucleo-f446re", program="task", config=config)
+    more = build_footprint_program(CATALOGUE, "freertos", "nucleo-f446re", program="semaphore", config=config)
     result = compare_footprints(base.footprint, more.footprint)
     for kind in KINDS:
         assert result.added_bytes(kind) == sum(change.added_bytes for change in result.changes if change.kind == kind)
@@ -108,7 +116,7 @@ def test_service_size_is_the_difference_of_two_images() -> None:
     assert grown <= {"footprint/task/use.c", "footprint/semaphore/use.c"}, "nothing else may change"
     assert {"queue.c"} <= {change.object for change in result.changes if not change.before}
 
-    measured = survey_services(
+    measured = survey_service_sizes(
         CATALOGUE, "freertos", "nucleo-f446re", programs=["semaphore", "queue", "sleep", "timer"], config=config
     )
     semaphore, queue, sleep, timer = measured.costs
@@ -138,17 +146,17 @@ def test_service_size_is_the_difference_of_two_images() -> None:
 
 
 def test_missing_service_is_reported() -> None:
-    result = survey_services(CATALOGUE, "bare", "nucleo-l053r8", programs=["mutex", "semaphore"])
+    result = survey_service_sizes(CATALOGUE, "bare", "nucleo-l053r8", programs=["mutex", "semaphore"])
     mutex, semaphore = result.costs
     assert mutex.not_applicable is not None
     assert "one flow of control needs none" in mutex.not_applicable
     assert semaphore.bytes_by_kind["text"] > 0
-    (timer,) = survey_services(CATALOGUE, "bare", "nucleo-l053r8", programs=["timer"]).costs
+    (timer,) = survey_service_sizes(CATALOGUE, "bare", "nucleo-l053r8", programs=["timer"]).costs
     assert timer.not_applicable == "only the port of FreeRTOS offers this service; it is not part of the port contract"
     with pytest.raises(UnknownNameError, match="did you mean 'mutex'"):
-        survey_services(CATALOGUE, "bare", "nucleo-l053r8", programs=["mutexes"])
+        survey_service_sizes(CATALOGUE, "bare", "nucleo-l053r8", programs=["mutexes"])
     with pytest.raises(PlanError, match="has no mutex service"):
-        build_program(CATALOGUE, "bare", "nucleo-l053r8", program="mutex")
+        build_footprint_program(CATALOGUE, "bare", "nucleo-l053r8", program="mutex")
 
 
 GRAPH = """graph: { title: "a.c"
@@ -216,21 +224,21 @@ def damage_elf(elf: bytes, how: str) -> bytes:
     ],
 )
 def test_non_image_file_is_refused(how: str, sentence: str, tmp_path: Path) -> None:
-    elf = build_program(CATALOGUE, "bare", "nucleo-l053r8").build.elf_path.read_bytes()
+    elf = build_footprint_program(CATALOGUE, "bare", "nucleo-l053r8").build.elf_path.read_bytes()
     (path := tmp_path / "bad.elf").write_bytes(damage_elf(elf, how))
     with pytest.raises(ImageFileError, match=sentence):
         read_footprint(path)
 
 
 def test_stripped_image_is_refused(tmp_path: Path) -> None:
-    elf = build_program(CATALOGUE, "bare", "nucleo-l053r8").build.elf_path
+    elf = build_footprint_program(CATALOGUE, "bare", "nucleo-l053r8").build.elf_path
     subprocess.run(["arm-none-eabi-strip", elf, "-o", tmp_path / "stripped.elf"], check=True)
     with pytest.raises(ImageFileError, match="its functions are not known"):
         read_footprint(tmp_path / "stripped.elf")
 
 
 def test_footprint_command_shows_tables() -> None:
-    weighed = build_program(CATALOGUE, "bare", "nucleo-l053r8")
+    weighed = build_footprint_program(CATALOGUE, "bare", "nucleo-l053r8")
     done = rtoslab("footprint", weighed.build.elf_path, "--board", "nucleo-l053r8", "--json")
     tables = json.loads(done.stdout)
     assert tables["sections"][-1]["bytes"] == sum(table["bytes"] for table in tables["symbols"])

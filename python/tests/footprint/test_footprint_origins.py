@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import ImageFileError
-from rtoslab.footprint.linkmap import InputSection, read_map
+from rtoslab.footprint.linkmap import InputSection, read_linker_map
 from rtoslab.footprint.origins import object_file_origin, short_object_name
 
 MAP = """Discarded input sections
@@ -29,13 +29,13 @@ OUTPUT(image.elf elf32-littlearm)
 
 def test_map_file_gives_object_files(tmp_path: Path) -> None:
     (path := tmp_path / "image.map").write_text(MAP)
-    assert read_map(path) == (
+    assert read_linker_map(path) == (
         InputSection(".text.main", 0x0800_0000, 0x10, "CMakeFiles/image.dir/core/main.c.obj"),
         InputSection(".text.a_long_name_of_a_section", 0x0800_0014, 0x20, "/x/kernel/libkernel_kernel.a(tasks.c.obj)"),
     )
     path.write_text(MAP.partition("OUTPUT")[0])
     with pytest.raises(ImageFileError, match="not a complete map file"):
-        read_map(path)
+        read_linker_map(path)
 
 
 @pytest.mark.parametrize(

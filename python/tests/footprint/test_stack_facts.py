@@ -24,7 +24,7 @@ def stack(size: int, name: int, **facts: str) -> _StackRange:
 
     run: Any = object.__new__(_StackObserver)
     run.machine = SimpleNamespace(read=read)
-    return run._read_stack(BLOCK, TaskControlBlockMembers(**FACTS, **facts), MEMBERS)  # type: ignore[no-any-return]
+    return run._read_stack_range(BLOCK, TaskControlBlockMembers(**FACTS, **facts), MEMBERS)  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize(("unit", "bytes_each"), [("bytes", 1), ("words", 4)])
@@ -46,10 +46,10 @@ def test_task_that_still_uses_the_main_stack_is_not_filled() -> None:
         read=lambda address, count: words[address].to_bytes(count, "little"),
         write=lambda address, data: filled.append((address, data)),
     )
-    run._observe_task(BLOCK, TaskControlBlockMembers(**FACTS, bytes="size"), members)
+    run._fill_stack_of_new_task(BLOCK, TaskControlBlockMembers(**FACTS, bytes="size"), members)
     assert (run.stacks, filled) == ({}, [])
     words[BLOCK] = BASE
-    run._observe_task(BLOCK, TaskControlBlockMembers(**FACTS, bytes="size"), members)
+    run._fill_stack_of_new_task(BLOCK, TaskControlBlockMembers(**FACTS, bytes="size"), members)
     assert run.stacks == {BLOCK: _StackRange(f"task {BLOCK:#x}", BASE, BASE + 256)}
     assert [(address, len(data)) for address, data in filled] == [(BASE, 2)]
 
@@ -68,7 +68,7 @@ def pool(symbols: dict[str, int], **facts: str) -> tuple[int | None, int, str, b
         read=lambda address, count: held[address].to_bytes(count, "little"),
     )
     run.kernel = SimpleNamespace(memory=KernelMemory(pool_symbol="heap", **facts))
-    return run._read_pool()  # type: ignore[no-any-return]
+    return run._read_pool_use()  # type: ignore[no-any-return]
 
 
 def test_memory_allocated_from_the_pool() -> None:

@@ -14,15 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.targets.board import apply_timing_settings, load_image, make_machine, pin_number
+from rtoslab.targets.board import (
+    apply_timing_settings,
+    load_image_into_board,
+    make_board_at_reset,
+    pin_number_in_events,
+)
 from rtoslab.targets.event_kinds import KIND_PIN
 from rtoslab.targets.events import EVENT
 from tests.differential.engines import elf
 from tests.hardware.stand_ins import SOCKET, install
 
-CATALOGUE = Catalogue(find_root())
+CATALOGUE = Catalogue(find_checkout_root())
 CHUNK_CYCLES = 400_000
 MOST_CHUNKS = 20_000
 BEFORE_RESET_CYCLES = 100_001
@@ -48,7 +53,7 @@ class Desk:
         stuck: bool = False,
         analyzer: str = "",
     ) -> None:
-        self.board = CATALOGUE.board(board).facts
+        self.board = CATALOGUE.find_board(board).facts
         self.serial = serial
         self.orders: list[dict[str, Any]] = []
         self._settings = dict(settings or {})
@@ -159,9 +164,9 @@ class Desk:
 
     def _at_reset(self) -> Any:
         assert self._image is not None
-        machine = make_machine(self.board, cores=self.board.cores)
+        machine = make_board_at_reset(self.board, cores=self.board.cores)
         apply_timing_settings(machine, self._settings)
-        load_image(machine, self._image, "flashed.elf")
+        load_image_into_board(machine, self._image, "flashed.elf")
         machine.trace_pins(bool(self._analyzer))
         return machine
 
@@ -169,7 +174,7 @@ class Desk:
         """The measurement pin's, in the analyzer's time: it saw the board before this reset, too."""
         if self._analyzer:
             result = np.frombuffer(bytes(machine.take_events()), EVENT)
-            mine = result[(result["kind"] == KIND_PIN) & (result["id"] == pin_number(self.board.pins.out))]
+            mine = result[(result["kind"] == KIND_PIN) & (result["id"] == pin_number_in_events(self.board.pins.out))]
             self._edges += [(since + int(item["cycle"]), int(item["value"])) for item in mine]
             self._clock_hz = machine.clock_hz()
 

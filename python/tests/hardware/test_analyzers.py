@@ -12,7 +12,7 @@ import pytest
 from rtoslab.base.errors import CaptureError
 from rtoslab.captures.live import _read_recording
 from rtoslab.hardware import analyzers
-from rtoslab.hardware.analyzers import SIGROK, AnalyzerRecording, LogicAnalyzer, analyzer_banner
+from rtoslab.hardware.analyzers import SIGROK, AnalyzerRecording, LogicAnalyzer, analyzer_version_line
 
 FAST = LogicAnalyzer("fx2lafw", 1_000_000, (("D0", "out"),), start_limit_s=2.0, tail_s=0.0)
 Start = Callable[[str], AnalyzerRecording]
@@ -40,7 +40,7 @@ def test_stopped_recording_is_complete_up_to_its_last_line(start: Start, tmp_pat
 
 def test_missing_sigrok_is_reported_with_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert analyzer_banner() == ""
+    assert analyzer_version_line() == ""
     with pytest.raises(CaptureError, match=r"Cannot start sigrok-cli .*; install it \(apt-get install sigrok-cli\)"):
         AnalyzerRecording(FAST, 10.0, tmp_path / "x.vcd", tmp_path / "reply")
 

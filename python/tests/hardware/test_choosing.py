@@ -6,14 +6,14 @@ import pytest
 
 from rtoslab.base.errors import CatalogueError, ImageFileError, PortError, UnknownNameError
 from rtoslab.hardware.bench import HardwareMap, read_hardware_map
-from rtoslab.hardware.choosing import ConnectedBoard, choose_target
+from rtoslab.hardware.choosing import ConnectedBoard, find_connected_board
 from rtoslab.hardware.flash_tools import TOOLS, FlashJob
 from rtoslab.hardware.image_forms import flash_content_as_uf2, flash_content_of_elf
 from rtoslab.hardware.usb import UsbDevice, connected_devices, probe_kind
 from tests.differential.engines import elf
 from tests.hardware.desk import CATALOGUE, plug_in
 
-NUCLEO = CATALOGUE.board("nucleo-f446re").facts
+NUCLEO = CATALOGUE.find_board("nucleo-f446re").facts
 NAMES = CATALOGUE.flash_names("nucleo-f446re")
 STLINK = UsbDevice(0x0483, 0x374B, "066CFF57", "STM32 STLink", ("/dev/ttyACM0",), 1, 7)
 
@@ -26,7 +26,7 @@ def every_tool(monkeypatch: pytest.MonkeyPatch) -> None:
 def chosen(
     request: str, *devices: UsbDevice, port: str | None = None, bench: HardwareMap | None = None
 ) -> ConnectedBoard:
-    return choose_target(request, NUCLEO, NAMES, devices, port, bench)
+    return find_connected_board(request, NUCLEO, NAMES, devices, port, bench)
 
 
 @pytest.mark.parametrize("board", sorted(CATALOGUE.boards))

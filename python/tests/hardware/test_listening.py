@@ -3,7 +3,7 @@
 import pytest
 
 from rtoslab.base.errors import BoardResetError, BoardSilentError, PortError
-from rtoslab.hardware.listening import PortListener, listen_to_board, open_serial_port
+from rtoslab.hardware.listening import SerialPortListener, listen_to_board, open_serial_port
 from tests.fakes import EXPECTED, stream
 
 
@@ -19,8 +19,8 @@ class FakePort:
         self.closed = True
 
 
-def listener(*pieces: bytes) -> PortListener:
-    return PortListener("p", 115_200, EXPECTED.run, lambda *_: FakePort(list(pieces)))
+def listener(*pieces: bytes) -> SerialPortListener:
+    return SerialPortListener("p", 115_200, EXPECTED.run, lambda *_: FakePort(list(pieces)))
 
 
 def listen_without_flashing(port: FakePort, limit_s: float = 0.01) -> bytes:

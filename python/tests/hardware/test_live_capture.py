@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from rtoslab.base.errors import PlanError
-from rtoslab.captures.live import parse_wires
+from rtoslab.captures.live import parse_analyzer_wires
 from rtoslab.cli import app
 from tests.cli.test_cli import command_error, rtoslab
 from tests.hardware.desk import CATALOGUE, Desk
@@ -119,10 +119,12 @@ def test_missing_options_are_reported(tmp_path: Path, words: tuple[str, ...], se
 )
 def test_invalid_wires_are_refused(wires: list[str], sentence: str) -> None:
     with pytest.raises(PlanError, match=sentence):
-        parse_wires(CATALOGUE.board(BOARD).facts, wires)
+        parse_analyzer_wires(CATALOGUE.find_board(BOARD).facts, wires)
 
 
 def test_channels_are_named_by_their_pins() -> None:
-    assert parse_wires(CATALOGUE.board("pico").facts, ["D1=gp2"]) == (("D1", "out"),), "it drives and hears one pin"
-    assert parse_wires(CATALOGUE.board(BOARD).facts, ["D1=pb0", "D0"]) == (("D1", "in"), ("D0", "out"))
-    assert parse_wires(CATALOGUE.board(BOARD).facts, []) == (("D0", "out"),)
+    assert parse_analyzer_wires(CATALOGUE.find_board("pico").facts, ["D1=gp2"]) == (("D1", "out"),), (
+        "it drives and hears one pin"
+    )
+    assert parse_analyzer_wires(CATALOGUE.find_board(BOARD).facts, ["D1=pb0", "D0"]) == (("D1", "in"), ("D0", "out"))
+    assert parse_analyzer_wires(CATALOGUE.find_board(BOARD).facts, []) == (("D0", "out"),)

@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from tests.doc_accuracy import LOOPS, OUTSIDE, PAGE, RUST, Figure, budget, measure, page, read_figures
 
 FIGURES = read_figures()
-MACHINE_TESTS = find_root() / "sim" / "machine" / "src" / "tests"
+MACHINE_TESTS = find_checkout_root() / "sim" / "machine" / "src" / "tests"
 BY_LOOPS = [item for item in FIGURES if item.loop]
 
 
@@ -25,7 +25,7 @@ def test_our_figures_equal_the_current_board(figure: Figure) -> None:
 
 
 def test_each_row_is_complete() -> None:
-    boards = Catalogue(find_root()).boards
+    boards = Catalogue(find_checkout_root()).boards
     for item in FIGURES:
         assert item.board in boards, item
         assert all((item.chip, item.setup, item.source, item.routine, item.unit, item.measured_by)), item

@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base import CatalogueError, cross_tool_name, find_root, load_architecture, tools, without_thumb_bit
+from rtoslab.base import (
+    CatalogueError,
+    cross_tool_name,
+    find_checkout_root,
+    load_architecture,
+    tools,
+    without_thumb_bit,
+)
 from rtoslab.base.architecture_facts import read_architecture
 from rtoslab.catalogue import Catalogue
 from rtoslab.targets import FIRST_EXTERNAL, PENDSV, SVCALL, SYSTICK
@@ -20,14 +27,14 @@ def test_architecture_facts_equal_the_manuals() -> None:
     assert (SVCALL, PENDSV, SYSTICK, FIRST_EXTERNAL) == (11, 14, 15, 16)
     assert facts.code.exception_return_from == 0xF0000000
     assert [without_thumb_bit(address) for address in (0x200, 0x201, 0x0800_0001)] == [0x200, 0x200, 0x0800_0000]
-    assert cross_tool_name("gcc") in [tool.name for tool in tools.needed_tools()]
+    assert cross_tool_name("gcc") in [tool.name for tool in tools.programs_needed_to_build()]
 
 
 def test_priorities_are_the_uppermost_bits() -> None:
     facts = load_architecture()
     assert facts.interrupt_priorities(2) == (0, 64, 128, 192)
     assert facts.interrupt_priorities(4) == tuple(range(0, 256, 16))
-    for board in Catalogue(find_root()).boards.values():
+    for board in Catalogue(find_checkout_root()).boards.values():
         assert len(facts.interrupt_priorities(board.facts.irq.priority_bits)) == 1 << board.facts.irq.priority_bits
 
 
@@ -45,7 +52,7 @@ def test_priorities_are_the_uppermost_bits() -> None:
 def test_damaged_file_is_named(tmp_path: Path, old: str, new: str) -> None:
     path = tmp_path / FILE
     path.parent.mkdir(parents=True)
-    text = (find_root() / FILE).read_text()
+    text = (find_checkout_root() / FILE).read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
     with pytest.raises(CatalogueError, match=r"arch\.toml is not a valid description"):
@@ -68,7 +75,7 @@ AGAIN = {
 
 @pytest.mark.parametrize("fact", AGAIN)
 def test_no_fact_is_duplicated(fact: str) -> None:
-    root = find_root()
+    root = find_checkout_root()
     firmware = ("*.c", "*.h", "*.S", "*.cmake", "CMakeLists.txt")
     files = [item for form in firmware for item in (root / "firmware").rglob(form)]
     files += (root / "python" / "rtoslab").rglob("*.py")

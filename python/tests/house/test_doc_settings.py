@@ -81,8 +81,10 @@ def existing() -> dict[str, set[str]]:
     catalogue = Catalogue(ROOT)
     sources = [path.read_text() for path in (ROOT / "firmware" / "kernels").rglob("*") if path.suffix in SUFFIXES]
     return {
-        "feature": {name for board in catalogue.boards for name in catalogue.board(board).facts.features},
-        "param": {name for benchmark in catalogue.benchmarks for name in catalogue.benchmark(benchmark).facts.params},
+        "feature": {name for board in catalogue.boards for name in catalogue.find_board(board).facts.features},
+        "param": {
+            name for benchmark in catalogue.benchmarks for name in catalogue.find_benchmark(benchmark).facts.params
+        },
         "macro": {name for text in sources for name in OPTION["macro"].findall(text)},
     }
 

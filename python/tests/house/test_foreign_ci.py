@@ -15,11 +15,11 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from rtoslab.base import find_root
+from rtoslab.base import find_checkout_root
 from tests.checkouts import ROOM_OF_AN_INSTALLATION
 from tests.foreign_firmware import foreign_repository
 
-ROOT: Final = find_root()
+ROOT: Final = find_checkout_root()
 HANG_S: Final = 600
 ACTION: Final = ROOT / "action.yml"
 TEMPLATE: Final = ROOT / "docs" / "ci" / "gitlab-project.yml"

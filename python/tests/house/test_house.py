@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from tests.sources import statements
 
-ROOT = find_root()
+ROOT = find_checkout_root()
 PACKAGE = ROOT / "python" / "rtoslab"
 FILES = sorted(PACKAGE.rglob("*.py"))
 PACKAGES = sorted(path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file())
@@ -98,11 +98,11 @@ def test_other_packages_are_imported_by_public_names() -> None:
 @pytest.mark.parametrize(
     ("line", "is_wrong"),
     [
-        ("from rtoslab.base import find_root", False),
-        ("from rtoslab.base.paths import find_root", True),
+        ("from rtoslab.base import find_checkout_root", False),
+        ("from rtoslab.base.paths import find_checkout_root", True),
         ("from rtoslab.base import no_such", True),
         ("import rtoslab.base.paths", True),
-        ("def f():\n    if a:\n        from rtoslab.base.paths import find_root", True),
+        ("def f():\n    if a:\n        from rtoslab.base.paths import find_checkout_root", True),
     ],
 )
 def test_private_import_is_found(line: str, is_wrong: bool, tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base import find_root
+from rtoslab.base import find_checkout_root
 from tests.checkouts import ROOM_OF_AN_INSTALLATION, build_apart
 from tests.cli.test_cli import HANG_S
 
-ROOT = find_root()
+ROOT = find_checkout_root()
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 
-ROOT = find_root()
+ROOT = find_checkout_root()
 UNCLEAR_WORDS = frozenset(
     [
         "asked",

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from rtoslab.base import find_root
+from rtoslab.base import find_checkout_root
 
-PACKAGE = find_root() / "python" / "rtoslab"
+PACKAGE = find_checkout_root() / "python" / "rtoslab"
 FILES = sorted(PACKAGE.rglob("*.py"))
 MODULES = {"fcntl", "termios", "pty", "tty", "pwd", "grp", "resource", "syslog"}
 NAMES = {

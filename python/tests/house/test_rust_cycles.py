@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from tests.rust_modules import Modules, expand, without_tests
 
 
@@ -27,7 +27,7 @@ def _crates(folder: Path, files: dict[str, str]) -> Path:
 
 
 def test_simulator_has_no_import_cycles() -> None:
-    folder = find_root() / "sim"
+    folder = find_checkout_root() / "sim"
     assert len(Modules(folder).dependencies()) > 300
     circle = _circle(folder)
     assert not circle, f"move what they share to a file of its own: {' -> '.join(reversed(circle))}"

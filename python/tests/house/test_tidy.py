@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from tests.sources import statements
 
-PYTHON = find_root() / "python"
+PYTHON = find_checkout_root() / "python"
 FILES = sorted(PYTHON.rglob("*.py"))
 FILE_LINES = 600
 FUNCTION_LINES = 70
-RUST = sorted(path for path in (find_root() / "sim").rglob("*.rs") if "target" not in path.parts)
+RUST = sorted(path for path in (find_checkout_root() / "sim").rglob("*.rs") if "target" not in path.parts)
 RUST_COMMENT = 128
 """Most characters in a line of a comment, which rustfmt lets be."""
 
@@ -119,11 +119,11 @@ def test_wide_comment_is_found(line: str, is_wide: bool) -> None:
 
 def test_tracked_files_are_text() -> None:
     """And so nobody else's archive or binary: but for pictures of the pages, and what a fuzzer found."""
-    if not (find_root() / ".git").exists():
+    if not (find_checkout_root() / ".git").exists():
         pytest.skip("no git checkout, so what is kept is not known")
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=find_root(), capture_output=True, check=True).stdout
-    paths = [find_root() / part for part in listed.decode().split("\0") if part]
-    stored = [path.relative_to(find_root()) for path in paths if path.is_file() and b"\0" in path.read_bytes()]
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=find_checkout_root(), capture_output=True, check=True).stdout
+    paths = [find_checkout_root() / part for part in listed.decode().split("\0") if part]
+    stored = [path.relative_to(find_checkout_root()) for path in paths if path.is_file() and b"\0" in path.read_bytes()]
     assert {stored_item.parts[:2] for stored_item in stored if stored_item.suffix != ".png"} <= {("sim", "fuzz")}
     assert {stored_item.parent.as_posix() for stored_item in stored if stored_item.suffix == ".png"} <= {"docs"}
 
@@ -143,7 +143,7 @@ def test_every_module_is_imported() -> None:
     Imports do not go round in circles, so one step finds every orphan or what only an orphan imports.
     """
     modules = _modules(PYTHON / "rtoslab")
-    bench = (find_root() / "bench").rglob("*.py")
+    bench = (find_checkout_root() / "bench").rglob("*.py")
     named = {name for path in [*modules.values(), *bench] for name in _imported_names(path)}
     result = {name for name in modules if "iter_modules" in modules[name.rpartition(".")[0] or name].read_text()}
     result -= {name for name in result if name.startswith("rtoslab.cli.") and not name.startswith("rtoslab.cli.cmd_")}
@@ -165,7 +165,7 @@ def _imported_names(path: Path) -> Iterator[str]:
 def test_every_test_helper_is_used() -> None:
     """Who imports them is read in the words: as some tests import by name, all of them take part with those."""
     modules = {name: path for name, path in _modules(PYTHON / "tests").items() if path.name != "__init__.py"}
-    named = {*re.findall(r"tests\.\w+", (find_root() / "Makefile").read_text())}
+    named = {*re.findall(r"tests\.\w+", (find_checkout_root() / "Makefile").read_text())}
     for name, path in modules.items():
         words = {*re.findall(r"tests(?:\.\w+)+", path.read_text())}
         named |= (words | {*_imported_names(path)}) - {name}

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 
-SIM = find_root() / "sim"
+SIM = find_checkout_root() / "sim"
 SOURCES = sorted(path for path in SIM.rglob("*.rs") if "target" not in path.parts)
 BLOCK_LINES = 45
 """More under one sentence is promised by nobody."""

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base import BuildError, tools
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.builder import build_point_image
-from rtoslab.images.compilation import Compilation
-from rtoslab.images.compiler_calls import compact_compiler_calls, files_at_other_levels, read_folders
-from rtoslab.plan.plan import Options, Point, make_plan
+from rtoslab.images.compilation import CompilerCall
+from rtoslab.images.compiler_calls import compact_compiler_calls, files_at_other_levels, folder_names_by_path
+from rtoslab.plan.plan import PlanOptions, Point, make_plan
 from tests.checkouts import copy_checkout
 from tests.cli.test_cli import ROOT
 
@@ -45,7 +45,7 @@ LETS_THROUGH = {"PATH", "HOME", "TMPDIR", "CARGO_HOME", "RUSTUP_HOME", "https_pr
 
 def a_point(root: Path, **config: str) -> tuple[Catalogue, Point]:
     catalogue = Catalogue(root)
-    options = Options(["freertos"], ["nucleo-f446re"], cores=[1], config=config)
+    options = PlanOptions(["freertos"], ["nucleo-f446re"], cores=[1], config=config)
     return catalogue, make_plan(catalogue, ["t2_cooperative"], options).points[0]
 
 
@@ -75,7 +75,7 @@ def test_image_does_not_depend_on_the_users_environment(tmp_path: Path, monkeypa
     """From nothing: not even what CMake found out before is kept from a build without those variables."""
     (tmp_path / "headers").mkdir()
     (tmp_path / "headers" / "stdint.h").write_text("#error from CPATH\n")
-    catalogue, point = a_point(find_root())
+    catalogue, point = a_point(find_checkout_root())
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "plain"))
     plain = build_point_image(catalogue, point)
     for name, value in {**HOSTILE, "CPATH": str(tmp_path / "headers")}.items():
@@ -94,7 +94,7 @@ def test_image_does_not_depend_on_the_users_environment(tmp_path: Path, monkeypa
 
 
 def test_property_on_one_file_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = build_point_image(*a_point(find_root())).info["calls"]
+    usual = build_point_image(*a_point(find_checkout_root())).info["calls"]
     (port,) = usual["files"]
     assert set(usual["files"][port]) == {"folders"}, "of all files but the port's, whose package looks there first"
     assert usual["groups"]["kernel/*.c"]["options"][-4:] == [
@@ -126,12 +126,12 @@ def test_property_on_one_file_is_recorded(tmp_path: Path, monkeypatch: pytest.Mo
 def test_definitions_options_and_paths_are_separated() -> None:
     facts = "set(FIRMWARE_DIR [==[/w/firmware]==])\nset(KERNEL_DIR [==[/w/firmware/kernels/k]==])\n"
     facts += "set(KERNEL_SOURCE_DIR [==[/k/k-1.0]==])\nset(CMAKE_BINARY_DIR [==[/b/x]==])\n"
-    folders = read_folders(facts)
+    folders = folder_names_by_path(facts)
     assert folders == {"/w/firmware": "firmware", "/k/k-1.0": "kernel", "/b/x": "build"}
 
-    def call(source: str, *words: str) -> Compilation:
+    def call(source: str, *words: str) -> CompilerCall:
         tail = ("-MD", "-MT", "o", "-MF", "d", "-o", "o", "-c", source)
-        return Compilation(Path("/b/x"), ("/bin/arm-none-eabi-gcc", *words, *tail), Path("/w/firmware"))
+        return CompilerCall(Path("/b/x"), ("/bin/arm-none-eabi-gcc", *words, *tail), Path("/w/firmware"))
 
     usual = ("-D", "A=1", "-I/b/x/generated", "-isystem", "/k/k-1.0/include/.", "-O2", "-ffile-prefix-map=/b/x=b")
     calls = [call(f"/k/k-1.0/{name}.c", *usual) for name in "abc"]
@@ -160,4 +160,4 @@ def test_position_of_a_file_in_the_command_is_not_recorded(tmp_path: Path, monke
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
     catalogue, point = a_point(copy_checkout(tmp_path / "checkout"))
     present = build_point_image(catalogue, replace(point, benchmark="t2_cooperative"))
-    assert present.info == build_point_image(*a_point(find_root())).info
+    assert present.info == build_point_image(*a_point(find_checkout_root())).info

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 
 SCRIPT = "firmware/cmake/WriteBuildInfo.cmake"
 LISTS = (
@@ -30,7 +30,7 @@ def recorded_configuration(folder: Path, macros: str) -> dict[str, str]:
     ]
     (folder / "input.cmake").write_text("\n".join(lines) + "\n")
     out = folder / "build-info.json"
-    script = find_root() / SCRIPT
+    script = find_checkout_root() / SCRIPT
     command = ["cmake", f"-DINPUT={folder / 'input.cmake'}", f"-DOUTPUT={out}", "-P", str(script)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

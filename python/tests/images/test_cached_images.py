@@ -15,13 +15,13 @@ from typing import Any, Final
 import pytest
 
 from rtoslab.base.errors import BuildError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.conformance import conformance_suite_point
 from rtoslab.footprint.points import footprint_point
 from rtoslab.images.builder import BuiltImage, build_point_image
 from rtoslab.images.image_inputs import cmake_options, kernel_cmake_options, toml_files_for_cmake
-from rtoslab.plan.plan import Options, Point, make_plan
+from rtoslab.plan.plan import PlanOptions, Point, make_plan
 from tests.checkouts import copy_checkout, replace_text
 from tests.processes import start_process
 
@@ -32,7 +32,7 @@ BUILD: Final = "import sys; from tests.images.test_cached_images import build_on
 
 def points(catalogue: Catalogue, benchmarks: Sequence[str], kernel: str, board: str, **config: str) -> list[Point]:
     cores = [int(config.pop("cores", "1"))]
-    plan = make_plan(catalogue, benchmarks, Options([kernel], [board], cores=cores, config=config))
+    plan = make_plan(catalogue, benchmarks, PlanOptions([kernel], [board], cores=cores, config=config))
     return [point for point in plan.points if point.not_applicable is None]
 
 
@@ -67,14 +67,14 @@ def compiled_sources(built: BuiltImage) -> list[str]:
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalogue:
     """This checkout with nothing built and nothing kept."""
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
-    return Catalogue(find_root())
+    return Catalogue(find_checkout_root())
 
 
 def build_first_image(folder: Path, *of: Any) -> Path:
     """All that is kept of the first of some images, which is built with nothing kept."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RTOSLAB_BUILD", str(folder))
-        catalogue = Catalogue(find_root())
+        catalogue = Catalogue(find_checkout_root())
         build_point_image(catalogue, points(catalogue, *of)[0])
     return folder
 

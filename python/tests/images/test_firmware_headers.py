@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 
-FIRMWARE = find_root() / "firmware"
+FIRMWARE = find_checkout_root() / "firmware"
 HEADERS = [path for path in FIRMWARE.rglob("*.h") if not {"kernels", "bench"} & set(path.relative_to(FIRMWARE).parts)]
 
 

@@ -10,11 +10,11 @@ from typing import Final
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from rtoslab.base import ImageFileError, build_folder, find_root
+from rtoslab.base import ImageFileError, build_folder, find_checkout_root
 from rtoslab.footprint import read_footprint
 from rtoslab.images import SourceLines, do_images_differ, read_elf
 from rtoslab.instruments.lines import find_source_lines
-from rtoslab.intake import readable_name
+from rtoslab.intake import demangle_function_name
 from tests.cli.test_cli import command_error, rtoslab
 
 SCRIPT: Final = """
@@ -81,7 +81,7 @@ SIZED: Final = WAX + ".size Reset_Handler, . - Reset_Handler\n"
 @cache
 def linked_image(source: str, suffix: str, *options: str, core: str = "cortex-m3") -> Path:
     """The linked image of one source file."""
-    folder = build_folder(find_root()) / "tests" / "elf_of_others"
+    folder = build_folder(find_checkout_root()) / "tests" / "elf_of_others"
     folder.mkdir(parents=True, exist_ok=True)
     name = "x" + hashlib.sha256(repr((source, suffix, options, core)).encode()).hexdigest()[:12]
     (folder / "st.ld").write_text(SCRIPT)
@@ -160,13 +160,13 @@ def test_names_are_demangled() -> None:
     ],
 )
 def test_names_without_mangling(name: str, readable: str) -> None:
-    assert readable_name(name) == readable
+    assert demangle_function_name(name) == readable
 
 
 def test_abbreviated_name_is_not_expanded() -> None:
     """Each pair stands for two of the one before: without a bound, 40 of them take all memory."""
     name = "_Z1f" + "N1aE" + "".join("PFvS_S_E" for _ in range(200))
-    assert len(readable_name(name)) <= max(len(name), 1024)
+    assert len(demangle_function_name(name)) <= max(len(name), 1024)
 
 
 def size_of(elf: Path) -> dict[str, int]:

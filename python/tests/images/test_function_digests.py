@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rtoslab.base import ImageFileError, cross_tool_name
-from rtoslab.images import code_digests
+from rtoslab.images import function_code_digests
 from rtoslab.images.function_digests import branch_target, decode_movw_movt, literal_address
 
 SOURCE = """
@@ -79,7 +79,7 @@ def digests_of_linked(folder: Path, place: dict[str, str], **changes: object) ->
     assert gcc
     flags = ["-nostdlib", "-mthumb", f"-mcpu={changes.get('cpu', 'cortex-m4')}", "-Wl,-z,noexecstack,-e,0"]
     subprocess.run([gcc, *flags, "-T", "a.ld", "a.S", "-o", "a.elf"], cwd=folder, check=True)
-    return code_digests(folder / "a.elf", ["near", "callee", "other", "nobody"])
+    return function_code_digests(folder / "a.elf", ["near", "callee", "other", "nobody"])
 
 
 @pytest.mark.parametrize("pool", ["", ".ltorg"])
@@ -131,7 +131,7 @@ def test_damaged_file_is_reported(tmp_path: Path) -> None:
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
     with pytest.raises(ImageFileError, match="damaged ELF file"):
-        code_digests(path, ["near"])
+        function_code_digests(path, ["near"])
 
 
 @given(st.integers(-(1 << 23), (1 << 23) - 1), st.sampled_from([0xD000, 0x9000]))

@@ -8,14 +8,14 @@ from typing import Final
 import pytest
 
 from rtoslab.base.errors import BuildError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.schemas import Board
 from rtoslab.images.builder import build_failure_reason, build_point_image
-from rtoslab.plan.plan import Options, Point, make_plan
+from rtoslab.plan.plan import PlanOptions, Point, make_plan
 from tests.board_images import Program
 
-CATALOGUE: Final = Catalogue(find_root())
+CATALOGUE: Final = Catalogue(find_checkout_root())
 STM32: Final = [name for name, entry in CATALOGUE.boards.items() if entry.facts.chip.startswith("stm32")]
 SYSTEM_EXCEPTIONS: Final = 16
 EVERY_POINT: Final = [
@@ -24,14 +24,14 @@ EVERY_POINT: Final = [
     for point in make_plan(
         CATALOGUE,
         CATALOGUE.benchmarks,
-        Options(tuple(CATALOGUE.buildable_kernels), tuple(CATALOGUE.boards), config={"opt": opt}),
+        PlanOptions(tuple(CATALOGUE.buildable_kernels), tuple(CATALOGUE.boards), config={"opt": opt}),
     ).points
     if point.not_applicable is None
 ]
 
 
 def _point(benchmark: str, board: str, kernel: str = "freertos", **config: str) -> Point:
-    (point,) = make_plan(CATALOGUE, [benchmark], Options([kernel], [board], config=config)).points
+    (point,) = make_plan(CATALOGUE, [benchmark], PlanOptions([kernel], [board], config=config)).points
     assert point.not_applicable is None
     return point
 
@@ -49,7 +49,7 @@ def _memory(board: Board, name: str) -> range:
 
 @pytest.mark.parametrize("name", STM32)
 def test_vector_table(name: str, tmp_path: Path) -> None:
-    board = CATALOGUE.board(name).facts
+    board = CATALOGUE.find_board(name).facts
     vectors = _vectors(Program("t5", name).elf(), tmp_path, SYSTEM_EXCEPTIONS + board.irq.lines)
     assert vectors[0] == _memory(board, board.memory.data).stop
     assert all(vector & 1 and vector in _memory(board, "flash") for vector in vectors[1:])
@@ -73,7 +73,7 @@ def test_vector_table(name: str, tmp_path: Path) -> None:
 def test_placements_and_options_reach_the_image(
     name: str, config: dict[str, str], runs_in: str, tmp_path: Path
 ) -> None:
-    board = CATALOGUE.board(name).facts
+    board = CATALOGUE.find_board(name).facts
     built = build_point_image(CATALOGUE, _point("t1", name, "bare", **config))
     stack, reset, *_ = _vectors(built.elf_path, tmp_path, 4)
     assert stack == _memory(board, config.get("data", board.memory.data)).stop

@@ -6,7 +6,7 @@ import pytest
 
 from rtoslab.base import BuildError
 from rtoslab.images.builder import build_point_image
-from rtoslab.images.inserted_code import files_with_own_level, hook_macro_code, read_sources
+from rtoslab.images.inserted_code import files_with_own_optimisation_level, hook_macro_code, read_source_contents
 from tests.checkouts import copy_checkout
 from tests.images.test_build_environment import a_point
 
@@ -57,7 +57,7 @@ def test_code_is_found_only_in_macros_that_the_kernel_leaves_empty(
     (tmp_path / "config.h").write_text(f"#pragma once\n #  define {macro}\n", newline=line_end)
     (tmp_path / "kernel.h").write_text(KERNEL, newline=line_end)
     macros = f"#define OTHER 1\n#define {macro}\n"
-    result = hook_macro_code(macros, read_sources([str(tmp_path / "config.h")]), [str(tmp_path / "kernel.h")])
+    result = hook_macro_code(macros, read_source_contents([str(tmp_path / "config.h")]), [str(tmp_path / "kernel.h")])
     name, _, text = macro.partition(" ")
     assert result == ({name.partition("(")[0]: text} if found else {})
 
@@ -73,7 +73,7 @@ def test_code_is_found_only_in_macros_that_the_kernel_leaves_empty(
 def test_code_that_a_setting_states_is_allowed(tmp_path: Path, macro: str, setting: str) -> None:
     (tmp_path / "config.h").write_text(f"#define {macro}\n")
     (tmp_path / "kernel.h").write_text(KERNEL)
-    files = read_sources([str(tmp_path / "config.h")]), [str(tmp_path / "kernel.h")]
+    files = read_source_contents([str(tmp_path / "config.h")]), [str(tmp_path / "kernel.h")]
     assert hook_macro_code(f"#define {macro}\n#define {setting}\n", *files) == {}
     off = setting.replace("1", "0")
     assert hook_macro_code(f"#define {macro}\n#define {off}\n", *files) != {}
@@ -96,7 +96,7 @@ def test_code_that_a_setting_states_is_allowed(tmp_path: Path, macro: str, setti
 def test_own_levels_are_found_in_pragmas_and_attributes(tmp_path: Path, text: str, found: bool) -> None:
     file = tmp_path / "a.h"
     file.write_text(f"int x;\n{text}\n")
-    assert files_with_own_level(read_sources([str(file), str(tmp_path / "missing.h")])) == (
+    assert files_with_own_optimisation_level(read_source_contents([str(file), str(tmp_path / "missing.h")])) == (
         [str(file)] if found else []
     )
 

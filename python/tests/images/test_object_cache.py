@@ -14,7 +14,7 @@ import pytest
 from rtoslab.base.errors import StoreError
 from rtoslab.base.tools import find_tool
 from rtoslab.images import compile_steps, object_cache, object_store
-from rtoslab.images.compilation import Compilation, parse_archive_step, parse_compilation
+from rtoslab.images.compilation import CompilerCall, parse_archive_step, parse_compiler_call
 from rtoslab.images.object_cache import JUST_NOW_NS, ObjectCache, compiler_identity
 from rtoslab.images.object_store import ObjectStore
 
@@ -51,7 +51,7 @@ class Place:
         mapped = (f"-ffile-prefix-map={self.folder}=here", f"-ffile-prefix-map={work}=build") if maps else ()
         gcc = str(find_tool("arm-none-eabi-gcc"))
         words = (gcc, debug, "-O2", *more, *folders, *mapped, *output, str(self.folder / "source.c"))
-        call = Compilation(work, words, self.folder)
+        call = CompilerCall(work, words, self.folder)
         log = io.StringIO()
         steps = compile_steps._StepRunner(
             ObjectCache(work, self.folder, ObjectStore(self.kept), compiler_identity(clang=False)), log
@@ -196,14 +196,14 @@ def test_threads_that_compile_one_file_get_the_same_object(tmp_path: Path, monke
             both.wait()
         return file
 
-    monkeypatch.setattr(object_cache, "sha256_of", slow)
+    monkeypatch.setattr(object_cache, "sha256_of_file", slow)
     objects = ObjectCache(tmp_path, tmp_path, ObjectStore(tmp_path / "kept"), "")
     with ThreadPoolExecutor(2) as pool:
         assert list(pool.map(objects._file_digest, ["a header"] * 2)) == ["a header"] * 2
 
 
 def test_source_changed_during_compilation_is_not_cached(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile_steps, "now_ns", lambda: time.time_ns() - 10 * JUST_NOW_NS)
+    monkeypatch.setattr(compile_steps, "present_time_ns", lambda: time.time_ns() - 10 * JUST_NOW_NS)
     place.build()
     assert place.build()[0]
 
@@ -238,7 +238,7 @@ def test_full_disk_only_prevents_caching(place: Place, monkeypatch: pytest.Monke
         raise StoreError("no space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(object_store, "write_whole", full)
+        patch.setattr(object_store, "write_file_atomically", full)
         compiled, content = place.build()
     assert compiled
     assert place.build() == (True, content)
@@ -256,21 +256,21 @@ def test_full_cache_removes_the_least_recently_used(tmp_path: Path, monkeypatch:
     stored = ObjectStore(tmp_path)
     keys = [f"{number * object_store.SHARDS:08x}" for number in range(4)]  # of one shelf
     for age, key in enumerate(keys[:3]):
-        stored.put(key, bytes(1_000))
+        stored.store_bytes_of_key(key, bytes(1_000))
         os.utime(tmp_path / "00" / key, ns=(age, age))
-    assert stored.get(keys[0]) == bytes(1_000)
-    stored.put(keys[3], bytes(1_000))
-    assert [stored.get(key) is not None for key in keys] == [True, False, True, True]
+    assert stored.read_bytes_of_key(keys[0]) == bytes(1_000)
+    stored.store_bytes_of_key(keys[3], bytes(1_000))
+    assert [stored.read_bytes_of_key(key) is not None for key in keys] == [True, False, True, True]
 
 
 def test_compilations_and_libraries_are_recognised(tmp_path: Path) -> None:
     line = 'bin/arm-none-eabi-gcc -DX=\\"a.h\\" -MD -MT a.obj -MF a.obj.d -o a.obj -c /src/a.c'
-    result = parse_compilation(tmp_path, line, tmp_path)
+    result = parse_compiler_call(tmp_path, line, tmp_path)
     assert result is not None
     assert result.arguments[1] == '-DX="a.h"'
     assert (result.source_path, result.object_path) == (Path("/src/a.c"), tmp_path / "a.obj")
-    assert parse_compilation(tmp_path, f": && {line} && :", tmp_path) is None
-    assert parse_compilation(tmp_path, "bin/arm-none-eabi-gcc -o image.elf a.obj", tmp_path) is None
+    assert parse_compiler_call(tmp_path, f": && {line} && :", tmp_path) is None
+    assert parse_compiler_call(tmp_path, "bin/arm-none-eabi-gcc -o image.elf a.obj", tmp_path) is None
     library = ": && bin/cmake -E rm -f k/libk.a && bin/ar qc k/libk.a  a.obj b.obj && bin/ranlib k/libk.a && :"
     built = parse_archive_step(tmp_path, library)
     assert built is not None

@@ -8,7 +8,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from rtoslab.footprint import structure_members
+from rtoslab.footprint import structure_member_offsets
 from rtoslab.images import SourceLines
 from rtoslab.intake import ElfFile
 from rtoslab.targets import find_structure_members
@@ -70,4 +70,4 @@ def read(data: bytes) -> None:
             lines.source_lines_at(address)
         lines.find_code_of_line("block.c", 9)
         find_structure_members(data, NAMES)
-        structure_members(path, NAMES[0])
+        structure_member_offsets(path, NAMES[0])

@@ -10,14 +10,14 @@ from typing import Any, Final
 
 from rtoslab.base import to_canonical_json
 from rtoslab.base.errors import CatalogueError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.calibrate.silicon_file import read_silicon
 from rtoslab.catalogue.paper_folders import parse_published_rows
 from rtoslab.catalogue.strict_files import validate_table
 from rtoslab.intake.objects import parse_json_object
 from rtoslab.intake.tables import parse_toml_table
 from rtoslab.project.project_file import Project, require_images
-from rtoslab.reference.reference_file import read_reference
+from rtoslab.reference.reference_file import read_reference_file
 from tests.inputs.kind import text_of
 from tests.inputs.mutate import damage_input
 
@@ -75,7 +75,7 @@ EXPORT: Final = b'CONFIG_ARCH_BOARD="nucleo"\n# CONFIG_SMP is not set\nCONFIG_SM
 
 def papers(name: str) -> Sequence[bytes]:
     """Of each paper one file, without comments and only its head where it is long: the rest is more of the same."""
-    results = [COMMENT.sub(b"", path.read_bytes()) for path in sorted(find_root().glob(f"papers/*/{name}"))]
+    results = [COMMENT.sub(b"", path.read_bytes()) for path in sorted(find_checkout_root().glob(f"papers/*/{name}"))]
     return [
         b"\n".join(result.split(b"\n")[:60]) if name.endswith("csv") else _shortest_tables(result) for result in results
     ]
@@ -101,7 +101,7 @@ def read_project(data: bytes) -> None:
 def read_published(data: bytes) -> None:
     """A paper's figures, the numbers among them."""
     rows = parse_published_rows(text_of(data), Path("published.csv"))
-    assert all(row.number is None or row.number == row.number for row in rows.values())
+    assert all(row.published_number is None or row.published_number == row.published_number for row in rows.values())
 
 
 def silicon() -> bytes:
@@ -140,7 +140,7 @@ def read_calibration(data: bytes) -> None:
 def references() -> Sequence[bytes]:
     """The head and two points of files of reference results."""
     results = []
-    for path in sorted(find_root().glob("reference/*/*.jsonl")):
+    for path in sorted(find_checkout_root().glob("reference/*/*.jsonl")):
         head, *points = path.read_bytes().split(b"\n")[:-2]
         results.append(b"\n".join([head, *sorted(points, key=len)[len(points) // 2 :][:2], b""]))
     return [_seal(result) for result in results]
@@ -168,4 +168,4 @@ def read_references(data: bytes) -> None:
         path = Path(folder) / paper / f"{kernel}.jsonl"
         path.parent.mkdir()
         path.write_bytes(data)
-        read_reference(path)
+        read_reference_file(path)

@@ -6,7 +6,7 @@ from functools import cache
 from random import Random
 
 from rtoslab.base.errors import CatalogueError, RtoslabError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.strict_files import validate_table
 from rtoslab.intake.tables import parse_toml_table
 from tests.inputs.mutate import damage_input
@@ -54,7 +54,7 @@ def text_of(data: bytes) -> str:
 
 def files(*patterns: str) -> Callable[[], Sequence[bytes]]:
     """Seeds: files of the repository."""
-    return lambda: [path.read_bytes() for pattern in patterns for path in sorted(find_root().glob(pattern))]
+    return lambda: [path.read_bytes() for pattern in patterns for path in sorted(find_checkout_root().glob(pattern))]
 
 
 def model(of: type) -> Read:

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import click
 
-from rtoslab.base.errors import OverheadsError, ReportError, RtoslabError, TaskSetError
-from rtoslab.base.paths import find_root
+from rtoslab.base.errors import OverheadsFileError, ReportError, RtoslabError, TaskSetError
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.captures.forms import capture_format_modules, parse_capture
 from rtoslab.captures.pulses import find_pulses
 from rtoslab.catalogue.benchmark import Benchmark
@@ -27,21 +27,21 @@ from rtoslab.cli.names import (
     CoreCountsParam,
     DurationParam,
     FrequencyParam,
-    IsoDate,
+    IsoDateParam,
     KeyValueParam,
     parse_option_integer,
 )
 from rtoslab.compare.baseline import Baseline
-from rtoslab.compare.rules import parse_limits
+from rtoslab.compare.rules import parse_growth_limits
 from rtoslab.footprint.callgraph import parse_callgraph
-from rtoslab.footprint.linkmap import parse_map
+from rtoslab.footprint.linkmap import parse_linker_map
 from rtoslab.hardware.bench import HardwareMap
 from rtoslab.images.elf import parse_elf
 from rtoslab.instruments.profiler import parse_profile, profile_digest
 from rtoslab.intake.objects import parse_json_object
 from rtoslab.intake.tables import parse_toml_table
 from rtoslab.papers.arithmetic import evaluate_expression
-from rtoslab.plan.configuration import require_config
+from rtoslab.plan.configuration import require_valid_config
 from rtoslab.records.decoder import decode_records
 from rtoslab.rta.overheads import parse_overheads
 from rtoslab.rta.system import make_system
@@ -49,8 +49,8 @@ from rtoslab.rta.taskcsv import parse_csv
 from rtoslab.rta.taskset import parse_task_set
 from rtoslab.sweep.plan import SweepPlan
 from rtoslab.targets.marks import read_marks
-from rtoslab.targets.simulation import parse_script
-from rtoslab.trees.kernel_exports import parse_settings
+from rtoslab.targets.simulation import parse_typing_script
+from rtoslab.trees.kernel_exports import parse_kconfig_options
 from tests.capture_files import VCD
 from tests.fakes import WIRE, stream
 from tests.inputs import debug_info, descriptions
@@ -72,7 +72,7 @@ from tests.inputs.seeds import (
     runs,
 )
 
-ROOT: Final = find_root()
+ROOT: Final = find_checkout_root()
 _COMMENT: Final = re.compile(rb"^[ \t]*#.*\n", re.MULTILINE)
 
 
@@ -95,7 +95,7 @@ def _baselines() -> Sequence[bytes]:
 
 def _capture(data: bytes) -> None:
     for channel in (result := parse_capture(data, "x")).channels:
-        find_pulses(channel, result.tick_s).seconds()
+        find_pulses(channel, result.tick_s).widths_in_seconds()
 
 
 def _head(form: str, head: bytes) -> Read:
@@ -158,7 +158,7 @@ def _tasks_csv(data: bytes) -> None:
 
 
 def _overheads(data: bytes) -> None:
-    parse_overheads(parse_toml_table(text_of(data), "x", OverheadsError), "x")
+    parse_overheads(parse_toml_table(text_of(data), "x", OverheadsFileError), "x")
 
 
 def _profile(data: bytes) -> None:
@@ -185,7 +185,7 @@ def _words() -> Sequence[bytes]:
 def _options(data: bytes) -> None:
     """Each kind of option; what one refuses the next may take."""
     text = data.decode("utf-8", "surrogateescape")
-    types = (CoreCountsParam(), DurationParam(), FrequencyParam(), IsoDate())
+    types = (CoreCountsParam(), DurationParam(), FrequencyParam(), IsoDateParam())
     for reader in (*(type_.convert for type_ in types), _pair):
         try:
             reader(text, None, None)
@@ -193,7 +193,7 @@ def _options(data: bytes) -> None:
             continue
     for read in (
         lambda: parse_option_integer(text, "x"),
-        lambda: parse_limits(text),
+        lambda: parse_growth_limits(text),
         lambda: evaluate_expression(text, {1: 4.0, 2: 6.0}),
     ):
         try:
@@ -203,7 +203,7 @@ def _options(data: bytes) -> None:
 
 
 def _pair(text: str, _: None, __: None) -> None:
-    require_config(dict([KeyValueParam().convert(text, None, None)]))
+    require_valid_config(dict([KeyValueParam().convert(text, None, None)]))
 
 
 KINDS: Final[dict[str, Kind]] = {
@@ -235,7 +235,7 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("overheads, JSON", lambda: [json.dumps(tomllib.loads(OVERHEADS.decode())).encode()],
              lambda data: parse_overheads(_object(data), "x")),
         Kind("image, ELF", elf, _image),
-        Kind("map file", lambda: [MAP], lambda data: parse_map(data, "x")),
+        Kind("map file", lambda: [MAP], lambda data: parse_linker_map(data, "x")),
         Kind("call graph", lambda: [GRAPH], _callgraph),
         Kind("options", _words, _options),
         Kind("hardware map", lambda: [descriptions.BENCH], model(HardwareMap)),
@@ -244,7 +244,7 @@ KINDS: Final[dict[str, Kind]] = {
              alter=descriptions.damage_silicon_file),
         Kind("tree", lambda: [descriptions.TREE], model(SourceTree)),
         Kind("project", lambda: [descriptions.PROJECT], descriptions.read_project),
-        Kind("export's settings", lambda: [descriptions.EXPORT], lambda data: parse_settings(text_of(data))),
+        Kind("export's settings", lambda: [descriptions.EXPORT], lambda data: parse_kconfig_options(text_of(data))),
         Kind("paper", lambda: descriptions.papers("paper.toml"), model(Paper)),
         Kind("claims", lambda: descriptions.papers("claims.toml"), model(ClaimFile)),
         Kind("slips", lambda: descriptions.papers("slips.toml"), model(PaperMistakesFile)),
@@ -253,6 +253,6 @@ KINDS: Final[dict[str, Kind]] = {
              alter=descriptions.damage_reference_file),
         Kind("debug information", debug_info.images, debug_info.read, alter=debug_info.damage_debug_section),
         Kind("typing script", lambda: [b"$ => help\n=> now\nname: => a\\tb\\c\n# x\n\\x41\\q => \\x\n"],
-             lambda data: parse_script(text_of(data))),
+             lambda data: parse_typing_script(text_of(data))),
     )
 }  # fmt: skip

@@ -5,14 +5,14 @@ from functools import cache
 from pathlib import Path
 
 from rtoslab.base import exclusive_lock, tools
-from rtoslab.base.paths import build_folder, find_root
+from rtoslab.base.paths import build_folder, find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.compile_steps import run_build_steps
 from rtoslab.images.object_cache import ObjectCache, compiler_identity
 from rtoslab.images.object_store import ObjectStore
 from rtoslab.instruments.subject import ObservedImage, ObservedRunSection, find_observed_image
 
-ROOT = find_root()
+ROOT = find_checkout_root()
 CATALOGUE = Catalogue(ROOT)
 
 
@@ -35,7 +35,7 @@ def scene(name: str, kernel: str, board: str) -> Path:
 
 def scene_subject(name: str, kernel: str, board: str, milliseconds: int, start: str | None = None) -> ObservedImage:
     """So much of a scene, from reset or from a function on."""
-    cycles = milliseconds * CATALOGUE.board(board).facts.clock.sys_hz // 1000
+    cycles = milliseconds * CATALOGUE.find_board(board).facts.clock.sys_hz // 1000
     stretch = ObservedRunSection(start=start, cycles=cycles)
     image = str(scene(name, kernel, board))
     return find_observed_image(CATALOGUE, image, kernel=kernel, board=board, cores=1, stretch=stretch)

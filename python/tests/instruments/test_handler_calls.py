@@ -13,10 +13,10 @@ from rtoslab.targets import (
     KIND_CALL,
     KIND_EXCEPTION_EXIT,
     KIND_RETURN,
+    events_in_time_order,
     find_address,
-    load_image,
-    make_machine,
-    order_events,
+    load_image_into_board,
+    make_board_at_reset,
 )
 from tests.instruments.images import CATALOGUE
 
@@ -47,12 +47,12 @@ def test_a_tail_call_of_a_handler_returns_with_its_result(board: str, cpu: str, 
     (tmp_path / "fw.ld").write_text(SCRIPT)
     flags = [f"-mcpu={cpu}", "-mthumb", "-O2", "-g", "-ffreestanding", "-nostdlib", "-T", "fw.ld", "-o", "fw.elf"]
     subprocess.run(["arm-none-eabi-gcc", *flags, "fw.c"], cwd=tmp_path, check=True)
-    machine = cast("ObservedMachine", make_machine(CATALOGUE.board(board).facts, cores=1))
-    load_image(machine, (tmp_path / "fw.elf").read_bytes(), "fw.elf")
+    machine = cast("ObservedMachine", make_board_at_reset(CATALOGUE.find_board(board).facts, cores=1))
+    load_image_into_board(machine, (tmp_path / "fw.elf").read_bytes(), "fw.elf")
     machine.trace_exceptions(True)
     machine.observe(True, calls=[(find_address(machine, "work"), IDENT)])
     machine.run(4500)
-    events = np.frombuffer(order_events(machine.take_events()), dtype=EVENT)
+    events = np.frombuffer(events_in_time_order(machine.take_events()), dtype=EVENT)
     kinds = (KIND_CALL, KIND_RETURN, KIND_EXCEPTION_EXIT)
     seen = [(int(event["kind"]), int(event["value"])) for event in events if event["kind"] in kinds]
     ends = [

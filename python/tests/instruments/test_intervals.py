@@ -2,14 +2,14 @@
 
 import pytest
 
-from rtoslab.base import SymbolError, find_root
+from rtoslab.base import SymbolError, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.instruments import MeasuredInterval, ObservedRunSection, find_observed_image, measure_intervals
 from tests.instruments.small_program import CALLS, CPUS, line_of, small_program
 
 
 def measure_example(*pairs: tuple[str, str], board: str = "pico") -> list[MeasuredInterval]:
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     stretch = ObservedRunSection(cycles=100_000)
     subject = find_observed_image(catalogue, str(small_program(board)), board=board, cores=1, stretch=stretch)
     return list(measure_intervals(subject, pairs).intervals)

@@ -19,7 +19,7 @@ from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.profiler import profile_image
 from rtoslab.instruments.records import CALL, RETURNED, WAYS
 from rtoslab.instruments.subject import ObservedRunSection, find_observed_image
-from rtoslab.targets.board import load_image, make_machine
+from rtoslab.targets.board import load_image_into_board, make_board_at_reset
 from tests.board_images import Program
 from tests.instruments.images import CATALOGUE
 from tests.instruments.small_program import CALLS, CPUS, line_of, small_program
@@ -93,8 +93,8 @@ def test_cycles_equal_those_between_probes(board: str) -> None:
 
 
 def machine_with(board: str) -> ObservedMachine:
-    machine = cast("ObservedMachine", make_machine(CATALOGUE.board(board).facts, cores=1))
-    load_image(machine, small_program(board).read_bytes(), "small")
+    machine = cast("ObservedMachine", make_board_at_reset(CATALOGUE.find_board(board).facts, cores=1))
+    load_image_into_board(machine, small_program(board).read_bytes(), "small")
     return machine
 
 
@@ -191,8 +191,8 @@ def test_quantiles_equal_those_of_a_sorted_list() -> None:
         ordered = sorted(values[:number].tolist())
         p99 = ordered[-(-99 * number // 100) - 1]
         expected = CallStatistics(ordered[0], float(np.median(values[:number])), p99, ordered[-1], sum(ordered))
-        assert distribution.spread() == expected
-    assert ValueDistribution().spread() is None
+        assert distribution.value_statistics() == expected
+    assert ValueDistribution().value_statistics() is None
 
 
 PROGRAMS = [
@@ -224,8 +224,8 @@ def test_kernel_functions_agree_with_probe_and_profile(program: Program) -> None
     names = ["vTaskSwitchContext", "xTaskIncrementTick", "isr_pendsv", "isr_systick"]
     names += ["xQueueReceive", "xQueueGenericSend"] if program.benchmark == "t6" else []
     result, own = kernel_calls(program, *names)
-    machine: Any = make_machine(CATALOGUE.board(program.board).facts, cores=program.cores)
-    load_image(machine, program.elf().read_bytes(), "kernel")
+    machine: Any = make_board_at_reset(CATALOGUE.find_board(program.board).facts, cores=program.cores)
+    load_image_into_board(machine, program.elf().read_bytes(), "kernel")
     for number, item in enumerate(result.functions):
         machine.watch_exec(item.function.address, number)
     machine.run(8_000_000)
@@ -294,9 +294,9 @@ def test_missing_arguments_are_reported() -> None:
 
 def test_measuring_changes_no_cycle() -> None:
     program = Program("t6", "pico", cores=2)
-    plain, watched = (make_machine(CATALOGUE.board("pico").facts, cores=2) for _ in range(2))
+    plain, watched = (make_board_at_reset(CATALOGUE.find_board("pico").facts, cores=2) for _ in range(2))
     for machine in (plain, watched):
-        load_image(machine, program.elf().read_bytes(), "t6")
+        load_image_into_board(machine, program.elf().read_bytes(), "t6")
     mine = cast("ObservedMachine", watched)
     mine.observe(
         True, measured=[(address, 1) for address, size, name in mine.symbols() if name.startswith("xQueue") and size]

@@ -9,7 +9,7 @@ import pytest
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import INTERVAL, LOCK, ROW, WAYS
 from rtoslab.instruments.subject import ObservedImage, find_observed_image
-from rtoslab.targets.board import find_address, load_image, make_machine
+from rtoslab.targets.board import find_address, load_image_into_board, make_board_at_reset
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.virtual import WINDOW_SYMBOL
 from tests.board_images import Program
@@ -33,8 +33,8 @@ def subject(benchmark: str, kernel: str, board: str, cores: int) -> ObservedImag
 
 
 def machine_of(chosen: ObservedImage) -> ObservedMachine:
-    machine = cast("ObservedMachine", make_machine(chosen.board, cores=chosen.cores))
-    load_image(machine, chosen.image, chosen.label)
+    machine = cast("ObservedMachine", make_board_at_reset(chosen.board, cores=chosen.cores))
+    load_image_into_board(machine, chosen.image, chosen.label)
     return machine
 
 

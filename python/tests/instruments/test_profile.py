@@ -16,8 +16,8 @@ from rtoslab.cli import app
 from rtoslab.instruments.difference import find_comparison_divisor, profile_difference_tables
 from rtoslab.instruments.formats import folded_stacks, speedscope_profile
 from rtoslab.instruments.html import render_profile_page
-from rtoslab.instruments.masked_interrupts import interrupt_tables
-from rtoslab.instruments.profile_tables import all_profile_tables, core_table, function_table
+from rtoslab.instruments.masked_interrupts import masked_interrupt_tables
+from rtoslab.instruments.profile_tables import all_profile_tables, core_cycles_table, function_cycles_table
 from rtoslab.instruments.profiler import Profile, load_profile, profile_image
 from rtoslab.instruments.records import WAYS
 from rtoslab.instruments.subject import find_observed_image
@@ -38,8 +38,8 @@ def test_cycles_of_a_core_add_up_whatever_they_are_split_by() -> None:
     result = two_cores()
     for core, cycles in enumerate(result.observed_cycles):
         assert sum(spent.total for spent in result.spent if spent.core == core) == cycles
-        assert sum(core_table(result).rows[core][1:-2]) == cycles  # type: ignore[arg-type]
-    assert sum(int(row[3] or 0) for row in function_table(result, None).rows) == sum(result.observed_cycles)
+        assert sum(core_cycles_table(result).rows[core][1:-2]) == cycles  # type: ignore[arg-type]
+    assert sum(int(row[3] or 0) for row in function_cycles_table(result, None).rows) == sum(result.observed_cycles)
     assert result.operations is not None
     assert result.operations > 100
 
@@ -75,7 +75,9 @@ def test_planted_long_critical_section_is_the_longest_and_named_by_line() -> Non
         assert name == place
         assert call in source[int(at) - 1]
     rows = [
-        row for row in interrupt_tables(result, None)[0].rows if row[2] == "careless" and str(row[0]).endswith("f0")
+        row
+        for row in masked_interrupt_tables(result, None)[0].rows
+        if row[2] == "careless" and str(row[0]).endswith("f0")
     ]
     assert [row[3:5] for row in rows] == [(worst.count, worst.longest_cycles)]
 

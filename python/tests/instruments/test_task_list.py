@@ -5,23 +5,23 @@ from typing import Any
 
 import pytest
 
-from rtoslab.base import find_root
+from rtoslab.base import find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.catalogue.catalogue import TASKS_FILE
 from rtoslab.instruments import KernelTaskLister
-from rtoslab.instruments.saved_registers import SavedTask, saved_registers
-from rtoslab.targets import make_machine
+from rtoslab.instruments.saved_registers import SavedTask, registers_from_saved_frame
+from rtoslab.targets import make_board_at_reset
 from tests.instruments.laid_kernels import KERNELS, build
 
-CATALOGUE = Catalogue(find_root())
-BOARD = CATALOGUE.board("nucleo-f446re").facts
+CATALOGUE = Catalogue(find_checkout_root())
+BOARD = CATALOGUE.find_board("nucleo-f446re").facts
 CODE = 0x0800_0100
 CORE = [0x100, 0x101, 0x102, 0x103, 0x112, 0x0800_0201, CODE, 0x0100_0000]
 LOW_TO_HIGH = list(range(0x44, 0x4C))
 
 
 def tasks_of(image: Path) -> dict[str, tuple[int | None, dict[str, int]]]:
-    machine: Any = make_machine(BOARD, cores=1)
+    machine: Any = make_board_at_reset(BOARD, cores=1)
     machine.load(image.read_bytes(), image.name)
     # Data with values is where it is linked; `reset` sets the rest.
     machine.run(2_000)
@@ -54,7 +54,7 @@ def test_a_tree_named_like_its_port_leaves_the_kernel_known(
     image = build(tmp_path, "threadx")
     description = f'id = "threadx"\nport = "threadx"\npath = "/nowhere"\nversion = "6.4.2"\n{lacks}\n'
     (tmp_path / "threadx.toml").write_text(description)
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     assert catalogue.kernels["threadx"].tree is not None
     assert KernelTaskLister(catalogue, image, BOARD.cpu, 1).kernel_name == "ThreadX"
 
@@ -68,8 +68,8 @@ def test_every_port_with_tasks_has_a_tasks_toml() -> None:
     ours = [entry for entry in CATALOGUE.kernels.values() if entry.facts.memory and entry.facts.memory.task_block]
     lacking = [entry.id for entry in ours if entry.tree is None and not (entry.folder / TASKS_FILE).is_file()]
     assert lacking == []
-    assert all(CATALOGUE.kernel_tasks(entry.id).frames for entry in ours)
-    assert CATALOGUE.kernel_tasks("bare").frames == ()
+    assert all(CATALOGUE.find_kernel_tasks(entry.id).frames for entry in ours)
+    assert CATALOGUE.find_kernel_tasks("bare").frames == ()
 
 
 def words(at: int, values: list[int]) -> dict[int, int]:
@@ -78,7 +78,9 @@ def words(at: int, values: list[int]) -> dict[int, int]:
 
 def read(values: list[int], frames: list[str], exc_return: int | None = None, top: int = 4096) -> dict[str, int]:
     memory = words(1024, values)
-    return saved_registers(SavedTask(1024, range(1000, top), exc_return), frames, memory.get, lambda at: at == CODE)
+    return registers_from_saved_frame(
+        SavedTask(1024, range(1000, top), exc_return), frames, memory.get, lambda at: at == CODE
+    )
 
 
 FLOATS = list(range(0x200, 0x210))

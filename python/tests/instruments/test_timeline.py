@@ -10,10 +10,10 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
 from vcdvcd import VCDVCD
 
 from rtoslab.instruments.perfetto import perfetto_trace
-from rtoslab.instruments.perfetto_writer import nanoseconds_at
+from rtoslab.instruments.perfetto_writer import nanoseconds_at_cycle
 from rtoslab.instruments.subject import find_observed_image
 from rtoslab.instruments.timelines import HANDLERS, LOCKS, TASKS, WAITS, Timeline, TimelineSpan, record_timeline
-from rtoslab.instruments.vcd import picoseconds_at, vcd_text
+from rtoslab.instruments.vcd import picoseconds_at_cycle, timeline_as_vcd
 from tests.instruments.images import CATALOGUE, scene_subject
 
 
@@ -116,7 +116,7 @@ def test_perfetto_trace_is_readable_and_its_slices_nest() -> None:
             continue
         event = packet.track_event
         cycle = next(annotation.uint_value for annotation in event.debug_annotations if annotation.name == "cycle")
-        assert packet.timestamp == nanoseconds_at(result, cycle)
+        assert packet.timestamp == nanoseconds_at_cycle(result, cycle)
         assert event.track_uuid in names, "described before it is used"
         if event.type in {TrackEvent.TYPE_COUNTER, TrackEvent.TYPE_INSTANT}:
             continue
@@ -136,7 +136,7 @@ def test_same_trace_gives_the_same_bytes_and_nanoseconds_are_rounded_down() -> N
     result = scene_timeline("missed_wakeup", "freertos", "nucleo-f103rb")
     assert perfetto_trace(result) == perfetto_trace(result)
     exact = 7 * 1e9 / result.clock_hz
-    assert nanoseconds_at(result, result.start + 7) == int(exact) < exact
+    assert nanoseconds_at_cycle(result, result.start + 7) == int(exact) < exact
 
 
 def test_pins_read_back_from_vcd() -> None:
@@ -146,14 +146,14 @@ def test_pins_read_back_from_vcd() -> None:
     )
     result = record_timeline(subject)
     assert len(result.edges) > 20
-    text = vcd_text(result)
+    text = timeline_as_vcd(result)
     reader = (
         VCDVCD(vcd_string=text) if "vcd_string" in VCDVCD.__init__.__code__.co_varnames else VCDVCD(io.StringIO(text))
     )
     for pin in {edge.pin for edge in result.edges}:
         signal = next(reader[name] for name in reader.signals if name.startswith(f"pins.{pin}"))
         changes = [(time, int(level)) for time, level in signal.tv if level != "x"]
-        edges = [(picoseconds_at(result, edge.cycle), edge.level) for edge in result.edges if edge.pin == pin]
+        edges = [(picoseconds_at_cycle(result, edge.cycle), edge.level) for edge in result.edges if edge.pin == pin]
         assert changes == edges
     handler = next(reader[name] for name in reader.signals if "core_0_handler" in name)
     assert {level for _, level in handler.tv} == {"0", "1"}

@@ -13,7 +13,7 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace
 
 from rtoslab.base import PlanError, ReportError
 from rtoslab.cli import app
-from rtoslab.instruments import NAMED_QUERIES, TraceDatabase, find_observed_image, read_trace, trace_database
+from rtoslab.instruments import NAMED_QUERIES, TraceDatabase, find_observed_image, read_trace_file, trace_database
 from rtoslab.instruments.perfetto import perfetto_trace
 from rtoslab.instruments.perfetto_writer import make_digest_packet
 from rtoslab.instruments.timelines import Timeline, TimelineSpan, TimelineTrack
@@ -111,7 +111,7 @@ def test_trace_of_an_image_has_tasks_by_name_and_load(tmp_path: Path) -> None:
     assert 1_990_000 < cycles <= 2_000_000, "nothing is counted twice, and little before the first thread is lost"
     (message,) = json.loads(run_command("query", str(file), "SELECT * FROM trace", "--json").stdout)
     assert (message["clock_hz"], message["end_cycle"] - message["start_cycle"]) == (
-        read_trace(file).clock_hz,
+        read_trace_file(file).clock_hz,
         2_000_000,
     )
     for name in NAMED_QUERIES:
@@ -146,7 +146,7 @@ def test_truncated_trace_is_refused(tmp_path: Path) -> None:
     """Cut where a packet ends it would show half the load, and joined with another one more than all."""
     file, data = tmp_path / "made.pftrace", example_trace()
     file.write_bytes(data)
-    assert [row[3] for row in TraceDatabase(read_trace(file)).answer_predefined_query("load").rows] == [400, 400]
+    assert [row[3] for row in TraceDatabase(read_trace_file(file)).answer_predefined_query("load").rows] == [400, 400]
     damaged = [
         *cuts(data),
         data + data,
@@ -159,14 +159,14 @@ def test_truncated_trace_is_refused(tmp_path: Path) -> None:
     for content in damaged:
         file.write_bytes(content)
         with pytest.raises(ReportError, match="is not a complete file of `rtoslab trace`"):
-            read_trace(file)
+            read_trace_file(file)
 
 
 def test_sealed_trace_with_invalid_names_is_refused(tmp_path: Path) -> None:
     body = next(cuts(example_trace())).replace(b"tasks", b"t\xffsks")
     (tmp_path / "made.pftrace").write_bytes(body + make_digest_packet(body))
     with pytest.raises(ReportError, match="is not a Perfetto trace"):
-        read_trace(tmp_path / "made.pftrace")
+        read_trace_file(tmp_path / "made.pftrace")
 
 
 def test_file_of_another_program_is_refused(tmp_path: Path) -> None:
@@ -174,4 +174,4 @@ def test_file_of_another_program_is_refused(tmp_path: Path) -> None:
         file = tmp_path / "odd.pftrace"
         file.write_bytes(content)
         with pytest.raises(ReportError, match=r"odd\.pftrace"):
-            read_trace(file)
+            read_trace_file(file)

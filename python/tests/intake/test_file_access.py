@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 
-PACKAGE = find_root() / "python" / "rtoslab"
+PACKAGE = find_checkout_root() / "python" / "rtoslab"
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "intake" not in path.relative_to(PACKAGE).parts)
 ELSEWHERE = {
-    "open": "intake.read_bytes or base.write_whole",
+    "open": "intake.read_bytes or base.write_file_atomically",
     "read_text": "intake.read_text",
     "read_bytes": "intake.read_bytes",
-    "write_text": "base.write_whole",
-    "write_bytes": "base.write_whole",
+    "write_text": "base.write_file_atomically",
+    "write_bytes": "base.write_file_atomically",
     "tomllib": "intake.tables",
     "json.load": "intake.objects",
     "json.loads": "intake.objects",
@@ -24,8 +24,8 @@ ELSEWHERE = {
     "configparser": "a parser of its own: it takes quadratic time",
     "elftools": "intake.images",
     "subprocess": "tools.said",
-    "pq.read_table": "intake.read_parquet",
-    "pq.ParquetFile": "intake.read_parquet",
+    "pq.read_table": "intake.decode_parquet",
+    "pq.ParquetFile": "intake.decode_parquet",
     "Console": "cli.plain.PlainConsole",
     "eval": "nothing",
     "pickle": "nothing",

@@ -14,11 +14,11 @@ from rtoslab.base.errors import CatalogueError, PlanError, ReportError
 from rtoslab.compare.baseline import baseline_path
 from rtoslab.intake import input_files as files
 from rtoslab.intake import limits
-from rtoslab.intake.numbers import parse_integer, parse_ticks, to_exact_fraction
+from rtoslab.intake.numbers import parse_integer, parse_seconds_as_ticks, to_exact_fraction
 from rtoslab.intake.objects import parse_json_object, read_json_object
 from rtoslab.intake.tables import parse_toml_table
-from rtoslab.intake.texts import split_byte_words, text_lines
-from rtoslab.plan.configuration import require_config
+from rtoslab.intake.texts import decode_text_lines, split_byte_words
+from rtoslab.plan.configuration import require_valid_config
 
 
 def refusal(path: Path, limit: int = 10) -> str:
@@ -110,7 +110,11 @@ def test_invalid_decimal_is_refused(text: str) -> None:
 @given(st.decimals(0, 10**9, places=14), st.sampled_from([1_000_000, 24_000_000, 10**12, 3]))
 def test_ticks_equal_exact_arithmetic(value: Decimal, rate: int) -> None:
     exact = round(Fraction(value) * rate)
-    assert parse_ticks(f"{value:f}", Fraction(rate)) == parse_ticks(f"{value:E}", Fraction(rate)) == exact
+    assert (
+        parse_seconds_as_ticks(f"{value:f}", Fraction(rate))
+        == parse_seconds_as_ticks(f"{value:E}", Fraction(rate))
+        == exact
+    )
 
 
 TABLES = {
@@ -160,7 +164,9 @@ def test_object_over_a_limit_is_refused(text: str, tmp_path: Path) -> None:
 @given(st.text(st.sampled_from("ab,\n\r é"), max_size=60))
 def test_lines_equal_those_of_the_file(text: str) -> None:
     expected = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    assert list(text_lines(text.encode(), "x", ReportError)) == (expected[:-1] if expected[-1] == "" else expected)
+    assert list(decode_text_lines(text.encode(), "x", ReportError)) == (
+        expected[:-1] if expected[-1] == "" else expected
+    )
 
 
 @given(st.lists(st.binary(min_size=1, max_size=9).filter(lambda word: len(word.split()) == 1), max_size=20))
@@ -172,7 +178,7 @@ def test_words_equal_those_of_the_file(found: list[bytes]) -> None:
 def test_chunks_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     data = b"".join(b"%d some words\r\n" % number for number in range(40_000))
     assert list(split_byte_words(data, "x", ReportError)) == data.split()
-    assert list(text_lines(data, "x", ReportError)) == data.decode().splitlines()
+    assert list(decode_text_lines(data, "x", ReportError)) == data.decode().splitlines()
 
 
 @pytest.mark.parametrize(
@@ -182,7 +188,7 @@ def test_chunks_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
 )  # fmt: skip
 def test_invalid_configuration_is_refused(key: str, value: str) -> None:
     with pytest.raises(PlanError, match=r"is not a valid (key|value)"):
-        require_config({key: value})
+        require_valid_config({key: value})
 
 
 def test_valid_configuration_is_accepted() -> None:
@@ -191,9 +197,9 @@ def test_valid_configuration_is_accepted() -> None:
         "configTOTAL_HEAP_SIZE": "( ( size_t ) ( 10 * 1024 ) )", "opt": "-O3", "feature.icache": "1", "x": "",
         "configX": "(1UL<<3)|!0", "instrument": "pin,counter", "timing.boot": "0x10",
     }  # fmt: skip
-    require_config(good)
+    require_valid_config(good)
     with pytest.raises(PlanError, match="configX='1;2' is not a valid value"):
-        require_config({**good, "configX": "1;2"})
+        require_valid_config({**good, "configX": "1;2"})
 
 
 @pytest.mark.parametrize("name", ["../../x", "a/b", "", ".hidden", "x" * 101, "a\0b", "-x"])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rtoslab.intake import ParquetColumn, make_parquet_column, read_parquet, write_parquet
+from rtoslab.intake import ParquetColumn, decode_parquet, encode_parquet, make_parquet_column
 
 KINDS: dict[str, tuple[Any, Any, Any]] = {
     "flag": (np.bool_, pa.bool_(), st.booleans()),
@@ -37,7 +37,7 @@ tables = st.composite(rows)()
 @given(tables)
 @settings(deadline=None, max_examples=60)
 def test_pyarrow_reads_the_same_values_and_types(table: dict[str, list[Any]]) -> None:
-    content = write_parquet({name: make_parquet_column(items, KINDS[name][0]) for name, items in table.items()})
+    content = encode_parquet({name: make_parquet_column(items, KINDS[name][0]) for name, items in table.items()})
     theirs = pq.read_table(io.BytesIO(content))
     assert theirs.to_pydict() == table
     assert [theirs.schema.field(name).type for name in KINDS] == [kind for _, kind, _ in KINDS.values()]
@@ -49,7 +49,7 @@ def test_files_of_pyarrow_are_read(table: dict[str, list[Any]], compression: str
     out = io.BytesIO()
     arrays = {name: pa.array(items, KINDS[name][1]) for name, items in table.items()}
     pq.write_table(pa.table(arrays), out, compression=compression, row_group_size=group, use_dictionary=dictionary)
-    assert {name: column.row_items() for name, column in read_parquet(out.getvalue()).items()} == table
+    assert {name: column.row_items() for name, column in decode_parquet(out.getvalue()).items()} == table
 
 
 def test_same_columns_give_the_same_bytes() -> None:
@@ -57,15 +57,15 @@ def test_same_columns_give_the_same_bytes() -> None:
         "cycles": make_parquet_column([1, None, 3], np.uint64),
         "series": make_parquet_column(["a", "b", "a"], None),
     }
-    assert write_parquet(columns) == write_parquet(columns)
-    assert read_parquet(write_parquet(columns))["series"].texts == ("a", "b")
+    assert encode_parquet(columns) == encode_parquet(columns)
+    assert decode_parquet(encode_parquet(columns))["series"].texts == ("a", "b")
 
 
 def test_columns_of_different_lengths_are_refused() -> None:
     with pytest.raises(ValueError, match="column b has 1 rows, the first column 2"):
-        write_parquet({"a": make_parquet_column([1, 2], np.int64), "b": make_parquet_column([1], np.int64)})
+        encode_parquet({"a": make_parquet_column([1, 2], np.int64), "b": make_parquet_column([1], np.int64)})
     with pytest.raises(ValueError, match="column a has 1 values for 2 rows"):
-        write_parquet({"a": ParquetColumn(np.array([1]), valid=np.array([True, True]))})
+        encode_parquet({"a": ParquetColumn(np.array([1]), valid=np.array([True, True]))})
 
 
 @pytest.mark.parametrize(
@@ -76,13 +76,13 @@ def test_other_columns_are_refused(column: Any, why: str) -> None:
     out = io.BytesIO()
     pq.write_table(pa.table({"a": column}), out)
     with pytest.raises(ValueError, match=why):
-        read_parquet(out.getvalue())
+        decode_parquet(out.getvalue())
 
 
 def test_damage_is_refused_or_changes_a_value() -> None:
     """A byte that is wrong, and a file that is cut, end in a ValueError or in a table, and in nothing else."""
     items = [number * 7 % 1000 for number in range(500)]
-    content = write_parquet(
+    content = encode_parquet(
         {"cycles": make_parquet_column(items, np.uint64), "series": make_parquet_column(["x", "y"] * 250, None)}
     )
     generator, refused = random.Random(7), 0
@@ -91,7 +91,7 @@ def test_damage_is_refused_or_changes_a_value() -> None:
         for _ in range(generator.randint(1, 4)):
             damaged[generator.randrange(len(damaged))] = generator.randrange(256)
         try:
-            read_parquet(bytes(damaged[: generator.choice([len(damaged), generator.randrange(len(damaged))])]))
+            decode_parquet(bytes(damaged[: generator.choice([len(damaged), generator.randrange(len(damaged))])]))
         except ValueError:
             refused += 1
     assert refused > 1500

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rtoslab import interrupts
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.interrupts import EXIT_INTERRUPTED, MESSAGE, _would_lose_exception
 from tests.processes import signals_as_usual, start_process
 
@@ -20,7 +20,7 @@ BEGUN = "import sys; sys.argv = ['rtoslab', *sys.argv[1:]]; print('begun', flush
 
 def interrupt_after(code: str, after_s: float) -> tuple[int, str]:
     child = subprocess.Popen(
-        [sys.executable, "-c", code, "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=find_root()
+        [sys.executable, "-c", code, "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=find_checkout_root()
     )
     assert child.stdout is not None
     child.stdout.readline()
@@ -142,7 +142,7 @@ def test_output_is_escaped_for_a_limited_terminal() -> None:
     names = ("x\udcff.vcd", "[/x]\x1b[2J.vcd", "\u2603" * 3, "x" * 5000)
     done = subprocess.run(
         [sys.executable, "-c", EACH, *map(os.fsencode, names)],
-        capture_output=True, cwd=find_root(), check=False, stdin=subprocess.DEVNULL,
+        capture_output=True, cwd=find_checkout_root(), check=False, stdin=subprocess.DEVNULL,
         env={**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "9" * 30, "LINES": "-1", "TERM": "none"},
     )  # fmt: skip
     assert done.stdout.split() == [b"1"] * len(names)

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from rtoslab import api
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.measure.identity import point_id
-from rtoslab.measure.pipeline import PointOutcome, run_point
-from rtoslab.plan.plan import Options, make_plan
-from rtoslab.reference import row_from_points
+from rtoslab.measure.identity import identity_of_point
+from rtoslab.measure.pipeline import PointOutcome, measure_and_store_point
+from rtoslab.plan.plan import PlanOptions, make_plan
+from rtoslab.reference import stored_row_from_points
 from rtoslab.results.results import FailedPoint, MeasuredPoint
 from rtoslab.store.store import RunDirectory
 from tests.checkouts import build_apart, copy_checkout, replace_text
@@ -113,7 +113,7 @@ def test_interrupted_run_keeps_what_is_finished_and_resumes(tmp_path: Path, monk
     assert re.search(r"points? (was|were) already in the folder", done.stderr)
     for name, stamp in finished.items():
         assert (out / "points" / name / "result.json").stat().st_mtime_ns == stamp
-    assert len(RunDirectory.open(out).read_points()) == 4
+    assert len(RunDirectory.open_run_directory(out).read_points()) == 4
 
 
 def measure_failure(tmp_path: Path, name: str, **options: object) -> FailedPoint:
@@ -168,7 +168,7 @@ def test_proof_refuses_equal_priorities_in_preemption(checkout: Path, tmp_path: 
 def test_fault_is_reported_with_its_address(checkout: Path, tmp_path: Path) -> None:
     break_source(checkout, T2, "port_yield();", '__asm volatile("udf #1");')
     failed = measure_failure(tmp_path, "t2")
-    assert failed.error == "OverrideReceivedError"
+    assert failed.error == "VoidRunError"
     assert re.search(r"reported a fault .*pc=0x", failed.message)
 
 
@@ -203,7 +203,7 @@ def test_compile_error_is_reported_with_its_log(checkout: Path, tmp_path: Path) 
     assert failed.stage == "build"
     assert "port_yeild" in failed.message
     assert "The complete log is" in failed.message
-    (reason,) = {row_from_points(failed.point, "freertos", (), failed.message).reason}
+    (reason,) = {stored_row_from_points(failed.point, "freertos", (), failed.message).reason}
     assert reason == failed.message.partition(" The complete log is ")[0], "a stored row names no path of this machine"
 
 
@@ -237,18 +237,18 @@ def test_run_does_not_mix_builds(checkout: Path, tmp_path: Path) -> None:
 def test_kernels_settings_reach_the_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     examine_nothing(monkeypatch)
     catalogue, chosen = Catalogue(ROOT), {"configTICK_RATE_HZ": "500", "opt": "-O3"}
-    (request,) = make_plan(catalogue, ["t1"], Options(["freertos"], ["pico"], [1], 10, chosen)).points
-    run = RunDirectory.create(tmp_path / "run", None, [point_id(catalogue, request)])
-    outcome = run_point(catalogue, request, run)
+    (request,) = make_plan(catalogue, ["t1"], PlanOptions(["freertos"], ["pico"], [1], 10, chosen)).points
+    run = RunDirectory.create_run_directory(tmp_path / "run", None, [identity_of_point(catalogue, request)])
+    outcome = measure_and_store_point(catalogue, request, run)
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
-    (point,) = RunDirectory.open(tmp_path / "run").read_points()
+    (point,) = RunDirectory.open_run_directory(tmp_path / "run").read_points()
     text = json.dumps(point.manifest)
     assert '"configTICK_RATE_HZ": "500"' in text
     assert '"-O3"' in text
     build = point.manifest["build"]
     assert isinstance(build, dict)
     assert re.fullmatch(r"[0-9a-f]{64}", build["kernel_package"]["sha256"])
-    assert str(find_root()) not in text, "no path of this machine"
+    assert str(find_checkout_root()) not in text, "no path of this machine"
 
 
 def test_unwritable_folder_is_reported(tmp_path: Path) -> None:

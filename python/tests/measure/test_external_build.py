@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.measure.own_image import measure_image
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.results.results import MeasuredPoint
 from tests.cli.test_cli import rtoslab
 
-ROOT = find_root()
+ROOT = find_checkout_root()
 BOARD = "nucleo-f446re"
 
 
@@ -74,12 +74,12 @@ def test_image_of_another_build_is_measured(
     image = _build_outside(commands, compilers[name], tmp_path)
     _, outcome = measure_image(ROOT, image, BOARD, tmp_path / "alone", {})
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
-    assert outcome.result.proofs_held < len(outcome.result.proofs)
+    assert outcome.result.held_proof_count < len(outcome.result.proofs)
     monkeypatch.setenv("RTOSLAB_PORTS", os.fspath(_ports(commands)))
     _, message = measure_image(ROOT, image, BOARD, tmp_path / "known", {})
     assert isinstance(message.result, MeasuredPoint), message.result
     assert message.result.counters == outcome.result.counters
-    assert message.result.proofs_held > outcome.result.proofs_held
+    assert message.result.held_proof_count > outcome.result.held_proof_count
     assert sum(proof.verdict is ProofVerdict.UNSEEN for proof in message.result.proofs) <= 2
     output = rtoslab("show", tmp_path / "alone").stdout
     assert "do not apply" in output

@@ -4,18 +4,18 @@ from itertools import permutations
 
 import pytest
 
-from rtoslab.analyses.tick_cost import cycles_by_released_tasks, fit_tick_model
-from rtoslab.base.paths import find_root
+from rtoslab.analyses.tick_cost import cycles_by_released_tasks, fit_tick_cost_model
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.builder import build_point_image
 from rtoslab.measure.evaluation import decode_and_judge_output
-from rtoslab.measure.identity import point_id
-from rtoslab.measure.virtual_job import virtual_job
-from rtoslab.plan.plan import Options, make_plan
+from rtoslab.measure.identity import identity_of_point
+from rtoslab.measure.virtual_job import virtual_board_job
+from rtoslab.plan.plan import PlanOptions, make_plan
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.targets.virtual import run_virtual_benchmark
 
-CATALOGUE = Catalogue(find_root())
+CATALOGUE = Catalogue(find_checkout_root())
 BOARD = "nucleo-f446re"
 
 
@@ -24,11 +24,11 @@ def measure(
 ) -> MeasuredPoint:
     """One point without the port's conformance, which has tests of its own."""
     chosen = {key.replace("param_", "param.").replace("feature_", "feature."): value for key, value in config.items()}
-    (point,) = make_plan(CATALOGUE, [benchmark], Options([kernel], [board_id], None, window_ms, chosen)).points
+    (point,) = make_plan(CATALOGUE, [benchmark], PlanOptions([kernel], [board_id], None, window_ms, chosen)).points
     built = build_point_image(CATALOGUE, point)
-    job = virtual_job(CATALOGUE, point, built.elf_path.read_bytes(), "image.elf")
+    job = virtual_board_job(CATALOGUE, point, built.elf_path.read_bytes(), "image.elf")
     result = decode_and_judge_output(
-        CATALOGUE, point_id(CATALOGUE, point), "0" * 16, run_virtual_benchmark(job), built.expected
+        CATALOGUE, identity_of_point(CATALOGUE, point), "0" * 16, run_virtual_benchmark(job), built.expected
     )
     assert isinstance(result, MeasuredPoint), result
     return result
@@ -41,7 +41,7 @@ def test_tick_costs_a_base_plus_a_cost_per_task() -> None:
     results = cycles_by_released_tasks(result)
     assert len(results[10]) == 1
     assert sum(map(len, results.values())) == 299
-    model = fit_tick_model(results)
+    model = fit_tick_cost_model(results)
     assert model is not None
     assert (model.worst, model.worst_count) == (max(results[10]), 10)
     assert 100 < model.per_task < 500, "hundreds of cycles without optimisation, as the paper found"
@@ -94,7 +94,7 @@ def test_handlers_of_another_kernel_are_measured(benchmark: str) -> None:
 
 
 def test_handlers_on_two_cores_are_not_applicable() -> None:
-    (point,) = make_plan(CATALOGUE, ["tick_handler"], Options(["freertos"], ["pico"], (2,), 840, {})).points
+    (point,) = make_plan(CATALOGUE, ["tick_handler"], PlanOptions(["freertos"], ["pico"], (2,), 840, {})).points
     assert point.not_applicable == "the kernel's handlers are timed on one core"
 
 

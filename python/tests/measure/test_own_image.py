@@ -9,7 +9,7 @@ import pytest
 
 from rtoslab import api
 from rtoslab.base.errors import ImageFileError, RunError, SettingError, StoreError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure.own_image import measure_image
 from rtoslab.results.results import FailedPoint, MeasuredPoint
@@ -19,7 +19,7 @@ from rtoslab.verify import verify_folder
 from tests.board_images import Program
 from tests.cli.test_cli import command_error, rtoslab
 
-ROOT = find_root()
+ROOT = find_checkout_root()
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_external_image_gives_the_same_result_as_a_built_one(image: Path, tmp_pa
     assert outcome.result.counters == here.result.counters
     assert outcome.result.image == here.result.image
     assert [proof.verdict for proof in outcome.result.proofs] == [proof.verdict for proof in here.result.proofs]
-    (point,) = RunDirectory.open(folder).read_points()
+    (point,) = RunDirectory.open_run_directory(folder).read_points()
     build: Any = point.manifest["build"]
     assert "GCC" in build["compiler"]["banner"]
     assert build["built_elsewhere"]

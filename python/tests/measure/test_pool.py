@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from rtoslab import _sim, api, cli
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure import pool
-from rtoslab.measure.identity import point_id
+from rtoslab.measure.identity import identity_of_point
 from rtoslab.measure.pipeline import MeasureOptions, PointOutcome
 from rtoslab.measure.pool import PointProgress
-from rtoslab.plan.plan import Options, make_plan
+from rtoslab.plan.plan import PlanOptions, make_plan
 from rtoslab.results.results import FailedPoint, MeasuredPoint
 from rtoslab.store.store import RunDirectory
 from tests.checkouts import build_apart
@@ -91,15 +91,17 @@ def test_each_call_uses_its_own_environment(tmp_path: Path, monkeypatch: pytest.
 
 def test_simulator_failure_loses_one_point_and_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A panic is no `Exception`: what catches only those would let it end the process."""
-    catalogue = Catalogue(find_root())
-    plan = make_plan(catalogue, ["t2"], Options(boards=["pico"], kernels=["freertos"], cores=[1], window_ms=10))
-    run = RunDirectory.create(tmp_path / "run", None, [point_id(catalogue, point) for point in plan.points])
+    catalogue = Catalogue(find_checkout_root())
+    plan = make_plan(catalogue, ["t2"], PlanOptions(boards=["pico"], kernels=["freertos"], cores=[1], window_ms=10))
+    run = RunDirectory.create_run_directory(
+        tmp_path / "run", None, [identity_of_point(catalogue, point) for point in plan.points]
+    )
 
     def panics(*_: object, **__: object) -> None:
         raise _sim.PanicException("index out of bounds")
 
-    monkeypatch.setattr(pool, "run_point", panics)
-    outcome = pool._measure_point(find_root(), run.path, plan.points[0], lambda *_: None, MeasureOptions())
+    monkeypatch.setattr(pool, "measure_and_store_point", panics)
+    outcome = pool._measure_point(find_checkout_root(), run.path, plan.points[0], lambda *_: None, MeasureOptions())
     assert isinstance(outcome, PointOutcome)
     assert isinstance(outcome.result, FailedPoint)
     assert outcome.result.message.startswith(

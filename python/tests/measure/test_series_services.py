@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 
 from rtoslab.analyses.placed_figures import PlacementLookup
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images import build_point_image
-from rtoslab.measure import decode_and_judge_output, point_id, virtual_job
-from rtoslab.plan import Options, make_plan
-from rtoslab.proofs import Evidence
+from rtoslab.measure import decode_and_judge_output, identity_of_point, virtual_board_job
+from rtoslab.plan import PlanOptions, make_plan
+from rtoslab.proofs import ProofEvidence
 from rtoslab.proofs.expected_steps import steps_for_services
 from rtoslab.reports import report_formats
-from rtoslab.reports.document import make_document
+from rtoslab.reports.document import make_report_document
 from rtoslab.reports.latency_table import make_latency_table
 from rtoslab.results.results import AbsentSeries, MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
@@ -62,7 +62,7 @@ def test_series_and_their_proofs_depend_on_the_service() -> None:
 
 @pytest.mark.parametrize(("facts", "so"), [(HAS, True), (LACKS, False)])
 def test_proof_may_depend_on_a_measured_service(facts: Any, so: bool) -> None:
-    evidence = Evidence(decoded_run(), None, benchmark().only_for_services_of(facts), board(), facts)
+    evidence = ProofEvidence(decoded_run(), None, benchmark().only_for_services_of(facts), board(), facts)
     assert evidence.meets_condition("queue = 1") is so
     assert evidence.meets_condition("queue = 0") is not so
 
@@ -77,7 +77,9 @@ def test_benchmark_without_any_of_its_series_is_not_applicable(checkout: Path) -
     path = checkout / "firmware" / "benchmarks" / "memory_allocation" / "benchmark.toml"
     text = path.read_text().replace("[[series]]\n", '[[series]]\nservices = ["condition"]\n')
     path.write_text(text)
-    points = make_plan(Catalogue(find_root()), ["memory_allocation"], Options(["freertos"], ["pico"])).points
+    points = make_plan(
+        Catalogue(find_checkout_root()), ["memory_allocation"], PlanOptions(["freertos"], ["pico"])
+    ).points
     assert {point.not_applicable for point in points} == {
         "FreeRTOS has no condition service: FreeRTOS has no condition variable; its event groups are the service event"
     }
@@ -91,8 +93,8 @@ def latency_with_missing_series() -> MeasuredPoint:
 @pytest.mark.parametrize("name", ["csv", "json", "md", "html"])
 def test_every_format_says_what_is_missing_and_why(name: str) -> None:
     manifest: dict[str, object] = {"build": {"kernel": "k"}, "elf_sha256": "ab", "window_ms": 250}
-    document = make_document(
-        Catalogue(find_root()), [StoredPoint(Path("p"), latency_with_missing_series(), manifest)], None
+    document = make_report_document(
+        Catalogue(find_checkout_root()), [StoredPoint(Path("p"), latency_with_missing_series(), manifest)], None
     )
     text = report_formats()[name](document)
     assert REASON in text
@@ -112,10 +114,10 @@ def test_preemption_without_queues_keeps_its_other_series(checkout: Path) -> Non
         replace_text(checkout, "kernels/freertos/kernel.toml", f"\n{name} = true", f"\n{name} = false")
     catalogue = Catalogue(checkout)
     chosen = {"samples": "5", "instrument": "probe"}
-    (point,) = make_plan(catalogue, ["preemption"], Options(["freertos"], ["pico"], [1], config=chosen)).points
+    (point,) = make_plan(catalogue, ["preemption"], PlanOptions(["freertos"], ["pico"], [1], config=chosen)).points
     built = build_point_image(catalogue, point)
-    output = run_virtual_benchmark(virtual_job(catalogue, point, built.elf_path.read_bytes(), "image.elf"))
-    result = decode_and_judge_output(catalogue, point_id(catalogue, point), "0" * 16, output, built.expected)
+    output = run_virtual_benchmark(virtual_board_job(catalogue, point, built.elf_path.read_bytes(), "image.elf"))
+    result = decode_and_judge_output(catalogue, identity_of_point(catalogue, point), "0" * 16, output, built.expected)
     assert isinstance(result, MeasuredPoint), result
     assert [samples.id for samples in result.series] == [
         "instrument.empty", "semaphore.give.preempt", "semaphore.take.return",

@@ -5,22 +5,24 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import build_point_image, read_elf
 from rtoslab.measure import run_plan
-from rtoslab.plan import Options, Plan, make_plan
+from rtoslab.plan import Plan, PlanOptions, make_plan
 from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.store import RunDirectory
 from rtoslab.verify import verify_folder
 
-ROOT = find_root()
+ROOT = find_checkout_root()
 CATALOGUE = Catalogue(ROOT)
 
 
 def pair_plan(kernels: str, benchmark: str, **config: str) -> Plan:
-    return make_plan(CATALOGUE, [benchmark], Options(kernels=[kernels], boards=["pico"], window_ms=40, config=config))
+    return make_plan(
+        CATALOGUE, [benchmark], PlanOptions(kernels=[kernels], boards=["pico"], window_ms=40, config=config)
+    )
 
 
 @pytest.mark.parametrize("ram", ["striped", "banks"])
@@ -41,7 +43,7 @@ def test_both_kernels_are_measured_and_proved(tmp_path: Path, kernels: str, benc
 
 @pytest.mark.parametrize("kernels", ["freertos+freertos", "freertos+rt", "freertos+bare"])
 def test_messages_go_both_ways(tmp_path: Path, kernels: str) -> None:
-    options = Options(kernels=[kernels], boards=["pico"], config={"samples": "200", "code": "sram"})
+    options = PlanOptions(kernels=[kernels], boards=["pico"], config={"samples": "200", "code": "sram"})
     plan = make_plan(CATALOGUE, ["pair_message"], options)
     for outcome in run_plan(ROOT, plan, tmp_path / "run", jobs=1):
         assert isinstance(outcome.result, MeasuredPoint), outcome.result
@@ -55,7 +57,7 @@ def test_messages_go_both_ways(tmp_path: Path, kernels: str) -> None:
 
 
 def test_messages_of_one_kernel_on_both_cores(tmp_path: Path) -> None:
-    options = Options(kernels=["freertos"], boards=["pico"], cores=[2], window_ms=40)
+    options = PlanOptions(kernels=["freertos"], boards=["pico"], cores=[2], window_ms=40)
     plan = make_plan(CATALOGUE, ["core_message"], options)
     (outcome,) = run_plan(ROOT, plan, tmp_path / "run", jobs=1)
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
@@ -68,13 +70,13 @@ def test_messages_of_one_kernel_on_both_cores(tmp_path: Path) -> None:
 
 
 def test_a_test_of_two_kernels_is_none_of_one() -> None:
-    (point,) = make_plan(CATALOGUE, ["pair_message"], Options(kernels=["freertos"], boards=["pico"])).points
+    (point,) = make_plan(CATALOGUE, ["pair_message"], PlanOptions(kernels=["freertos"], boards=["pico"])).points
     assert "is a test of two kernels: --kernel" in (point.not_applicable or "")
 
 
 def test_the_manifest_names_the_other_image_and_the_map(tmp_path: Path) -> None:
     run_plan(ROOT, pair_plan("freertos+rt", "t1"), tmp_path / "run", jobs=1)
-    stored = RunDirectory.open(tmp_path / "run").read_points()
+    stored = RunDirectory.open_run_directory(tmp_path / "run").read_points()
     by_kernel = {point.result.point.kernel: json.loads(json.dumps(point.manifest)) for point in stored}
     for kernel, other in (("freertos", "rt"), ("rt", "freertos")):
         beside = by_kernel[kernel]["beside"]

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import CatalogueError
-from rtoslab.base.paths import build_folder, find_root
+from rtoslab.base.paths import build_folder, find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.mutants.measure import UNBROKEN, try_mutants
+from rtoslab.mutants.measure import UNBROKEN, measure_mutants
 from rtoslab.mutants.mutants import (
     BenchmarkMutant,
     BenchmarkMutants,
@@ -17,9 +17,9 @@ from rtoslab.mutants.mutants import (
     read_mutants,
     restore_sources,
 )
-from rtoslab.proofs.rules import all_rules
+from rtoslab.proofs.rules import proof_rule_modules
 
-ROOT = find_root()
+ROOT = find_checkout_root()
 EVERY = read_mutants(ROOT)
 LEAST_IN_ALL = 100
 LEAST_OF_EACH = 3
@@ -52,7 +52,7 @@ def test_every_mutant_applies_and_names_a_rule(benchmark: str, tmp_path: Path) -
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(path.read_text())
     for mutant in EVERY[benchmark].mutant:
-        assert set(mutant.refused_by) <= set(all_rules()), mutant.id
+        assert set(mutant.refused_by) <= set(proof_rule_modules()), mutant.id
         before = plant_mistake(copy, benchmark, mutant)
         assert all(path.read_text() != text for path, text in before.items()), mutant.id
         restore_sources(before)
@@ -86,7 +86,7 @@ def test_sample_of_mutants_is_refused_by_proofs(benchmark: str, monkeypatch: pyt
         )
         of, only = BenchmarkMutants(setting=of.setting, mutant=(*of.mutant, nothing)), (*only, "nothing")
     with tempfile.TemporaryDirectory() as folder:
-        trials = {mutant.mutant: mutant for mutant in try_mutants(ROOT, Path(folder), benchmark, of, only)}
+        trials = {mutant.mutant: mutant for mutant in measure_mutants(ROOT, Path(folder), benchmark, of, only)}
         logs = [path.read_text() for path in build_folder(Path(folder)).glob("*/build.log")]
         assert len(logs) == len(trials)
         stored = build_folder(Path(folder)) / "objects"
@@ -106,7 +106,7 @@ def test_mutant_that_does_not_build_is_reported_without_a_deleted_log(tmp_path: 
         edit=(SourceMistake(old=of.mutant[0].edit[0].old, new="int = ;"),),
         refused_by=("course",),
     )
-    unbroken, trial = try_mutants(
+    unbroken, trial = measure_mutants(
         ROOT, tmp_path, "t4_interrupt", BenchmarkMutants(setting=of.setting, mutant=(broken,))
     )
     assert unbroken.is_as_expected

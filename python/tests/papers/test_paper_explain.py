@@ -10,7 +10,7 @@ import pytest
 
 from rtoslab.base import EXIT_POINT_FAILED
 from rtoslab.base.errors import PlanError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue import PaperSetup
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
@@ -18,27 +18,27 @@ from rtoslab.catalogue.suites import Experiment, Suite
 from rtoslab.cli import explain_changes
 from rtoslab.cli.explain_changes import best_change_sentence, explain_distance_from_paper
 from rtoslab.measure import PointOutcome
-from rtoslab.measure.identity import point_id
+from rtoslab.measure.identity import identity_of_point
 from rtoslab.papers.experiment import plan_paper_experiments
 from rtoslab.papers.explain import (
     ChangeTrial,
     combine_best_changes,
     distance_without_change,
-    evaluate_changes,
+    evaluate_configuration_changes,
     paper_setups,
     plan_paper_changes,
     single_change_setups,
 )
 from rtoslab.papers.setups import point_replaced_by_setup
-from rtoslab.plan import Options
+from rtoslab.plan import PlanOptions
 from rtoslab.results.results import FailedPoint, MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from tests.cli.test_cli import command_error, rtoslab
 from tests.fakes import measured_point
 from tests.papers.test_papers import folder, published_row
 
-CATALOGUE = Catalogue(find_root())
-OPTIONS = Options()
+CATALOGUE = Catalogue(find_checkout_root())
+OPTIONS = PlanOptions()
 
 
 def paper_of(tmp_path: Path, value: str) -> PaperFolder:
@@ -63,7 +63,7 @@ def points_of(paper: PaperFolder, rates: dict[str, int]) -> list[StoredPoint]:
     plan = plan_paper_changes(CATALOGUE, paper, candidates_of(), OPTIONS)
     results = []
     for number, item in enumerate(plan.points):
-        identity = point_id(CATALOGUE, item)
+        identity = identity_of_point(CATALOGUE, item)
         output = [f"{key}={value}" for key, value in identity.config.items()]
         rate = next((rates[option] for option in output if option in rates), 1000)
         result: MeasuredPoint = measured_point(1, rate // 4).model_copy(
@@ -77,7 +77,7 @@ def test_closest_change_is_first(tmp_path: Path) -> None:
     paper = paper_of(tmp_path, "2000")
     points = points_of(paper, {"opt=-O0": 500, "opt=-Os": 1600, "configBENCH_ASSERT=1": 1200})
     assert distance_without_change(CATALOGUE, paper, points, OPTIONS) == pytest.approx(2)
-    single = evaluate_changes(CATALOGUE, paper, candidates_of(), points, OPTIONS)
+    single = evaluate_configuration_changes(CATALOGUE, paper, candidates_of(), points, OPTIONS)
     assert [item.setup.title for item in single[:2]] == ["opt=-Os", "configBENCH_ASSERT=1"]
     assert (single[0].distance_before, single[0].distance_after, single[0].overall_distance) == pytest.approx(
         (2, 1.25, 1.25)
@@ -101,13 +101,13 @@ def test_set_ups_of_the_paper_are_tried_unchanged(tmp_path: Path) -> None:
     assert own == [here]
     points = []
     for number, item in enumerate(plan_paper_changes(CATALOGUE, paper, own, OPTIONS).points):
-        identity = point_id(CATALOGUE, item)
+        identity = identity_of_point(CATALOGUE, item)
         update = {"run_id": f"{number:016x}", "point": identity}
         points.append(
             StoredPoint(Path("x"), measured_point(1, 475 if identity.config else 250).model_copy(update=update), {})
         )
     assert len(points) == 2
-    (result,) = evaluate_changes(CATALOGUE, paper, own, points, OPTIONS)
+    (result,) = evaluate_configuration_changes(CATALOGUE, paper, own, points, OPTIONS)
     assert result.setup.title == "A"
     assert (result.distance_before, result.distance_after) == pytest.approx((2, 1.0526), abs=1e-3)
     single = replace(result, setup=result.setup.model_copy(update={"title": "opt=-Os"}), overall_distance=1.4)
@@ -146,7 +146,9 @@ def test_point_that_failed_is_named(
 
 def test_only_helpful_changes_are_combined(tmp_path: Path) -> None:
     paper = paper_of(tmp_path, "1000")
-    single = evaluate_changes(CATALOGUE, paper, candidates_of(), points_of(paper, {"opt=-O0": 500}), OPTIONS)
+    single = evaluate_configuration_changes(
+        CATALOGUE, paper, candidates_of(), points_of(paper, {"opt=-O0": 500}), OPTIONS
+    )
     assert combine_best_changes(1.0, single) == []
     assert isinstance(single[0], ChangeTrial)
 
@@ -159,14 +161,16 @@ def test_every_candidate_changes_points_of_the_suites(key: str) -> None:
     plan = plan_paper_changes(CATALOGUE, paper, result, OPTIONS)
     assert len({repr(point) for point in plan.points}) == len(plan.points)
     suites = {
-        point_id(CATALOGUE, point).model_dump_json()
+        identity_of_point(CATALOGUE, point).model_dump_json()
         for point in plan_paper_experiments(CATALOGUE, paper, OPTIONS, ()).points
     }
     changing = 0
     for setup in result:
         facts = paper.facts.model_copy(update={"setup": (setup,)})
         single = PaperFolder(paper.key, paper.folder, facts, paper.suites)
-        own = [point_id(CATALOGUE, point) for point in plan_paper_experiments(CATALOGUE, single, OPTIONS).points]
+        own = [
+            identity_of_point(CATALOGUE, point) for point in plan_paper_experiments(CATALOGUE, single, OPTIONS).points
+        ]
         added = [result for result in own if result.model_dump_json() not in suites]
         assert all(point_replaced_by_setup(single, setup, result) is not None for result in added), setup.title
         position = [meant for result in own if (meant := point_replaced_by_setup(single, setup, result)) is not None]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import BuildError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import read_papers
 from rtoslab.cli import app
@@ -15,7 +15,7 @@ from rtoslab.papers import weights
 from rtoslab.papers.reproduction import reproduce_paper
 from rtoslab.papers.setup_report import setups_section
 
-CATALOGUE = Catalogue(find_root())
+CATALOGUE = Catalogue(find_checkout_root())
 PAPERS = read_papers(CATALOGUE)
 
 
@@ -23,7 +23,7 @@ def test_footprint_that_cannot_be_built_is_a_failed_figure(monkeypatch: pytest.M
     def fails(*_: object, **__: object) -> None:
         raise BuildError("Building minimal failed: the disk is full.")
 
-    monkeypatch.setattr(weights, "build_program", fails)
+    monkeypatch.setattr(weights, "build_footprint_program", fails)
     figure = reproduce_paper(CATALOGUE, PAPERS["eren2024"], []).compared[165]
     assert (figure.state, figure.our_value) == ("failed", None)
     assert figure.reason == "build: Building minimal failed: the disk is full."

@@ -3,12 +3,12 @@
 import math
 from typing import Any
 
-from rtoslab.catalogue.paper_schemas import SampleTrace
-from rtoslab.papers.over_time import MOST_MARKS, longest_samples, over_time_chart, sample_times
+from rtoslab.catalogue.paper_schemas import SampleTraceChart
+from rtoslab.papers.over_time import MOST_MARKS, longest_samples, over_time_chart, sample_times_and_lengths
 from rtoslab.results.results import MeasuredPoint, SeriesSamples
 from tests.fakes import measured_point
 
-FIGURE = SampleTrace(
+FIGURE = SampleTraceChart(
     title="Figure 4", where={"benchmark": "t2"}, series="tick.released_", colour="kernel", y_title="tick, µs"
 )
 CLOCK_HZ = 1_000_000
@@ -34,13 +34,13 @@ def _run(length_ms: int) -> MeasuredPoint:
 
 
 def test_samples_of_all_series_are_ordered_by_time() -> None:
-    result = sample_times(_run(5), "tick.released_")
+    result = sample_times_and_lengths(_run(5), "tick.released_")
     assert result == [(0.0, 25.0), (0.001, 10.0), (0.002, 10.0), (0.003, 10.0), (0.004, 15.0)]
 
 
 def test_peaks_are_the_coincidences_of_all_periods() -> None:
     together = math.lcm(*PERIODS_MS)
-    result = longest_samples(sample_times(_run(5 * together), "tick.released_"))
+    result = longest_samples(sample_times_and_lengths(_run(5 * together), "tick.released_"))
     assert [(round(1000 * at), us) for at, us in result] == [(index * together, 25.0) for index in range(5)]
 
 
@@ -71,5 +71,5 @@ def test_missing_point_gives_no_chart() -> None:
 def test_reference_result_without_times_is_not_drawn() -> None:
     stored = [series_samples.model_copy(update={"start_cycle": ()}) for series_samples in _run(5).series]
     reference = _run(5).model_copy(update={"series": tuple(stored)})
-    assert sample_times(reference, "tick.released_") == []
+    assert sample_times_and_lengths(reference, "tick.released_") == []
     assert over_time_chart(FIGURE, [reference]) is None

@@ -7,23 +7,28 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from rtoslab.analyses import placement_values
-from rtoslab.base.paths import find_root
+from rtoslab.analyses import point_numbers_by_placement
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder
 from rtoslab.catalogue.paper_schemas import RedrawnFigure, RedrawnTable
 from rtoslab.papers.document import paper_comparison_report
-from rtoslab.papers.on_terminal import print_paper
+from rtoslab.papers.on_terminal import print_paper_reproduction
 from rtoslab.papers.paper_charts import redraw_paper_figure
 from rtoslab.papers.reproduction import PaperReproduction, reproduce_paper
-from rtoslab.papers.tables import our_value_text, pairs_chart, ratio_text, redraw_table
+from rtoslab.papers.tables import (
+    our_value_text,
+    published_and_our_values_chart,
+    ratio_to_paper_text,
+    redraw_paper_table,
+)
 from rtoslab.results.results import FailedPoint, NotApplicable
 from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.cli.test_cli import rtoslab
 from tests.fakes import measured_point
 from tests.papers.test_papers import FACTS, LOSES, folder, published_row
 
-CATALOGUE = Catalogue(find_root())
+CATALOGUE = Catalogue(find_checkout_root())
 CLAIM = f'[[claim]]\nid = "c"\nsection = "2"\nsays = "K loses"\n{LOSES}'
 
 
@@ -54,8 +59,8 @@ def _paper(tmp_path: Path, one_core: list[int], two_cores: list[int]) -> PaperRe
 def test_figure_is_the_median_and_its_ratio_has_a_band(tmp_path: Path) -> None:
     done = _paper(tmp_path, [450, 500, 600], [200, 200, 200])
     figure = done.compared[1]
-    assert (figure.our_value, figure.ratio, figure.ratio_range) == (2000, 1, (0.9, 1.2))
-    assert (our_value_text(figure), ratio_text(figure)) == ("2,000 (1,800 to 2,400)", "1.00 (0.90 to 1.20)")
+    assert (figure.our_value, figure.ratio_to_paper, figure.ratio_range_over_placements) == (2000, 1, (0.9, 1.2))
+    assert (our_value_text(figure), ratio_to_paper_text(figure)) == ("2,000 (1,800 to 2,400)", "1.00 (0.90 to 1.20)")
     (rate,) = [
         value for value in done.values if (value.metric, value.stat, value.point.cores) == ("throughput", "total", 1)
     ]
@@ -69,12 +74,14 @@ def test_figure_in_one_placement_is_marked(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published_row(1, lab_kernel="freertos"), published_row(2, lab_kernel="freertos")])
     both = replace(done, paper=paper, compared={1: done.compared[1], 2: sized})
     for ids, lone in (((1,), False), ((1, 2), True)):
-        assert ("were measured in one placement" in redraw_table(RedrawnTable(title="T", rows=ids), both).note) == lone
+        assert (
+            "were measured in one placement" in redraw_paper_table(RedrawnTable(title="T", rows=ids), both).note
+        ) == lone
 
 
 def test_band_smaller_than_the_rounding_is_left_out(tmp_path: Path) -> None:
     figure = _paper(tmp_path, [500, 500, 500], [200, 200, 200]).compared[1]
-    assert ratio_text(figure) == "1.00"
+    assert ratio_to_paper_text(figure) == "1.00"
 
 
 @pytest.mark.parametrize(
@@ -97,8 +104,8 @@ def test_statement_is_judged_in_every_placement(
     done = _paper(tmp_path, one_core, two_cores)
     (verdict,) = done.verdicts
     assert verdict.overall_outcome == outcome
-    assert verdict.numbers_text.startswith(seen)
-    assert ("placement" in verdict.numbers_text) == (len(one_core) > 1)
+    assert verdict.compared_numbers_text.startswith(seen)
+    assert ("placement" in verdict.compared_numbers_text) == (len(one_core) > 1)
     summary = paper_comparison_report(CATALOGUE, done).summary
     assert ("1 is a tie" in summary) == (outcome == "tie")
 
@@ -107,7 +114,7 @@ def test_statement_is_judged_in_every_placement(
 def test_verdicts_of_one_placement_have_a_note(places: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     done = _paper(tmp_path, [500, 600, 500][:places], [200, 200, 220][:places])
     (claims,) = (section for section in paper_comparison_report(CATALOGUE, done).sections if section.id == "claims")
-    print_paper(done, Console(width=400))
+    print_paper_reproduction(done, Console(width=400))
     for message in ("\n".join(claims.prose), capsys.readouterr().out):
         assert ("another placement may reverse their order" in message) == (places == 1)
 
@@ -144,7 +151,7 @@ def test_placement_that_fails_is_not_counted(tmp_path: Path) -> None:
 
 def test_reference_results_add_placements_to_a_point(tmp_path: Path) -> None:
     """By the run id: what was measured under another manifest says nothing of this build."""
-    known = placement_values([_point_at(place, 1, count) for place, count in enumerate((500, 600, 450))])
+    known = point_numbers_by_placement([_point_at(place, 1, count) for place, count in enumerate((500, 600, 450))])
     for run_id, values in (("1.0", [2000, 2400, 1800]), ("other", [2000])):
         further = {run_id: replace(known, run_id=run_id)}
         done = reproduce_paper(
@@ -174,7 +181,9 @@ def test_placements_are_planned() -> None:
 def test_figures_and_charts_of_a_paper_have_the_bands(tmp_path: Path) -> None:
     """One core counts 450 to 600, two 180 to 220 each: 360 to 440 of 450 to 600 are 60 to 98 %."""
     done = _paper(tmp_path, [450, 500, 600], [180, 200, 220])
-    (pairs,) = pairs_chart(RedrawnTable(title="T", rows=(1,)), done.paper.published_rows, done.compared)
+    (pairs,) = published_and_our_values_chart(
+        RedrawnTable(title="T", rows=(1,)), done.paper.published_rows, done.compared
+    )
     mark = pairs.rows[-1]
     assert (mark["y"], mark["low"], mark["high"]) == (2000, 1800, 2400)
     figure = RedrawnFigure.model_validate(FACTS["part"][1]["figure"][0]).model_copy(

@@ -9,24 +9,24 @@ from typing import Any
 import pytest
 
 from rtoslab.base.errors import UnknownNameError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
 from rtoslab.catalogue.paper_schemas import KernelVersion, PaperSetup
 from rtoslab.catalogue.suites import Experiment, Suite
-from rtoslab.measure.identity import point_id
+from rtoslab.measure.identity import identity_of_point
 from rtoslab.papers.experiment import plan_paper_experiments
 from rtoslab.papers.reproduction import reproduce_paper
 from rtoslab.papers.setup_report import changed_verdicts, count_compared_ratios, mean_factor_from_paper, setups_section
 from rtoslab.papers.setups import point_replaced_by_setup
-from rtoslab.plan import Options
-from rtoslab.reference import StoredWeight
+from rtoslab.plan import PlanOptions
+from rtoslab.reference import StoredProgramSize
 from rtoslab.results.results import ImageBytes, NotApplicable, PointId, ProgramWeight
 from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import measured_point
 from tests.papers.test_papers import LOSES, folder, published_row
 
-CATALOGUE = Catalogue(find_root())
+CATALOGUE = Catalogue(find_checkout_root())
 PAPERS = read_papers(CATALOGUE)
 
 
@@ -77,10 +77,10 @@ def test_point_of_a_setup_replaces_the_matching_point(
 def test_every_planned_point_is_of_the_suites_or_of_one_setup(key: str) -> None:
     """None is of two; each set-up of a kernel that is here plans what stands for a point of the suites."""
     paper = PAPERS[key]
-    plain = plan_paper_experiments(CATALOGUE, paper, Options(), ()).points
-    whole = plan_paper_experiments(CATALOGUE, paper, Options()).points
+    plain = plan_paper_experiments(CATALOGUE, paper, PlanOptions(), ()).points
+    whole = plan_paper_experiments(CATALOGUE, paper, PlanOptions()).points
     assert whole[: len(plain)] == plain
-    suites = [point_id(CATALOGUE, item) for item in plain]
+    suites = [identity_of_point(CATALOGUE, item) for item in plain]
     assert not [
         point for point in suites for setup in paper.facts.setup if point_replaced_by_setup(paper, setup, point)
     ]
@@ -88,8 +88,8 @@ def test_every_planned_point_is_of_the_suites_or_of_one_setup(key: str) -> None:
     for setup in paper.facts.setup:
         if not setup.config and not here.intersection(setup.kernel):
             continue
-        own = plan_paper_experiments(CATALOGUE, paper, Options(), [setup.id]).points[len(plain) :]
-        position = [point_replaced_by_setup(paper, setup, point_id(CATALOGUE, item)) for item in own]
+        own = plan_paper_experiments(CATALOGUE, paper, PlanOptions(), [setup.id]).points[len(plain) :]
+        position = [point_replaced_by_setup(paper, setup, identity_of_point(CATALOGUE, item)) for item in own]
         assert position, "the set-up changes nothing"
         assert all(stand in suites for stand in position), (
             setup.id,
@@ -99,7 +99,7 @@ def test_every_planned_point_is_of_the_suites_or_of_one_setup(key: str) -> None:
 
 def test_unknown_setup_is_reported() -> None:
     with pytest.raises(UnknownNameError, match="There is no set-up named 'small'; known: not_pinned, own_defaults"):
-        plan_paper_experiments(CATALOGUE, PAPERS["vieira2026"], Options(), ["small"])
+        plan_paper_experiments(CATALOGUE, PAPERS["vieira2026"], PlanOptions(), ["small"])
 
 
 def test_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
@@ -113,8 +113,8 @@ def test_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
     ]
     done = reproduce_paper(CATALOGUE, paper, [StoredPoint(tmp_path, result, {}) for result in results])
     (setup,) = done.setups
-    assert (done.compared[1].ratio, setup.compared[1].ratio) == (2, 1)
-    assert (mean_factor_from_paper(done.compared), mean_factor_from_paper(setup.changed_rows())) == (2, 1)
+    assert (done.compared[1].ratio_to_paper, setup.compared[1].ratio_to_paper) == (2, 1)
+    assert (mean_factor_from_paper(done.compared), mean_factor_from_paper(setup.figures_changed_by_setup())) == (2, 1)
     assert [(above.overall_outcome, present.overall_outcome) for above, present in changed_verdicts(done, setup)] == [
         ("same", "different")
     ]
@@ -140,7 +140,7 @@ def test_non_numeric_figure_has_no_distance(tmp_path: Path) -> None:
     ]
     done = reproduce_paper(CATALOGUE, paper, [StoredPoint(tmp_path, result, {}) for result in results])
     (setup,) = done.setups
-    assert (len(setup.changed_rows()), count_compared_ratios(setup.changed_rows())) == (2, 1)
+    assert (len(setup.figures_changed_by_setup()), count_compared_ratios(setup.figures_changed_by_setup())) == (2, 1)
     overview = setups_section(done)[0].tables[0]
     assert overview.rows[0][3:] == ["1", "2.00 \N{RIGHTWARDS ARROW} 1.00"]
 
@@ -236,10 +236,10 @@ def test_second_tree_is_used_if_the_first_lacks_a_service(tmp_path: Path) -> Non
     assert done.compared[1].our_value == 1200
 
 
-def _weight(kernel: str, text: int) -> StoredWeight:
+def _weight(kernel: str, text: int) -> StoredProgramSize:
     identity = measured_point(1, kernel=kernel).point.model_copy(update={"benchmark": "footprint"})
     sizes = ImageBytes(text_bytes=text, data_bytes=8, bss_bytes=900)
-    return StoredWeight(Path(), ProgramWeight(run_id=kernel, point=identity, clock_hz=1, image=sizes), {})
+    return StoredProgramSize(Path(), ProgramWeight(run_id=kernel, point=identity, clock_hz=1, image=sizes), {})
 
 
 def test_reference_footprint_judges_a_statement_and_is_marked(tmp_path: Path) -> None:
@@ -253,7 +253,7 @@ def test_reference_footprint_judges_a_statement_and_is_marked(tmp_path: Path) ->
     paper = folder(tmp_path, [row], claims)
     lent = [_weight("other", 14_000), _weight("k", 7_000)]
     done = reproduce_paper(CATALOGUE, paper, [], reference_weights=lent)
-    assert [(verdict.overall_outcome, "14,000" in verdict.numbers_text) for verdict in done.verdicts] == [
+    assert [(verdict.overall_outcome, "14,000" in verdict.compared_numbers_text) for verdict in done.verdicts] == [
         ("same", True)
     ]
     assert (done.compared[1].our_value, done.compared[1].state) == (14_000, "reference")

@@ -10,28 +10,28 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from rtoslab.analyses.axis_values import point_values, select_values
+from rtoslab.analyses.axis_values import select_values_by_coordinates, values_of_points
 from rtoslab.base.errors import CatalogueError, ReportError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, PublishedRow
 from rtoslab.catalogue.paper_schemas import Paper, RedrawnFigure, RedrawnTable
 from rtoslab.papers.absences import AbsenceReasons
 from rtoslab.papers.arithmetic import evaluate_expression
-from rtoslab.papers.compare import ComparedRow, compare_published_figures
+from rtoslab.papers.compare import ComparedFigure, compare_published_figures
 from rtoslab.papers.document import paper_comparison_report
-from rtoslab.papers.on_terminal import print_paper
+from rtoslab.papers.on_terminal import print_paper_reproduction
 from rtoslab.papers.paper_charts import redraw_paper_figure
 from rtoslab.papers.reproduction import PaperReproduction, reproduce_paper
 from rtoslab.papers.setup_report import mean_factor_from_paper
 from rtoslab.papers.sources import ValueSource
-from rtoslab.papers.tables import pairs_chart, ratio_text, redraw_table
+from rtoslab.papers.tables import published_and_our_values_chart, ratio_to_paper_text, redraw_paper_table
 from rtoslab.reports import report_formats
 from rtoslab.results import results
 from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.fakes import measured_point, point
 
-CATALOGUE = Catalogue(find_root())
+CATALOGUE = Catalogue(find_checkout_root())
 KERNELS = ("k",)
 
 
@@ -79,7 +79,7 @@ LOSES = (
 
 def done_with(paper: PaperFolder, *result: results.MeasuredPoint) -> PaperReproduction:
     """The paper against these points, of kernel `k` alone."""
-    report = list(point_values(result))
+    report = list(values_of_points(result))
     compared = compare_published_figures(paper, result, report, KERNELS, {})
     absences = AbsenceReasons(paper, result, KERNELS)
     names = {"k": "K"}
@@ -91,15 +91,15 @@ def list_measured_points(stored: Iterable[AnyResult]) -> list[results.MeasuredPo
     return [result for result in stored if isinstance(result, results.MeasuredPoint)]
 
 
-def compare_row(tmp_path: Path, row: dict[str, str], *stored: AnyResult) -> ComparedRow:
+def compare_row(tmp_path: Path, row: dict[str, str], *stored: AnyResult) -> ComparedFigure:
     return compare_published_figures(
-        folder(tmp_path, [row]), stored, point_values(list_measured_points(stored)), KERNELS, {}
+        folder(tmp_path, [row]), stored, values_of_points(list_measured_points(stored)), KERNELS, {}
     )[1]
 
 
 def test_row_is_matched_with_value_and_ratio(tmp_path: Path) -> None:
     result = compare_row(tmp_path, published_row(1), measured_point(1, 1000), measured_point(2, 700))
-    assert (result.state, result.our_value, result.ratio) == ("measured", 4000, 2)
+    assert (result.state, result.our_value, result.ratio_to_paper) == ("measured", 4000, 2)
 
 
 def test_cycles_and_times_are_converted_by_the_clock(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_missing_value_has_a_reason_and_no_figure(
     tmp_path: Path, stored: list[AnyResult], state: str, why: str
 ) -> None:
     result = compare_row(tmp_path, published_row(1), *stored)
-    assert (result.state, result.our_value, result.ratio, result.reason) == (state, None, None, why)
+    assert (result.state, result.our_value, result.ratio_to_paper, result.reason) == (state, None, None, why)
 
 
 def test_mapping_that_fits_several_values_is_refused(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_damaged_row_is_named(tmp_path: Path) -> None:
 
 def test_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published_row(1), published_row(2, kernel="Other", lab_kernel="other", value="900")])
-    table = redraw_table(
+    table = redraw_paper_table(
         RedrawnTable(title="Table 1", rows=(1, 2), across=("kernel",)), done_with(paper, measured_point(1, 1000))
     )
     assert table.title == "Table 1, 1/s"
@@ -176,8 +176,8 @@ def test_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
 
 def test_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published_row(1), published_row(2, kernel="Other", lab_kernel="other", value="900")])
-    result = compare_published_figures(paper, (), point_values([measured_point(1, 1000)]), KERNELS, {})
-    (chart,) = pairs_chart(RedrawnTable(title="T", rows=(1, 2)), paper.published_rows, result)
+    result = compare_published_figures(paper, (), values_of_points([measured_point(1, 1000)]), KERNELS, {})
+    (chart,) = published_and_our_values_chart(RedrawnTable(title="T", rows=(1, 2)), paper.published_rows, result)
     assert [(row["x"], row["series"], row["y"]) for row in chart.rows] == [
         ("rate (K)", "paper", 2000), ("rate (K)", "here", 4000), ("rate (Other)", "paper", 900),
     ]  # fmt: skip
@@ -234,7 +234,7 @@ def test_kernel_that_deviates_is_flagged_in_the_papers_tables(tmp_path: Path) ->
     ]
     done = reproduce_paper(CATALOGUE, paper, points)
     console = Console(width=160, record=True, file=io.StringIO())
-    print_paper(done, console)
+    print_paper_reproduction(done, console)
     for text in (report_formats()["md"](paper_comparison_report(CATALOGUE, done)), console.export_text()):
         assert re.search(r"[0-9]†", text), text
         assert "† deviates from the port contract" in text
@@ -271,14 +271,14 @@ def test_conditions_are_read_from_the_manifests(tmp_path: Path) -> None:
 
 
 def test_values_are_on_their_axes() -> None:
-    (peak,) = select_values(
-        point_values([measured_point(2)]), {"metric": "heap", "cores": 2, "clock_mhz": 125, "family": "m"}
+    (peak,) = select_values_by_coordinates(
+        values_of_points([measured_point(2)]), {"metric": "heap", "cores": 2, "clock_mhz": 125, "family": "m"}
     )
-    assert (peak.value, peak.unit, peak.axis_text("param.words")) == (3000, "bytes", "")
+    assert (peak.value, peak.unit, peak.coordinate_on_axis("param.words")) == (3000, "bytes", "")
     assert peak.number_in_unit("us") is None
     as_usual, other = ({"metric": "heap", "opt": opt} for opt in ("-O2", "-O3"))
-    assert select_values(point_values([measured_point(2)]), as_usual) == [peak]
-    assert select_values(point_values([measured_point(2)]), other) == []
+    assert select_values_by_coordinates(values_of_points([measured_point(2)]), as_usual) == [peak]
+    assert select_values_by_coordinates(values_of_points([measured_point(2)]), other) == []
 
 
 @pytest.mark.parametrize("expression", ["r9", "r1 +", "open('x')", "r1 / 0", "r1 ** 2", "__import__('os')"])
@@ -295,8 +295,12 @@ def test_ratio_to_an_impossible_figure_is_omitted(tmp_path: Path) -> None:
     points = [StoredPoint(tmp_path, measured_point(cores, 1000, kernel="freertos"), manifest) for cores in (1, 2)]
     done = reproduce_paper(CATALOGUE, paper, points)
     senseless, plain = (done.compared[ident] for ident in (1, 2))
-    assert (senseless.our_value, senseless.ratio, ratio_text(senseless)) == (4000, None, "says nothing")
-    assert (plain.ratio, ratio_text(plain)) == (2, "2.00")
+    assert (senseless.our_value, senseless.ratio_to_paper, ratio_to_paper_text(senseless)) == (
+        4000,
+        None,
+        "says nothing",
+    )
+    assert (plain.ratio_to_paper, ratio_to_paper_text(plain)) == (2, "2.00")
     assert mean_factor_from_paper(done.compared) == pytest.approx(2)
     document = paper_comparison_report(CATALOGUE, done)
     assert "ours are 2.00 to 2.00 times the paper's, median 2.00; 1 further ratio says nothing." in document.summary

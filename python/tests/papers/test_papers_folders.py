@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import UnknownNameError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import find_paper, read_papers
 from rtoslab.cli import app, cmd_paper
 from rtoslab.papers.completeness import require_paper_folder_fits
-from rtoslab.papers.experiment import missing_benchmarks, plan_paper_experiments
-from rtoslab.plan.plan import Options, Plan
-from rtoslab.reports.document import make_document
+from rtoslab.papers.experiment import benchmarks_missing_for_paper, plan_paper_experiments
+from rtoslab.plan.plan import Plan, PlanOptions
+from rtoslab.reports.document import make_report_document
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import measured_point
 
-CATALOGUE = Catalogue(find_root())
+CATALOGUE = Catalogue(find_checkout_root())
 
 
 def test_papers_key_may_be_short_and_is_suggested() -> None:
@@ -32,7 +32,7 @@ def test_command_without_a_finished_point(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def nothing(_root: Path, _plan: Plan, out: Path, **_: object) -> list[object]:
-        RunDirectory.create(out, "lentka2022", [])
+        RunDirectory.create_run_directory(out, "lentka2022", [])
         return []
 
     monkeypatch.setattr(cmd_paper, "run_plan", nothing)
@@ -52,8 +52,8 @@ def test_command_without_a_finished_point(
 def test_every_point_of_a_paper_can_be_measured(key: str) -> None:
     """Its benchmarks, boards and clocks exist, by default and with --full; a kernel may lack a service."""
     paper = read_papers(CATALOGUE)[key]
-    assert missing_benchmarks(CATALOGUE, paper) == []
-    plans = [plan_paper_experiments(CATALOGUE, paper, Options(full=full)).points for full in (False, True)]
+    assert benchmarks_missing_for_paper(CATALOGUE, paper) == []
+    plans = [plan_paper_experiments(CATALOGUE, paper, PlanOptions(full=full)).points for full in (False, True)]
     assert plans[0]
     assert len(plans[0]) == len(plans[1])
     for points in plans:
@@ -66,14 +66,14 @@ def test_report_of_a_papers_suite_shows_its_statements() -> None:
     counts = ((1, 1000), (2, 300))
     points = [measured_point(*count, benchmark_id="t8_allocation", kernel="freertos") for count in counts]
     stored = [StoredPoint(Path("p"), point, {}) for point in points]
-    document = make_document(CATALOGUE, stored, "vieira2026")
+    document = make_report_document(CATALOGUE, stored, "vieira2026")
     (section,) = [item for item in document.sections if item.id == "paper"]
     report = {row[1]: row[2:4] for row in section.tables[0].rows}
     drops = "allocation (T8) loses throughput in total when the second core is used, in both kernels"
     words, seen = report[drops]
     assert words == "partly (1 of 2)"
     assert seen.startswith("holds in freertos; not computed in nuttx: ")
-    assert not [item for item in make_document(CATALOGUE, stored, None).sections if item.id == "paper"]
+    assert not [item for item in make_report_document(CATALOGUE, stored, None).sections if item.id == "paper"]
 
 
 @pytest.mark.long
@@ -95,7 +95,9 @@ def test_paper_folder_is_complete(key: str) -> None:
     shown = [ident for part in paper.facts.part for table in part.table for ident in table.rows]
     require_paper_folder_fits(CATALOGUE, paper)
     mapped = [row for row in paper.published_rows.values() if row.lab_benchmark]
-    assert {row.id for row in mapped if row.number is not None} <= set(shown), "a mapped figure stands in no table"
+    assert {row.id for row in mapped if row.published_number is not None} <= set(shown), (
+        "a mapped figure stands in no table"
+    )
     assert len({claim.id for claim in paper.claims}) == len(paper.claims)
 
 

@@ -4,17 +4,17 @@ import math
 
 import pytest
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
-from rtoslab.papers.slips import compute_slip
+from rtoslab.papers.slips import compute_corrected_value
 
-PAPERS = read_papers(Catalogue(find_root()))
+PAPERS = read_papers(Catalogue(find_checkout_root()))
 MIRANDA, LENTKA, EREN = (PAPERS[key] for key in ("miranda2021", "lentka2022", "eren2024"))
 
 
 def number(paper: PaperFolder, ident: int) -> float:
-    result = paper.published_rows[ident].number
+    result = paper.published_rows[ident].published_number
     assert result is not None
     return result
 
@@ -77,4 +77,4 @@ def test_errors_of_the_paper_are_recomputed_from_its_figures(
 ) -> None:
     result = next(item for item in paper.paper_mistakes if item.id == slip)
     assert result.printed == printed
-    assert compute_slip(paper, result) == pytest.approx(computed, rel=3e-4)
+    assert compute_corrected_value(paper, result) == pytest.approx(computed, rel=3e-4)

@@ -16,13 +16,13 @@ from typing import Any, Final
 import pytest
 
 from rtoslab.analyses.counts_per_second import throughput
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder
 from rtoslab.cli import app
 from rtoslab.papers.reproduction import reproduce_paper
 from rtoslab.parity.concepts import CONCEPTS
-from rtoslab.parity.costs import costs_from_runs
+from rtoslab.parity.costs import configuration_costs_from_points
 from rtoslab.parity.unfairness import UnfairDifference
 from rtoslab.reports import report_formats
 from rtoslab.results.results import MeasuredPoint
@@ -63,7 +63,11 @@ def planted_runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Pa
 
 
 def points(run: Path) -> list[MeasuredPoint]:
-    return [point.result for point in RunDirectory.open(run).read_points() if isinstance(point.result, MeasuredPoint)]
+    return [
+        point.result
+        for point in RunDirectory.open_run_directory(run).read_points()
+        if isinstance(point.result, MeasuredPoint)
+    ]
 
 
 def label_points(runs: tuple[Path, Path], **axes: Any) -> list[StoredPoint]:
@@ -112,7 +116,9 @@ def test_lint_finds_the_planted_difference(planted_runs: dict[str, tuple[Path, P
     output = {}
     for what, runs in planted_runs.items():
         stored = label_points(runs, config={"planted": "1"})
-        (cost,) = costs_from_runs(point.result for point in stored if isinstance(point.result, MeasuredPoint))
+        (cost,) = configuration_costs_from_points(
+            point.result for point in stored if isinstance(point.result, MeasuredPoint)
+        )
         output[what] = UnfairDifference(CONCEPTS[0], "b", {}, (BENCHMARKS[what],), (("k", cost),)).cost_text
     assert output["move"].endswith("; placement)")
     assert re.fullmatch(rf"k: {BENCHMARKS['nop']} \+0\.\d %( \(\+0\.\d to \+0\.\d\))?", output["nop"]), output["nop"]
@@ -129,7 +135,7 @@ def paper_of(where: Path, benchmark: str) -> PaperFolder:
 
 
 def test_paper_report_finds_the_planted_effect(planted_runs: dict[str, tuple[Path, Path]], tmp_path: Path) -> None:
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     outcomes = {}
     for what, runs in planted_runs.items():
         done = reproduce_paper(catalogue, paper_of(tmp_path / what, BENCHMARKS[what]), label_points(runs, cores=2))

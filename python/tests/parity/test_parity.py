@@ -8,26 +8,26 @@ import pytest
 
 from rtoslab import api
 from rtoslab.base.errors import PlanError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli import app
 from rtoslab.parity.concepts import CONCEPTS, KERNEL_CONCEPTS, fairness_condition_values, kernel_of_point
 from rtoslab.parity.costs import (
     COSTS_FILE,
     ConfigurationCost,
-    costs_from_runs,
-    find_cost,
+    configuration_costs_from_points,
+    find_configuration_cost,
+    read_configuration_costs,
     read_cost_file,
-    read_costs,
     update_cost_file,
 )
-from rtoslab.parity.unfairness import LintSubject, find_unfairness, group_comparable
-from rtoslab.reference.substitutes import read_references
+from rtoslab.parity.unfairness import ComparedPoint, group_comparable_points, unfair_differences_in_groups
+from rtoslab.reference.substitutes import read_reference_files
 from rtoslab.results.results import MeasuredPoint
 from tests.cli.test_cli import command_error, rtoslab
 from tests.fakes import measured_point, point
 
-CATALOGUE = Catalogue(find_root())
+CATALOGUE = Catalogue(find_checkout_root())
 MACROS = {
     "configBENCH_ASSERT": "0",
     "configCHECK_FOR_STACK_OVERFLOW": "0",
@@ -62,9 +62,9 @@ BUILD: dict[str, Any] = {
 }
 
 
-def subject(who: str, **changes: Any) -> LintSubject:
+def subject(who: str, **changes: Any) -> ComparedPoint:
     where = point().model_copy(update={"kernel": "freertos"})
-    return LintSubject(who, where, {"build": {**BUILD, **changes}})
+    return ComparedPoint(who, where, {"build": {**BUILD, **changes}})
 
 
 def macros(**changes: str) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def macros(**changes: str) -> dict[str, Any]:
     ],
 )
 def test_only_the_planted_difference_is_found(planted: dict[str, Any], concept: str, words: set[str]) -> None:
-    findings = find_unfairness(CATALOGUE, group_comparable([subject("a"), subject("b", **planted)]))
+    findings = unfair_differences_in_groups(CATALOGUE, group_comparable_points([subject("a"), subject("b", **planted)]))
     assert [finding.concept.id for finding in findings] == ([concept] if concept else [])
     if not concept:
         return
@@ -112,9 +112,9 @@ def test_only_the_planted_difference_is_found(planted: dict[str, Any], concept: 
 
 
 def test_equal_conditions_are_not_reported() -> None:
-    assert find_unfairness(CATALOGUE, group_comparable([subject("a"), subject("b")])) == []
-    elsewhere = LintSubject("c", point().model_copy(update={"board": "other"}), {"build": {**BUILD, "code": "sram"}})
-    assert find_unfairness(CATALOGUE, group_comparable([subject("a"), elsewhere])) == [], (
+    assert unfair_differences_in_groups(CATALOGUE, group_comparable_points([subject("a"), subject("b")])) == []
+    elsewhere = ComparedPoint("c", point().model_copy(update={"board": "other"}), {"build": {**BUILD, "code": "sram"}})
+    assert unfair_differences_in_groups(CATALOGUE, group_comparable_points([subject("a"), elsewhere])) == [], (
         "other boards are not compared"
     )
 
@@ -146,24 +146,24 @@ def test_costs_are_computed_from_points_that_differ_in_one_key(tmp_path: Path, m
         point_with_config(1000, x="1", y="0"),
         point_with_config(500, x="1", y="1"),
     ]
-    costs = costs_from_runs(points)
+    costs = configuration_costs_from_points(points)
     assert {(cost.key, cost.before, cost.after): cost.percent for cost in costs} == {
         ("x", "0", "1"): {"t2": pytest.approx(100, abs=0.2)},
         ("y", "0", "1"): {"t2": pytest.approx(100, abs=0.2)},
     }
-    back = find_cost(costs, "freertos", "b", "x", ("1", "0"))
+    back = find_configuration_cost(costs, "freertos", "b", "x", ("1", "0"))
     assert back is not None
     assert back.percent == {"t2": pytest.approx(-50, abs=0.1)}
-    assert find_cost(costs, "freertos", "b", "x", ("0", "2")) is None
+    assert find_configuration_cost(costs, "freertos", "b", "x", ("0", "2")) is None
     path = tmp_path / "baselines" / "costs.toml"
     update_cost_file(costs, path)
     update_cost_file(costs[:1], path)
-    assert list(read_costs(tmp_path)) == costs
+    assert list(read_configuration_costs(tmp_path)) == costs
 
 
 def test_edited_cost_and_a_file_without_a_seal_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "costs.toml"
-    costs = costs_from_runs([point_with_config(2000, x="0"), point_with_config(1000, x="1")])
+    costs = configuration_costs_from_points([point_with_config(2000, x="0"), point_with_config(1000, x="1")])
     update_cost_file(costs, path)
     written = path.read_text()
     path.write_text("# A comment.\n" + written)
@@ -189,7 +189,8 @@ def test_commands_refuse_an_edited_cost(checkout: Path, tmp_path: Path) -> None:
     api.run("t7", kernels=["freertos"], boards=["pico"], cores=[1], window_ms=5, out=run)
     assert rtoslab("lint", run).returncode == 0
     update_cost_file(
-        costs_from_runs([point_with_config(2000, x="0"), point_with_config(1000, x="1")]), checkout / COSTS_FILE
+        configuration_costs_from_points([point_with_config(2000, x="0"), point_with_config(1000, x="1")]),
+        checkout / COSTS_FILE,
     )
     edit_cost(checkout / COSTS_FILE)
     for words in (("lint", run), ("report", run, "-o", tmp_path / "report.html")):
@@ -201,7 +202,8 @@ def test_commands_refuse_an_edited_cost(checkout: Path, tmp_path: Path) -> None:
 def test_sweep_refuses_an_edited_cost_before_it_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     update_cost_file(
-        costs_from_runs([point_with_config(2000, x="0"), point_with_config(1000, x="1")]), tmp_path / COSTS_FILE
+        configuration_costs_from_points([point_with_config(2000, x="0"), point_with_config(1000, x="1")]),
+        tmp_path / COSTS_FILE,
     )
     edit_cost(tmp_path / COSTS_FILE)
     plan = tmp_path / "plan.toml"
@@ -221,18 +223,18 @@ def edit_cost(path: Path) -> None:
 
 
 def test_our_own_costs_are_sealed() -> None:
-    assert read_cost_file(find_root() / COSTS_FILE)
+    assert read_cost_file(find_checkout_root() / COSTS_FILE)
 
 
 def test_measured_cost_is_shown() -> None:
-    costs = costs_from_runs(
+    costs = configuration_costs_from_points(
         [point_with_config(2000, configBENCH_ASSERT="0"), point_with_config(1000, configBENCH_ASSERT="1")]
     )
-    unequal = group_comparable([subject("a"), subject("b", **macros(configBENCH_ASSERT="1"))])
+    unequal = group_comparable_points([subject("a"), subject("b", **macros(configBENCH_ASSERT="1"))])
     elsewhere = [cost.model_copy(update={"board": "other"}) for cost in costs]
-    (finding,) = find_unfairness(CATALOGUE, unequal, elsewhere)
+    (finding,) = unfair_differences_in_groups(CATALOGUE, unequal, elsewhere)
     assert finding.cost_text == "not measured; a sweep over this option measures it"
-    (finding,) = find_unfairness(CATALOGUE, unequal, costs)
+    (finding,) = unfair_differences_in_groups(CATALOGUE, unequal, costs)
     assert "from off to on: t2 +" in finding.cost_text
 
 
@@ -240,22 +242,24 @@ def test_costs_are_shown_for_the_compared_benchmarks() -> None:
     cost = ConfigurationCost(
         kernel="freertos", board="b", key="configBENCH_ASSERT", before="0", after="1", percent={"t2": 1.0, "t7": 50.0}
     )
-    unequal = group_comparable([subject("a"), subject("b", **macros(configBENCH_ASSERT="1"))])
-    (finding,) = find_unfairness(CATALOGUE, unequal, [cost])
+    unequal = group_comparable_points([subject("a"), subject("b", **macros(configBENCH_ASSERT="1"))])
+    (finding,) = unfair_differences_in_groups(CATALOGUE, unequal, [cost])
     assert finding.cost_text == "freertos, from off to on: t2 +1.0 %"
-    (finding,) = find_unfairness(CATALOGUE, unequal, [cost.model_copy(update={"percent": {"t7": 50.0}})])
+    (finding,) = unfair_differences_in_groups(CATALOGUE, unequal, [cost.model_copy(update={"percent": {"t7": 50.0}})])
     assert finding.cost_text == "freertos, from off to on: t7 +50.0 %"
 
 
 def test_cost_is_shown_only_for_its_own_values() -> None:
     """Sweeps name what departs; a side that asked for another value than the usual one is another matter."""
-    costs = costs_from_runs([point_with_config(2000), point_with_config(1000, configMAX_PRIORITIES="32")])
+    costs = configuration_costs_from_points(
+        [point_with_config(2000), point_with_config(1000, configMAX_PRIORITIES="32")]
+    )
     plain, many = subject("a"), subject("b", **macros(configMAX_PRIORITIES="32"))
-    (finding,) = find_unfairness(CATALOGUE, group_comparable([plain, many]), costs)
+    (finding,) = unfair_differences_in_groups(CATALOGUE, group_comparable_points([plain, many]), costs)
     assert finding.cost_text.startswith("freertos, from 8 to 32: t2 +")
     request = plain.point.model_copy(update={"config": {"configMAX_PRIORITIES": "16"}})
-    few = LintSubject("a", request, {"build": {**BUILD, **macros(configMAX_PRIORITIES="16")}})
-    (finding,) = find_unfairness(CATALOGUE, group_comparable([few, many]), costs)
+    few = ComparedPoint("a", request, {"build": {**BUILD, **macros(configMAX_PRIORITIES="16")}})
+    (finding,) = unfair_differences_in_groups(CATALOGUE, group_comparable_points([few, many]), costs)
     assert "not measured" in finding.cost_text
 
 
@@ -278,18 +282,18 @@ def test_planted_run_is_found_by_the_command_and_in_the_report(tmp_path: Path) -
     assert compared.index("## Worse and better") < compared.index("| assertions |")
 
 
-def subject_of_port(port: str, kernel: str, **macros_of: str) -> LintSubject:
+def subject_of_port(port: str, kernel: str, **macros_of: str) -> ComparedPoint:
     """A point of a kernel whose tree is not named here, as a reference result is."""
     sources = {f"firmware/kernels/{port}/port.c": "0", "firmware/chips/stm32/board.c": "0"}
     where = point().model_copy(update={"kernel": kernel})
-    return LintSubject(kernel, where, {"build": {**BUILD, "sources": sources, "kernel_config": macros_of}})
+    return ComparedPoint(kernel, where, {"build": {**BUILD, "sources": sources, "kernel_config": macros_of}})
 
 
 @pytest.mark.parametrize("kernel", ["freertos9", "freertos9 (reference)", "freertos (reference)"])
 def test_options_of_a_missing_kernel_are_known_from_its_port(kernel: str) -> None:
     here = subject("freertos", **macros(configBENCH_ASSERT="1"))
     present = subject_of_port("freertos", kernel, **MACROS)
-    (result,) = find_unfairness(CATALOGUE, group_comparable([here, present]))
+    (result,) = unfair_differences_in_groups(CATALOGUE, group_comparable_points([here, present]))
     assert (result.concept.id, result.values) == ("assertions", {"on": ("freertos",), "off": (kernel,)})
 
 
@@ -299,21 +303,22 @@ def test_option_missing_in_a_complete_configuration_is_off() -> None:
     here = subject("freertos", **macros(configBENCH_ASSERT="1", configUSE_TICKLESS_IDLE="1"))
     result = {
         unfairness.concept.id: unfairness.values
-        for unfairness in find_unfairness(
-            CATALOGUE, group_comparable([here, subject_of_port("nuttx", "nuttx", **config)])
+        for unfairness in unfair_differences_in_groups(
+            CATALOGUE, group_comparable_points([here, subject_of_port("nuttx", "nuttx", **config)])
         )
     }
     assert result["assertions"] == {"on": ("freertos",), "off": ("nuttx",)}
     assert result["tickless_idle"] == {"on": ("freertos",), "off": ("nuttx",)}
     on = subject_of_port("nuttx", "nuttx (reference)", **config, CONFIG_DEBUG_ASSERTIONS="1")
     assert "assertions" not in {
-        unfairness.concept.id for unfairness in find_unfairness(CATALOGUE, group_comparable([here, on]))
+        unfairness.concept.id
+        for unfairness in unfair_differences_in_groups(CATALOGUE, group_comparable_points([here, on]))
     }
 
 
 def test_every_reference_result_has_the_options_of_its_kernel() -> None:
     message = {"assertions", "stack_checking", "trace_hooks", "tick_hz", "priorities", "time_slicing", "tickless_idle"}
-    files = list(read_references(find_root()))
+    files = list(read_reference_files(find_checkout_root()))
     assert files
     for reference in (one for one in files if one.kernel != "bare"):  # which has no kernel to configure
         manifest = reference.points[0].manifest
@@ -337,4 +342,6 @@ def test_flags_count_for_records_without_compiler_calls() -> None:
     assert result["opt"] == "-O2"
     assert not {"options", "file_options"} & result.keys()
     where = point().model_copy(update={"kernel": "freertos"})
-    assert not find_unfairness(CATALOGUE, group_comparable([subject("new"), LintSubject("old", where, {"build": old})]))
+    assert not unfair_differences_in_groups(
+        CATALOGUE, group_comparable_points([subject("new"), ComparedPoint("old", where, {"build": old})])
+    )

@@ -5,7 +5,12 @@ from typing import Any
 import pytest
 
 from rtoslab.parity.board_settings import STATE_PREFIX, condition_of_board_setting
-from rtoslab.parity.unfairness import LintSubject, UnfairDifference, find_unfairness, group_comparable
+from rtoslab.parity.unfairness import (
+    ComparedPoint,
+    UnfairDifference,
+    group_comparable_points,
+    unfair_differences_in_groups,
+)
 from rtoslab.targets import board_state
 from tests.fakes import point
 from tests.parity.test_parity import BUILD, CATALOGUE
@@ -17,16 +22,16 @@ STATE_F446: dict[str, int] = {
 }  # fmt: skip
 
 
-def subject(who: str, kernel: Any = "freertos", build: Any = None, **state: int) -> LintSubject:
+def subject(who: str, kernel: Any = "freertos", build: Any = None, **state: int) -> ComparedPoint:
     where = point().model_copy(update={"kernel": kernel})
     read = {key.replace("__", "."): value for key, value in state.items()}
-    return LintSubject(who, where, {"build": {**BUILD, **(build or {})}}, {**STATE_F446, **read})
+    return ComparedPoint(who, where, {"build": {**BUILD, **(build or {})}}, {**STATE_F446, **read})
 
 
-def findings(*subjects: LintSubject) -> list[UnfairDifference]:
+def findings(*subjects: ComparedPoint) -> list[UnfairDifference]:
     return [
         unfairness
-        for unfairness in find_unfairness(CATALOGUE, group_comparable(subjects))
+        for unfairness in unfair_differences_in_groups(CATALOGUE, group_comparable_points(subjects))
         if unfairness.concept.is_board_setting
     ]
 
@@ -58,14 +63,15 @@ def test_board_with_other_settings_is_reported(planted: dict[str, int], words: s
 
 def test_boards_with_equal_settings_are_not_reported() -> None:
     assert not findings(subject("a"), subject("b"))
-    unread = LintSubject("c", point().model_copy(update={"kernel": "freertos"}), {"build": BUILD})
+    unread = ComparedPoint("c", point().model_copy(update={"kernel": "freertos"}), {"build": BUILD})
     assert not findings(subject("a"), unread), "of points that were stored before it was read nothing is known"
 
 
 def test_difference_explained_by_the_manifest_is_reported_once() -> None:
     slow = subject("b", build={"clock": {"wait_states": "7"}}, wait_states=7)
     assert [
-        unfairness.concept.id for unfairness in find_unfairness(CATALOGUE, group_comparable([subject("a"), slow]))
+        unfairness.concept.id
+        for unfairness in unfair_differences_in_groups(CATALOGUE, group_comparable_points([subject("a"), slow]))
     ] == ["wait_states"]
 
 

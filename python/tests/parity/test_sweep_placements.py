@@ -10,19 +10,25 @@ from rich.console import Console
 from rtoslab.analyses.counts_per_second import throughput
 from rtoslab.analyses.middle_placement import join_points_over_placements
 from rtoslab.analyses.place_matters import results_depending_on_addresses
-from rtoslab.analyses.placed_times import placed_times
+from rtoslab.analyses.placed_times import leading_times_over_placements
 from rtoslab.base.errors import PlanError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.strict_files import read_toml
+from rtoslab.catalogue.strict_files import read_validated_toml
 from rtoslab.parity.concepts import CONCEPTS
-from rtoslab.parity.costs import ConfigurationCost, CostFile, costs_from_runs, read_costs, update_cost_file
+from rtoslab.parity.costs import (
+    ConfigurationCost,
+    ConfigurationCostFile,
+    configuration_costs_from_points,
+    read_configuration_costs,
+    update_cost_file,
+)
 from rtoslab.parity.unfairness import UnfairDifference
-from rtoslab.reports import make_document, print_point_results, report_formats
+from rtoslab.reports import make_report_document, print_point_results, report_formats
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from rtoslab.sweep.effects import SweepObservations
-from rtoslab.sweep.plan import read_sweep, sweep_points
+from rtoslab.sweep.plan import plan_sweep_points, read_sweep_plan
 from rtoslab.sweep.report import sweep_document
 from tests.sweep.test_sweep import PLAN, point_taking, write_plan
 
@@ -53,7 +59,9 @@ def swept() -> list[MeasuredPoint]:
 
 
 def test_point_in_several_placements_is_one_point_with_a_band() -> None:
-    result = {(time.point.benchmark, *time.point.config.items()): time for time in placed_times(swept())}
+    result = {
+        (time.point.benchmark, *time.point.config.items()): time for time in leading_times_over_placements(swept())
+    }
     assert len(result) == 6
     band = result["t", ("a", "1"), ("b", "0")].seconds
     assert len(band.values) == 3
@@ -61,41 +69,46 @@ def test_point_in_several_placements_is_one_point_with_a_band() -> None:
 
 
 def test_effect_is_reported_if_no_placement_reverses_it() -> None:
-    effects = {(effect.option, effect.level): effect for effect in SweepObservations(swept()).effects()}
+    effects = {(effect.option, effect.level): effect for effect in SweepObservations(swept()).effects_of_levels()}
     assert set(effects) == {("a", "1"), ("b", "1")}, "the placement is no option"
-    assert effects["a", "1"].claimed_targets == ["t"]
-    assert effects["a", "1"].median_ratios["t"] == pytest.approx(1.06 / 1.01, rel=1e-3)
+    assert effects["a", "1"].benchmarks_with_clear_effect == ["t"]
+    assert effects["a", "1"].time_ratios_by_benchmark["t"] == pytest.approx(1.06 / 1.01, rel=1e-3)
     assert effects["a", "1"].ratios["t"].smallest == pytest.approx(1.05 / 1.02, rel=1e-3)
     assert effects["a", "1"].pairs == 2
-    assert effects["b", "1"].claimed_targets == []
+    assert effects["b", "1"].benchmarks_with_clear_effect == []
 
 
 def test_every_change_counts_without_wait_states() -> None:
     single = [loop for loop in swept() if loop.point.config["placement"] == "0"]
     assert SweepObservations(single).max_placements == 1
-    assert [effect.claimed_targets for effect in SweepObservations(single).effects() if effect.option == "a"] == [
-        ["t", "u"]
-    ]
+    assert [
+        effect.benchmarks_with_clear_effect
+        for effect in SweepObservations(single).effects_of_levels()
+        if effect.option == "a"
+    ] == [["t", "u"]]
 
 
 def test_no_effect_is_reported_in_one_placement_with_wait_states(tmp_path: Path) -> None:
     single = [loop for loop in swept() if loop.point.config["placement"] == "0"]
     stored = [StoredPoint(Path("x"), loop, FLASH) for loop in single]
     bound = results_depending_on_addresses(stored)
-    effects = {effect.option: effect for effect in SweepObservations(single, bound).effects()}
-    assert (effects["a"].claimed_targets, effects["a"].undecided_targets) == ([], ["t", "u"])
+    effects = {effect.option: effect for effect in SweepObservations(single, bound).effects_of_levels()}
+    assert (effects["a"].benchmarks_with_clear_effect, effects["a"].benchmarks_with_undecided_effect) == (
+        [],
+        ["t", "u"],
+    )
     document = sweep_document("T", stored)
     assert "In one placement each the largest change is that of a 0 to 1: +3.0 % of time on average" in document.summary
     assert "so no effect is reported" in document.summary
     text = report_formats()["md"](document)
     assert "not known: one placement" in text
     assert "in the plan, changes larger than the bands are reported" in text
-    costs = {cost.key: cost for cost in costs_from_runs(single, bound)}
+    costs = {cost.key: cost for cost in configuration_costs_from_points(single, bound)}
     assert (costs["a"].placement, costs["a"].one_placement) == ((), ("t", "u"))
     assert unfairness("a", costs["a"]).cost_text == "k, a: t +5.0 % (one placement), u +1.0 % (one placement)"
     assert costs["a"].cost_of_opposite_change().one_placement == ("t", "u")
     update_cost_file([costs["a"]], tmp_path / "costs.toml")
-    assert read_toml(tmp_path / "costs.toml", CostFile).cost == (costs["a"],)
+    assert read_validated_toml(tmp_path / "costs.toml", ConfigurationCostFile).cost == (costs["a"],)
     several = sweep_document("T", [StoredPoint(Path("x"), loop, FLASH) for loop in swept()])
     assert "The option with the largest effect is a 0 to 1" in several.summary
 
@@ -113,7 +126,7 @@ def test_report_names_placement() -> None:
 
 
 def test_costs_list_benchmarks_within_placement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    costs = {cost.key: cost for cost in costs_from_runs(swept())}
+    costs = {cost.key: cost for cost in configuration_costs_from_points(swept())}
     assert set(costs) == {"a", "b"}
     assert costs["a"].placement == ("u",)
     assert costs["a"].percent["t"] == pytest.approx(4.95, abs=0.05)
@@ -130,7 +143,7 @@ def test_costs_list_benchmarks_within_placement(tmp_path: Path, monkeypatch: pyt
     path = tmp_path / "baselines" / "costs.toml"
     update_cost_file(list(costs.values()), path)
     monkeypatch.chdir(tmp_path)
-    assert read_costs(tmp_path) == tuple(costs.values())
+    assert read_configuration_costs(tmp_path) == tuple(costs.values())
 
 
 def unfairness(change: str, cost: ConfigurationCost) -> UnfairDifference:
@@ -148,9 +161,9 @@ def squares(extra: float) -> list[MeasuredPoint]:
 
 
 def test_interaction_within_the_bands_is_placement() -> None:
-    (inside,), (beyond,) = (SweepObservations(squares(extra)).interactions() for extra in (1.0, 6.0))
+    (inside,), (beyond,) = (SweepObservations(squares(extra)).interactions_of_changes() for extra in (1.0, 6.0))
     assert inside.ratio.value == pytest.approx(1.01, rel=1e-3)
-    assert (inside.ratio.is_claimed, beyond.ratio.is_claimed) == (False, True)
+    assert (inside.ratio.differs_in_all_placements, beyond.ratio.differs_in_all_placements) == (False, True)
     texts = [
         report_formats()["md"](sweep_document("T", [StoredPoint(Path("x"), square, {}) for square in squares(extra)]))
         for extra in (1.0, 6.0)
@@ -174,16 +187,16 @@ def test_fastest_configuration_lists_equally_fast_ones() -> None:
 
 
 def test_sweep_plan_requests_placements(tmp_path: Path) -> None:
-    catalogue = Catalogue(find_root())
-    plan = sweep_points(catalogue, read_sweep(write_plan(tmp_path, f"placements = 3\n{PLAN}")))
-    once = sweep_points(catalogue, read_sweep(write_plan(tmp_path)))
+    catalogue = Catalogue(find_checkout_root())
+    plan = plan_sweep_points(catalogue, read_sweep_plan(write_plan(tmp_path, f"placements = 3\n{PLAN}")))
+    once = plan_sweep_points(catalogue, read_sweep_plan(write_plan(tmp_path)))
     assert len(plan.points) == 3 * len(once.points)
     assert [point.placement for point in plan.points[:4]] == [0, 1, 2, 0]
     for count in ("0", "-1"):
         with pytest.raises(PlanError, match="placements are not possible"):
-            sweep_points(catalogue, read_sweep(write_plan(tmp_path, f"placements = {count}\n{PLAN}")))
+            plan_sweep_points(catalogue, read_sweep_plan(write_plan(tmp_path, f"placements = {count}\n{PLAN}")))
     with pytest.raises(PlanError, match="leave some out"):
-        read_sweep(write_plan(tmp_path, f"placements = 10000\n{PLAN}"))
+        read_sweep_plan(write_plan(tmp_path, f"placements = 10000\n{PLAN}"))
 
 
 def test_figures_are_medians_with_bands() -> None:
@@ -192,16 +205,18 @@ def test_figures_are_medians_with_bands() -> None:
     assert first.middle.run_id == points[2].run_id
     assert first.middle.counters == points[2].counters, "of an even number the lower one of the middle"
     assert first.middle.point.config == {"a": "0"}
-    ((metric, band),) = first.figure_ranges
+    ((metric, band),) = first.leading_figure_ranges
     assert (metric.id, len(band.values)) == ("cycles_per_count", 4)
     assert band.largest / band.smallest == pytest.approx(1.09 / 1.01, rel=1e-3)
     assert single.middle is points[4]
-    assert single.figure_ranges == []
+    assert single.leading_figure_ranges == []
 
 
 def test_reports_and_terminal_have_one_row_for_a_point_in_several_placements() -> None:
     points = [*points_in_placements("t", [3, 1, 2], a="0"), *points_in_placements("u", [0], a="0")]
-    document = make_document(Catalogue(find_root()), [StoredPoint(Path("x"), point, {}) for point in points], None)
+    document = make_report_document(
+        Catalogue(find_checkout_root()), [StoredPoint(Path("x"), point, {}) for point in points], None
+    )
     sections = {section.id: section for section in document.shown_sections}
     assert len(sections["throughput"].tables[0].rows) == 2
     ((_, name, figure, median, least, most, share, count, middle),) = sections["placements"].tables[0].rows
@@ -213,5 +228,5 @@ def test_reports_and_terminal_have_one_row_for_a_point_in_several_placements() -
     worst, best, middle = (f"{throughput(point).total_hz:,.0f}" for point in points[:3])
     assert f"{middle} ({worst} to {best})" in text.getvalue()
     assert "4 points measured" in text.getvalue()
-    plain = make_document(Catalogue(find_root()), [StoredPoint(Path("x"), points[3], {})], None)
+    plain = make_report_document(Catalogue(find_checkout_root()), [StoredPoint(Path("x"), points[3], {})], None)
     assert "placements" not in {section.id for section in plain.shown_sections}

@@ -14,28 +14,28 @@ from click.testing import CliRunner
 from rtoslab.analyses.bands import PlacementBand
 from rtoslab.analyses.counts_per_second import throughput
 from rtoslab.base.errors import PlanError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.defaults import DEFAULT_BOARD
 from rtoslab.cli import app
 from rtoslab.images.builder import build_point_image
 from rtoslab.images.elf import ImageSymbol, read_elf
-from rtoslab.measure.identity import point_id
+from rtoslab.measure.identity import identity_of_point
 from rtoslab.measure.pool import run_plan
-from rtoslab.placements.moved_functions import PlacedFunction, functions_by_placement
+from rtoslab.placements.moved_functions import FunctionOverPlacements, functions_by_placement
 from rtoslab.plan.placements import expand_placements
-from rtoslab.plan.plan import Options, Point, make_plan, make_point
+from rtoslab.plan.plan import PlanOptions, Point, make_plan, make_point
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.store import RunDirectory
 
-ROOT: Final = find_root()
+ROOT: Final = find_checkout_root()
 CATALOGUE: Final = Catalogue(ROOT)
 BOARDS: Final = ["pico", "nucleo-f446re", "nucleo-f767zi"]
 """An XIP cache, a flash accelerator, caches before and behind an AXI bus."""
 
 
 def _point(benchmark: str, board: str, **config: str) -> Point:
-    (point,) = make_plan(CATALOGUE, [benchmark], Options(["freertos"], [board], window_ms=20, config=config)).points
+    (point,) = make_plan(CATALOGUE, [benchmark], PlanOptions(["freertos"], [board], window_ms=20, config=config)).points
     return point
 
 
@@ -111,15 +111,15 @@ def _symbol_address(result: tuple[ImageSymbol, ...], name: str) -> int:
 
 def test_placement_number_is_part_of_the_point_unless_0() -> None:
     placed, usual = _point("t8", "pico", placement="7"), _point("t8", "pico", placement="0")
-    assert point_id(CATALOGUE, placed).config == {"placement": "7"}
+    assert identity_of_point(CATALOGUE, placed).config == {"placement": "7"}
     assert usual == _point("t8", "pico")
-    assert point_id(CATALOGUE, usual).config == {}
+    assert identity_of_point(CATALOGUE, usual).config == {}
 
 
 def test_kernel_with_its_own_linker_script_has_no_placements() -> None:
-    kernel = CATALOGUE.kernel("freertos")
+    kernel = CATALOGUE.find_kernel("freertos")
     owner = replace(kernel, facts=kernel.facts.model_copy(update={"owns_start": True}))
-    benchmark, board = CATALOGUE.benchmark("t8_allocation"), CATALOGUE.board("pico")
+    benchmark, board = CATALOGUE.find_benchmark("t8_allocation"), CATALOGUE.find_board("pico")
     assert make_point(benchmark, owner, board, 1, 20, {}).not_applicable is None
     assert "its own script" in str(make_point(benchmark, owner, board, 1, 20, {"placement": "1"}).not_applicable)
 
@@ -134,12 +134,12 @@ def test_invalid_placement_number_is_refused(number: str) -> None:
     ("board", "benchmarks"), [(board, ["t8"] if board != DEFAULT_BOARD else ["t2", "t8"]) for board in BOARDS]
 )
 def test_all_proofs_hold_in_another_placement(board: str, benchmarks: list[str], tmp_path: Path) -> None:
-    plan = make_plan(CATALOGUE, benchmarks, Options(["freertos"], [board], window_ms=20, config={"placement": "2"}))
+    plan = make_plan(CATALOGUE, benchmarks, PlanOptions(["freertos"], [board], window_ms=20, config={"placement": "2"}))
     for outcome in run_plan(ROOT, plan, tmp_path / "run", jobs=1):
         assert outcome.result.status == "measured", outcome.result
 
 
-def _function(cycles: list[float], addresses: list[int] | None, figure: list[float]) -> PlacedFunction:
+def _function(cycles: list[float], addresses: list[int] | None, figure: list[float]) -> FunctionOverPlacements:
     symbols = [[ImageSymbol("f", address, 8, True, True)] for address in addresses or [0] * len(cycles)]
     if addresses is None:
         symbols = [[*symbol, ImageSymbol("f", 64, 8, True, False)] for symbol in symbols]  # a second one of its name
@@ -187,18 +187,18 @@ def test_band_within_the_clock_resolution_is_ignored() -> None:
 
 
 def test_plan_contains_every_placement() -> None:
-    plan = make_plan(CATALOGUE, ["t2", "t8"], Options(["freertos"], ["pico"]))
+    plan = make_plan(CATALOGUE, ["t2", "t8"], PlanOptions(["freertos"], ["pico"]))
     assert expand_placements(CATALOGUE, plan, 1) == plan
     assert [point.placement for point in expand_placements(CATALOGUE, plan, 3).points] == [0, 1, 2, 0, 1, 2]
     with pytest.raises(PlanError, match="leave one out"):
         expand_placements(
-            CATALOGUE, make_plan(CATALOGUE, ["t2"], Options(["freertos"], ["pico"], config={"placement": "2"})), 3
+            CATALOGUE, make_plan(CATALOGUE, ["t2"], PlanOptions(["freertos"], ["pico"], config={"placement": "2"})), 3
         )
 
 
 def test_exports_with_their_own_linker_script_have_placements() -> None:
     """What comes as an export is n/a everywhere as long as none is named, so the reason is taken away first."""
-    named = make_plan(CATALOGUE, ["t2"], Options(["zephyr", "freertos"], ["pico"]))
+    named = make_plan(CATALOGUE, ["t2"], PlanOptions(["zephyr", "freertos"], ["pico"]))
     plan = replace(named, points=tuple(replace(point, not_applicable=None) for point in named.points))
     assert [point.not_applicable for point in expand_placements(CATALOGUE, plan, 2).points] == [None] * 4
 
@@ -215,7 +215,7 @@ def test_command_shows_measured_bands(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "run"), "--json"])
     assert done.exit_code in {None, 0}, done.output
     (study,) = json.loads(done.stdout)["studies"]
-    stored = RunDirectory.open(tmp_path / "run").read_points()
+    stored = RunDirectory.open_run_directory(tmp_path / "run").read_points()
     of_run = {point.result.run_id: point.result for point in stored if isinstance(point.result, MeasuredPoint)}
     cycles = [throughput(of_run[item]).cycles_per_count for item in study["run_ids"]]
     band = study["figures"]["cycles_per_count"]
@@ -240,7 +240,7 @@ def test_placement_has_no_effect_without_wait_states(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("board", sorted(CATALOGUE.boards))
 def test_cache_line_of_a_board_equals_the_virtual_boards(board: str) -> None:
-    facts = CATALOGUE.board(board).facts
+    facts = CATALOGUE.find_board(board).facts
     family = {"rp2": None, "f1": "F1", "f4": "F4", "f7": "F7", "h7": "H7", "l0": "L0"}
     name = next(value for key, value in family.items() if facts.chip.removeprefix("stm32").startswith(key))
     if name is None:

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.schemas import Board, ClockChoice
 
@@ -77,7 +77,7 @@ PARTS: Final = {
 }  # fmt: skip
 CASES: Final = [
     pytest.param(entry.facts, hz, id=f"{name}-{hz // MHZ}MHz")
-    for name, entry in Catalogue(find_root()).boards.items()
+    for name, entry in Catalogue(find_checkout_root()).boards.items()
     for hz in entry.facts.clocks
 ]
 
@@ -95,7 +95,7 @@ def _sys_hz(board: Board, clock: ClockChoice) -> float:
 
 
 def test_default_clock_is_one_of_the_boards_clocks() -> None:
-    boards = [entry.facts for entry in Catalogue(find_root()).boards.values() if entry.facts.clocks]
+    boards = [entry.facts for entry in Catalogue(find_checkout_root()).boards.values() if entry.facts.clocks]
     assert len(boards) >= 8
     for board in boards:
         assert board.clock.sys_hz in board.clocks
@@ -155,7 +155,7 @@ def test_serial_port_and_timer_fit_the_clock(board: Board, hz: int) -> None:
 
 
 def test_documented_clocks_equal_the_boards() -> None:
-    root = find_root()
+    root = find_checkout_root()
     rows = (root / "firmware" / "README.md").read_text().splitlines()
     for name, entry in Catalogue(root).boards.items():
         board = entry.facts

@@ -7,21 +7,21 @@ import pytest
 
 from rtoslab import api
 from rtoslab.base.errors import UnknownNameError
-from rtoslab.base.paths import find_root
-from rtoslab.base.tools import clang_banner, find_clang
+from rtoslab.base.paths import find_checkout_root
+from rtoslab.base.tools import clang_version_line, find_clang
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.image_inputs import cmake_options
-from rtoslab.measure.identity import point_id
+from rtoslab.measure.identity import identity_of_point
 from rtoslab.plan import obstacles
-from rtoslab.plan.plan import Options, Point, make_plan
+from rtoslab.plan.plan import PlanOptions, Point, make_plan
 from rtoslab.records.decoder import ExpectedIdentity
 from rtoslab.results.results import MeasuredPoint
 
-CATALOGUE = Catalogue(find_root())
+CATALOGUE = Catalogue(find_checkout_root())
 
 
 def planned_point(kernel: str, **config: str) -> Point:
-    (point,) = make_plan(CATALOGUE, ["t7"], Options((kernel,), ("nucleo-f446re",), (1,), 20, config)).points
+    (point,) = make_plan(CATALOGUE, ["t7"], PlanOptions((kernel,), ("nucleo-f446re",), (1,), 20, config)).points
     return point
 
 
@@ -29,7 +29,7 @@ def test_without_clang_its_points_are_not_applicable(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(obstacles, "find_clang", lambda: None)
     reason = planned_point("freertos", compiler="clang").not_applicable
     assert reason is not None
-    project = tomllib.loads((find_root() / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((find_checkout_root() / "pyproject.toml").read_text())["project"]
     (package,) = project["optional-dependencies"]["clang"]
     assert f"`pip install {package}`" in reason
     assert planned_point("freertos").not_applicable is None
@@ -47,8 +47,8 @@ def test_point_impossible_with_clang_has_a_reason(monkeypatch: pytest.MonkeyPatc
 
 def test_only_other_compilers_are_named_in_a_point() -> None:
     usual, other = planned_point("freertos"), planned_point("freertos", compiler="gcc", lto="1")
-    assert point_id(CATALOGUE, usual).config == {}
-    assert point_id(CATALOGUE, other).config == {"lto": "1"}
+    assert identity_of_point(CATALOGUE, usual).config == {}
+    assert identity_of_point(CATALOGUE, other).config == {"lto": "1"}
     options = [set(cmake_options(point, ExpectedIdentity("", 0))) for point in (usual, other)]
     assert options[1] - options[0] == {"-DLTO=1"}
 
@@ -75,5 +75,5 @@ def test_clang_builds_what_conforms_and_proves_itself(tmp_path: Path) -> None:
     assert isinstance(outcome.result, MeasuredPoint)
     stored = api.load(tmp_path)[0].manifest["build"]
     assert isinstance(stored, dict)
-    assert stored["compiler"]["banner"] == clang_banner()
+    assert stored["compiler"]["banner"] == clang_version_line()
     assert stored["compiler"]["id"] == "Clang"

@@ -11,11 +11,11 @@ import pytest
 
 from rtoslab import api
 from rtoslab.base.errors import CatalogueError, RefusedError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.conformance.judge import CheckOutcome
 from rtoslab.images import build_point_image
-from rtoslab.plan.plan import Options, conformance_points
+from rtoslab.plan.plan import PlanOptions, conformance_points
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.rta import images
 from rtoslab.rta.firmware import build_firmware
@@ -155,7 +155,7 @@ def test_declared_deviation_is_measured_and_marked(checkout: Path, tmp_path: Pat
     (outcome,) = api.run("t7", kernels=["bare"], boards=["pico"], window_ms=10, out=tmp_path / "run")
     assert isinstance(outcome.result, MeasuredPoint)
     assert "its manual says so" in outcome.result.deviations["Queue order"]
-    options = Options(["bare"], ["pico"], [1], 1000)
+    options = PlanOptions(["bare"], ["pico"], [1], 1000)
     swept = benchmark_scenario(Catalogue(checkout), "phase_sweep", options)
     assert list(swept.deviations["bare"]) == ["Queue order"]
     replace_text(checkout, toml, "queue_order =", "queue_odour =")
@@ -225,7 +225,7 @@ def test_static_data_of_a_kernel_is_part_of_its_budget(checkout: Path) -> None:
     toml = "kernels/freertos/kernel.toml"
     replace_text(checkout, toml, "smp = true\n", "smp = true\nstatic_bytes = 1_001\n")
     catalogue = Catalogue(checkout)
-    (point,) = conformance_points(catalogue, Options(["freertos"], ["pico"], [1]))
+    (point,) = conformance_points(catalogue, PlanOptions(["freertos"], ["pico"], [1]))
     config = build_point_image(catalogue, point).info["kernel_config"]
     assert config["configTOTAL_HEAP_SIZE"] == str((65_536 - 1_001) // 8 * 8)
     replace_text(checkout, toml, "static_bytes = 1_001", "static_bytes = 65_530")
@@ -237,4 +237,6 @@ def test_static_data_of_a_kernel_is_part_of_its_budget(checkout: Path) -> None:
 
 def test_no_included_port_declares_a_deviation() -> None:
     for kernel in ("freertos", "rt", "bare"):
-        assert "[deviations]" not in (find_root() / "firmware" / "kernels" / kernel / "kernel.toml").read_text()
+        assert (
+            "[deviations]" not in (find_checkout_root() / "firmware" / "kernels" / kernel / "kernel.toml").read_text()
+        )

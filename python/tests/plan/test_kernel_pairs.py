@@ -4,15 +4,15 @@ import pytest
 
 from rtoslab.api import mark_unreadable_points
 from rtoslab.base.errors import PlanError, UnknownNameError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.plan import Options, Plan, Point, make_plan
+from rtoslab.plan import Plan, PlanOptions, Point, make_plan
 
-CATALOGUE = Catalogue(find_root())
+CATALOGUE = Catalogue(find_checkout_root())
 
 
 def points(kernels: str, benchmark: str = "t1_arithmetic", board: str = "pico", **config: str) -> tuple[Point, ...]:
-    options = Options(kernels=kernels.split(","), boards=[board], cores=[1, 2], config=config)
+    options = PlanOptions(kernels=kernels.split(","), boards=[board], cores=[1, 2], config=config)
     return make_plan(CATALOGUE, [benchmark], options).points
 
 

@@ -4,19 +4,19 @@ import pytest
 
 from rtoslab.api.real_boards import mark_unreadable_points
 from rtoslab.base.errors import PlanError, UnknownNameError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli.names import split_names
-from rtoslab.plan.plan import Options, Plan, Point, make_plan
+from rtoslab.plan.plan import Plan, PlanOptions, Point, make_plan
 
-CATALOGUE = Catalogue(find_root())
+CATALOGUE = Catalogue(find_checkout_root())
 TIMED = "call_times"
 
 
 def latency_plan(
     name: str = TIMED, board: str = "nucleo-f446re", cores: int = 1, *, full: bool = False, **config: str
 ) -> Plan:
-    options = Options(["freertos"], [board], [cores], config=config, full=full)
+    options = PlanOptions(["freertos"], [board], [cores], config=config, full=full)
     return make_plan(CATALOGUE, [name], options)
 
 
@@ -42,15 +42,15 @@ def test_kind_selects_all_its_benchmarks() -> None:
 
 
 def test_window_is_as_long_as_proofs_need_by_default() -> None:
-    least = CATALOGUE.benchmark("switch_pairs").facts.window_ms
+    least = CATALOGUE.find_benchmark("switch_pairs").facts.window_ms
     assert [point.window_ms for point in latency_plan("switch_pairs").points] == [least]
     assert least > {point.benchmark: point.window_ms for point in latency_plan("counts").points}["t7_synchronisation"]
-    request = Options(["freertos"], ["pico"], [1], window_ms=20)
+    request = PlanOptions(["freertos"], ["pico"], [1], window_ms=20)
     assert [point.window_ms for point in make_plan(CATALOGUE, ["switch_pairs"], request).points] == [20]
 
 
 def test_number_of_samples_comes_from_benchmark_paper_or_user() -> None:
-    facts = CATALOGUE.benchmark(TIMED).facts
+    facts = CATALOGUE.find_benchmark(TIMED).facts
     assert (latency_point().samples, latency_point(full=True).samples, latency_point(samples="7").samples) == (
         facts.samples,
         facts.full_samples,
@@ -61,9 +61,9 @@ def test_number_of_samples_comes_from_benchmark_paper_or_user() -> None:
 
 
 def test_small_board_limits_samples_and_reports_it() -> None:
-    limit = CATALOGUE.board("nucleo-l053r8").facts.limits.sample_bytes
+    limit = CATALOGUE.find_board("nucleo-l053r8").facts.limits.sample_bytes
     assert limit is not None
-    series = len(CATALOGUE.benchmark(TIMED).facts.series_ids)
+    series = len(CATALOGUE.find_benchmark(TIMED).facts.series_ids)
     fits = latency_point(TIMED, "nucleo-l053r8")
     assert fits.samples is not None
     assert 4 * series * fits.samples <= limit < 4 * series * (fits.samples + 1)

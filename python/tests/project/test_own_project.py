@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rtoslab.base import CatalogueError, PlanError, ToolMissingError, find_root
+from rtoslab.base import CatalogueError, PlanError, ToolMissingError, find_checkout_root
 from rtoslab.cli import app, own_project
 from rtoslab.compare import FigureLimits
 from rtoslab.project import read_project, read_project_baseline
@@ -22,7 +22,7 @@ BASELINE = "rtoslab.baseline.toml"
 
 
 @pytest.fixture
-def project_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def nearest_project_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("MORE", raising=False)
     return foreign_repository(tmp_path)
@@ -199,7 +199,7 @@ def test_wrong_use_is_named(project_folder: Path) -> None:
 
 
 def test_own_board_is_found_by_folder_or_variable(project_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    facts = (find_root() / "firmware" / "boards" / "nucleo-f446re" / "board.toml").read_text()
+    facts = (find_checkout_root() / "firmware" / "boards" / "nucleo-f446re" / "board.toml").read_text()
     own = project_folder / "boards" / "mine" / "board.toml"
     own.parent.mkdir(parents=True)
     own.write_text(facts.replace('id = "nucleo-f446re"', 'id = "mine"'))
@@ -295,7 +295,7 @@ def test_only_code_that_differs_in_addresses_counts_as_moved(
     )
     (change,) = [figure_change for figure_change in judged.changes if figure_change.figure == "max"]
     assert (change.cause, change.functions) == (cause, functions)
-    assert judged.has_failed == (cause is not MOVED)
+    assert judged.has_regression_or_exceeded_budget == (cause is not MOVED)
     assert [regression.figure for regression, _ in judged.regressions] == ([] if cause is MOVED else ["max"])
 
 

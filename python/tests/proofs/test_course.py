@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rtoslab.base.errors import CatalogueError
-from rtoslab.proofs import Evidence, judge_all
+from rtoslab.proofs import ProofEvidence, judge_proofs
 from rtoslab.proofs.expected_steps import parse_steps
 from rtoslab.results.finding import ProofFinding, ProofVerdict
 from rtoslab.targets.observe import BenchmarkFunction, CoreLoad, OwnCodeSpan, WindowObservations
@@ -51,7 +51,7 @@ def judge(
     rule: dict[str, Any], steps: Sequence[ObservedStep] = (), facts: dict[str, Any] = FACTS, **seen: Any
 ) -> ProofFinding:
     observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)), **seen)
-    return judge_one(Evidence(decoded_run(BODY), observed, benchmark([rule]), board(), kernel(**facts)))
+    return judge_one(ProofEvidence(decoded_run(BODY), observed, benchmark([rule]), board(), kernel(**facts)))
 
 
 PAIR = {"rule": "course", "round": ["0 semaphore_take S", "0 semaphore_give S"]}
@@ -77,8 +77,8 @@ def test_own_code_limit_grows_with_its_instructions(
 ) -> None:
     own = (BenchmarkFunction(0, "body", 1, (OwnCodeSpan(0x100, 10, 10, cycles),), ()),)
     observed = WindowObservations(steps=tuple([take(own_cycles=own_cycles), give()] * 5), own=own)
-    given = Evidence(decoded_run(BODY), observed, benchmark([PAIR, bound]), board(), kernel(**FACTS))
-    (result,) = (finding for finding in judge_all(given) if finding.rule == "course")
+    given = ProofEvidence(decoded_run(BODY), observed, benchmark([PAIR, bound]), board(), kernel(**FACTS))
+    (result,) = (finding for finding in judge_proofs(given) if finding.rule == "course")
     assert result.verdict is verdict, result.saw
 
 
@@ -301,7 +301,7 @@ def test_sequence_rule_holds_and_fails(rule: dict[str, Any], seen: dict[str, Any
     observed.steps = tuple(seen.get("steps", ()))
     facts = decoded_run([*BODY[:2], *PARAMS, *BODY[2:]])
     finding = judge_one(
-        Evidence(facts, observed, benchmark([rule]), board(), kernel(**FACTS), samples=seen.get("samples", 0))
+        ProofEvidence(facts, observed, benchmark([rule]), board(), kernel(**FACTS), samples=seen.get("samples", 0))
     )
     assert finding.verdict is verdict, finding.saw
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rtoslab.proofs import Evidence, judge_all
+from rtoslab.proofs import ProofEvidence, judge_proofs
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets.observe import WindowObservations
 from rtoslab.targets.steps import ObservedStep
@@ -33,6 +33,6 @@ def test_long_round_is_judged_by_its_recorded_beginning(
     rule: dict[str, Any], steps: list[ObservedStep], cut: bool, verdict: ProofVerdict
 ) -> None:
     observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)), steps_cut=cut)
-    built = Evidence(decoded_run(BODY), observed, latency_fakes.benchmark([rule]), board(), kernel(**FACTS), 2)
-    (result,) = (finding for finding in judge_all(built) if finding.rule == rule["rule"])
+    built = ProofEvidence(decoded_run(BODY), observed, latency_fakes.benchmark([rule]), board(), kernel(**FACTS), 2)
+    (result,) = (finding for finding in judge_proofs(built) if finding.rule == rule["rule"])
     assert result.verdict is verdict, result.saw

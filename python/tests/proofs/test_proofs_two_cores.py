@@ -8,7 +8,7 @@ import pytest
 
 from rtoslab.base.errors import CatalogueError
 from rtoslab.catalogue.benchmark import Benchmark
-from rtoslab.proofs import Evidence, judge_all
+from rtoslab.proofs import ProofEvidence, judge_proofs
 from rtoslab.records.decoder import decode_records
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets.observe import BlockingCalls, TaskSwitch, WindowObservations
@@ -50,7 +50,7 @@ def two_cores(
     calls: int = 100,
     waited: int = 0,
     probes: bool = True,
-) -> Evidence:
+) -> ProofEvidence:
     """Core 0's task is the target, core 1's 1000 iterations the stress. `objects`: (core, address)."""
     checks = [("found", 0, result), ("found", 1, 0)] + ([("accesses", 1, accesses)] if accesses is not None else [])
     body: list[Any] = [
@@ -75,7 +75,7 @@ def two_cores(
     built = Benchmark.model_validate(facts)
     if rule["rule"].startswith("object_per"):
         built = built.model_copy(update={"metric": built.metric.model_copy(update={"cores": None})})
-    return Evidence(decoded, observed if probes else None, built, board(), kernel(waits=WAITS if failed else None))
+    return ProofEvidence(decoded, observed if probes else None, built, board(), kernel(waits=WAITS if failed else None))
 
 
 CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
@@ -131,9 +131,9 @@ def test_rule_applies_only_under_its_conditions(when: str, asked: int) -> None:
 
 def test_condition_on_nothing_is_refused() -> None:
     with pytest.raises(CatalogueError, match="'stres', which is not a parameter"):
-        judge_all(two_cores({**SHARE, "when": ["stres = 1"]}))
+        judge_proofs(two_cores({**SHARE, "when": ["stres = 1"]}))
     with pytest.raises(CatalogueError, match="when"):
-        judge_all(two_cores({**SHARE, "when": ["stress < 1"]}))
+        judge_proofs(two_cores({**SHARE, "when": ["stress < 1"]}))
 
 
 @pytest.mark.parametrize(
@@ -152,5 +152,5 @@ def test_cores_with_a_shared_cache_may_take_longer_between_calls(
     observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)))
     facts = benchmark([{**PAIR, "cores": [0]}]).model_copy(update={"min_cores": fewest})
     message = decode_records(stream(BODY, begin(cores=cores)), WIRE, EXPECTED)
-    result = judge_one(Evidence(message, observed, facts, board(), kernel(**FACTS)))
+    result = judge_one(ProofEvidence(message, observed, facts, board(), kernel(**FACTS)))
     assert result.verdict is verdict, result.saw

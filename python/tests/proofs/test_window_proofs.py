@@ -9,9 +9,9 @@ import pytest
 from rtoslab.base import CatalogueError
 from rtoslab.catalogue.kernel_facts import MulticoreFacts
 from rtoslab.intake import read_toml_table
-from rtoslab.proofs import CODE_LENGTHS, Evidence, code_lengths, judge_all
-from rtoslab.proofs.code_lengths import CodeLength, CodeLengths, length_key
-from rtoslab.proofs.rules import all_rules, rule_parameters
+from rtoslab.proofs import CODE_LENGTHS, ProofEvidence, code_lengths, judge_proofs
+from rtoslab.proofs.code_lengths import CodeLength, CodeLengths, code_length_key_of_run
+from rtoslab.proofs.rules import proof_parameters_class, proof_rule_modules
 from rtoslab.records.decoder import decode_records
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets.observe import BenchmarkFunction, CoreLoad, OwnCodeSpan, WindowObservations
@@ -52,10 +52,10 @@ def window_observations(**facts: Any) -> WindowObservations:
     return WindowObservations(**{**usual, **facts})
 
 
-def evidence(rule: dict[str, Any], **facts: Any) -> Evidence:
+def evidence(rule: dict[str, Any], **facts: Any) -> ProofEvidence:
     described = board().model_copy(update={"features": {"icache": True}})
     known = kernel(symbols=SYMBOLS, arguments=ARGUMENTS, classes={"kernel": ["k"]}, services={"tasks": True})
-    return Evidence(decoded_run(BODY), window_observations(**facts), benchmark([rule, YIELDS]), described, known)
+    return ProofEvidence(decoded_run(BODY), window_observations(**facts), benchmark([rule, YIELDS]), described, known)
 
 
 ONCE = own_function(1, TOTAL, calls={"helper": TOTAL})
@@ -223,10 +223,10 @@ def test_both_images_took_the_lock_as_often_as_asked(
     seen_by = dataclasses.replace(
         evidence(OWN), decoded=runs[core], beside=runs[1 - core], settings={"core": str(core)}
     )
-    rule = all_rules()["pair_stress"]
-    assert rule.judge_evidence(rule_parameters(rule).model_validate(STRESS), seen_by).verdict is verdict
+    rule = proof_rule_modules()["pair_stress"]
+    assert rule.judge_evidence(proof_parameters_class(rule).model_validate(STRESS), seen_by).verdict is verdict
     unseen = rule.judge_evidence(
-        rule_parameters(rule).model_validate(STRESS), dataclasses.replace(seen_by, beside=None)
+        proof_parameters_class(rule).model_validate(STRESS), dataclasses.replace(seen_by, beside=None)
     )
     assert unseen.verdict is ProofVerdict.UNSEEN
 
@@ -246,9 +246,9 @@ def test_windows_of_two_kernels_overlap(edges: tuple[int, int], verdict: ProofVe
     alone = evidence(OWN)
     fields: dict[str, str | int] = {"n": 0, "open_ticks": edges[0], "close_ticks": edges[1]}
     other = decoded_run([("window", fields), *[record for record in BODY if record[0] != "window"]])
-    beside = [item for item in judge_all(dataclasses.replace(alone, beside=other)) if item.rule == PAIR["rule"]]
+    beside = [item for item in judge_proofs(dataclasses.replace(alone, beside=other)) if item.rule == PAIR["rule"]]
     assert [item.verdict for item in beside] == [verdict]
-    assert not [item for item in judge_all(alone) if item.rule == PAIR["rule"]]
+    assert not [item for item in judge_proofs(alone) if item.rule == PAIR["rule"]]
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_kernel_start_up_may_change_board_settings(
     memory = given.board.memory.model_copy(update={"flash_clock_divider": 2})
     facts = kernel(symbols=SYMBOLS, services={"tasks": True}, sets={chip: sets})
     given = dataclasses.replace(given, board=given.board.model_copy(update={"memory": memory}), kernel=facts)
-    (result,) = (finding for finding in judge_all(given) if finding.rule == "board_state")
+    (result,) = (finding for finding in judge_proofs(given) if finding.rule == "board_state")
     assert result.verdict is verdict, result.saw
 
 
@@ -288,7 +288,7 @@ def test_kernel_that_moves_data_in_floating_point_registers(
     """Its callers have contexts, and the benchmark's own use is looked for in its code."""
     known = kernel(symbols=SYMBOLS, services={"tasks": True}, float_code=cores)
     given = dataclasses.replace(evidence(STATE, **facts), kernel=known)
-    (result,) = (finding for finding in judge_all(given) if finding.rule == "board_state")
+    (result,) = (finding for finding in judge_proofs(given) if finding.rule == "board_state")
     assert result.verdict is verdict, result.saw
 
 
@@ -318,14 +318,14 @@ def test_kernel_that_provides_the_start_up_chooses_one_memory_for_data(
         kernel=facts,
         decoded=dataclasses.replace(given.decoded, tasks=tasks),
     )
-    (result,) = (finding for finding in judge_all(given) if finding.rule == "board_state")
+    (result,) = (finding for finding in judge_proofs(given) if finding.rule == "board_state")
     assert result.verdict is verdict, result.saw
 
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
 def test_window_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any], verdict: ProofVerdict) -> None:
     given = evidence(rule, **facts)
-    (result,) = (finding for finding in judge_all(given) if finding.rule == rule["rule"])
+    (result,) = (finding for finding in judge_proofs(given) if finding.rule == rule["rule"])
     assert result.verdict is verdict, result.saw
     assert result.saw
 
@@ -333,16 +333,16 @@ def test_window_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any]
 @pytest.mark.parametrize("rule", [OWN, CALLS, TOLD, INTERRUPTS, STATE])
 def test_target_without_probes_is_reported(rule: dict[str, Any]) -> None:
     given = dataclasses.replace(evidence(rule), observed=None)
-    (result,) = (finding for finding in judge_all(given) if finding.rule == rule["rule"])
+    (result,) = (finding for finding in judge_proofs(given) if finding.rule == rule["rule"])
     assert result.verdict is ProofVerdict.UNSEEN
 
 
 def test_board_settings_must_equal_the_points() -> None:
     given = evidence(STATE, state={"feature.icache": 0})
-    (result,) = (finding for finding in judge_all(given) if finding.rule == "board_state")
+    (result,) = (finding for finding in judge_proofs(given) if finding.rule == "board_state")
     assert result.verdict is ProofVerdict.FAILS
     given = dataclasses.replace(given, settings={"feature.icache": "0"})
-    (result,) = (finding for finding in judge_all(given) if finding.rule == "board_state")
+    (result,) = (finding for finding in judge_proofs(given) if finding.rule == "board_state")
     assert result.verdict is ProofVerdict.HOLDS
 
 
@@ -390,7 +390,7 @@ def test_inter_core_interrupts_are_declared_by_the_kernel(
     both = decode_records(stream(BODY, begin(cores=2)), WIRE, EXPECTED)
     (result,) = (
         finding
-        for finding in judge_all(dataclasses.replace(given, kernel=known, decoded=both))
+        for finding in judge_proofs(dataclasses.replace(given, kernel=known, decoded=both))
         if finding.rule == rule["rule"]
     )
     assert result.verdict is verdict, result.saw
@@ -401,7 +401,9 @@ def test_single_core_has_no_inter_core_interrupt() -> None:
     message = {"interrupt": ["kSend"], "lines": {given.board.chip: [15, 16]}}
     known = given.kernel.model_copy(update={"several_cores": MulticoreFacts.model_validate(message)})
     (result,) = (
-        finding for finding in judge_all(dataclasses.replace(given, kernel=known)) if finding.rule == "interrupts_told"
+        finding
+        for finding in judge_proofs(dataclasses.replace(given, kernel=known))
+        if finding.rule == "interrupts_told"
     )
     assert result.verdict is ProofVerdict.FAILS
 
@@ -426,12 +428,12 @@ KEPT = ((0, 7), (0, 7), (1, 107), (1, 127))
 def test_samples_equal_the_values_given_to_the_runner(
     kept: tuple[tuple[int, int], ...] | None, verdict: ProofVerdict
 ) -> None:
-    rule = all_rules()["samples_complete"]
+    rule = proof_rule_modules()["samples_complete"]
     given = latency_fakes.evidence({"rule": "samples_complete"})
     assert given.observed is not None
     assert given.observed.intervals is not None
     given.observed.intervals = dataclasses.replace(given.observed.intervals, kept=kept)
-    result = rule.judge_evidence(rule_parameters(rule)(rule="samples_complete"), given)
+    result = rule.judge_evidence(proof_parameters_class(rule)(rule="samples_complete"), given)
     assert result.verdict is verdict, result.saw
 
 
@@ -443,13 +445,13 @@ def test_runner_that_drops_samples_is_found() -> None:
     assert given.observed.intervals is not None
     stored = ((0, 7), (0, 7), *((1, 107), (1, 127)) * 3)
     given.observed.intervals = dataclasses.replace(given.observed.intervals, kept=stored)
-    rule = all_rules()["samples_complete"]
-    result = rule.judge_evidence(rule_parameters(rule)(rule="samples_complete"), given)
+    rule = proof_rule_modules()["samples_complete"]
+    result = rule.judge_evidence(proof_parameters_class(rule)(rule="samples_complete"), given)
     assert result.verdict is ProofVerdict.FAILS
     assert "when each series had its own" in result.saw
     # One that releases what it holds at the end says so.
     message = dataclasses.replace(given.decoded, params={**given.decoded.params, "places": "4"})
-    held = rule_parameters(rule)(rule="samples_complete", held="places")
+    held = proof_parameters_class(rule)(rule="samples_complete", held="places")
     assert "when each series" not in rule.judge_evidence(held, dataclasses.replace(given, decoded=message)).saw
 
 
@@ -514,8 +516,8 @@ def test_executed_code_is_as_long_as_measured(
 ) -> None:
     """The same compiler makes the same code, so one instruction more in a port or a handler shows."""
     table = CodeLengths(compiler="GCC: 12.2.1", lengths={"t0": {"kernel core": CodeLength(46, 46)}})
-    monkeypatch.setattr(code_lengths, "_read_lengths", lambda: table)
-    monkeypatch.setattr(Evidence, "code_length_key", lambda self, core: "kernel core")
+    monkeypatch.setattr(code_lengths, "_read_code_lengths", lambda: table)
+    monkeypatch.setattr(ProofEvidence, "code_length_key", lambda self, core: "kernel core")
     given = evidence(
         OWN,
         own=(BenchmarkFunction(0, "body", 1, (OwnCodeSpan(FLASH, instructions, TOTAL, TOTAL),), ()),),
@@ -523,14 +525,18 @@ def test_executed_code_is_as_long_as_measured(
     )
     facts = given.benchmark.model_copy(update={"id": "t0", "kind": kind})
     given = dataclasses.replace(given, benchmark=facts, settings=settings)
-    rule = all_rules()["own_code"]
-    assert rule.judge_evidence(rule_parameters(rule)(rule="own_code"), given).verdict is verdict
+    rule = proof_rule_modules()["own_code"]
+    assert rule.judge_evidence(proof_parameters_class(rule)(rule="own_code"), given).verdict is verdict
 
 
 def test_code_lengths_differ_by_family_core_and_instrument() -> None:
-    assert length_key("rt", "stm32f446", 0, 1, "") == length_key("rt", "stm32f407", 0, 1, "") == "rt stm32f4"
+    assert (
+        code_length_key_of_run("rt", "stm32f446", 0, 1, "")
+        == code_length_key_of_run("rt", "stm32f407", 0, 1, "")
+        == "rt stm32f4"
+    )
     keys = {
-        length_key("rt", "rp2040", core, 2, instrument)
+        code_length_key_of_run("rt", "rp2040", core, 2, instrument)
         for core in (0, 1)
         for instrument in ("pin 200 samples", "pin 12 samples")
     }
@@ -550,5 +556,5 @@ def _known(own_code: BenchmarkFunction, settings: dict[str, str]) -> ProofVerdic
     facts = given.benchmark.model_copy(update={"id": "t7_synchronisation"})
     known = given.kernel.model_copy(update={"id": "freertos"})
     given = dataclasses.replace(given, benchmark=facts, kernel=known, settings=settings)
-    (result,) = (finding for finding in judge_all(given) if finding.rule == "own_code")
+    (result,) = (finding for finding in judge_proofs(given) if finding.rule == "own_code")
     return result.verdict

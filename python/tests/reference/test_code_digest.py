@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base import AlteredError, find_root
+from rtoslab.base import AlteredFileError, find_checkout_root
 from rtoslab.catalogue import OPTIONAL_SERVICES, Catalogue
 from rtoslab.choose.measured_code import measured_firmware_digest
 from rtoslab.reference import (
     add_code_digests,
     changed_firmware_files,
     changes_since_point,
-    compiled_files,
-    read_references,
+    compiled_firmware_files,
+    read_reference_files,
     store_equal_code,
 )
-from rtoslab.reference.code_digest import FILE, code_digest, read_code_digests
+from rtoslab.reference.code_digest import FILE, read_code_digests, source_code_digest
 from rtoslab.store import StoredPoint
 from rtoslab.targets import timing_version
 from tests.fakes import measured_point
@@ -44,7 +44,7 @@ CMAKE = b"# The kernel.\nadd_library(kernel OBJECT tasks.c)\n"
 )
 def test_changed_comment_keeps_the_digest(name: str, before: bytes, after: bytes) -> None:
     assert before != after
-    assert code_digest(name, before) == code_digest(name, after)
+    assert source_code_digest(name, before) == source_code_digest(name, after)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_changed_comment_keeps_the_digest(name: str, before: bytes, after: bytes
     ],
 )
 def test_changed_code_changes_the_digest(name: str, before: bytes, after: bytes) -> None:
-    assert code_digest(name, before) != code_digest(name, after)
+    assert source_code_digest(name, before) != source_code_digest(name, after)
 
 
 def test_current_files_are_added_once_and_an_edited_list_is_refused(tmp_path: Path) -> None:
@@ -82,11 +82,11 @@ def test_current_files_are_added_once_and_an_edited_list_is_refused(tmp_path: Pa
     (folder / "firmware").mkdir()
     (folder / "firmware/a.c").write_bytes(C)
     manifests = [{"build": {"sources": {"firmware/a.c": "0", "kernel/b.c": "1"}}}, {}]
-    add_code_digests(folder, compiled_files(manifests))
-    assert list(read_code_digests(folder).values()) == [code_digest("a.c", C)]
+    add_code_digests(folder, compiled_firmware_files(manifests))
+    assert list(read_code_digests(folder).values()) == [source_code_digest("a.c", C)]
     path = folder / "reference" / FILE
-    path.write_text(path.read_text().replace(code_digest("a.c", C), "0" * 64))
-    with pytest.raises(AlteredError, match="edited by hand"):
+    path.write_text(path.read_text().replace(source_code_digest("a.c", C), "0" * 64))
+    with pytest.raises(AlteredFileError, match="edited by hand"):
         read_code_digests(folder)
 
 
@@ -122,7 +122,7 @@ def test_files_of_equal_images_count_as_unchanged_until_they_change_again(tmp_pa
 
 
 def test_matrix_stays_of_today_with_equal_code(tmp_path: Path) -> None:
-    suite = (find_root() / "reference/matrix/suite.toml").read_bytes()
+    suite = (find_checkout_root() / "reference/matrix/suite.toml").read_bytes()
     old = write_checkout(tmp_path / "old", {"cmake/A.cmake": CMAKE})
     new = write_checkout(
         tmp_path / "new", {"cmake/A.cmake": CMAKE + b"option(MORE)\n", "cmake/New.cmake": b"return()\n"}
@@ -152,18 +152,18 @@ def test_removed_file_of_equal_images_counts_as_unchanged(tmp_path: Path) -> Non
 
 
 def test_checkout_has_the_digests_of_all_its_references() -> None:
-    assert len(read_code_digests(find_root())) > 100
+    assert len(read_code_digests(find_checkout_root())) > 100
 
 
 def test_no_reference_depends_on_the_answers_that_do_not_count() -> None:
     """The entries of optional services are left out of digests, so no stored image may need such a service."""
-    catalogue = Catalogue(find_root())
-    names = {point.result.point.benchmark for item in read_references(catalogue.root) for point in item.points}
+    catalogue = Catalogue(find_checkout_root())
+    names = {point.result.point.benchmark for item in read_reference_files(catalogue.root) for point in item.points}
     assert names
     needed = {
         service
         for name in names
-        for facts in [catalogue.benchmark(name).facts]
+        for facts in [catalogue.find_benchmark(name).facts]
         for service in (*facts.services, *(other for series in facts.series for other in series.services))
     }
     assert "tasks" in needed

@@ -4,28 +4,28 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base import BuildError, find_root
+from rtoslab.base import BuildError, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli import reference_confirm
 from rtoslab.images import compile_image_into
-from rtoslab.plan import Options, Point, make_plan
+from rtoslab.plan import PlanOptions, Point, make_plan
 from rtoslab.records import ExpectedIdentity
 from tests.cli.test_cli import command_error, rtoslab
 
-CATALOGUE = Catalogue(find_root())
+CATALOGUE = Catalogue(find_checkout_root())
 IDENTITY = ExpectedIdentity("0" * 16, 0)
 
 
 def image_points() -> list[Point]:
     return list(
-        make_plan(CATALOGUE, ["t1_arithmetic", "t4_interrupt"], Options(kernels=["bare"], boards=["pico"])).points
+        make_plan(CATALOGUE, ["t1_arithmetic", "t4_interrupt"], PlanOptions(kernels=["bare"], boards=["pico"])).points
     )
 
 
 def test_points_with_another_image_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     points = [point for point in image_points() if point.not_applicable is None]
     assert points
-    other = Catalogue(find_root())
+    other = Catalogue(find_checkout_root())
     assert reference_confirm._differing_images(other, CATALOGUE, points) == []
 
     def compile_another(catalogue: Catalogue, point: Point, expected: ExpectedIdentity, folder: Path) -> Path:

@@ -11,26 +11,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.analyses import point_values
-from rtoslab.base.errors import AlteredError, AlteredWarning, StoreError
-from rtoslab.base.paths import find_root
+from rtoslab.analyses import values_of_points
+from rtoslab.base.errors import AlteredFileError, AlteredPointWarning, StoreError
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import find_paper
 from rtoslab.reference import (
     REFERENCE_MARK,
-    StoredWeight,
+    StoredProgramSize,
     changes_since_reference,
     program_sizes_of_paper,
-    read_references,
+    read_reference_files,
     reference_points_for_unmeasured,
     reference_points_of_paper,
-    write_reference,
+    write_reference_file,
 )
 from rtoslab.reference.distributions import distribution_to_samples, samples_to_distribution
-from rtoslab.reference.reference_file import read_reference, reference_path, reference_paths, with_kernel_name
-from rtoslab.reference.shared_parts import common_part, merge_common_and_own_part, without_common_part
+from rtoslab.reference.reference_file import (
+    read_reference_file,
+    reference_file_path,
+    reference_file_paths,
+    with_kernel_name,
+)
+from rtoslab.reference.shared_parts import common_keys_and_values, merge_common_and_own_part, without_common_part
 from rtoslab.reports import report_formats
-from rtoslab.reports.document import make_document
+from rtoslab.reports.document import make_report_document
 from rtoslab.results.results import FailedPoint, ImageBytes, MeasuredPoint, NotApplicable, ProgramWeight, SeriesSamples
 from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.fakes import measured_point, point
@@ -55,8 +60,8 @@ def result_of_other_kernel(result: AnyResult) -> AnyResult:
 
 
 def write_other_reference(root: Path, *results: AnyResult, **build: Any) -> Path:
-    path = reference_path(root, "doe2020", OTHER)
-    write_reference(path, [stored_point(result_of_other_kernel(result), **build) for result in results])
+    path = reference_file_path(root, "doe2020", OTHER)
+    write_reference_file(path, [stored_point(result_of_other_kernel(result), **build) for result in results])
     return path
 
 
@@ -93,7 +98,7 @@ tables = st.lists(st.dictionaries(st.sampled_from("abc"), objects, max_size=3), 
 
 @given(tables)
 def test_shared_and_own_parts_form_the_complete_manifest(manifests: list[dict[str, Any]]) -> None:
-    common = common_part(manifests)
+    common = common_keys_and_values(manifests)
     assert [merge_common_and_own_part(common, without_common_part(item, common)) for item in manifests] == manifests
     if len(manifests) == 1:
         assert common == manifests[0]
@@ -104,7 +109,7 @@ def test_reference_file_survives_writing_and_reading(tmp_path: Path) -> None:
     absent = NotApplicable(run_id="0" * 16, point=point(4), reason="two cores")
     failed = FailedPoint(run_id="0" * 16, point=point(8), stage="proof", error="ProofError", message="no")
     path = write_other_reference(tmp_path, one, two, absent, failed)
-    result = read_reference(path)
+    result = read_reference_file(path)
     assert [stored_point.result for stored_point in result.points] == [
         result_of_other_kernel(item) for item in (one, two, absent)
     ]
@@ -116,10 +121,10 @@ def test_reference_file_survives_writing_and_reading(tmp_path: Path) -> None:
         write_other_reference(tmp_path, failed)
 
 
-def weight(kernel: str = OTHER, text: int = 14_000) -> StoredWeight:
+def weight(kernel: str = OTHER, text: int = 14_000) -> StoredProgramSize:
     identity = point(1).model_copy(update={"benchmark": "footprint", "kernel": kernel, "window_ms": 0})
     sizes = ImageBytes(text_bytes=text, data_bytes=8, bss_bytes=900)
-    return StoredWeight(
+    return StoredProgramSize(
         Path("p"),
         ProgramWeight(run_id="f" * 16, point=identity, clock_hz=216_000_000, image=sizes),
         {"build": {"sources": {"firmware/gone.c": "1" * 64}}},
@@ -127,13 +132,13 @@ def weight(kernel: str = OTHER, text: int = 14_000) -> StoredWeight:
 
 
 def test_footprint_is_stored_and_becomes_outdated_with_its_sources(tmp_path: Path) -> None:
-    path = reference_path(tmp_path, "doe2020", OTHER)
-    write_reference(path, [stored_point(result_of_other_kernel(measured_point(1, 1000)))], [weight()])
-    result = read_reference(path)
+    path = reference_file_path(tmp_path, "doe2020", OTHER)
+    write_reference_file(path, [stored_point(result_of_other_kernel(measured_point(1, 1000)))], [weight()])
+    result = read_reference_file(path)
     assert [stored_weight.weight for stored_weight in result.weights] == [weight().weight]
     assert result.weights[0].manifest == weight().manifest
     assert len(result.points) == 1
-    assert "firmware/gone.c" in changes_since_reference(find_root(), result)
+    assert "firmware/gone.c" in changes_since_reference(find_checkout_root(), result)
     assert program_sizes_of_paper(tmp_path, "doe2020") == list(result.weights)
     assert program_sizes_of_paper(tmp_path, "roe2021") == []
 
@@ -143,15 +148,15 @@ def test_every_changed_byte_is_reported_and_other_files_are_read(tmp_path: Path)
     whole = path.read_bytes()
     for place in range(0, len(whole), 7):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        with pytest.raises(AlteredError, match=re.escape(str(path))):
-            read_reference(path)
-    with pytest.warns(AlteredWarning, match="rtoslab reference refresh doe2020"):
-        assert list(read_references(tmp_path)) == []
+        with pytest.raises(AlteredFileError, match=re.escape(str(path))):
+            read_reference_file(path)
+    with pytest.warns(AlteredPointWarning, match="rtoslab reference refresh doe2020"):
+        assert list(read_reference_files(tmp_path)) == []
 
 
 @pytest.mark.parametrize("row", [[10**7, 1], [2**70, 1], [0, 1], [-1, 1], ["2", 1], []])
 def test_row_with_too_many_samples_is_refused(row: list[Any], tmp_path: Path) -> None:
-    path = reference_path(find_root(), "lentka2022", "ucos3")
+    path = reference_file_path(find_checkout_root(), "lentka2022", "ucos3")
     head, *points, _ = path.read_text().splitlines()
     report = json.loads(points[0])
     report["result"]["series"][0] |= {"columns": ["cycles"], "rows": [row]}
@@ -159,8 +164,8 @@ def test_row_with_too_many_samples_is_refused(row: list[Any], tmp_path: Path) ->
     copy = tmp_path / "lentka2022" / "ucos3.jsonl"
     copy.parent.mkdir()
     copy.write_text(lines + json.dumps({"sha256": hashlib.sha256(lines.encode()).hexdigest()}) + "\n")
-    with pytest.raises(AlteredError, match="cannot be read"):
-        read_reference(copy)
+    with pytest.raises(AlteredFileError, match="cannot be read"):
+        read_reference_file(copy)
 
 
 def test_reference_results_complete_a_run(tmp_path: Path) -> None:
@@ -190,9 +195,9 @@ def test_report_marks_reference_results_and_their_origin(tmp_path: Path) -> None
         tmp_path, measured_point(1, 500), tree={"repositories": [{"commit": "c0ffee" * 6, "dirty": True}]}
     )
     points = [stored_point(measured_point(1, 1000))]
-    catalogue = Catalogue(find_root())
-    single = make_document(catalogue, points, None)
-    both = make_document(catalogue, points, None, reference_points_for_unmeasured(tmp_path, points))
+    catalogue = Catalogue(find_checkout_root())
+    single = make_report_document(catalogue, points, None)
+    both = make_report_document(catalogue, points, None, reference_points_for_unmeasured(tmp_path, points))
     assert both.summary.startswith(single.summary), "it counts among the run's points nowhere"
     assert both.points == single.points
     text = report_formats()["md"](both)
@@ -206,30 +211,34 @@ def test_report_counts_the_files_that_changed_since(tmp_path: Path) -> None:
     sources = {f"firmware/{name}.c": "0" * 64 for name in "abc"}
     for count, says in ((1, "; firmware/a.c |"), (3, "; 3 files of the firmware |")):
         write_other_reference(tmp_path, measured_point(1, 500), sources=dict(list(sources.items())[:count]))
-        document = make_document(
-            Catalogue(find_root()), points, None, reference_points_for_unmeasured(tmp_path, points)
+        document = make_report_document(
+            Catalogue(find_checkout_root()), points, None, reference_points_for_unmeasured(tmp_path, points)
         )
         assert says in report_formats()["md"](document)
 
 
 def test_changed_files_are_named(tmp_path: Path) -> None:
-    file = next((find_root() / "firmware" / "core").rglob("*.c"))
-    name = str(file.relative_to(find_root()))
+    file = next((find_checkout_root() / "firmware" / "core").rglob("*.c"))
+    name = str(file.relative_to(find_checkout_root()))
     path = write_other_reference(
         tmp_path, measured_point(1, 500), sources={name: "0" * 64, "firmware/gone.c": "1" * 64, "build/made.h": "2"}
     )
-    assert changes_since_reference(find_root(), read_reference(path)) == ["the virtual board", name, "firmware/gone.c"]
+    assert changes_since_reference(find_checkout_root(), read_reference_file(path)) == [
+        "the virtual board",
+        name,
+        "firmware/gone.c",
+    ]
 
 
-REFERENCES = reference_paths(find_root())
+REFERENCES = reference_file_paths(find_checkout_root())
 
 
 @pytest.mark.parametrize("path", REFERENCES, ids=lambda each: f"{each.parent.name}-{each.stem}")
 def test_included_references_are_valid(path: Path) -> None:
     """Read, measured, of papers and kernels that there are, without a path of a machine."""
-    reference = read_reference(path)
+    reference = read_reference_file(path)
     assert (reference.paper, reference.kernel) == (path.parent.name, path.stem)
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     facts = find_paper(catalogue, reference.paper).facts
     assert reference.kernel in {*catalogue.kernels, *facts.kernels, *facts.kernel_by_tree}
     run_ids = {stored_point.result.run_id for stored_point in reference.points}
@@ -237,7 +246,7 @@ def test_included_references_are_valid(path: Path) -> None:
     results = [
         stored_point.result for stored_point in reference.points if isinstance(stored_point.result, MeasuredPoint)
     ]
-    assert point_values(results)
+    assert values_of_points(results)
     assert {result.point.benchmark for result in results} <= catalogue.benchmarks.keys()
     assert not re.search(r"[\"' =](/(?!tmp\"|var/|dev/|data\")[a-z]+/)", reference.points[0].folder.read_text())
 
@@ -250,6 +259,6 @@ def test_included_references_exist() -> None:
 
 def test_no_reference_names_a_path_of_the_machine_that_measured_it() -> None:
     path = re.compile(r"(?<![A-Za-z0-9_.@])/(?:home|root|tmp|work|Users)/")
-    files = [file for file in (find_root() / "reference").rglob("*") if file.is_file()]
+    files = [file for file in (find_checkout_root() / "reference").rglob("*") if file.is_file()]
     assert files
     assert [file.name for file in files if path.search(file.read_text())] == []

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from rtoslab.analyses import PlacementLookup, join_points_over_placements
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.reports import ChartData, ReportDocument, make_document, report_formats
+from rtoslab.reports import ChartData, ReportDocument, make_report_document, report_formats
 from rtoslab.reports.sections.answer import fastest_kernels_section
 from rtoslab.reports.sections.rivals import IN_ONE_PLACEMENT, WITHIN_PLACEMENT
 from rtoslab.reports.sections.speed_figures import speed_figures
@@ -20,7 +20,7 @@ from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import STEADY, measured_point
 from tests.latency_fakes import latency_point
 
-CATALOGUE = Catalogue(find_root())
+CATALOGUE = Catalogue(find_checkout_root())
 NAMES = {"a": "Alpha", "b": "Beta", "c": "Gamma", "x": "X board", "y": "Y board"}
 YIELD = "cooperative scheduling (T2)"
 PLACEMENTS = "may reverse small ones"
@@ -216,7 +216,7 @@ def test_only_the_plain_variant_is_in_the_answer() -> None:
 
 
 def document(*results: MeasuredPoint, manifest: dict[str, Any] = STEADY) -> ReportDocument:
-    return make_document(CATALOGUE, [StoredPoint(Path("p"), result, manifest) for result in results], None)
+    return make_report_document(CATALOGUE, [StoredPoint(Path("p"), result, manifest) for result in results], None)
 
 
 def test_titles_are_used_instead_of_ids() -> None:
@@ -255,7 +255,7 @@ def test_tables_are_split_by_board_but_reasons_are_not() -> None:
     stored = [StoredPoint(Path(), item, STEADY) for item in (*built, *absent)]
     tables = {
         table.title: table
-        for section in make_document(CATALOGUE, stored, None).shown_sections
+        for section in make_report_document(CATALOGUE, stored, None).shown_sections
         for table in section.tables
     }
     for board in "xy":

@@ -16,10 +16,17 @@ from typing import Final
 import pytest
 from rich.console import Console
 
-from rtoslab.analyses.placed_times import without_placement
-from rtoslab.base.paths import find_root
+from rtoslab.analyses.placed_times import point_id_without_placement
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.reports import ChartData, ReportSection, TableData, make_document, print_point_results, report_formats
+from rtoslab.reports import (
+    ChartData,
+    ReportSection,
+    TableData,
+    make_report_document,
+    print_point_results,
+    report_formats,
+)
 from rtoslab.reports.sections.naming import MIDDLE_NOTE
 from rtoslab.reports.sections.rivals import IN_ONE_PLACEMENT
 from rtoslab.reports.table import ReportDocument
@@ -29,7 +36,7 @@ from tests.analyses.test_losses import pattern, stress_point
 from tests.fakes import measured_point
 from tests.latency_fakes import latency_point
 
-CATALOGUE: Final = Catalogue(find_root())
+CATALOGUE: Final = Catalogue(find_checkout_root())
 PLACES: Final = 3
 BAND: Final = re.compile(r"\([^()]+ to [^()]+\)")
 
@@ -68,7 +75,7 @@ def stored_points(points: Sequence[MeasuredPoint]) -> list[StoredPoint]:
 
 
 def alone(place: int) -> list[MeasuredPoint]:
-    return [item.model_copy(update={"point": without_placement(item.point)}) for item in points_at(place)]
+    return [item.model_copy(update={"point": point_id_without_placement(item.point)}) for item in points_at(place)]
 
 
 def points_of_all_placements() -> list[MeasuredPoint]:
@@ -77,12 +84,12 @@ def points_of_all_placements() -> list[MeasuredPoint]:
 
 @pytest.fixture(scope="module")
 def singles() -> list[ReportDocument]:
-    return [make_document(CATALOGUE, stored_points(alone(place)), None) for place in range(PLACES)]
+    return [make_report_document(CATALOGUE, stored_points(alone(place)), None) for place in range(PLACES)]
 
 
 @pytest.fixture(scope="module")
 def together() -> ReportDocument:
-    return make_document(CATALOGUE, stored_points(points_of_all_placements()), None)
+    return make_report_document(CATALOGUE, stored_points(points_of_all_placements()), None)
 
 
 def differing(tables: Sequence[TableData]) -> Iterator[tuple[int, int]]:
@@ -160,7 +167,7 @@ def test_answer_respects_the_bands(together: ReportDocument) -> None:
     assert "in one placement" not in answer(together)
     points = [item for item in points_of_all_placements() if item.point.title == "T0 test"]
     near = [item if item.point.cores == 1 else with_counts(item, 505 + place) for place, item in places(points)]
-    document = make_document(CATALOGUE, stored_points(near), None)
+    document = make_report_document(CATALOGUE, stored_points(near), None)
     assert not re.search("raises|lowers", answer(document))
     assert "changes the total throughput of k at test (T0, x 0." in answer(document)
     assert "by no more than the placement of the code does" in answer(document)
@@ -187,7 +194,7 @@ def test_statement_of_a_suites_paper_is_judged_in_each_placement(
         for cores, count in ((1, 1000 + 10 * place), (2, two_cores[place])):
             point = measured_point(cores, count, benchmark_id="t8_allocation", kernel="freertos", config=config)
             points.append(point.model_copy(update={"run_id": f"{cores}{place}"}))
-    document = make_document(CATALOGUE, stored_points(points), "vieira2026")
+    document = make_report_document(CATALOGUE, stored_points(points), "vieira2026")
     (section,) = [item for item in document.sections if item.id == "paper"]
     drops = "allocation (T8) loses throughput in total when the second core is used, in both kernels"
     (row,) = (sequence for sequence in section.tables[0].rows if sequence[1] == drops)
@@ -228,9 +235,9 @@ def test_point_without_figures_in_all_placements_is_one_row() -> None:
     absent = [
         NotApplicable(point=item.point.model_copy(update={"kernel": "other"}), reason="no heap", run_id=item.run_id)
         for item in points_of_all_placements()
-        if without_placement(item.point) == point
+        if point_id_without_placement(item.point) == point
     ]
-    document = make_document(
+    document = make_report_document(
         CATALOGUE,
         [*stored_points(points_of_all_placements()), *(StoredPoint(Path(), applicable, {}) for applicable in absent)],
         None,
@@ -271,7 +278,7 @@ def test_point_in_one_placement_is_marked() -> None:
     lone = alone(0)[0]
     point = lone.point.model_copy(update={"kernel": "exported"})
     points = [*points_of_all_placements(), lone.model_copy(update={"point": point, "run_id": "e"})]
-    document = make_document(CATALOGUE, stored_points(points), None)
+    document = make_report_document(CATALOGUE, stored_points(points), None)
     (section,) = [item for item in document.shown_sections if item.id == "placements"]
     assert section.prose[-1] == "Measured in one placement, without a band: T0 (exported, 1 core)."
     text = io.StringIO()

@@ -7,24 +7,24 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.base.version import __version__
 from rtoslab.reports.citation import AUTHORS, SUBTITLE, citation_of
 from rtoslab.reports.formats import report_formats
 from rtoslab.reports.table import ReportDocument
-from rtoslab.store.journal import JOURNAL_FILE, JournalSession, session_line
+from rtoslab.store.journal import JOURNAL_FILE, JournalSession, session_as_journal_line
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import measured_point
 
-ROOT = find_root()
+ROOT = find_checkout_root()
 MANIFEST: dict[str, object] = {"rtoslab": "9.8.7"}
 
 
 def stored_point(run: Path, *sessions: JournalSession) -> StoredPoint:
     """A point of a run directory that was worked on then."""
-    RunDirectory.create(run, None, [measured_point().point])
-    (run / JOURNAL_FILE).write_text("".join(map(session_line, sessions)))
+    RunDirectory.create_run_directory(run, None, [measured_point().point])
+    (run / JOURNAL_FILE).write_text("".join(map(session_as_journal_line, sessions)))
     return StoredPoint(run / "points" / "one", measured_point(), MANIFEST)
 
 

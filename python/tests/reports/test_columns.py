@@ -12,11 +12,11 @@ from rich.console import Console, ConsoleDimensions
 from rich.table import Table
 
 from rtoslab.api import build_image
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.cli import app
 from rtoslab.cli.console import PlainConsole
 
-ROOT = find_root()
+ROOT = find_checkout_root()
 NARROW, WIDE = 80, 400
 GLYPHS = re.compile(r"[┏┳┓┃┡╇╩┩│├┼┤└┴┘━─╺╸╷╵]+")
 TIME_TAKEN = re.compile(r"[\d.]+ s\b")

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports.csv_records import FIELDS, Cell, chart_as_csv_rows, records_as_csv_rows, table_as_csv_rows
 from rtoslab.reports.deviations import MARK, mark_deviations_in_section
-from rtoslab.reports.document import make_document
+from rtoslab.reports.document import make_report_document
 from rtoslab.reports.table import ChartData, Record, ReportSection, TableData
 from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import measured_point
@@ -158,8 +158,8 @@ def test_records_of_a_deviating_kernel_are_flagged() -> None:
 def test_report_of_counts_and_latencies_has_records() -> None:
     manifest: dict[str, object] = {"build": {"kernel": "k", "kernel_version": "1.2"}}
     points = [measured_point(1, 1000), measured_point(2, 900), latency_point("counter", [107, 127, 107], empty=7)]
-    document = make_document(
-        Catalogue(find_root()), [StoredPoint(Path("p"), point, manifest) for point in points], None
+    document = make_report_document(
+        Catalogue(find_checkout_root()), [StoredPoint(Path("p"), point, manifest) for point in points], None
     )
     rows = {
         name: [dict(zip(cells[0], row, strict=True)) for row in cells[1:]]

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.compare.comparison import compare_sides
 from rtoslab.compare.document import comparison_document
-from rtoslab.compare.sides import ComparisonSide, point_figures
+from rtoslab.compare.sides import ComparisonSide, figures_of_stored_point
 from rtoslab.reports import report_formats
 from rtoslab.reports.charts import render_svg
 from rtoslab.reports.deviation_marks import mark_deviations
 from rtoslab.reports.deviations import MARK
-from rtoslab.reports.document import make_document
+from rtoslab.reports.document import make_report_document
 from rtoslab.reports.table import ChartData, ReportDocument, ReportSection, TableData
 from rtoslab.reports.terminal import print_point_results
 from rtoslab.results.results import MeasuredPoint
@@ -38,7 +38,7 @@ def point_of(kernel: str, deviations: dict[str, str], per_core: int = 1000) -> M
 
 def document(*results: MeasuredPoint) -> ReportDocument:
     points = [StoredPoint(Path("p"), result, {"build": {"kernel": result.point.kernel}}) for result in results]
-    return make_document(Catalogue(find_root()), points, None)
+    return make_report_document(Catalogue(find_checkout_root()), points, None)
 
 
 ODD, EVEN = point_of("odd", APART), point_of("even", {})
@@ -125,7 +125,7 @@ def test_terminal_shows_deviations(capsys: pytest.CaptureFixture[str]) -> None:
 
 def side(name: str, *results: MeasuredPoint) -> ComparisonSide:
     stored = [StoredPoint(Path("p"), result, {"build": {"kernel": result.point.kernel}}) for result in results]
-    return ComparisonSide(name, tuple(point_figures(point) for point in stored))
+    return ComparisonSide(name, tuple(figures_of_stored_point(point) for point in stored))
 
 
 def text_of(tables: Iterable[TableData]) -> str:

@@ -23,7 +23,7 @@ from rich.console import Console
 from rtoslab.analyses import PlacementBand
 from rtoslab.archive.exports import EXPORTERS, FIGURE_COLUMNS, SAMPLE_COLUMNS, figure_rows, sample_rows
 from rtoslab.archive.index import PointFilters, find_stored_points
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.choose import kernel_choice_report
 from rtoslab.cli import app, cmd_choose, cmd_paper, cmd_rta, cmd_stability, cmd_worst_case
@@ -32,22 +32,22 @@ from rtoslab.cli.sections import print_report_document
 from rtoslab.compare.baseline import make_baseline
 from rtoslab.compare.comparison import compare_sides
 from rtoslab.compare.document import comparison_document
-from rtoslab.compare.gate import gate_document, judge_run
+from rtoslab.compare.gate import compare_run_with_baseline, gate_document
 from rtoslab.compare.history import history_document
-from rtoslab.compare.machines import as_json as comparison_as_json
+from rtoslab.compare.machines import comparisons_as_json as comparison_as_json
 from rtoslab.compare.machines import comparisons_as_junit
 from rtoslab.compare.rules import FigureLimits
-from rtoslab.compare.sides import ComparisonSide, point_figures
+from rtoslab.compare.sides import ComparisonSide, figures_of_stored_point
 from rtoslab.measure.pipeline import PointOutcome
 from rtoslab.papers.document import paper_comparison_report
-from rtoslab.papers.on_terminal import print_paper
+from rtoslab.papers.on_terminal import print_paper_reproduction
 from rtoslab.papers.reproduction import reproduce_paper
 from rtoslab.placements.report import placement_study_report, placements_as_json
 from rtoslab.placements.study import PlacementStudy
 from rtoslab.reports import report_formats
 from rtoslab.reports.deviation_marks import mark_deviations
 from rtoslab.reports.deviations import MARK
-from rtoslab.reports.document import make_document
+from rtoslab.reports.document import make_report_document
 from rtoslab.reports.export_files import export_report_files
 from rtoslab.reports.table import ReportDocument
 from rtoslab.reports.terminal import print_point_results
@@ -58,7 +58,7 @@ from rtoslab.rta.report import study_document as rta_document
 from rtoslab.rta.tables import study_json
 from rtoslab.rta.task_set_study import TaskSetStudy, study_task_set
 from rtoslab.rta.taskset import read_task_set
-from rtoslab.stability import overview_document, read_stability, stability_document, write_stability
+from rtoslab.stability import placement_overview_document, read_stability_file, stability_document, write_stability_file
 from rtoslab.store.stored_point import StoredPoint
 from rtoslab.sweep.report import sweep_document
 from rtoslab.worst_case.arrivals import ARRIVAL
@@ -77,11 +77,11 @@ from tests.stability.test_place_effects import PAPER, references_of
 from tests.stability.test_stability import LEAST, judge_example
 from tests.stability.test_stability import example as stability_example
 
-CATALOGUE = Catalogue(find_root())
+CATALOGUE = Catalogue(find_checkout_root())
 CHECK, SAW = "Order", "noted 2 1 where 1 2 was due; declared: by design"
 APART = {CHECK: SAW}
 FOOTNOTE = f"{MARK} deviates from the port contract"
-EXAMPLE = find_root() / "examples" / "response-time" / "control.toml"
+EXAMPLE = find_checkout_root() / "examples" / "response-time" / "control.toml"
 
 
 def odd(per_core: int = 1000, **names: Any) -> MeasuredPoint:
@@ -93,7 +93,7 @@ def stored_points(*results: MeasuredPoint) -> list[StoredPoint]:
 
 
 def side(name: str, *results: MeasuredPoint) -> ComparisonSide:
-    return ComparisonSide(name, tuple(point_figures(point) for point in stored_points(*results)))
+    return ComparisonSide(name, tuple(figures_of_stored_point(point) for point in stored_points(*results)))
 
 
 STABILITY = replace(
@@ -143,7 +143,7 @@ def reproduce(tmp_path: Path) -> Any:
 
 
 DOCUMENTS: Mapping[str, Callable[[Path], ReportDocument]] = {
-    "reports/document.py": lambda _: make_document(
+    "reports/document.py": lambda _: make_report_document(
         CATALOGUE, stored_points(odd(), measured_point(1, 1000, kernel="even")), None
     ),
     "compare/document.py": lambda _: comparison_document([compare_sides(BEFORE, AFTER)]),
@@ -152,7 +152,7 @@ DOCUMENTS: Mapping[str, Callable[[Path], ReportDocument]] = {
     "placements/report.py": lambda _: mark_deviations(placement_study_report([placement_study()]), [odd()]),
     "choose/document.py": lambda _: kernel_choice_report(comparison_of(CLEAR), CHOICE_NAMES, [], {"a": APART}),
     "stability/document.py": lambda _: stability_document(judge_example((LEAST,), STABILITY)),
-    "stability/overview.py": lambda _: overview_document(
+    "stability/overview.py": lambda _: placement_overview_document(
         {PAPER.key: PAPER}, references_of([*PAPER.facts.kernels][:2], APART), []
     ),
     "papers/document.py": lambda path: paper_comparison_report(CATALOGUE, reproduce(path)),
@@ -196,7 +196,7 @@ def test_each_exported_file_explains_deviations(name: str, tmp_path: Path) -> No
 
 def _modules(calls: str) -> Iterator[str]:
     """Modules of the laboratory that call this name, by their places in it."""
-    home = find_root() / "python" / "rtoslab"
+    home = find_checkout_root() / "python" / "rtoslab"
     for path in sorted(home.rglob("*.py")):
         tree = ast.parse(path.read_text())
         if any(isinstance(item, ast.Call) and getattr(item.func, "id", "") == calls for item in ast.walk(tree)):
@@ -229,7 +229,9 @@ def _compare(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
 
 def _gate(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
     baseline = make_baseline(BEFORE, {})
-    judgement = judge_run(baseline, "main", AFTER, FigureLimits.parse_stored_and_requested(baseline.rules, ()))
+    judgement = compare_run_with_baseline(
+        baseline, "main", AFTER, FigureLimits.parse_stored_and_requested(baseline.rules, ())
+    )
     yield report_formats()["md"](gate_document(judgement))
     yield comparison_as_json([judgement.comparison])
     yield comparisons_as_junit([judgement.comparison])
@@ -252,7 +254,7 @@ def _placement(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
 
 def _paper(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     done = reproduce(path)
-    yield printed_output(lambda: print_paper(done, Console(width=200)), capsys)
+    yield printed_output(lambda: print_paper_reproduction(done, Console(width=200)), capsys)
     yield json.dumps(cmd_paper._reproduction_as_json(path, done))
 
 
@@ -262,14 +264,14 @@ def _choose(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
 
 def _stability(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     yield json.dumps(cmd_stability._stability_as_json(judge_example((LEAST,), STABILITY)))
-    write_stability(path / "lentka2022.ndjson", STABILITY)
-    assert read_stability(path / "lentka2022.ndjson").deviations_by_kernel == {"a": APART}
+    write_stability_file(path / "lentka2022.ndjson", STABILITY)
+    assert read_stability_file(path / "lentka2022.ndjson").deviations_by_kernel == {"a": APART}
     yield (path / "lentka2022.ndjson").read_text()
 
 
 def _rta(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     result = response_times()
-    yield printed_output(lambda: cmd_rta._print_study(result), capsys)
+    yield printed_output(lambda: cmd_rta._print_response_time_study(result), capsys)
     yield json.dumps(study_json(result))
     assert result.overheads is not None
     for name in ("kept.toml", "kept.json"):

@@ -18,8 +18,8 @@ from rtoslab.reports.export_files import (
     export_document,
     export_report_files,
     file_name_part,
-    to_csv,
-    to_latex,
+    rows_as_csv_text,
+    table_as_latex,
 )
 from rtoslab.reports.table import ChartData, ReportDocument, ReportSection, TableData
 from rtoslab.store.stored_point import StoredPoint
@@ -56,7 +56,7 @@ def test_special_characters_are_escaped_in_latex(text: str, escaped: str) -> Non
 
 
 def test_latex_table_uses_booktabs_and_is_complete() -> None:
-    text = to_latex(TABLE, "tab:one-cost", "one-table1-cost.tex")
+    text = table_as_latex(TABLE, "tab:one-cost", "one-table1-cost.tex")
     assert text.splitlines()[1:] == [
         r"% Include this table with \input{one-table1-cost.tex}, refer to it with \ref{tab:one-cost}.",
         r"\begin{table}[htbp]",
@@ -83,7 +83,7 @@ MARKED = TableData(EVIL, (EVIL, f">{EVIL}"), [[EVIL, EVIL]], EVIL, f"\N{DAGGER} 
 
 @pytest.mark.parametrize("table", [TABLE, MARKED])
 def test_no_text_breaks_the_structure_of_a_latex_table(table: TableData) -> None:
-    text = to_latex(table, "tab:a", "a.tex")
+    text = table_as_latex(table, "tab:a", "a.tex")
     body = re.sub(r"\\[{}%&#$_\\]", "", "\n".join(line for line in text.splitlines() if not line.startswith("%")))
     assert re.findall(r"\\(begin|end)\{(\w+)\}", body) == [
         ("begin", "table"), ("begin", "tabular"), ("end", "tabular"), ("end", "table")
@@ -110,7 +110,7 @@ def test_labels_of_a_document_are_unique() -> None:
 
 
 def test_exported_csv_is_readable() -> None:
-    assert list(csv.reader(io.StringIO(to_csv(table_as_csv_rows(TABLE))))) == [
+    assert list(csv.reader(io.StringIO(rows_as_csv_text(table_as_csv_rows(TABLE))))) == [
         ["task_name", "100 %", "flags", "note"],
         ["a & b_c", "1625", "", ""],
         ["#1 {x}", "2", "100 %: ~", ""],
@@ -118,7 +118,7 @@ def test_exported_csv_is_readable() -> None:
 
 
 def test_no_cell_of_a_csv_file_is_a_formula() -> None:
-    assert to_csv([["=1+1", -2.5, None, "-3"]]) == "'=1+1,-2.5,,-3\n"
+    assert rows_as_csv_text([["=1+1", -2.5, None, "-3"]]) == "'=1+1,-2.5,,-3\n"
 
 
 def test_pdf_contains_text_but_no_date_or_id() -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from rtoslab.base import find_root
+from rtoslab.base import find_checkout_root
 from rtoslab.base.extras import EXTRAS, missing_extra_package
 from rtoslab.cli.overview import SECTIONS
 from tests.forking import Forking
@@ -56,7 +56,7 @@ def test_measuring_needs_no_extra_and_charts_name_theirs(without_report: Forking
 
 
 def test_extras_equal_those_of_pyproject() -> None:
-    declared = tomllib.loads((find_root() / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    declared = tomllib.loads((find_checkout_root() / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     for name, packages in EXTRAS.items():
         assert [item.partition(">=")[0] for item in declared[name]] == list(packages)
         assert missing_extra_package(name) == ""

@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rtoslab.base.errors import StoreError
-from rtoslab.base.output_files import write_whole
-from rtoslab.base.paths import find_root
+from rtoslab.base.output_files import write_file_atomically
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.captures.capture import Capture, build_channel_from_levels
 from rtoslab.captures.forms import capture_format_modules, parse_capture, with_portable_channel_names
 from rtoslab.cli.console import PlainConsole
 from rtoslab.intake.escapes import escape_csv_cell, escape_markdown, escape_paragraph, escape_xml_characters
 from rtoslab.reports.export_files import escape_latex, export_document
-from rtoslab.reports.formats.md import render_document
+from rtoslab.reports.formats.md import render_report
 from rtoslab.reports.table import ReportDocument, ReportSection, TableData
 
 EVIL = "<script>alert(1)</script> | `x` [a](b) *c* \\ & \x1b[2J\n# d"
@@ -33,17 +33,17 @@ def test_fifo_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     heard: list[bytes] = []
     reader = threading.Thread(target=lambda: heard.append(pipe.read_bytes()))
     reader.start()
-    write_whole(pipe, "text", "the thing")
+    write_file_atomically(pipe, "text", "the thing")
     reader.join(10)
     assert heard == [b"text"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
 def test_device_is_not_replaced(tmp_path: Path) -> None:
-    write_whole(Path("/dev/null"), b"x", "the thing")
+    write_file_atomically(Path("/dev/null"), b"x", "the thing")
     assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
     (tmp_path / "link").symlink_to("/dev/null")
-    write_whole(tmp_path / "link", b"x", "the thing")
+    write_file_atomically(tmp_path / "link", b"x", "the thing")
     assert (tmp_path / "link").is_symlink()
 
 
@@ -52,8 +52,8 @@ def test_target_of_a_link_is_replaced_and_the_link_kept(tmp_path: Path) -> None:
     (tmp_path / "real").chmod(0o640)
     (tmp_path / "link").symlink_to("real")
     (tmp_path / "dangling").symlink_to("made")
-    write_whole(tmp_path / "link", "new", "the thing")
-    write_whole(tmp_path / "dangling", "new", "the thing")
+    write_file_atomically(tmp_path / "link", "new", "the thing")
+    write_file_atomically(tmp_path / "dangling", "new", "the thing")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text() == (tmp_path / "made").read_text() == "new"
     assert stat.S_IMODE((tmp_path / "real").stat().st_mode) == 0o640
@@ -64,14 +64,14 @@ def test_target_of_a_link_is_replaced_and_the_link_kept(tmp_path: Path) -> None:
 def test_unwritable_output_is_reported(name: str, tmp_path: Path) -> None:
     (tmp_path / "ring").symlink_to("ring")
     with pytest.raises(StoreError, match="Cannot write the thing"):
-        write_whole(tmp_path / name, "x", "the thing")
+        write_file_atomically(tmp_path / name, "x", "the thing")
 
 
 @pytest.mark.parametrize("name", ["-", "/dev/stdout", "/dev/fd/1"])
 def test_standard_output_is_written_to_in_order(name: str, tmp_path: Path) -> None:
     code = (
-        "from pathlib import Path; from rtoslab.base import write_whole; print('before'); "
-        f"write_whole(Path({name!r}), 'text\\n', 'the thing'); print('after')"
+        "from pathlib import Path; from rtoslab.base import write_file_atomically; print('before'); "
+        f"write_file_atomically(Path({name!r}), 'text\\n', 'the thing'); print('after')"
     )
     with (tmp_path / "out").open("wb") as out:
         subprocess.run([sys.executable, "-c", code], stdout=out, check=True, cwd=tmp_path)
@@ -86,7 +86,7 @@ DOCUMENT = ReportDocument(
 
 
 def test_text_cannot_inject_markdown() -> None:
-    text = render_document(DOCUMENT)
+    text = render_report(DOCUMENT)
     assert "<script" not in text
     assert "\x1b" not in text
     assert "[a](b)" not in text
@@ -144,6 +144,11 @@ def test_terminal_shows_names_unchanged(capsys: pytest.CaptureFixture[str]) -> N
 def test_child_processes_have_no_standard_input() -> None:
     code = "from rtoslab.base import program_output as run; print(repr(run(['cat'])), repr(run(['cat'], 'typed')))"
     done = subprocess.run(
-        [sys.executable, "-c", code], input="secret", capture_output=True, text=True, check=True, cwd=find_root()
+        [sys.executable, "-c", code],
+        input="secret",
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=find_checkout_root(),
     )
     assert done.stdout == "'' 'typed'\n"

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports import report_formats
-from rtoslab.reports.document import make_document
+from rtoslab.reports.document import make_report_document
 from rtoslab.reports.table import ChartData, ReportDocument, ReportSection, TableData
 from rtoslab.reports.tooltips import add_tooltips
 from rtoslab.results.results import NotApplicable
@@ -41,7 +41,7 @@ class _Outline(HTMLParser):
 
 def document(*results: AnyResult, suite: str | None = None) -> ReportDocument:
     points = [StoredPoint(Path("p"), result, {"window_ms": 250}) for result in results]
-    return make_document(Catalogue(find_root()), points, suite)
+    return make_report_document(Catalogue(find_checkout_root()), points, suite)
 
 
 def page(shown: ReportDocument) -> str:

@@ -10,10 +10,10 @@ import pytest
 from rich.console import Console
 
 from rtoslab.base.errors import ReportError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports import report_formats
-from rtoslab.reports.document import make_document
+from rtoslab.reports.document import make_report_document
 from rtoslab.reports.table import ReportDocument
 from rtoslab.reports.terminal import print_point_results
 from rtoslab.results.results import FailedPoint, NotApplicable
@@ -24,7 +24,7 @@ from tests.fakes import measured_point, point
 def document(*results: AnyResult) -> ReportDocument:
     manifest: dict[str, object] = {"build": {"kernel": "k", "flags": ["-O2"]}, "elf_sha256": "ab", "window_ms": 250}
     points = [StoredPoint(Path("p"), result, manifest) for result in results]
-    return make_document(Catalogue(find_root()), points, None)
+    return make_report_document(Catalogue(find_checkout_root()), points, None)
 
 
 WHOLE = document(measured_point(1, 1000), measured_point(2, 400, wait=3_000_000, heap=4800))
@@ -103,14 +103,14 @@ def test_terminal_lists_na_points(capsys: pytest.CaptureFixture[str]) -> None:
 def test_conformance_is_reported() -> None:
     checks = {"order": "holds", "fp": "n/a: B has no floating-point unit"}
     stored = StoredPoint(Path("p"), measured_point(1), {"conformance": {"digest": "abc", "checks": checks}})
-    text = report_formats()["md"](make_document(Catalogue(find_root()), [stored], None))
+    text = report_formats()["md"](make_report_document(Catalogue(find_checkout_root()), [stored], None))
     assert "| k on b, 1 core | 1 | 0 | 0 | 0 | 1 | holds | abc |" in text
     assert "| k on b, 1 core | fp | B has no floating-point unit |" in text
     checks["order"] = "fails"
-    text = report_formats()["md"](make_document(Catalogue(find_root()), [stored], None))
+    text = report_formats()["md"](make_report_document(Catalogue(find_checkout_root()), [stored], None))
     assert "| k on b, 1 core | 0 | 1 | 0 | 0 | 1 | fails | abc |" in text
     checks |= {"order": "holds", "bits": "deviates: noted 1; declared: by design"}
-    text = report_formats()["md"](make_document(Catalogue(find_root()), [stored], None))
+    text = report_formats()["md"](make_report_document(Catalogue(find_checkout_root()), [stored], None))
     assert "| k on b, 1 core | 1 | 0 | 0 | 1 | 1 | deviates | abc |" in text
     assert "| k on b, 1 core | bits | noted 1; declared: by design |" in text
 

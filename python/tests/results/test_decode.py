@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.base.errors import REFUSALS, DecodeError, OverrideReceivedError
-from rtoslab.base.paths import find_root
+from rtoslab.base.errors import REFUSALS, DecodeError, VoidRunError
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.records.decoder import ExpectedIdentity, decode_records
 from tests.fakes import BODY, EXPECTED, WINDOW, WIRE, Fields, begin, count, record, stream
 
@@ -18,7 +18,7 @@ GOOD = decode_records(WHOLE, WIRE, EXPECTED)
 
 
 def test_complete_stream_is_decoded() -> None:
-    assert [item.count for item in GOOD.counts] == [1000, 1001, 1002]
+    assert [item.count_in_window for item in GOOD.counts] == [1000, 1001, 1002]
     assert GOOD.begin.clock_hz == 125_000_000
     assert GOOD.window_s(0) == 0.25
     assert GOOD.heap is not None
@@ -139,7 +139,7 @@ FAULT: Fields = {
 @given(st.integers(0, len(WHOLE)))
 def test_error_record_overrides_everything(position: int) -> None:
     fault = b"\n" + record(7, "fault", FAULT)
-    with pytest.raises(OverrideReceivedError, match="the firmware reported a fault") as caught:
+    with pytest.raises(VoidRunError, match="the firmware reported a fault") as caught:
         decode_records(WHOLE[:position] + fault + WHOLE[position:], WIRE, EXPECTED)
     assert caught.value.fields["pc"] == "0x10000100"
 
@@ -198,17 +198,17 @@ def test_empty_and_random_output_are_reported() -> None:
 
 
 def test_error_codes_of_the_firmware_are_explained() -> None:
-    header = (find_root() / "firmware" / "include" / "bench" / "errors.h").read_text()
+    header = (find_checkout_root() / "firmware" / "include" / "bench" / "errors.h").read_text()
     assert dict(re.findall(r"ERROR_\w+ = (\d+), +/\* (.+?) \*/", header)) == REFUSALS
-    message = OverrideReceivedError(3, "error", {"run": "r", "core": "0", "code": "2", "detail": "control"})
+    message = VoidRunError(3, "error", {"run": "r", "core": "0", "code": "2", "detail": "control"})
     assert "reported an error: the kernel did not create a task (core=0 code=2 detail=control)" in str(message)
-    assert "reported an overflow (core=0)" in str(OverrideReceivedError(3, "overflow", {"core": "0"}))
+    assert "reported an overflow (core=0)" in str(VoidRunError(3, "overflow", {"core": "0"}))
 
 
 @pytest.mark.parametrize(
     ("code", "remedy"), [("11", "longer --window or fewer --samples"), ("7", "larger heap"), ("3", "")]
 )
 def test_error_contains_a_remedy(code: str, remedy: str) -> None:
-    message = str(OverrideReceivedError(3, "error", {"run": "r", "core": "0", "code": code, "detail": "d"}))
+    message = str(VoidRunError(3, "error", {"run": "r", "core": "0", "code": code, "detail": "d"}))
     assert remedy in message
     assert message.endswith("so no figure of this run is valid") == (not remedy)

@@ -5,7 +5,7 @@ What a kernel costs on a board is measured once in a process: it takes long.
 
 from functools import cache
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.rta.bound_search import TaskSetBench
 
@@ -18,4 +18,4 @@ def search_bench(kernel: str, board: str, *config: str, events: int = 0, cores: 
 @cache
 def _build_bench(kernel: str, board: str, config: tuple[str, ...], events: int, cores: int) -> TaskSetBench:
     request = dict(item.split("=") for item in config)
-    return TaskSetBench.build_bench(Catalogue(find_root()), kernel, board, request, events=events, cores=cores)
+    return TaskSetBench.build_bench(Catalogue(find_checkout_root()), kernel, board, request, events=events, cores=cores)

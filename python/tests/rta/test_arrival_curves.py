@@ -10,8 +10,8 @@ from random import Random
 
 import pytest
 
-from rtoslab.base.errors import CheckError, TaskSetError
-from rtoslab.base.paths import find_root
+from rtoslab.base.errors import TaskSetCheckError, TaskSetError
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.rta.analysis import compute_bounds
 from rtoslab.rta.arrange import interrupt_lines
 from rtoslab.rta.arrival_curves import ArrivalCurve, curve_arrivals, curve_distance, densest_arrivals, long_run_rate
@@ -25,7 +25,7 @@ from tests.rta.benches import search_bench
 from tests.rta.systems import KERNEL, task
 from tests.rta.test_check_end_to_end import run_rta_command
 
-EXAMPLE = find_root() / "examples" / "response-time" / "bursts.toml"
+EXAMPLE = find_checkout_root() / "examples" / "response-time" / "bursts.toml"
 BOARD = "nucleo-f446re"
 CURVE: ArrivalCurve = ((1, 10), (3, 100), (5, 400))
 
@@ -198,10 +198,12 @@ def test_lost_interrupt_of_a_run_is_reported() -> None:
     tick, clock_hz = of.firmware.tick_cycles, of.firmware.clock_hz
     line = SystemInterrupt("I", 8_000, 200, tick, curve=((1, 8_000), (12, 2 * tick)))
     low = task("low", 2 * tick, tick, 0, masked=tick // 2)
-    with pytest.raises(CheckError, match="An interrupt was lost"):
+    with pytest.raises(TaskSetCheckError, match="An interrupt was lost"):
         check_on_board(IntegerTaskSet((low,), (line,), units_per_second=clock_hz), of.firmware, of.work)
     near = replace(line, curve=((2, 2 * tick),))
-    with pytest.raises(CheckError, match=r"I: with these arrivals and jitter, .* by a further pair with count = 1"):
+    with pytest.raises(
+        TaskSetCheckError, match=r"I: with these arrivals and jitter, .* by a further pair with count = 1"
+    ):
         interrupt_lines(IntegerTaskSet((low,), (near,), units_per_second=clock_hz), of.firmware, of.work, 20)
 
 

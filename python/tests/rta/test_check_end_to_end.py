@@ -12,8 +12,8 @@ from statistics import median
 import pytest
 from click.testing import CliRunner
 
-from rtoslab.base.errors import CheckError, PlanError, RtoslabError
-from rtoslab.base.paths import find_root
+from rtoslab.base.errors import PlanError, RtoslabError, TaskSetCheckError
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli import app
 from rtoslab.rta.analysis import compute_bounds
@@ -29,7 +29,7 @@ from tests.rta.benches import search_bench
 from tests.rta.systems import task
 
 BOARD = "nucleo-f446re"
-EXAMPLE = find_root() / "examples" / "response-time" / "control.toml"
+EXAMPLE = find_checkout_root() / "examples" / "response-time" / "control.toml"
 
 
 def image_work_overheads(
@@ -41,13 +41,13 @@ def image_work_overheads(
 
 
 def test_kernel_that_switches_in_thread_mode_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    catalogue = Catalogue(find_root())
-    plain = catalogue.kernel("freertos")
+    catalogue = Catalogue(find_checkout_root())
+    plain = catalogue.find_kernel("freertos")
     behaviour = plain.facts.behaviour.model_copy(update={"switch_mode": "thread"})
     in_thread = replace(plain, facts=plain.facts.model_copy(update={"behaviour": behaviour}))
     monkeypatch.setattr(catalogue, "kernel", lambda _: in_thread)
     monkeypatch.setattr("rtoslab.rta.firmware.examine_port", lambda *_: pytest.fail("the port was examined before"))
-    with pytest.raises(CheckError, match="FreeRTOS switches tasks in thread mode"):
+    with pytest.raises(TaskSetCheckError, match="FreeRTOS switches tasks in thread mode"):
         build_firmware(catalogue, "freertos", BOARD, {})
 
 
@@ -197,7 +197,7 @@ def test_impossible_task_set_is_reported() -> None:
     tick = firmware.tick_cycles
 
     def refusal_of(system: IntegerTaskSet) -> str:
-        with pytest.raises(CheckError) as result:
+        with pytest.raises(TaskSetCheckError) as result:
             check_on_board(replace(system, units_per_second=firmware.clock_hz), firmware, work, 10)
         return str(result.value)
 

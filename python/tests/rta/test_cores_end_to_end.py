@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from rtoslab.base.errors import CheckError
-from rtoslab.base.paths import find_root
+from rtoslab.base.errors import TaskSetCheckError
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.intake.elf_images import ElfFile
 from rtoslab.rta.board_check import check_on_board
@@ -19,7 +19,7 @@ from tests.rta.benches import search_bench
 from tests.rta.systems import task
 from tests.rta.test_check_end_to_end import run_rta_command
 
-EXAMPLE = find_root() / "examples" / "response-time" / "two-cores.toml"
+EXAMPLE = find_checkout_root() / "examples" / "response-time" / "two-cores.toml"
 CACHE_BYTES = 16_384
 """Of the memory that the Pico's flash is read through."""
 
@@ -29,7 +29,7 @@ def two_cores() -> TaskSetBench:
 
 
 def test_jobs_run_on_their_core() -> None:
-    images = TaskSetImages.build_images(Catalogue(find_root()), "freertos", "pico", {}, cores=2)
+    images = TaskSetImages.build_images(Catalogue(find_checkout_root()), "freertos", "pico", {}, cores=2)
     tick = images.firmware.tick_cycles
     present = (task("B", 3 * tick, 20_000, 2, core=1), task("C", 5 * tick, 90_000, 1, core=1))
     tasks = (task("A", 2 * tick, 10_000, 1), *present)
@@ -46,18 +46,20 @@ def test_jobs_run_on_their_core() -> None:
 def test_code_fits_the_xip_cache() -> None:
     """So nothing that was fetched once is fetched again, and the image fetches all of it before its first job."""
     for cores, events in ((2, False), (1, True)):
-        built = build_firmware(Catalogue(find_root()), "freertos", "pico", {}, cores=cores, events=events).build
+        built = build_firmware(
+            Catalogue(find_checkout_root()), "freertos", "pico", {}, cores=cores, events=events
+        ).build
         segments = ElfFile(built.elf_path.read_bytes()).segments
         assert 0 < sum(segment.file_bytes for segment in segments) <= CACHE_BYTES
 
 
 def test_board_with_one_core_and_sets_with_events_are_refused() -> None:
-    catalogue = Catalogue(find_root())
-    with pytest.raises(CheckError, match="has 1 core"):
+    catalogue = Catalogue(find_checkout_root())
+    with pytest.raises(TaskSetCheckError, match="has 1 core"):
         build_firmware(catalogue, "freertos", "nucleo-f446re", {}, cores=2)
-    with pytest.raises(CheckError, match="no symmetric multiprocessing"):
+    with pytest.raises(TaskSetCheckError, match="no symmetric multiprocessing"):
         build_firmware(catalogue, "rt", "pico", {}, cores=2)
-    with pytest.raises(CheckError, match="without interrupts, sections or masks"):
+    with pytest.raises(TaskSetCheckError, match="without interrupts, sections or masks"):
         build_firmware(catalogue, "freertos", "pico", {}, cores=2, events=True)
 
 

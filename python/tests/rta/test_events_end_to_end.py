@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base.errors import CheckError, TaskSetError
-from rtoslab.base.paths import find_root
+from rtoslab.base.errors import TaskSetCheckError, TaskSetError
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.rta.analysis import compute_bounds
 from rtoslab.rta.arrange import interrupt_lines, task_rows
@@ -28,7 +28,7 @@ from tests.rta.benches import search_bench
 from tests.rta.systems import KERNEL, task
 from tests.rta.test_check_end_to_end import run_rta_command
 
-EXAMPLE = find_root() / "examples" / "response-time" / "events.toml"
+EXAMPLE = find_checkout_root() / "examples" / "response-time" / "events.toml"
 BOARD = "nucleo-f446re"
 
 
@@ -172,7 +172,7 @@ def test_task_set_too_large_for_the_image_is_refused() -> None:
         ),
     ]
     for system, message in cases:
-        with pytest.raises(CheckError, match=message):
+        with pytest.raises(TaskSetCheckError, match=message):
             check_on_board(system, of.firmware, of.work)
 
 
@@ -247,7 +247,7 @@ def test_interrupt_released_task_is_charged_for_the_interrupt() -> None:
 
 def test_late_tick_is_assigned_to_its_own_period() -> None:
     """Two interrupts that come with it, one after the other: its releases are those of its own number."""
-    of = TaskSetImages.build_images(Catalogue(find_root()), "freertos", BOARD, {}, events=True)
+    of = TaskSetImages.build_images(Catalogue(find_checkout_root()), "freertos", BOARD, {}, events=True)
     tick = of.firmware.tick_cycles
     lines = tuple(SystemInterrupt(f"I{at}", 10 * tick, tick // 3, 10 * tick) for at in range(2))
     system = IntegerTaskSet((task("A", 5 * tick, 1_000, 1),), lines, units_per_second=of.firmware.clock_hz)

@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from rtoslab.base.errors import CheckError, TaskSetError
-from rtoslab.base.paths import find_root
+from rtoslab.base.errors import TaskSetCheckError, TaskSetError
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.rta.analysis import compute_bounds
 from rtoslab.rta.arrange import task_rows
 from rtoslab.rta.board_check import check_on_board
@@ -25,7 +25,7 @@ from tests.rta.benches import search_bench
 from tests.rta.simulate import longest_chain_responses
 from tests.rta.systems import KERNEL, task
 
-EXAMPLE = find_root() / "examples" / "response-time" / "pipeline.toml"
+EXAMPLE = find_checkout_root() / "examples" / "response-time" / "pipeline.toml"
 BOARD = "nucleo-f446re"
 SETS = 400
 
@@ -217,7 +217,7 @@ def test_full_queue_is_reported() -> None:
     first, last = linked(task("first", 2 * tick, 9_000, 5), task("last", 2 * tick, 2 * tick, 0))
     system = IntegerTaskSet((replace(first, gives_by="message"), last), units_per_second=of.firmware.clock_hz)
     check_on_board(system, of.firmware, of.work, 20)
-    with pytest.raises(CheckError, match="Task 1 fell behind by 8 messages"):
+    with pytest.raises(TaskSetCheckError, match="Task 1 fell behind by 8 messages"):
         check_on_board(system, of.firmware, of.work, 400)
 
 
@@ -264,7 +264,7 @@ def test_search_notices_a_send_that_is_not_charged() -> None:
 def test_image_without_sends_refuses_them() -> None:
     of = search_bench("freertos", BOARD, events=1)
     pair = linked(task("A", of.firmware.tick_cycles, 900, 1), task("B", of.firmware.tick_cycles, 900, 2))
-    with pytest.raises(CheckError, match="A: this image cannot release tasks by other tasks"):
+    with pytest.raises(TaskSetCheckError, match="A: this image cannot release tasks by other tasks"):
         task_rows(IntegerTaskSet(pair, units_per_second=of.firmware.clock_hz), of.firmware, of.work)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rtoslab.base.errors import CheckError, RtoslabError, TaskSetError
+from rtoslab.base.errors import RtoslabError, TaskSetCheckError, TaskSetError
 from rtoslab.cli import app
 from rtoslab.rta import sensitivity as growth
 from rtoslab.rta.analysis import BoundObstacle, compute_bounds
@@ -128,7 +128,7 @@ def test_no_answer_and_missed_deadline_have_different_exit_codes(tmp_path: Path)
     assert (code, "No answer: a has no bound, because its period is shorter than that of the tick" in text) == (1, True)
     assert exit_code_and_output(write_file(tmp_path / "over.csv", OVERLOAD), "--overheads", overheads)[0] == 3
     assert exit_code_and_output(write_file(tmp_path / "bad.csv", "name,period_us\na,1\n"))[0] == 1
-    assert CheckError.exit_code == TaskSetError.exit_code == 1
+    assert TaskSetCheckError.exit_code == TaskSetError.exit_code == 1
 
 
 def test_answer_comes_before_the_sensitivity(tmp_path: Path) -> None:

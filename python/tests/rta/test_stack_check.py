@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base.errors import CheckError
-from rtoslab.base.paths import find_root
+from rtoslab.base.errors import TaskSetCheckError
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.rta.firmware import ReleaseCarrier, TaskRow, build_firmware
 from rtoslab.rta.stack_check import count_overrun_stacks
@@ -28,7 +28,7 @@ def test_stack_overflow_is_detected_by_a_changed_end() -> None:
 def test_unoptimised_tasks_of_two_cores_have_the_stack_they_need(events: str) -> None:
     """FreeRTOS for two cores nests deeper at -O0 than at any other level: 300 of 240 bytes."""
     config = {**UNOPTIMISED, "param.events": events}
-    firmware = build_firmware(Catalogue(find_root()), "freertos", "pico", config, cores=2)
+    firmware = build_firmware(Catalogue(find_checkout_root()), "freertos", "pico", config, cores=2)
     trace = run_task_set(firmware, ROWS, TICKS)
     assert {job.task for job in trace.jobs} == {0, 1, 2}
 
@@ -36,7 +36,7 @@ def test_unoptimised_tasks_of_two_cores_have_the_stack_they_need(events: str) ->
 @pytest.mark.parametrize("board", ["nucleo-f446re", "pico"])
 def test_unoptimised_tasks_that_release_each_other_have_the_stack_they_need(board: str) -> None:
     """With 240 bytes, a task that sends a message overwrites other memory."""
-    firmware = build_firmware(Catalogue(find_root()), "freertos", board, {"opt": "-O0"}, events=3)
+    firmware = build_firmware(Catalogue(find_checkout_root()), "freertos", board, {"opt": "-O0"}, events=3)
     rows = [TaskRow(2, 0, 300, 0, 4, is_timer=True), *(TaskRow(4, 0, 400, 0, at) for at in range(3))]
     for sender in range(3):
         rows = with_send(rows, sender, sender + 1, ReleaseCarrier.MESSAGE)
@@ -54,5 +54,5 @@ def test_overflowing_stack_is_reported(checkout: Path) -> None:
     assert changed == 1
     declaration.write_text(text)
     firmware = build_firmware(Catalogue(checkout), "freertos", "pico", UNOPTIMISED, cores=2)
-    with pytest.raises(CheckError, match=r"stacks? overflowed: .* --config opt=-O2"):
+    with pytest.raises(TaskSetCheckError, match=r"stacks? overflowed: .* --config opt=-O2"):
         run_task_set(firmware, ROWS, TICKS)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base.errors import OverheadsError, TaskSetError
+from rtoslab.base.errors import OverheadsFileError, TaskSetError
 from rtoslab.rta.analysis import compute_bounds, overhead_costs
 from rtoslab.rta.charges import OverheadModel
 from rtoslab.rta.overheads import read_overheads, write_overheads
@@ -204,7 +204,7 @@ LACKS = [
 def test_incomplete_overheads_are_refused(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "overheads.toml"
     path.write_text(text)
-    with pytest.raises(OverheadsError) as result:
+    with pytest.raises(OverheadsFileError) as result:
         read_overheads(path)
     assert message in str(result.value)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base.errors import CheckError, TaskSetError
-from rtoslab.base.paths import find_root
+from rtoslab.base.errors import TaskSetCheckError, TaskSetError
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.rta.analysis import compute_bounds
 from rtoslab.rta.arrange import task_rows
@@ -22,7 +22,7 @@ from rtoslab.rta.taskset import read_task_set
 from tests.rta.benches import search_bench
 from tests.rta.systems import KERNEL, task
 
-EXAMPLE = find_root() / "examples" / "response-time" / "timers.toml"
+EXAMPLE = find_checkout_root() / "examples" / "response-time" / "timers.toml"
 BOARD = "nucleo-f446re"
 
 
@@ -107,16 +107,16 @@ def test_sets_that_the_image_cannot_run_are_refused() -> None:
     of = with_timers()
     tick, clock_hz = of.firmware.tick_cycles, of.firmware.clock_hz
     five = tuple(task(name, tick, 900, 1, is_timer=True) for name in "ABCDE")
-    with pytest.raises(CheckError, match="The image has 4 timers, but the set 5"):
+    with pytest.raises(TaskSetCheckError, match="The image has 4 timers, but the set 5"):
         task_rows(IntegerTaskSet(five, units_per_second=clock_hz), of.firmware, of.work)
     late = replace(five[0], offset=tick)
-    with pytest.raises(CheckError, match="A: in the image the offset of a timer is shorter than its period"):
+    with pytest.raises(TaskSetCheckError, match="A: in the image the offset of a timer is shorter than its period"):
         task_rows(IntegerTaskSet((late,), units_per_second=clock_hz), of.firmware, of.work)
     without = search_bench("freertos", BOARD, events=1)
-    with pytest.raises(CheckError, match="A: this image has no timers"):
+    with pytest.raises(TaskSetCheckError, match="A: this image has no timers"):
         task_rows(IntegerTaskSet(five[:1], units_per_second=clock_hz), without.firmware, without.work)
-    with pytest.raises(CheckError, match="rt: the port cannot set the priority of the kernel's timer task"):
-        build_firmware(Catalogue(find_root()), "rt", BOARD, {}, events=3)
+    with pytest.raises(TaskSetCheckError, match="rt: the port cannot set the priority of the kernel's timer task"):
+        build_firmware(Catalogue(find_checkout_root()), "rt", BOARD, {}, events=3)
 
 
 TIMER = '[[task]]\nname = "{}"\nrelease = "timer"\nperiod_ms = 1\nwcet_us = 10\npriority = {}\n'

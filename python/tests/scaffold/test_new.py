@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import CatalogueError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.catalogue.paper_folders import read_papers
@@ -14,10 +14,10 @@ from rtoslab.catalogue.trees import PORTS_VARIABLE
 from rtoslab.cli import app
 from rtoslab.conformance.examination import ConformanceVerdict, examine_port
 from rtoslab.conformance.judge import CheckOutcome
-from rtoslab.mutants.measure import try_mutants
+from rtoslab.mutants.measure import measure_mutants
 from rtoslab.mutants.mutants import read_mutants
 from rtoslab.papers.completeness import require_paper_folder_fits
-from rtoslab.plan.plan import Options, conformance_points
+from rtoslab.plan.plan import PlanOptions, conformance_points
 from rtoslab.scaffold.new_folder import make_new_folder
 
 
@@ -35,7 +35,7 @@ def _measure_new(out: Path, capsys: pytest.CaptureFixture[str], *words: str) -> 
 
 def _conformance_of(root: Path, kernel: str, board: str) -> ConformanceVerdict:
     catalogue = Catalogue(root)
-    (point,) = conformance_points(catalogue, Options([kernel], [board], [1]))
+    (point,) = conformance_points(catalogue, PlanOptions([kernel], [board], [1]))
     return examine_port(catalogue, point)
 
 
@@ -49,7 +49,7 @@ def test_new_benchmark_is_proved_and_its_mutants_are_refused(
     (point,) = _measure_new(tmp_path / "run", capsys, "run", "my_test", "--window", "5ms")
     assert point["proofs"]
     (tmp_path / "mutants").mkdir()
-    trials = list(try_mutants(checkout, tmp_path / "mutants", "my_test", read_mutants(checkout)["my_test"]))
+    trials = list(measure_mutants(checkout, tmp_path / "mutants", "my_test", read_mutants(checkout)["my_test"]))
     assert len(trials) == 4, "the unbroken one and three mutants"
     assert [trial.mutant for trial in trials if not trial.is_as_expected] == []
 
@@ -144,18 +144,18 @@ def test_inconsistent_paper_files_are_refused_before_measuring(
 )
 def test_invalid_name_is_refused(kind: str, name: str, sentence: str) -> None:
     with pytest.raises(CatalogueError, match=sentence) as caught:
-        make_new_folder(Catalogue(find_root()), kind, name)
+        make_new_folder(Catalogue(find_checkout_root()), kind, name)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("title", ['a "b"', "two\nlines", "a, b", "*/", "x" * 81])
 def test_title_that_would_break_a_file_is_refused(title: str) -> None:
     with pytest.raises(CatalogueError, match="cannot be a title"):
-        make_new_folder(Catalogue(find_root()), "paper", "doe2026", title=title)
+        make_new_folder(Catalogue(find_checkout_root()), "paper", "doe2026", title=title)
 
 
 def test_existing_folder_is_not_changed(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     with pytest.raises(CatalogueError, match="exists already"):
-        make_new_folder(Catalogue(find_root()), "kernel", "mine", folder=tmp_path)
+        make_new_folder(Catalogue(find_checkout_root()), "kernel", "mine", folder=tmp_path)
     assert list(tmp_path.rglob("*")) == [tmp_path / "mine"]

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from rtoslab.base import PlanError, find_root
+from rtoslab.base import PlanError, find_checkout_root
 from rtoslab.catalogue import Catalogue, find_paper
-from rtoslab.stability import merge_stability, stability_plan
+from rtoslab.stability import merge_stability_rows, stability_plan
 from rtoslab.stability.builds import NONE, SWITCH, BuildFactor, KernelBuild
 from rtoslab.stability.values_file import StoredStability
 from tests.stability.test_stability import OPT, row
 
-ROOT = find_root()
+ROOT = find_checkout_root()
 OLD_SWITCH = "A=1 (a)"
 NEW_SWITCH = "C=1 (c)"
 
@@ -56,7 +56,7 @@ def contents(values: StoredStability) -> list[list[tuple[str, float]]]:
 
 
 def test_rows_of_other_kernels_stay_in_every_build() -> None:
-    merged = merge_stability(EARLIER, NEW, {"c"})
+    merged = merge_stability_rows(EARLIER, NEW, {"c"})
     assert contents(merged) == [
         [("c", 0), ("a", 0), ("b", 1)],
         [("c", 1), ("a", 3), ("b", 1)],
@@ -69,7 +69,7 @@ def test_rows_of_other_kernels_stay_in_every_build() -> None:
 
 def test_switch_of_another_kernel_is_not_taken_as_unchanged() -> None:
     with pytest.raises(PlanError, match=r"no build -O2, C=1 \(c\); measure all kernels"):
-        merge_stability(EARLIER, NEW, {"b"})
+        merge_stability_rows(EARLIER, NEW, {"b"})
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_switch_of_another_kernel_is_not_taken_as_unchanged() -> None:
 )
 def test_values_of_other_conditions_are_refused(change: dict[str, Any]) -> None:
     with pytest.raises(PlanError, match=rf"other .*{'simulator' if 'made_by' in change else str(*change)}"):
-        merge_stability(replace(EARLIER, **change), NEW, {"c"})
+        merge_stability_rows(replace(EARLIER, **change), NEW, {"c"})
 
 
 def test_files_without_switches_are_merged_by_build() -> None:
@@ -87,11 +87,11 @@ def test_files_without_switches_are_merged_by_build() -> None:
         builds = tuple(KernelBuild(build.levels[:1]) for build in values.builds[:2])
         return replace(values, factors=(OPT,), builds=builds, rows_by_build=values.rows_by_build[:2])
 
-    merged = merge_stability(without_switches(EARLIER), without_switches(NEW), {"c"})
+    merged = merge_stability_rows(without_switches(EARLIER), without_switches(NEW), {"c"})
     assert contents(merged) == [[("c", 0), ("a", 0), ("b", 1)], [("c", 1), ("a", 3), ("b", 1)]]
     more = replace(without_switches(NEW), builds=(KernelBuild(("-O2",)), KernelBuild(("-Os",))))
     with pytest.raises(PlanError, match="no build -Os; measure all kernels"):
-        merge_stability(without_switches(EARLIER), more, {"c"})
+        merge_stability_rows(without_switches(EARLIER), more, {"c"})
 
 
 def test_builds_with_switches_of_others_contain_the_new_rows() -> None:
@@ -101,14 +101,14 @@ def test_builds_with_switches_of_others_contain_the_new_rows() -> None:
         builds=tuple(KernelBuild(build.levels[:1]) for build in NEW.builds[:2]),
         rows_by_build=NEW.rows_by_build[:2],
     )
-    merged = merge_stability(EARLIER, plain, {"c"})
+    merged = merge_stability_rows(EARLIER, plain, {"c"})
     assert contents(merged) == [
         [("c", 0), ("a", 0), ("b", 1)],
         [("c", 1), ("a", 3), ("b", 1)],
         [("c", 0), ("a", 4), ("b", 1)],
     ]
     assert (merged.factors, merged.builds) == (EARLIER.factors, EARLIER.builds)
-    own = merge_stability(EARLIER, plain, {"a"})
+    own = merge_stability_rows(EARLIER, plain, {"a"})
     assert own.builds == EARLIER.builds[:2]
     assert own.factors[1].levels == (NONE,)
 

@@ -6,23 +6,28 @@ from pathlib import Path
 import pytest
 
 from rtoslab.analyses import ValuesByPlacement
-from rtoslab.base import find_root
+from rtoslab.base import find_checkout_root
 from rtoslab.catalogue import Catalogue, find_paper
 from rtoslab.reference.reference_file import ReferenceFile
-from rtoslab.stability import overview_document
-from rtoslab.stability.place_effects import PlacedFigure, board_spreads, count_reversed_pairs, less_frequent_order_share
+from rtoslab.stability import placement_overview_document
+from rtoslab.stability.place_effects import (
+    FigureOverPlacements,
+    count_reversed_pairs,
+    less_frequent_order_share,
+    placement_spread_by_board,
+)
 from rtoslab.store import StoredPoint
 from tests.doc_ranking import PAGE, page
 from tests.fakes import measured_point
 
-PAPER = find_paper(Catalogue(find_root()), "lentka2022")
+PAPER = find_paper(Catalogue(find_checkout_root()), "lentka2022")
 TODAY = frozenset({"today"})
 
 
 def figure(
     kernel: str, *values: float, board: str = "b", what: str = "w", role: str = "", ages: frozenset[str] = TODAY
-) -> PlacedFigure:
-    return PlacedFigure("doe2020", board, what, kernel, role or kernel, ages, values)
+) -> FigureOverPlacements:
+    return FigureOverPlacements("doe2020", board, what, kernel, role or kernel, ages, values)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +78,7 @@ def test_rows_of_boards_and_of_all() -> None:
 
 def test_spread_of_a_board() -> None:
     few, many = [figure("x", 100, 110)], [figure("x", 100, 100 + 10 * number, board="c") for number in (1, 2, 3)]
-    c, b = board_spreads([*few, *many])
+    c, b = placement_spread_by_board([*few, *many])
     assert (c.board, c.figures, round(c.median_spread, 6), round(c.largest, 6)) == ("c", 3, 0.2, 0.3)
     assert (b.figures, round(b.median_spread, 6), round(b.ninth_decile, 6)) == (1, 0.1, 0.1)
 
@@ -92,7 +97,7 @@ def references_of(kernels: Sequence[str], deviations: dict[str, str]) -> list[Re
 
 
 def test_report_names_the_pairs_and_their_kernels() -> None:
-    document = overview_document({PAPER.key: PAPER}, references_of([*PAPER.facts.kernels][:2], {}), [])
+    document = placement_overview_document({PAPER.key: PAPER}, references_of([*PAPER.facts.kernels][:2], {}), [])
     assert document.summary == (
         "The placement of the code changes the order of 1 of 1 pair of kernels (100.0 %). It changes the order of "
         "100.0 % of the 1 whose medians differ by less than 10 %. On the b the slowest placement of a build takes "
@@ -100,7 +105,7 @@ def test_report_names_the_pairs_and_their_kernels() -> None:
     )
     tables = {table.title: table.rows for section in document.sections for table in section.tables}
     assert tables["Kernels of the pairs"] == [[PAPER.key, ", ".join([*PAPER.facts.kernels.values()][:2])]]
-    assert overview_document({}, [], []).summary.startswith("No two kernels have reference results")
+    assert placement_overview_document({}, [], []).summary.startswith("No two kernels have reference results")
 
 
 def test_documented_figures_equal_the_results() -> None:

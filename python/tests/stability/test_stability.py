@@ -9,25 +9,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rtoslab.analyses import MeasuredValue, PlacementBand
-from rtoslab.base import AlteredError, find_root
+from rtoslab.base import AlteredFileError, find_checkout_root
 from rtoslab.catalogue import Catalogue, PaperClaim, find_paper
 from rtoslab.reference import StoredRow, objects_as_sealed_lines
 from rtoslab.results import PointId
 from rtoslab.stability import (
     holding_builds_texts,
-    read_stability,
+    read_stability_file,
     stability_document,
-    stability_path,
+    stability_file_path,
     stability_plan,
-    write_stability,
+    write_stability_file,
 )
-from rtoslab.stability.build_points import suite_points
-from rtoslab.stability.builds import NONE, BuildFactor, KernelBuild, build_of_paper, paper_builds, paper_factors
+from rtoslab.stability.build_points import points_of_paper_suites
+from rtoslab.stability.builds import (
+    NONE,
+    BuildFactor,
+    KernelBuild,
+    build_factors_of_paper,
+    build_of_paper,
+    builds_to_examine,
+)
 from rtoslab.stability.judged import JudgedPaper, judge_statements_in_builds
 from rtoslab.stability.shares import StatementStability, VerdictCounts, VerdictReversal, count_verdicts
 from rtoslab.stability.values_file import StoredStability
 
-ROOT = find_root()
+ROOT = find_checkout_root()
 OPT = BuildFactor("optimisation", ("-O2", "-O3", "-Os"))
 ASSERT = BuildFactor("assertions", ("off", "on"))
 FACTORS = (OPT, ASSERT)
@@ -37,7 +44,7 @@ YES, NO, EVEN = "same", "different", "tie"
 
 def test_builds_are_every_combination_then_each_switch_alone() -> None:
     switch = BuildFactor("switch", (NONE, "A=1 (k)", "B=0 (k)"))
-    builds = paper_builds((OPT, ASSERT, switch))
+    builds = builds_to_examine((OPT, ASSERT, switch))
     crossed = [KernelBuild((opt, on, NONE)) for opt in OPT.levels for on in ASSERT.levels]
     assert builds == [*crossed, KernelBuild(("-O2", "off", "A=1 (k)")), KernelBuild(("-O2", "off", "B=0 (k)"))]
     assert builds[0] == build_of_paper((OPT, ASSERT, switch))
@@ -47,7 +54,7 @@ def test_builds_are_every_combination_then_each_switch_alone() -> None:
 def test_level_of_the_paper_comes_first_and_its_own_variations_are_no_factor(paper: str) -> None:
     catalogue = Catalogue(ROOT)
     result = find_paper(catalogue, paper)
-    factors = {factor.name: factor.levels for factor in paper_factors(catalogue, result)}
+    factors = {factor.name: factor.levels for factor in build_factors_of_paper(catalogue, result)}
     experiments = [experiment for suite in result.suites for experiment in suite.experiments]
     optimised = {experiment.config.get("opt", "-O2") for experiment in experiments}
     swept = any("opt" in experiment.sweep for experiment in experiments)
@@ -62,10 +69,10 @@ def test_only_points_with_the_parameters_of_a_statement_are_measured() -> None:
     """lentka2022's statements are about messages of 4 bytes, those of vieira2026 about objects of each core's own and
     about every level of stress."""
     catalogue = Catalogue(ROOT)
-    points = suite_points(catalogue, find_paper(catalogue, "lentka2022"), authors=True)
+    points = points_of_paper_suites(catalogue, find_paper(catalogue, "lentka2022"), authors=True)
     assert points
     assert {point.params.get("message_bytes", "4") for point in points} == {"4"}
-    points = suite_points(catalogue, find_paper(catalogue, "vieira2026"), authors=True)
+    points = points_of_paper_suites(catalogue, find_paper(catalogue, "vieira2026"), authors=True)
     assert {point.params["shared"] for point in points if "shared" in point.params} == {"0"}
     assert len({point.params["stress_percent"] for point in points if "stress_percent" in point.params}) == 11
 
@@ -200,8 +207,8 @@ def example() -> StoredStability:
 
 def test_values_file_survives_writing_and_reading(tmp_path: Path) -> None:
     path = tmp_path / "lentka2022.ndjson"
-    write_stability(path, example())
-    result = read_stability(path)
+    write_stability_file(path, example())
+    result = read_stability_file(path)
     for one, other in zip(example().rows, result.rows, strict=True):
         assert replace(one, values=()) == replace(other, values=())
         assert [(value.value, tuple(value.placement_band.values)) for value in other.values] == [
@@ -209,7 +216,7 @@ def test_values_file_survives_writing_and_reading(tmp_path: Path) -> None:
         ]
     assert replace(result, rows=()) == replace(example(), rows=())
     before = path.read_bytes()
-    write_stability(path, result)
+    write_stability_file(path, result)
     assert path.read_bytes() == before
 
 
@@ -219,12 +226,12 @@ def test_values_file_survives_writing_and_reading(tmp_path: Path) -> None:
 )
 def test_edited_values_file_is_refused(tmp_path: Path, old: str, new: str) -> None:
     path = tmp_path / "lentka2022.ndjson"
-    write_stability(path, example())
+    write_stability_file(path, example())
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
-    with pytest.raises(AlteredError, match=r"lentka2022\.ndjson cannot be read as values of builds .* --measure"):
-        read_stability(path)
+    with pytest.raises(AlteredFileError, match=r"lentka2022\.ndjson cannot be read as values of builds .* --measure"):
+        read_stability_file(path)
 
 
 @pytest.mark.parametrize(
@@ -232,11 +239,11 @@ def test_edited_values_file_is_refused(tmp_path: Path, old: str, new: str) -> No
 )
 def test_inconsistent_sealed_file_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
     path = tmp_path / "lentka2022.ndjson"
-    write_stability(path, example())
+    write_stability_file(path, example())
     head, *rows, _ = [json.loads(line) for line in path.read_text().splitlines()]
     path.write_text(objects_as_sealed_lines([{**head, **change}, *rows]))
-    with pytest.raises(AlteredError):
-        read_stability(path)
+    with pytest.raises(AlteredFileError):
+        read_stability_file(path)
 
 
 def judge_example(claims: tuple[PaperClaim, ...], values: StoredStability | None = None) -> JudgedPaper:
@@ -266,8 +273,8 @@ def test_statements_are_judged_in_each_build_and_placement() -> None:
     (statement,) = result.statements
     assert result.not_judged == (UNKNOWN,)
     assert statement.whole.by_build == {BASE: (YES, NO), KernelBuild(("-O3", "off")): (NO, NO)}
-    assert statement.whole.overall_share == VerdictCounts(1, 3, 0)
-    assert statement.whole.base_share == VerdictCounts(1, 1, 0)
+    assert statement.whole.share_of_builds_and_placements == VerdictCounts(1, 3, 0)
+    assert statement.whole.share_of_placements_of_suites_build == VerdictCounts(1, 1, 0)
     assert statement.cases == ()
 
 
@@ -301,7 +308,7 @@ def test_paper_report_shows_builds(tmp_path: Path) -> None:
     elsewhere = Catalogue(tmp_path)
     assert holding_builds_texts(elsewhere, paper) == {}
     planned = judge_example((LEAST,)).stored
-    path = stability_path(tmp_path, paper.key)
-    write_stability(path, replace(planned, paper=paper.key))
+    path = stability_file_path(tmp_path, paper.key)
+    write_stability_file(path, replace(planned, paper=paper.key))
     paper.__dict__["claims"] = (LEAST, UNKNOWN)
     assert holding_builds_texts(elsewhere, paper) == {LEAST.id: "1 of 4"}

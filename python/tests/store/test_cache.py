@@ -14,9 +14,9 @@ import pytest
 
 from rtoslab.base import package_digest
 from rtoslab.base.contents import PACKAGE, sources_digest
-from rtoslab.base.errors import AlteredError, StoreError
+from rtoslab.base.errors import AlteredFileError, StoreError
 from rtoslab.store import cache as store_cache
-from rtoslab.store.cache import ResultCache, result_key
+from rtoslab.store.cache import ResultCache, result_cache_key
 from tests.fakes import point
 
 KEY = "ab" + 62 * "0"
@@ -25,48 +25,48 @@ FILES = {"result.json": b"{}\n", "uart.txt": bytes(range(256)) * 40}
 
 def test_cache_entry_survives(tmp_path: Path) -> None:
     cache = ResultCache(tmp_path)
-    assert cache.get(KEY) is None
-    cache.put(KEY, FILES)
-    assert cache.get(KEY) == FILES
+    assert cache.read_point_files(KEY) is None
+    cache.store_point_files(KEY, FILES)
+    assert cache.read_point_files(KEY) == FILES
     assert [path.name for path in (tmp_path / "ab").iterdir()] == [f"{KEY}.point"]
 
 
 def test_entry_with_any_byte_altered_is_refused(tmp_path: Path) -> None:
     cache = ResultCache(tmp_path)
-    cache.put(KEY, FILES)
+    cache.store_point_files(KEY, FILES)
     path = cache.point_path(KEY)
     content = path.read_bytes()
     for place in range(len(content)):
         path.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
-        with pytest.raises(AlteredError, match="was changed after it was stored"):
-            cache.get(KEY)
-    cache.put(KEY, FILES)
-    assert cache.get(KEY) == FILES
+        with pytest.raises(AlteredFileError, match="was changed after it was stored"):
+            cache.read_point_files(KEY)
+    cache.store_point_files(KEY, FILES)
+    assert cache.read_point_files(KEY) == FILES
 
 
 @pytest.mark.parametrize("length", [0, 10, 64, 200, -30, -1])
 def test_truncated_entry_is_refused(tmp_path: Path, length: int) -> None:
     cache = ResultCache(tmp_path)
-    cache.put(KEY, FILES)
+    cache.store_point_files(KEY, FILES)
     path = cache.point_path(KEY)
     path.write_bytes(path.read_bytes()[:length])
-    with pytest.raises(AlteredError):
-        cache.get(KEY)
+    with pytest.raises(AlteredFileError):
+        cache.read_point_files(KEY)
 
 
 def test_entry_under_another_key_is_refused(tmp_path: Path) -> None:
     cache, other = ResultCache(tmp_path), "ac" + KEY[2:]
-    cache.put(KEY, FILES)
+    cache.store_point_files(KEY, FILES)
     cache.point_path(other).parent.mkdir()
     cache.point_path(KEY).rename(cache.point_path(other))
-    assert cache.get(KEY) is None
-    with pytest.raises(AlteredError):
-        cache.get(other)
+    assert cache.read_point_files(KEY) is None
+    with pytest.raises(AlteredFileError):
+        cache.read_point_files(other)
 
 
 def test_full_disk_keeps_existing_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = ResultCache(tmp_path)
-    cache.put(KEY, FILES)
+    cache.store_point_files(KEY, FILES)
 
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -74,26 +74,26 @@ def test_full_disk_keeps_existing_entries(tmp_path: Path, monkeypatch: pytest.Mo
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
         with pytest.raises(StoreError, match=r"no space left on device.*finished points are not measured again"):
-            cache.put(KEY, {"result.json": b"other"})
-    assert cache.get(KEY) == FILES
+            cache.store_point_files(KEY, {"result.json": b"other"})
+    assert cache.read_point_files(KEY) == FILES
     assert len(list((tmp_path / "ab").iterdir())) == 1, "nothing half-written stays"
 
 
 def test_cache_key_depends_on_every_input(monkeypatch: pytest.MonkeyPatch) -> None:
     manifest = {"elf_sha256": "1", "target": {"sources_sha256": "2"}}
     keys = {
-        result_key(manifest, point(1)),
-        result_key(manifest, point(2)),
-        result_key({**manifest, "elf_sha256": "3"}, point(1)),
-        result_key({**manifest, "target": {"sources_sha256": "4"}}, point(1)),
+        result_cache_key(manifest, point(1)),
+        result_cache_key(manifest, point(2)),
+        result_cache_key({**manifest, "elf_sha256": "3"}, point(1)),
+        result_cache_key({**manifest, "target": {"sources_sha256": "4"}}, point(1)),
     }
     assert len(keys) == 4
     for name in ("package_digest", "simulator_fingerprint"):
         with monkeypatch.context() as patch:
             patch.setattr(store_cache, name, lambda: "another")
-            keys.add(result_key(manifest, point(1)))
+            keys.add(result_cache_key(manifest, point(1)))
     assert len(keys) == 6
-    assert result_key(dict(reversed(manifest.items())), point(1)) in keys
+    assert result_cache_key(dict(reversed(manifest.items())), point(1)) in keys
 
 
 def test_every_source_of_the_package_changes_its_digest(tmp_path: Path) -> None:
@@ -128,11 +128,11 @@ def test_moved_module_changes_the_digest(tmp_path: Path) -> None:
 def _measure_once(folder: Path, log: Path, hang: bool) -> None:
     cache = ResultCache(folder)
     with cache.exclusive_lock(KEY):
-        if cache.get(KEY) is None:
+        if cache.read_point_files(KEY) is None:
             with log.open("a") as file:
                 file.write(f"{os.getpid()}\n")
             time.sleep(60 if hang else 0.05)
-            cache.put(KEY, FILES)
+            cache.store_point_files(KEY, FILES)
 
 
 def assert_one_process_measures(folder: Path, log: Path) -> None:
@@ -168,4 +168,4 @@ def test_parallel_processes_measure_once_and_a_killed_one_does_not_block(tmp_pat
     )
     assert done.returncode == 0, done.stderr
     assert len(log.read_text().splitlines()) == 2, "the killed one, then one of the others"
-    assert ResultCache(folder).get(KEY) == FILES
+    assert ResultCache(folder).read_point_files(KEY) == FILES

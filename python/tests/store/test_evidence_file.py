@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from rtoslab.store import decode_evidence, encode_evidence
-from rtoslab.targets import HandlerRuns, MarkedIntervals, ObservedStep, RunOutput, WindowObservations
+from rtoslab.targets import HandlerRunColumns, MarkedIntervals, ObservedStep, RunOutput, WindowObservations
 from rtoslab.targets.intervals import MarkedInterval
 from rtoslab.targets.observe import BlockingCalls, TaskSwitch
 from rtoslab.targets.profiles import FunctionCycles
@@ -21,7 +21,7 @@ OBSERVED = WindowObservations(
     waits={1: BlockingCalls(collided=1, failed=2, blocked=3)},
     exceptions={0: {15: 4}},
     intervals=MarkedIntervals(INTERVALS, (3, 4), ("it's",), {15: frozenset({9, 1, 5})}),
-    handled=HandlerRuns(exception=[15], cycles=[2**40]),
+    handled=HandlerRunColumns(exception=[15], cycles=[2**40]),
     steps=(
         ObservedStep(5, 0, "call", 0x2000_0000, "xQueueSend", 1, 2, None, 9, 4),
         ObservedStep(6, 1, "tick", 1, result=0),

@@ -3,9 +3,9 @@
 import re
 import tomllib
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 
-ROOT = find_root()
+ROOT = find_checkout_root()
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 INSTALLATION, CHECKOUT = "requirements.lock", "requirements-dev.lock"
 

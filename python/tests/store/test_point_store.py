@@ -5,44 +5,55 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base.errors import AlteredError, StoreError
+from rtoslab.base.errors import AlteredFileError, StoreError
 from rtoslab.images import LOG
-from rtoslab.store import MANIFEST, RESULT, ResultCache, RunDirectory, parse_point_files, point_files, store_point_files
+from rtoslab.store import (
+    MANIFEST,
+    RESULT,
+    ResultCache,
+    RunDirectory,
+    parse_point_files,
+    seal_point_files,
+    store_point_files,
+)
 from rtoslab.store.point_store import PointStore
 from tests.fakes import measured_point, point
 
 NAME = "ab" + 62 * "0"
-FILES = point_files(NAME, measured_point(1), {"a": 1}, {LOG: b"compiled in this order\n"})
-SAME = point_files(NAME, measured_point(1), {"a": 1}, {LOG: b"compiled in another order\n"})
-OTHER = point_files(NAME, measured_point(1, 2000), {"a": 1}, {LOG: b"compiled in this order\n"})
+FILES = seal_point_files(NAME, measured_point(1), {"a": 1}, {LOG: b"compiled in this order\n"})
+SAME = seal_point_files(NAME, measured_point(1), {"a": 1}, {LOG: b"compiled in another order\n"})
+OTHER = seal_point_files(NAME, measured_point(1, 2000), {"a": 1}, {LOG: b"compiled in this order\n"})
 
 
-@pytest.fixture(params=[lambda path: RunDirectory.create(path, "suite", [point(1)]), ResultCache], ids=["run", "cache"])
+@pytest.fixture(
+    params=[lambda path: RunDirectory.create_run_directory(path, "suite", [point(1)]), ResultCache],
+    ids=["run", "cache"],
+)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> PointStore:
     built: PointStore = request.param(tmp_path / "store")
     return built
 
 
 def test_stored_point_is_read_back(store: PointStore) -> None:
-    assert not store.has(NAME)
-    assert store.get(NAME) is None
-    store.put(NAME, FILES)
-    assert store.has(NAME)
+    assert not store.contains_point(NAME)
+    assert store.read_point_files(NAME) is None
+    store.store_point_files(NAME, FILES)
+    assert store.contains_point(NAME)
     assert store.point_path(NAME).exists()
-    assert store.get(NAME) == FILES
-    assert parse_point_files(store.get(NAME) or {}) == (measured_point(1), {"a": 1})
+    assert store.read_point_files(NAME) == FILES
+    assert parse_point_files(store.read_point_files(NAME) or {}) == (measured_point(1), {"a": 1})
 
 
 def test_changed_point_is_refused(store: PointStore) -> None:
-    store.put(NAME, FILES)
+    store.store_point_files(NAME, FILES)
     place = store.point_path(NAME)
     file = place / RESULT if place.is_dir() else place
     content = file.read_bytes()
     file.write_bytes(content[:-3] + bytes([content[-3] ^ 1]) + content[-2:])
-    assert store.has(NAME)
-    with pytest.raises(AlteredError, match=file.name):
-        store.get(NAME)
-    with pytest.raises(AlteredError, match=file.name):
+    assert store.contains_point(NAME)
+    with pytest.raises(AlteredFileError, match=file.name):
+        store.read_point_files(NAME)
+    with pytest.raises(AlteredFileError, match=file.name):
         store_point_files(store, NAME, FILES)
 
 
@@ -54,22 +65,25 @@ def test_equal_point_is_stored_once_and_a_different_one_refused(store: PointStor
         store_point_files(store, NAME, OTHER)
     with pytest.raises(StoreError, match=rf"gave another {MANIFEST};"):
         store_point_files(store, NAME, {name: item for name, item in FILES.items() if name != MANIFEST})
-    assert store.get(NAME) == FILES
+    assert store.read_point_files(NAME) == FILES
 
 
 def test_point_can_be_copied_between_stores(tmp_path: Path) -> None:
-    run, cache = RunDirectory.create(tmp_path / "run", "suite", [point(1)]), ResultCache(tmp_path / "cache")
-    run.put(NAME, FILES)
-    assert store_point_files(cache, NAME, run.get(NAME) or {})
+    run, cache = (
+        RunDirectory.create_run_directory(tmp_path / "run", "suite", [point(1)]),
+        ResultCache(tmp_path / "cache"),
+    )
+    run.store_point_files(NAME, FILES)
+    assert store_point_files(cache, NAME, run.read_point_files(NAME) or {})
     shutil.rmtree(run.point_path(NAME))
-    assert store_point_files(run, NAME, cache.get(NAME) or {})
+    assert store_point_files(run, NAME, cache.read_point_files(NAME) or {})
     assert run.read_point(NAME).result == measured_point(1)
 
 
 def test_dropped_entry_is_forgotten(tmp_path: Path) -> None:
     cache = ResultCache(tmp_path)
-    cache.remove(NAME)
-    cache.put(NAME, FILES)
-    cache.remove(NAME)
-    assert not cache.has(NAME)
-    assert cache.get(NAME) is None
+    cache.remove_point(NAME)
+    cache.store_point_files(NAME, FILES)
+    cache.remove_point(NAME)
+    assert not cache.contains_point(NAME)
+    assert cache.read_point_files(NAME) is None

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from rtoslab.archive.index import PointFilters, find_stored_points
-from rtoslab.base.errors import AlteredError, AlteredWarning, StoreError
+from rtoslab.base.errors import AlteredFileError, AlteredPointWarning, StoreError
 from rtoslab.records import seal
 from rtoslab.results.results import FailedPoint, MeasuredPoint, SeriesSamples
 from rtoslab.store.journal import (
@@ -21,12 +21,12 @@ from rtoslab.store.journal import (
     JournalSession,
     append_session,
     git_revision,
-    last_session,
-    read_sessions,
-    session_line,
+    newest_session,
+    read_journal_sessions,
+    session_as_journal_line,
 )
 from rtoslab.store.store import RunDirectory
-from rtoslab.store.stored_point import point_folder_name, read_point
+from rtoslab.store.stored_point import point_folder_name, read_point_folder
 from tests.cli.test_cli import command_error, rtoslab
 from tests.fakes import measured_point, point
 
@@ -76,7 +76,7 @@ def with_samples() -> MeasuredPoint:
 
 def run_with_two_points(folder: Path) -> tuple[RunDirectory, Path]:
     """A run directory with two points; the first has samples and further files."""
-    run = RunDirectory.create(folder / "run", "suite", [point(1), point(2)])
+    run = RunDirectory.create_run_directory(folder / "run", "suite", [point(1), point(2)])
     one = with_samples()
     place = run.add_point(point_folder_name(one.point, one.run_id), one, {"a": 1}, {"uart.txt": b"@0 begin\n" * 40})
     two = measured_point(2)
@@ -95,66 +95,66 @@ def test_damaged_file_is_never_read(tmp_path: Path) -> None:
             if damaged == content:
                 continue
             (place / name).write_bytes(damaged)
-            with pytest.raises(AlteredError, match=name.replace(".", r"\.")):
-                read_point(place)
+            with pytest.raises(AlteredFileError, match=name.replace(".", r"\.")):
+                read_point_folder(place)
             tried += 1
         (place / name).write_bytes(content)
     assert tried > 900
-    assert read_point(place).result == with_samples()
+    assert read_point_folder(place).result == with_samples()
 
 
 @pytest.mark.parametrize("name", ["result.json", "manifest.json", "samples.parquet", "uart.txt", seal.SEAL_FILE])
 def test_missing_file_is_named(tmp_path: Path, name: str) -> None:
     _, place = run_with_two_points(tmp_path)
     (place / name).unlink()
-    with pytest.raises(AlteredError, match=f"{name} (was stored but )?is missing"):
-        read_point(place)
+    with pytest.raises(AlteredFileError, match=f"{name} (was stored but )?is missing"):
+        read_point_folder(place)
 
 
 def test_files_of_another_point_are_named(tmp_path: Path) -> None:
     run, place = run_with_two_points(tmp_path)
     (other,) = (folder for folder in run.point_folders() if folder != place)
     shutil.copy(other / "result.json", place / "result.json")
-    with pytest.raises(AlteredError, match=r"result\.json was changed"):
-        read_point(place)
+    with pytest.raises(AlteredFileError, match=r"result\.json was changed"):
+        read_point_folder(place)
     shutil.rmtree(place)
     other.rename(place)
-    with pytest.raises(AlteredError, match="was renamed and was stored as"):
-        read_point(place)
+    with pytest.raises(AlteredFileError, match="was renamed and was stored as"):
+        read_point_folder(place)
 
 
 def test_unreadable_file_is_named(tmp_path: Path) -> None:
     _, place = run_with_two_points(tmp_path)
     (place / "uart.txt").unlink()
     (place / "uart.txt").mkdir()
-    with pytest.raises(AlteredError, match=r"Cannot read the stored file .*uart\.txt \(is a directory\)"):
-        read_point(place)
+    with pytest.raises(AlteredFileError, match=r"Cannot read the stored file .*uart\.txt \(is a directory\)"):
+        read_point_folder(place)
 
 
 def test_invalid_seal_is_reported(tmp_path: Path) -> None:
     _, place = run_with_two_points(tmp_path)
     for text in ("{}", "[]", "7", "", "[" * 100_000, '{"files": {"../../x": "0"}, "folder": "f", "format": 1}', "\xff"):
         (place / seal.SEAL_FILE).write_text(text, encoding="latin-1")
-        with pytest.raises(AlteredError, match=r"seal\.json was changed"):
-            read_point(place)
+        with pytest.raises(AlteredFileError, match=r"seal\.json was changed"):
+            read_point_folder(place)
 
 
 def test_other_files_in_the_folder_are_ignored(tmp_path: Path) -> None:
     _, place = run_with_two_points(tmp_path)
     (place / "notes.txt").write_text("mine")
-    assert read_point(place).result == with_samples()
-    assert seal.find_unexpected_files(place, seal.read_sealed(place)) == ["notes.txt"]
+    assert read_point_folder(place).result == with_samples()
+    assert seal.find_unexpected_files(place, seal.read_sealed_folder(place)) == ["notes.txt"]
 
 
 def test_altered_point_counts_as_failed_and_the_others_are_read(tmp_path: Path) -> None:
     run, place = run_with_two_points(tmp_path)
     (place / "uart.txt").write_bytes(b"x")
-    with pytest.warns(AlteredWarning, match=r"uart\.txt was changed"):
+    with pytest.warns(AlteredPointWarning, match=r"uart\.txt was changed"):
         one, two = run.read_points()
     assert isinstance(one.result, FailedPoint)
     assert (one.result.point, one.result.stage) == (point(1), "store")
     assert two.result == measured_point(2)
-    with pytest.warns(AlteredWarning, match=r"uart\.txt was changed"):
+    with pytest.warns(AlteredPointWarning, match=r"uart\.txt was changed"):
         (only,) = find_stored_points([tmp_path], PointFilters())
     assert only.result == measured_point(2)
 
@@ -163,23 +163,23 @@ def test_changed_plan_is_reported_and_points_are_read(tmp_path: Path) -> None:
     run, _ = run_with_two_points(tmp_path)
     text = (run.path / "plan.json").read_text()
     (run.path / "plan.json").write_text(text.replace('"suite": "suite"', '"suite": "sweet"'))
-    with pytest.raises(AlteredError, match=r"plan\.json was changed"):
-        run.plan()
-    with pytest.warns(AlteredWarning, match=r"plan\.json was changed"):
+    with pytest.raises(AlteredFileError, match=r"plan\.json was changed"):
+        run.read_stored_plan()
+    with pytest.warns(AlteredPointWarning, match=r"plan\.json was changed"):
         assert len(run.read_points()) == 2
 
 
 def test_changed_line_of_the_journal_is_reported(tmp_path: Path) -> None:
     run, _ = run_with_two_points(tmp_path)
-    lines = [session_line(JournalSession(f"2026-01-0{day}T00:00:00Z", "abc")) for day in (1, 2)]
+    lines = [session_as_journal_line(JournalSession(f"2026-01-0{day}T00:00:00Z", "abc")) for day in (1, 2)]
     (run.path / JOURNAL_FILE).write_text(lines[0] + lines[1].replace("01-02", "01-03") + '{"date": "cut')
-    with pytest.warns(AlteredWarning, match=r"Line 2 of .*journal\.jsonl was changed"):
-        assert last_session(run.path).date == "2026-01-01T00:00:00Z"
+    with pytest.warns(AlteredPointWarning, match=r"Line 2 of .*journal\.jsonl was changed"):
+        assert newest_session(run.path).date == "2026-01-01T00:00:00Z"
 
 
 def _write_journal(run: RunDirectory) -> tuple[list[JournalSession], bytes]:
     sessions = [JournalSession(f"2026-01-0{day}T00:00:00Z", "0123456789ab") for day in (1, 2, 3)]
-    content = "".join(session_line(session) for session in sessions).encode()
+    content = "".join(session_as_journal_line(session) for session in sessions).encode()
     (run.path / JOURNAL_FILE).write_bytes(content)
     return sessions, content
 
@@ -187,14 +187,14 @@ def _write_journal(run: RunDirectory) -> tuple[list[JournalSession], bytes]:
 def test_every_changed_byte_of_the_journal_is_detected(tmp_path: Path) -> None:
     run, _ = run_with_two_points(tmp_path)
     sessions, content = _write_journal(run)
-    assert read_sessions(run.path) == sessions
+    assert read_journal_sessions(run.path) == sessions
     dice = random.Random(3)
     for place in range(len(content)):
         others = {content[place] ^ 1 << dice.randrange(8), dice.randrange(256), *b"\n{}"} - {content[place]}
         for other in others:
             (run.path / JOURNAL_FILE).write_bytes(content[:place] + bytes([other]) + content[place + 1 :])
-            with pytest.raises(AlteredError, match=r"Line \d of .*journal\.jsonl was changed"):
-                read_sessions(run.path)
+            with pytest.raises(AlteredFileError, match=r"Line \d of .*journal\.jsonl was changed"):
+                read_journal_sessions(run.path)
 
 
 def test_truncated_journal_is_read_and_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,9 +204,9 @@ def test_truncated_journal_is_read_and_continued(tmp_path: Path, monkeypatch: py
     for length in range(len(content)):
         (run.path / JOURNAL_FILE).write_bytes(content[:length])
         whole = content[:length].count(b"}")
-        assert read_sessions(run.path) == sessions[:whole]
+        assert read_journal_sessions(run.path) == sessions[:whole]
         append_session(run.path, tmp_path)
-        assert read_sessions(run.path)[:-1] == sessions[:whole]
+        assert read_journal_sessions(run.path)[:-1] == sessions[:whole]
         assert (run.path / JOURNAL_FILE).read_bytes().endswith(b"}\n")
 
 
@@ -220,12 +220,12 @@ def _read_everything(run: RunDirectory) -> tuple[list[Any], list[Any], Any, list
         for item in find_stored_points([run.path], PointFilters())
     ]
     try:
-        plan = run.plan()
+        plan = run.read_stored_plan()
     except StoreError:
         plan = None
     try:
-        sessions = read_sessions(run.path)
-    except AlteredError:
+        sessions = read_journal_sessions(run.path)
+    except AlteredFileError:
         sessions = []
     return stored, results, plan, sessions
 
@@ -252,7 +252,7 @@ def test_no_changed_byte_of_a_run_gives_another_value(tmp_path: Path) -> None:
             warnings.simplefilter("always")
             now = _read_everything(run)
         path.write_bytes(content)
-        assert {str(message.category.__name__) for message in output} <= {AlteredWarning.__name__}
+        assert {str(message.category.__name__) for message in output} <= {AlteredPointWarning.__name__}
         differs = now != (points, points, plan, sessions)
         report += differs
         for name, result, manifest in now[0]:

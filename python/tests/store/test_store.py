@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import StoreError
-from rtoslab.base.output_files import write_whole
+from rtoslab.base.output_files import write_file_atomically
 from rtoslab.images import builder as build
 from rtoslab.store import store
 from rtoslab.store.store import RunDirectory, remove_interrupted_folders
@@ -16,14 +16,14 @@ from tests.fakes import measured_point, point
 
 
 def create_run(path: Path) -> RunDirectory:
-    return RunDirectory.create(path, "suite", [point(1), point(2)])
+    return RunDirectory.create_run_directory(path, "suite", [point(1), point(2)])
 
 
 def test_points_are_read_in_the_plans_order(tmp_path: Path) -> None:
     run = create_run(tmp_path / "run")
     run.add_point("z-1", measured_point(2), {"a": 1}, {"uart.txt": b"x"})
     run.add_point("a-1", measured_point(1), {"a": 2}, {})
-    back = RunDirectory.open(tmp_path / "run").read_points()
+    back = RunDirectory.open_run_directory(tmp_path / "run").read_points()
     assert [stored_point.result.point.cores for stored_point in back] == [1, 2]
     assert back[1].manifest == {"a": 1}
     assert (back[1].folder / "uart.txt").read_bytes() == b"x"
@@ -53,7 +53,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
 def test_other_points_need_another_directory(tmp_path: Path) -> None:
     create_run(tmp_path / "run")
     with pytest.raises(StoreError, match="choose another --out"):
-        RunDirectory.create(tmp_path / "run", "suite", [point(1)])
+        RunDirectory.create_run_directory(tmp_path / "run", "suite", [point(1)])
 
 
 def test_foreign_directory_is_left_alone(tmp_path: Path) -> None:
@@ -109,12 +109,12 @@ def test_directory_of_a_killed_process_is_created_again(tmp_path: Path) -> None:
     (tmp_path / "run" / "points").mkdir(parents=True)
     (tmp_path / "run" / store.LOCK).touch()
     (tmp_path / "run" / f".{store.PLAN}.tmp").write_text("{")
-    assert create_run(tmp_path / "run").plan().points == [point(1), point(2)]
+    assert create_run(tmp_path / "run").read_stored_plan().points == [point(1), point(2)]
 
 
 def test_missing_run_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is not a run directory"):
-        RunDirectory.open(tmp_path / "nowhere")
+        RunDirectory.open_run_directory(tmp_path / "nowhere")
 
 
 def test_full_disk_is_distinguished_from_a_compile_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +130,7 @@ def test_full_disk_is_distinguished_from_a_compile_error(tmp_path: Path, monkeyp
 
 def test_stored_file_survives_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "costs.toml"
-    write_whole(path, "kept\n", "the costs")
+    write_file_atomically(path, "kept\n", "the costs")
 
     def full(descriptor: int, mode: str) -> None:
         os.write(descriptor, b"ano")
@@ -140,5 +140,5 @@ def test_stored_file_survives_a_full_disk(tmp_path: Path, monkeypatch: pytest.Mo
     with monkeypatch.context() as patch:
         patch.setattr(os, "fdopen", full)
         with pytest.raises(StoreError, match=r"Cannot write the costs .*no space left on device"):
-            write_whole(path, "another text\n", "the costs")
+            write_file_atomically(path, "another text\n", "the costs")
     assert [(item.name, item.read_text()) for item in tmp_path.iterdir()] == [("costs.toml", "kept\n")]

@@ -11,15 +11,15 @@ from types import SimpleNamespace
 import pytest
 
 from rtoslab.base.errors import CatalogueError, PlanError, ReportError, RtoslabError, ToolMissingError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure.pipeline import MeasureOptions
 from rtoslab.reports import report_formats
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.store.stored_point import StoredPoint
-from rtoslab.sweep.cluster import _digests_equal_on_worker, _received_point, measure_on_worker
+from rtoslab.sweep.cluster import _digests_equal_on_worker, _received_point, measure_point_on_worker
 from rtoslab.sweep.effects import SweepObservations
-from rtoslab.sweep.plan import read_sweep, sweep_points
+from rtoslab.sweep.plan import plan_sweep_points, read_sweep_plan
 from rtoslab.sweep.report import sweep_document
 from tests.cli.test_cli import ROOT, command_error, rtoslab
 from tests.fakes import measured_point, point
@@ -44,8 +44,8 @@ def write_plan(folder: Path, text: str = PLAN) -> Path:
 
 
 def test_grid_is_every_combination(tmp_path: Path) -> None:
-    sweep = read_sweep(write_plan(tmp_path, PLAN + '[[point]]\nopt = "-O3"\n'))
-    plan = sweep_points(Catalogue(find_root()), sweep)
+    sweep = read_sweep_plan(write_plan(tmp_path, PLAN + '[[point]]\nopt = "-O3"\n'))
+    plan = plan_sweep_points(Catalogue(find_checkout_root()), sweep)
     assert len(plan.points) == 2 * (4 + 1)
     assert [(point.opt, point.kernel_config["configUSE_TIME_SLICING"]) for point in plan.points[::2]] == [
         ("-O2", "0"), ("-O2", "1"), ("-Os", "0"), ("-Os", "1"), ("-O3", "0"),
@@ -54,13 +54,13 @@ def test_grid_is_every_combination(tmp_path: Path) -> None:
 
 def test_plan_with_a_list_only_is_a_sweep(tmp_path: Path) -> None:
     text = PLAN.partition("[grid]")[0] + '[[point]]\nopt = "-O1"\n[[point]]\ncode = "sram"\nopt = "-O1"\n'
-    plan = sweep_points(Catalogue(find_root()), read_sweep(write_plan(tmp_path, text)))
+    plan = plan_sweep_points(Catalogue(find_checkout_root()), read_sweep_plan(write_plan(tmp_path, text)))
     assert [(point.opt, point.code) for point in plan.points[::2]] == [("-O1", "flash"), ("-O1", "sram")]
 
 
 def test_skipped_point_has_its_reason(tmp_path: Path) -> None:
     skip = '[[skip]]\nwhen = { benchmark = "t2_cooperative", configUSE_TIME_SLICING = 1 }\nreason = "it switches"\n'
-    plan = sweep_points(Catalogue(find_root()), read_sweep(write_plan(tmp_path, PLAN + skip)))
+    plan = plan_sweep_points(Catalogue(find_checkout_root()), read_sweep_plan(write_plan(tmp_path, PLAN + skip)))
     reasons = [(item.benchmark[:2], item.not_applicable) for item in plan.points if item.not_applicable]
     assert reasons == [("t2", "it switches"), ("t2", "it switches")]
 
@@ -76,7 +76,7 @@ def test_skipped_point_has_its_reason(tmp_path: Path) -> None:
 def test_invalid_plan_is_reported(tmp_path: Path, change: str, kind: type[Exception], words: str) -> None:
     new = {"opt": "opt = []", "titl": 'title = "T"\nnonsense = 1', "benc": ""}[change[:4].strip()]
     with pytest.raises(kind, match=words):
-        read_sweep(write_plan(tmp_path, PLAN.replace(change, new)))
+        read_sweep_plan(write_plan(tmp_path, PLAN.replace(change, new)))
 
 
 def point_taking(cycles: float, benchmark: str = "t2", **config: str) -> MeasuredPoint:
@@ -107,9 +107,9 @@ def example_points() -> list[MeasuredPoint]:
 
 
 def test_effects_are_ratios_of_otherwise_equal_points() -> None:
-    result = SweepObservations(example_points()).effects()
+    result = SweepObservations(example_points()).effects_of_levels()
     assert (result[0].option, result[0].level, result[0].pairs) == ("a", "1", 6)
-    by_name = {(effect.option, effect.level): effect.median_ratios for effect in result}
+    by_name = {(effect.option, effect.level): effect.time_ratios_by_benchmark for effect in result}
     assert by_name["a", "1"]["t"] == pytest.approx(2, rel=1e-2)
     assert by_name["b", "1"]["t"] == pytest.approx(1.1, rel=1e-2)
     assert by_name["b", "2"]["t"] == pytest.approx(1.21, rel=1e-2)
@@ -118,7 +118,7 @@ def test_effects_are_ratios_of_otherwise_equal_points() -> None:
 
 
 def test_pairs_that_interact_are_found() -> None:
-    first, second, *_ = SweepObservations(example_points()).interactions()
+    first, second, *_ = SweepObservations(example_points()).interactions_of_changes()
     assert (first.first, first.second, first.target) == (("a", "0", "1"), ("b", "0", "2"), "u")
     assert first.ratio.value == pytest.approx(1.5, rel=1e-2)
     assert abs(math.log(second.ratio.value)) < 0.02
@@ -126,7 +126,7 @@ def test_pairs_that_interact_are_found() -> None:
 
 def test_missing_grid_point_is_tolerated() -> None:
     points = [item for item in example_points() if item.point.config["b"] != "0" or item.point.config["a"] != "1"]
-    assert {effect.option for effect in SweepObservations(points).effects()} == {"a", "b"}
+    assert {effect.option for effect in SweepObservations(points).effects_of_levels()} == {"a", "b"}
 
 
 def test_report_has_ranking_interactions_and_small_multiples() -> None:
@@ -161,9 +161,9 @@ def test_sweep_measures_skips_and_resumes(tmp_path: Path) -> None:
 
 
 def test_worker_with_other_sources_measures_nothing(tmp_path: Path) -> None:
-    (first, *_) = sweep_points(Catalogue(find_root()), read_sweep(write_plan(tmp_path))).points
-    shipped = measure_on_worker(
-        first, (*_digests_equal_on_worker(find_root(), first)[:-1], "of other firmware"), MeasureOptions()
+    (first, *_) = plan_sweep_points(Catalogue(find_checkout_root()), read_sweep_plan(write_plan(tmp_path))).points
+    shipped = measure_point_on_worker(
+        first, (*_digests_equal_on_worker(find_checkout_root(), first)[:-1], "of other firmware"), MeasureOptions()
     )
     assert shipped.files is None
     assert "update both to the same revision" in str(shipped.error)
@@ -171,8 +171,8 @@ def test_worker_with_other_sources_measures_nothing(tmp_path: Path) -> None:
 
 
 def test_worker_that_cannot_measure_is_named(tmp_path: Path) -> None:
-    (first, *_) = sweep_points(Catalogue(find_root()), read_sweep(write_plan(tmp_path))).points
-    shipped = measure_on_worker(first, ("other", "sources", "here"), MeasureOptions())
+    (first, *_) = plan_sweep_points(Catalogue(find_checkout_root()), read_sweep_plan(write_plan(tmp_path))).points
+    shipped = measure_point_on_worker(first, ("other", "sources", "here"), MeasureOptions())
     shipped = replace(shipped, error=ToolMissingError("arm-none-eabi-gcc is not installed."), worker="tcp://a:1 on b")
     future = SimpleNamespace(status="finished", result=lambda: shipped, release=lambda: None)
     with pytest.raises(RtoslabError, match=r"The worker tcp://a:1 on b did not measure .*: arm-none-eabi-gcc is not"):

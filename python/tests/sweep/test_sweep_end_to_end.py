@@ -90,7 +90,7 @@ def local(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         plan.write_text(EIGHT)
     with running_sweep(plan, folder / "run", folder / "cache") as running:
         output_at_end(running, plan)
-    points = len(RunDirectory.open(folder / "run").plan().points)
+    points = len(RunDirectory.open_run_directory(folder / "run").read_stored_plan().points)
     assert points == (8 if request.param == "eight" else 536)
     return Local(plan, points, point_files_of(folder / "run"))
 

@@ -9,10 +9,10 @@ from typing import Any, NoReturn
 import pytest
 
 from rtoslab.base.errors import PlanError, RunError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue import Board, Catalogue
 from rtoslab.devices import Eeprom, PinLoopback, TemperatureSensor
-from rtoslab.targets.attachments import parse_device
+from rtoslab.targets.attachments import parse_device_request
 from rtoslab.targets.debugging import serve_gdb
 from tests.bus_firmware import build_bus_firmware
 from tests.cli.test_cli import rtoslab
@@ -29,7 +29,7 @@ def image() -> Path:
 
 @cache
 def board() -> Board:
-    return Catalogue(find_root()).board(BOARD).facts
+    return Catalogue(find_checkout_root()).find_board(BOARD).facts
 
 
 class FakeMachine:
@@ -41,7 +41,7 @@ class FakeMachine:
 
 def attached(text: str) -> FakeMachine:
     machine = FakeMachine()
-    parse_device(text).attach_device(machine, board())
+    parse_device_request(text).attach_device(machine, board())
     return machine
 
 
@@ -57,13 +57,15 @@ def test_text_names_bus_place_and_device() -> None:
 
 
 def test_each_board_gets_its_own_device() -> None:
-    request = parse_device("i2c1:0x48=lm75:21.5")
+    request = parse_device_request("i2c1:0x48=lm75:21.5")
     sensors = [request.make_device(board()) for _ in range(2)]
     assert sensors[0] is not sensors[1]
     assert all(isinstance(sensor, TemperatureSensor) and sensor.celsius == 21.5 for sensor in sensors)
-    eeproms = {part: parse_device(f"i2c1:0x50=eeprom:{part}").make_device(board()) for part in ("24LC02", "24c512")}
+    eeproms = {
+        part: parse_device_request(f"i2c1:0x50=eeprom:{part}").make_device(board()) for part in ("24LC02", "24c512")
+    }
     assert [len(eeprom.memory) for eeprom in eeproms.values() if isinstance(eeprom, Eeprom)] == [256, 65536]
-    assert isinstance(parse_device("pins=loopback:PA0:PB3").make_device(board()), PinLoopback)
+    assert isinstance(parse_device_request("pins=loopback:PA0:PB3").make_device(board()), PinLoopback)
 
 
 REFUSED = {
@@ -118,7 +120,7 @@ text = "no class"
 def test_own_class_is_loaded_with_its_argument(tmp_path: Path) -> None:
     file = tmp_path / "own.py"
     file.write_text(OWN)
-    spy = parse_device(f"i2c1:0x50={file}:Spy:64").make_device(board())
+    spy = parse_device_request(f"i2c1:0x50={file}:Spy:64").make_device(board())
     assert isinstance(spy, Eeprom)
     assert len(spy.memory) == 64
     for text, says in [
@@ -141,7 +143,7 @@ def test_own_class_is_loaded_with_its_argument(tmp_path: Path) -> None:
     ]:
         file.write_text(content)
         with pytest.raises(PlanError) as caught:
-            parse_device(f"i2c1:0x50={file}:Spy")
+            parse_device_request(f"i2c1:0x50={file}:Spy")
         assert says in str(caught.value)
 
 
@@ -188,7 +190,7 @@ def test_debugged_firmware_reaches_its_devices() -> None:
     def ready(_: str) -> NoReturn:
         raise Ready
 
-    devices = [parse_device("i2c1:0x50=eeprom:24c02"), parse_device("spi1:PA4=loopback")]
+    devices = [parse_device_request("i2c1:0x50=eeprom:24c02"), parse_device_request("spi1:PA4=loopback")]
     with pytest.raises(Ready):
         serve_gdb(image(), board(), "127.0.0.1:0", until="finished", devices=devices, ready=ready)
 

@@ -7,8 +7,8 @@ import pytest
 
 from rtoslab import _sim, api
 from rtoslab.results import MeasuredPoint
-from rtoslab.targets.board import make_machine
-from rtoslab.targets.board_state import keeps_setting, read_state
+from rtoslab.targets.board import make_board_at_reset
+from rtoslab.targets.board_state import keeps_timing_setting, read_board_settings
 from tests.targets.test_boards import CATALOGUE
 
 SYSTICK_COUNT = 0xE000_E018
@@ -39,18 +39,18 @@ def test_pico_records_its_flash_cache(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("board", ["pico", "nucleo-f446re", "nucleo-h743zi", "nucleo-l053r8"])
 def test_registers_are_read_on_a_copy(board: str) -> None:
-    machine = make_machine(CATALOGUE.board(board).facts, cores=1)
+    machine = make_board_at_reset(CATALOGUE.find_board(board).facts, cores=1)
     before = machine.cycle()
     first = machine.read_registers(0, [SYSTICK_COUNT, NOWHERE])
     assert first == machine.read_registers(0, [SYSTICK_COUNT, NOWHERE])
     assert first[1] is None, "nothing answers there"
     assert machine.cycle() == before
     assert not machine.warnings()
-    assert read_state(machine, CATALOGUE.board(board).facts, 1)["mpu"] == 0
+    assert read_board_settings(machine, CATALOGUE.find_board(board).facts, 1)["mpu"] == 0
 
 
 def test_core_that_the_board_lacks_is_refused() -> None:
-    machine = make_machine(CATALOGUE.board("nucleo-f446re").facts, cores=1)
+    machine = make_board_at_reset(CATALOGUE.find_board("nucleo-f446re").facts, cores=1)
     with pytest.raises(_sim.SimError, match="core"):
         machine.read_registers(1, [SYSTICK_COUNT])
 
@@ -67,5 +67,5 @@ def test_core_that_the_board_lacks_is_refused() -> None:
 )
 def test_write_that_keeps_the_setting(name: str, word: int, keeps: bool) -> None:
     at_open = {"fpu.lazy": 3, "core.auxiliary": 0, "mpu": 0}
-    assert keeps_setting(name, word, at_open) == keeps
-    assert not keeps_setting(name, word, {}), "it was not read as the window opened"
+    assert keeps_timing_setting(name, word, at_open) == keeps
+    assert not keeps_timing_setting(name, word, {}), "it was not read as the window opened"

@@ -7,18 +7,18 @@ import pytest
 
 from rtoslab import api
 from rtoslab.base.errors import RtoslabError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.schemas import Board
 from rtoslab.results.results import MeasuredPoint
-from rtoslab.targets.board import make_machine
+from rtoslab.targets.board import make_board_at_reset
 
-CATALOGUE: Final = Catalogue(find_root())
+CATALOGUE: Final = Catalogue(find_checkout_root())
 
 
 def _has_machine(board: Board) -> bool:
     try:
-        make_machine(board, cores=1)
+        make_board_at_reset(board, cores=1)
     except RtoslabError:
         return False
     return True
@@ -72,7 +72,7 @@ def test_benchmark_with_an_interrupt_is_measured_and_proved(name: str, tmp_path:
     kernel = ANOTHER_KERNEL.get(name, "freertos")
     benchmark = "t5" if kernel == "freertos" else "t4"
     result = _measure(tmp_path / "run", benchmark, name, 20, kernel)
-    _assert_board(result, CATALOGUE.board(name).facts.clock.sys_hz, 20)
+    _assert_board(result, CATALOGUE.find_board(name).facts.clock.sys_hz, 20)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_benchmark_with_an_interrupt_is_measured_and_proved(name: str, tmp_path:
 )
 def test_code_and_data_in_other_memories(kernel: str, name: str, config: dict[str, str], tmp_path: Path) -> None:
     """Where they lie is the board's and the scripts' business: without long tests a kernel stands in one of them."""
-    clock_hz = int(config.get("clock_hz", CATALOGUE.board(name).facts.clock.sys_hz))
+    clock_hz = int(config.get("clock_hz", CATALOGUE.find_board(name).facts.clock.sys_hz))
     _assert_board(
         _measure(tmp_path / "run", "t2" if kernel == "freertos" else "t7", name, 10, kernel, **config), clock_hz, 10
     )
@@ -102,15 +102,17 @@ def test_wait_states_and_caches_have_their_documented_cost(tmp_path: Path) -> No
     """More wait states are never quicker, and switching the accelerator off is slower."""
     plain = _measure(tmp_path / "plain", "t1", "nucleo-f446re", 10)
     waits = _measure(tmp_path / "waits", "t1", "nucleo-f446re", 10, wait_states="9")
-    bare = {f"feature.{name}": "0" for name in CATALOGUE.board("nucleo-f446re").facts.features}
+    bare = {f"feature.{name}": "0" for name in CATALOGUE.find_board("nucleo-f446re").facts.features}
     slow = _measure(tmp_path / "slow", "t1", "nucleo-f446re", 10, wait_states="9", **bare)
     counts = [result.counters[0].count for result in (plain, waits, slow)]
     assert counts[0] >= counts[1] > counts[2], counts
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("name", "hz"), [(name, hz) for name in BOARDS for hz in CATALOGUE.board(name).facts.clocks])
+@pytest.mark.parametrize(
+    ("name", "hz"), [(name, hz) for name in BOARDS for hz in CATALOGUE.find_board(name).facts.clocks]
+)
 @pytest.mark.parametrize("benchmark", COUNTING)
 def test_every_benchmark_at_every_clock(name: str, hz: int, benchmark: str, tmp_path: Path) -> None:
-    window_ms = CATALOGUE.benchmark(benchmark).facts.window_ms or 50
+    window_ms = CATALOGUE.find_benchmark(benchmark).facts.window_ms or 50
     _assert_board(_measure(tmp_path / "run", benchmark, name, window_ms, clock_hz=str(hz)), hz, window_ms)

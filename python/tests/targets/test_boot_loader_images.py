@@ -7,9 +7,9 @@ from typing import Final
 
 import pytest
 
-from rtoslab.base import build_folder, find_root
+from rtoslab.base import build_folder, find_checkout_root
 from rtoslab.catalogue import find_board
-from rtoslab.targets import SimRequest, SimResult, simulate_image
+from rtoslab.targets import SimulationRequest, SimulationResult, simulate_image
 from tests.cli.test_cli import rtoslab
 
 SOURCE: Final = """
@@ -42,7 +42,7 @@ CPUS: Final = {
 
 @cache
 def build(board: str, table: int, *options: str) -> Path:
-    folder = build_folder(find_root()) / "boot-loader-images"
+    folder = build_folder(find_checkout_root()) / "boot-loader-images"
     folder.mkdir(parents=True, exist_ok=True)
     source, elf = folder / "app.c", folder / f"{board}-{table:x}{''.join(options)}.elf".replace("/", "_")
     source.write_text(SOURCE)
@@ -58,8 +58,10 @@ def build(board: str, table: int, *options: str) -> Path:
     return elf
 
 
-def run(image: Path, board: str, until: str = "second") -> SimResult:
-    return simulate_image(image, find_board(find_root(), board).facts, SimRequest(until=until, timeout_s=0.01))
+def run(image: Path, board: str, until: str = "second") -> SimulationResult:
+    return simulate_image(
+        image, find_board(find_checkout_root(), board).facts, SimulationRequest(until=until, timeout_s=0.01)
+    )
 
 
 @pytest.mark.parametrize("board", CPUS)

@@ -8,13 +8,13 @@ import pytest
 from rtoslab.base import BuildError, contents_cache, expire_contents_cache, memoize_by_contents
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images import builder
-from rtoslab.images.image_inputs import inputs_digest
-from rtoslab.plan.plan import Options, Point, make_plan
+from rtoslab.images.image_inputs import image_inputs_digest
+from rtoslab.plan.plan import PlanOptions, Point, make_plan
 from tests.checkouts import copy_checkout
 
 
 def point(catalogue: Catalogue) -> Point:
-    (result,) = make_plan(catalogue, ["t1_arithmetic"], Options(["bare"], ["pico"], cores=[1])).points
+    (result,) = make_plan(catalogue, ["t1_arithmetic"], PlanOptions(["bare"], ["pico"], cores=[1])).points
     return result
 
 
@@ -52,13 +52,13 @@ def test_edited_source_is_seen_in_the_next_cache_scope(tmp_path: Path) -> None:
     catalogue = Catalogue(copy_checkout(tmp_path))
     request = point(catalogue)
     with contents_cache():
-        before = inputs_digest(catalogue, request)
+        before = image_inputs_digest(catalogue, request)
         edit(catalogue.root)
-        assert inputs_digest(catalogue, request) == before
-    after = inputs_digest(catalogue, request)
+        assert image_inputs_digest(catalogue, request) == before
+    after = image_inputs_digest(catalogue, request)
     assert after != before
     with contents_cache():
-        assert inputs_digest(catalogue, request) == after
+        assert image_inputs_digest(catalogue, request) == after
 
 
 def test_source_edited_during_a_build_is_seen_afterwards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +73,7 @@ def test_source_edited_during_a_build_is_seen_afterwards(tmp_path: Path, monkeyp
     monkeypatch.setattr(builder, "_build_and_store", build_into)
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
     with contents_cache():
-        before = inputs_digest(catalogue, request)
+        before = image_inputs_digest(catalogue, request)
         with pytest.raises(BuildError):  # nothing was built
             builder.build_point_image(catalogue, request)
-        assert inputs_digest(catalogue, request) != before
+        assert image_inputs_digest(catalogue, request) != before

@@ -22,8 +22,8 @@ def count(writes: list[tuple[int, int]], cuts: list[int], depth: int = 0) -> Cri
     report["value"], report["id"], report["kind"] = [item for _, item in writes], IDENT_NESTING, KIND_WRITE
     observer = WindowObserver((), {}, {0: (OPENED, depth)})
     for start, end in pairwise(sorted({0, *cuts, len(writes)})):
-        observer.feed(report[start:end].tobytes())
-    return observer.finish({}).critical[0]
+        observer.add_events(report[start:end].tobytes())
+    return observer.window_observations({}).critical[0]
 
 
 @pytest.mark.parametrize(
@@ -51,5 +51,5 @@ def test_totals_do_not_depend_on_chunk_size(writes: list[tuple[int, int]], cuts:
 def test_each_core_has_its_own_sections() -> None:
     observer = WindowObserver((), {}, dict.fromkeys((0, 1), (0, 0)))
     rows = [(KIND_WRITE, IDENT_NESTING, 0, 1), (KIND_WRITE, IDENT_NESTING + 1, 1, 1), (KIND_WRITE, IDENT_NESTING, 0, 0)]
-    observer.feed(events(rows))
-    assert observer.finish({}).critical == {0: CriticalCycles(1, 2, 2), 1: CriticalCycles(0, 0, 0)}
+    observer.add_events(events(rows))
+    assert observer.window_observations({}).critical == {0: CriticalCycles(1, 2, 2), 1: CriticalCycles(0, 0, 0)}

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from rtoslab.base import SymbolError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.targets.board import load_image, make_machine
-from rtoslab.targets.current_task import HandlerIdleFilter, NoTaskFilter, SwitchReader, last_running_tasks
+from rtoslab.targets.board import load_image_into_board, make_board_at_reset
+from rtoslab.targets.current_task import HandlerIdleFilter, NoTaskFilter, SwitchReader, last_running_task_of_each_core
 from rtoslab.targets.event_kinds import (
     IDENT_CURRENT,
     IDENT_IDLE,
@@ -23,9 +23,9 @@ from rtoslab.targets.event_kinds import (
 )
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import HARDFAULT, PENDSV, SVCALL, SYSTICK, task_switching_exceptions
-from rtoslab.targets.handlings import UNKNOWN, HandlerReader, HandlerRuns
+from rtoslab.targets.handlings import UNKNOWN, HandlerReader, HandlerRunColumns
 from rtoslab.targets.observe import TaskSwitch, WindowObserver
-from rtoslab.targets.profiles import IDLE, PROFILE, core_loads, cycles_by_function
+from rtoslab.targets.profiles import IDLE, PROFILE, cycles_by_function, load_of_each_core
 from rtoslab.targets.task_words import current_task_addresses, find_word_address
 from tests.fakes import events, kernel
 
@@ -55,19 +55,19 @@ GOES_ON = label(IDENT_IDLE_OVER)
 
 def test_switch_over_no_task_counts_once_and_none_if_the_same_continues() -> None:
     observer = WindowObserver((), {0: 7})
-    observer.feed(NoTaskFilter(NONE).feed(events([write(0), write(8), write(0), write(0), write(8)])))
-    assert observer.finish({}).switches == {TaskSwitch(0, 7, 8, ""): 1}
+    observer.add_events(NoTaskFilter(NONE).filter_events(events([write(0), write(8), write(0), write(0), write(8)])))
+    assert observer.window_observations({}).switches == {TaskSwitch(0, 7, 8, ""): 1}
 
 
 def test_every_write_counts_without_a_no_task_value() -> None:
     raw = events([write(0), write(8)])
-    assert NoTaskFilter(frozenset()).feed(raw) is raw
+    assert NoTaskFilter(frozenset()).filter_events(raw) is raw
 
 
 def test_last_task_before_the_window_is_known() -> None:
-    raw = NoTaskFilter(NONE).feed(events([write(5), write(6, core=1), write(0)]))
-    assert last_running_tasks(raw, NONE, {0: 0, 1: 6}) == {0: 5, 1: 6}
-    assert last_running_tasks(b"", NONE, {0: 0}) == {0: 0}
+    raw = NoTaskFilter(NONE).filter_events(events([write(5), write(6, core=1), write(0)]))
+    assert last_running_task_of_each_core(raw, NONE, {0: 0, 1: 6}) == {0: 5, 1: 6}
+    assert last_running_task_of_each_core(b"", NONE, {0: 0}) == {0: 0}
 
 
 WAITS = [write(0), IDLES, IDLES, write(0), IDLES, GOES_ON, write(7), write(0), GOES_ON, write(8)]
@@ -78,8 +78,8 @@ def test_idling_kernel_switches_to_no_task(cut: int) -> None:
     """And comes back from, to the same task too; the second switch finds one that is ready, and does not idle."""
     observer, reader = WindowObserver((), {0: 7}), NoTaskFilter(NONE)
     for rows in (WAITS[:cut], WAITS[cut:]):
-        observer.feed(reader.feed(events(rows)))
-    assert observer.finish({}).switches == {
+        observer.add_events(reader.filter_events(events(rows)))
+    assert observer.window_observations({}).switches == {
         TaskSwitch(0, 7, 0, ""): 1,
         TaskSwitch(0, 0, 7, ""): 1,
         TaskSwitch(0, 7, 8, ""): 1,
@@ -98,9 +98,9 @@ def test_last_task_named_before_a_switch_counts(cut: int) -> None:
     facts = kernel(probes={**PROBES, "named_before_switch": True})
     observer, reader = WindowObserver((), {0: 7}), SwitchReader(facts)
     rows = np.frombuffer(events(CHOOSES), dtype=EVENT)
-    observer.feed(reader.feed(rows[:cut].tobytes()))
-    observer.feed(reader.feed(rows[cut:].tobytes(), is_end=True))
-    assert observer.finish({}).switches == {
+    observer.add_events(reader.filter_events(rows[:cut].tobytes()))
+    observer.add_events(reader.filter_events(rows[cut:].tobytes(), is_end=True))
+    assert observer.window_observations({}).switches == {
         TaskSwitch(0, 7, 6, ""): 1,
         TaskSwitch(0, 6, 8, ""): 1,
         TaskSwitch(0, 8, 6, ""): 1,
@@ -110,13 +110,13 @@ def test_last_task_named_before_a_switch_counts(cut: int) -> None:
 def test_choice_without_a_switch_counts_at_the_end() -> None:
     rows = events([write(8), enter(SYSTICK), leave(SYSTICK)])
     reader = SwitchReader(kernel(probes={**PROBES, "named_before_switch": True}))
-    assert reader.feed(rows) == b""
-    assert reader.feed(b"", is_end=True) == rows
+    assert reader.filter_events(rows) == b""
+    assert reader.filter_events(b"", is_end=True) == rows
 
 
 def test_kernel_that_writes_in_its_switch_may_switch_twice_in_a_row() -> None:
     rows = events([enter(PENDSV), write(8), enter(PENDSV), leave(PENDSV), write(6), write(9), leave(PENDSV)])
-    assert SwitchReader(kernel(probes=PROBES)).feed(rows) == rows
+    assert SwitchReader(kernel(probes=PROBES)).filter_events(rows) == rows
 
 
 IDLING = [
@@ -128,9 +128,9 @@ IDLING = [
 @pytest.mark.parametrize("cut", range(len(IDLING)))
 def test_kernel_that_idles_inside_its_switch_has_left_the_handler(cut: int) -> None:
     reader = HandlerReader(7)
-    reader.feed(events(IDLING[:cut]))
+    reader.add_events(events(IDLING[:cut]))
     later = np.frombuffer(events(IDLING), dtype=EVENT)[cut:]
-    reader.feed(later.tobytes())
+    reader.add_events(later.tobytes())
     result = reader.runs
     assert list(result.exception) == [PENDSV, SYSTICK, PENDSV]
     assert list(zip(result.before, result.after, strict=True)) == [(7, 0), (0, 0), (0, 8)]
@@ -139,13 +139,13 @@ def test_kernel_that_idles_inside_its_switch_has_left_the_handler(cut: int) -> N
 
 def test_labels_outside_a_handler_are_ignored() -> None:
     built = np.frombuffer(events([IDLES, GOES_ON, enter(SYSTICK), leave(SYSTICK), GOES_ON]), dtype=EVENT)
-    assert HandlerIdleFilter().feed(built)["id"].tolist() == [SYSTICK, SYSTICK]
+    assert HandlerIdleFilter().filter_events(built)["id"].tolist() == [SYSTICK, SYSTICK]
 
 
-def read_switches(rows: list[tuple[int, int, int, int]], *names: str) -> HandlerRuns:
+def read_switches(rows: list[tuple[int, int, int, int]], *names: str) -> HandlerRunColumns:
     facts = kernel(behaviour={"switch_exceptions": names} if names else {})
     reader = HandlerReader(7, UNKNOWN, task_switching_exceptions(facts))
-    reader.feed(events(rows))
+    reader.add_events(events(rows))
     return reader.runs
 
 
@@ -175,7 +175,7 @@ def test_idle_time_is_between_the_labels() -> None:
         ("wait", IDLE, 70),
         ("isr_pendsv", "switch", 30),
     }
-    assert core_loads(functions, {0: 5}, {0: 105})[0].idle_cycles == 75
+    assert load_of_each_core(functions, {0: 5}, {0: 105})[0].idle_cycles == 75
 
 
 SOURCE = """
@@ -213,8 +213,8 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Any:
     places = ["-Wl,-Ttext=0x08000008", "-Wl,--section-start=.vectors=0x08000000", "-Wl,-Tbss=0x20000100"]
     command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-nostdlib", *places, "-Wl,-ereset"]
     subprocess.run([*command, "-o", image, source], check=True)
-    built = make_machine(Catalogue(find_root()).board("nucleo-f446re").facts, cores=1)
-    load_image(built, image.read_bytes(), image.name)
+    built = make_board_at_reset(Catalogue(find_checkout_root()).find_board("nucleo-f446re").facts, cores=1)
+    load_image_into_board(built, image.read_bytes(), image.name)
     return built
 
 

@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rtoslab.analyses.tick_cost import fit_tick_model, search_samples_by_loops
-from rtoslab.base.paths import find_root
+from rtoslab.analyses.tick_cost import fit_tick_cost_model, next_task_search_samples
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.proofs import Evidence
-from rtoslab.proofs.rules import all_rules, rule_parameters
-from rtoslab.proofs.rules.releases_as_periods import periods_ms, tasks_due_at
+from rtoslab.proofs import ProofEvidence
+from rtoslab.proofs.rules import proof_parameters_class, proof_rule_modules
+from rtoslab.proofs.rules.releases_as_periods import task_periods_ms, tasks_released_at_ticks
 from rtoslab.results import handler_series as handlers
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.results.results import SeriesSamples
 from rtoslab.targets.event_kinds import IDENT_CURRENT, IDENT_SELECT, IDENT_SELECTED, IDENT_TOP
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import PENDSV, SYSTICK
-from rtoslab.targets.handlings import THREAD_MODE, UNKNOWN, HandlerReader, HandlerRuns, call_return_addresses
+from rtoslab.targets.handlings import THREAD_MODE, UNKNOWN, HandlerReader, HandlerRunColumns, call_return_addresses
 from rtoslab.targets.observe import WindowObservations
 from tests.fakes import CONTROL, WINDOW, Fields, board, decoded_run, handle, kernel, task
 
@@ -38,9 +38,9 @@ def events(*rows: Row) -> bytes:
     return built.tobytes()
 
 
-def read(*rows: Row, current: int = IDLE, top: int = UNKNOWN) -> HandlerRuns:
+def read(*rows: Row, current: int = IDLE, top: int = UNKNOWN) -> HandlerRunColumns:
     reader = HandlerReader(current, top)
-    reader.feed(events(*rows))
+    reader.add_events(events(*rows))
     return reader.runs
 
 
@@ -117,14 +117,14 @@ def test_switches_in_thread_mode_follow_their_tick() -> None:
         (2120, EXIT, PENDSV, 0),
     ]
     reader = HandlerReader(IDLE, switching=(), in_thread=True)
-    reader.feed(events(*rows))
+    reader.add_events(events(*rows))
     runs = reader.runs
     assert runs.exception == [SYSTICK, THREAD_MODE, THREAD_MODE, THREAD_MODE, SYSTICK, PENDSV]
     assert list(zip(runs.before, runs.after, strict=True))[1:4] == [(IDLE, one), (one, two), (two, IDLE)]
     assert runs.start_cycle[1:4] == [1100, 1300, 1400]
     assert runs.cycles == [50, 0, 0, 0, 50, 20]
     in_handlers = HandlerReader(IDLE, switching=())
-    in_handlers.feed(events(*rows))
+    in_handlers.add_events(events(*rows))
     assert THREAD_MODE not in in_handlers.runs.exception
 
 
@@ -164,9 +164,9 @@ def pattern(skip: int = 0, extra: int | None = None) -> list[Row]:
     return rows
 
 
-def evidence(show: str, rows: list[Row], *, probes: bool = True, current: int = IDLE) -> Evidence:
+def evidence(show: str, rows: list[Row], *, probes: bool = True, current: int = IDLE) -> ProofEvidence:
     observed = WindowObservations(handled=read(*rows, current=current))
-    return Evidence(decoded_run(BODY), observed if probes else None, benchmark(show), board(), kernel())
+    return ProofEvidence(decoded_run(BODY), observed if probes else None, benchmark(show), board(), kernel())
 
 
 def pairs(*, without: int | None = None) -> list[Row]:
@@ -212,8 +212,8 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
 def test_handler_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any], verdict: ProofVerdict) -> None:
     show = "tick" if rule is RELEASES else "switch"
-    result = all_rules()[rule["rule"]]
-    finding = result.judge_evidence(rule_parameters(result).model_validate(rule), evidence(show, **facts))
+    result = proof_rule_modules()[rule["rule"]]
+    finding = result.judge_evidence(proof_parameters_class(result).model_validate(rule), evidence(show, **facts))
     assert finding.verdict is verdict, finding.saw
     assert finding.saw
 
@@ -226,22 +226,22 @@ def test_sleeps_that_last_a_tick_longer_release_a_tick_later(first: int, verdict
     built = evidence("tick", [*ahead, *late])
     behaviour = built.kernel.behaviour.model_copy(update={"sleep_adds_ticks": 1})
     built = replace(built, kernel=built.kernel.model_copy(update={"behaviour": behaviour}))
-    result = all_rules()["releases_as_periods"]
-    assert result.judge_evidence(rule_parameters(result).model_validate(RELEASES), built).verdict is verdict
+    result = proof_rule_modules()["releases_as_periods"]
+    assert result.judge_evidence(proof_parameters_class(result).model_validate(RELEASES), built).verdict is verdict
 
 
 @pytest.mark.parametrize("rule", [RELEASES, PAIRS, STEPS])
 def test_handler_series_need_probes(rule: dict[str, Any]) -> None:
-    result = all_rules()[rule["rule"]]
+    result = proof_rule_modules()[rule["rule"]]
     finding = result.judge_evidence(
-        rule_parameters(result).model_validate(rule), evidence("tick", pattern(), probes=False)
+        proof_parameters_class(result).model_validate(rule), evidence("tick", pattern(), probes=False)
     )
     assert finding.verdict is ProofVerdict.UNSEEN
 
 
 def test_kernel_that_does_not_search_shows_no_steps() -> None:
-    result = all_rules()["search_steps"]
-    finding = result.judge_evidence(rule_parameters(result).model_validate(STEPS), evidence("switch", pairs()))
+    result = proof_rule_modules()["search_steps"]
+    finding = result.judge_evidence(proof_parameters_class(result).model_validate(STEPS), evidence("switch", pairs()))
     assert finding.verdict is ProofVerdict.UNSEEN
     assert "does not search" in finding.saw
 
@@ -275,17 +275,17 @@ def test_switch_series_exclude_the_control_task() -> None:
 
 
 def test_tick_model_is_fitted() -> None:
-    model = fit_tick_model({0: [100, 100, 104], 1: [150], 3: [250, 252]})
+    model = fit_tick_cost_model({0: [100, 100, 104], 1: [150], 3: [250, 252]})
     assert model is not None
     assert model.per_task == pytest.approx(50, abs=1)
     assert model.base == pytest.approx(100, abs=2)
     assert (model.mode, model.worst, model.worst_count) == (100, 252, 3)
-    assert model.share == pytest.approx((252 - 100) / 3)
-    assert model.remainder == pytest.approx(152 - 3 * model.per_task)
+    assert model.cycles_per_released_task == pytest.approx((252 - 100) / 3)
+    assert model.unexplained_cycles == pytest.approx(152 - 3 * model.per_task)
     assert [residual.n for residual in model.residuals] == [3, 1, 2]
     assert sum(residual.mean * residual.n for residual in model.residuals) == pytest.approx(0, abs=1e-9)
-    assert fit_tick_model({0: [100]}) is None
-    assert fit_tick_model({1: [100], 2: [150]}) is None
+    assert fit_tick_cost_model({0: [100]}) is None
+    assert fit_tick_cost_model({1: [100], 2: [150]}) is None
 
 
 def test_loop_counts_by_the_papers_rule() -> None:
@@ -298,27 +298,27 @@ def test_loop_counts_by_the_papers_rule() -> None:
         series = (select("A_B", 1), select("B_A", 0), select("A_IDLE", 6), select("X", None))
 
     point: Any = Point()
-    assert {loops: [samples.id for samples in result] for loops, result in search_samples_by_loops(point).items()} == {
+    assert {loops: [samples.id for samples in result] for loops, result in next_task_search_samples(point).items()} == {
         1: ["select.A_B", "select.B_A"],
         6: ["select.A_IDLE"],
     }
 
 
 def miranda_params(name: str) -> dict[str, str]:
-    return {key: str(value) for key, value in Catalogue(find_root()).benchmark(name).facts.params.items()}
+    return {key: str(value) for key, value in Catalogue(find_checkout_root()).find_benchmark(name).facts.params.items()}
 
 
 def test_golden_six_coincidences_in_250_s() -> None:
     params = {**miranda_params("tick_handler"), "phase_ms": "0"}
-    assert periods_ms(params) == [5, 10, 15, 20, 30, 40, 23, 12, 45, 50]
-    assert lcm(*periods_ms(params)) == 41_400
-    at = tasks_due_at(params)
+    assert task_periods_ms(params) == [5, 10, 15, 20, 30, 40, 23, 12, 45, 50]
+    assert lcm(*task_periods_ms(params)) == 41_400
+    at = tasks_released_at_ticks(params)
     together = [number for number in range(1, 250_001) if len(at(number)) == 10]
     assert together == [41_400 * times for times in range(1, 7)]
 
 
 def test_golden_one_coincidence_in_the_short_window() -> None:
     params = miranda_params("tick_handler")
-    at = tasks_due_at(params)
+    at = tasks_released_at_ticks(params)
     together = [number for number in range(1, 1000) if len(at(number)) == 10]
     assert together == [500]

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from rtoslab.targets.event_kinds import KIND_EXCEPTION_ENTER, KIND_EXEC
 from rtoslab.targets.events import EVENT
-from rtoslab.targets.held_blocks import count_held_blocks
+from rtoslab.targets.held_blocks import count_allocated_blocks
 
 ENTRY_CYCLES = 15
 
@@ -41,9 +41,9 @@ def entries(*recognised: int, core: int = 0) -> NDArray[np.void]:
 def test_allocated_blocks_are_counted_by_calls(
     taken: tuple[int, ...], given: tuple[int, ...], recognised: tuple[int, ...], held: int
 ) -> None:
-    assert count_held_blocks(calls(*taken), calls(*given), entries(*recognised)) == held
+    assert count_allocated_blocks(calls(*taken), calls(*given), entries(*recognised)) == held
 
 
 def test_exception_of_another_core_does_not_end_a_call() -> None:
-    assert count_held_blocks(calls(10, 110), calls(50), entries(110, core=1)) == 1
-    assert count_held_blocks(calls(10, 110, core=1), calls(50), entries(110, core=1)) == 0
+    assert count_allocated_blocks(calls(10, 110), calls(50), entries(110, core=1)) == 1
+    assert count_allocated_blocks(calls(10, 110, core=1), calls(50), entries(110, core=1)) == 0

@@ -7,13 +7,13 @@ from typing import Any, cast
 import pytest
 
 from rtoslab import api
-from rtoslab.base import find_root
+from rtoslab.base import find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.results import MeasuredPoint
 from rtoslab.targets.heap_pieces import HEAP_PIECES, count_free_pieces
 from rtoslab.targets.machine import VirtualMachine
 
-KERNELS = Catalogue(find_root()).kernels
+KERNELS = Catalogue(find_checkout_root()).kernels
 HEAD, CANARY = 0x2000_0000, 0x2000_0008
 FIRST, SECOND, END = 0x2000_0100, 0x2000_0200, 0x2000_0800
 

@@ -12,7 +12,7 @@ from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.instruments.subject import ObservedRunSection
 from rtoslab.instruments.timelines import TASKS, _TimelineReader
 from rtoslab.measure.point_result import lock_sleep_cycles
-from rtoslab.proofs import Evidence
+from rtoslab.proofs import ProofEvidence
 from rtoslab.results.finding import ProofFinding, ProofVerdict
 from rtoslab.rta.trace import read_trace
 from rtoslab.targets.event_kinds import (
@@ -41,7 +41,7 @@ TAKE_GIVE = {"rule": "course", "round": ["0 pool_take P", "0 pool_give"]}
 
 def judge(rule: dict[str, Any], steps: Sequence[ObservedStep], facts: dict[str, Any]) -> ProofFinding:
     observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)))
-    return judge_one(Evidence(decoded_run(), observed, benchmark([rule]), board(), kernel(**facts)))
+    return judge_one(ProofEvidence(decoded_run(), observed, benchmark([rule]), board(), kernel(**facts)))
 
 
 def call(name: str, first: int, second: int = 0, result: int | None = 0, who: int = TASK, own: int = 5) -> ObservedStep:
@@ -130,7 +130,7 @@ def test_switch_places_are_searched_after_switching_exceptions(names: list[str],
     resumed = {PENDSV: frozenset({0x100}), SVCALL: frozenset({0x200})}
     observed = WindowObservations(intervals=MarkedIntervals((), (), (), resumed))
     facts = kernel(behaviour={"switch_exceptions": names})
-    finding = judge_one(Evidence(decoded_run(), observed, benchmark([rule]), board(), facts))
+    finding = judge_one(ProofEvidence(decoded_run(), observed, benchmark([rule]), board(), facts))
     assert finding.verdict is verdict
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rtoslab.targets.event_kinds import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING, KIND_EXEC, KIND_WRITE
-from rtoslab.targets.events import EVENT, sorted_distinct
+from rtoslab.targets.events import EVENT, sorted_distinct_values
 from rtoslab.targets.observe import TaskSwitch, WindowObservations, WindowObserver
 from rtoslab.targets.steps import ObservedStep
 from rtoslab.targets.watch import StepRecorder
@@ -47,31 +47,31 @@ def test_counts_do_not_depend_on_chunk_size(rows: list[Row], cuts: list[int]) ->
     observer = WindowObserver(SERVICES, {0: 1, 1: 2})
     edges = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
     for start, end in pairwise(edges):
-        observer.feed(events(rows[start:end]))
-    result = observer.finish({})
+        observer.add_events(events(rows[start:end]))
+    result = observer.window_observations({})
     assert result.switches == naive(rows, {0: 1, 1: 2})
     assert result.event_count == len(rows)
 
 
 def test_write_of_the_same_task_is_not_a_switch() -> None:
     observer = WindowObserver(SERVICES, {0: 7})
-    observer.feed(events([(KIND_WRITE, IDENT_CURRENT, 0, 7)]))
-    assert not observer.finish({}).switches
+    observer.add_events(events([(KIND_WRITE, IDENT_CURRENT, 0, 7)]))
+    assert not observer.window_observations({}).switches
 
 
 def test_object_of_a_call_is_its_first_argument() -> None:
     observer = WindowObserver(SERVICES, {0: 1, 1: 1})
     take, give = IDENT_CALL + 1, IDENT_CALL
-    observer.feed(events([(KIND_EXEC, take, 0, 0x2000_0000), (KIND_EXEC, take, 1, 0x2000_0000)]))
-    observer.feed(events([(KIND_EXEC, take, 0, 0x2000_0000), (KIND_EXEC, give, 1, 0x2000_0010)]))
-    assert observer.finish({}).objects == {
+    observer.add_events(events([(KIND_EXEC, take, 0, 0x2000_0000), (KIND_EXEC, take, 1, 0x2000_0000)]))
+    observer.add_events(events([(KIND_EXEC, take, 0, 0x2000_0000), (KIND_EXEC, give, 1, 0x2000_0010)]))
+    assert observer.window_observations({}).objects == {
         (0, "take", 0x2000_0000): 2, (1, "take", 0x2000_0000): 1, (1, "give", 0x2000_0010): 1,
     }  # fmt: skip
 
 
 def test_distinct_values_are_found_without_masked_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(np, "ma", None)  # whose import takes longer than many a window
-    result = sorted_distinct(np.array([7, 3, 7, 0xFFFF_FFFF], dtype=np.uint32))
+    result = sorted_distinct_values(np.array([7, 3, 7, 0xFFFF_FFFF], dtype=np.uint32))
     assert (result.tolist(), result.dtype) == ([3, 7, 0xFFFF_FFFF], np.dtype(np.uint32))
 
 
@@ -85,7 +85,7 @@ def test_first_events_of_steps_are_kept_for_any_chunk_size() -> None:
     def observe_steps(most: int, chunk: int) -> tuple[list[ObservedStep], bool]:
         watch, observed = StepRecorder(unused, b"", unused, 1, -1, most), WindowObservations()
         for first in range(0, many, chunk):
-            watch.feed(whole[first * size : (first + chunk) * size])
+            watch.add_events(whole[first * size : (first + chunk) * size])
         watch.store_steps(observed)
         return list(observed.steps), observed.steps_cut
 

@@ -9,7 +9,12 @@ import pytest
 from rtoslab import _sim
 from rtoslab.targets.marks import IntervalMark
 from rtoslab.targets.observe import ALL_CORES, BenchmarkFunction, OwnCodeSpan
-from rtoslab.targets.own_code import INDIRECT, SUPERVISOR_CALL, call_distance, own_functions
+from rtoslab.targets.own_code import (
+    INDIRECT,
+    SUPERVISOR_CALL,
+    executed_benchmark_functions,
+    instructions_from_marks_to_calls,
+)
 from rtoslab.targets.profiles import PROFILE
 from tests.fakes import kernel
 
@@ -44,7 +49,7 @@ def halves(*words: int) -> bytes:
 def test_adjacent_instructions_with_equal_counts_are_one_block() -> None:
     rows = [(0x100, 1, 2), (0x102, 7, 7), (0x104, 7, 21), (0x108, 7, 7), (0x10A, 3, 3), (0x400, 9, 9)]
     code = {0x104: halves(0xF3BF, 0x8F4F)}  # DSB, of four bytes
-    (result,) = own_functions({0: profile(*rows)}, SYMBOLS, FACTS, (), b"\x7fELF", memory(code))
+    (result,) = executed_benchmark_functions({0: profile(*rows)}, SYMBOLS, FACTS, (), b"\x7fELF", memory(code))
     assert (result.core, result.name, result.entries) == (0, "f", 1)
     assert result.stretches == (OwnCodeSpan(0x100, 1, 1, 2), OwnCodeSpan(0x102, 3, 7, 35), OwnCodeSpan(0x10A, 1, 3, 3))
 
@@ -68,20 +73,22 @@ def test_adjacent_instructions_with_equal_counts_are_one_block() -> None:
     ],
 )
 def test_call_targets_of_instructions(code: bytes, called: str | None) -> None:
-    (result,) = own_functions({0: profile((0x100, 5, 5))}, SYMBOLS, FACTS, (), b"\x7fELF", memory({0x100: code}))
+    (result,) = executed_benchmark_functions(
+        {0: profile((0x100, 5, 5))}, SYMBOLS, FACTS, (), b"\x7fELF", memory({0x100: code})
+    )
     assert result.calls == (((called, 5),) if called else ())
 
 
 def test_function_with_a_librarys_name_alone_is_own() -> None:
     symbols = [(0x100, 0x40, "memory_touch"), (0x200, 0x20, "kHook"), (0x400, 16, "memcpy")]
     rows = profile((0x100, 5, 5), (0x200, 5, 5), (0x400, 5, 5))
-    (result,) = own_functions({0: rows}, symbols, FACTS, (), b"\x7fELF", memory({}))
+    (result,) = executed_benchmark_functions({0: rows}, symbols, FACTS, (), b"\x7fELF", memory({}))
     assert result.name == "memory_touch", "the second does the kernel's work, the third is no file of the firmware"
 
 
 def test_instructions_of_several_cores_are_added() -> None:
     rows = {0: profile((0x100, 1, 1), (0x102, 5, 5)), 1: profile((0x102, 7, 7), (0x200, 2, 2))}
-    result = own_functions(rows, SYMBOLS, FACTS, (), b"\x7fELF", memory({}))
+    result = executed_benchmark_functions(rows, SYMBOLS, FACTS, (), b"\x7fELF", memory({}))
     assert [(function.core, function.name) for function in result] == [
         (0, "f"), (1, "f"), (1, "g"), (ALL_CORES, "f"), (ALL_CORES, "g"),
     ]  # fmt: skip
@@ -95,15 +102,15 @@ def test_port_is_own_code_unless_it_is_all_there_is_of_a_kernel(monkeypatch: pyt
     rows = {0: profile((0x100, 5, 5), (0x200, 5, 5))}
     for tasks, names in ((True, ["f", "g"]), (False, ["f"])):
         facts = kernel(classes={"kernel": ["k"]}, services={"tasks": tasks})
-        result = own_functions(rows, SYMBOLS, facts, (), b"\x7fELF", memory({}))
+        result = executed_benchmark_functions(rows, SYMBOLS, facts, (), b"\x7fELF", memory({}))
         assert [function.name for function in result] == names
 
 
 def test_idle_code_and_code_of_other_files_is_excluded() -> None:
     rows = {0: profile((0x102, 5, 5), (0x200, 9, 9), (0x300, 3, 3), (0x500, 3, 3))}
-    (result,) = own_functions(rows, SYMBOLS, FACTS, [(0x200, 0x220, "idle")], b"\x7fELF", memory({}))
+    (result,) = executed_benchmark_functions(rows, SYMBOLS, FACTS, [(0x200, 0x220, "idle")], b"\x7fELF", memory({}))
     assert result.name == "f"
-    assert not own_functions(rows, SYMBOLS, FACTS, (), b"no ELF file", memory({}))
+    assert not executed_benchmark_functions(rows, SYMBOLS, FACTS, (), b"no ELF file", memory({}))
 
 
 @pytest.mark.parametrize(
@@ -120,4 +127,6 @@ def test_call_distance_grows_with_each_instruction_in_an_interval(begin: int, en
     symbols = [(0x100, 10, "body"), (0x110, 2, "kTake")]
     body = BenchmarkFunction(0, "body", 1, (OwnCodeSpan(0x100, 4, 100, 400),), ())
     marks = [IntervalMark(begin, 1, is_end=False), IntervalMark(end, 1, is_end=True)]
-    assert call_distance([body], marks, symbols, lambda at, size: code[at - 0x100 :][:size]) == distance
+    assert (
+        instructions_from_marks_to_calls([body], marks, symbols, lambda at, size: code[at - 0x100 :][:size]) == distance
+    )

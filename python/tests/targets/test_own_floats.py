@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.targets.own_floats import functions_with_floats
+from rtoslab.targets.own_floats import functions_with_float_code
 
 SOURCE = """
 void calculates(float *value) { *value = *value + 1.5f; }
@@ -27,8 +27,8 @@ def test_own_functions_with_floating_point_are_found(tmp_path: Path, place: str,
     core = ["-mcpu=cortex-m7", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv5-d16"]
     command = ["arm-none-eabi-gcc", *core, "-g", "-O2", "-nostdlib", "-Wl,-Ttext=0x08000000", "-Wl,-ecounts"]
     subprocess.run([*command, "-o", "image.elf", place], cwd=tmp_path, check=True)
-    assert functions_with_floats((tmp_path / "image.elf").read_bytes()) == found
+    assert functions_with_float_code((tmp_path / "image.elf").read_bytes()) == found
 
 
 def test_non_elf_image_has_no_floating_point_functions() -> None:
-    assert functions_with_floats(b"no image") == ()
+    assert functions_with_float_code(b"no image") == ()

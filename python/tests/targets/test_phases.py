@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from rtoslab.base import find_root
+from rtoslab.base import find_checkout_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.proofs import Evidence
+from rtoslab.proofs import ProofEvidence
 from rtoslab.proofs.rules.phases_apart import ENOUGH, PhasesApartParameters
 from rtoslab.proofs.rules.ticks_met import TicksMetParameters
 from rtoslab.proofs.rules.ticks_met import judge_evidence as judge_ticks
@@ -82,7 +82,7 @@ def test_phases_are_of_series_or_of_a_service(keys: dict[str, Any]) -> None:
 
 
 def test_enough_phases_depend_on_the_drift() -> None:
-    header = (find_root() / "firmware/include/bench/drift.h").read_text()
+    header = (find_checkout_root() / "firmware/include/bench/drift.h").read_text()
     assert f"#define BENCH_DRIFT_PASSES {ENOUGH}u\n" in header
 
 
@@ -92,7 +92,9 @@ DRIFT_LOOP = 10
 
 def test_every_benchmark_that_drifts_accounts_for_its_wait() -> None:
     drifting = [
-        benchmark.facts for benchmark in Catalogue(find_root()).benchmarks.values() if "drift" in benchmark.facts.params
+        benchmark.facts
+        for benchmark in Catalogue(find_checkout_root()).benchmarks.values()
+        if "drift" in benchmark.facts.params
     ]
     assert drifting
     for facts in drifting:
@@ -122,5 +124,5 @@ def test_required_number_of_samples_contains_a_tick(
 
 def test_phase_rules_need_probes() -> None:
     built = evidence(APART)
-    blind = Evidence(decoded_run(), None, built.benchmark, built.board, kernel(), 2)
+    blind = ProofEvidence(decoded_run(), None, built.benchmark, built.board, kernel(), 2)
     assert {finding.verdict for finding in judge_own(blind)} == {ProofVerdict.UNSEEN}

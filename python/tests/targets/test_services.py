@@ -6,25 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base import CatalogueError, find_root
+from rtoslab.base import CatalogueError, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.targets import event_kinds
 from tests.checkouts import copy_checkout, replace_text
 
-ROOT = find_root()
+ROOT = find_checkout_root()
 
 
 def test_contracts_table_has_every_service() -> None:
     text = (ROOT / "spec" / "port.md").read_text()
     table = text[text.index("| service | functions |") : text.index("All cores share the objects")]
     rows = [line.split("|")[1] for line in table.splitlines()[2:] if line.startswith("|")]
-    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == set(Catalogue(ROOT).services)
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == set(Catalogue(ROOT).contract_services)
 
 
 def test_every_kernel_declares_every_service() -> None:
     catalogue = Catalogue(ROOT)
     for kernel in catalogue.kernels.values():
-        assert set(kernel.facts.services) == set(catalogue.services), kernel.id
+        assert set(kernel.facts.services) == set(catalogue.contract_services), kernel.id
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def test_unknown_service_is_refused(copied_checkout: Path, path: str, old: str, 
     catalogue = Catalogue(copied_checkout)
     try:
         with pytest.raises(CatalogueError, match=rf"{Path(path).name} .*{words}"):
-            (catalogue.kernels, catalogue.benchmarks, catalogue.footprint_programs, catalogue.conformance)  # noqa: B018
+            (catalogue.kernels, catalogue.benchmarks, catalogue.footprint_programs, catalogue.conformance_suite)  # noqa: B018
     finally:
         (copied_checkout / "firmware" / path).write_text(whole)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rtoslab.targets import SimRequest, simulate_image
+from rtoslab.targets import SimulationRequest, simulate_image
 from tests.cli.test_cli import command_error, rtoslab
 from tests.debugged_firmware import build, build_log, rzcobs
 
@@ -68,14 +68,14 @@ def test_invalid_exit_code_is_mapped(tmp_path: Path) -> None:
 
 def test_semihosting_call_takes_the_time_of_its_instruction(tmp_path: Path) -> None:
     """MOVS and BKPT take a cycle each, the refill behind BKPT three and the load of the counter two."""
-    from rtoslab.base import find_root  # noqa: PLC0415
+    from rtoslab.base import find_checkout_root  # noqa: PLC0415
     from rtoslab.catalogue import Catalogue  # noqa: PLC0415
-    from rtoslab.targets import make_machine  # noqa: PLC0415
+    from rtoslab.targets import make_board_at_reset  # noqa: PLC0415
 
     image = build(tmp_path, "CYCLES")
-    facts = Catalogue(find_root()).board("nucleo-f446re").facts
-    machine = make_machine(facts, cores=1)
-    simulate_image(image, facts, SimRequest(settings={"flash.wait_states": 0}), machine=machine)
+    facts = Catalogue(find_checkout_root()).find_board("nucleo-f446re").facts
+    machine = make_board_at_reset(facts, cores=1)
+    simulate_image(image, facts, SimulationRequest(settings={"flash.wait_states": 0}), machine=machine)
     address = machine.symbol("code_cycles")
     assert address is not None
     assert int.from_bytes(machine.read(address, 4), "little") < 12

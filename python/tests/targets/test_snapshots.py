@@ -15,7 +15,7 @@ HANDLERS: Final = {14, 15}
 
 def state(machine: Any, program: Program) -> list[Any]:
     """All that can be seen of a board; takes its events and output."""
-    memory = CATALOGUE.board(program.board).facts.memory
+    memory = CATALOGUE.find_board(program.board).facts.memory
     cores = range(program.cores)
     return [
         machine.cycle(),
@@ -89,13 +89,13 @@ def test_sleeping_core_is_woken_by_an_injected_interrupt() -> None:
     """A core in WFI with nothing scheduled: the snapshot of it sleeps too, and both wake alike."""
     program = Program("t5", "nucleo-f446re")
     machine = program.in_window()
-    ram = CATALOGUE.board(program.board).facts.memory.sram_start
+    ram = CATALOGUE.find_board(program.board).facts.memory.sram_start
     machine.write(ram, bytes.fromhex("30bf00bffce7"))  # wfi; nop; b .-4
     machine.set_register(0, "pc", ram)
     machine.run(200)
     present = machine.snapshot()
     assert present.open().position(0)[2], "asleep"
-    line = 16 + CATALOGUE.board(program.board).facts.irq.soft
+    line = 16 + CATALOGUE.find_board(program.board).facts.irq.soft
     entries = []
     for board in (machine, present.open()):
         board.trace_exceptions(True)
@@ -109,7 +109,7 @@ def test_sleeping_core_is_woken_by_an_injected_interrupt() -> None:
 def test_code_written_after_the_snapshot_is_discarded() -> None:
     program = Program("t5", "nucleo-f446re")
     machine = program.in_window()
-    ram = CATALOGUE.board(program.board).facts.memory.sram_start
+    ram = CATALOGUE.find_board(program.board).facts.memory.sram_start
     machine.write(ram, bytes.fromhex("0120fee7"))  # movs r0, #1; b .
     machine.set_register(0, "pc", ram)
     machine.run(50)
@@ -154,10 +154,10 @@ def test_probe_changes_no_cycle_of_two_cores() -> None:
 
 
 def test_snapshot_of_another_chip_is_refused() -> None:
-    from rtoslab.targets.board import make_machine  # noqa: PLC0415
+    from rtoslab.targets.board import make_board_at_reset  # noqa: PLC0415
 
     boards = ("nucleo-f446re", "stm32f407ig", "pico", "nucleo-l053r8", "nucleo-l073rz")
-    machines: list[Any] = [make_machine(CATALOGUE.board(board).facts, cores=1) for board in boards]
+    machines: list[Any] = [make_board_at_reset(CATALOGUE.find_board(board).facts, cores=1) for board in boards]
     for taken, given in permutations(machines, 2):
         with pytest.raises(SimError, match=r"snapshot is from a board with the chip .*open it with"):
             given.restore(taken.snapshot())

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from rtoslab.analyses.latency import latencies
-from rtoslab.base.paths import find_root
+from rtoslab.analyses.latency import measured_latencies
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.benchmark import EMPTY_SERIES, Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.plan.plan import Options, make_plan
-from rtoslab.proofs import Evidence
-from rtoslab.proofs.rules import all_rules, rule_parameters
+from rtoslab.plan.plan import PlanOptions, make_plan
+from rtoslab.proofs import ProofEvidence
+from rtoslab.proofs.rules import proof_parameters_class, proof_rule_modules
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets.event_kinds import IDENT_MARK, KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC
 from rtoslab.targets.events import EVENT
-from rtoslab.targets.intervals import MarkedIntervals, find_intervals
+from rtoslab.targets.intervals import MarkedIntervals, find_measured_intervals
 from rtoslab.targets.observe import WindowObservations
 from tests.fakes import Fields, board, decoded_run, kernel
 from tests.latency_fakes import latency_point
@@ -46,7 +46,7 @@ def intervals(rows: Sequence[Row], stamping: int = TIMER) -> MarkedIntervals:
     built = np.zeros(len(rows), dtype=EVENT)
     for index, (cycle, kind, ident, value, pc) in enumerate(rows):
         built[index] = (cycle, value, pc, ident, kind, 0, 0)
-    return find_intervals(built.tobytes(), (), {0: 1}, None, stamping)
+    return find_measured_intervals(built.tobytes(), (), {0: 1}, None, stamping)
 
 
 ORDERLY = [
@@ -64,7 +64,7 @@ def facts(proof: Sequence[dict[str, Any]] = (), **series: Any) -> dict[str, Any]
     }  # fmt: skip
 
 
-def evidence(rule: dict[str, Any], rows: Sequence[Row], stamps: str) -> Evidence:
+def evidence(rule: dict[str, Any], rows: Sequence[Row], stamps: str) -> ProofEvidence:
     body: list[tuple[str, Fields]] = [
         ("param", {"name": "instrument", "value": "counter"}),
         ("param", {"name": "samples", "value": "2"}),
@@ -72,7 +72,7 @@ def evidence(rule: dict[str, Any], rows: Sequence[Row], stamps: str) -> Evidence
         ("sample", {"metric": "event", "values": stamps, "n": 2}),
     ]
     observed = WindowObservations(intervals=intervals(rows))
-    return Evidence(decoded_run(body), observed, Benchmark.model_validate(facts([rule])), board(), kernel(), 2)
+    return ProofEvidence(decoded_run(body), observed, Benchmark.model_validate(facts([rule])), board(), kernel(), 2)
 
 
 def test_stamped_interval_begins_at_the_interrupts_recognition() -> None:
@@ -152,35 +152,41 @@ CASES: list[tuple[dict[str, Any], Sequence[Row], str, ProofVerdict]] = [
 def test_stamp_rule_holds_and_fails(
     rule: dict[str, Any], rows: Sequence[Row], stamps: str, verdict: ProofVerdict
 ) -> None:
-    result = all_rules()[rule["rule"]]
-    finding = result.judge_evidence(rule_parameters(result).model_validate(rule), evidence(rule, rows, stamps))
+    result = proof_rule_modules()[rule["rule"]]
+    finding = result.judge_evidence(proof_parameters_class(result).model_validate(rule), evidence(rule, rows, stamps))
     assert finding.verdict is verdict, finding.saw
 
 
 @pytest.mark.parametrize("rule", [AGREE, ANYWHERE, SENT, IN_ORDER])
 def test_stamp_rules_need_probes(rule: dict[str, Any]) -> None:
-    result = all_rules()[rule["rule"]]
+    result = proof_rule_modules()[rule["rule"]]
     blind = evidence(rule, ORDERLY, "22x2")
     judged = result.judge_evidence(
-        rule_parameters(result).model_validate(rule),
-        Evidence(blind.decoded, None, blind.benchmark, blind.board, blind.kernel, 2),
+        proof_parameters_class(result).model_validate(rule),
+        ProofEvidence(blind.decoded, None, blind.benchmark, blind.board, blind.kernel, 2),
     )
     assert judged.verdict is ProofVerdict.UNSEEN
 
 
 def test_instrument_is_not_compared_with_stamps_and_not_subtracted_from_them() -> None:
-    result = all_rules()["instrument_agrees"]
+    result = proof_rule_modules()["instrument_agrees"]
     far = evidence(AGREE, ORDERLY, "522,525")
-    assert result.judge_evidence(rule_parameters(result)(rule="instrument_agrees"), far).verdict is ProofVerdict.HOLDS
-    assert list(latencies(latency_point("counter", (22, 25), empty=7, stamped=True))[0].net_samples) == [22, 25]
-    assert list(latencies(latency_point("counter", (22, 25), empty=7))[0].net_samples) == [15, 18]
+    assert (
+        result.judge_evidence(proof_parameters_class(result)(rule="instrument_agrees"), far).verdict
+        is ProofVerdict.HOLDS
+    )
+    assert list(measured_latencies(latency_point("counter", (22, 25), empty=7, stamped=True))[0].net_samples) == [
+        22,
+        25,
+    ]
+    assert list(measured_latencies(latency_point("counter", (22, 25), empty=7))[0].net_samples) == [15, 18]
 
 
 def test_stamped_benchmark_is_measured_by_the_counter_alone() -> None:
-    catalogue = Catalogue(find_root())
-    points = make_plan(catalogue, ["interrupt_latency"], Options(["bare"], ["pico"], [1])).points
+    catalogue = Catalogue(find_checkout_root())
+    points = make_plan(catalogue, ["interrupt_latency"], PlanOptions(["bare"], ["pico"], [1])).points
     assert [(item.instrument, item.not_applicable) for item in points] == [("counter", None)]
-    request = Options(["bare"], ["pico"], [1], config={"instrument": "pin"})
+    request = PlanOptions(["bare"], ["pico"], [1], config={"instrument": "pin"})
     (point,) = make_plan(catalogue, ["interrupt_latency"], request).points
     assert point.not_applicable == "Interrupt latency, asynchronous can be measured by counter only"
 

@@ -20,12 +20,12 @@ from rtoslab.targets.event_kinds import (
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import SYSTICK
 from rtoslab.targets.step_reader import find_return_addresses, find_run_steps
-from rtoslab.targets.steps import HANDLER, ProbeMeanings
+from rtoslab.targets.steps import HANDLER, ProbeNumberMeanings
 
 TAKE, GIVE = 0x100, 0x200
 BEHIND_TAKE, BEHIND_GIVE, ELSEWHERE = 0x1010, 0x1020, 0x1030
 KERNEL = range(0x100, 0x300)
-WATCHING = ProbeMeanings(
+WATCHING = ProbeNumberMeanings(
     ("take", "give"), (TAKE, GIVE), (BEHIND_TAKE, BEHIND_GIVE), ((0x9000, 64),), KERNEL.__contains__
 )
 ONE, OTHER = 0x2000_0100, 0x2000_0200

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from elftools.dwarf.die import DIE
 
-from rtoslab.base import ImageFileError, SymbolError, find_root
+from rtoslab.base import ImageFileError, SymbolError, find_checkout_root
 from rtoslab.catalogue import Catalogue, Kernel
-from rtoslab.footprint import structure_members
+from rtoslab.footprint import structure_member_offsets
 from rtoslab.images import SourceLines, build_point_image
 from rtoslab.intake import ElfFile, open_elf_file
-from rtoslab.plan import Options, make_plan
+from rtoslab.plan import PlanOptions, make_plan
 from rtoslab.targets import StructureMemberPlace, find_structure_members
-from rtoslab.targets.structures import KernelStructures, MemberPlaces, read_text_member
+from rtoslab.targets.structures import KernelStructures, MemberPlaces, read_text_of_member
 from tests.board_images import WINDOW_MS
 from tests.inputs import debug_info
 
@@ -96,15 +96,15 @@ def test_control_block_with_structures_inside(tmp_path: Path) -> None:
         elf,
     ]
     subprocess.run(compile_it, check=True)
-    result = {name: item.offset for name, item in structure_members(elf, "block").items()}
+    result = {name: item.offset for name, item in structure_member_offsets(elf, "block").items()}
     inside = {"stack": 4, "stack.start": 4, "stack.size": 8}
     assert result == {"state": 0, **inside, "name": 12, "a": 20, "b": 20}
-    assert [name for name, item in structure_members(elf, "block").items() if item.is_array] == ["name"]
+    assert [name for name, item in structure_member_offsets(elf, "block").items() if item.is_array] == ["name"]
 
 
 def naming(**names: str) -> Kernel:
     """A kernel whose kernel.toml names members of the structure `block` for a semaphore, or for a task's block."""
-    facts = Catalogue(find_root()).kernel("freertos").facts
+    facts = Catalogue(find_checkout_root()).find_kernel("freertos").facts
     assert facts.memory is not None
     assert facts.memory.task_block is not None
     stored = {"name": "name", "stack": "top", "stack_pointer": "top", "bytes": None, "words": None, "priority": None}
@@ -232,12 +232,12 @@ MORE: list[tuple[str, dict[str, str]]] = [
     ("kernel", "config"), [*IMAGES, *(pytest.param(*each, marks=pytest.mark.long) for each in MORE)], ids=str
 )
 def test_independent_reader_agrees_on_images(kernel: str, config: dict[str, str]) -> None:
-    catalogue = Catalogue(find_root())
-    options = Options([kernel], ["nucleo-f446re"], [1], WINDOW_MS, config)
+    catalogue = Catalogue(find_checkout_root())
+    options = PlanOptions([kernel], ["nucleo-f446re"], [1], WINDOW_MS, config)
     name = "t5" if kernel == "freertos" else "t1"  # of freertos, what others build
     (point,) = make_plan(catalogue, [name], options).points
     content = build_point_image(catalogue, point).elf_path.read_bytes()
-    names = _block_types(catalogue.kernel(kernel).facts)
+    names = _block_types(catalogue.find_kernel(kernel).facts)
     result = find_structure_members(content, names)
     assert result == _with_another_reader(content, names)
     assert result or kernel == "bare"
@@ -272,5 +272,5 @@ def test_a_text_ends_with_a_zero_or_where_the_next_member_begins(
     """A name of eight characters fills a field of eight, and no zero follows."""
     memory = b"consumer\x01\xff\x80\0\0\0\0\0" + (0x1018).to_bytes(4, "little") + bytes(4) + b"pointed\0"
     members = {"name": place} | ({"type": StructureMemberPlace(following, 1)} if following is not None else {})
-    assert read_text_member(members, "name", 0x1000, lambda at, count: memory[at - 0x1000 :][:count]) == expected
-    assert read_text_member(members, "other", 0x1000, lambda at, count: memory) == ""
+    assert read_text_of_member(members, "name", 0x1000, lambda at, count: memory[at - 0x1000 :][:count]) == expected
+    assert read_text_of_member(members, "other", 0x1000, lambda at, count: memory) == ""

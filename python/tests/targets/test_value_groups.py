@@ -10,17 +10,17 @@ import pytest
 
 from rtoslab.analyses import group_values_by_axes
 from rtoslab.base.errors import ReportError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import read_papers
 from rtoslab.papers import weights
 from rtoslab.papers.paper_charts import redraw_paper_figure
 from rtoslab.papers.reproduction import PaperReproduction, reproduce_paper
-from rtoslab.reference import read_references
+from rtoslab.reference import read_reference_files
 from tests.planted_values import planted_value
 
-CATALOGUE = Catalogue(find_root())
-PACKAGE = find_root() / "python" / "rtoslab"
+CATALOGUE = Catalogue(find_checkout_root())
+PACKAGE = find_checkout_root() / "python" / "rtoslab"
 PAPERS = read_papers(CATALOGUE)
 REDUCTIONS = {"median", "mean", "fmean", "geometric_mean", "average", "median_low", "median_high", "nanmedian"}
 NAMED = {
@@ -33,11 +33,11 @@ NAMED = {
 
 def _with_references(key: str, monkeypatch: pytest.MonkeyPatch) -> PaperReproduction:
     """The paper by all reference results that there are, without building anything."""
-    monkeypatch.setattr(weights, "build_program", lambda *_, **__: pytest.fail("nothing is to be built"))
+    monkeypatch.setattr(weights, "build_footprint_program", lambda *_, **__: pytest.fail("nothing is to be built"))
     paper = PAPERS[key]
     bare = paper.facts.model_copy(update={"footprint": ()})
     paper = type(paper)(paper.key, paper.folder, bare, paper.suites)
-    beside = [point for reference in read_references(find_root(), key) for point in reference.points]
+    beside = [point for reference in read_reference_files(find_checkout_root(), key) for point in reference.points]
     return reproduce_paper(CATALOGUE, paper, [], reference_points=beside)
 
 

@@ -10,10 +10,10 @@ from nbclient import NotebookClient
 
 import rtoslab
 from rtoslab.base.errors import PlanError, RunError, SettingError, SymbolError, UnknownNameError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.targets.virtual_board import VirtualBoard
 
-DOCS = find_root() / "docs"
+DOCS = find_checkout_root() / "docs"
 
 
 @pytest.fixture(scope="module")
@@ -221,6 +221,6 @@ def test_documented_names_exist() -> None:
 def test_notebook_runs(tmp_path: Path) -> None:
     notebook = nbformat.reads((DOCS / "python-api.ipynb").read_text(), as_version=4)  # type: ignore[no-untyped-call]
     assert all(not cell.get("outputs") for cell in notebook.cells), "kept without outputs: they are made by running it"
-    done = NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(find_root())}}).execute()
+    done = NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(find_checkout_root())}}).execute()
     texts = [out.get("text", "") for cell in done.cells for out in cell.get("outputs", [])]
     assert any("Over every arrival phase of this scenario" in text for text in texts)

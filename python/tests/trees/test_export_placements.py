@@ -5,19 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.builder import build_point_image
 from rtoslab.images.elf import ImageSymbol, read_elf
 from rtoslab.measure.pool import run_plan
 from rtoslab.plan.placements import expand_placements
-from rtoslab.plan.plan import Options, make_plan
+from rtoslab.plan.plan import PlanOptions, make_plan
 from rtoslab.results.results import FailedPoint, Result
 from rtoslab.store.store import RunDirectory
 from tests.trees.exports import make_export, make_export_port
 from tests.trees.test_exports import NAMED, command_output
 
-BOARD = find_root() / "firmware" / "boards" / "pico"
+BOARD = find_checkout_root() / "firmware" / "boards" / "pico"
 
 
 def own_script() -> str:
@@ -46,15 +46,17 @@ def home(user: Path) -> Path:
 
 def outcomes(home: Path, out: str) -> list[Result]:
     """T7's results in three placements."""
-    catalogue = Catalogue(find_root())
-    plan = expand_placements(catalogue, make_plan(catalogue, ["t7"], Options(["tiny"], ["pico"], window_ms=10)), 3)
-    return [outcome.result for outcome in run_plan(find_root(), plan, home / out, jobs=1)]
+    catalogue = Catalogue(find_checkout_root())
+    plan = expand_placements(catalogue, make_plan(catalogue, ["t7"], PlanOptions(["tiny"], ["pico"], window_ms=10)), 3)
+    return [outcome.result for outcome in run_plan(find_checkout_root(), plan, home / out, jobs=1)]
 
 
 def symbols(kernel: str, board: str, placement: int) -> tuple[ImageSymbol, ...]:
     config = {"placement": str(placement)} if placement else {}
-    (point,) = make_plan(Catalogue(find_root()), ["t7"], Options([kernel], [board], cores=[1], config=config)).points
-    return read_elf(build_point_image(Catalogue(find_root()), point).elf_path).symbols
+    (point,) = make_plan(
+        Catalogue(find_checkout_root()), ["t7"], PlanOptions([kernel], [board], cores=[1], config=config)
+    ).points
+    return read_elf(build_point_image(Catalogue(find_checkout_root()), point).elf_path).symbols
 
 
 def moved_symbols(before: tuple[ImageSymbol, ...], after: tuple[ImageSymbol, ...]) -> set[str]:
@@ -64,7 +66,8 @@ def moved_symbols(before: tuple[ImageSymbol, ...], after: tuple[ImageSymbol, ...
 
 def test_export_with_its_own_linker_script_has_placements(home: Path) -> None:
     assert [outcome.status for outcome in outcomes(home, "run")] == ["measured"] * 3
-    keys = [point.manifest["build"]["placement"] for point in RunDirectory.open(home / "run").read_points()]  # type: ignore[index]
+    points = RunDirectory.open_run_directory(home / "run").read_points()
+    keys = [point.manifest["build"]["placement"] for point in points]  # type: ignore[index]
     assert sorted(keys) == [0, 1, 2]
 
 
@@ -97,7 +100,7 @@ def test_exports_added_by_the_user_have_placements(
     kernel: str, board: str, function: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RTOSLAB_TREES", NAMED)
-    tree = Catalogue(find_root()).kernels[kernel].tree
+    tree = Catalogue(find_checkout_root()).kernels[kernel].tree
     if tree is None or f"{board}-1" not in tree.exports or not Path(tree.exports[f"{board}-1"]).is_dir():
         pytest.skip(f"no export of {kernel} for one core of a {board} is named")
     usual, other = (symbols(kernel, board, placement) for placement in (0, 1))

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from rtoslab import api
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.trees import read_trees
+from rtoslab.catalogue.trees import read_user_trees
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from tests.cli.test_cli import command_error, rtoslab
 from tests.trees.exports import CONFIG, make_export, make_export_port
@@ -43,7 +43,7 @@ def home(user: Path) -> Path:
 
 def test_export_is_named_by_board_and_cores(home: Path) -> None:
     assert "Tiny 1.5 for pico-1" in command_output("tree", "add", "tiny", str(home / "export"))
-    tree = read_trees()["tiny"]
+    tree = read_user_trees()["tiny"]
     assert (tree.version, tree.lacks, tree.exports) == ("1.5", (), {"pico-1": str(home / "export")})
     assert "pico-1" in command_output("tree", "list", "--json")
 
@@ -60,7 +60,7 @@ def test_export_is_named_by_board_and_cores(home: Path) -> None:
 def test_export_with_other_settings_is_refused(home: Path, before: str, after: str, told: str) -> None:
     (home / "export" / ".config").write_text(CONFIG.replace(before, after))
     assert told in command_refusal("tree", "add", "tiny", str(home / "export"))
-    assert read_trees() == {}
+    assert read_user_trees() == {}
 
 
 def test_folder_that_is_not_an_export_is_refused(home: Path) -> None:
@@ -91,7 +91,7 @@ def test_exports_of_several_optimisation_levels_coexist(home: Path) -> None:
     command_output("tree", "add", "tiny", str(home / "export"))
     make_export(home / "small", CONFIG.replace("-O2", "-Os"))
     assert "Tiny 1.5 for pico-1-Os" in command_output("tree", "add", "tiny", str(home / "small"))
-    assert read_trees()["tiny"].exports.keys() == {"pico-1", "pico-1-Os"}
+    assert read_user_trees()["tiny"].exports.keys() == {"pico-1", "pico-1-Os"}
     config = {"opt": "-Os"}
     (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], window_ms=10, config=config, out=home / "small-run")
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
@@ -155,11 +155,11 @@ def test_board_without_an_export_is_reported_with_remedy(home: Path) -> None:
 def test_feature_missing_in_an_export_is_a_missing_service(home: Path) -> None:
     poorer = make_export(home / "poorer", CONFIG.replace("CONFIG_COUNTING=y\n", ""))
     command_output("tree", "add", "tiny", str(poorer))
-    assert not Catalogue(find_root()).kernel("tiny").facts.services["semaphore"]
+    assert not Catalogue(find_checkout_root()).find_kernel("tiny").facts.services["semaphore"]
     assert "semaphore" in reason(home)
     assert "give it another name" in command_refusal("tree", "add", "tiny", str(home / "export"))
     command_output("tree", "add", "tiny-counting", str(home / "export"), "--port", "tiny")
-    assert Catalogue(find_root()).kernel("tiny-counting").facts.services["semaphore"]
+    assert Catalogue(find_checkout_root()).find_kernel("tiny-counting").facts.services["semaphore"]
 
 
 def test_files_for_the_kernels_own_build_are_the_parts_put_together(home: Path) -> None:

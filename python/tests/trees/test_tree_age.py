@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from rtoslab.base import sha256_of
-from rtoslab.base.paths import find_root
+from rtoslab.base import sha256_of_file
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.trees import read_trees, tree_as_toml
-from rtoslab.reference import ReferenceFile, reference_path, source_tree_changes_since, write_reference
+from rtoslab.catalogue.trees import read_user_trees, tree_as_toml
+from rtoslab.reference import ReferenceFile, reference_file_path, source_tree_changes_since, write_reference_file
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
-from rtoslab.trees import find_export, find_repositories, linked_libraries_digest
+from rtoslab.trees import find_kernel_export, find_repositories, linked_libraries_digest
 from tests.cli.test_cli import rtoslab
 from tests.fakes import measured_point
 from tests.trees.exports import make_export, make_export_port
@@ -35,7 +35,7 @@ def reference(build: dict[str, Any]) -> ReferenceFile:
 
 
 def changes(of: ReferenceFile) -> list[str]:
-    return source_tree_changes_since(Catalogue(find_root()), of)
+    return source_tree_changes_since(Catalogue(find_checkout_root()), of)
 
 
 @pytest.fixture
@@ -49,14 +49,14 @@ def tree(user: Path) -> Path:
 
 def current_reference(tree: Path) -> ReferenceFile:
     """What would be kept if it were measured now."""
-    described = Catalogue(find_root()).kernels["tiny"].tree
+    described = Catalogue(find_checkout_root()).kernels["tiny"].tree
     assert described is not None
     states = [
         {"at": repository.at, "origin": repository.origin, "commit": repository.commit, "dirty": repository.dirty}
         for repository in find_repositories(described)
     ]
     assert states
-    sources = {f"kernel/{SOURCE}": sha256_of(tree / SOURCE), "firmware/core/main.c": "00"}
+    sources = {f"kernel/{SOURCE}": sha256_of_file(tree / SOURCE), "firmware/core/main.c": "00"}
     return reference({"sources": sources, "tree": {"repositories": states}})
 
 
@@ -96,7 +96,7 @@ def test_tree_that_begins_at_another_folder_has_not_changed(tree: Path, uncached
         f"kernel/Source/{SOURCE}",
         [{"at": ".", "origin": "https://a", "commit": "1" * 40, "dirty": False}],
     )
-    digest = sha256_of(tree / SOURCE)
+    digest = sha256_of_file(tree / SOURCE)
     before = reference({"sources": {deeper: digest}, "tree": {"repositories": elsewhere}})
     assert changes(before) == []
     (tree / SOURCE).write_text((tree / SOURCE).read_text() + "/* edited */\n")
@@ -105,7 +105,7 @@ def test_tree_that_begins_at_another_folder_has_not_changed(tree: Path, uncached
 
 def test_other_version_is_reported(tree: Path) -> None:
     path = next((tree.parent / "trees").glob("tiny.toml"))
-    path.write_text(tree_as_toml(read_trees()["tiny"].model_copy(update={"version": "1.6"})))
+    path.write_text(tree_as_toml(read_user_trees()["tiny"].model_copy(update={"version": "1.6"})))
     assert changes(current_reference(tree)) == ["tiny is 1.6, not 1.5"]
 
 
@@ -121,7 +121,7 @@ def test_changed_export_is_found_by_its_linked_files(user: Path) -> None:
     make_export_port(user / "ports")
     make_export(user / "export")
     command_output("tree", "add", "tiny", str(user / "export"))
-    digest = linked_libraries_digest(find_export(Catalogue(find_root()).kernels["tiny"], "pico-1"))
+    digest = linked_libraries_digest(find_kernel_export(Catalogue(find_checkout_root()).kernels["tiny"], "pico-1"))
     before = reference({"tree": {"linked_sha256": digest, "repositories": []}})
     assert changes(before) == []
     make_export(user / "export", pause='__asm volatile("nop");')
@@ -132,7 +132,7 @@ def test_changed_export_is_found_by_its_linked_files(user: Path) -> None:
 def test_reference_list_shows_changed_trees(checkout: Path, tree: Path, uncached_repositories: None) -> None:
     (point,) = current_reference(tree).points
     manifest = {**point.manifest, "target": {"sources_sha256": "ab" * 32}}
-    write_reference(reference_path(checkout, "doe2020", "tiny"), [replace(point, manifest=manifest)])
+    write_reference_file(reference_file_path(checkout, "doe2020", "tiny"), [replace(point, manifest=manifest)])
     (tree / SOURCE).write_text("")
     rows = json.loads(command_output("reference", "list", "--json"))
     (row,) = (item for item in rows if item["kernel"] == "tiny")

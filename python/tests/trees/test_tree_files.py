@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from rtoslab.base import find_root
+from rtoslab.base import find_checkout_root
 from rtoslab.catalogue import Catalogue, SourceTree
-from rtoslab.trees import draft_description, recognise_port
+from rtoslab.trees import draft_tree_description, recognise_port
 from tests.trees.test_trees import counts, describe_tree, home, measure_t7
 from tests.trees.tiny import HEADER, commit
 
@@ -31,7 +31,9 @@ def draft_tree(home: Path, wants: str = "") -> SourceTree:
         facts.write_text(
             facts.read_text().replace('version = ["TINY_VERSION"]', f'version = ["TINY_VERSION"]\n{wants}')
         )
-    return draft_description(Catalogue(find_root()).kernels["tiny"].facts, "tiny", "tiny", home / "tree", None)
+    return draft_tree_description(
+        Catalogue(find_checkout_root()).kernels["tiny"].facts, "tiny", "tiny", home / "tree", None
+    )
 
 
 def test_assembler_is_preprocessed_and_recorded(home: Path) -> None:
@@ -85,4 +87,4 @@ def test_header_may_be_included_by_a_path(home: Path) -> None:
         "cortex-m0plus": ("ports/v6m/inc",),
         "cortex-m4f": ("ports/v7m/inc",),
     }
-    assert recognise_port(Catalogue(find_root()), tree).facts.title == "Tiny"
+    assert recognise_port(Catalogue(find_checkout_root()), tree).facts.title == "Tiny"

@@ -7,7 +7,7 @@ import pytest
 
 from rtoslab import api
 from rtoslab.base.errors import CatalogueError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.trees.versions import recognise_port
@@ -79,7 +79,7 @@ def test_wrong_tree_folder_is_not_applicable_with_remedy(home: Path, monkeypatch
         assert message in result.reason
     monkeypatch.setenv("RTOSLAB_TREE_TINY", str(home / "a;b"))
     with pytest.raises(CatalogueError, match=r"RTOSLAB_TREE_TINY: .* must not contain quotes"):
-        Catalogue(find_root()).kernels  # noqa: B018
+        Catalogue(find_checkout_root()).kernels  # noqa: B018
     monkeypatch.delenv("RTOSLAB_TREE_TINY")
     (home / "my trees" / "tiny" / "kernel" / "template.c").unlink()
     done = rtoslab("tree", "check", "tiny")
@@ -125,4 +125,4 @@ def test_export_shows_its_kernel(user: Path) -> None:
         path.write_text(text.replace(before, after))
     make_export_port(user / "ports")
     make_export(user / "export")
-    assert recognise_port(Catalogue(find_root()), user / "export").id == "tiny"
+    assert recognise_port(Catalogue(find_checkout_root()), user / "export").id == "tiny"

@@ -8,12 +8,12 @@ import pytest
 
 from rtoslab import api
 from rtoslab.base.errors import CatalogueError, UnknownNameError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.trees import read_trees, tree_as_toml
+from rtoslab.catalogue.trees import read_user_trees, tree_as_toml
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.store.store import RunDirectory
-from rtoslab.trees.draft import draft_description
+from rtoslab.trees.draft import draft_tree_description
 from tests.cli.test_cli import command_error, rtoslab
 from tests.trees.tiny import commit, make_port, make_tree
 
@@ -28,8 +28,8 @@ def home(user: Path) -> Path:
 
 def describe_tree(home: Path) -> Path:
     """The tree's description, drafted."""
-    kernel = Catalogue(find_root()).kernels["tiny"]
-    tree = draft_description(kernel.facts, "tiny", "tiny", home / "tree", None)
+    kernel = Catalogue(find_checkout_root()).kernels["tiny"]
+    tree = draft_tree_description(kernel.facts, "tiny", "tiny", home / "tree", None)
     path = home / "trees" / "tiny.toml"
     path.parent.mkdir(exist_ok=True)
     path.write_text(tree_as_toml(tree))
@@ -40,7 +40,7 @@ def measure_t7(home: Path, out: str) -> tuple[MeasuredPoint, dict[str, Any], boo
     """The counts, the manifest's record of the build, and whether it was known."""
     (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], cores=[1], window_ms=10, out=home / out)
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
-    (point,) = RunDirectory.open(home / out).read_points()
+    (point,) = RunDirectory.open_run_directory(home / out).read_points()
     build = point.manifest["build"]
     assert isinstance(build, dict)
     return outcome.result, build, outcome.cached
@@ -52,7 +52,7 @@ def counts(result: MeasuredPoint) -> Any:
 
 def test_draft_contains_only_what_the_port_needs(home: Path) -> None:
     describe_tree(home)
-    tree = read_trees()["tiny"]
+    tree = read_user_trees()["tiny"]
     assert (tree.version, tree.path, tree.port) == ("1.5", str(home / "tree"), "tiny")
     assert tree.sources == ("kernel/*.c", "!kernel/template.c")
     assert tree.headers == ("include",)
@@ -163,7 +163,7 @@ def test_bad_description_is_refused_in_one_sentence(home: Path, old: str, new: s
     assert old in text
     path.write_text(text.replace(old, new))
     with pytest.raises(CatalogueError, match=says):
-        Catalogue(find_root()).kernels  # noqa: B018
+        Catalogue(find_checkout_root()).kernels  # noqa: B018
 
 
 @pytest.mark.parametrize(("file", "says"), [
@@ -190,7 +190,7 @@ def test_unknown_kernel_is_reported_with_known_ones(home: Path) -> None:
 
 @pytest.mark.parametrize("ask", [
     ("run", "t7", "--dry-run"), ("conformance",), ("footprint",), ("masked", "t7"), ("trace", "t7"), ("profile", "t7"),
-    ("worst-case", "phase_sweep"), ("rta", str(find_root() / "examples" / "response-time" / "control.toml")),
+    ("worst-case", "phase_sweep"), ("rta", str(find_checkout_root() / "examples" / "response-time" / "control.toml")),
 ])  # fmt: skip
 def test_every_command_reports_a_missing_tree(ask: tuple[str, ...]) -> None:
     """In one sentence with what to do, and never by a traceback."""
@@ -200,6 +200,6 @@ def test_every_command_reports_a_missing_tree(ask: tuple[str, ...]) -> None:
 
 
 def test_kernel_without_a_tree_is_not_in_all() -> None:
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     assert set(catalogue.buildable_kernels) == {"bare", "freertos", "rt"}
     assert set(catalogue.kernels) > {"nuttx", "threadx"}

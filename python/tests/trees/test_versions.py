@@ -7,12 +7,12 @@ import pytest
 
 from rtoslab import api
 from rtoslab.base.errors import CatalogueError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.kernel_facts import Kernel
-from rtoslab.catalogue.trees import SourceTree, read_trees, tree_as_toml
+from rtoslab.catalogue.trees import SourceTree, read_user_trees, tree_as_toml
 from rtoslab.results.results import MeasuredPoint, NotApplicable, Result
-from rtoslab.trees.draft import draft_description
+from rtoslab.trees.draft import draft_tree_description
 from rtoslab.trees.versions import recognise_port
 from tests.cli.test_cli import command_error, rtoslab
 from tests.trees.tiny import make_port, make_tree
@@ -53,8 +53,8 @@ def t7(kernel: str, out: Path) -> Result:
 def test_version_lacks_services_that_need_missing_names(home: Path) -> None:
     assert rtoslab("tree", "add", "tiny-old", home / "old").returncode == 0
     assert rtoslab("tree", "add", "tiny-new", home / "new").returncode == 0
-    assert [tree.absent for tree in read_trees().values()] == [(), ("TINY_PAUSE",)]
-    kernels = Catalogue(find_root()).kernels
+    assert [tree.absent for tree in read_user_trees().values()] == [(), ("TINY_PAUSE",)]
+    kernels = Catalogue(find_checkout_root()).kernels
     old, new = kernels["tiny-old"].facts, kernels["tiny-new"].facts
     assert (old.title, new.title) == ("Tiny 1.4", "Tiny 1.5")
     assert (old.services["pool"], new.services["pool"]) == (False, True)
@@ -85,18 +85,18 @@ def test_tree_that_became_another_version_is_not_measured_under_the_old_name(hom
     assert isinstance(result, NotApplicable)
     assert "has another version than when it was added: `rtoslab tree add tiny-9 PATH --force`" in result.reason
     assert rtoslab("tree", "add", "tiny-9", home / "old", "--force").returncode == 0
-    assert read_trees()["tiny-9"].absent == ()
+    assert read_user_trees()["tiny-9"].absent == ()
 
 
 def test_name_with_the_same_prefix_is_another_name(home: Path) -> None:
     header = home / "old" / "include" / "tiny.h"
     header.write_text(header.read_text() + "#define TINY_PAUSES\n")
-    facts = Catalogue(find_root()).kernels["tiny"].facts
-    assert draft_description(facts, "tiny", "old", home / "old", None).absent == ("TINY_PAUSE",)
+    facts = Catalogue(find_checkout_root()).kernels["tiny"].facts
+    assert draft_tree_description(facts, "tiny", "old", home / "old", None).absent == ("TINY_PAUSE",)
 
 
 def test_tree_shows_its_kernel(home: Path) -> None:
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     assert recognise_port(catalogue, home / "new").id == "tiny"
     (home / "new" / "include" / "tiny.h").unlink()
     with pytest.raises(CatalogueError, match="no port's headers are all there; choose its port with --port"):
@@ -108,20 +108,20 @@ def test_tree_shows_its_kernel(home: Path) -> None:
     with pytest.raises(
         CatalogueError, match="more than one port fits; choose its port with --port, one of other, tiny"
     ):
-        recognise_port(Catalogue(find_root()), home / "old")
+        recognise_port(Catalogue(find_checkout_root()), home / "old")
 
 
 def test_version_string_overrides_version_macros(home: Path) -> None:
-    facts = Catalogue(find_root()).kernels["tiny"].facts
+    facts = Catalogue(find_checkout_root()).kernels["tiny"].facts
     assert facts.tree is not None
     wants = facts.tree.model_copy(update={"version_text": "Tiny Kernel"})
     worded = facts.model_copy(update={"tree": wants})
     header = home / "new" / "include" / "tiny.h"
-    assert draft_description(worded, "tiny", "new", home / "new", None).version == "1.5"
+    assert draft_tree_description(worded, "tiny", "new", home / "new", None).version == "1.5"
     header.write_text("/* Tiny Kernel <IN DEVELOPMENT> */\n" + header.read_text())
-    assert draft_description(worded, "tiny", "new", home / "new", None).version == "1.5"
+    assert draft_tree_description(worded, "tiny", "new", home / "new", None).version == "1.5"
     header.write_text("/* Tiny Kernel V1.5.1 */\n" + header.read_text())
-    assert draft_description(worded, "tiny", "new", home / "new", None).version == "V1.5.1"
+    assert draft_tree_description(worded, "tiny", "new", home / "new", None).version == "V1.5.1"
 
 
 def test_definitions_of_a_core_file_are_only_read_there(home: Path) -> None:
@@ -130,21 +130,24 @@ def test_definitions_of_a_core_file_are_only_read_there(home: Path) -> None:
     for name in ("ports/v6m/cpu.c", "ports/v7m/cpu.c", "ports/v8m/cpu.c"):
         path = home / "new" / name
         path.write_text(path.read_text() + taken)
-    facts = Catalogue(find_root()).kernels["tiny"].facts
-    assert draft_description(facts, "tiny", "new", home / "new", None).sources == ("kernel/*.c", "!kernel/template.c")
+    facts = Catalogue(find_checkout_root()).kernels["tiny"].facts
+    assert draft_tree_description(facts, "tiny", "new", home / "new", None).sources == (
+        "kernel/*.c",
+        "!kernel/template.c",
+    )
 
 
 def test_tree_without_a_folder_that_is_needed_is_refused(home: Path) -> None:
     """A kernel whose heap lies in a folder of its own is no kernel without it."""
-    facts = Catalogue(find_root()).kernels["tiny"].facts
+    facts = Catalogue(find_checkout_root()).kernels["tiny"].facts
     assert facts.tree is not None
     needing = facts.model_copy(update={"tree": facts.tree.model_copy(update={"also": ("tiny_heap", "tiny_mask")})})
     with pytest.raises(CatalogueError, match=r"No file in .* defines tiny_heap; check the path"):
-        draft_description(needing, "tiny", "new", home / "new", None)
+        draft_tree_description(needing, "tiny", "new", home / "new", None)
     heap = home / "new" / "memory" / "heap.c"
     heap.parent.mkdir()
     heap.write_text("void tiny_heap(void);\nvoid tiny_heap(void)\n{\n}\n")
-    assert "memory/*.c" in draft_description(needing, "tiny", "new", home / "new", None).sources
+    assert "memory/*.c" in draft_tree_description(needing, "tiny", "new", home / "new", None).sources
 
 
 def freertos_without(absent: set[str], user: Path) -> Kernel:
@@ -152,7 +155,7 @@ def freertos_without(absent: set[str], user: Path) -> Kernel:
     (user / "trees").mkdir(exist_ok=True)
     tree = SourceTree(id="old", port="freertos", path=str(user), version="V9", absent=tuple(sorted(absent)))
     (user / "trees" / "old.toml").write_text(tree_as_toml(tree))
-    return Catalogue(find_root()).kernels["old"].facts
+    return Catalogue(find_checkout_root()).kernels["old"].facts
 
 
 @pytest.mark.parametrize(("since", "lacks"), [
@@ -163,7 +166,7 @@ def freertos_without(absent: set[str], user: Path) -> Kernel:
     ("V10.0.0", {"hooks", "heap_peak", "heap_allocations", "heap_pieces", "mutex_gives_back"}),
 ])  # fmt: skip
 def test_freertos_older_than_a_version_lacks_what_came_since(user: Path, since: str, lacks: set[str]) -> None:
-    port = Catalogue(find_root()).kernels["freertos"].facts
+    port = Catalogue(find_checkout_root()).kernels["freertos"].facts
     absent = {earlier.name for earlier in port.earlier if _number(earlier.since) >= _number(since)}
     old = freertos_without(absent, user)
     assert {service for service in port.services if port.services[service] and not old.services[service]} == lacks
@@ -181,7 +184,7 @@ def _number(version: str) -> tuple[int, ...]:
 
 
 def test_packages_freertos_needs_no_tree_and_has_every_name() -> None:
-    catalogue = Catalogue(find_root())
+    catalogue = Catalogue(find_checkout_root())
     assert "freertos" in catalogue.buildable_kernels
     entry = catalogue.kernels["freertos"]
     names = [earlier.name for earlier in entry.facts.earlier]

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.user_kernels import ExportRequirements
 from tests.trees.test_exports import command_output
 
-CONFIG = find_root() / "firmware" / "kernels" / "zephyr" / "config"
+CONFIG = find_checkout_root() / "firmware" / "kernels" / "zephyr" / "config"
 TABLES = """typedef void (* ISR)(const void *);
 	{(const void *)0x0, (ISR)((uintptr_t)&z_irq_spurious)},
 """
@@ -20,7 +20,7 @@ DRIVERS = ("\t{(const void *)0x20000010, (ISR)0x8001235},\n", "\t{(void *)0x0, (
 
 
 def wants() -> ExportRequirements:
-    export = Catalogue(find_root()).kernel("zephyr").facts.export
+    export = Catalogue(find_checkout_root()).find_kernel("zephyr").facts.export
     assert export is not None
     return export
 
@@ -92,7 +92,9 @@ def test_driver_with_an_interrupt_is_refused(tmp_path: Path, driver: str) -> Non
     assert "1 interrupt(s) belong to drivers" in done.stderr
 
 
-@pytest.mark.parametrize("board", sorted(set(Catalogue(find_root()).boards) & {path.stem for path in CONFIG.iterdir()}))
+@pytest.mark.parametrize(
+    "board", sorted(set(Catalogue(find_checkout_root()).boards) & {path.stem for path in CONFIG.iterdir()})
+)
 def test_each_board_has_its_application(tmp_path: Path, board: str) -> None:
     command_output("kernel", "files", "zephyr", "--board", board, "-o", str(tmp_path))
     (machine,) = re.findall('^CONFIG_BOARD="(.*)"$', (CONFIG / f"{board}.defconfig").read_text(), re.MULTILINE)
@@ -126,8 +128,8 @@ def test_zephyr_1_14_gets_only_known_options(tmp_path: Path) -> None:
 
 
 def test_zephyr_1_14_differences() -> None:
-    facts = Catalogue(find_root()).kernel("zephyr").facts
-    earlier = facts.without_names(["k_timeout_t"])
+    facts = Catalogue(find_checkout_root()).find_kernel("zephyr").facts
+    earlier = facts.facts_of_version_without(["k_timeout_t"])
     assert facts.services["condition"]
     assert not earlier.services["condition"]
     assert "mutex_unlock" in facts.results

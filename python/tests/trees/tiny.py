@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 
 HEADER = """#pragma once
 #include <stdbool.h>
@@ -109,7 +109,7 @@ def git(folder: Path, *words: str) -> None:
 def make_port(folder: Path) -> Path:
     """A folder `tiny` with the port."""
     port = folder / "tiny"
-    shutil.copytree(find_root() / "firmware" / "kernels" / "bare", port)
+    shutil.copytree(find_checkout_root() / "firmware" / "kernels" / "bare", port)
     facts = (port / "kernel.toml").read_text()
     facts = facts.replace('id = "bare"', 'id = "tiny"').replace('title = "bare (no kernel)"', 'title = "Tiny"')
     facts = re.sub(r'version = "1"\npackage = ""\npackage_folder = ""\n', "", facts)

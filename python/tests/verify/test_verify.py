@@ -9,21 +9,21 @@ import pytest
 
 from rtoslab import api
 from rtoslab.base.canonical_json import to_canonical_json
-from rtoslab.base.errors import AlteredError, BuildError
-from rtoslab.base.paths import find_root
+from rtoslab.base.errors import AlteredFileError, BuildError
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.measure.pipeline import _find_cached
-from rtoslab.records.seal import SEAL_FILE, add_seal_file, read_sealed
+from rtoslab.measure.pipeline import _find_cached_point
+from rtoslab.records.seal import SEAL_FILE, add_seal_file, read_sealed_folder
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.cache import ResultCache
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import RESULT
 from rtoslab.verify import verify_folder
-from rtoslab.verify.point import _value_differences, verify_point
+from rtoslab.verify.point import _differences_from_recomputed, verify_point
 from tests.cli.test_cli import command_error, rtoslab
 from tests.fakes import measured_point
 
-CATALOGUE = Catalogue(find_root())
+CATALOGUE = Catalogue(find_checkout_root())
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
         api.run(name, **plain, out=other, config={"samples": "5"} if name == "mutex" else {})
         for path in (other / "points").iterdir():
             path.rename(out / "points" / path.name)
-    return RunDirectory.open(out)
+    return RunDirectory.open_run_directory(out)
 
 
 def forge_file(folder: Path, name: str, content: bytes) -> None:
@@ -116,7 +116,7 @@ def test_command_names_what_differs(tmp_path: Path) -> None:
     ask = ("run", "t1", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--cores", "1", "--out", out)
     assert rtoslab(*ask, **cache).returncode == 0
     assert "1 point verified: all results follow from their raw data." in rtoslab("verify", out).stdout
-    (folder,) = RunDirectory.open(out).point_folders()
+    (folder,) = RunDirectory.open_run_directory(out).point_folders()
     result = json.loads((folder / RESULT).read_text())
     count = result["counters"][0]["count"]
     result["counters"][0]["count"] = 2 * count
@@ -139,30 +139,30 @@ def test_damaged_entry_of_the_cache_is_measured_again(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "was changed after it was stored: the point was measured again" in done.stderr
     assert entry.read_bytes() == whole
-    (two,) = RunDirectory.open(tmp_path / "two").read_points()
+    (two,) = RunDirectory.open_run_directory(tmp_path / "two").read_points()
     assert isinstance(two.result, MeasuredPoint)
 
 
 @pytest.mark.parametrize("content", [None, b"", b"7", b"{}", b"[" * 100_000, b'{"series": [1]}', b'{"series": [{}]}'])
 def test_no_entry_without_a_result_is_taken(tmp_path: Path, run: RunDirectory, content: bytes | None) -> None:
     folder, cache, key = run.point_folders()[0], ResultCache(tmp_path), "ab" * 32
-    files = {name: item for name, item in read_sealed(folder).items() if name != SEAL_FILE}
-    cache.put(key, add_seal_file(folder.name, files))
-    assert _find_cached(cache, key, folder.name)[0] is not None
+    files = {name: item for name, item in read_sealed_folder(folder).items() if name != SEAL_FILE}
+    cache.store_point_files(key, add_seal_file(folder.name, files))
+    assert _find_cached_point(cache, key, folder.name)[0] is not None
     del files[RESULT]
-    cache.put(key, add_seal_file(folder.name, files if content is None else {**files, RESULT: content}))
-    taken, note = _find_cached(cache, key, folder.name)
+    cache.store_point_files(key, add_seal_file(folder.name, files if content is None else {**files, RESULT: content}))
+    taken, note = _find_cached_point(cache, key, folder.name)
     assert taken is None
     assert "is damaged: the point was measured again." in note
-    cache.put(key, {})
-    assert _find_cached(cache, key, folder.name)[0] is None
+    cache.store_point_files(key, {})
+    assert _find_cached_point(cache, key, folder.name)[0] is None
 
 
 def test_altered_point_fails_alone_when_a_run_is_resumed(tmp_path: Path) -> None:
     out, cache = tmp_path / "run", {"RTOSLAB_CACHE": str(tmp_path / "cache")}
     ask = ("run", "t1", "t2", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--cores", "1")
     assert rtoslab(*ask, "--out", out, **cache).returncode == 0
-    folder = RunDirectory.open(out).point_folders()[0]
+    folder = RunDirectory.open_run_directory(out).point_folders()[0]
     (folder / RESULT).unlink()
     done = rtoslab(*ask, "--out", out, "--json", **cache)
     assert done.returncode == 3, done.stderr
@@ -188,12 +188,12 @@ def test_image_that_changed_since_it_was_built_is_not_run(tmp_path: Path, monkey
 
 def test_seal_is_checked_when_a_point_is_put_into_a_run(tmp_path: Path, run: RunDirectory) -> None:
     folder = run.point_folders()[0]
-    other = RunDirectory.create(tmp_path / "run", None, run.plan().points)
-    files = read_sealed(folder)
-    with pytest.raises(AlteredError, match=r"uart\.txt was changed"):
-        other.put(folder.name, {**files, "uart.txt": b""})
-    with pytest.raises(AlteredError, match="was renamed and was stored as"):
-        other.put("elsewhere", files)
+    other = RunDirectory.create_run_directory(tmp_path / "run", None, run.read_stored_plan().points)
+    files = read_sealed_folder(folder)
+    with pytest.raises(AlteredFileError, match=r"uart\.txt was changed"):
+        other.store_point_files(folder.name, {**files, "uart.txt": b""})
+    with pytest.raises(AlteredFileError, match="was renamed and was stored as"):
+        other.store_point_files("elsewhere", files)
     assert not other.point_folders()
 
 
@@ -206,6 +206,6 @@ def test_missing_instruction_counts_of_old_runs_are_not_a_difference() -> None:
         uses = tuple(function.model_copy(update={"instructions": number}) for function in plain.virtual.functions)
         return plain.model_copy(update={"virtual": plain.virtual.model_copy(update={"functions": uses})})
 
-    assert not _value_differences(with_instructions(None), with_instructions(5))
-    assert _value_differences(with_instructions(4), with_instructions(5))
-    assert _value_differences(with_instructions(5), with_instructions(None))
+    assert not _differences_from_recomputed(with_instructions(None), with_instructions(5))
+    assert _differences_from_recomputed(with_instructions(4), with_instructions(5))
+    assert _differences_from_recomputed(with_instructions(5), with_instructions(None))

@@ -11,19 +11,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rtoslab.base.errors import PlanError, SymbolError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue import Board, Catalogue
-from rtoslab.reports.formats.html import render_document
-from rtoslab.targets.vector_table import find_exception
+from rtoslab.reports.formats.html import render_report
+from rtoslab.targets.vector_table import find_exception_number
 from rtoslab.worst_case.arrivals import (
     MOST_CHOSEN_ARRIVALS,
     MOST_CHOSEN_CYCLES,
     SweepSpan,
-    choose_sweep_span,
     inject_at_every_cycle,
+    parse_sweep_span,
 )
 from rtoslab.worst_case.document import worst_case_document
-from rtoslab.worst_case.own_interrupts import HandlerExecution, OwnInterrupt, find_own_requests, mask_of_arrivals_at_own
+from rtoslab.worst_case.own_interrupts import (
+    HandlerExecution,
+    OwnInterrupt,
+    find_own_requests,
+    mask_of_arrivals_at_own_requests,
+)
 from rtoslab.worst_case.scenario import SweepScenario, SweepTarget, image_scenario
 from rtoslab.worst_case.worst_case import WorstCase, find_worst_case
 from tests.cli.test_cli import rtoslab
@@ -34,7 +39,7 @@ TIM2 = 16 + 28
 
 @cache
 def board() -> Board:
-    return Catalogue(find_root()).board(BOARD).facts
+    return Catalogue(find_checkout_root()).find_board(BOARD).facts
 
 
 @cache
@@ -55,7 +60,7 @@ def test_interrupt_is_found_by_its_handler_in_the_vector_table() -> None:
         ("systick", 15),
         (hex(machine.symbol("TIM2_IRQHandler")), TIM2),
     ):
-        assert find_exception(machine, board(), 0, name) == number
+        assert find_exception_number(machine, board(), 0, name) == number
     for name, error, says in (
         (
             "EXTI0_IRQHandler",
@@ -67,7 +72,7 @@ def test_interrupt_is_found_by_its_handler_in_the_vector_table() -> None:
         ("TIM3_IRQHandler", SymbolError, "no symbol 'TIM3_IRQHandler'; did you mean 'TIM2_IRQHandler'?"),
     ):
         with pytest.raises(error) as caught:
-            find_exception(machine, board(), 0, name)
+            find_exception_number(machine, board(), 0, name)
         assert says in str(caught.value)
 
 
@@ -108,15 +113,15 @@ def test_span_is_a_period_of_the_image_if_nobody_chooses_one() -> None:
         (with_interrupts(of, 16_000, irq3=90_000), 16_000, "The span is one tick, because SysTick comes every 16,000"),
         (with_interrupts(of, None, irq3=900, irq4=7000), 7000, "irq4, the slowest of the image's periodic interrupts,"),
     ):
-        span = choose_sweep_span(scene, None)
+        span = parse_sweep_span(scene, None)
         assert (span.cycles, span.offsets) == (cycles, None)
         assert says in span.reason
-    long = choose_sweep_span(with_interrupts(of, None, irq28=MOST_CHOSEN_CYCLES + 1), None)
+    long = parse_sweep_span(with_interrupts(of, None, irq28=MOST_CHOSEN_CYCLES + 1), None)
     assert len(long.offsets or ()) == MOST_CHOSEN_ARRIVALS
     assert long.reason.endswith("That is long, so 100,000 cycles of it were drawn.")
-    assert choose_sweep_span(with_interrupts(of, None, irq28=5000), None, samples=10).offsets is not None
+    assert parse_sweep_span(with_interrupts(of, None, irq28=5000), None, samples=10).offsets is not None
     with pytest.raises(PlanError, match="raises no interrupt periodically where the sweep begins"):
-        choose_sweep_span(scenario(), None)
+        parse_sweep_span(scenario(), None)
     irregular = OwnInterrupt(TIM2, tuple(HandlerExecution(at, at + 12, at + 30) for at in (0, 100, 900, 1000, 4000)))
     assert irregular.period_cycles is None
 
@@ -124,7 +129,7 @@ def test_span_is_a_period_of_the_image_if_nobody_chooses_one() -> None:
 def test_arrivals_that_meet_the_own_request_are_counted_apart() -> None:
     """All but a few of a period are as in the same image whose timer stands still."""
     of, still = scenario("RUNS"), scenario()
-    span = choose_sweep_span(of, None)
+    span = parse_sweep_span(of, None)
     assert span.cycles == PERIOD
     finding = swept(of, span)
     alone = swept(still, SweepSpan(PERIOD, "the same"))
@@ -139,7 +144,7 @@ def test_arrivals_that_meet_the_own_request_are_counted_apart() -> None:
     assert (own.requests, own.measured, own.period_cycles) == (199, 64, PERIOD)
     assert own.minimum_cycles == 12
     assert 100 < own.maximum_cycles <= finding.handler.maximum_cycles
-    page = render_document(worst_case_document(finding, inject_at_every_cycle(of, span)))
+    page = render_report(worst_case_document(finding, inject_at_every_cycle(of, span)))
     assert "Without the sweep, the image itself raises the interrupt 199 times in 0.25 s, every 20,000 cycles." in page
 
 
@@ -168,7 +173,7 @@ def test_meeting_is_an_overlap_of_two_intervals(gaps: list[int], arrivals: list[
         any(handling.recognised <= at + length and at <= handling.end for handling in handlings)
         for at, length in arrivals
     ]
-    assert mask_of_arrivals_at_own(handlings, requests, offsets, latencies).tolist() == expected
+    assert mask_of_arrivals_at_own_requests(handlings, requests, offsets, latencies).tolist() == expected
 
 
 def test_command_names_the_span_and_the_own_latency(tmp_path: Path) -> None:

@@ -12,18 +12,25 @@ import pyarrow.parquet as pq
 import pytest
 
 from rtoslab.base.errors import PlanError, RunError, UnknownNameError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli.cmd_worst_case import worst_case_command
-from rtoslab.plan.plan import Options
+from rtoslab.plan.plan import PlanOptions
 from rtoslab.records import add_seal_file
-from rtoslab.reports.formats.html import render_document
+from rtoslab.reports.formats.html import render_report
 from rtoslab.results import encode_sample_file
 from rtoslab.targets.events import EVENT
-from rtoslab.targets.exceptions import parse_exception
-from rtoslab.worst_case.arrivals import SweepSpan, choose_sweep_span, draw_distinct_offsets, inject_at_every_cycle
+from rtoslab.targets.exceptions import parse_exception_number
+from rtoslab.worst_case.arrivals import SweepSpan, draw_distinct_offsets, inject_at_every_cycle, parse_sweep_span
 from rtoslab.worst_case.document import worst_case_document
-from rtoslab.worst_case.folder import ARRIVALS, MANIFEST, RESULT, find_differences, sweep_manifest, write_sweep
+from rtoslab.worst_case.folder import (
+    ARRIVALS,
+    MANIFEST,
+    RESULT,
+    find_sweep_differences,
+    sweep_manifest,
+    write_sweep_folder,
+)
 from rtoslab.worst_case.scenario import SweepScenario, SweepTarget, benchmark_scenario, image_scenario
 from rtoslab.worst_case.worst_case import find_worst_case
 from tests.checkouts import replace_text
@@ -36,8 +43,8 @@ WINDOW_MS = 1000
 def sweep_scenario(
     kernel: str, board: str, service: int = 0, cores: int = 1, core: int = 0, **config: str
 ) -> SweepScenario:
-    options = Options([kernel], [board], [cores], WINDOW_MS, {"param.service": str(service), **config})
-    return benchmark_scenario(Catalogue(find_root()), "phase_sweep", options, core=core)
+    options = PlanOptions([kernel], [board], [cores], WINDOW_MS, {"param.service": str(service), **config})
+    return benchmark_scenario(Catalogue(find_checkout_root()), "phase_sweep", options, core=core)
 
 
 def single_arrival(of: SweepScenario, cycle: int) -> tuple[int, int | None]:
@@ -78,10 +85,10 @@ def test_each_arrival_equals_a_single_run(kernel: str, board: str, cores: int, c
 
 def test_threads_do_not_matter_and_samples_are_a_subset() -> None:
     of = sweep_scenario("freertos", "nucleo-f446re")
-    span = choose_sweep_span(of, "2period")
+    span = parse_sweep_span(of, "2period")
     whole = inject_at_every_cycle(of, span, threads=1)
     assert (inject_at_every_cycle(of, span, threads=3) == whole).all()
-    drawn = choose_sweep_span(of, "2period", samples=50, seed=3)
+    drawn = parse_sweep_span(of, "2period", samples=50, seed=3)
     assert drawn.offsets == draw_distinct_offsets(span.cycles, 50, 3)
     assert drawn.offsets is not None
     assert (inject_at_every_cycle(of, drawn, threads=2) == whole[list(drawn.offsets)]).all()
@@ -118,7 +125,7 @@ def test_planted_critical_section_is_found_and_named_by_its_line(
     replace_text(checkout, "kernels/rt/port.h", give, planted + give)
     examine_nothing(monkeypatch)
     of = sweep_scenario("rt", "nucleo-f446re")
-    result = find_worst_case(of, span := choose_sweep_span(of, "18period"), inject_at_every_cycle(of, span))
+    result = find_worst_case(of, span := parse_sweep_span(of, "18period"), inject_at_every_cycle(of, span))
     assert result.handler.maximum_cycles > 500
     assert result.handler.median_cycles < 60
     lines = (checkout / "firmware" / "kernels" / "rt" / "port.h").read_text().splitlines()
@@ -144,10 +151,10 @@ def test_sweep_is_stored_and_shown(tmp_path: Path) -> None:
     assert report.count("<svg") == 2
     assert stored["task_cycles"] == [None] * output["arrivals"], "without a kernel there is no task to wake"
     of = sweep_scenario("bare", "nucleo-l073rz", service=1)
-    span = choose_sweep_span(of, "period")
+    span = parse_sweep_span(of, "period")
     arrivals = inject_at_every_cycle(of, span, threads=1)
-    report = render_document(worst_case_document(result := find_worst_case(of, span, arrivals), arrivals))
-    write_sweep(tmp_path / "two", result, arrivals, sweep_manifest(of, span), report)
+    report = render_report(worst_case_document(result := find_worst_case(of, span, arrivals), arrivals))
+    write_sweep_folder(tmp_path / "two", result, arrivals, sweep_manifest(of, span), report)
     for name in ("arrivals.parquet", "result.json", "manifest.json", "report.html"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
 
@@ -157,10 +164,10 @@ def test_damaged_sweep_with_a_valid_seal_is_reported(tmp_path: Path, damaged: di
     files = {ARRIVALS: encode_sample_file([]), RESULT: b'{"handler": null, "task": null}', MANIFEST: b"{}"}
     for name, content in add_seal_file(tmp_path.name, files).items():
         (tmp_path / name).write_bytes(content)
-    assert not list(find_differences(tmp_path))
+    assert not list(find_sweep_differences(tmp_path))
     for name, content in add_seal_file(tmp_path.name, {**files, **damaged}).items():
         (tmp_path / name).write_bytes(content)
-    (output,) = find_differences(tmp_path)
+    (output,) = find_sweep_differences(tmp_path)
     assert re.search(r"cannot be read \(.*\); measure it again\.$", output)
 
 
@@ -191,7 +198,7 @@ def test_interrupts_raised_by_the_image_are_reported() -> None:
     for item, says in ((finding, False), (idle, True)):
         assert (
             "the image itself does not raise this interrupt"
-            in render_document(worst_case_document(item, inject_at_every_cycle(of, span)))
+            in render_report(worst_case_document(item, inject_at_every_cycle(of, span)))
         ) is says
 
 
@@ -203,13 +210,13 @@ def test_disabled_interrupt_is_refused() -> None:
 
 
 def test_errors_are_reported_in_sentences(tmp_path: Path) -> None:
-    board = Catalogue(find_root()).board("nucleo-f446re").facts
+    board = Catalogue(find_checkout_root()).find_board("nucleo-f446re").facts
     with pytest.raises(PlanError, match=r"has no interrupt 'irq200'; give irq0 to irq96"):
-        parse_exception("irq200", board)
+        parse_exception_number("irq200", board)
     of = sweep_scenario("bare", "nucleo-l073rz")
     for request in ("0", "a while", "0period", "-3"):
         with pytest.raises(PlanError, match="is not a valid span; give up to"):
-            choose_sweep_span(of, request)
+            parse_sweep_span(of, request)
     (tmp_path / "x.elf").write_bytes(b"")
     one = ("--kernel", "bare", "--board", "nucleo-l073rz")
     for args, says in (
@@ -224,15 +231,15 @@ def test_errors_are_reported_in_sentences(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("board", list(Catalogue(find_root()).boards))
+@pytest.mark.parametrize("board", list(Catalogue(find_checkout_root()).boards))
 @pytest.mark.parametrize("kernel", ["freertos", "rt", "bare"])
 def test_every_service_on_every_board_over_a_whole_period(kernel: str, board: str) -> None:
-    catalogue = Catalogue(find_root())
-    for service, name in enumerate(catalogue.benchmark("phase_sweep").facts.picks["service"]):
-        if not catalogue.kernel(kernel).facts.services[name]:
+    catalogue = Catalogue(find_checkout_root())
+    for service, name in enumerate(catalogue.find_benchmark("phase_sweep").facts.picks["service"]):
+        if not catalogue.find_kernel(kernel).facts.services[name]:
             continue
         of = sweep_scenario(kernel, board, service)
-        span = choose_sweep_span(of, "period")
+        span = parse_sweep_span(of, "period")
         result = find_worst_case(of, span, inject_at_every_cycle(of, span))
         assert result.arrivals == of.period_cycles
         # Quicker than an entry alone: an arrival while another one is under way takes its place.

@@ -2,7 +2,7 @@
 
 A form has `SUFFIX`, `ABOUT`, `recognises_format(head) -> bool` for the first bytes of a file,
 `decode_capture(data, name) -> Capture` and `encode_capture(capture) -> bytes`. A form of voltages also decodes with the
-`VoltageThreshold` of its levels. Forms of samples encode what `sampling.resample` gives.
+`VoltageThreshold` of its levels. Forms of samples encode what `sampling.resample_capture` gives.
 """
 
 import importlib
@@ -13,11 +13,11 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from rtoslab.base import CaptureError, UnknownNameError, write_whole
+from rtoslab.base import CaptureError, UnknownNameError, write_file_atomically
 from rtoslab.captures.capture import Capture
 from rtoslab.captures.tracks import number_repeated_labels
 from rtoslab.captures.voltages import VoltageThreshold
-from rtoslab.intake import CAPTURE_BYTES, escape_to_one_line, read_bytes, utf8_content
+from rtoslab.intake import CAPTURE_BYTES, decode_utf8, escape_to_one_line, read_bytes
 
 HEAD_BYTES = 4096
 FORMS_OF_VOLTAGES = {"oscilloscope"}
@@ -43,7 +43,7 @@ def read_capture(path: Path, threshold: VoltageThreshold | None = None) -> Captu
 def parse_capture(data: bytes, name: str, threshold: VoltageThreshold | None = None) -> Capture:
     """Returns the capture in the content of a file, in any known format. `name` is the file's, for messages. Raises
     CaptureError."""
-    data = utf8_content(data, name, CaptureError)
+    data = decode_utf8(data, name, CaptureError)
     for form, module in capture_format_modules().items():
         if module.recognises_format(data[:HEAD_BYTES]):
             if threshold is not None and form not in FORMS_OF_VOLTAGES:
@@ -82,7 +82,7 @@ def choose_capture_format(path: Path, form: str | None = None) -> str:
 
 def write_capture(capture: Capture, path: Path, form: str | None = None) -> None:
     """Writes a capture in the format `form`, or in that of the path's suffix. Raises CaptureError, UnknownNameError."""
-    write_whole(
+    write_file_atomically(
         path,
         capture_format_modules()[choose_capture_format(path, form)].encode_capture(
             with_portable_channel_names(capture)

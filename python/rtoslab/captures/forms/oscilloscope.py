@@ -29,12 +29,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import CaptureError, count_text
+from rtoslab.base import CaptureError, count_with_noun
 from rtoslab.captures.capture import Capture, merge_channels, require_known_levels
 from rtoslab.captures.csv_cells import (
     csv_row_reader,
     find_cell_separator,
-    is_number,
+    is_decimal_number,
     non_empty_rows,
     with_decimal_point,
 )
@@ -118,14 +118,14 @@ def decode_capture(data: bytes, name: str, threshold: VoltageThreshold = Voltage
     separator = find_cell_separator(data[: 1 << 12].decode("utf-8", "replace").splitlines()[:-1][-8:])
     rows = csv_row_reader(data, name, separator)
     try:
-        return _read_rows(rows, name, threshold)
+        return _capture_from_rows(rows, name, threshold)
     except csv.Error as cause:
         raise CaptureError(
             f"{name}, line {rows.line_num}: it is not a row of separated values ({cause}); export it again."
         ) from None
 
 
-def _read_rows(rows: Any, name: str, threshold: VoltageThreshold) -> Capture:
+def _capture_from_rows(rows: Any, name: str, threshold: VoltageThreshold) -> Capture:
     """Returns the capture in the rows of an oscilloscope's CSV. `rows` is a csv.reader, whose type has no name."""
     head, first = _split_head_and_first_row(rows, name)
     layout = _find_column_layout(head, first, name)
@@ -152,10 +152,10 @@ def _split_head_and_first_row(rows: Any, name: str) -> tuple[list[list[str]], li
 def _first_sample_index(cells: Sequence[str]) -> int | None:
     """Returns the index of the first sample in a row that has samples: 0, or 3 if settings are to the left. Else
     None."""
-    if cells and all(is_number(cell) for cell in cells):
+    if cells and all(is_decimal_number(cell) for cell in cells):
         return 0
     has_settings = len(cells) >= 5 and not cells[2].strip() and cells[0].strip().lower() == "record length"
-    return 3 if has_settings and all(is_number(cell) for cell in cells[3:]) else None
+    return 3 if has_settings and all(is_decimal_number(cell) for cell in cells[3:]) else None
 
 
 def _without_trailing_empty_cells(row: Sequence[str]) -> list[str]:
@@ -179,7 +179,7 @@ def _find_column_layout(head: Sequence[list[str]], first: Sequence[str], name: s
     has_time_column = increment_s is None or (has_time_head and cells != len(labels))
     channels = cells - has_time_column
     if not 0 < channels <= CHANNELS:
-        raise CaptureError(f"{name} has {count_text(channels, 'column')} of voltages; export 1 to {CHANNELS:,}.")
+        raise CaptureError(f"{name} has {count_with_noun(channels, 'column')} of voltages; export 1 to {CHANNELS:,}.")
     labels = [labels[place] if place < len(labels) else "" for place in range(channels)]
     volt_units = [units[1 + place] if 1 + place < len(units) else labels[place] for place in range(channels)]
     settings = {row[0].strip().lower(): row[1] for row in (*head, first) if len(row) > 1}
@@ -276,9 +276,8 @@ class _VoltageSamples:
         layout = self._layout
         if len(row) != layout.column_count:
             raise CaptureError(
-                f"{self._name}, line {line}: {count_text(len(row), 'column')} instead of {layout.column_count}; the "
-                "file "
-                "may be truncated, so export it again."
+                f"{self._name}, line {line}: {count_with_noun(len(row), 'column')} instead of "
+                f"{layout.column_count}; the file may be truncated, so export it again."
             )
         if len(self._lines) >= CAPTURE_ROWS or len(self._lines) * len(layout.names) >= 2 * CHANGES:
             raise CaptureError(f"{self._name} has more than {len(self._lines):,} rows; export a shorter part.")
@@ -297,7 +296,7 @@ class _VoltageSamples:
 
     def _parse_cell(self, cell: str, line: int) -> float:
         """Returns the number in a cell. Raises CaptureError naming the line if it is none."""
-        if not is_number(cell):
+        if not is_decimal_number(cell):
             raise CaptureError(
                 f"{self._name}, line {line}: {quote_text(cell)} is not a number; the file may be truncated, so "
                 "export it "
@@ -325,8 +324,8 @@ class _VoltageSamples:
         declared = self._layout.row_count
         if declared is not None and declared > count:
             notes.append(
-                f"{self._name} has {count_text(count, 'row')} of samples, but its head declares {declared:,}; the file "
-                "may be truncated."
+                f"{self._name} has {count_with_noun(count, 'row')} of samples, but its head declares "
+                f"{declared:,}; the file may be truncated."
             )
         return Capture(interval / STEPS, tuple(channels), count * STEPS, tuple(notes), interval)
 

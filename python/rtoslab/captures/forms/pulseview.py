@@ -18,8 +18,14 @@ import numpy as np
 from rtoslab.base import CaptureError
 from rtoslab.captures.capture import Capture, merge_channels, require_known_levels
 from rtoslab.captures.rates import parse_rate_hz, sample_rate_text
-from rtoslab.captures.tracks import ChannelTrack, ChannelTracks, RepeatedRows, decimal_places, require_tick_fits_64_bits
-from rtoslab.intake import CAPTURE_ROWS, parse_ticks, quote_text, text_lines
+from rtoslab.captures.tracks import (
+    ChannelTrack,
+    ChannelTracks,
+    RepeatedRows,
+    count_decimal_places,
+    require_tick_fits_64_bits,
+)
+from rtoslab.intake import CAPTURE_ROWS, decode_text_lines, parse_seconds_as_ticks, quote_text
 
 SUFFIX: Final = ".csv"
 ABOUT: Final = "PulseView (sigrok) and DSView CSV"
@@ -38,7 +44,7 @@ def decode_capture(data: bytes, name: str) -> Capture:
     """Returns the capture in a CSV of PulseView or DSView. Raises CaptureError for a missing rate, a bad row, or too
     much."""
     rows = _RowReader(name)
-    for number, line in enumerate(text_lines(data, name, CaptureError), 1):
+    for number, line in enumerate(decode_text_lines(data, name, CaptureError), 1):
         if line == rows.last_row and not rows.has_times and not rows.is_ended:
             rows.tick += 1
         elif line.startswith(";"):
@@ -147,8 +153,8 @@ class _RowReader:
     def _parse_time(self, text: str, where: str) -> int:
         """Returns a time in seconds as a tick. Raises CaptureError with the place `where` if it is no time."""
         try:
-            decimal_places(text, where)
-            return require_tick_fits_64_bits(parse_ticks(text.strip(), self._rate_hz), where)
+            count_decimal_places(text, where)
+            return require_tick_fits_64_bits(parse_seconds_as_ticks(text.strip(), self._rate_hz), where)
         except ValueError as cause:
             raise CaptureError(
                 f"{where}: {quote_text(text)} is not a time in seconds ({cause}); the file may be "

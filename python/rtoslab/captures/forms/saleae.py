@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any, Final
 
-from rtoslab.base import CaptureError, count_text
+from rtoslab.base import CaptureError, count_with_noun
 from rtoslab.captures.capture import UNKNOWN, Capture, merge_channels
-from rtoslab.captures.csv_cells import csv_row_reader, is_number, non_empty_rows, with_decimal_point
-from rtoslab.captures.tracks import ChannelTracks, RepeatedRows, decimal_places, require_tick_fits_64_bits
-from rtoslab.intake import CAPTURE_ROWS, parse_ticks, quote_text
+from rtoslab.captures.csv_cells import csv_row_reader, is_decimal_number, non_empty_rows, with_decimal_point
+from rtoslab.captures.tracks import ChannelTracks, RepeatedRows, count_decimal_places, require_tick_fits_64_bits
+from rtoslab.intake import CAPTURE_ROWS, parse_seconds_as_ticks, quote_text
 
 SUFFIX: Final = ".csv"
 ABOUT: Final = "Saleae CSV (Logic 1 and 2)"
@@ -38,7 +38,9 @@ def _has_voltages(head: bytes) -> bool:
     """Whether a third of the complete rows at the begin of a CSV have a cell that is a number with decimal places."""
     lines = head.decode("utf-8", "replace").splitlines()[:-1]
     rows = list(csv.reader(lines[1:], delimiter=_column_separator(head), skipinitialspace=True))
-    voltages = [any(is_number(cell) and not cell.strip().isdecimal() for cell in row[1:]) for row in rows if row]
+    voltages = [
+        any(is_decimal_number(cell) and not cell.strip().isdecimal() for cell in row[1:]) for row in rows if row
+    ]
     return bool(voltages) and 3 * sum(voltages) >= len(voltages)
 
 
@@ -53,20 +55,20 @@ def decode_capture(data: bytes, name: str) -> Capture:
     or too many."""
     rows = csv_row_reader(data, name, _column_separator(data[:64]))
     try:
-        return _read_rows(rows, name)
+        return _capture_from_rows(rows, name)
     except csv.Error as cause:
         raise CaptureError(
             f"{name}, line {rows.line_num}: it is not a row of comma-separated values ({cause}); export it again."
         ) from None
 
 
-def _read_rows(rows: Any, name: str) -> Capture:
+def _capture_from_rows(rows: Any, name: str) -> Capture:
     """Returns the capture in the rows of Saleae's CSV. `rows` is a csv.reader, whose type has no name."""
     tracks = ChannelTracks(name)
     columns = [tracks.add_channel(item.strip()) for item in next(rows)[1:]]
     clock: _RowTimes | None = None
     before: list[str] = []
-    last, repeats, places = 0, RepeatedRows(name), _DecimalPlaces()
+    last, repeats, places = 0, RepeatedRows(name), _DecimalPlacesCheck()
     for number, row in enumerate(non_empty_rows(rows, name)):
         where = f"{name}, line {rows.line_num}"
         if len(row) != len(columns) + 1:
@@ -79,11 +81,11 @@ def _read_rows(rows: Any, name: str) -> Capture:
         time = with_decimal_point(row[0])
         clock = clock or _RowTimes(time, where)
         tick = clock.parse_time(time, where)
-        places.check_places(time, where)
+        places.require_same_decimal_places(time, where)
         if tick < last:
             raise CaptureError(f"{where}: the time is earlier than in the row before; export it again.")
         if number and tick == last:
-            repeats.add_same_time(rows.line_num)
+            repeats.count_row_without_time_step(rows.line_num)
         last, cells = tick, row[1:]
         repeats.count_row(rows.line_num, is_repeat=cells == before)
         if cells != before:
@@ -100,22 +102,21 @@ def _read_rows(rows: Any, name: str) -> Capture:
     return tracks.to_capture(Fraction(1, 10**PLACES), last, repeats.note_sentences())
 
 
-class _DecimalPlaces:
+class _DecimalPlacesCheck:
     """Checks that all times of a file have the same number of decimal places, as both versions write them."""
 
     def __init__(self) -> None:
         self._usual: int | None = None
 
-    def check_places(self, text: str, where: str) -> None:
+    def require_same_decimal_places(self, text: str, where: str) -> None:
         """Raises CaptureError for a time with another number of places than the first row's."""
-        places = decimal_places(text, where)
+        places = count_decimal_places(text, where)
         if self._usual is None:
             self._usual = places
         if places != self._usual:
             raise CaptureError(
-                f"{where}: the time {quote_text(text)} has {count_text(places, 'decimal place')}, the times before "
-                "have "
-                f"{self._usual}; a digit was lost or added, so export it again."
+                f"{where}: the time {quote_text(text)} has {count_with_noun(places, 'decimal place')}, the times "
+                f"before have {self._usual}; a digit was lost or added, so export it again."
             )
 
 
@@ -170,7 +171,7 @@ class _RowTimes:
 def _parse_picoseconds(text: str, where: str) -> int:
     """Returns a time in seconds as picoseconds. Raises CaptureError with the place `where` if it is no time."""
     try:
-        return parse_ticks(text.strip(), _RATE)
+        return parse_seconds_as_ticks(text.strip(), _RATE)
     except ValueError as cause:
         raise CaptureError(
             f"{where}: {quote_text(text)} is not a time in seconds ({cause}); the file may be truncated, so export "

@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import CaptureError, count_text
-from rtoslab.captures.capture import UNKNOWN, Capture, Channel, build_channel_from_levels, require_known_levels
+from rtoslab.base import CaptureError, count_with_noun
+from rtoslab.captures.capture import UNKNOWN, Capture, LogicChannel, build_channel_from_levels, require_known_levels
 from rtoslab.captures.tracks import require_tick_fits_64_bits, too_many_changes_error
 from rtoslab.intake import CHANGES
 
@@ -64,7 +64,9 @@ def decode_capture(data: bytes, name: str) -> Capture:
         raise CaptureError(f"{name} declares {count:,} parts, more than {_MOST_PARTS:,}; export a shorter time.")
     parts: list[_GaplessRecordingPart] = []
     while len(parts) < count:
-        parts.append(_read_part(reader, int(version), parts[-1].end if parts else None, f"part {len(parts) + 1}"))
+        parts.append(
+            _read_recording_part(reader, int(version), parts[-1].end if parts else None, f"part {len(parts) + 1}")
+        )
     reader.require_end_of_file()
     if not parts:
         raise CaptureError(f"{name} contains no recorded part; export it again.")
@@ -111,10 +113,12 @@ class _FieldReader:
     def require_end_of_file(self) -> None:
         """Raises CaptureError if bytes are left in the file."""
         if (rest := len(self._data) - self._place) > 0:
-            raise CaptureError(f"{self.name} has {count_text(rest, 'byte')} after its last change; export it again.")
+            raise CaptureError(
+                f"{self.name} has {count_with_noun(rest, 'byte')} after its last change; export it again."
+            )
 
 
-def _read_part(reader: _FieldReader, version: int, after: int | None, which: str) -> _GaplessRecordingPart:
+def _read_recording_part(reader: _FieldReader, version: int, after: int | None, which: str) -> _GaplessRecordingPart:
     """Returns the next part of a recording, which must begin at or after the time `after`. `which` names it in
     messages."""
     name, sample_s = reader.name, None
@@ -155,7 +159,7 @@ def _to_picoseconds(seconds: NDArray[np.float64], where: str) -> NDArray[np.int6
     return np.rint(seconds * float(_PICOSECONDS)).astype(np.int64)
 
 
-def _join_recording_parts(parts: list[_GaplessRecordingPart], first: int, name: str) -> Channel:
+def _join_recording_parts(parts: list[_GaplessRecordingPart], first: int, name: str) -> LogicChannel:
     """Returns the channel made of all parts of a recording, with unknown levels between them. `first` is the time of
     tick 0."""
     ticks: list[int] = []

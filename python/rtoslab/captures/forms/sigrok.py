@@ -17,7 +17,7 @@ from rtoslab.intake import (
     MEMBER_TEXT_BYTES,
     LimitedZipFile,
     escape_to_one_line,
-    open_archive,
+    open_zip_archive,
     parse_integer,
     quote_text,
 )
@@ -37,11 +37,11 @@ def recognises_format(head: bytes) -> bool:
 def decode_capture(data: bytes, name: str) -> Capture:
     """Returns the capture in a session file of sigrok. Raises CaptureError if it is none, damaged, without logic
     channels, or too large."""
-    with open_archive(data, name, CaptureError) as session:
-        return _read_session(session, name)
+    with open_zip_archive(data, name, CaptureError) as session:
+        return _capture_in_session(session, name)
 
 
-def _read_session(session: LimitedZipFile, name: str) -> Capture:
+def _capture_in_session(session: LimitedZipFile, name: str) -> Capture:
     """Returns the capture in an open session file of sigrok. Raises CaptureError."""
     names = set(session.names)
     if "metadata" not in names:
@@ -73,7 +73,7 @@ def _read_session(session: LimitedZipFile, name: str) -> Capture:
     channels = PackedSampleReader(name, unit, [(label, bit) for bit, label in sorted(probes.items())])
     for part in _sample_member_names(session.names, device["capturefile"], name):
         for piece in session.read_member_in_pieces(part):
-            channels.add_file_piece(piece)
+            channels.add_sample_bytes(piece)
     return channels.to_capture(1 / rate)
 
 

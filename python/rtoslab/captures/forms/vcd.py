@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.base import CaptureError, count_text
+from rtoslab.base import CaptureError, count_with_noun
 from rtoslab.captures.capture import UNKNOWN, Capture, merge_channels
 from rtoslab.captures.tracks import ChannelTracks, require_tick_fits_64_bits
 from rtoslab.captures.vectors import VcdBitVector, is_bit_value
@@ -65,13 +65,13 @@ class _VcdReader:
         """Reads the declarations of scopes, variables and the time scale. Raises CaptureError for an invalid one."""
         for word in self.words:
             if word == b"$enddefinitions":
-                self._read_body()
+                self._read_declaration_words()
                 break
             if not word.startswith(b"$"):
                 raise CaptureError(
                     f"{self.name} is not a valid VCD file: {_quote_word(word)} is not a declaration; export it again."
                 )
-            body = self._read_body()
+            body = self._read_declaration_words()
             if word == b"$timescale":
                 self.tick_s = self._parse_timescale("".join(body))
             elif word == b"$scope":
@@ -85,7 +85,7 @@ class _VcdReader:
         if self.tick_s is None:
             raise CaptureError(f"{self.name} has no $timescale, so its times have no unit; export it again.")
 
-    def _read_body(self) -> list[str]:
+    def _read_declaration_words(self) -> list[str]:
         """Reads the words of a declaration up to $end. Long texts are cut to the first words."""
         body: list[str] = []
         while (word := next(self.words)) != b"$end":
@@ -151,15 +151,15 @@ class _VcdReader:
                     rows = known.tracks[0].set_level(now, _SCALARS[first])
                     count(rows)
                     if rows < 1 and not is_dump:
-                        self._count_idle_value(now)
+                        self._count_unchanged_value(now)
                 else:
-                    self._set_value(word[1:], word[:1], now)
+                    self._set_variable_value(word[1:], word[:1], now)
             elif first in b"bB":
-                self._set_value(next(self.words), word[1:], now)
+                self._set_variable_value(next(self.words), word[1:], now)
             elif first in b"rRsS":
                 next(self.words)
             elif word == b"$comment":
-                self._read_body()
+                self._read_declaration_words()
             elif word in _WITHOUT_END:
                 is_dump = word != b"$end"
             else:
@@ -168,7 +168,7 @@ class _VcdReader:
                 )
         return now
 
-    def _count_idle_value(self, now: int) -> None:
+    def _count_unchanged_value(self, now: int) -> None:
         """Counts a value that its wire already has, or that is changed again at the same time."""
         if not self._idle_count:
             self._idle_time = now
@@ -178,7 +178,7 @@ class _VcdReader:
         """Returns sentences about possible damage: values that change nothing."""
         if not self._idle_count:
             return ()
-        values = f"{count_text(self._idle_count, 'value')} repeated or changed twice at the same time"
+        values = f"{count_with_noun(self._idle_count, 'value')} repeated or changed twice at the same time"
         return (f"{self.name}: {values}, first at time {self._idle_time}; a time or a value may be missing there.",)
 
     def _parse_time(self, word: bytes, now: int) -> int:
@@ -193,7 +193,7 @@ class _VcdReader:
             raise CaptureError(f"{self.name}: the time goes back from {now} to {time}; export it again.")
         return time
 
-    def _set_value(self, ident: bytes, value: bytes, now: int) -> None:
+    def _set_variable_value(self, ident: bytes, value: bytes, now: int) -> None:
         """Sets the value of the variable with this identifier from time `now` on. Raises CaptureError for an undeclared
         one."""
         if ident not in self.variables:

@@ -14,13 +14,13 @@ from typing import Any
 
 
 @cache
-def all_rules() -> dict[str, ModuleType]:
+def proof_rule_modules() -> dict[str, ModuleType]:
     """Returns the Python module of every proof rule, by the rule's name."""
     modules = {info.name: importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)}
     return {name: module for name, module in modules.items() if hasattr(module, "judge_evidence")}
 
 
-def rule_parameters(module: ModuleType) -> Any:
+def proof_parameters_class(module: ModuleType) -> Any:
     """Returns the class of a proof rule's parameters: `NoSwitchesParameters` for the module `no_switches`."""
     name = module.__name__.rpartition(".")[2]
     return getattr(module, "".join(word.title() for word in name.split("_")) + "Parameters")

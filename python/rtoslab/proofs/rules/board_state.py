@@ -12,7 +12,7 @@ memories that the manifest names. The code must not calculate in floating point.
 from collections.abc import Iterator, Mapping
 
 from rtoslab.catalogue import DEFAULT_CODE, Board
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.results import ProofFinding
 from rtoslab.targets import APPLICATION, FLOAT_CONTEXTS, HEAP_PIECES, ISR_URGENCY, OFF_AFTER_RESET, function_class
 
@@ -27,7 +27,7 @@ _LINE = "urgency.irq"
 """The begin of the name of an enabled interrupt's urgency."""
 
 
-class BoardStateParameters(RuleParams):
+class BoardStateParameters(ProofParameters):
     """The parameters of the proof `board_state` in benchmark.toml. The proof checks the board's settings as the window
     opened and closed (wait states, caches, clock, interrupt priorities, heap) against the manifest."""
 
@@ -37,13 +37,13 @@ class BoardStateParameters(RuleParams):
     """The most pieces of the heap's free memory at that time, where the kernel's list of them can be read."""
 
 
-def judge_evidence(params: BoardStateParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: BoardStateParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks the board's settings as the window opened and closed (wait states, caches, clock, interrupt priorities,
     heap) against the manifest."""
     demands = "what is switched on as the window opens is what the manifest says, and stays so until it closes"
     state = evidence.observed.state if evidence.observed else {}
     if not state:
-        return unseen_finding(
+        return unseen_proof_finding(
             params.rule, demands, "the registers were not read" if evidence.observed else "no registers are seen"
         )
     off = dict.fromkeys(OFF_AFTER_RESET, 0)
@@ -54,9 +54,9 @@ def judge_evidence(params: BoardStateParameters, evidence: Evidence) -> ProofFin
         if name in state and state[name] != value
     ]
     problems += _changed_settings(evidence, expected)
-    problems += _unknown_lines(evidence)
+    problems += _unknown_interrupt_lines(evidence)
     problems += _float_code_problems(evidence)
-    problems += _place_problems(evidence)
+    problems += _memory_placement_problems(evidence)
     held = evidence.observed.heap_blocks if evidence.observed else 0
     if not -_DOUBLE_COUNTED <= held <= params.held_blocks + _DOUBLE_COUNTED:
         problems.append(f"{held} blocks of the heap are held")
@@ -64,10 +64,10 @@ def judge_evidence(params: BoardStateParameters, evidence: Evidence) -> ProofFin
     if pieces > params.free_pieces:
         problems.append(f"the heap's free memory is in {pieces} pieces, {params.free_pieces} expected")
     seen = ", ".join(f"{name} {value}" for name, value in state.items())
-    return make_finding(params.rule, demands, problems, [seen])
+    return make_proof_finding(params.rule, demands, problems, [seen])
 
 
-def _expected_settings(evidence: Evidence) -> Iterator[tuple[str, int]]:
+def _expected_settings(evidence: ProofEvidence) -> Iterator[tuple[str, int]]:
     """Yields the name and the expected value of each board setting that the manifest or board.toml determines."""
     board, state = evidence.board, evidence.observed.state if evidence.observed else {}
     clock = board.clocks.get(evidence.decoded.begin.clock_hz)
@@ -91,7 +91,7 @@ def _expected_settings(evidence: Evidence) -> Iterator[tuple[str, int]]:
                 yield f"{before}{_LINE}{line}", state[ISR_URGENCY] & ((1 << board.irq.priority_bits) - 1)
 
 
-def _changed_settings(evidence: Evidence, expected: Mapping[str, int]) -> list[str]:
+def _changed_settings(evidence: ProofEvidence, expected: Mapping[str, int]) -> list[str]:
     """Returns a sentence for each board setting that was written in the window, or that is not as expected when it
     closes."""
     observed = evidence.observed
@@ -106,7 +106,7 @@ def _changed_settings(evidence: Evidence, expected: Mapping[str, int]) -> list[s
     ]
 
 
-def _unknown_lines(evidence: Evidence) -> list[str]:
+def _unknown_interrupt_lines(evidence: ProofEvidence) -> list[str]:
     """Returns a sentence for each enabled interrupt that belongs neither to the benchmark nor to the kernel."""
     board, observed = evidence.board, evidence.observed
     assert observed is not None
@@ -120,13 +120,13 @@ def _unknown_lines(evidence: Evidence) -> list[str]:
     ]
 
 
-def _float_code_problems(evidence: Evidence) -> list[str]:
+def _float_code_problems(evidence: ProofEvidence) -> list[str]:
     """Returns a sentence for each function of the benchmark that executes floating-point instructions."""
     names = evidence.observed.own_floats if evidence.observed else ()
     return [f"{name} calculates in floating point" for name in names]
 
 
-def _place_problems(evidence: Evidence) -> list[str]:
+def _memory_placement_problems(evidence: ProofEvidence) -> list[str]:
     """Returns a sentence for each function of the benchmark that is not in the memory for code, and for each task's
     control block that is not in the memory for data. The linker script of a kernel that provides the start-up chooses
     this memory itself, and it must be the same for all control blocks."""
@@ -137,18 +137,21 @@ def _place_problems(evidence: Evidence) -> list[str]:
     if "ram" in evidence.settings:  # RAM is then at other addresses
         blocks = {}
     if evidence.kernel.owns_start and blocks:
-        data = _memory_of(evidence.board, next(iter(blocks.values()))) or data
-    return [*_outside(evidence.board, code, functions), *_outside(evidence.board, data, blocks)]
+        data = _memory_containing(evidence.board, next(iter(blocks.values()))) or data
+    return [
+        *_addresses_outside_memory(evidence.board, code, functions),
+        *_addresses_outside_memory(evidence.board, data, blocks),
+    ]
 
 
-def _memory_of(board: Board, address: int) -> str | None:
+def _memory_containing(board: Board, address: int) -> str | None:
     """Returns the name of the memory for data that contains an address. None if there is no such memory."""
-    return next((name for name in _DATA_MEMORIES if address in (board.memory.addresses_of(name) or ())), None)
+    return next((name for name in _DATA_MEMORIES if address in (board.memory.memory_addresses(name) or ())), None)
 
 
-def _outside(board: Board, memory: str, places: Mapping[str, int]) -> Iterator[str]:
+def _addresses_outside_memory(board: Board, memory: str, places: Mapping[str, int]) -> Iterator[str]:
     """Yields a sentence for each address that is not in the named memory of the board. Nothing for an unknown name."""
-    addresses = board.memory.addresses_of(memory)
+    addresses = board.memory.memory_addresses(memory)
     for name, address in places.items():
         if addresses is not None and address not in addresses:
             yield f"{name} is at {address:#x}, which is not in {memory}"

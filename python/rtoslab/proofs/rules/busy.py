@@ -6,7 +6,7 @@ beside the work is neither asleep nor a call.
 A kernel that waits for another core's lock asleep sleeps while it has work to do: there a core is idle if it switches
 to a task that is none of the image's. If a benchmark's tasks may wait for each other, all sleep is counted."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.results import ProofFinding
 
 HARDLY = 2
@@ -15,7 +15,7 @@ SWITCHES_TO_IDLE = 2
 """The most switches at the window's edges, where a core's sleep proves nothing."""
 
 
-class BusyParameters(RuleParams):
+class BusyParameters(ProofParameters):
     """The parameters of the proof `busy` in benchmark.toml. The proof checks that no core sleeps or idles for more
     than the allowed share of the window, and limits the instructions per count."""
 
@@ -32,13 +32,13 @@ class BusyParameters(RuleParams):
     """Only these cores. None: all."""
 
 
-def judge_evidence(params: BusyParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: BusyParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that no core sleeps or idles for more than the allowed share of the window, and limits the instructions
     per count, by each core's profile."""
     times = int(evidence.decoded.params[params.per]) if params.per is not None else 1
     unrolled = evidence.settings.get("opt") == "-O3"
     least = params.least * times * (2 if unrolled else 3) // 3
-    most = int((params.instructions or 0) * times * evidence.code_slowdown())
+    most = int((params.instructions or 0) * times * evidence.board_slowdown_over_pico())
     never_waits = params.idle_percent <= HARDLY
     by_switches = never_waits and len(evidence.cores) > 1 and evidence.kernel.behaviour.lock_wait == "asleep"
     demands = f"no core idles more than {params.idle_percent:g} % of the window"
@@ -47,13 +47,13 @@ def judge_evidence(params: BusyParameters, evidence: Evidence) -> ProofFinding:
     if most:
         demands += f", and a count takes {least} to {most} instructions of the benchmark's own"
     if evidence.observed is None or not evidence.observed.loads:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     for core in params.cores if params.cores is not None else evidence.cores:
         load = evidence.observed.loads[core]
-        counted = [core] if evidence.is_pinned else list(evidence.cores)
-        counts = sum(count.count for count in evidence.decoded.counts if count.core in counted)
+        counted = [core] if evidence.are_tasks_pinned else list(evidence.cores)
+        counts = sum(count.count_in_window for count in evidence.decoded.counts if count.core in counted)
         idle = 100 * load.idle_cycles / max(load.cycles, 1)
         own = sum(evidence.observed.loads[counter].instructions for counter in counted) / max(counts, 1)
         to_idle = _count_switches_to_idle(evidence, core)
@@ -62,10 +62,10 @@ def judge_evidence(params: BusyParameters, evidence: Evidence) -> ProofFinding:
         is_busy = to_idle <= SWITCHES_TO_IDLE if by_switches else idle <= params.idle_percent
         good = counts > 0 and is_busy and least <= own <= (most or own)
         (seen if good else problems).append(text)
-    return make_finding(params.rule, demands, problems, seen)
+    return make_proof_finding(params.rule, demands, problems, seen)
 
 
-def _count_switches_to_idle(evidence: Evidence, core: int) -> int:
+def _count_switches_to_idle(evidence: ProofEvidence, core: int) -> int:
     """Returns how often a core switched to a task that the image did not create, such as the kernel's idle task."""
     handles = {task.handle for task in evidence.decoded.tasks}
     switches = evidence.observed.switches if evidence.observed else {}

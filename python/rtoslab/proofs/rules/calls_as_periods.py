@@ -3,12 +3,12 @@
 From the parameters `period_N_ms` of the benchmark. The tick is a millisecond.
 """
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.results import ProofFinding
 from rtoslab.targets import steps as seen_steps
 
 
-class CallsAsPeriodsParameters(RuleParams):
+class CallsAsPeriodsParameters(ProofParameters):
     """The parameters of the proof `calls_as_periods` in benchmark.toml. The proof checks that each periodic task
     called the service once per period."""
 
@@ -16,13 +16,13 @@ class CallsAsPeriodsParameters(RuleParams):
     slack: int = 1
 
 
-def judge_evidence(params: CallsAsPeriodsParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: CallsAsPeriodsParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that each periodic task called the service once per period, by the calls and ticks on core 0."""
     stated = evidence.decoded.params
     periods = [int(stated[f"period_{index}_ms"]) for index in range(26) if f"period_{index}_ms" in stated]
     demands = f"tasks 0 to {len(periods) - 1} call {params.service} once in {', '.join(map(str, periods))} ticks"
     if evidence.observed is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     functions = evidence.kernel.for_architecture(evidence.board.cpu).symbols.get(params.service, ())
     steps = [step for step in evidence.observed.steps if step.core == 0]
     ticks = sum(step.kind == seen_steps.TICK for step in steps)
@@ -35,4 +35,4 @@ def judge_evidence(params: CallsAsPeriodsParameters, evidence: Evidence) -> Proo
         (seen if abs(calls - ticks / period) <= params.slack + 1 else problems).append(text)
     if not ticks:
         problems.append("no tick was seen")
-    return make_finding(params.rule, demands, problems, seen)
+    return make_proof_finding(params.rule, demands, problems, seen)

@@ -5,12 +5,12 @@ kernel that cannot be told not to slice time may switch at a tick where a call w
 back: two fewer or more for each.
 """
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.proofs.expected_counts import ExpectedCount, sample_intervals
 from rtoslab.results import ProofFinding
 
 
-class CallsInsideParameters(RuleParams):
+class CallsInsideParameters(ProofParameters):
     """The parameters of the proof `calls_inside` in benchmark.toml. The proof checks that every sample of a series
     contains the required number of calls of a kernel service."""
 
@@ -29,14 +29,14 @@ def find_watched_services(params: CallsInsideParameters) -> tuple[str, ...]:
     return (params.service,)
 
 
-def judge_evidence(params: CallsInsideParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: CallsInsideParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that every sample of a series contains the required number of calls of a kernel service, by the executions
     of its function."""
     required = ExpectedCount(params.calls, params.per, params.slack)
     count = required.describe_number(evidence, f"call of {params.service}", f"calls of {params.service}")
     demands = f"{count} in every sample of {params.series}"
     if evidence.observed is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     sliced = 2 if evidence.kernel.time_slice_ticks else 0
     samples = sample_intervals(evidence, params.series)
     wrong = [
@@ -52,4 +52,4 @@ def judge_evidence(params: CallsInsideParameters, evidence: Evidence) -> ProofFi
     problems = [f"{len(wrong)} of {len(samples)} samples have another number, the first {wrong[0]}"] if wrong else []
     if not samples:
         problems = ["there are no samples"]
-    return make_finding(params.rule, demands, problems, [f"in all {len(samples)}"])
+    return make_proof_finding(params.rule, demands, problems, [f"in all {len(samples)}"])

@@ -2,11 +2,17 @@
 
 Services that end in one function are counted together: the others give the names of each."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, compare_count, make_finding, unseen_finding
+from rtoslab.proofs.evidence import (
+    ProofEvidence,
+    ProofParameters,
+    compare_event_count,
+    make_proof_finding,
+    unseen_proof_finding,
+)
 from rtoslab.results import ProofFinding
 
 
-class CallsPerCountParameters(RuleParams):
+class CallsPerCountParameters(ProofParameters):
     """The parameters of the proof `calls_per_count` in benchmark.toml. The proof checks the number of calls of a
     kernel service per count of the benchmark."""
 
@@ -16,12 +22,12 @@ class CallsPerCountParameters(RuleParams):
     tolerance: int = 0
 
 
-def judge_evidence(params: CallsPerCountParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: CallsPerCountParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks the number of calls of a kernel service per count of the benchmark, by the executions of its function in
     the profile."""
     demands = f"{params.ratio:g} calls of {params.service} per count"
     if evidence.observed is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     alike = _proofs_of_same_function(params, evidence)
     if alike:
         others = ", ".join(f"{proof.ratio:g} of {proof.service}" for proof in alike)
@@ -29,20 +35,20 @@ def judge_evidence(params: CallsPerCountParameters, evidence: Evidence) -> Proof
     ratio = params.ratio + sum(proof.ratio for proof in alike)
     problems: list[str] = []
     seen: list[str] = []
-    for where, cores in evidence.compared_groups:
+    for where, cores in evidence.compared_core_groups:
         calls = sum(evidence.observed.calls[core, params.service] for core in cores)
         required = sum(map(evidence.metric_count, cores)) * ratio
-        text, agrees = compare_count(where, "calls", calls, required, params.tolerance * len(cores))
+        text, agrees = compare_event_count(where, "calls", calls, required, params.tolerance * len(cores))
         named = (
             ", ".join(evidence.kernel.for_architecture(evidence.board.cpu).symbols.get(params.service, ()))
             or "no function"
         )
         origin = "" if calls else f" ([symbols] of kernel.toml names {named} for it)"
         (seen if agrees else problems).append(text if agrees else f"{text}{origin}")
-    return make_finding(params.rule, demands, problems, seen)
+    return make_proof_finding(params.rule, demands, problems, seen)
 
 
-def _proofs_of_same_function(params: CallsPerCountParameters, evidence: Evidence) -> list[CallsPerCountParameters]:
+def _proofs_of_same_function(params: CallsPerCountParameters, evidence: ProofEvidence) -> list[CallsPerCountParameters]:
     """Returns the `calls_per_count` proofs of other services that end in the same kernel function."""
     symbols = evidence.kernel.for_architecture(evidence.board.cpu).symbols
     others = [

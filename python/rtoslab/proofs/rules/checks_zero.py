@@ -1,17 +1,17 @@
 """The firmware's own refusals: each named check was reported by every core, and is zero."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding
 from rtoslab.results import ProofFinding
 
 
-class ChecksZeroParameters(RuleParams):
+class ChecksZeroParameters(ProofParameters):
     """The parameters of the proof `checks_zero` in benchmark.toml. The proof checks that the named self-checks of the
     firmware (counts of errors) are zero on every core."""
 
     checks: tuple[str, ...]
 
 
-def judge_evidence(params: ChecksZeroParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: ChecksZeroParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that the named self-checks of the firmware (counts of errors) are zero on every core."""
     problems = []
     for core in evidence.cores:
@@ -22,4 +22,4 @@ def judge_evidence(params: ChecksZeroParameters, evidence: Evidence) -> ProofFin
             elif values[name] != 0:
                 problems.append(f"core {core}: {name} = {values[name]}")
     seen = [f"{', '.join(params.checks)} = 0 on {len(evidence.cores)} core(s)"]
-    return make_finding(params.rule, f"{' and '.join(params.checks)} are zero", problems, seen)
+    return make_proof_finding(params.rule, f"{' and '.join(params.checks)} are zero", problems, seen)

@@ -1,10 +1,10 @@
 """The contention the test is named for happened: so many attempts did not find their object free."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.results import ProofFinding
 
 
-class CollisionsParameters(RuleParams):
+class CollisionsParameters(ProofParameters):
     """The parameters of the proof `collisions` in benchmark.toml. The proof checks that calls of a service collided:
     some found their object in use by another task or core."""
 
@@ -19,19 +19,19 @@ def find_watched_services(params: CollisionsParameters) -> tuple[str, ...]:
     return (params.service,)
 
 
-def judge_evidence(params: CollisionsParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: CollisionsParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that calls of a service collided: some found their object in use by another task or core."""
     demands = f"calls of {params.service} collide"
     text, probed, collisions = count_collisions(params, evidence)
     if probed is None and collisions is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     happened = (
         collisions if probed is None else probed
     ) != 0  # a look before the call may well miss what the call meets
-    return make_finding(params.rule, demands, [] if happened else [text], [text])
+    return make_proof_finding(params.rule, demands, [] if happened else [text], [text])
 
 
-def count_collisions(params: CollisionsParameters, evidence: Evidence) -> tuple[str, int | None, int | None]:
+def count_collisions(params: CollisionsParameters, evidence: ProofEvidence) -> tuple[str, int | None, int | None]:
     """Returns a sentence, the collisions that probes saw, and the objects that the firmware found in use before its
     calls. Either number is None if it is unknown."""
     probed = collisions = None

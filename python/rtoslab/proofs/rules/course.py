@@ -18,9 +18,9 @@ from typing import Final
 from pydantic import model_validator
 
 from rtoslab.base import StrictModel
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.proofs.expected_steps import ExpectedStep, parse_steps, steps_for_services
-from rtoslab.proofs.observed_steps import are_steps_cut, judged_steps
+from rtoslab.proofs.observed_steps import are_steps_cut, observed_steps_to_judge
 from rtoslab.proofs.sequence_match import MatchResult, match_rounds
 from rtoslab.proofs.step_match import RoundNames, StepMatcher
 from rtoslab.results import ProofFinding
@@ -33,7 +33,7 @@ REFUSAL_RISK: Final = 1e-6
 """The accepted probability of refusing honest draws."""
 
 
-class DrawnRounds(StrictModel):
+class RandomlyDrawnRounds(StrictModel):
     """The table `drawn` of the rule `course`: a random draw decides whether these rounds happen.
     Passes of the loop without a round come before a round's first step.
     """
@@ -52,7 +52,7 @@ class DrawnRounds(StrictModel):
         return ceil((log(comb(rounds, above)) - log(REFUSAL_RISK)) / (-log1p(-percent / 100) * above))
 
 
-class CourseParameters(RuleParams):
+class CourseParameters(ProofParameters):
     """The parameters of the proof `course` in benchmark.toml. The proof checks that each core executed the steps of
     the benchmark's round (calls, switches, marks) in the listed order, and limits the benchmark's own cycles between
     them."""
@@ -69,7 +69,7 @@ class CourseParameters(RuleParams):
     instructions of a round, so much more as each of them took longer in this window."""
     per: str | None = None
     """The name of a parameter. Its value multiplies the own cycles."""
-    drawn: DrawnRounds | None = None
+    drawn: RandomlyDrawnRounds | None = None
     everywhere: bool = False
     """In a latency benchmark, whether own cycles count outside intervals too."""
     at_least: int = 3
@@ -85,14 +85,14 @@ class CourseParameters(RuleParams):
         return self
 
 
-def judge_evidence(params: CourseParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: CourseParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that each core executed the steps of the benchmark's round (calls, switches, marks) in the listed order,
     and limits the benchmark's own cycles between them."""
     services = evidence.benchmark.services
     texts = tuple(steps_for_services(item, services) for item in params.rounds or (params.round,))
     demands = "each round is: " + "; or: ".join(", ".join(text) for text in texts)
     if evidence.observed is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     parsed = [parse_steps(text, evidence.decoded.params) for text in texts]
     besides = parse_steps(params.besides, evidence.decoded.params)
     kinds = {kind for one in parsed for item in one for kind in _step_kinds(item)}
@@ -100,7 +100,9 @@ def judge_evidence(params: CourseParameters, evidence: Evidence) -> ProofFinding
     words: list[str] = []
     for core in params.cores if params.cores is not None else evidence.cores:
         matcher = StepMatcher(evidence, core)
-        mine = [step for step in judged_steps(evidence) if step.core == core and not matcher.is_unrelated(step)]
+        mine = [
+            step for step in observed_steps_to_judge(evidence) if step.core == core and not matcher.is_unrelated(step)
+        ]
         ticks = sum(step.kind == seen.TICK for step in mine)
         steps = [step for step in mine if step.kind not in {seen.TICK, seen.PIN} or step.kind in kinds]
         names = RoundNames()
@@ -109,7 +111,7 @@ def judge_evidence(params: CourseParameters, evidence: Evidence) -> ProofFinding
         latency = evidence.benchmark.kind == "latency"
         rounds = [matcher.visible_steps(item) for item in parsed]
         if not all(rounds):
-            return unseen_finding(params.rule, demands, "what a round calls is no function of this kernel")
+            return unseen_proof_finding(params.rule, demands, "what a round calls is no function of this kernel")
         if evidence.kernel.behaviour.sleep_adds_ticks:
             steps = _without_extra_ticks(steps, rounds, matcher)
         match = match_rounds(matcher, steps, rounds, only_inside=latency and not params.everywhere)
@@ -121,19 +123,19 @@ def judge_evidence(params: CourseParameters, evidence: Evidence) -> ProofFinding
         limits = _own_cycle_limits(params, evidence, match, own_cycles, {item[0].text for item in rounds})
         problems += [f"core {core}: {problem}" for problem in _round_problems(match, least, allowed, limits)]
         words.append(f"core {core}: {match.rounds} rounds")
-    return make_finding(params.rule, demands, problems, words)
+    return make_proof_finding(params.rule, demands, problems, words)
 
 
-def _own_cycle_limit(params: CourseParameters, evidence: Evidence, core: int) -> int:
+def _own_cycle_limit(params: CourseParameters, evidence: ProofEvidence, core: int) -> int:
     """Returns the most cycles of the benchmark's own code between two steps of its round on a core."""
     known = evidence.known_own_cycles()
     if known is not None:
         return evidence.own_cycle_limit(known)
     times = int(evidence.decoded.params[params.per]) if params.per is not None else 1
     usual = evidence.own_cycle_limit(params.own_cycles * times)
-    if not evidence.bounds_instructions:
+    if not evidence.are_own_instructions_bounded:
         return usual
-    return max(usual, int(params.own_cycles * times * evidence.own_code_pace(core)))
+    return max(usual, int(params.own_cycles * times * evidence.own_code_slowdown(core)))
 
 
 def _without_extra_ticks(
@@ -177,7 +179,7 @@ def _step_kinds(step: ExpectedStep) -> set[str]:
 
 
 def _own_cycle_limits(
-    params: CourseParameters, evidence: Evidence, match: MatchResult, own_cycles: int, first: set[str]
+    params: CourseParameters, evidence: ProofEvidence, match: MatchResult, own_cycles: int, first: set[str]
 ) -> Mapping[str, int]:
     """Returns the most cycles of the benchmark's own code before each expected step, by the step's text. `own_cycles`
     is the usual limit, and `first` are the texts of the steps that begin a round."""
@@ -186,7 +188,7 @@ def _own_cycle_limits(
         percent = int(evidence.decoded.params[params.drawn.percent])
         for text in first & limits.keys():
             passes = params.drawn.max_empty_passes(percent, len(match.own_cycles[text]))
-            limits[text] += int(passes * params.drawn.cycles * evidence.code_slowdown())
+            limits[text] += int(passes * params.drawn.cycles * evidence.board_slowdown_over_pico())
     return limits
 
 

@@ -3,8 +3,8 @@
 from itertools import pairwise
 from typing import Final
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.proofs.observed_steps import judged_steps
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
+from rtoslab.proofs.observed_steps import observed_steps_to_judge
 from rtoslab.results import ProofFinding
 from rtoslab.targets import FIRST_EXTERNAL, INTERRUPT
 
@@ -14,7 +14,7 @@ _LATE_CYCLES: Final = 1024
 """Cycles by which an interrupt may be late."""
 
 
-class DrawnAnewParameters(RuleParams):
+class DrawnAnewParameters(ProofParameters):
     """The parameters of the proof `drawn_anew` in benchmark.toml. The proof checks that the times between asynchronous
     interrupts differ and are within the range of the random draw."""
 
@@ -26,19 +26,21 @@ class DrawnAnewParameters(RuleParams):
     """The least difference of the shortest and the longest distance, in percent of the range."""
 
 
-def judge_evidence(params: DrawnAnewParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: DrawnAnewParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that the times between asynchronous interrupts differ and are within the range of the random draw, by the
     entries of the handler."""
     demands = (
         f"interrupts come {params.from_cycles} to {params.to_cycles} cycles after each other, hardly two times alike"
     )
     if evidence.observed is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     number = FIRST_EXTERNAL + evidence.board.irq.asynchronous
-    times = [step.cycle for step in judged_steps(evidence) if step.kind == INTERRUPT and step.first == number]
+    times = [
+        step.cycle for step in observed_steps_to_judge(evidence) if step.kind == INTERRUPT and step.first == number
+    ]
     distances = [later - earlier for earlier, later in pairwise(times)]
     if not distances:
-        return make_finding(params.rule, demands, [f"{len(times)} interrupts were seen"], [])
+        return make_proof_finding(params.rule, demands, [f"{len(times)} interrupts were seen"], [])
     shortest, longest = min(distances), max(distances)
     different = len(set(distances)) * 100 >= params.different_percent * len(distances)
     spread = len(distances) < _FEW or (longest - shortest) * 100 >= params.spread_percent * (
@@ -46,4 +48,4 @@ def judge_evidence(params: DrawnAnewParameters, evidence: Evidence) -> ProofFind
     )
     inside = params.from_cycles - _LATE_CYCLES <= shortest and longest <= params.to_cycles + _LATE_CYCLES
     text = f"{len(set(distances))} different of {len(distances)}, from {shortest} to {longest} cycles"
-    return make_finding(params.rule, demands, [] if different and spread and inside else [text], [text])
+    return make_proof_finding(params.rule, demands, [] if different and spread and inside else [text], [text])

@@ -2,11 +2,11 @@
 
 from itertools import permutations
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.results import IDLE_TASK, ProofFinding, switches_by_pair, task_names
 
 
-class EveryPairSwitchedParameters(RuleParams):
+class EveryPairSwitchedParameters(ProofParameters):
     """The parameters of the proof `every_pair_switched` in benchmark.toml. The proof checks that each task under test,
     and the idle task, was followed by every other one often enough."""
 
@@ -14,11 +14,11 @@ class EveryPairSwitchedParameters(RuleParams):
     """Switches of each pair."""
 
 
-def judge_evidence(params: EveryPairSwitchedParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: EveryPairSwitchedParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that each task under test, and the idle task, was followed by every other one often enough."""
     demands = f"each task and idle is followed by every other one at least {params.at_least} times"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     seen_switches = switches_by_pair(evidence.observed.handled, evidence.decoded, evidence.benchmark)
     names = sorted(task_names(evidence.decoded, evidence.benchmark).values())
     counts = {pair: len(seen_switches.get(pair, ())) for pair in permutations([*names, IDLE_TASK], 2)}
@@ -26,4 +26,4 @@ def judge_evidence(params: EveryPairSwitchedParameters, evidence: Evidence) -> P
     rarest = min(counts, key=counts.__getitem__)
     rare = f"the rarest {rarest[0]} to {rarest[1]} {counts[rarest]} times"
     text = f"{sum(counts.values())} switches of {len(counts)} pairs, {rare}"
-    return make_finding(params.rule, demands, missing, [text])
+    return make_proof_finding(params.rule, demands, missing, [text])

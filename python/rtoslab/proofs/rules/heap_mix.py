@@ -1,11 +1,11 @@
 """Sizes and lifetimes are mixed: every size was asked for and no other, and once nearly all places were taken."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.results import ProofFinding
 from rtoslab.targets import CALL
 
 
-class HeapMixParameters(RuleParams):
+class HeapMixParameters(ProofParameters):
     """The parameters of the proof `heap_mix` in benchmark.toml. The proof checks that the benchmark allocated blocks
     of all its sizes and of no other, and at times held nearly the most allowed."""
 
@@ -15,7 +15,7 @@ class HeapMixParameters(RuleParams):
     """The parameter with the most blocks that are held at once."""
 
 
-def judge_evidence(params: HeapMixParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: HeapMixParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that the benchmark allocated blocks of all its sizes and of no other, and at times held nearly the most
     allowed."""
     places = int(evidence.decoded.params[params.held])
@@ -23,7 +23,7 @@ def judge_evidence(params: HeapMixParameters, evidence: Evidence) -> ProofFindin
         f"blocks of {', '.join(map(str, params.sizes))} bytes are taken, {places} at once at most and nearly so many"
     )
     if evidence.observed is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     kernel = evidence.kernel.for_architecture(evidence.board.cpu)
     size = kernel.observed_argument_index("malloc", "bytes")
     code = kernel.results.get("malloc")
@@ -45,4 +45,4 @@ def judge_evidence(params: HeapMixParameters, evidence: Evidence) -> ProofFindin
     good = sizes <= set(params.sizes) if few else sizes == set(params.sizes)
     text = f"{len(sizes)} sizes from {min(sizes, default=0)} to {max(sizes, default=0)} bytes, {most} blocks at once"
     enough = places * 0.6 <= most <= places
-    return make_finding(params.rule, demands, [] if good and enough else [text], [text])
+    return make_proof_finding(params.rule, demands, [] if good and enough else [text], [text])

@@ -12,12 +12,12 @@ between mark and reading is left out: the reading contains the interrupt, the ma
 from statistics import median
 
 from rtoslab.catalogue import EMPTY_SERIES
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.proofs.expected_counts import sample_intervals
 from rtoslab.results import ProofFinding, instrument_of_image, instrument_readings, series_facts
 
 
-class InstrumentAgreesParameters(RuleParams):
+class InstrumentAgreesParameters(ProofParameters):
     """The parameters of the proof `instrument_agrees` in benchmark.toml. The proof checks each sample of the
     instrument (cycle counter or pin) against the time that the virtual board saw between the marks of the same
     interval. The rule holds for every latency benchmark."""
@@ -31,23 +31,23 @@ class InstrumentAgreesParameters(RuleParams):
     """By how much longer than another a store to the pin may take."""
 
 
-def judge_evidence(params: InstrumentAgreesParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: InstrumentAgreesParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks each sample of the instrument (cycle counter or pin) against the time that the virtual board saw between
     the marks of the same interval."""
     instrument = instrument_of_image(evidence.decoded)
     demands = f"each sample by {instrument} is the time between its marks and the instrument's own cost"
     observed = evidence.observed
     if observed is None or observed.intervals is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     costs: dict[str, list[int]] = {}
     for number, facts in enumerate(series_facts(evidence.benchmark)):
         if instrument in facts.instruments and facts.stamped is None:
             values = instrument_readings(evidence.decoded, observed, number, facts.id, evidence.samples)
-            pairs = zip(values, observed.intervals.of_series(number), strict=False)
+            pairs = zip(values, observed.intervals.intervals_of_series(number), strict=False)
             costs[facts.id] = [value - interval.cycles for value, interval in pairs if not interval.touched]
     shortest = -params.buffered_cycles if instrument == "pin" else 0
     own = median(costs.get(EMPTY_SERIES) or [0])
-    slowdown = evidence.code_slowdown()
+    slowdown = evidence.board_slowdown_over_pico()
     problems = _find_filled_empty_intervals(params, evidence)
     seen: list[str] = []
     for name, mine in costs.items():
@@ -58,10 +58,12 @@ def judge_evidence(params: InstrumentAgreesParameters, evidence: Evidence) -> Pr
             good = far * params.rare <= len(mine) and usual and min(mine) >= shortest
             good = good and (name != EMPTY_SERIES or own <= params.usual_cycles * slowdown)
             (seen if good else problems).append(text)
-    return make_finding(params.rule, demands, problems, [_range_text(costs)] if seen else ["nothing to compare"])
+    return make_proof_finding(
+        params.rule, demands, problems, [_cost_range_text(costs)] if seen else ["nothing to compare"]
+    )
 
 
-def _find_filled_empty_intervals(params: InstrumentAgreesParameters, evidence: Evidence) -> list[str]:
+def _find_filled_empty_intervals(params: InstrumentAgreesParameters, evidence: ProofEvidence) -> list[str]:
     """Returns a problem if code was executed between the marks of the empty intervals.
     Their length is subtracted from that of each other interval, which would seem shorter.
     """
@@ -69,12 +71,12 @@ def _find_filled_empty_intervals(params: InstrumentAgreesParameters, evidence: E
         return []
     empty = [interval.cycles for interval in sample_intervals(evidence, EMPTY_SERIES) if not interval.touched]
     usual = median(empty) if empty else 0
-    if usual > params.nothing_cycles * evidence.code_slowdown():
+    if usual > params.nothing_cycles * evidence.board_slowdown_over_pico():
         return [f"{EMPTY_SERIES}: {usual:g} cycles between the marks of an empty interval"]
     return []
 
 
-def _range_text(costs: dict[str, list[int]]) -> str:
+def _cost_range_text(costs: dict[str, list[int]]) -> str:
     """Returns the range of the instrument's cost in cycles over all series, as text. `costs` has the samples of each
     series."""
     every = [sample for mine in costs.values() for sample in mine]

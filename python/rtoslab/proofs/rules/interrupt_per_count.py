@@ -2,12 +2,18 @@
 
 from typing import Literal
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, compare_count, make_finding, unseen_finding
+from rtoslab.proofs.evidence import (
+    ProofEvidence,
+    ProofParameters,
+    compare_event_count,
+    make_proof_finding,
+    unseen_proof_finding,
+)
 from rtoslab.results import ProofFinding
 from rtoslab.targets import FIRST_EXTERNAL
 
 
-class InterruptPerCountParameters(RuleParams):
+class InterruptPerCountParameters(ProofParameters):
     """The parameters of the proof `interrupt_per_count` in benchmark.toml. The proof checks that each core entered the
     interrupt's handler as often as the benchmark's counts require."""
 
@@ -17,17 +23,19 @@ class InterruptPerCountParameters(RuleParams):
     tolerance: int = 0
 
 
-def judge_evidence(params: InterruptPerCountParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: InterruptPerCountParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that each core entered the interrupt's handler as often as the benchmark's counts require."""
     line = evidence.board.irq.soft if params.irq == "soft" else params.irq
     demands = f"{params.ratio:g} entries of interrupt line {line} per count"
     if evidence.observed is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
-    for where, cores in evidence.compared_groups:
+    for where, cores in evidence.compared_core_groups:
         taken = (evidence.observed.exceptions.get(core, {}).get(FIRST_EXTERNAL + line, 0) for core in cores)
         required = sum(map(evidence.metric_count, cores)) * params.ratio
-        text, agrees = compare_count(where, "interrupts taken", sum(taken), required, params.tolerance * len(cores))
+        text, agrees = compare_event_count(
+            where, "interrupts taken", sum(taken), required, params.tolerance * len(cores)
+        )
         (seen if agrees else problems).append(text)
-    return make_finding(params.rule, demands, problems, seen)
+    return make_proof_finding(params.rule, demands, problems, seen)

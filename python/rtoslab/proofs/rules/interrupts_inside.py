@@ -1,12 +1,12 @@
 """The interrupt that a series is named for was taken inside every one of its intervals, so often."""
 
-from rtoslab.base import count_text
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.base import count_with_noun
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.proofs.expected_counts import sample_intervals
 from rtoslab.results import ProofFinding
 
 
-class InterruptsInsideParameters(RuleParams):
+class InterruptsInsideParameters(ProofParameters):
     """The parameters of the proof `interrupts_inside` in benchmark.toml. The proof checks that every sample of the
     series contains the required number of interrupts, ticks not counted."""
 
@@ -14,11 +14,11 @@ class InterruptsInsideParameters(RuleParams):
     interrupts: int = 1
 
 
-def judge_evidence(params: InterruptsInsideParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: InterruptsInsideParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that every sample of the series contains the required number of interrupts, ticks not counted."""
-    demands = f"{count_text(params.interrupts, 'interrupt')} in every sample"
+    demands = f"{count_with_noun(params.interrupts, 'interrupt')} in every sample"
     if evidence.observed is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     for name in params.series:
@@ -27,4 +27,4 @@ def judge_evidence(params: InterruptsInsideParameters, evidence: Evidence) -> Pr
         first = f", the first {wrong[0]}" if wrong else ""
         text = f"{name}: {len(interrupts) - len(wrong)} of {len(interrupts)}{first}"
         (seen if interrupts and not wrong else problems).append(text)
-    return make_finding(params.rule, demands, problems, seen)
+    return make_proof_finding(params.rule, demands, problems, seen)

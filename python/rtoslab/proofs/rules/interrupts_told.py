@@ -5,7 +5,7 @@ While the runner measures the cost of its instrument, interrupts are masked: of 
 On the line by which a kernel's cores interrupt each other, as many entries are the kernel's own as it has sent."""
 
 from rtoslab.catalogue import EMPTY_SERIES
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.proofs.expected_counts import sample_intervals
 from rtoslab.proofs.expected_steps import LINES
 from rtoslab.results import ProofFinding
@@ -16,7 +16,7 @@ _EDGE = 1
 """Interrupts from other cores that were sent before the window opened."""
 
 
-class InterruptsToldParameters(RuleParams):
+class InterruptsToldParameters(ProofParameters):
     """The parameters of the proof `interrupts_told` in benchmark.toml. The proof checks that the cores took only
     interrupts that belong to the benchmark or the kernel, and one tick per period."""
 
@@ -25,7 +25,7 @@ class InterruptsToldParameters(RuleParams):
     the benchmark names."""
 
 
-def judge_evidence(params: InterruptsToldParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: InterruptsToldParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that the cores took only interrupts that belong to the benchmark or the kernel, and one tick per
     period."""
     lines = [*params.lines, *(line for line in LINES if _is_line_in_proofs(evidence, line))]
@@ -33,9 +33,9 @@ def judge_evidence(params: InterruptsToldParameters, evidence: Evidence) -> Proo
         f"no interrupt but {', '.join(dict.fromkeys(lines)) or 'none of the board'}, the kernel's own and its ticks"
     )
     if evidence.observed is None:
-        return unseen_finding(params.rule, demands)
-    numbers = {FIRST_EXTERNAL + _line_number(evidence, item) for item in lines}
-    between, problems = _between_cores(evidence)
+        return unseen_proof_finding(params.rule, demands)
+    numbers = {FIRST_EXTERNAL + _interrupt_line_number(evidence, item) for item in lines}
+    between, problems = _inter_core_interrupts(evidence)
     ticks = 0
     for core, entered in sorted(evidence.observed.exceptions.items()):
         ticks += entered.get(SYSTICK, 0)
@@ -49,10 +49,10 @@ def judge_evidence(params: InterruptsToldParameters, evidence: Evidence) -> Proo
     is_right = expected - _count_masked_ticks(evidence) - edges <= ticks <= expected + edges
     if not is_right and evidence.meets_condition("tasks = 1"):
         problems.append(f"{ticks} ticks, {expected} expected")
-    return make_finding(params.rule, demands, problems, [f"{ticks} ticks"])
+    return make_proof_finding(params.rule, demands, problems, [f"{ticks} ticks"])
 
 
-def _count_masked_ticks(evidence: Evidence) -> int:
+def _count_masked_ticks(evidence: ProofEvidence) -> int:
     """Returns how many ticks may be lost while the runner measures its instrument's cost with interrupts masked."""
     observed = evidence.observed
     if observed is None or observed.intervals is None or EMPTY_SERIES not in evidence.benchmark.series_ids:
@@ -64,7 +64,7 @@ def _count_masked_ticks(evidence: Evidence) -> int:
     return masked * int(evidence.decoded.params["tick_hz"]) // evidence.decoded.begin.clock_hz
 
 
-def _between_cores(evidence: Evidence) -> tuple[dict[int, int], list[str]]:
+def _inter_core_interrupts(evidence: ProofEvidence) -> tuple[dict[int, int], list[str]]:
     """Returns the exception number by which the other cores interrupt each core, and sentences about problems."""
     observed, lines = evidence.observed, evidence.kernel.several_cores.lines.get(evidence.board.chip, ())
     assert observed is not None
@@ -80,7 +80,7 @@ def _between_cores(evidence: Evidence) -> tuple[dict[int, int], list[str]]:
     return between, problems
 
 
-def _is_line_in_proofs(evidence: Evidence, line: str) -> bool:
+def _is_line_in_proofs(evidence: ProofEvidence, line: str) -> bool:
     """Whether a proof of the benchmark names the interrupt line, or the line's event starts one of its series."""
     facts = evidence.benchmark
     words = {word for table in facts.proof for value in table.values() for word in _string_words(value)}
@@ -95,7 +95,7 @@ def _string_words(value: object) -> list[str]:
     return [word for item in value for word in _string_words(item)] if isinstance(value, list | tuple) else []
 
 
-def _line_number(evidence: Evidence, name: str) -> int:
+def _interrupt_line_number(evidence: ProofEvidence, name: str) -> int:
     """Returns the number of an interrupt line from its name in board.toml, or of `fifo` between two kernels."""
     board = evidence.board
     if name == "fifo" and evidence.fifo_line is not None:
@@ -103,6 +103,6 @@ def _line_number(evidence: Evidence, name: str) -> int:
     return {"soft": board.irq.soft, "asynchronous": board.irq.asynchronous, "edge": board.pins.in_irq}[name]
 
 
-def _is_kernel_handler(number: int, evidence: Evidence) -> bool:
+def _is_kernel_handler(number: int, evidence: ProofEvidence) -> bool:
     """Whether the handler of an exception number belongs to the kernel."""
     return function_class(f"{_HANDLER}{number - FIRST_EXTERNAL}", evidence.kernel) != APPLICATION

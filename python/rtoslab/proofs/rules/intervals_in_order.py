@@ -1,11 +1,11 @@
 """The intervals that only the virtual board observes came in order, none inside another one, and often enough."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.proofs.expected_counts import sample_intervals
 from rtoslab.results import ProofFinding
 
 
-class IntervalsInOrderParameters(RuleParams):
+class IntervalsInOrderParameters(ProofParameters):
     """The parameters of the proof `intervals_in_order` in benchmark.toml. The proof checks that the intervals of the
     series do not overlap and are numerous enough."""
 
@@ -14,14 +14,14 @@ class IntervalsInOrderParameters(RuleParams):
     """The fewest intervals of each series in a window."""
 
 
-def judge_evidence(params: IntervalsInOrderParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: IntervalsInOrderParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that the intervals of the series do not overlap and are numerous enough, by the marks at their ends."""
     demands = f"intervals do not overlap, and each series has {params.at_least} or more"
     if evidence.observed is None or evidence.observed.intervals is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     problems = list(evidence.observed.intervals.disorder[:3])
     seen: list[str] = []
     for name in params.series:
         count = len(sample_intervals(evidence, name))
         (seen if count >= params.at_least else problems).append(f"{name}: {count}")
-    return make_finding(params.rule, demands, problems, seen)
+    return make_proof_finding(params.rule, demands, problems, seen)

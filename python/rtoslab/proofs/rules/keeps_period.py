@@ -8,7 +8,7 @@ a single call, but it must not grow."""
 from itertools import pairwise
 from typing import Final
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.proofs.expected_counts import sample_intervals
 from rtoslab.results import ProofFinding
 
@@ -19,7 +19,7 @@ _JITTER_SHARE: Final = 0.25
 spread as wide as itself."""
 
 
-class KeepsPeriodParameters(RuleParams):
+class KeepsPeriodParameters(ProofParameters):
     """The parameters of the proof `keeps_period` in benchmark.toml. The proof checks that marked periods follow each
     other without gaps, last as long as their ticks, and that their error does not grow."""
 
@@ -36,7 +36,7 @@ class KeepsPeriodParameters(RuleParams):
     delayed least. More where the code is slower and where there is jitter."""
 
 
-def judge_evidence(params: KeepsPeriodParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: KeepsPeriodParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that marked periods follow each other without gaps, last as long as their ticks, and that their error does
     not grow."""
     ticks = int(evidence.decoded.params[params.ticks])
@@ -44,14 +44,14 @@ def judge_evidence(params: KeepsPeriodParameters, evidence: Evidence) -> ProofFi
     demands = f"each period follows the one before, lasts {ticks} ticks, and the error does not grow"
     observed = evidence.observed
     if observed is None or observed.intervals is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     periods = sorted(
         (interval for name in params.series for interval in sample_intervals(evidence, name)),
         key=lambda interval: interval.start_cycle,
     )
     if len(periods) < _FEWEST:
-        return make_finding(params.rule, demands, [f"{len(periods)} periods, {_FEWEST} or more expected"], [])
-    slowdown = evidence.code_slowdown()
+        return make_proof_finding(params.rule, demands, [f"{len(periods)} periods, {_FEWEST} or more expected"], [])
+    slowdown = evidence.board_slowdown_over_pico()
     gaps = [later.start_cycle - earlier.start_cycle - earlier.cycles for earlier, later in pairwise(periods)]
     ends = [period.start_cycle + period.cycles for period in periods]
     errors = [end - ends[0] - index * ticks * tick for index, end in enumerate(ends)]
@@ -66,4 +66,4 @@ def judge_evidence(params: KeepsPeriodParameters, evidence: Evidence) -> ProofFi
     if abs(drift) > params.drift_cycles * slowdown + spread * _JITTER_SHARE:
         problems.append(f"the error grows by {drift:.0f} cycles")
     text = f"{len(periods)} periods, ends within {spread:.0f} cycles of their places, drift {drift:.1f} cycles"
-    return make_finding(params.rule, demands, problems, [text])
+    return make_proof_finding(params.rule, demands, problems, [text])

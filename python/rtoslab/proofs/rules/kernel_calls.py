@@ -13,7 +13,7 @@ from collections.abc import Collection, Container, Iterable, Mapping
 from typing import Final
 
 from rtoslab.catalogue import Kernel
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.proofs.expected_steps import ExpectedStep, parse_steps, steps_for_services
 from rtoslab.proofs.known_code import LibraryUse
 from rtoslab.proofs.observed_steps import CLOCK_ARGUMENTS
@@ -33,7 +33,7 @@ _EDGE = 2
 """Calls of a task at the window's edges, where the runner sleeps, waits and wakes."""
 
 
-class KernelCallsParameters(RuleParams):
+class KernelCallsParameters(ProofParameters):
     """The parameters of the proof `kernel_calls` in benchmark.toml. The proof checks that the benchmark called no
     kernel or library function beside those that its round contains."""
 
@@ -45,13 +45,13 @@ class KernelCallsParameters(RuleParams):
     """Functions of the port that ask the kernel for figures outside the measurement."""
 
 
-def judge_evidence(params: KernelCallsParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: KernelCallsParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that the benchmark called no kernel or library function beside those that its round contains, by the
     executed call instructions."""
     demands = "the benchmark calls no function of the kernel or a library that its round does not contain"
     observed = evidence.observed
     if observed is None or not observed.own:
-        return unseen_finding(
+        return unseen_proof_finding(
             params.rule, demands, "this target has no profile" if observed is None else "no profile was kept"
         )
     kernel = evidence.kernel.for_architecture(evidence.board.cpu)
@@ -72,11 +72,11 @@ def judge_evidence(params: KernelCallsParameters, evidence: Evidence) -> ProofFi
         if times - exempt[by, called] > edge
         and called not in allowed | own
         and called not in {SUPERVISOR_CALL, INDIRECT}
-        and not _is_named_library(called, {*params.library, *evidence.known_code.library}, evidence)
+        and not _is_named_library(called, {*params.library, *evidence.known_own_code.library}, evidence)
     }
     problems = [f"{by} called {called} {times} times" for (by, called), times in sorted(strange.items())]
     known = sum(times for (_, called), times in calls.items() if called in allowed)
-    return make_finding(
+    return make_proof_finding(
         params.rule, demands, problems[:4], [f"{known} calls of {', '.join(sorted(services - {*_BRACKETS}))}"]
     )
 
@@ -108,7 +108,7 @@ def _allowed_core_queries(
     return asks
 
 
-def _is_named_library(called: str, kinds: Iterable[str], evidence: Evidence) -> bool:
+def _is_named_library(called: str, kinds: Iterable[str], evidence: ProofEvidence) -> bool:
     """Whether a called function is a library function of the kinds (`fill`, `copy`, `division`) that the benchmark
     allows."""
     if function_class(called, evidence.kernel) != LIBRARY:
@@ -116,7 +116,7 @@ def _is_named_library(called: str, kinds: Iterable[str], evidence: Evidence) -> 
     return any(word in called for kind in kinds for word in _LIBRARY[kind])
 
 
-def _services_in_proofs(evidence: Evidence) -> set[str]:
+def _services_in_proofs(evidence: ProofEvidence) -> set[str]:
     """Returns the kernel services that the benchmark's proofs name."""
     kinds = set[str]()
     for table in evidence.benchmark.proof:

@@ -1,7 +1,7 @@
 """Checks that the undisturbed case is undisturbed: every call found its object free, and the firmware never saw it
 taken."""
 
-from rtoslab.proofs.evidence import Evidence, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, make_proof_finding, unseen_proof_finding
 from rtoslab.proofs.rules import collisions
 from rtoslab.results import ProofFinding
 
@@ -9,10 +9,10 @@ NoCollisionsParameters = collisions.CollisionsParameters
 find_watched_services = collisions.find_watched_services
 
 
-def judge_evidence(params: NoCollisionsParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: NoCollisionsParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that no call of a service collided: each found its object free."""
     demands = f"no call of {params.service} collides"
     text, probed, collisions_found = collisions.count_collisions(params, evidence)
     if probed is None and collisions_found is None:
-        return unseen_finding(params.rule, demands)
-    return make_finding(params.rule, demands, [text] if probed or collisions_found else [], [text])
+        return unseen_proof_finding(params.rule, demands)
+    return make_proof_finding(params.rule, demands, [text] if probed or collisions_found else [], [text])

@@ -1,10 +1,10 @@
 """Nothing is shared: every core called the service with one object, and no two cores with the same."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.results import ProofFinding
 
 
-class ObjectPerCoreParameters(RuleParams):
+class ObjectPerCoreParameters(ProofParameters):
     """The parameters of the proof `object_per_core` in benchmark.toml. The proof checks that each core called the
     service with one object of its own."""
 
@@ -17,12 +17,12 @@ def find_watched_services(params: ObjectPerCoreParameters) -> tuple[str, ...]:
     return (params.service,)
 
 
-def judge_evidence(params: ObjectPerCoreParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: ObjectPerCoreParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that each core called the service with one object of its own, by the first argument of every call in the
     window."""
     demands = f"{params.service} is called with an object of its own on each core"
     if evidence.observed is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     owners: dict[int, int] = {}
@@ -31,4 +31,4 @@ def judge_evidence(params: ObjectPerCoreParameters, evidence: Evidence) -> Proof
         text = f"core {core}: {', '.join(f'{object_:#010x}' for object_ in sorted(objects)) or 'no object'}"
         taken = [object_ for object_ in objects if owners.setdefault(object_, core) != core]
         (problems if len(objects) != 1 or taken else seen).append(text)
-    return make_finding(params.rule, demands, problems, seen)
+    return make_proof_finding(params.rule, demands, problems, seen)

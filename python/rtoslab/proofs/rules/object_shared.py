@@ -1,10 +1,10 @@
 """One object is shared: every core called the service, and all with the same object."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.results import ProofFinding
 
 
-class ObjectSharedParameters(RuleParams):
+class ObjectSharedParameters(ProofParameters):
     """The parameters of the proof `object_shared` in benchmark.toml. The proof checks that all cores called the
     service with the same object."""
 
@@ -17,12 +17,12 @@ def find_watched_services(params: ObjectSharedParameters) -> tuple[str, ...]:
     return (params.service,)
 
 
-def judge_evidence(params: ObjectSharedParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: ObjectSharedParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that all cores called the service with the same object, by the first argument of every call in the
     window."""
     demands = f"{params.service} is called with the same object on every core"
     if evidence.observed is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     by_core = {core: evidence.called_objects(core, params.service) for core in evidence.cores}
     everything = set().union(*by_core.values())
     text = "; ".join(
@@ -30,4 +30,4 @@ def judge_evidence(params: ObjectSharedParameters, evidence: Evidence) -> ProofF
         for core, objects in by_core.items()
     )
     shared = len(everything) == 1 and all(by_core.values())
-    return make_finding(params.rule, demands, [] if shared else [text], [text])
+    return make_proof_finding(params.rule, demands, [] if shared else [text], [text])

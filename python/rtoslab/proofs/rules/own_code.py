@@ -10,7 +10,7 @@ so."""
 from collections import Counter
 from collections.abc import Collection, Iterator
 
-from rtoslab.proofs.evidence import USUAL_PACE, Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import USUAL_PACE, ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.results import ProofFinding
 from rtoslab.targets import ALL_CORES, BenchmarkFunction, OwnCodeSpan
 
@@ -24,7 +24,7 @@ _COUNTER_READ_US = 16
 """The longest time from either edge of the window to the read of another core's counters."""
 
 
-class OwnCodeParameters(RuleParams):
+class OwnCodeParameters(ProofParameters):
     """The parameters of the proof `own_code` in benchmark.toml. The proof checks that each instruction of the
     benchmark's own code was executed once per round, or only at the edges of the window."""
 
@@ -43,40 +43,40 @@ class OwnCodeParameters(RuleParams):
     """The most instructions of the benchmark's own code in a round. More where code is slower."""
 
 
-def judge_evidence(params: OwnCodeParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: OwnCodeParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that each instruction of the benchmark's own code was executed once per round, or only at the edges of the
     window, by the profile."""
     demands = "each instruction of the benchmark is executed once a round, or at the window's edges alone"
-    if _instruction_limit(params, evidence) is not None:
-        demands += f", and a round takes at most {_instruction_limit(params, evidence):g} of them"
+    if _own_instruction_limit(params, evidence) is not None:
+        demands += f", and a round takes at most {_own_instruction_limit(params, evidence):g} of them"
     if evidence.known_code_length(0) is not None:
         demands += ", and the code is as long as was measured for this chip"
     observed = evidence.observed
     if observed is None or not observed.own:
-        return unseen_finding(
+        return unseen_proof_finding(
             params.rule, demands, "this target has no profile" if observed is None else "no profile was kept"
         )
     if evidence.decoded.params.get("lto") == "1":
-        return unseen_finding(params.rule, demands, "the linker mixed the kernel's code with the benchmark's")
+        return unseen_proof_finding(params.rule, demands, "the linker mixed the kernel's code with the benchmark's")
     problems: list[str] = []
     seen: list[str] = []
-    for where, core in evidence.counting_groups:
+    for where, core in evidence.groups_counting_together:
         own_code = _OwnCodeCounts(params, evidence, core)
         problems += [f"{where}: {problem}" for problem in own_code.problem_sentences()]
         seen.append(f"{where}: {own_code.instructions} instructions, {sum(own_code.counts)} rounds")
-    return make_finding(params.rule, demands, problems[:4], seen)
+    return make_proof_finding(params.rule, demands, problems[:4], seen)
 
 
 class _OwnCodeCounts:
     """The executions of the benchmark's own code on the cores whose tasks count together, compared with its rounds."""
 
-    def __init__(self, params: OwnCodeParameters, evidence: Evidence, core: int) -> None:
+    def __init__(self, params: OwnCodeParameters, evidence: ProofEvidence, core: int) -> None:
         assert evidence.observed is not None
         self.params = params
         self.evidence = evidence
         self.core = core
         self.functions = [own_function for own_function in evidence.observed.own if own_function.core == core]
-        self.counts = [count.count for count in evidence.decoded.counts if core in {ALL_CORES, count.core}]
+        self.counts = [count.count_in_window for count in evidence.decoded.counts if core in {ALL_CORES, count.core}]
         self.edge = 2 * (len(self.counts) + 1) + len(evidence.benchmark.series)
         if core != 0:  # its counters were read some microseconds from the stamps
             self.edge += max(self.counts, default=0) * _COUNTER_READ_US // evidence.decoded.begin.window_us
@@ -99,17 +99,17 @@ class _OwnCodeCounts:
         waiting = sum(part.instructions for _, part in strange)
         problems = [problem for name in self.entered for problem in self._entries_without_caller(name)]
         problems += self._length_problems()
-        if waiting > self.params.waits * self.evidence.code_slowdown():
+        if waiting > self.params.waits * self.evidence.board_slowdown_over_pico():
             problems += [_describe_code(function, part) for function, part in strange]
         executed = sum(
             part.instructions * part.executions for own_function in self.functions for part in own_function.stretches
         )
         rounds = max(sum(self.counts), 1)
         taken, cycles = executed / rounds, sum(part.cycles for own in self.functions for part in own.stretches) / rounds
-        most = _instruction_limit(self.params, self.evidence)
-        if most is not None and taken > most * self.evidence.code_slowdown():
+        most = _own_instruction_limit(self.params, self.evidence)
+        if most is not None and taken > most * self.evidence.board_slowdown_over_pico():
             problems.append(f"a round takes {taken:.0f} instructions of the benchmark's own")
-        elif self.evidence.known_instructions() is not None and self.evidence.has_usual_pace():
+        elif self.evidence.known_instructions() is not None and self.evidence.is_instruction_speed_usual():
             limit = self.evidence.own_cycle_limit((most or 0) * USUAL_PACE)
             problems += [f"a round takes {cycles:.0f} cycles of the benchmark's own"] if cycles > limit else []
         return problems
@@ -137,14 +137,17 @@ class _OwnCodeCounts:
     def _entries_without_caller(self, name: str) -> Iterator[str]:
         """Yields a sentence if a function of the benchmark is entered more often than the benchmark calls it."""
         calls, entries = self.called[name], self.entered[name]
-        if name.startswith(_HANDLER) or _source_name(name) in (*self.params.entered, *self.params.free):
+        if name.startswith(_HANDLER) or _name_without_compiler_suffix(name) in (
+            *self.params.entered,
+            *self.params.free,
+        ):
             return
         if entries > self.edge and abs(entries - calls) > self.edge:
             yield f"{name} was entered {entries} times and called {calls} times by the benchmark"
 
     def _unaccounted_code(self, function: BenchmarkFunction) -> Iterator[OwnCodeSpan]:
         """Yields the instructions of a function that were executed an unexpected number of times."""
-        if _source_name(function.name) in (*self.params.free, _RUNNER):
+        if _name_without_compiler_suffix(function.name) in (*self.params.free, _RUNNER):
             return
         rounds = {function.entries, *self.rounds} if function.entries > self.edge else self.rounds
         for part in function.stretches:
@@ -193,13 +196,13 @@ class _OwnCodeCounts:
         return int(word) if word.isdecimal() else int(self.evidence.decoded.params[word])
 
 
-def _instruction_limit(params: OwnCodeParameters, evidence: Evidence) -> float | None:
+def _own_instruction_limit(params: OwnCodeParameters, evidence: ProofEvidence) -> float | None:
     """Returns the most instructions of the benchmark's own code in a round. None if there is no limit."""
     known = evidence.known_instructions()
     return params.instructions if known is None else known
 
 
-def _source_name(name: str) -> str:
+def _name_without_compiler_suffix(name: str) -> str:
     """Returns a function's name in the source, without a compiler's suffix such as `.constprop.0`."""
     return name.partition(".")[0]
 

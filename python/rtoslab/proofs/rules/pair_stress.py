@@ -5,7 +5,7 @@ records of both images are evidence for each of them: a target beside a stress t
 
 from math import sqrt
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.records import DecodedRun
 from rtoslab.results import ProofFinding
 
@@ -13,7 +13,7 @@ _EDGE = 2
 """Accesses at the edges of the window."""
 
 
-class PairStressParameters(RuleParams):
+class PairStressParameters(ProofParameters):
     """The parameters of the proof `pair_stress` in benchmark.toml. The proof checks that, of two kernels on two cores,
     the target took the shared lock in each round and the stress task in the requested share of its iterations."""
 
@@ -27,30 +27,30 @@ class PairStressParameters(RuleParams):
     """By how many standard deviations of independent draws the share may be missed."""
 
 
-def judge_evidence(params: PairStressParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: PairStressParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that, of two kernels on two cores, the target took the shared lock in each round and the stress task in
     the requested share of its iterations."""
     required = int(evidence.decoded.params[params.percent])
     demands = f"the target takes the lock in each round, and the stress task in {required} % of its iterations"
     if evidence.beside is None:
-        return unseen_finding(params.rule, demands, "no other kernel ran")
+        return unseen_proof_finding(params.rule, demands, "no other kernel ran")
     runs = [evidence.decoded, evidence.beside]
     target, stress = runs if evidence.settings.get("core") == "0" else runs[::-1]
     problems: list[str] = []
     seen: list[str] = []
     for name, run, percent in (("target", target, 100), ("stress task", stress, required)):
-        draws = sum(count.count for count in run.counts)
-        accesses = _check_value(run, params.accesses)
+        draws = sum(count.count_in_window for count in run.counts)
+        accesses = _self_check_value(run, params.accesses)
         text = f"{name}: {accesses} accesses in {draws} rounds"
         spread = sqrt(draws * percent * (100 - percent)) / 100
         good = abs(accesses - draws * percent / 100) <= params.deviations * spread + _EDGE
         (seen if good and draws else problems).append(text)
-    collisions = sum(_check_value(run, params.found) for run in runs)
+    collisions = sum(_self_check_value(run, params.found) for run in runs)
     text = f"{collisions} found the lock taken"
     (seen if bool(collisions) == bool(required) else problems).append(text)
-    return make_finding(params.rule, demands, problems, seen)
+    return make_proof_finding(params.rule, demands, problems, seen)
 
 
-def _check_value(run: DecodedRun, name: str) -> int:
+def _self_check_value(run: DecodedRun, name: str) -> int:
     """Returns the value of a self-check that an image reported, -1 if it did not."""
     return next((check.value for check in run.checks if check.name == name), -1)

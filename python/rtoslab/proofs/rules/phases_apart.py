@@ -6,8 +6,8 @@ from typing import Final
 
 from pydantic import model_validator
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.proofs.observed_steps import judged_steps
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
+from rtoslab.proofs.observed_steps import observed_steps_to_judge
 from rtoslab.proofs.step_match import KernelService
 from rtoslab.results import ProofFinding
 from rtoslab.targets import steps as seen
@@ -18,7 +18,7 @@ ENOUGH: Final = 101
 """With more samples the waits repeat (firmware/include/bench/drift.h), so the share is of at most so many."""
 
 
-class PhasesApartParameters(RuleParams):
+class PhasesApartParameters(ProofParameters):
     """The parameters of the proof `phases_apart` in benchmark.toml. The proof checks that the samples begin at
     different distances from the tick."""
 
@@ -34,12 +34,12 @@ class PhasesApartParameters(RuleParams):
         return self
 
 
-def judge_evidence(params: PhasesApartParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: PhasesApartParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that the samples begin at different distances from the tick, by the cycles between each tick and the next
     interval's start."""
     demands = f"{SHARE:.0%} of the samples, of {ENOUGH} at most, begin at a distance of their own from their tick"
     if evidence.observed is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     ids = evidence.benchmark.series_ids
     names = {ids.index(series): series for series in params.series if series in ids}
     distances: dict[str, list[int]] = {series: [] for series in names.values()}
@@ -48,7 +48,7 @@ def judge_evidence(params: PhasesApartParameters, evidence: Evidence) -> ProofFi
         service = KernelService(evidence.kernel.for_architecture(evidence.board.cpu), params.service)
         distances[params.service] = []
     ticked: dict[int, int] = {}
-    for step in judged_steps(evidence):
+    for step in observed_steps_to_judge(evidence):
         if step.kind == seen.TICK:
             ticked[step.core] = step.cycle
         elif step.core not in ticked:
@@ -62,4 +62,4 @@ def judge_evidence(params: PhasesApartParameters, evidence: Evidence) -> ProofFi
     for name, distance in distances.items():
         text = f"{name}: {len(set(distance))} distances of {len(distance)} samples"
         (words if distance and len(set(distance)) >= SHARE * min(len(distance), ENOUGH) else problems).append(text)
-    return make_finding(params.rule, demands, problems, words)
+    return make_proof_finding(params.rule, demands, problems, words)

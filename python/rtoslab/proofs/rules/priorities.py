@@ -5,11 +5,11 @@ compared, and that equal ones are equal."""
 
 from itertools import combinations
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.results import ProofFinding
 
 
-class PrioritiesParameters(RuleParams):
+class PrioritiesParameters(ProofParameters):
     """The parameters of the proof `priorities` in benchmark.toml. The proof checks that the tasks have the listed
     priorities."""
 
@@ -17,12 +17,12 @@ class PrioritiesParameters(RuleParams):
     """The abstract priority of each task: a higher number is more urgent."""
 
 
-def judge_evidence(params: PrioritiesParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: PrioritiesParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that the tasks have the listed priorities, by their control blocks as the window opened, or else by the
     image's records."""
     demands = f"tasks 0 to {len(params.of) - 1} have the priorities {', '.join(map(str, params.of))}"
     if not any(task.handle for task in evidence.decoded.tasks):
-        return unseen_finding(params.rule, demands, "there are no tasks")
+        return unseen_proof_finding(params.rule, demands, "there are no tasks")
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.cores:
@@ -34,11 +34,11 @@ def judge_evidence(params: PrioritiesParameters, evidence: Evidence) -> ProofFin
         numbers = [evidence.observed.priorities.get(stated[index].handle or 0) for index in range(len(params.of))]
         text = f"core {core}: {', '.join(map(str, numbers))} in the kernel's numbers"
         known = [(item, number) for item, number in zip(params.of, numbers, strict=True) if number is not None]
-        sign = -1 if evidence.kernel.urgent_first else 1
+        sign = -1 if evidence.kernel.is_lowest_number_most_urgent else 1
         good = all(_sign(one[0] - other[0]) == sign * _sign(one[1] - other[1]) for one, other in combinations(known, 2))
         complete = not evidence.observed.priorities or len(known) == len(params.of)
         (seen if good and complete else problems).append(text)
-    return make_finding(params.rule, demands, problems, seen or ["by the image's own word"])
+    return make_proof_finding(params.rule, demands, problems, seen or ["by the image's own word"])
 
 
 def _sign(difference: int) -> int:

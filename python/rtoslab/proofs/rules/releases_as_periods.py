@@ -8,54 +8,55 @@ late by that tick, in each release and in the end of the window.
 from collections.abc import Callable
 from math import lcm
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.results import ProofFinding, ticks_in_window
 
 
-class ReleasesAsPeriodsParameters(RuleParams):
+class ReleasesAsPeriodsParameters(ProofParameters):
     """The parameters of the proof `releases_as_periods` in benchmark.toml. The proof checks that exactly the tasks
     whose period begins at a tick ran after it."""
 
 
-def tasks_due_at(params: dict[str, str]) -> Callable[[int], frozenset[str]]:
+def tasks_released_at_ticks(params: dict[str, str]) -> Callable[[int], frozenset[str]]:
     """Returns a function that maps the number of a tick in the window to the letters of the tasks whose period begins
     there."""
     phase = int(params.get("phase_ms", 0))
-    letters = [(chr(ord("A") + index), period) for index, period in enumerate(periods_ms(params))]
+    letters = [(chr(ord("A") + index), period) for index, period in enumerate(task_periods_ms(params))]
     return lambda tick: frozenset([letter for letter, period in letters if (phase + tick) % period == 0])
 
 
-def periods_ms(params: dict[str, str]) -> list[int]:
+def task_periods_ms(params: dict[str, str]) -> list[int]:
     """Returns the period of each task in milliseconds, from the benchmark's parameters."""
     return [int(params[f"period_{index}_ms"]) for index in range(26) if f"period_{index}_ms" in params]
 
 
-def judge_evidence(params: ReleasesAsPeriodsParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: ReleasesAsPeriodsParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that exactly the tasks whose period begins at a tick ran after it, by the switches that follow each
     tick."""
     demands = "each tick is followed by those tasks, and only those, whose period begins"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     stated = evidence.decoded.params
     late = evidence.kernel.behaviour.sleep_adds_ticks
     seen = ticks_in_window(evidence.observed.handled, evidence.decoded, evidence.benchmark)
-    at = tasks_due_at(stated)
+    at = tasks_released_at_ticks(stated)
     expected = [at(number - late) if number > late else frozenset() for number in range(1, len(seen) + 1)]
     wrong = [
-        f"tick {number} of the window was followed by {_task_list(pair.ran)} instead of {_task_list(tasks)}"
+        f"tick {number} of the window was followed by {_task_letters_text(pair.ran)} instead of "
+        f"{_task_letters_text(tasks)}"
         for number, (pair, tasks) in enumerate(zip(seen, expected, strict=True), start=1)
         if pair.ran != tasks
     ]
     window_ms = evidence.decoded.begin.window_us // 1000
     if len(seen) != window_ms - 1 + late:
         wrong.insert(0, f"{len(seen)} ticks with their successor were seen in a window of {window_ms} ms")
-    together = sum(len(tick.ran) == len(periods_ms(stated)) for tick in seen)
+    together = sum(len(tick.ran) == len(task_periods_ms(stated)) for tick in seen)
     releases = sum(len(tick.ran) for tick in seen)
-    text = f"{len(seen)} ticks, {releases} releases; {together} times all {len(periods_ms(stated))} tasks together"
-    pattern = f"; the pattern of all periods lasts {lcm(*periods_ms(stated))} ms"
-    return make_finding(params.rule, demands, wrong[:3], [text + pattern])
+    text = f"{len(seen)} ticks, {releases} releases; {together} times all {len(task_periods_ms(stated))} tasks together"
+    pattern = f"; the pattern of all periods lasts {lcm(*task_periods_ms(stated))} ms"
+    return make_proof_finding(params.rule, demands, wrong[:3], [text + pattern])
 
 
-def _task_list(tasks: frozenset[str]) -> str:
+def _task_letters_text(tasks: frozenset[str]) -> str:
     """Returns the letters of tasks as text, `none` if there are none."""
     return ", ".join(sorted(tasks)) or "none"

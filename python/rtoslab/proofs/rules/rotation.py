@@ -1,10 +1,10 @@
 """Equal tasks take turns: every switch between them goes from one to the next in the list, last to first."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.results import ProofFinding
 
 
-class RotationParameters(RuleParams):
+class RotationParameters(ProofParameters):
     """The parameters of the proof `rotation` in benchmark.toml. The proof checks that equal tasks take turns in the
     order of the list."""
 
@@ -13,12 +13,12 @@ class RotationParameters(RuleParams):
     """The accepted number of switches out of turn."""
 
 
-def judge_evidence(params: RotationParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: RotationParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that equal tasks take turns in the order of the list, by the observed switches between their control
     blocks."""
     demands = f"every switch goes to the next of tasks {', '.join(map(str, params.tasks))} in turn"
     if evidence.observed is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.cores:
@@ -33,4 +33,4 @@ def judge_evidence(params: RotationParameters, evidence: Evidence) -> ProofFindi
         used = {switch.before for switch in switches if in_turn.get(switch.before) == switch.after}
         text = f"core {core}: {good} switches in turn, {wrong} out of turn"
         (seen if wrong <= params.tolerance and len(used) == len(handles) else problems).append(text)
-    return make_finding(params.rule, demands, problems, seen)
+    return make_proof_finding(params.rule, demands, problems, seen)

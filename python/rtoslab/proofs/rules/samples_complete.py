@@ -7,12 +7,12 @@ none changed, none in another's place.
 from collections.abc import Sequence
 
 from rtoslab.catalogue import EMPTY_SERIES
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.results import ProofFinding, instrument_of_image, instrument_readings, series_facts
 from rtoslab.targets import MarkedIntervals
 
 
-class SamplesCompleteParameters(RuleParams):
+class SamplesCompleteParameters(ProofParameters):
     """The parameters of the proof `samples_complete` in benchmark.toml. The proof checks that every series has the
     requested number of samples, and that each sample belongs to one observed interval. The rule holds for every
     latency benchmark."""
@@ -21,14 +21,14 @@ class SamplesCompleteParameters(RuleParams):
     """The parameter with the most blocks that are held. The release of each at the end may give a sample."""
 
 
-def judge_evidence(params: SamplesCompleteParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: SamplesCompleteParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that every series has the requested number of samples, and that each sample belongs to one observed
     interval."""
     demands = f"each series has {evidence.samples} samples, from intervals that do not overlap"
     observed = evidence.observed
     intervals = observed.intervals if observed else None
     if intervals is None and evidence.decoded.params.get("instrument") != "counter":
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     problems: list[str] = list(intervals.disorder[:3]) if intervals else []
     numbered = list(enumerate(series_facts(evidence.benchmark)))
     if intervals and evidence.decoded.params.get("instrument") == "pin":
@@ -37,15 +37,15 @@ def judge_evidence(params: SamplesCompleteParameters, evidence: Evidence) -> Pro
             problems.append(f"{len(intervals.pulses)} pulses of the pin for {len(intervals.intervals)} intervals")
     for number, facts in numbered:
         readings_count = len(instrument_readings(evidence.decoded, observed, number, facts.id, evidence.samples))
-        marked = min(len(intervals.of_series(number)), evidence.samples) if intervals else readings_count
+        marked = min(len(intervals.intervals_of_series(number)), evidence.samples) if intervals else readings_count
         if not readings_count == marked == evidence.samples:
             problems.append(f"{facts.id}: {readings_count} samples, {marked} intervals between marks")
     problems += _find_mismatched_samples(params, evidence, intervals) if intervals else []
-    return make_finding(params.rule, demands, problems, [f"{len(numbered)} series of {evidence.samples} samples"])
+    return make_proof_finding(params.rule, demands, problems, [f"{len(numbered)} series of {evidence.samples} samples"])
 
 
 def _find_mismatched_samples(
-    params: SamplesCompleteParameters, evidence: Evidence, intervals: MarkedIntervals
+    params: SamplesCompleteParameters, evidence: ProofEvidence, intervals: MarkedIntervals
 ) -> list[str]:
     """Returns a sentence for each series whose observed intervals, samples reported to the runner, and sent samples do
     not match."""
@@ -54,7 +54,7 @@ def _find_mismatched_samples(
     problems = _find_dropped_samples(params, evidence, intervals.kept)
     for number, facts in enumerate(series_facts(evidence.benchmark)):
         raw_values = [raw for series, raw in intervals.kept if series == number]
-        seen = len(intervals.of_series(number))
+        seen = len(intervals.intervals_of_series(number))
         if not raw_values and facts.id == EMPTY_SERIES:
             continue  # compiled into the function that measures it
         if not 0 <= seen - len(raw_values) <= 1:  # the window may close between the last interval's end and the call
@@ -70,7 +70,7 @@ def _find_mismatched_samples(
 
 
 def _find_dropped_samples(
-    params: SamplesCompleteParameters, evidence: Evidence, intervals: Sequence[tuple[int, int]]
+    params: SamplesCompleteParameters, evidence: ProofEvidence, intervals: Sequence[tuple[int, int]]
 ) -> list[str]:
     """Returns a sentence if the image dropped samples: it went on for more than a round after each series had enough.
     `intervals` are the series and value of each sample that was reported to the runner."""

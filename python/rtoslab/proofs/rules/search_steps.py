@@ -3,7 +3,7 @@
 Going up takes none, because whatever becomes ready raises the place where the search begins.
 """
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.results import IDLE_TASK, ProofFinding, switches_by_pair, task_names
 from rtoslab.targets import UNKNOWN
 
@@ -11,17 +11,17 @@ BELOW_ALL = -1
 """The priority of the idle task, below the abstract priorities, which begin at 0."""
 
 
-class SearchStepsParameters(RuleParams):
+class SearchStepsParameters(ProofParameters):
     """The parameters of the proof `search_steps` in benchmark.toml. The proof checks how many priorities the kernel's
     search for the next task went down at each switch."""
 
 
-def judge_evidence(params: SearchStepsParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: SearchStepsParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks how many priorities the kernel's search for the next task went down at each switch, by its word with the
     most urgent ready priority."""
     demands = "the search takes a step for each priority that the next task is below the last one, and none upwards"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     handled = evidence.observed.handled
     names = task_names(evidence.decoded, evidence.benchmark)
     priority = {names[task.handle]: task.priority for task in evidence.decoded.tasks if task.handle in names}
@@ -31,7 +31,7 @@ def judge_evidence(params: SearchStepsParameters, evidence: Evidence) -> ProofFi
     for (one, two), places in sorted(switches_by_pair(handled, evidence.decoded, evidence.benchmark).items()):
         seen = {handled.steps[place] for place in places}
         if seen == {UNKNOWN}:
-            return unseen_finding(
+            return unseen_proof_finding(
                 params.rule, demands, "the kernel does not search: it keeps its ready priorities as bits"
             )
         required = max(0, priority[one] - priority[two])
@@ -41,4 +41,4 @@ def judge_evidence(params: SearchStepsParameters, evidence: Evidence) -> ProofFi
     text = ", ".join(f"{pair} {count}" for pair, count in steps.items() if count)
     if not steps:
         problems.append("no switch between the tasks under test was seen")
-    return make_finding(params.rule, demands, problems, [f"steps: {text}"])
+    return make_proof_finding(params.rule, demands, problems, [f"steps: {text}"])

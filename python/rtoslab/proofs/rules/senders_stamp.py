@@ -6,12 +6,12 @@ alone. Code that is fetched first, or an interrupt, may come between a mark and 
 shorter than that.
 """
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.proofs.expected_counts import sample_intervals
 from rtoslab.results import ProofFinding, instrument_readings
 
 
-class SendersStampParameters(RuleParams):
+class SendersStampParameters(ProofParameters):
     """The parameters of the proof `senders_stamp` in benchmark.toml. The proof checks that the time from a sender's
     stamp to the receiver agrees with the time that the virtual board saw between the marks on both cores."""
 
@@ -20,13 +20,13 @@ class SendersStampParameters(RuleParams):
     rare: int = 10
 
 
-def judge_evidence(params: SendersStampParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: SendersStampParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that the time from a sender's stamp to the receiver agrees with the time that the virtual board saw
     between the marks on both cores."""
     demands = "each stamp is the time between the marks of sender and receiver, less the readings of the counter"
     observed = evidence.observed
     if observed is None or observed.intervals is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     for name in params.series:
@@ -40,4 +40,4 @@ def judge_evidence(params: SendersStampParameters, evidence: Evidence) -> ProofF
         apart = sum(item > params.slack_cycles for item in shorter)
         good = min(shorter) >= 0 and apart * params.rare <= len(shorter)
         (seen if good else problems).append(text)
-    return make_finding(params.rule, demands, problems, seen)
+    return make_proof_finding(params.rule, demands, problems, seen)

@@ -7,12 +7,12 @@ instructions after the reading: one sample in `rare` may seem too short, because
 series in which the task only computes, nothing keeps the core but a tick, so hardly any stamp is longer.
 """
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.proofs.expected_counts import sample_intervals
 from rtoslab.results import ProofFinding, instrument_readings
 
 
-class StampsAgreeParameters(RuleParams):
+class StampsAgreeParameters(ProofParameters):
     """The parameters of the proof `stamps_agree` in benchmark.toml. The proof checks samples that start at a hardware
     timer's stamp against the time that the virtual board saw from the interrupt's recognition to the mark."""
 
@@ -24,14 +24,14 @@ class StampsAgreeParameters(RuleParams):
     rare: int = 10
 
 
-def judge_evidence(params: StampsAgreeParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: StampsAgreeParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks samples that start at a hardware timer's stamp against the time that the virtual board saw from the
     interrupt's recognition to the mark."""
     demands = "no stamp is shorter than from the interrupt's recognition to the reading, and the closest hardly longer"
     observed = evidence.observed
     if observed is None or observed.intervals is None:
-        return unseen_finding(params.rule, demands)
-    slack = params.slack_cycles * evidence.code_slowdown() * (1.5 if "opt" in evidence.settings else 1)
+        return unseen_proof_finding(params.rule, demands)
+    slack = params.slack_cycles * evidence.board_slowdown_over_pico() * (1.5 if "opt" in evidence.settings else 1)
     problems: list[str] = []
     seen: list[str] = []
     for name in params.series:
@@ -45,8 +45,8 @@ def judge_evidence(params: StampsAgreeParameters, evidence: Evidence) -> ProofFi
         long_enough = [item for item in differences if item >= -slack]
         few = (len(differences) - len(long_enough)) * params.rare <= len(differences)
         good = bool(long_enough) and few and min(long_enough) <= slack
-        if good and name in (*params.undisturbed, *evidence.known_code.undisturbed):
+        if good and name in (*params.undisturbed, *evidence.known_own_code.undisturbed):
             late = sum(item > min(long_enough) + slack for item in long_enough)
             good = late * params.rare <= len(long_enough)
         (seen if good else problems).append(text)
-    return make_finding(params.rule, demands, problems, seen)
+    return make_proof_finding(params.rule, demands, problems, seen)

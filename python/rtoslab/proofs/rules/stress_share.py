@@ -2,11 +2,11 @@
 
 from math import sqrt
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding
 from rtoslab.results import ProofFinding
 
 
-class StressShareParameters(RuleParams):
+class StressShareParameters(ProofParameters):
     """The parameters of the proof `stress_share` in benchmark.toml. The proof checks that the stress tasks accessed
     the object in the requested share of their iterations."""
 
@@ -22,7 +22,7 @@ class StressShareParameters(RuleParams):
     """Accesses on the edges of the window."""
 
 
-def judge_evidence(params: StressShareParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: StressShareParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that the stress tasks accessed the object in the requested share of their iterations, by the firmware's
     counters, and by calls if there are probes."""
     required = int(evidence.decoded.params[params.percent])
@@ -30,7 +30,7 @@ def judge_evidence(params: StressShareParameters, evidence: Evidence) -> ProofFi
     problems: list[str] = []
     seen: list[str] = []
     for core in set(evidence.cores) - set(evidence.metric_cores):
-        draws = sum(count.count for count in evidence.decoded.counts if count.core == core)
+        draws = sum(count.count_in_window for count in evidence.decoded.counts if count.core == core)
         accesses = evidence.check_values(core).get(params.accesses)
         if accesses is None:
             problems.append(f"core {core}: {params.accesses} was not reported")
@@ -45,4 +45,4 @@ def judge_evidence(params: StressShareParameters, evidence: Evidence) -> ProofFi
             text += f", {calls} calls"
             good = good and abs(calls - accesses) <= (params.tolerance if required else 0)
         (seen if good else problems).append(text)
-    return make_finding(params.rule, demands, problems, seen)
+    return make_proof_finding(params.rule, demands, problems, seen)

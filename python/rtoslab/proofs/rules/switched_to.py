@@ -3,11 +3,11 @@
 For tasks that are bound to no core, where the order of switches on one core says nothing. If one core gives while
 another is still on its way to a wait, a wait now and then finds its object and continues: `least_percent`."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.results import ProofFinding
 
 
-class SwitchedToParameters(RuleParams):
+class SwitchedToParameters(ProofParameters):
     """The parameters of the proof `switched_to` in benchmark.toml. The proof checks that each of the named tasks was
     switched to once per count."""
 
@@ -20,17 +20,17 @@ class SwitchedToParameters(RuleParams):
     """Switches too many or too few for each task: where the window cuts a round."""
 
 
-def judge_evidence(params: SwitchedToParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: SwitchedToParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that each of the named tasks was switched to once per count, by the switches of all cores and the task's
     counter."""
     least = " or more" if params.or_more else ""
     often = "each count" if params.least_percent == 100 else f"{params.least_percent} % of its counts or more"
     demands = f"each of tasks {', '.join(map(str, params.tasks))} is switched to once{least} for {often}"
     if evidence.observed is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
-    into = evidence.switches_into()
+    into = evidence.switch_counts_by_task_and_core()
     for home in evidence.metric_cores:
         counts = evidence.metric_counters(home)
         for index in params.tasks:
@@ -39,4 +39,4 @@ def judge_evidence(params: SwitchedToParameters, evidence: Evidence) -> ProofFin
             too_few = switched < count * params.least_percent / 100 - params.tolerance
             too_many = not params.or_more and switched > count + params.tolerance
             (problems if too_few or too_many or count == 0 else seen).append(text)
-    return make_finding(params.rule, demands, problems, seen)
+    return make_proof_finding(params.rule, demands, problems, seen)

@@ -1,11 +1,11 @@
 """The operation of a series is what its name says: so many context switches are inside every one of its intervals."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.proofs.expected_counts import ExpectedCount, sample_intervals
 from rtoslab.results import ProofFinding
 
 
-class SwitchesInsideParameters(RuleParams):
+class SwitchesInsideParameters(ProofParameters):
     """The parameters of the proof `switches_inside` in benchmark.toml. The proof checks that every sample of a series
     contains the required number of context switches."""
 
@@ -19,7 +19,7 @@ class SwitchesInsideParameters(RuleParams):
     """The number of samples of a series that may differ."""
 
 
-def judge_evidence(params: SwitchesInsideParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: SwitchesInsideParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that every sample of a series contains the required number of context switches, by the writes to the
     kernel's current-task pointer.
 
@@ -28,9 +28,9 @@ def judge_evidence(params: SwitchesInsideParameters, evidence: Evidence) -> Proo
     required = ExpectedCount(params.switches, params.per, params.slack)
     demands = f"{required.describe_number(evidence, 'context switch', 'context switches')} in every sample"
     if evidence.observed is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     if evidence.kernel.probes is None:
-        return unseen_finding(params.rule, demands, "there are no tasks to switch between")
+        return unseen_proof_finding(params.rule, demands, "there are no tasks to switch between")
     extra = 2 if evidence.kernel.time_slice_ticks else 0
     problems: list[str] = []
     seen: list[str] = []
@@ -46,4 +46,4 @@ def judge_evidence(params: SwitchesInsideParameters, evidence: Evidence) -> Proo
         else:
             text = f"{name}: all {len(samples)}"
         (seen if samples and len(wrong) <= params.tolerance else problems).append(text)
-    return make_finding(params.rule, demands, problems, seen)
+    return make_proof_finding(params.rule, demands, problems, seen)

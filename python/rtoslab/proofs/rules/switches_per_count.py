@@ -1,10 +1,16 @@
 """The context switches that the test is named for really happened: so many per count, no more and no fewer."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, compare_count, make_finding, unseen_finding
+from rtoslab.proofs.evidence import (
+    ProofEvidence,
+    ProofParameters,
+    compare_event_count,
+    make_proof_finding,
+    unseen_proof_finding,
+)
 from rtoslab.results import ProofFinding
 
 
-class SwitchesPerCountParameters(RuleParams):
+class SwitchesPerCountParameters(ProofParameters):
     """The parameters of the proof `switches_per_count` in benchmark.toml. The proof checks that the required number of
     context switches happened per count, those of control tasks left out."""
 
@@ -12,18 +18,18 @@ class SwitchesPerCountParameters(RuleParams):
     tolerance: int = 0
 
 
-def judge_evidence(params: SwitchesPerCountParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: SwitchesPerCountParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that the required number of context switches happened per count, those of control tasks left out."""
     demands = f"{params.ratio:g} context switches per count"
     if evidence.observed is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
-    for where, cores in evidence.compared_groups:
+    for where, cores in evidence.compared_core_groups:
         total = sum(evidence.task_switches(core).total() for core in cores)
         required = sum(map(evidence.metric_count, cores)) * params.ratio
-        text, agrees = compare_count(
+        text, agrees = compare_event_count(
             where, "context switches", total, required, params.tolerance * len(cores), evidence.max_time_slices
         )
         (seen if agrees else problems).append(text)
-    return make_finding(params.rule, demands, problems, seen)
+    return make_proof_finding(params.rule, demands, problems, seen)

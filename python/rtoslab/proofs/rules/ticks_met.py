@@ -3,12 +3,12 @@
 The trap it prevents: a worst case observed between two ticks.
 """
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.proofs.expected_counts import sample_intervals
 from rtoslab.results import ProofFinding
 
 
-class TicksMetParameters(RuleParams):
+class TicksMetParameters(ProofParameters):
     """The parameters of the proof `ticks_met` in benchmark.toml. The proof checks that enough samples of a series
     contain a kernel tick."""
 
@@ -17,14 +17,14 @@ class TicksMetParameters(RuleParams):
     """The parameter with the fewest such samples."""
 
 
-def judge_evidence(params: TicksMetParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: TicksMetParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that enough samples of a series contain a kernel tick, by the entries of the tick's exception between the
     marks."""
     required = int(evidence.decoded.params[params.at_least])
     demands = f"{required} samples of {params.series} or more hold a tick; with fewer, ask for more samples"
     if evidence.observed is None:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     samples = sample_intervals(evidence, params.series)
     met = sum(interval.ticks > 0 for interval in samples)
     text = f"{met} of {len(samples)} samples"
-    return make_finding(params.rule, demands, [] if met >= required else [text], [text])
+    return make_proof_finding(params.rule, demands, [] if met >= required else [text], [text])

@@ -4,29 +4,29 @@ A count is beside the time that the image says it took. The board's own cycles b
 window's state say whether that is so: a stamp taken before the tasks leave the gate makes it wrong.
 """
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.results import ProofFinding
 
 _EDGE_CYCLES = 1000
-"""The most cycles between a stamp and the change of the window's state, by code that is as fast as `code_slowdown`
-expects. More where it is slower."""
+"""The most cycles between a stamp and the change of the window's state, by code that is as fast as
+`board_slowdown_over_pico` expects. More where it is slower."""
 
 
-class WindowToldParameters(RuleParams):
+class WindowToldParameters(ProofParameters):
     """The proof `window_told`, which has no parameters in benchmark.toml. It checks that the image's time stamps of
     the window are as far apart as the cycles for which the board saw it open. It holds for every benchmark."""
 
 
-def judge_evidence(params: WindowToldParameters, evidence: Evidence) -> ProofFinding:
+def judge_evidence(params: WindowToldParameters, evidence: ProofEvidence) -> ProofFinding:
     """Checks that the image's time stamps of the window are as far apart as the cycles for which the board saw it
     open."""
     demands = "the stamps of the window are as far apart as the board saw the window open"
     if evidence.observed is None or not evidence.observed.loads:
-        return unseen_finding(params.rule, demands)
+        return unseen_proof_finding(params.rule, demands)
     begin, (window, *_) = evidence.decoded.begin, evidence.decoded.windows
     a_tick = begin.clock_hz / begin.timer_hz
     ticks_cycles = (window.close_ticks - window.open_ticks) * a_tick
     seen = evidence.observed.loads[0].cycles
     text = f"{ticks_cycles:.0f} cycles by its stamps, {seen} seen"
-    apart = abs(ticks_cycles - seen) > 2 * a_tick + _EDGE_CYCLES * evidence.code_slowdown()
-    return make_finding(params.rule, demands, [text] if apart else [], [text])
+    apart = abs(ticks_cycles - seen) > 2 * a_tick + _EDGE_CYCLES * evidence.board_slowdown_over_pico()
+    return make_proof_finding(params.rule, demands, [text] if apart else [], [text])

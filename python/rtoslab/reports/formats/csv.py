@@ -13,11 +13,11 @@ from rtoslab.analyses import (
     PointOverPlacements,
     cycle_use_of_cores,
     join_points_over_placements,
-    latencies,
-    lock_costs,
-    placement_number,
+    measured_latencies,
+    placement_number_text,
+    point_id_without_placement,
+    spinlock_costs,
     throughput,
-    without_placement,
 )
 from rtoslab.intake import escape_csv_cell
 from rtoslab.reports.table import ReportDocument
@@ -43,16 +43,20 @@ COLUMNS = (
 )
 
 
-def render_document(document: ReportDocument) -> str:
+def render_report(document: ReportDocument) -> str:
     """Returns the report as CSV, with one value in each row. A point without a number has one row with the reason."""
     out = io.StringIO()
     table = writer.writer(out, lineterminator="\n")
     table.writerow(COLUMNS)
     for stored in document.points:
         result = stored.result
-        front = (*_axis_cells(result.point, placement_number(result.point)), result.run_id, result.status)
+        front = (
+            *_point_identity_cells(result.point, placement_number_text(result.point)),
+            result.run_id,
+            result.status,
+        )
         if isinstance(result, MeasuredPoint):
-            for core, quantity, value, unit in _point_values(result):
+            for core, quantity, value, unit in _csv_values_of_point(result):
                 table.writerow(
                     map(escape_csv_cell, (*front, core, quantity, value, unit, "", "; ".join(result.deviations)))
                 )
@@ -64,44 +68,44 @@ def render_document(document: ReportDocument) -> str:
             table.writerow(map(escape_csv_cell, (*front, "", "", "", "", reason, "")))
     for placed in join_points_over_placements(document.list_measured_points):
         if len(placed.placements) > 1:
-            for values in _band_rows(placed):
+            for values in _placement_range_rows(placed):
                 table.writerow(map(escape_csv_cell, values))
     return out.getvalue()
 
 
-def _axis_cells(point: PointId, where: str) -> tuple[str | int, ...]:
+def _point_identity_cells(point: PointId, where: str) -> tuple[str | int, ...]:
     """Returns the first cells of a point's CSV rows: benchmark, kernel, board, cores, configuration, `where`,
     measurement window.
 
     `where`: the number of its placement of the code, or the figure over placements (such as `median`).
     """
-    config = " ".join(f"{key}={value}" for key, value in without_placement(point).config.items())
+    config = " ".join(f"{key}={value}" for key, value in point_id_without_placement(point).config.items())
     return point.benchmark, point.kernel, point.board, point.cores, config, where, point.window_ms
 
 
-def _band_rows(placed: PointOverPlacements) -> Iterator[tuple[str | int | float, ...]]:
+def _placement_range_rows(placed: PointOverPlacements) -> Iterator[tuple[str | int | float, ...]]:
     """Yields CSV rows with median, least and most over placements, for each value that all placements of a point
     have."""
     bands: dict[tuple[int | str, str, str], list[float]] = {}
     for placed_point in placed.placements:
-        for core, quantity, value, unit in _point_values(placed_point):
+        for core, quantity, value, unit in _csv_values_of_point(placed_point):
             bands.setdefault((core, quantity, unit), []).append(value)
     for (core, quantity, unit), values in bands.items():
         if len(values) == len(placed.placements):
             band = PlacementBand(values)
             for name, value in (("median", band.median), ("least", band.smallest), ("most", band.largest)):
-                front = (*_axis_cells(placed.middle.point, name), "", placed.middle.status)
+                front = (*_point_identity_cells(placed.middle.point, name), "", placed.middle.status)
                 yield (*front, core, quantity, value, unit, "", "; ".join(placed.middle.deviations))
 
 
-def _point_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
+def _csv_values_of_point(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
     """Yields core, quantity, value and unit for each figure of a measured point."""
-    return _latency_values(point) if point.is_latency else _count_values(point)
+    return _csv_values_of_latencies(point) if point.has_latency_samples else _csv_values_of_counts(point)
 
 
-def _latency_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
+def _csv_values_of_latencies(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
     """Yields core, quantity, value and unit for each figure of a latency point."""
-    for latency in latencies(point):
+    for latency in measured_latencies(point):
         figures = latency.spread
         for name in SPREAD_FIGURES:
             value = getattr(figures, name)
@@ -113,14 +117,14 @@ def _latency_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int 
         yield 0, f"latency.{latency.series.id}.instrument_cost", latency.instrument_cost, "cycles"
 
 
-def _count_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
+def _csv_values_of_counts(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
     """Yields core, quantity, value and unit for each figure of a point that counts: rates, heap, stacks, cycles and
     locks."""
     rate = throughput(point)
     yield "", "throughput", rate.total_hz, f"{point.unit}/s"
     yield "", "cycles_per_count", rate.cycles_per_count, "cycles"
     yield "", "fairness", rate.fairness, "1"
-    yield "", "least_over_most", rate.least_over_most, "1"
+    yield "", "least_over_most", rate.slowest_over_quickest_core, "1"
     for core, value in rate.per_core_hz.items():
         yield core, "throughput", value, f"{point.unit}/s"
         yield core, "share", rate.core_shares_of_counts[core], "1"
@@ -134,15 +138,15 @@ def _count_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | 
         yield share.core, "window", share.cycles, "cycles"
         for part, cycles in share.parts.items():
             yield share.core, f"cycles.{part.replace(' ', '_')}", cycles, "cycles"
-    yield from _observed_values(point)
-    for cost in lock_costs(point):
+    yield from _csv_observed_values(point)
+    for cost in spinlock_costs(point):
         for name in ("acquisitions", "contended", "failed_reads"):
             yield cost.use.core, f"lock{cost.use.lock}.{name}", getattr(cost.use, name), "1"
         for name in ("wait_cycles", "hold_cycles"):
             yield cost.use.core, f"lock{cost.use.lock}.{name}", getattr(cost.use, name), "cycles"
 
 
-def _observed_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
+def _csv_observed_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
     """Yields core, quantity, value and unit for each figure that only the virtual board observes. None on other
     boards."""
     if point.virtual is None:

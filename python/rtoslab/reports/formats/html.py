@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from rtoslab.base import __version__, render_template, web_page
 from rtoslab.reports.citation import citation_of
-from rtoslab.reports.drawing import draw_chart
+from rtoslab.reports.drawing import draw_chart_as_svg
 from rtoslab.reports.table import ChartData, ReportDocument
 
 SUFFIX = "html"
@@ -16,7 +16,7 @@ _BAND = re.compile(r" (\([^()]* to [^()]*\))")
 _WAITING = ("n/a", "not yet measured", "not computed", "bring your own")
 
 
-def render_document(document: ReportDocument) -> str:
+def render_report(document: ReportDocument) -> str:
     """Returns the report as an HTML page that needs no other file."""
     return render_template(
         "rtoslab.reports",
@@ -27,18 +27,18 @@ def render_document(document: ReportDocument) -> str:
         version=__version__,
         svg=_inline_svg,
         mood=_verdict_css_class,
-        cell_text=_cell_markup,
+        cell_text=_cell_as_html,
     )
 
 
 def _inline_svg(chart: ChartData) -> Markup:
     """Returns a chart as an SVG element, which a screen reader takes for an image with the caption as its name."""
     label = Markup.escape(chart.caption)
-    text = draw_chart(chart).replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+    text = draw_chart_as_svg(chart).replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
     return Markup(text)  # noqa: S704 (drawn by the charting library, which escapes the data)
 
 
-def _cell_markup(cell: str) -> Markup:
+def _cell_as_html(cell: str) -> Markup:
     """Returns a table's cell as HTML. A line may break before the range of a number, but not within it."""
     return Markup(_BAND.sub(r' <span class="band">\1</span>', str(Markup.escape(cell))))  # noqa: S704 (escaped)
 

@@ -8,11 +8,11 @@ from rtoslab.analyses import (
     SPREAD_FIGURES,
     PlacementLookup,
     PointOverPlacements,
-    core_gains,
     cycle_use_of_cores,
     histogram,
     join_points_over_placements,
-    latencies,
+    measured_latencies,
+    multicore_gains,
     throughput,
 )
 from rtoslab.reports.table import ReportDocument
@@ -21,7 +21,7 @@ from rtoslab.results import MeasuredPoint
 SUFFIX = "json"
 
 
-def _count_figures(point: MeasuredPoint) -> dict[str, Any]:
+def _figures_of_counting_point(point: MeasuredPoint) -> dict[str, Any]:
     """Returns the figures derived from a point that counts: throughput, cycles per count and their like, by name."""
     rate = throughput(point)
     return {
@@ -30,12 +30,12 @@ def _count_figures(point: MeasuredPoint) -> dict[str, Any]:
         "cycles_per_count": rate.cycles_per_count,
         "fairness": rate.fairness,
         "share_of_each_core": rate.core_shares_of_counts,
-        "least_over_most": rate.least_over_most,
+        "least_over_most": rate.slowest_over_quickest_core,
         "cycles_by_cause": {share.core: share.parts for share in cycle_use_of_cores(point)},
     }
 
 
-def _latency_figures(point: MeasuredPoint) -> dict[str, Any]:
+def _figures_of_latency_point(point: MeasuredPoint) -> dict[str, Any]:
     """Returns the statistics of each series of a latency point (in cycles and nanoseconds), by the series' id."""
     return {
         latency.series.id: {
@@ -47,11 +47,11 @@ def _latency_figures(point: MeasuredPoint) -> dict[str, Any]:
             "instrument_cost_cycles": latency.instrument_cost,
             "histogram": [[one.low, one.high, one.count] for one in histogram(latency.net_samples)],
         }
-        for latency in latencies(point)
+        for latency in measured_latencies(point)
     }
 
 
-def render_document(document: ReportDocument) -> str:
+def render_report(document: ReportDocument) -> str:
     """Returns the report as a JSON object with title, summary, points, ranges over placements, and gains of more
     cores."""
     points: list[dict[str, Any]] = []
@@ -59,7 +59,9 @@ def render_document(document: ReportDocument) -> str:
         entry: dict[str, Any] = {"result": stored.result.model_dump(mode="json"), "manifest": stored.manifest}
         if isinstance(stored.result, MeasuredPoint):
             entry["derived"] = (
-                _latency_figures(stored.result) if stored.result.is_latency else _count_figures(stored.result)
+                _figures_of_latency_point(stored.result)
+                if stored.result.has_latency_samples
+                else _figures_of_counting_point(stored.result)
             )
         points.append(entry)
     placed = join_points_over_placements(document.list_measured_points)
@@ -67,7 +69,7 @@ def render_document(document: ReportDocument) -> str:
         "title": document.title,
         "summary": document.summary,
         "points": points,
-        "bands": [_placement_ranges_as_json(point) for point in placed if point.figure_ranges],
+        "bands": [_placement_ranges_as_json(point) for point in placed if point.leading_figure_ranges],
         "gains": _core_gains_as_json(placed),
     }
     return encoder.dumps(whole, indent=1) + "\n"
@@ -78,7 +80,7 @@ def _placement_ranges_as_json(placed: PointOverPlacements) -> dict[str, Any]:
     object."""
     figures = {
         metric.id: {"unit": metric.unit, "median": band.median, "least": band.smallest, "most": band.largest}
-        for metric, band in placed.figure_ranges
+        for metric, band in placed.leading_figure_ranges
     }
     return {
         "point": placed.middle.point.model_dump(mode="json"),
@@ -92,8 +94,8 @@ def _core_gains_as_json(placed: Sequence[PointOverPlacements]) -> list[dict[str,
     one."""
     places = PlacementLookup(placed)
     rows = []
-    for item in core_gains(one.middle for one in placed):
-        gain = places.gain_ratio(item)
+    for item in multicore_gains(one.middle for one in placed):
+        gain = places.multicore_gain_ratio(item)
         axes = {"benchmark": item.benchmark, "kernel": item.kernel, "board": item.board, "cores": item.cores}
         band = {"gain": gain.value, "gain_band": [gain.smallest, gain.largest], "per_core": gain.value / item.cores}
         rows.append({**axes, **band})

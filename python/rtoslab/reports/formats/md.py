@@ -7,7 +7,7 @@ from rtoslab.reports.table import ReportDocument, TableData
 SUFFIX = "md"
 
 
-def render_document(document: ReportDocument) -> str:
+def render_report(document: ReportDocument) -> str:
     """Returns the report as Markdown. It has no charts."""
     lines = [f"# {escape_markdown(document.title)}", "", escape_paragraph(document.subtitle), ""]
     for section in document.shown_sections:
@@ -21,13 +21,13 @@ def render_document(document: ReportDocument) -> str:
         for text in section.prose:
             lines += [escape_paragraph(text), ""]
         for table in section.tables:
-            lines += [f"### {escape_markdown(table.title)}", "", *_table_lines(table), ""]
+            lines += [f"### {escape_markdown(table.title)}", "", *_table_markdown_lines(table), ""]
             if table.note:
                 lines += [escape_paragraph(table.note), ""]
-    return "\n".join([*lines, *_citation_lines(citation_of(document))]) + "\n"
+    return "\n".join([*lines, *_citation_markdown_lines(citation_of(document))]) + "\n"
 
 
-def _citation_lines(citation: Citation) -> list[str]:
+def _citation_markdown_lines(citation: Citation) -> list[str]:
     """Returns the report's citation as lines of Markdown."""
     return [
         "## Cite this",
@@ -40,7 +40,7 @@ def _citation_lines(citation: Citation) -> list[str]:
     ]
 
 
-def _table_lines(table: TableData) -> list[str]:
+def _table_markdown_lines(table: TableData) -> list[str]:
     """Returns a table as lines of Markdown."""
     head = "| " + " | ".join(escape_markdown(name) for name, _ in table.column_heads) + " |"
     rule = "|" + "|".join("---:" if number else "---" for _, number in table.column_heads) + "|"

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from rtoslab.analyses import PlacementLookup
-from rtoslab.base import count_text
-from rtoslab.reports.sections.rivals import depends_on_placement, figure_sentences, kernel_comparisons
+from rtoslab.base import count_with_noun
+from rtoslab.reports.sections.rivals import depends_on_placement, figure_sentences, kernel_comparison_paragraphs
 from rtoslab.reports.sections.second_core import second_core_sentences
 from rtoslab.reports.sections.speed_figures import KernelSpeed
-from rtoslab.reports.table import ChartData, ReportSection, band_ends
+from rtoslab.reports.table import ChartData, ReportSection, chart_band_ends
 
 _MOST_PANELS: Final = 24
 """A chart of more tests would not end on the first page."""
@@ -37,15 +37,15 @@ def fastest_kernels_section(figures: Sequence[KernelSpeed], places: PlacementLoo
     ]
     if not figures:
         return None
-    prose = [*kernel_comparisons(figures), *second_core_sentences(figures, places)]
+    prose = [*kernel_comparison_paragraphs(figures), *second_core_sentences(figures, places)]
     if prose and depends_on_placement(figures):
         prose.append(_PLACEMENT)
     if not prose:
         prose = figure_sentences(figures)
-    return ReportSection(ID, "The answer", prose, _make_charts(figures), leads=True)
+    return ReportSection(ID, "The answer", prose, _kernel_speed_charts(figures), leads=True)
 
 
-def _make_charts(figures: Sequence[KernelSpeed]) -> list[ChartData]:
+def _kernel_speed_charts(figures: Sequence[KernelSpeed]) -> list[ChartData]:
     """Returns a chart of the kernels' speeds for each board and kind of figure (rates or cycles). None with a single
     figure."""
     boards = list(dict.fromkeys(figure.board for figure in figures))
@@ -54,11 +54,11 @@ def _make_charts(figures: Sequence[KernelSpeed]) -> list[ChartData]:
         for is_rate in (True, False):
             mine = [figure for figure in figures if figure.board == board and figure.is_rate is is_rate]
             if len(mine) > 1:
-                charts.append(_make_chart(mine, board if len(boards) > 1 else ""))
+                charts.append(_kernel_speed_chart(mine, board if len(boards) > 1 else ""))
     return charts
 
 
-def _make_chart(figures: Sequence[KernelSpeed], board: str) -> ChartData:
+def _kernel_speed_chart(figures: Sequence[KernelSpeed], board: str) -> ChartData:
     """Returns the chart of the kernels' speeds on one board. `board`: the name in its caption, or empty if there is
     only one."""
     tests = list(dict.fromkeys(figure.test for figure in figures))
@@ -70,13 +70,13 @@ def _make_chart(figures: Sequence[KernelSpeed], board: str) -> ChartData:
             "text": _speed_as_bar_text(figure),
             "kernel": figure.point.point.kernel,
             "board": figure.point.point.board,
-            **band_ends(figure.figure),
+            **chart_band_ends(figure.figure),
         }
         for figure in figures
         if figure.test in tests[:_MOST_PANELS]
     ]
     left = (
-        f" The first {_MOST_PANELS} of {count_text(len(tests), 'test')}; the tables show all."
+        f" The first {_MOST_PANELS} of {count_with_noun(len(tests), 'test')}; the tables show all."
         if len(tests) > _MOST_PANELS
         else ""
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 from rtoslab.reports.table import ReportSection, TableData
 from rtoslab.store import StoredPoint
 
@@ -23,7 +23,7 @@ def conformance_section(points: Sequence[StoredPoint]) -> ReportSection | None:
         stored = stored_point.manifest.get("conformance")
         if isinstance(stored, dict):
             point = stored_point.result.point
-            name = f"{point.kernel} on {point.board}, {count_text(point.cores, 'core')}"
+            name = f"{point.kernel} on {point.board}, {count_with_noun(point.cores, 'core')}"
             verdicts[stored["digest"]] = (name, stored["checks"])
     if not verdicts:
         return None

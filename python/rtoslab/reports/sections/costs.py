@@ -2,8 +2,12 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import CYCLE_PARTS, VISIBLE_PART, cycle_use_of_cores, lock_costs, top_functions
-from rtoslab.reports.sections.naming import kernel_and_board, points_with_test_and_series, without_repeated_seeds
+from rtoslab.analyses import CYCLE_PARTS, VISIBLE_PART, cycle_use_of_cores, functions_with_most_cycles, spinlock_costs
+from rtoslab.reports.sections.naming import (
+    chart_row_kernel_and_board,
+    points_with_test_and_series,
+    without_repeated_seeds,
+)
 from rtoslab.reports.table import ChartData, ReportSection, TableData
 from rtoslab.results import MeasuredPoint
 
@@ -16,7 +20,7 @@ def cycles_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report section on what each core used its cycles for. None if no point was measured on a virtual
     board."""
     rows = [
-        [test, series, str(share.core), *(_part_text(share.parts[part] / share.cycles) for part in CYCLE_PARTS)]
+        [test, series, str(share.core), *(_percent_text(share.parts[part] / share.cycles) for part in CYCLE_PARTS)]
         for test, series, point in points_with_test_and_series(points)
         for share in cycle_use_of_cores(point)
     ]
@@ -34,7 +38,7 @@ def cycles_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     return ReportSection("cycles", "Where the cycles went", (), (_cycles_chart(points),), (table,))
 
 
-def _part_text(value: float) -> str:
+def _percent_text(value: float) -> str:
     """Returns a share in percent as text. A dash if it is too small to show."""
     return f"{value:.1%}" if value >= VISIBLE_PART else "-"
 
@@ -49,7 +53,7 @@ def _cycles_chart(points: Sequence[MeasuredPoint]) -> ChartData:
             "order": CYCLE_PARTS.index(part),
             "share": share.parts[part] / share.cycles,
             "test": point.point.title,
-            **kernel_and_board(point.point),
+            **chart_row_kernel_and_board(point.point),
         }
         for _, series, point in points_with_test_and_series(charted)
         for share in cycle_use_of_cores(point)
@@ -65,7 +69,7 @@ def locks_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     any."""
     rows = []
     for test, series, point in points_with_test_and_series(points):
-        for cost in lock_costs(point):
+        for cost in spinlock_costs(point):
             use = cost.use
             rows.append(
                 [
@@ -109,7 +113,9 @@ def functions_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
         total = sum(core.cycles for core in point.virtual.cores) if point.virtual else 0
         counts = sum(share.counts for share in cycle_use_of_cores(point))
         functions = [
-            function for function in top_functions(point, TOP_FUNCTIONS) if function.cycles / total >= SMALLEST_FUNCTION
+            function
+            for function in functions_with_most_cycles(point, TOP_FUNCTIONS)
+            if function.cycles / total >= SMALLEST_FUNCTION
         ]
         leading.append(
             [

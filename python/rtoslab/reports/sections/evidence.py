@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import cores_text, empty_measurement_costs, probe_effect
+from rtoslab.analyses import cores_and_pinning_text, empty_measurement_costs, window_length_by_instruments
 from rtoslab.reports.sections.naming import points_with_test_and_series, short_test_title
 from rtoslab.reports.table import ReportSection, TableData
 from rtoslab.results import FailedPoint, MeasuredPoint
@@ -24,7 +24,7 @@ def proofs_section(points: Sequence[MeasuredPoint], failed: Sequence[FailedPoint
     rows += [
         [
             short_test_title(point.point),
-            cores_text(point.point),
+            cores_and_pinning_text(point.point),
             proof.rule,
             proof.demands,
             proof.saw,
@@ -70,7 +70,7 @@ def measuring_costs_section(points: Sequence[MeasuredPoint]) -> ReportSection | 
             ]
             for cost in empty_measurement_costs(point)
         ]
-        effect = probe_effect(point)
+        effect = window_length_by_instruments(point)
         if effect:
             loop = "-" if effect.loop_cycles_per_count is None else f"{effect.loop_cycles_per_count:.2f}"
             effects.append(

@@ -8,18 +8,26 @@ from rtoslab.analyses import (
     SPREAD_FIGURES,
     AbsentSeries,
     PlacementLookup,
-    SeriesComparison,
+    SeriesByInstrument,
     SeriesLatency,
     absent_series,
+    distinct_point_names,
     histogram,
     instrument_costs,
-    series_comparisons,
-    series_names,
-    without_instrument,
+    latencies_by_instrument,
+    point_id_without_instrument,
 )
 from rtoslab.catalogue import INSTRUMENTS
-from rtoslab.reports.sections.naming import MIDDLE_NOTE, kernel_and_board, record_axes
-from rtoslab.reports.table import ChartData, Record, ReportSection, TableData, band_ends, band_text, cycles_text
+from rtoslab.reports.sections.naming import MIDDLE_NOTE, chart_row_kernel_and_board, record_identity_entries
+from rtoslab.reports.table import (
+    ChartData,
+    Record,
+    ReportSection,
+    TableData,
+    chart_band_ends,
+    cycle_count_text,
+    figure_with_band_text,
+)
 from rtoslab.results import MeasuredPoint
 
 _MOST_PANELS: Final = 6
@@ -40,16 +48,16 @@ _AGREEMENT = (
 
 def latency_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
     """Returns the report section on latencies: the statistics and histograms of each series. None without any."""
-    compared = series_comparisons(points)
+    compared = latencies_by_instrument(points)
     if not compared:
         return None
     absent = absent_series(points)
-    names = _series_names([*compared, *absent])[: len(compared)]
+    names = _series_condition_names([*compared, *absent])[: len(compared)]
     boards = dict.fromkeys(
         [*(comparison.point.board for comparison in compared), *(absence.point.board for absence in absent)]
     )
     tables = [
-        _figures_table(
+        _latency_figures_table(
             f"Latencies, cycles, {board}" if len(boards) > 1 else "Latencies, cycles",
             [comparison for comparison in compared if comparison.point.board == board],
             [absence for absence in absent if absence.point.board == board],
@@ -57,25 +65,29 @@ def latency_section(points: Sequence[MeasuredPoint], places: PlacementLookup) ->
         )
         for board in boards
     ]
-    return ReportSection("latency", "Latencies", (_PROSE,), _make_charts(compared, names, places), tables)
+    return ReportSection("latency", "Latencies", (_PROSE,), _latency_charts(compared, names, places), tables)
 
 
-def _figures_table(
-    title: str, compared: Sequence[SeriesComparison], absent: Sequence[AbsentSeries], places: PlacementLookup
+def _latency_figures_table(
+    title: str, compared: Sequence[SeriesByInstrument], absent: Sequence[AbsentSeries], places: PlacementLookup
 ) -> TableData:
     """Returns the table of latencies on one board. `absent`: series that could not be measured there, which get a row
     each with the reason."""
-    together = _series_names([*compared, *absent])
-    rows = [_figure_cells(item, name, places) for item, name in zip(compared, together, strict=False)]
+    together = _series_condition_names([*compared, *absent])
+    rows = [_latency_figure_cells(item, name, places) for item, name in zip(compared, together, strict=False)]
     columns = ("series", "run with", "by", ">n", ">min", ">median", ">mean", ">p99", ">max", ">at sample", ">jitter",
                ">median, us", ">max, us", ">with a tick")  # fmt: skip
     empty = [NONE] * (len(columns) - 3)
     missing = zip(absent, together[len(compared) :], strict=True)
     rows += [[item.title, name, NOT_APPLICABLE, *empty] for item, name in missing]
     note = "; ".join(dict.fromkeys(f"{NOT_APPLICABLE}: {absence.reason}" for absence in absent))
-    records = [record for comparison in compared for record in _spread_records(comparison, places)]
+    records = [record for comparison in compared for record in _latency_statistics_records(comparison, places)]
     records += [
-        {**record_axes(absence.point), "metric": absence.title, "note": f"{NOT_APPLICABLE}: {absence.reason}"}
+        {
+            **record_identity_entries(absence.point),
+            "metric": absence.title,
+            "note": f"{NOT_APPLICABLE}: {absence.reason}",
+        }
         for absence in absent
     ]
     return TableData(title, columns, rows, note, records=records)
@@ -84,21 +96,21 @@ def _figures_table(
 def instruments_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
     """Returns the report section that compares the medians of all instruments (counter, pin, probe). None if no series
     has several."""
-    compared = series_comparisons(points)
+    compared = latencies_by_instrument(points)
     if not any(len(comparison.by_instrument) > 1 for comparison in compared):
         return None
     rows = [
         [
             pair.title,
             name,
-            *(_median_text(pair.by_instrument.get(one), places) for one in INSTRUMENTS),
+            *(_median_with_range_text(pair.by_instrument.get(one), places) for one in INSTRUMENTS),
             *(_remaining_cost_text(pair.by_instrument.get(one), places) for one in ("counter", "pin")),
             *(
                 _probe_effect_text(pair.by_instrument.get(one), pair.by_instrument.get("probe"), places)
                 for one in ("counter", "pin")
             ),
         ]
-        for pair, name in zip(compared, _series_names(compared), strict=True)
+        for pair, name in zip(compared, _series_condition_names(compared), strict=True)
     ]
     columns = ("series", "run with", ">counter", ">pin", ">probe", ">left over, counter", ">left over, pin",
                ">probe effect, counter", ">probe effect, pin")  # fmt: skip
@@ -112,35 +124,39 @@ def instruments_section(points: Sequence[MeasuredPoint], places: PlacementLookup
     )
 
 
-def _median_text(latency: SeriesLatency | None, places: PlacementLookup) -> str:
+def _median_with_range_text(latency: SeriesLatency | None, places: PlacementLookup) -> str:
     """Returns the median of a series in cycles, with its range over placements of the code, as text. A dash for
     None."""
     return (
         NONE
         if latency is None
-        else band_text(places.series_band(latency, lambda latency: latency.spread.median), cycles_text)
+        else figure_with_band_text(places.series_band(latency, lambda latency: latency.spread.median), cycle_count_text)
     )
 
 
 def _remaining_cost_text(latency: SeriesLatency | None, places: PlacementLookup) -> str:
     """Returns, as text, which part of an instrument's cost remains after the empty interval is subtracted. A dash if
     unknown."""
-    if latency is None or latency.residual_median is None:
+    if latency is None or latency.remaining_instrument_cost is None:
         return NONE
-    return band_text(places.series_band(latency, lambda latency: latency.residual_median or 0.0), _format_signed)
+    return figure_with_band_text(
+        places.series_band(latency, lambda latency: latency.remaining_instrument_cost or 0.0), _signed_number_text
+    )
 
 
 def _probe_effect_text(latency: SeriesLatency | None, by_probe: SeriesLatency | None, places: PlacementLookup) -> str:
     """Returns, as text, by how many cycles an instrument lengthens the operation itself, compared with the probe. A
     dash if unknown."""
-    mine, other = (places.marks_band(one) for one in (latency, by_probe))
-    return NONE if mine is None or other is None else band_text(mine.minus_figure(other), _format_signed)
+    mine, other = (places.median_between_marks_band(one) for one in (latency, by_probe))
+    return (
+        NONE if mine is None or other is None else figure_with_band_text(mine.minus_figure(other), _signed_number_text)
+    )
 
 
 def _instrument_costs_table(points: Sequence[MeasuredPoint], places: PlacementLookup) -> TableData:
     """Returns the table of what each instrument itself costs: the empty interval of every image, in cycles."""
     costs = instrument_costs(points)
-    names = series_names([without_instrument(cost.point.point) for cost in costs], with_cores=False)
+    names = distinct_point_names([point_id_without_instrument(cost.point.point) for cost in costs], with_cores=False)
     rows = [
         [
             pair.point.point.title,
@@ -163,17 +179,17 @@ def _empty_interval_text(point: MeasuredPoint, name: str, places: PlacementLooku
     """Returns a statistic of the empty interval in a point's image, with its range over placements, as text. `name`:
     such as `median`."""
     band = places.figure_band(point, lambda item: getattr(instrument_costs([item])[0].spread, name))
-    return band_text(band, cycles_text)
+    return figure_with_band_text(band, cycle_count_text)
 
 
-def _series_names(compared: Sequence[SeriesComparison | AbsentSeries]) -> list[str]:
+def _series_condition_names(compared: Sequence[SeriesByInstrument | AbsentSeries]) -> list[str]:
     """Returns a name for the conditions of each series: kernel, board and configuration as far as they differ."""
-    return [name or "-" for name in series_names([item.point for item in compared], with_cores=False)]
+    return [name or "-" for name in distinct_point_names([item.point for item in compared], with_cores=False)]
 
 
-def _figure_cells(comparison: SeriesComparison, name: str, places: PlacementLookup) -> list[str]:
+def _latency_figure_cells(comparison: SeriesByInstrument, name: str, places: PlacementLookup) -> list[str]:
     """Returns a row of the table of latencies. `name`: that of the series' conditions."""
-    best = comparison.least_disturbed
+    best = comparison.by_least_disturbing_instrument
     of = {one: places.series_band(best, attrgetter(f"spread.{one}")) for one in SPREAD_FIGURES}
     at = places.series_band(best, attrgetter("spread.maximum_at"))
     return [
@@ -181,24 +197,24 @@ def _figure_cells(comparison: SeriesComparison, name: str, places: PlacementLook
         name,
         best.instrument,
         str(best.spread.n),
-        band_text(of["minimum"], cycles_text),
-        band_text(of["median"], cycles_text),
-        band_text(of["mean"], "{:,.1f}".format),
-        band_text(of["p99"], cycles_text),
-        band_text(of["maximum"], cycles_text),
-        band_text(at, "{:.0f}".format),
-        band_text(of["jitter"], cycles_text),
-        band_text(of["median"], lambda cycles: f"{best.to_microseconds(cycles):,.3f}"),
-        band_text(of["maximum"], lambda cycles: f"{best.to_microseconds(cycles):,.3f}"),
-        band_text(places.series_band(best, attrgetter("tick_samples")), "{:,.0f}".format),
+        figure_with_band_text(of["minimum"], cycle_count_text),
+        figure_with_band_text(of["median"], cycle_count_text),
+        figure_with_band_text(of["mean"], "{:,.1f}".format),
+        figure_with_band_text(of["p99"], cycle_count_text),
+        figure_with_band_text(of["maximum"], cycle_count_text),
+        figure_with_band_text(at, "{:.0f}".format),
+        figure_with_band_text(of["jitter"], cycle_count_text),
+        figure_with_band_text(of["median"], lambda cycles: f"{best.to_microseconds(cycles):,.3f}"),
+        figure_with_band_text(of["maximum"], lambda cycles: f"{best.to_microseconds(cycles):,.3f}"),
+        figure_with_band_text(places.series_band(best, attrgetter("tick_samples")), "{:,.0f}".format),
     ]
 
 
-def _spread_records(comparison: SeriesComparison, places: PlacementLookup) -> Iterator[Record]:
+def _latency_statistics_records(comparison: SeriesByInstrument, places: PlacementLookup) -> Iterator[Record]:
     """Yields a record for each statistic of a series, in cycles and once more in microseconds."""
-    best = comparison.least_disturbed
+    best = comparison.by_least_disturbing_instrument
     axes = {
-        **record_axes(comparison.point),
+        **record_identity_entries(comparison.point),
         "metric": comparison.title,
         "instrument": best.instrument,
         "n": best.spread.n,
@@ -206,43 +222,49 @@ def _spread_records(comparison: SeriesComparison, places: PlacementLookup) -> It
     for name in SPREAD_FIGURES:
         band = places.series_band(best, attrgetter(f"spread.{name}"))
         for unit, scale in (("cycles", 1.0), ("us", best.to_microseconds(1.0))):
-            yield {**axes, "stat": name, "value": scale * band.median, **band_ends(band, scale), "unit": unit}
+            yield {**axes, "stat": name, "value": scale * band.median, **chart_band_ends(band, scale), "unit": unit}
 
 
-def _make_charts(
-    compared: Sequence[SeriesComparison], names: Sequence[str], places: PlacementLookup
+def _latency_charts(
+    compared: Sequence[SeriesByInstrument], names: Sequence[str], places: PlacementLookup
 ) -> list[ChartData]:
     """Returns a chart for each kind of latency: histograms, or only ranges if there are many conditions. `names`: those
     of the conditions."""
     charts = []
     for ident in dict.fromkeys(comparison.id for comparison in compared):
         mine = [(item, name) for item, name in zip(compared, names, strict=True) if item.id == ident]
-        drawn = {len(places.placements_of(item.least_disturbed.point)) for item, _ in mine}
+        drawn = {len(places.placements_of(item.by_least_disturbing_instrument.point)) for item, _ in mine}
         middle = f" {MIDDLE_NOTE}" if drawn != {1} else ""
         if len(mine) > _MOST_PANELS:
             charts.append(_latency_ranges_chart(mine, middle))
             continue
         rows = [
-            {"series": name, "low": one.low, "high": one.high, "count": one.count, **kernel_and_board(item.point)}
+            {
+                "series": name,
+                "low": one.low,
+                "high": one.high,
+                "count": one.count,
+                **chart_row_kernel_and_board(item.point),
+            }
             for item, name in mine
-            for one in histogram(item.least_disturbed.net_samples)
+            for one in histogram(item.by_least_disturbing_instrument.net_samples)
         ]
         caption = f"{mine[0][0].title}: number of samples by cycles."
         charts.append(ChartData("histogram", rows, caption + middle))
     return charts
 
 
-def _latency_ranges_chart(compared: Sequence[tuple[SeriesComparison, str]], middle: str) -> ChartData:
+def _latency_ranges_chart(compared: Sequence[tuple[SeriesByInstrument, str]], middle: str) -> ChartData:
     """Returns the chart of one kind of latency under many conditions: medians, with lines from the shortest sample to
     the longest."""
     rows = [
         {
             "x": name,
             "series": item.point.kernel,
-            "y": item.least_disturbed.spread.median,
-            "low": item.least_disturbed.spread.minimum,
-            "high": item.least_disturbed.spread.maximum,
-            **kernel_and_board(item.point),
+            "y": item.by_least_disturbing_instrument.spread.median,
+            "low": item.by_least_disturbing_instrument.spread.minimum,
+            "high": item.by_least_disturbing_instrument.spread.maximum,
+            **chart_row_kernel_and_board(item.point),
         }
         for item, name in compared
     ]
@@ -250,6 +272,6 @@ def _latency_ranges_chart(compared: Sequence[tuple[SeriesComparison, str]], midd
     return ChartData("pairs", rows, caption, y_title="cycles")
 
 
-def _format_signed(value: float | None) -> str:
+def _signed_number_text(value: float | None) -> str:
     """Returns a number as text with its sign, and with a decimal unless it is whole. A dash for None."""
     return "-" if value is None else f"{value:+,.0f}" if value == int(value) else f"{value:+,.1f}"

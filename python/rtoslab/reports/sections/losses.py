@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from rtoslab.analyses import (
     CYCLE_PARTS,
     VISIBLE_PART,
-    BusiestLock,
+    LongestHeldSpinlock,
     MulticoreLoss,
-    cores_text,
+    cores_and_pinning_text,
+    distinct_point_names,
     multicore_losses,
-    series_names,
 )
-from rtoslab.base import count_text
-from rtoslab.reports.sections.naming import kernel_and_board, short_test_title
-from rtoslab.reports.sections.second_core import lock_sentences
+from rtoslab.base import count_with_noun
+from rtoslab.reports.sections.naming import chart_row_kernel_and_board, short_test_title
+from rtoslab.reports.sections.second_core import limiting_lock_sentences
 from rtoslab.reports.sections.speed_figures import KernelSpeed
 from rtoslab.reports.table import ChartData, ReportSection, TableData
 from rtoslab.results import MeasuredPoint
@@ -39,13 +39,13 @@ def losses_section(points: Sequence[MeasuredPoint], figures: Sequence[KernelSpee
     losses_ = multicore_losses(points)
     if not losses_:
         return None
-    names = series_names([loss.gain.many_cores.point.point for loss in losses_])
+    names = distinct_point_names([loss.gain.many_cores.point.point for loss in losses_])
     return ReportSection(
         "losses",
         "What more cores cost a single operation",
-        (_PROSE, *lock_sentences(figures)),
-        (_loss_chart(losses_, names),),
-        (_loss_table(losses_, names), _critical_sections_table(losses_, names)),
+        (_PROSE, *limiting_lock_sentences(figures)),
+        (_cycles_per_count_chart(losses_, names),),
+        (_additional_cycles_table(losses_, names), _critical_sections_table(losses_, names)),
     )
 
 
@@ -54,22 +54,22 @@ def _test_name(loss: MulticoreLoss) -> str:
     return short_test_title(loss.gain.many_cores.point.point)
 
 
-def _loss_chart(losses_: Sequence[MulticoreLoss], names: Sequence[str]) -> ChartData:
+def _cycles_per_count_chart(losses_: Sequence[MulticoreLoss], names: Sequence[str]) -> ChartData:
     """Returns the chart of the cycles that one count takes, by what they were used for, on one core and on several."""
     rows = []
     for loss, name in zip(losses_, names, strict=True):
         if _is_too_long(loss):
             continue
-        single_core = name.replace(cores_text(loss.gain.many_cores.point.point), count_text(1, "core"))
+        single_core = name.replace(cores_and_pinning_text(loss.gain.many_cores.point.point), count_with_noun(1, "core"))
         for cost, row in ((loss.one_core, single_core), (loss.many_cores, name)):
             rows += [
                 {
                     "test": loss.gain.title,
-                    **kernel_and_board(loss.gain.many_cores.point.point),
+                    **chart_row_kernel_and_board(loss.gain.many_cores.point.point),
                     "row": row,
                     "part": part,
                     "order": CYCLE_PARTS.index(part),
-                    "multiple": cost.parts[part] / loss.one_core.total,
+                    "multiple": cost.parts[part] / loss.one_core.total_cycles,
                 }
                 for part in CYCLE_PARTS
             ]
@@ -82,19 +82,19 @@ def _loss_chart(losses_: Sequence[MulticoreLoss], names: Sequence[str]) -> Chart
 
 def _is_too_long(loss: MulticoreLoss) -> bool:
     """Whether a count takes so many more cycles on several cores that the chart has no room for its bar."""
-    return loss.many_cores.total > LONGEST_BAR * loss.one_core.total
+    return loss.many_cores.total_cycles > LONGEST_BAR * loss.one_core.total_cycles
 
 
-def _loss_table(losses_: Sequence[MulticoreLoss], names: Sequence[str]) -> TableData:
+def _additional_cycles_table(losses_: Sequence[MulticoreLoss], names: Sequence[str]) -> TableData:
     """Returns the table of the additional cycles that a count takes on several cores, by what they were used for."""
     used = [
         part
         for part in CYCLE_PARTS
-        if any(abs(item.extra_cycles[part]) >= VISIBLE_PART * item.many_cores.total for item in losses_)
+        if any(abs(item.extra_cycles_by_cause[part]) >= VISIBLE_PART * item.many_cores.total_cycles for item in losses_)
     ]
     rows = [
-        [_test_name(loss), name, f"{loss.one_core.total:,.1f}", f"{loss.many_cores.total:,.1f}"]
-        + [f"{round(loss.extra_cycles[part], 1) + 0.0:+,.1f}" for part in used]
+        [_test_name(loss), name, f"{loss.one_core.total_cycles:,.1f}", f"{loss.many_cores.total_cycles:,.1f}"]
+        + [f"{round(loss.extra_cycles_by_cause[part], 1) + 0.0:+,.1f}" for part in used]
         for loss, name in zip(losses_, names, strict=True)
     ]
     columns = ("test", "run with", ">cycles per count, 1 core", ">with all", *(f">{part}" for part in used))
@@ -107,11 +107,11 @@ def _critical_sections_table(losses_: Sequence[MulticoreLoss], names: Sequence[s
     rows = []
     for loss, name in zip(losses_, names, strict=True):
         cost = [
-            _cycles_text(loss.one_core.critical_cycles),
-            _cycles_text(loss.many_cores.critical_cycles),
-            _cycles_text(loss.many_cores.section_count),
+            _cycles_with_decimal_text(loss.one_core.critical_cycles),
+            _cycles_with_decimal_text(loss.many_cores.critical_cycles),
+            _cycles_with_decimal_text(loss.many_cores.section_count),
         ]
-        rows.append([_test_name(loss), name, *cost, *_lock_cells(loss.lock)])
+        rows.append([_test_name(loss), name, *cost, *_longest_held_lock_cells(loss.lock)])
     columns = (
         "test",
         "run with",
@@ -127,7 +127,7 @@ def _critical_sections_table(losses_: Sequence[MulticoreLoss], names: Sequence[s
     return TableData("Critical sections and their lock", columns, rows, _CRITICAL_NOTE)
 
 
-def _lock_cells(lock: BusiestLock | None) -> list[str]:
+def _longest_held_lock_cells(lock: LongestHeldSpinlock | None) -> list[str]:
     """Returns the table's cells about the lock that is held longest. Dashes without one."""
     if lock is None:
         return ["-"] * 5
@@ -135,6 +135,6 @@ def _lock_cells(lock: BusiestLock | None) -> list[str]:
     return [lock.name, *parts, f"{lock.wait_cycles_mean:,.1f}"]
 
 
-def _cycles_text(value: float | None) -> str:
+def _cycles_with_decimal_text(value: float | None) -> str:
     """Returns a number of cycles as text with one decimal. A dash for None."""
     return "-" if value is None else f"{value:,.1f}"

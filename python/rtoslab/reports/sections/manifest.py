@@ -3,8 +3,8 @@
 import hashlib
 from collections.abc import Sequence
 
-from rtoslab.analyses import cores_text, series_names, short_test_name
-from rtoslab.base import count_text, to_canonical_json
+from rtoslab.analyses import cores_and_pinning_text, distinct_point_names, short_test_name
+from rtoslab.base import count_with_noun, to_canonical_json
 from rtoslab.reports.table import ReportSection, TableData
 from rtoslab.store import StoredPoint, flatten_nested_json
 
@@ -38,7 +38,7 @@ def manifest_section(points: Sequence[StoredPoint]) -> ReportSection | None:
         [
             [
                 short_test_name(pair.result.point),
-                cores_text(pair.result.point),
+                cores_and_pinning_text(pair.result.point),
                 pair.result.run_id,
                 flat.get("elf_sha256", ""),
             ]
@@ -47,7 +47,7 @@ def manifest_section(points: Sequence[StoredPoint]) -> ReportSection | None:
     )
     names = [
         f"{short_test_name(pair.result.point)} {name}"
-        for pair, name in zip(with_manifest, _series_names(with_manifest), strict=True)
+        for pair, name in zip(with_manifest, _point_series_names(with_manifest), strict=True)
     ]
     differing = TableData(
         "What differs",
@@ -65,9 +65,9 @@ def manifest_section(points: Sequence[StoredPoint]) -> ReportSection | None:
     )
 
 
-def _series_names(points: Sequence[StoredPoint]) -> list[str]:
+def _point_series_names(points: Sequence[StoredPoint]) -> list[str]:
     """Returns a name for each point: its kernel, board and configuration, as far as they differ."""
-    return series_names([point.result.point for point in points])
+    return distinct_point_names([point.result.point for point in points])
 
 
 def _rows_by_value(key: str, flats: Sequence[dict[str, str]], names: Sequence[str]) -> list[list[str]]:
@@ -94,5 +94,5 @@ def _flatten_manifest_briefly(manifest: dict[str, object]) -> dict[str, str]:
         return flatten_nested_json(manifest)
     sources = build["sources"]
     digest = hashlib.sha256(to_canonical_json(sources).encode()).hexdigest()
-    brief = {**build, "sources": f"{count_text(len(sources), 'file')}, SHA-256 of their list {digest[:16]}"}
+    brief = {**build, "sources": f"{count_with_noun(len(sources), 'file')}, SHA-256 of their list {digest[:16]}"}
     return flatten_nested_json({**manifest, "build": brief})

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any, Final
 
-from rtoslab.analyses import PlacementBand, PlacementLookup, most_fragmented_heap, series_names
-from rtoslab.reports.sections.naming import kernel_and_board, points_with_test_and_series
+from rtoslab.analyses import PlacementBand, PlacementLookup, distinct_point_names, most_fragmented_heap
+from rtoslab.reports.sections.naming import chart_row_kernel_and_board, points_with_test_and_series
 from rtoslab.reports.sections.speed_figures import without_own_parameters
-from rtoslab.reports.table import ChartData, ReportSection, TableData, band_ends, band_text
+from rtoslab.reports.table import ChartData, ReportSection, TableData, chart_band_ends, figure_with_band_text
 from rtoslab.results import MeasuredPoint, StackUse
 
 _PIECES: Final = tuple(map(attrgetter, ("live_bytes", "free_bytes", "largest_free_bytes", "free_pieces")))
@@ -23,11 +23,11 @@ def memory_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> 
                 [
                     point.point.title,
                     series,
-                    band_text(peak, _bytes_text),
+                    figure_with_band_text(peak, _bytes_text),
                     f"{point.heap.size_bytes:,}",
                     "not counted"
                     if point.heap.allocations is None
-                    else band_text(places.figure_band(point, _allocation_count), _bytes_text),
+                    else figure_with_band_text(places.figure_band(point, _allocation_count), _bytes_text),
                 ]
             )
         left = most_fragmented_heap(point)
@@ -35,12 +35,17 @@ def memory_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> 
             fragments = [
                 left for item in places.placements_of(point) if (left := most_fragmented_heap(item)) is not None
             ]
-            share = band_text(PlacementBand([item.unusable_memory_share for item in fragments]), "{:.1%}".format)
+            share = figure_with_band_text(
+                PlacementBand([item.unusable_memory_share for item in fragments]), "{:.1%}".format
+            )
             pieces.append(
                 [
                     test,
                     series,
-                    *(band_text(PlacementBand([of(item) for item in fragments]), _bytes_text) for of in _PIECES),
+                    *(
+                        figure_with_band_text(PlacementBand([of(item) for item in fragments]), _bytes_text)
+                        for of in _PIECES
+                    ),
                     share,
                 ]
             )
@@ -50,7 +55,7 @@ def memory_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> 
                 series,
                 str(stack.core),
                 stack.name,
-                band_text(_stack_band(stack, point, places), _bytes_text),
+                figure_with_band_text(_stack_band(stack, point, places), _bytes_text),
                 f"{stack.size_bytes:,}",
             ]
             for stack in point.stacks
@@ -72,14 +77,18 @@ def _heap_charts(points: Sequence[MeasuredPoint], places: PlacementLookup) -> li
     """Returns the charts of the highest use of the heap in each test. For a test in several variants they show the
     largest."""
     marks: dict[tuple[str, str], dict[str, Any]] = {}
-    names = series_names([without_own_parameters(point.point) for point in points])
+    names = distinct_point_names([without_own_parameters(point.point) for point in points])
     for series, pair in zip(names, points, strict=True):
         if pair.heap:
             peak = places.figure_band(pair, lambda at: at.heap.peak_bytes if at.heap else 0)
             mark = {"test": pair.point.title, "series": series, "bytes": peak.median, "text": _bytes_text(peak.median)}
             known = marks.get((pair.point.title, series))
             if known is None or known["bytes"] < peak.median:
-                marks[pair.point.title, series] = {**mark, **kernel_and_board(pair.point), **band_ends(peak)}
+                marks[pair.point.title, series] = {
+                    **mark,
+                    **chart_row_kernel_and_board(pair.point),
+                    **chart_band_ends(peak),
+                }
     caption = "Highest use of the kernel's heap in bytes, by test. For a test with several variants, the largest."
     return [ChartData("heap", list(marks.values()), caption)] if marks else []
 

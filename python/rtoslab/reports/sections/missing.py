@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from rtoslab.analyses import points_without_number, series_names, without_instrument
-from rtoslab.base import count_text
+from rtoslab.analyses import distinct_point_names, group_points_without_figures, point_id_without_instrument
+from rtoslab.base import count_with_noun
 from rtoslab.reports.sections.naming import short_test_title
 from rtoslab.reports.table import ReportSection, TableData
 from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
@@ -14,7 +14,7 @@ _PROSE = (
 )
 
 
-def missing_section(
+def points_without_figures_section(
     measured: Sequence[MeasuredPoint], failed: Sequence[FailedPoint], missing: Sequence[NotApplicable]
 ) -> ReportSection | None:
     """Returns the report section on points that failed or do not apply. None without any.
@@ -22,11 +22,14 @@ def missing_section(
     It comes early, so that nobody overlooks it.
     """
     groups = [
-        (group, without_instrument(point)) for group, point in points_without_number([*failed, *missing], measured)
+        (group, point_id_without_instrument(point))
+        for group, point in group_points_without_figures([*failed, *missing], measured)
     ]
     if not groups:
         return None
-    names = series_names([*(point for _, point in groups), *(without_instrument(result.point) for result in measured)])
+    names = distinct_point_names(
+        [*(point for _, point in groups), *(point_id_without_instrument(result.point) for result in measured)]
+    )
     tests: dict[tuple[str, str, str], list[str]] = {}
     for (group, point), name in zip(groups, names, strict=False):
         test = tests.setdefault((_series_with_placements(name, len(group)), *_outcome_and_reason(group[0])), [])
@@ -67,4 +70,4 @@ def _outcome_and_reason(result: FailedPoint | NotApplicable) -> tuple[str, str]:
 
 def _series_with_placements(name: str, placements: int) -> str:
     """Returns a series' name, with the number of placements if there are several."""
-    return name if placements == 1 else f"{name}, {count_text(placements, 'placement')}"
+    return name if placements == 1 else f"{name}, {count_with_noun(placements, 'placement')}"

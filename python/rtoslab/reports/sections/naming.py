@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rtoslab.analyses import SEED_PARAMETER, series_names, short_test_name
+from rtoslab.analyses import SEED_PARAMETER, distinct_point_names, short_test_name
 from rtoslab.reference import REFERENCE_MARK
 from rtoslab.reports.table import ReportSection
 from rtoslab.results import MeasuredPoint, PointId
@@ -22,7 +22,7 @@ def note_middle_placement(section: ReportSection) -> ReportSection:
 def points_with_test_and_series(points: Sequence[MeasuredPoint]) -> list[tuple[str, str, MeasuredPoint]]:
     """Returns for each point the short name of its test, the name of its series (kernel, board, configuration), and the
     point."""
-    names = series_names([point.point for point in points])
+    names = distinct_point_names([point.point for point in points])
     return [(short_test_title(pair.point), name, pair) for name, pair in zip(names, points, strict=True)]
 
 
@@ -47,12 +47,12 @@ def short_test_title(point: PointId) -> str:
     return point.title if short == point.benchmark else short
 
 
-def kernel_and_board(point: PointId) -> dict[str, str]:
+def chart_row_kernel_and_board(point: PointId) -> dict[str, str]:
     """Returns the entries `kernel` and `board` of a chart's row."""
     return {"kernel": point.kernel, "board": point.board}
 
 
-def record_axes(point: PointId) -> dict[str, str | int]:
+def record_identity_entries(point: PointId) -> dict[str, str | int]:
     """Returns the entries of a record that identify the point it belongs to."""
     config = " ".join(f"{key}={value}" for key, value in point.config.items())
     return {

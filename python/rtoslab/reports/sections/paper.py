@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import PointOverPlacements, judge_claims, values_over_placements
+from rtoslab.analyses import PointOverPlacements, judge_claims, values_of_points_over_placements
 from rtoslab.catalogue import PaperFolder, Suite
 from rtoslab.reports.table import ReportSection, TableData
 
@@ -14,7 +14,7 @@ def paper_section(
     them."""
     if suite is None or paper is None:
         return None
-    values = values_over_placements(points)
+    values = values_of_points_over_placements(points)
     claims = [
         claim
         for claim in judge_claims(paper.claims, values, paper.facts.resolution)
@@ -23,7 +23,13 @@ def paper_section(
     if not claims:
         return None  # of another board, another number of cores: the paper's notes would be about nothing here
     rows = [
-        [verdict.claim.section, verdict.claim.says, verdict.outcome_text, verdict.numbers_text, verdict.threshold]
+        [
+            verdict.claim.section,
+            verdict.claim.says,
+            verdict.outcome_with_count_text,
+            verdict.compared_numbers_text,
+            verdict.threshold,
+        ]
         for verdict in claims
     ]
     columns = ("section", "the paper says", "here", "seen", "judged by")

@@ -2,21 +2,23 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import CYCLES, PointOverPlacements, series_names
+from rtoslab.analyses import CYCLES, PointOverPlacements, distinct_point_names
 from rtoslab.reports.sections.naming import short_test_title
-from rtoslab.reports.table import ReportSection, TableData, cycles_text
+from rtoslab.reports.table import ReportSection, TableData, cycle_count_text
 
 
 def placements_section(points: Sequence[PointOverPlacements]) -> ReportSection | None:
     """Returns the report section on how much the placement of the code changes figures. None if no point has several
     placements."""
-    several = [placed_point for placed_point in points if placed_point.figure_ranges]
+    several = [placed_point for placed_point in points if placed_point.leading_figure_ranges]
     if not several:
         return None
     rows = []
-    for name, point in zip(series_names([placed_point.middle.point for placed_point in several]), several, strict=True):
-        for metric, band in point.figure_ranges:
-            text = cycles_text if metric.unit == CYCLES else "{:,.1f}".format
+    for name, point in zip(
+        distinct_point_names([placed_point.middle.point for placed_point in several]), several, strict=True
+    ):
+        for metric, band in point.leading_figure_ranges:
+            text = cycle_count_text if metric.unit == CYCLES else "{:,.1f}".format
             figures = [text(bound) for bound in (band.median, band.smallest, band.largest)]
             share = f"{band.width_percent:.1f} %" if band.width else "none"
             rows.append(
@@ -38,7 +40,7 @@ def placements_section(points: Sequence[PointOverPlacements]) -> ReportSection |
         "with the median."
     )
     single = [placed_point.middle.point for placed_point in points if len(placed_point.placements) == 1]
-    names = series_names([*single, *(placed_point.middle.point for placed_point in several)])
+    names = distinct_point_names([*single, *(placed_point.middle.point for placed_point in several)])
     sentences = [f"{short_test_title(point)} ({name})" for point, name in zip(single, names, strict=False)]
     lone = (f"Measured in one placement, without a band: {', '.join(sentences)}.",) if single else ()
     columns = (

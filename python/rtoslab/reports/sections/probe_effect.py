@@ -2,8 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 
-from rtoslab.analyses import ALL_INSTRUMENTS, InstrumentComparison, PlacementLookup, compare_instruments, series_names
-from rtoslab.reports.table import ChartData, ReportSection, TableData, band_ends, band_text, cycles_text
+from rtoslab.analyses import (
+    ALL_INSTRUMENTS,
+    InstrumentComparison,
+    PlacementLookup,
+    compare_instruments,
+    distinct_point_names,
+)
+from rtoslab.reports.table import (
+    ChartData,
+    ReportSection,
+    TableData,
+    chart_band_ends,
+    cycle_count_text,
+    figure_with_band_text,
+)
 from rtoslab.results import MeasuredPoint
 
 _PROSE = (
@@ -27,7 +40,7 @@ def probe_effect_section(
         return None
     names = [
         name or item.title
-        for item, name in zip(agreements, series_names([ways.point for ways in agreements]), strict=True)
+        for item, name in zip(agreements, distinct_point_names([ways.point for ways in agreements]), strict=True)
     ]
     columns = (
         "operation",
@@ -40,24 +53,34 @@ def probe_effect_section(
             item.title,
             name,
             *(
-                band_text(item.by_instrument[way], cycles_text) if way in item.by_instrument else "-"
+                figure_with_band_text(item.by_instrument[way], cycle_count_text) if way in item.by_instrument else "-"
                 for way in ALL_INSTRUMENTS
             ),
             *(
-                "-" if (more := item.difference_from_probe(way)) is None else band_text(more, _format_signed)
+                "-"
+                if (more := item.difference_from_probe(way)) is None
+                else figure_with_band_text(more, _signed_number_text)
                 for way in ALL_INSTRUMENTS[:-1]
             ),
         ]
         for item, name in zip(agreements, names, strict=True)
     ]
     table = TableData("One operation by four instruments, cycles", columns, rows)
-    return ReportSection("probe-effect", "Probe effect", (_PROSE,), _effect_charts(agreements, names), (table,))
+    return ReportSection(
+        "probe-effect", "Probe effect", (_PROSE,), _instrument_effect_charts(agreements, names), (table,)
+    )
 
 
-def _effect_charts(agreements: Sequence[InstrumentComparison], names: Sequence[str]) -> list[ChartData]:
+def _instrument_effect_charts(agreements: Sequence[InstrumentComparison], names: Sequence[str]) -> list[ChartData]:
     """Returns the charts of how much longer each operation seems to take by each instrument than by the probe."""
     rows = [
-        {"x": name, "y": round(more.median, 2), "series": way, "text": _format_signed(more.median), **band_ends(more)}
+        {
+            "x": name,
+            "y": round(more.median, 2),
+            "series": way,
+            "text": _signed_number_text(more.median),
+            **chart_band_ends(more),
+        }
         for pair, name in zip(agreements, names, strict=True)
         for way in ALL_INSTRUMENTS[:-1]
         if (more := pair.difference_from_probe(way)) is not None
@@ -68,6 +91,6 @@ def _effect_charts(agreements: Sequence[InstrumentComparison], names: Sequence[s
                       y_title="cycles minus the probe's")]  # fmt: skip
 
 
-def _format_signed(value: float) -> str:
+def _signed_number_text(value: float) -> str:
     """Returns a number as text with its sign and one decimal."""
     return f"{value:+,.1f}"

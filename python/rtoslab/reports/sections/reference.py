@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import contents_cache, count_text
+from rtoslab.base import contents_cache, count_with_noun
 from rtoslab.reference import changes_since_point
 from rtoslab.reports.table import ReportSection, TableData
 from rtoslab.results import MeasuredPoint
@@ -44,7 +44,7 @@ def _changes_text(changes: Sequence[str]) -> str:
     """Returns the changes since a reference result was measured in a few words. Several files of the firmware are only
     counted."""
     files = [change for change in changes if change.startswith("firmware/")]
-    briefly = [f"{count_text(len(files), 'file')} of the firmware"] if len(files) > 1 else files
+    briefly = [f"{count_with_noun(len(files), 'file')} of the firmware"] if len(files) > 1 else files
     return "; ".join([*(change for change in changes if change not in files), *briefly]) or "nothing"
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from rtoslab.analyses import FigureRatio
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 from rtoslab.reports.sections.speed_figures import KernelSpeed, NamedTest
-from rtoslab.reports.sections.wording import MOST_LISTED, cores_text, faster_in_words, join_in_sentence
+from rtoslab.reports.sections.wording import MOST_LISTED, core_count_in_words, faster_in_words, join_in_sentence
 
 SAME_WITHIN: Final = 0.001
 """Two figures that differ by a smaller part are called alike."""
@@ -38,7 +38,7 @@ class EqualConditions:
         """
         several_boards = len({scope.board for scope in scopes}) > 1
         several_cores = {scope.cores for scope in scopes} != {1}
-        parts = [f"the {self.board}"] * several_boards + [cores_text(self.cores)] * several_cores
+        parts = [f"the {self.board}"] * several_boards + [core_count_in_words(self.cores)] * several_cores
         parts += [self.conditions] * bool(self.conditions)
         on = [f"{'With' if parts[0] == self.conditions else 'On'} {', '.join(parts)}"] if parts else []
         by = [] if self.is_rate else ["by the median of each interval"]
@@ -65,14 +65,14 @@ def group_by_conditions(figures: Sequence[KernelSpeed]) -> dict[EqualConditions,
     }
 
 
-def kernel_comparisons(figures: Sequence[KernelSpeed]) -> list[str]:
+def kernel_comparison_paragraphs(figures: Sequence[KernelSpeed]) -> list[str]:
     """Returns a paragraph that compares the kernels, for each board, number of cores and configuration with several of
     them."""
     scopes = group_by_conditions(figures)
     sentences = [
         f"{scope.sentence_start(list(scopes), *([IN_ONE_PLACEMENT] if depends_on_placement(mine) else []))}{text}"
         for scope, mine in scopes.items()
-        if len({figure.kernel for figure in mine}) > 1 and (text := _comparison_text(mine))
+        if len({figure.kernel for figure in mine}) > 1 and (text := _kernel_comparison_sentences(mine))
     ]
     if len(sentences) > _PARAGRAPHS:
         left = len(sentences) - _PARAGRAPHS
@@ -91,12 +91,12 @@ def depends_on_placement(figures: Sequence[KernelSpeed]) -> bool:
 def figure_sentences(figures: Sequence[KernelSpeed]) -> list[str]:
     """Returns a sentence with the figures under each condition, for runs in which there is nothing to compare."""
     scopes = group_by_conditions(figures)
-    return [f"{scope.sentence_start(list(scopes))}{_figures_text(mine)}" for scope, mine in scopes.items()][
+    return [f"{scope.sentence_start(list(scopes))}{_kernel_figures_sentence(mine)}" for scope, mine in scopes.items()][
         :_PARAGRAPHS
     ]
 
 
-def _figures_text(figures: Sequence[KernelSpeed]) -> str:
+def _kernel_figures_sentence(figures: Sequence[KernelSpeed]) -> str:
     """Returns a sentence with the figures of one kernel. Many figures are reduced to the slowest and the fastest."""
     kernel, verb, to = figures[0].kernel, *(("reaches", "at") if figures[0].is_rate else ("takes", "for"))
     if len(figures) <= MOST_LISTED:
@@ -107,7 +107,7 @@ def _figures_text(figures: Sequence[KernelSpeed]) -> str:
         f"{speed_figure.text_with_unit} {to} {speed_figure.test.with_figure()}"
         for speed_figure in (ordered[0], ordered[-1])
     )
-    return f"{kernel} {verb} from {ends}, over {count_text(len(figures), 'test')}."
+    return f"{kernel} {verb} from {ends}, over {count_with_noun(len(figures), 'test')}."
 
 
 def _figures_by_test(figures: Sequence[KernelSpeed]) -> dict[NamedTest, list[KernelSpeed]]:
@@ -120,7 +120,7 @@ def _figures_by_test(figures: Sequence[KernelSpeed]) -> dict[NamedTest, list[Ker
     return tests
 
 
-def _comparison_text(figures: Sequence[KernelSpeed]) -> str:
+def _kernel_comparison_sentences(figures: Sequence[KernelSpeed]) -> str:
     """Returns sentences on which kernel is fastest at which tests. Empty if no test has figures of two kernels."""
     kernels = list(dict.fromkeys(figure.kernel for figure in figures))
     tests = _figures_by_test(figures)
@@ -130,7 +130,7 @@ def _comparison_text(figures: Sequence[KernelSpeed]) -> str:
     ahead: dict[str, list[tuple[float, str]]] = {}
     alike: dict[str, list[NamedTest]] = {}
     for test, mine in shared.items():
-        first, second, last = _first_second_last(mine)
+        first, second, last = _fastest_second_and_slowest(mine)
         ratio = first.times_as_fast_as(second)
         if differs_negligibly(ratio):
             alike.setdefault(f"{_tied_kernels_text(first, second, kernels)} are within 0.1 % of each other", []).append(
@@ -159,10 +159,10 @@ def differs_negligibly(ratio: FigureRatio) -> bool:
 
 def is_within_placement(ratio: FigureRatio) -> bool:
     """Whether the difference of two figures is so small that another placement of the code could undo or reverse it."""
-    return ratio.is_known and not ratio.is_claimed
+    return ratio.is_known and not ratio.differs_in_all_placements
 
 
-def _first_second_last(figures: Sequence[KernelSpeed]) -> tuple[KernelSpeed, KernelSpeed, KernelSpeed]:
+def _fastest_second_and_slowest(figures: Sequence[KernelSpeed]) -> tuple[KernelSpeed, KernelSpeed, KernelSpeed]:
     """Returns the fastest, the second fastest and the slowest figure. With two kernels the last two are the same."""
     ordered = sorted(figures, key=lambda figure: figure.figure.median, reverse=figures[0].is_rate)
     return ordered[0], ordered[1], ordered[-1]
@@ -204,7 +204,7 @@ def _fastest_in_tests_text(kernel: str, items: Sequence[tuple[float, str]], kern
     ordered = [text for _, text in sorted(items, key=lambda item: -item[0])]
     others = [entry for entry in kernels if entry != kernel]
     rank = f"faster than {others[0]}" if len(others) == 1 else "the fastest"
-    share = f" in {len(items)} of {count_text(tests, 'test')}" if tests > 1 else ""
+    share = f" in {len(items)} of {count_with_noun(tests, 'test')}" if tests > 1 else ""
     return f"{kernel} is {rank}{share}: {join_in_sentence(ordered)}"
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import PlacementLookup, core_gains, series_names, throughput
-from rtoslab.reports.sections.naming import kernel_and_board
+from rtoslab.analyses import PlacementLookup, distinct_point_names, multicore_gains, throughput
+from rtoslab.reports.sections.naming import chart_row_kernel_and_board
 from rtoslab.reports.sections.speed_figures import without_own_parameters
-from rtoslab.reports.table import ChartData, ReportSection, TableData, band_ends, band_text
+from rtoslab.reports.table import ChartData, ReportSection, TableData, chart_band_ends, figure_with_band_text
 from rtoslab.results import MeasuredPoint
 
 FAMILY = "access_pattern."
@@ -24,10 +24,10 @@ _NOTE = (
 def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
     """Returns the report section on how much of its speed each core keeps, with objects of its own and with a shared
     one. None without such points."""
-    pairs = [item for item in core_gains(points) if item.many_cores.point.metric.startswith(FAMILY)]
+    pairs = [item for item in multicore_gains(points) if item.many_cores.point.metric.startswith(FAMILY)]
     if not pairs:
         return None
-    names = series_names([without_own_parameters(pair.many_cores.point.point) for pair in pairs])
+    names = distinct_point_names([without_own_parameters(pair.many_cores.point.point) for pair in pairs])
     several = len(set(names)) > 1
     rows, marks = [], []
     for item, name in zip(pairs, names, strict=True):
@@ -35,17 +35,17 @@ def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) ->
         objects = "one object for all cores" if point.params.get("shared") == "1" else "an object for each core"
         series = f"{name}, {objects}" if several else objects
         parts = ", ".join(_core_share_text(core, point, places) for core in item.many_cores.core_shares_of_counts)
-        gain = places.gain_ratio(item)
+        gain = places.multicore_gain_ratio(item)
         total = places.figure_band(point, lambda one: throughput(one).total_hz)
-        evenness = places.figure_band(point, lambda one: throughput(one).least_over_most)
+        evenness = places.figure_band(point, lambda one: throughput(one).slowest_over_quickest_core)
         rates = [
-            *(band_text(one, "{:.1%}".format) for one in (gain.divided_by(item.cores), gain)),
-            band_text(total, "{:,.0f}".format),
+            *(figure_with_band_text(one, "{:.1%}".format) for one in (gain.divided_by(item.cores), gain)),
+            figure_with_band_text(total, "{:,.0f}".format),
         ]
-        rows.append([item.title, series, *rates, parts, band_text(evenness, "{:.3f}".format)])
+        rows.append([item.title, series, *rates, parts, figure_with_band_text(evenness, "{:.3f}".format)])
         percent = gain.divided_by(item.cores / 100)
         mark = {"x": item.title, "series": series, "y": percent.value, "text": f"{percent.value:.0f}"}
-        marks.append({**mark, **kernel_and_board(point.point), **band_ends(percent)})
+        marks.append({**mark, **chart_row_kernel_and_board(point.point), **chart_band_ends(percent)})
     columns = (
         "access pattern",
         "objects",
@@ -68,6 +68,6 @@ def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) ->
 
 def _core_share_text(core: int, point: MeasuredPoint, places: PlacementLookup) -> str:
     """Returns the share of all counts that this core has, with its range over placements of the code, as text."""
-    return band_text(
+    return figure_with_band_text(
         places.figure_band(point, lambda row: throughput(row).core_shares_of_counts[core]), "{:.1%}".format
     )

@@ -4,7 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.analyses import CoreGain, FigureRatio, MulticoreLoss, PlacementLookup, core_gains, multicore_losses
+from rtoslab.analyses import (
+    FigureRatio,
+    MulticoreGain,
+    MulticoreLoss,
+    PlacementLookup,
+    multicore_gains,
+    multicore_losses,
+)
 from rtoslab.reports.sections.rivals import (
     IN_ONE_PLACEMENT,
     depends_on_placement,
@@ -12,7 +19,7 @@ from rtoslab.reports.sections.rivals import (
     is_within_placement,
 )
 from rtoslab.reports.sections.speed_figures import KernelSpeed, NamedTest
-from rtoslab.reports.sections.wording import join_in_sentence, spell_number, times_text
+from rtoslab.reports.sections.wording import join_in_sentence, ratio_as_factor_text, spell_number
 
 BOUND_PART: Final = 0.9
 """A lock held for this share of the window bounds the throughput."""
@@ -31,13 +38,13 @@ _CAUSES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class _CorePair:
+class _SingleAndMulticoreTest:
     """One test of a kernel on all cores and on one."""
 
     name: NamedTest
     figure: KernelSpeed
     """With all cores."""
-    gain: CoreGain
+    gain: MulticoreGain
     ratio: FigureRatio
 
 
@@ -46,12 +53,12 @@ def second_core_sentences(figures: Sequence[KernelSpeed], places: PlacementLooku
     counting = [figure for figure in figures if figure.is_rate]
     by_point = {id(speed_figure.point): speed_figure for speed_figure in counting}
     points = [speed_figure.point for speed_figure in counting]
-    groups: dict[tuple[str, str, int, str], list[_CorePair]] = {}
-    for gain in core_gains(points):
+    groups: dict[tuple[str, str, int, str], list[_SingleAndMulticoreTest]] = {}
+    for gain in multicore_gains(points):
         many, one = by_point[id(gain.many_cores.point)], by_point[id(gain.one_core.point)]
         ratio = many.figure.ratio_to(one.figure)
         key = (many.kernel, many.board, many.cores, many.conditions)
-        groups.setdefault(key, []).append(_CorePair(many.test, many, gain, ratio))
+        groups.setdefault(key, []).append(_SingleAndMulticoreTest(many.test, many, gain, ratio))
     explained = {id(loss.gain.many_cores.point): loss for loss in multicore_losses(points)}
     heads = _sentence_subjects(list(groups))
     return [
@@ -61,7 +68,7 @@ def second_core_sentences(figures: Sequence[KernelSpeed], places: PlacementLooku
                 (
                     _gain_sentence(heads[key], key[2], pairs),
                     _loss_causes_sentence(pairs, explained),
-                    _heap_sentence(pairs, places),
+                    _extra_heap_sentence(pairs, places),
                 ),
             )
         )
@@ -85,7 +92,7 @@ def _sentence_subjects(keys: Sequence[tuple[str, str, int, str]]) -> dict[tuple[
     }
 
 
-def _gain_sentence(head: str, cores: int, pairs: Sequence[_CorePair]) -> str:
+def _gain_sentence(head: str, cores: int, pairs: Sequence[_SingleAndMulticoreTest]) -> str:
     """Returns the sentence on how more cores change the throughput. `head`: its grammatical subject."""
     subject = "The second core" if cores == 2 else f"More cores, {spell_number(cores)} against one,"
     verbs: dict[str, Callable[[FigureRatio], bool]] = {
@@ -97,10 +104,12 @@ def _gain_sentence(head: str, cores: int, pairs: Sequence[_CorePair]) -> str:
     for verb, holds in verbs.items():
         mine = sorted((item for item in unequal if holds(item.ratio)), key=lambda item: -abs(item.ratio.value - 1))
         if mine:
-            names = join_in_sentence([item.name.with_figure(times_text(item.ratio)) for item in mine])
+            names = join_in_sentence([item.name.with_figure(ratio_as_factor_text(item.ratio)) for item in mine])
             whose = "it" if parts else f"the total throughput of {head}"
             parts.append(f"{verb if cores == 2 else verb.removesuffix('s')} {whose} at {names}")
-    placed = [item.name.with_figure(times_text(item.ratio)) for item in unequal if is_within_placement(item.ratio)]
+    placed = [
+        item.name.with_figure(ratio_as_factor_text(item.ratio)) for item in unequal if is_within_placement(item.ratio)
+    ]
     if placed:
         verb = "changes" if cores == 2 else "change"
         whose = "it" if parts else f"the total throughput of {head}"
@@ -113,7 +122,7 @@ def _gain_sentence(head: str, cores: int, pairs: Sequence[_CorePair]) -> str:
     return f"{subject} {' and '.join(parts)}{placement_note}."
 
 
-def _loss_causes_sentence(pairs: Sequence[_CorePair], explained: Mapping[int, MulticoreLoss]) -> str:
+def _loss_causes_sentence(pairs: Sequence[_SingleAndMulticoreTest], explained: Mapping[int, MulticoreLoss]) -> str:
     """Returns the sentence on what the additional cycles per count were used for, with ranges over the tests. Empty if
     no throughput was lost."""
     lost = [
@@ -125,7 +134,7 @@ def _loss_causes_sentence(pairs: Sequence[_CorePair], explained: Mapping[int, Mu
     ]
     parts: list[str] = []
     for cause, words in _CAUSES.items():
-        shares = [max(0.0, loss.extra_cycles[cause] / _extra_cycles_per_count(loss)) for loss in lost]
+        shares = [max(0.0, loss.extra_cycles_by_cause[cause] / _extra_cycles_per_count(loss)) for loss in lost]
         if max(shares, default=0.0) >= _WORTH_SAYING:
             parts.append(f"{words} {'takes' if not parts else ''} {_percent_range_text(shares)}".replace("  ", " "))
     if not parts:
@@ -136,7 +145,7 @@ def _loss_causes_sentence(pairs: Sequence[_CorePair], explained: Mapping[int, Mu
 
 def _extra_cycles_per_count(loss: MulticoreLoss) -> float:
     """Returns how many more cycles a count takes on several cores."""
-    return loss.many_cores.total - loss.one_core.total
+    return loss.many_cores.total_cycles - loss.one_core.total_cycles
 
 
 def _percent_range_text(shares: Sequence[float]) -> str:
@@ -145,7 +154,7 @@ def _percent_range_text(shares: Sequence[float]) -> str:
     return f"{least} %" if least == most else f"{least} to {most} %"
 
 
-def lock_sentences(figures: Sequence[KernelSpeed]) -> list[str]:
+def limiting_lock_sentences(figures: Sequence[KernelSpeed]) -> list[str]:
     """Returns a sentence for each lock that is held nearly all the time, and so limits the throughput of its kernel."""
     by_point = {id(speed_figure.point): speed_figure for speed_figure in figures if speed_figure.is_rate}
     held: dict[tuple[str, str, str], list[tuple[NamedTest, float]]] = {}
@@ -168,7 +177,7 @@ def _tests_with_figures(tests: Sequence[NamedTest]) -> str:
     return join_in_sentence(list(dict.fromkeys(test.with_figure() for test in tests)))
 
 
-def _heap_sentence(pairs: Sequence[_CorePair], places: PlacementLookup) -> str:
+def _extra_heap_sentence(pairs: Sequence[_SingleAndMulticoreTest], places: PlacementLookup) -> str:
     """Returns the sentence on how much more heap several cores use at most. Empty if no test uses more."""
     grown = []
     for pair in pairs:

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
-from rtoslab.analyses import PlacementBand, PlacementLookup, core_gains, series_names, throughput
+from rtoslab.analyses import PlacementBand, PlacementLookup, distinct_point_names, multicore_gains, throughput
 from rtoslab.reports.sections.naming import (
+    chart_row_kernel_and_board,
     groups_with_titles,
-    kernel_and_board,
     points_by_board,
     points_with_test_and_series,
-    record_axes,
+    record_identity_entries,
 )
-from rtoslab.reports.table import ChartData, Record, ReportSection, TableData, band_ends, band_text
+from rtoslab.reports.table import ChartData, Record, ReportSection, TableData, chart_band_ends, figure_with_band_text
 from rtoslab.results import MeasuredPoint
 
 
@@ -35,10 +35,10 @@ def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: Place
             [
                 point.point.title,
                 series,
-                band_text(total, "{:,.0f}".format),
+                figure_with_band_text(total, "{:,.0f}".format),
                 ", ".join(_core_rate_text(core, point, places) for core in throughput(point).per_core_hz),
-                band_text(cycles, "{:,.1f}".format),
-                band_text(fairness, "{:.4f}".format),
+                figure_with_band_text(cycles, "{:,.1f}".format),
+                figure_with_band_text(fairness, "{:.4f}".format),
                 point.unit,
             ]
         )
@@ -58,10 +58,10 @@ def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: Place
 
 def _core_rate_text(core: int, point: MeasuredPoint, places: PlacementLookup) -> str:
     """Returns a core's counts per second, with their range over placements of the code, as text."""
-    return band_text(_core_band(core, point, places), "{:,.0f}".format)
+    return figure_with_band_text(_core_rate_band(core, point, places), "{:,.0f}".format)
 
 
-def _core_band(core: int, point: MeasuredPoint, places: PlacementLookup) -> PlacementBand:
+def _core_rate_band(core: int, point: MeasuredPoint, places: PlacementLookup) -> PlacementBand:
     """Returns a core's counts per second, with their range over placements of the code."""
     return places.figure_band(point, lambda row: throughput(row).per_core_hz[core])
 
@@ -71,38 +71,41 @@ def _throughput_records(point: MeasuredPoint, places: PlacementLookup) -> Iterat
     rate, count = f"{point.unit}/s", len(places.placements_of(point))
     figures: list[tuple[str, str, str, PlacementBand]] = [
         ("throughput", "", rate, places.figure_band(point, lambda row: throughput(row).total_hz)),
-        *(("throughput", str(core), rate, _core_band(core, point, places)) for core in throughput(point).per_core_hz),
+        *(
+            ("throughput", str(core), rate, _core_rate_band(core, point, places))
+            for core in throughput(point).per_core_hz
+        ),
         ("cycles_per_count", "", "cycles", places.figure_band(point, lambda row: throughput(row).cycles_per_count)),
         ("fairness", "", "", places.figure_band(point, lambda row: throughput(row).fairness)),
     ]
     for metric, core, unit, band in figures:
-        axes = {**record_axes(point.point), "metric": metric, "core": core}
-        yield {**axes, "value": band.median, **band_ends(band), "n": count, "unit": unit}
+        axes = {**record_identity_entries(point.point), "metric": metric, "core": core}
+        yield {**axes, "value": band.median, **chart_band_ends(band), "n": count, "unit": unit}
 
 
-def gain_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
+def multicore_gain_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
     """Returns the report section on how much more throughput several cores have than one. None if no test was measured
     on both."""
-    pairs = core_gains(points)
+    pairs = multicore_gains(points)
     if not pairs:
         return None
-    names = series_names([pair.many_cores.point.point for pair in pairs])
+    names = distinct_point_names([pair.many_cores.point.point for pair in pairs])
     data, rows = [], []
     for name, item in zip(names, pairs, strict=True):
-        gain = places.gain_ratio(item)
+        gain = places.multicore_gain_ratio(item)
         mark = {
             "test": item.title,
             "series": name,
             "cores": item.cores,
-            **kernel_and_board(item.many_cores.point.point),
+            **chart_row_kernel_and_board(item.many_cores.point.point),
         }
-        data.append({**mark, "gain": gain.value, "text": f"{gain.value:.2f}", **band_ends(gain)})
+        data.append({**mark, "gain": gain.value, "text": f"{gain.value:.2f}", **chart_band_ends(gain)})
         rows.append(
             [
                 item.title,
                 name,
-                band_text(gain, "x {:.3f}".format),
-                band_text(gain.divided_by(item.cores), "{:.1%}".format),
+                figure_with_band_text(gain, "x {:.3f}".format),
+                figure_with_band_text(gain.divided_by(item.cores), "{:.1%}".format),
             ]
         )
     table = TableData(

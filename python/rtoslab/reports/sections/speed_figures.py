@@ -12,9 +12,9 @@ from rtoslab.analyses import (
     FigureRatio,
     PlacementBand,
     PlacementLookup,
-    cores_text,
-    series_comparisons,
-    series_names,
+    cores_and_pinning_text,
+    distinct_point_names,
+    latencies_by_instrument,
     short_test_name,
     throughput,
 )
@@ -23,7 +23,7 @@ from rtoslab.results import MeasuredPoint, PointId
 _OWN: Final = "param."
 """The beginning of the key of a benchmark's own parameter."""
 _PINNED: Final = "param.pinned"
-"""`cores_text` includes this parameter."""
+"""`cores_and_pinning_text` includes this parameter."""
 _TASKS: Final = "tasks"
 """Replaces it among the conditions."""
 
@@ -104,7 +104,7 @@ def speed_figures(
     kernels and boards, by id.
     """
     series = dict(
-        zip(map(id, points), series_names([without_own_parameters(item.point) for item in points]), strict=True)
+        zip(map(id, points), distinct_point_names([without_own_parameters(item.point) for item in points]), strict=True)
     )
     conditions = dict(zip(map(id, points), _conditions_texts(points), strict=True))
     parameters = dict(zip(map(id, points), _parameter_texts(points), strict=True))
@@ -122,17 +122,17 @@ def speed_figures(
 
     figures = []
     for point in points:
-        if not point.is_latency:
+        if not point.has_latency_samples:
             rates = places.figure_band(point, lambda item: throughput(item).total_hz).values
             name = named_test(point.point, parameters[id(point)])
             figures.append(make_kernel_speed(name, point, rates, f"{point.unit}/s", is_rate=True))
-    rows = series_comparisons([item for item in points if item.is_latency])
+    rows = latencies_by_instrument([item for item in points if item.has_latency_samples])
     homes: dict[str, set[str]] = {}
     for row in rows:
         homes.setdefault(row.title, set()).add(row.point.title)
     for row in rows:
-        point = row.least_disturbed.point
-        cycles = places.series_band(row.least_disturbed, attrgetter("spread.median")).values
+        point = row.by_least_disturbing_instrument.point
+        cycles = places.series_band(row.by_least_disturbing_instrument, attrgetter("spread.median")).values
         words = row.title if len(homes[row.title]) == 1 else f"{row.point.title}: {row.title}"
         name = NamedTest(words, "", parameters[id(point)])
         figures.append(make_kernel_speed(name, point, cycles, "cycles", is_rate=False))
@@ -157,7 +157,7 @@ def _conditions_texts(points: Sequence[MeasuredPoint]) -> list[str]:
         point_id.model_copy(update={"kernel": "", "board": "", "cores": 1, "config": _condition_config(point_id)})
         for point_id in plain
     ]
-    return [name.replace(f"{_TASKS}=", f"{_TASKS} ") for name in series_names(alike, with_cores=False)]
+    return [name.replace(f"{_TASKS}=", f"{_TASKS} ") for name in distinct_point_names(alike, with_cores=False)]
 
 
 def _condition_config(point: PointId) -> dict[str, str]:
@@ -166,7 +166,7 @@ def _condition_config(point: PointId) -> dict[str, str]:
     On several cores it says if tasks are not pinned.
     """
     config = {key: value for key, value in point.config.items() if key != _PINNED}
-    return {**config, _TASKS: "not pinned"} if "not pinned" in cores_text(point) else config
+    return {**config, _TASKS: "not pinned"} if "not pinned" in cores_and_pinning_text(point) else config
 
 
 def _parameter_texts(points: Sequence[MeasuredPoint]) -> list[str]:
@@ -184,4 +184,4 @@ def _parameter_texts(points: Sequence[MeasuredPoint]) -> list[str]:
         )
         for point in points
     ]  # fmt: skip
-    return series_names(own, with_cores=False)
+    return distinct_point_names(own, with_cores=False)

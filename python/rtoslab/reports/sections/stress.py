@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from rtoslab.analyses import (
     SEED_PARAMETER,
     STRESS_PARAMETER,
-    StressLevel,
+    RunsAtStressLevel,
     StressRun,
-    series_names,
-    stress_levels,
-    stress_runs,
+    compare_stress_runs,
+    distinct_point_names,
+    group_runs_by_stress_level,
     throughput,
 )
-from rtoslab.base import all_count_text, count_text
-from rtoslab.reports.sections.naming import kernel_and_board
+from rtoslab.base import all_count_with_noun, count_with_noun
+from rtoslab.reports.sections.naming import chart_row_kernel_and_board
 from rtoslab.reports.table import ChartData, ReportSection, TableData
 from rtoslab.results import MeasuredPoint
 
@@ -39,20 +39,20 @@ def stress_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
 
     None if no point was measured so.
     """
-    steps_ = stress_levels(stress_runs(points))
+    steps_ = group_runs_by_stress_level(compare_stress_runs(points))
     if not steps_:
         return None
-    names = _series_names(steps_)
+    names = _stress_series_names(steps_)
     marks = [
         {
             "x": step.percent,
             "series": name,
-            "y": 100 * step.normalised_range[1],
-            "text": f"{100 * step.normalised_range[1]:.0f}",
-            **kernel_and_board(step.series.point),
+            "y": 100 * step.rate_range_over_unstressed[1],
+            "text": f"{100 * step.rate_range_over_unstressed[1]:.0f}",
+            **chart_row_kernel_and_board(step.series.point),
         }
         for step, name in zip(steps_, names, strict=True)
-        if step.normalised_range
+        if step.rate_range_over_unstressed
     ]
     chart = ChartData(
         "lines",
@@ -65,13 +65,13 @@ def stress_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     return ReportSection(
         "stress",
         "One semaphore under stress",
-        (_PROSE, *_findings_by_series(steps_, names)),
+        (_PROSE, *_stress_paragraphs_by_series(steps_, names)),
         charts,
         (_stress_table(steps_, names),),
     )
 
 
-def _series_names(steps_: Sequence[StressLevel]) -> list[str]:
+def _stress_series_names(steps_: Sequence[RunsAtStressLevel]) -> list[str]:
     """Returns a name for the series of each level of stress: kernel, board and configuration, as far as they differ."""
     hidden = {f"param.{STRESS_PARAMETER}", f"param.{SEED_PARAMETER}"}
     identities = [step.series.point for step in steps_]
@@ -81,31 +81,31 @@ def _series_names(steps_: Sequence[StressLevel]) -> list[str]:
         )
         for identity in identities
     ]
-    return series_names(plain)
+    return distinct_point_names(plain)
 
 
-def _findings_by_series(steps_: Sequence[StressLevel], names: Sequence[str]) -> list[str]:
+def _stress_paragraphs_by_series(steps_: Sequence[RunsAtStressLevel], names: Sequence[str]) -> list[str]:
     """Returns a paragraph of findings for each series of stress levels. It begins with the series' name if there are
     several."""
     several = len(set(names)) > 1
     outcome = []
     for name in dict.fromkeys(names):
-        sentences = _findings_text([step for step, one in zip(steps_, names, strict=True) if one == name])
+        sentences = _stress_effect_sentences([step for step, one in zip(steps_, names, strict=True) if one == name])
         if sentences:
             outcome.append(f"{name}: {sentences}" if several else sentences)
     return outcome
 
 
-def _findings_text(steps_: Sequence[StressLevel]) -> str:
+def _stress_effect_sentences(steps_: Sequence[RunsAtStressLevel]) -> str:
     """Returns sentences on how stress changes the target task's rate, and on calls that starve (nearly all attempts
     fail). `steps_`: of one series."""
     sentences = []
-    first = next((item for item in steps_ if item.percent > 0 and item.normalised_range), None)
+    first = next((item for item in steps_ if item.percent > 0 and item.rate_range_over_unstressed), None)
     last = steps_[-1]
-    if first and first.normalised_range and last.normalised_range and last is not first:
+    if first and first.rate_range_over_unstressed and last.rate_range_over_unstressed and last is not first:
         sentences.append(
-            f"At {first.percent} % the target keeps {first.normalised_range[1]:.0%} of its rate without stress, "
-            f"and at {last.percent} % {last.normalised_range[1]:.0%}."
+            f"At {first.percent} % the target keeps {first.rate_range_over_unstressed[1]:.0%} of its rate without "
+            f"stress, and at {last.percent} % {last.rate_range_over_unstressed[1]:.0%}."
         )
     stressed = [run for step in steps_ if step.percent for run in step.runs]
     starving = [run for run in stressed if _starving_cores(run)]
@@ -113,10 +113,10 @@ def _findings_text(steps_: Sequence[StressLevel]) -> str:
         run = max(starving, key=lambda level: (level.percent, max(level.failed_attempts.values())))
         core = _starving_cores(run)[0]
         pairs = throughput(run.point).total_hz * run.point.window_s
-        calls = count_text(run.collided_calls[core], "call")
-        tries = count_text(run.failed_attempts[core], "attempt", f"of core {core} fails", f"of core {core} fail")
-        runs = f"{len(starving)} of {count_text(len(stressed), 'run')}"
-        where = all_count_text(len(stressed), "run") if len(starving) == len(stressed) else runs
+        calls = count_with_noun(run.collided_calls[core], "call")
+        tries = count_with_noun(run.failed_attempts[core], "attempt", f"of core {core} fails", f"of core {core} fail")
+        runs = f"{len(starving)} of {count_with_noun(len(stressed), 'run')}"
+        where = all_count_with_noun(len(stressed), "run") if len(starving) == len(stressed) else runs
         sentences.append(
             f"In {where} with stress, one core's calls starve. At {run.percent} %, for instance, {tries} in "
             f"{calls}, {run.failed_attempts[core] / pairs:.2f} for each pair of the target: "
@@ -142,12 +142,12 @@ def _starving_cores(run: StressRun) -> list[int]:
     return [core for core in worst if run.failed_attempts[core] >= STARVES * max(1, run.collided_calls[core])]
 
 
-def _stress_table(steps_: Sequence[StressLevel], names: Sequence[str]) -> TableData:
+def _stress_table(steps_: Sequence[RunsAtStressLevel], names: Sequence[str]) -> TableData:
     """Returns the table of the runs at each level of stress. `names`: that of each level's series."""
     several = len(set(names)) > 1
     rows = []
     for step, name in zip(steps_, names, strict=True):
-        rows += [[*([name] if several else []), f"{step.percent}", *_run_cells(run)] for run in step.runs]
+        rows += [[*([name] if several else []), f"{step.percent}", *_stress_run_cells(run)] for run in step.runs]
     columns = (
         *(["run with"] if several else []),
         ">stress, %",
@@ -164,7 +164,7 @@ def _stress_table(steps_: Sequence[StressLevel], names: Sequence[str]) -> TableD
     return TableData("Target, stress and collisions", columns, rows, _NOTE)
 
 
-def _run_cells(run: StressRun) -> list[str]:
+def _stress_run_cells(run: StressRun) -> list[str]:
     """Returns the table's cells of one run at a level of stress."""
     seconds = run.point.window_s
     target = set(run.point.metric_cores)
@@ -174,14 +174,14 @@ def _run_cells(run: StressRun) -> list[str]:
         _percent_text(run.normalised),
         f"{run.accesses / seconds:,.0f}",
         _percent_text(run.stress_busy),
-        _failures_text(run, [core for core in run.failed_attempts if core in target]),
-        _failures_text(run, [core for core in run.failed_attempts if core not in target]),
+        _failed_attempts_text(run, [core for core in run.failed_attempts if core in target]),
+        _failed_attempts_text(run, [core for core in run.failed_attempts if core not in target]),
         _percent_text(run.wait_part),
         _percent_text(run.busiest_lock.held_part if run.busiest_lock else None),
     ]
 
 
-def _failures_text(run: StressRun, cores: Sequence[int]) -> str:
+def _failed_attempts_text(run: StressRun, cores: Sequence[int]) -> str:
     """Returns the failed attempts per second on these cores as text, with the number of calls that had them in
     brackets. A dash without cores."""
     if not cores:

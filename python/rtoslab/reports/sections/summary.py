@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 from rtoslab.reports.proof_words import proofs_clause
 from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
 
@@ -15,10 +15,10 @@ def summary_text(
     sentences = ["No point was measured."]
     if measured:
         verb = "was" if len(measured) == 1 else "were"
-        done = f"{count_text(len(measured), 'point')} of {count_text(len(tests), 'test')} {verb} measured"
+        done = f"{count_with_noun(len(measured), 'point')} of {count_with_noun(len(tests), 'test')} {verb} measured"
         sentences = [f"{done}; {proofs_clause(measured, ' that the tests did what their names say')}."]
     if failed:
-        sentences.append(f"{count_text(len(failed), 'point', 'failed and gives', 'failed and give')} no figure.")
+        sentences.append(f"{count_with_noun(len(failed), 'point', 'failed and gives', 'failed and give')} no figure.")
     if missing:
-        sentences.append(f"{count_text(len(missing), 'point', 'does', 'do')} not apply.")
+        sentences.append(f"{count_with_noun(len(missing), 'point', 'does', 'do')} not apply.")
     return " ".join(sentences)

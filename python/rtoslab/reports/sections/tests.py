@@ -13,7 +13,7 @@ def tests_section(catalogue: Catalogue, points: Sequence[MeasuredPoint]) -> Repo
     rows: dict[str, list[str]] = {}
     for point in points:
         short, benchmark = short_test_name(point.point), catalogue.benchmarks.get(point.point.benchmark)
-        if short != point.point.benchmark and benchmark is not None and not point.is_latency:
+        if short != point.point.benchmark and benchmark is not None and not point.has_latency_samples:
             name = point.point.title.removeprefix(short).strip()
             rows.setdefault(short, [short, name, benchmark.facts.question, benchmark.facts.inside, point.unit])
     if not rows:

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from itertools import chain
 
 from rtoslab.analyses import (
-    TickModel,
+    TickCostModel,
     cycles_by_released_tasks,
-    fit_tick_model,
-    sample_spread,
-    search_samples_by_loops,
-    series_names,
+    distinct_point_names,
+    fit_tick_cost_model,
+    next_task_search_samples,
+    sample_statistics,
 )
 from rtoslab.reports.table import ReportSection, TableData
 from rtoslab.results import MeasuredPoint
@@ -25,14 +25,14 @@ _SEARCH = (
 )
 
 
-def tick_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
+def tick_cost_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report section on how many cycles the tick's handler takes, by the tasks it releases. None if no
     point shows it."""
-    shown = [(point, fit_tick_model(cycles_by_released_tasks(point))) for point in points]
+    shown = [(point, fit_tick_cost_model(cycles_by_released_tasks(point))) for point in points]
     models = [(item, model) for item, model in shown if model is not None]
     if not models:
         return None
-    names = series_names([item.point for item, _ in models], with_cores=False)
+    names = distinct_point_names([item.point for item, _ in models], with_cores=False)
     rows = [
         _tick_model_row(name or "-", model, item.clock_hz) for name, (item, model) in zip(names, models, strict=True)
     ]
@@ -52,7 +52,7 @@ def tick_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     return ReportSection("tick", "The tick by tasks released", (_TICK,), (), tables)
 
 
-def _tick_model_row(name: str, model: TickModel, clock_hz: int) -> list[str]:
+def _tick_model_row(name: str, model: TickCostModel, clock_hz: int) -> list[str]:
     """Returns the table row of one kernel's cost model of the tick."""
     microseconds = 1e6 / clock_hz
     return [
@@ -64,11 +64,15 @@ def _tick_model_row(name: str, model: TickModel, clock_hz: int) -> list[str]:
         f"{model.rms:,.1f}",
         f"{model.worst:,}",
         str(model.worst_count),
-        *(("-", "-") if model.share is None else (f"{model.share:,.1f}", f"{model.share * microseconds:,.3f}")),
+        *(
+            ("-", "-")
+            if model.cycles_per_released_task is None
+            else (f"{model.cycles_per_released_task:,.1f}", f"{model.cycles_per_released_task * microseconds:,.3f}")
+        ),
     ]
 
 
-def _residual_rows(name: str, model: TickModel) -> list[list[str]]:
+def _residual_rows(name: str, model: TickCostModel) -> list[list[str]]:
     """Returns a table row for each number of released tasks, with how far the model's prediction is from the
     samples."""
     return [
@@ -88,13 +92,13 @@ def _signed_texts(*values: float) -> list[str]:
     return [f"{value:+,.1f}" for value in values]
 
 
-def search_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
+def next_task_search_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report section on the function in which a kernel searches for the next task. None if no kernel
     does."""
-    searching = [point for point in points if search_samples_by_loops(point)]
+    searching = [point for point in points if next_task_search_samples(point)]
     if not searching:
         return None
-    names = series_names([item.point for item in searching], with_cores=False)
+    names = distinct_point_names([item.point for item in searching], with_cores=False)
     rows = [row for name, item in zip(names, searching, strict=True) for row in _search_steps_rows(name or "-", item)]
     columns = ("run with", ">steps", "choice", ">n", ">min", ">max", ">max, us")
     table = TableData("The choice of the next task by steps of the search, cycles", columns, rows)
@@ -111,10 +115,10 @@ def _search_steps_rows(name: str, point: MeasuredPoint) -> list[list[str]]:
     and its conditions."""
     rows = []
     for samples in sorted(
-        chain.from_iterable(search_samples_by_loops(point).values()),
+        chain.from_iterable(next_task_search_samples(point).values()),
         key=lambda samples: (samples.steps or 0, samples.id),
     ):
-        figures = sample_spread(samples.cycles)
+        figures = sample_statistics(samples.cycles)
         ends = (
             _without_decimals_text(figures.minimum),
             _without_decimals_text(figures.maximum),

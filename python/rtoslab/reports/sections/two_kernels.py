@@ -5,7 +5,7 @@ from typing import Any
 
 from rtoslab.analyses import CyclesPerCount, KernelPair, kernel_pairs, mean_cycles_per_count, short_test_name
 from rtoslab.reports.sections.wording import join_in_sentence
-from rtoslab.reports.table import ChartData, ReportSection, TableData, cycles_text
+from rtoslab.reports.table import ChartData, ReportSection, TableData, cycle_count_text
 from rtoslab.results import MeasuredPoint
 
 _PROSE = (
@@ -32,7 +32,7 @@ def two_kernels_section(points: Sequence[MeasuredPoint]) -> ReportSection | None
         return None
     chart = ChartData(
         "bars",
-        _chart_rows(pairs),
+        _kernel_pair_chart_rows(pairs),
         "Counts per second of both cores together, in percent of one core alone.",
         "test",
         "counts, % of one core alone",
@@ -43,60 +43,71 @@ def two_kernels_section(points: Sequence[MeasuredPoint]) -> ReportSection | None
         "Two kernels, one on each core",
         (*([answer] if answer else []), _PROSE),
         (chart,),
-        (_rates_table(pairs), _cycles_table(pairs)),
+        (_kernel_pair_rates_table(pairs), _cycles_per_count_table(pairs)),
     )
 
 
 def _lock_cost_sentence(pairs: Sequence[KernelPair]) -> str:
     """Returns the sentence that compares two kernels with one kernel on both cores, whose cores share a lock. Empty if
     this was not measured."""
-    compared = [pair for pair in pairs if pair.gain_over_shared_kernel is not None and pair.gain is not None]
+    compared = [
+        pair for pair in pairs if pair.gain_over_shared_kernel is not None and pair.work_over_single_core is not None
+    ]
     if not compared:
         return ""
-    gains = [pair.gain for pair in compared if pair.gain is not None]
-    shared = [pair.shared_gain for pair in compared if pair.shared_gain is not None]
+    gains = [pair.work_over_single_core for pair in compared if pair.work_over_single_core is not None]
+    shared = [
+        pair.shared_kernel_work_over_single_core
+        for pair in compared
+        if pair.shared_kernel_work_over_single_core is not None
+    ]
     ratios = [pair.gain_over_shared_kernel for pair in compared if pair.gain_over_shared_kernel is not None]
     kernels = join_in_sentence(sorted({pair.cores[0].point.kernel for pair in compared}))
     return (
-        f"With {kernels} on each core, in two images, two cores do {_range_text(gains)} times the work of one; with "
-        "one "
-        f"{kernels} on both cores {_range_text(shared)} times. So two kernels do {_range_text(ratios)} times as much "
+        f"With {kernels} on each core, in two images, two cores do {_value_range_text(gains)} times the work of "
+        f"one; with one {kernels} on both cores {_value_range_text(shared)} times. So two kernels do "
+        f"{_value_range_text(ratios)} times as much "
         "as one with "
         "a lock for both cores."
     )
 
 
-def _range_text(values: Sequence[float]) -> str:
+def _value_range_text(values: Sequence[float]) -> str:
     """Returns the range of some values as text. One value if both ends look alike."""
     least, most = f"{min(values):.2f}", f"{max(values):.2f}"
     return least if least == most else f"{least} to {most}"
 
 
-def _chart_rows(pairs: Sequence[KernelPair]) -> list[dict[str, Any]]:
+def _kernel_pair_chart_rows(pairs: Sequence[KernelPair]) -> list[dict[str, Any]]:
     """Returns a row of the chart for each pair of kernels, and for each kernel on both cores: the bar's length is
     percent of one core's rate."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     several = len({pair.configuration_text for pair in pairs}) > 1
     for pair in pairs:
         test = short_test_name(pair.cores[0].point)
-        if pair.shared_gain is not None:
-            _add_bar(rows, test, f"{pair.cores[0].point.kernel} on both cores", 100 * pair.shared_gain)
-        if pair.gain is not None:
+        if pair.shared_kernel_work_over_single_core is not None:
+            _add_chart_bar(
+                rows,
+                test,
+                f"{pair.cores[0].point.kernel} on both cores",
+                100 * pair.shared_kernel_work_over_single_core,
+            )
+        if pair.work_over_single_core is not None:
             name = (
                 f"{pair.kernel_names}, {pair.configuration_text}"
                 if several and pair.configuration_text
                 else pair.kernel_names
             )
-            _add_bar(rows, test, name, 100 * pair.gain)
+            _add_chart_bar(rows, test, name, 100 * pair.work_over_single_core)
     return list(rows.values())
 
 
-def _add_bar(rows: dict[tuple[str, str], dict[str, Any]], test: str, series: str, percent: float) -> None:
+def _add_chart_bar(rows: dict[tuple[str, str], dict[str, Any]], test: str, series: str, percent: float) -> None:
     """Adds a bar to the chart's rows."""
     rows.setdefault((test, series), {"x": test, "series": series, "y": percent, "text": f"{percent:.0f}"})
 
 
-def _rates_table(pairs: Sequence[KernelPair]) -> TableData:
+def _kernel_pair_rates_table(pairs: Sequence[KernelPair]) -> TableData:
     """Returns the table of how fast each pair of kernels runs."""
     rows = []
     for pair in pairs:
@@ -111,7 +122,7 @@ def _rates_table(pairs: Sequence[KernelPair]) -> TableData:
                 pair.kernel_names,
                 pair.configuration_text or "-",
                 *cells,
-                _percent_text(pair.gain),
+                _percent_text(pair.work_over_single_core),
                 against,
             ]
         )
@@ -132,7 +143,7 @@ def _percent_text(part: float | None) -> str:
     return "-" if part is None else f"{part:.1%}"
 
 
-def _cycles_table(pairs: Sequence[KernelPair]) -> TableData:
+def _cycles_per_count_table(pairs: Sequence[KernelPair]) -> TableData:
     """Returns the table of the cycles that one count takes, in each pair of kernels and on one core."""
     rows: dict[tuple[str, str, str], list[str]] = {}
     for pair in pairs:
@@ -148,13 +159,14 @@ def _cycles_table(pairs: Sequence[KernelPair]) -> TableData:
             cycles = mean_cycles_per_count(point)
             if cycles is not None:
                 rows.setdefault(
-                    (pair.test_title, name, conditions), _cycles_row(pair.test_title, name, conditions, cycles)
+                    (pair.test_title, name, conditions),
+                    _cycles_per_count_row(pair.test_title, name, conditions, cycles),
                 )
     columns = ("test", "run with", "configuration", ">cycles per count", ">bus", ">flash", ">locks")
     return TableData("What a count takes", columns, list(rows.values()), _CYCLES_NOTE)
 
 
-def _cycles_row(title: str, name: str, conditions: str, cycles: CyclesPerCount) -> list[str]:
+def _cycles_per_count_row(title: str, name: str, conditions: str, cycles: CyclesPerCount) -> list[str]:
     """Returns the table row with the cycles that one count takes on one core, and the waits among them."""
     values = (cycles.cycles, cycles.bus_wait, cycles.flash_wait, cycles.lock_wait)
-    return [title, name, conditions or "-", *(cycles_text(round(value, 1)) for value in values)]
+    return [title, name, conditions or "-", *(cycle_count_text(round(value, 1)) for value in values)]

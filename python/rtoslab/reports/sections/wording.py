@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from rtoslab.analyses import FigureRatio
-from rtoslab.base import count_text
+from rtoslab.base import count_with_noun
 
 MOST_LISTED: Final = 12
 """Of more items a sentence names only the first half of this many."""
@@ -40,25 +40,25 @@ def spell_number(number: int) -> str:
     return _NUMBERS[number] if number < len(_NUMBERS) else f"{number}"
 
 
-def cores_text(cores: int) -> str:
+def core_count_in_words(cores: int) -> str:
     """Returns a number of cores in words: `one core`, `two cores`."""
-    return count_text(cores, "core").replace(f"{cores:,}", spell_number(cores), 1)
+    return count_with_noun(cores, "core").replace(f"{cores:,}", spell_number(cores), 1)
 
 
 def faster_in_words(ratio: FigureRatio) -> str:
     """Returns a ratio in words, `17 % faster` or `2.77 times as fast`, with its range over placements."""
     if ratio.value >= _TIMES_FROM:
-        return _ratio_text(ratio, "{:.2f}".format, "times as fast")
+        return _ratio_with_range_text(ratio, "{:.2f}".format, "times as fast")
     form = "{:.0f}" if ratio.value >= _WHOLE_FROM else "{:.1f}"
-    return _ratio_text(ratio, lambda value: form.format(100 * (value - 1)), "% faster")
+    return _ratio_with_range_text(ratio, lambda value: form.format(100 * (value - 1)), "% faster")
 
 
-def times_text(ratio: FigureRatio) -> str:
+def ratio_as_factor_text(ratio: FigureRatio) -> str:
     """Returns a ratio as `x 0.52`, with its range over placements."""
-    return _ratio_text(ratio, "x {:.2f}".format)
+    return _ratio_with_range_text(ratio, "x {:.2f}".format)
 
 
-def _ratio_text(ratio: FigureRatio, form: Callable[[float], str], unit: str = "") -> str:
+def _ratio_with_range_text(ratio: FigureRatio, form: Callable[[float], str], unit: str = "") -> str:
     """Returns a ratio with its range over placements, as text. Callers put it into brackets."""
     text, least, most = (form(value) for value in (ratio.value, ratio.smallest, ratio.largest))
     text_with_unit = f"{text} {unit}".rstrip()

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import find_checkout_root
 
-FOLDER = find_root() / "sim" / "cpu" / "tests" / "v7m_system"
+FOLDER = find_checkout_root() / "sim" / "cpu" / "tests" / "v7m_system"
 SECONDS_MAX = 20.0
 
 
