@@ -33,8 +33,11 @@ class KernelProbes(StrictModel):
     heap_symbol: str | None = None
     idle_symbols: tuple[str, ...] = ()
     idle_labels: tuple[tuple[str, str], ...] = ()
-    """For a kernel without an idle task: it idles from the first label of a pair until it comes to the
-    second."""
+    """For a kernel without an idle task: it idles from the first label of a pair until it comes to the second. Each is
+    `symbol` or `symbol+offset`."""
+    idle_keeps_task: bool = False
+    """While the kernel idles, its word still names the last task. The first label is the function in which it idles.
+    The second is the place that it comes to after each choice of the next task."""
 
     @property
     def no_task_values(self) -> frozenset[int]:

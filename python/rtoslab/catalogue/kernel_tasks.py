@@ -39,8 +39,8 @@ class TaskTable(StrictModel):
     """A kernel's array of pointers to task control blocks, with holes."""
 
     table: str
-    """Variable that points at it."""
-    count: str
+    """Variable that points at it. Without `count` it is the array itself."""
+    count: str | None = None
     """Variable with the number of its places."""
 
 

@@ -25,6 +25,7 @@ from rtoslab.targets import (
     KIND_THREAD,
     KIND_WRITE,
     HandlerIdleFilter,
+    OmittedWriteFilter,
 )
 
 IDENT_ARGUMENTS: Final = 0x2000
@@ -177,12 +178,13 @@ class HistoryReader:
     ) -> None:
         """`words`: core -> address of the word that names its running task."""
         self._recording = recording
-        self._events = HandlerIdleFilter().filter_events(np.frombuffer(recording.events, dtype=EVENT))
         self._services = services
         probes = recording.subject.kernel.probes if recording.subject.kernel else None
         self._no_task = probes.no_task_values if probes else frozenset()
         self._history = TaskHistory(recording.start_cycle, recording.end_cycle, recording.clock_hz)
         self._current = {core: recording.words_at_start.get(address, 0) for core, address in words.items()}
+        raw = OmittedWriteFilter(recording.subject.kernel, self._current).filter_events(recording.events)
+        self._events = HandlerIdleFilter().filter_events(np.frombuffer(raw, dtype=EVENT))
         self._running: dict[int, tuple[Task, TaskRunInterval]] = {}
         self._handlers: dict[int, list[HandlerExecution]] = {core: [] for core in range(recording.subject.cores)}
         self._left: dict[int, int] = {}

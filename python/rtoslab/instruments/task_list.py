@@ -202,8 +202,13 @@ class _TaskReader:
 
     def _tasks_in_table(self, table: TaskTable) -> Iterator[int]:
         """Yields the control blocks of the tasks in an array of pointers."""
-        base = self._read_word(self._sizes.get(table.table, (0, 0))[0])
-        count = self._read_word(self._sizes.get(table.count, (0, 0))[0])
+        base: int | None
+        count: int | None
+        base, size_bytes = self._sizes.get(table.table, (0, 0))
+        count = size_bytes // _POINTER_BYTES
+        if table.count is not None:
+            base = self._read_word(base)
+            count = self._read_word(self._sizes.get(table.count, (0, 0))[0])
         if base and count and count <= _TASKS_MOST:
             blocks = (self._read_word(base + _POINTER_BYTES * place) for place in range(count))
             yield from (block for block in blocks if block)

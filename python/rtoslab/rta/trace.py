@@ -37,7 +37,9 @@ from rtoslab.targets import (
     SVCALL,
     SYSTICK,
     HandlerIdleFilter,
+    OmittedWriteFilter,
     VirtualMachine,
+    current_task_addresses,
     task_switching_exceptions,
 )
 
@@ -184,12 +186,15 @@ def _record_events(
     for number, line in zip(firmware.line_exceptions, lines, strict=False):
         for cycle in line.raised:
             machine.inject_exception(origin + cycle, number)
+    words = current_task_addresses(machine, firmware.kernel, firmware.core_count)
+    running = {core: int.from_bytes(machine.read(word, 4), "little") for core, word in words.items()}
+    omitted_writes = OmittedWriteFilter(firmware.kernel, running)
     chunks = []
     left = ticks * firmware.tick_cycles
     while left > 0:
         stop = machine.run(min(left, 20_000_000))
         left -= 20_000_000
-        chunks.append(np.frombuffer(machine.take_events(), dtype=EVENT))
+        chunks.append(np.frombuffer(omitted_writes.filter_events(machine.take_events()), dtype=EVENT))
         if stop["reason"] != "cycles":
             raise TaskSetCheckError(f"The virtual board stopped before the end of the check: {stop['detail']}")
     events = np.concatenate(chunks)

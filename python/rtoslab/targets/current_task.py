@@ -1,11 +1,11 @@
 """The word that names the running task: its address, and how its writes are read where at times no task runs.
 
 The trap it prevents: a kernel that writes "none" into its word at every switch seems to switch twice, one that idles
-inside its switch's handler seems to stay in it for milliseconds, and one that names the next task before it switches
-seems to switch to tasks that never ran.
+inside its switch's handler seems to stay in it for milliseconds, one that idles without writing its word seems to run
+the last task, and one that names the next task before it switches seems to switch to tasks that never ran.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -25,6 +25,82 @@ from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import task_switching_exceptions
 
 _CORES: Final = 2
+
+
+class OmittedWriteFilter:
+    """Adds the writes of its word that a kernel omits while it idles (`idle_keeps_task` in kernel.toml).
+
+    Such a kernel still names the task that ran last, and writes its word only if another task follows. The second
+    label comes after this choice, and at every switch. The result has the form of a kernel that writes "no task", idles
+    from the first label to the second, and then names the next task. Takes chunks in the order of time. The events of
+    other kernels stay as they are.
+    """
+
+    def __init__(self, kernel: Kernel | None, current: Mapping[int, int]) -> None:
+        """`current`: core -> the task that its word names as the events begin."""
+        probes = kernel.probes if kernel else None
+        self._is_active = probes is not None and probes.idle_keeps_task
+        self._no_task = min(probes.no_task_values, default=0) if probes else 0
+        self._tasks = dict(current)
+        """Core -> the task that runs, or will run next."""
+        self._idles: dict[int, bool] = {}
+        """Core -> whether it idles."""
+
+    def filter_events(self, raw: bytes) -> bytes:
+        """Returns a chunk of packed events with the omitted writes."""
+        if not self._is_active or not raw:
+            return raw
+        events = np.frombuffer(raw, dtype=EVENT)
+        is_included = np.ones(len(events), dtype=np.bool_)
+        added: list[tuple[float, int, int]] = []
+        for core in range(_CORES):
+            self._feed_core(events, core, is_included, added)
+        included = np.flatnonzero(is_included)
+        places = [place for place, _, _ in added]
+        writes = events[[round(place) for place in places]]
+        writes["kind"], writes["value"] = KIND_WRITE, [value for _, value, _ in added]
+        writes["id"] = [IDENT_CURRENT + core for _, _, core in added]
+        order = np.argsort(np.concatenate([included, np.asarray(places, dtype=np.float64)]), kind="stable")
+        return np.concatenate([events[included], writes])[order].tobytes()
+
+    def _feed_core(
+        self, events: NDArray[np.void], core: int, is_included: NDArray[np.bool_], added: list[tuple[float, int, int]]
+    ) -> None:
+        """Marks the events of a core that are left out, and adds (place among the events, value, core) of each omitted
+        write."""
+        mine = events["core"] == core
+        labels = np.flatnonzero(_mask_of_idle_labels(events) & mine)
+        idles = np.asarray(events["id"][labels] == IDENT_IDLE, dtype=np.bool_)
+        turns = _mask_of_changed_values(idles, before=self._idles.get(core, False))
+        is_included[labels[~idles & ~turns]] = False
+        named = np.flatnonzero(_mask_of_task_writes(events) & mine)
+        done = 0
+        for place, begins in zip(labels[turns].tolist(), idles[turns].tolist(), strict=True):
+            done = self._name_tasks(events, core, named, done, place, is_included)
+            added.append(
+                (place - 0.25, self._no_task, core) if begins else (place + 0.25, self._tasks.get(core, 0), core)
+            )
+            self._idles[core] = begins
+        self._name_tasks(events, core, named, done, len(events), is_included)
+
+    def _name_tasks(
+        self,
+        events: NDArray[np.void],
+        core: int,
+        named: NDArray[np.intp],
+        done: int,
+        end: int,
+        is_included: NDArray[np.bool_],
+    ) -> int:
+        """Notes the last task that a core's word was set to before the place `end`. A choice while the core idles is
+        left out, because it is added after the second label. `done`: how many of `named` were noted before. Returns how
+        many are now."""
+        until = int(np.searchsorted(named, end))
+        if until > done:
+            self._tasks[core] = int(events["value"][named[until - 1]])
+            if self._idles.get(core, False):
+                is_included[named[done:until]] = False
+        return until
 
 
 class NoTaskFilter:

@@ -12,7 +12,8 @@ _MOST_OFFSET: Final = 0xFFFF
 
 
 def find_word_address(machine: VirtualMachine, expression: str) -> int:
-    """Returns the address of a variable that kernel.toml gives as `symbol` or `symbol+offset`. Raises SymbolError."""
+    """Returns the address of a variable or label that kernel.toml gives as `symbol` or `symbol+offset`. Raises
+    SymbolError."""
     base, *offsets = expression.split("+")
     return find_address(machine, base.strip()) + sum(
         _parse_offset(machine, offset.strip(), expression) for offset in offsets
@@ -48,13 +49,29 @@ def current_task_addresses(machine: VirtualMachine, kernel: Kernel, cores: int) 
 
 def watch_idle_code(machine: VirtualMachine, kernel: Kernel) -> None:
     """Sets probes on the code in which a kernel idles, if it idles outside a task. See `HandlerIdleFilter`."""
-    for begin, end in kernel.probes.idle_labels if kernel.probes else ():
+    for begin, end in _idle_labels(machine, kernel):
         with convert_simulator_errors(RunError):
-            machine.watch_exec(find_address(machine, begin), IDENT_IDLE)
-            machine.watch_exec(find_address(machine, end), IDENT_IDLE_OVER)
+            machine.watch_exec(find_word_address(machine, begin), IDENT_IDLE)
+            machine.watch_exec(find_word_address(machine, end), IDENT_IDLE_OVER)
 
 
 def idle_code_ranges(machine: VirtualMachine, kernel: Kernel) -> list[tuple[int, int, str]]:
     """Returns (begin, end, first label) of the code in which the kernel idles outside a task."""
+    labels = _idle_labels(machine, kernel)
+    if kernel.probes is not None and kernel.probes.idle_keeps_task:
+        return [_function_range(machine, begin) for begin, _ in labels]
+    return [(find_word_address(machine, begin), find_word_address(machine, end), begin) for begin, end in labels]
+
+
+def _idle_labels(machine: VirtualMachine, kernel: Kernel) -> list[tuple[str, str]]:
+    """Returns the pairs of labels in which the kernel idles. A configuration in which it idles in a task lacks the
+    first label."""
     pairs = kernel.probes.idle_labels if kernel.probes else ()
-    return [(find_address(machine, begin), find_address(machine, end), begin) for begin, end in pairs]
+    return [(begin, end) for begin, end in pairs if machine.symbol(begin) is not None]
+
+
+def _function_range(machine: VirtualMachine, name: str) -> tuple[int, int, str]:
+    """Returns (begin, end, name) of a function."""
+    begin = find_address(machine, name)
+    size = next((size for address, size, own in machine.symbols() if own == name and address & ~1 == begin), 0)
+    return begin, begin + size, name

@@ -32,7 +32,7 @@ from rtoslab.targets.board_state import (
     timing_setting_registers,
 )
 from rtoslab.targets.core_view import ending_address_of_both_images, view_core_as_board
-from rtoslab.targets.current_task import SwitchReader, last_running_task_of_each_core
+from rtoslab.targets.current_task import OmittedWriteFilter, SwitchReader, last_running_task_of_each_core
 from rtoslab.targets.event_kinds import (
     IDENT_CALL,
     IDENT_CURRENT,
@@ -163,6 +163,7 @@ class _BenchmarkWindowRun:
         self.top_word: int | None = None
         self.handlers: HandlerReader | None = None
         self.no_task_values = job.kernel.probes.no_task_values if job.kernel.probes else frozenset()
+        self.omitted_writes = OmittedWriteFilter(job.kernel, {})
         self.switches = SwitchReader(job.kernel)
         self.state: dict[str, int] = {}
         # Two cores of one kernel execute two to six times as slowly beside words that are watched. There only the state
@@ -355,7 +356,7 @@ class _BenchmarkWindowRun:
         Not counted are writes that leave the setting as it was when the window opened, if the register also contains
         bits of the running task.
         """
-        packed = self.machine.take_events()
+        packed = self.omitted_writes.add_events(self.machine.take_events())
         if not self.settings:
             return packed
         events = np.frombuffer(packed, dtype=EVENT)

@@ -11,7 +11,13 @@ from rtoslab.base import SymbolError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.targets.board import load_image_into_board, make_board_at_reset
-from rtoslab.targets.current_task import HandlerIdleFilter, NoTaskFilter, SwitchReader, last_running_task_of_each_core
+from rtoslab.targets.current_task import (
+    HandlerIdleFilter,
+    NoTaskFilter,
+    OmittedWriteFilter,
+    SwitchReader,
+    last_running_task_of_each_core,
+)
 from rtoslab.targets.event_kinds import (
     IDENT_CURRENT,
     IDENT_IDLE,
@@ -135,6 +141,44 @@ def test_kernel_that_idles_inside_its_switch_has_left_the_handler(cut: int) -> N
     assert list(result.exception) == [PENDSV, SYSTICK, PENDSV]
     assert list(zip(result.before, result.after, strict=True)) == [(7, 0), (0, 0), (0, 8)]
     assert list(result.cycles) == [2, 1, 2]
+
+
+KEEPS = kernel(probes={**PROBES, "idle_keeps_task": True})
+KEPT_IDLING = [
+    *(enter(PENDSV), write(7), GOES_ON, leave(PENDSV)),
+    *(enter(PENDSV), IDLES, enter(SYSTICK), leave(SYSTICK), IDLES, write(8), GOES_ON, leave(PENDSV)),
+    *(enter(PENDSV), IDLES, GOES_ON, leave(PENDSV)),
+    *(enter(PENDSV), GOES_ON, leave(PENDSV), enter(PENDSV), write(7), GOES_ON, leave(PENDSV)),
+]
+COMPLETE_IDLING = [
+    *(enter(PENDSV), write(7), leave(PENDSV)),
+    *(enter(PENDSV), write(0), IDLES, enter(SYSTICK), leave(SYSTICK), IDLES, GOES_ON, write(8), leave(PENDSV)),
+    *(enter(PENDSV), write(0), IDLES, GOES_ON, write(8), leave(PENDSV)),
+    *(enter(PENDSV), leave(PENDSV), enter(PENDSV), write(7), leave(PENDSV)),
+]
+
+
+@pytest.mark.parametrize("cut", range(len(KEPT_IDLING)))
+def test_kernel_that_keeps_its_task_while_it_idles_gets_the_omitted_writes(cut: int) -> None:
+    reader = OmittedWriteFilter(KEEPS, {})
+    rows = np.frombuffer(events(KEPT_IDLING), dtype=EVENT)
+    read = np.frombuffer(reader.filter_events(rows[:cut].tobytes()) + reader.filter_events(rows[cut:].tobytes()), dtype=EVENT)
+    expected = np.frombuffer(events(COMPLETE_IDLING), dtype=EVENT)
+    assert read[["kind", "id", "core"]].tolist() == expected[["kind", "id", "core"]].tolist()
+    is_write = expected["kind"] == KIND_WRITE
+    assert read["value"][is_write].tolist() == expected["value"][is_write].tolist()
+    assert (np.diff(read["cycle"].astype(np.int64)) >= 0).all()
+
+
+def test_task_before_the_first_event_follows_idling() -> None:
+    rows = events([enter(PENDSV), IDLES, GOES_ON, leave(PENDSV)])
+    read = np.frombuffer(OmittedWriteFilter(KEEPS, {0: 5}).filter_events(rows), dtype=EVENT)
+    assert read["value"][read["kind"] == KIND_WRITE].tolist() == [0, 5]
+
+
+def test_events_of_a_kernel_that_writes_no_task_stay() -> None:
+    rows = events(IDLING)
+    assert OmittedWriteFilter(kernel(probes=PROBES), {}).filter_events(rows) == rows
 
 
 def test_labels_outside_a_handler_are_ignored() -> None:
