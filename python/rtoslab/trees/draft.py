@@ -178,9 +178,10 @@ def _first_names_in_order(names: Iterable[str]) -> str:
 
 
 def _defined_function_names(text: bytes, names: Iterable[str]) -> set[str]:
-    """Returns those of the names that are functions with a body in a C source text."""
+    """Returns those of the names that are functions with a body in a C source text. The result's type may be in the
+    line before the name."""
     words = b"|".join(re.escape(name.encode()) for name in sorted(names))
-    pattern = re.compile(rb"^[A-Za-z_][^;=#\n]*?\b(" + words + rb")[ \t]*\(", re.MULTILINE)
+    pattern = re.compile(rb"^(?:[A-Za-z_][^;=#\n]*?\b)?(" + words + rb")[ \t]*\(", re.MULTILINE)
     return {match[1].decode() for match in pattern.finditer(text) if _does_body_follow(text, match.end())}
 
 

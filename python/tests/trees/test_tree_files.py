@@ -1,5 +1,6 @@
 """What trees are made of beside C: assembler by any name, versions in one number, headers of another age."""
 
+import re
 from pathlib import Path
 
 from rtoslab.base import find_checkout_root
@@ -88,3 +89,10 @@ def test_header_may_be_included_by_a_path(home: Path) -> None:
         "cortex-m4f": ("ports/v7m/inc",),
     }
     assert recognise_port(Catalogue(find_checkout_root()), tree).facts.title == "Tiny"
+
+
+def test_name_of_a_function_may_begin_its_line(home: Path) -> None:
+    before = draft_tree(home).sources
+    for path in (home / "tree").rglob("*.c"):
+        path.write_text(re.sub(r"^(\w+) ((?:tiny|bare)_\w+\()", r"\1\n\2", path.read_text(), flags=re.MULTILINE))
+    assert draft_tree(home).sources == before
