@@ -5,6 +5,8 @@
 #include "bench_cpu.h"
 #include "bench_pieces.h"
 
+#include "panic.h"
+
 #define TICK_CYCLES (BOARD_CLOCK_SYS_HZ / PORT_TICK_HZ)
 
 _Static_assert(TICK_CYCLES - 1u <= CPU_SYST_RELOAD_MOST && TICK_CYCLES > 1000u, "the tick is out of SysTick's range");
@@ -103,8 +105,8 @@ bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length)
 }
 
 #if RIOT_BENCH_IDLE_THREAD
-/* Runs when no other thread is ready. */
-static void *idle(void *argument)
+/* Runs when no other thread is ready. Does not return. */
+__attribute__((__noreturn__)) static void *idle(void *argument)
 {
     (void)argument;
     for (;;) {
@@ -137,3 +139,20 @@ void isr_systick(void)
     }
     cortexm_isr_end();
 }
+
+/* Ends the run with a record of an error that the kernel has found: a stack overflow (SCHED_TEST_STACK), or another one. */
+void core_panic(core_panic_t code, const char *message)
+{
+    if (code == PANIC_STACK_OVERFLOW) {
+        last_words_overflow(thread_get_active()->name);
+    }
+    last_words_assert(message, 0);
+}
+
+#if RIOT_BENCH_ASSERT
+/* Ends the run with a record of a failed assertion of the kernel. */
+void _assert_panic(void)
+{
+    last_words_assert("RIOT", 0);
+}
+#endif

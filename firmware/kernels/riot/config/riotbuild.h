@@ -55,5 +55,7 @@
 #if !RIOT_BENCH_ASSERT
 #define NDEBUG 1
 #endif
+/* No message of the kernel is printed. */
+#define LOG_LEVEL 0
 
 #endif
