@@ -43,6 +43,7 @@ struct task_set_row {
 #define STRING(x) STRING_(x)
 
 #define ROWS (BENCH_CORES * BENCH_TASKS_PER_CORE)
+#define ON_ONE_CORE (BENCH_CORES == 1)
 #define AT(core, index) (BENCH_CORES > 1 ? (core) * BENCH_TASKS_PER_CORE + (index) : (index))
 
 /* Core by core. A task set has each index on one core at most: its priority is the index's. */
@@ -125,7 +126,7 @@ struct task_set_events {
 };
 
 struct task_set_line {
-    uint32_t on;
+    uint32_t on;     /* 0: off; otherwise the core that handles it, counted from 1 */
     uint32_t rounds; /* of work in the handler, 0 for none */
     uint32_t extra;
 };
@@ -139,6 +140,7 @@ const volatile struct task_set_line task_set_lines[LINES] = {{.on = 0}};
 static port_semaphore_t arrived[LINES];
 static port_mutex_t resources[RESOURCES];
 static bool gives[LINES];
+static const uint8_t line_numbers[LINES] = {BOARD_IRQ_SOFT, BOARD_IRQ_ASYNCHRONOUS, BOARD_PINS_IN_IRQ};
 
 #if BENCH_PARAM_EVENTS >= 2
 
@@ -295,12 +297,19 @@ void BOARD_EDGE_IRQ_HANDLER(void)
     handled(2);
 }
 
+/* Enables an interrupt line on the calling core, and lets its handler run once. Returns false if that fails. */
+static inline bool enable_line(unsigned line)
+{
+    cpu_irq_enable(line_numbers[line], PORT_ISR_URGENCY + line, BOARD_IRQ_PRIORITY_BITS);
+    cpu_irq_pend(line_numbers[line]);
+    return !gives[line] || port_semaphore_take(&arrived[line]);
+}
+
 /* Creates the kernel objects of the task set and uses each once. Returns false if that fails, or if the task set is not
  * valid. The memory then has nothing of their code to fetch for the first time afterwards. Task 0 calls it before the
  * gate, because nobody uses the objects earlier. */
 static bool prepare_events(void)
 {
-    static const uint8_t numbers[LINES] = {BOARD_IRQ_SOFT, BOARD_IRQ_ASYNCHRONOUS, BOARD_PINS_IN_IRQ};
     bool used[RESOURCES] = {false}, fine = true;
 
     for (unsigned index = 0; index < BENCH_TASKS_PER_CORE; index++) {
@@ -322,14 +331,33 @@ static bool prepare_events(void)
     }
     for (unsigned line = 0; fine && line < LINES; line++) {
         fine = !gives[line] || port_semaphore_create(&arrived[line], 1000, 0);
-        if (fine && task_set_lines[line].on) {
-            cpu_irq_enable(numbers[line], PORT_ISR_URGENCY + line, BOARD_IRQ_PRIORITY_BITS);
-            cpu_irq_pend(numbers[line]);
-            fine = !gives[line] || port_semaphore_take(&arrived[line]);
+        if (fine && task_set_lines[line].on == 1) {
+            fine = enable_line(line);
         }
     }
     return fine;
 }
+
+#if BENCH_CORES > 1
+static uint8_t objects_created;
+
+/* Enables the interrupt lines of another core than the first, by its task 0, once the first core has created the objects.
+ * Returns false if that fails. */
+static bool enable_lines(unsigned core)
+{
+    bool fine = true;
+
+    while (!__atomic_load_n(&objects_created, __ATOMIC_ACQUIRE)) {
+        port_sleep_ticks(1);
+    }
+    for (unsigned line = 0; fine && line < LINES; line++) {
+        if (task_set_lines[line].on == 1u + core) {
+            fine = enable_line(line);
+        }
+    }
+    return fine;
+}
+#endif
 
 /* Executes one part of a job: computes, with a mutex locked where the task set says so. */
 static void work_part(struct bench_task *self, const volatile struct task_set_part *part)
@@ -580,21 +608,30 @@ static bool prepare(struct bench_task *self)
         fetch_all();
     }
 #endif
+#if BENCH_PARAM_EVENTS >= 2 && KERNEL_SERVICES_NOTIFY
+    if (ON_ONE_CORE || task_set_rows[AT(self->core, self->index)].period_ticks != 0) {
+        handles[self->index] = self->handle;
+    }
+#endif
 #if BENCH_PARAM_EVENTS
-    if (self->index == 0 && !prepare_events()) {
+    if (self->index == 0 && (ON_ONE_CORE || self->core == 0) && !prepare_events()) {
         return false;
     }
 #endif
 #if BENCH_PARAM_EVENTS >= 2
-#if KERNEL_SERVICES_NOTIFY
-    handles[self->index] = self->handle;
-#endif
-    if (self->index == 0 && !prepare_releases(self)) {
+    if (self->index == 0 && (ON_ONE_CORE || self->core == 0) && !prepare_releases(self)) {
         return false;
     }
 #endif
 #if BENCH_PARAM_EVENTS >= 3
-    if (self->index == 0 && !prepare_timers()) {
+    if (self->index == 0 && (ON_ONE_CORE || self->core == 0) && !prepare_timers()) {
+        return false;
+    }
+#endif
+#if BENCH_PARAM_EVENTS && BENCH_CORES > 1
+    if (self->index == 0 && self->core == 0) {
+        __atomic_store_n(&objects_created, 1, __ATOMIC_RELEASE);
+    } else if (self->index == 0 && !enable_lines(self->core)) {
         return false;
     }
 #endif
@@ -614,7 +651,9 @@ static void body(struct bench_task *self)
     }
     if (period == 0) { /* not at the gate, where it would look around now and then */
 #if BENCH_PARAM_EVENTS >= 3
-        start_timer(self);
+        if (ON_ONE_CORE || self->core == 0) { /* the kernel's timer task is on the tick's core */
+            start_timer(self);
+        }
 #endif
         port_sleep_ticks((uint32_t)((uint64_t)BENCH_WINDOW_MS * PORT_TICK_HZ / 1000u));
         return;

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from rtoslab.base import lazy_attribute_getter
 
 if TYPE_CHECKING:
+    from rtoslab.plan.kernel_pairs import SIGN as PAIR_SIGN
+    from rtoslab.plan.kernel_pairs import split_kernel_pair_name
     from rtoslab.plan.labels import labels_by_differing_settings
     from rtoslab.plan.obstacles import parse_integer_setting
     from rtoslab.plan.placements import expand_placements
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
         make_plan,
         make_point,
         require_point_limit,
+        with_second_kernel,
     )
     from rtoslab.plan.point_options import (
         CONFIG_HELP,

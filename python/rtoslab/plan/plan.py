@@ -157,7 +157,7 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Pla
     return [
         _as_single_kernel_point(catalogue, point)
         if beside is None
-        else _with_second_kernel(catalogue, point, beside, core)
+        else with_second_kernel(catalogue, point, beside, core)
         for benchmark in experiment.benchmarks
         for name in options.kernels or (*experiment.kernels, *external)
         for kernel, beside, core in split_kernel_pair_name(catalogue, name)
@@ -197,7 +197,7 @@ def _as_single_kernel_point(catalogue: Catalogue, point: Point) -> Point:
     return replace(point, not_applicable=f"{facts.title} is a test of two kernels: {PAIR_EXAMPLE}")
 
 
-def _with_second_kernel(catalogue: Catalogue, point: Point, beside: str, core: int | None) -> Point:
+def with_second_kernel(catalogue: Catalogue, point: Point, beside: str, core: int | None) -> Point:
     """Returns the point with the kernel `beside` on the other core, or with the reason why that is impossible."""
     benchmark, board = catalogue.find_benchmark(point.benchmark), catalogue.find_board(point.board)
     kernels = [catalogue.find_kernel(name) for name in (point.kernel, beside)]

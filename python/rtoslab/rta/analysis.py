@@ -16,12 +16,22 @@ from fractions import Fraction
 from rtoslab.base import count_with_noun
 from rtoslab.rta.arrival_curves import curve_distance
 from rtoslab.rta.blocking import longest_blocking, masked_times
-from rtoslab.rta.charges import COMPONENTS, NO_CHARGES, KernelCharges, OverheadModel, kernel_charges
+from rtoslab.rta.charges import (
+    COMPONENTS,
+    NO_CHARGES,
+    KernelCharges,
+    OverheadModel,
+    kernel_charges,
+    prolongation,
+)
 from rtoslab.rta.cores import (
     OtherCores,
     find_other_cores,
+    kernels_obstacle,
     participating_cores,
+    systems_by_kernel,
     tasks_released_on_core,
+    with_interrupt_delays,
     with_release_delays,
 )
 from rtoslab.rta.demand import CompetingDemand, JobInstant
@@ -30,6 +40,7 @@ from rtoslab.rta.senders import (
     Sends,
     UnboundedSendError,
     chain_of_senders,
+    remote_receivers,
     senders_upwards,
     urgent_successors,
     with_sender_arrivals,
@@ -124,10 +135,28 @@ def compute_bounds(
     they are fewer than STEPS, a search also ends with the first job that misses its deadline: the response is then
     beyond the deadline, and no bound.
     """
-    charges_by_core = {
-        core: kernel_charges(overheads, model, system, core) for core in participating_cores(system, overheads)
-    }
-    return analyse_charged(system, model, charges_by_core, max_steps)
+    parts = [
+        analyse_charged(
+            part,
+            model,
+            {core: kernel_charges(overheads, model, part, core) for core in participating_cores(part, overheads)},
+            max_steps,
+        )
+        for part in systems_by_kernel(system, overheads)
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    bounds = {bound.name: bound for part in parts for bound in (*part.tasks, *part.interrupts)}
+    if obstacle := kernels_obstacle(system):
+        bounds = {
+            name: replace(bound, response=None, reason=obstacle, parts={}, obstacle=BoundObstacle.MODEL)
+            for name, bound in bounds.items()
+        }
+    return ResponseTimeAnalysis(
+        model,
+        tuple(bounds[task.name] for task in system.tasks),
+        tuple(bounds[handler.name] for handler in system.interrupts if not handler.implied),
+    )
 
 
 def analyse_charged(
@@ -142,38 +171,69 @@ def analyse_charged(
     those before, until they stay. They only grow, so the first that stay are the least. A task that has no bound keeps
     the reason it was found with: later it would name a task that has none because of this one.
     """
-    if len(charges_by_core) == 1 or not any(core_tasks.tick_period for core_tasks in charges_by_core.values()):
-        return ResponseTimeAnalysis(model, *_bound_all(system, charges_by_core, None, max_steps))
-    system = with_release_delays(system, charges_by_core)
+    has_kernel = any(charge.tick_period for charge in charges_by_core.values())
+    if len(charges_by_core) == 1 or not (has_kernel or remote_receivers(system)):
+        tasks, handlers, _ = _bound_all(system, charges_by_core, None, {}, max_steps)
+        return ResponseTimeAnalysis(model, tasks, _without_implied(handlers, system))
+    delayed = with_interrupt_delays(system, charges_by_core)
+    if delayed is None:
+        reason = "interrupts may delay releases for ever"
+        load = Fraction(0)
+        return ResponseTimeAnalysis(
+            model,
+            tuple(_without_bound(task, reason, load, BoundObstacle.OVERLOAD) for task in system.tasks),
+            tuple(
+                _without_bound(item, reason, load, BoundObstacle.OVERLOAD)
+                for item in system.interrupts
+                if not item.implied
+            ),
+        )
+    charges_by_core = delayed
     latest_ends: dict[str, int | None] = {task.name: task.wcet + task.jitter for task in system.tasks}
+    latest_ends |= {handler.name: handler.wcet + handler.jitter for handler in system.interrupts}
     unbounded: dict[str, ResponseBound] = {}
+    latest_sends: dict[str, int | None] = {task.name: latest_ends[task.name] for task in senders_upwards(system)}
     for _ in range(ROUNDS):
-        tasks, handlers = _bound_all(system, charges_by_core, latest_ends, max_steps)
-        tasks = tuple(unbounded.get(task.name, task) for task in tasks)
-        unbounded |= {task.name: task for task in tasks if task.response is None}
-        responses = {task.name: task.response for task in tasks}
-        if responses == latest_ends:
-            return ResponseTimeAnalysis(model, tasks, handlers)
-        latest_ends = responses
+        late = with_release_delays(system, charges_by_core, latest_ends)
+        *bounds, sends = _bound_all(late, charges_by_core, latest_ends, latest_sends, max_steps)
+        tasks, handlers = (tuple(unbounded.get(bound.name, bound) for bound in part) for part in bounds)
+        tasks = _without_unbounded_releases(tasks, handlers, system)
+        unbounded |= {bound.name: bound for bound in (*tasks, *handlers) if bound.response is None}
+        responses = {bound.name: bound.response for bound in (*tasks, *handlers)}
+        if responses == latest_ends and sends == latest_sends:
+            return ResponseTimeAnalysis(model, tasks, _without_implied(handlers, system))
+        latest_ends, latest_sends = responses, sends
     reason = f"the waits of the cores for each other do not converge within {ROUNDS} rounds"
     unsettled = (replace(task, response=None, reason=reason, parts={}, obstacle=BoundObstacle.STEPS) for task in tasks)
-    return ResponseTimeAnalysis(model, tuple(unbounded.get(bound.name, bound) for bound in unsettled), handlers)
+    return ResponseTimeAnalysis(
+        model, tuple(unbounded.get(bound.name, bound) for bound in unsettled), _without_implied(handlers, system)
+    )
+
+
+def _without_implied(handlers: Sequence[ResponseBound], system: IntegerTaskSet) -> tuple[ResponseBound, ...]:
+    """Returns the bounds of interrupts without those for which the file has no table."""
+    implied = {interrupt.name for interrupt in system.interrupts if interrupt.implied}
+    return tuple(bound for bound in handlers if bound.name not in implied)
 
 
 def _bound_all(
     system: IntegerTaskSet,
     charges_by_core: Mapping[int, KernelCharges],
     latest_ends: Mapping[str, int | None] | None,
+    latest_sends: Sends,
     max_steps: int,
-) -> tuple[tuple[ResponseBound, ...], tuple[ResponseBound, ...]]:
-    """Returns the response-time bounds of all tasks and of all interrupts.
-    `latest_ends`: the latest end of each task's jobs after their arrival. None on one core.
+) -> tuple[tuple[ResponseBound, ...], tuple[ResponseBound, ...], dict[str, int | None]]:
+    """Returns the response-time bounds of all tasks and of all interrupts, and the latest ends of sends.
+    `latest_ends`: the latest end of each task's jobs after their arrival. None on one core. `latest_sends`: the latest
+    ends of sends to other cores by the round before.
     """
     cores = {
-        core: OtherCores() if latest_ends is None else find_other_cores(system, charges_by_core, core, latest_ends)
+        core: OtherCores()
+        if latest_ends is None
+        else find_other_cores(system, charges_by_core, core, latest_ends, latest_sends)
         for core in system.core_numbers
     }
-    sends: dict[str, int | None] = {}
+    sends: dict[str, int | None] = dict(latest_sends)
     for sender in senders_upwards(system):
         charge, others = charges_by_core[sender.core], cores[sender.core]
         latest = _bound_task(sender, system, charge, others, sends, MAX_STEPS, JobInstant.SENT)
@@ -186,11 +246,7 @@ def _bound_all(
         _bound_interrupt(interrupt, system, charges_by_core[interrupt.core], cores[interrupt.core], max_steps)
         for interrupt in system.interrupts
     ]
-    implied = {interrupt.name for interrupt in system.interrupts if interrupt.implied}
-    return (
-        _without_lost_releases(bounds, handlers, system),
-        tuple(bound for bound in handlers if bound.name not in implied),
-    )
+    return _without_lost_releases(bounds, handlers, system), tuple(handlers), sends
 
 
 def _without_lost_releases(
@@ -213,12 +269,35 @@ def _without_lost_releases(
     return tuple(checked)
 
 
+def _without_unbounded_releases(
+    tasks: Sequence[ResponseBound], handlers: Sequence[ResponseBound], system: IntegerTaskSet
+) -> tuple[ResponseBound, ...]:
+    """Returns the bounds of tasks without those that an interrupt without a bound releases."""
+    unbounded = {handler.name for handler in handlers if handler.response is None}
+    releases = {task.name: task.released_by for task in system.tasks if task.released_by in unbounded}
+    return tuple(
+        replace(
+            bound,
+            response=None,
+            reason=f"{releases[bound.name]}, which releases it, has no bound",
+            parts={},
+            obstacle=BoundObstacle.MODEL,
+        )
+        if bound.name in releases and bound.response is not None
+        else bound
+        for bound in tasks
+    )
+
+
 def overhead_costs(
     system: IntegerTaskSet, overheads: KernelOverheads, model: OverheadModel
 ) -> dict[str, dict[str, int]]:
     """Returns by how much each component of the kernel's overhead raises each task's bound.
     A component without effect on a task is left out.
     """
+    if len(parts := systems_by_kernel(system, overheads)) > 1:
+        by_task = {name: costs for part in parts for name, costs in overhead_costs(part, overheads, model).items()}
+        return {task.name: by_task[task.name] for task in system.tasks}
     charges_by_core = {
         core: kernel_charges(overheads, model, system, core) for core in participating_cores(system, overheads)
     }
@@ -269,6 +348,9 @@ def _bound_task(
         tick_jitter=tick_jitter,
         release_lead=tick_jitter if is_chained else 0,
         other_cores=other_cores.demands,
+        requesting=other_cores.requesting,
+        remote_gives=other_cores.remote_gives,
+        received=other_cores.received,
         successors=urgent_successors(task, system),
         until=until,
     )
@@ -378,7 +460,7 @@ def _longest_tick_wait(core: int, system: IntegerTaskSet, charge: KernelCharges,
     masked = max(charge.kernel_blocking, _longest_masked_time(core, system, charge)) + other_cores.kernel_work(
         charge.tick_period
     )
-    interrupts = [interrupt for interrupt in system.interrupts if interrupt.core == core]
+    interrupts = _interrupts_beside_other_cores(system, core, charge)
     only = KernelCharges(interrupt=charge.interrupt, give=charge.give)
     tick = SystemTask("tick", charge.tick_period, 1, charge.tick_period, 0)
     demand = CompetingDemand(tick, (), interrupts, (), only, masked)
@@ -390,6 +472,12 @@ def _longest_tick_wait(core: int, system: IntegerTaskSet, charge: KernelCharges,
         return None
 
 
+def _interrupts_beside_other_cores(system: IntegerTaskSet, core: int, charge: KernelCharges) -> list[SystemInterrupt]:
+    """Returns the interrupts of a core, with the most time that their work lasts beside other cores."""
+    mine = [interrupt for interrupt in system.interrupts if interrupt.core == core]
+    return [replace(item, wcet=item.wcet + prolongation(item.wcet, charge)) for item in mine]
+
+
 def _bound_interrupt(
     handler: SystemInterrupt, system: IntegerTaskSet, charge: KernelCharges, other_cores: OtherCores, max_steps: int
 ) -> ResponseBound:
@@ -398,14 +486,15 @@ def _bound_interrupt(
     """
     if other_cores.obstacle:
         return _without_bound(handler, other_cores.obstacle, Fraction(0), BoundObstacle.MODEL)
-    mine = [interrupt for interrupt in system.interrupts if interrupt.core == handler.core]
-    above = mine[: mine.index(handler)]
-    # A masking task may wait for a lock meanwhile: for all work of the other cores' kernel until its deadline.
-    masked = _longest_masked_time(handler.core, system, charge) + other_cores.kernel_work(handler.deadline)
-    whole = handler.wcet + charge.interrupt + (charge.give if handler.gives else 0)
+    names = [interrupt.name for interrupt in system.interrupts if interrupt.core == handler.core]
+    above = _interrupts_beside_other_cores(system, handler.core, charge)[: names.index(handler.name)]
+    masked = _longest_masked_time(handler.core, system, charge)
+    work = handler.wcet + prolongation(handler.wcet, charge)
+    whole = work + charge.interrupt + (charge.give if handler.gives else 0)
     task = SystemTask(handler.name, handler.period, whole, handler.deadline, 0, handler.jitter, curve=handler.curve)
     only = KernelCharges(interrupt=charge.interrupt, give=charge.give) if charge.interrupt else NO_CHARGES
-    demand = CompetingDemand(task, (), above, (), only, masked)
+    # It may wait for locks, and so may a task that masks it: for all work of the other cores' kernel meanwhile.
+    demand = CompetingDemand(task, (), above, (), only, masked, other_cores=other_cores.demands)
     load = demand.utilisation()
     if load > 1:
         reason = f"interrupts of this or higher priority need {float(100 * load):.1f} % of the processor"

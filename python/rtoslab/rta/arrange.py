@@ -12,20 +12,8 @@ from typing import Final
 
 from rtoslab.base import TaskSetCheckError
 from rtoslab.rta.arrival_curves import ArrivalCurve, curve_distance
-from rtoslab.rta.firmware import (
-    INTERRUPT_LINES,
-    LATE_JOBS,
-    MAX_LATE_TICKS,
-    MAX_PARTS,
-    MUTEXES,
-    TIMERS,
-    InterruptLine,
-    PartProtection,
-    ReleaseCarrier,
-    TaskRow,
-    TaskSetFirmware,
-    WorkPart,
-)
+from rtoslab.rta.firmware import INTERRUPT_LINES, MAX_LATE_TICKS, MAX_PARTS, MUTEXES, TIMERS, TaskSetFirmware
+from rtoslab.rta.rows import LATE_JOBS, InterruptLine, PartProtection, ReleaseCarrier, TaskRow, WorkPart
 from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
 from rtoslab.rta.work import BusyWork
 
@@ -203,7 +191,7 @@ def _task_row(
         WorkPart(*_work_lasting(task, cycles, work), around, what)
         for cycles, around, what in (ends[0], *protected, ends[1])
     )
-    return TaskRow(period, offset, 1, 0, level, line, parts)
+    return TaskRow(period, offset, 1, 0, level, line, parts, task.core)
 
 
 def _whole_ticks(task: SystemTask, cycles: Fraction, key: str, firmware: TaskSetFirmware) -> int:
@@ -297,4 +285,4 @@ def _interrupt_line(
             arrival += (nominal[-1] - nominal[-2]) / scale
         else:
             arrival += period
-    return InterruptLine(rounds, extra, tuple(raised), tuple(arrivals))
+    return InterruptLine(rounds, extra, tuple(raised), tuple(arrivals), handler.core)

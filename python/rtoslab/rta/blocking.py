@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rtoslab.rta.charges import KernelCharges
+from rtoslab.rta.charges import KernelCharges, prolongation
 from rtoslab.rta.system import IntegerTaskSet, SystemTask
 
 
@@ -20,7 +20,10 @@ def longest_blocking(
     """
     lower = [peer for peer in peers if peer.priority < task.priority]
     masked = max([charge.kernel_blocking, *masked_times(lower, charge)])
-    by_task = [_blocking_sections(item, task, peers) for item in lower]
+    by_task = [
+        {name: length + prolongation(length, charge) for name, length in _blocking_sections(item, task, peers).items()}
+        for item in lower
+    ]
     longest = [max(item.values()) + charge.inversion for item in by_task if item]
     if not longest:
         return masked
@@ -35,7 +38,7 @@ def longest_blocking(
 
 def masked_times(tasks: Iterable[SystemTask], charge: KernelCharges) -> list[int]:
     """Returns the longest time for which each task masks interrupts, with the calls that mask and unmask."""
-    return [task.masked + 2 * charge.section for task in tasks if task.masked]
+    return [task.masked + prolongation(task.masked, charge) + 2 * charge.section for task in tasks if task.masked]
 
 
 def _blocking_sections(lower: SystemTask, task: SystemTask, peers: Sequence[SystemTask]) -> dict[str, int]:

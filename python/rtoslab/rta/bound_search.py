@@ -177,7 +177,7 @@ def _draw_system(bench: TaskSetBench, random: Random, shape: str) -> tuple[str, 
     With the image that has events every set has some.
     """
     firmware = bench.firmware
-    if firmware.core_count > 1:
+    if firmware.core_count > 1 and not firmware.has_events:
         bus = bench.overheads.smp.contention_permille
         return shape, multicore_system(random, SHAPES[shape], firmware, bus)
     if firmware.has_timers:

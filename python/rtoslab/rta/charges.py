@@ -5,13 +5,14 @@ that task is released. The models differ in nothing else."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.rta.overheads import KernelOverheads, SendCosts, TimerCosts
+from rtoslab.rta.overheads import KernelOverheads, MulticoreCosts, SendCosts, TimerCosts
 from rtoslab.rta.prices import EntryPrices
 from rtoslab.rta.system import IntegerTaskSet
 
@@ -96,7 +97,10 @@ class KernelCharges:
     """A tick that another core handled while this core had the scheduler locked, handled here later: as
     `deferred_tick`."""
     release_delay: int = 0
-    """Jitter of everything that a tick releases: another core may have the scheduler locked as the tick comes."""
+    """Jitter of everything that a tick or an interrupt releases: another core may have the scheduler locked, or a
+    task may mask interrupts, as it comes."""
+    remote_give: int = 0
+    """Every release by another core's interrupt: a call that had the scheduler locked completes it."""
     bus_share: Fraction = Fraction(0)
     """The share by which the other cores' accesses to the same memories prolong work."""
 
@@ -164,12 +168,15 @@ def _charges_in_cycles(
         kernel_blocking=prices.longest_blocking(sleepers, distance),
         longest_mask=prices.longest_masked(sleepers, distance),
     )
+    if smp.kernels > 1:
+        return replace(charged, bus_share=Fraction(smp.contention_permille, 1000))
     if cores == 1 and smp.cores == 1:
         return charged
     several = replace(
         charged,
         core_request=prices.core_request_price,
-        release_delay=prices.longest_release_delay(sleepers, distance),
+        release_delay=prices.longest_release_delay(sleepers, distance) + _longest_masked_section(system, charged, smp),
+        remote_give=smp.remote_give_cycles,
         bus_share=Fraction(smp.contention_permille, 1000),
         longest_mask=charged.longest_mask + smp.lock_wait_cycles,
     )
@@ -178,6 +185,20 @@ def _charges_in_cycles(
     # The tick is another core's. Here it is made up for at most.
     base_cycles = overheads.tick.base_cycles + overheads.tick.deferred_cycles
     return replace(several, tick=0, deferred_tick=0, compensated_tick=base_cycles)
+
+
+def prolongation(work: int, charge: KernelCharges) -> int:
+    """Returns by how much other cores' accesses to the same memories prolong work at most."""
+    return math.ceil(charge.bus_share * work) if charge.bus_share else 0
+
+
+def _longest_masked_section(system: IntegerTaskSet, charged: KernelCharges, smp: MulticoreCosts) -> int:
+    """Returns the longest time in cycles for which a task of any core masks interrupts. The tick waits for it."""
+    longest = max((task.masked for task in system.tasks), default=0)
+    if not longest:
+        return 0
+    cycles = -(-longest // system.units_per_cycle)
+    return cycles + -(-cycles * smp.contention_permille // 1000) + 2 * charged.section
 
 
 def _section_call_cycles(overheads: KernelOverheads) -> int:
@@ -206,7 +227,7 @@ COMPONENTS: Final[Mapping[str, Callable[[KernelCharges], KernelCharges]]] = {
     "sends to other tasks": lambda all_: replace(all_, send=0, send_switch=0),
     "critical sections": lambda all_: replace(all_, section=0, inversion=0),
     "kernel cannot be interrupted": lambda all_: replace(all_, kernel_blocking=0, longest_mask=0),
-    "releases and calls from other cores": lambda all_: replace(all_, core_request=0, release_delay=0),
+    "releases and calls from other cores": lambda all_: replace(all_, core_request=0, release_delay=0, remote_give=0),
     "other cores on the bus": lambda all_: replace(all_, bus_share=Fraction(0)),
 }
 """By name, a function that removes the component from the charges. The bound is lower without it by what it costs."""

@@ -6,11 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
-from rtoslab.rta.charges import KernelCharges
-from rtoslab.rta.demand import CompetingDemand
+from rtoslab.rta.arrival_curves import curve_arrivals
+from rtoslab.rta.charges import KernelCharges, prolongation
+from rtoslab.rta.demand import CompetingDemand, max_arrivals
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.system import IntegerTaskSet, SystemTask
+from rtoslab.rta.senders import Sends, remote_receivers
+from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,12 @@ class OtherCores:
     demands: tuple[CompetingDemand, ...] = ()
     obstacle: str = ""
     """Why their demand is unknown, as a clause. Empty if it is known."""
+    requesting: tuple[SystemInterrupt, ...] = ()
+    """The interrupts of the analysed core that release a task, with jitter up to the end of the release."""
+    remote_gives: tuple[SystemInterrupt, ...] = ()
+    """The same of the other cores."""
+    received: tuple[SystemTask, ...] = ()
+    """The tasks of the analysed core that a task of another core releases, with jitter up to the end of that call."""
 
     def kernel_work(self, window: int) -> int:
         """Returns the most time that the kernel works on the other cores in any window of this length."""
@@ -31,43 +40,38 @@ def find_other_cores(
     charges_by_core: Mapping[int, KernelCharges],
     core: int,
     latest_ends: Mapping[str, int | None],
+    latest_sends: Sends,
 ) -> OtherCores:
     """Returns the other cores, with what they can delay.
-    `latest_ends`: the latest end of each task's jobs after their arrival.
+    `latest_ends`: the latest end of each task's jobs after their arrival. `latest_sends`: that of calls which release
+    tasks of other cores, or more urgent ones.
     """
     demands = []
-    received = next((task for task in system.tasks if task.sender), None)
-    if received is not None:
-        return OtherCores(
-            obstacle=f"{received.sender} releases {received.name}, which this analysis does not support on several "
-            "cores"
-        )
-    curved = [item.name for item in system.tasks if item.curve]
-    curved += [item.name for item in system.interrupts if item.curve]
-    if curved:
-        return OtherCores(
-            obstacle=f"{curved[0]} has arrivals without a period, which this analysis does not support on several cores"
-        )
+    remote = remote_receivers(system)
+    received = [replace(task, jitter=latest_sends[task.sender] or 0) for task in system.tasks if task.name in remote]
     for name, users in resources_across_cores(system).items():
         users_text = ", ".join(users)
         return OtherCores(
             obstacle=f"{name} is shared by tasks of several cores ({users_text}), which this analysis does not support"
         )
+    at_end = [replace(handler, jitter=latest_ends[handler.name] or 0) for handler in system.interrupts]
+    delay = max(charge.release_delay for charge in charges_by_core.values())
+    releasing = [replace(handler, jitter=handler.jitter + delay) for handler in at_end if handler.gives]
     for other in (core_tasks for core_tasks in charges_by_core if core_tasks != core):
         charge, tasks = charges_by_core[other], [task for task in system.tasks if task.core == other]
-        late = {task.name: latest_ends[task.name] for task in tasks}
+        late = {task.name: latest_sends.get(task.name, latest_ends[task.name]) for task in tasks}
         unbounded = next((name for name, end in late.items() if end is None), "")
         if unbounded:
             return OtherCores(
                 obstacle=f"{unbounded} on another core has no bound, and it may wait for the kernel calls of that task"
             )
+        unbounded = next((item.name for item in at_end if item.core == other and latest_ends[item.name] is None), "")
+        if unbounded:
+            called = "it may wait for the kernel calls of that handler"
+            return OtherCores(obstacle=f"{unbounded} on another core has no bound, and {called}")
         # A job uses the kernel from its release to its end, which may fall into the window from before it.
         jobs = [replace(task, jitter=late[task.name] or 0, offset=None) for task in tasks]
-        handlers = [
-            replace(interrupt, jitter=interrupt.jitter + interrupt.period)
-            for interrupt in system.interrupts
-            if interrupt.core == other
-        ]
+        handlers = [handler for handler in at_end if handler.core == other]
         idle = replace(system.tasks[0], name="", wcet=0, core=other)
         demands.append(
             CompetingDemand(
@@ -80,9 +84,17 @@ def find_other_cores(
                 takes_turns=charge.slice > 0,
                 shared_resources=frozenset(name for task in tasks for name, _ in task.sections),
                 tick_jitter=charge.release_delay,
+                requesting=[handler for handler in releasing if handler.core == other],
+                remote_gives=[handler for handler in releasing if handler.core != other],
+                received=[task for task in received if task.core == other],
             )
         )
-    return OtherCores(tuple(demands))
+    return OtherCores(
+        tuple(demands),
+        requesting=tuple(handler for handler in releasing if handler.core == core),
+        remote_gives=tuple(handler for handler in releasing if handler.core != core),
+        received=tuple(task for task in received if task.core == core),
+    )
 
 
 def tasks_released_on_core(
@@ -100,13 +112,98 @@ def participating_cores(system: IntegerTaskSet, overheads: KernelOverheads | Non
     return range(max(overheads.smp.cores, 1 + max(system.core_numbers)))
 
 
-def with_release_delays(system: IntegerTaskSet, charges_by_core: Mapping[int, KernelCharges]) -> IntegerTaskSet:
-    """Returns the system with releases that come later because of other cores: their delays are added to the jitter."""
-    tasks = (
-        replace(task, jitter=task.jitter + charges_by_core[task.core].release_delay) if task.is_tick_released else task
+def systems_by_kernel(system: IntegerTaskSet, overheads: KernelOverheads | None) -> list[IntegerTaskSet]:
+    """Returns the tasks and interrupts of each kernel as a system of its own. One kernel may run on several cores.
+    Releases by another kernel are left out: see `kernels_obstacle`.
+    """
+    if overheads is None or overheads.smp.kernels == 1:
+        return [system]
+    remote = remote_receivers(system)
+    tasks = [
+        replace(
+            task,
+            sender="" if task.name in remote else task.sender,
+            gives="" if task.gives in remote else task.gives,
+        )
         for task in system.tasks
-    )
+    ]
+    return [
+        replace(
+            system,
+            tasks=tuple(task for task in tasks if task.core == core),
+            interrupts=tuple(handler for handler in system.interrupts if handler.core == core),
+        )
+        for core in system.core_numbers
+    ]
+
+
+def kernels_obstacle(system: IntegerTaskSet) -> str:
+    """Returns why two kernels cannot run the system, as a clause. Empty if they can."""
+    remote = remote_receivers(system)
+    received = next((task for task in system.tasks if task.name in remote), None)
+    if received is not None:
+        return f"{received.sender} releases {received.name}, which another kernel runs"
+    for name, users in resources_across_cores(system).items():
+        return f"{name} is shared by tasks of two kernels ({', '.join(users)})"
+    return ""
+
+
+def with_release_delays(
+    system: IntegerTaskSet, charges_by_core: Mapping[int, KernelCharges], latest_ends: Mapping[str, int | None]
+) -> IntegerTaskSet:
+    """Returns the system with releases that come later because of other cores: their delays are added to the jitter.
+    A release by an interrupt comes after its handler's end, and may be delayed then.
+    """
+
+    def release_jitter(task: SystemTask) -> int:
+        """Returns the longest time from a task's arrival to its release."""
+        delay = charges_by_core[task.core].release_delay
+        return delay + ((latest_ends[task.released_by] or 0) if task.released_by else task.jitter)
+
+    tasks = (task if task.sender else replace(task, jitter=release_jitter(task)) for task in system.tasks)
     return replace(system, tasks=tuple(tasks))
+
+
+_DELAY_STEPS: Final = 1_000
+
+
+def with_interrupt_delays(
+    system: IntegerTaskSet, charges_by_core: Mapping[int, KernelCharges]
+) -> dict[int, KernelCharges] | None:
+    """Returns the charges with the interrupts that may delay a release on any core. None if they never end.
+
+    They delay the tick's handler on its core, and the call that has the scheduler locked on another core.
+    """
+    if not system.interrupts:
+        return dict(charges_by_core)
+    result = {}
+    for core, charge in charges_by_core.items():
+        delay = charge.release_delay
+        for _ in range(_DELAY_STEPS):
+            longer = charge.release_delay + sum(
+                (1 + _arrivals_within(handler, delay)) * _handler_time(handler, charges_by_core[handler.core])
+                for handler in system.interrupts
+            )
+            if longer == delay:
+                break
+            delay = longer
+        else:
+            return None
+        result[core] = replace(charge, release_delay=delay)
+    return result
+
+
+def _arrivals_within(handler: SystemInterrupt, window: int) -> int:
+    """Returns the largest number of arrivals of an interrupt in a window, after one that is pending already."""
+    if handler.curve:
+        return curve_arrivals(handler.curve, window + handler.jitter)
+    return max_arrivals(window, handler.period, handler.jitter)
+
+
+def _handler_time(handler: SystemInterrupt, charge: KernelCharges) -> int:
+    """Returns the longest time that one handler takes on its core, without waits."""
+    give = charge.give if handler.gives else 0
+    return handler.wcet + prolongation(handler.wcet, charge) + charge.interrupt + give
 
 
 def resources_across_cores(system: IntegerTaskSet) -> dict[str, tuple[str, ...]]:

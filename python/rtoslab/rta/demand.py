@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
@@ -10,7 +9,7 @@ from fractions import Fraction
 from typing import Final
 
 from rtoslab.rta.arrival_curves import ArrivalCurve, curve_arrivals
-from rtoslab.rta.charges import MEETINGS, KernelCharges
+from rtoslab.rta.charges import MEETINGS, KernelCharges, prolongation
 from rtoslab.rta.system import SystemInterrupt, SystemTask, exact_utilisation
 
 _NEVER: Final = 10**30
@@ -46,6 +45,11 @@ def _max_arrivals_of_each(periods: Sequence[tuple[int, int, ArrivalCurve]], wind
     ]
 
 
+def _count_interrupts(handlers: Sequence[SystemInterrupt], window: int) -> int:
+    """Returns the largest number of arrivals of interrupts in a window."""
+    return sum(_max_arrivals_of_each([(item.period, item.jitter, item.curve) for item in handlers], window))
+
+
 @dataclass(frozen=True, slots=True)
 class CompetingDemand:
     """The processor demand of everything that competes with the analysed task.
@@ -71,6 +75,13 @@ class CompetingDemand:
     """The other cores' tasks and kernel. A lock that this core waits for is held there."""
     phases: dict[str, int] = field(default_factory=dict)
     """The earliest first arrival of each task, counted from the start of the busy period. By default 0."""
+    requesting: Sequence[SystemInterrupt] = ()
+    """The interrupts of this core that release a task, with jitter up to the end of the release. Another core may
+    complete the release, and then makes this one choose its task again."""
+    remote_gives: Sequence[SystemInterrupt] = ()
+    """The interrupts of the other cores that release a task, in the same way. This core may complete the release."""
+    received: Sequence[SystemTask] = ()
+    """The tasks of this core that a task of another core releases, with jitter up to the end of that call."""
     successors: frozenset[str] = frozenset()
     """The competing tasks that only jobs of the analysed task release, by sends or chains of them."""
     until: JobInstant = JobInstant.LAST_INSTRUCTION
@@ -128,6 +139,7 @@ class CompetingDemand:
             woken += count if is_woken else 0
         handled = [*zip(self.interrupts, _max_arrivals_of_each(self._interrupting, window), strict=True)]
         met = sum(count for handler, count in handled if handler.gives)
+        handler_work = sum(count * handler.wcet for handler, count in handled)
         sending_jobs = sum(counts[at] for at in self._senders) + (own if self.task.gives else 0)
         timers = sum(counts[at] for at in self._timers) + (own if self.task.is_timer else 0)
         by_task = total - woken - timers
@@ -136,7 +148,7 @@ class CompetingDemand:
             "own": own * self.task.wcet,
             "blocking": self.blocking,
             "tasks": tasks,
-            "interrupts": sum(count * handler.wcet for handler, count in handled),
+            "interrupts": handler_work,
             "around interrupts": sum(count for _, count in handled) * charge.interrupt,
             "gives": met * charge.give,
             "tick": ticks * charge.tick,
@@ -145,7 +157,8 @@ class CompetingDemand:
             "requested by other cores": charge.core_request * self._count_core_requests(window, ticks)
             if charge.core_request
             else 0,
-            "bus": math.ceil(charge.bus_share * (own * self.task.wcet + tasks)) if charge.bus_share else 0,
+            "remote gives": charge.remote_give * _count_interrupts(self.remote_gives, window),
+            "bus": prolongation(own * self.task.wcet + tasks + handler_work, charge),
             "locks": sum(neighbour.kernel_work(window) for neighbour in self.other_cores),
             "job starts": charge.start * by_task + charge.woken_start * woken + charge.timer_start * timers,
             "job ends": charge.end * by_task
@@ -163,9 +176,19 @@ class CompetingDemand:
         Their jitter is their latest end. The kernel holds no lock for longer, interrupts during its calls included.
         """
         parts = self.demand_in_window(window, -1)
-        for work in ("own", "blocking", "tasks", "bus", "locks"):
+        for work in ("own", "blocking", "tasks", "interrupts", "bus", "locks"):
             parts.pop(work)
-        return sum(parts.values()) + self._excluded_end_cost
+        return sum(parts.values()) + self._excluded_end_cost + self._count_masked_time(window)
+
+    def _count_masked_time(self, window: int) -> int:
+        """Returns the most time in a window in which competing tasks mask interrupts, and hold the kernel's locks."""
+        if not any(other.masked for other in self.others):
+            return 0
+        counts = _max_arrivals_of_each(self._arriving, window)
+        return sum(
+            count * (other.masked + prolongation(other.masked, self.charges))
+            for count, other in zip(counts, self.others, strict=True)
+        )
 
     def _count_core_requests(self, window: int, ticks: int) -> int:
         """Returns how often another core can interrupt this one in a window to make it choose its task again.
@@ -173,10 +196,13 @@ class CompetingDemand:
         """
         arrived = zip(self.released, _max_arrivals_of_each(self._releasing, window), strict=True)
         home = sum(min(ticks, count) for arrival, count in arrived if arrival.core == self.task.core)
+        gives = _count_interrupts(self.requesting, window) + sum(
+            _max_arrivals_of_each(list(map(self._period_and_lead, self.received)), window)
+        )
         if self.charges.compensated_tick:
-            return min(ticks, home)
+            return min(ticks, home) + gives
         others = sum(neighbour.count_jobs(window) for neighbour in self.other_cores) if self.other_cores else ticks
-        return min(ticks, home, MEETINGS * others)
+        return min(ticks, home, MEETINGS * others) + gives
 
     def count_jobs(self, window: int) -> int:
         """Returns the most jobs of the competing tasks in any window of this length."""
@@ -197,6 +223,8 @@ class CompetingDemand:
         cost = charge.send if task.gives else 0
         if not task.sender:
             return cost
+        if any(receiver.name == task.name for receiver in self.received):
+            return cost + charge.preemption_cycles
         competing = {other.name: other.priority for other in (self.task, *self.others)}
         if task.sender not in competing:
             return cost + charge.send + charge.send_switch
@@ -266,7 +294,7 @@ class CompetingDemand:
             for interrupt in self.interrupts
         ]
         total = exact_utilisation(parts) + charge.bus_share * exact_utilisation(
-            [task.load(task.wcet) for task in tasks]
+            [task.load(task.wcet) for task in tasks] + [handler.load(handler.wcet) for handler in self.interrupts]
         )
         if not charge.tick_period:
             return total
@@ -292,13 +320,20 @@ class CompetingDemand:
         """Returns the utilisation by the interrupts from other cores: one for every release, at most one a tick."""
         every = Fraction(1, self.charges.tick_period)
         home = exact_utilisation([(1, task.period) for task in self.released if task.core == self.task.core])
-        return self.charges.core_request * min(home, every)
+        requested = exact_utilisation(
+            [handler.load(self.charges.core_request) for handler in self.requesting]
+            + [task.load(self.charges.core_request) for task in self.received]
+        )
+        completed = exact_utilisation([handler.load(self.charges.remote_give) for handler in self.remote_gives])
+        return self.charges.core_request * min(home, every) + requested + completed
 
     def kernel_utilisation(self) -> Fraction:
         """Returns the share of this core that the kernel's work takes in the long run."""
-        idle = [replace(other, wcet=0) for other in self.others]
+        idle = [replace(other, wcet=other.masked + prolongation(other.masked, self.charges)) for other in self.others]
+        handlers = [replace(handler, wcet=0) for handler in self.interrupts]
         charges = replace(self.charges, bus_share=Fraction(0))
-        return replace(self, task=replace(self.task, period=_NEVER), others=idle, charges=charges).utilisation()
+        task = replace(self.task, period=_NEVER)
+        return replace(self, task=task, others=idle, interrupts=handlers, charges=charges).utilisation()
 
     def _start_and_end_costs(self, task: SystemTask) -> tuple[int, int]:
         """Returns the kernel's costs of a job's start and of its end."""

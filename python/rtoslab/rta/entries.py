@@ -150,6 +150,8 @@ class PhaseSpan(LedgerEntry):
     compensated_ticks: list[int] = field(default_factory=list)
     """For each tick that another core handled meanwhile, and that may be handled again here: the jobs that it
     released."""
+    remote_gives: int = 0
+    """The number of releases by other cores' interrupts meanwhile, which may be completed here."""
 
 
 @dataclass(slots=True)

@@ -67,7 +67,7 @@ def summarise_search(bench: TaskSetBench, results: Sequence[SearchedSet]) -> Sea
     point = bench.firmware.point
     ratios = [ratio for attempt in results for ratio in attempt.ratios.values()]
     return SearchSummary(
-        kernel=point.kernel,
+        kernel=bench.firmware.kernel_name,
         board=point.board,
         cores=point.cores,
         config={**point.kernel_config, **({"opt": point.opt} if point.opt else {})},
@@ -99,6 +99,7 @@ def write_finding(bench: TaskSetBench, result: SearchedSet, path: Path) -> None:
         "interrupt": [
             {"name": item.name, "period_cycles": item.period, "wcet_cycles": item.wcet, "jitter_cycles": item.jitter,
              "gives": item.gives, "implied": item.implied, "first_cycle": start,
+             **({"core": item.core} if item.core else {}),
              **({"arrivals": _curve_texts(item.curve)} if item.curve else {})}
             for item, start in zip(system.interrupts, result.starts[count:], strict=True)
         ],
@@ -167,6 +168,7 @@ class BrokenBound:
                 jitter=int(interrupt["jitter_cycles"]),
                 gives=str(interrupt["gives"]),
                 implied=bool(interrupt["implied"]),
+                core=int(interrupt.get("core", 0)),
                 curve=_parse_curve(interrupt),
             )
             for interrupt in self.interrupts

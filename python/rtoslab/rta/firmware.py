@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import IntEnum
+from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import unquote
 
@@ -19,7 +18,9 @@ from rtoslab.catalogue import Benchmark, Board, Catalogue, CatalogueEntry, Kerne
 from rtoslab.conformance import examine_port
 from rtoslab.images import BuiltImage, build_point_image
 from rtoslab.intake import ElfFile, escape_to_one_line, read_text
-from rtoslab.plan import Point, make_point
+from rtoslab.plan import PAIR_SIGN, Point, make_point, split_kernel_pair_name, with_second_kernel
+from rtoslab.rta.kernel_pair import KERNELS, rows_of_core, with_embedded_image
+from rtoslab.rta.rows import LATE_JOBS, InterruptLine, TaskRow, WorkPart
 from rtoslab.rta.taskset import EventLevel
 from rtoslab.targets import (
     FIRST_EXTERNAL,
@@ -32,6 +33,7 @@ from rtoslab.targets import (
     find_address,
     load_image_into_board,
     make_board_at_reset,
+    view_core_as_board,
     watch_idle_code,
 )
 
@@ -54,8 +56,6 @@ _EVENTS: Final = struct.Struct("<BBH")
 _PART: Final = struct.Struct("<IBBBB")
 _LINE: Final = struct.Struct("<3I")
 _RELEASE: Final = struct.Struct("<4B8s")
-LATE_JOBS: Final = 8
-"""The number of jobs after which the image repeats how late the tick releases a task."""
 MAX_LATE_TICKS: Final = 255
 TIMERS: Final = 4
 """The most timers of the kernel in a task set."""
@@ -68,103 +68,6 @@ MESSAGES: Final = 8
 MAX_PARTS: Final = 6
 INTERRUPT_LINES: Final = 3
 MUTEXES: Final = 4
-
-
-class PartProtection(IntEnum):
-    """How a part of a job's work is protected: not at all, by a mutex, by a raised priority or by masked interrupts.
-    The numbers are those of the image.
-    """
-
-    PLAIN = 0
-    LOCKED = 1
-    RAISED = 2
-    MASKED = 3
-
-
-class ReleaseCarrier(IntEnum):
-    """The objects by which a task releases another one. The numbers are those of the image."""
-
-    NONE = 0
-    SEMAPHORE = 1
-    MESSAGE = 2
-    NOTIFICATION = 3
-
-
-@dataclass(frozen=True, slots=True)
-class WorkPart:
-    """A part of a job's work, in rounds of the work loop and extra instructions.
-    `argument`: the mutex's number if LOCKED, the image's priority if RAISED.
-    """
-
-    rounds: int
-    extra: int
-    protection: PartProtection = PartProtection.PLAIN
-    argument: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class TaskRow:
-    """One task in the image's task table: period, first release, work and priority.
-
-    With parts, these are its work. With a line (from 1 on) its interrupt releases it, and `period_ticks` is any but 0.
-    """
-
-    period_ticks: int
-    offset_ticks: int
-    rounds: int
-    extra: int
-    priority: int
-    line: int = 0
-    parts: tuple[WorkPart, ...] = ()
-    core: int = 0
-    receiver: int = 0
-    """The task that its jobs release at their ends, counted from 1. 0: none."""
-    receiver_carrier: ReleaseCarrier = ReleaseCarrier.NONE
-    carrier: ReleaseCarrier = ReleaseCarrier.NONE
-    """How another task releases it. NONE: the tick or an interrupt does."""
-    late_ticks: tuple[int, ...] = ()
-    """How many ticks after its arrival the tick releases a job, by the job's number modulo LATE_JOBS. Empty: none."""
-    is_timer: bool = False
-    """Whether it is a timer of the kernel. `offset_ticks` is then the tick on which it first expires."""
-
-    @property
-    def is_tick_released(self) -> bool:
-        """Whether the kernel's tick releases its jobs."""
-        return not self.line and self.carrier is ReleaseCarrier.NONE
-
-    def job_ticks(self, number: int) -> tuple[int, int]:
-        """Returns the ticks of the arrival and of the release of a job, counted from the first releases of the set."""
-        late = self.late_ticks or (0,)
-        arrival = self.offset_ticks - late[0] + number * self.period_ticks
-        return arrival, arrival + late[number % len(late)]
-
-    def last_released_job(self, tick: int) -> int:
-        """Returns the number of the last job that was released at this tick or before. -1 if none was."""
-        late = self.late_ticks or (0,)
-        number = (tick - self.offset_ticks + late[0]) // self.period_ticks
-        return number if number < 0 or self.job_ticks(number)[1] <= tick else number - 1
-
-    def is_released_at(self, tick: int) -> bool:
-        """Whether the tick with this number releases a job."""
-        number = self.last_released_job(tick)
-        return self.is_tick_released and number >= 0 and self.job_ticks(number)[1] == tick
-
-    @property
-    def kernel_calls(self) -> int:
-        """Returns the number of kernel calls in a job's work: before and after each protected part."""
-        return 2 * sum(part.protection is not PartProtection.PLAIN for part in self.parts)
-
-
-@dataclass(frozen=True, slots=True)
-class InterruptLine:
-    """An interrupt that the virtual board raises in a run: its handler's work and its times."""
-
-    rounds: int = 0
-    extra: int = 0
-    raised: tuple[int, ...] = ()
-    """The cycles of its raisings, counted from the tick of the first releases."""
-    arrivals: tuple[int, ...] = ()
-    """The arrivals that the raisings stand for, none after its raising."""
 
 
 @dataclass(frozen=True)
@@ -181,6 +84,8 @@ class TaskSetFirmware:
     priority_count: int
     deviations: Mapping[str, str]
     """The deviations of the kernel from the port contract, as it declares."""
+    other_build: BuiltImage | None = None
+    """The image of core 1, which `build` contains, if each core runs a kernel of its own. None: there is one kernel."""
 
     @property
     def tick_cycles(self) -> int:
@@ -190,7 +95,27 @@ class TaskSetFirmware:
     @property
     def core_count(self) -> int:
         """Returns the number of cores of the image. Each task runs on one of them only."""
-        return self.point.cores
+        return KERNELS if self.has_two_kernels else self.point.cores
+
+    @property
+    def has_two_kernels(self) -> bool:
+        """Whether each core runs a kernel of its own (AMP)."""
+        return self.other_build is not None
+
+    @property
+    def is_smp(self) -> bool:
+        """Whether one kernel runs on several cores."""
+        return self.point.cores > 1
+
+    @property
+    def as_one_kernel(self) -> TaskSetFirmware:
+        """Returns the firmware of two kernels as that of one core alone, to draw task sets for it."""
+        return replace(self, other_build=None)
+
+    @property
+    def kernel_name(self) -> str:
+        """Returns the name of the kernel, or of both."""
+        return f"{self.kernel.id}{PAIR_SIGN}{self.point.beside}" if self.has_two_kernels else self.kernel.id
 
     @property
     def event_level(self) -> int:
@@ -221,28 +146,40 @@ class TaskSetFirmware:
 
     def image_with_tasks(self, rows: Sequence[TaskRow], lines: Sequence[InterruptLine] = ()) -> bytes:
         """Returns a copy of the ELF file that runs these tasks. `task_rows` makes rows that fit."""
+        image = self.build.elf_path.read_bytes()
+        if self.other_build is None:
+            return self._fill_tables(image, rows, lines)
+        other = self.other_build.elf_path.read_bytes()
+        filled = [self._fill_tables(own, *rows_of_core(rows, lines, core)) for core, own in enumerate((image, other))]
+        return with_embedded_image(*filled)
+
+    def _fill_tables(self, elf: bytes, rows: Sequence[TaskRow], lines: Sequence[InterruptLine]) -> bytes:
+        """Returns a copy of an ELF file with these tasks and interrupts in its tables."""
         assert len(rows) <= self.max_tasks
         shift = timer_shift_ticks(rows)
-        table = [_ROW.pack(0, 0, 1, 0)] * (self.core_count * self.max_tasks)
+        table = [_ROW.pack(0, 0, 1, 0)] * (self.point.cores * self.max_tasks)
         for at, item in enumerate(rows):  # an index stands for one task, on whichever core
             packed = _ROW.pack(item.period_ticks, shift + item.offset_ticks, item.rounds, item.extra)
             if item.is_timer:  # its task only starts it
                 packed = _ROW.pack(0, 0, 1, 0)
             table[item.core * self.max_tasks + at] = packed
         priorities = [row.priority for row in rows] + [0] * (self.max_tasks - len(rows))
-        image = bytearray(self.build.elf_path.read_bytes())
+        image = bytearray(elf)
         _write_object(image, "task_set_rows", b"".join(table))
         _write_object(image, "bench_program", bytes(priorities))
         if self.has_events:
             _write_object(image, "task_set_events", b"".join(_pack_parts(row) for row in rows))
-            _write_object(
-                image, "task_set_lines", b"".join(_LINE.pack(1, line.rounds, line.extra) for line in lines) or bytes(4)
-            )
+            _write_object(image, "task_set_lines", b"".join(map(_pack_line, lines)) or bytes(4))
         if self.has_sends:
             _write_object(image, "task_set_releases", b"".join(_pack_release(row) for row in rows))
         if self.has_timers:
             _write_object(image, "task_set_timers", _pack_timers(rows))
         return bytes(image)
+
+
+def _pack_line(line: InterruptLine) -> bytes:
+    """Returns an interrupt of a task set as the bytes that the image stores."""
+    return _LINE.pack(1 + line.core, line.rounds, line.extra)
 
 
 def timer_shift_ticks(rows: Sequence[TaskRow]) -> int:
@@ -282,6 +219,8 @@ def build_firmware(
 
     Raises BuildError, ConformanceError, or TaskSetCheckError where there is no such image.
     """
+    if PAIR_SIGN in kernel:
+        return _build_pair(catalogue, kernel, board, config, events)
     benchmark = _task_table_benchmark(catalogue)
     kernel_entry, board_entry = catalogue.find_kernel(kernel), catalogue.find_board(board)
     if events >= EventLevel.TIMERS and not _sets_timer_priority(kernel_entry):
@@ -290,11 +229,6 @@ def build_firmware(
             "timers; choose another kernel, or analyse the set with --overheads."
         )
     settings = {**config, "param.events": str(int(events))} if events else config
-    if events and cores > 1:
-        raise TaskSetCheckError(
-            "On several cores, --check supports only tasks released by the tick, without interrupts, sections or "
-            "masks; analyse this set with --overheads, or check its cores one by one."
-        )
     point = make_point(benchmark, kernel_entry, board_entry, cores, WINDOW_MS, settings)
     if point.not_applicable is not None:
         raise TaskSetCheckError(f"The task set cannot be run: {point.not_applicable}.")
@@ -317,6 +251,27 @@ def build_firmware(
         priority_count=benchmark.facts.priorities,
         deviations=conformance.deviation_reasons,
     )
+
+
+def _build_pair(catalogue: Catalogue, name: str, board: str, config: Mapping[str, str], events: int) -> TaskSetFirmware:
+    """Builds the images of two kernels, one for each core. Raises TaskSetCheckError if there are none."""
+    first, second = (kernel.id for kernel, _, _ in split_kernel_pair_name(catalogue, name))
+    if first != second:
+        raise TaskSetCheckError(
+            f"{name}: a set is analysed with one file of overheads, so both kernels must be the same; name one twice, "
+            f"such as {first}{PAIR_SIGN}{first}."
+        )
+    if events >= EventLevel.TIMERS:
+        raise TaskSetCheckError(
+            f"{name}: the images of two kernels cannot have timers; check the set of each core by itself, or with one "
+            "kernel for both cores."
+        )
+    one_core = build_firmware(catalogue, first, board, config, events=events)
+    point = with_second_kernel(catalogue, one_core.point, second, 0)
+    if point.not_applicable is not None:
+        raise TaskSetCheckError(f"The task set cannot be run: {point.not_applicable}.")
+    other = build_point_image(catalogue, point.point_on_other_core())
+    return replace(one_core, point=point, build=build_point_image(catalogue, point), other_build=other)
 
 
 def _sets_timer_priority(kernel: CatalogueEntry[Kernel]) -> bool:
@@ -348,25 +303,34 @@ def _tick_hz(built: BuiltImage, board: Board, kernel: Kernel, cores: int) -> int
     return int(match[1])
 
 
-def start_machine(image: bytes, board: Board, kernel: Kernel, cores: int = 1) -> VirtualMachine:
+def start_task_set(firmware: TaskSetFirmware, image: bytes) -> VirtualMachine:
+    """Runs a task set's image on a virtual board up to the start of the task set, and sets the probes.
+    Raises TaskSetCheckError if the window never opens.
+    """
+    other = firmware.other_build.elf_path.read_bytes() if firmware.other_build else None
+    return start_machine(image, firmware.board, firmware.kernel, firmware.core_count, other)
+
+
+def start_machine(
+    image: bytes, board: Board, kernel: Kernel, cores: int = 1, other_image: bytes | None = None
+) -> VirtualMachine:
     """Runs the image on a virtual board up to the start of the task set, and sets the probes.
+    `other_image` has the symbols of core 1's image, if that is another one.
     Raises TaskSetCheckError if the window never opens.
     """
     machine = make_board_at_reset(board, cores=cores)
     load_image_into_board(machine, image, "the image")
+    views = [machine]
+    if other_image is not None:
+        images = enumerate((image, other_image))
+        views = [view_core_as_board(machine, core, own, image, "the image", board) for core, own in images]
     with convert_simulator_errors(TaskSetCheckError):
-        window = find_address(machine, WINDOW_SYMBOL)
-        machine.watch_write(window, IDENT_WINDOW, True)
-        machine.watch_exec(find_address(machine, "task_set_begin"), IDENT_BEGIN)
-        machine.watch_exec(find_address(machine, "task_set_end"), IDENT_END)
-        if machine.symbol(_SENT_SYMBOL) is not None:
-            machine.watch_exec(find_address(machine, _SENT_SYMBOL), IDENT_SENT)
-        for core, word in current_task_addresses(machine, kernel, cores).items():
-            machine.watch_write(word, IDENT_CURRENT + core)
-        watch_idle_code(machine, kernel)
+        windows = [_set_probes(view, kernel, cores // len(views)) for view in views]
         for _ in range(_SETUP_STEPS):
             machine.run(SETUP_CYCLES)
-            if int.from_bytes(machine.read(window, 4), "little") == 1:
+            if all(
+                int.from_bytes(view.read(window, 4), "little") == 1 for view, window in zip(views, windows, strict=True)
+            ):
                 machine.take_events()
                 return machine
     lines = machine.take_uart().decode("ascii", "replace").splitlines()
@@ -374,6 +338,20 @@ def start_machine(image: bytes, board: Board, kernel: Kernel, cores: int = 1) ->
         (escape_to_one_line(unquote(line)[:160]) for line in lines if " error " in line or " fault " in line), "nothing"
     )
     raise TaskSetCheckError(f"The image did not begin its measured window, with the message: {reason}.")
+
+
+def _set_probes(machine: VirtualMachine, kernel: Kernel, cores: int) -> int:
+    """Sets the probes of a kernel's image, and returns the address of the word that says that its window is open."""
+    window = find_address(machine, WINDOW_SYMBOL)
+    machine.watch_write(window, IDENT_WINDOW, True)
+    machine.watch_exec(find_address(machine, "task_set_begin"), IDENT_BEGIN)
+    machine.watch_exec(find_address(machine, "task_set_end"), IDENT_END)
+    if machine.symbol(_SENT_SYMBOL) is not None:
+        machine.watch_exec(find_address(machine, _SENT_SYMBOL), IDENT_SENT)
+    for core, word in current_task_addresses(machine, kernel, cores).items():
+        machine.watch_write(word, IDENT_CURRENT + core)
+    watch_idle_code(machine, kernel)
+    return window
 
 
 def _write_object(image: bytearray, symbol: str, data: bytes) -> None:

@@ -18,12 +18,18 @@ from rtoslab.base import (
     package_digest,
     write_file_atomically,
 )
-from rtoslab.catalogue import Catalogue
+from rtoslab.catalogue import DEFAULT_CODE, Catalogue
 from rtoslab.intake import read_json_object
 from rtoslab.rta import training
 from rtoslab.rta.entries import CycleLedger, JobEnd, PhaseSpan, TaskInterruption
-from rtoslab.rta.firmware import InterruptLine, TaskRow, TaskSetFirmware
-from rtoslab.rta.fitcores import contention_permille, interrupt_costs, with_core_costs, with_release_delay
+from rtoslab.rta.firmware import TaskSetFirmware
+from rtoslab.rta.fitcores import (
+    contention_permille,
+    interrupt_costs,
+    with_core_costs,
+    with_release_delay,
+    with_remote_gives,
+)
 from rtoslab.rta.fitted_lines import fit_line, upper_line
 from rtoslab.rta.ledger import make_ledger
 from rtoslab.rta.overheads import (
@@ -33,6 +39,7 @@ from rtoslab.rta.overheads import (
     KernelOverheads,
     LineFit,
     MaskingTimes,
+    MulticoreCosts,
     SendCosts,
     SwitchCosts,
     TickCosts,
@@ -40,6 +47,7 @@ from rtoslab.rta.overheads import (
 )
 from rtoslab.rta.prices import EntryPrices
 from rtoslab.rta.record import TaskSetTrace
+from rtoslab.rta.rows import InterruptLine, TaskRow
 from rtoslab.rta.trace import LostInterruptError, has_lost_interrupt, run_task_set
 from rtoslab.rta.work import BusyWork
 from rtoslab.targets import simulator_fingerprint
@@ -69,15 +77,18 @@ def measure_overheads(
                 simulator_fingerprint(),
                 sorted(firmware.point.timing.items()),
                 *([] if one_core is None else [one_core.model_dump(mode="json")]),
+                *([] if firmware.other_build is None else [firmware.other_build.elf_sha256]),
             ]
         ).encode()
     ).hexdigest()
-    cached = build_folder(catalogue.root) / "overheads" / f"{firmware.kernel.id}-{firmware.board.id}-{digest[:16]}.json"
+    cached = (
+        build_folder(catalogue.root) / "overheads" / f"{firmware.kernel_name}-{firmware.board.id}-{digest[:16]}.json"
+    )
     try:
         return KernelOverheads.model_validate(read_json_object(cached, "the overheads", OverheadsFileError))
     except (OverheadsFileError, ValidationError):
         pass
-    if firmware.core_count > 1 and one_core is None:
+    if (firmware.is_smp or firmware.has_two_kernels) and one_core is None:
         raise TaskSetCheckError(
             f"The overheads of {firmware.kernel.id} on several cores need its overheads on one core; "
             "measure those first."
@@ -92,9 +103,11 @@ def measure_overheads(
 
 def _training_traces(firmware: TaskSetFirmware, work: BusyWork, progress: Progress) -> list[TaskSetTrace]:
     """Runs the training task sets and returns their traces."""
+    if firmware.has_two_kernels:
+        return _training_traces_of_kernels(firmware, work, progress)
     traces: list[TaskSetTrace] = []
     plain = [*training.basic_sets(firmware, work), *training.long_jobs(firmware, work)]
-    if firmware.core_count > 1:
+    if firmware.is_smp:
         plain = [*training.assigned_to_cores(plain, firmware), *training.on_all_cores(firmware, work)]
     for rows, ticks in plain:
         traces.append(run_task_set(firmware, rows, ticks))
@@ -106,15 +119,53 @@ def _training_traces(firmware: TaskSetFirmware, work: BusyWork, progress: Progre
         traces.append(run_task_set(firmware, rows, ticks))
         progress("overheads", 0.5 + (len(traces) - len(plain)) / (len(sets) * 2))
     if firmware.has_events:
-        given = [*training.gives_near_ticks(firmware, work, reach), *training.event_sets(firmware, work)]
-        traces += [run_task_set(firmware, rows, ticks, lines) for rows, ticks, lines in given]
+        near = training.gives_near_ticks(firmware, work, reach)
+        near = near if firmware.core_count == 1 else training.gives_on_all_cores(near, firmware)
+        given = [*near, *training.event_sets(firmware, work)]
+        traces += (
+            [run_task_set(firmware, rows, ticks, lines) for rows, ticks, lines in given]
+            if firmware.core_count == 1
+            else _traces_without_losses(firmware, given)
+        )
     if firmware.has_sends:
         sent = [*training.sends_near_ticks(firmware, work, reach), *training.send_sets(firmware, work)]
+        sent = [*_on_all_cores(firmware, sent), *training.random_send_sets(firmware, work)]
         traces += _traces_without_losses(firmware, sent)
     if firmware.has_timers:
         expiring = [*training.expiries_near_ticks(firmware, work, reach), *training.timer_sets(firmware, work)]
+        expiring = [*_on_all_cores(firmware, expiring), *training.random_timer_sets(firmware, work)]
         traces += _traces_without_losses(firmware, expiring)
     return traces
+
+
+def _training_traces_of_kernels(firmware: TaskSetFirmware, work: BusyWork, progress: Progress) -> list[TaskSetTrace]:
+    """Runs the training task sets of one core on both kernels at once, and returns their traces."""
+    one_kernel = firmware.as_one_kernel
+    plain: list[training.TrainingSet] = [
+        (rows, ticks, [])
+        for rows, ticks in (*training.basic_sets(one_kernel, work), *training.long_jobs(one_kernel, work))
+    ]
+    first = run_task_set(firmware, *training.on_both_kernels(plain[0]))
+    reach = max(job.begin - job.release for job in first.jobs)
+    sets = [*plain, *((rows, ticks, []) for rows, ticks in training.ticks_in_switches(one_kernel, work, reach))]
+    if firmware.has_events:
+        sets += [*training.gives_near_ticks(one_kernel, work, reach), *training.event_sets(one_kernel, work)]
+    if firmware.has_sends:
+        sets += [*training.sends_near_ticks(one_kernel, work, reach), *training.send_sets(one_kernel, work)]
+        sets += training.random_send_sets(one_kernel, work)
+    if firmware.has_timers:
+        sets += [*training.expiries_near_ticks(one_kernel, work, reach), *training.timer_sets(one_kernel, work)]
+        sets += training.random_timer_sets(one_kernel, work)
+    traces = []
+    for trace in _traces_without_losses(firmware, map(training.on_both_kernels, sets)):
+        traces.append(trace)
+        progress("overheads", len(traces) / len(sets))
+    return traces
+
+
+def _on_all_cores(firmware: TaskSetFirmware, sets: list[training.TrainingSet]) -> list[training.TrainingSet]:
+    """Returns training sets with their tasks on each of the cores."""
+    return sets if firmware.core_count == 1 else [*training.sends_on_all_cores(sets, firmware)]
 
 
 def _traces_without_losses(
@@ -170,10 +221,14 @@ def fit_kernel_overheads(
         permille = contention_permille(ledger)
         interrupt, round_ = interrupt_costs(one_core.interrupt, ledger.tick_entries, permille), []
     simple = KernelOverheads(
-        kernel=firmware.kernel.id,
+        kernel=firmware.kernel_name,
         board=firmware.board.id,
         clock_hz=firmware.clock_hz,
-        config={**firmware.point.kernel_config, "opt": firmware.point.opt},
+        config={
+            **firmware.point.kernel_config,
+            "opt": firmware.point.opt,
+            **({"code": firmware.point.code} if firmware.point.code != DEFAULT_CODE else {}),
+        },
         note="measured on the virtual board; largest values observed",
         tick=TickCosts(
             period_cycles=firmware.tick_cycles,
@@ -222,15 +277,20 @@ def _with_extra_costs(
     simple: KernelOverheads, ledger: CycleLedger, firmware: TaskSetFirmware, permille: int
 ) -> KernelOverheads:
     """Returns the overheads with the costs of interrupts, critical sections and several cores, if it has them."""
+    if firmware.has_two_kernels:
+        smp = MulticoreCosts(kernels=firmware.core_count, contention_permille=permille)
+        simple = simple.model_copy(update={"smp": smp})
+    if firmware.is_smp:
+        simple = with_core_costs(simple, ledger, firmware.core_count, permille, _upper_value)
     if firmware.has_events:
         simple = simple.model_copy(update={"events": event_costs(simple, ledger, has_sends=firmware.has_sends)})
     if firmware.has_sends:
         simple = simple.model_copy(update={"sends": send_costs(simple, ledger)})
     if firmware.has_timers:
         simple = simple.model_copy(update={"timers": timer_costs(ledger)})
-    if firmware.core_count == 1:
+    if not firmware.is_smp:
         return _with_combined_costs(simple, ledger)
-    simple = with_core_costs(simple, ledger, firmware.core_count, permille, _upper_value)
+    simple = with_remote_gives(simple, ledger, _upper_value)
     return with_release_delay(_with_combined_costs(simple, ledger), ledger, _upper_value)
 
 
@@ -256,7 +316,7 @@ def _is_plain(span: PhaseSpan) -> bool:
 
 def _is_uninterrupted(span: PhaseSpan) -> bool:
     """Whether nothing interrupted the task in this span."""
-    return not span.interruptions and not span.compensated_ticks
+    return not span.interruptions and not span.compensated_ticks and not span.remote_gives
 
 
 def _uninterrupted_job_ends(leaves: Iterable[JobEnd]) -> list[JobEnd]:
@@ -282,22 +342,26 @@ def event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: bool
         if interruption.interrupts.count == 1
         and interruption.interrupts.begins_chain
         and not interruption.ticks
+        and not interruption.core_requests
         and not (has_sends and interruption.meets_kernel)
     ]
+    plain_prices = EntryPrices(simple)
     silent = [
-        entry.cycles - entry.interrupts.work_cycles
+        entry.cycles - _work_on_bus(entry.interrupts.work_cycles, plain_prices)
         for entry in single
         if not entry.interrupts.gives and not entry.switches
     ]
     handler = _upper_value(silent)
     giving = [
-        max(0, entry.cycles - entry.interrupts.work_cycles - handler) for entry in single if entry.interrupts.gives
+        max(0, entry.cycles - _work_on_bus(entry.interrupts.work_cycles, plain_prices) - handler)
+        for entry in single
+        if entry.interrupts.gives
     ]
     ends = [job_end.span.cycles for job_end in _uninterrupted_job_ends(ledger.job_ends) if job_end.span.is_woken]
-    starts = [start.cycles for start in ledger.starts if start.is_woken and not start.interruptions]
-    quiet = [(entry, work) for entry, work in ledger.works if not entry.interruptions]
+    starts = [start.cycles for start in ledger.starts if start.is_woken and _is_uninterrupted(start)]
+    quiet = [(entry, work) for entry, work in ledger.works if _is_uninterrupted(entry)]
     calls = [
-        -(-(entry.cycles - work) // entry.kernel_calls)
+        -(-(entry.cycles - _work_on_bus(work, plain_prices)) // entry.kernel_calls)
         for entry, work in quiet
         if entry.kernel_calls and not entry.handovers
     ]
@@ -331,6 +395,11 @@ def event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: bool
             "handler_cycles": handler + (_upper_value(mixed) if any(mixed) else 0),
         }
     )
+
+
+def _work_on_bus(cycles: int, prices: EntryPrices) -> int:
+    """Returns the cycles that work lasts if other cores delay its accesses as much as they can."""
+    return cycles + prices.bus_price(cycles)
 
 
 def send_costs(simple: KernelOverheads, ledger: CycleLedger) -> SendCosts:

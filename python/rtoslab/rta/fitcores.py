@@ -19,7 +19,11 @@ UpperValue = Callable[[Sequence[int]], int]
 
 def contention_permille(ledger: CycleLedger) -> int:
     """Returns by how many thousandths undisturbed work lasted longer on several cores than on one, rounded up."""
-    quiet = [(item.cycles, work) for item, work in ledger.works if not item.interruptions and work >= _LONG]
+    quiet = [
+        (item.cycles, work)
+        for item, work in ledger.works
+        if not item.interruptions and not item.kernel_calls and work >= _LONG
+    ]
     return max((math.ceil(1000 * (cycles - work) / work) for cycles, work in quiet), default=0)
 
 
@@ -38,7 +42,10 @@ def with_core_costs(
     waits = [
         max(0, interruption.cycles - interruption.switches * simple.tick_switch_cycles)
         for interruption in ledger.interruptions
-        if interruption.core_requests and not interruption.ticks and not interruption.meets_kernel
+        if interruption.core_requests
+        and not interruption.ticks
+        and not interruption.interrupts.count
+        and not interruption.meets_kernel
     ]
     spins = [spin.cycles for spin in ledger.lock_waits]
     smp = MulticoreCosts(
@@ -48,6 +55,21 @@ def with_core_costs(
         contention_permille=permille,
     )
     return simple.model_copy(update={"smp": smp})
+
+
+def with_remote_gives(overheads: KernelOverheads, ledger: CycleLedger, upper_value: UpperValue) -> KernelOverheads:
+    """Returns the overheads with the cost of completing a release by an interrupt of another core."""
+    prices = EntryPrices(overheads)
+    priced = [(start, start.cycles - prices.job_start_price(start)) for start in ledger.starts]
+    priced += [(end.span, end.cycles - prices.job_end_price(end)) for end in ledger.job_ends]
+    priced += [(send, send.cycles - prices.send_price(send)) for send in ledger.sends]
+    single = [
+        max(0, excess)
+        for span, excess in priced
+        if span.remote_gives == 1 and not span.interruptions and not span.compensated_ticks
+    ]
+    smp = overheads.smp.model_copy(update={"remote_give_cycles": upper_value(single)})
+    return overheads.model_copy(update={"smp": smp})
 
 
 def with_release_delay(overheads: KernelOverheads, ledger: CycleLedger, upper_value: UpperValue) -> KernelOverheads:

@@ -5,11 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rtoslab.base import TaskSetCheckError
 from rtoslab.catalogue import Catalogue
+from rtoslab.plan import PAIR_SIGN
 from rtoslab.rta.firmware import TaskSetFirmware, build_firmware
 from rtoslab.rta.fit import measure_overheads
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.work import BusyWork, calibrate_work
+
+
+def _with_code_in_sram(config: Mapping[str, str]) -> dict[str, str]:
+    """Returns a configuration with the code in SRAM. Raises TaskSetCheckError if it says that the code is elsewhere.
+    In flash the image would not fit the cache that the flash is read through, and each job could wait for the flash.
+    """
+    if config.get("code", "sram") != "sram":
+        raise TaskSetCheckError(
+            f"With two kernels, or with interrupts, sections, sends or timers on several cores, the code cannot be in "
+            f"{config['code']}, because it does not fit the cache of the flash; leave code out, or write code=sram."
+        )
+    return {**config, "code": "sram"}
 
 
 @dataclass(frozen=True)
@@ -37,9 +51,11 @@ class TaskSetImages:
         """Builds the images that run task sets, and calibrates their work.
         Raises BuildError, ConformanceError, TaskSetCheckError.
         """
+        if PAIR_SIGN in kernel or (events and cores > 1):
+            config = _with_code_in_sram(config)
         firmware = one = build_firmware(catalogue, kernel, board, config, events=events, cores=cores)
-        if cores > 1:
-            one = build_firmware(catalogue, kernel, board, config)
+        if cores > 1 or PAIR_SIGN in kernel:
+            one = build_firmware(catalogue, kernel.partition(PAIR_SIGN)[0], board, config)
         return cls(firmware, one, calibrate_work(one))
 
     def measured_overheads(self, catalogue: Catalogue) -> KernelOverheads:

@@ -24,8 +24,8 @@ from rtoslab.rta.entries import (
     ReleaseWait,
     TaskInterruption,
 )
-from rtoslab.rta.firmware import TaskRow
 from rtoslab.rta.record import IDLE, TICK_CORE, HandlerRun, TaskJob, TaskSetTrace
+from rtoslab.rta.rows import TaskRow
 from rtoslab.rta.spins import CycleSpans
 from rtoslab.rta.work import BusyWork
 from rtoslab.targets import SYSTICK
@@ -34,24 +34,38 @@ from rtoslab.targets import SYSTICK
 def make_ledger(traces: Iterable[TaskSetTrace], work: BusyWork) -> CycleLedger:
     """Returns the ledger of traces: every cycle that the kernel took, by cause."""
     ledger = CycleLedger()
-    for trace in traces:
+    for trace in (part for whole in traces for part in whole.kernels or (whole,)):
         attributors = [
             _CycleAttributor(trace.of_core(core), work, ledger, core) for core in range(len(trace.lock_waits))
         ]
         for attributor in attributors:
             attributor.attribute_trace()
         for attributor in attributors if len(attributors) > 1 else ():
-            ledger.lock_waits += _lock_waits(
-                trace.lock_waits[attributor.core], [one.working for one in attributors if one is not attributor]
-            )
+            others = [one for one in attributors if one is not attributor]
+            ledger.lock_waits += _lock_waits(trace.lock_waits[attributor.core], others)
     return ledger
 
 
-def _lock_waits(spins: CycleSpans, others: Sequence[Sequence[tuple[int, int]]]) -> Iterator[LockWait]:
-    """Yields each wait of a core for a kernel lock."""
-    works = [CycleSpans(tuple(since for since, _ in other), tuple(until for _, until in other)) for other in others]
+def _lock_waits(spins: CycleSpans, others: Sequence[_CycleAttributor]) -> Iterator[LockWait]:
+    """Yields each wait of a core for a kernel lock, without the time in which another core's task masked interrupts:
+    it then holds the kernel's locks.
+    """
+    works = [_spans_of(other.working) for other in others]
+    masks = [_spans_of(other.masked) for other in others]
     for begin, end in zip(spins.begins, spins.ends, strict=True):
-        yield LockWait(end, end - begin, min(work.cycles_within(begin, end) for work in works))
+        masked = max(mask.cycles_within(begin, end) for mask in masks)
+        yield LockWait(end, end - begin - masked, min(work.cycles_within(begin, end) for work in works))
+
+
+def _spans_of(pairs: Sequence[tuple[int, int]]) -> CycleSpans:
+    """Returns pairs (from, to) as spans."""
+    return CycleSpans(tuple(since for since, _ in pairs), tuple(until for _, until in pairs))
+
+
+def _overlaps(spans: CycleSpans, since: int, until: int) -> Iterator[tuple[int, int]]:
+    """Yields the common parts of one span with others."""
+    for at in spans.indices_within(since, until):
+        yield max(spans.begins[at], since), min(spans.ends[at], until)
 
 
 def handler_chains(trace: TaskSetTrace, work: BusyWork) -> list[HandlerChain]:
@@ -112,7 +126,16 @@ class _CycleAttributor:
         self.core = core
         self.lock_waits = trace.lock_waits[core]
         self.working: list[tuple[int, int]] = []
-        """(from, to) of each span in which a job worked undisturbed."""
+        """(from, to) of each span in which a job worked undisturbed, outside the kernel."""
+        unmasked = [part for part in trace.parts if not part.is_masked] if len(trace.lock_waits) > 1 else []
+        self.parts = {
+            task: _spans_of([(part.begin, part.end) for part in unmasked if part.task == task])
+            for task in {part.task for part in unmasked}
+        }
+        self.masked = [(part.begin, part.end) for part in trace.parts if part.is_masked]
+        self.remote_gives = (
+            _spans_of([(give.start, give.end) for give in trace.gives if give.core != core]) if trace.gives else None
+        )
         self.other_core_ticks = CycleSpans() if core == TICK_CORE else _tick_spans(trace.ticks)
         self.work = work
         self.ledger = ledger
@@ -157,7 +180,12 @@ class _CycleAttributor:
         since = span.running_since
         span.cycles += cycle - since - self.lock_waits.cycles_within(since, cycle)
         if self.phases[span.task] is JobPhase.WORKING:
-            self.working.append((since, cycle))
+            if self.trace.rows[span.task].kernel_calls:
+                self.working += _overlaps(self.parts.get(span.task, CycleSpans()), since, cycle)
+            else:
+                self.working.append((since, cycle))
+        if self.remote_gives is not None:
+            span.remote_gives += len(self.remote_gives.indices_within(since, cycle))
         for at in self.other_core_ticks.indices_within(since, cycle):
             span.compensated_ticks.append(self.trace.ticks[at].released)
 

@@ -122,6 +122,8 @@ class MulticoreCosts(StrictModel):
     """
 
     cores: int = Field(default=1, ge=1)
+    kernels: int = Field(default=1, ge=1)
+    """2: each core runs a kernel of its own, and they share only memories. `cores` is then that of each kernel."""
     lock_wait_cycles: int = Field(default=0, ge=0)
     """The longest wait for one of the kernel's locks."""
     release_cycles: int = Field(default=0, ge=0)
@@ -130,6 +132,9 @@ class MulticoreCosts(StrictModel):
     """The handlers by which another core makes this one choose its task again. A switch comes on top."""
     contention_permille: int = Field(default=0, ge=0)
     """By how much the other cores' accesses to the same memories prolong work."""
+    remote_give_cycles: int = Field(default=0, ge=0)
+    """The further cost of a call in which another core's interrupt releases a task: the scheduler is locked, and the
+    end of the call completes the release."""
     tick_core: int = Field(default=0, ge=0)
 
 

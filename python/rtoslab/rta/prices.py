@@ -85,10 +85,15 @@ class EntryPrices:
         events = self.event_costs
         return (
             interrupts.work_cycles
+            + self.bus_price(interrupts.work_cycles)
             + interrupts.count * events.handler_cycles
             + interrupts.gives * events.give_cycles
             + interrupts.further_entries * self.entry_and_exit
         )
+
+    def bus_price(self, cycles: int) -> int:
+        """Returns by how much the other cores' accesses may prolong work of so many cycles."""
+        return -(-cycles * self.overheads.smp.contention_permille // 1000)
 
     def interruption_price(self, interruption: TaskInterruption) -> int:
         """Returns the price of an interruption.
@@ -140,6 +145,7 @@ class EntryPrices:
             len(span.interruptions) * self.entry_and_exit
             + ticks * self.overheads.tick.deferred_cycles
             + sum(map(self.compensated_tick_price, span.compensated_ticks))
+            + span.remote_gives * self.overheads.smp.remote_give_cycles
             + self.saved_cycles(span.interruptions)
         )
 
@@ -238,8 +244,9 @@ class EntryPrices:
         # A call that coincides with an interruption: a part of its cost is booked there.
         moved = self.saved_cycles(interruption for interruption in span.interruptions if interruption.meets_kernel)
         around = (len(span.interruptions) + span.handovers) * self.entry_and_exit
-        bus = -(-cycles * self.overheads.smp.contention_permille // 1000)
-        return cycles + bus + self.overheads.job.work_cycles + between + contended + around + moved
+        remote = span.remote_gives * self.overheads.smp.remote_give_cycles if span.kernel_calls else 0
+        work = cycles + self.bus_price(cycles) + self.overheads.job.work_cycles
+        return work + between + contended + around + moved + remote
 
     def handover_price(self, handover: LockHandover) -> int:
         """Returns the price of a switch that a task's own call caused, with the kernel events that came with it."""

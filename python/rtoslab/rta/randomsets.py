@@ -130,20 +130,76 @@ def multicore_system(
 
 
 def event_system(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
-    """Returns a random task set in which some tasks are released by interrupts, hold resources or mask interrupts."""
+    """Returns a random task set in which some tasks are released by interrupts, hold resources or mask interrupts.
+    On several cores each core has tasks and resources of its own, and interrupts arrive in bursts.
+    """
+    if firmware.core_count == 1:
+        return _one_core_event_system(random, firmware)
+    return _with_random_curves(random, _draw_for_each_core(random, firmware))
+
+
+_BUS_SHARE: Final = 0.7
+"""The load of a task set on several cores, as a share of that on one. The rest is for delays by other cores."""
+
+
+def _draw_for_each_core(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
+    """Returns a random task set with interrupts and sections on each core, as many as the image holds."""
+    whole = IntegerTaskSet((), units_per_second=firmware.clock_hz)
+    raised = random.random() < 0.4 and firmware.kernel.services["priority_set"]
+    for core in range(firmware.core_count):
+        lines = INTERRUPT_LINES - len(whole.interrupts)
+        part = _one_core_event_system(random, firmware, random.randint(0, lines), _BUS_SHARE)
+        first = len(whole.tasks)
+        names = {task.name: chr(ord("A") + first + at) for at, task in enumerate(part.tasks)}
+        handlers = {handler.name: f"{handler.name} on core {core}" for handler in part.interrupts}
+        tasks = (
+            replace(
+                task,
+                name=names[task.name],
+                core=core,
+                released_by=handlers.get(task.released_by, ""),
+                sections=tuple((f"{name}{core}", length) for name, length in task.sections),
+            )
+            for task in part.tasks[: firmware.max_tasks // firmware.core_count]
+        )
+        core_tasks = [*tasks]
+        interrupts = (
+            replace(handler, name=handlers[handler.name], core=core, gives=names.get(handler.gives, ""))
+            for handler in part.interrupts
+        )
+        present = {task.name for task in core_tasks}
+        whole = replace(
+            whole,
+            tasks=(*whole.tasks, *core_tasks),
+            interrupts=(*whole.interrupts, *(item for item in interrupts if not item.gives or item.gives in present)),
+            protocol="immediate_ceiling" if raised else "inheritance",
+        )
+    return whole
+
+
+def _one_core_event_system(
+    random: Random, firmware: TaskSetFirmware, lines: int = INTERRUPT_LINES, share: float = 1.0
+) -> IntegerTaskSet:
+    """Returns a random task set on one core with up to so many interrupts, sections and masks.
+    `share`: of the usual load.
+    """
     tick, clock_hz = firmware.tick_cycles, firmware.clock_hz
     shape = SetShape(
-        PERIODS_TICKS, (1, 6), (0.1, 0.75), priority_levels=random.choice((3, 10)), monotonic=random.random() < 0.6
+        PERIODS_TICKS,
+        (1, 6),
+        (0.1 * share, 0.75 * share),
+        priority_levels=random.choice((3, 10)),
+        monotonic=random.random() < 0.6,
     )
     plain = system_of_shape(random, shape, clock_hz, tick)
     tasks = list(plain.tasks)
     handlers: list[SystemInterrupt] = []
-    for _ in range(random.choice((0, 0, 1, 2))):
+    for _ in range(min(lines, random.choice((0, 0, 1, 2)))):
         period = random.randint(tick // 2, 6 * tick)
         handlers.append(
             SystemInterrupt(f"I{len(handlers)}", period, random.randint(SHORTEST_CYCLES, period // 12), period)
         )
-    for at in random.sample(range(len(tasks)), min(len(tasks), random.randint(0, INTERRUPT_LINES - len(handlers)))):
+    for at in random.sample(range(len(tasks)), min(len(tasks), random.randint(0, lines - len(handlers)))):
         item, name = tasks[at], f"release of {tasks[at].name}"
         period = max(tick // 2, item.period + random.randint(-tick // 2, tick // 2))
         jitter = random.randrange(period // 3) if random.random() < 0.5 else 0
@@ -177,18 +233,22 @@ def send_system(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
     """Returns a random task set in which tasks release other tasks, in chains of two to five, beside interrupts,
     sections, masks and late releases by the tick.
     """
-    system = event_system(random, firmware)
+    system = event_system(random, firmware) if firmware.core_count == 1 else _draw_for_each_core(random, firmware)
     if len(system.tasks) == 1:
         shape = SetShape(PERIODS_TICKS, (2, 6), (0.1, 0.75), monotonic=random.random() < 0.6)
         system = system_of_shape(random, shape, firmware.clock_hz, firmware.tick_cycles)
     tasks = list(system.tasks)
     order = random.sample(range(len(tasks)), len(tasks))
-    while len(order) > 1:
-        chain = order[: random.randint(2, min(5, len(order)))]
-        order = order[len(chain) :]
-        tasks = _with_chain(random, tasks, chain, usable_carriers(firmware))
-        if random.random() < 0.4:
-            break
+    groups = [order]
+    if firmware.has_two_kernels or (firmware.is_smp and random.random() < 0.5):  # chains stay on one core
+        groups = [[at for at in order if tasks[at].core == core] for core in range(firmware.core_count)]
+    for group in groups:
+        while len(group) > 1:
+            chain = group[: random.randint(2, min(5, len(group)))]
+            group = group[len(chain) :]  # noqa: PLW2901
+            tasks = _with_chain(random, tasks, chain, usable_carriers(firmware))
+            if random.random() < 0.4:
+                break
     tasks = [_with_random_lateness(random, task, firmware.tick_cycles) for task in tasks]
     return _with_random_curves(random, replace(system, tasks=tuple(tasks)))
 
@@ -230,7 +290,7 @@ def timer_system(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
     places: list[int] = []
     while not places:
         system = send_system(random, firmware)
-        places = [at for at, task in enumerate(system.tasks) if task.is_tick_released]
+        places = [at for at, task in enumerate(system.tasks) if task.is_tick_released and task.core == 0]
     chosen = random.sample(places, min(len(places), random.randint(1, TIMERS)))
     priority = random.choice([task.priority for task in system.tasks])
     share = random.choice((1, 1, 3, 10))  # functions of timers are mostly short

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from rtoslab.rta.firmware import InterruptLine, TaskRow
+from rtoslab.rta.rows import InterruptLine, TaskRow
 from rtoslab.rta.spins import CycleSpans
 
 IDLE: Final = -1
@@ -63,6 +63,18 @@ class HandlerRun:
         return self.exception >= _FIRST_LINE and not self.line
 
 
+@dataclass(frozen=True, slots=True)
+class PartSpan:
+    """A part of a job's work, from its first instruction to its last one, whatever interrupted it."""
+
+    core: int
+    task: int
+    begin: int
+    end: int
+    is_masked: bool
+    """Whether its task masks interrupts meanwhile. On several cores it then holds the kernel's locks."""
+
+
 @dataclass(slots=True)
 class TaskSetTrace:
     """The record of a task set's run: jobs, handlers and waits for locks, in the order of time."""
@@ -84,6 +96,12 @@ class TaskSetTrace:
     """The only core that the trace shows. None: it shows all."""
     sent: list[tuple[int, int]] = field(default_factory=list)
     """The cycle at which a call that releases another task returned, and the index of the task that called."""
+    kernels: tuple[TaskSetTrace, ...] = ()
+    """The trace of each core, with the indices of its own tasks, if each core runs a kernel of its own."""
+    parts: list[PartSpan] = field(default_factory=list)
+    """The parts of jobs whose work has several."""
+    gives: list[HandlerRun] = field(default_factory=list)
+    """The handlers that release a task, whichever core is shown. Empty on one core."""
     ticks: list[HandlerRun] = field(default_factory=list)
     """The runs of the tick's handler, whichever core is shown."""
 
@@ -92,8 +110,12 @@ class TaskSetTrace:
         if len(self.lock_waits) == 1:
             return self
         home = [row.core for row in self.rows]
+        giving = {row.line for row in self.rows if row.line}
         return replace(
             self,
+            sent=[(cycle, task) for cycle, task in self.sent if home[task] == core],
+            parts=[part for part in self.parts if part.core == core],
+            gives=[handler for handler in self.handlers if handler.line in giving],
             jobs=[job for job in self.jobs if home[job.task] == core],
             handlers=[handler for handler in self.handlers if handler.core == core],
             unfinished=[item for item in self.unfinished if home[item.task] == core],
@@ -127,5 +149,9 @@ class TaskSetTrace:
 
     def response_times(self, line: int) -> list[int]:
         """Returns the response times of an interrupt in cycles: from each arrival to its handler's return."""
+        if self.kernels:
+            core = self.lines[line - 1].core
+            number = sum(other.core == core for other in self.lines[:line])
+            return self.kernels[core].response_times(number)
         ends = (handler.end - self.origin for handler in self.handlers if handler.line == line)
         return [end - arrival for arrival, end in zip(self.lines[line - 1].arrivals, ends, strict=False)]

@@ -32,11 +32,13 @@ def with_sender_arrivals(
 def _with_arrivals(
     task: SystemTask, by_name: Mapping[str, SystemTask], priority: int, latest_sends: Sends
 ) -> SystemTask:
-    """Returns a task with the jitter and offset of its releases, as a task of this priority sees them."""
+    """Returns a task with the jitter and offset of its releases, as a task of this priority sees them.
+    A sender on another core is never in the same busy period.
+    """
     first = task
     while first.sender:
         sender = by_name[first.sender]
-        if sender.priority < priority:
+        if sender.priority < priority or sender.core != first.core:
             latest = latest_sends[sender.name]
             if latest is None:
                 raise UnboundedSendError(f"{sender.name}, which releases {first.name}, has no bound")
@@ -46,23 +48,35 @@ def _with_arrivals(
 
 
 def urgent_successors(task: SystemTask, system: IntegerTaskSet) -> frozenset[str]:
-    """Returns the tasks that are released by jobs of this one only, over tasks at least as urgent as this one."""
+    """Returns the tasks that are released by jobs of this one only, over tasks at least as urgent as this one and on
+    its core.
+    """
     by_name = {item.name: item for item in system.tasks}
     successors: list[str] = []
     last = task
-    while last.gives and by_name[last.gives].priority >= task.priority:
+    while last.gives and by_name[last.gives].priority >= task.priority and by_name[last.gives].core == task.core:
         last = by_name[last.gives]
         successors.append(last.name)
     return frozenset(successors)
 
 
 def senders_upwards(system: IntegerTaskSet) -> list[SystemTask]:
-    """Returns the tasks that release a more urgent one, the least urgent first.
-    The bounds of each depend on the sends of less urgent ones only.
+    """Returns the tasks that release a more urgent one or one of another core, the least urgent first.
+    The bounds of each depend on the sends of less urgent ones of its core, and of other cores.
     """
     by_name = {task.name: task for task in system.tasks}
-    upwards = [task for task in system.tasks if task.gives and by_name[task.gives].priority > task.priority]
+    upwards = [
+        task
+        for task in system.tasks
+        if task.gives and (by_name[task.gives].priority > task.priority or by_name[task.gives].core != task.core)
+    ]
     return sorted(upwards, key=lambda task: task.priority)
+
+
+def remote_receivers(system: IntegerTaskSet) -> frozenset[str]:
+    """Returns the names of the tasks that a task of another core releases."""
+    cores = {task.name: task.core for task in system.tasks}
+    return frozenset(task.name for task in system.tasks if task.sender and cores[task.sender] != task.core)
 
 
 def chain_of_senders(task: SystemTask, by_name: Mapping[str, SystemTask]) -> list[str]:

@@ -46,10 +46,6 @@ class LinkedTask(Giver, Protocol):
     def arrivals(self) -> tuple[object, ...]:
         """Returns the limits of its arrivals. Empty if it has a period."""
 
-    @property
-    def core(self) -> int:
-        """Returns its core."""
-
 
 def with_giver_periods(
     tasks: Sequence[Mapping[str, Any]], interrupts: Sequence[Mapping[str, Any]]
@@ -108,10 +104,10 @@ def _require_receiver(sender: LinkedTask, task: LinkedTask, where: str) -> None:
             f"{where} releases {task.name}, which has a jitter or offset; remove it, because the analysis computes "
             "when the task is released."
         )
-    if (task.period, task.core, task.arrivals) != (sender.period, sender.core, sender.arrivals):
+    if (task.period, task.arrivals) != (sender.period, sender.arrivals):
         raise TaskSetError(
-            f"{where} releases {task.name}, which has another period or core; give both the same, or leave out the "
-            f"period of {task.name}."
+            f"{where} releases {task.name}, which has another period; give both the same, or leave out the period of "
+            f"{task.name}."
         )
 
 

@@ -159,9 +159,10 @@ class TaskSetStudy:
         tick_hz = overheads.clock_hz / overheads.tick.period_cycles
         where = " on ".join(item for item in (overheads.kernel, overheads.board) if item) or "overheads written by hand"
         config = "".join(f", {name}={value}" for name, value in overheads.config.items() if value)
-        if overheads.smp.cores > 1:
+        if overheads.smp.contention_permille:
             longer = overheads.smp.contention_permille / 10
-            config += f", {overheads.smp.cores} cores, work up to {longer:g} % longer for that"
+            cores = max(overheads.smp.cores, overheads.smp.kernels)
+            config += f", {cores} cores, work up to {longer:g} % longer for that"
         source = f"; its overheads: {overheads.note}" if overheads.note else ""
         seen = (
             ""
@@ -286,13 +287,13 @@ def _missing_cost_notes(system: IntegerTaskSet, overheads: KernelOverheads) -> l
     if overheads.events is None and any(task.sections for task in system.tasks):
         operations = (*SECTION_OPERATIONS, *INVERSION_OPERATIONS)
         missing += [f"operations.{name}" for name in operations if name not in overheads.operations]
-    if len(system.core_numbers) > 1:
+    if len(system.core_numbers) > 1 and overheads.smp.kernels == 1:
         missing += _unknown_core_costs(system, overheads)
     if overheads.timers is None and any(task.is_timer for task in system.tasks):
         missing.append("timers")
     if overheads.sends is None and any(task.sender for task in system.tasks):
         missing.append("sends")
     notes = [f"The overheads do not contain {', '.join(missing)}, which is counted as 0."] if missing else []
-    if len(system.core_numbers) > overheads.smp.cores:
+    if len(system.core_numbers) > overheads.smp.cores * overheads.smp.kernels:
         notes.append("Handlers and switches are charged as on one core, although they take longer on several cores.")
     return notes

@@ -268,8 +268,11 @@ def _require_timers(tasks: tuple[TaskSpec, ...], source: str) -> None:
                 f"{where} has a section, a masked section or a jitter, which this analysis does not support for "
                 "timers; remove it."
             )
-        if timer.core != 0 or len({task.core for task in tasks}) > 1:
-            raise TaskSetError(f"{where}: this analysis supports timers on one core only; keep the tasks of core 0.")
+        if timer.core != 0:
+            raise TaskSetError(
+                f"{where} is on core {timer.core}, but the kernel's timer task is on core 0, which handles the tick; "
+                "remove its core."
+            )
 
 
 def _list_of_tables(table: Mapping[str, Any], name: str, source: str) -> list[Mapping[str, Any]]:

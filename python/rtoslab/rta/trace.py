@@ -16,14 +16,13 @@ from rtoslab.rta.firmware import (
     IDENT_LINE,
     IDENT_SENT,
     MESSAGES,
-    InterruptLine,
-    ReleaseCarrier,
-    TaskRow,
     TaskSetFirmware,
-    start_machine,
+    start_task_set,
     timer_shift_ticks,
 )
-from rtoslab.rta.record import IDLE, HandlerRun, TaskJob, TaskSetTrace
+from rtoslab.rta.kernel_pair import merge_traces, rows_of_core
+from rtoslab.rta.record import IDLE, HandlerRun, PartSpan, TaskJob, TaskSetTrace
+from rtoslab.rta.rows import InterruptLine, PartProtection, ReleaseCarrier, TaskRow
 from rtoslab.rta.spins import KIND_LOCK_BUSY, KIND_LOCK_TAKEN, CycleSpans, lock_wait_spans
 from rtoslab.rta.stack_check import count_overrun_stacks, stack_ends
 from rtoslab.targets import (
@@ -67,37 +66,69 @@ def run_task_set(
         + timer_shift_ticks(rows)
         + max((row.offset_ticks for row in rows if row.is_tick_released), default=0)
     )
-    origin = None
+    kernels = _rows_by_kernel(firmware, rows, lines)
+    origins: list[int] | None = None
     if lines:
-        events, _ = _record_events(firmware, image, lead + 1)
-        origin = _first_release_tick(events, rows, firmware.tick_cycles)
-    events, end = _record_events(firmware, image, ticks + lead, lines, origin or 0)
+        events, _ = _record_events(firmware, image, lead + 1, with_locks=False)
+        origins = [
+            _first_release_tick(part, own, firmware.tick_cycles)
+            for part, (own, _) in zip(_events_by_kernel(firmware, events), kernels, strict=True)
+        ]
+    events, end = _record_events(firmware, image, ticks + lead, lines, origins)
     exceptions = (task_switching_exceptions(firmware.kernel) | {SVCALL}) - {SYSTICK}
     try:
-        trace = read_trace(
-            events,
-            rows,
-            firmware.tick_cycles,
-            end,
-            lines,
-            firmware.line_exceptions,
-            origin,
-            firmware.core_count,
-            exceptions,
-        )
+        parts = [
+            read_trace(
+                part,
+                own,
+                firmware.tick_cycles,
+                end,
+                own_lines,
+                firmware.line_exceptions,
+                origins[at] if origins else None,
+                firmware.point.cores,
+                exceptions,
+            )
+            for at, (part, (own, own_lines)) in enumerate(
+                zip(_events_by_kernel(firmware, events), kernels, strict=True)
+            )
+        ]
     except TaskSetCheckError as cause:
-        _require_stacks(firmware, image, events, ticks + lead, lines, origin or 0, cause)
+        _require_stacks(firmware, image, events, ticks + lead, lines, origins, cause)
         raise
-    _require_room_for_messages(trace)
+    for part in parts:
+        _require_room_for_messages(part)
+    trace = merge_traces(rows, lines, parts) if firmware.has_two_kernels else parts[0]
     if has_lost_interrupt(trace, end - firmware.tick_cycles):
         raise LostInterruptError
     return trace
+
+
+def _rows_by_kernel(
+    firmware: TaskSetFirmware, rows: Sequence[TaskRow], lines: Sequence[InterruptLine]
+) -> list[tuple[Sequence[TaskRow], Sequence[InterruptLine]]]:
+    """Returns the tasks and interrupts of each kernel."""
+    if not firmware.has_two_kernels:
+        return [(rows, lines)]
+    return [rows_of_core(rows, lines, core) for core in range(firmware.core_count)]
+
+
+def _events_by_kernel(firmware: TaskSetFirmware, events: npt.NDArray[np.void]) -> list[npt.NDArray[np.void]]:
+    """Returns the events of each kernel. Those of a kernel with a core of its own are shown as those of core 0."""
+    if not firmware.has_two_kernels:
+        return [events]
+    parts = [events[events["core"] == core] for core in range(firmware.core_count)]
+    for part in parts:
+        part["core"] = 0
+    return parts
 
 
 def has_lost_interrupt(trace: TaskSetTrace, until: int | None = None) -> bool:
     """Whether an interrupt was raised while the one before was pending. One handler then served both.
     `until`: only whether fewer handlers ran than interrupts were raised before this cycle.
     """
+    if trace.kernels:
+        return any(has_lost_interrupt(part, until) for part in trace.kernels)
     for at, line in enumerate(trace.lines, 1):
         raised = [trace.origin + cycle for cycle in line.raised]
         entries = [handler.start - handler.entry_cycles for handler in trace.handlers if handler.line == at]
@@ -147,7 +178,7 @@ def _require_stacks(
     events: npt.NDArray[np.void],
     ticks: int,
     lines: Sequence[InterruptLine],
-    origin: int,
+    origins: Sequence[int] | None,
     cause: TaskSetCheckError,
 ) -> None:
     """Raises TaskSetCheckError if an overflowed stack explains why the run of a task set failed.
@@ -156,9 +187,9 @@ def _require_stacks(
     is_current = (events["id"] >= IDENT_CURRENT) & (events["id"] < IDENT_CURRENT + firmware.core_count)
     written = events["value"][(events["kind"] == KIND_WRITE) & is_current]
     blocks = {int(value) for value in np.unique(written)} - {0}
-    machine = start_machine(image, firmware.board, firmware.kernel, firmware.core_count)
+    machine = start_task_set(firmware, image)
     before = stack_ends(machine, firmware, blocks)
-    _record_events(firmware, image, ticks, lines, origin, machine)
+    _record_events(firmware, image, ticks, lines, origins, machine)
     if overruns := count_overrun_stacks(before, stack_ends(machine, firmware, blocks)):
         raise TaskSetCheckError(
             f"The tasks did not run as specified, and {count_with_noun(overruns, 'stack')} overflowed: this "
@@ -172,22 +203,30 @@ def _record_events(
     image: bytes,
     ticks: int,
     lines: Sequence[InterruptLine] = (),
-    origin: int = 0,
+    origins: Sequence[int] | None = None,
     machine: VirtualMachine | None = None,
+    *,
+    with_locks: bool = True,
 ) -> tuple[npt.NDArray[np.void], int]:
     """Returns the virtual board's events of a run of so many ticks, in the order of time, and the last cycle.
 
-    `machine`: a board that has been started already.
+    `machine`: a board that has been started already. `with_locks`: with the waits for locks, which slow the run down.
     """
-    machine = machine or start_machine(image, firmware.board, firmware.kernel, firmware.core_count)
+    machine = machine or start_task_set(firmware, image)
     machine.trace_exceptions(True)
-    if firmware.core_count > 1:
+    if firmware.is_smp and with_locks:
         cast("ObservedMachine", machine).observe(True, events=True)  # for the locks
-    for number, line in zip(firmware.line_exceptions, lines, strict=False):
+    used = [0] * firmware.core_count
+    for line in lines:
+        kernel = line.core if firmware.has_two_kernels else 0
+        number = firmware.line_exceptions[used[kernel]]
+        used[kernel] += 1
         for cycle in line.raised:
-            machine.inject_exception(origin + cycle, number)
-    words = current_task_addresses(machine, firmware.kernel, firmware.core_count)
-    running = {core: int.from_bytes(machine.read(word, 4), "little") for core, word in words.items()}
+            machine.inject_exception((origins[kernel] if origins else 0) + cycle, number, line.core)
+    running: dict[int, int] = {}
+    if not firmware.has_two_kernels:
+        words = current_task_addresses(machine, firmware.kernel, firmware.core_count)
+        running = {core: int.from_bytes(machine.read(word, 4), "little") for core, word in words.items()}
     omitted_writes = OmittedWriteFilter(firmware.kernel, running)
     chunks = []
     left = ticks * firmware.tick_cycles
@@ -332,6 +371,7 @@ class _TraceReader:
         self.open_handlers: list[HandlerRun] = []
         self.job_begins: dict[int, int] = {}  # task -> begin of its job
         self.begun_parts: dict[int, int] = {}  # task -> parts of its job that have begun
+        self.part_begins: dict[int, int] = {}  # task -> begin of the last part
         self.ended_jobs = [0] * len(trace.rows)
 
     def read_events(self, events: npt.NDArray[np.void]) -> None:
@@ -399,11 +439,17 @@ class _TraceReader:
     def _begin_part(self, cycle: int, task: int) -> None:
         """Handles the begin of a part of a job's work. A job begins with its first part."""
         self.begun_parts[task] = self.begun_parts.get(task, 0) + 1
+        self.part_begins[task] = cycle
         if self.begun_parts[task] == 1:
             self.job_begins[task] = cycle
 
     def _end_part(self, cycle: int, task: int) -> None:
         """Handles the end of a part of a job's work, which may end the job."""
+        parts = self.trace.rows[task].parts
+        if parts and cycle >= self.trace.origin:
+            is_masked = parts[self.begun_parts.get(task, 1) - 1].protection is PartProtection.MASKED
+            begin = self.part_begins.get(task, cycle)
+            self.trace.parts.append(PartSpan(self.core, task, begin, cycle, is_masked=is_masked))
         if self.begun_parts.get(task, 0) < len(self.trace.rows[task].parts or (0,)):
             return
         self.begun_parts[task] = 0

@@ -10,19 +10,14 @@ from typing import Final
 
 from rtoslab.base import TaskSetCheckError
 from rtoslab.rta.arrange import interrupt_lines, task_rows
-from rtoslab.rta.firmware import (
-    TIMERS,
-    InterruptLine,
-    PartProtection,
-    ReleaseCarrier,
-    TaskRow,
-    TaskSetFirmware,
-    WorkPart,
-)
+from rtoslab.rta.firmware import TIMERS, TaskSetFirmware
 from rtoslab.rta.randomsets import event_system, send_system, timer_system, usable_carriers
+from rtoslab.rta.rows import InterruptLine, PartProtection, ReleaseCarrier, TaskRow, WorkPart
 from rtoslab.rta.system import IntegerTaskSet
 from rtoslab.rta.work import BusyWork
 
+TrainingSet = tuple[list[TaskRow], int, list[InterruptLine]]
+"""Task rows, the number of ticks, and interrupts."""
 _EVENT_SETS: Final = 80
 _SEND_SETS: Final = 120
 _TIMER_SETS: Final = 120
@@ -152,9 +147,7 @@ def on_all_cores(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[li
         yield rows, _MIXED_TICKS
 
 
-def gives_near_ticks(
-    firmware: TaskSetFirmware, work: BusyWork, reach: int
-) -> Iterator[tuple[list[TaskRow], int, list[InterruptLine]]]:
+def gives_near_ticks(firmware: TaskSetFirmware, work: BusyWork, reach: int) -> Iterator[TrainingSet]:
     """Yields training task sets in which an interrupt gives a semaphore close to a tick that releases tasks.
 
     The task that it wakes is more urgent than those, or less. Its handler works, or gives at once. The core idles as
@@ -171,7 +164,40 @@ def gives_near_ticks(
         yield rows, 2 * _STEPS + 2, [InterruptLine(rounds, extra, raised, raised)]
 
 
-def event_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int, list[InterruptLine]]]:
+def gives_on_all_cores(sets: Iterable[TrainingSet], firmware: TaskSetFirmware) -> Iterator[TrainingSet]:
+    """Yields each training set with its interrupt on one core. The tasks that it does not release are on that core, and
+    in a second set on another one, whose calls may then complete the release.
+    """
+    for number, (rows, ticks, lines) in enumerate(sets):
+        core = number % firmware.core_count
+        handled = [replace(line, core=core) for line in lines]
+        for others in range(firmware.core_count):
+            yield [replace(row, core=core if row.line else others) for row in rows], ticks, handled
+
+
+def on_both_kernels(training_set: TrainingSet) -> TrainingSet:
+    """Returns a training set that both of two kernels run at once, each on its core."""
+    rows, ticks, lines = training_set
+    doubled = [*rows]
+    for row in rows:
+        receiver = row.receiver + len(rows) if row.receiver else 0
+        doubled.append(replace(row, core=1, receiver=receiver, line=row.line + len(lines) if row.line else 0))
+    return doubled, ticks, [*lines, *(replace(line, core=1) for line in lines)]
+
+
+def sends_on_all_cores(sets: Iterable[TrainingSet], firmware: TaskSetFirmware) -> Iterator[TrainingSet]:
+    """Yields the training sets with their tasks on one core after the other, and then with every other task on another
+    core. The timers of the kernel stay on the first core.
+    """
+    cores = firmware.core_count
+    for number, (rows, ticks, lines) in enumerate(sets):
+        first, is_spread = number % cores, number // cores % 2
+        homes = [(first + at * is_spread) % cores for at in range(len(rows))]
+        placed = [row if row.is_timer else replace(row, core=core) for row, core in zip(rows, homes, strict=True)]
+        yield placed, ticks, lines
+
+
+def event_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
     """Yields training task sets with interrupts that release tasks, with critical sections and masks."""
     tick, random = firmware.tick_cycles, Random(_SEED)  # noqa: S311 (the same sets every time)
     for number in range(_CONTENTIONS):  # a task that comes while a less urgent one, or one of two, holds what it wants
@@ -181,7 +207,8 @@ def event_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list
             WorkPart(*work.rounds_lasting(200), PartProtection.LOCKED, 0),
         )
         low = [TaskRow(4, index, 1, 0, index, 0, (ends, held, ends)) for index in range(1 + number % 2)]
-        yield [*low, TaskRow(1 + number % 3, 0, 1, 0, 5, 0, (ends, little, ends))], _MIXED_TICKS, []
+        rows = [*low, TaskRow(1 + number % 3, 0, 1, 0, 5, 0, (ends, little, ends))]
+        yield [replace(row, core=number % firmware.core_count) for row in rows], _MIXED_TICKS, []
     yield from _random_sets(firmware, work, random, event_system, _EVENT_SETS)
 
 
@@ -191,7 +218,7 @@ def _random_sets(
     random: Random,
     draw: Callable[[Random, TaskSetFirmware], IntegerTaskSet],
     many: int,
-) -> Iterator[tuple[list[TaskRow], int, list[InterruptLine]]]:
+) -> Iterator[TrainingSet]:
     """Yields so many random training task sets that the image can run."""
     created = 0
     while created < many:
@@ -214,9 +241,7 @@ def with_send(rows: list[TaskRow], sender: int, receiver: int, carrier: ReleaseC
     return linked
 
 
-def sends_near_ticks(
-    firmware: TaskSetFirmware, work: BusyWork, reach: int
-) -> Iterator[tuple[list[TaskRow], int, list[InterruptLine]]]:
+def sends_near_ticks(firmware: TaskSetFirmware, work: BusyWork, reach: int) -> Iterator[TrainingSet]:
     """Yields training task sets in which ticks come while a task releases another one, by each kind of object.
     The released task is more urgent, or less. With and without a task that this tick releases.
     """
@@ -237,9 +262,9 @@ def sends_near_ticks(
         yield [*rows, TaskRow(1, 0, *work.rounds_lasting(_LITTLE), 4)], 2 * period, []
 
 
-def send_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int, list[InterruptLine]]]:
-    """Yields training task sets in which tasks release each other, alone and with everything else."""
-    tick, random = firmware.tick_cycles, Random(_SEED)  # noqa: S311 (the same sets every time)
+def send_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
+    """Yields training task sets in which tasks release each other."""
+    tick = firmware.tick_cycles
     little, many = work.rounds_lasting(_LITTLE), min(firmware.max_tasks, firmware.priority_count)
     for carrier, up in product(usable_carriers(firmware), (True, False)):
         for count in range(2, many + 1):  # a chain of so many tasks
@@ -251,12 +276,15 @@ def send_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[
         rows = [TaskRow(5, at, *work.rounds_lasting(tick // 3), at) for at in range(4)]
         rows = with_send(with_send(rows, 0, 2, ReleaseCarrier[carrier.upper()]), 3, 1, ReleaseCarrier[carrier.upper()])
         yield rows, _MIXED_TICKS, []
-    yield from _random_sets(firmware, work, random, send_system, _SEND_SETS)
 
 
-def expiries_near_ticks(
-    firmware: TaskSetFirmware, work: BusyWork, reach: int
-) -> Iterator[tuple[list[TaskRow], int, list[InterruptLine]]]:
+def random_send_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
+    """Yields random training task sets in which tasks release each other, with everything else."""
+    random = Random(_SEED)  # noqa: S311 (the same sets every time)
+    yield from _random_sets(firmware, work, random, send_system, _SEND_SETS // firmware.core_count)
+
+
+def expiries_near_ticks(firmware: TaskSetFirmware, work: BusyWork, reach: int) -> Iterator[TrainingSet]:
     """Yields training task sets in which ticks come as the function of a timer ends, or begins.
     With and without a task that this tick releases, and with a second timer that expires on the same tick.
     """
@@ -276,11 +304,10 @@ def expiries_near_ticks(
         yield [rows[0], second, *rows[2:], low], 2 * period, []
 
 
-def timer_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int, list[InterruptLine]]]:
+def timer_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
     """Yields training task sets with one to four timers that expire together, among few and many tasks.
     In every other one the timers release some of the tasks.
     """
-    random = Random(_SEED)  # noqa: S311 (the same sets every time)
     little = work.rounds_lasting(_LITTLE)
     most = min(firmware.max_tasks, firmware.priority_count)
     for timers, urgent, tasks in product(range(1, TIMERS + 1), (True, False), range(most - TIMERS + 1)):
@@ -291,4 +318,9 @@ def timer_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list
             carriers = usable_carriers(firmware)
             rows = with_send(rows, at, timers + at, ReleaseCarrier[carriers[at % len(carriers)].upper()])
         yield rows, _MIXED_TICKS // 2, []
-    yield from _random_sets(firmware, work, random, timer_system, _TIMER_SETS)
+
+
+def random_timer_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
+    """Yields random training task sets with timers, and with everything else."""
+    random = Random(_SEED)  # noqa: S311 (the same sets every time)
+    yield from _random_sets(firmware, work, random, timer_system, _TIMER_SETS // firmware.core_count)

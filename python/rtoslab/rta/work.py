@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from rtoslab.base import TaskSetCheckError
-from rtoslab.rta.firmware import TaskRow, TaskSetFirmware, WorkPart
+from rtoslab.rta.firmware import TaskSetFirmware
+from rtoslab.rta.rows import TaskRow, WorkPart
 from rtoslab.rta.trace import run_task_set
 
 EXTRA_MAX: Final = 11

@@ -356,7 +356,7 @@ class _BenchmarkWindowRun:
         Not counted are writes that leave the setting as it was when the window opened, if the register also contains
         bits of the running task.
         """
-        packed = self.omitted_writes.add_events(self.machine.take_events())
+        packed = self.omitted_writes.filter_events(self.machine.take_events())
         if not self.settings:
             return packed
         events = np.frombuffer(packed, dtype=EVENT)

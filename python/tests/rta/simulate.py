@@ -33,7 +33,7 @@ def longest_chain_responses(system: IntegerTaskSet, late: Callable[[int], int], 
     """Task -> longest response from the arrival of its chain's first job, over so many periods of each first task.
 
     The first releases are together. `late(jitter)`: how much after its arrival each later job is released. Equals run
-    in the order of their releases.
+    in the order of their releases. Each core runs its own tasks.
     """
     tasks = system.tasks
     number = {task.name: at for at, task in enumerate(tasks)}
@@ -52,14 +52,14 @@ def longest_chain_responses(system: IntegerTaskSet, late: Callable[[int], int], 
             ready.append((-tasks[at].priority, order, at, arrival, [tasks[at].wcet]))
         ready.sort()
         now += 1
-        if not ready:
-            continue
-        _, _, at, arrival, left = ready[0]
-        left[0] -= 1
-        if left[0] == 0:
-            del ready[0]
-            task = tasks[at]
-            longest[task.name] = max(longest[task.name], now - arrival)
-            if task.gives:
-                releases.setdefault(now, []).append((number[task.gives], arrival))
+        running = {tasks[entry[2]].core: entry for entry in reversed(ready)}
+        for entry in running.values():
+            _, _, at, arrival, left = entry
+            left[0] -= 1
+            if left[0] == 0:
+                ready.remove(entry)
+                task = tasks[at]
+                longest[task.name] = max(longest[task.name], now - arrival)
+                if task.gives:
+                    releases.setdefault(now, []).append((number[task.gives], arrival))
     return longest

@@ -207,11 +207,27 @@ def test_lost_interrupt_of_a_run_is_reported() -> None:
         interrupt_lines(IntegerTaskSet((low,), (near,), units_per_second=clock_hz), of.firmware, of.work, 20)
 
 
-def test_curves_on_several_cores_are_refused() -> None:
-    tasks = (task("A", 90_000, 100, 1), task("C", 90_000, 100, 1, core=1))
-    line = SystemInterrupt("I", 90_000, 10, 90_000, curve=((1, 90_000),))
-    bound = compute_bounds(IntegerTaskSet(tasks, (line,)), KERNEL).find_bound("C")
-    assert bound.reason == "I has arrivals without a period, which this analysis does not support on several cores"
+def test_curve_of_one_arrival_is_a_period_on_several_cores_too() -> None:
+    two = KERNEL.model_copy(update={"smp": KERNEL.smp.model_copy(update={"cores": 2, "lock_wait_cycles": 900})})
+    period = 5 * KERNEL.tick.period_cycles
+    tasks = (
+        task("A", period, 9_000, 1),
+        task("B", period, 5_000, 2, released_by="I", core=1),
+        task("C", period, 9_000, 1, core=1),
+    )
+    line = SystemInterrupt("I", period, 700, period, core=1, gives="B")
+    curved = (tasks[0], replace(tasks[1], curve=((1, period),)), tasks[2])
+    periodic = compute_bounds(IntegerTaskSet(tasks, (line,)), two)
+    bursts = compute_bounds(IntegerTaskSet(curved, (replace(line, curve=((1, period),)),)), two)
+    responses = [bound.response for bound in (*periodic.tasks, *periodic.interrupts)]
+    assert None not in responses
+    assert responses == [bound.response for bound in (*bursts.tasks, *bursts.interrupts)]
+    twice = replace(line, curve=((2, period), (1, period // 9)))
+    faster = compute_bounds(IntegerTaskSet((tasks[0], replace(curved[1], curve=twice.curve), tasks[2]), (twice,)), two)
+    assert all(
+        more.response > less.response  # type: ignore[operator]
+        for more, less in zip(faster.tasks, bursts.tasks, strict=True)
+    )
 
 
 def test_search_draws_bursts(tmp_path: Path) -> None:

@@ -15,10 +15,10 @@ from rtoslab.rta.arrange import interrupt_lines, task_rows
 from rtoslab.rta.board_check import check_on_board
 from rtoslab.rta.bound_search import TaskSetBench, search_broken_bounds
 from rtoslab.rta.findings import read_finding, write_finding
-from rtoslab.rta.firmware import InterruptLine, PartProtection
 from rtoslab.rta.images import TaskSetImages
 from rtoslab.rta.ledger import make_ledger
 from rtoslab.rta.prices import entries_above_charge
+from rtoslab.rta.rows import InterruptLine, PartProtection
 from rtoslab.rta.study_charts import tick_chart, timeline_chart
 from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, make_system
 from rtoslab.rta.task_set_study import study_task_set

@@ -16,8 +16,8 @@ from rtoslab.rta.board_check import check_on_board
 from rtoslab.rta.bound_search import TaskSetBench, search_broken_bounds
 from rtoslab.rta.chains import chain_bound, longest_observed_latency
 from rtoslab.rta.findings import read_finding, write_finding
-from rtoslab.rta.firmware import ReleaseCarrier, TaskRow
 from rtoslab.rta.overheads import SendCosts
+from rtoslab.rta.rows import ReleaseCarrier, TaskRow
 from rtoslab.rta.system import IntegerTaskSet, SystemTask, make_system
 from rtoslab.rta.task_set_study import study_bounds
 from rtoslab.rta.taskset import read_task_set
@@ -40,8 +40,8 @@ def linked(*tasks: SystemTask) -> tuple[SystemTask, ...]:
     return tuple(replace(item, sender=names[at], gives=names[at + 2]) for at, item in enumerate(tasks))
 
 
-def random_chains(random: Random) -> IntegerTaskSet:
-    """Up to six tasks in chains of one and more, in any order of priorities, some with jitter."""
+def random_chains(random: Random, cores: int = 1) -> IntegerTaskSet:
+    """Up to six tasks in chains of one and more, in any order of priorities, some with jitter, on any of the cores."""
     count = random.randint(2, 6)
     levels = (
         random.sample(range(count), count) if random.random() < 0.7 else [random.randrange(count) for _ in "......"]
@@ -57,14 +57,18 @@ def random_chains(random: Random) -> IntegerTaskSet:
         wcet = max(1, int(random.random() * 1.7 * period / count))
         chains[-1].append(task(chr(ord("A") + at), period, wcet, levels[at], jitter=jitter))
     tasks = [item for chain in chains for item in linked(*chain)]
-    return IntegerTaskSet(tuple(random.sample(tasks, count)))
+    system = IntegerTaskSet(tuple(random.sample(tasks, count)))
+    if cores == 1:
+        return system
+    return replace(system, tasks=tuple(replace(item, core=random.randrange(cores)) for item in system.tasks))
 
 
-def test_no_simulated_response_exceeds_its_bound() -> None:
+@pytest.mark.parametrize("cores", [1, 2])
+def test_no_simulated_response_exceeds_its_bound(cores: int) -> None:
     random = Random(1994)
     compared = reached = 0
     for _ in range(SETS):
-        system = random_chains(random)
+        system = random_chains(random, cores)
         result = compute_bounds(system)
         if not all(bound.response for bound in result.tasks):
             continue
@@ -228,10 +232,27 @@ def test_overloaded_sender_leaves_its_receiver_without_a_bound() -> None:
     assert result.find_bound("high").reason == "low, which releases high, has no bound"
 
 
-def test_tasks_of_several_cores_are_refused() -> None:
-    tasks = (*linked(task("A", 90_000, 100, 1), task("B", 90_000, 100, 2)), task("C", 90_000, 100, 1, core=1))
-    bound = compute_bounds(IntegerTaskSet(tasks), KERNEL).find_bound("C")
-    assert bound.reason == "A releases B, which this analysis does not support on several cores"
+def test_task_of_another_core_is_released_as_late_as_its_sender_ends() -> None:
+    """The sender is never in the busy period of its receiver: the receiver's jitter is the end of the call."""
+    system = IntegerTaskSet(linked(task("here", 100, 20, 5), task("there", 100, 5, 1, core=1)))
+    result = compute_bounds(system).find_bound("there")
+    assert result.response == 25
+    assert result.parts == {"own": 5, "jitter": 20}
+    sent = KERNEL.model_copy(update={"sends": SendCosts(call_cycles=1_000, contended_cycles=200, switch_cycles=100)})
+    two = sent.model_copy(update={"smp": sent.smp.model_copy(update={"cores": 2, "yield_cycles": 250})})
+    period = 20 * KERNEL.tick.period_cycles
+    pair = linked(task("here", period, 9_000, 5), task("there", period, 5_000, 1, core=1))
+    parts = compute_bounds(IntegerTaskSet(pair), two).find_bound("there").parts
+    assert parts["jitter"] > 9_000 + 1_000
+    assert parts["requested by other cores"] == 250
+    assert parts["sends"] == two.tick_switch_cycles, "the call is not executed on the receiver's core"
+
+
+def test_chain_that_returns_to_its_core_has_bounds() -> None:
+    """Each round adds nothing more once the ends of the sends are known."""
+    chain = linked(task("A", 100, 10, 1), task("B", 100, 10, 1, core=1), task("C", 100, 10, 2))
+    result = compute_bounds(IntegerTaskSet(chain))
+    assert [bound.response for bound in result.tasks] == [20, 20 + 10, 20 + 10 + 10]
 
 
 def test_short_search_with_sends_finds_nothing(tmp_path: Path) -> None:
@@ -288,8 +309,7 @@ def test_released_task_has_the_period_of_its_sender(tmp_path: Path) -> None:
     [
         (FIRST, "task A gives to 'B', which is not a task of this file"),
         (FIRST + SECOND + FIRST.replace('"A"', '"C"'), "task C: A releases B already"),
-        (FIRST + SECOND + "period_ms = 2\n", "has another period or core"),
-        (FIRST + SECOND + "core = 1\n", "has another period or core"),
+        (FIRST + SECOND + "period_ms = 2\n", "has another period"),
         (FIRST + SECOND + "jitter_us = 2\n", "which has a jitter or offset"),
         (FIRST + SECOND + 'release = "interrupt"\n', "which an interrupt releases too"),
         (FIRST + SECOND + 'gives = "A"\n', "A > B > A release each other in a circle"),

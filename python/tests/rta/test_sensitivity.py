@@ -13,9 +13,9 @@ from rtoslab.cli import app
 from rtoslab.rta import sensitivity as growth
 from rtoslab.rta.analysis import BoundObstacle, compute_bounds
 from rtoslab.rta.charges import OverheadModel
-from rtoslab.rta.firmware import TaskRow
 from rtoslab.rta.overheads import MulticoreCosts
 from rtoslab.rta.record import TaskSetTrace
+from rtoslab.rta.rows import TaskRow
 from rtoslab.rta.system import IntegerTaskSet, with_finer_units
 from rtoslab.rta.tables import sensitivity_table
 from rtoslab.rta.task_set_study import study_task_set

@@ -9,7 +9,8 @@ import pytest
 from rtoslab.base.errors import TaskSetCheckError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.rta.firmware import ReleaseCarrier, TaskRow, build_firmware
+from rtoslab.rta.firmware import build_firmware
+from rtoslab.rta.rows import ReleaseCarrier, TaskRow
 from rtoslab.rta.stack_check import count_overrun_stacks
 from rtoslab.rta.trace import run_task_set
 from rtoslab.rta.training import with_send

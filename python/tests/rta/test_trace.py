@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from rtoslab.rta.firmware import IDENT_BEGIN, IDENT_END, TaskRow
+from rtoslab.rta.firmware import IDENT_BEGIN, IDENT_END
 from rtoslab.rta.record import IDLE
+from rtoslab.rta.rows import TaskRow
 from rtoslab.rta.trace import read_trace
 from rtoslab.targets import (
     EVENT,

@@ -162,7 +162,9 @@ COMPLETE_IDLING = [
 def test_kernel_that_keeps_its_task_while_it_idles_gets_the_omitted_writes(cut: int) -> None:
     reader = OmittedWriteFilter(KEEPS, {})
     rows = np.frombuffer(events(KEPT_IDLING), dtype=EVENT)
-    read = np.frombuffer(reader.filter_events(rows[:cut].tobytes()) + reader.filter_events(rows[cut:].tobytes()), dtype=EVENT)
+    read = np.frombuffer(
+        reader.filter_events(rows[:cut].tobytes()) + reader.filter_events(rows[cut:].tobytes()), dtype=EVENT
+    )
     expected = np.frombuffer(events(COMPLETE_IDLING), dtype=EVENT)
     assert read[["kind", "id", "core"]].tolist() == expected[["kind", "id", "core"]].tolist()
     is_write = expected["kind"] == KIND_WRITE
