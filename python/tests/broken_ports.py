@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 FREERTOS, RT, BARE = ("kernels/freertos/port", "kernels/rt/port", "kernels/bare/port")
 TIMER = "kernels/freertos/services/timer"
+FREERTOS_SERVICES, RT_SERVICES = ("kernels/freertos/services", "kernels/rt/services")
 CONTEXT = "conformance/tasks/context.c"
 
 
@@ -244,6 +245,26 @@ BREAKS = {
     "work whose handler does not ask for the switch": _break(
         "freertos", "kernels/freertos/services/work/port_work.h", "    portYIELD_FROM_ISR(woken);\n",
         "    (void)woken;\n", "work_calls",
+    ),
+    "a broadcast that wakes one": _break(
+        "rt", f"{RT_SERVICES}/condition_broadcast/port_condition_broadcast.h", "rt_cond_broadcast(variable)",
+        "rt_cond_signal(variable)", "condition_broadcasts",
+    ),
+    "a write lock that waits for nobody": _break(
+        "rt", f"{RT_SERVICES}/rwlock/port_rwlock.h", "    rt_rwlock_wrlock(lock); /* cannot fail */\n    return true;",
+        "    return rt_rwlock_trywrlock(lock);", "rwlock_shares", "rwlock_excludes",
+    ),
+    "flags that a wait leaves as they are": _break(
+        "freertos", f"{FREERTOS_SERVICES}/task_events/port_task_events.h", "xTaskNotifyWait(0, UINT32_MAX,",
+        "xTaskNotifyWait(0, 0,", "task_events_wake",
+    ),
+    "a flag whose handler does not ask for the switch": _break(
+        "freertos", f"{FREERTOS_SERVICES}/task_events/port_task_events.h", "    portYIELD_FROM_ISR(woken);\n",
+        "    (void)woken;\n", "isr_sets_task_events",
+    ),
+    "a kernel's binary semaphore that counts": _break(
+        "freertos", f"{FREERTOS_SERVICES}/binary_semaphore/port_binary_semaphore.h", "xSemaphoreCreateBinary()",
+        "xSemaphoreCreateCounting(9, 0)", "binary_semaphore_fills",
     ),
     "floating-point registers not kept": _break(
         "freertos", CONTEXT, "    fill_fp_registers(other_pattern);\n    note(2);\n",

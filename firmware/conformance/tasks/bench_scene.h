@@ -65,5 +65,7 @@ extern const struct scene any_core_scene;
 extern const struct scene affinity_scene; /* affinity.c */
 #endif
 
-extern const struct scene order_scenes[], wake_scenes[], message_scenes[], manage_scenes[], context_scenes[];
-extern const size_t order_scene_count, wake_scene_count, message_scene_count, manage_scene_count, context_scene_count;
+extern const struct scene order_scenes[], wake_scenes[], message_scenes[], manage_scenes[], context_scenes[],
+    optional_scenes[];
+extern const size_t order_scene_count, wake_scene_count, message_scene_count, manage_scene_count, context_scene_count,
+    optional_scene_count;

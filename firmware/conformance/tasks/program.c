@@ -157,6 +157,7 @@ static void director_entry(void *argument)
         put_all_on_stage(message_scenes, message_scene_count, core);
         put_all_on_stage(manage_scenes, manage_scene_count, core);
         put_all_on_stage(context_scenes, context_scene_count, core);
+        put_all_on_stage(optional_scenes, optional_scene_count, core);
         put_solos_on_stage(timer_solos, timer_solo_count, core);
         put_solos_on_stage(work_solos, work_solo_count, core);
 #if BENCH_ANY_CORE

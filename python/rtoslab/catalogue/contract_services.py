@@ -14,7 +14,15 @@ from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.schemas import FootprintProgram
 from rtoslab.catalogue.strict_files import read_validated_toml
 
-OPTIONAL_SERVICES: Final = ("affinity", "timer", "work")
+OPTIONAL_SERVICES: Final = (
+    "affinity",
+    "binary_semaphore",
+    "condition_broadcast",
+    "rwlock",
+    "task_events",
+    "timer",
+    "work",
+)
 """Services whose code and kernel configuration are in a folder of their own, `services/<service>/` of a port.
 Only images that need such a service contain anything of it, so no other image depends on these files."""
 OPTIONAL_FOLDER: Final = "services"

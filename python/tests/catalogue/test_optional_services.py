@@ -94,6 +94,8 @@ def test_only_images_with_the_service_take_it_in() -> None:
     assert {hook, "-DOPTIONAL_SERVICES:STRING=timer"} <= set(kernel_cmake_options(CATALOGUE, point("timer_latency")))
     assert optional_services(CATALOGUE, replace(point("t7"), benchmark=CONFORMANCE_IMAGE)) == [
         "affinity",
+        "binary_semaphore",
+        "task_events",
         "timer",
         "work",
     ]
