@@ -33,7 +33,7 @@ _IN_NO_IMAGE: Final = {
 what proofs know of a kernel's objects."""
 _ANSWERS: Final = ("services", "reasons")
 """Tables of kernel.toml with an entry for each service. The entries of optional services are in no image: everything
-else about them is in files of their own."""
+else about them is in files of their own. The same applies to optional services that an earlier version lacks."""
 _COUNTS_LINES: Final = re.compile(r"\b__LINE__\b|\bassert\s*\(")
 
 
@@ -57,6 +57,8 @@ def _without_comments_and_space(name: str, content: bytes) -> bytes:
             facts = {key: value for key, value in facts.items() if key not in unused}
             if Path(name).name == "kernel.toml":
                 facts |= {table: _without_optional_answers(facts[table]) for table in _ANSWERS if table in facts}
+                if "earlier" in facts:
+                    facts["earlier"] = [_without_optional_lacks(earlier) for earlier in facts["earlier"]]
             return json.dumps(facts, sort_keys=True, default=str).encode()
     except ValueError:
         return content
@@ -72,6 +74,14 @@ def _without_comments_and_space(name: str, content: bytes) -> bytes:
 def _without_optional_answers(answers: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a table of kernel.toml (service -> answer) without the optional services."""
     return {service: answer for service, answer in answers.items() if service not in OPTIONAL_SERVICES}
+
+
+def _without_optional_lacks(earlier: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a table `[[earlier]]` of kernel.toml without the optional services that the earlier version lacks."""
+    lacks = [service for service in earlier.get("lacks", ()) if service not in OPTIONAL_SERVICES]
+    if len(lacks) == len(earlier.get("lacks", ())):
+        return dict(earlier)
+    return {key: value for key, value in earlier.items() if key != "lacks"} | ({"lacks": lacks} if lacks else {})
 
 
 def _without_blank_lines_and_ends(text: str) -> str:

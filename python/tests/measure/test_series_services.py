@@ -67,6 +67,12 @@ def test_proof_may_depend_on_a_measured_service(facts: Any, so: bool) -> None:
     assert evidence.meets_condition("queue = 0") is not so
 
 
+@pytest.mark.parametrize(("symbols", "so"), [({"tick_now": ("now",)}, True), ({}, False)])
+def test_proof_may_depend_on_a_call_that_reads_the_tick(symbols: Any, so: bool) -> None:
+    evidence = ProofEvidence(decoded_run(), None, benchmark(), board(), kernel(symbols=symbols))
+    assert evidence.meets_condition("tick_call = 1") is so
+
+
 def test_steps_depend_on_their_service() -> None:
     steps = ("0 semaphore_give S", "queue: 0 queue_send Q", "queue: switch 0 1", "tick")
     assert steps_for_services(steps, ("queue",)) == ("0 semaphore_give S", "0 queue_send Q", "switch 0 1", "tick")

@@ -24,6 +24,7 @@ from tests.fakes import measured_point
 C = b"/* Takes. */\nint take(void)\n{\n    return 1; // always\n}\n"
 TOML = b'# A benchmark.\nid = "t1"\n[params]\npinned = 1\n'
 KERNEL = b'id = "k"\n[services]\ntasks = true\n[reasons]\nheap = "it has none"\n'
+EARLIER = KERNEL + b'[[earlier]]\nname = "take_all"\nsince = "2.0"\n'
 CMAKE = b"# The kernel.\nadd_library(kernel OBJECT tasks.c)\n"
 
 
@@ -39,6 +40,8 @@ CMAKE = b"# The kernel.\nadd_library(kernel OBJECT tasks.c)\n"
         ("k/kernel.toml", TOML, TOML + b'[objects.semaphore]\ntype = "queue"\n'),
         ("k/kernel.toml", KERNEL, KERNEL.replace(b"tasks = true", b"tasks = true\ntimer = true")),
         ("k/kernel.toml", KERNEL, KERNEL + b'timer = "it has none"\n'),
+        ("k/kernel.toml", EARLIER, EARLIER + b'lacks = ["timer"]\n'),
+        ("k/kernel.toml", EARLIER + b'lacks = ["heap"]\n', EARLIER + b'lacks = ["heap", "timer"]\n'),
         ("CMakeLists.txt", CMAKE, b"# Another word.\n  # One more.\nadd_library(kernel OBJECT tasks.c)\n"),
     ],
 )
@@ -63,6 +66,7 @@ def test_changed_comment_keeps_the_digest(name: str, before: bytes, after: bytes
         ("kernels/a/kernel.toml", TOML, TOML + b'[[proof]]\nrule = "busy"\n'),
         ("k/kernel.toml", KERNEL, KERNEL.replace(b"tasks = true", b"tasks = true\nheap = true")),
         ("k/kernel.toml", KERNEL, KERNEL + b'timer_task = "it has none"\n'),
+        ("k/kernel.toml", EARLIER, EARLIER + b'lacks = ["heap", "timer"]\n'),
         ("k/benchmark.toml", KERNEL, KERNEL.replace(b"tasks = true", b"tasks = true\ntimer = true")),
         ("b/board.toml", TOML, TOML + b'[pins]\nout = "PA8"\n'),
         ("a.toml", TOML, TOML + b'[rest]\nhigh = ["PC13"]\n'),
