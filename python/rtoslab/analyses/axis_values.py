@@ -189,7 +189,7 @@ def _tick_cost_model_values(point: MeasuredPoint) -> Iterator[Quantity]:
     model = fit_tick_cost_model(cycles_by_released_tasks(point))
     if model is None:
         return
-    for stat in ("base", "per_task", "mode", "worst", "share", "remainder"):
+    for stat in ("base", "per_task", "mode", "worst", "cycles_per_released_task", "unexplained_cycles"):
         value = getattr(model, stat)
         if value is not None:
             yield "tick.model", stat, float(value), "cycles", model.n

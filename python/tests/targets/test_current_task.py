@@ -32,7 +32,7 @@ from rtoslab.targets.exceptions import HARDFAULT, PENDSV, SVCALL, SYSTICK, task_
 from rtoslab.targets.handlings import UNKNOWN, HandlerReader, HandlerRunColumns
 from rtoslab.targets.observe import TaskSwitch, WindowObserver
 from rtoslab.targets.profiles import IDLE, PROFILE, cycles_by_function, load_of_each_core
-from rtoslab.targets.task_words import current_task_addresses, find_word_address
+from rtoslab.targets.task_words import current_task_addresses, find_word_address, idle_code_ranges
 from tests.fakes import events, kernel
 
 NONE = frozenset({0})
@@ -241,6 +241,12 @@ reset:
 done:
     b done
     .ltorg
+    .thumb_func
+    .type rest, %function
+rest:
+    wfi
+    bx lr
+    .size rest, . - rest
     .bss
     .balign 4
     .global state
@@ -277,6 +283,25 @@ def test_invalid_offset_is_refused(machine: Any, place: str) -> None:
     with pytest.raises(SymbolError, match=r"offset|absent") as caught:
         find_word_address(machine, place)
     assert place.split("+")[1] in str(caught.value) or "absent" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("facts", "begin", "length"),
+    [
+        ({"idle_labels": [["done", "done+2"]]}, "done", 2),
+        ({"idle_labels": [["rest", "reset+4"]], "idle_keeps_task": True}, "rest", 4),
+        ({"idle_labels": [["absent", "done"]]}, "", 0),
+    ],
+)
+def test_idle_code_is_between_labels_or_a_function(
+    machine: Any, facts: dict[str, Any], begin: str, length: int
+) -> None:
+    ranges = idle_code_ranges(machine, kernel(probes={**PROBES, **facts}))
+    if not begin:
+        assert ranges == []
+        return
+    address = find_word_address(machine, begin)
+    assert ranges == [(address, address + length, begin)]
 
 
 def test_absolute_symbol_is_not_a_function_boundary(machine: Any) -> None:
