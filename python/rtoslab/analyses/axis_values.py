@@ -189,8 +189,15 @@ def _tick_cost_model_values(point: MeasuredPoint) -> Iterator[Quantity]:
     model = fit_tick_cost_model(cycles_by_released_tasks(point))
     if model is None:
         return
-    for stat in ("base", "per_task", "mode", "worst", "cycles_per_released_task", "unexplained_cycles"):
-        value = getattr(model, stat)
+    parameters = {
+        "base": model.base,
+        "per_task": model.per_task,
+        "mode": model.mode,
+        "worst": model.worst,
+        "share": model.cycles_per_released_task,
+        "remainder": model.unexplained_cycles,
+    }
+    for stat, value in parameters.items():
         if value is not None:
             yield "tick.model", stat, float(value), "cycles", model.n
     yield "tick.model", "sum", model.per_task * model.worst_count, "cycles", model.n

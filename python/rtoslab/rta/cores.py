@@ -155,12 +155,12 @@ def with_release_delays(
     A release by an interrupt comes after its handler's end, and may be delayed then.
     """
 
-    def release_jitter(task: SystemTask) -> int:
+    def jitter_of_releases(task: SystemTask) -> int:
         """Returns the longest time from a task's arrival to its release."""
         delay = charges_by_core[task.core].release_delay
         return delay + ((latest_ends[task.released_by] or 0) if task.released_by else task.jitter)
 
-    tasks = (task if task.sender else replace(task, jitter=release_jitter(task)) for task in system.tasks)
+    tasks = (task if task.sender else replace(task, jitter=jitter_of_releases(task)) for task in system.tasks)
     return replace(system, tasks=tuple(tasks))
 
 
