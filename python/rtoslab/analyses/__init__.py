@@ -47,7 +47,7 @@ from rtoslab.analyses.latency import (
     histogram,
     instrument_costs,
     latencies_by_instrument,
-    measured_latencies,
+    latencies_of_point,
     point_id_without_instrument,
     sample_statistics,
 )

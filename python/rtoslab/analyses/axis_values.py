@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rtoslab.analyses.bands import PlacementBand
 from rtoslab.analyses.counts_per_second import throughput
 from rtoslab.analyses.cycles import cycle_use_of_cores, lock_wait_share
-from rtoslab.analyses.latency import measured_latencies
+from rtoslab.analyses.latency import latencies_of_point
 from rtoslab.analyses.losses_by_cause import longest_held_spinlock
 from rtoslab.analyses.series import pinning_text
 from rtoslab.analyses.tick_cost import cycles_by_released_tasks, fit_tick_cost_model, next_task_search_samples
@@ -162,7 +162,7 @@ def _peak_heap_values(point: MeasuredPoint) -> Iterator[Quantity]:
 def _latency_values(point: MeasuredPoint) -> Iterator[Quantity]:
     """Yields the statistics of each latency of a point, in cycles."""
     contained = {samples.overhead for samples in point.series}
-    for latency in measured_latencies(point):
+    for latency in latencies_of_point(point):
         for stat, name in LATENCY_STATS.items():
             yield latency.series.id, stat, getattr(latency.spread, name), "cycles", latency.spread.n
         if latency.series.rounds > 1:

@@ -100,7 +100,7 @@ def _judge_single_values(rule: Rule) -> Judge:
         scale = first.number_in_unit(unit)
         resolution = resolution_in_unit(first, resolution_s) * (scale / first.value if scale and first.value else 1.0)
         outcome = rule(claim, known, resolution)
-        return outcome, f"{', '.join(parts)}{'' if unit == '1' else f' {unit}'}{_claimed_ratio_text(claim, known)}"
+        return outcome, f"{', '.join(parts)}{'' if unit == '1' else f' {unit}'}{_claim_ratio_text(claim, known)}"
 
     return judge_claim
 
@@ -111,7 +111,7 @@ def _substitute_operation_note(value: MeasuredValue) -> str:
     return f" ({value.substitute_text})" if value.substitute_text else ""
 
 
-def _claimed_ratio_text(claim: PaperClaim, numbers: Sequence[float]) -> str:
+def _claim_ratio_text(claim: PaperClaim, numbers: Sequence[float]) -> str:
     """Returns the ratio of the numbers as text, if the statement's rule is about a ratio. Else empty."""
     if claim.kind == "ratio":
         return f": {numbers[0] / numbers[1]:.2f} times" if numbers[1] else ""

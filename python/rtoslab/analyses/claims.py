@@ -86,7 +86,7 @@ class ClaimVerdict:
         return f"{outcome} ({self.held_case_count} of {len(self.cases)})" if outcome == "partly" else outcome
 
     @property
-    def compared_numbers_text(self) -> str:
+    def numbers_of_only_case_text(self) -> str:
         """Returns the compared numbers of the only case as text. Of several cases, returns their names by outcome,
         contradictions first."""
         if len(self.cases) == 1:

@@ -162,7 +162,7 @@ class SeriesLatency:
         return cycles * 1e9 / self.point.clock_hz
 
 
-def measured_latencies(point: MeasuredPoint) -> list[SeriesLatency]:
+def latencies_of_point(point: MeasuredPoint) -> list[SeriesLatency]:
     """Returns the latencies of a measured point, without the empty interval and those that its instrument cannot
     measure."""
     raw = {samples.id: samples for samples in point.series}
@@ -225,7 +225,7 @@ def latencies_by_instrument(points: Iterable[MeasuredPoint]) -> list[SeriesByIns
     by_key: dict[tuple[str, str, str], SeriesByInstrument] = {}
     for point in points:
         alike = point_id_without_instrument(point.point)
-        for latency in measured_latencies(point):
+        for latency in latencies_of_point(point):
             key = (alike.model_dump_json(), point.point.config.get("samples", ""), latency.series.id)
             known = by_key.setdefault(key, SeriesByInstrument(alike, latency.series.id, latency.series.title, {}))
             known.by_instrument[latency.instrument] = latency

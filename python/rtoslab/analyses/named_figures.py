@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from rtoslab.analyses.bands import PlacementBand
 from rtoslab.analyses.counts_per_second import throughput
-from rtoslab.analyses.latency import SeriesLatency, measured_latencies
+from rtoslab.analyses.latency import SeriesLatency, latencies_of_point
 from rtoslab.results import MeasuredPoint
 
 CYCLES = "cycles"
@@ -66,7 +66,7 @@ def _time_figures(point: MeasuredPoint) -> list[NamedFigure]:
         # with any byte of the image, the digest of its sources for one.
         cycles = throughput(point).cycles_per_count
         metrics.append(NamedFigure(COUNTS, CYCLES, cycles, resolution=cycles / point.window_ticks))
-    for latency in measured_latencies(point):
+    for latency in latencies_of_point(point):
         metrics += [_latency_figure(latency, name) for name in _FIGURES]
     return metrics
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rtoslab.analyses.bands import FigureRatio, PlacementBand
 from rtoslab.analyses.counts_per_second import MulticoreGain, throughput
-from rtoslab.analyses.latency import SeriesLatency, measured_latencies
+from rtoslab.analyses.latency import SeriesLatency, latencies_of_point
 from rtoslab.analyses.middle_placement import PointOverPlacements
 from rtoslab.results import MeasuredPoint
 
@@ -50,7 +50,7 @@ class PlacementLookup:
     def _latencies_by_series(self, point: MeasuredPoint) -> Mapping[str, SeriesLatency]:
         """Returns the latencies of a measured point by series id."""
         if id(point) not in self._latencies:
-            self._latencies[id(point)] = {latency.series.id: latency for latency in measured_latencies(point)}
+            self._latencies[id(point)] = {latency.series.id: latency for latency in latencies_of_point(point)}
         return self._latencies[id(point)]
 
 

@@ -324,7 +324,7 @@ class Kernel(StrictModel):
                 return f"{self.title} has no {service} service: {self.why_service_lacking(service)}"
         return None
 
-    def declared_value(self, name: str) -> str | None:
+    def value_in_kernel_toml(self, name: str) -> str | None:
         """Returns the declared value of a service or of a key of `[behaviour]`, as a word. None if there is none."""
         if name in self.services:
             return str(self.services[name]).lower()

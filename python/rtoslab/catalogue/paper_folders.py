@@ -43,7 +43,7 @@ class PublishedRow(StrictModel):
     """Further axes, `KEY=VALUE` separated by blanks."""
 
     @property
-    def published_number(self) -> float | None:
+    def number_in_paper(self) -> float | None:
         """Returns the published figure as a number. None if it is a text or an ordering."""
         try:
             return float(parse_exact_decimal(self.value))
@@ -94,9 +94,7 @@ class PaperFolder:
     def paper_numbers(self) -> dict[int, float]:
         """Returns those published figures of the paper that are numbers, by row id."""
         return {
-            ident: row.published_number
-            for ident, row in self.published_rows.items()
-            if row.published_number is not None
+            ident: row.number_in_paper for ident, row in self.published_rows.items() if row.number_in_paper is not None
         }
 
 

@@ -1,6 +1,6 @@
 """Which kernel on which board: every kernel's figures beside each other, who leads for a use, and what speaks against.
 
-`compared_operations` says what is compared, `measurements_to_compare` and `observed_rows` what is measured for it,
+`compared_operations` says what is compared, `matrix_points` and `observed_rows` what is measured for it,
 `matrix_file` keeps it, `board_comparison` finds the best of each row and over all, `answer` says it in sentences,
 `document` as a report.
 """
@@ -30,5 +30,5 @@ from rtoslab.choose.measured_matrix import (
     kernel_matrix_rows,
     replace_boards_of_matrix,
 )
-from rtoslab.choose.observed_rows import observed_figure_rows
+from rtoslab.choose.observed_rows import figure_rows_of_observation
 from rtoslab.choose.own_runs import add_figures_of_user_runs, kernel_comparison_section, with_kernel_comparison_section

@@ -27,7 +27,7 @@ Figure = tuple[str, str, float, str, int]
 Say = Callable[[str], None]
 
 
-def observed_figure_rows(
+def figure_rows_of_observation(
     catalogue: Catalogue, kernel: str, board: str, version: str, *, placements: int, place_matters: bool, say: Say
 ) -> list[StoredRow]:
     """Returns those figures of a kernel on a board that no single measurement gives: bytes, masked interrupts, worst

@@ -103,9 +103,8 @@ def calibrate_command(
     catalogue = Catalogue(find_checkout_root())
     silicon = None if stored is None else read_silicon(stored)
     name = board or (silicon.board if silicon else None)
-    on_desk = (
-        {} if target is None else find_target_for_each_board(catalogue, [name] if name else [], target, port, bench)
-    )
+    boards = [name] if name else []
+    on_desk = {} if target is None else find_target_for_each_board(catalogue, boards, target, port, bench)
     assert name is not None
     name = catalogue.find_board(name).id
     table = read_calibration_table(catalogue)
@@ -128,27 +127,21 @@ def calibrate_command(
     facts = catalogue.find_board(name).facts
     defaults = {key: setting for key, setting, _, _ in timing_settings(facts.chip) if key.startswith("timing.")}
     fit_result = fit_settings(table, seen, runs, defaults, _print_on_stderr)
-    before, after = runs({}), runs(fit_result.settings)
+    fitted = fit_result.settings
+    before, after = runs({}), runs(fitted)
     tables = [timing_settings_table(fit_result, setting_grades(catalogue, name))]
     tables.append(calibration_rows_table(table, seen, before, after))
-    compared = (
-        compare_silicon_with_virtual_board(request, kernel_figures, fit_result.settings)
-        if request and kernel_figures
-        else []
-    )
+    compared = compare_silicon_with_virtual_board(request, kernel_figures, fitted) if request and kernel_figures else []
     if compared:
         tables.append(silicon_comparison_table(compared))
     if output is not None:
-        sha256 = built.elf_sha256
-        write_silicon(
-            output,
-            make_silicon_file(catalogue, name, facts.clock.sys_hz, sha256, about, seen, fit_result, kernel_figures),
-        )
+        hz = facts.clock.sys_hz
+        content = make_silicon_file(catalogue, name, hz, built.elf_sha256, about, seen, fit_result, kernel_figures)
+        write_silicon(output, content)
     missing = kernel_figures.missing if request and kernel_figures else {}
     if as_json:
-        print_json_answer(
-            {**_fit_as_json(name, fit_result, tables, seen, after), **kernel_figures_as_json(compared, missing)}
-        )
+        answer = _fit_as_json(name, fit_result, tables, seen, after)
+        print_json_answer({**answer, **kernel_figures_as_json(compared, missing)})
     else:
         _print_calibration(fit_result, tables, calibration_rows_outside_bounds(seen, after))
         for benchmark, reason in missing.items():

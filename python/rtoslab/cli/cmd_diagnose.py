@@ -21,7 +21,7 @@ from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.image_options import attach_option, parse_devices
 from rtoslab.cli.names import CatalogueNameParam, DurationParam
-from rtoslab.cli.own_project import given_build_options_text, nearest_project_folder
+from rtoslab.cli.own_project import nearest_project_folder, user_build_options_text
 from rtoslab.diagnose import (
     Diagnosis,
     Limits,
@@ -98,7 +98,7 @@ def diagnose_command(
                 "There is no image to diagnose; name one, or run the command in the folder of "
                 f"{PROJECT_FILE} or below it."
             )
-        if given_build_options_text(context, *_STRETCH):
+        if user_build_options_text(context, *_STRETCH):
             raise PlanError(
                 f"The images of {PROJECT_FILE} are run as that file says; change the file, or name an "
                 "image with your options."

@@ -149,7 +149,7 @@ def _reproduction_as_json(folder: Path, done: PaperReproduction) -> dict[str, An
         "paper": done.paper.key,
         "run": str(folder),
         "deviations": declared_deviations(done.list_measured_points),
-        "figures": [_published_figure_as_json(compared) for compared in done.compared.values()],
+        "figures": [_paper_figure_as_json(compared) for compared in done.compared.values()],
         "claims": [_claim_verdict_as_json(verdict) for verdict in done.verdicts],
         "today": _setup_results_as_json(done.today) if done.today is not None else None,
         "setups": [_setup_results_as_json(setup) for setup in done.setups],
@@ -161,12 +161,12 @@ def _setup_results_as_json(setup: SetupResults) -> dict[str, Any]:
     return {
         "id": setup.setup.id,
         "title": setup.setup.title,
-        "figures": [_published_figure_as_json(one) for one in setup.figures_changed_by_setup().values()],
+        "figures": [_paper_figure_as_json(one) for one in setup.figures_changed_by_setup().values()],
         "claims": [_claim_verdict_as_json(one) for one in setup.verdicts],
     }
 
 
-def _published_figure_as_json(figure: ComparedFigure) -> dict[str, Any]:
+def _paper_figure_as_json(figure: ComparedFigure) -> dict[str, Any]:
     """Returns a published figure, with ours, as a JSON object."""
     return {
         "id": figure.published.id,
@@ -175,7 +175,7 @@ def _published_figure_as_json(figure: ComparedFigure) -> dict[str, Any]:
         "kernel": figure.published.kernel,
         "board": figure.published.lab_board,
         "unit": figure.published.unit,
-        "paper": figure.published.published_number,
+        "paper": figure.published.number_in_paper,
         "here": figure.our_value,
         "ratio": figure.ratio_to_paper,
         "no_ratio": figure.no_ratio,
@@ -201,6 +201,6 @@ def _claim_verdict_as_json(verdict: ClaimVerdict) -> dict[str, Any]:
             {"case": one.name, "outcome": one.outcome or "not computed", "seen": one.explanation}
             for one in verdict.cases
         ],
-        "seen": verdict.compared_numbers_text,
+        "seen": verdict.numbers_of_only_case_text,
         "threshold": verdict.threshold,
     }

@@ -24,7 +24,7 @@ from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.failures import exit_code_of_points, print_failures
 from rtoslab.cli.names import CatalogueNamesParam, PaperNameParam, split_names
 from rtoslab.cli.reference_confirm import confirm_command
-from rtoslab.cli.reference_folders import reference_placements, unused_run_folder_path
+from rtoslab.cli.reference_folders import free_run_folder_path, reference_placements
 from rtoslab.cli.reference_matrix import matrix_command
 from rtoslab.measure import run_plan
 from rtoslab.papers import measure_minimal_program_sizes, plan_paper_experiments, with_needed_placements
@@ -151,7 +151,7 @@ def _refresh_paper_reference(
             "sources users add with `rtoslab tree add`."
         )
         return None
-    folder = unused_run_folder_path(build_folder(catalogue.root).with_name("reference") / paper.key)
+    folder = free_run_folder_path(build_folder(catalogue.root).with_name("reference") / paper.key)
     plan = with_needed_placements(catalogue, paper, Plan(points, paper.key), placements)
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return EXIT_OK

@@ -118,7 +118,7 @@ def runs_command(ctx: click.Context, points: bool, as_json: bool, stored_points:
         click.echo("No stored point matches these conditions; use fewer, or measure points with `rtoslab run`.")
         return
     console = PlainConsole()
-    console.print(_stored_points_table(stored_points) if points else _run_directories_table(stored_points))
+    console.print(_table_of_stored_points(stored_points) if points else _run_directories_table(stored_points))
 
 
 @runs_command.command("export", short_help="Write figures or raw samples as a table.")
@@ -211,7 +211,7 @@ def _first_three_names_text(names: list[str]) -> str:
     return ", ".join(distinct[:3]) + (f" and {len(distinct) - 3} more" if len(distinct) > 3 else "")
 
 
-def _stored_points_table(points: list[ArchivedPoint]) -> Table:
+def _table_of_stored_points(points: list[ArchivedPoint]) -> Table:
     """Returns a table with a line for each stored point."""
     table = Table(box=None)
     for name in ("benchmark", "kernel", "board", "cores", "configuration", "status", "run id", "where"):

@@ -129,9 +129,8 @@ def worst_case_command(
     finding = find_worst_case(scenario, chosen_span, arrivals)
     manifest = sweep_manifest(scenario, chosen_span)
     folder = out or default_sweep_folder(name, manifest)
-    write_sweep_folder(
-        folder, finding, arrivals, manifest, report_formats()["html"](worst_case_document(finding, arrivals))
-    )
+    page = report_formats()["html"](worst_case_document(finding, arrivals))
+    write_sweep_folder(folder, finding, arrivals, manifest, page)
     report = {"folder": str(folder), **finding.as_json()}
     if as_json and ended is None:
         print_json_answer(report)

@@ -89,14 +89,14 @@ def _owner_id(path: Path) -> int | None:
     return path.stat().st_uid if path.exists() else None
 
 
-def given_build_options_text(context: click.Context, *options: str) -> list[str]:
+def user_build_options_text(context: click.Context, *options: str) -> list[str]:
     """Returns those of these options that the user gave on the command line, by their parameters' names."""
     return [option for option in options if context.get_parameter_source(option) is ParameterSource.COMMANDLINE]
 
 
 def require_options_not_in_project(context: click.Context, *options: str) -> None:
     """Raises PlanError if the user gave one of these options, which a project says itself."""
-    wrong = given_build_options_text(context, *options)
+    wrong = user_build_options_text(context, *options)
     if wrong:
         option = {"name": "NAME", "out": "--out", "jobs": "--jobs"}.get(wrong[0], f"--{wrong[0].replace('_', '-')}")
         raise PlanError(

@@ -18,7 +18,7 @@ reference_placements = click.option(
 )
 
 
-def unused_run_folder_path(folder: Path) -> Path:
+def free_run_folder_path(folder: Path) -> Path:
     """Returns a path for a new run directory: that of `folder` with the first free number.
 
     Earlier measurements come from the cache if they are still valid.

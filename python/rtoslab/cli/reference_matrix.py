@@ -12,11 +12,11 @@ from rtoslab.choose import (
     KernelMatrix,
     board_manifests,
     boards_to_compare,
+    figure_rows_of_observation,
     kernel_matrix_path,
     kernel_matrix_rows,
     kernels_to_compare,
     measurements_to_compare,
-    observed_figure_rows,
     plan_of_compared_points,
     read_kernel_matrix,
     replace_boards_of_matrix,
@@ -26,7 +26,7 @@ from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.display import print_plan_before_measuring, show_progress
 from rtoslab.cli.failures import print_failures
 from rtoslab.cli.names import CatalogueNamesParam, split_names
-from rtoslab.cli.reference_folders import reference_placements, unused_run_folder_path
+from rtoslab.cli.reference_folders import free_run_folder_path, reference_placements
 from rtoslab.measure import run_plan
 from rtoslab.store import RunDirectory
 
@@ -82,7 +82,7 @@ def _measure_kernel_matrix(
     if not plan.points:
         reasons = dict.fromkeys(point.reason for point in points)
         raise PlanError(f"{kernel} cannot be measured on any of these boards: {next(iter(reasons), 'none is given')}")
-    folder = unused_run_folder_path(build_folder(catalogue.root).with_name("matrix") / kernel)
+    folder = free_run_folder_path(build_folder(catalogue.root).with_name("matrix") / kernel)
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=False) as display:
@@ -96,7 +96,7 @@ def _measure_kernel_matrix(
     version = next((row.version for row in rows if row.version), "")
     for board in dict.fromkeys(row.stands_for.board for row in rows if row.values):
         count = min(placements, _OBSERVED_PLACEMENTS)
-        rows += observed_figure_rows(
+        rows += figure_rows_of_observation(
             catalogue, kernel, board, version, placements=count, place_matters=board in matters, say=_print_on_stderr
         )
     path = kernel_matrix_path(catalogue.root, kernel)

@@ -158,7 +158,7 @@ def _parse_executed_function(code: str, calls: float, instructions: float | None
     return ExecutedFunction(code, instructions, calls)
 
 
-def _executed_function_row(function: ExecutedFunction) -> tuple[str, float, float] | tuple[str, float]:
+def _function_row_of_baseline(function: ExecutedFunction) -> tuple[str, float, float] | tuple[str, float]:
     """Returns an executed function as its entry in a baseline."""
     plain = (function.code, _round_to_six_digits(function.calls))
     return plain if function.instructions is None else (*plain, _round_to_six_digits(function.instructions))
@@ -188,7 +188,7 @@ def make_baseline(side: ComparisonSide, rules: Mapping[str, str]) -> Baseline:
             places=pair.places,
             state=dict(pair.state),
             waits={name: _round_to_six_digits(cycles) for name, cycles in pair.waits.items()},
-            functions={name: _executed_function_row(function) for name, function in sorted(pair.functions.items())},
+            functions={name: _function_row_of_baseline(function) for name, function in sorted(pair.functions.items())},
             metrics={key: metric.value for key, metric in pair.metrics.items()},
         )
         for pair, brief in zip(side.figures, briefs, strict=True)

@@ -117,7 +117,7 @@ def _check_as_kernel_declares(check: ConformanceCheck, kernel: Kernel) -> Confor
     if check.instead is None:
         return check
     fact, word = check.instead.when.split(" = ")
-    if kernel.declared_value(fact) != word:
+    if kernel.value_in_kernel_toml(fact) != word:
         return check
     return check.model_copy(update=check.instead.model_dump(exclude={"when"}))
 

@@ -49,7 +49,7 @@ class ComparedFigure:
     @property
     def _paper_number(self) -> float | None:
         """Returns the paper's number. None if it is no number, or if a ratio to it would be meaningless."""
-        return None if self.no_ratio else self.published.published_number
+        return None if self.no_ratio else self.published.number_in_paper
 
 
 def compare_published_figures(

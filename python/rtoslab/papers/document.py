@@ -116,7 +116,7 @@ def paper_statements_section(
             verdict.claim.section,
             _statement_text(verdict),
             verdict.outcome_with_count_text,
-            verdict.compared_numbers_text,
+            verdict.numbers_of_only_case_text,
             verdict.threshold,
         ]
         for verdict in ranked

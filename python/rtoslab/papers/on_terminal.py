@@ -84,7 +84,7 @@ def _print_paper_statements(reproduction: PaperReproduction, console: Console) -
         claims = Table("the paper says", "here", "seen", title="Its statements", title_justify="left")
         for verdict in sorted(reproduction.verdicts, key=lambda verdict: OUTCOMES.index(verdict.overall_outcome)):
             outcome = Text(verdict.outcome_with_count_text, style=_COLOURS.get(verdict.overall_outcome, "yellow"))
-            seen = textwrap.shorten(verdict.compared_numbers_text, _SEEN_CHARS, placeholder=" …")
+            seen = textwrap.shorten(verdict.numbers_of_only_case_text, _SEEN_CHARS, placeholder=" …")
             claims.add_row(f"{verdict.claim.says} ({verdict.claim.section})", outcome, seen)
         console.print(claims)
         console.print("report.html shows every case with its figures and thresholds.")
@@ -97,7 +97,7 @@ def _print_paper_setups(reproduction: PaperReproduction, console: Console) -> No
     for setup in (*([reproduction.today] if reproduction.today is not None else []), *reproduction.setups):
         console.print(_setup_effect_sentence(reproduction, setup))
         for above, change in changed_verdicts(reproduction, setup):
-            seen = textwrap.shorten(change.compared_numbers_text, _SEEN_CHARS, placeholder=" …")
+            seen = textwrap.shorten(change.numbers_of_only_case_text, _SEEN_CHARS, placeholder=" …")
             console.print(
                 f"  {change.outcome_with_count_text}, above {above.outcome_with_count_text}: {above.claim.says} "
                 f"({seen})"

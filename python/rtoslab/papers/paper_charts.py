@@ -119,7 +119,7 @@ def _published_marks_as_chart_rows(
     rows = []
     for printed in figure.printed:
         published = reproduction.paper.published_rows[printed.row]
-        number = published.published_number
+        number = published.number_in_paper
         if number is None:
             continue
         value = convert_unit(number, published.unit, figure.unit, 1e6 * float(published.clock_mhz or 0))

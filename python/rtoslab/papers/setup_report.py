@@ -98,7 +98,7 @@ def setups_section(reproduction: PaperReproduction) -> list[ReportSection]:
             above.outcome_with_count_text,
             setup.setup.id,
             change.outcome_with_count_text,
-            change.compared_numbers_text,
+            change.numbers_of_only_case_text,
         ]
         for setup in _todays_and_setup_results(reproduction)
         for above, change in changed_verdicts(reproduction, setup)

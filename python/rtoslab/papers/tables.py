@@ -123,7 +123,7 @@ def _comparison_csv_records(row: PublishedRow, ours: ComparedFigure) -> list[Rec
         "flags": value_source_flags(ours.source),
         "note": ours.reason,
     }
-    printed: Record = {"value": row.published_number, "version": row.version, "note": ours.no_ratio}
+    printed: Record = {"value": row.number_in_paper, "version": row.version, "note": ours.no_ratio}
     return [{"source": "paper", **axes, **fields, **printed}, {"source": "here", **axes, **fields, **own}]
 
 
@@ -142,7 +142,7 @@ def published_and_our_values_chart(
 ) -> list[ChartData]:
     """Returns charts with the published figures and ours as two marks on a line, one chart for each unit. Empty if the
     table has no number."""
-    rows = [row for row in _published_rows(table, published) if row.published_number is not None]
+    rows = [row for row in _published_rows(table, published) if row.number_in_paper is not None]
     kernels = {row.kernel for row in rows}
     stats = {row.stat for row in rows}
     charts = []
@@ -151,7 +151,7 @@ def published_and_our_values_chart(
         for row in (item for item in rows if item.unit == unit):
             name = row.metric + (f", {row.stat}" if len(stats) > 1 else "")
             name += f" ({row.kernel})" if len(kernels) > 1 else ""
-            marks.append({"x": name, "series": "paper", "y": row.published_number})
+            marks.append({"x": name, "series": "paper", "y": row.number_in_paper})
             ours = compared.get(row.id)
             if ours is not None and ours.our_value is not None:
                 marks.append(
@@ -181,7 +181,7 @@ def our_value_text(compared_row: ComparedFigure) -> str:
 def _our_value_with_paper_decimals(compared_row: ComparedFigure, here: float) -> str:
     """Returns our value with as many decimals as the paper prints for its figure."""
     text = compared_row.published.value
-    if compared_row.published.published_number is None:
+    if compared_row.published.number_in_paper is None:
         return f"{here:,.4g}"
     if "e" in text.lower():
         return f"{here:.3g}"

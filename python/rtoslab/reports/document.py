@@ -59,8 +59,9 @@ def make_report_document(
     suite = catalogue.suites[suite_id].facts if suite_id is not None and suite_id in catalogue.suites else None
     verified = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
     placed = join_points_over_placements(verified)
+    middles = [placed_point.middle for placed_point in placed]
     shown = [
-        *(placed_point.middle for placed_point in placed),
+        *middles,
         *(stored_point.result for stored_point in beside if isinstance(stored_point.result, MeasuredPoint)),
     ]
     measured = [item for item in shown if not item.has_latency_samples]
@@ -78,6 +79,7 @@ def make_report_document(
     deviates = {f"{name}": f"{names[name]}{MARK}" for name in declared_deviations(shown)}
     figures = speed_figures(shown, places, results_depending_on_addresses([*points, *beside]), {**names, **deviates})
     unfair = find_unfair_differences(catalogue, [*points, *beside])
+    cost_sections = (costs.cycles_section, costs.locks_section, costs.functions_section)
     parts: list[ReportSection | None] = [
         answer.fastest_kernels_section(figures, places),
         missing.points_without_figures_section(verified, failed, absent),
@@ -88,17 +90,12 @@ def make_report_document(
         with_middle_placement_note(two_kernels.two_kernels_section(measured)),
         with_middle_placement_note(stress.stress_section(measured)),
         with_middle_placement_note(losses.losses_section(measured, figures)),
-        *(
-            with_middle_placement_note(make(measured))
-            for make in (costs.cycles_section, costs.locks_section, costs.functions_section)
-        ),
+        *(with_middle_placement_note(make(measured)) for make in cost_sections),
         with_middle_placement_note(tick_cost.tick_cost_section(timed)),
         with_middle_placement_note(tick_cost.next_task_search_section(timed)),
         memory.memory_section(shown, places),
         latency.instruments_section(timed, places),
-        probe_effect.probe_effect_section(
-            [placed_point.middle for placed_point in placed], places, _intervals_by_benchmark(catalogue)
-        ),
+        probe_effect.probe_effect_section(middles, places, _intervals_by_benchmark(catalogue)),
         placements.placements_section(placed),
         paper.paper_section(own_counts, suite, _paper_of_suite(catalogue, suite_id)),
         tests.tests_section(catalogue, verified),

@@ -184,8 +184,7 @@ def _traces_without_losses(
 def fit_kernel_overheads(
     ledger: CycleLedger, firmware: TaskSetFirmware, one_core: KernelOverheads | None = None
 ) -> KernelOverheads:
-    """Returns the cycles that a kernel adds to its tasks, fitted to a ledger. Raises TaskSetCheckError if a kind is
-    missing.
+    """Returns the cycles a kernel adds to its tasks, fitted to a ledger. Raises TaskSetCheckError if a kind is missing.
 
     `one_core`: the overheads of the same kernel on one core, where this ledger is of several.
     """

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from rtoslab.base import RunError, SymbolError
+from rtoslab.base import RunError, SymbolError, without_thumb_bit
 from rtoslab.catalogue import Kernel
 from rtoslab.targets.board import convert_simulator_errors, find_address
 from rtoslab.targets.event_kinds import IDENT_IDLE, IDENT_IDLE_OVER
@@ -73,5 +73,7 @@ def _idle_labels(machine: VirtualMachine, kernel: Kernel) -> list[tuple[str, str
 def _function_range(machine: VirtualMachine, name: str) -> tuple[int, int, str]:
     """Returns (begin, end, name) of a function."""
     begin = find_address(machine, name)
-    size = next((size for address, size, own in machine.symbols() if own == name and address & ~1 == begin), 0)
+    size = next(
+        (size for address, size, own in machine.symbols() if own == name and without_thumb_bit(address) == begin), 0
+    )
     return begin, begin + size, name

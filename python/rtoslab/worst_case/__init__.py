@@ -1,6 +1,6 @@
 """The phase sweep: one interrupt at every cycle of one run, and its longest time until handler and woken task begin.
 
-`scenario` prepares the board where a sweep begins, `find_own_interrupts` tells what an image raises itself there,
+`scenario` prepares the board where a sweep begins, `own_interrupts` tells what an image raises itself there,
 `arrivals` sweeps, `places` names instructions, `worst_case` computes the result, `folder` and `document` store and show
 it."""
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from rtoslab.analyses.latency import NetLatencySamples, histogram, measured_latencies, sample_statistics
+from rtoslab.analyses.latency import NetLatencySamples, histogram, latencies_of_point, sample_statistics
 from rtoslab.results.column import CompactIntegers
 from rtoslab.results.results import SeriesSamples
 from rtoslab.results.sample_file import COLUMNS, decode_parquet_columns, decode_samples, encode_sample_file
@@ -100,7 +100,7 @@ def test_statistics_equal_those_of_all_single_samples() -> None:
 
 
 def test_net_samples_are_computed_and_not_stored() -> None:
-    (result,) = measured_latencies(
+    (result,) = latencies_of_point(
         measured_point().model_copy(update={"series": (series("a", 4, cycles=(10, 12, 14, 16), rounds=2),)})
     )
     assert isinstance(result.net_samples, NetLatencySamples)

@@ -14,7 +14,7 @@ from rtoslab.analyses.latency import (
     histogram,
     instrument_costs,
     latencies_by_instrument,
-    measured_latencies,
+    latencies_of_point,
     sample_statistics,
 )
 from rtoslab.base.errors import DecodeError, ImageFileError
@@ -150,7 +150,7 @@ def test_histogram_contains_every_sample_once(samples: list[int], bins: int) -> 
 
 
 def test_instruments_own_cost_is_subtracted() -> None:
-    (result,) = measured_latencies(latency_point("counter", [107, 127, 107], empty=7))
+    (result,) = latencies_of_point(latency_point("counter", [107, 127, 107], empty=7))
     assert list(result.net_samples) == [100, 120, 100]
     assert result.instrument_cost == 7
     assert result.to_microseconds(125) == 1.0
@@ -166,7 +166,7 @@ def test_instrument_cost_is_reported_for_each_image() -> None:
 def test_contained_series_is_subtracted() -> None:
     point = latency_point("counter", [107, 127, 107], empty=7)
     shuffle = point.series[1].model_copy(update={"id": "shuffle", "overhead": "give", "cycles": (407, 427, 407)})
-    result = measured_latencies(point.model_copy(update={"series": (*point.series, shuffle)}))
+    result = latencies_of_point(point.model_copy(update={"series": (*point.series, shuffle)}))
     assert list(result[1].net_samples) == [300, 320, 300]
     assert result[1].overhead == 100
 
@@ -175,7 +175,7 @@ def test_interval_of_several_rounds_gives_the_time_of_one() -> None:
     point = latency_point("counter", [107, 127, 107], empty=7)
     passing = {"id": "pass", "overhead": "give", "cycles": (1107, 1207, 1107), "rounds": 10}
     point = point.model_copy(update={"series": (*point.series, point.series[1].model_copy(update=passing))})
-    assert list(measured_latencies(point)[1].net_samples) == [100, 110, 100]
+    assert list(latencies_of_point(point)[1].net_samples) == [100, 110, 100]
     result = {(value.metric, value.stat): value.value for value in values_of_points([point])}
     assert (result["pass", "mean"], result["pass.total", "total"], result["give", "total"]) == (310 / 3, 1100, 100)
     assert not any(value.metric == "throughput" for value in values_of_points([point])), "its counters mean nothing"
@@ -195,7 +195,7 @@ def test_instruments_are_compared_in_one_table() -> None:
 def test_instrument_gives_no_figure_for_what_it_cannot_measure() -> None:
     point = latency_point("pin", [5, 5], empty=3)
     blind = point.series[1].model_copy(update={"comparable": False})
-    assert measured_latencies(point.model_copy(update={"series": (point.series[0], blind)})) == []
+    assert latencies_of_point(point.model_copy(update={"series": (point.series[0], blind)})) == []
 
 
 def test_samples_survive_their_file(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from rtoslab import api
 from rtoslab.analyses.heap_fragmentation import most_fragmented_heap
-from rtoslab.analyses.latency import measured_latencies
+from rtoslab.analyses.latency import latencies_of_point
 from rtoslab.results.results import FailedPoint, MeasuredPoint
 from tests.checkouts import replace_text
 
@@ -23,7 +23,7 @@ def measure(name: str, kernel: str, out: Path, samples: int = 40) -> MeasuredPoi
 def test_interrupt_latency_ranges_from_minimum_to_longest_masked_section(tmp_path: Path) -> None:
     point = measure("interrupt_latency", "bare", tmp_path / "run", samples=100)
     assert isinstance(point, MeasuredPoint), point.message
-    computing, calling = measured_latencies(point)
+    computing, calling = latencies_of_point(point)
     # 15 cycles to the handler, the way to the timer; one more where the event falls into an instruction of two.
     assert (computing.spread.minimum, computing.spread.maximum) == (22, 23)
     assert calling.spread.minimum == 22
@@ -36,7 +36,7 @@ def test_heap_of_mixed_blocks_fragments(samples: int, tmp_path: Path) -> None:
     """With 200, as it has by default, more than a round of blocks is released when each series has its samples."""
     point = measure("heap_mixed", "freertos", tmp_path / "run", samples=samples)
     assert isinstance(point, MeasuredPoint), point.message
-    malloc, free = measured_latencies(point)
+    malloc, free = latencies_of_point(point)
     assert malloc.spread.jitter > 0 < free.spread.jitter
     left = most_fragmented_heap(point)
     assert left is not None

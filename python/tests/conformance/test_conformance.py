@@ -223,7 +223,7 @@ def test_table_asks_only_for_services_that_exist() -> None:
         for item in suite:
             assert set(item.services) <= set(entry.facts.services), item.id
             if item.instead is not None:
-                assert entry.facts.declared_value(item.instead.when.split(" = ")[0]) is not None, item.id
+                assert entry.facts.value_in_kernel_toml(item.instead.when.split(" = ")[0]) is not None, item.id
 
 
 def test_every_fact_of_the_scenes_is_checked() -> None:

@@ -101,7 +101,7 @@ def read_project(data: bytes) -> None:
 def read_published(data: bytes) -> None:
     """A paper's figures, the numbers among them."""
     rows = parse_published_rows(text_of(data), Path("published.csv"))
-    assert all(row.published_number is None or row.published_number == row.published_number for row in rows.values())
+    assert all(row.number_in_paper is None or row.number_in_paper == row.number_in_paper for row in rows.values())
 
 
 def silicon() -> bytes:

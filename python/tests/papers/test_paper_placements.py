@@ -104,8 +104,8 @@ def test_statement_is_judged_in_every_placement(
     done = _paper(tmp_path, one_core, two_cores)
     (verdict,) = done.verdicts
     assert verdict.overall_outcome == outcome
-    assert verdict.compared_numbers_text.startswith(seen)
-    assert ("placement" in verdict.compared_numbers_text) == (len(one_core) > 1)
+    assert verdict.numbers_of_only_case_text.startswith(seen)
+    assert ("placement" in verdict.numbers_of_only_case_text) == (len(one_core) > 1)
     summary = paper_comparison_report(CATALOGUE, done).summary
     assert ("1 is a tie" in summary) == (outcome == "tie")
 

@@ -253,7 +253,7 @@ def test_reference_footprint_judges_a_statement_and_is_marked(tmp_path: Path) ->
     paper = folder(tmp_path, [row], claims)
     lent = [_weight("other", 14_000), _weight("k", 7_000)]
     done = reproduce_paper(CATALOGUE, paper, [], reference_weights=lent)
-    assert [(verdict.overall_outcome, "14,000" in verdict.compared_numbers_text) for verdict in done.verdicts] == [
+    assert [(verdict.overall_outcome, "14,000" in verdict.numbers_of_only_case_text) for verdict in done.verdicts] == [
         ("same", True)
     ]
     assert (done.compared[1].our_value, done.compared[1].state) == (14_000, "reference")

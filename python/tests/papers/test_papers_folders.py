@@ -95,7 +95,7 @@ def test_paper_folder_is_complete(key: str) -> None:
     shown = [ident for part in paper.facts.part for table in part.table for ident in table.rows]
     require_paper_folder_fits(CATALOGUE, paper)
     mapped = [row for row in paper.published_rows.values() if row.lab_benchmark]
-    assert {row.id for row in mapped if row.published_number is not None} <= set(shown), (
+    assert {row.id for row in mapped if row.number_in_paper is not None} <= set(shown), (
         "a mapped figure stands in no table"
     )
     assert len({claim.id for claim in paper.claims}) == len(paper.claims)

@@ -14,7 +14,7 @@ MIRANDA, LENTKA, EREN = (PAPERS[key] for key in ("miranda2021", "lentka2022", "e
 
 
 def number(paper: PaperFolder, ident: int) -> float:
-    result = paper.published_rows[ident].published_number
+    result = paper.published_rows[ident].number_in_paper
     assert result is not None
     return result
 

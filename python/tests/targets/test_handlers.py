@@ -281,7 +281,7 @@ def test_tick_model_is_fitted() -> None:
     assert model.base == pytest.approx(100, abs=2)
     assert (model.mode, model.worst, model.worst_count) == (100, 252, 3)
     assert model.cycles_per_released_task == pytest.approx((252 - 100) / 3)
-    assert model.unexplained_cycles == pytest.approx(152 - 3 * model.per_task)
+    assert model.cycles_beyond_model == pytest.approx(152 - 3 * model.per_task)
     assert [residual.n for residual in model.residuals] == [3, 1, 2]
     assert sum(residual.mean * residual.n for residual in model.residuals) == pytest.approx(0, abs=1e-9)
     assert fit_tick_cost_model({0: [100]}) is None

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from rtoslab.analyses.latency import measured_latencies
+from rtoslab.analyses.latency import latencies_of_point
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.benchmark import EMPTY_SERIES, Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
@@ -175,11 +175,11 @@ def test_instrument_is_not_compared_with_stamps_and_not_subtracted_from_them() -
         result.judge_evidence(proof_parameters_class(result)(rule="instrument_agrees"), far).verdict
         is ProofVerdict.HOLDS
     )
-    assert list(measured_latencies(latency_point("counter", (22, 25), empty=7, stamped=True))[0].net_samples) == [
+    assert list(latencies_of_point(latency_point("counter", (22, 25), empty=7, stamped=True))[0].net_samples) == [
         22,
         25,
     ]
-    assert list(measured_latencies(latency_point("counter", (22, 25), empty=7))[0].net_samples) == [15, 18]
+    assert list(latencies_of_point(latency_point("counter", (22, 25), empty=7))[0].net_samples) == [15, 18]
 
 
 def test_stamped_benchmark_is_measured_by_the_counter_alone() -> None:

@@ -13,7 +13,7 @@ from rtoslab.analyses import (
     PointOverPlacements,
     cycle_use_of_cores,
     join_points_over_placements,
-    measured_latencies,
+    latencies_of_point,
     placement_number_text,
     point_id_without_placement,
     spinlock_costs,
@@ -105,7 +105,7 @@ def _csv_values_of_point(point: MeasuredPoint) -> Iterator[tuple[int | str, str,
 
 def _csv_values_of_latencies(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
     """Yields core, quantity, value and unit for each figure of a latency point."""
-    for latency in measured_latencies(point):
+    for latency in latencies_of_point(point):
         figures = latency.spread
         for name in SPREAD_FIGURES:
             value = getattr(figures, name)

@@ -11,7 +11,7 @@ from rtoslab.analyses import (
     cycle_use_of_cores,
     histogram,
     join_points_over_placements,
-    measured_latencies,
+    latencies_of_point,
     multicore_gains,
     throughput,
 )
@@ -47,7 +47,7 @@ def _figures_of_latency_point(point: MeasuredPoint) -> dict[str, Any]:
             "instrument_cost_cycles": latency.instrument_cost,
             "histogram": [[one.low, one.high, one.count] for one in histogram(latency.net_samples)],
         }
-        for latency in measured_latencies(point)
+        for latency in latencies_of_point(point)
     }
 
 

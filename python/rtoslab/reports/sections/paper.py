@@ -27,7 +27,7 @@ def paper_section(
             verdict.claim.section,
             verdict.claim.says,
             verdict.outcome_with_count_text,
-            verdict.compared_numbers_text,
+            verdict.numbers_of_only_case_text,
             verdict.threshold,
         ]
         for verdict in claims
