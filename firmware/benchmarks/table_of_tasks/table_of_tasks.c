@@ -17,7 +17,10 @@
  * With `events` 3 a row may as well be a periodic timer of the kernel: its function is called by the kernel's timer task, at
  * a priority from the table. The task with the timer's index starts the timer, and then sleeps.
  *
- * The tables task_set_rows, task_set_events, task_set_releases, task_set_timers, task_set_lines and bench_program.priority lie in the image as they are; `rtoslab rta --check` writes a task
+ * With `events` 4 a task may as well release several tasks, by one call after the other, and several tasks may release one
+ * by messages. Each message has the index of its sender, and so has R0 at task_set_begin and task_set_end, in its second byte.
+ *
+ * The tables task_set_rows, task_set_events, task_set_releases, task_set_fans, task_set_timers, task_set_lines and bench_program.priority lie in the image as they are; `rtoslab rta --check` writes a task
  * set into a copy of the image. What stands here is the example that the image runs by itself. */
 #include "bench/bench.h"
 
@@ -140,7 +143,10 @@ const volatile struct task_set_line task_set_lines[LINES] = {{.on = 0}};
 static port_semaphore_t arrived[LINES];
 static port_mutex_t resources[RESOURCES];
 static bool gives[LINES];
-static const uint8_t line_numbers[LINES] = {BOARD_IRQ_SOFT, BOARD_IRQ_ASYNCHRONOUS, BOARD_PINS_IN_IRQ};
+
+#if BENCH_PARAM_EVENTS == 1
+#define WORK_WORD(self) (self)->index
+#endif
 
 #if BENCH_PARAM_EVENTS >= 2
 
@@ -160,6 +166,30 @@ struct task_set_release {
 extern const volatile struct task_set_release task_set_releases[BENCH_TASKS_PER_CORE];
 
 const volatile struct task_set_release task_set_releases[BENCH_TASKS_PER_CORE] = {{.to = 0}};
+
+#if BENCH_PARAM_EVENTS >= 4
+#define FAN 3u
+
+struct task_set_fan {
+    uint8_t to[FAN]; /* further tasks that each job releases, counted from 1; 0: none */
+    uint8_t zero;
+};
+
+extern const volatile struct task_set_fan task_set_fans[BENCH_TASKS_PER_CORE];
+
+const volatile struct task_set_fan task_set_fans[BENCH_TASKS_PER_CORE] = {{.zero = 0}};
+
+/* The index of each task, with the number of the task that released its job in the second byte, counted from 1. */
+static uint32_t work_words[BENCH_TASKS_PER_CORE];
+#define WORK_WORD(self) work_words[(self)->index]
+/* A receiver, with the number of its sender in the second byte, counted from 1. */
+#define RECEIVER_OF(to, from) ((to) | (((from) + 1u) << 8))
+#define INDEX_OF(to) ((to) & 0xffu)
+#else
+#define WORK_WORD(self) (self)->index
+#define RECEIVER_OF(to, from) (to)
+#define INDEX_OF(to) (to)
+#endif
 
 static port_semaphore_t given[BENCH_TASKS_PER_CORE];
 #if KERNEL_SERVICES_QUEUE
@@ -185,18 +215,32 @@ static bool send_release(unsigned to, enum carrier carrier)
     case MESSAGE: {
         uint32_t message = to;
 
-        return port_queue_send(&inboxes[to], &message);
+        return port_queue_send(&inboxes[INDEX_OF(to)], &message);
     }
 #endif
 #if KERNEL_SERVICES_NOTIFY
     case NOTIFICATION:
-        port_notify_give(handles[to]);
+        port_notify_give(handles[INDEX_OF(to)]);
         return true;
 #endif
     default:
-        return port_semaphore_give(&given[to]);
+        return port_semaphore_give(&given[INDEX_OF(to)]);
     }
 }
+
+#if BENCH_PARAM_EVENTS >= 4
+/* Releases the further tasks of a task that releases several. False if the kernel refuses. */
+static bool send_to_further(unsigned from, enum carrier carrier)
+{
+    bool fine = true;
+
+    for (unsigned i = 0; i < FAN && task_set_fans[from].to[i] != 0; i++) {
+        fine = send_release(RECEIVER_OF(task_set_fans[from].to[i] - 1u, from), carrier) && fine;
+        sent(from);
+    }
+    return fine;
+}
+#endif
 
 /* Waits until another task releases this one. False if the kernel refuses. */
 static bool await_release(struct bench_task *self, enum carrier carrier)
@@ -206,7 +250,15 @@ static bool await_release(struct bench_task *self, enum carrier carrier)
     case MESSAGE: {
         uint32_t message;
 
+#if BENCH_PARAM_EVENTS >= 4
+        if (!port_queue_receive(&inboxes[self->index], &message) || INDEX_OF(message) != self->index) {
+            return false;
+        }
+        WORK_WORD(self) = message;
+        return true;
+#else
         return port_queue_receive(&inboxes[self->index], &message) && message == self->index;
+#endif
     }
 #endif
 #if KERNEL_SERVICES_NOTIFY
@@ -297,19 +349,14 @@ void BOARD_EDGE_IRQ_HANDLER(void)
     handled(2);
 }
 
-/* Enables an interrupt line on the calling core, and lets its handler run once. Returns false if that fails. */
-static inline bool enable_line(unsigned line)
-{
-    cpu_irq_enable(line_numbers[line], PORT_ISR_URGENCY + line, BOARD_IRQ_PRIORITY_BITS);
-    cpu_irq_pend(line_numbers[line]);
-    return !gives[line] || port_semaphore_take(&arrived[line]);
-}
-
 /* Creates the kernel objects of the task set and uses each once. Returns false if that fails, or if the task set is not
  * valid. The memory then has nothing of their code to fetch for the first time afterwards. Task 0 calls it before the
  * gate, because nobody uses the objects earlier. */
 static bool prepare_events(void)
 {
+#if BENCH_CORES == 1
+    static const uint8_t numbers[LINES] = {BOARD_IRQ_SOFT, BOARD_IRQ_ASYNCHRONOUS, BOARD_PINS_IN_IRQ};
+#endif
     bool used[RESOURCES] = {false}, fine = true;
 
     for (unsigned index = 0; index < BENCH_TASKS_PER_CORE; index++) {
@@ -331,9 +378,13 @@ static bool prepare_events(void)
     }
     for (unsigned line = 0; fine && line < LINES; line++) {
         fine = !gives[line] || port_semaphore_create(&arrived[line], 1000, 0);
-        if (fine && task_set_lines[line].on == 1) {
-            fine = enable_line(line);
+#if BENCH_CORES == 1
+        if (fine && task_set_lines[line].on) {
+            cpu_irq_enable(numbers[line], PORT_ISR_URGENCY + line, BOARD_IRQ_PRIORITY_BITS);
+            cpu_irq_pend(numbers[line]);
+            fine = !gives[line] || port_semaphore_take(&arrived[line]);
         }
+#endif
     }
     return fine;
 }
@@ -341,10 +392,11 @@ static bool prepare_events(void)
 #if BENCH_CORES > 1
 static uint8_t objects_created;
 
-/* Enables the interrupt lines of another core than the first, by its task 0, once the first core has created the objects.
- * Returns false if that fails. */
+/* Enables the interrupt lines of a core and lets each handler run once, by task 0 of the core, after the first core has
+ * created the objects. Returns false if that fails. */
 static bool enable_lines(unsigned core)
 {
+    static const uint8_t numbers[LINES] = {BOARD_IRQ_SOFT, BOARD_IRQ_ASYNCHRONOUS, BOARD_PINS_IN_IRQ};
     bool fine = true;
 
     while (!__atomic_load_n(&objects_created, __ATOMIC_ACQUIRE)) {
@@ -352,7 +404,9 @@ static bool enable_lines(unsigned core)
     }
     for (unsigned line = 0; fine && line < LINES; line++) {
         if (task_set_lines[line].on == 1u + core) {
-            fine = enable_line(line);
+            cpu_irq_enable(numbers[line], PORT_ISR_URGENCY + line, BOARD_IRQ_PRIORITY_BITS);
+            cpu_irq_pend(numbers[line]);
+            fine = !gives[line] || port_semaphore_take(&arrived[line]);
         }
     }
     return fine;
@@ -368,25 +422,25 @@ static void work_part(struct bench_task *self, const volatile struct task_set_pa
     switch ((enum around)part->around) {
     case LOCKED:
         self->failures += port_mutex_lock(&resources[what % RESOURCES]) ? 0 : 1;
-        work(self->index, rounds, entry);
+        work(WORK_WORD(self), rounds, entry);
         self->failures += port_mutex_unlock(&resources[what % RESOURCES]) ? 0 : 1;
         break;
 #if KERNEL_SERVICES_PRIORITY_SET
     case RAISED:
         port_priority_set(self->handle, PORT_PRIORITY(what));
-        work(self->index, rounds, entry);
+        work(WORK_WORD(self), rounds, entry);
         port_priority_set(self->handle, PORT_PRIORITY(self->priority));
         break;
 #endif
     case MASKED: {
         port_critical_t entered = port_critical_enter();
 
-        work(self->index, rounds, entry);
+        work(WORK_WORD(self), rounds, entry);
         port_critical_exit(entered);
         break;
     }
     default:
-        work(self->index, rounds, entry);
+        work(WORK_WORD(self), rounds, entry);
         break;
     }
 }
@@ -419,9 +473,12 @@ static void event_body(struct bench_task *self, const volatile struct task_set_e
         }
 #if BENCH_PARAM_EVENTS >= 2
         if (to != 0) {
-            self->failures += send_release(to - 1u, to_carrier) ? 0 : 1;
+            self->failures += send_release(RECEIVER_OF(to - 1u, self->index), to_carrier) ? 0 : 1;
             sent(self->index);
         }
+#if BENCH_PARAM_EVENTS >= 4
+        self->failures += send_to_further(self->index, to_carrier) ? 0 : 1;
+#endif
         bench_count(self);
         ticks = period - release->late[job % LATE];
         job++;
@@ -466,9 +523,12 @@ static void expired(unsigned number)
     }
     work(index, part->rounds, entry_of(part->extra));
     if (to != 0) {
-        (void)send_release(to - 1u, (enum carrier)task_set_releases[index].to_carrier);
+        (void)send_release(RECEIVER_OF(to - 1u, index), (enum carrier)task_set_releases[index].to_carrier);
         sent(index);
     }
+#if BENCH_PARAM_EVENTS >= 4
+    (void)send_to_further(index, (enum carrier)task_set_releases[index].to_carrier);
+#endif
 }
 
 /* Calls the function of timer 0. */
@@ -608,14 +668,19 @@ static bool prepare(struct bench_task *self)
         fetch_all();
     }
 #endif
-#if BENCH_PARAM_EVENTS >= 2 && KERNEL_SERVICES_NOTIFY
+#if BENCH_PARAM_EVENTS >= 4
     if (ON_ONE_CORE || task_set_rows[AT(self->core, self->index)].period_ticks != 0) {
-        handles[self->index] = self->handle;
+        WORK_WORD(self) = self->index;
     }
 #endif
 #if BENCH_PARAM_EVENTS
     if (self->index == 0 && (ON_ONE_CORE || self->core == 0) && !prepare_events()) {
         return false;
+    }
+#endif
+#if BENCH_PARAM_EVENTS >= 2 && KERNEL_SERVICES_NOTIFY
+    if (ON_ONE_CORE || task_set_rows[AT(self->core, self->index)].period_ticks != 0) {
+        handles[self->index] = self->handle;
     }
 #endif
 #if BENCH_PARAM_EVENTS >= 2
@@ -631,7 +696,8 @@ static bool prepare(struct bench_task *self)
 #if BENCH_PARAM_EVENTS && BENCH_CORES > 1
     if (self->index == 0 && self->core == 0) {
         __atomic_store_n(&objects_created, 1, __ATOMIC_RELEASE);
-    } else if (self->index == 0 && !enable_lines(self->core)) {
+    }
+    if (self->index == 0 && !enable_lines(self->core)) {
         return false;
     }
 #endif

@@ -195,7 +195,7 @@ def _tick_cost_model_values(point: MeasuredPoint) -> Iterator[Quantity]:
         "mode": model.mode,
         "worst": model.worst,
         "share": model.cycles_per_released_task,
-        "remainder": model.unexplained_cycles,
+        "remainder": model.cycles_beyond_model,
     }
     for stat, value in parameters.items():
         if value is not None:

@@ -159,6 +159,11 @@ def rta_bounds_command(
 )
 @click.option("--timers", is_flag=True, help=("Like --sends, and also use timers of the kernel."))
 @click.option(
+    "--fans",
+    is_flag=True,
+    help=("Like --timers, and also use tasks that release several tasks, or that several tasks release."),
+)
+@click.option(
     "--cores",
     type=click.IntRange(1, 64),
     default=1,
@@ -185,6 +190,7 @@ def rta_break_command(
     events: bool,
     sends: bool,
     timers: bool,
+    fans: bool,
     cores: int,
     shapes: tuple[str, ...],
     out: Path | None,
@@ -200,7 +206,7 @@ def rta_break_command(
 
     say = (lambda _: None) if as_json else (lambda text: click.echo(text, err=True))
     catalogue = Catalogue(find_checkout_root())
-    level = 3 if timers else 2 if sends else int(events)
+    level = 4 if fans else 3 if timers else 2 if sends else int(events)
     bench = TaskSetBench.build_bench(catalogue, kernel, board, dict(config), events=level, cores=cores, progress=say)
     tried = []
     for attempt in search_broken_bounds(bench, sets, seed, shapes or tuple(SHAPES)):

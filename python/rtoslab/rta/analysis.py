@@ -41,7 +41,7 @@ from rtoslab.rta.senders import (
     UnboundedSendError,
     chain_of_senders,
     remote_receivers,
-    senders_upwards,
+    sends_upwards,
     urgent_successors,
     with_sender_arrivals,
 )
@@ -192,7 +192,7 @@ def analyse_charged(
     latest_ends: dict[str, int | None] = {task.name: task.wcet + task.jitter for task in system.tasks}
     latest_ends |= {handler.name: handler.wcet + handler.jitter for handler in system.interrupts}
     unbounded: dict[str, ResponseBound] = {}
-    latest_sends: dict[str, int | None] = {task.name: latest_ends[task.name] for task in senders_upwards(system)}
+    latest_sends: dict[str, int | None] = {name: latest_ends[task.name] for task, name in sends_upwards(system)}
     for _ in range(ROUNDS):
         late = with_release_delays(system, charges_by_core, latest_ends)
         *bounds, sends = _bound_all(late, charges_by_core, latest_ends, latest_sends, max_steps)
@@ -234,10 +234,11 @@ def _bound_all(
         for core in system.core_numbers
     }
     sends: dict[str, int | None] = dict(latest_sends)
-    for sender in senders_upwards(system):
+    for sender, receiver in sends_upwards(system):
         charge, others = charges_by_core[sender.core], cores[sender.core]
-        latest = _bound_task(sender, system, charge, others, sends, MAX_STEPS, JobInstant.SENT)
-        sends[sender.name] = latest.response
+        sends_done = 1 + sender.gives.index(receiver)
+        latest = _bound_task(sender, system, charge, others, sends, MAX_STEPS, JobInstant.SENT, sends_done)
+        sends[receiver] = latest.response
     bounds = [
         _bound_task(task, system, charges_by_core[task.core], cores[task.core], sends, max_steps)
         for task in system.tasks
@@ -319,9 +320,11 @@ def _bound_task(
     sends: Sends,
     max_steps: int,
     until: JobInstant = JobInstant.LAST_INSTRUCTION,
+    sends_done: int = 1,
 ) -> ResponseBound:
     """Returns the response-time bound of one task.
-    `sends`: the latest ends of less urgent tasks' sends. `until`: the instant at which the response ends.
+    `sends`: the latest ends of less urgent tasks' sends. `until`: the instant at which the response ends, after
+    `sends_done` sends of the job if this is SENT.
     """
     peers = [item for item in system.tasks if item.core == task.core]
     above = [peer for peer in peers if peer.priority > task.priority]
@@ -353,6 +356,7 @@ def _bound_task(
         received=other_cores.received,
         successors=urgent_successors(task, system),
         until=until,
+        sends_done=sends_done,
     )
     whole = replace(demand, others=[*above, *equals]) if in_order else demand
     load = whole.utilisation()
@@ -386,7 +390,14 @@ def _describe_lost_notification(task: SystemTask, response: int, system: Integer
     """Returns why notifications of the task may be lost. Empty if they are not, or if other calls release it."""
     sender = next((peer for peer in system.tasks if peer.name == task.sender), None)
     distance = task.arrival_distance(1)
-    if sender is None or sender.gives_by != "notification" or response <= distance:
+    if sender is None or sender.gives_by != "notification":
+        return ""
+    if sum(peer.task_name == task.task_name for peer in system.tasks) > 1:
+        return (
+            f"{sender.task_name} notifies {task.task_name} for several tasks that release it, so a notification may "
+            "come before the one before it is taken, and be lost"
+        )
+    if response <= distance:
         return ""
     took, period = (f"{system.to_microseconds(value):,.1f} us" for value in (response, distance))
     what = "two arrivals may be within" if task.curve else "its period is"
@@ -415,13 +426,14 @@ def _search_ended_text(load: Fraction, max_steps: int) -> str:
 
 def _shared_resources(tasks: Sequence[SystemTask]) -> frozenset[str]:
     """Returns the names of the resources that more than one of the tasks uses."""
-    used = [name for task in tasks for name in {name for name, _ in task.sections}]
-    return frozenset(name for name in used if used.count(name) > 1)
+    used = {(task.task_name, name) for task in tasks for name, _ in task.sections}
+    names = [name for _, name in used]
+    return frozenset(name for name in names if names.count(name) > 1)
 
 
 def _has_equal_priorities(tasks: Sequence[SystemTask]) -> bool:
     """Whether two of the tasks have the same priority."""
-    return len({task.priority for task in tasks}) < len(tasks)
+    return len({task.priority for task in tasks}) < len({task.task_name for task in tasks})
 
 
 def _tick_jitter(task: SystemTask, peers: Sequence[SystemTask], system: IntegerTaskSet, charge: KernelCharges) -> int:

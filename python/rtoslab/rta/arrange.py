@@ -12,7 +12,15 @@ from typing import Final
 
 from rtoslab.base import TaskSetCheckError
 from rtoslab.rta.arrival_curves import ArrivalCurve, curve_distance
-from rtoslab.rta.firmware import INTERRUPT_LINES, MAX_LATE_TICKS, MAX_PARTS, MUTEXES, TIMERS, TaskSetFirmware
+from rtoslab.rta.firmware import (
+    INTERRUPT_LINES,
+    MAX_LATE_TICKS,
+    MAX_PARTS,
+    MAX_RECEIVERS,
+    MUTEXES,
+    TIMERS,
+    TaskSetFirmware,
+)
 from rtoslab.rta.rows import LATE_JOBS, InterruptLine, PartProtection, ReleaseCarrier, TaskRow, WorkPart
 from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
 from rtoslab.rta.work import BusyWork
@@ -25,7 +33,7 @@ still pending."""
 def task_rows(
     system: IntegerTaskSet, firmware: TaskSetFirmware, work: BusyWork, random: Random | None = None
 ) -> list[TaskRow]:
-    """Returns the tasks of a system as rows of the image's task table.
+    """Returns the tasks of a system as rows of the image's task table, in the order of `image_tasks`.
 
     The tick releases the first of eight jobs of a task with jitter as late as it may, and the others as they arrive:
     the second then comes soonest after the first. With `random` each is as late as it happens.
@@ -41,10 +49,10 @@ def task_rows(
             f"The task set is for {system.clock_hz} Hz, but the board runs at {firmware.clock_hz} Hz; "
             "use overheads of this board."
         )
-    if len(system.tasks) > firmware.max_tasks:
+    tasks = system.image_tasks
+    if len(tasks) > firmware.max_tasks:
         raise TaskSetCheckError(
-            f"The image can run {firmware.max_tasks} tasks, but the set has {len(system.tasks)}; check a part of "
-            "the set."
+            f"The image can run {firmware.max_tasks} tasks, but the set has {len(tasks)}; check a part of the set."
         )
     levels = sorted({task.priority for task in system.tasks})
     if len(levels) > firmware.priority_count:
@@ -74,8 +82,8 @@ def task_rows(
         for name in resources
     }
     _require_timers(system, firmware)
-    rows = [_task_row(task, system, firmware, work, levels.index(task.priority), ceilings) for task in system.tasks]
-    return [_with_releases(row, task, system, firmware, random) for row, task in zip(rows, system.tasks, strict=True)]
+    rows = [_task_row(task, system, firmware, work, levels.index(task.priority), ceilings) for task in tasks]
+    return [_with_releases(row, task, system, firmware, random) for row, task in zip(rows, tasks, strict=True)]
 
 
 def _require_timers(system: IntegerTaskSet, firmware: TaskSetFirmware) -> None:
@@ -99,16 +107,41 @@ def _with_releases(
     if task.is_timer:
         row = replace(row, is_timer=True)
     if task.gives or task.sender:
-        names = [other.name for other in system.tasks]
-        sender = system.tasks[names.index(task.sender)] if task.sender else None
+        by_name = {other.name: other for other in system.tasks}
+        sender = by_name[task.sender] if task.sender else None
+        receivers = [1 + system.task_names.index(by_name[name].task_name) for name in task.gives]
+        _require_fans(task, receivers, system, firmware)
         return replace(
             row,
-            receiver=1 + names.index(task.gives) if task.gives else 0,
+            receiver=receivers[0] if receivers else 0,
+            further_receivers=tuple(receivers[1:]),
             receiver_carrier=_carrier(task, firmware) if task.gives else ReleaseCarrier.NONE,
             carrier=_carrier(sender, firmware) if sender else ReleaseCarrier.NONE,
             late_ticks=_late_ticks(task, system, firmware, random),
         )
     return replace(row, late_ticks=_late_ticks(task, system, firmware, random))
+
+
+def _require_fans(
+    task: SystemTask, receivers: Sequence[int], system: IntegerTaskSet, firmware: TaskSetFirmware
+) -> None:
+    """Raises TaskSetCheckError if the image cannot run a task that releases several tasks, or that several tasks
+    release."""
+    senders = {
+        other.task_name
+        for other in system.tasks
+        if any(item.sender == other.name for item in system.tasks if item.task_name == task.task_name)
+    }
+    if not firmware.has_fans and (len(receivers) > 1 or len(senders) > 1):
+        raise TaskSetCheckError(
+            f"{task.task_name}: in this image no task can release several, or be released by several; build it with "
+            "events=4."
+        )
+    if len(receivers) > MAX_RECEIVERS:
+        raise TaskSetCheckError(
+            f"{task.task_name}: in the image a task can release {MAX_RECEIVERS} tasks, but this one releases "
+            f"{len(receivers)}; check a part of the set."
+        )
 
 
 def _carrier(sender: SystemTask, firmware: TaskSetFirmware) -> ReleaseCarrier:

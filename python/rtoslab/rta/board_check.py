@@ -140,20 +140,21 @@ def check_on_board(
     require_all_interrupts(trace)
     last = trace.origin + (span + max(item.offset_ticks for item in rows)) * firmware.tick_cycles
     observations = list(observed_responses(system, trace, last))
+    row_of = dict(zip(system.task_names, rows, strict=True))
     tasks = [
         ObservedTask(
             one.name,
             task.deadline,
             one,
             _count_misses(one, task.deadline),
-            work.row_cycles(row) * system.units_per_cycle,
+            work.row_cycles(row_of[task.task_name]) * system.units_per_cycle,
         )
-        for one, task, row in zip(observations, system.tasks, rows, strict=False)
+        for one, task in zip(observations, system.tasks, strict=False)
     ]
     handlers = (interrupt for interrupt in system.interrupts if not interrupt.implied)
     interrupts = [
         ObservedTask(one.name, item.deadline, one, _count_misses(one, item.deadline), item.wcet)
-        for one, item in zip(observations[len(rows) :], handlers, strict=True)
+        for one, item in zip(observations[len(system.tasks) :], handlers, strict=True)
     ]
     ledger = make_ledger([trace], work)
     return BoardCheck(

@@ -26,6 +26,7 @@ from rtoslab.rta.randomsets import (
     SHAPES,
     change_one_task,
     event_system,
+    fan_system,
     multicore_system,
     send_system,
     system_of_shape,
@@ -92,7 +93,8 @@ class TaskSetBench:
     def run_set(self, system: IntegerTaskSet, starts: tuple[int, ...], shape: str = "", seed: int = 0) -> SearchedSet:
         """Runs a task set and compares its response times with the bounds. Raises TaskSetCheckError where it cannot be
         run."""
-        count = len(system.tasks)
+        tasks = system.image_tasks
+        count = len(tasks)
         # Every other one is as late each time as it happens to be.
         late = Random(sum(starts)) if sum(starts) % 2 else None  # noqa: S311 (seeded on purpose)
         rows = [
@@ -103,11 +105,11 @@ class TaskSetBench:
             for row, offset in zip(task_rows(system, self.firmware, self.work, late), starts[:count], strict=True)
         ]
         # The work that can be had may be shorter than the wcet. The bound is for what is run.
-        tasks = tuple(
-            replace(item, wcet=self.work.row_cycles(row) * system.units_per_cycle)
-            for item, row in zip(system.tasks, rows, strict=True)
-        )
-        system = replace(system, tasks=tasks)
+        work = {
+            item.task_name: self.work.row_cycles(row) * system.units_per_cycle
+            for item, row in zip(tasks, rows, strict=True)
+        }
+        system = replace(system, tasks=tuple(replace(item, wcet=work[item.task_name]) for item in system.tasks))
         hyperperiod = lcm(*(item.period_ticks for item in rows if item.is_tick_released))
         ticks = max(LEAST_TICKS, min(MOST_TICKS, hyperperiod))
         lines = interrupt_lines(system, self.firmware, self.work, ticks, starts[count:], late)
@@ -157,7 +159,7 @@ def search_broken_bounds(
         shape, system = _draw_system(bench, random, shapes[number % len(shapes)])
         number += 1
         starts = tuple(
-            random.randrange(task.period // tick + 1) if random.random() < 0.2 else 0 for task in system.tasks
+            random.randrange(task.period // tick + 1) if random.random() < 0.2 else 0 for task in system.image_tasks
         )
         phases = tuple(random.randrange(3 * tick) if random.random() < 0.7 else 0 for _ in system.interrupts)
         results = _run_if_possible(bench, system, (*starts, *phases), shape, number - 1)
@@ -180,6 +182,8 @@ def _draw_system(bench: TaskSetBench, random: Random, shape: str) -> tuple[str, 
     if firmware.core_count > 1 and not firmware.has_events:
         bus = bench.overheads.smp.contention_permille
         return shape, multicore_system(random, SHAPES[shape], firmware, bus)
+    if firmware.has_fans:
+        return "fans", fan_system(random, firmware)
     if firmware.has_timers:
         return "timers", timer_system(random, firmware)
     if firmware.has_sends:
@@ -217,6 +221,8 @@ def shrink_set(
 def _smaller_sets(system: IntegerTaskSet, starts: tuple[int, ...]) -> Iterator[tuple[IntegerTaskSet, tuple[int, ...]]]:
     """Yields task sets that are one step smaller or simpler."""
     tasks, interrupts, count = system.tasks, system.interrupts, len(system.tasks)
+    if any(task.base_name for task in tasks):
+        return  # a task for each of several senders cannot be changed alone
     for at, task in enumerate(tasks if count > 1 else ()):
         numbers = [number for number, item in enumerate(interrupts) if item.gives != task.name]
         yield (
@@ -255,8 +261,9 @@ def _without_task(tasks: Sequence[SystemTask], at: int) -> tuple[SystemTask, ...
     removed = tasks[at]
     linked = []
     for task in (*tasks[:at], *tasks[at + 1 :]):
-        if task.gives == removed.name:
-            task = replace(task, gives=removed.gives)  # noqa: PLW2901 (one of two links)
+        if removed.name in task.gives:
+            others = tuple(name for name in task.gives if name != removed.name)
+            task = replace(task, gives=(*others, *removed.gives))  # noqa: PLW2901 (one of two links)
         if task.sender == removed.name:
             task = replace(task, sender=removed.sender)  # noqa: PLW2901
         linked.append(task)

@@ -55,7 +55,7 @@ def chain_bound(chain: ChainOfTasks, system: IntegerTaskSet, analysis: ResponseT
 
 def longest_observed_latency(chain: ChainOfTasks, system: IntegerTaskSet, trace: TaskSetTrace) -> int | None:
     """Returns the longest latency of a chain of tasks in a run. None if no data reached its end."""
-    order = [task.name for task in system.tasks]
+    order = list(system.task_names)
     senders = {task.name: task.sender for task in system.tasks}
     jobs = [sorted((one.begin, one.end) for one in trace.jobs if one.task == order.index(name)) for name in chain.tasks]
     released = [senders[name] == before for before, name in pairwise(chain.tasks)]

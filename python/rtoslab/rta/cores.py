@@ -43,12 +43,12 @@ def find_other_cores(
     latest_sends: Sends,
 ) -> OtherCores:
     """Returns the other cores, with what they can delay.
-    `latest_ends`: the latest end of each task's jobs after their arrival. `latest_sends`: that of calls which release
-    tasks of other cores, or more urgent ones.
+    `latest_ends`: the latest end of each task's jobs after their arrival. `latest_sends`: that of the calls which
+    release tasks of other cores, or more urgent ones, by these.
     """
     demands = []
     remote = remote_receivers(system)
-    received = [replace(task, jitter=latest_sends[task.sender] or 0) for task in system.tasks if task.name in remote]
+    received = [replace(task, jitter=latest_sends[task.name] or 0) for task in system.tasks if task.name in remote]
     for name, users in resources_across_cores(system).items():
         users_text = ", ".join(users)
         return OtherCores(
@@ -59,7 +59,10 @@ def find_other_cores(
     releasing = [replace(handler, jitter=handler.jitter + delay) for handler in at_end if handler.gives]
     for other in (core_tasks for core_tasks in charges_by_core if core_tasks != core):
         charge, tasks = charges_by_core[other], [task for task in system.tasks if task.core == other]
-        late = {task.name: latest_sends.get(task.name, latest_ends[task.name]) for task in tasks}
+        late = {
+            task.name: _latest([latest_ends[task.name], *(latest_sends.get(name, 0) for name in task.gives)])
+            for task in tasks
+        }
         unbounded = next((name for name, end in late.items() if end is None), "")
         if unbounded:
             return OtherCores(
@@ -97,6 +100,12 @@ def find_other_cores(
     )
 
 
+def _latest(ends: Sequence[int | None]) -> int | None:
+    """Returns the latest of some ends. None if one has no bound."""
+    known = [end for end in ends if end is not None]
+    return max(known) if len(known) == len(ends) else None
+
+
 def tasks_released_on_core(
     system: IntegerTaskSet, charge: KernelCharges, peers: Sequence[SystemTask]
 ) -> list[SystemTask]:
@@ -123,7 +132,7 @@ def systems_by_kernel(system: IntegerTaskSet, overheads: KernelOverheads | None)
         replace(
             task,
             sender="" if task.name in remote else task.sender,
-            gives="" if task.gives in remote else task.gives,
+            gives=tuple(name for name in task.gives if name not in remote),
         )
         for task in system.tasks
     ]

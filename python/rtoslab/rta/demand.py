@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from fractions import Fraction
@@ -82,9 +82,12 @@ class CompetingDemand:
     """The interrupts of the other cores that release a task, in the same way. This core may complete the release."""
     received: Sequence[SystemTask] = ()
     """The tasks of this core that a task of another core releases, with jitter up to the end of that call."""
-    successors: frozenset[str] = frozenset()
-    """The competing tasks that only jobs of the analysed task release, by sends or chains of them."""
+    successors: Mapping[str, int] = field(default_factory=dict)
+    """The competing tasks that only jobs of the analysed task release, by sends or chains of them. Each with the number
+    of the first of these sends in the job, from 0 on."""
     until: JobInstant = JobInstant.LAST_INSTRUCTION
+    sends_done: int = 1
+    """If `until` is SENT: the number of sends of the analysed job that have returned."""
     _arriving: Sequence[tuple[int, int, ArrivalCurve]] = field(init=False, repr=False, compare=False)
     """For each of `others`: its period, how long before the window its first arrival may be, and its curve."""
     _interrupting: Sequence[tuple[int, int, ArrivalCurve]] = field(init=False, repr=False, compare=False)
@@ -93,12 +96,12 @@ class CompetingDemand:
     """The same of `released`."""
     _jobs: Sequence[tuple[int, int, bool, int]] = field(init=False, repr=False, compare=False)
     """For each of `others`: its WCET, the cost of its locks and masks, whether it is woken, the cost of sends."""
-    _capped: Sequence[int] = field(init=False, repr=False, compare=False)
-    """The indices of `others` that are successors."""
+    _capped: Sequence[tuple[int, int]] = field(init=False, repr=False, compare=False)
+    """The indices of `others` that are successors, each with the number of its send."""
     _timers: Sequence[int] = field(init=False, repr=False, compare=False)
     """The indices of `others` that are timers."""
-    _senders: Sequence[int] = field(init=False, repr=False, compare=False)
-    """The indices of `others` that release another task."""
+    _senders: Sequence[tuple[int, int]] = field(init=False, repr=False, compare=False)
+    """The indices of `others` that release other tasks, each with their number."""
 
     def __post_init__(self) -> None:
         """Computes once what every window needs: analyses ask for windows by the thousand."""
@@ -115,9 +118,11 @@ class CompetingDemand:
         handlers = [(handler.period, handler.jitter, handler.curve) for handler in self.interrupts]
         object.__setattr__(self, "_interrupting", handlers)
         object.__setattr__(self, "_jobs", jobs)
-        object.__setattr__(self, "_capped", [at for at in indices if self.others[at].name in self.successors])
+        capped = [(at, self.successors.get(self.others[at].name)) for at in indices] if self.successors else []
+        object.__setattr__(self, "_capped", [(at, number) for at, number in capped if number is not None])
         object.__setattr__(self, "_timers", [at for at in indices if self.others[at].is_timer])
-        object.__setattr__(self, "_senders", [at for at in indices if self.others[at].gives])
+        senders = [(at, len(self.others[at].gives)) for at in indices if self.others[at].gives]
+        object.__setattr__(self, "_senders", senders)
 
     def demand_in_window(
         self, window: int, finished_jobs: int, other_jobs: Sequence[int] | None = None
@@ -129,7 +134,7 @@ class CompetingDemand:
         ticks = max_arrivals(window, charge.tick_period, self.tick_jitter) if charge.tick_period else 0
         counts = _max_arrivals_of_each(self._arriving, window) if other_jobs is None else other_jobs
         if self._capped:
-            counts = self._without_unsent_jobs(counts, own if self.until is JobInstant.NEXT_JOB else finished_jobs)
+            counts = self._without_unsent_jobs(counts, finished_jobs)
         tasks = sections = sends = 0
         total, woken = own + sum(counts), 0 if self.task.is_tick_released else own
         for count, (wcet, calls, is_woken, sending) in zip(counts, self._jobs, strict=True):
@@ -140,7 +145,7 @@ class CompetingDemand:
         handled = [*zip(self.interrupts, _max_arrivals_of_each(self._interrupting, window), strict=True)]
         met = sum(count for handler, count in handled if handler.gives)
         handler_work = sum(count * handler.wcet for handler, count in handled)
-        sending_jobs = sum(counts[at] for at in self._senders) + (own if self.task.gives else 0)
+        sending_jobs = sum(counts[at] * number for at, number in self._senders) + own * len(self.task.gives)
         timers = sum(counts[at] for at in self._timers) + (own if self.task.is_timer else 0)
         by_task = total - woken - timers
         meetings = min(MEETINGS * total + sending_jobs, ticks)
@@ -220,7 +225,7 @@ class CompetingDemand:
         compete with the analysed task.
         """
         charge = self.charges
-        cost = charge.send if task.gives else 0
+        cost = charge.send * len(task.gives)
         if not task.sender:
             return cost
         if any(receiver.name == task.name for receiver in self.received):
@@ -230,11 +235,14 @@ class CompetingDemand:
             return cost + charge.send + charge.send_switch
         return cost + (charge.send_switch if competing[task.sender] <= task.priority else 0)
 
-    def _without_unsent_jobs(self, counts: Sequence[int], sent: int) -> list[int]:
-        """Returns the numbers of jobs of `others`, with no more of the successors than were released."""
+    def _without_unsent_jobs(self, counts: Sequence[int], finished_jobs: int) -> list[int]:
+        """Returns the numbers of jobs of `others`, with no more of the successors than were released.
+        A job that the last counted send of the analysed job releases may run only after this send.
+        """
         limited = list(counts)
-        for at in self._capped:
-            limited[at] = min(limited[at], sent)
+        sent = {JobInstant.LAST_INSTRUCTION: 0, JobInstant.SENT: self.sends_done - 1, JobInstant.NEXT_JOB: _NEVER}
+        for at, number in self._capped:
+            limited[at] = min(limited[at], finished_jobs + (number < sent[self.until]))
         return limited
 
     @property
@@ -255,7 +263,9 @@ class CompetingDemand:
     @property
     def _excluded_send_cost(self) -> int:
         """Returns the cost of the analysed job's send, if a window does not contain it."""
-        return self.charges.send if self.task.gives and self.until is JobInstant.LAST_INSTRUCTION else 0
+        if self.until is JobInstant.NEXT_JOB:
+            return 0
+        return self.charges.send * (len(self.task.gives) - (self.sends_done if self.until is JobInstant.SENT else 0))
 
     def _period_and_lead(self, task: SystemTask) -> tuple[int, int, ArrivalCurve]:
         """Returns a task's period, how long before the window its first arrival may be, and its arrival curve."""
@@ -304,7 +314,7 @@ class CompetingDemand:
         )
         tick = charge.tick + (charge.slice if self.takes_turns else 0)
         every = Fraction(1, charge.tick_period)
-        met = [task.load(MEETINGS + (1 if task.gives else 0)) for task in tasks]
+        met = [task.load(MEETINGS + len(task.gives)) for task in tasks]
         seldom = min(exact_utilisation(met), every)
         seldom *= charge.deferred_tick + charge.compensated_tick
         if not self.takes_turns:

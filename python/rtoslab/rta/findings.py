@@ -15,7 +15,7 @@ from rtoslab.reports import MARK, deviation_footnote
 from rtoslab.rta.arrival_curves import ArrivalCurve
 from rtoslab.rta.bound_search import SearchedSet, TaskSetBench
 from rtoslab.rta.overheads import toml_text
-from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
+from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask, expand_releases
 from rtoslab.rta.taskset import Carrier, Protocol
 
 
@@ -84,7 +84,8 @@ def summarise_search(bench: TaskSetBench, results: Sequence[SearchedSet]) -> Sea
 def write_finding(bench: TaskSetBench, result: SearchedSet, path: Path) -> None:
     """Writes a task set that contradicts its bound to a file. Raises StoreError."""
     summary = summarise_search(bench, [result])
-    system, count, tick = result.system, len(result.system.tasks), bench.firmware.tick_cycles
+    system, tick = result.system, bench.firmware.tick_cycles
+    count = len(system.image_tasks)
     table = {
         "kernel": summary.kernel,
         "board": summary.board,
@@ -94,7 +95,8 @@ def write_finding(bench: TaskSetBench, result: SearchedSet, path: Path) -> None:
         "found": "; ".join(result.findings),
         "config": dict(summary.config),
         "task": [
-            _task_table(task, start, tick) for task, start in zip(system.tasks, result.starts[:count], strict=True)
+            _task_table(task, system, start, tick)
+            for task, start in zip(system.image_tasks, result.starts[:count], strict=True)
         ],
         "interrupt": [
             {"name": item.name, "period_cycles": item.period, "wcet_cycles": item.wcet, "jitter_cycles": item.jitter,
@@ -119,10 +121,10 @@ def _parse_curve(row: Mapping[str, Any]) -> ArrivalCurve:
     return tuple((int(count), int(window)) for count, _, window in pairs)
 
 
-def _task_table(task: SystemTask, start: int, tick: int) -> dict[str, Any]:
+def _task_table(task: SystemTask, system: IntegerTaskSet, start: int, tick: int) -> dict[str, Any]:
     """Returns a task as a TOML table of a finding's file. A period of whole ticks is in ticks, another in cycles."""
     period = {"period_ticks": task.period // tick} if task.is_tick_released else {"period_cycles": task.period}
-    facts = {"name": task.name, **period, "first_tick": start, "wcet_cycles": task.wcet, "priority": task.priority}
+    facts = {"name": task.task_name, **period, "first_tick": start, "wcet_cycles": task.wcet, "priority": task.priority}
     if task.released_by:
         facts |= {"released_by": task.released_by, "jitter_cycles": task.jitter}
     elif task.jitter:
@@ -134,7 +136,8 @@ def _task_table(task: SystemTask, start: int, tick: int) -> dict[str, Any]:
     if task.sender:
         facts |= {"sender": task.sender}
     if task.gives:
-        facts |= {"gives": task.gives, "gives_by": task.gives_by}
+        names = {other.name: other.task_name for other in system.tasks}
+        facts |= {"gives": [names[name] for name in task.gives], "gives_by": task.gives_by}
     if task.core:
         facts |= {"core": task.core}
     if task.kernel_call_count:
@@ -158,7 +161,8 @@ class BrokenBound:
 
     def system_and_starts(self, bench: TaskSetBench) -> tuple[IntegerTaskSet, tuple[int, ...]]:
         """Returns the task set as a system, and when each task and interrupt starts."""
-        tasks = tuple(_parse_task(task, bench.firmware.tick_cycles) for task in self.tasks)
+        parsed = [_parse_task(task, bench.firmware.tick_cycles) for task in self.tasks]
+        tasks = expand_releases(parsed, "the finding")
         handlers = tuple(
             SystemInterrupt(
                 name=str(interrupt["name"]),
@@ -195,13 +199,18 @@ def _parse_task(row: Mapping[str, Any], tick: int) -> SystemTask:
         masked=int(row.get("masked_cycles", 0)),
         sections=tuple((name, int(length)) for name, _, length in parts),
         released_by=str(row.get("released_by", "")),
-        sender=str(row.get("sender", "")),
         is_timer=bool(row.get("is_timer", False)),
         curve=_parse_curve(row),
-        gives=str(row.get("gives", "")),
+        gives=_receiver_names(row),
         gives_by=cast("Carrier", row.get("gives_by", "semaphore")),
         core=int(row.get("core", 0)),
     )
+
+
+def _receiver_names(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the tasks that a task of a finding's file releases. Older files have one name."""
+    names = row.get("gives", ())
+    return (names,) if isinstance(names, str) else tuple(map(str, names))
 
 
 def read_finding(path: Path) -> BrokenBound:

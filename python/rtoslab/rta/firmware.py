@@ -63,6 +63,9 @@ _TIMER_HEAD: Final = struct.Struct("<2I")
 _TIMER: Final = struct.Struct("<3I")
 _TIMER_LEAD_TICKS: Final = 2
 """Ticks from the first releases that the image counts from to the start of its first timer."""
+_FAN: Final = struct.Struct("<4B")
+MAX_RECEIVERS: Final = 4
+"""The most tasks that a task of the image releases."""
 MESSAGES: Final = 8
 """The number of messages that a queue of the image holds."""
 MAX_PARTS: Final = 6
@@ -128,6 +131,11 @@ class TaskSetFirmware:
         return self.event_level >= EventLevel.INTERRUPTS
 
     @property
+    def has_fans(self) -> bool:
+        """Whether the image supports tasks that release several tasks, or that several tasks release."""
+        return self.event_level >= EventLevel.FANS
+
+    @property
     def has_timers(self) -> bool:
         """Whether the image supports timers of the kernel."""
         return self.event_level >= EventLevel.TIMERS
@@ -172,6 +180,9 @@ class TaskSetFirmware:
             _write_object(image, "task_set_lines", b"".join(map(_pack_line, lines)) or bytes(4))
         if self.has_sends:
             _write_object(image, "task_set_releases", b"".join(_pack_release(row) for row in rows))
+        if self.has_fans:
+            further = (row.further_receivers + (0,) * (MAX_RECEIVERS - len(row.further_receivers)) for row in rows)
+            _write_object(image, "task_set_fans", b"".join(_FAN.pack(*receivers) for receivers in further))
         if self.has_timers:
             _write_object(image, "task_set_timers", _pack_timers(rows))
         return bytes(image)
@@ -227,6 +238,11 @@ def build_firmware(
         raise TaskSetCheckError(
             f"{kernel}: the port cannot set the priority of the kernel's timer task, so no image can run a set with "
             "timers; choose another kernel, or analyse the set with --overheads."
+        )
+    if events >= EventLevel.FANS and cores > 1:
+        raise TaskSetCheckError(
+            "On several cores no task of the image can release several tasks, or be released by several; check the set "
+            "of each core by itself, or analyse it with --overheads."
         )
     settings = {**config, "param.events": str(int(events))} if events else config
     point = make_point(benchmark, kernel_entry, board_entry, cores, WINDOW_MS, settings)

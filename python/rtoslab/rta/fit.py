@@ -48,7 +48,7 @@ from rtoslab.rta.overheads import (
 from rtoslab.rta.prices import EntryPrices
 from rtoslab.rta.record import TaskSetTrace
 from rtoslab.rta.rows import InterruptLine, TaskRow
-from rtoslab.rta.trace import LostInterruptError, has_lost_interrupt, run_task_set
+from rtoslab.rta.trace import FullQueueError, LostInterruptError, has_lost_interrupt, run_task_set
 from rtoslab.rta.work import BusyWork
 from rtoslab.targets import simulator_fingerprint
 
@@ -109,12 +109,14 @@ def _training_traces(firmware: TaskSetFirmware, work: BusyWork, progress: Progre
     plain = [*training.basic_sets(firmware, work), *training.long_jobs(firmware, work)]
     if firmware.is_smp:
         plain = [*training.assigned_to_cores(plain, firmware), *training.on_all_cores(firmware, work)]
+        plain = plain[:: training.systematic_step(firmware)]
     for rows, ticks in plain:
         traces.append(run_task_set(firmware, rows, ticks))
         progress("overheads", len(traces) / (len(plain) * 2))
     reach = max(job.begin - job.release for job in traces[0].jobs)
     met = training.ticks_in_switches(firmware, work, reach)
     sets = list(met if firmware.core_count == 1 else training.assigned_to_cores(met, firmware))
+    sets = sets[:: training.systematic_step(firmware)]
     for rows, ticks in sets:
         traces.append(run_task_set(firmware, rows, ticks))
         progress("overheads", 0.5 + (len(traces) - len(plain)) / (len(sets) * 2))
@@ -135,6 +137,8 @@ def _training_traces(firmware: TaskSetFirmware, work: BusyWork, progress: Progre
         expiring = [*training.expiries_near_ticks(firmware, work, reach), *training.timer_sets(firmware, work)]
         expiring = [*_on_all_cores(firmware, expiring), *training.random_timer_sets(firmware, work)]
         traces += _traces_without_losses(firmware, expiring)
+    if firmware.has_fans:
+        traces += _traces_without_losses(firmware, training.fan_sets(firmware, work))
     return traces
 
 
@@ -145,7 +149,7 @@ def _training_traces_of_kernels(firmware: TaskSetFirmware, work: BusyWork, progr
         (rows, ticks, [])
         for rows, ticks in (*training.basic_sets(one_kernel, work), *training.long_jobs(one_kernel, work))
     ]
-    first = run_task_set(firmware, *training.on_both_kernels(plain[0]))
+    first = run_task_set(firmware, *next(training.on_both_kernels(plain)))
     reach = max(job.begin - job.release for job in first.jobs)
     sets = [*plain, *((rows, ticks, []) for rows, ticks in training.ticks_in_switches(one_kernel, work, reach))]
     if firmware.has_events:
@@ -157,7 +161,7 @@ def _training_traces_of_kernels(firmware: TaskSetFirmware, work: BusyWork, progr
         sets += [*training.expiries_near_ticks(one_kernel, work, reach), *training.timer_sets(one_kernel, work)]
         sets += training.random_timer_sets(one_kernel, work)
     traces = []
-    for trace in _traces_without_losses(firmware, map(training.on_both_kernels, sets)):
+    for trace in _traces_without_losses(firmware, training.on_both_kernels(sets)):
         traces.append(trace)
         progress("overheads", len(traces) / len(sets))
     return traces
@@ -165,17 +169,21 @@ def _training_traces_of_kernels(firmware: TaskSetFirmware, work: BusyWork, progr
 
 def _on_all_cores(firmware: TaskSetFirmware, sets: list[training.TrainingSet]) -> list[training.TrainingSet]:
     """Returns training sets with their tasks on each of the cores."""
-    return sets if firmware.core_count == 1 else [*training.sends_on_all_cores(sets, firmware)]
+    if firmware.core_count == 1:
+        return sets
+    return [*training.sends_on_all_cores(sets[:: training.systematic_step(firmware)], firmware)]
 
 
 def _traces_without_losses(
     firmware: TaskSetFirmware, sets: Iterable[tuple[list[TaskRow], int, list[InterruptLine]]]
 ) -> Iterator[TaskSetTrace]:
-    """Yields the traces of training sets, without those in which a burst came faster than its handler could begin."""
+    """Yields the traces of training sets, without those in which a burst came faster than its handler could begin, or
+    messages faster than their receiver took them.
+    """
     for rows, ticks, lines in sets:
         try:
             trace = run_task_set(firmware, rows, ticks, lines)
-        except LostInterruptError:
+        except (FullQueueError, LostInterruptError):
             continue
         if not has_lost_interrupt(trace):
             yield trace

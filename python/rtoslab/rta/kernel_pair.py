@@ -24,7 +24,7 @@ def rows_of_core(
     """
     tasks = task_indices(rows, core)
     numbers = [number for number, line in enumerate(lines, 1) if line.core == core]
-    if any(rows[at].receiver and rows[at].receiver - 1 not in tasks for at in tasks):
+    if any(receiver - 1 not in tasks for at in tasks for receiver in rows[at].receivers):
         raise TaskSetCheckError(
             "A task of one kernel cannot release a task of the other one in the image; let both run on one core, or "
             "check the set with one kernel for both cores."
@@ -35,6 +35,7 @@ def rows_of_core(
             core=0,
             line=1 + numbers.index(rows[at].line) if rows[at].line else 0,
             receiver=1 + tasks.index(rows[at].receiver - 1) if rows[at].receiver else 0,
+            further_receivers=tuple(1 + tasks.index(receiver - 1) for receiver in rows[at].further_receivers),
         )
         for at in tasks
     ], [replace(lines[number - 1], core=0) for number in numbers]

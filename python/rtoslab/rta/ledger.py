@@ -141,6 +141,8 @@ class _CycleAttributor:
         self.ledger = ledger
         self.phases = dict.fromkeys(range(len(trace.rows)), JobPhase.ASLEEP)
         self.open_spans: dict[int, PhaseSpan] = {}
+        self.sends_left: dict[int, int] = {}
+        """By task, the calls that release another task and have not returned in its job."""
         self.last_ran: dict[int, int] = {}
         """By priority, when a task of it last ran."""
         self.preempted: dict[int, int] = {}
@@ -217,13 +219,15 @@ class _CycleAttributor:
         row, task = self.trace.rows[job.task], self.trace.executing_task(job.task)
         if task in self.open_spans:
             self.ledger.works.append((self._close_span(task, cycle), self.work.row_cycles(row)))
+        self.sends_left[task] = len(row.receivers)
         self._open_span(task, JobPhase.SENDING if row.receiver else JobPhase.ENDING, cycle)
 
     def _end_send(self, task: int, cycle: int) -> None:
         """Records that a task's call that releases another one returned."""
         if self.phases[task] is JobPhase.SENDING:
             self.ledger.sends.append(self._close_span(task, cycle))
-            self._open_span(task, JobPhase.ENDING, cycle)
+            self.sends_left[task] -= 1
+            self._open_span(task, JobPhase.SENDING if self.sends_left[task] else JobPhase.ENDING, cycle)
 
     def _attribute_chain(self, chain: HandlerChain) -> None:
         """Adds a sequence of handlers to the ledger: as the end of a job, a switch at a lock, or an interruption."""

@@ -8,10 +8,11 @@ from itertools import pairwise
 from random import Random
 from typing import Final
 
+from rtoslab.base import TaskSetError
 from rtoslab.rta.arrival_curves import ArrivalCurve
-from rtoslab.rta.firmware import INTERRUPT_LINES, TIMERS, TaskSetFirmware
+from rtoslab.rta.firmware import INTERRUPT_LINES, MAX_RECEIVERS, TIMERS, TaskSetFirmware
 from rtoslab.rta.senders import chain_of_senders
-from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
+from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask, expand_releases
 from rtoslab.rta.taskset import Carrier
 
 PERIODS_TICKS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40)
@@ -304,6 +305,69 @@ def timer_system(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
     return replace(system, tasks=tuple(tasks))
 
 
+def fan_system(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
+    """Returns a random task set in which some tasks release several tasks, and several tasks release some, beside all
+    that others have.
+    """
+    while True:
+        system = timer_system(random, firmware) if random.random() < 0.5 else send_system(random, firmware)
+        tasks = {task.name: replace(task, sender="") for task in system.tasks}
+        roots = [task.name for task in system.tasks if task.is_tick_released and not task.gives and not task.is_timer]
+        for name in random.sample(roots, min(len(roots), random.randint(0, 2))):
+            tasks = _with_further_sender(random, tasks, name)
+        receivers = sorted({name for task in tasks.values() for name in task.gives})
+        for name in random.sample(receivers, min(len(receivers), random.randint(0, 2))):
+            tasks = _with_second_sender(random, tasks, name)
+        try:
+            return replace(system, tasks=expand_releases([*tasks.values()], "the random set"))
+        except TaskSetError:
+            continue
+
+
+def _with_further_sender(random: Random, tasks: dict[str, SystemTask], name: str) -> dict[str, SystemTask]:
+    """Returns the tasks with one that the tick releases released by a task that releases another one already, if there
+    is one.
+    """
+    senders = [task for task in tasks.values() if 0 < len(task.gives) < MAX_RECEIVERS and task.name != name]
+    if not senders:
+        return tasks
+    sender, task = random.choice(senders), tasks[name]
+    shorter = SHORTEST_CYCLES if task.kernel_call_count else max(SHORTEST_CYCLES, task.wcet // 4)
+    period = sender.period
+    changed = replace(task, period=period, deadline=period, jitter=0, curve=sender.curve, wcet=shorter)
+    return tasks | {
+        name: replace(changed, sections=(), masked=0),
+        sender.name: replace(sender, gives=tuple(random.sample((*sender.gives, name), len(sender.gives) + 1))),
+    }
+
+
+def _with_second_sender(random: Random, tasks: dict[str, SystemTask], name: str) -> dict[str, SystemTask]:
+    """Returns the tasks with one that a second task releases too, all by messages, if there is such a task."""
+    after, waiting = {name}, [name]
+    while waiting:
+        further = [receiver for receiver in tasks[waiting.pop()].gives if receiver not in after]
+        after |= {*further}
+        waiting += further
+    senders = [
+        task
+        for task in tasks.values()
+        if task.name not in after and name not in task.gives and len(task.gives) < MAX_RECEIVERS
+    ]
+    if not senders:
+        return tasks
+    second, changed = random.choice(senders), dict(tasks)
+    changed[second.name] = replace(second, gives=(*second.gives, name))
+    for task in tasks.values():
+        if name in changed[task.name].gives:
+            changed[task.name] = replace(changed[task.name], gives_by="message")
+    share = min(1.0, second.period / tasks[name].period) / 2
+    for receiver in after:  # it has more jobs now
+        task = changed[receiver]
+        wcet = max(SHORTEST_CYCLES, int(task.wcet * share))
+        changed[receiver] = replace(task, wcet=wcet, sections=(), masked=0)
+    return changed
+
+
 def _with_chain(
     random: Random, tasks: Sequence[SystemTask], chain: Sequence[int], carriers: Sequence[Carrier]
 ) -> list[SystemTask]:
@@ -315,7 +379,7 @@ def _with_chain(
     places = [first, *(at for at in chain if at != first and not linked[at].released_by)]
     for sender, receiver in pairwise(places):
         period, old = linked[first].period, linked[receiver]
-        linked[sender] = replace(linked[sender], gives=old.name, gives_by=random.choice(carriers))
+        linked[sender] = replace(linked[sender], gives=(old.name,), gives_by=random.choice(carriers))
         scaled = replace(
             old,
             period=period,
@@ -352,8 +416,9 @@ def change_one_task(
     random: Random, system: IntegerTaskSet, starts: tuple[int, ...], tick_cycles: int
 ) -> tuple[IntegerTaskSet, tuple[int, ...]]:
     """Returns a random variation of a task set: other work, another first release or another first interrupt."""
-    at = random.randrange(len(system.tasks))
-    task, others = system.tasks[at], list(starts)
+    image_tasks = system.image_tasks
+    at = random.randrange(len(image_tasks))
+    task, others = image_tasks[at], list(starts)
     steps: dict[str, Callable[[], int]] = {
         "little": lambda: task.wcet + random.randint(-40, 40),
         "more": lambda: task.wcet + random.randint(-2000, 2000),
@@ -362,12 +427,14 @@ def change_one_task(
         "share": lambda: int(task.wcet * random.uniform(0.8, 1.1)),
     }
     if system.interrupts and random.random() < 0.5:
-        line = len(system.tasks) + random.randrange(len(system.interrupts))
+        line = len(image_tasks) + random.randrange(len(system.interrupts))
         others[line] = max(0, others[line] + random.choice((random.randint(-60, 60), random.randint(-3000, 3000))))
         return system, tuple(others)
     if task.kernel_call_count or random.random() < 0.3:
         others[at] = random.randrange(max(1, task.period // tick_cycles))
         return system, tuple(others)
     random_wcet = min(task.period, max(SHORTEST_CYCLES, steps[random.choice(list(steps))]()))
-    tasks = tuple(replace(item, wcet=random_wcet) if item is task else item for item in system.tasks)
+    tasks = tuple(
+        replace(item, wcet=random_wcet) if item.task_name == task.task_name else item for item in system.tasks
+    )
     return replace(system, tasks=tasks), starts

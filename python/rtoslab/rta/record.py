@@ -27,6 +27,9 @@ class TaskJob:
     release: int
     begin: int
     end: int
+    path: tuple[int, ...] = ()
+    """The tasks by whose jobs it was released, the first one first, and itself, if several tasks release some task of
+    the set. Empty otherwise."""
 
     @property
     def response_time(self) -> int:
@@ -139,10 +142,29 @@ class TaskSetTrace:
             return task
         return next(at for at, row in enumerate(self.rows) if row.is_timer)
 
+    @property
+    def has_several_senders(self) -> bool:
+        """Whether several tasks release some task."""
+        receivers = [receiver for row in self.rows for receiver in row.receivers]
+        return len(set(receivers)) < len(receivers)
+
+    def senders_of(self, task: int) -> list[int]:
+        """Returns the indices of the tasks that release a task."""
+        return [at for at, row in enumerate(self.rows) if task + 1 in row.receivers]
+
+    def sends_to(self, task: int) -> list[int]:
+        """Returns the cycles at which the calls that release a task returned, in their order."""
+        cycles = []
+        for sender in self.senders_of(task):
+            receivers = self.rows[sender].receivers
+            mine = [cycle for cycle, caller in self.sent if caller == sender]
+            cycles += mine[receivers.index(task + 1) :: len(receivers)]
+        return sorted(cycles)
+
     def first_sender(self, task: int) -> int:
         """Returns the index of the first task of the chain of senders that ends with a task."""
         while True:
-            sender = next((at for at, row in enumerate(self.rows) if row.receiver == task + 1), None)
+            sender = next((at for at, row in enumerate(self.rows) if task + 1 in row.receivers), None)
             if sender is None:
                 return task
             task = sender

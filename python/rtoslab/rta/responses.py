@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rtoslab.rta.record import TaskSetTrace
+from rtoslab.rta.senders import chain_of_senders
 from rtoslab.rta.system import IntegerTaskSet
 
 
@@ -34,10 +35,17 @@ def observed_responses(
 ) -> Iterator[ObservedResponses]:
     """Yields the observed response times of each task, then of each interrupt."""
     scale = system.units_per_cycle
-    for at, task in enumerate(system.tasks):
+    by_name = {task.name: task for task in system.tasks}
+    indices = {name: at for at, name in enumerate(system.task_names)}
+    for task in system.tasks:
+        at = indices[task.task_name]
+        names = [*reversed(chain_of_senders(task, by_name)), task.name]
+        path = tuple(indices[by_name[name].task_name] for name in names)
         ended, unfinished = (
             tuple(
-                job.response_time * scale for job in jobs if job.task == at and (until is None or job.release < until)
+                job.response_time * scale
+                for job in jobs
+                if job.task == at and job.path in {(), path} and (until is None or job.release < until)
             )
             for jobs in (trace.jobs, trace.unfinished)
         )

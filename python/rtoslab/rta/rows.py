@@ -59,6 +59,8 @@ class TaskRow:
     core: int = 0
     receiver: int = 0
     """The task that its jobs release at their ends, counted from 1. 0: none."""
+    further_receivers: tuple[int, ...] = ()
+    """The tasks that its jobs release after that one, counted from 1."""
     receiver_carrier: ReleaseCarrier = ReleaseCarrier.NONE
     carrier: ReleaseCarrier = ReleaseCarrier.NONE
     """How another task releases it. NONE: the tick or an interrupt does."""
@@ -66,6 +68,11 @@ class TaskRow:
     """How many ticks after its arrival the tick releases a job, by the job's number modulo LATE_JOBS. Empty: none."""
     is_timer: bool = False
     """Whether it is a timer of the kernel. `offset_ticks` is then the tick on which it first expires."""
+
+    @property
+    def receivers(self) -> tuple[int, ...]:
+        """Returns the tasks that its jobs release at their ends, in this order, counted from 1."""
+        return (self.receiver, *self.further_receivers) if self.receiver else ()
 
     @property
     def is_tick_released(self) -> bool:

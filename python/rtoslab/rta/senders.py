@@ -12,7 +12,7 @@ from dataclasses import replace
 from rtoslab.rta.system import IntegerTaskSet, SystemTask
 
 Sends = Mapping[str, int | None]
-"""The latest end of each task's send after its arrival. None if it has no bound."""
+"""By the task that it releases, the latest end of each send after its arrival. None if it has no bound."""
 
 
 class UnboundedSendError(Exception):
@@ -39,7 +39,7 @@ def _with_arrivals(
     while first.sender:
         sender = by_name[first.sender]
         if sender.priority < priority or sender.core != first.core:
-            latest = latest_sends[sender.name]
+            latest = latest_sends[first.name]
             if latest is None:
                 raise UnboundedSendError(f"{sender.name}, which releases {first.name}, has no bound")
             return replace(task, jitter=latest, offset=None)
@@ -47,30 +47,33 @@ def _with_arrivals(
     return task if first is task else replace(task, jitter=first.jitter, offset=first.offset)
 
 
-def urgent_successors(task: SystemTask, system: IntegerTaskSet) -> frozenset[str]:
+def urgent_successors(task: SystemTask, system: IntegerTaskSet) -> dict[str, int]:
     """Returns the tasks that are released by jobs of this one only, over tasks at least as urgent as this one and on
-    its core.
+    its core. Each with the number of the send by which it begins, from 0 on.
     """
     by_name = {item.name: item for item in system.tasks}
-    successors: list[str] = []
-    last = task
-    while last.gives and by_name[last.gives].priority >= task.priority and by_name[last.gives].core == task.core:
-        last = by_name[last.gives]
-        successors.append(last.name)
-    return frozenset(successors)
+    successors: dict[str, int] = {}
+    waiting = [(name, number) for number, name in enumerate(task.gives)]
+    while waiting:
+        name, number = waiting.pop()
+        if by_name[name].priority >= task.priority and by_name[name].core == task.core:
+            successors[name] = number
+            waiting += [(after, number) for after in by_name[name].gives]
+    return successors
 
 
-def senders_upwards(system: IntegerTaskSet) -> list[SystemTask]:
-    """Returns the tasks that release a more urgent one or one of another core, the least urgent first.
-    The bounds of each depend on the sends of less urgent ones of its core, and of other cores.
+def sends_upwards(system: IntegerTaskSet) -> list[tuple[SystemTask, str]]:
+    """Returns the tasks that release a more urgent one or one of another core, each with that one, the least urgent
+    first. The bounds of each depend on the sends of less urgent ones of its core, and of other cores.
     """
     by_name = {task.name: task for task in system.tasks}
     upwards = [
-        task
+        (task, name)
         for task in system.tasks
-        if task.gives and (by_name[task.gives].priority > task.priority or by_name[task.gives].core != task.core)
+        for name in task.gives
+        if by_name[name].priority > task.priority or by_name[name].core != task.core
     ]
-    return sorted(upwards, key=lambda task: task.priority)
+    return sorted(upwards, key=lambda pair: pair[0].priority)
 
 
 def remote_receivers(system: IntegerTaskSet) -> frozenset[str]:

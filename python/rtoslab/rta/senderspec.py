@@ -12,7 +12,7 @@ from rtoslab.rta.units import Duration
 
 
 class Giver(Protocol):
-    """A task or interrupt that may release a task, as the file states it."""
+    """An interrupt that may release a task, as the file states it."""
 
     @property
     def name(self) -> str:
@@ -23,8 +23,20 @@ class Giver(Protocol):
         """Returns the task that it releases. Empty: none."""
 
 
-class LinkedTask(Giver, Protocol):
-    """A task that may release another one and be released, as the file states it."""
+class LinkedTask(Protocol):
+    """A task that may release other ones and be released, as the file states it."""
+
+    @property
+    def name(self) -> str:
+        """Returns its name."""
+
+    @property
+    def gives(self) -> tuple[str, ...]:
+        """Returns the tasks that it releases."""
+
+    @property
+    def gives_by(self) -> str:
+        """Returns the object by which it releases them."""
 
     @property
     def release(self) -> str:
@@ -53,8 +65,14 @@ def with_giver_periods(
     """Returns the `[[task]]` tables, each without a period or arrivals with those of the task or interrupt that
     releases it.
     """
-    givers = {row["gives"]: row for row in (*tasks, *interrupts) if isinstance(row.get("gives"), str) and row["gives"]}
+    givers = {name: row for row in reversed((*tasks, *interrupts)) for name in _receiver_names(row)}
     return [{**row, **_find_inherited_period(row, givers)} for row in tasks]
+
+
+def _receiver_names(row: Mapping[str, Any]) -> list[str]:
+    """Returns the names of the tasks that a table's task or interrupt releases."""
+    names = row.get("gives")
+    return [name for name in (names if isinstance(names, list) else [names]) if isinstance(name, str) and name]
 
 
 def _find_inherited_period(row: Mapping[str, Any], givers: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -76,25 +94,22 @@ def _find_inherited_period(row: Mapping[str, Any], givers: Mapping[str, Mapping[
 def require_senders(tasks: Sequence[LinkedTask], interrupts: Sequence[Giver], source: str) -> None:
     """Raises TaskSetError if the tasks that release other tasks do not fit those."""
     by_name = {task.name: task for task in tasks}
-    givers = {interrupt.gives: interrupt.name for interrupt in interrupts if interrupt.gives}
+    by_interrupt = {interrupt.gives: interrupt.name for interrupt in interrupts if interrupt.gives}
     for sender in tasks:
-        if not sender.gives:
-            continue
         where = f"{source}, task {sender.name}"
-        task = by_name.get(sender.gives)
-        if task is None:
-            raise TaskSetError(
-                f"{where} gives to {quote_text(sender.gives)}, which is not a task of this file; name one."
-            )
-        if sender.gives in givers:
-            raise TaskSetError(f"{where}: {givers[sender.gives]} releases {task.name} already; keep one of them.")
-        givers[sender.gives] = sender.name
-        _require_receiver(sender, task, where)
+        for name in sender.gives:
+            task = by_name.get(name)
+            if task is None:
+                raise TaskSetError(f"{where} gives to {quote_text(name)}, which is not a task of this file; name one.")
+            if name in by_interrupt:
+                raise TaskSetError(f"{where}: {by_interrupt[name]} releases {name} already; keep one of them.")
+            senders = [other for other in tasks if name in other.gives]
+            _require_receiver(sender, task, senders, where)
     for task in tasks:
         _require_no_circle(task, by_name, source)
 
 
-def _require_receiver(sender: LinkedTask, task: LinkedTask, where: str) -> None:
+def _require_receiver(sender: LinkedTask, task: LinkedTask, senders: Sequence[LinkedTask], where: str) -> None:
     """Raises TaskSetError if a task cannot be released by this sender."""
     if task.release != "tick":
         what = "an interrupt" if task.release == "interrupt" else "a timer"
@@ -104,6 +119,15 @@ def _require_receiver(sender: LinkedTask, task: LinkedTask, where: str) -> None:
             f"{where} releases {task.name}, which has a jitter or offset; remove it, because the analysis computes "
             "when the task is released."
         )
+    if len(senders) > 1:
+        other = next((item for item in senders if item.gives_by != "message"), None)
+        if other is not None:
+            names = " and ".join(item.name for item in senders)
+            raise TaskSetError(
+                f"{where}: {names} release {task.name}, so it has to know which of them did; write "
+                f'gives_by = "message" for {other.name}.'
+            )
+        return
     if (task.period, task.arrivals) != (sender.period, sender.arrivals):
         raise TaskSetError(
             f"{where} releases {task.name}, which has another period; give both the same, or leave out the period of "
@@ -113,11 +137,18 @@ def _require_receiver(sender: LinkedTask, task: LinkedTask, where: str) -> None:
 
 def _require_no_circle(task: LinkedTask, by_name: Mapping[str, LinkedTask], source: str) -> None:
     """Raises TaskSetError if a task is released by itself, over whichever other tasks."""
-    passed = [task.name]
-    while (name := by_name[passed[-1]].gives) and name not in passed:
-        passed.append(name)
-    if name == task.name:
-        raise TaskSetError(
-            f"{source}: {' > '.join([*passed, name])} release each other in a circle, so nothing releases the first "
-            "job; remove one gives."
-        )
+    before = {task.name: ""}
+    reached = [task.name]
+    for current in reached:
+        for name in by_name[current].gives:
+            if name == task.name:
+                path = [name, current]
+                while before[path[-1]]:
+                    path.append(before[path[-1]])
+                raise TaskSetError(
+                    f"{source}: {' > '.join(reversed(path))} release each other in a circle, so nothing releases the "
+                    "first job; remove one gives."
+                )
+            if name not in before:
+                before[name] = current
+                reached.append(name)

@@ -64,8 +64,8 @@ def find_sensitivity(
     factor, factor_bounded = Fraction(max(parts, 0), RESOLUTION), search.bounded
     load = exact_utilisation(task.load(task.wcet) for task in system.tasks)
     growth, bounded = {}, []
-    for task in fine.tasks:
-        progress(f"how much the WCET of {task.name} may grow")
+    for task in fine.image_tasks:
+        progress(f"how much the WCET of {task.task_name} may grow")
         least = max([1, task.masked, *(length for _, length in task.sections)])
         wcet = search.largest_schedulable(
             partial(_with_wcet, fine, task),
@@ -74,9 +74,9 @@ def find_sensitivity(
             task.deadline,
         )
         if wcet >= least:
-            growth[task.name] = Fraction(wcet - task.wcet, scale)
+            growth[task.task_name] = Fraction(wcet - task.wcet, scale)
         if search.bounded:
-            bounded.append(task.name)
+            bounded.append(task.task_name)
     return WcetMargin(factor, factor * load, growth, tuple(bounded), factor_bounded)
 
 
@@ -138,5 +138,7 @@ def _round_up(value: Fraction) -> int:
 
 
 def _with_wcet(system: IntegerTaskSet, task: SystemTask, wcet: int) -> IntegerTaskSet:
-    """Returns the system with another WCET of one task."""
-    return replace(system, tasks=tuple(replace(item, wcet=wcet) if item is task else item for item in system.tasks))
+    """Returns the system with another WCET of one task of the file."""
+    name = task.task_name
+    tasks = (replace(item, wcet=wcet) if item.task_name == name else item for item in system.tasks)
+    return replace(system, tasks=tuple(tasks))

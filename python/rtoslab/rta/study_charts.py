@@ -57,7 +57,7 @@ def timeline_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData:
     trace, us = check.trace, study.system.microseconds_of_cycles
     firsts = [job.end for job in trace.jobs if job.number == 0]
     end = min(max(firsts, default=trace.end), trace.origin + _SHOWN_TICKS * trace.tick_cycles) + trace.tick_cycles // 10
-    names = [item.name for item in study.system.tasks]
+    names = list(study.system.task_names)
     order = sorted(range(len(names)), key=lambda at: -trace.rows[at].priority)
     rows: list[dict[str, Any]] = []
     for task in order:
@@ -95,7 +95,7 @@ def _release_cycles(trace: TaskSetTrace, task: int, end: int) -> Sequence[int]:
         raised = (trace.origin + cycle for cycle in trace.lines[row.line - 1].raised)
         return [cycle for cycle in raised if cycle < end]
     if not row.is_tick_released:
-        return [cycle for cycle, sender in trace.sent if trace.rows[sender].receiver == task + 1 and cycle < end]
+        return [cycle for cycle in trace.sends_to(task) if cycle < end]
     last = row.last_released_job((end - trace.origin - 1) // trace.tick_cycles)
     return [trace.origin + row.job_ticks(number)[1] * trace.tick_cycles for number in range(last + 1)]
 

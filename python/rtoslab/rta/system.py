@@ -5,9 +5,10 @@ Nothing is rounded before a bound is printed: a period of 8400.42 cycles has oth
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Final
 
 from rtoslab.base import TaskSetError
 from rtoslab.rta.arrival_curves import ArrivalCurve, curve_distance, long_run_rate
@@ -34,13 +35,21 @@ class SystemTask:
     sender: str = ""
     """The task that releases it. Empty: the tick or an interrupt. Its jobs then arrive with those of the first task of
     the chain of senders."""
-    gives: str = ""
-    """The task that each of its jobs releases with its last action."""
+    gives: tuple[str, ...] = ()
+    """The tasks that each of its jobs releases with its last actions, in this order."""
+    base_name: str = ""
+    """The task of the file that it is, if several tasks release that one or a task before it: see `expand_releases`.
+    Empty: `name`."""
     gives_by: Carrier = "semaphore"
     is_timer: bool = False
     """Whether it is a timer of the kernel. The kernel's timer task then executes it, as its job."""
     curve: ArrivalCurve = ()
     """Its arrivals, if they are not periodic. `period` is then the shortest window of the curve."""
+
+    @property
+    def task_name(self) -> str:
+        """Returns the name of the task in the file and in the image."""
+        return self.base_name or self.name
 
     def load(self, cost: int) -> tuple[int, int]:
         """Returns a cost of each job as (cost, period) in the long run."""
@@ -117,6 +126,16 @@ class IntegerTaskSet:
     chains: tuple[ChainOfTasks, ...] = ()
 
     @property
+    def image_tasks(self) -> tuple[SystemTask, ...]:
+        """Returns each task of the file once, as it is if the first of its senders releases it."""
+        return tuple({task.task_name: task for task in reversed(self.tasks)}[name] for name in self.task_names)
+
+    @property
+    def task_names(self) -> tuple[str, ...]:
+        """Returns the names of the tasks of the file, in its order."""
+        return tuple(dict.fromkeys(task.task_name for task in self.tasks))
+
+    @property
     def core_numbers(self) -> tuple[int, ...]:
         """Returns the cores that have tasks or interrupts, in order."""
         return tuple(sorted({task.core for task in self.tasks} | {interrupt.core for interrupt in self.interrupts}))
@@ -176,6 +195,57 @@ def with_finer_units(system: IntegerTaskSet, scale: int) -> IntegerTaskSet:
     )
 
 
+MAX_RELEASE_PATHS: Final = 64
+"""The most tasks after the expansion of those that several tasks release."""
+
+
+def expand_releases(
+    tasks: Sequence[SystemTask], source: str, own_deadlines: Collection[str] = frozenset()
+) -> tuple[SystemTask, ...]:
+    """Returns the tasks with one for each sender of a task that several tasks release, and for each task after it.
+
+    Such a task executes one job after the other, in the order of their releases. So its jobs are those of tasks of
+    equal priority in any order. Each has the arrivals of the first task of its own chain, and their period as deadline
+    unless the task is in `own_deadlines`. Raises TaskSetError if there are too many.
+    """
+    by_name = {task.name: task for task in tasks}
+    senders: dict[str, list[str]] = {}
+    for task in tasks:
+        for name in task.gives:
+            senders.setdefault(name, []).append(task.name)
+    expanded: dict[str, list[SystemTask]] = {task.name: [] for task in tasks}
+    waiting = [(task, "", "", task) for task in reversed(tasks) if task.name not in senders]
+    while waiting:
+        task, suffix, sender, first = waiting.pop()
+        released = {
+            name: f"{suffix} after {task.name}{suffix}" if len(senders[name]) > 1 else suffix for name in task.gives
+        }
+        arrivals = (
+            {}
+            if task is first
+            else {
+                "period": first.period,
+                "curve": first.curve,
+                "deadline": task.deadline if task.name in own_deadlines else first.period,
+            }
+        )
+        one = replace(
+            task,
+            name=task.name + suffix,
+            base_name=task.name if suffix else "",
+            sender=sender,
+            gives=tuple(name + label for name, label in released.items()),
+            **arrivals,  # type: ignore[arg-type]
+        )
+        expanded[task.name].append(one)
+        if sum(map(len, expanded.values())) > MAX_RELEASE_PATHS + len(tasks):
+            raise TaskSetError(
+                f"{source}: tasks release each other in more than {MAX_RELEASE_PATHS} ways; split the set."
+            )
+        waiting += [(by_name[name], label, one.name, first) for name, label in reversed(released.items())]
+    return tuple(one for ones in expanded.values() for one in ones)
+
+
 def exact_utilisation(parts: Iterable[tuple[int, int]]) -> Fraction:
     """Returns the exact processor utilisation of (cost, period) pairs.
 
@@ -208,7 +278,6 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
         return int(time.exact_cycles(rate)) if not time.in_cycles else int(time.value * per_cycle)
 
     givers = {interrupt.gives: interrupt.name for interrupt in task_set.interrupts if interrupt.gives}
-    senders = {task.gives: task.name for task in task_set.tasks if task.gives}
     tasks = tuple(
         SystemTask(
             name=task_spec.name,
@@ -223,7 +292,6 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
             core=task_spec.core,
             released_by=givers.get(task_spec.name)
             or (_release_name(task_spec) if task_spec.release == "interrupt" else ""),
-            sender=senders.get(task_spec.name, ""),
             gives=task_spec.gives,
             gives_by=task_spec.gives_by,
             is_timer=task_spec.release == "timer",
@@ -253,6 +321,14 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
     )
     for task in tasks:
         _require_parts(task, task_set.source)
+    tasks = expand_releases(tasks, task_set.source, {task.name for task in task_set.tasks if task.has_own_deadline})
+    for chain in task_set.chains:
+        several = next((task for task in tasks if task.base_name in chain.tasks), None)
+        if several is not None:
+            raise TaskSetError(
+                f"{task_set.source}, chain {chain.name}: several tasks release {several.task_name} or a task before "
+                "it, so data has several ways; remove it from the chain."
+            )
     chains = tuple(ChainOfTasks(chain.name, chain.tasks, to_whole_units(chain.deadline)) for chain in task_set.chains)
     return IntegerTaskSet(tasks, handlers, task_set.protocol, task_set.equals, rate, per_cycle, chains)
 

@@ -178,15 +178,16 @@ def sensitivity_table(study: TaskSetStudy) -> TableData | None:
     if grown is None:
         return None
     rows = []
-    for task in study.system.tasks:
-        growth = grown.growth.get(task.name)
+    for task in study.system.image_tasks:
+        name = task.task_name
+        growth = grown.growth.get(name)
         if growth is None:
-            rows.append([task.name, _format_us(study, task.wcet), _DASH, _DASH, _DASH])
+            rows.append([name, _format_us(study, task.wcet), _DASH, _DASH, _DASH])
             continue
         sign = "+" if growth >= 0 else ""
         percent = f"{sign}{format_decimals(100 * growth / task.wcet, 1, math.floor)} %"
         limit = _format_sum(study, task.wcet, growth)
-        rows.append([task.name, _format_us(study, task.wcet), _format_us_down(study, growth), limit, percent])
+        rows.append([name, _format_us(study, task.wcet), _format_us_down(study, growth), limit, percent])
     load = float(grown.utilisation)
     note = (
         f"All WCETs together may grow by a factor of {_format_factor(grown.factor)}, to the breakdown utilisation of "

@@ -230,10 +230,17 @@ def _sender_notes(system: IntegerTaskSet) -> list[str]:
     if not lasts:
         return []
     by_name = {task.name: task for task in system.tasks}
-    chains = [" > ".join([*reversed(chain_of_senders(last, by_name)), last.name]) for last in lasts]
+    paths = [[*reversed(chain_of_senders(last, by_name)), last.name] for last in lasts]
+    chains = [" > ".join(by_name[name].task_name for name in path) for path in paths]
     notes = [
         f"Tasks release each other: {'; '.join(chains)}. The response of each counts from the arrival of the first one."
     ]
+    several = [task for task in system.tasks if task.base_name]
+    if several:
+        notes.append(
+            f"Several tasks release some tasks: {several[0].name} stands for the jobs of {several[0].task_name} that "
+            "come by this way."
+        )
     if system.equals == "fifo" and len({(task.core, task.priority) for task in system.tasks}) < len(system.tasks):
         notes.append("With tasks that other tasks release, the bounds hold for any order of tasks of equal priority.")
     return notes

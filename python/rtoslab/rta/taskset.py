@@ -60,6 +60,8 @@ class EventLevel(IntEnum):
     """Tasks that other tasks release, and late releases by the tick."""
     TIMERS = 3
     """Timers of the kernel."""
+    FANS = 4
+    """Tasks that release several tasks, and tasks that several tasks release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,8 @@ class TaskSpec:
     wcet: Duration
     deadline: Duration
     priority: int
+    has_own_deadline: bool = True
+    """Whether the file states the deadline. It is the period otherwise."""
     jitter: Duration = ZERO_DURATION
     """The longest time from the arrival to the release."""
     offset: Duration | None = None
@@ -97,8 +101,8 @@ class TaskSpec:
     sections: tuple[SectionSpec, ...] = ()
     core: int = 0
     release: Release = "tick"
-    gives: str = ""
-    """The task that each job releases with its last action. Empty: none."""
+    gives: tuple[str, ...] = ()
+    """The tasks that each job releases with its last actions, in this order."""
     gives_by: Carrier = "semaphore"
     arrivals: tuple[ArrivalLimit, ...] = ()
     """The limits of its arrivals, instead of a period. `period` is then the shortest window."""
@@ -137,6 +141,9 @@ class TaskSet:
     @property
     def event_level(self) -> EventLevel:
         """Returns which image the task set needs."""
+        receivers = [name for task in self.tasks for name in task.gives]
+        if len(set(receivers)) < len(receivers) or any(len(task.gives) > 1 for task in self.tasks):
+            return EventLevel.FANS
         if any(task.release == "timer" for task in self.tasks):
             return EventLevel.TIMERS
         released = {interrupt.gives for interrupt in self.interrupts if interrupt.gives}
@@ -242,7 +249,7 @@ def _require_released_tasks(tasks: tuple[TaskSpec, ...], interrupts: tuple[Inter
 
 def _require_curves(tasks: tuple[TaskSpec, ...], interrupts: tuple[InterruptSpec, ...], source: str) -> None:
     """Raises TaskSetError for limits of arrivals of a task that no interrupt releases."""
-    given = {item.gives for item in interrupts} | {item.gives for item in tasks}
+    given = {item.gives for item in interrupts} | {name for item in tasks for name in item.gives}
     for task in tasks:
         if task.arrivals and task.release != "interrupt" and task.name not in given:
             raise TaskSetError(
@@ -301,14 +308,26 @@ def _parse_task(row: Mapping[str, Any], number_: int, source: str) -> TaskSpec:
         wcet=wcet,
         deadline=deadline,
         priority=_parse_whole(row, "priority", where, None),
+        has_own_deadline=parse_duration(row, "deadline", where) is not None,
         sections=sections,
         core=_parse_core(row, where),
         release=cast("Release", _parse_choice(row, "release", get_args(Release), "tick", where)),
-        gives=_parse_text(row, "gives", "", where),
+        gives=_parse_receivers(row, where),
         gives_by=cast("Carrier", _parse_choice(row, "gives_by", get_args(Carrier), "semaphore", where)),
         arrivals=arrivals,
         **times,
     )
+
+
+def _parse_receivers(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
+    """Returns the names of the tasks that a task releases: one, or a list of them. Raises TaskSetError."""
+    if not isinstance(row.get("gives"), list):
+        name = _parse_text(row, "gives", "", where)
+        return (name,) if name else ()
+    names = tuple(_parse_text({"gives": name}, "gives", "", where) for name in row["gives"])
+    if len(set(names)) < len(names) or not all(names):
+        raise TaskSetError(f"{where} gives to a task twice, or to one without a name; name each task once.")
+    return names
 
 
 def _parse_interrupt(row: Mapping[str, Any], number_: int, source: str) -> InterruptSpec:

@@ -4,6 +4,7 @@ target."""
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
@@ -48,6 +49,9 @@ if TYPE_CHECKING:
 _EARLY: Final = 64
 """Cycles by which a tick may be recognised before another one's phase: the interval at which the core looks for
 exceptions."""
+_INDEX_MASK: Final = 0xFF
+"""The part of a word at the begin or end of work that is the task's index. The next byte may be its sender's number."""
+_SENDER_SHIFT: Final = 8
 _LEAD_TICKS: Final = 8
 """The most ticks from the window's beginning to the first release."""
 
@@ -149,6 +153,10 @@ class LostInterruptError(TaskSetCheckError):
         )
 
 
+class FullQueueError(TaskSetCheckError):
+    """Raised if a queue was full in a run, so that its sender may have waited."""
+
+
 def require_all_interrupts(trace: TaskSetTrace) -> None:
     """Raises LostInterruptError if one handler served two arrivals. The jobs after it then answer other arrivals."""
     if has_lost_interrupt(trace):
@@ -156,17 +164,17 @@ def require_all_interrupts(trace: TaskSetTrace) -> None:
 
 
 def _require_room_for_messages(trace: TaskSetTrace) -> None:
-    """Raises TaskSetCheckError if a queue was full in a run, because its sender may then have waited."""
+    """Raises FullQueueError if a queue was full in a run, because its sender may then have waited."""
     for task, row in enumerate(trace.rows):
         if row.carrier is not ReleaseCarrier.MESSAGE:
             continue
         jobs = [job for job in (*trace.jobs, *trace.unfinished) if job.task == task and job.begin]
-        changes = [(cycle, 1) for cycle, sender in trace.sent if trace.rows[sender].receiver == task + 1]
+        changes = [(cycle, 1) for cycle in trace.sends_to(task)]
         waiting = 0
         for _, change in sorted([*changes, *((job.begin, -1) for job in jobs)]):
             waiting += change
             if waiting >= MESSAGES:
-                raise TaskSetCheckError(
+                raise FullQueueError(
                     f"Task {task} fell behind by {MESSAGES} messages, more than its queue in the image can hold; check "
                     'the set with gives_by = "semaphore".'
                 )
@@ -322,8 +330,8 @@ def _tasks_by_block(events: npt.NDArray[np.void], core: int) -> dict[int, int]:
     for kind, value in zip(events["kind"][selected].tolist(), events["value"][selected].tolist(), strict=True):
         if kind == KIND_WRITE:
             current = value
-        elif value < IDENT_LINE:
-            tasks_by_block[current] = value
+        elif value & _INDEX_MASK < IDENT_LINE:
+            tasks_by_block[current] = value & _INDEX_MASK
     return tasks_by_block
 
 
@@ -373,6 +381,10 @@ class _TraceReader:
         self.begun_parts: dict[int, int] = {}  # task -> parts of its job that have begun
         self.part_begins: dict[int, int] = {}  # task -> begin of the last part
         self.ended_jobs = [0] * len(trace.rows)
+        self.has_several_senders = trace.has_several_senders
+        self.job_senders: dict[int, int] = {}  # task -> the sender that its job's message names
+        self.arrivals: dict[int, list[tuple[int, tuple[int, ...]]]] = {}  # task -> arrival and path of its ended jobs
+        self.taken: dict[tuple[int, int], int] = {}  # (task, sender) -> jobs of the task that the sender released
 
     def read_events(self, events: npt.NDArray[np.void]) -> None:
         """Reads all events of the core in the order of time."""
@@ -385,10 +397,10 @@ class _TraceReader:
             elif kind == KIND_WRITE and ident == self.current_ident:
                 self.named_task = self.tasks_by_block.get(value, IDLE)
                 self.current = self.current if self.writes_before_switch else self.named_task
-            elif kind == KIND_EXEC and ident == IDENT_BEGIN and value < IDENT_LINE:
-                self._begin_part(cycle, value)
-            elif kind == KIND_EXEC and ident == IDENT_END and value < IDENT_LINE:
-                self._end_part(cycle, value)
+            elif kind == KIND_EXEC and ident == IDENT_BEGIN and value & _INDEX_MASK < IDENT_LINE:
+                self._begin_part(cycle, value & _INDEX_MASK, (value >> _SENDER_SHIFT) - 1)
+            elif kind == KIND_EXEC and ident == IDENT_END and value & _INDEX_MASK < IDENT_LINE:
+                self._end_part(cycle, value & _INDEX_MASK)
             elif kind == KIND_EXEC and ident == IDENT_SENT and value < IDENT_LINE and cycle >= self.trace.origin:
                 self.trace.sent.append((cycle, value))
         self._add_unfinished()
@@ -436,8 +448,11 @@ class _TraceReader:
             trace.ticks.append(done)
         trace.handlers.append(done)
 
-    def _begin_part(self, cycle: int, task: int) -> None:
-        """Handles the begin of a part of a job's work. A job begins with its first part."""
+    def _begin_part(self, cycle: int, task: int, sender: int) -> None:
+        """Handles the begin of a part of a job's work. A job begins with its first part.
+        `sender`: the task that released the job by a message. It may be another one's index if several tasks do.
+        """
+        self.job_senders[task] = sender
         self.begun_parts[task] = self.begun_parts.get(task, 0) + 1
         self.part_begins[task] = cycle
         if self.begun_parts[task] == 1:
@@ -459,6 +474,8 @@ class _TraceReader:
                 "built; build it again."
             )
         job = self._make_next_job(task, self.job_begins.pop(task), cycle)
+        if self.has_several_senders:
+            job = self._with_path(job)
         self.ended_jobs[task] += 1
         if job.begin < job.release:
             raise TaskSetCheckError(
@@ -466,6 +483,31 @@ class _TraceReader:
                 "this is an error in rtoslab, please report it."
             )
         self.trace.jobs.append(job)
+
+    def _with_path(self, job: TaskJob) -> TaskJob:
+        """Returns a job that ends with the tasks that released it, and with their arrival."""
+        senders = self.trace.senders_of(job.task)
+        before: tuple[int, ...]
+        if not senders:
+            arrival, before = job.release, ()
+        else:
+            sender = senders[0] if len(senders) == 1 else self.job_senders[job.task]
+            number = self.taken.get((job.task, sender), 0)
+            self.taken[job.task, sender] = number + 1
+            arrival, before = self.arrivals[sender][number]
+        path: tuple[int, ...] = (*before, job.task)
+        self.arrivals.setdefault(job.task, []).append((arrival, path))
+        return replace(job, release=arrival, path=path)
+
+    def _add_unfinished_with_paths(self) -> None:
+        """Adds the jobs whose senders had ended, and that had not ended themselves at the end of the run."""
+        for task, row in enumerate(self.trace.rows):
+            for sender in self.trace.senders_of(task):
+                for arrival, before in self.arrivals.get(sender, [])[self.taken.get((task, sender), 0) :]:
+                    job = TaskJob(task, 0, arrival, self.job_begins.get(task, 0), self.trace.end, (*before, task))
+                    self.trace.unfinished.append(job)
+            if row.carrier is ReleaseCarrier.NONE:
+                self._add_unfinished_jobs(task)
 
     def _make_next_job(self, task: int, begin: int, end: int, later: int = 0) -> TaskJob:
         """Returns the record of a task's next job after the last that ended, or of the one `later` jobs after it."""
@@ -475,10 +517,18 @@ class _TraceReader:
 
     def _add_unfinished(self) -> None:
         """Adds the jobs that were released but had not ended at the end of the run."""
+        if self.has_several_senders:
+            self._add_unfinished_with_paths()
+            return
         for task in (at for at, row in enumerate(self.trace.rows) if row.core == self.core):
-            job = self._make_next_job(task, self.job_begins.get(task, 0), self.trace.end)
-            later = 0
-            while job.release < job.end:
-                self.trace.unfinished.append(job)
-                later += 1
-                job = self._make_next_job(task, 0, self.trace.end, later)
+            self._add_unfinished_jobs(task)
+
+    def _add_unfinished_jobs(self, task: int) -> None:
+        """Adds the jobs of a task that had arrived but had not ended at the end of the run."""
+        path = (task,) if self.has_several_senders else ()
+        job = self._make_next_job(task, self.job_begins.get(task, 0), self.trace.end)
+        later = 0
+        while job.release < job.end:
+            self.trace.unfinished.append(replace(job, path=path))
+            later += 1
+            job = self._make_next_job(task, 0, self.trace.end, later)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from random import Random
@@ -10,8 +10,8 @@ from typing import Final
 
 from rtoslab.base import TaskSetCheckError
 from rtoslab.rta.arrange import interrupt_lines, task_rows
-from rtoslab.rta.firmware import TIMERS, TaskSetFirmware
-from rtoslab.rta.randomsets import event_system, send_system, timer_system, usable_carriers
+from rtoslab.rta.firmware import MAX_RECEIVERS, TIMERS, TaskSetFirmware
+from rtoslab.rta.randomsets import event_system, fan_system, send_system, timer_system, usable_carriers
 from rtoslab.rta.rows import InterruptLine, PartProtection, ReleaseCarrier, TaskRow, WorkPart
 from rtoslab.rta.system import IntegerTaskSet
 from rtoslab.rta.work import BusyWork
@@ -21,7 +21,9 @@ TrainingSet = tuple[list[TaskRow], int, list[InterruptLine]]
 _EVENT_SETS: Final = 80
 _SEND_SETS: Final = 120
 _TIMER_SETS: Final = 120
+_FAN_SETS: Final = 120
 _CONTENTIONS: Final = 12
+_FEWER: Final = 4
 _SEED: Final = 2021
 _MIXED: Final = 24
 _MIXED_TICKS: Final = 60
@@ -164,25 +166,48 @@ def gives_near_ticks(firmware: TaskSetFirmware, work: BusyWork, reach: int) -> I
         yield rows, 2 * _STEPS + 2, [InterruptLine(rounds, extra, raised, raised)]
 
 
-def gives_on_all_cores(sets: Iterable[TrainingSet], firmware: TaskSetFirmware) -> Iterator[TrainingSet]:
-    """Yields each training set with its interrupt on one core. The tasks that it does not release are on that core, and
-    in a second set on another one, whose calls may then complete the release.
+def systematic_step(firmware: TaskSetFirmware) -> int:
+    """Returns which of the systematic training sets are run: each n-th. The others are left out on several cores with
+    events, where the observation of locks makes a run ten times as long and random sets show the same costs.
     """
-    for number, (rows, ticks, lines) in enumerate(sets):
-        core = number % firmware.core_count
+    return _FEWER if firmware.is_smp and firmware.has_events else 1
+
+
+def gives_on_all_cores(sets: Iterable[TrainingSet], firmware: TaskSetFirmware) -> Iterator[TrainingSet]:
+    """Yields every other training set with its interrupt on one core. The tasks that it does not release are on that
+    core, or on another one, whose calls may then complete the release.
+    """
+    for number, (rows, ticks, lines) in enumerate([*sets][::2]):
+        core, others = number % firmware.core_count, number // firmware.core_count % firmware.core_count
         handled = [replace(line, core=core) for line in lines]
-        for others in range(firmware.core_count):
-            yield [replace(row, core=core if row.line else others) for row in rows], ticks, handled
+        yield [replace(row, core=core if row.line else others) for row in rows], ticks, handled
 
 
-def on_both_kernels(training_set: TrainingSet) -> TrainingSet:
-    """Returns a training set that both of two kernels run at once, each on its core."""
-    rows, ticks, lines = training_set
-    doubled = [*rows]
-    for row in rows:
-        receiver = row.receiver + len(rows) if row.receiver else 0
-        doubled.append(replace(row, core=1, receiver=receiver, line=row.line + len(lines) if row.line else 0))
-    return doubled, ticks, [*lines, *(replace(line, core=1) for line in lines)]
+def on_both_kernels(sets: Sequence[TrainingSet]) -> Iterator[TrainingSet]:
+    """Yields training sets for two kernels: each set on both at once, on one beside an idle one, and beside the next
+    set. So the cores meet on the bus in many ways.
+    """
+    nothing: TrainingSet = ([], 0, [])
+    for number, (training_set, next_set) in enumerate(zip(sets, [*sets[1:], sets[0]], strict=True)):
+        others = (training_set, nothing, next_set)
+        pair = (training_set, others[number % len(others)])
+        yield _beside(*(pair if number // len(others) % 2 else reversed(pair)))
+
+
+def _beside(first: TrainingSet, second: TrainingSet) -> TrainingSet:
+    """Returns one training set for core 0 and another one for core 1 as one."""
+    (rows, ticks, lines), (other_rows, other_ticks, other_lines) = first, second
+    moved = [
+        replace(
+            row,
+            core=1,
+            receiver=row.receiver + len(rows) if row.receiver else 0,
+            further_receivers=tuple(receiver + len(rows) for receiver in row.further_receivers),
+            line=row.line + len(lines) if row.line else 0,
+        )
+        for row in other_rows
+    ]
+    return [*rows, *moved], max(ticks, other_ticks), [*lines, *(replace(line, core=1) for line in other_lines)]
 
 
 def sends_on_all_cores(sets: Iterable[TrainingSet], firmware: TaskSetFirmware) -> Iterator[TrainingSet]:
@@ -209,7 +234,7 @@ def event_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSe
         low = [TaskRow(4, index, 1, 0, index, 0, (ends, held, ends)) for index in range(1 + number % 2)]
         rows = [*low, TaskRow(1 + number % 3, 0, 1, 0, 5, 0, (ends, little, ends))]
         yield [replace(row, core=number % firmware.core_count) for row in rows], _MIXED_TICKS, []
-    yield from _random_sets(firmware, work, random, event_system, _EVENT_SETS)
+    yield from _random_sets(firmware, work, random, event_system, _EVENT_SETS // firmware.core_count)
 
 
 def _random_sets(
@@ -281,7 +306,7 @@ def send_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet
 def random_send_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
     """Yields random training task sets in which tasks release each other, with everything else."""
     random = Random(_SEED)  # noqa: S311 (the same sets every time)
-    yield from _random_sets(firmware, work, random, send_system, _SEND_SETS // firmware.core_count)
+    yield from _random_sets(firmware, work, random, send_system, _SEND_SETS // firmware.core_count**2)
 
 
 def expiries_near_ticks(firmware: TaskSetFirmware, work: BusyWork, reach: int) -> Iterator[TrainingSet]:
@@ -323,4 +348,26 @@ def timer_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSe
 def random_timer_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
     """Yields random training task sets with timers, and with everything else."""
     random = Random(_SEED)  # noqa: S311 (the same sets every time)
-    yield from _random_sets(firmware, work, random, timer_system, _TIMER_SETS // firmware.core_count)
+    yield from _random_sets(firmware, work, random, timer_system, _TIMER_SETS // firmware.core_count**2)
+
+
+def fan_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
+    """Yields training task sets with a task that releases two to four tasks, and with one that two to four release."""
+    little = work.rounds_lasting(_LITTLE)
+    for count, urgent in product(range(2, MAX_RECEIVERS + 1), (True, False)):
+        several = [TaskRow(1, 0, *little, (2 if urgent else 0) + at % 2) for at in range(count)]
+        for carrier in usable_carriers(firmware):
+            kind = ReleaseCarrier[carrier.upper()]
+            receivers = [replace(row, carrier=kind) for row in several]
+            numbers = range(2, 2 + count)
+            sender = TaskRow(3, 0, *little, 2, receiver=2, further_receivers=(*numbers[1:],), receiver_carrier=kind)
+            yield [sender, *receivers], _MIXED_TICKS // 2, []
+        if firmware.kernel.services["queue"]:
+            message = ReleaseCarrier.MESSAGE
+            senders = [
+                replace(row, period_ticks=3 + at % 3, receiver=1, receiver_carrier=message)
+                for at, row in enumerate(several)
+            ]
+            yield [TaskRow(1, 0, *little, 2, carrier=message), *senders], _MIXED_TICKS // 2, []
+    random = Random(_SEED)  # noqa: S311 (the same sets every time)
+    yield from _random_sets(firmware, work, random, fan_system, _FAN_SETS)

@@ -60,6 +60,5 @@ def longest_chain_responses(system: IntegerTaskSet, late: Callable[[int], int], 
                 ready.remove(entry)
                 task = tasks[at]
                 longest[task.name] = max(longest[task.name], now - arrival)
-                if task.gives:
-                    releases.setdefault(now, []).append((number[task.gives], arrival))
+                releases.setdefault(now, []).extend((number[name], arrival) for name in task.gives)
     return longest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,11 @@ from rtoslab.base.errors import TaskSetError
 from rtoslab.rta.analysis import compute_bounds
 from rtoslab.rta.charges import OverheadModel
 from rtoslab.rta.entries import CycleLedger, LockWait
-from rtoslab.rta.overheads import KernelOverheads
+from rtoslab.rta.overheads import EventCosts, KernelOverheads
 from rtoslab.rta.prices import entries_above_charge
 from rtoslab.rta.responses import ObservedResponses
 from rtoslab.rta.spins import KIND_LOCK_BUSY, KIND_LOCK_TAKEN, CycleSpans, lock_wait_spans
-from rtoslab.rta.system import IntegerTaskSet
+from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt
 from rtoslab.rta.taskset import read_task_set
 from tests.rta.systems import KERNEL, task
 
@@ -96,6 +97,73 @@ def test_release_by_another_core_is_late_and_requests_a_switch() -> None:
     assert result["jitter"] >= 2_000
     assert result["requested by other cores"] > 0
     assert "tick" not in result
+
+
+RADIO = SystemInterrupt("radio", 5 * TICK, 3_000, 5 * TICK, core=1, gives="W")
+WOKEN = task("W", 5 * TICK, 9_000, 3, core=1, released_by="radio")
+EVENTS = TWO.model_copy(
+    update={
+        "events": EventCosts(handler_cycles=150, give_cycles=300, call_cycles=200),
+        "smp": TWO.smp.model_copy(update={"remote_give_cycles": 700}),
+    }
+)
+
+
+def test_interrupt_of_another_core_costs_its_kernel_work_and_a_completed_release() -> None:
+    both = compute_bounds(IntegerTaskSet((*HERE, *THERE, WOKEN), (RADIO,)), EVENTS)
+    silent = compute_bounds(IntegerTaskSet((*HERE, *THERE, replace(WOKEN, released_by="")), ()), EVENTS)
+    here, before = both.find_bound("A").parts, silent.find_bound("A").parts
+    assert here["remote gives"] == 700
+    assert here["locks"] > before["locks"]
+    assert here.get("interrupts", 0) == 0, "its work is not done here"
+    woken = both.find_bound("W").parts
+    handler = both.find_bound("radio").response
+    assert handler is not None
+    assert woken["jitter"] > handler, "the release is as late as the handler, and may wait for a locked scheduler"
+    assert woken["requested by other cores"] > 0
+    assert "remote gives" not in woken
+
+
+def test_handlers_delay_releases_on_every_core() -> None:
+    """The first core's handlers delay the tick, those of the other one a call that has locked the scheduler."""
+    system = IntegerTaskSet((*HERE, *THERE, WOKEN), (RADIO,))
+    longer = replace(system, interrupts=(replace(RADIO, wcet=RADIO.wcet + 1_000),))
+    for name in ("A", "X"):
+        jitter = [compute_bounds(item, EVENTS).find_bound(name).parts["jitter"] for item in (system, longer)]
+        assert jitter[1] - jitter[0] == 2 * (1_000 + 100), "once pending and once in the delay, with the bus"
+    endless = replace(system, interrupts=(replace(RADIO, period=3_000),))
+    bound = compute_bounds(endless, EVENTS).find_bound("A")
+    assert bound.reason == "interrupts may delay releases for ever"
+    assert bound.can_be_missed
+
+
+def test_masked_section_of_another_core_delays_its_kernel() -> None:
+    masked = replace(THERE[0], masked=8_000)
+    plain, other = (IntegerTaskSet((*HERE, item, THERE[1])) for item in (THERE[0], masked))
+    locks = [compute_bounds(item, EVENTS).find_bound("B").parts["locks"] for item in (plain, other)]
+    assert locks[1] - locks[0] >= 8_800, "the kernel's locks are held for all of it, and the bus prolongs it"
+    jitter = [compute_bounds(item, EVENTS).find_bound("A").parts["jitter"] for item in (plain, other)]
+    assert jitter[1] - jitter[0] == 8_800 + 2 * 200, "the tick waits for it"
+
+
+def test_section_lasts_longer_beside_another_core() -> None:
+    low, high = (
+        task("L", 8 * TICK, 50_000, 1, sections=(("r", 10_000),)),
+        task("H", 4 * TICK, 9_000, 2, sections=(("r", 50),)),
+    )
+    blocking = compute_bounds(IntegerTaskSet((low, high, *THERE)), EVENTS).find_bound("H").parts["blocking"]
+    alone = compute_bounds(IntegerTaskSet((low, high)), KERNEL.model_copy(update={"events": EVENTS.events}))
+    assert blocking >= 11_000
+    assert 10_000 <= alone.find_bound("H").parts["blocking"] < 11_000
+
+
+def test_interrupt_without_a_bound_leaves_its_task_and_the_other_core_without_one() -> None:
+    curve = ((1, 20), (3, 5 * TICK))
+    lost = replace(RADIO, curve=curve, period=20)
+    result = compute_bounds(IntegerTaskSet((*HERE, *THERE, replace(WOKEN, curve=curve, period=20)), (lost,)), EVENTS)
+    assert "it may be lost" in result.find_bound("radio").reason
+    assert result.find_bound("W").response is None
+    assert "W on another core has no bound" in result.find_bound("A").reason
 
 
 def test_core_without_a_bound_makes_the_other_unbounded() -> None:

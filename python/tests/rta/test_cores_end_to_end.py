@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -14,12 +15,14 @@ from rtoslab.rta.board_check import check_on_board
 from rtoslab.rta.bound_search import TaskSetBench, search_broken_bounds
 from rtoslab.rta.firmware import build_firmware
 from rtoslab.rta.images import TaskSetImages
-from rtoslab.rta.system import IntegerTaskSet
+from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt
 from tests.rta.benches import search_bench
 from tests.rta.systems import task
 from tests.rta.test_check_end_to_end import run_rta_command
+from tests.rta.test_sends import linked
 
 EXAMPLE = find_checkout_root() / "examples" / "response-time" / "two-cores.toml"
+EVENTS_EXAMPLE = EXAMPLE.with_name("two-cores-events.toml")
 CACHE_BYTES = 16_384
 """Of the memory that the Pico's flash is read through."""
 
@@ -53,14 +56,55 @@ def test_code_fits_the_xip_cache() -> None:
         assert 0 < sum(segment.file_bytes for segment in segments) <= CACHE_BYTES
 
 
-def test_board_with_one_core_and_sets_with_events_are_refused() -> None:
+def test_board_with_one_core_and_code_in_flash_are_refused() -> None:
     catalogue = Catalogue(find_checkout_root())
     with pytest.raises(TaskSetCheckError, match="has 1 core"):
         build_firmware(catalogue, "freertos", "nucleo-f446re", {}, cores=2)
     with pytest.raises(TaskSetCheckError, match="no symmetric multiprocessing"):
         build_firmware(catalogue, "rt", "pico", {}, cores=2)
-    with pytest.raises(TaskSetCheckError, match="without interrupts, sections or masks"):
-        build_firmware(catalogue, "freertos", "pico", {}, cores=2, events=True)
+    with pytest.raises(TaskSetCheckError, match="the code cannot be in flash"):
+        TaskSetImages.build_images(catalogue, "freertos", "pico", {"code": "flash"}, cores=2, events=1)
+    with pytest.raises(TaskSetCheckError, match="no task of the image can release several tasks"):
+        build_firmware(catalogue, "freertos", "pico", {}, cores=2, events=4)
+
+
+def test_events_happen_on_their_core() -> None:
+    """An interrupt, a section and a mask on core 1, a timer on core 0 whose task releases one of core 1."""
+    images = TaskSetImages.build_images(Catalogue(find_checkout_root()), "freertos", "pico", {}, cores=2, events=3)
+    tick, clock_hz = images.firmware.tick_cycles, images.firmware.clock_hz
+    line = SystemInterrupt("I", 5 * tick, 2_000, 5 * tick, core=1, gives="D")
+    first, second, third = linked(
+        task("T", 4 * tick, 3_000, 3, is_timer=True),
+        task("A", 4 * tick, 20_000, 1),
+        task("B", 4 * tick, 9_000, 2, core=1),
+    )
+    tasks = (
+        first,
+        replace(second, gives_by="message"),
+        third,
+        task("C", 6 * tick, 90_000, 0, core=1, sections=(("r", 4_000),), masked=3_000),
+        task("D", 5 * tick, 30_000, 3, core=1, released_by="I", sections=(("r", 2_000),)),
+    )
+    system = IntegerTaskSet(tasks, (line,), units_per_second=clock_hz)
+    seen = check_on_board(system, images.firmware, images.work, 60)
+    assert [len(item.response_times) for item in seen.tasks] == [15, 15, 15, 10, 12]
+    assert {handler.core for handler in seen.trace.handlers if handler.line} == {1}
+    assert {job.task for job in seen.trace.of_core(1).jobs} == {2, 3, 4}
+    assert {at for _, at in seen.trace.of_core(0).sent} == {0, 1}
+    assert seen.trace.of_core(1).sent == []
+    masked = [part for part in seen.trace.parts if part.is_masked]
+    assert len(masked) == 10
+    assert {part.core for part in masked} == {1}
+    assert all(spin.without_holder == 0 for spin in seen.ledger.lock_waits)
+
+
+@pytest.mark.long
+def test_example_with_events_meets_its_bounds() -> None:
+    code, out = run_rta_command(EVENTS_EXAMPLE, "--kernel", "freertos", "--board", "pico", "--check", "--json")
+    result = json.loads(out)
+    assert code == 0, result["answer"]
+    assert all(item["tightness"]["c"] >= 1 for item in result["check"]["tasks"].values())
+    assert result["check"]["uncovered"] == []
 
 
 @pytest.mark.long

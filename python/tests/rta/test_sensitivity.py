@@ -140,7 +140,7 @@ def test_every_released_job_is_counted() -> None:
     """Jobs behind one that had not ended are unfinished as well: a miss is never of more jobs than there were."""
     trace = TaskSetTrace([TaskRow(1, 0, 1, 0, 0)], (), 100, 1000, end=1350)
     reader = _TraceReader(trace, {}, (), 0, frozenset(), writes_before_switch=False)
-    reader._begin_part(1001, 0)
+    reader._begin_part(1001, 0, -1)
     reader._end_part(1120, 0)
     reader._add_unfinished()
     assert [job.number for job in trace.jobs] == [0]
