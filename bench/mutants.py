@@ -2,7 +2,8 @@
 
     bench/mutants.py [benchmark or benchmark/mutant ...] [--jobs N]
 
-Prints a table. A survivor, a mutant that does not build, or one that other proofs refuse than it names, ends with 1.
+Prints a table. Benchmarks whose kernel needs a source tree that is missing here are left out, with a line that says so.
+A survivor, a mutant that does not build, or one that other proofs refuse than it names, ends with 1.
 """
 
 import argparse
@@ -13,6 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from rtoslab.base import RtoslabError, UnknownNameError, find_checkout_root
+from rtoslab.catalogue import Catalogue
 from rtoslab.mutants import UNBROKEN, BenchmarkMutants, MutantTrial, measure_mutants, read_mutants
 
 
@@ -25,7 +27,7 @@ def main() -> int:
     options = parser.parse_args()
     root = find_checkout_root()
     try:
-        chosen = choose_mutants(read_mutants(root), options.names)
+        chosen = leave_out_missing_kernels(Catalogue(root), choose_mutants(read_mutants(root), options.names))
     except RtoslabError as cause:
         print(cause, file=sys.stderr)
         return 1
@@ -64,6 +66,20 @@ def choose_mutants(
         before = chosen.get(benchmark, (every[benchmark], ()))[1]
         chosen[benchmark] = (every[benchmark], (*before, mutant) if mutant else ())
     return chosen
+
+
+def leave_out_missing_kernels(
+    catalogue: Catalogue, chosen: dict[str, tuple[BenchmarkMutants, tuple[str, ...]]]
+) -> dict[str, tuple[BenchmarkMutants, tuple[str, ...]]]:
+    """Returns the mutants without those of benchmarks whose kernel cannot be built here. Prints a line for each."""
+    missing = {
+        name: of.setting.kernel
+        for name, (of, _) in chosen.items()
+        if of.setting.kernel not in catalogue.buildable_kernels
+    }
+    for name, kernel in missing.items():
+        print(f"{name:26} left out: {kernel} has no source tree here (`rtoslab tree add {kernel} PATH`)", flush=True)
+    return {name: mutants for name, mutants in chosen.items() if name not in missing}
 
 
 def _try_mutants(root: Path, benchmark: str, of: BenchmarkMutants, only: tuple[str, ...]) -> list[MutantTrial]:

@@ -1,4 +1,5 @@
-/* Scenes for several tasks with optional services: broadcasts, read-write locks, events of one task, binary semaphores. */
+/* Scenes for several tasks with optional services: broadcasts, read-write locks, events of one task, signals, binary
+ * semaphores. */
 #include "bench_scene.h"
 
 #if KERNEL_SERVICES_CONDITION && KERNEL_SERVICES_CONDITION_BROADCAST
@@ -202,6 +203,44 @@ static void pend_to_set_flag(void)
 }
 #endif
 
+#if KERNEL_SERVICES_SIGNAL
+#include "bench/signal.h"
+
+/* signals_arrive: the more urgent task waits for a signal and has it (1, 2, 3). It waits again, until the next signal
+ * (4, 5, 6). A signal that comes before the wait ends the wait at once (7), and the next wait lasts until the next one (8, 9). */
+
+/* Waits for four signals. */
+static void wait_for_signals(void)
+{
+    if (!port_signal_prepare()) {
+        last_words_error(ERROR_PREPARE, "a signal of the conformance suite");
+    }
+    note(port_signal_wait() ? 2 : 0);
+    note(port_signal_wait() ? 5 : 0);
+    port_sleep_ticks(2u * LATER_TICKS);
+    note(port_signal_wait() ? 7 : 0);
+    note(port_signal_wait() ? 9 : 0);
+}
+
+/* Signals the more urgent task, with notes in between. */
+static void signal_between_notes(void)
+{
+    port_task_t waiting = worker(HIGH)->handle;
+
+    port_sleep_ticks(LATER_TICKS);
+    note(1);
+    (void)port_signal_send(waiting);
+    note(3);
+    note(4);
+    (void)port_signal_send(waiting);
+    note(6);
+    (void)port_signal_send(waiting);
+    port_sleep_ticks(4u * LATER_TICKS);
+    note(8);
+    (void)port_signal_send(waiting);
+}
+#endif
+
 #if KERNEL_SERVICES_BINARY_SEMAPHORE
 #include "bench/binary_semaphore.h"
 
@@ -246,6 +285,9 @@ const struct scene optional_scenes[] = {
 #if KERNEL_SERVICES_TASK_EVENTS
     {"task_events_wake", {set_flags_between_notes, NULL, wait_for_flags, NULL, NULL}, NULL},
     {"isr_sets_task_events", {pend_to_set_flag, NULL, wait_for_flag_of_handler, NULL, NULL}, NULL},
+#endif
+#if KERNEL_SERVICES_SIGNAL
+    {"signals_arrive", {signal_between_notes, NULL, wait_for_signals, NULL, NULL}, NULL},
 #endif
 #if KERNEL_SERVICES_BINARY_SEMAPHORE
     {"binary_semaphore_fills", {give_thrice, NULL, take_twice, NULL, NULL}, NULL},

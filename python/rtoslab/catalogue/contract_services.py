@@ -19,6 +19,7 @@ OPTIONAL_SERVICES: Final = (
     "binary_semaphore",
     "condition_broadcast",
     "rwlock",
+    "signal",
     "task_events",
     "timer",
     "work",
