@@ -94,7 +94,7 @@ impl SysTick {
         let counts = (scaled / u128::from(self.rate.den)) as u64;
         self.remainder = (scaled % u128::from(self.rate.den)) as u64;
         self.base = now;
-        let reached_zero = self.step(counts);
+        let reached_zero = self.count_down(counts);
         self.schedule();
         if reached_zero {
             self.count_flag = true;
@@ -103,7 +103,7 @@ impl SysTick {
     }
 
     /// Counts SysTick down `counts` times. Returns true if the counter stepped from 1 to 0 at least once.
-    fn step(&mut self, counts: u64) -> bool {
+    fn count_down(&mut self, counts: u64) -> bool {
         let value = u64::from(self.value);
         if counts < value {
             self.value -= counts as u32;

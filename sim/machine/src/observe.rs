@@ -38,7 +38,7 @@ macro_rules! observed_core {
                 CoreView {
                     t: self.t,
                     sleep_cycles: self.sleep_cycles,
-                    asleep_since: self.asleep().then_some(self.slept_at),
+                    asleep_since: self.is_asleep().then_some(self.slept_at),
                     stopped: matches!(self.phase, Phase::Reset | Phase::Lockup),
                     pc: if self.ip.is_null() { 0 } else { self.pc() },
                     sp: self.r[13],

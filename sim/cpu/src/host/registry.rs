@@ -1,7 +1,8 @@
 //! The registry of translations: where hot paths begin, how often each was executed, and its native code.
 //!
-//! Each engine has a registry. A place is where a path begins: the number that an engine gives an op. The table of *heads* is
-//! direct-mapped by place. A path that was executed often is translated, and a translation stays until all are forgotten.
+//! Each engine has a registry. A place is where a path begins: the number that an engine gives an op. The table of
+//! *heads* is direct-mapped by place. A path that was executed often is translated, and a translation stays until all
+//! are forgotten.
 
 use super::Store;
 use crate::timing_store::Counts;
@@ -114,20 +115,20 @@ impl<H: Head, T> Registry<H, T> {
 
     /// Returns the index of a place's entry in the direct-mapped table.
     #[inline(always)]
-    fn slot(place: u64) -> usize {
+    fn entry_index(place: u64) -> usize {
         (place as usize / H::UNIT) % (1 << HEADS)
     }
 
     /// Returns the entry of this place, if the table has one.
     #[inline(always)]
     pub fn entry_at(&self, place: u64) -> Option<&H> {
-        let head = &self.heads[Registry::<H, T>::slot(place)];
+        let head = &self.heads[Registry::<H, T>::entry_index(place)];
         (head.path_start() == place).then_some(head)
     }
 
     /// Returns the entry of this place, which replaces the entry of any other place in its slot.
     pub fn head_mut(&mut self, place: u64) -> &mut H {
-        let head = &mut self.heads[Registry::<H, T>::slot(place)];
+        let head = &mut self.heads[Registry::<H, T>::entry_index(place)];
         self.has_heads = true;
         if head.path_start() != place {
             *head = H::new_at(place);
@@ -139,7 +140,7 @@ impl<H: Head, T> Registry<H, T> {
     /// paths are translated stays, and no other one in its slot is counted.
     #[inline(always)]
     pub fn count_execution(&mut self, place: u64) -> bool {
-        let head = &mut self.heads[Registry::<H, T>::slot(place)];
+        let head = &mut self.heads[Registry::<H, T>::entry_index(place)];
         if head.is_translated() {
             return false;
         }
@@ -288,7 +289,7 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
     }
 
     /// Returns the number of the path to try next, after execution deviated from this one at its first instruction.
-    pub fn otherwise(&mut self, number: u32) -> Option<u32> {
+    pub fn next_path_to_try(&mut self, number: u32) -> Option<u32> {
         match self.registry.all[number as usize].otherwise {
             Way::Translated(next) => Some(next),
             Way::Interpreted(_) => {
@@ -299,19 +300,19 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
     }
 
     /// Notes that execution deviated, at the first instruction, from this path and from all that were tried before it.
-    pub fn miss(&mut self, number: u32) {
+    pub fn note_deviation(&mut self, number: u32) {
         self.missed = Some(number);
     }
 
     /// Returns the last path that was tried for the current trace, if none matched.
-    pub fn missed(&mut self) -> Option<&mut T> {
+    pub fn last_deviated_path(&mut self) -> Option<&mut T> {
         self.missed.map(|number| &mut self.registry.all[number as usize].translation)
     }
 
     /// Returns whether the current trace, which began at this place and was executed by the interpreter, is to be
     /// JIT-compiled now.
     #[inline(always)]
-    pub fn is_due(&mut self, place: u64) -> bool {
+    pub fn is_compilation_due(&mut self, place: u64) -> bool {
         match self.missed {
             None => self.registry.count_execution(place),
             Some(number) => match &mut self.registry.all[number as usize].otherwise {
@@ -373,7 +374,7 @@ mod tests {
     const ELSEWHERE: u64 = 0x100 + (2 << HEADS);
 
     fn executed(paths: &mut Paths<char, 2>, place: u64, times: usize) -> Vec<bool> {
-        (0..times).map(|_| paths.is_due(place)).collect()
+        (0..times).map(|_| paths.is_compilation_due(place)).collect()
     }
 
     #[test]
@@ -403,18 +404,18 @@ mod tests {
     fn paths_from_one_address_are_compiled_up_to_a_limit() {
         let mut paths = Paths::<char, 2>::new(1);
         for (number, name) in (0..PATHS).zip('a'..) {
-            assert!(paths.begin_trace(0x100).is_none() == (number == 0) && paths.missed().is_none());
+            assert!(paths.begin_trace(0x100).is_none() == (number == 0) && paths.last_deviated_path().is_none());
             for earlier in 0..number {
-                assert_eq!(paths.otherwise(earlier), (earlier + 1 < number).then_some(earlier + 1));
+                assert_eq!(paths.next_path_to_try(earlier), (earlier + 1 < number).then_some(earlier + 1));
             }
-            assert!(paths.is_due(0x100));
+            assert!(paths.is_compilation_due(0x100));
             assert_eq!(paths.next_number(), Some(number));
             paths.add_translation(0x100, name);
         }
-        paths.miss(PATHS - 1);
-        assert_eq!((paths.next_number(), paths.missed().copied()), (None, Some('d')));
+        paths.note_deviation(PATHS - 1);
+        assert_eq!((paths.next_number(), paths.last_deviated_path().copied()), (None, Some('d')));
         paths.exclude(0x100);
-        assert!(!paths.is_due(0x100));
+        assert!(!paths.is_compilation_due(0x100));
         assert_eq!(paths.begin_trace(0x100), Some(0), "the others stay");
     }
 

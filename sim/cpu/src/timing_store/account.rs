@@ -63,7 +63,7 @@ impl Account {
     }
 
     /// Starts the profile of cached timing from zero, or ends it.
-    pub fn switch(&mut self, on: bool) {
+    pub fn switch_profile(&mut self, on: bool) {
         self.cells = Default::default();
         self.counters = if on { vec![[0; 2]; self.places] } else { Vec::new() };
     }
@@ -132,7 +132,7 @@ impl Account {
     }
 
     /// Swaps the profile's counts for two places of the timing table.
-    pub fn swap(&mut self, first: usize, second: usize) {
+    pub fn swap_counts(&mut self, first: usize, second: usize) {
         if !self.entries.is_empty() {
             self.entries.swap(first, second);
         }
@@ -205,12 +205,12 @@ mod tests {
     #[test]
     fn transition_is_counted_per_core() {
         let mut account = Account::new(8);
-        account.switch(true);
+        account.switch_profile(true);
         note(&mut account, [&[share(0x100, 2, 1), share(0x102, 3, 0)], &[share(0x200, 5, 3)]]);
         account.add_fresh(1);
         account.assign_shares(5);
         (0..10).for_each(|_| account.count_transition(5, 0));
-        account.swap(5, 4);
+        account.swap_counts(5, 4);
         account.count_transition(4, 1);
         let expected = [
             (0, 0x100, 20, 10, 10),
@@ -241,16 +241,16 @@ mod tests {
     #[test]
     fn a_disabled_account_counts_and_forgets_nothing() {
         let mut account = Account::new(8);
-        account.swap(5, 4);
+        account.swap_counts(5, 4);
         note(&mut account, [&[share(0x100, 1, 0)], &[]]);
         account.assign_shares(5);
         account.count_transition(5, 0);
-        account.swap(5, 4);
+        account.swap_counts(5, 4);
         assert_eq!(counted_rows(&mut account), []);
-        account.switch(true);
+        account.switch_profile(true);
         (0..3).for_each(|_| account.count_transition(4, 0));
         assert_eq!(counted_rows(&mut account), [(0, 0x100, 3, 3, 0)]);
-        account.switch(false);
+        account.switch_profile(false);
         account.count_transition(4, 0);
         assert_eq!(counted_rows(&mut account), []);
     }
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn shares_of_overwritten_transitions_are_removed() {
         let mut account = Account::new(8);
-        account.switch(true);
+        account.switch_profile(true);
         account.room = 100;
         let assign = |account: &mut Account, place: usize, cycles| {
             note(account, [&[share(0x100 + 2 * place as u32, cycles, 0); 3], &[]]);

@@ -68,7 +68,7 @@ impl<S, const ROOM: usize> Default for States<S, ROOM> {
 
 impl<S: Copy + Eq + Hash, const ROOM: usize> States<S, ROOM> {
     /// Returns the number of a state, which is added if it is new. `None` if there is no room for it.
-    pub fn number(&mut self, state: S) -> Option<u32> {
+    pub fn number_of_state(&mut self, state: S) -> Option<u32> {
         if let Some(&number) = self.numbers.get(&state) {
             return Some(number);
         }
@@ -81,14 +81,14 @@ impl<S: Copy + Eq + Hash, const ROOM: usize> States<S, ROOM> {
         Some(number)
     }
 
-    /// Returns the number of a state as [`States::number`] does, but first compares it with the last state at this
-    /// place, which is faster.
+    /// Returns the number of a state as [`States::number_of_state`] does, but first compares it with the last state at
+    /// this place, which is faster.
     pub fn number_at(&mut self, place: usize, state: S) -> Option<u32> {
         let last = self.last[place % PLACES];
         if self.all.get(last as usize) == Some(&state) {
             return Some(last);
         }
-        let number = self.number(state)?;
+        let number = self.number_of_state(state)?;
         self.last[place % PLACES] = number;
         Some(number)
     }
@@ -122,9 +122,9 @@ mod tests {
     #[test]
     fn state_keeps_its_number_until_the_table_is_full() {
         let mut states = States::<u64, 8>::default();
-        let numbers: Vec<_> = (0..9).map(|state| states.number(state << 40)).collect();
+        let numbers: Vec<_> = (0..9).map(|state| states.number_of_state(state << 40)).collect();
         assert_eq!(numbers, [Some(0), Some(1), Some(2), Some(3), Some(4), Some(5), Some(6), Some(7), None]);
-        assert_eq!((states.number(5 << 40), *states.state(5)), (Some(5), 5 << 40));
+        assert_eq!((states.number_of_state(5 << 40), *states.state(5)), (Some(5), 5 << 40));
         let met =
             [(1, 3), (1, 3), (1, 4), (1 + PLACES, 4), (2, 9)].map(|(at, state)| states.number_at(at, state << 40));
         assert_eq!(met, [Some(3), Some(3), Some(4), Some(4), None]);

@@ -57,21 +57,21 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingT
     }
 
     /// Returns the number of a node, which is added if it is new. `None` if there is no room for it.
-    pub fn number(&mut self, node: N) -> Option<u32> {
-        self.nodes.number(node)
+    pub fn number_of_node(&mut self, node: N) -> Option<u32> {
+        self.nodes.number_of_state(node)
     }
 
-    /// Returns the number of a node as [`TimingTable::number`] does, but first compares it with the last node at this
-    /// address, which is faster.
+    /// Returns the number of a node as [`TimingTable::number_of_node`] does, but first compares it with the last node
+    /// at this address, which is faster.
     pub fn number_at(&mut self, address: u32, node: N) -> Option<u32> {
         self.nodes.number_at(address as usize / 2, node)
     }
 
     /// Returns the number of a node. If there is no room for it, the table is cleared first.
     pub fn number_anew(&mut self, node: N) -> u32 {
-        self.number(node).unwrap_or_else(|| {
+        self.number_of_node(node).unwrap_or_else(|| {
             self.clear();
-            self.number(node).expect("an empty table has room")
+            self.number_of_node(node).expect("an empty table has room")
         })
     }
 
@@ -91,7 +91,7 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingT
 
     /// Stores the transition that was simulated last: `change` writes it into its row, and `place` is its place in the
     /// account.
-    pub fn store(&mut self, place: usize, change: impl FnOnce(&mut R)) {
+    pub fn store_simulated_transition(&mut self, place: usize, change: impl FnOnce(&mut R)) {
         self.add_counts(place);
         self.account.assign_shares(place);
         change(self.row_mut(place / R::WAYS));
@@ -150,8 +150,8 @@ mod tests {
     #[test]
     fn full_table_is_cleared_completely() {
         let mut table = TimingTable::<u32, u64, 8, 2>::default();
-        assert_eq!([5, 6, 5, 7].map(|node| table.number(node)), [Some(0), Some(1), Some(0), None]);
-        table.store(3, |row| *row = 9);
+        assert_eq!([5, 6, 5, 7].map(|node| table.number_of_node(node)), [Some(0), Some(1), Some(0), None]);
+        table.store_simulated_transition(3, |row| *row = 9);
         assert_eq!((*table.row(3), *table.row(3 + 8), *table.node(1)), (9, 9, 6));
         assert_eq!((table.number_anew(6), *table.row(3)), (1, 9));
         assert_eq!((table.number_anew(7), *table.row(3), table.number_at(0x100, 5)), (0, 0, Some(1)));
@@ -164,7 +164,7 @@ mod tests {
             table.number_anew(5);
             table.account.begin_transition();
             table.account.add_share(Share { address, cycles: 2, waits: 1, executions: 1, is_other: false });
-            table.store(3, |row| *row = (name, 0));
+            table.store_simulated_transition(3, |row| *row = (name, 0));
         };
         store(&mut table, 0x100, b'a');
         table.row_mut(3).1 += 10;

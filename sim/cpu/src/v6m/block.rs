@@ -9,7 +9,7 @@ use crate::v6m::op::{Code, Op};
 /// backward branch or a branch by register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
-    /// [`Block::path`], and what else the bits below say.
+    /// [`Block::shape_of_path`], and what else the bits below say.
     pub shape: u64,
     /// The next place: bytes of ops from the first instruction to it.
     pub next: u64,
@@ -25,16 +25,18 @@ impl Block {
     pub const ACCESS_BITS: u32 = 4;
     /// Added to the memory's number.
     pub const ACCESS: u64 = 1 << (Block::ACCESS_BITS - 1);
-    /// More cycles than the rest of one basic block and the whole of another take together: no instruction moves more than
-    /// nine words, and each may wait for the other core.
+    /// More cycles than the rest of one basic block and the whole of another take together: no instruction moves more
+    /// than nine words, and each may wait for the other core.
     pub const CYCLES: u64 = 640;
-    /// Set in `shape` if it is gone through again and again: see [`Block::spin`].
+    /// Set in `shape` if it is gone through again and again: see [`Block::busy_wait_block`].
     const SPIN: u64 = 1;
-    /// Set in `shape` if it is one access that both cores make in time order. Without length: the other core comes first.
+    /// Set in `shape` if it is one access that both cores make in time order. Without length: the other core comes
+    /// first.
     pub const ORDERED: u64 = 2;
     /// Set in `shape` if it has such accesses and gives way to the other core's instructions of the same cycle.
     pub const GIVES_WAY: u64 = 4;
-    /// Set in `shape` if its last instruction leaves it to the machine where execution continues: SVC, an exception return.
+    /// Set in `shape` if its last instruction leaves it to the machine where execution continues: SVC, an exception
+    /// return.
     pub const LEAVES: u64 = 1 << 16;
     /// Set in `shape` if its last instruction is a store to the core's private registers, which is made after it.
     pub const PRIVATE: u64 = 1 << 17;
@@ -58,7 +60,7 @@ impl Block {
 
     /// Returns the part of a block's `shape` that says where it goes.
     #[inline(always)]
-    pub(in crate::v6m) const fn path(length: u64, branches: u64) -> u64 {
+    pub(in crate::v6m) const fn shape_of_path(length: u64, branches: u64) -> u64 {
         const {
             let halfwords = Block::BYTES / size_of::<Op>();
             assert!(Block::BRANCHES + (halfwords as u32) < Block::SHAPE_BITS && (Block::BYTES as u64) < Block::LEAVES);
@@ -67,30 +69,39 @@ impl Block {
     }
 
     /// Returns the length of the block in bytes of ops.
-    pub(in crate::v6m) fn length(&self) -> u64 {
+    pub(in crate::v6m) fn length_in_op_bytes(&self) -> u64 {
         self.shape & (Block::LEAVES - 1) & !(size_of::<Op>() as u64 - 1)
     }
 
     /// Returns the outcomes of the block's conditional branches, the first one in the highest bit.
-    fn branches(&self) -> u32 {
+    fn branch_outcomes(&self) -> u32 {
         let branches = (self.shape >> Block::BRANCHES) as u32;
         branches.checked_shl(branches.leading_zeros() + 1).unwrap_or(0)
     }
 
     /// Returns the whole block, of `instructions` instructions from address `start` on, as a remainder: what is still
     /// to be simulated with its timing.
-    pub(in crate::v6m) fn remainder_from(&self, start: u32, instructions: u64) -> Remainder {
+    pub(in crate::v6m) fn whole_block_as_remainder(&self, start: u32, instructions: u64) -> Remainder {
         let accesses = self.accesses.checked_shl(self.accesses.leading_zeros()).unwrap_or(0);
         let next = start.wrapping_add((self.next as i64 / (size_of::<Op>() as i64 / 2)) as u32);
         let gives_way = self.shape & Block::GIVES_WAY != 0;
-        let spin = if self.is_spin() { instructions as u8 } else { 0 };
+        let spin = if self.is_busy_wait() { instructions as u8 } else { 0 };
         let ends = (self.shape & Block::ENDS) as u32;
-        Remainder { instructions, branches: self.branches(), ends, gives_way, spin, is_last: false, next, accesses }
+        Remainder {
+            instructions,
+            branches: self.branch_outcomes(),
+            ends,
+            gives_way,
+            spin,
+            is_last: false,
+            next,
+            accesses,
+        }
     }
 
     /// Creates the block that stands for a step of an exception (entry, return and so on), which leads from one address
     /// to another. `memory` contains its stack frame.
-    pub(in crate::v6m) fn step(step: Step, memory: Option<u32>, from: u32, to: u32) -> Block {
+    pub(in crate::v6m) fn exception_step_block(step: Step, memory: Option<u32>, from: u32, to: u32) -> Block {
         let bytes = i64::from(to.wrapping_sub(from) as i32) * (size_of::<Op>() as i64 / 2);
         let accesses = memory.map_or(0, |memory| Block::ACCESS | u64::from(memory));
         Block { shape: (step as u64) << Block::STEP, next: bytes as u64, accesses }
@@ -98,7 +109,7 @@ impl Block {
 
     /// Returns the step of an exception that this block stands for, the memory of its frame, and the address to which
     /// it leads. `None` for other blocks.
-    pub(in crate::v6m) fn as_step(&self, from: u32) -> Option<(Step, u32, u32)> {
+    pub(in crate::v6m) fn exception_step_of_block(&self, from: u32) -> Option<(Step, u32, u32)> {
         let step = match self.shape >> Block::STEP {
             1 => Step::Enter,
             2 => Step::Vector,
@@ -107,54 +118,54 @@ impl Block {
             _ => return None,
         };
         let memory = (self.accesses & (Block::ACCESS - 1)) as u32;
-        Some((step, memory, self.remainder_from(from, 0).next))
+        Some((step, memory, self.whole_block_as_remainder(from, 0).next))
     }
 
     /// Creates the block of one ordered access: an access, such as to a spinlock, that both cores must make in the
     /// order of their cycles.
     pub(in crate::v6m) fn ordered_access(memory: u32, gives_way: bool) -> Block {
         let bytes = size_of::<Op>() as u64;
-        let shape = bytes + Block::wait(gives_way).shape;
+        let shape = bytes + Block::wait_block(gives_way).shape;
         Block { shape, next: bytes, accesses: Block::ACCESS | u64::from(memory) }
     }
 
     /// Creates a block without instructions: the core waits until the other one has reached the same cycle. With
     /// `gives_way` the other core also goes first in that cycle.
-    pub(in crate::v6m) const fn wait(gives_way: bool) -> Block {
+    pub(in crate::v6m) const fn wait_block(gives_way: bool) -> Block {
         Block { shape: Block::ORDERED + Block::GIVES_WAY * gives_way as u64, ..Block::NONE }
     }
 
-    /// Returns the block with a wait for the other core in front, as in [`Block::wait`]. If the other core's block ends
-    /// meanwhile, this block's access is not made.
-    pub(in crate::v6m) fn behind_wait(self, gives_way: bool) -> Block {
+    /// Returns the block with a wait for the other core in front, as in [`Block::wait_block`]. If the other core's
+    /// block ends meanwhile, this block's access is not made.
+    pub(in crate::v6m) fn with_wait_before(self, gives_way: bool) -> Block {
         let yields = if gives_way { Block::YIELDS } else { 0 };
         Block { shape: self.shape | Block::WAITS | yields, ..self }
     }
 
-    /// Returns the wait in front of the block, if [`Block::behind_wait`] added one.
-    pub(in crate::v6m) fn wait_before(&self) -> Option<Block> {
-        (self.shape & Block::WAITS != 0).then(|| Block::wait(self.shape & Block::YIELDS != 0))
+    /// Returns the wait in front of the block, if [`Block::with_wait_before`] added one.
+    pub(in crate::v6m) fn preceding_wait(&self) -> Option<Block> {
+        (self.shape & Block::WAITS != 0).then(|| Block::wait_block(self.shape & Block::YIELDS != 0))
     }
 
     /// Creates the block of a busy wait: a loop of `instructions` instructions that begins with an ordered load.
-    pub(in crate::v6m) fn spin(instructions: u8, memory: u32, gives_way: bool) -> Block {
+    pub(in crate::v6m) fn busy_wait_block(instructions: u8, memory: u32, gives_way: bool) -> Block {
         let length = u64::from(instructions) * size_of::<Op>() as u64;
-        let shape = length + Block::SPIN + Block::wait(gives_way).shape;
+        let shape = length + Block::SPIN + Block::wait_block(gives_way).shape;
         Block { shape, next: 0, accesses: Block::ACCESS | u64::from(memory) }
     }
 
-    /// Returns whether the block is a busy wait ([`Block::spin`]).
-    pub(in crate::v6m) fn is_spin(&self) -> bool {
+    /// Returns whether the block is a busy wait ([`Block::busy_wait_block`]).
+    pub(in crate::v6m) fn is_busy_wait(&self) -> bool {
         self.shape & Block::SPIN != 0
     }
 
     /// Returns whether the block is one ordered access, or a wait for the other core ([`Block::ordered_access`],
-    /// [`Block::wait`]).
+    /// [`Block::wait_block`]).
     pub(in crate::v6m) fn is_ordered(&self) -> bool {
         self.shape & Block::ORDERED != 0
     }
 
-    /// Returns whether the block is only a wait for the other core ([`Block::wait`]).
+    /// Returns whether the block is only a wait for the other core ([`Block::wait_block`]).
     pub(in crate::v6m) fn is_wait(&self) -> bool {
         self.shape & !Block::GIVES_WAY == Block::ORDERED
     }
@@ -164,14 +175,14 @@ impl Block {
     ///
     /// # Safety
     /// `start` is that place.
-    pub(in crate::v6m) unsafe fn instructions(&self, start: *mut Op, first: Op) -> u64 {
+    pub(in crate::v6m) unsafe fn instruction_count(&self, start: *mut Op, first: Op) -> u64 {
         let (mut at, mut op, mut count) = (start, first, 0);
-        let mut rest = Remainder { branches: self.branches(), ..Remainder::NONE };
-        let mut left = self.length() / size_of::<Op>() as u64;
+        let mut rest = Remainder { branches: self.branch_outcomes(), ..Remainder::NONE };
+        let mut left = self.length_in_op_bytes() / size_of::<Op>() as u64;
         while left != 0 {
             let turns = match op.code {
                 Code::B | Code::Bl => true,
-                _ => op.is_near_branch() && rest.next_branch(),
+                _ => op.is_near_branch() && rest.take_next_branch_outcome(),
             };
             let halfwords = if turns || !op.is_wide() { 1 } else { 2 };
             at = at.wrapping_offset(if turns { op.imm as i32 as isize } else { halfwords as isize });
@@ -208,7 +219,7 @@ pub struct Remainder {
     ends: u32,
     /// Its ordered accesses give way to the other core's instructions of the same cycle.
     pub gives_way: bool,
-    /// Instructions of each repetition of a [`Block::spin`]; else 0.
+    /// Instructions of each repetition of a [`Block::busy_wait_block`]; else 0.
     pub spin: u8,
     /// No repetition follows.
     pub is_last: bool,
@@ -233,7 +244,7 @@ impl Remainder {
 
     /// Removes the next memory access from the rest of the block, and returns the number of the accessed memory.
     #[inline(always)]
-    pub fn access(&mut self) -> u32 {
+    pub fn take_next_access(&mut self) -> u32 {
         let memory = self.accesses >> (u64::BITS - Block::ACCESS_BITS) & (Block::ACCESS - 1);
         self.accesses <<= Block::ACCESS_BITS;
         memory as u32
@@ -247,7 +258,7 @@ impl Remainder {
     /// Removes the next conditional branch from the rest of the block, and returns whether it is taken. The branch of a
     /// busy wait always is.
     #[inline(always)]
-    pub fn next_branch(&mut self) -> bool {
+    pub fn take_next_branch_outcome(&mut self) -> bool {
         let taken = self.branches >> (u32::BITS - 1) != 0 || self.spin != 0;
         self.branches <<= 1;
         taken
@@ -255,18 +266,18 @@ impl Remainder {
 
     /// Removes one executed instruction from the rest of the block. Returns true if it was the last one.
     #[inline(always)]
-    pub fn pass(&mut self, memory: u32) -> bool {
+    pub fn pass_instruction(&mut self, memory: u32) -> bool {
         self.instructions -= 1;
         if self.instructions == 0 && self.spin != 0 && !self.is_last {
             self.instructions = u64::from(self.spin);
-            self.put_back(memory);
+            self.put_access_back(memory);
         }
         self.instructions == 0
     }
 
     /// Puts the memory access that was removed last back into the rest of the block, because it is made again.
     #[inline(always)]
-    pub fn put_back(&mut self, memory: u32) {
+    pub fn put_access_back(&mut self, memory: u32) {
         let access = Block::ACCESS | u64::from(memory);
         self.accesses = self.accesses >> Block::ACCESS_BITS | access << (u64::BITS - Block::ACCESS_BITS);
     }
@@ -308,12 +319,12 @@ mod tests {
         let block = |shape: u64| Block { shape, ..Block::NONE };
         for (shape, instructions) in [(8, 1), (24, 2), (32, 3), (40, 4)] {
             // SAFETY: all are in `ops`.
-            assert_eq!(unsafe { block(shape).instructions(start, *start) }, instructions, "{shape}");
+            assert_eq!(unsafe { block(shape).instruction_count(start, *start) }, instructions, "{shape}");
         }
         // A stand-in for a probe at its first place.
         ops[0] = Op::bare(Code::Attend);
         // SAFETY: as above.
-        assert_eq!(unsafe { block(24).instructions(ops.as_mut_ptr(), Op::bare(Code::Barrier)) }, 2);
+        assert_eq!(unsafe { block(24).instruction_count(ops.as_mut_ptr(), Op::bare(Code::Barrier)) }, 2);
     }
 
     #[test]
@@ -330,24 +341,26 @@ mod tests {
         ];
         let start = ops.as_mut_ptr();
         let count = |halfwords: u64, branches: u64| {
-            let block = Block { shape: Block::path(halfwords * size_of::<Op>() as u64, branches), ..Block::NONE };
+            let block =
+                Block { shape: Block::shape_of_path(halfwords * size_of::<Op>() as u64, branches), ..Block::NONE };
             // SAFETY: all are in `ops`.
-            unsafe { block.instructions(start, *start) }
+            unsafe { block.instruction_count(start, *start) }
         };
         // Straight on, then back and straight on again: the barrier counts as two halfwords, BL as one.
         assert_eq!([2, 4, 5, 6, 7, 8, 10].map(|halfwords| count(halfwords, 0b100)), [2, 3, 4, 5, 6, 7, 8]);
         // To the end, by which the barrier is not come to, and then by it.
         assert_eq!([2, 3, 4, 5, 6, 8].map(|halfwords| count(halfwords, 0b1100)), [2, 3, 4, 5, 6, 7]);
-        let mut rest = Block { shape: Block::path(64, 0b1_0110), ..Block::NONE }.remainder_from(0, 8);
-        assert_eq!([0; 5].map(|_| rest.next_branch()), [false, true, true, false, false]);
-        assert_eq!(rest, Block { shape: 64, ..Block::NONE }.remainder_from(0, 8), "none left");
+        let mut rest =
+            Block { shape: Block::shape_of_path(64, 0b1_0110), ..Block::NONE }.whole_block_as_remainder(0, 8);
+        assert_eq!([0; 5].map(|_| rest.take_next_branch_outcome()), [false, true, true, false, false]);
+        assert_eq!(rest, Block { shape: 64, ..Block::NONE }.whole_block_as_remainder(0, 8), "none left");
     }
 
     #[test]
     fn block_end_is_relative_to_its_start() {
         for (next, address) in [(3 * size_of::<Op>() as u64, 0x106), ((size_of::<Op>() as u64).wrapping_neg(), 0xfe)] {
             let block = Block { shape: 9, next, ..Block::NONE };
-            assert_eq!(block.remainder_from(0x100, 1).next, address);
+            assert_eq!(block.whole_block_as_remainder(0x100, 1).next, address);
         }
     }
 
@@ -355,38 +368,57 @@ mod tests {
     fn accesses_are_read_in_order() {
         let memories = [3, 0, 7, 5];
         let accesses = memories.iter().fold(0, |sum, memory| sum << Block::ACCESS_BITS | Block::ACCESS | memory);
-        let mut rest = Block { accesses, ..Block::NONE }.remainder_from(0, 4);
-        assert_eq!(memories.map(|_| u64::from(rest.access())), memories);
+        let mut rest = Block { accesses, ..Block::NONE }.whole_block_as_remainder(0, 4);
+        assert_eq!(memories.map(|_| u64::from(rest.take_next_access())), memories);
         assert_eq!(rest.accesses, 0);
-        assert_eq!(Block::NONE.remainder_from(0, 1).accesses, 0);
+        assert_eq!(Block::NONE.whole_block_as_remainder(0, 1).accesses, 0);
     }
 
     #[test]
     fn blocks_are_distinguished_by_their_shapes() {
         for gives_way in [false, true] {
-            let [ordered, wait, spin] =
-                [Block::ordered_access(6, gives_way), Block::wait(gives_way), Block::spin(3, 6, gives_way)];
+            let [ordered, wait, spin] = [
+                Block::ordered_access(6, gives_way),
+                Block::wait_block(gives_way),
+                Block::busy_wait_block(3, 6, gives_way),
+            ];
             assert_eq!([ordered, wait, spin].map(|block| block.is_ordered()), [true; 3]);
             assert_eq!([ordered, wait, spin].map(|block| block.is_wait()), [false, true, false]);
-            assert_eq!([ordered, wait, spin].map(|block| block.is_spin()), [false, false, true]);
-            assert_eq!([ordered, spin].map(|block| block.remainder_from(0x40, 3).gives_way), [gives_way; 2]);
+            assert_eq!([ordered, wait, spin].map(|block| block.is_busy_wait()), [false, false, true]);
+            assert_eq!([ordered, spin].map(|block| block.whole_block_as_remainder(0x40, 3).gives_way), [gives_way; 2]);
         }
         for gives_way in [false, true] {
-            let behind = Block::ordered_access(6, true).behind_wait(gives_way);
-            assert!(behind.is_ordered() && !behind.is_wait() && !behind.is_spin() && behind.as_step(0).is_none());
-            assert_eq!(behind.wait_before(), Some(Block::wait(gives_way)));
-            assert_eq!(behind.remainder_from(0x40, 1), Block::ordered_access(6, true).remainder_from(0x40, 1));
+            let behind = Block::ordered_access(6, true).with_wait_before(gives_way);
+            assert!(
+                behind.is_ordered()
+                    && !behind.is_wait()
+                    && !behind.is_busy_wait()
+                    && behind.exception_step_of_block(0).is_none()
+            );
+            assert_eq!(behind.preceding_wait(), Some(Block::wait_block(gives_way)));
+            assert_eq!(
+                behind.whole_block_as_remainder(0x40, 1),
+                Block::ordered_access(6, true).whole_block_as_remainder(0x40, 1)
+            );
         }
-        assert_eq!(Block::ordered_access(6, true).wait_before(), None);
+        assert_eq!(Block::ordered_access(6, true).preceding_wait(), None);
         let notified = Block { shape: 24 | Block::REPORTS_STORE, ..Block::NONE };
-        assert!(notified.remainder_from(0, 3).ends_with(Block::REPORTS_STORE) && notified.as_step(0).is_none());
+        assert!(
+            notified.whole_block_as_remainder(0, 3).ends_with(Block::REPORTS_STORE)
+                && notified.exception_step_of_block(0).is_none()
+        );
         let plain = Block { shape: 24, ..Block::NONE };
-        assert!(!plain.is_ordered() && !plain.is_wait() && !plain.is_spin() && plain.remainder_from(0, 3).spin == 0);
+        assert!(
+            !plain.is_ordered()
+                && !plain.is_wait()
+                && !plain.is_busy_wait()
+                && plain.whole_block_as_remainder(0, 3).spin == 0
+        );
         let mut ops = [Code::LdrImm, Code::CmpImm, Code::Beq].map(Op::bare);
         // SAFETY: all are in `ops`.
         unsafe {
-            assert_eq!(Block::ordered_access(6, true).instructions(ops.as_mut_ptr(), ops[0]), 1);
-            assert_eq!(Block::spin(3, 6, true).instructions(ops.as_mut_ptr(), ops[0]), 3);
+            assert_eq!(Block::ordered_access(6, true).instruction_count(ops.as_mut_ptr(), ops[0]), 1);
+            assert_eq!(Block::busy_wait_block(3, 6, true).instruction_count(ops.as_mut_ptr(), ops[0]), 3);
         }
     }
 
@@ -394,32 +426,37 @@ mod tests {
     fn exception_step_is_a_block_with_any_target() {
         for step in [Step::Enter, Step::Vector, Step::Return, Step::Chain] {
             for (from, to) in [(0x1000_0100, 0x2000_0204), (0x2000_0204, 0x1000_0100), (0x40, 0x40)] {
-                let block = Block::step(step, Some(5), from, to);
-                assert_eq!(block.as_step(from), Some((step, 5, to)));
-                assert!(!block.is_ordered() && !block.is_wait() && !block.is_spin());
+                let block = Block::exception_step_block(step, Some(5), from, to);
+                assert_eq!(block.exception_step_of_block(from), Some((step, 5, to)));
+                assert!(!block.is_ordered() && !block.is_wait() && !block.is_busy_wait());
             }
         }
         let left = Block { shape: 24 | Block::LEAVES, ..Block::NONE };
-        assert!(left.as_step(0).is_none() && left.remainder_from(0, 3).ends_with(Block::LEAVES));
-        assert!(!left.remainder_from(0, 3).ends_with(Block::PRIVATE) && left.remainder_from(0, 1).is_at(Block::LEAVES));
+        assert!(
+            left.exception_step_of_block(0).is_none() && left.whole_block_as_remainder(0, 3).ends_with(Block::LEAVES)
+        );
+        assert!(
+            !left.whole_block_as_remainder(0, 3).ends_with(Block::PRIVATE)
+                && left.whole_block_as_remainder(0, 1).is_at(Block::LEAVES)
+        );
         let mut ops = [Code::Nop, Code::Nop, Code::Bx].map(Op::bare);
         // SAFETY: all are in `ops`.
-        assert_eq!(unsafe { left.instructions(ops.as_mut_ptr(), ops[0]) }, 3);
+        assert_eq!(unsafe { left.instruction_count(ops.as_mut_ptr(), ops[0]) }, 3);
     }
 
     #[test]
     fn spin_repeats_until_its_last_round() {
-        let mut rest = Block::spin(2, 6, false).remainder_from(0x40, 2);
+        let mut rest = Block::busy_wait_block(2, 6, false).whole_block_as_remainder(0x40, 2);
         assert_eq!((rest.next, rest.spin), (0x40, 2));
         for _ in 0..3 {
-            assert_eq!(rest.access(), 6);
-            assert!(!rest.pass(6));
-            assert!(rest.next_branch());
-            assert!(!rest.pass(6));
+            assert_eq!(rest.take_next_access(), 6);
+            assert!(!rest.pass_instruction(6));
+            assert!(rest.take_next_branch_outcome());
+            assert!(!rest.pass_instruction(6));
         }
         rest.is_last = true;
-        assert_eq!(rest.access(), 6);
-        assert!(!rest.pass(6) && rest.pass(6));
+        assert_eq!(rest.take_next_access(), 6);
+        assert!(!rest.pass_instruction(6) && rest.pass_instruction(6));
         assert_eq!(rest.accesses, 0);
     }
 }

@@ -70,7 +70,7 @@ impl Ram<'_> {
     }
 
     /// Returns the mark at an offset of main RAM: not 0 if a store there needs attention. If it is not 0, stores there
-    /// go through [`Bus::store_marked`].
+    /// go through [`Bus::store_to_marked_ram`].
     ///
     /// # Safety
     /// The offset is below the length.
@@ -84,8 +84,8 @@ impl Ram<'_> {
 
 /// The chip's bus fabric: the cycle in which a memory takes a core's transfer, and the memory of an address.
 ///
-/// `stalls`: the core waits for the transfer, so a delay counts as bus wait at once. Otherwise it is a fetch ahead, whose
-/// delay the core may never notice, and `fetch_ready` says when the word comes.
+/// `stalls`: the core waits for the transfer, so a delay counts as bus wait at once. Otherwise it is a fetch ahead,
+/// whose delay the core may never notice, and `fetch_ready` says when the word comes.
 pub trait Fabric: Sized {
     /// Returns the first transfer slot of the bank that contains this RAM offset.
     fn ram_bank_row(_offset: u32) -> usize {
@@ -94,17 +94,17 @@ pub trait Fabric: Sized {
 
     /// Returns the number of the memory, or of the set of interleaved memories, that contains `bytes` bytes (up to 6)
     /// of RAM at this offset. `None` if they are in several.
-    fn memory_of(_offset: u32, _bytes: u32) -> Option<u32> {
+    fn memory_number_at(_offset: u32, _bytes: u32) -> Option<u32> {
         None
     }
 
     /// Returns a RAM address in the memory with this number.
-    fn sample_of(_memory: u32) -> u32 {
+    fn sample_address_in_memory(_memory: u32) -> u32 {
         0
     }
 
-    /// Claims the first free transfer slot at or after `at` and `core.bus_free` in the row that begins with slot `row`, and
-    /// returns its cycle.
+    /// Claims the first free transfer slot at or after `at` and `core.bus_free` in the row that begins with slot `row`,
+    /// and returns its cycle.
     fn claim_transfer_slot(&mut self, core: &mut Core, row: usize, at: u64, stalls: bool) -> u64;
 
     /// Fetches the word of code that is `words` words after the one with `ip`, from cycle `at` on. Returns the cycle of
@@ -113,15 +113,15 @@ pub trait Fabric: Sized {
     /// By default the word is in a bank whose slots are arbitrated.
     #[inline(always)]
     fn fetch_code(&mut self, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
-        // Sixteen bytes of ops per word of code, as many slots to a row. The tables are aligned to four words, the stripe
-        // of the banks, so that the op's address selects the row.
+        // Sixteen bytes of ops per word of code, as many slots to a row. The tables are aligned to four words, the
+        // stripe of the banks, so that the op's address selects the row.
         const _: () = assert!(SLOTS == 2 * size_of::<Op>());
         let row = core.region.row + ((ip as usize + SLOTS * words) & core.region.row_mask);
         self.claim_transfer_slot(core, row, at, stalls)
     }
 
     /// Returns the first cycle in which the memory of `core`'s code is not busy with a long transfer.
-    fn region_free(&self, _core: &Core) -> u64 {
+    fn code_memory_free_cycle(&self, _core: &Core) -> u64 {
         0
     }
 
@@ -132,12 +132,12 @@ pub trait Fabric: Sized {
 
     /// Returns whether an access of `core` in cycle `t` that both cores must make in order comes after the other core's
     /// instruction of the same cycle. Only asked where timing is simulated.
-    fn gives_way(&mut self, _core: &Core, _other: &Core, _t: u64) -> bool {
+    fn must_wait_for_other_core(&mut self, _core: &Core, _other: &Core, _t: u64) -> bool {
         false
     }
 
     /// Charges a load from constant memory at cycle `t`. Returns the cycle in which it is complete.
-    fn time_constant(&mut self, _core: &mut Core, t: u64) -> u64 {
+    fn charge_constant_load(&mut self, _core: &mut Core, t: u64) -> u64 {
         t
     }
 }
@@ -197,7 +197,7 @@ pub unsafe trait Bus: Fabric {
     ) -> Result<(), Trap>;
 
     /// Stores to marked bytes of RAM in cycle `now`: reports it if the word is watched, and decodes anew if it is code.
-    fn store_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64);
+    fn store_to_marked_ram(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64);
 
     /// Returns whether a store to this offset of RAM writes a watched word. `None` if the store cannot be executed
     /// speculatively.
@@ -213,7 +213,12 @@ pub unsafe trait Bus: Fabric {
 
     /// Makes an access to a register before its cycle is known, if its order between the cores allows that. A store
     /// returns 0.
-    fn access_ahead(&mut self, _core: &mut Core, _address: u32, _access: Access) -> OrderedAccess<u32> {
+    fn access_register_speculatively(
+        &mut self,
+        _core: &mut Core,
+        _address: u32,
+        _access: Access,
+    ) -> OrderedAccess<u32> {
         OrderedAccess::InTime
     }
 
@@ -238,7 +243,7 @@ pub unsafe trait Bus: Fabric {
 
     /// Fires the probes on the first instruction of a trace or block, before its cycle is known, and returns the
     /// instruction. [`Core::retried`] says that the probes have fired, in case the instruction is only executed later.
-    fn attend_ahead(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op>;
+    fn fire_probes_ahead(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op>;
 
     /// Returns the cycle of the chip's next event. It is 0 when the machine must look at the cores before anything else
     /// executes. The interpreter sets it to 0 to ask for that.
@@ -257,7 +262,7 @@ pub(in crate::v6m) fn takes_stores<B: Bus>(bus: &B, offset: u32, words: u32) -> 
 /// interpreter calls its functions directly.
 ///
 /// # Safety
-/// [`Ahead::logs`] gives two logs, which live as long as the bus.
+/// [`Ahead::speculation_logs`] gives two logs, which live as long as the bus.
 pub unsafe trait Ahead<B: Bus> {
     /// True if a lone core that executes in time calls native code: see [`native_path`](crate::v6m::native_path).
     const HAS_NATIVE_PATHS: bool = false;
@@ -294,7 +299,7 @@ pub unsafe trait Ahead<B: Bus> {
     unsafe fn run_native_paths(_bus: &mut B, _core: &mut Core, _other: &mut Core) {}
 
     /// Returns the speculation logs of this core and of the other one.
-    fn logs(_bus: &mut B, _core: usize) -> [*mut SpeculationLog; 2] {
+    fn speculation_logs(_bus: &mut B, _core: usize) -> [*mut SpeculationLog; 2] {
         [std::ptr::null_mut(); 2]
     }
 

@@ -294,7 +294,7 @@ impl Core {
 
     /// Returns the special register that MRS reads by this SYSm (ARMv6-M B4.2.2). Unprivileged reads of the stack
     /// pointers give 0.
-    pub fn special(&self, sysm: u32) -> u32 {
+    pub fn read_special_register(&self, sysm: u32) -> u32 {
         let privileged = self.is_privileged();
         match sysm {
             0..=3 => self.apsr() & mask_of(sysm & 4 == 0) | if sysm & 1 != 0 { self.ipsr } else { 0 },
@@ -308,7 +308,7 @@ impl Core {
     }
 
     /// Writes the special register of an MSR by its SYSm. Returns true if interrupts may have been unmasked.
-    pub fn set_special(&mut self, sysm: u32, value: u32) -> bool {
+    pub fn write_special_register(&mut self, sysm: u32, value: u32) -> bool {
         if sysm <= 3 {
             self.set_apsr(value);
             return false;
@@ -341,7 +341,7 @@ impl Core {
     }
 
     /// Returns whether the core sleeps by WFI, WFE or sleep-on-exit.
-    pub fn asleep(&self) -> bool {
+    pub fn is_asleep(&self) -> bool {
         matches!(self.phase, Phase::SleepEvent | Phase::SleepInterrupt { .. })
     }
 

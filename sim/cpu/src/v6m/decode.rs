@@ -45,7 +45,7 @@ pub fn decode(first: u16, second: u16, place: Place) -> Op {
         0b00101 => make_op(Code::CmpImm, 0, r8, 0, imm8),
         0b00110 => make_op(Code::AddImm, r8, r8, 0, imm8),
         0b00111 => make_op(Code::SubImm, r8, r8, 0, imm8),
-        0b01000 if h & 0x400 == 0 => data_processing(h >> 6 & 15, r0, r3),
+        0b01000 if h & 0x400 == 0 => decode_data_processing(h >> 6 & 15, r0, r3),
         0b01000 => decode_special(h, pc),
         0b01001 => {
             let address = (pc & !3).wrapping_add(imm8 * 4);
@@ -92,7 +92,7 @@ pub fn decode(first: u16, second: u16, place: Place) -> Op {
 }
 
 /// Decodes a 16-bit data-processing instruction by its opcode field (A5.2.2).
-fn data_processing(opcode: u32, rd: u32, rm: u32) -> Op {
+fn decode_data_processing(opcode: u32, rd: u32, rm: u32) -> Op {
     let code = [
         Code::And,
         Code::Eor,

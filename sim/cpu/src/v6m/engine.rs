@@ -25,7 +25,7 @@ unsafe impl<B: CacheableBus> Ahead<B> for SingleCoreEngine {
     /// Returns the cycle of the last store in the trace that [`Ahead::time_trace`] timed last, which began in cycle
     /// `began`.
     fn last_store_cycle(bus: &mut B, began: u64) -> u64 {
-        bus.timing_cache().stored_at(began)
+        bus.timing_cache().last_store_cycle(began)
     }
 
     /// Executes the JIT-compiled traces that begin at `core.ip`. Returns false if no trace may follow now.
@@ -54,7 +54,7 @@ unsafe impl<B: PairedBus + NativePathBus> Ahead<B> for TwoCores {
     /// Returns the cycle of the last store in the trace that [`Ahead::time_trace`] timed last, which began in cycle
     /// `began`.
     fn last_store_cycle(bus: &mut B, _: u64) -> u64 {
-        bus.native_paths().stored_at()
+        bus.native_paths().last_store_cycle()
     }
 
     /// Returns whether native code, or a path that became hot, begins at this address. A core that executes alone has
@@ -72,7 +72,7 @@ unsafe impl<B: PairedBus + NativePathBus> Ahead<B> for TwoCores {
 
     /// Returns the speculation logs of this core and of the other one.
     #[inline(always)]
-    fn logs(bus: &mut B, core: usize) -> [*mut SpeculationLog; 2] {
+    fn speculation_logs(bus: &mut B, core: usize) -> [*mut SpeculationLog; 2] {
         bus.pair_timing_cache().logs(core)
     }
 

@@ -27,28 +27,28 @@ const PROCESS_THREAD: u32 = 0xffff_fffd;
 pub(super) const FRAME_BYTES: u32 = 32;
 
 /// Returns the number of the exception to take now, if one beats the execution priority.
-pub fn takeable(core: &Core) -> Option<u32> {
+pub fn exception_to_take(core: &Core) -> Option<u32> {
     if core.nvic.pending & core.nvic.enabled == 0 {
         return None;
     }
-    let (number, priority) = core.nvic.candidate()?;
+    let (number, priority) = core.nvic.most_urgent_pending()?;
     (priority < core.execution_priority()).then_some(number)
 }
 
 /// Returns whether a sleeping core must wake: a pending exception would pre-empt if PRIMASK were 0.
-pub fn wakes(core: &Core) -> bool {
-    core.nvic.candidate().is_some_and(|(_, priority)| priority < core.nvic.active_priority())
+pub fn must_core_wake(core: &Core) -> bool {
+    core.nvic.most_urgent_pending().is_some_and(|(_, priority)| priority < core.nvic.active_priority())
 }
 
 /// Returns the address at which an entry stacks its frame, and the words that it skips for alignment (0 or 1).
-fn frame_of(core: &Core) -> (u32, u32) {
+fn frame_address_and_padding(core: &Core) -> (u32, u32) {
     let pad = core.r[13] >> 2 & 1;
     (core.r[13].wrapping_sub(4 * pad).wrapping_sub(FRAME_BYTES), pad)
 }
 
 /// Returns the address at which an entry stacks its frame.
 pub(super) fn entry_frame(core: &Core) -> u32 {
-    frame_of(core).0
+    frame_address_and_padding(core).0
 }
 
 /// Returns the address of the frame that a return with this EXC_RETURN value unstacks. `None` for any other value.
@@ -67,23 +67,23 @@ pub(super) fn return_address(value: u32, pc: u32, xpsr: u32) -> Option<u32> {
 }
 
 /// Returns the number of the exception that is tail-chained after the current one, if one is.
-pub(super) fn next_in_chain(core: &mut Core) -> Option<u32> {
+pub(super) fn next_tail_chained_exception(core: &mut Core) -> Option<u32> {
     let (pending, active) = (core.nvic.pending, core.nvic.active);
     core.nvic.deactivate(core.ipsr);
-    let next = takeable(core);
+    let next = exception_to_take(core);
     (core.nvic.pending, core.nvic.active) = (pending, active);
     next
 }
 
 /// Returns the number of the exception to which an entry that is complete now would go.
-pub(super) fn candidate(core: &Core) -> Option<u32> {
+pub(super) fn exception_after_entry(core: &Core) -> Option<u32> {
     let Phase::Entry { number, .. } = core.phase else { return None };
-    Some(core.nvic.candidate().map_or(number, |(n, _)| n))
+    Some(core.nvic.most_urgent_pending().map_or(number, |(n, _)| n))
 }
 
 /// Returns the cycles that an exception's frame in RAM loses to arbitration. Its first word is transferred in the cycle
 /// after `core.t`.
-pub(super) fn time_frame<B: Bus>(core: &mut Core, bus: &mut B, address: u32) -> u64 {
+pub(super) fn frame_arbitration_cycles<B: Bus>(core: &mut Core, bus: &mut B, address: u32) -> u64 {
     let offset = address.wrapping_sub(B::RAM_BASE);
     let started = core.t + 1;
     (0..u64::from(FRAME_BYTES / 4)).fold(0, |wait, word| {
@@ -98,7 +98,7 @@ pub fn begin_entry<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, nu
     let recognised = core.t;
     let pc = core.pc();
     core.stray = None;
-    let (frame, pad) = frame_of(core);
+    let (frame, pad) = frame_address_and_padding(core);
     let xpsr = core.xpsr() | pad << 9;
     let words = [core.r[0], core.r[1], core.r[2], core.r[3], core.r[12], core.r[14], pc, xpsr];
     let mut wait = 0;
@@ -107,7 +107,7 @@ pub fn begin_entry<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, nu
         let mut t = recognised + 1 + index as u64 + wait;
         let started = t;
         if frame_store::<B, CONTEND>(core, bus, address, word, &mut t).is_err() {
-            stacking_fault(core);
+            handle_stacking_fault(core);
             break;
         }
         wait += t - started - 2;
@@ -127,11 +127,11 @@ pub fn begin_entry<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, nu
 }
 
 /// Ends the entry that [`begin_entry`] started: picks the most urgent exception and goes to its vector.
-pub fn complete<B: Bus>(core: &mut Core, bus: &mut B, timing: ExceptionTiming) -> ExceptionOutcome {
+pub fn complete_entry<B: Bus>(core: &mut Core, bus: &mut B, timing: ExceptionTiming) -> ExceptionOutcome {
     let Phase::Entry { number, exc_return, wait, recognised } = core.phase else {
         return ExceptionOutcome::None;
     };
-    let number = candidate(core).unwrap_or(number);
+    let number = exception_after_entry(core).unwrap_or(number);
     core.phase = Phase::Run;
     core.t = recognised + timing.entry + wait;
     core.exception_cycles += core.t - recognised;
@@ -150,13 +150,13 @@ fn enter_handler<B: Bus>(core: &mut Core, bus: &mut B, number: u32, exc_return: 
     let mut unused = core.t;
     let entry = bus.load_data::<false, false>(core, None, core.nvic.vtor.wrapping_add(4 * number), 4, &mut unused);
     match entry {
-        Ok(target) => jump(core, bus, target),
+        Ok(target) => jump_to_interworking_address(core, bus, target),
         Err(_) => core.phase = Phase::Lockup,
     }
 }
 
 /// Puts the core at an interworking address. An unusable one faults at the first instruction.
-pub fn jump<B: Bus>(core: &mut Core, bus: &mut B, target: u32) {
+pub fn jump_to_interworking_address<B: Bus>(core: &mut Core, bus: &mut B, target: u32) {
     core.thumb = target & 1 != 0;
     let address = target & !1;
     match bus.code_region(address).filter(|_| core.thumb) {
@@ -187,12 +187,12 @@ pub fn exception_return<B: Bus, const CONTEND: bool>(
     let number = core.ipsr;
     let value = value | 1;
     if !matches!(value, HANDLER | MAIN_THREAD | PROCESS_THREAD) {
-        hard_fault::<B, CONTEND>(core, bus, timing);
+        take_hard_fault::<B, CONTEND>(core, bus, timing);
         return ExceptionOutcome::None;
     }
     core.nvic.deactivate(number);
     core.event = true;
-    if let Some(next) = takeable(core) {
+    if let Some(next) = exception_to_take(core) {
         core.t += timing.tail_chain;
         core.exception_cycles += timing.tail_chain;
         enter_handler(core, bus, next, value);
@@ -219,7 +219,7 @@ pub fn chain_from_sleep<B: Bus>(
     exc_return: u32,
     timing: ExceptionTiming,
 ) -> ExceptionOutcome {
-    let Some(number) = takeable(core) else {
+    let Some(number) = exception_to_take(core) else {
         return ExceptionOutcome::None;
     };
     core.phase = Phase::Run;
@@ -245,7 +245,7 @@ fn unstack_frame<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, valu
         let at = t;
         match frame_load::<B, CONTEND>(core, bus, frame.wrapping_add(4 * index as u32), &mut t) {
             Ok(value) => *word = value,
-            Err(()) => return hard_fault::<B, CONTEND>(core, bus, timing),
+            Err(()) => return take_hard_fault::<B, CONTEND>(core, bus, timing),
         }
         wait += t - at - 2;
     }
@@ -260,38 +260,38 @@ fn unstack_frame<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, valu
     core.exception_cycles += core.t - started;
     core.fetch_ready = 0;
     let inconsistent = (xpsr & 0x3f != 0) != (value == HANDLER);
-    jump(core, bus, pc & !1 | xpsr >> 24 & 1);
+    jump_to_interworking_address(core, bus, pc & !1 | xpsr >> 24 & 1);
     if inconsistent {
-        hard_fault::<B, CONTEND>(core, bus, timing);
+        take_hard_fault::<B, CONTEND>(core, bus, timing);
     }
 }
 
 /// Takes a synchronous fault at the current instruction: HardFault, or lock-up inside HardFault or NMI.
-pub fn hard_fault<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, timing: ExceptionTiming) {
+pub fn take_hard_fault<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, timing: ExceptionTiming) {
     if core.nvic.active_priority() <= -1 {
         core.phase = Phase::Lockup;
         return;
     }
-    core.nvic.pend(exception::HARD_FAULT);
+    core.nvic.make_pending(exception::HARD_FAULT);
     begin_entry::<B, CONTEND>(core, bus, exception::HARD_FAULT, timing);
 }
 
 /// Takes an SVC at once, or a HardFault if its priority cannot pre-empt.
-pub fn supervisor_call<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, timing: ExceptionTiming) {
+pub fn take_supervisor_call<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, timing: ExceptionTiming) {
     if core.nvic.priority_of(exception::SVCALL) < core.execution_priority() {
-        core.nvic.pend(exception::SVCALL);
+        core.nvic.make_pending(exception::SVCALL);
         begin_entry::<B, CONTEND>(core, bus, exception::SVCALL, timing);
     } else {
-        hard_fault::<B, CONTEND>(core, bus, timing);
+        take_hard_fault::<B, CONTEND>(core, bus, timing);
     }
 }
 
 /// Handles a frame that cannot be written: the entry goes to HardFault, or the core locks up (ARM DDI0484C 3.6).
-fn stacking_fault(core: &mut Core) {
+fn handle_stacking_fault(core: &mut Core) {
     if core.nvic.active_priority() <= -1 {
         core.phase = Phase::Lockup;
     } else {
-        core.nvic.pend(exception::HARD_FAULT);
+        core.nvic.make_pending(exception::HARD_FAULT);
     }
 }
 
@@ -317,7 +317,7 @@ fn frame_store<B: Bus, const CONTEND: bool>(
         // SAFETY: an aligned word that begins inside the RAM, which is made of words.
         unsafe { bus.main_ram().start_pointer().add(offset as usize).cast::<u32>().write_unaligned(value.to_le()) };
     } else {
-        bus.store_marked(core, offset, 4, value, slot);
+        bus.store_to_marked_ram(core, offset, 4, value, slot);
     }
     Ok(())
 }

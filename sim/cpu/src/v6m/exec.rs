@@ -27,7 +27,7 @@ use crate::v6m::bus::{Ahead, Bus};
 use crate::v6m::core::Core;
 use crate::v6m::op::op;
 use crate::v6m::trace::Trace;
-use branch::off_the_code;
+use branch::why_nothing_executable;
 use cursor::{Cursor, Flow, leave};
 use fetching::{fetch, wait_for_fetch};
 use watching::{ProfileWatch, StartState};
@@ -64,13 +64,13 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
             if !unsafe { run_turn::<B, CONTEND, WATCH>(first, second, bus) } {
                 return;
             }
-            hand_over(first, second, bus);
+            hand_turn_over(first, second, bus);
         }
         // SAFETY: as above.
         if !unsafe { run_turn::<B, CONTEND, WATCH>(second, first, bus) } {
             return;
         }
-        hand_over(second, first, bus);
+        hand_turn_over(second, first, bus);
     }
 }
 
@@ -94,14 +94,14 @@ pub(super) unsafe fn execute_turn<B: Bus>(cores: *mut Core, index: usize, bus: &
 /// As for [`run`].
 #[cold]
 #[inline(never)]
-pub(super) unsafe fn ahead<B: Bus>(core: &mut Core, other: &mut Core, bus: &mut B) {
+pub(super) unsafe fn execute_trace_speculatively<B: Bus>(core: &mut Core, other: &mut Core, bus: &mut B) {
     // SAFETY: the caller's promise.
     unsafe { run_turn::<B, false, { watch::TRACES }>(core, other, bus) };
 }
 
 /// Begins the turn of core `to`, which lasts until it has reached the cycle of core `from`.
 #[inline(always)]
-fn hand_over<B: Bus>(from: &Core, to: &mut Core, bus: &B) {
+fn hand_turn_over<B: Bus>(from: &Core, to: &mut Core, bus: &B) {
     to.rival_t = from.t;
     to.limit = from.t + u64::from(bus.tie_winner() == to.id);
 }
@@ -120,7 +120,8 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     let paired = Cursor::<CONTEND, WATCH>::PAIRED;
     let traced = Cursor::<CONTEND, WATCH>::TRACED;
     let ahead = Cursor::<CONTEND, WATCH>::AHEAD;
-    let [log, mut other_log] = if paired && ahead { B::Ahead::logs(bus, core.id) } else { [std::ptr::null_mut(); 2] };
+    let [log, mut other_log] =
+        if paired && ahead { B::Ahead::speculation_logs(bus, core.id) } else { [std::ptr::null_mut(); 2] };
     // SAFETY of the rest, unless it says more: `ip` points into the ops of `core.region`. The caller promises it of
     // where the core stands. Instructions lead to another op of the region or to those after its last, near branches
     // stay inside by the decoder's word, and others are compared with the region or ask the bus for theirs.
@@ -192,7 +193,7 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 macro_rules! alu {
                     ($code:ident) => {{
                         alu::execute_alu::<{ op::$code }>(core, cursor.word);
-                        cursor.t += const { alu::cycles(op::$code) };
+                        cursor.t += const { alu::cycles_without_memory(op::$code) };
                     }};
                 }
                 macro_rules! r {
@@ -227,7 +228,7 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 macro_rules! near_if {
                     ($condition:expr) => {{
                         let condition = $condition;
-                        ends!(cursor.near_if(core, bus, condition));
+                        ends!(cursor.branch_inside_region_if(core, bus, condition));
                     }};
                 }
                 macro_rules! n {
@@ -309,11 +310,11 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                         op::StrhImm => store!(2, offset!()),
                         op::StrhReg => store!(2, indexed!()),
 
-                        op::Push => got!(cursor.push(core, other, bus)),
-                        op::Stm => got!(cursor.stm(core, other, bus)),
-                        op::Pop => got!(cursor.pop(core, other, bus)),
-                        op::PopPc => ends!(got!(cursor.pop_pc(core, other, bus))),
-                        op::Ldm => got!(cursor.ldm(core, other, bus)),
+                        op::Push => got!(cursor.execute_push(core, other, bus)),
+                        op::Stm => got!(cursor.execute_stm(core, other, bus)),
+                        op::Pop => got!(cursor.execute_pop(core, other, bus)),
+                        op::PopPc => ends!(got!(cursor.execute_pop_with_pc(core, other, bus))),
+                        op::Ldm => got!(cursor.execute_ldm(core, other, bus)),
 
                         op::Beq => near_if!(z!()),
                         op::Bne => near_if!(!z!()),
@@ -329,27 +330,27 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                         op::Blt => near_if!(n!() != core.v),
                         op::Bgt => near_if!(!z!() && n!() == core.v),
                         op::Ble => near_if!(z!() || n!() != core.v),
-                        op::B => ends!(cursor.near(core, bus, cursor.t)),
-                        op::Bl => ends!(cursor.near_link(core, bus)),
-                        op::BccFar => ends!(cursor.far_if(core, bus)),
+                        op::B => ends!(cursor.branch_inside_region(core, bus, cursor.t)),
+                        op::Bl => ends!(cursor.call_inside_region(core, bus)),
+                        op::BccFar => ends!(cursor.branch_to_other_region_if(core, bus)),
                         op::BFar if traced => break 'ended Flow::InTime,
-                        op::BFar => ends!(cursor.far(core, bus, cursor.word.imm(), cursor.t)),
-                        op::BlFar => ends!(cursor.far_link(core, bus)),
+                        op::BFar => ends!(cursor.branch_to_address(core, bus, cursor.word.imm(), cursor.t)),
+                        op::BlFar => ends!(cursor.call_other_region(core, bus)),
                         op::Bx => {
                             let target = r!(b);
-                            ends!(cursor.exchange(core, bus, target, cursor.t));
+                            ends!(cursor.execute_bx(core, bus, target, cursor.t));
                         }
                         op::Blx => {
                             let target = r!(b);
-                            ends!(cursor.link_exchange(core, bus, target));
+                            ends!(cursor.execute_blx(core, bus, target));
                         }
                         op::MovPc => {
                             let target = if cursor.word.b() == 15 { cursor.word.imm() } else { r!(b) };
-                            ends!(cursor.far(core, bus, target, cursor.t));
+                            ends!(cursor.branch_to_address(core, bus, target, cursor.t));
                         }
                         op::AddPc => {
                             let target = cursor.word.imm().wrapping_add(r!(b));
-                            ends!(cursor.far(core, bus, target, cursor.t));
+                            ends!(cursor.branch_to_address(core, bus, target, cursor.t));
                         }
 
                         op::Cpsid => {
@@ -370,16 +371,16 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                         }
                         op::Barrier => {
                             cursor.apart = true;
-                            ends!(cursor.barrier(core, bus));
+                            ends!(cursor.execute_barrier(core, bus));
                         }
                         op::Sev => ends!(cursor.send_event(core, other, bus)),
                         op::Wfe => ends!(cursor.wait_for_event(core, bus)),
                         op::Wfi => ends!(cursor.wait_for_interrupt(core, bus)),
                         op::Svc => ends!(cursor.call_supervisor(core)),
                         op::RomHook => ends!(cursor.call_rom(core)),
-                        op::Bkpt => ends!(cursor.fault(core, "BKPT without a debugger")),
-                        op::Udf => ends!(cursor.fault(core, "undefined instruction")),
-                        op::OutOfRegion => ends!(cursor.fault(core, off_the_code(core))),
+                        op::Bkpt => ends!(cursor.fault_current_instruction(core, "BKPT without a debugger")),
+                        op::Udf => ends!(cursor.fault_current_instruction(core, "undefined instruction")),
+                        op::OutOfRegion => ends!(cursor.fault_current_instruction(core, why_nothing_executable(core))),
                         op::Undecoded => {
                             bus.decode_op(core, core.address_of(cursor.ip));
                             // SAFETY: see above.
@@ -388,7 +389,7 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                         }
                         op::Attend => {
                             cursor.apart = true;
-                            cursor.word = got!(cursor.attend(core, bus));
+                            cursor.word = got!(cursor.serve_stub_op_here(core, bus));
                             continue 'dispatch;
                         }
                         // The word is that of an op. Its code is one of `Code`, and every code has its arm. SAFETY: as
@@ -414,12 +415,12 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 // SAFETY: the cell of this instruction.
                 unsafe { profiled.retire() };
             }
-            cursor.retire(core);
+            cursor.count_retired_instruction(core);
             Flow::Next
         };
         if paired && CONTEND {
             in_hand.append_cycles(core, cursor.t);
-            if flow == Flow::Next && core.remainder.pass(B::ORDERED_MEMORY) {
+            if flow == Flow::Next && core.remainder.pass_instruction(B::ORDERED_MEMORY) {
                 cursor.write_back(core);
                 return false;
             }
@@ -432,7 +433,7 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         if paired {
             let goes_on = match flow {
                 Flow::Next => cursor.ip < cursor.end,
-                Flow::Turned => cursor.turn(from),
+                Flow::Turned => cursor.note_branch_taken(from),
                 _ => false,
             };
             if goes_on {
@@ -457,7 +458,7 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 // SAFETY: the bus's logs live as long as it.
                 let summons = unsafe { (*cursor.log).summons };
                 let block = Block {
-                    shape: Block::path(length, cursor.branches) + gives_way * Block::GIVES_WAY + summons,
+                    shape: Block::shape_of_path(length, cursor.branches) + gives_way * Block::GIVES_WAY + summons,
                     next: (cursor.ip as usize).wrapping_sub(start) as u64,
                     accesses: cursor.accesses,
                 };
@@ -517,7 +518,7 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 continue 'run;
             }
             if flow == Flow::WatchedStore {
-                cursor.retire(core);
+                cursor.count_retired_instruction(core);
                 cursor.ip = cursor.ip.wrapping_add(1);
             }
             core.ip = cursor.ip;

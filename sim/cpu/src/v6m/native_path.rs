@@ -46,7 +46,7 @@ impl NativePaths {
     }
 
     /// Returns the cycle of the last store of the trace that was executed ahead.
-    pub fn stored_at(&self) -> u64 {
+    pub fn last_store_cycle(&self) -> u64 {
         self.stored
     }
 }
@@ -56,7 +56,7 @@ impl NativePaths {
 #[inline(always)]
 pub fn has_native_path<B: NativePathBus>(bus: &mut B, address: u32) -> bool {
     let translations = bus.compiled_traces();
-    translations.begin_trace(address).is_some() || translations.is_due(address)
+    translations.begin_trace(address).is_some() || translations.is_compilation_due(address)
 }
 
 /// Executes native code of a core that is alone, as far as it goes
@@ -70,7 +70,7 @@ pub unsafe fn run<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Co
         let address = core.address_of(core.ip);
         let mut number = bus.compiled_traces().begin_trace(address);
         while let Some(this) = number {
-            let (code, cycles) = bus.compiled_traces().path(this);
+            let (code, cycles) = bus.compiled_traces().native_function_and_cycles(this);
             if core.t + u64::from(cycles) > core.limit {
                 return;
             }
@@ -85,10 +85,11 @@ pub unsafe fn run<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Co
                 bus.compiled_traces().note_executed();
                 continue 'next;
             }
-            number = bus.compiled_traces().otherwise(this);
+            number = bus.compiled_traces().next_translation_to_try(this);
         }
         // SAFETY: the caller's promise.
-        if !(bus.compiled_traces().is_due(address) && unsafe { translate_recorded_trace(bus, core, other) }) {
+        if !(bus.compiled_traces().is_compilation_due(address) && unsafe { translate_recorded_trace(bus, core, other) })
+        {
             return;
         }
     }
@@ -109,9 +110,9 @@ unsafe fn translate_recorded_trace<B: NativePathBus>(bus: &mut B, core: &mut Cor
     let address = core.address_of(core.ip);
     (bus.native_paths().begun, bus.native_paths().ahead) = (address, true);
     // SAFETY: the caller's promise.
-    unsafe { exec::ahead(core, other, bus) };
+    unsafe { exec::execute_trace_speculatively(core, other, bus) };
     bus.native_paths().ahead = false;
-    let is_none = core.address_of(core.ip) == address && bus.compiled_traces().is_due(address);
+    let is_none = core.address_of(core.ip) == address && bus.compiled_traces().is_compilation_due(address);
     if is_none {
         bus.compiled_traces().exclude(address);
     }

@@ -86,7 +86,7 @@ impl Nvic {
     }
 
     /// Returns the pending and enabled exception that would be taken first, and its priority.
-    pub fn candidate(&self) -> Option<(u32, i32)> {
+    pub fn most_urgent_pending(&self) -> Option<(u32, i32)> {
         self.most_urgent(self.pending & self.enabled)
     }
 
@@ -99,14 +99,14 @@ impl Nvic {
     }
 
     /// Makes an exception pending. Returns true if it was not pending before.
-    pub fn pend(&mut self, number: u32) -> bool {
+    pub fn make_pending(&mut self, number: u32) -> bool {
         let fresh = self.pending & 1 << number == 0;
         self.pending |= 1 << number;
         fresh
     }
 
     /// Returns the levels of the interrupt lines as they were driven last.
-    pub fn lines(&self) -> u32 {
+    pub fn line_levels(&self) -> u32 {
         self.lines
     }
 
@@ -134,7 +134,7 @@ impl Nvic {
     }
 
     /// Makes these exceptions no longer pending. Lines that are high and not active stay pending.
-    fn unpend(&mut self, set: u64) {
+    fn clear_pending(&mut self, set: u64) {
         self.pending &= !set;
         self.pending |= set & u64::from(self.lines) << 16 & !self.active;
     }
@@ -172,7 +172,7 @@ impl Nvic {
             0x100 => self.enabled |= set,
             0x180 => self.enabled &= !set,
             0x200 => self.pending |= set,
-            0x280 => self.unpend(set),
+            0x280 => self.clear_pending(set),
             0x400..=0x41c => self.set_priority_word(16 + (offset - 0x400), value, u32::MAX),
             0xd04 => self.set_icsr(value),
             0xd08 => self.vtor = value & 0xffff_ff00,
@@ -222,7 +222,7 @@ impl Nvic {
             | bit(exception::PENDSV) << 28
             | bit(exception::SYSTICK) << 26
             | u32::from(self.pending >> 16 != 0) << 22
-            | self.candidate().map_or(0, |(number, _)| number) << 12
+            | self.most_urgent_pending().map_or(0, |(number, _)| number) << 12
             | ipsr
     }
 

@@ -42,7 +42,7 @@ use crate::v6m::translate::NativeTrace;
 
 pub use code::{Bank, Probe, run_native};
 pub use exception::take_exception;
-use learn::learn;
+use learn::simulate_missing_transition;
 pub use memory::Pairs;
 pub use order::{TurnRequest, end_turn, wait_for_turn};
 use table::{Table, Transition};
@@ -68,7 +68,7 @@ impl std::hash::Hash for State {
 
 impl State {
     /// Returns the timing state with the two cores swapped.
-    fn swap(&self) -> State {
+    fn with_cores_swapped(&self) -> State {
         let pairs = 0x00ff_00ff_00ff;
         let times = (self.times & pairs) << 8 | self.times >> 8 & pairs | (self.times ^ State::FIRST) & State::FIRST;
         let [first, other] = self.enter();
@@ -147,8 +147,8 @@ pub trait PairedBus: NativeTrace {
     /// Returns the timing cache of the two cores.
     fn pair_timing_cache(&mut self) -> &mut Pairs;
 
-    /// Returns the bank of main RAM with a number of [`Fabric::memory_of`](crate::v6m::bus::Fabric::memory_of). `None`
-    /// if it is no RAM.
+    /// Returns the bank of main RAM with a number of
+    /// [`Fabric::memory_number_at`](crate::v6m::bus::Fabric::memory_number_at). `None` if it is no RAM.
     fn ram_bank(&self, memory: u32) -> Option<Bank>;
 
     /// The address of the register that reads as the core's number, which is in order at any time.
@@ -161,7 +161,7 @@ pub trait PairedBus: NativeTrace {
     fn word_of_code(&self, address: u32) -> Option<u32>;
 
     /// Returns how many lines the cache of code in flash has dropped so far.
-    fn lines_lost(&self) -> u64;
+    fn dropped_cache_line_count(&self) -> u64;
 
     /// Returns the current state of the cores' timing, between instructions. `None` if it is too unusual to be cached.
     fn timing_state(&self, first: &Core, other: &Core) -> Option<State>;
@@ -205,14 +205,14 @@ pub trait PairedBus: NativeTrace {
 pub unsafe fn run<B: PairedBus>(cores: *mut Core, turn: usize, due: u64, bus: &mut B) {
     // SAFETY: the caller's promise; references to the cores end before the interpreter runs, and logs are the bus's.
     unsafe {
-        if !enter(&*cores.add(turn), &*cores.add(1 - turn), due, bus) {
+        if !find_current_node(&*cores.add(turn), &*cores.add(1 - turn), due, bus) {
             return;
         }
         let now = bus.pair_timing_cache().now;
         bus.pair_timing_cache().turn = turn;
-        bus.pair_timing_cache().logs.core_logs(0).into_iter().for_each(|log| (*log).forget_all());
+        bus.pair_timing_cache().logs.core_logs(0).into_iter().for_each(|log| (*log).clear_log_and_probes());
         exec::run::<B, false, { watch::PAIRS }>(cores, turn, bus);
-        land(cores, bus);
+        restore_reached_node(cores, bus);
         // Until the core has executed what no block holds.
         let ahead = (*cores.add(bus.pair_timing_cache().turn)).t - bus.pair_timing_cache().now;
         bus.pair_timing_cache().back_off_after(now, ahead);
@@ -220,7 +220,7 @@ pub unsafe fn run<B: PairedBus>(cores: *mut Core, turn: usize, due: u64, bus: &m
 }
 
 /// Finds the node of the current state. Returns false if it is too unusual to be cached.
-fn enter<B: PairedBus>(first: &Core, other: &Core, due: u64, bus: &mut B) -> bool {
+fn find_current_node<B: PairedBus>(first: &Core, other: &Core, due: u64, bus: &mut B) -> bool {
     let now = first.t.min(other.t);
     let state = bus.timing_state(first, other);
     let pairs = bus.pair_timing_cache();
@@ -238,7 +238,7 @@ fn enter<B: PairedBus>(first: &Core, other: &Core, due: u64, bus: &mut B) -> boo
 ///
 /// # Safety
 /// As for [`run`].
-unsafe fn land<B: PairedBus>(cores: *mut Core, bus: &mut B) {
+unsafe fn restore_reached_node<B: PairedBus>(cores: *mut Core, bus: &mut B) {
     let pairs = bus.pair_timing_cache();
     let (node, now, turn) = (*pairs.table.node(pairs.node), pairs.now, pairs.turn);
     // SAFETY: the caller's promise; a reference to a core ends before the interpreter runs again.
@@ -249,16 +249,16 @@ unsafe fn land<B: PairedBus>(cores: *mut Core, bus: &mut B) {
             (*cores.add(index)).retried |= std::mem::take(&mut (*log).served);
         }
         if node.other.remainder.spin != 0 {
-            let place = spin::end_wait(&*cores.add(1 - turn), &node.other, bus);
+            let place = spin::end_busy_wait(&*cores.add(1 - turn), &node.other, bus);
             if place.remainder.spin != 0 {
-                spin::go_to(cores, 1 - turn, &place, bus);
+                spin::execute_repetition_up_to(cores, 1 - turn, &place, bus);
             }
         } else if node.other.remainder.instructions != 0 {
-            go_back(cores, 1 - turn, &node.other, bus);
+            roll_back_to_place(cores, 1 - turn, &node.other, bus);
             debug_assert!((*cores.add(1 - turn)).pc() == node.other.address);
         }
         bus.restore_timing_state(&node.state, now, &mut *cores.add(turn), &mut *cores.add(1 - turn));
-        exception::land(bus, cores.add(turn), turn);
+        exception::make_last_private_store(bus, cores.add(turn), turn);
     }
 }
 
@@ -266,7 +266,7 @@ unsafe fn land<B: PairedBus>(cores: *mut Core, bus: &mut B) {
 ///
 /// # Safety
 /// As for [`run`]. The core's log is that of the block.
-unsafe fn go_back<B: PairedBus>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
+unsafe fn roll_back_to_place<B: PairedBus>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
     let [log, _] = bus.pair_timing_cache().logs.core_logs(index);
     let ram = bus.main_ram().start_pointer();
     // SAFETY: the caller's promise.
@@ -301,7 +301,7 @@ pub unsafe fn time_block<B: PairedBus>(
     // SAFETY: the caller's promise.
     unsafe {
         code::count_interpreted_block(bus, &*cores[0], (*logs[0]).first_op(), &block);
-        move_on(bus, cores, logs, block)
+        advance_both_cores(bus, cores, logs, block)
     }
 }
 
@@ -310,7 +310,7 @@ pub unsafe fn time_block<B: PairedBus>(
 /// # Safety
 /// As for [`time_block`].
 #[inline(always)]
-unsafe fn move_on<B: PairedBus>(
+unsafe fn advance_both_cores<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     [mine, theirs]: [*mut SpeculationLog; 2],
@@ -321,7 +321,7 @@ unsafe fn move_on<B: PairedBus>(
         (*mine).probed = std::mem::take(&mut (*mine).served);
         if (*mine).may_conflict_with(&*theirs) && (*mine).conflicts_with(&*theirs) {
             (*mine).roll_back(&mut *cores[0], bus.main_ram().start_pointer());
-        } else if let Some(turn) = hand_in(bus, cores, mine, block) {
+        } else if let Some(turn) = advance_by_cached_transition(bus, cores, mine, block) {
             return turn;
         }
         (*cores[0]).retried = (*mine).probed;
@@ -335,7 +335,7 @@ unsafe fn move_on<B: PairedBus>(
 /// # Safety
 /// As for [`time_block`].
 #[inline(always)]
-unsafe fn hand_in<B: PairedBus>(
+unsafe fn advance_by_cached_transition<B: PairedBus>(
     bus: &mut B,
     [core, other]: [*mut Core; 2],
     mine: *mut SpeculationLog,
@@ -345,11 +345,13 @@ unsafe fn hand_in<B: PairedBus>(
     unsafe {
         let pairs = bus.pair_timing_cache();
         let key = Transition::key(pairs.node, block.shape);
-        let place = Table::first_place(key, &block);
-        if !pairs.table.first(place).is(key, &block) && !pairs.table.promote_transition(place, key, &block) {
-            return learn(bus, [core, other], mine, block);
+        let place = Table::first_place_of_key(key, &block);
+        if !pairs.table.first_transition_in_row(place).is_transition_of(key, &block)
+            && !pairs.table.promote_transition(place, key, &block)
+        {
+            return simulate_missing_transition(bus, [core, other], mine, block);
         }
-        let row = *pairs.table.first(place);
+        let row = *pairs.table.first_transition_in_row(place);
         if pairs.table.account.is_on() {
             pairs.table.account.count_transition(place, pairs.turn);
         }
@@ -362,9 +364,9 @@ unsafe fn hand_in<B: PairedBus>(
         pairs.node = u32::from(row.next);
         pairs.turn ^= usize::from(row.swaps);
         pairs.counts.hits += 1;
-        let turn = pairs.goes_on(row.swaps);
+        let turn = pairs.core_executing_next(row.swaps);
         if row.stored != 0 {
-            let cycle = row.stored_in(pairs.now);
+            let cycle = row.last_store_cycle(pairs.now);
             report_store(bus, cycle);
         }
         Some(turn)
@@ -379,7 +381,7 @@ fn report_store<B: PairedBus>(bus: &mut B, cycle: u64) {
     let core = bus.pair_timing_cache().turn;
     let [log, _] = bus.pair_timing_cache().logs.core_logs(core);
     // SAFETY: the log lives as long as the bus, and no reference to it does.
-    let is_reported = unsafe { (*log).take_reported() };
+    let is_reported = unsafe { (*log).take_watched_store() };
     bus.report_store(core, is_reported, cycle);
 }
 
@@ -390,10 +392,10 @@ mod tests {
     #[test]
     fn state_is_symmetric_in_the_cores() {
         let state = State { slots: [1, 2], times: 0x0000_0605_0403_0201 };
-        assert_eq!(state.swap(), State { slots: [1, 2], times: 0x0001_0506_0304_0102 });
-        assert_eq!(state.swap().swap(), state);
+        assert_eq!(state.with_cores_swapped(), State { slots: [1, 2], times: 0x0001_0506_0304_0102 });
+        assert_eq!(state.with_cores_swapped().with_cores_swapped(), state);
         let entering = State { times: state.times | State::cores_in_exception([true, false]), ..state };
-        assert_eq!((entering.enter(), entering.swap().enter()), ([true, false], [false, true]));
-        assert_eq!(entering.swap().swap(), entering);
+        assert_eq!((entering.enter(), entering.with_cores_swapped().enter()), ([true, false], [false, true]));
+        assert_eq!(entering.with_cores_swapped().with_cores_swapped(), entering);
     }
 }

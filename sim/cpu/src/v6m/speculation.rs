@@ -31,7 +31,8 @@ pub struct SpeculationLog {
     /// The probes on the instruction that comes next have fired. Those on its first instruction had.
     pub(in crate::v6m) served: bool,
     pub(in crate::v6m) probed: bool,
-    /// After the basic block an exception may have to be dealt with: bits of [`Block::shape`](crate::v6m::block::Block).
+    /// After the basic block an exception may have to be dealt with: bits of
+    /// [`Block::shape`](crate::v6m::block::Block).
     pub(in crate::v6m) summons: u64,
     /// Its last store, if it ends with one to a watched word.
     watched_store: WatchedStore,
@@ -42,9 +43,9 @@ pub struct SpeculationLog {
     writes: u64,
     read_words: u8,
     written_words: u8,
-    /// The reads: [`bytes_of`].
+    /// The reads: [`log_entry_of_bytes`].
     read: [u32; ROOM],
-    /// The writes: [`bytes_of`], with the word's earlier content in the upper half.
+    /// The writes: [`log_entry_of_bytes`], with the word's earlier content in the upper half.
     written: [u64; ROOM],
 }
 
@@ -103,7 +104,7 @@ impl SpeculationLogs {
 /// Returns the log entry of `BYTES` bytes at this offset of the RAM: the word's offset, and a bit for each accessed
 /// byte.
 #[inline(always)]
-fn bytes_of<const BYTES: u32>(offset: u32) -> u32 {
+fn log_entry_of_bytes<const BYTES: u32>(offset: u32) -> u32 {
     debug_assert!(offset.is_multiple_of(BYTES));
     if BYTES == 4 {
         return offset | 0xf << LANES;
@@ -115,14 +116,14 @@ fn bytes_of<const BYTES: u32>(offset: u32) -> u32 {
 const LANES: u32 = 28;
 
 /// Returns the word's offset in a log entry.
-fn word_of(bytes: u32) -> u32 {
+fn word_offset_of_entry(bytes: u32) -> u32 {
     bytes & !(0xf << LANES)
 }
 
 /// Returns whether two log entries have a byte in common.
 #[inline(always)]
 fn entries_overlap(first: u32, second: u32) -> bool {
-    (word_of(first) == word_of(second)) & (first & second & 0xf << LANES != 0)
+    (word_offset_of_entry(first) == word_offset_of_entry(second)) & (first & second & 0xf << LANES != 0)
 }
 
 /// Returns the bit of a word in a 64-bit set of words, from its offset or a log entry. Neighbouring words have
@@ -162,13 +163,13 @@ impl SpeculationLog {
 
     /// Empties the speculation log.
     #[inline(always)]
-    pub(in crate::v6m) fn forget(&mut self) {
+    pub(in crate::v6m) fn clear_log(&mut self) {
         (self.reads, self.writes, self.read_words, self.written_words) = (0, 0, 0, 0);
     }
 
     /// Empties the log, and forgets that probes have fired.
-    pub(in crate::v6m) fn forget_all(&mut self) {
-        self.forget();
+    pub(in crate::v6m) fn clear_log_and_probes(&mut self) {
+        self.clear_log();
         (self.served, self.probed, self.summons) = (false, false, 0);
     }
 
@@ -178,7 +179,7 @@ impl SpeculationLog {
         // SAFETY: a core begins with so many bytes; padding among them may stay uninitialised.
         self.start = unsafe { (&raw const *core).cast::<Start>().read() };
         self.ip = core.ip;
-        self.forget();
+        self.clear_log();
     }
 
     /// Returns the op at which the block begins.
@@ -191,7 +192,7 @@ impl SpeculationLog {
     #[inline(always)]
     pub fn log_read<const BYTES: u32>(&mut self, offset: u32) {
         debug_assert!(self.read_words < WORDS);
-        self.read[usize::from(self.read_words)] = bytes_of::<BYTES>(offset);
+        self.read[usize::from(self.read_words)] = log_entry_of_bytes::<BYTES>(offset);
         self.read_words = self.read_words.wrapping_add(1);
         self.reads |= word_bit(offset);
     }
@@ -200,7 +201,8 @@ impl SpeculationLog {
     #[inline(always)]
     pub fn log_write<const BYTES: u32>(&mut self, offset: u32, old: u32) {
         debug_assert!(self.written_words < WORDS);
-        self.written[usize::from(self.written_words)] = u64::from(old) << 32 | u64::from(bytes_of::<BYTES>(offset));
+        self.written[usize::from(self.written_words)] =
+            u64::from(old) << 32 | u64::from(log_entry_of_bytes::<BYTES>(offset));
         self.written_words = self.written_words.wrapping_add(1);
         self.writes |= word_bit(offset);
     }
@@ -212,7 +214,7 @@ impl SpeculationLog {
     /// All of them are in `ram`.
     #[inline(never)]
     pub(in crate::v6m) unsafe fn store_words(&mut self, core: &Core, mask: u32, ram: *mut u8, offset: u32) {
-        let (mut rest, mut bytes, mut writes) = (mask, bytes_of::<4>(offset), self.writes);
+        let (mut rest, mut bytes, mut writes) = (mask, log_entry_of_bytes::<4>(offset), self.writes);
         // SAFETY: the caller's promise, here and below.
         let mut word = unsafe { ram.add(offset as usize) }.cast::<[u8; 4]>();
         let mut entry = usize::from(self.written_words);
@@ -241,7 +243,7 @@ impl SpeculationLog {
         (mask, held): (u32, u32),
         (ram, offset): (*const u8, u32),
     ) {
-        let (mut rest, mut bytes, mut reads) = (mask, bytes_of::<4>(offset), self.reads);
+        let (mut rest, mut bytes, mut reads) = (mask, log_entry_of_bytes::<4>(offset), self.reads);
         // SAFETY: the caller's promise, here and below.
         let mut word = unsafe { ram.add(offset as usize) }.cast::<[u8; 4]>();
         let mut entry = usize::from(self.read_words);
@@ -266,7 +268,7 @@ impl SpeculationLog {
     }
 
     /// Returns the store to a watched word with which the block ended, which is then not reported again.
-    pub(in crate::v6m) fn take_reported(&mut self) -> WatchedStore {
+    pub(in crate::v6m) fn take_watched_store(&mut self) -> WatchedStore {
         debug_assert!(self.summons & Block::REPORTS_STORE != 0);
         self.summons &= !Block::REPORTS_STORE;
         self.watched_store
@@ -286,13 +288,14 @@ impl SpeculationLog {
     pub(in crate::v6m) fn conflicts_with(&self, other: &SpeculationLog) -> bool {
         let shared = self.writes & (other.reads | other.writes);
         let read = self.reads & other.writes;
-        shared != 0 && self.writes_to(shared).any(|bytes| other.has_read(bytes) || other.has_written(bytes))
-            || read != 0 && other.writes_to(read).any(|bytes| self.has_read(bytes))
+        shared != 0
+            && self.write_entries_in_words(shared).any(|bytes| other.has_read(bytes) || other.has_written(bytes))
+            || read != 0 && other.write_entries_in_words(read).any(|bytes| self.has_read(bytes))
     }
 
     /// Returns the log entries of writes to words with these bits.
-    fn writes_to(&self, bits: u64) -> impl Iterator<Item = u32> {
-        self.writes().filter(move |&bytes| bits & word_bit(word_of(bytes)) != 0)
+    fn write_entries_in_words(&self, bits: u64) -> impl Iterator<Item = u32> {
+        self.write_entries().filter(move |&bytes| bits & word_bit(word_offset_of_entry(bytes)) != 0)
     }
 
     /// Returns whether a byte of this log entry was read.
@@ -302,11 +305,11 @@ impl SpeculationLog {
 
     /// Returns whether a byte of this log entry was written.
     fn has_written(&self, bytes: u32) -> bool {
-        self.writes().any(|other| entries_overlap(bytes, other))
+        self.write_entries().any(|other| entries_overlap(bytes, other))
     }
 
     /// Returns the log entries of all writes.
-    fn writes(&self) -> impl Iterator<Item = u32> {
+    fn write_entries(&self) -> impl Iterator<Item = u32> {
         self.written[..self.written_words.into()].iter().map(|entry| *entry as u32)
     }
 
@@ -322,7 +325,7 @@ impl SpeculationLog {
             // The other core may have written the rest of the word since.
             for lane in (0..4).filter(|lane| bytes >> (LANES + lane) & 1 != 0) {
                 // SAFETY: a byte of the RAM, as the caller promises.
-                unsafe { ram.add((word_of(bytes) + lane) as usize).write(old[lane as usize]) };
+                unsafe { ram.add((word_offset_of_entry(bytes) + lane) as usize).write(old[lane as usize]) };
             }
         }
         // SAFETY: as in `begin`, whose bytes these are.
@@ -331,7 +334,7 @@ impl SpeculationLog {
         if std::mem::take(&mut self.summons) != 0 {
             core.request = Request::None;
         }
-        self.forget();
+        self.clear_log();
     }
 }
 

@@ -1,8 +1,8 @@
 //! The timing cache of one core whose flash makes it wait.
 //!
 //! Simulating every fetch is slow, and mostly the result is known: the same instructions ran before, with the flash's
-//! buffers in the same state. So the interpreter runs ahead: it executes a [`Trace`], up to 16 instructions, without time.
-//! Then the table below says what that trace takes from the state that core and flash are in.
+//! buffers in the same state. So the interpreter runs ahead: it executes a [`Trace`], up to 16 instructions, without
+//! time. Then the table below says what that trace takes from the state that core and flash are in.
 //!
 //! ```text
 //!   execute a trace ──> (state, first instruction) + trace ──found──> add its cycles; the new state is known, too
@@ -16,8 +16,8 @@
 //!
 //! A trace accesses only memories that answer by fixed rules, and it begins so far from the next event that it cannot
 //! reach it. An instruction with probes begins a trace, since its time is known then. A store to a watched word ends
-//! one, and is reported when the trace has its time. The profile is the product of how often each trace was taken and what
-//! its instructions take. All other instructions are executed in time, one after the
+//! one, and is reported when the trace has its time. The profile is the product of how often each trace was taken and
+//! what its instructions take. All other instructions are executed in time, one after the
 //! other. The cache backs off for a while where new transitions are too frequent (timing that depends on addresses,
 //! say).
 
@@ -69,7 +69,7 @@ struct Node {
 /// A cached transition: how a trace advances time and the bus state.
 #[derive(Debug, Clone, Copy, Default)]
 struct Transition {
-    /// Number of the node and [`Trace::key`].
+    /// Number of the node and [`Trace::branches_and_length_key`].
     key: u64,
     indirect: u64,
     cycles: u32,
@@ -121,8 +121,8 @@ impl TimingCache {
     }
 
     /// Switches the profile of cached timing on (from zero) or off.
-    pub fn profile(&mut self, on: bool) {
-        self.table.account.switch(on);
+    pub fn switch_profile(&mut self, on: bool) {
+        self.table.account.switch_profile(on);
     }
 
     /// Removes the profile of cached timing and returns it, as (instruction address, cycles and executions).
@@ -131,7 +131,7 @@ impl TimingCache {
     }
 
     /// Returns the cycle of the last store's address phase in the last trace, which began in cycle `began`.
-    pub fn stored_at(&self, began: u64) -> u64 {
+    pub fn last_store_cycle(&self, began: u64) -> u64 {
         began + u64::from(self.stored_after)
     }
 
@@ -159,13 +159,13 @@ impl TimingCache {
     /// Returns the key of a trace from the current node.
     #[inline(always)]
     fn key(&self, trace: Trace) -> u64 {
-        u64::from(self.node) << Trace::KEY_BITS | trace.key()
+        u64::from(self.node) << Trace::KEY_BITS | trace.branches_and_length_key()
     }
 }
 
 // In line, the interpreter's loop would share the host's registers with the caller's.
-/// Executes traces on `cores[0]` until an instruction that no trace can contain, or until the limit is near. Core and bus
-/// are up to date before and after. Returns false if nothing was executed.
+/// Executes traces on `cores[0]` until an instruction that no trace can contain, or until the limit is near. Core and
+/// bus are up to date before and after. Returns false if nothing was executed.
 ///
 /// # Safety
 /// As for [`exec::run`]. `cores[0]` is before an instruction and not inside one.
@@ -178,7 +178,7 @@ pub unsafe fn run<B: CacheableBus>(cores: *mut Core, bus: &mut B) -> bool {
             return false;
         }
         exec::run::<B, false, { watch::TRACES }>(cores, 0, bus);
-        catch_up(&mut *cores, bus);
+        bring_to_reached_node(&mut *cores, bus);
     }
     true
 }
@@ -197,7 +197,7 @@ fn find_current_node<B: CacheableBus>(core: &Core, bus: &mut B) -> bool {
 }
 
 /// Brings core and bus to the node that the traces have reached.
-fn catch_up<B: CacheableBus>(core: &mut Core, bus: &mut B) {
+fn bring_to_reached_node<B: CacheableBus>(core: &mut Core, bus: &mut B) {
     let timing_cache = bus.timing_cache();
     if std::mem::take(&mut timing_cache.stale) {
         let state = timing_cache.table.node(timing_cache.node).state;
@@ -256,12 +256,12 @@ pub fn run_native<B: CacheableBus>(bus: &mut B, core: &mut Core) -> bool {
 #[inline(never)]
 unsafe fn execute_translations<B: CacheableBus>(bus: &mut B, core: &mut Core, mut number: u32) -> bool {
     loop {
-        let (code, _) = bus.compiled_traces().path(number);
+        let (code, _) = bus.compiled_traces().native_function_and_cycles(number);
         // SAFETY: the caller's promise.
         let Some((how, indirect)) = (unsafe { call_native_path(bus, core, code) }) else { return true };
         let Exit { ip, count, branches, .. } = *bus.compiled_traces().exit(number, how);
         if count == 0 {
-            let Some(next) = bus.compiled_traces().otherwise(number) else { return true };
+            let Some(next) = bus.compiled_traces().next_translation_to_try(number) else { return true };
             number = next;
             continue;
         }
@@ -311,7 +311,7 @@ pub(super) fn simulate_trace<'a, B: Bus>(
 #[cold]
 #[inline(never)]
 fn simulate_missed_trace<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
-    catch_up(core, bus);
+    bring_to_reached_node(core, bus);
     let timing_cache = bus.timing_cache();
     timing_cache.counts.misses += 1;
     let key = timing_cache.key(trace);
@@ -335,12 +335,12 @@ fn simulate_missed_trace<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: T
     let Some(state) = bus.timing_state(core) else { return false };
     let node = Node { state, address: core.address_of(core.ip) };
     let timing_cache = bus.timing_cache();
-    match timing_cache.table.number(node) {
+    match timing_cache.table.number_of_node(node) {
         Some(next) => {
             let place = TimingCache::transition_place(key, trace.indirect);
             let (cycles, waits) = (cycles as u32, waits as u32);
             let transition = Transition { key, indirect: trace.indirect, cycles, waits, next, stored_after };
-            timing_cache.table.store(place, |row| *row = transition);
+            timing_cache.table.store_simulated_transition(place, |row| *row = transition);
             timing_cache.node = next;
             timing_cache.count_miss(core);
             timing_cache.backoff_end(core.t).is_none()

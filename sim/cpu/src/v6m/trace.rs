@@ -40,26 +40,26 @@ impl Trace {
     }
 
     /// Returns the op at the target of the trace's branch by register.
-    pub fn target(&self, region: &Region) -> *mut Op {
+    pub fn indirect_branch_target(&self, region: &Region) -> *mut Op {
         debug_assert!(self.indirect & Trace::BRANCH != 0 && self.indirect & Trace::READ == 0);
         region.ops.wrapping_add(self.indirect as u32 as usize / 2)
     }
 
     /// Returns the address that the instruction with this index reads, if the trace contains one in constant memory.
-    pub fn address(&self, index: u64) -> Option<u32> {
+    pub fn indirect_read_address(&self, index: u64) -> Option<u32> {
         let address = self.indirect as u32;
         (self.indirect == Trace::indirect_read(index, address)).then_some(address)
     }
 
-    /// Returns the trace with its first branch in the topmost bit, so that [`Trace::next_branch`] reads its branches
-    /// from the start.
+    /// Returns the trace with its first branch in the topmost bit, so that [`Trace::take_next_branch_outcome`] reads
+    /// its branches from the start.
     pub fn in_reading_order(self) -> Trace {
         Trace { branches: (self.branches << self.branches.leading_zeros()) << 1, ..self }
     }
 
     /// Removes the next conditional branch of a trace in reading order ([`Trace::in_reading_order`]), and returns
     /// whether it is taken.
-    pub fn next_branch(&mut self) -> bool {
+    pub fn take_next_branch_outcome(&mut self) -> bool {
         let taken = self.branches >> 63 != 0;
         self.branches <<= 1;
         taken
@@ -67,7 +67,7 @@ impl Trace {
 
     /// Returns the trace's branches and length in [`Trace::KEY_BITS`] bits. Different ones have different numbers, and
     /// none is 0.
-    pub(super) const fn key(&self) -> u64 {
+    pub(super) const fn branches_and_length_key(&self) -> u64 {
         self.branches << Trace::LENGTH_BITS | self.instructions
     }
 
@@ -84,15 +84,15 @@ mod tests {
         let verdicts = [true, false, false, true, true, false];
         let branches = verdicts.iter().fold(Trace::NO_BRANCHES, |bits, &taken| bits << 1 | u64::from(taken));
         let mut trace = Trace { branches, ..Trace::default() }.in_reading_order();
-        assert_eq!(verdicts.map(|_| trace.next_branch()), verdicts);
+        assert_eq!(verdicts.map(|_| trace.take_next_branch_outcome()), verdicts);
         assert_eq!(Trace { branches: Trace::NO_BRANCHES, ..trace }.in_reading_order().branches, 0);
     }
 
     #[test]
     fn read_is_found_only_at_its_address() {
         let trace = Trace { indirect: Trace::indirect_read(5, 0x0800_1234), ..Trace::default() };
-        assert_eq!([4, 5, 6].map(|index| trace.address(index)), [None, Some(0x0800_1234), None]);
-        assert_eq!(Trace::default().address(0), None);
+        assert_eq!([4, 5, 6].map(|index| trace.indirect_read_address(index)), [None, Some(0x0800_1234), None]);
+        assert_eq!(Trace::default().indirect_read_address(0), None);
     }
 
     #[test]
@@ -101,8 +101,8 @@ mod tests {
         let region = Region { ops: ops.as_mut_ptr(), ..Region::region_without_code(0x0800_0000) };
         for offset in [0, 6] {
             let trace = Trace { indirect: Trace::indirect_branch(offset), ..Trace::default() };
-            assert!(trace.indirect != Trace::NO_INDIRECT && trace.address(0).is_none());
-            assert_eq!(trace.target(&region), &raw mut ops[offset as usize / 2]);
+            assert!(trace.indirect != Trace::NO_INDIRECT && trace.indirect_read_address(0).is_none());
+            assert_eq!(trace.indirect_branch_target(&region), &raw mut ops[offset as usize / 2]);
         }
     }
 
@@ -110,9 +110,9 @@ mod tests {
     fn keys_of_different_traces_differ() {
         let all = [(1, 1), (1, 16), (2, 1), (3, 16), ((1 << 17) - 1, 16)];
         for (n, &(branches, instructions)) in all.iter().enumerate() {
-            let key = Trace { branches, instructions, indirect: 0 }.key();
+            let key = Trace { branches, instructions, indirect: 0 }.branches_and_length_key();
             assert!(key != 0 && key >> Trace::KEY_BITS == 0);
-            assert!(all[..n].iter().all(|&(b, i)| Trace { branches: b, instructions: i, indirect: 0 }.key() != key));
+            assert!(all[..n].iter().all(|&(b, i)| Trace { branches: b, instructions: i, indirect: 0 }.branches_and_length_key() != key));
         }
     }
 }

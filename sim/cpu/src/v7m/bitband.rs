@@ -10,34 +10,34 @@ pub struct Bit {
 }
 
 impl Bit {
-    /// Returns the mask of the bit in an access of `bytes` at [`Bit::address`].
-    pub fn mask(self, bytes: u32) -> u32 {
+    /// Returns the mask of the bit in an access of `bytes` at [`Bit::containing_address`].
+    pub fn mask_in_access(self, bytes: u32) -> u32 {
         1 << (self.bit + 8 * (self.byte & (bytes - 1)))
     }
 
     /// Returns the address of the byte, halfword or word that contains the bit, whichever the access to the alias was.
-    pub fn address(self, bytes: u32) -> u32 {
+    pub fn containing_address(self, bytes: u32) -> u32 {
         self.byte & !(bytes - 1)
     }
 }
 
 /// Returns the bit that an address stands for, if it is in a bit-band alias.
 #[inline(always)]
-pub fn target(address: u32) -> Option<Bit> {
+pub fn bit_of_alias_address(address: u32) -> Option<Bit> {
     matches!(address >> 25, 0x11 | 0x21)
         .then_some(Bit { byte: address & 0xf000_0000 | address >> 5 & 0x000f_ffff, bit: address >> 2 & 7 })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Bit, target};
+    use super::{Bit, bit_of_alias_address};
 
     #[test]
     fn aliases_follow_the_manuals_formula() {
         for (region, alias) in [(0x2000_0000_u32, 0x2200_0000_u32), (0x4000_0000, 0x4200_0000)] {
             for (offset, bit) in [(0, 0), (0, 7), (1, 0), (3, 5), (0x300, 2), (0xf_ffff, 7)] {
                 let address = alias + offset * 32 + bit * 4;
-                assert_eq!(target(address), Some(Bit { byte: region + offset, bit }), "{address:#x}");
+                assert_eq!(bit_of_alias_address(address), Some(Bit { byte: region + offset, bit }), "{address:#x}");
             }
         }
     }
@@ -45,14 +45,14 @@ mod tests {
     #[test]
     fn nothing_else_is_an_alias() {
         for address in [0x0200_0000, 0x2000_0000, 0x21ff_fffc, 0x2400_0000, 0x4400_0000, 0x6200_0000, 0xe200_0000] {
-            assert_eq!(target(address), None, "{address:#x}");
+            assert_eq!(bit_of_alias_address(address), None, "{address:#x}");
         }
     }
 
     #[test]
     fn bit_band_access_keeps_its_width() {
         let bit = Bit { byte: 0x2000_0007, bit: 5 };
-        let reached = [1, 2, 4].map(|bytes| (bit.address(bytes), bit.mask(bytes)));
+        let reached = [1, 2, 4].map(|bytes| (bit.containing_address(bytes), bit.mask_in_access(bytes)));
         assert_eq!(reached, [(0x2000_0007, 1 << 5), (0x2000_0006, 1 << 13), (0x2000_0004, 1 << 29)]);
     }
 }

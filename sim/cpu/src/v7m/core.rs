@@ -92,8 +92,8 @@ pub struct Region {
 pub struct Core {
     /// The features of the core.
     pub features: Features,
-    /// r0–r12, r13 = the active stack pointer, r14 = LR. r15 and all after it are not used: with them no register number of
-    /// eight bits can lead out of the array, and none has to be compared.
+    /// r0–r12, r13 = the active stack pointer, r14 = LR. r15 and all after it are not used: with them no register
+    /// number of eight bits can lead out of the array, and none has to be compared.
     pub r: [u32; 256],
     /// N and Z in one word: N is set if it is negative, Z if its low half is zero.
     pub nz: i64,
@@ -113,8 +113,8 @@ pub struct Core {
     pub fpscr: u32,
     /// Local time: the earliest cycle at which the next instruction can execute.
     pub t: u64,
-    /// The next instruction executes no earlier, where `t`, at which interrupts are recognised, is before that: the M7 on its
-    /// way into a handler and back.
+    /// The next instruction executes no earlier, where `t`, at which interrupts are recognised, is before that: the M7
+    /// on its way into a handler and back.
     pub executes_from: u64,
     /// The executor stops at the first instruction boundary at or after this cycle. 0 asks for attention at once.
     pub limit: u64,
@@ -173,7 +173,8 @@ pub struct Core {
     /// Floating-point instructions need no check: access granted, no state to preserve, FPCA set. Cleared by
     /// whatever may change that. [`super::float_context::before_float`] sets it.
     pub float_ready: bool,
-    /// Execution permissions changed: the machine calls [`super::exception::look_up_region`] before the next instruction.
+    /// Execution permissions changed: the machine calls [`super::exception::look_up_region`] before the next
+    /// instruction.
     pub refetch: bool,
     /// Pending, enabled and active exceptions.
     pub nvic: Nvic,
@@ -291,7 +292,7 @@ impl Core {
     }
 
     /// Returns the cycle in which the next instruction executes, if it need not wait for its opcode or operands.
-    pub fn next_executes(&self) -> u64 {
+    pub fn next_execution_cycle(&self) -> u64 {
         self.t.max(self.executes_from)
     }
 
@@ -333,12 +334,12 @@ impl Core {
 
     /// Returns whether the current data access is privileged.
     #[inline(always)]
-    pub fn access_privileged(&self) -> bool {
+    pub fn is_access_privileged(&self) -> bool {
         self.is_privileged() && !self.as_user
     }
 
     /// Returns whether the core sleeps by WFI, WFE or sleep-on-exit.
-    pub fn asleep(&self) -> bool {
+    pub fn is_asleep(&self) -> bool {
         matches!(self.phase, Phase::SleepEvent | Phase::SleepInterrupt { .. })
     }
 
@@ -360,7 +361,7 @@ impl Core {
         } else if primask {
             0
         } else if self.basepri != 0 {
-            self.nvic.group(i32::from(self.basepri))
+            self.nvic.group_priority(i32::from(self.basepri))
         } else {
             super::nvic::THREAD_PRIORITY
         }
@@ -374,15 +375,15 @@ impl Core {
 
     /// Returns the number of the exception to take now, if one beats the execution priority.
     #[inline(always)]
-    pub fn takeable(&self) -> Option<u32> {
-        let (number, priority) = self.nvic.candidate()?;
+    pub fn exception_to_take(&self) -> Option<u32> {
+        let (number, priority) = self.nvic.most_urgent_pending()?;
         (priority < self.execution_priority()).then_some(number)
     }
 
     /// Makes the executor return to the machine before the next instruction, if an exception is to be taken now.
     #[inline(always)]
-    pub fn call_attention(&mut self) {
-        if self.takeable().is_some() {
+    pub fn request_return_for_exception(&mut self) {
+        if self.exception_to_take().is_some() {
             self.limit = 0;
         }
     }

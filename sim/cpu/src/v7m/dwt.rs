@@ -45,13 +45,13 @@ impl Dwt {
     }
 
     /// Returns the clock that the cycle counter follows, at cycle `now` of a core that has slept for `sleep_cycles`.
-    pub fn clock(&self, now: u64, sleep_cycles: u64) -> u64 {
+    pub fn counter_clock(&self, now: u64, sleep_cycles: u64) -> u64 {
         if self.counts_in_sleep { now } else { now.wrapping_sub(sleep_cycles) }
     }
 
     /// Returns the unmodelled feature that a read at an offset requests, as a sentence without its full stop. `None` if
     /// there is none.
-    pub fn read_limit(&self, offset: u32) -> Option<&'static str> {
+    pub fn unmodelled_read_feature(&self, offset: u32) -> Option<&'static str> {
         match offset {
             0..MANAGEMENT if !self.trace => Some(
                 "DWT registers are read while DEMCR.TRCENA is off: on silicon their values are unknown, here CYCCNT does not count",
@@ -63,7 +63,7 @@ impl Dwt {
 
     /// Returns the unmodelled feature that a write of `value` requests, as a sentence without its full stop. `None` if
     /// there is none.
-    pub fn write_limit(&self, offset: u32, value: u32) -> Option<&'static str> {
+    pub fn unmodelled_write_feature(&self, offset: u32, value: u32) -> Option<&'static str> {
         match offset {
             0..MANAGEMENT if !self.trace => {
                 Some("DWT registers are written while DEMCR.TRCENA is off, which silicon may ignore")
@@ -80,12 +80,12 @@ impl Dwt {
         self.trace && self.ctrl & CYCCNTENA != 0
     }
 
-    /// Returns CYCCNT at this reading of [`Dwt::clock`].
-    pub fn cycles(&self, clock: u64) -> u32 {
+    /// Returns CYCCNT at this reading of [`Dwt::counter_clock`].
+    pub fn cycle_counter(&self, clock: u64) -> u32 {
         if self.is_counting() { clock.wrapping_sub(self.base) as u32 } else { self.held }
     }
 
-    /// Sets CYCCNT at this reading of [`Dwt::clock`].
+    /// Sets CYCCNT at this reading of [`Dwt::counter_clock`].
     fn set_cycles(&mut self, value: u32, clock: u64) {
         self.held = value;
         self.base = clock.wrapping_sub(u64::from(value));
@@ -93,7 +93,7 @@ impl Dwt {
 
     /// Applies a change that may stop or start the counter, at this reading of the clock.
     fn change_counting(&mut self, clock: u64, change: impl FnOnce(&mut Dwt)) {
-        let value = self.cycles(clock);
+        let value = self.cycle_counter(clock);
         change(self);
         self.set_cycles(value, clock);
     }
@@ -107,7 +107,7 @@ impl Dwt {
     pub fn read_register(&self, offset: u32, clock: u64) -> u32 {
         match offset {
             0x000 => self.ctrl,
-            0x004 => self.cycles(clock),
+            0x004 => self.cycle_counter(clock),
             0x020..=0x05c => self.comparators[(offset as usize - 0x20) / 4],
             // LSR: a lock is there, and it is closed.
             0xfb4 => u32::from(self.has_lock) | u32::from(self.locked) << 1,

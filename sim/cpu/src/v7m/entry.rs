@@ -11,7 +11,7 @@ use super::escalation::pend_fault;
 use super::exception_timing::ExceptionTiming;
 use super::fault::{Fault, hfsr};
 use super::float_context;
-use super::jump::jump;
+use super::jump::jump_to_interworking_address;
 use super::mpu::{self, Access};
 use super::nvic::exception;
 use super::pipeline::Pipeline;
@@ -24,7 +24,7 @@ pub(super) const FLOAT_FRAME: u32 = 0x68;
 /// S0–S15 and FPSCR after the basic frame.
 pub(super) const FLOAT_WORDS: usize = 17;
 
-/// Starts the entry of exception `number`, which is pending, at `core.t`: stacks the frame. [`complete`] follows.
+/// Starts the entry of exception `number`, which is pending, at `core.t`: stacks the frame. [`complete_entry`] follows.
 pub fn begin_entry<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &ExceptionTiming) -> ExceptionOutcome {
     let recognised = core.t;
     let float = core.fpca;
@@ -36,16 +36,16 @@ pub fn begin_entry<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &E
     let xpsr = core.xpsr() | padded << 9;
     let words = [core.r[0], core.r[1], core.r[2], core.r[3], core.r[12], core.r[14], core.pc(), xpsr];
     let mut stack = Stacking { address: frame, at: recognised + 1, wait: 0 };
-    let mut result = stack.push(core, bus, &words);
+    let mut result = stack.store_frame_words(core, bus, &words);
     if float && result.is_ok() {
         result = if float_context::preserves_lazily(core) {
             float_context::reserve_frame(core, frame.wrapping_add(BASIC_FRAME));
             Ok(())
         } else {
             stack.wait += timing.entry_float - timing.entry;
-            float_context::access(core).and_then(|()| {
-                let state = float_context::state(core);
-                stack.push(core, bus, &state)
+            float_context::require_fpu_access(core).and_then(|()| {
+                let state = float_context::saved_float_registers(core);
+                stack.store_frame_words(core, bus, &state)
             })
         };
     }
@@ -86,10 +86,10 @@ struct Stacking {
 
 impl Stacking {
     /// Stores these words at the next addresses of the frame.
-    fn push<B: Bus>(&mut self, core: &mut Core, bus: &mut B, words: &[u32]) -> Result<(), Fault> {
+    fn store_frame_words<B: Bus>(&mut self, core: &mut Core, bus: &mut B, words: &[u32]) -> Result<(), Fault> {
         for &word in words {
             if core.mpu.is_enabled() {
-                mpu::check(core, self.address, Access::Write)?;
+                mpu::check_access(core, self.address, Access::Write)?;
             }
             let wait = bus.store_data(core, self.address, 4, word, self.at)?;
             self.address = self.address.wrapping_add(4);
@@ -102,9 +102,14 @@ impl Stacking {
 
 /// Starts the tail-chaining from a return straight into the next handler at `core.t`: the frame stays where it is.
 /// `from` returned, 0 if the core slept.
-pub(super) fn chain(core: &mut Core, from: u32, exc_return: u32, timing: &ExceptionTiming) -> ExceptionOutcome {
+pub(super) fn start_tail_chaining(
+    core: &mut Core,
+    from: u32,
+    exc_return: u32,
+    timing: &ExceptionTiming,
+) -> ExceptionOutcome {
     let recognised = core.t;
-    let number = core.takeable().unwrap_or(exception::HARD_FAULT);
+    let number = core.exception_to_take().unwrap_or(exception::HARD_FAULT);
     core.select_psp(false);
     let handler = recognised + timing.tail_chain;
     core.phase = Phase::Entry { number, from: Some(from), exc_return, recognised, handler };
@@ -113,9 +118,9 @@ pub(super) fn chain(core: &mut Core, from: u32, exc_return: u32, timing: &Except
     ExceptionOutcome::Begun
 }
 
-/// Completes the entry or tail-chaining that [`begin_entry`] or [`chain`] started: picks the most urgent exception and
-/// enters its handler.
-pub(super) fn complete<B: Bus, P: Pipeline>(
+/// Completes the entry or tail-chaining that [`begin_entry`] or [`start_tail_chaining`] started: picks the most urgent
+/// exception and enters its handler.
+pub(super) fn complete_entry<B: Bus, P: Pipeline>(
     core: &mut Core,
     bus: &mut B,
     pipe: &mut P,
@@ -125,7 +130,7 @@ pub(super) fn complete<B: Bus, P: Pipeline>(
         return ExceptionOutcome::None;
     };
     core.phase = Phase::Run;
-    let mut number = core.nvic.candidate().map_or(number, |(most_urgent, _)| most_urgent);
+    let mut number = core.nvic.most_urgent_pending().map_or(number, |(most_urgent, _)| most_urgent);
     // Tail-chaining may be set to be shorter than a refill. Time does not go back for it.
     let mut fetch = handler.saturating_sub(P::REFILL).max(recognised);
     let delay = if from.is_none() { (handler - recognised).saturating_sub(timing.entry) } else { 0 };
@@ -156,7 +161,7 @@ pub(super) fn complete<B: Bus, P: Pipeline>(
     core.event = true;
     core.exclusive = false;
     core.exceptions[number as usize] += 1;
-    go(core, bus, pipe, target, fetch);
+    continue_at_target(core, bus, pipe, target, fetch);
     core.exception_cycles += (fetch + P::REFILL).saturating_sub(recognised);
     from.filter(|&from| from != 0)
         .map_or(ExceptionOutcome::Entered(number), |from| ExceptionOutcome::Chained(from, number))
@@ -174,11 +179,17 @@ fn shares_bus<B: Bus>(core: &Core, bus: &B, vector: u32) -> bool {
 }
 
 /// Continues execution at `target`, which is fetched in cycle `fetch`.
-pub(super) fn go<B: Bus, P: Pipeline>(core: &mut Core, bus: &mut B, pipe: &mut P, target: u32, fetch: u64) {
-    jump(core, bus, target);
+pub(super) fn continue_at_target<B: Bus, P: Pipeline>(
+    core: &mut Core,
+    bus: &mut B,
+    pipe: &mut P,
+    target: u32,
+    fetch: u64,
+) {
+    jump_to_interworking_address(core, bus, target);
     if core.stray.is_some() {
         core.t = fetch + P::REFILL;
     } else {
-        pipe.flush(core, bus, target & !1, fetch);
+        pipe.empty_pipeline(core, bus, target & !1, fetch);
     }
 }

@@ -8,7 +8,7 @@ use super::nvic::exception;
 /// cannot pre-empt, `None` for lock-up.
 pub(super) fn escalate_fault(core: &mut Core, number: u32) -> Option<u32> {
     let priority = core.execution_priority();
-    let group = core.nvic.group(core.nvic.priority_of(number));
+    let group = core.nvic.group_priority(core.nvic.priority_of(number));
     if core.nvic.is_enabled(number) && group < priority {
         return Some(number);
     }

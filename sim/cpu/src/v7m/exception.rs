@@ -14,24 +14,24 @@ pub use super::entry::begin_entry;
 pub(super) use super::escalation::pend_fault;
 pub use super::exception_timing::ExceptionTiming;
 pub use super::exit::exception_return;
-pub use super::jump::jump;
-pub use super::pending::{drive_line, pend, pulse_line};
+pub use super::jump::jump_to_interworking_address;
+pub use super::pending::{drive_line, pend_exception, pulse_line};
 use crate::exception_outcome::ExceptionOutcome;
 
 use super::escalation::escalate_fault;
 
 /// Returns whether a sleeping core must wake: a pending exception would pre-empt if PRIMASK were 0.
-pub fn wakes(core: &Core) -> bool {
+pub fn must_core_wake(core: &Core) -> bool {
     let mask = core.nvic.active_priority().min(core.boosted_priority(false));
-    core.nvic.candidate().is_some_and(|(_, priority)| priority < mask)
+    core.nvic.most_urgent_pending().is_some_and(|(_, priority)| priority < mask)
 }
 
 /// Returns whether a sleeping core has a reason to wake, even one from before it fell asleep. PRIMASK alone does not
 /// prevent it.
 pub fn is_woken(core: &Core) -> bool {
     match core.phase {
-        Phase::SleepEvent => core.event || wakes(core),
-        Phase::SleepInterrupt { .. } => wakes(core),
+        Phase::SleepEvent => core.event || must_core_wake(core),
+        Phase::SleepInterrupt { .. } => must_core_wake(core),
         _ => false,
     }
 }
@@ -39,7 +39,7 @@ pub fn is_woken(core: &Core) -> bool {
 /// Executes the step of a core's exception handling that is due at cycle `now`: takes, completes or pre-empts an
 /// exception, or wakes the core. The machine calls it after each event and whenever the executor returns without a
 /// request. The core's own time may be later than `now` while a frame is stacked.
-pub fn step<B: Bus, P: Pipeline>(
+pub fn execute_exception_step<B: Bus, P: Pipeline>(
     core: &mut Core,
     bus: &mut B,
     pipe: &mut P,
@@ -47,18 +47,18 @@ pub fn step<B: Bus, P: Pipeline>(
     now: u64,
 ) -> ExceptionOutcome {
     match core.phase {
-        Phase::Entry { .. } if core.t <= now => entry::complete(core, bus, pipe, timing),
-        Phase::Exit { .. } if core.t <= now => exit::complete(core, bus, pipe, timing),
-        Phase::Exit { number, exc_return, started, .. } if core.takeable().is_some() => {
+        Phase::Entry { .. } if core.t <= now => entry::complete_entry(core, bus, pipe, timing),
+        Phase::Exit { .. } if core.t <= now => exit::complete_return(core, bus, pipe, timing),
+        Phase::Exit { number, exc_return, started, .. } if core.exception_to_take().is_some() => {
             // What came while the returning instruction executed finds the return begun.
             core.t = now.max(started);
-            entry::chain(core, number, exc_return, timing)
+            entry::start_tail_chaining(core, number, exc_return, timing)
         }
         Phase::Run => {
             if core.refetch {
                 look_up_region(core, bus);
             }
-            match core.takeable() {
+            match core.exception_to_take() {
                 Some(number) => entry::begin_entry(core, bus, number, timing),
                 None => ExceptionOutcome::None,
             }
@@ -72,8 +72,10 @@ pub fn step<B: Bus, P: Pipeline>(
             wake_core(core, now);
             match on_exit {
                 None => ExceptionOutcome::Woken,
-                Some(exc_return) if core.takeable().is_some() => entry::chain(core, 0, exc_return, timing),
-                Some(exc_return) => exit::unstack(core, bus, 0, exc_return, timing),
+                Some(exc_return) if core.exception_to_take().is_some() => {
+                    entry::start_tail_chaining(core, 0, exc_return, timing)
+                }
+                Some(exc_return) => exit::start_unstacking(core, bus, 0, exc_return, timing),
             }
         }
         _ => ExceptionOutcome::None,
@@ -88,10 +90,15 @@ fn wake_core(core: &mut Core, now: u64) {
 }
 
 /// Takes a synchronous fault at the current instruction.
-pub fn raise<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &ExceptionTiming) -> ExceptionOutcome {
+pub fn take_synchronous_fault<B: Bus>(
+    core: &mut Core,
+    bus: &mut B,
+    fault: Fault,
+    timing: &ExceptionTiming,
+) -> ExceptionOutcome {
     match fault {
         Fault::Breakpoint => return take_breakpoint(core, bus, timing),
-        Fault::LazyBus | Fault::LazyProtection => return lazy_fault(core, bus, fault, timing),
+        Fault::LazyBus | Fault::LazyProtection => return take_lazy_preservation_fault(core, bus, fault, timing),
         _ => {}
     }
     if !pend_fault(core, fault.record()) {
@@ -99,14 +106,14 @@ pub fn raise<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &Except
     }
     // The instruction did not complete: what it had moved it moves again.
     (core.ici, core.words_moved) = (0, 0);
-    begin_pending(core, bus, timing)
+    begin_pending_entry(core, bus, timing)
 }
 
 /// Takes a BKPT without a debugger: DebugMonitor if that is enabled and can be taken, else HardFault.
 fn take_breakpoint<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionOutcome {
     let priority = core.execution_priority();
     let monitor = exception::DEBUG_MONITOR;
-    if core.nvic.is_enabled(monitor) && core.nvic.group(core.nvic.priority_of(monitor)) < priority {
+    if core.nvic.is_enabled(monitor) && core.nvic.group_priority(core.nvic.priority_of(monitor)) < priority {
         core.scb.dfsr |= DFSR_BKPT;
         core.nvic.set_pending(monitor, true);
     } else if priority > -1 {
@@ -117,13 +124,18 @@ fn take_breakpoint<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTimin
         core.phase = Phase::Lockup;
         return ExceptionOutcome::LockedUp;
     }
-    begin_pending(core, bus, timing)
+    begin_pending_entry(core, bus, timing)
 }
 
 /// Takes the fault of a lazy preservation: floating-point state could not be written to its frame. The fault belongs to
 /// code that an exception interrupted earlier, so it is reported as it could have been then. If its exception cannot be
 /// taken now, the instruction continues.
-fn lazy_fault<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &ExceptionTiming) -> ExceptionOutcome {
+fn take_lazy_preservation_fault<B: Bus>(
+    core: &mut Core,
+    bus: &mut B,
+    fault: Fault,
+    timing: &ExceptionTiming,
+) -> ExceptionOutcome {
     let record = fault.record();
     let ready = if record.exception == exception::BUS_FAULT { fpccr::BFRDY } else { fpccr::MMRDY };
     core.scb.record_fault(record);
@@ -137,18 +149,18 @@ fn lazy_fault<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &Excep
         return ExceptionOutcome::LockedUp;
     };
     core.nvic.set_pending(number, true);
-    if core.takeable().is_none() {
+    if core.exception_to_take().is_none() {
         core.scb.fpccr &= !fpccr::LSPACT;
     }
-    begin_pending(core, bus, timing)
+    begin_pending_entry(core, bus, timing)
 }
 
 /// Takes an SVC at once, or a HardFault if it cannot pre-empt.
-pub fn supervisor_call<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionOutcome {
+pub fn take_supervisor_call<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionOutcome {
     match escalate_fault(core, exception::SVCALL) {
         Some(number) => {
             core.nvic.set_pending(number, true);
-            begin_pending(core, bus, timing)
+            begin_pending_entry(core, bus, timing)
         }
         None => {
             core.phase = Phase::Lockup;
@@ -158,19 +170,19 @@ pub fn supervisor_call<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionT
 }
 
 /// Pends a BusFault for a buffered store that met an error after its instruction had ended.
-pub fn imprecise_bus_fault(core: &mut Core) {
+pub fn pend_imprecise_bus_fault(core: &mut Core) {
     core.scb.cfsr |= cfsr::IMPRECISERR;
     if core.nvic.is_enabled(exception::BUS_FAULT) {
-        pend(core, exception::BUS_FAULT);
+        pend_exception(core, exception::BUS_FAULT);
     } else {
         core.scb.hfsr |= hfsr::FORCED;
-        pend(core, exception::HARD_FAULT);
+        pend_exception(core, exception::HARD_FAULT);
     }
 }
 
 /// Starts the entry of the exception that is to be taken now, if there is one.
-fn begin_pending<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionOutcome {
-    match core.takeable() {
+fn begin_pending_entry<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionOutcome {
+    match core.exception_to_take() {
         Some(number) => entry::begin_entry(core, bus, number, timing),
         None => ExceptionOutcome::None,
     }
@@ -179,7 +191,7 @@ fn begin_pending<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming)
 /// Looks up the core's region again, because execution permissions changed.
 pub fn look_up_region<B: Bus>(core: &mut Core, bus: &mut B) {
     let target = core.pc() | u32::from(core.thumb);
-    jump(core, bus, target);
+    jump_to_interworking_address(core, bus, target);
 }
 
 /// Starts a core after reset: stack pointer and start address from the vector table at `table`, first fetch in cycle
@@ -193,7 +205,7 @@ pub fn start_core<B: Bus, P: Pipeline>(core: &mut Core, bus: &mut B, pipe: &mut 
         (Ok(stack), Ok(target)) => {
             core.r[13] = stack & !3;
             core.r[14] = u32::MAX;
-            entry::go(core, bus, pipe, target, at);
+            entry::continue_at_target(core, bus, pipe, target, at);
         }
         _ => core.phase = Phase::Lockup,
     }

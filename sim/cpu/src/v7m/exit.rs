@@ -2,7 +2,7 @@
 
 use super::bus::Bus;
 use super::core::{Core, Phase};
-use super::entry::{BASIC_FRAME, FLOAT_FRAME, FLOAT_WORDS, chain, go};
+use super::entry::{BASIC_FRAME, FLOAT_FRAME, FLOAT_WORDS, continue_at_target, start_tail_chaining};
 use super::escalation::pend_fault;
 use super::exception_timing::ExceptionTiming;
 use super::fault::Fault;
@@ -22,17 +22,17 @@ struct Return(u32);
 
 impl Return {
     /// Returns whether the exception return goes to thread mode.
-    fn to_thread(self) -> bool {
+    fn returns_to_thread(self) -> bool {
         self.0 & 0xf != 1
     }
 
     /// Returns whether the exception return's frame is on the process stack.
-    fn psp(self) -> bool {
+    fn is_frame_on_process_stack(self) -> bool {
         self.0 & 0xf == 0xd
     }
 
     /// Returns whether the exception return's frame contains floating-point state.
-    fn float(self) -> bool {
+    fn has_frame_float_state(self) -> bool {
         self.0 & 0x10 == 0
     }
 }
@@ -45,29 +45,29 @@ pub fn exception_return<B: Bus>(
     timing: &ExceptionTiming,
 ) -> ExceptionOutcome {
     let number = core.ipsr;
-    let legal = is_legal(core, value);
+    let legal = passes_integrity_checks(core, value);
     core.nvic.deactivate(number);
     if number != exception::NMI {
         core.faultmask = false;
     }
     if !legal {
-        return fail(core, number, value, Fault::InvalidPc, timing);
+        return fail_exception_return(core, number, value, Fault::InvalidPc, timing);
     }
     core.event = true;
     core.exclusive = false;
-    if core.takeable().is_some() {
-        return chain(core, number, value, timing);
+    if core.exception_to_take().is_some() {
+        return start_tail_chaining(core, number, value, timing);
     }
     let last = core.nvic.active_count() == 0;
-    if last && Return(value).to_thread() && core.scb.scr & scr::SLEEPONEXIT != 0 {
+    if last && Return(value).returns_to_thread() && core.scb.scr & scr::SLEEPONEXIT != 0 {
         core.sleep(Phase::SleepInterrupt { on_exit: Some(value) });
         return ExceptionOutcome::Slept(number);
     }
-    unstack(core, bus, number, value, timing)
+    start_unstacking(core, bus, number, value, timing)
 }
 
 /// Returns whether an EXC_RETURN value passes the integrity checks before unstacking (B1.5.8).
-fn is_legal(core: &Core, value: u32) -> bool {
+fn passes_integrity_checks(core: &Core, value: u32) -> bool {
     let float_bit = if core.features.float { 0x10 } else { 0 };
     let base_only = core.scb.ccr & ccr::NONBASETHRDENA == 0;
     value | float_bit | 0xf000_000f == u32::MAX
@@ -80,16 +80,22 @@ fn is_legal(core: &Core, value: u32) -> bool {
 }
 
 /// Makes an exception return fail: the fault's handler is entered instead, and the frame stays stacked.
-fn fail(core: &mut Core, number: u32, value: u32, fault: Fault, timing: &ExceptionTiming) -> ExceptionOutcome {
+fn fail_exception_return(
+    core: &mut Core,
+    number: u32,
+    value: u32,
+    fault: Fault,
+    timing: &ExceptionTiming,
+) -> ExceptionOutcome {
     if pend_fault(core, fault.while_unstacking()) {
-        chain(core, number, value | 0xf000_0000, timing)
+        start_tail_chaining(core, number, value | 0xf000_0000, timing)
     } else {
         ExceptionOutcome::LockedUp
     }
 }
 
-/// Starts to unstack an exception's frame at `core.t`. [`complete`] follows.
-pub(super) fn unstack<B: Bus>(
+/// Starts to unstack an exception's frame at `core.t`. [`complete_return`] follows.
+pub(super) fn start_unstacking<B: Bus>(
     core: &mut Core,
     bus: &mut B,
     number: u32,
@@ -98,25 +104,25 @@ pub(super) fn unstack<B: Bus>(
 ) -> ExceptionOutcome {
     let started = core.t;
     let kind = Return(value);
-    let frame = if kind.psp() { core.psp() } else { core.msp() };
-    if kind.to_thread() {
+    let frame = if kind.is_frame_on_process_stack() { core.psp() } else { core.msp() };
+    if kind.returns_to_thread() {
         core.ipsr = 0;
     }
-    let restores = kind.float() && core.scb.fpccr & fpccr::LSPACT == 0;
+    let restores = kind.has_frame_float_state() && core.scb.fpccr & fpccr::LSPACT == 0;
     let (words, mut delay) =
         if restores { (BASIC_WORDS + FLOAT_WORDS, timing.exit_float - timing.exit) } else { (BASIC_WORDS, 0) };
     let mut at = started + 1;
     for index in 0..words {
         let address = frame.wrapping_add(4 * index as u32);
-        let granted = if index == BASIC_WORDS { float_context::access(core) } else { Ok(()) };
-        let allowed = if core.mpu.is_enabled() { mpu::check(core, address, Access::Read) } else { Ok(()) };
+        let granted = if index == BASIC_WORDS { float_context::require_fpu_access(core) } else { Ok(()) };
+        let allowed = if core.mpu.is_enabled() { mpu::check_access(core, address, Access::Read) } else { Ok(()) };
         match granted.and(allowed).and_then(|()| bus.load_data(core, address, 4, at)) {
             Ok(loaded) => {
                 core.frame[index] = loaded.value;
                 at += 1 + loaded.wait;
                 delay += loaded.wait;
             }
-            Err(fault) => return fail(core, number, value, fault, timing),
+            Err(fault) => return fail_exception_return(core, number, value, fault, timing),
         }
     }
     core.phase = Phase::Exit { number, exc_return: value, started, delay };
@@ -124,8 +130,8 @@ pub(super) fn unstack<B: Bus>(
     ExceptionOutcome::Begun
 }
 
-/// Completes the exception return that [`unstack`] started, unless a more urgent exception came.
-pub(super) fn complete<B: Bus, P: Pipeline>(
+/// Completes the exception return that [`start_unstacking`] started, unless a more urgent exception came.
+pub(super) fn complete_return<B: Bus, P: Pipeline>(
     core: &mut Core,
     bus: &mut B,
     pipe: &mut P,
@@ -135,37 +141,40 @@ pub(super) fn complete<B: Bus, P: Pipeline>(
         return ExceptionOutcome::None;
     };
     core.phase = Phase::Run;
-    if core.takeable().is_some() {
-        return chain(core, number, exc_return, timing);
+    if core.exception_to_take().is_some() {
+        return start_tail_chaining(core, number, exc_return, timing);
     }
     let kind = Return(exc_return);
     let xpsr = core.frame[7];
-    if (xpsr & 0x1ff == 0) != kind.to_thread() {
-        return fail(core, number, exc_return, Fault::InvalidPc, timing);
+    if (xpsr & 0x1ff == 0) != kind.returns_to_thread() {
+        return fail_exception_return(core, number, exc_return, Fault::InvalidPc, timing);
     }
-    restore(core, kind, xpsr);
+    restore_from_frame(core, kind, xpsr);
     let target = core.frame[6] & !1 | xpsr >> 24 & 1;
     let resumed = started + timing.exit + delay;
-    go(core, bus, pipe, target, resumed.saturating_sub(P::REFILL));
+    continue_at_target(core, bus, pipe, target, resumed.saturating_sub(P::REFILL));
     core.exception_cycles += resumed - started;
     ExceptionOutcome::Returned(number)
 }
 
 /// Restores registers, flags and stack pointer from the unstacked frame.
-fn restore(core: &mut Core, kind: Return, xpsr: u32) {
+fn restore_from_frame(core: &mut Core, kind: Return, xpsr: u32) {
     let [r0, r1, r2, r3, r12, lr] = [0, 1, 2, 3, 4, 5].map(|index| core.frame[index]);
     core.r[..4].copy_from_slice(&[r0, r1, r2, r3]);
     (core.r[12], core.r[14]) = (r12, lr);
-    core.select_psp(kind.psp());
-    let (bytes, align) =
-        if kind.float() { (FLOAT_FRAME, true) } else { (BASIC_FRAME, core.scb.ccr & ccr::STKALIGN != 0) };
+    core.select_psp(kind.is_frame_on_process_stack());
+    let (bytes, align) = if kind.has_frame_float_state() {
+        (FLOAT_FRAME, true)
+    } else {
+        (BASIC_FRAME, core.scb.ccr & ccr::STKALIGN != 0)
+    };
     let padding = if align { (xpsr >> 9 & 1) << 2 } else { 0 };
     core.r[13] = core.r[13].wrapping_add(bytes) | padding;
     core.set_xpsr(xpsr);
     core.ipsr = xpsr & 0x1ff;
-    if kind.float() {
-        float_context::restore(core);
+    if kind.has_frame_float_state() {
+        float_context::restore_float_state(core);
     }
-    core.fpca = kind.float();
+    core.fpca = kind.has_frame_float_state();
     core.float_ready = false;
 }

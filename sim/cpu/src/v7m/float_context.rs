@@ -11,7 +11,7 @@ use super::scb::fpccr;
 const DEFAULTED: u32 = 0x07c0_0000;
 
 /// Checks that CPACR lets the current code use the FPU. The error is its fault.
-pub fn access(core: &Core) -> Result<(), Fault> {
+pub fn require_fpu_access(core: &Core) -> Result<(), Fault> {
     let granted = core.features.float
         && match core.scb.cpacr >> 20 & 3 {
             1 => core.is_privileged(),
@@ -22,8 +22,8 @@ pub fn access(core: &Core) -> Result<(), Fault> {
 }
 
 /// Prepares the FPU for the current floating-point instruction, if [`Core::float_ready`] is not set.
-pub fn before_float<B: Bus>(core: &mut Core, bus: &mut B) -> Result<(), Fault> {
-    access(core)?;
+pub fn prepare_fpu<B: Bus>(core: &mut Core, bus: &mut B) -> Result<(), Fault> {
+    require_fpu_access(core)?;
     if core.scb.fpccr & fpccr::LSPACT != 0 {
         preserve_float_state(core, bus)?;
     }
@@ -40,8 +40,9 @@ pub fn before_float<B: Bus>(core: &mut Core, bus: &mut B) -> Result<(), Fault> {
 fn preserve_float_state<B: Bus>(core: &mut Core, bus: &mut B) -> Result<(), Fault> {
     let privileged = core.scb.fpccr & fpccr::USER == 0;
     let mut address = core.scb.fpcar;
-    for word in state(core) {
-        if core.mpu.is_enabled() && mpu::check_as(core, address, Access::Write, privileged).is_err() {
+    for word in saved_float_registers(core) {
+        if core.mpu.is_enabled() && mpu::check_access_with_privilege(core, address, Access::Write, privileged).is_err()
+        {
             return Err(Fault::LazyProtection);
         }
         let wait = bus.store_data(core, address, 4, word, core.t).map_err(|_| Fault::LazyBus)?;
@@ -53,7 +54,7 @@ fn preserve_float_state<B: Bus>(core: &mut Core, bus: &mut B) -> Result<(), Faul
 }
 
 /// Returns S0–S15 and FPSCR, as an exception frame contains them.
-pub(super) fn state(core: &Core) -> [u32; 17] {
+pub(super) fn saved_float_registers(core: &Core) -> [u32; 17] {
     std::array::from_fn(|index| if index < 16 { core.s[index] } else { core.fpscr })
 }
 
@@ -66,7 +67,9 @@ pub(super) fn preserves_lazily(core: &Core) -> bool {
 /// fails.
 pub(super) fn reserve_frame(core: &mut Core, address: u32) {
     let priority = core.execution_priority();
-    let ready = |number: u32| core.nvic.is_enabled(number) && core.nvic.group(core.nvic.priority_of(number)) < priority;
+    let ready = |number: u32| {
+        core.nvic.is_enabled(number) && core.nvic.group_priority(core.nvic.priority_of(number)) < priority
+    };
     let flags = [
         (fpccr::LSPACT, true),
         (fpccr::USER, !core.is_privileged()),
@@ -86,7 +89,7 @@ pub(super) fn reserve_frame(core: &mut Core, address: u32) {
 
 /// Restores the floating-point state from a frame, or from the registers, if lazy preservation did not write it to the
 /// frame.
-pub(super) fn restore(core: &mut Core) {
+pub(super) fn restore_float_state(core: &mut Core) {
     if core.scb.fpccr & fpccr::LSPACT != 0 {
         core.scb.fpccr &= !fpccr::LSPACT;
         return;

@@ -12,5 +12,5 @@ pub fn step_over_breakpoint<B: Bus, P: Pipeline>(core: &mut Core, bus: &mut B, p
     core.ip = core.ip.wrapping_add(1);
     core.instructions += 1;
     let (target, at) = (core.pc(), core.t + 1);
-    pipe.flush(core, bus, target, at);
+    pipe.empty_pipeline(core, bus, target, at);
 }

@@ -48,7 +48,7 @@ pub struct Stimulus {
 
 impl Itm {
     /// Enables every stimulus port of the ITM, as a debugger that shows the output does. The caller sets DEMCR.TRCENA.
-    pub fn open(&mut self) {
+    pub fn enable_stimulus_ports(&mut self) {
         self.ports = u32::MAX;
         self.control |= ENABLED;
     }
@@ -91,22 +91,22 @@ impl Itm {
     ) -> Option<Stimulus> {
         let port = offset / 4;
         if port >= PORTS {
-            self.set(offset & 0xffc, value, privileged);
+            self.write_itm_register(offset & 0xffc, value, privileged);
             return None;
         }
         self.asked_in_vain |= !self.is_enabled();
         let is_open = traces && self.is_enabled() && self.ports >> port & 1 != 0;
-        let leaves = is_open && offset & 3 == 0 && (privileged || self.admits(port));
+        let leaves = is_open && offset & 3 == 0 && (privileged || self.may_use_port(port));
         leaves.then_some(Stimulus { port: port as u8, bytes: bytes as u8, value })
     }
 
     /// Writes an ITM register other than a stimulus port.
-    fn set(&mut self, offset: u32, value: u32, privileged: bool) {
+    fn write_itm_register(&mut self, offset: u32, value: u32, privileged: bool) {
         match offset {
             LAR if privileged => self.locked = value != UNLOCK_KEY,
             _ if self.locked => {}
             TER => {
-                let admitted = |port: &u32| privileged || self.admits(*port);
+                let admitted = |port: &u32| privileged || self.may_use_port(*port);
                 let mask = (0..PORTS).filter(admitted).fold(0, |mask, port| mask | 1 << port);
                 self.ports = self.ports & !mask | value & mask;
             }
@@ -118,7 +118,7 @@ impl Itm {
     }
 
     /// Returns whether software with this privilege may use a port.
-    fn admits(&self, port: u32) -> bool {
+    fn may_use_port(&self, port: u32) -> bool {
         self.privileged >> (port / 8) & 1 == 0
     }
 }
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn debugger_enables_all_ports() {
         let mut itm = Itm::default();
-        itm.open();
+        itm.enable_stimulus_ports();
         assert_eq!(itm.read_register(TCR), ENABLED);
         assert!(!itm.is_missing_debugger());
         for port in 0..PORTS {
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn tpr_protects_ports_from_unprivileged_code() {
         let mut itm = Itm::default();
-        itm.open();
+        itm.enable_stimulus_ports();
         write_register(&mut itm, LAR, 4, UNLOCK_KEY);
         write_register(&mut itm, TPR, 4, 1 << 1);
         assert!(itm.write_register(0, 1, 7, false, true).is_some());

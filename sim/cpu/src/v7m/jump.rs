@@ -7,11 +7,11 @@ use super::mpu;
 
 /// Puts the core at an interworking address. If nothing may execute there, or the Thumb bit is clear, the fault of the
 /// target instruction becomes the request.
-pub fn jump<B: Bus>(core: &mut Core, bus: &mut B, target: u32) {
+pub fn jump_to_interworking_address<B: Bus>(core: &mut Core, bus: &mut B, target: u32) {
     core.thumb = target & 1 != 0;
     core.refetch = false;
     let address = target & !1;
-    let permitted = mpu::check(core, address, mpu::Access::Fetch);
+    let permitted = mpu::check_access(core, address, mpu::Access::Fetch);
     match (permitted, bus.code_region(address)) {
         (Ok(()), Some(region)) => {
             core.stray = None;

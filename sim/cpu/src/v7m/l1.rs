@@ -7,7 +7,7 @@
 //! read:   if !cache.lookup(address) { wait for the line; if let Some(victim) = cache.fill(address) { write it back } }
 //! write:  if cache.lookup(address) { write back: cache.mark_dirty(address); write through: to the bus as well }
 //!         else as memory's attributes say: fill and soil, or to the bus alone
-//! SCS:    [`Caches::operate`] for every maintenance operation that [`super::scs::Effect`] reports
+//! SCS:    [`Caches::execute_maintenance`] for every maintenance operation that [`super::scs::Effect`] reports
 //! ```
 //!
 //! Sizes and the line length: STM32F767 and STM32H743 data sheets, ARM DDI0489F 5.9. Replacement in turn: assumed.
@@ -68,27 +68,27 @@ impl Cache {
     }
 
     /// Returns the lines of the set to which a line belongs.
-    fn set(&mut self, line: u32) -> &mut [u32] {
+    fn lines_of_set(&mut self, line: u32) -> &mut [u32] {
         let first = (line & self.set_mask) as usize * self.ways;
         &mut self.entries[first..first + self.ways]
     }
 
     /// Returns the cache's entry of a line, if it is there.
-    fn entry(&mut self, line: u32) -> Option<&mut u32> {
-        self.set(line).iter_mut().find(|entry| **entry & !DIRTY == line | VALID)
+    fn entry_of_line(&mut self, line: u32) -> Option<&mut u32> {
+        self.lines_of_set(line).iter_mut().find(|entry| **entry & !DIRTY == line | VALID)
     }
 
     /// Returns whether the line of `address` is in the cache.
     #[inline(always)]
-    pub fn lookup(&mut self, address: u32) -> bool {
+    pub fn is_line_cached(&mut self, address: u32) -> bool {
         let line = address >> LINE_SHIFT;
-        self.found[(line & self.set_mask) as usize] == line || self.look_everywhere(line)
+        self.found[(line & self.set_mask) as usize] == line || self.is_line_in_any_way(line)
     }
 
     /// Returns whether a line is in any way of its set. If so, it becomes the set's line hit last.
     #[inline(never)]
-    fn look_everywhere(&mut self, line: u32) -> bool {
-        let hit = self.entry(line).is_some();
+    fn is_line_in_any_way(&mut self, line: u32) -> bool {
+        let hit = self.entry_of_line(line).is_some();
         if hit {
             self.found[(line & self.set_mask) as usize] = line;
         }
@@ -119,23 +119,23 @@ impl Cache {
     }
 
     /// Loads the line of `address` into the cache. Returns the address of a dirty line that was evicted.
-    pub fn fill(&mut self, address: u32) -> Option<u32> {
+    pub fn load_line(&mut self, address: u32) -> Option<u32> {
         self.note_change();
         let line = address >> LINE_SHIFT;
         let index = (line & self.set_mask) as usize;
-        let free = self.set(line).iter().position(|entry| entry & VALID == 0);
+        let free = self.lines_of_set(line).iter().position(|entry| entry & VALID == 0);
         let way = free.unwrap_or(usize::from(self.turn[index]));
         if free.is_none() {
             self.turn[index] = ((way + 1) % self.ways) as u8;
         }
-        let victim = std::mem::replace(&mut self.set(line)[way], line | VALID);
+        let victim = std::mem::replace(&mut self.lines_of_set(line)[way], line | VALID);
         self.found[index] = line;
         (victim & (VALID | DIRTY) == VALID | DIRTY).then_some((victim & !(VALID | DIRTY)) << LINE_SHIFT)
     }
 
     /// Marks the line of `address` as dirty, if it is there.
     pub fn mark_dirty(&mut self, address: u32) {
-        if let Some(entry) = self.entry(address >> LINE_SHIFT) {
+        if let Some(entry) = self.entry_of_line(address >> LINE_SHIFT) {
             *entry |= DIRTY;
         }
     }
@@ -148,7 +148,7 @@ impl Cache {
     }
 
     /// Cleans or invalidates one entry of the cache. Returns the lines written back, 0 or 1.
-    fn maintain(entry: Option<&mut u32>, clean: bool, invalidate: bool) -> u32 {
+    fn maintain_entry(entry: Option<&mut u32>, clean: bool, invalidate: bool) -> u32 {
         let Some(entry) = entry else { return 0 };
         let written = u32::from(clean && *entry & (VALID | DIRTY) == VALID | DIRTY);
         if clean {
@@ -164,15 +164,15 @@ impl Cache {
     pub fn maintain_address(&mut self, address: u32, clean: bool, invalidate: bool) -> u32 {
         self.note_change();
         self.found.fill(NONE);
-        Cache::maintain(self.entry(address >> LINE_SHIFT), clean, invalidate)
+        Cache::maintain_entry(self.entry_of_line(address >> LINE_SHIFT), clean, invalidate)
     }
 
     /// Cleans or invalidates a cache line by set and way. Returns the lines written back, 0 or 1.
     pub fn maintain_line(&mut self, line: Line, clean: bool, invalidate: bool) -> u32 {
         self.note_change();
         self.found.fill(NONE);
-        let entry = self.set(line.set).get_mut(line.way as usize);
-        Cache::maintain(entry, clean, invalidate)
+        let entry = self.lines_of_set(line.set).get_mut(line.way as usize);
+        Cache::maintain_entry(entry, clean, invalidate)
     }
 }
 
@@ -194,7 +194,7 @@ impl Default for Caches {
 
 impl Caches {
     /// Executes a maintenance operation on the caches. Returns how many lines it wrote back.
-    pub fn operate(&mut self, operation: Operation) -> u32 {
+    pub fn execute_maintenance(&mut self, operation: Operation) -> u32 {
         match operation {
             Operation::InvalidateInstructions => {
                 self.instruction.invalidate_all();
@@ -220,12 +220,12 @@ mod tests {
     #[test]
     fn a_filled_line_is_cached() {
         let mut cache = Cache::instruction();
-        assert!(!cache.lookup(0x0800_0000));
-        assert_eq!(cache.fill(0x0800_0004), None);
-        assert!(cache.lookup(0x0800_001F));
-        assert!(!cache.lookup(0x0800_0020));
+        assert!(!cache.is_line_cached(0x0800_0000));
+        assert_eq!(cache.load_line(0x0800_0004), None);
+        assert!(cache.is_line_cached(0x0800_001F));
+        assert!(!cache.is_line_cached(0x0800_0020));
         cache.invalidate_all();
-        assert!(!cache.lookup(0x0800_0000));
+        assert!(!cache.is_line_cached(0x0800_0000));
     }
 
     #[test]
@@ -233,33 +233,33 @@ mod tests {
         let mut cache = Cache::data();
         let address = |n: u32| 0x2400_0000 + n * (DATA_CACHE_SETS as u32 * CACHE_LINE_BYTES);
         for n in 0..4 {
-            assert_eq!(cache.fill(address(n)), None);
+            assert_eq!(cache.load_line(address(n)), None);
         }
         cache.mark_dirty(address(0) + 8);
-        assert!((0..4).all(|n| cache.lookup(address(n))));
-        assert_eq!(cache.fill(address(4)), Some(address(0)));
-        assert!(!cache.lookup(address(0)));
-        assert_eq!(cache.fill(address(5)), None);
-        assert!(!cache.lookup(address(1)) && cache.lookup(address(2)));
+        assert!((0..4).all(|n| cache.is_line_cached(address(n))));
+        assert_eq!(cache.load_line(address(4)), Some(address(0)));
+        assert!(!cache.is_line_cached(address(0)));
+        assert_eq!(cache.load_line(address(5)), None);
+        assert!(!cache.is_line_cached(address(1)) && cache.is_line_cached(address(2)));
     }
 
     #[test]
     fn maintenance_by_address_and_by_line() {
         let mut caches = Caches::default();
         let address = 0x2400_1060;
-        caches.data.fill(address);
+        caches.data.load_line(address);
         caches.data.mark_dirty(address);
-        assert_eq!(caches.operate(Operation::CleanAddress(address)), 1);
-        assert_eq!(caches.operate(Operation::CleanAddress(address)), 0);
-        assert!(caches.data.lookup(address));
+        assert_eq!(caches.execute_maintenance(Operation::CleanAddress(address)), 1);
+        assert_eq!(caches.execute_maintenance(Operation::CleanAddress(address)), 0);
+        assert!(caches.data.is_line_cached(address));
         caches.data.mark_dirty(address);
         let line = Line { way: 0, set: address >> 5 & 127 };
-        assert_eq!(caches.operate(Operation::CleanInvalidateLine(line)), 1);
-        assert!(!caches.data.lookup(address));
-        caches.data.fill(address);
+        assert_eq!(caches.execute_maintenance(Operation::CleanInvalidateLine(line)), 1);
+        assert!(!caches.data.is_line_cached(address));
+        caches.data.load_line(address);
         caches.data.mark_dirty(address);
-        assert_eq!(caches.operate(Operation::InvalidateAddress(address)), 0);
-        assert!(!caches.data.lookup(address));
-        assert_eq!(caches.operate(Operation::CleanLine(line)), 0);
+        assert_eq!(caches.execute_maintenance(Operation::InvalidateAddress(address)), 0);
+        assert!(!caches.data.is_line_cached(address));
+        assert_eq!(caches.execute_maintenance(Operation::CleanLine(line)), 0);
     }
 }

@@ -13,7 +13,7 @@ fn is_private(address: u32) -> bool {
 }
 
 /// Returns whether the MPU protects memory now: it is on, and not bypassed by NMI, HardFault or FAULTMASK.
-fn in_force(core: &Core) -> bool {
+fn is_mpu_in_force(core: &Core) -> bool {
     core.mpu.is_enabled() && (core.mpu.ctrl & HFNMIENA != 0 || core.execution_priority() >= 0)
 }
 
@@ -27,7 +27,7 @@ fn is_permitted(core: &Core, address: u32, access: Access, privileged: bool) -> 
     if access == Access::Fetch && address >> 29 == 7 {
         return false;
     }
-    if !in_force(core) || is_private(address) {
+    if !is_mpu_in_force(core) || is_private(address) {
         return access != Access::Fetch || default_executes(address);
     }
     match core.mpu.region_of(address) {
@@ -38,13 +38,13 @@ fn is_permitted(core: &Core, address: u32, access: Access, privileged: bool) -> 
 
 /// Checks whether the MPU permits an access of the current code. The error is its fault. Needed for data only while
 /// `Mpu::enabled`.
-pub fn check(core: &Core, address: u32, access: Access) -> Result<(), Fault> {
-    let privileged = if access == Access::Fetch { core.is_privileged() } else { core.access_privileged() };
-    check_as(core, address, access, privileged)
+pub fn check_access(core: &Core, address: u32, access: Access) -> Result<(), Fault> {
+    let privileged = if access == Access::Fetch { core.is_privileged() } else { core.is_access_privileged() };
+    check_access_with_privilege(core, address, access, privileged)
 }
 
 /// Checks whether the MPU permits an access with the given privilege, as lazy preservation needs it.
-pub fn check_as(core: &Core, address: u32, access: Access, privileged: bool) -> Result<(), Fault> {
+pub fn check_access_with_privilege(core: &Core, address: u32, access: Access, privileged: bool) -> Result<(), Fault> {
     if is_permitted(core, address, access, privileged) {
         return Ok(());
     }
@@ -53,12 +53,12 @@ pub fn check_as(core: &Core, address: u32, access: Access, privileged: bool) -> 
 
 /// Returns the fault of fetching an instruction from `address`, at which nothing can execute ([`Core::stray`]).
 pub fn stray_fault(core: &Core, address: u32) -> Fault {
-    check(core, address, Access::Fetch).err().unwrap_or(Fault::FetchBus)
+    check_access(core, address, Access::Fetch).err().unwrap_or(Fault::FetchBus)
 }
 
 /// Returns the memory attributes of an address as the core sees it now.
-pub fn attributes(core: &Core, address: u32) -> Attributes {
-    if in_force(core)
+pub fn memory_attributes(core: &Core, address: u32) -> Attributes {
+    if is_mpu_in_force(core)
         && !is_private(address)
         && let Some(region) = core.mpu.region_of(address)
     {
@@ -72,13 +72,13 @@ pub fn allows_unaligned(core: &Core, address: u32) -> bool {
     if core.scb.ccr & super::scb::ccr::UNALIGN_TRP != 0 || is_private(address) {
         return false;
     }
-    !core.features.caches || attributes(core, address).kind == Kind::Normal
+    !core.features.caches || memory_attributes(core, address).kind == Kind::Normal
 }
 
 /// Returns the part of `region` around `address` with the same execution permission, so that a branch out of it is
 /// checked again.
 pub fn executable_part(core: &Core, region: Region, address: u32) -> Region {
-    if !in_force(core) {
+    if !is_mpu_in_force(core) {
         return region;
     }
     let (mut low, mut end) = (u64::from(region.base), u64::from(region.base) + u64::from(region.bytes));

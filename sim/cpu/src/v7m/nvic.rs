@@ -149,7 +149,7 @@ impl Nvic {
     }
 
     /// Returns the part of a priority that decides pre-emption (AIRCR.PRIGROUP, B1.5.4).
-    pub fn group(&self, priority: i32) -> i32 {
+    pub fn group_priority(&self, priority: i32) -> i32 {
         if priority < 0 { priority } else { priority & !((2 << self.prigroup) - 1) }
     }
 
@@ -162,18 +162,18 @@ impl Nvic {
     fn candidate_changed(&mut self) {
         let best = self.most_urgent(&self.pending.and(&self.enabled));
         self.best = best.unwrap_or(0);
-        self.best_priority = best.map_or(THREAD_PRIORITY, |number| self.group(self.priority_of(number)));
+        self.best_priority = best.map_or(THREAD_PRIORITY, |number| self.group_priority(self.priority_of(number)));
     }
 
     /// Recomputes the active priority, after an exception became active or inactive.
     fn active_changed(&mut self) {
-        let most = self.active.iter().map(|number| self.group(self.priority_of(number))).min();
+        let most = self.active.iter().map(|number| self.group_priority(self.priority_of(number))).min();
         self.active_priority = most.unwrap_or(THREAD_PRIORITY);
     }
 
     /// Returns the pending and enabled exception that would be taken first, and its group priority.
     #[inline(always)]
-    pub fn candidate(&self) -> Option<(u32, i32)> {
+    pub fn most_urgent_pending(&self) -> Option<(u32, i32)> {
         if self.best == 0 { None } else { Some((self.best, self.best_priority)) }
     }
 
@@ -312,11 +312,11 @@ impl Nvic {
     pub fn write_register(&mut self, offset: u32, value: u32, mask: u32) -> bool {
         let word = (offset & 0x3f) / 4;
         match offset {
-            0x100..=0x13f => self.for_lines(word, value, |nvic, number| nvic.enabled.set(number, true)),
-            0x180..=0x1bf => self.for_lines(word, value, |nvic, number| nvic.enabled.set(number, false)),
-            0x200..=0x23f => self.for_lines(word, value, |nvic, number| nvic.pending.set(number, true)),
+            0x100..=0x13f => self.apply_to_lines(word, value, |nvic, number| nvic.enabled.set(number, true)),
+            0x180..=0x1bf => self.apply_to_lines(word, value, |nvic, number| nvic.enabled.set(number, false)),
+            0x200..=0x23f => self.apply_to_lines(word, value, |nvic, number| nvic.pending.set(number, true)),
             // A line that is high and not being served stays pending.
-            0x280..=0x2bf => self.for_lines(word, value, |nvic, number| {
+            0x280..=0x2bf => self.apply_to_lines(word, value, |nvic, number| {
                 let held = nvic.levels.contains(number) && !nvic.active.contains(number);
                 nvic.pending.set(number, held);
             }),
@@ -328,7 +328,7 @@ impl Nvic {
     }
 
     /// Applies a change to each interrupt line whose bit is set in word number `word` of a register.
-    fn for_lines(&mut self, word: u32, value: u32, change: impl Fn(&mut Nvic, u32)) {
+    fn apply_to_lines(&mut self, word: u32, value: u32, change: impl Fn(&mut Nvic, u32)) {
         for bit in (0..32).filter(|bit| value >> bit & 1 != 0) {
             let line = 32 * word + bit;
             if line < self.lines {

@@ -192,7 +192,7 @@ impl Op {
     /// Stands before an instruction that needs attention. See [`Code::Attend`].
     pub const ATTEND: Op = Op::bare(Code::Attend, Class::None);
 
-    /// How many different [`Op::form`]s there may be.
+    /// How many different [`Op::code_and_width`]s there may be.
     pub const FORMS: usize = 1 << 9;
 
     /// Returns code and width of the op at `ip` as one number: the code, plus 256 for a 32-bit opcode.
@@ -200,7 +200,7 @@ impl Op {
     /// # Safety
     /// `ip` points to an op.
     #[inline(always)]
-    pub unsafe fn form(ip: *const Op) -> usize {
+    pub unsafe fn code_and_width(ip: *const Op) -> usize {
         const _: () = assert!(std::mem::offset_of!(Op, flags) == 1 && flag::WIDE == 1);
         // SAFETY: the caller's promise; code and flags are the first two bytes.
         let first = unsafe { *ip.cast::<u16>() };

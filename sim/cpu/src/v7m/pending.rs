@@ -4,7 +4,7 @@ use super::core::Core;
 use super::scb_state::scr;
 
 /// Makes an exception pending. With SEVONPEND a newly pending interrupt is an event, too.
-pub fn pend(core: &mut Core, number: u32) {
+pub fn pend_exception(core: &mut Core, number: u32) {
     if core.nvic.set_pending(number, true) {
         notice_pending(core);
     }
@@ -30,5 +30,5 @@ fn notice_pending(core: &mut Core) {
     if core.scb.scr & scr::SEVONPEND != 0 {
         core.event = true;
     }
-    core.call_attention();
+    core.request_return_for_exception();
 }

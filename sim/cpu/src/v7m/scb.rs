@@ -37,7 +37,7 @@ const SHCSR: [(u32, u32, ScbView); 14] = [
 fn icsr(core: &Core) -> u32 {
     let bit = |number: u32| u32::from(core.nvic.is_pending(number));
     let mask = core.boosted_priority(false);
-    let vectpending = match core.nvic.candidate() {
+    let vectpending = match core.nvic.most_urgent_pending() {
         Some((number, priority)) if priority < mask => number,
         _ => 0,
     };
@@ -53,11 +53,11 @@ fn icsr(core: &Core) -> u32 {
 /// Writes ICSR: pends NMI, and pends or unpends PendSV and SysTick.
 fn set_icsr(core: &mut Core, value: u32) {
     if value >> 31 != 0 {
-        super::pending::pend(core, exception::NMI);
+        super::pending::pend_exception(core, exception::NMI);
     }
     for (number, set, clear) in [(exception::PENDSV, 28, 27), (exception::SYSTICK, 26, 25)] {
         if value >> set & 1 != 0 {
-            super::pending::pend(core, number);
+            super::pending::pend_exception(core, number);
         } else if value >> clear & 1 != 0 {
             core.nvic.set_pending(number, false);
         }
@@ -181,7 +181,7 @@ pub fn write_register(core: &mut Core, offset: u32, value: u32, mask: u32, now: 
         0xf00 => {
             let line = value & 0x1ff;
             if line < core.nvic.line_count() {
-                super::pending::pend(core, exception::IRQ0 + line);
+                super::pending::pend_exception(core, exception::IRQ0 + line);
             }
         }
         0xf34 if core.features.float => {
@@ -203,7 +203,7 @@ pub fn enable_trace(core: &mut Core, now: u64) {
 
 /// Writes DEMCR.
 fn set_demcr(core: &mut Core, value: u32, now: u64) {
-    let clock = core.dwt.clock(now, core.sleep_cycles);
+    let clock = core.dwt.counter_clock(now, core.sleep_cycles);
     core.scb.demcr = value & !DEMCR_MON_PEND;
     core.nvic.set_enabled(exception::DEBUG_MONITOR, value & DEMCR_MON_EN != 0);
     core.nvic.set_pending(exception::DEBUG_MONITOR, value & DEMCR_MON_PEND != 0);

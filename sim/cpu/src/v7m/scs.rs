@@ -42,12 +42,12 @@ fn byte_lanes(address: u32, bytes: u32) -> u32 {
 /// before it calls this function.
 pub fn read_register(core: &mut Core, address: u32, bytes: u32, now: u64) -> Result<u32, Fault> {
     let fault = Fault::DataBus(address);
-    if !core.access_privileged() && address & !0xfff != ITM {
+    if !core.is_access_privileged() && address & !0xfff != ITM {
         return Err(fault);
     }
     let word = match address & !0xfff {
         SCS => read_scs(core, address & 0xffc, now).ok_or(fault)?,
-        DWT => core.dwt.read_register(address & 0xffc, core.dwt.clock(now, core.sleep_cycles)),
+        DWT => core.dwt.read_register(address & 0xffc, core.dwt.counter_clock(now, core.sleep_cycles)),
         ITM => core.itm.read_register(address & 0xffc),
         FPB | TPIU | ETM | ROM_TABLE => 0,
         _ => return Err(fault),
@@ -58,26 +58,29 @@ pub fn read_register(core: &mut Core, address: u32, bytes: u32, now: u64) -> Res
 /// Returns the unmodelled feature that an access to the private peripheral bus requests, as a sentence without its full
 /// stop. `None` if there is none. `written` is a store's value.
 #[inline]
-pub fn limit(core: &Core, address: u32, written: Option<u32>) -> Option<&'static str> {
-    if address & !0xfff != DWT || !core.access_privileged() {
+pub fn unmodelled_feature_of_access(core: &Core, address: u32, written: Option<u32>) -> Option<&'static str> {
+    if address & !0xfff != DWT || !core.is_access_privileged() {
         return None;
     }
     let offset = address & 0xffc;
-    written.map_or_else(|| core.dwt.read_limit(offset), |value| core.dwt.write_limit(offset, value))
+    written.map_or_else(
+        || core.dwt.unmodelled_read_feature(offset),
+        |value| core.dwt.unmodelled_write_feature(offset, value),
+    )
 }
 
 /// Stores to the private peripheral bus at `address` in cycle `now`.
 pub fn write_register(core: &mut Core, address: u32, bytes: u32, value: u32, now: u64) -> Result<Effect, Fault> {
     let fault = Fault::DataBus(address);
     let offset = address & 0xffc;
-    if !core.access_privileged() {
+    if !core.is_access_privileged() {
         let pends = address & !0xfff == SCS && offset == STIR && core.scb.ccr & ccr::USERSETMPEND != 0;
         if !pends && address & !0xfff != ITM {
             return Err(fault);
         }
     }
     if address & !0xfff == ITM {
-        let (privileged, traces) = (core.access_privileged(), core.scb.demcr & scb::DEMCR_TRCENA != 0);
+        let (privileged, traces) = (core.is_access_privileged(), core.scb.demcr & scb::DEMCR_TRCENA != 0);
         let left = core.itm.write_register(address & 0xfff, bytes, value, privileged, traces);
         return Ok(left.map_or(Effect::None, Effect::Stimulus));
     }
@@ -85,7 +88,7 @@ pub fn write_register(core: &mut Core, address: u32, bytes: u32, value: u32, now
     match address & !0xfff {
         SCS => write_scs(core, offset, value, mask, now).ok_or(fault),
         DWT => {
-            let clock = core.dwt.clock(now, core.sleep_cycles);
+            let clock = core.dwt.counter_clock(now, core.sleep_cycles);
             core.dwt.write_register(offset, value, clock);
             Ok(Effect::None)
         }
@@ -132,17 +135,17 @@ fn write_scs(core: &mut Core, offset: u32, value: u32, mask: u32, now: u64) -> O
             Effect::CacheControl
         }
         _ if scb::write_register(core, offset, value, mask, now) => Effect::None,
-        _ if core.features.caches && is_cache(offset) => {
+        _ if core.features.caches && is_cache_register(offset) => {
             cache::write_register(&mut core.cache, offset, value)?.map_or(Effect::None, Effect::Cache)
         }
         _ => is_reserved(offset).then_some(Effect::None)?,
     };
-    core.call_attention();
+    core.request_return_for_exception();
     Some(effect)
 }
 
 /// Returns whether an offset belongs to the cache maintenance registers.
-fn is_cache(offset: u32) -> bool {
+fn is_cache_register(offset: u32) -> bool {
     matches!(offset, 0xd78..=0xd84 | 0xf50..=0xfa8)
 }
 
@@ -154,7 +157,7 @@ fn is_reserved(offset: u32) -> bool {
 /// Advances SysTick to cycle `now`, and pends its exception if it passed zero.
 pub fn advance_systick(core: &mut Core, now: u64) {
     if core.systick.advance(now) {
-        entry::pend(core, exception::SYSTICK);
+        entry::pend_exception(core, exception::SYSTICK);
     }
 }
 

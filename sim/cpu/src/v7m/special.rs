@@ -64,7 +64,7 @@ impl Core {
     }
 
     /// Returns the special register that MRS reads by this number. Registers that need privilege read as 0 without it.
-    pub fn special(&self, number: u32) -> u32 {
+    pub fn read_special_register(&self, number: u32) -> u32 {
         let privileged = self.is_privileged();
         match number {
             0..=7 => {
@@ -83,7 +83,7 @@ impl Core {
 
     /// Writes the special register of an MSR by its number. `mask` is the opcode's (bit 1: N, Z, C, V, Q; bit 0: GE).
     /// Makes the executor return to the machine if this unmasks an exception.
-    pub fn set_special(&mut self, number: u32, mask: u32, value: u32) {
+    pub fn write_special_register(&mut self, number: u32, mask: u32, value: u32) {
         if number <= 3 {
             if mask & 2 != 0 {
                 self.set_nzcvq(value);
@@ -111,7 +111,7 @@ impl Core {
             sysm::CONTROL => self.set_control(value),
             _ => {}
         }
-        self.call_attention();
+        self.request_return_for_exception();
     }
 
     /// Executes CPSIE or CPSID: clears or sets the masks named. Without privilege it does nothing.
@@ -126,7 +126,7 @@ impl Core {
             self.set_faultmask(disable);
         }
         if !disable {
-            self.call_attention();
+            self.request_return_for_exception();
         }
     }
 

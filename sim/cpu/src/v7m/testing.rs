@@ -1,5 +1,5 @@
-//! A chip for tests: flash with vectors at 0x08000000 and at 0, RAM at 0x20000000, the private peripheral bus, a register that
-//! takes characters, nothing else.
+//! A chip for tests: flash with vectors at 0x08000000 and at 0, RAM at 0x20000000, the private peripheral bus, a
+//! register that takes characters, nothing else.
 
 use std::ops::Range;
 
@@ -260,7 +260,7 @@ impl<P: Pipeline> Bench<P> {
 
     /// One step of the exception model at cycle `now`.
     pub fn step_at(&mut self, now: u64) -> ExceptionOutcome {
-        exception::step(&mut self.core, &mut self.bus, &mut self.pipe, &self.timing, now)
+        exception::execute_exception_step(&mut self.core, &mut self.bus, &mut self.pipe, &self.timing, now)
     }
 
     /// Goes on until the core executes, sleeps or is locked up. The last outcome that says something.
@@ -293,7 +293,7 @@ impl<P: Pipeline> Bench<P> {
 
     /// Raises a fault at the current instruction and takes it.
     pub fn fault(&mut self, fault: Fault) -> ExceptionOutcome {
-        match exception::raise(&mut self.core, &mut self.bus, fault, &self.timing) {
+        match exception::take_synchronous_fault(&mut self.core, &mut self.bus, fault, &self.timing) {
             ExceptionOutcome::LockedUp => ExceptionOutcome::LockedUp,
             _ => self.settle(),
         }
@@ -301,7 +301,7 @@ impl<P: Pipeline> Bench<P> {
 
     /// SVC.
     pub fn svc(&mut self) -> ExceptionOutcome {
-        match exception::supervisor_call(&mut self.core, &mut self.bus, &self.timing) {
+        match exception::take_supervisor_call(&mut self.core, &mut self.bus, &self.timing) {
             ExceptionOutcome::LockedUp => ExceptionOutcome::LockedUp,
             _ => self.settle(),
         }
@@ -321,8 +321,10 @@ impl<P: Pipeline> Bench<P> {
         while self.core.t < end && self.core.phase != Phase::Lockup {
             self.core.limit = end;
             match std::mem::replace(&mut self.core.request, Request::None) {
-                Request::Fault(fault) => exception::raise(&mut self.core, &mut self.bus, fault, &self.timing),
-                Request::Svc => exception::supervisor_call(&mut self.core, &mut self.bus, &self.timing),
+                Request::Fault(fault) => {
+                    exception::take_synchronous_fault(&mut self.core, &mut self.bus, fault, &self.timing)
+                }
+                Request::Svc => exception::take_supervisor_call(&mut self.core, &mut self.bus, &self.timing),
                 Request::ExceptionReturn(value) => {
                     exception::exception_return(&mut self.core, &mut self.bus, value, &self.timing)
                 }
@@ -336,7 +338,7 @@ impl<P: Pipeline> Bench<P> {
             if self.step_at(now) != ExceptionOutcome::None || self.core.request != Request::None {
                 continue;
             }
-            if self.core.asleep() {
+            if self.core.is_asleep() {
                 return;
             }
             // SAFETY: `ip` is inside the bench's one region, which has a cell for each op.

@@ -20,5 +20,5 @@ pub fn step_over_breakpoint<B: Bus>(core: &mut Core, bus: &mut B) {
     core.t += CYCLES;
     core.instructions += 1;
     let next = core.pc().wrapping_add(2);
-    exception::jump(core, bus, next | 1);
+    exception::jump_to_interworking_address(core, bus, next | 1);
 }

@@ -13,7 +13,7 @@ pub fn pc(core: &Core) -> u32 {
 
 /// Returns the position of a core.
 pub fn core_position(core: &Core) -> Position {
-    Position { t: core.t, pc: pc(core), asleep: core.asleep() }
+    Position { t: core.t, pc: pc(core), asleep: core.is_asleep() }
 }
 
 /// Returns the registers of a core, by name.
@@ -27,7 +27,7 @@ pub fn core_registers(core: &Core) -> Vec<(String, u32)> {
         ("msp", core.msp()),
         ("psp", core.psp()),
         ("primask", u32::from(core.primask)),
-        ("control", core.special(20)),
+        ("control", core.read_special_register(20)),
         ("vtor", core.nvic.vtor),
     ];
     named.extend(rest.map(|(name, value)| (name.to_owned(), value)));
@@ -45,7 +45,7 @@ pub fn set_register<B: Bus>(core: &mut Core, bus: &mut B, name: &str, value: u32
             if bus.code_region(value & !1).is_none() {
                 return false;
             }
-            exception::jump(core, bus, value | 1);
+            exception::jump_to_interworking_address(core, bus, value | 1);
             core.transfer.mask = 0;
         }
         _ => match name.strip_prefix('r').and_then(|digits| digits.parse::<usize>().ok()) {
@@ -58,7 +58,7 @@ pub fn set_register<B: Bus>(core: &mut Core, bus: &mut B, name: &str, value: u32
 
 /// Returns the statistics of a core since power-on, at cycle `now`.
 pub fn totals(core: &Core, now: u64) -> Stats {
-    let asleep = if core.asleep() { now.saturating_sub(core.slept_at) } else { 0 };
+    let asleep = if core.is_asleep() { now.saturating_sub(core.slept_at) } else { 0 };
     Stats {
         cycles: now,
         instructions: core.instructions,
@@ -76,6 +76,6 @@ pub fn totals(core: &Core, now: u64) -> Stats {
 pub fn enter_again<B: Bus>(core: &mut Core, bus: &mut B) {
     if !core.ip.is_null() && core.stray.is_none() {
         let target = core.pc() | u32::from(core.thumb);
-        exception::jump(core, bus, target);
+        exception::jump_to_interworking_address(core, bus, target);
     }
 }

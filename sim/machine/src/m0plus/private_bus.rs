@@ -20,7 +20,7 @@ pub trait PrivateBus: Bus {
     /// Loads from the private peripheral bus at cycle `t`, which it advances.
     fn load_private(&mut self, core: &mut Core, address: u32, bytes: u32, t: &mut u64) -> Result<u32, Trap> {
         check_private_access(core, bytes)?;
-        let (value, unmodelled) = ppb::load(core, address, *t).ok_or(UNMAPPED)?;
+        let (value, unmodelled) = ppb::load_private_word(core, address, *t).ok_or(UNMAPPED)?;
         self.look_at(core);
         if let Some(what) = unmodelled {
             self.not_modelled(core, address, what, *t);
@@ -39,7 +39,7 @@ pub trait PrivateBus: Bus {
         t: &mut u64,
     ) -> Result<(), Trap> {
         check_private_access(core, bytes)?;
-        if let Some(what) = ppb::store(core, address, value, *t).ok_or(UNMAPPED)? {
+        if let Some(what) = ppb::store_private_word(core, address, value, *t).ok_or(UNMAPPED)? {
             self.not_modelled(core, address, what, *t);
         }
         self.look_at(core);

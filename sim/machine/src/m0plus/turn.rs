@@ -35,13 +35,13 @@ pub fn serve<B: Bus>(
     match request {
         Request::None | Request::Stopped | Request::RomHook(_) => (ExceptionOutcome::None, None),
         Request::Svc => {
-            exception::supervisor_call::<B, true>(core, bus, timing);
+            exception::take_supervisor_call::<B, true>(core, bus, timing);
             (ExceptionOutcome::None, None)
         }
         Request::ExceptionReturn(value) => (exception::exception_return::<B, true>(core, bus, value, timing), None),
         Request::Fault(why) => {
             let (pc, cycle) = (core.pc(), core.t);
-            exception::hard_fault::<B, true>(core, bus, timing);
+            exception::take_hard_fault::<B, true>(core, bus, timing);
             let lock_up = (core.phase == Phase::Lockup)
                 .then(|| format!("core {} is locked up: {why} at 0x{pc:08x} inside a fault handler", core.id));
             (ExceptionOutcome::None, Some(FaultOutcome { why, pc, cycle, lock_up }))
@@ -58,8 +58,8 @@ pub fn wake<B: Bus>(
     timing: ExceptionTiming,
 ) -> Option<(ExceptionOutcome, u64)> {
     let woken = match core.phase {
-        Phase::SleepEvent => core.event || exception::wakes(core),
-        Phase::SleepInterrupt { .. } => exception::wakes(core),
+        Phase::SleepEvent => core.event || exception::must_core_wake(core),
+        Phase::SleepInterrupt { .. } => exception::must_core_wake(core),
         _ => false,
     };
     if !woken {
@@ -88,9 +88,11 @@ pub fn enter_exception<B: Bus>(
     timing: ExceptionTiming,
 ) -> Option<(ExceptionOutcome, u64)> {
     match core.phase {
-        Phase::Entry { recognised, .. } if core.t <= now => Some((exception::complete(core, bus, timing), recognised)),
+        Phase::Entry { recognised, .. } if core.t <= now => {
+            Some((exception::complete_entry(core, bus, timing), recognised))
+        }
         Phase::Run => {
-            let number = exception::takeable(core)?;
+            let number = exception::exception_to_take(core)?;
             exception::begin_entry::<B, true>(core, bus, number, timing);
             Some((ExceptionOutcome::None, core.t))
         }

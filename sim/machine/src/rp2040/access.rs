@@ -102,7 +102,7 @@ impl System {
                     return OrderedAccess::Always(value);
                 }
                 let Some(at) = self.pairs.grant() else {
-                    self.pairs.ask(TurnRequest::Port);
+                    self.pairs.request_turn(TurnRequest::Port);
                     return OrderedAccess::NotYet;
                 };
                 let value = self.sio_read(core, offset, at);
@@ -124,7 +124,7 @@ impl System {
         if self.pairs.is_granted() {
             return None;
         }
-        let begun = self.pairs.begun_at();
+        let begun = self.pairs.block_begin_cycle();
         let state = self.sio_read(core, DIVIDER_STATE, begun);
         let is_at = state & READY != 0 && (offset != QUOTIENT || state & DIRTY == 0);
         is_at.then(|| self.sio_read(core, offset, begun))
@@ -144,7 +144,7 @@ impl System {
         if self.watches_registers {
             return OrderedAccess::InTime;
         }
-        if bytes == 4 && core.is_privileged() && ppb::is_timeless(address) {
+        if bytes == 4 && core.is_privileged() && ppb::changes_only_exception_state(address) {
             return OrderedAccess::Behind;
         }
         if address >> 28 != SIO || bytes != 4 || address & 3 != 0 {
@@ -153,7 +153,7 @@ impl System {
         match address & 0xffc {
             offset @ (0x60..=0x7c | 0x100..=0x17c) => {
                 let Some(at) = self.pairs.grant() else {
-                    self.pairs.ask(TurnRequest::Port);
+                    self.pairs.request_turn(TurnRequest::Port);
                     return OrderedAccess::NotYet;
                 };
                 self.sio_write(core, offset, value, at);
@@ -291,7 +291,7 @@ impl System {
                 };
                 let slot = if CONTEND { self.claim_data(core, bank, *t) } else { *t };
                 *t = slot + 2;
-                self.store_marked(core, offset, bytes, value, slot);
+                self.store_to_marked_ram(core, offset, bytes, value, slot);
                 Ok(())
             }
             // The ROM ignores stores.

@@ -126,7 +126,7 @@ impl Fabric for System {
     /// Returns the number of the memory, or of the set of interleaved memories, that contains `bytes` bytes (up to 6)
     /// of RAM at this offset. `None` if they are in several.
     #[inline(always)]
-    fn memory_of(offset: u32, bytes: u32) -> Option<u32> {
+    fn memory_number_at(offset: u32, bytes: u32) -> Option<u32> {
         let last = offset + bytes - 1;
         if last < STRIPED_BYTES {
             return Some(offset >> 2 & 3);
@@ -136,7 +136,7 @@ impl Fabric for System {
 
     /// Returns a RAM address in the memory with this number.
     #[inline(always)]
-    fn sample_of(memory: u32) -> u32 {
+    fn sample_address_in_memory(memory: u32) -> u32 {
         let bank = memory % slave::SRAM4 as u32;
         SRAM_BASE + if memory == bank { 4 * bank } else { STRIPED_BYTES + 0x1000 * bank }
     }
@@ -172,7 +172,7 @@ impl Fabric for System {
 
     /// Returns the first cycle in which the memory of `core`'s code is not busy with a long transfer.
     #[inline]
-    fn region_free(&self, core: &Core) -> u64 {
+    fn code_memory_free_cycle(&self, core: &Core) -> u64 {
         if core.region.cached { self.busy[slave::XIP] } else { 0 }
     }
 
@@ -185,7 +185,7 @@ impl Fabric for System {
     /// Returns whether an access of `core` in cycle `t` that both cores must make in order comes after the other core's
     /// instruction of the same cycle. Only asked where timing is simulated.
     #[inline(never)]
-    fn gives_way(&mut self, core: &Core, other: &Core, t: u64) -> bool {
+    fn must_wait_for_other_core(&mut self, core: &Core, other: &Core, t: u64) -> bool {
         // A core that stacks for an exception leaves the other one alone.
         let runs = other.phase == Phase::Run;
         let tied = runs && core.remainder.gives_way && other.t == t && self.first == core.id;
@@ -198,7 +198,7 @@ impl Fabric for System {
 
     /// Charges a load from constant memory at cycle `t`. Returns the cycle in which it is complete.
     #[inline(never)]
-    fn time_constant(&mut self, core: &mut Core, t: u64) -> u64 {
+    fn charge_constant_load(&mut self, core: &mut Core, t: u64) -> u64 {
         self.claim_data(core, slave::XIP, t) + 2
     }
 }
@@ -206,14 +206,16 @@ impl Fabric for System {
 impl PairedBus for System {
     const OWN_NUMBER: u32 = CPUID;
 
-    /// Returns the bank of main RAM with a number of [`Fabric::memory_of`](crate::v6m::bus::Fabric::memory_of). `None`
-    /// if it is no RAM.
+    /// Returns the bank of main RAM with a number of
+    /// [`Fabric::memory_number_at`](crate::v6m::bus::Fabric::memory_number_at). `None` if it is no RAM.
     fn ram_bank(&self, memory: u32) -> Option<Bank> {
         match memory as usize {
             ..slave::SRAM4 => Some(Bank { first: 0, bytes: STRIPED_BYTES, is_interleaved: true }),
-            slave::SRAM4..slave::XIP => {
-                Some(Bank { first: System::sample_of(memory) - SRAM_BASE, bytes: 0x1000, is_interleaved: false })
-            }
+            slave::SRAM4..slave::XIP => Some(Bank {
+                first: System::sample_address_in_memory(memory) - SRAM_BASE,
+                bytes: 0x1000,
+                is_interleaved: false,
+            }),
             _ => None,
         }
     }
@@ -249,7 +251,7 @@ impl PairedBus for System {
 
     /// Returns how many lines the cache of code in flash has dropped so far.
     #[inline(always)]
-    fn lines_lost(&self) -> u64 {
+    fn dropped_cache_line_count(&self) -> u64 {
         self.xip.lost_count()
     }
 

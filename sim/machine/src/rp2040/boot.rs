@@ -80,7 +80,7 @@ impl Machine {
         };
         core0.r[13] = stack;
         self.system.after_boot_rom(core0.t);
-        exception::jump(core0, &mut *self.system, target);
+        exception::jump_to_interworking_address(core0, &mut *self.system, target);
         if self.core_count == 2 {
             self.start_core1();
         }
@@ -93,6 +93,6 @@ impl Machine {
         self.system.first = 0;
         core1.phase = Phase::Run;
         core1.r[13] = BOOT_STACK;
-        exception::jump(core1, &mut *self.system, bootrom::CORE1_WAIT | 1);
+        exception::jump_to_interworking_address(core1, &mut *self.system, bootrom::CORE1_WAIT | 1);
     }
 }

@@ -212,7 +212,7 @@ impl Machine {
     /// wake it. A core 1 that waits in the boot ROM was never started.
     fn continues_without_locked_core(&self) -> bool {
         let scheduled = self.next_due() != NEVER;
-        self.cores.iter().any(|core| is_active(core) || core.asleep() && scheduled && !core.region.rom)
+        self.cores.iter().any(|core| is_active(core) || core.is_asleep() && scheduled && !core.region.rom)
     }
 
     /// Returns the earliest time of a core that is not asleep or in reset.
@@ -327,7 +327,7 @@ impl Machine {
 
     /// Wakes the sleeping cores that have a reason to wake.
     fn wake_sleepers(&mut self) {
-        if !self.cores.iter().any(Core::asleep) {
+        if !self.cores.iter().any(Core::is_asleep) {
             return;
         }
         let timing = self.system.timing.exception();
@@ -370,7 +370,7 @@ impl Machine {
             self.settle_before_turn();
         }
         for core in self.cores.iter_mut() {
-            core.bus_free = core.bus_free.max(self.system.region_free(core));
+            core.bus_free = core.bus_free.max(self.system.code_memory_free_cycle(core));
         }
         let running = self.cores.each_ref().map(|core| core.phase == Phase::Run);
         let first = self.system.first;

@@ -166,7 +166,7 @@ impl System {
         if let Some(first) = self.fixed_first {
             self.first = first;
         }
-        let as_driven = cores.iter().zip(self.driven_lines).all(|(core, lines)| core.nvic.lines() == lines);
+        let as_driven = cores.iter().zip(self.driven_lines).all(|(core, lines)| core.nvic.line_levels() == lines);
         if !std::mem::take(&mut self.lines_may_differ) && as_driven {
             return;
         }
@@ -224,7 +224,7 @@ impl System {
         match stimulus {
             Stimulus::Exception { core, number } => {
                 let core = &mut cores[core];
-                if core.nvic.pend(number) && core.nvic.scr & 0x10 != 0 {
+                if core.nvic.make_pending(number) && core.nvic.scr & 0x10 != 0 {
                     core.event = true;
                 }
             }
@@ -327,8 +327,8 @@ impl System {
         for table in [&mut self.rom_code, &mut self.flash_code, &mut self.sram_code] {
             table.set_profile(on);
         }
-        self.pairs.profile(on);
-        self.alone.translations.profile(on);
+        self.pairs.switch_profile(on);
+        self.alone.translations.switch_profile(on);
     }
 
     /// Removes the profile of a core and returns it.

@@ -132,7 +132,7 @@ impl System {
         self.charge_cycles(core, cycles, 0);
         core.t += cycles;
         let target = core.r[14];
-        exception::jump(core, self, target);
+        exception::jump_to_interworking_address(core, self, target);
     }
 
     /// Adds cycles and executions to the profile of a core's current instruction.

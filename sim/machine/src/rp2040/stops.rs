@@ -69,18 +69,18 @@ impl System {
     /// Returns the instruction at this address, which has probes or is not in the cache of the flash. Its probes fire
     /// in the order of the cores' cycles.
     pub(super) fn attend_in_order(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op> {
-        if self.pairs.is_served(core.id) {
+        if self.pairs.have_probes_fired(core.id) {
             return OrderedAccess::Now(self.probe_at(address).0);
         }
-        let Some(cycle) = self.pairs.in_order() else {
-            self.pairs.ask(TurnRequest::Probe);
+        let Some(cycle) = self.pairs.cycle_of_core_in_turn() else {
+            self.pairs.request_turn(TurnRequest::Probe);
             return OrderedAccess::NotYet;
         };
         let (instruction, number) = self.probe_at(address);
         if self.is_away(address, instruction) || !self.fire_probes(core, Probe { address, number }, cycle) {
             return OrderedAccess::InTime;
         }
-        self.pairs.serve(core.id);
+        self.pairs.note_probes_fired(core.id);
         OrderedAccess::Now(instruction)
     }
 

@@ -270,7 +270,7 @@ unsafe impl Bus for System {
     /// Stores to marked bytes of RAM in cycle `now`: reports it if the word is watched, and decodes anew if it is code.
     #[cold]
     #[inline(never)]
-    fn store_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64) {
+    fn store_to_marked_ram(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64) {
         let at = offset as usize;
         self.sram[at..at + bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
         self.forget_code(offset, bytes);
@@ -387,7 +387,7 @@ unsafe impl Bus for System {
     /// Fires the probes on the first instruction of a trace or block, before its cycle is known, and returns the
     /// instruction. [`Core::retried`] says that the probes have fired, in case the instruction is only executed later.
     #[inline(never)]
-    fn attend_ahead(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op> {
+    fn fire_probes_ahead(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op> {
         if self.alone.native_paths.is_ahead() { OrderedAccess::InTime } else { self.attend_in_order(core, address) }
     }
 
@@ -415,7 +415,7 @@ unsafe impl Bus for System {
     /// Makes an access to a register before its cycle is known, if its order between the cores allows that. A store
     /// returns 0.
     #[inline(always)]
-    fn access_ahead(&mut self, core: &mut Core, address: u32, access: Access) -> OrderedAccess<u32> {
+    fn access_register_speculatively(&mut self, core: &mut Core, address: u32, access: Access) -> OrderedAccess<u32> {
         match access {
             Access::Load(4) if address == CPUID => OrderedAccess::Always(core.id as u32),
             Access::Load(bytes) => self.load_ordered(core, address, bytes),

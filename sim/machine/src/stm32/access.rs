@@ -67,7 +67,7 @@ impl<F: Family> System<F> {
         }
         match address >> 28 {
             0xe if address >> 20 == 0xe00 && address >> 12 != DBGMCU_PAGE => {
-                if let Some(about) = scs::limit(core, address, None) {
+                if let Some(about) = scs::unmodelled_feature_of_access(core, address, None) {
                     self.warn_unsupported(core, about, at);
                 }
                 if self.watched_elsewhere {
@@ -76,9 +76,9 @@ impl<F: Family> System<F> {
                 return scs::read_register(core, address, bytes, at).map(at_once);
             }
             0x2 | 0x4 if core.features.bit_band => {
-                if let Some(bit) = bitband::target(address) {
-                    let word = self.load_behind(core, bit.address(bytes), bytes, at)?;
-                    return Ok(LoadResult { value: u32::from(word.value & bit.mask(bytes) != 0), ..word });
+                if let Some(bit) = bitband::bit_of_alias_address(address) {
+                    let word = self.load_behind(core, bit.containing_address(bytes), bytes, at)?;
+                    return Ok(LoadResult { value: u32::from(word.value & bit.mask_in_access(bytes) != 0), ..word });
                 }
             }
             _ => {}
@@ -138,7 +138,7 @@ impl<F: Family> System<F> {
     ) -> Result<u64, Fault> {
         match address >> 28 {
             0xe if address >> 20 == 0xe00 && address >> 12 != DBGMCU_PAGE => {
-                if let Some(about) = scs::limit(core, address, Some(value)) {
+                if let Some(about) = scs::unmodelled_feature_of_access(core, address, Some(value)) {
                     self.warn_unsupported(core, about, at);
                 }
                 let effect = scs::write_register(core, address, bytes, value, at)?;
@@ -149,8 +149,8 @@ impl<F: Family> System<F> {
                 return Ok(0);
             }
             0x2 | 0x4 if core.features.bit_band => {
-                if let Some(bit) = bitband::target(address) {
-                    let (behind, mask) = (bit.address(bytes), bit.mask(bytes));
+                if let Some(bit) = bitband::bit_of_alias_address(address) {
+                    let (behind, mask) = (bit.containing_address(bytes), bit.mask_in_access(bytes));
                     let old = self.load_behind(core, behind, bytes, at)?;
                     let new = if value & 1 != 0 { old.value | mask } else { old.value & !mask };
                     // Read and write, each an access of its own on the bus.

@@ -45,7 +45,7 @@ impl<F: Run> Machine<F> {
                 core.set_ge(value);
             }
             "pc" => {
-                exception::jump(core, &mut *self.system, value | 1);
+                exception::jump_to_interworking_address(core, &mut *self.system, value | 1);
                 (core.it, core.ici, core.words_moved, core.committed) = (0, 0, 0, false);
                 self.system.passed_until = None;
                 if core.stray.take().is_some() {
@@ -53,7 +53,7 @@ impl<F: Run> Machine<F> {
                     return false;
                 }
                 let at = core.t;
-                Pipeline::flush(&mut self.pipe, core, &mut *self.system, value & !1, at);
+                Pipeline::empty_pipeline(&mut self.pipe, core, &mut *self.system, value & !1, at);
             }
             _ => {
                 let number = |prefix: char| name.strip_prefix(prefix)?.parse::<usize>().ok();

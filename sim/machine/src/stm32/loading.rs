@@ -82,7 +82,7 @@ impl<F: Run> Machine<F> {
         if self.system.debugger.opens_itm {
             let at = self.core.t;
             scb::enable_trace(&mut self.core, at);
-            self.core.itm.open();
+            self.core.itm.enable_stimulus_ports();
         }
         let table = self.own_table.unwrap_or(self.system.periph.boot_address());
         exception::start_core(&mut self.core, &mut *self.system, &mut self.pipe, table);

@@ -104,7 +104,7 @@ impl Port {
 
     /// Returns the memory attributes of an address, by the MPU or the default map.
     fn attributes(core: &Core, address: u32) -> Attributes {
-        if core.mpu.is_enabled() { mpu::attributes(core, address) } else { Attributes::of_default_map(address) }
+        if core.mpu.is_enabled() { mpu::memory_attributes(core, address) } else { Attributes::of_default_map(address) }
     }
 
     /// Returns whether memory with these attributes is cached.
@@ -116,7 +116,7 @@ impl Port {
     /// returns the memory's wait states.
     #[inline(always)]
     fn fetch_through(&mut self, core: &Core, address: u32, at: u64, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
-        if self.instructions_on && self.caches.instruction.lookup(address) {
+        if self.instructions_on && self.caches.instruction.is_line_cached(address) {
             if self.fetches.on {
                 self.fetches.push(address);
             }
@@ -130,7 +130,7 @@ impl Port {
     fn fetch_missed(&mut self, core: &Core, address: u32, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
         self.fetches.spoiled = true;
         if self.instructions_on && Port::is_cacheable(Port::attributes(core, address)) {
-            self.caches.instruction.fill(address);
+            self.caches.instruction.load_line(address);
         }
         wait(self)
     }
@@ -138,7 +138,7 @@ impl Port {
     /// Loads through the data cache, and returns the wait states. `wait` returns those of the memory.
     #[inline(always)]
     fn read_through(&mut self, core: &Core, address: u32, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
-        if self.data_on && self.caches.data.lookup(address) {
+        if self.data_on && self.caches.data.is_line_cached(address) {
             return 0;
         }
         self.read_missed(core, address, wait)
@@ -150,7 +150,7 @@ impl Port {
         if self.data_on {
             let attributes = Port::attributes(core, address);
             if Port::is_cacheable(attributes) && !attributes.shareable {
-                self.caches.data.fill(address);
+                self.caches.data.load_line(address);
             }
         }
         wait(self)
@@ -219,10 +219,10 @@ impl FlashPort for Port {
             let attributes = Port::attributes(core, address);
             let cached = Port::is_cacheable(attributes) && !attributes.shareable;
             if cached && attributes.policy != Policy::WriteThrough {
-                if !self.caches.data.lookup(address) && attributes.policy == Policy::WriteBackWriteAllocate {
-                    self.caches.data.fill(address);
+                if !self.caches.data.is_line_cached(address) && attributes.policy == Policy::WriteBackWriteAllocate {
+                    self.caches.data.load_line(address);
                 }
-                if self.caches.data.lookup(address) {
+                if self.caches.data.is_line_cached(address) {
                     self.caches.data.mark_dirty(address);
                     return 0;
                 }
@@ -238,7 +238,7 @@ impl FlashPort for Port {
 
     /// Carries out a maintenance operation on the core's caches.
     fn maintain_caches(&mut self, operation: Operation) {
-        self.caches.operate(operation);
+        self.caches.execute_maintenance(operation);
     }
 
     /// Restores the state in a snapshot. The version numbers of cache contents go on: none returns with another
@@ -269,7 +269,7 @@ impl CacheableFlash for Port {
     /// `None`.
     #[inline(always)]
     fn quick_read(&mut self, address: u32) -> Option<Home> {
-        (self.data_on && self.caches.data.lookup(address)).then_some(Home::Cached)
+        (self.data_on && self.caches.data.is_line_cached(address)).then_some(Home::Cached)
     }
 
     const CONSTANTS: Option<(u32, u32)> = Some((CACHE_LINE_BYTES, DATA_CACHE_SETS as u32));
@@ -316,7 +316,7 @@ impl Port {
     #[inline(never)]
     fn holds(&mut self, lines: &mut Lines) -> bool {
         let cache = &mut self.caches.instruction;
-        let held = lines.addresses[..lines.count as usize].iter().all(|&address| cache.lookup(address));
+        let held = lines.addresses[..lines.count as usize].iter().all(|&address| cache.is_line_cached(address));
         if held {
             lines.held_in = cache.version();
         }

@@ -178,7 +178,7 @@ impl<F: Run> Machine<F> {
 
     /// Returns whether the core waits, so that only an event can make it continue.
     fn waits(&self) -> bool {
-        let sleeps = self.core.asleep() && !exception::is_woken(&self.core);
+        let sleeps = self.core.is_asleep() && !exception::is_woken(&self.core);
         sleeps || matches!(self.core.phase, Phase::Reset | Phase::Lockup)
     }
 
@@ -189,8 +189,8 @@ impl<F: Run> Machine<F> {
             self.settle_before_turn();
         }
         let (core, pipe, system) = (&mut *self.core, &mut self.pipe, &mut *self.system);
-        // SAFETY: the core's `ip` was set by `jump` or the executor, in a region of this system; its tables live as long as
-        // the system, and `profile` gives all of them cells before `watch` asks for a profile.
+        // SAFETY: the core's `ip` was set by `jump` or the executor, in a region of this system; its tables live as
+        // long as the system, and `profile` gives all of them cells before `watch` asks for a profile.
         unsafe {
             match (self.watch, core.mpu.is_enabled()) {
                 (watch::NOTHING, false) => self.runner.run::<{ watch::NOTHING }>(core, pipe, system),
@@ -207,7 +207,7 @@ impl<F: Run> Machine<F> {
 
     /// Warns once if deep sleep is requested, because stop and standby modes are not modelled.
     fn note_deep_sleep(&mut self) {
-        if self.core.asleep() && self.core.scb.scr & SLEEPDEEP != 0 {
+        if self.core.is_asleep() && self.core.scb.scr & SLEEPDEEP != 0 {
             let at = self.core.t;
             self.system.warn_unsupported(&mut self.core, DEEP_SLEEP, at);
         }
@@ -233,7 +233,7 @@ impl<F: Run> Machine<F> {
             Phase::Exit { started, .. } => started,
             _ => self.core.t,
         };
-        let outcome = exception::step(&mut self.core, &mut *self.system, &mut self.pipe, timing, now);
+        let outcome = exception::execute_exception_step(&mut self.core, &mut *self.system, &mut self.pipe, timing, now);
         self.trace(outcome, before);
         outcome != ExceptionOutcome::None
     }
@@ -243,7 +243,7 @@ impl<F: Run> Machine<F> {
         let before = self.core.t;
         let outcome = match std::mem::replace(&mut self.core.request, Request::None) {
             Request::None | Request::Stopped => ExceptionOutcome::None,
-            Request::Svc => exception::supervisor_call(&mut self.core, &mut *self.system, timing),
+            Request::Svc => exception::take_supervisor_call(&mut self.core, &mut *self.system, timing),
             Request::ExceptionReturn(value) => {
                 self.warn_of_late_clear();
                 exception::exception_return(&mut self.core, &mut *self.system, value, timing)
@@ -258,7 +258,7 @@ impl<F: Run> Machine<F> {
             }
             Request::Fault(fault) => {
                 let pc = self.core.pc();
-                let outcome = exception::raise(&mut self.core, &mut *self.system, fault, timing);
+                let outcome = exception::take_synchronous_fault(&mut self.core, &mut *self.system, fault, timing);
                 self.note_fault(fault, pc, before, outcome);
                 outcome
             }
@@ -285,7 +285,7 @@ impl<F: Run> Machine<F> {
                 break;
             }
             self.events(due.max(self.now));
-            if self.core.takeable().is_some() {
+            if self.core.exception_to_take().is_some() {
                 self.core.t = self.core.t.max(due);
                 self.now = self.now.max(due);
                 self.step(timing, due);
@@ -307,7 +307,8 @@ impl<F: Run> Machine<F> {
 
     /// Removes and returns the stop of the run that is due by cycle `end`. `None` if there is none.
     fn take_stop(&mut self, end: u64) -> Option<Stop> {
-        // What an exception stacks, or a buffer writes, may reach a watched word after the end: that is for the next run.
+        // What an exception stacks, or a buffer writes, may reach a watched word after the end: that is for the next
+        // run.
         let stop = self.system.stop.take_if(|stop| stop.cycle <= end || !stop.reason.is_requested())?;
         self.now = self.now.max(stop.cycle);
         if matches!(stop.reason, StopReason::Lockup | StopReason::Exit) {
@@ -343,7 +344,7 @@ impl<F: Run> Machine<F> {
         if self.observer.is_some() {
             self.observe_outcome(0, outcome);
         }
-        let at = (self.pc(), self.core.next_executes());
+        let at = (self.pc(), self.core.next_execution_cycle());
         record_outcome(&mut self.system.probes, 0, at, outcome, before);
     }
 
@@ -384,13 +385,13 @@ impl<F: Run> Machine<F> {
 
     /// Returns the position of the core.
     pub fn core_position(&self) -> Position {
-        Position { t: self.core.t, pc: self.pc(), asleep: self.core.asleep() }
+        Position { t: self.core.t, pc: self.pc(), asleep: self.core.is_asleep() }
     }
 }
 
 /// Returns the statistics of a core since power-on, at cycle `now`.
 fn core_statistics(core: &Core, now: u64) -> Stats {
-    let asleep = if core.asleep() { now.saturating_sub(core.slept_at) } else { 0 };
+    let asleep = if core.is_asleep() { now.saturating_sub(core.slept_at) } else { 0 };
     Stats {
         cycles: now,
         instructions: core.instructions,

@@ -34,7 +34,7 @@ where
     /// Returns the state before the core's next instruction. `None` if it cannot be cached.
     fn timing_state(core: &Core, pipe: &F::Pipe, bus: &System<F>) -> Option<Self::State> {
         let state = || pipe.timing_state(core).zip(QuickBus::timing_state(bus, core.t));
-        bus.caches_at(core.address_of(core.ip)).then(state)?
+        bus.is_timing_cached_at(core.address_of(core.ip)).then(state)?
     }
 
     /// Sets pipeline and bus to a state, before the core's next instruction and at the core's time.
@@ -81,7 +81,7 @@ where
 
     /// Returns whether to cache the timing of code at this address.
     #[inline(always)]
-    fn caches_at(&self, address: u32) -> bool {
+    fn is_timing_cached_at(&self, address: u32) -> bool {
         !F::CACHES || self.fetches_by_rule(address)
     }
 
@@ -201,7 +201,7 @@ where
     }
 
     /// Reports a store to a watched word, made in cycle `at` by the instruction at `pc` ([`QuickBus::quick_store`]).
-    fn tell_watched(&mut self, core: &mut Core, address: u32, pc: u32, at: u64) {
+    fn report_watched_store(&mut self, core: &mut Core, address: u32, pc: u32, at: u64) {
         self.tell_watch(core, address, pc, at);
     }
 
@@ -211,7 +211,7 @@ where
     }
 
     /// Returns an address in this memory.
-    fn address_in(&self, home: timing_cache::Home) -> u32 {
+    fn address_in_memory(&self, home: timing_cache::Home) -> u32 {
         match home {
             timing_cache::Home::First => RAM_BASE,
             timing_cache::Home::Second => RAM_BASE + self.ram_split,

@@ -349,7 +349,7 @@ impl<F: Family> System<F> {
     /// Applies a stimulus from outside at cycle `now`.
     pub(super) fn stimulate(&mut self, core: &mut Core, stimulus: Stimulus, now: u64) {
         match stimulus {
-            Stimulus::Exception { number, .. } => exception::pend(core, number),
+            Stimulus::Exception { number, .. } => exception::pend_exception(core, number),
             Stimulus::Pin { pin, level } => {
                 self.periph.drive_pin((pin / 16) as u8, (pin % 16) as u8, level, now, &mut self.effects);
                 self.apply_effects(core, now);
@@ -565,8 +565,14 @@ unsafe impl<F: Family> Bus for System<F> {
             return Some(instruction);
         }
         let skip = self.passed_until.take() == Some(address);
-        if self.probes.issue_at(site, address, 0, core.next_executes(), ProbedRegisters::from_registers(&core.r), skip)
-        {
+        if self.probes.issue_at(
+            site,
+            address,
+            0,
+            core.next_execution_cycle(),
+            ProbedRegisters::from_registers(&core.r),
+            skip,
+        ) {
             self.passed_until = Some(address);
             self.stop_at(
                 StopReason::Until,

@@ -4,7 +4,7 @@ use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
 use super::super::{AheadLog, Constants, MARKED_BYTES, WatchedStoreLayout};
 use super::access_forms::{
-    Block, Form, Memory, form, has_offset, has_register_offset, is_literal, word_offset, writes_back,
+    Block, Form, Memory, access_form, has_offset, has_register_offset, is_literal, word_offset, writes_back,
 };
 use super::prediction::MARKS;
 use super::spans::{CheckedSpans, FAR};
@@ -28,8 +28,8 @@ pub(super) struct NearMarks {
     count: u32,
 }
 
-/// Loads what has such a form to where `op` says: from the first place if it is a byte, the second if it is half a word, else
-/// the third.
+/// Loads what has such a form to where `op` says: from the first place if it is a byte, the second if it is half a
+/// word, else the third.
 macro_rules! load {
     ($writer:expr, $op:expr, $form:expr, $byte:tt, $half:tt, $word:tt) => {
         let value = if $form.single { RAX } else { $writer.register_to_write($op.rd) };
@@ -50,15 +50,19 @@ macro_rules! load {
 impl Writer {
     /// Emits a load or store at `ip` that reached this memory when the path was recorded. Returns false if it cannot be
     /// JIT-compiled.
-    pub fn access(&mut self, number: u32, op: Op, ip: u64, memory: Memory) -> bool {
+    pub fn emit_access(&mut self, number: u32, op: Op, ip: u64, memory: Memory) -> bool {
         match (memory, op.code) {
-            (Memory::Ram(block), Code::Ldrd | Code::Strd) if op.rn != 15 => return self.double(number, op, block),
-            (Memory::Ram(block), Code::Ldm | Code::LdmPc | Code::Stm) => return self.multiple(number, op, ip, block),
+            (Memory::Ram(block), Code::Ldrd | Code::Strd) if op.rn != 15 => {
+                return self.emit_double_access(number, op, block);
+            }
+            (Memory::Ram(block), Code::Ldm | Code::LdmPc | Code::Stm) => {
+                return self.emit_multiple_access(number, op, ip, block);
+            }
             _ => {}
         }
-        let Some(form) = form(op) else { return false };
+        let Some(form) = access_form(op) else { return false };
         if form.single {
-            let exit = self.exit(number);
+            let exit = self.exit_before_step(number);
             self.host_flags = HostFlags::None;
             dynasm!(self.asm ; .arch x64 ; cmp BYTE [rbx + self.at.float_ready], 0 ; je =>exit);
         }
@@ -77,11 +81,11 @@ impl Writer {
             dynasm!(self.asm ; .arch x64 ; mov Rd(value), [rbp + Rq(base) + from]);
             return true;
         }
-        let exit = self.exit(number);
+        let exit = self.exit_before_step(number);
         self.emit_item_number(op, base, index, (block, form.bytes), exit);
         let first = block.first as i32;
         if form.store {
-            self.check_marks(block, form.bytes, 1, exit);
+            self.emit_mark_check(block, form.bytes, 1, exit);
             self.log_stores(block, form.bytes, 1);
             let asm = &mut self.asm;
             if form.single {
@@ -113,13 +117,13 @@ impl Writer {
         block: Block,
         (log, asks, pc): (WatchedStoreLayout, usize, u32),
     ) -> bool {
-        if !form(op).is_some_and(|form| form.store && form.bytes == 4 && !form.single) || writes_back(op) {
+        if !access_form(op).is_some_and(|form| form.store && form.bytes == 4 && !form.single) || writes_back(op) {
             return false;
         }
         let base = (!is_literal(op)).then(|| self.register_to_read(op.rn));
         let index = has_register_offset(op).then(|| self.register_to_read(op.rm));
         let value = self.register_to_read(op.rd);
-        let exit = self.exit(number);
+        let exit = self.exit_before_step(number);
         self.emit_item_number(op, base, index, (block, 4), exit);
         self.host_flags = HostFlags::None;
         let first = block.first as i32;
@@ -149,8 +153,8 @@ impl Writer {
     fn emit_constant_load(&mut self, number: u32, op: Op, form: Form, constants: Constants) {
         let base = (!is_literal(op)).then(|| self.register_to_read(op.rn));
         let index = has_register_offset(op).then(|| self.register_to_read(op.rm));
-        self.address(op, base, index, constants.base);
-        let exit = self.exit(number);
+        self.emit_address(op, base, index, constants.base);
+        let exit = self.exit_before_step(number);
         self.write_constant_prediction(constants, form.bytes, exit);
         load!(self, op, form, [r13 + rcx], [r13 + rcx], [r13 + rcx]);
     }
@@ -167,10 +171,10 @@ impl Writer {
         }
         let base = (!is_literal(op)).then(|| self.register_to_read(op.rn));
         let index = has_register_offset(op).then(|| self.register_to_read(op.rm));
-        self.address(op, base, index, 0);
+        self.emit_address(op, base, index, 0);
         self.host_flags = HostFlags::None;
         if form.bytes > 1 {
-            let exit = self.exit(number);
+            let exit = self.exit_before_step(number);
             dynasm!(self.asm ; .arch x64 ; test cl, (form.bytes - 1) as i8 ; jnz =>exit);
         }
         dynasm!(self.asm ; .arch x64 ; mov eax, ecx);
@@ -188,7 +192,7 @@ impl Writer {
         );
         self.reload_log();
         self.registers.after_call();
-        let exit = self.exit(number);
+        let exit = self.exit_before_step(number);
         dynasm!(self.asm ; .arch x64 ; cmp ecx, home as i32 ; jne =>exit);
         self.log_memory(4);
         let value = if form.single { RAX } else { self.register_to_write(op.rd) };
@@ -204,7 +208,7 @@ impl Writer {
 
     /// Emits an exit that is taken unless the word of RAM at offset `at` from item ecx is the address of an instruction
     /// in the code's region.
-    pub(super) fn check_target(&mut self, at: i32, exit: DynamicLabel) {
+    pub(super) fn emit_target_check(&mut self, at: i32, exit: DynamicLabel) {
         let place = self.place;
         dynasm!(self.asm
             ; .arch x64
@@ -218,10 +222,10 @@ impl Writer {
     }
 
     /// Emits BX or BLX.
-    pub fn exchange(&mut self, number: u32, op: Op, ip: u64) {
+    pub fn emit_bx_or_blx(&mut self, number: u32, op: Op, ip: u64) {
         let place = self.place;
         let target = self.register_to_read(op.rm);
-        let exit = self.exit(number);
+        let exit = self.exit_before_step(number);
         self.host_flags = HostFlags::None;
         dynasm!(self.asm
             ; .arch x64
@@ -238,11 +242,11 @@ impl Writer {
             let host = self.register_to_write(14);
             dynasm!(self.asm ; .arch x64 ; mov Rd(host), link as i32);
         }
-        self.jump();
+        self.emit_jump();
     }
 
     /// Emits a jump to the board address in eax, which was found to be in the code's region.
-    pub(super) fn jump(&mut self) {
+    pub(super) fn emit_jump(&mut self) {
         let place = self.place;
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; sub eax, (place.base + 1) as i32 ; mov rcx, QWORD place.ops as i64);
@@ -255,7 +259,7 @@ impl Writer {
 
     /// Emits an exit that is taken unless `count` accesses of `bytes` from offset ecx of the block are inside it and
     /// aligned. Ecx becomes a number of such items.
-    pub(super) fn check(&mut self, block: Block, bytes: u32, count: u32, exit: DynamicLabel) {
+    pub(super) fn emit_bounds_check(&mut self, block: Block, bytes: u32, count: u32, exit: DynamicLabel) {
         self.host_flags = HostFlags::None;
         let asm = &mut self.asm;
         // Turned by as many bits as must be zero, no address that is not aligned is in range.
@@ -269,7 +273,7 @@ impl Writer {
 
     /// Emits an exit that is taken if one of `count` stores, from item number ecx on, would change code or a watched
     /// word.
-    pub(super) fn check_marks(&mut self, block: Block, bytes: u32, count: u32, exit: DynamicLabel) {
+    pub(super) fn emit_mark_check(&mut self, block: Block, bytes: u32, count: u32, exit: DynamicLabel) {
         let (turned, first) = (bytes.ilog2(), (block.first >> MARK_SHIFT) as i32);
         if self.foresight.is_some() {
             dynasm!(self.asm ; .arch x64 ; mov r13, [rsp + MARKS]);
@@ -337,14 +341,14 @@ impl Writer {
         let start = self.ram.wrapping_add(block.first);
         match (word_offset(op), self.span) {
             (Some(offset), _) if self.is_checked(op.rn, block, offset) => {
-                self.address(op, base, index, start);
+                self.emit_address(op, base, index, start);
                 self.host_flags = HostFlags::None;
                 dynasm!(self.asm ; .arch x64 ; shr ecx, 2);
             }
             (Some(offset), Some(span)) if block.bytes > 4 * FAR => {
                 let first = Op { imm: span.first as u32, ..op };
-                self.address(first, base, index, start);
-                self.check(block, bytes, (span.last - span.first) as u32 / 4 + 1, exit);
+                self.emit_address(first, base, index, start);
+                self.emit_bounds_check(block, bytes, (span.last - span.first) as u32 / 4 + 1, exit);
                 if offset != span.first {
                     dynasm!(self.asm ; .arch x64 ; add ecx, (offset - span.first) / 4);
                 }
@@ -355,14 +359,14 @@ impl Writer {
                 self.checked.push(CheckedSpans { base: op.rn, block, span });
             }
             _ => {
-                self.address(op, base, index, start);
-                self.check(block, bytes, 1, exit);
+                self.emit_address(op, base, index, start);
+                self.emit_bounds_check(block, bytes, 1, exit);
             }
         }
     }
 
     /// Emits code that computes the address of an access minus `start` into ecx.
-    fn address(&mut self, op: Op, base: Option<u8>, index: Option<u8>, start: u32) {
+    fn emit_address(&mut self, op: Op, base: Option<u8>, index: Option<u8>, start: u32) {
         let asm = &mut self.asm;
         let Some(base) = base else {
             dynasm!(asm ; .arch x64 ; mov ecx, op.imm.wrapping_sub(start) as i32);
@@ -396,7 +400,7 @@ impl Writer {
         let (Some(base), Some(index)) = (base, index) else { return self.add_to_base(op, op.imm) };
         self.registers.mark_dirty(op.rn);
         dynasm!(self.asm ; .arch x64 ; mov eax, Rd(index) ; shl eax, op.shift as i8 ; add Rd(base), eax);
-        self.align_base(op, base);
+        self.emit_base_alignment(op, base);
     }
 
     /// Emits code that adds `more` to the base register of the op.
@@ -404,11 +408,11 @@ impl Writer {
         let base = self.register_to_read(op.rn);
         self.registers.mark_dirty(op.rn);
         dynasm!(self.asm ; .arch x64 ; add Rd(base), more as i32);
-        self.align_base(op, base);
+        self.emit_base_alignment(op, base);
     }
 
     /// Emits code that clears the two low bits of the base register if that is SP.
-    fn align_base(&mut self, op: Op, base: u8) {
+    fn emit_base_alignment(&mut self, op: Op, base: u8) {
         if op.rn == 13 {
             dynasm!(self.asm ; .arch x64 ; and Rd(base), -4);
         }

@@ -85,7 +85,7 @@ impl Writer {
     /// Emits a conditional branch that was `taken` or not on the path being written, and returns its other way.
     pub fn emit_branch_fork(&mut self, op: Op, taken: bool) -> Fork {
         let label = self.asm.new_dynamic_label();
-        self.leave_unless(op, taken, label);
+        self.emit_exit_unless(op, taken, label);
         Fork {
             label,
             registers: self.registers.clone(),
@@ -175,7 +175,7 @@ impl Writer {
         let Some((log, _)) = self.ahead else { return };
         self.log_memory(bytes);
         for further in 0..count {
-            self.fold(block, bytes, further);
+            self.emit_folded_bit_number(block, bytes, further);
             self.asm.extend(&BTS_R12_RAX);
             self.log_entry_at(log, block, bytes, further);
             dynasm!(self.asm ; .arch x64 ; mov [r15 + log.read + 4 * i32::from(self.words.read)], eax);
@@ -202,10 +202,10 @@ impl Writer {
         let Some((log, _)) = self.ahead else { return };
         self.log_memory(bytes);
         for further in 0..count {
-            self.fold(block, bytes, further);
+            self.emit_folded_bit_number(block, bytes, further);
             self.asm.extend(&BTS_R11_RAX);
             let entry = log.written + 8 * i32::from(self.words.written);
-            self.old_word(block, bytes, further);
+            self.emit_old_word_load(block, bytes, further);
             dynasm!(self.asm ; .arch x64 ; mov [r15 + entry + 4], eax);
             self.log_entry_at(log, block, bytes, further);
             dynasm!(self.asm ; .arch x64 ; mov [r15 + entry], eax);
@@ -214,7 +214,7 @@ impl Writer {
     }
 
     /// Emits code that loads the word of RAM that contains an item into eax. The item's number is ecx plus `further`.
-    fn old_word(&mut self, block: Block, bytes: u32, further: u32) {
+    fn emit_old_word_load(&mut self, block: Block, bytes: u32, further: u32) {
         let from = (block.first + 4 * further) as i32;
         let asm = &mut self.asm;
         match bytes {
@@ -245,7 +245,7 @@ impl Writer {
     }
 
     /// Emits code that computes, into eax, the number of a word's bit in the folded sets of reads and writes.
-    fn fold(&mut self, block: Block, bytes: u32, further: u32) {
+    fn emit_folded_bit_number(&mut self, block: Block, bytes: u32, further: u32) {
         let more = ((block.first >> WORD) + further) as i32 * FOLDED;
         let asm = &mut self.asm;
         if bytes == 4 {
@@ -295,14 +295,14 @@ impl Writer {
 impl Writer {
     /// Emits an exit before this step, taken unless the byte at offset `at` of the core is `value`.
     pub fn require_byte(&mut self, step: u32, at: i32, value: u8) {
-        let exit = self.exit(step);
+        let exit = self.exit_before_step(step);
         self.host_flags = HostFlags::None;
         dynasm!(self.asm ; .arch x64 ; cmp BYTE [rbx + at], value as i8 ; jne =>exit);
     }
 
     /// Emits an exit before this step, taken if two doublewords of the core have a bit in common.
     pub fn require_disjoint(&mut self, step: u32, [first, second]: [i32; 2]) {
-        let exit = self.exit(step);
+        let exit = self.exit_before_step(step);
         self.host_flags = HostFlags::None;
         dynasm!(self.asm ; .arch x64 ; mov rax, [rbx + first] ; test [rbx + second], rax ; jnz =>exit);
     }
@@ -326,7 +326,7 @@ impl Writer {
     }
 
     /// Emits code that copies one register of the board's core to another.
-    pub fn copy(&mut self, to: u8, from: u8) {
+    pub fn emit_register_copy(&mut self, to: u8, from: u8) {
         let (source, target) = (self.register_to_read(from), self.register_to_write(to));
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), Rd(source));
     }
@@ -346,10 +346,10 @@ impl Writer {
 
     /// Emits the load of the register that tells a core its own number. The code leaves the path if the load's address
     /// is another one.
-    pub fn load_own(&mut self, step: u32, op: Op, address: u32) {
+    pub fn emit_core_number_load(&mut self, step: u32, op: Op, address: u32) {
         let Some((_, onward)) = self.ahead else { return };
         let base = self.register_to_read(op.rn);
-        let exit = self.exit(step);
+        let exit = self.exit_before_step(step);
         self.host_flags = HostFlags::None;
         dynasm!(self.asm
             ; .arch x64

@@ -3,7 +3,7 @@
 
 use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
 
-use super::forms::{Form, Second, Work, form, is_other, shift, shift_by_register};
+use super::forms::{Form, Second, Work, data_processing_form, is_other, shift, shift_by_register};
 use super::{HostFlags, RAX, Writer, flags};
 use crate::v7m::code::{Code, number as code};
 use crate::v7m::op::Op;
@@ -11,11 +11,11 @@ use crate::v7m::op::Op;
 impl Writer {
     /// Emits x86-64 code for an instruction that only changes registers and flags. Returns false if it cannot be
     /// JIT-compiled.
-    pub fn operate(&mut self, op: Op) -> bool {
-        if let Some(form) = form(op) {
+    pub fn emit_operation(&mut self, op: Op) -> bool {
+        if let Some(form) = data_processing_form(op) {
             self.write_data_processing(op, form);
         } else if let Some((kind, sets)) = shift(op) {
-            self.shift(op, kind, sets);
+            self.emit_shift(op, kind, sets);
         } else if let Some((kind, sets)) = shift_by_register(op) {
             self.write_shift_by_register(op, kind, sets);
         } else if is_other(op) {
@@ -201,7 +201,7 @@ impl Writer {
     }
 
     /// Emits LSL, LSR, ASR or ROR by a constant.
-    fn shift(&mut self, op: Op, kind: u8, sets: bool) {
+    fn emit_shift(&mut self, op: Op, kind: u8, sets: bool) {
         let register = self.register_to_read(op.rm);
         let amount = op.shift;
         let is_whole = amount > 31;
@@ -371,11 +371,11 @@ impl Writer {
     }
 
     /// Emits a move of a floating-point register. Returns false for every other instruction.
-    pub fn float(&mut self, number: u32, op: Op) -> bool {
+    pub fn emit_float_move(&mut self, number: u32, op: Op) -> bool {
         if !matches!(op.code, Code::Vmov32 | Code::VmovToCore | Code::VmovFromCore) {
             return false;
         }
-        let exit = self.exit(number);
+        let exit = self.exit_before_step(number);
         self.host_flags = HostFlags::None;
         dynasm!(self.asm ; .arch x64 ; cmp BYTE [rbx + self.at.float_ready], 0 ; je =>exit);
         let s = self.at.s;

@@ -1,9 +1,9 @@
-//! Code that leads from one basic block of two cores to the next: the progress of both cores is looked up, and the core that
-//! continues executes its next block.
+//! Code that leads from one basic block of two cores to the next: the progress of both cores is looked up, and the core
+//! that continues executes its next block.
 //!
-//! Registers as where it executes speculatively: rbx the core, rbp the RAM, r15 its log, r13 the context. A block ends with
-//! its shape in rax, the distance to its target in rcx and the memories it accessed in r14. The words that it read and wrote
-//! are in r12 and r11, folded.
+//! Registers as where it executes speculatively: rbx the core, rbp the RAM, r15 its log, r13 the context. A block ends
+//! with its shape in rax, the distance to its target in rcx and the memories it accessed in r14. The words that it read
+//! and wrote are in r12 and r11, folded.
 
 use std::ffi::c_void;
 
@@ -45,7 +45,7 @@ pub fn block_entry_points(store: &mut Store, layout: &BlockLayout) -> Option<Ent
     };
     let transit = [way(false)?, way(true)?];
     let mut writer = BlockWriter { asm: VecAssembler::new(0), layout };
-    writer.come_back(layout.back_none);
+    writer.emit_return(layout.back_none);
     let none = writer.put_into(store)?;
     // SAFETY: that is what was written.
     let entry = unsafe { std::mem::transmute::<*const u8, BlockEntry>(entry) };
@@ -76,7 +76,7 @@ impl BlockWriter<'_> {
     }
 
     /// Emits a return from native code to Rust, with the reason `why`.
-    fn come_back(&mut self, why: u32) {
+    fn emit_return(&mut self, why: u32) {
         dynasm!(self.asm
             ; .arch x64
             ; mov eax, why as i32
@@ -91,32 +91,32 @@ impl BlockWriter<'_> {
     fn emit_transition(&mut self, has_account: bool) -> u64 {
         let context = self.layout.context;
         dynasm!(self.asm ; .arch x64 ; ended:);
-        self.find();
+        self.emit_transition_lookup();
         if has_account {
             self.emit_count();
         }
         self.emit_advance();
         let begins = self.asm.offset().0;
         self.emit_block_begin();
-        self.wait();
+        self.emit_wait();
         dynasm!(self.asm
             ; .arch x64
             ; hand_in:
             ; mov [r13 + context.shape], rax ; mov [r13 + context.next], rcx ; mov [r13 + context.accesses], r14
             ; mov QWORD [r13 + context.executed], 1
         );
-        self.come_back(self.layout.back_hand_in);
+        self.emit_return(self.layout.back_hand_in);
         dynasm!(self.asm ; .arch x64 ; next:);
-        self.come_back(self.layout.back_next);
+        self.emit_return(self.layout.back_next);
         dynasm!(self.asm ; .arch x64 ; stop:);
-        self.come_back(self.layout.back_stop);
+        self.emit_return(self.layout.back_stop);
         begins as u64
     }
 
     /// Emits the look-up of the ended block's cached transition: its address goes to rdi, that of the other core's log
     /// to rdx. If it is not found, or if both cores' blocks may access the same memory, the code returns to Rust with
     /// the block.
-    fn find(&mut self) {
+    fn emit_transition_lookup(&mut self) {
         let BlockLayout { context, log, transition, hash, .. } = *self.layout;
         dynasm!(self.asm
             ; .arch x64
@@ -299,7 +299,7 @@ impl BlockWriter<'_> {
     }
 
     /// Emits a wait for the other core, as the core's next block.
-    fn wait(&mut self) {
+    fn emit_wait(&mut self) {
         let BlockLayout { log, wait_shape, .. } = *self.layout;
         dynasm!(self.asm ; .arch x64 ; wait:);
         self.save_registers();

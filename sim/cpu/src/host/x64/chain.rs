@@ -1,7 +1,8 @@
 //! Code that continues from path to path without coming back in between.
 //!
-//! It is jumped to: by the entry, which has saved the host's registers, or by code of another path. At its end, and where it
-//! is left, it jumps on by way of a record. The record has the time of the trace that ended there last, and what follows.
+//! It is jumped to: by the entry, which has saved the host's registers, or by code of another path. At its end, and
+//! where it is left, it jumps on by way of a record. The record has the time of the trace that ended there last, and
+//! what follows.
 
 use std::ffi::c_void;
 use std::mem::offset_of;
@@ -98,7 +99,7 @@ impl Writer {
         let [executed, jumped, otherwise] = std::array::from_fn(|_| self.asm.new_dynamic_label());
         let ways = Ways { executed, jumped, otherwise, leave: self.leave };
         self.write_all_back(self.registers.dirty_registers());
-        self.go(records, steps, if jumps { jumped } else { executed });
+        self.emit_jump_to_way(records, steps, if jumps { jumped } else { executed });
         self.write_transit(layout, ways);
         dynasm!(self.asm ; .arch x64 ; =>self.called ; mov rax, QWORD called as i64 ; =>self.leave);
         if let Some((foresight, at)) = self.foresight {
@@ -115,14 +116,16 @@ impl Writer {
         );
         self.write_near_marks();
         self.write_foresight();
-        self.write_exits(|writer, step, _| writer.go(records, step, if step == 0 { otherwise } else { executed }));
+        self.write_exits(|writer, step, _| {
+            writer.emit_jump_to_way(records, step, if step == 0 { otherwise } else { executed })
+        });
         let body = self.asm.labels().resolve_dynamic(self.body).unwrap_or(AssemblyOffset(0));
         let at = store.add_code(&self.asm.finalize().ok()?)?;
         Some(at as u64 + body.0 as u64)
     }
 
     /// Emits a jump to a way out, with the record of this step in rax.
-    fn go(&mut self, records: Records, step: u32, way: DynamicLabel) {
+    fn emit_jump_to_way(&mut self, records: Records, step: u32, way: DynamicLabel) {
         let record = records.first + u64::from(step * records.bytes);
         dynasm!(self.asm ; .arch x64 ; mov rax, QWORD record as i64 ; jmp =>way);
     }
@@ -203,7 +206,7 @@ impl Writer {
     /// Emits code that selects, among the records of an exit, that for the current state and log.
     fn choose_record(&mut self, layout: &PathLayout) {
         let record = layout.record;
-        self.context();
+        self.emit_context_load();
         dynasm!(self.asm ; .arch x64 ; mov ecx, [r13 + layout.state] ; mov edx, ecx);
         if self.foresight.is_some() {
             // All bits of the log. The last ones belong to the first accesses.
@@ -248,7 +251,7 @@ impl Writer {
     }
 
     /// Emits code that loads the context's address into r13, unless it is always there.
-    fn context(&mut self) {
+    fn emit_context_load(&mut self) {
         if self.foresight.is_some() {
             dynasm!(self.asm ; .arch x64 ; mov r13, [rsp + CONTEXT]);
         }

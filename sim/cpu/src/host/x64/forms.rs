@@ -42,7 +42,7 @@ pub(super) struct Form {
 }
 
 /// Returns the form of a data-processing instruction. `None` if the op is another instruction.
-pub(super) fn form(op: Op) -> Option<Form> {
+pub(super) fn data_processing_form(op: Op) -> Option<Form> {
     use Second::{Constant, Register, Shifted};
     use Work::{Adc, Add, And, Bic, Eor, Mov, Mvn, Orn, Orr, Rsb, Sbc, Sub};
     let known = |work, second, sets, tests| Some(Form { work, second, sets, tests });
@@ -153,7 +153,7 @@ pub(super) fn shift_by_register(op: Op) -> Option<(u8, bool)> {
 
 /// Returns whether a data-processing instruction can be JIT-compiled.
 pub fn is_translatable(op: Op) -> bool {
-    form(op).is_some() || shift(op).is_some() || shift_by_register(op).is_some() || is_other(op)
+    data_processing_form(op).is_some() || shift(op).is_some() || shift_by_register(op).is_some() || is_other(op)
 }
 
 /// Returns whether the op is a bit-field, byte-reversal, extension, MOVT, move-to-SP or multiply instruction that can
@@ -174,7 +174,7 @@ pub fn flags_set(op: Op) -> u8 {
         // A shift by 0 leaves C alone.
         return if sets { flags::NZ } else { 0 };
     }
-    match form(op) {
+    match data_processing_form(op) {
         Some(Form { sets: false, .. }) => 0,
         Some(Form { work: Work::Add | Work::Adc | Work::Sbc | Work::Sub | Work::Rsb, .. }) => flags::ALL,
         Some(Form { second: Second::Constant, .. }) if op.shift != 0 => flags::NZ | flags::C,
@@ -186,7 +186,7 @@ pub fn flags_set(op: Op) -> u8 {
 
 /// Returns the flags that an instruction reads.
 pub fn flags_read(op: Op) -> u8 {
-    match form(op) {
+    match data_processing_form(op) {
         Some(Form { work: Work::Adc | Work::Sbc, .. }) => flags::C,
         _ => 0,
     }

@@ -29,7 +29,7 @@ pub use prediction::Limit;
 use prediction::{CONTEXT, Load, PredictionRequest};
 use registers::Registers;
 use spans::CheckedSpans;
-pub use spans::{Span, spans};
+pub use spans::{Span, checked_word_spans};
 pub use store::Store;
 
 /// A native function for one path: it takes the core, the bytes of the RAM, their marks and the context.
@@ -176,7 +176,7 @@ impl Writer {
     }
 
     /// Begins to emit the next step. `live` has the flags that are read after it, `span` the range of words whose
-    /// addresses it checks, for later steps too ([`spans`]).
+    /// addresses it checks, for later steps too ([`checked_word_spans`]).
     pub fn begin_step(&mut self, live: u8, span: Option<Span>) {
         (self.live, self.span) = (live, span);
         self.registers.unlock();
@@ -197,10 +197,10 @@ impl Writer {
         match op.code {
             Code::Nop => true,
             Code::Bx | Code::Blx => {
-                self.exchange(number, op, ip);
+                self.emit_bx_or_blx(number, op, ip);
                 true
             }
-            _ => self.operate(op) || self.float(number, op),
+            _ => self.emit_operation(op) || self.emit_float_move(number, op),
         }
     }
 
@@ -267,7 +267,7 @@ impl Writer {
     }
 
     /// Returns the label of an exit before this step, with the registers as they are now.
-    fn exit(&mut self, step: u32) -> DynamicLabel {
+    fn exit_before_step(&mut self, step: u32) -> DynamicLabel {
         let label = self.asm.new_dynamic_label();
         self.exits.push(Exit { label, step, dirty: self.registers.dirty_registers(), words: self.words });
         label
@@ -275,7 +275,7 @@ impl Writer {
 
     /// Returns the host register that holds this guest register, and emits its load if necessary.
     fn register_to_read(&mut self, guest: u8) -> u8 {
-        if let Some(host) = self.registers.find(guest) {
+        if let Some(host) = self.registers.find_and_lock_register(guest) {
             return host;
         }
         let host = self.allocate(guest);
@@ -285,7 +285,7 @@ impl Writer {
 
     /// Returns the host register for a new value of this guest register, which is written back later.
     fn register_to_write(&mut self, guest: u8) -> u8 {
-        let host = match self.registers.find(guest) {
+        let host = match self.registers.find_and_lock_register(guest) {
             Some(host) => host,
             None => self.allocate(guest),
         };
@@ -311,7 +311,7 @@ impl Writer {
     /// Emits a call of a function with the context and the value `with`. A return value other than 0 ends the path.
     pub fn emit_call(&mut self, function: usize, with: u64) {
         self.write_back_before_call();
-        self.registers.forget();
+        self.registers.drop_all_registers();
         self.host_flags = HostFlags::None;
         self.save_log();
         dynasm!(self.asm
@@ -353,15 +353,15 @@ impl Writer {
     /// Emits an exit before this step, taken if byte `index` of the table is 0. The context has the pointer to the
     /// table at offset `table`.
     pub fn require_nonzero_byte(&mut self, step: u32, table: i32, index: u32) {
-        let exit = self.exit(step);
+        let exit = self.exit_before_step(step);
         self.host_flags = HostFlags::None;
         dynasm!(self.asm ; .arch x64 ; mov rax, [r13 + table] ; cmp BYTE [rax + index as i32], 0 ; je =>exit);
     }
 
     /// Emits an exit before this step, taken unless the register plus `more`, masked by `mask`, is `value`.
-    pub fn expect(&mut self, step: u32, register: u8, more: u32, (mask, value): (u32, u32)) {
+    pub fn emit_value_check(&mut self, step: u32, register: u8, more: u32, (mask, value): (u32, u32)) {
         let host = self.register_to_read(register);
-        let exit = self.exit(step);
+        let exit = self.exit_before_step(step);
         self.host_flags = HostFlags::None;
         dynasm!(self.asm
             ; .arch x64
@@ -373,7 +373,7 @@ impl Writer {
     }
 
     /// Emits code that sets a guest register to a constant.
-    pub fn set(&mut self, register: u8, value: u32) {
+    pub fn emit_constant(&mut self, register: u8, value: u32) {
         let host = self.register_to_write(register);
         dynasm!(self.asm ; .arch x64 ; mov Rd(host), value as i32);
     }
@@ -404,7 +404,7 @@ impl Writer {
     }
 
     /// Emits a branch to a fixed distance at `ip`, with an exit for the case that it goes the other way than `taken`.
-    pub fn branch(&mut self, number: u32, op: Op, ip: u64, taken: bool) {
+    pub fn emit_branch(&mut self, number: u32, op: Op, ip: u64, taken: bool) {
         let conditional = !matches!(op.code, Code::B | Code::Bl);
         match op.code {
             Code::B => {}
@@ -415,7 +415,7 @@ impl Writer {
             }
             Code::Cbz | Code::Cbnz => {
                 let host = self.register_to_read(op.rn);
-                let exit = self.exit(number);
+                let exit = self.exit_before_step(number);
                 dynasm!(self.asm ; .arch x64 ; test Rd(host), Rd(host));
                 self.host_flags = HostFlags::None;
                 if (op.code == Code::Cbz) == taken {
@@ -425,15 +425,15 @@ impl Writer {
                 }
             }
             _ => {
-                let exit = self.exit(number);
-                self.leave_unless(op, taken, exit);
+                let exit = self.exit_before_step(number);
+                self.emit_exit_unless(op, taken, exit);
             }
         }
         self.write_branch_prediction(op, ip, conditional.then_some(taken));
     }
 
     /// Emits a jump to `exit` that is taken unless the condition of a branch agrees with `taken`.
-    fn leave_unless(&mut self, op: Op, taken: bool, exit: DynamicLabel) {
+    fn emit_exit_unless(&mut self, op: Op, taken: bool, exit: DynamicLabel) {
         // As in opcodes: the lowest bit is the opposite.
         let condition = (op.code as u8 - code::Beq) ^ u8::from(!taken);
         let known = match self.host_flags {

@@ -46,7 +46,7 @@ impl Registers {
     }
 
     /// Returns the host register that holds this guest register, and locks it for the current instruction.
-    pub fn find(&mut self, guest: u8) -> Option<u8> {
+    pub fn find_and_lock_register(&mut self, guest: u8) -> Option<u8> {
         let index = self.held.iter().position(|held| held.guest == Some(guest))?;
         let held = &mut self.held[index];
         (held.used, held.locked) = (self.now, true);
@@ -81,7 +81,7 @@ impl Registers {
     }
 
     /// Drops the guest registers in all host registers.
-    pub fn forget(&mut self) {
+    pub fn drop_all_registers(&mut self) {
         self.steady = 0;
         self.held
             .iter_mut()

@@ -9,16 +9,16 @@ use crate::v7m::op::{Op, flag};
 
 impl Writer {
     /// Emits LDRD or STRD. Returns false if it cannot be JIT-compiled.
-    pub(super) fn double(&mut self, number: u32, op: Op, block: Block) -> bool {
+    pub(super) fn emit_double_access(&mut self, number: u32, op: Op, block: Block) -> bool {
         let base = self.register_to_read(op.rn);
         let offset = if op.has_flag(flag::POST_INDEXED) { 0 } else { op.imm };
         let start = self.ram.wrapping_add(block.first);
         dynasm!(self.asm ; .arch x64 ; lea ecx, [Rq(base) + offset.wrapping_sub(start) as i32]);
-        let exit = self.exit(number);
-        self.check(block, 4, 2, exit);
+        let exit = self.exit_before_step(number);
+        self.emit_bounds_check(block, 4, 2, exit);
         let first = block.first as i32;
         if op.code == Code::Strd {
-            self.check_marks(block, 4, 2, exit);
+            self.emit_mark_check(block, 4, 2, exit);
             let (low, high) = (self.register_to_read(op.rd), self.register_to_read(op.ra));
             dynasm!(self.asm
                 ; .arch x64
@@ -40,7 +40,7 @@ impl Writer {
     }
 
     /// Emits LDM or STM. Returns false if it cannot be JIT-compiled.
-    pub(super) fn multiple(&mut self, number: u32, op: Op, ip: u64, block: Block) -> bool {
+    pub(super) fn emit_multiple_access(&mut self, number: u32, op: Op, ip: u64, block: Block) -> bool {
         let count = u32::from(op.shift);
         let listed = |register: u8| op.imm >> register & 1 != 0;
         if listed(op.rn) || listed(13) {
@@ -50,15 +50,15 @@ impl Writer {
         let less = if op.ra == 0 { 0 } else { 4 * count };
         let start = self.ram.wrapping_add(block.first).wrapping_add(less);
         dynasm!(self.asm ; .arch x64 ; lea ecx, [Rq(base) + start.wrapping_neg() as i32]);
-        let exit = self.exit(number);
-        self.check(block, 4, count, exit);
+        let exit = self.exit_before_step(number);
+        self.emit_bounds_check(block, 4, count, exit);
         if op.code == Code::Stm {
-            self.check_marks(block, 4, count, exit);
+            self.emit_mark_check(block, 4, count, exit);
             self.log_stores(block, 4, count);
         }
         let mut place = block.first as i32;
         if op.code == Code::LdmPc {
-            self.check_target(place + 4 * (count as i32 - 1), exit);
+            self.emit_target_check(place + 4 * (count as i32 - 1), exit);
         }
         if op.code != Code::Stm {
             self.write_load_prediction(block, 4, exit);
@@ -82,7 +82,7 @@ impl Writer {
             Code::LdmPc => {
                 dynasm!(self.asm ; .arch x64 ; mov eax, [rbp + rcx * 4 + place]);
                 self.write_jump_prediction(ip);
-                self.jump();
+                self.emit_jump();
             }
             Code::Stm => self.write_store_prediction(block, 4, count),
             _ => {}
@@ -96,8 +96,8 @@ impl Writer {
         let base = self.register_to_read(13);
         let start = self.ram.wrapping_add(block.first);
         dynasm!(self.asm ; .arch x64 ; lea ecx, [Rq(base) + start.wrapping_neg() as i32]);
-        let exit = self.exit(number);
-        self.check(block, 4, count + 1, exit);
+        let exit = self.exit_before_step(number);
+        self.emit_bounds_check(block, 4, count + 1, exit);
         let mut place = block.first as i32;
         dynasm!(self.asm ; .arch x64 ; cmp DWORD [rbp + rcx * 4 + place + 4 * count as i32], pc as i32 ; jne =>exit);
         self.registers.mark_dirty(13);

@@ -38,18 +38,18 @@ impl CheckedSpans {
 /// Returns, for each instruction of a path, the range of words that it checks at once for itself and for later accesses
 /// with the same base register. `path` has each instruction with the begin of the block of main RAM that it accessed,
 /// if it did.
-pub fn spans(path: &[(Op, Option<u32>)]) -> Vec<Option<Span>> {
-    (0..path.len()).map(|index| span(&path[index..])).collect()
+pub fn checked_word_spans(path: &[(Op, Option<u32>)]) -> Vec<Option<Span>> {
+    (0..path.len()).map(|index| checked_word_span(&path[index..])).collect()
 }
 
 /// Returns the range of words that the first instruction of this path checks for itself and for later accesses with the
 /// same base register.
-fn span(path: &[(Op, Option<u32>)]) -> Option<Span> {
+fn checked_word_span(path: &[(Op, Option<u32>)]) -> Option<Span> {
     let (&(op, block), rest) = path.split_first()?;
     let (own, base) = (word_offset(op)?, op.rn);
     block?;
     let mut span = Span { first: own, last: own };
-    if changes(op, base) {
+    if changes_register(op, base) {
         return None;
     }
     for &(op, other) in rest {
@@ -59,7 +59,7 @@ fn span(path: &[(Op, Option<u32>)]) -> Option<Span> {
                 span = wider;
             }
         }
-        if changes(op, base) {
+        if changes_register(op, base) {
             break;
         }
     }
@@ -68,7 +68,7 @@ fn span(path: &[(Op, Option<u32>)]) -> Option<Span> {
 
 /// Returns whether an instruction may change this register. After a change of a base register, the checks of its
 /// addresses no longer hold.
-fn changes(op: Op, register: u8) -> bool {
+fn changes_register(op: Op, register: u8) -> bool {
     let listed =
         matches!(op.code, Code::Ldm | Code::LdmPc | Code::Stm) && (op.rn == register || op.imm >> register & 1 != 0);
     let links = matches!(op.code, Code::Bl | Code::Blx) && register == 14;
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn span_ends_where_its_base_changes() {
         let path = [load(0, 7, 8), load(1, 7, -4), load(2, 6, 100), load(7, 7, 20), load(3, 7, 40)];
-        let covered = spans(&path);
+        let covered = checked_word_spans(&path);
         assert_eq!(covered[0], Some(Span { first: -4, last: 20 }));
         assert_eq!(covered[1], Some(Span { first: -4, last: 20 }));
         assert_eq!(covered[2..], [None, None, None]);
@@ -100,11 +100,11 @@ mod tests {
     #[test]
     fn distant_unaligned_or_foreign_words_are_not_in_a_span() {
         let mut path = [load(0, 7, 0), load(1, 7, 2), load(1, 7, 2000), load(1, 7, 4)];
-        assert_eq!(spans(&path)[0], Some(Span { first: 0, last: 4 }));
+        assert_eq!(checked_word_spans(&path)[0], Some(Span { first: 0, last: 4 }));
         path[3].1 = Some(0x1000);
-        assert_eq!(spans(&path)[0], None);
+        assert_eq!(checked_word_spans(&path)[0], None);
         path[0].1 = None;
-        assert_eq!(spans(&path)[0], None);
+        assert_eq!(checked_word_spans(&path)[0], None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::v6m::op::{Word, op};
 use rtoslab_timing::cortex_m0plus as timing;
 
 /// Returns the cycles of an instruction with this code that accesses no memory.
-pub(super) const fn cycles(code: u8) -> u64 {
+pub(super) const fn cycles_without_memory(code: u8) -> u64 {
     if code == op::Mul { timing::MULTIPLY_CYCLES } else { timing::SINGLE_CYCLES }
 }
 

@@ -15,7 +15,7 @@ const NO_THUMB_BIT: &str = "branch to an address without the Thumb bit";
 
 /// Returns the reason why nothing can be executed at the core's address, for a fault report.
 #[cold]
-pub(super) fn off_the_code(core: &Core) -> &'static str {
+pub(super) fn why_nothing_executable(core: &Core) -> &'static str {
     match core.stray {
         None => "execution continued past the end of a memory",
         Some(_) if core.thumb => NO_CODE,
@@ -32,17 +32,17 @@ pub(super) fn returns_from_exception(core: &Core, value: u32) -> bool {
 impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// Executes a conditional branch inside the region.
     #[inline(always)]
-    pub fn near_if<B: Bus>(&mut self, core: &mut Core, bus: &mut B, condition: bool) -> Flow {
+    pub fn branch_inside_region_if<B: Bus>(&mut self, core: &mut Core, bus: &mut B, condition: bool) -> Flow {
         let taken = match (Self::TIMES, Self::PAIRED) {
             (false, _) => condition,
-            (true, false) => core.trace.next_branch(),
-            (true, true) => core.remainder.next_branch(),
+            (true, false) => core.trace.take_next_branch_outcome(),
+            (true, true) => core.remainder.take_next_branch_outcome(),
         };
         if Self::AHEAD {
             self.branches = self.branches << 1 | u64::from(taken);
         }
         if taken {
-            return self.near(core, bus, self.t);
+            return self.branch_inside_region(core, bus, self.t);
         }
         self.t += timing::SINGLE_CYCLES;
         Flow::Next
@@ -50,28 +50,28 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Executes a branch inside the region, with its target fetched in cycle `at`.
     #[inline(always)]
-    pub fn near<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64) -> Flow {
+    pub fn branch_inside_region<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64) -> Flow {
         self.ip = self.ip.wrapping_offset(self.word.imm() as i32 as isize);
-        self.refill(core, bus, at);
+        self.fetch_branch_target(core, bus, at);
         if Self::PAIRED && Self::AHEAD { Flow::Turned } else { Flow::Jumped }
     }
 
     /// Executes a BL inside the region.
     #[inline(always)]
-    pub fn near_link<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+    pub fn call_inside_region<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         core.r[14] = core.address_of(self.ip).wrapping_add(5);
         let second_half = second_half_ready::<CONTEND>(core, self.ip, self.t);
-        self.near(core, bus, second_half + 1)
+        self.branch_inside_region(core, bus, second_half + 1)
     }
 
     /// Executes a conditional branch to another region.
     #[inline(always)]
-    pub fn far_if<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+    pub fn branch_to_other_region_if<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         if Self::TRACED {
             return Flow::InTime;
         }
         if condition_holds(core, self.word.a()) {
-            return self.far(core, bus, self.word.imm(), self.t);
+            return self.branch_to_address(core, bus, self.word.imm(), self.t);
         }
         self.t += timing::SINGLE_CYCLES;
         Flow::Next
@@ -79,28 +79,28 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Executes a BL to another region.
     #[inline(always)]
-    pub fn far_link<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+    pub fn call_other_region<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         if Self::TRACED {
             return Flow::InTime;
         }
         core.r[14] = core.address_of(self.ip).wrapping_add(5);
-        self.far(core, bus, self.word.imm(), self.t + 1)
+        self.branch_to_address(core, bus, self.word.imm(), self.t + 1)
     }
 
     /// Executes BLX.
     #[inline(always)]
-    pub fn link_exchange<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32) -> Flow {
+    pub fn execute_blx<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32) -> Flow {
         let link = core.address_of(self.ip).wrapping_add(3);
         if Self::TRACED {
             return self.branch_by_register(core, bus, target, self.t, true, Some(link));
         }
         core.r[14] = link;
-        self.far_thumb(core, bus, target, self.t)
+        self.branch_to_thumb_address(core, bus, target, self.t)
     }
 
     /// Executes BX or POP {PC}: an exception return in handler mode, else the Thumb bit must be set.
     #[inline(always)]
-    pub fn exchange<B: Bus>(&mut self, core: &mut Core, bus: &mut B, value: u32, at: u64) -> Flow {
+    pub fn execute_bx<B: Bus>(&mut self, core: &mut Core, bus: &mut B, value: u32, at: u64) -> Flow {
         if Self::PAIRED && Self::TIMES && core.remainder.ends_with(Block::LEAVES) {
             self.t = at;
             return Flow::Jumped;
@@ -115,26 +115,26 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
         if returns_from_exception(core, value) {
             self.t = at;
-            return self.leave(core, Request::ExceptionReturn(value));
+            return self.retire_with_request(core, Request::ExceptionReturn(value));
         }
-        self.far_thumb(core, bus, value, at)
+        self.branch_to_thumb_address(core, bus, value, at)
     }
 
-    /// Branches to another region, as [`Cursor::far`] does, at an address that must have the Thumb bit.
+    /// Branches to another region, as [`Cursor::branch_to_address`] does, at an address that must have the Thumb bit.
     #[inline(always)]
-    fn far_thumb<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64) -> Flow {
-        let flow = self.far(core, bus, target, at);
+    fn branch_to_thumb_address<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64) -> Flow {
+        let flow = self.branch_to_address(core, bus, target, at);
         if flow == Flow::Jumped && target & 1 == 0 {
-            self.retire(core);
+            self.count_retired_instruction(core);
             core.thumb = false;
-            return self.fault(core, NO_THUMB_BIT);
+            return self.fault_current_instruction(core, NO_THUMB_BIT);
         }
         flow
     }
 
     /// Branches to an absolute address. `at` is the cycle of the target's fetch.
     #[inline(always)]
-    pub fn far<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32, at: u64) -> Flow {
+    pub fn branch_to_address<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32, at: u64) -> Flow {
         if Self::TRACED {
             return self.branch_by_register(core, bus, address, at, false, None);
         }
@@ -144,19 +144,19 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             match bus.code_region(address) {
                 Some(region) => {
                     core.region = region;
-                    core.bus_free = core.bus_free.max(bus.region_free(core));
+                    core.bus_free = core.bus_free.max(bus.code_memory_free_cycle(core));
                 }
                 None => {
                     self.t = at + 2;
-                    self.retire(core);
+                    self.count_retired_instruction(core);
                     core.stray = Some(address);
-                    return self.fault(core, NO_CODE);
+                    return self.fault_current_instruction(core, NO_CODE);
                 }
             }
         }
         let offset = address.wrapping_sub(core.region.base);
         self.ip = core.region.ops.wrapping_add(offset as usize / 2);
-        self.refill(core, bus, at);
+        self.fetch_branch_target(core, bus, at);
         Flow::Jumped
     }
 
@@ -175,7 +175,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.ip = if CONTEND && Self::PAIRED {
             core.region.op(core.remainder.next)
         } else if CONTEND {
-            core.trace.target(&core.region)
+            core.trace.indirect_branch_target(&core.region)
         } else {
             match self.indirect_target(core, address, odd) {
                 Ok(target) => {
@@ -187,7 +187,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 Err(flow) => return flow,
             }
         };
-        self.refill(core, bus, at);
+        self.fetch_branch_target(core, bus, at);
         if Self::PAIRED && Self::AHEAD { Flow::Taken } else { Flow::Jumped }
     }
 
@@ -204,14 +204,14 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
         let target = core.region.ops.wrapping_add(offset as usize / 2);
         if !Self::PAIRED {
-            self.note_indirect(Trace::indirect_branch(offset))?;
+            self.log_indirect_target(Trace::indirect_branch(offset))?;
         }
         Ok(target)
     }
 
     /// Fetches the word at a branch's target. The instruction there issues two cycles later.
     #[inline(always)]
-    fn refill<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64) {
+    fn fetch_branch_target<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64) {
         if !CONTEND {
             self.t = at + 2;
             return;

@@ -65,8 +65,8 @@ pub(super) struct Cursor<const CONTEND: bool, const WATCH: u8> {
 impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// Basic blocks of two cores.
     pub const PAIRED: bool = WATCH == watch::PAIRS;
-    /// Traces or basic blocks: without arbitration they are executed without time, with it their time is found out without
-    /// effects.
+    /// Traces or basic blocks: without arbitration they are executed without time, with it their time is found out
+    /// without effects.
     pub const TRACED: bool = WATCH == watch::TRACES || Self::PAIRED;
     /// Execution without time.
     pub const AHEAD: bool = Self::TRACED && !CONTEND;
@@ -112,7 +112,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// which only a forward branch allows. So a block begins at the head of a loop, and the loop is cut into the same
     /// blocks every time.
     #[inline(always)]
-    pub fn turn(&mut self, from: *mut Op) -> bool {
+    pub fn note_branch_taken(&mut self, from: *mut Op) -> bool {
         let moved = (self.ip as usize).wrapping_sub(from as usize).wrapping_sub(size_of::<Op>());
         self.base = self.base.wrapping_byte_add(moved);
         self.end = self.end.wrapping_byte_add(moved);
@@ -136,7 +136,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// Ends the basic block after the current instruction, which does not branch, and notes, for the reason `why`, that
     /// an exception may have to be taken.
     #[inline(always)]
-    pub fn end_behind(&mut self, why: u64) {
+    pub fn end_block_after_instruction(&mut self, why: u64) {
         self.request_exception_check(why);
         self.end = self.ip.wrapping_add(1);
     }
@@ -168,7 +168,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Counts one more retired instruction.
     #[inline(always)]
-    pub fn retire(&mut self, core: &mut Core) {
+    pub fn count_retired_instruction(&mut self, core: &mut Core) {
         if CONTEND {
             core.instructions += 1;
         } else {
@@ -201,7 +201,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Makes the current instruction fault for this reason.
     #[inline(always)]
-    pub fn fault(&self, core: &mut Core, why: &'static str) -> Flow {
+    pub fn fault_current_instruction(&self, core: &mut Core, why: &'static str) -> Flow {
         if Self::TRACED {
             return Flow::InTime;
         }
@@ -211,8 +211,8 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Retires the current instruction, which left a request to the machine.
     #[inline(always)]
-    pub fn leave(&mut self, core: &mut Core, request: Request) -> Flow {
-        self.retire(core);
+    pub fn retire_with_request(&mut self, core: &mut Core, request: Request) -> Flow {
+        self.count_retired_instruction(core);
         core.request = request;
         Flow::Left
     }

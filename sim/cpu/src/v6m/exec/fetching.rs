@@ -37,7 +37,13 @@ pub(super) fn second_half_ready<const CONTEND: bool>(core: &mut Core, ip: *mut O
 /// Fetches the next word after a 32-bit instruction, which always completes a word. Returns the cycle in which the next
 /// instruction can issue.
 #[inline(always)]
-pub(super) fn after_wide<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, t: u64, cycles: u64) -> u64 {
+pub(super) fn fetch_after_wide_instruction<B: Bus>(
+    bus: &mut B,
+    core: &mut Core,
+    ip: *mut Op,
+    t: u64,
+    cycles: u64,
+) -> u64 {
     let words = 1 + (ip as usize >> 3 & 1);
     fetch(bus, core, ip, words, t - cycles, false);
     if words == 1 && core.fetch_ready > t { wait_for_fetch(core, t) } else { t }

@@ -4,7 +4,7 @@
 //! access depends on. When that time is found out, an access goes to any address of the same memory, and has no effect.
 
 use super::cursor::{Cursor, Flow};
-use super::operands::in_ram;
+use super::operands::is_access_in_ram;
 use crate::v6m::block::Block;
 use crate::v6m::bus::{Access, Bus, OrderedAccess, Trap};
 use crate::v6m::core::Core;
@@ -67,16 +67,16 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         address: u32,
     ) -> Result<u32, Flow> {
         if Self::PAIRED && CONTEND {
-            let memory = core.remainder.access();
+            let memory = core.remainder.take_next_access();
             if memory == B::CONSTANT_MEMORY {
-                self.t = bus.time_constant(core, self.t);
+                self.t = bus.charge_constant_load(core, self.t);
                 return Ok(0);
             }
             if memory == B::ORDERED_MEMORY {
-                self.time_ordered(core, other, bus)?;
+                self.charge_ordered_access(core, other, bus)?;
                 return Ok(0);
             }
-            let sample = B::sample_of(memory);
+            let sample = B::sample_address_in_memory(memory);
             return self.load_at::<B, BYTES, true>(core, other, bus, sample);
         }
         self.load_word::<B, BYTES, true>(core, other, bus, address)
@@ -93,7 +93,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         address: u32,
     ) -> Result<u32, Flow> {
         let address = if Self::TIMES && !Self::PAIRED {
-            core.trace.address(core.instructions).unwrap_or(B::RAM_BASE)
+            core.trace.indirect_read_address(core.instructions).unwrap_or(B::RAM_BASE)
         } else {
             address
         };
@@ -110,16 +110,16 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         address: u32,
     ) -> Result<u32, Flow> {
         let offset = address.wrapping_sub(B::RAM_BASE);
-        if Self::PAIRED && CONTEND && !in_ram(bus, offset, BYTES) {
+        if Self::PAIRED && CONTEND && !is_access_in_ram(bus, offset, BYTES) {
             // A word of a multiple load from constant memory: its sample is not in the RAM.
-            self.t = bus.time_constant(core, self.t);
+            self.t = bus.charge_constant_load(core, self.t);
             return Ok(0);
         }
-        if in_ram(bus, offset, BYTES) {
+        if is_access_in_ram(bus, offset, BYTES) {
             let slot = self.claim_ram(core, bus, offset);
             if Self::PAIRED && Self::AHEAD {
                 if SINGLE {
-                    self.note_access(B::memory_of(offset, BYTES))?;
+                    self.log_accessed_memory(B::memory_number_at(offset, BYTES))?;
                 }
                 // SAFETY: the bus's logs live as long as it.
                 unsafe { (*self.log).log_read::<BYTES>(offset) };
@@ -133,9 +133,9 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 return self.load_ordered::<B, BYTES, SINGLE>(core, bus, address);
             };
             if Self::PAIRED && SINGLE {
-                self.note_access(Some(B::CONSTANT_MEMORY))?;
+                self.log_accessed_memory(Some(B::CONSTANT_MEMORY))?;
             } else if !Self::PAIRED && self.word.code() != op::LdrLit {
-                self.note_indirect(Trace::indirect_read(self.count, address))?;
+                self.log_indirect_target(Trace::indirect_read(self.count, address))?;
             }
             return Ok(low_bytes::<BYTES>(value));
         }
@@ -177,11 +177,11 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                     self.t += timing::MEMORY_CYCLES;
                     return Ok(());
                 }
-                let memory = core.remainder.access();
+                let memory = core.remainder.take_next_access();
                 if memory == B::ORDERED_MEMORY {
-                    return self.time_ordered(core, other, bus);
+                    return self.charge_ordered_access(core, other, bus);
                 }
-                B::sample_of(memory)
+                B::sample_address_in_memory(memory)
             }
         };
         self.store_at::<B, BYTES, true>(core, other, bus, address, value)
@@ -198,14 +198,14 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         value: u32,
     ) -> Result<(), Flow> {
         let offset = address.wrapping_sub(B::RAM_BASE);
-        if in_ram(bus, offset, BYTES) {
+        if is_access_in_ram(bus, offset, BYTES) {
             let slot = self.claim_ram(core, bus, offset);
             self.t = slot + timing::MEMORY_CYCLES;
             if Self::TIMES {
                 // It was stored when the trace was executed.
                 core.stored = slot;
             } else if Self::PAIRED && Self::AHEAD {
-                return self.store_ahead::<B, BYTES, SINGLE>(core, bus, offset, value);
+                return self.store_speculatively::<B, BYTES, SINGLE>(core, bus, offset, value);
             // SAFETY: it is in the RAM.
             } else if unsafe { bus.main_ram().mark(offset) } == 0 {
                 // SAFETY: it is in the RAM.
@@ -214,16 +214,16 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 return Self::store_near_marks::<B, BYTES, SINGLE>(self.ip, core, bus, offset, value);
             } else {
                 core.ip = self.ip;
-                bus.store_marked(core, offset, BYTES, value, slot);
+                bus.store_to_marked_ram(core, offset, BYTES, value, slot);
             }
             return Ok(());
         }
         if Self::PAIRED && Self::AHEAD && SINGLE {
-            let ordered = bus.access_ahead(core, address, Access::Store { bytes: BYTES, value });
+            let ordered = bus.access_register_speculatively(core, address, Access::Store { bytes: BYTES, value });
             if ordered == OrderedAccess::Behind {
                 // SAFETY: the bus's logs live as long as it.
                 unsafe { (*self.log).store = (address, value) };
-                self.end_behind(Block::PRIVATE);
+                self.end_block_after_instruction(Block::PRIVATE);
                 return Ok(());
             }
             return self.note_ordered::<B>(ordered).map(|_| ());
@@ -239,7 +239,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Stores to RAM in a basic block, before the cycle is known, and logs the old content.
     #[inline(always)]
-    fn store_ahead<B: Bus, const BYTES: u32, const SINGLE: bool>(
+    fn store_speculatively<B: Bus, const BYTES: u32, const SINGLE: bool>(
         &mut self,
         core: &Core,
         bus: &mut B,
@@ -251,7 +251,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         let is_notified =
             SINGLE && unsafe { bus.main_ram().mark(offset) } != 0 && bus.watches_store(offset).ok_or(Flow::InTime)?;
         if SINGLE {
-            self.note_access(B::memory_of(offset, BYTES))?;
+            self.log_accessed_memory(B::memory_number_at(offset, BYTES))?;
         }
         // SAFETY: the word is in the RAM; the bus's logs live as long as it.
         unsafe {
@@ -311,7 +311,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if !Self::PAIRED || !SINGLE {
             return Err(Flow::InTime);
         }
-        let ordered = bus.access_ahead(core, address, Access::Load(BYTES));
+        let ordered = bus.access_register_speculatively(core, address, Access::Load(BYTES));
         self.note_ordered::<B>(ordered)
     }
 
@@ -321,7 +321,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     fn note_ordered<B: Bus>(&mut self, ordered: OrderedAccess<u32>) -> Result<u32, Flow> {
         match ordered {
             OrderedAccess::Always(value) => {
-                self.note_access(Some(B::ORDERED_MEMORY))?;
+                self.log_accessed_memory(Some(B::ORDERED_MEMORY))?;
                 self.ordered = true;
                 Ok(value)
             }
@@ -337,9 +337,9 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// Charges one cycle for an access that both cores make in the order of their cycles. An error if the other core
     /// goes first.
     #[inline(always)]
-    fn time_ordered<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
-        if bus.gives_way(core, other, self.t) {
-            core.remainder.put_back(B::ORDERED_MEMORY);
+    fn charge_ordered_access<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
+        if bus.must_wait_for_other_core(core, other, self.t) {
+            core.remainder.put_access_back(B::ORDERED_MEMORY);
             core.limit = 0;
             return Err(Flow::Stalled);
         }
@@ -359,7 +359,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Logs the memory of an access in the current basic block. An error if it has no number.
     #[inline(always)]
-    pub fn note_access(&mut self, memory: Option<u32>) -> Result<(), Flow> {
+    pub fn log_accessed_memory(&mut self, memory: Option<u32>) -> Result<(), Flow> {
         let memory = memory.ok_or(Flow::InTime)?;
         self.accesses = self.accesses << Block::ACCESS_BITS | Block::ACCESS | u64::from(memory);
         Ok(())
@@ -368,7 +368,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// Logs a branch target or an address that does not follow from the opcodes of a trace. A trace has room for one.
     /// An error if there is another one already.
     #[inline(always)]
-    pub fn note_indirect(&mut self, what: u64) -> Result<(), Flow> {
+    pub fn log_indirect_target(&mut self, what: u64) -> Result<(), Flow> {
         if self.indirect != Trace::NO_INDIRECT {
             return Err(Flow::NextTrace);
         }
@@ -380,7 +380,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     #[inline(always)]
     fn end_by_fault<B: Bus>(&self, core: &mut Core, bus: &mut B, trap: Trap) -> Flow {
         match trap {
-            Trap::Fault(why) => self.fault(core, why),
+            Trap::Fault(why) => self.fault_current_instruction(core, why),
             Trap::Defer => {
                 core.limit = 0;
                 *bus.next_event_cycle() = 0;

@@ -4,7 +4,7 @@
 
 use super::branch::returns_from_exception;
 use super::cursor::{Cursor, Flow};
-use super::operands::{are_constant, is_plain};
+use super::operands::{are_words_in_constant_memory, are_words_in_plain_ram};
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
 use crate::v6m::trace::Trace;
@@ -17,7 +17,7 @@ const NONE: u32 = u32::MAX;
 impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// Executes PUSH.
     #[inline(always)]
-    pub fn push<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
+    pub fn execute_push<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
         let bottom = core.r[13].wrapping_sub(u32::from(self.word.c()) * 4);
         self.store_words(core, other, bus, bottom)?;
         core.r[13] = bottom;
@@ -27,7 +27,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Executes STM.
     #[inline(always)]
-    pub fn stm<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
+    pub fn execute_stm<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
         let register = (self.word.b() & 15) as usize;
         let base = core.r[register];
         self.store_words(core, other, bus, base)?;
@@ -38,7 +38,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Executes POP without PC.
     #[inline(always)]
-    pub fn pop<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
+    pub fn execute_pop<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
         let (mask, words) = (self.word.imm(), self.word.c());
         self.load_words(core, other, bus, (mask, words), core.r[13], NONE)?;
         core.r[13] = core.r[13].wrapping_add(u32::from(words) * 4);
@@ -48,11 +48,11 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Executes POP with PC, which branches.
     #[inline(always)]
-    pub fn pop_pc<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<Flow, Flow> {
+    pub fn execute_pop_with_pc<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<Flow, Flow> {
         let words = self.word.c();
         if Self::AHEAD {
             let last = core.r[13].wrapping_add(u32::from(words) * 4);
-            if !is_plain(bus, last, 1, false) {
+            if !are_words_in_plain_ram(bus, last, 1, false) {
                 return Err(Flow::InTime);
             }
             let target = self.load_at::<B, 4, false>(core, other, bus, last)?;
@@ -67,12 +67,12 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
         self.load_words(core, other, bus, (self.word.imm() | 1 << PC, words + 1), core.r[13], PC)?;
         core.r[13] = core.r[13].wrapping_add(u32::from(words) * 4 + 4);
-        Ok(self.exchange(core, bus, core.transfer.held, self.t + 1))
+        Ok(self.execute_bx(core, bus, core.transfer.held, self.t + 1))
     }
 
     /// Executes LDM.
     #[inline(always)]
-    pub fn ldm<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
+    pub fn execute_ldm<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
         let (mask, words, register) = (self.word.imm(), self.word.c(), self.word.b());
         let base = core.r[(register & 15) as usize];
         self.load_words(core, other, bus, (mask, words), base, u32::from(register))?;
@@ -103,7 +103,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             let address = if Self::TIMES && !Self::PAIRED { B::RAM_BASE } else { core.transfer.address };
             let value = core.r[(core.transfer.mask.trailing_zeros() & 15) as usize];
             self.store_at::<B, 4, false>(core, other, bus, address, value)?;
-            self.pass_word(core, slot);
+            self.charge_transferred_word(core, slot);
             first = false;
         }
         Ok(())
@@ -140,7 +140,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             } else {
                 core.r[(register & 15) as usize] = value;
             }
-            self.pass_word(core, slot);
+            self.charge_transferred_word(core, slot);
             first = false;
         }
         Ok(())
@@ -156,8 +156,8 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         address: u32,
         words: u8,
     ) -> Result<bool, Flow> {
-        let plain = !Self::AHEAD || is_plain(bus, address, words, STORE);
-        if !plain && (!Self::PAIRED || STORE || !are_constant(bus, address, words)) {
+        let plain = !Self::AHEAD || are_words_in_plain_ram(bus, address, words, STORE);
+        if !plain && (!Self::PAIRED || STORE || !are_words_in_constant_memory(bus, address, words)) {
             return Err(Flow::InTime);
         }
         if core.transfer.mask != 0 {
@@ -165,11 +165,16 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
         if Self::PAIRED && Self::AHEAD {
             let offset = address.wrapping_sub(B::RAM_BASE);
-            let memory = if plain { B::memory_of(offset, 4 * u32::from(words)) } else { Some(B::CONSTANT_MEMORY) };
-            self.note_access(memory)?;
+            let memory =
+                if plain { B::memory_number_at(offset, 4 * u32::from(words)) } else { Some(B::CONSTANT_MEMORY) };
+            self.log_accessed_memory(memory)?;
         }
         core.transfer.mask = mask;
-        core.transfer.address = if Self::PAIRED && CONTEND { B::sample_of(core.remainder.access()) } else { address };
+        core.transfer.address = if Self::PAIRED && CONTEND {
+            B::sample_address_in_memory(core.remainder.take_next_access())
+        } else {
+            address
+        };
         Ok(true)
     }
 
@@ -181,7 +186,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Charges one word of a multiple transfer in this slot: a slot each, and one more cycle after the last.
     #[inline(always)]
-    fn pass_word(&mut self, core: &mut Core, slot: u64) {
+    fn charge_transferred_word(&mut self, core: &mut Core, slot: u64) {
         // There nobody asks for time, and none has passed.
         if !(Self::PAIRED && Self::AHEAD) {
             self.t = (self.t - 1).max(slot + 1);

@@ -7,7 +7,7 @@ use crate::v6m::op::op;
 /// Returns whether `words` words from `address` on are plain RAM, so that a multiple transfer of them cannot fail
 /// half-way. The bus is asked about stores near code or a watched word.
 #[inline(always)]
-pub(super) fn is_plain<B: Bus>(bus: &mut B, address: u32, words: u8, store: bool) -> bool {
+pub(super) fn are_words_in_plain_ram<B: Bus>(bus: &mut B, address: u32, words: u8, store: bool) -> bool {
     let bytes = 4 * u32::from(words);
     let offset = address.wrapping_sub(B::RAM_BASE);
     let ram = bus.main_ram();
@@ -23,13 +23,13 @@ pub(super) fn is_plain<B: Bus>(bus: &mut B, address: u32, words: u8, store: bool
 /// Returns whether `words` words from `address` on are in constant memory.
 #[cold]
 #[inline(never)]
-pub(super) fn are_constant<B: Bus>(bus: &mut B, address: u32, words: u8) -> bool {
+pub(super) fn are_words_in_constant_memory<B: Bus>(bus: &mut B, address: u32, words: u8) -> bool {
     (0..u32::from(words)).all(|word| bus.load_constant::<false>(address.wrapping_add(4 * word), 4).is_some())
 }
 
 /// Returns whether an access of 1, 2 or 4 bytes at this offset is aligned and inside the RAM.
 #[inline(always)]
-pub(super) fn in_ram<B: Bus>(bus: &mut B, offset: u32, bytes: u32) -> bool {
+pub(super) fn is_access_in_ram<B: Bus>(bus: &mut B, offset: u32, bytes: u32) -> bool {
     offset.rotate_right(bytes.trailing_zeros()) < bus.main_ram().length() >> bytes.trailing_zeros()
 }
 

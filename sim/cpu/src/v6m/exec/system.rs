@@ -1,7 +1,7 @@
 //! Special registers, hints, sleep, and what leaves the interpreter on purpose.
 
 use super::cursor::{Cursor, Flow};
-use super::fetching::after_wide;
+use super::fetching::fetch_after_wide_instruction;
 use crate::v6m::block::Block;
 use crate::v6m::bus::{Bus, OrderedAccess};
 use crate::v6m::core::{Core, Phase, Request};
@@ -10,7 +10,7 @@ use rtoslab_timing::cortex_m0plus as timing;
 
 /// Returns whether an enabled exception is pending.
 #[inline(always)]
-fn interrupt_here(core: &Core) -> bool {
+fn is_exception_pending_here(core: &Core) -> bool {
     core.nvic.pending & core.nvic.enabled != 0
 }
 
@@ -34,15 +34,15 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// Executes CPSIE.
     #[inline(always)]
     pub fn unmask_interrupts<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
-        if Self::TRACED && interrupt_here(core) {
+        if Self::TRACED && is_exception_pending_here(core) {
             if !(Self::PAIRED && Self::AHEAD) {
                 return Flow::InTime;
             }
-            self.end_behind(Block::UNMASKS);
+            self.end_block_after_instruction(Block::UNMASKS);
         }
         if core.is_privileged() {
             core.primask = false;
-            if !Self::TRACED && interrupt_here(core) {
+            if !Self::TRACED && is_exception_pending_here(core) {
                 call_machine(core, bus);
             }
         }
@@ -53,11 +53,11 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// Executes MRS.
     #[inline(always)]
     pub fn read_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
-        let value = core.special(self.word.imm());
+        let value = core.read_special_register(self.word.imm());
         let register = self.word.a();
         core.r[(register & 15) as usize] = if register == 13 { value & !3 } else { value };
         self.t += timing::SPECIAL_REGISTER_CYCLES;
-        self.wide(core, bus)
+        self.end_wide_instruction(core, bus)
     }
 
     /// Executes MSR.
@@ -68,25 +68,25 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if Self::PAIRED && Self::AHEAD && self.word.imm() == CONTROL {
             return Flow::InTime;
         }
-        if Self::TRACED && interrupt_here(core) {
+        if Self::TRACED && is_exception_pending_here(core) {
             if !(Self::PAIRED && Self::AHEAD) {
                 return Flow::InTime;
             }
-            self.end_behind(Block::UNMASKS);
+            self.end_block_after_instruction(Block::UNMASKS);
         }
         let value = core.r[(self.word.b() & 15) as usize];
-        if core.set_special(self.word.imm(), value) && !Self::TRACED && interrupt_here(core) {
+        if core.write_special_register(self.word.imm(), value) && !Self::TRACED && is_exception_pending_here(core) {
             call_machine(core, bus);
         }
         self.t += timing::SPECIAL_REGISTER_CYCLES;
-        self.wide(core, bus)
+        self.end_wide_instruction(core, bus)
     }
 
     /// Executes DMB, DSB or ISB.
     #[inline(always)]
-    pub fn barrier<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+    pub fn execute_barrier<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         self.t += timing::BARRIER_CYCLES;
-        self.wide(core, bus)
+        self.end_wide_instruction(core, bus)
     }
 
     /// Executes SEV.
@@ -97,7 +97,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
         core.event = true;
         other.event = true;
-        if other.asleep() {
+        if other.is_asleep() {
             call_machine(core, bus);
         }
         self.t += timing::SINGLE_CYCLES;
@@ -153,7 +153,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             core.request = Request::Svc;
             return Flow::Taken;
         }
-        self.leave(core, Request::Svc)
+        self.retire_with_request(core, Request::Svc)
     }
 
     /// Executes a call of a boot ROM function that the machine performs.
@@ -162,13 +162,13 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if Self::TRACED {
             return Flow::InTime;
         }
-        self.leave(core, Request::RomHook(self.word.imm() as u8))
+        self.retire_with_request(core, Request::RomHook(self.word.imm() as u8))
     }
 
     /// Returns the instruction in whose place is a stub op, after doing what the stub op stands for: a cache line is
     /// filled, or probes fire.
     #[inline(always)]
-    pub fn attend<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Result<Word, Flow> {
+    pub fn serve_stub_op_here<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Result<Word, Flow> {
         let address = core.address_of(self.ip);
         if Self::TIMES {
             return Ok(bus.op_behind_stub(address).to_word());
@@ -178,7 +178,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             if !begins {
                 return Err(Flow::NextTrace);
             }
-            return match bus.attend_ahead(core, address) {
+            return match bus.fire_probes_ahead(core, address) {
                 OrderedAccess::Now(op) | OrderedAccess::Always(op) => Ok(op.to_word()),
                 OrderedAccess::NotYet => Err(Flow::Ordered),
                 OrderedAccess::Behind | OrderedAccess::InTime => Err(Flow::InTime),
@@ -206,12 +206,12 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Ends a 32-bit instruction, and fetches the next word where transfers contend.
     #[inline(always)]
-    fn wide<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+    fn end_wide_instruction<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         if !CONTEND {
             self.ip = self.ip.wrapping_add(1);
             return Flow::Next;
         }
-        self.t = after_wide(bus, core, self.ip, self.t, timing::BARRIER_CYCLES);
+        self.t = fetch_after_wide_instruction(bus, core, self.ip, self.t, timing::BARRIER_CYCLES);
         self.ip = self.ip.wrapping_add(2);
         Flow::Jumped
     }

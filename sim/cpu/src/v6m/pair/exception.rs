@@ -7,7 +7,7 @@
 //! until the other core has come as far. Meanwhile the core is in [`Phase::Entry`], and the other one is alone on the
 //! bus.
 
-use super::{Node, PairedBus, hand_in};
+use super::{Node, PairedBus, advance_by_cached_transition};
 use crate::exception_outcome::ExceptionOutcome;
 use crate::v6m::block::{Block, Step, Turn};
 use crate::v6m::bus::{Bus, takes_stores};
@@ -51,7 +51,7 @@ pub unsafe fn take_exception<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], l
         match next {
             Next::Nothing => Some(Turn::Same),
             Next::Enter { number, calls } => start_entry(bus, cores, logs, number, calls),
-            Next::Vector => go_to_handler(bus, cores, logs),
+            Next::Vector => begin_handler(bus, cores, logs),
             Next::Return(value) => leave_handler(bus, cores, logs, value),
             Next::Stop => None,
         }
@@ -64,7 +64,7 @@ pub unsafe fn take_exception<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], l
 ///
 /// # Safety
 /// As for [`run`](super::run).
-pub(super) unsafe fn land<B: PairedBus>(bus: &mut B, core: *mut Core, turn: usize) {
+pub(super) unsafe fn make_last_private_store<B: PairedBus>(bus: &mut B, core: *mut Core, turn: usize) {
     let [log, _] = bus.pair_timing_cache().logs.core_logs(turn);
     // SAFETY: the caller's promise.
     unsafe { make_private_store(bus, &mut *core, &mut *log) };
@@ -84,7 +84,7 @@ fn next_step(core: &Core) -> Next {
     match (core.phase, core.request) {
         (Phase::Entry { .. }, Request::None) => Next::Vector,
         (Phase::Run, Request::None) => {
-            exception::takeable(core).map_or(Next::Nothing, |number| Next::Enter { number, calls: false })
+            exception::exception_to_take(core).map_or(Next::Nothing, |number| Next::Enter { number, calls: false })
         }
         (Phase::Run, Request::Svc) if core.nvic.priority_of(SVCALL) < core.execution_priority() => {
             Next::Enter { number: SVCALL, calls: true }
@@ -116,12 +116,12 @@ unsafe fn start_entry<B: PairedBus>(
         return None;
     }
     // SAFETY: as above.
-    let (turn, wait) = unsafe { take_step(bus, cores, logs[0], (Step::Enter, Some(memory)), None) }?;
+    let (turn, wait) = unsafe { advance_by_exception_step(bus, cores, logs[0], (Step::Enter, Some(memory)), None) }?;
     // SAFETY: as above.
     let core = unsafe { &mut *cores[0] };
     if calls {
         core.request = Request::None;
-        core.nvic.pend(number);
+        core.nvic.make_pending(number);
     }
     exception::begin_entry::<B, false>(core, bus, number, timing);
     if let Phase::Entry { wait: lost, .. } = &mut core.phase {
@@ -134,7 +134,7 @@ unsafe fn start_entry<B: PairedBus>(
 
 /// Begins the handler, after the other core has reached the same cycle. Returns which core continues. `None` if only
 /// the machine can do that.
-unsafe fn go_to_handler<B: PairedBus>(
+unsafe fn begin_handler<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     logs: [*mut SpeculationLog; 2],
@@ -146,7 +146,7 @@ unsafe fn go_to_handler<B: PairedBus>(
     };
     while node(bus).state.comes_second() {
         // SAFETY: the caller's promise, here and below.
-        let turn = unsafe { hand_in(bus, cores, logs[0], Block::wait(false)) };
+        let turn = unsafe { advance_by_cached_transition(bus, cores, logs[0], Block::wait_block(false)) };
         // SAFETY: as above.
         unsafe { (*logs[0]).summons = Block::UNMASKS };
         if turn? != Turn::Same {
@@ -155,15 +155,15 @@ unsafe fn go_to_handler<B: PairedBus>(
     }
     // SAFETY: as above.
     let core = unsafe { &mut *cores[0] };
-    let number = exception::candidate(core)?;
+    let number = exception::exception_after_entry(core)?;
     // SAFETY: as above.
     let target = unsafe { handler_address(bus, core, logs, number) }?;
     // SAFETY: as above.
-    let (turn, _) = unsafe { take_step(bus, cores, logs[0], (Step::Vector, None), Some(target)) }?;
+    let (turn, _) = unsafe { advance_by_exception_step(bus, cores, logs[0], (Step::Vector, None), Some(target)) }?;
     // SAFETY: as above.
     let (core, mine) = unsafe { (&mut *cores[0], &mut *logs[0]) };
     let Phase::Entry { recognised, .. } = core.phase else { return None };
-    let outcome = exception::complete(core, bus, timing);
+    let outcome = exception::complete_entry(core, bus, timing);
     complete_step(bus, core, mine, outcome, recognised);
     Some(turn)
 }
@@ -180,7 +180,7 @@ unsafe fn leave_handler<B: PairedBus>(
     // SAFETY: the caller's promise, here and below.
     let core = unsafe { &mut *cores[0] };
     let frame = exception::return_frame(core, value)?.wrapping_sub(B::RAM_BASE);
-    let (step, target) = if let Some(next) = exception::next_in_chain(core) {
+    let (step, target) = if let Some(next) = exception::next_tail_chained_exception(core) {
         // SAFETY: as above.
         ((Step::Chain, None), unsafe { handler_address(bus, core, logs, next) }?)
     } else {
@@ -196,7 +196,7 @@ unsafe fn leave_handler<B: PairedBus>(
         ((Step::Return, Some(memory)), target)
     };
     // SAFETY: as above.
-    let (turn, wait) = unsafe { take_step(bus, cores, logs[0], step, Some(target)) }?;
+    let (turn, wait) = unsafe { advance_by_exception_step(bus, cores, logs[0], step, Some(target)) }?;
     // SAFETY: as above.
     let (core, mine) = unsafe { (&mut *cores[0], &mut *logs[0]) };
     core.request = Request::None;
@@ -210,7 +210,7 @@ unsafe fn leave_handler<B: PairedBus>(
 
 /// Advances both cores by this exception step of the first one, which leads to the address `to`. Returns which core
 /// continues, and the cycles that the step lost to arbitration.
-unsafe fn take_step<B: PairedBus>(
+unsafe fn advance_by_exception_step<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     mine: *mut SpeculationLog,
@@ -223,7 +223,12 @@ unsafe fn take_step<B: PairedBus>(
     // SAFETY: the caller's promise; nothing was executed that would have to be undone.
     unsafe {
         let lost = (*cores[0]).bus_wait;
-        let turn = hand_in(bus, cores, mine, Block::step(step, memory, address, to.unwrap_or(address)))?;
+        let turn = advance_by_cached_transition(
+            bus,
+            cores,
+            mine,
+            Block::exception_step_block(step, memory, address, to.unwrap_or(address)),
+        )?;
         (*cores[0]).t = at;
         Some((turn, (*cores[0]).bus_wait - lost))
     }
@@ -241,13 +246,13 @@ fn complete_step<B: PairedBus>(
     let node = pairs.table.node(pairs.node);
     debug_assert!(core.t == pairs.now + node.state.cores()[0] && core.pc() == node.address);
     bus.report_exception(core, outcome, before);
-    mine.summons = if exception::takeable(core).is_some() { Block::UNMASKS } else { 0 };
+    mine.summons = if exception::exception_to_take(core).is_some() { Block::UNMASKS } else { 0 };
 }
 
 /// Returns the number of the memory that contains a frame at this offset of the RAM. `None` if there is not just one.
 fn memory_of_frame<B: Bus>(bus: &mut B, offset: u32) -> Option<u32> {
     let is_in_ram = offset & 3 == 0 && offset <= bus.main_ram().length() - exception::FRAME_BYTES;
-    if is_in_ram { B::memory_of(offset, exception::FRAME_BYTES) } else { None }
+    if is_in_ram { B::memory_number_at(offset, exception::FRAME_BYTES) } else { None }
 }
 
 /// Returns the address of the handler of exception `number`. `None` if its vector cannot be read ahead of time.
@@ -290,7 +295,7 @@ unsafe fn conflicts_with_access(
         }
     }
     let conflicts = mine.may_conflict_with(theirs) && mine.conflicts_with(theirs);
-    mine.forget();
+    mine.clear_log();
     conflicts
 }
 

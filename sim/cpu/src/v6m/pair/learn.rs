@@ -19,13 +19,14 @@ use crate::v6m::speculation::SpeculationLog;
 /// As for [`time_block`](super::time_block).
 #[cold]
 #[inline(never)]
-pub(super) unsafe fn learn<B: PairedBus>(
+pub(super) unsafe fn simulate_missing_transition<B: PairedBus>(
     bus: &mut B,
     [core, other]: [*mut Core; 2],
     mine: *mut SpeculationLog,
     block: Block,
 ) -> Option<Turn> {
-    // SAFETY: `time_block`'s promise: the block was executed, so that its instructions are ops, and so are the other core's.
+    // SAFETY: `time_block`'s promise: the block was executed, so that its instructions are ops, and so are the other
+    // core's.
     unsafe {
         let regions = [(*core).region, (*other).region];
         let Some(outcome) = simulate_transition(bus, regions, block) else {
@@ -47,7 +48,7 @@ pub(super) unsafe fn learn<B: PairedBus>(
         let before = pairs.node;
         pairs.now += cycles;
         pairs.turn ^= usize::from(swaps);
-        match pairs.table.number(node) {
+        match pairs.table.number_of_node(node) {
             Some(next) => {
                 let key = Transition::key(before, block.shape);
                 pairs.node = next;
@@ -57,7 +58,7 @@ pub(super) unsafe fn learn<B: PairedBus>(
             }
             None => pairs.node = pairs.table.number_anew(node),
         }
-        let turn = if pairs.count_miss() { Turn::Stop } else { pairs.goes_on(swaps) };
+        let turn = if pairs.count_miss() { Turn::Stop } else { pairs.core_executing_next(swaps) };
         if stored != 0 {
             report_store(bus, began + stored - 1);
         }
@@ -74,7 +75,7 @@ unsafe fn simulate_transition<B: PairedBus>(bus: &mut B, regions: [Region; 2], b
     let pairs = bus.pair_timing_cache();
     let node = *pairs.table.node(pairs.node);
     pairs.table.account.begin_transition();
-    if let Some((step, memory, to)) = block.as_step(node.address) {
+    if let Some((step, memory, to)) = block.exception_step_of_block(node.address) {
         return simulate_exception_step(bus, regions, &node, step, (memory, to));
     }
     if block.is_wait() {
@@ -86,16 +87,16 @@ unsafe fn simulate_transition<B: PairedBus>(bus: &mut B, regions: [Region; 2], b
     let shown = unsafe { *place };
     let first = if shown.code == Code::Attend { bus.op_behind_stub(node.address) } else { shown };
     // SAFETY: as above.
-    let instructions = unsafe { block.instructions(place, first) };
-    let remainder = block.remainder_from(node.address, instructions);
+    let instructions = unsafe { block.instruction_count(place, first) };
+    let remainder = block.whole_block_as_remainder(node.address, instructions);
     let begun = Place { remainder, ..Place::begins(node.address) };
-    if let Some(before) = block.wait_before() {
+    if let Some(before) = block.preceding_wait() {
         // SAFETY: as above.
         return unsafe { wait_and_pass(bus, regions, &node, before, begun) };
     }
-    if node.other.remainder.instructions == 0 && (!block.is_ordered() || block.is_spin()) {
+    if node.other.remainder.instructions == 0 && (!block.is_ordered() || block.is_busy_wait()) {
         // The other core has not executed its own one yet: that is handed in next, and no time passes before.
-        return Some(Outcome::swap(&node, begun));
+        return Some(Outcome::with_cores_swapped(&node, begun));
     }
     // SAFETY: as above.
     unsafe { simulate_blocks(bus, regions, &node, begun) }
@@ -143,7 +144,7 @@ unsafe fn simulate_blocks<B: PairedBus>(
         swaps: ended != 0,
         stored: last_store_distance(&ends, at_end, now),
     });
-    note_shares(bus, &shadows);
+    add_instruction_cycles_to_profile(bus, &shadows);
     bus.pair_timing_cache().shadows = Some(shadows);
     outcome
 }
@@ -161,7 +162,7 @@ unsafe fn simulate_wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &
     let node = Node { state, ..*node };
     let place = Place::begins(node.address);
     if node.other.remainder.instructions == 0 {
-        return Some(Outcome::swap(&node, place));
+        return Some(Outcome::with_cores_swapped(&node, place));
     }
     let now = bus.pair_timing_cache().now;
     let mut shadows = shadow_cores(bus, regions, [place, node.other], &state);
@@ -184,13 +185,13 @@ unsafe fn simulate_wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &
         swaps,
         stored: if swaps { last_store_distance(&node.other.remainder, at_end, now) } else { 0 },
     });
-    note_shares(bus, &shadows);
+    add_instruction_cycles_to_profile(bus, &shadows);
     bus.pair_timing_cache().shadows = Some(shadows);
     outcome
 }
 
-/// Waits like [`simulate_wait`] and then performs the ordered access `begun`, if the other core's block has not ended and
-/// nothing else needs waiting.
+/// Waits like [`simulate_wait`] and then performs the ordered access `begun`, if the other core's block has not ended
+/// and nothing else needs waiting.
 ///
 /// # Safety
 /// As for [`simulate_blocks`].
@@ -237,7 +238,9 @@ fn simulate_exception_step<B: PairedBus>(
     let mut shadows = shadow_cores(bus, regions, [Place::begins(node.address), node.other], &node.state);
     let [core, other] = &mut *shadows;
     let wait = match step {
-        Step::Enter | Step::Return => exception::time_frame(core, bus, B::sample_of(memory)),
+        Step::Enter | Step::Return => {
+            exception::frame_arbitration_cycles(core, bus, B::sample_address_in_memory(memory))
+        }
         Step::Vector | Step::Chain => 0,
     };
     // Slots further ahead are not in the state.
@@ -318,7 +321,7 @@ fn last_store_distance(rest: &Remainder, shadow: &Core, now: u64) -> u64 {
 }
 
 /// Adds the cycles of each instruction that the shadow cores executed to the account.
-fn note_shares<B: PairedBus>(bus: &mut B, shadows: &[Core; 2]) {
+fn add_instruction_cycles_to_profile<B: PairedBus>(bus: &mut B, shadows: &[Core; 2]) {
     let account = &mut bus.pair_timing_cache().table.account;
     for (shadow, is_other) in shadows.iter().zip([false, true]) {
         shadow.steps.iter().for_each(|step| account.add_share(step.share(is_other)));

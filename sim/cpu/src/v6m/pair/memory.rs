@@ -102,37 +102,37 @@ impl Pairs {
     }
 
     /// Returns the cycle in which the current basic block begins.
-    pub fn begun_at(&self) -> u64 {
+    pub fn block_begin_cycle(&self) -> u64 {
         self.now + self.table.node(self.node).state.cores()[0]
     }
 
     /// Returns the cycle of the core whose turn it is. `None` if the other core has not reached that cycle.
-    pub fn in_order(&self) -> Option<u64> {
+    pub fn cycle_of_core_in_turn(&self) -> Option<u64> {
         let state = &self.table.node(self.node).state;
         (!state.comes_second()).then(|| self.now + state.cores()[0])
     }
 
     /// Notes that a core is before an instruction of this kind, which it cannot execute before the other core has
     /// reached the same cycle.
-    pub fn ask(&mut self, what: TurnRequest) {
+    pub fn request_turn(&mut self, what: TurnRequest) {
         self.asked = what;
     }
 
     /// Returns whether the probes on the instruction that this core is before have fired.
-    pub fn is_served(&self, core: usize) -> bool {
+    pub fn have_probes_fired(&self, core: usize) -> bool {
         // SAFETY: the log lives as long as this, and nothing else uses it meanwhile.
         unsafe { (*self.logs.core_logs(core)[0]).served }
     }
 
     /// Notes that the probes on the instruction that this core is before have fired.
-    pub fn serve(&mut self, core: usize) {
+    pub fn note_probes_fired(&mut self, core: usize) {
         // SAFETY: as above.
         unsafe { (*self.logs.core_logs(core)[0]).served = true };
     }
 
     /// Switches the profile of cached timing on (from zero) or off.
-    pub fn profile(&mut self, on: bool) {
-        self.table.account.switch(on);
+    pub fn switch_profile(&mut self, on: bool) {
+        self.table.account.switch_profile(on);
     }
 
     /// Removes the profile of cached timing and returns it, as (core, instruction address, cycles and executions).
@@ -158,7 +158,7 @@ impl Pairs {
     /// Returns which core executes next: the same one, or with `swaps` the other one. [`Turn::Stop`] if the machine
     /// must act first.
     #[inline(always)]
-    pub(super) fn goes_on(&self, swaps: bool) -> Turn {
+    pub(super) fn core_executing_next(&self, swaps: bool) -> Turn {
         if self.now > self.until {
             Turn::Stop
         } else if swaps {

@@ -1,7 +1,7 @@
 //! Accesses that both cores make in time order: a core comes to one when the other core has come as far.
 
 use super::spin::{self, Spin};
-use super::{Node, PairedBus, State, hand_in};
+use super::{Node, PairedBus, State, advance_by_cached_transition};
 use crate::v6m::block::{Block, Turn};
 use crate::v6m::core::Core;
 use crate::v6m::op::Code;
@@ -28,7 +28,7 @@ pub unsafe fn wait_for_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mi
         if bus.pair_timing_cache().asked == TurnRequest::Port
             && let Some(spin) = begin_spin(bus, &*cores[0])
         {
-            let turn = hand_in(bus, cores, mine, spin);
+            let turn = advance_by_cached_transition(bus, cores, mine, spin);
             if turn.is_none() {
                 bus.pair_timing_cache().spin = None;
             }
@@ -45,13 +45,13 @@ pub unsafe fn wait_for_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mi
         let access = Block::ordered_access(B::ORDERED_MEMORY, is_second);
         let block = match (asked, wait) {
             (TurnRequest::Probe, None) => return Turn::Same,
-            (TurnRequest::Probe, Some(gives_way)) => Block::wait(gives_way),
+            (TurnRequest::Probe, Some(gives_way)) => Block::wait_block(gives_way),
             (TurnRequest::Port, None) => access,
-            (TurnRequest::Port, Some(gives_way)) => access.behind_wait(gives_way),
+            (TurnRequest::Port, Some(gives_way)) => access.with_wait_before(gives_way),
         };
         // SAFETY: as above.
         let (turn, is_made) = unsafe {
-            let Some(turn) = hand_in(bus, cores, mine, block) else {
+            let Some(turn) = advance_by_cached_transition(bus, cores, mine, block) else {
                 return Turn::Stop;
             };
             (turn, (*mine).instructions != 0)
@@ -87,12 +87,12 @@ fn begin_spin<B: PairedBus>(bus: &mut B, core: &Core) -> Option<Block> {
     if unsafe { *core.ip }.code == Code::Attend {
         return None;
     }
-    let (instructions, lock) = (failed.repeats(core)?, failed.lock());
+    let (instructions, lock) = (failed.repetition_instructions(core)?, failed.lock());
     if pairs.spin.is_some() || !bus.is_locked(lock) {
         return None;
     }
     bus.pair_timing_cache().spin = Some(Spin { lock, began: core.instructions });
-    Some(Block::spin(instructions, B::ORDERED_MEMORY, core.id == 1))
+    Some(Block::busy_wait_block(instructions, B::ORDERED_MEMORY, core.id == 1))
 }
 
 /// Decides which core continues after the first one's ordered access
@@ -107,7 +107,7 @@ pub unsafe fn end_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mine: *
     if std::mem::take(&mut pairs.freed) {
         let node = *pairs.table.node(pairs.node);
         // SAFETY: the caller's promise.
-        let other = spin::end_wait(unsafe { &*cores[1] }, &node.other, bus);
+        let other = spin::end_busy_wait(unsafe { &*cores[1] }, &node.other, bus);
         let pairs = bus.pair_timing_cache();
         pairs.node = pairs.table.number_anew(Node { other, ..node });
     }

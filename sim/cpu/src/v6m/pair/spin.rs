@@ -1,9 +1,10 @@
 //! Waits for a lock: while one core reads it again and again, the other one goes on and nothing else happens here.
 //!
-//! A core that reads a lock as taken, and comes back to that load with the registers and flags that it had there, does so
-//! until the lock is released: its block then has no end ([`Block::spin`]). No instruction of it is executed. Transitions
-//! tell how many of them passed. The core is before the load all the time: that is where the repetition ends during which
-//! the other core releases the lock. If the machine must act in its midst, the core is brought to where it is then.
+//! A core that reads a lock as taken, and comes back to that load with the registers and flags that it had there, does
+//! so until the lock is released: its block then has no end ([`Block::busy_wait_block`]). No instruction of it is
+//! executed. Transitions tell how many of them passed. The core is before the load all the time: that is where the
+//! repetition ends during which the other core releases the lock. If the machine must act in its midst, the core is
+//! brought to where it is then.
 
 use super::{PairedBus, Place};
 use crate::step::watch;
@@ -38,7 +39,7 @@ impl FailedRead {
     }
 
     /// Returns the number of instructions of each repetition, if the core is back at the load in the same state.
-    pub fn repeats(&self, core: &Core) -> Option<u8> {
+    pub fn repetition_instructions(&self, core: &Core) -> Option<u8> {
         let instructions = core.instructions.wrapping_sub(self.instructions) + 1;
         let same = self.is_at(core) && self.r == core.r && self.flags == condition_flags(core);
         if !same || !(2..=LONGEST).contains(&instructions) {
@@ -69,7 +70,7 @@ pub(super) struct Spin {
 
 /// Ends the busy wait of the core at `place`, because its lock was released or for another reason. The core is before
 /// its load, as at the end of every repetition.
-pub(super) fn end_wait<B: PairedBus>(core: &Core, place: &Place, bus: &mut B) -> Place {
+pub(super) fn end_busy_wait<B: PairedBus>(core: &Core, place: &Place, bus: &mut B) -> Place {
     let mut remainder = place.remainder;
     if let Some(spin) = bus.pair_timing_cache().spin.take() {
         let reads = (core.instructions - spin.began).div_ceil(u64::from(remainder.spin));
@@ -86,7 +87,12 @@ pub(super) fn end_wait<B: PairedBus>(core: &Core, place: &Place, bus: &mut B) ->
 ///
 /// # Safety
 /// As for [`run`](super::run). The core is before the load.
-pub(super) unsafe fn go_to<B: PairedBus>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
+pub(super) unsafe fn execute_repetition_up_to<B: PairedBus>(
+    cores: *mut Core,
+    index: usize,
+    place: &Place,
+    bus: &mut B,
+) {
     // SAFETY: the caller's promise.
     unsafe {
         let core = cores.add(index);
@@ -115,7 +121,7 @@ mod tests {
     use crate::v6m::op::Code;
 
     /// A core at the load of such a loop, which read lock 5 as taken, and is back there after so many instructions.
-    fn repeats(ops: &mut [Op], instructions: u64, change: impl Fn(&mut Core)) -> Option<u8> {
+    fn repetition_instructions(ops: &mut [Op], instructions: u64, change: impl Fn(&mut Core)) -> Option<u8> {
         let mut core = Core::new(0);
         core.ip = ops.as_mut_ptr();
         core.instructions = 100;
@@ -123,7 +129,7 @@ mod tests {
         assert_eq!(failed.lock(), 5);
         core.instructions += instructions - 1;
         change(&mut core);
-        failed.repeats(&core)
+        failed.repetition_instructions(&core)
     }
 
     fn back(code: Code, distance: i32) -> Op {
@@ -133,21 +139,21 @@ mod tests {
     #[test]
     fn loop_of_one_load_is_a_spin() {
         let mut ops = [Op::bare(Code::LdrImm), Op::bare(Code::CmpImm), back(Code::Beq, -2), Op::bare(Code::Udf)];
-        assert_eq!(repeats(&mut ops, 3, |_| ()), Some(3));
-        assert_eq!(repeats(&mut ops, 4, |_| ()), None, "it has three instructions");
-        assert_eq!(repeats(&mut ops, 3, |core| core.r[7] = 1), None);
-        assert_eq!(repeats(&mut ops, 3, |core| core.c = true), None);
-        assert_eq!(repeats(&mut ops, 3, |core| core.nz = 0), None);
-        assert_eq!(repeats(&mut ops, 3, |core| core.ip = core.ip.wrapping_add(1)), None);
+        assert_eq!(repetition_instructions(&mut ops, 3, |_| ()), Some(3));
+        assert_eq!(repetition_instructions(&mut ops, 4, |_| ()), None, "it has three instructions");
+        assert_eq!(repetition_instructions(&mut ops, 3, |core| core.r[7] = 1), None);
+        assert_eq!(repetition_instructions(&mut ops, 3, |core| core.c = true), None);
+        assert_eq!(repetition_instructions(&mut ops, 3, |core| core.nz = 0), None);
+        assert_eq!(repetition_instructions(&mut ops, 3, |core| core.ip = core.ip.wrapping_add(1)), None);
         for other in [Code::StrImm, Code::LdrImm, Code::Barrier, Code::Bx, Code::Attend] {
             ops[1] = Op::bare(other);
-            assert_eq!(repeats(&mut ops, 3, |_| ()), None, "{other:?}");
+            assert_eq!(repetition_instructions(&mut ops, 3, |_| ()), None, "{other:?}");
         }
-        assert_eq!(repeats(&mut [Op::bare(Code::LdrImm), back(Code::B, -1)], 2, |_| ()), Some(2));
-        assert_eq!(repeats(&mut [Op::bare(Code::LdrImm), back(Code::Bx, -1)], 2, |_| ()), None);
-        assert_eq!(repeats(&mut [Op::bare(Code::LdrImm), back(Code::B, -2)], 2, |_| ()), None);
+        assert_eq!(repetition_instructions(&mut [Op::bare(Code::LdrImm), back(Code::B, -1)], 2, |_| ()), Some(2));
+        assert_eq!(repetition_instructions(&mut [Op::bare(Code::LdrImm), back(Code::Bx, -1)], 2, |_| ()), None);
+        assert_eq!(repetition_instructions(&mut [Op::bare(Code::LdrImm), back(Code::B, -2)], 2, |_| ()), None);
         let mut long = [Op::bare(Code::Nop); 10];
         long[8] = back(Code::B, -8);
-        assert_eq!(repeats(&mut long, 9, |_| ()), None);
+        assert_eq!(repetition_instructions(&mut long, 9, |_| ()), None);
     }
 }

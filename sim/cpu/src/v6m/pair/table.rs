@@ -36,10 +36,10 @@ pub(super) struct Outcome {
 
 impl Outcome {
     /// Returns the transition after which the other core continues, with the first one at `place`. No time passes.
-    pub fn swap(node: &Node, place: Place) -> Outcome {
+    pub fn with_cores_swapped(node: &Node, place: Place) -> Outcome {
         let executed = if place.remainder.spin == 0 { place.remainder.instructions } else { 0 };
         let instructions = [executed, 0];
-        let node = Node { state: node.state.swap(), address: node.other.address, other: place };
+        let node = Node { state: node.state.with_cores_swapped(), address: node.other.address, other: place };
         Outcome { node, cycles: 0, waits: [0; 2], instructions, swaps: true, stored: 0 }
     }
 }
@@ -58,7 +58,7 @@ pub(super) struct Transition {
     pub waits: [u8; 2],
     /// Instructions of the block.
     pub instructions: u8,
-    /// The instructions that the other core executed in a [`Block::spin`].
+    /// The instructions that the other core executed in a [`Block::busy_wait_block`].
     pub spun: u8,
     /// The other core continues.
     pub swaps: bool,
@@ -92,7 +92,7 @@ impl Transition {
 
     /// Returns whether this is the transition of that node and block.
     #[inline(always)]
-    pub fn is(&self, key: u64, block: &Block) -> bool {
+    pub fn is_transition_of(&self, key: u64, block: &Block) -> bool {
         (self.key ^ key) | u64::from(self.block_next ^ block.next as u32) | (self.accesses ^ block.accesses) == 0
     }
 
@@ -114,12 +114,12 @@ impl Transition {
     }
 
     /// Returns the cycle of the last store in the transition, which led to cycle `now`.
-    pub fn stored_in(&self, now: u64) -> u64 {
+    pub fn last_store_cycle(&self, now: u64) -> u64 {
         now - u64::from(self.cycles) + u64::from(self.stored) - 1
     }
 
     /// Returns the transition with this key, for its place in the table.
-    fn named(self, key: u64, block: &Block) -> Transition {
+    fn with_key(self, key: u64, block: &Block) -> Transition {
         Transition { key, block_next: block.next as u32, accesses: block.accesses, ..self }
     }
 }
@@ -141,7 +141,7 @@ pub(super) type Table = TimingTable<Node, TransitionPair, { 1 << ROWS }, { 1 << 
 impl Table {
     /// Returns the number of the first of two places where the transition of this key and block may be.
     #[inline(always)]
-    pub fn first_place(key: u64, block: &Block) -> usize {
+    pub fn first_place_of_key(key: u64, block: &Block) -> usize {
         let turned = block.accesses.rotate_left(HASH.accesses_turned);
         let mixed = (key ^ turned ^ block.next << HASH.next_shifted).wrapping_mul(HASH.factor);
         2 * (mixed >> HASH.dropped) as usize
@@ -149,7 +149,7 @@ impl Table {
 
     /// Returns the first of the two cached transitions in the row at this place.
     #[inline(always)]
-    pub fn first(&self, place: usize) -> &Transition {
+    pub fn first_transition_in_row(&self, place: usize) -> &Transition {
         &self.row(place / 2).0[0]
     }
 
@@ -157,16 +157,16 @@ impl Table {
     #[cold]
     #[inline(never)]
     pub fn promote_transition(&mut self, place: usize, key: u64, block: &Block) -> bool {
-        self.account.swap(place, place + 1);
+        self.account.swap_counts(place, place + 1);
         let places = &mut self.row_mut(place / 2).0;
         places.swap(0, 1);
-        places[0].is(key, block)
+        places[0].is_transition_of(key, block)
     }
 
     /// Caches a transition, which [`Table::promote_transition`] did not find.
     pub fn cache_transition(&mut self, key: u64, block: &Block, transition: Transition) {
-        let transition = transition.named(key, block);
-        self.store(Table::first_place(key, block), |row| row.0[0] = transition);
+        let transition = transition.with_key(key, block);
+        self.store_simulated_transition(Table::first_place_of_key(key, block), |row| row.0[0] = transition);
     }
 }
 
@@ -192,9 +192,9 @@ mod tests {
             assert_eq!(table.number_anew(node(times)) as u64, times);
         }
         assert_eq!(table.number_anew(node(77)), 77);
-        assert_eq!(table.number(node(1 << NODES)), None);
+        assert_eq!(table.number_of_node(node(1 << NODES)), None);
         assert_eq!(table.number_anew(node(1 << NODES)), 0);
-        assert_eq!(table.number(node(77)), Some(1));
+        assert_eq!(table.number_of_node(node(77)), Some(1));
     }
 
     #[test]
@@ -202,9 +202,11 @@ mod tests {
         let mut table = Table::default();
         let block = Block { shape: 9, next: 0x40, accesses: 0x9 };
         let nodes = (0..1 << 12).flat_map(|node| (0..1 << 8).map(move |branches| (node, branches)));
-        let all: Vec<u64> = nodes.map(|(node, branches)| Transition::key(node, Block::path(8, branches))).collect();
-        let place = Table::first_place(all[0], &block);
-        let alike: Vec<u64> = all.into_iter().filter(|&key| Table::first_place(key, &block) == place).take(3).collect();
+        let all: Vec<u64> =
+            nodes.map(|(node, branches)| Transition::key(node, Block::shape_of_path(8, branches))).collect();
+        let place = Table::first_place_of_key(all[0], &block);
+        let alike: Vec<u64> =
+            all.into_iter().filter(|&key| Table::first_place_of_key(key, &block) == place).take(3).collect();
         let mut store = |key: u64, cycles: u64| {
             assert!(!table.promote_transition(place, key, &block));
             let transition = Transition::new(&outcome(cycles), 0).expect("small numbers");
@@ -213,11 +215,18 @@ mod tests {
         (0..).zip(&alike).for_each(|(cycles, &key)| store(key, cycles));
         assert!(!table.promote_transition(place, alike[0], &block));
         for (cycles, &key) in (1..).zip(&alike[1..]) {
-            assert!(table.first(place).is(key, &block) || table.promote_transition(place, key, &block));
-            assert_eq!(table.first(place).cycles, cycles);
+            assert!(
+                table.first_transition_in_row(place).is_transition_of(key, &block)
+                    || table.promote_transition(place, key, &block)
+            );
+            assert_eq!(table.first_transition_in_row(place).cycles, cycles);
         }
         let other = Block { accesses: 0xa, ..block };
-        assert!(!table.first(Table::first_place(alike[2], &other)).is(alike[2], &other));
+        assert!(
+            !table
+                .first_transition_in_row(Table::first_place_of_key(alike[2], &other))
+                .is_transition_of(alike[2], &other)
+        );
     }
 
     #[test]

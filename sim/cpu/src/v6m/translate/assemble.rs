@@ -4,7 +4,7 @@ use super::asks::BusAccess;
 use super::plan::{Path, Step, StepKind};
 use super::writer::{Literal, writer};
 use super::{CALLED, INDIRECT, LINE_BYTES, Layout, RESIDENT};
-use crate::host::x64::{Block, Memory, Writer, live_flags, spans};
+use crate::host::x64::{Block, Memory, Writer, checked_word_spans, live_flags};
 use crate::host::{Function, Store};
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
@@ -26,7 +26,7 @@ pub(super) fn assemble<B: Bus>(
     let live = live_flags(&path.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
     let mut written = 0;
     let in_ram = |step: &Step| matches!(step.kind, StepKind::Access).then_some(0);
-    let spans = spans(&path.steps.iter().map(|step| (step.thumb, in_ram(step))).collect::<Vec<_>>());
+    let spans = checked_word_spans(&path.steps.iter().map(|step| (step.thumb, in_ram(step))).collect::<Vec<_>>());
     for ((step, live), span) in path.steps.iter().zip(live).zip(spans) {
         writer.begin_step(live, span);
         if !write_step::<B>(&mut writer, written as u32, step, layout) {
@@ -42,7 +42,7 @@ pub(super) fn assemble<B: Bus>(
 
 /// Emits an exit from native code that is taken unless the cache contains the path's code.
 fn require_resident(writer: &mut Writer, core: &Core, layout: Layout, path: &Path) {
-    let lines = path.steps.iter().flat_map(|step| layout.lines(&core.region, step.ip, step.op));
+    let lines = path.steps.iter().flat_map(|step| layout.cache_lines_of_instruction(&core.region, step.ip, step.op));
     let mut lines: Vec<u32> = lines.collect();
     lines.sort_unstable();
     lines.dedup();
@@ -58,15 +58,15 @@ fn write_step<B: Bus>(writer: &mut Writer, number: u32, step: &Step, layout: Lay
     match kind {
         StepKind::On => writer.write_instruction(number, thumb, ip as u64),
         StepKind::Branch(taken) => {
-            writer.branch(number, thumb, ip as u64, taken);
+            writer.emit_branch(number, thumb, ip as u64, taken);
             true
         }
         StepKind::Access if matches!(op.code, Code::LdrLit | Code::LdrLitFlash) => {
             write_literal_load::<B>(writer, number, op, layout)
         }
-        StepKind::Access => writer.access(number, thumb, ip as u64, Memory::Ram(ram)),
+        StepKind::Access => writer.emit_access(number, thumb, ip as u64, Memory::Ram(ram)),
         StepKind::Read => {
-            let is_written = writer.access(number, thumb, ip as u64, Memory::Elsewhere(BusAccess::CONSTANT));
+            let is_written = writer.emit_access(number, thumb, ip as u64, Memory::Elsewhere(BusAccess::CONSTANT));
             if is_written {
                 writer.store_context_word(INDIRECT, Trace::indirect_read(number.into(), 0), Some(BusAccess::ADDRESS));
             }
@@ -98,12 +98,12 @@ fn write_jump(writer: &mut Writer, number: u32, step: &Step, target: u32, ram: B
         Code::PopPc => writer.pop_expected(number, op.imm, u32::from(op.c), target | 1, ram),
         // It is in the opcode.
         Code::MovPc if op.b == 15 => {}
-        Code::MovPc => writer.expect(number, op.b, 0, (!1, target)),
-        Code::AddPc => writer.expect(number, op.b, op.imm, (!1, target)),
-        _ => writer.expect(number, op.b, 0, (!0, target | 1)),
+        Code::MovPc => writer.emit_value_check(number, op.b, 0, (!1, target)),
+        Code::AddPc => writer.emit_value_check(number, op.b, op.imm, (!1, target)),
+        _ => writer.emit_value_check(number, op.b, 0, (!0, target | 1)),
     }
     if op.code == Code::Blx {
         let link = writer.code_region().address_of(ip as u64).wrapping_add(3);
-        writer.set(14, link);
+        writer.emit_constant(14, link);
     }
 }

@@ -30,9 +30,9 @@ use crate::v6m::trace::Trace;
 pub(in crate::v6m) use asks::BusAccess;
 #[cfg(native_code)]
 use assemble::assemble;
-use plan::{Path, plan};
+use plan::{Path, plan_path};
 #[cfg(native_code)]
-pub(in crate::v6m) use thumb::as_v7m;
+pub(in crate::v6m) use thumb::convert_to_v7m_op;
 #[cfg(native_code)]
 pub(in crate::v6m) use writer::{Literal, writer};
 
@@ -76,7 +76,7 @@ pub(in crate::v6m) struct Layout {
 
 impl Layout {
     /// Returns the first and the last cache line of an instruction. They are mostly the same.
-    pub fn lines(self, region: &Region, ip: *mut Op, op: Op) -> [u32; 2] {
+    pub fn cache_lines_of_instruction(self, region: &Region, ip: *mut Op, op: Op) -> [u32; 2] {
         let first = region.address_of(ip).wrapping_sub(self.base);
         let last = if op.is_wide() { first + 2 } else { first };
         [first, last].map(|offset| offset / LINE_BYTES)
@@ -162,7 +162,7 @@ impl Translations {
     }
 
     /// Switches the profile of native code on (from zero) or off.
-    pub fn profile(&mut self, on: bool) {
+    pub fn switch_profile(&mut self, on: bool) {
         self.add_exit_counts();
         self.cells = on.then(Default::default);
     }
@@ -220,8 +220,8 @@ impl Translations {
     /// Returns whether the trace that began at this address and was executed by the interpreter is to be JIT-compiled
     /// now.
     #[inline(always)]
-    pub fn is_due(&mut self, address: u32) -> bool {
-        self.paths.is_due(address.into())
+    pub fn is_compilation_due(&mut self, address: u32) -> bool {
+        self.paths.is_compilation_due(address.into())
     }
 
     /// Returns the address at which the last trace of [`run_native`](super::timing_cache::run_native) began, if the
@@ -229,7 +229,7 @@ impl Translations {
     #[inline(always)]
     pub fn is_next(&mut self) -> Option<u32> {
         let begun = self.begun;
-        self.is_due(begun).then_some(begun)
+        self.is_compilation_due(begun).then_some(begun)
     }
 
     /// Excludes the trace that begins at this address from JIT compilation for good.
@@ -239,7 +239,7 @@ impl Translations {
 
     /// Returns the native function with this number, and the cycles of its path, if they depend on the path alone.
     #[inline(always)]
-    pub(super) fn path(&self, number: u32) -> (Function, u32) {
+    pub(super) fn native_function_and_cycles(&self, number: u32) -> (Function, u32) {
         let Translation { code, cycles, .. } = self.paths.path(number);
         (*code, *cycles)
     }
@@ -252,8 +252,8 @@ impl Translations {
 
     /// Returns the number of the translation to try next, after execution deviated from this one at its first
     /// instruction.
-    pub(super) fn otherwise(&mut self, number: u32) -> Option<u32> {
-        self.paths.otherwise(number)
+    pub(super) fn next_translation_to_try(&mut self, number: u32) -> Option<u32> {
+        self.paths.next_path_to_try(number)
     }
 }
 
@@ -268,9 +268,9 @@ pub unsafe fn translate<B: NativeTrace>(bus: &mut B, core: &Core, address: u32, 
     let layout = bus.native_memories().layout();
     let paths = &mut bus.compiled_traces().paths;
     // SAFETY: the caller's promise.
-    let path = unsafe { plan(&core.region, core.region.op(address), trace) };
+    let path = unsafe { plan_path(&core.region, core.region.op(address), trace) };
     // An access that was not that of one path is not that of the next.
-    let is_first = paths.missed().is_none();
+    let is_first = paths.last_deviated_path().is_none();
     let differs = path.steps.first().is_some_and(|step| is_first || step.kind.may_differ());
     let assembled =
         if differs && paths.next_number().is_some() { assemble::<B>(paths.store(), core, layout, &path) } else { None };

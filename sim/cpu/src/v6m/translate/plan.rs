@@ -1,6 +1,6 @@
 //! The path that a trace took, instruction by instruction.
 
-use super::thumb::as_v7m;
+use super::thumb::convert_to_v7m_op;
 use crate::v6m::op::{Code, Op};
 use crate::v6m::region::Region;
 use crate::v6m::trace::Trace;
@@ -53,20 +53,20 @@ pub(super) struct Path {
 ///
 /// # Safety
 /// The trace was executed in this region: its instructions are ops of it.
-pub(super) unsafe fn plan(region: &Region, start: *mut Op, trace: Trace) -> Path {
+pub(super) unsafe fn plan_path(region: &Region, start: *mut Op, trace: Trace) -> Path {
     let mut verdicts = trace.in_reading_order();
     let mut path = Path { steps: Vec::new(), end: start, branches: Trace::NO_BRANCHES };
     for index in 0..trace.instructions {
         let ip = path.end;
         // SAFETY: the caller's promise.
         let op = unsafe { *ip };
-        let known = if op.code == Code::PopPc { Some(Thumb::default()) } else { as_v7m(op) };
+        let known = if op.code == Code::PopPc { Some(Thumb::default()) } else { convert_to_v7m_op(op) };
         let Some(thumb) = known else { break };
         let mut next = ip.wrapping_add(1);
         let branches = path.branches;
         let kind = match op.code {
             Code::Bx | Code::Blx | Code::MovPc | Code::AddPc | Code::PopPc => {
-                next = trace.target(region);
+                next = trace.indirect_branch_target(region);
                 StepKind::Jump(region.address_of(next))
             }
             Code::B | Code::Bl => {
@@ -74,7 +74,7 @@ pub(super) unsafe fn plan(region: &Region, start: *mut Op, trace: Trace) -> Path
                 StepKind::Branch(true)
             }
             _ if op.is_near_branch() => {
-                let taken = verdicts.next_branch();
+                let taken = verdicts.take_next_branch_outcome();
                 path.branches = branches << 1 | u64::from(taken);
                 if taken {
                     next = ip.wrapping_offset(op.imm as i32 as isize);
@@ -82,7 +82,7 @@ pub(super) unsafe fn plan(region: &Region, start: *mut Op, trace: Trace) -> Path
                 StepKind::Branch(taken)
             }
             _ if op.is_local() => StepKind::On,
-            _ if trace.address(index).is_some() => StepKind::Read,
+            _ if trace.indirect_read_address(index).is_some() => StepKind::Read,
             _ => StepKind::Access,
         };
         path.steps.push(Step { ip, op, thumb, kind, branches });

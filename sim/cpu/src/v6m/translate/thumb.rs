@@ -5,12 +5,12 @@ use crate::v7m::code::{Code, number as code};
 use crate::v7m::op::{Op, flag};
 
 /// Converts an ARMv6-M instruction to the ARMv7-M op that the JIT compiler knows. `None` if there is none.
-pub(in crate::v6m) fn as_v7m(op: Old) -> Option<Op> {
-    data_processing(op).or_else(|| convert_access(op)).or_else(|| convert_branch(op))
+pub(in crate::v6m) fn convert_to_v7m_op(op: Old) -> Option<Op> {
+    convert_data_processing(op).or_else(|| convert_access(op)).or_else(|| convert_branch(op))
 }
 
 /// Converts an instruction that changes registers and flags only.
-fn data_processing(op: Old) -> Option<Op> {
+fn convert_data_processing(op: Old) -> Option<Op> {
     let Old { a, b, c, imm, .. } = op;
     let unary = |code| Op { code, rd: a, rm: b, ..Op::default() };
     let binary = |code| Op { code, rd: a, rn: a, rm: b, ..Op::default() };
@@ -125,13 +125,14 @@ mod tests {
             let place =
                 Place { address: base + 0x4000, region_base: base, region_bytes: bytes, cached: false, rom: false };
             let old = decode(half, 0, place);
-            // Branches by register are checked in another way. SP less a constant is SP and another one, SP and the PC a sum.
+            // Branches by register are checked in another way. SP less a constant is SP and another one, SP and the PC
+            // a sum.
             let is_less = half & 0xff80 == 0xb080;
             let is_sum = old.code == From::AddConst && old.a == 13;
             if is_less || is_sum || matches!(old.code, From::Bx | From::Blx | From::MovPc | From::AddPc) {
                 continue;
             }
-            let Some(ours) = as_v7m(old) else { continue };
+            let Some(ours) = convert_to_v7m_op(old) else { continue };
             let place = v7m::Place { address: base + 0x4000, region_base: base, region_bytes: bytes };
             let theirs = v7m::decode(half, 0, place, Features::CORTEX_M3);
             if theirs.code == Code::Undefined {

@@ -1,6 +1,6 @@
 //! 32-bit branches and miscellaneous control (A5.3.4).
 
-use super::thumb16::{conditional_branch, hint};
+use super::thumb16::{conditional_branch_op, decode_hint};
 use super::{Place, UNDEFINED, bits, is_sp_or_pc};
 use crate::v7m::code::Code;
 use crate::v7m::core::Features;
@@ -10,7 +10,7 @@ use crate::v7m::op::{Class, Op, flag};
 pub(super) fn decode(h: u32, k: u32, place: Place, features: Features) -> Op {
     match (bits(k, 14, 1), bits(k, 12, 1)) {
         (0, 0) if bits(h, 7, 3) == 7 => decode_control(h, k, features),
-        (0, 0) => conditional_branch(bits(h, 6, 4), place.pc().wrapping_add(near_distance(h, k)), place),
+        (0, 0) => conditional_branch_op(bits(h, 6, 4), place.pc().wrapping_add(near_distance(h, k)), place),
         (0, _) => {
             let target = place.pc().wrapping_add(far_distance(h, k));
             place.branch(Code::B, Code::BFar, Class::Branch, target)
@@ -42,7 +42,7 @@ fn far_distance(h: u32, k: u32) -> u32 {
 fn decode_control(h: u32, k: u32, features: Features) -> Op {
     match bits(h, 4, 7) {
         0x38 | 0x39 => move_to_special(h, k, features),
-        0x3a if k & 0x700 == 0 => hint(bits(k, 0, 8)).undefined_if(h & 15 != 15 || k & 0x2800 != 0),
+        0x3a if k & 0x700 == 0 => decode_hint(bits(k, 0, 8)).undefined_if(h & 15 != 15 || k & 0x2800 != 0),
         0x3b => {
             let op = match bits(k, 4, 4) {
                 2 => Op::bare(Code::Clrex, Class::System).undefined_if(k & 15 != 15),

@@ -20,7 +20,7 @@ struct Row {
 }
 
 /// Creates a row from the codes with an immediate, a plain register and a shifted register.
-const fn row(immediate: Code, register: Option<Code>, shifted: Code) -> Row {
+const fn opcode_row(immediate: Code, register: Option<Code>, shifted: Code) -> Row {
     Row { immediate, register, shifted, compare: None, reads_flags: false, arithmetic: false }
 }
 
@@ -39,27 +39,33 @@ impl Row {
     }
 }
 
-const AND: Row =
-    row(Code::AndImmS, Some(Code::AndRegS), Code::AndShift).compare([Code::TstImm, Code::TstReg, Code::TstShift]);
-const BIC: Row = row(Code::BicImmS, Some(Code::BicRegS), Code::BicShift);
-const ORR: Row = row(Code::OrrImmS, Some(Code::OrrRegS), Code::OrrShift);
-const ORN: Row = row(Code::OrnImmS, None, Code::OrnShift);
-const MOV: Row = row(Code::MovImmS, Some(Code::MovRegS), Code::MovShift);
-const MVN: Row = row(Code::MvnImmS, Some(Code::MvnRegS), Code::MvnShift);
-const EOR: Row =
-    row(Code::EorImmS, Some(Code::EorRegS), Code::EorShift).compare([Code::TeqImm, Code::TeqShift, Code::TeqShift]);
-const ADD: Row = row(Code::AddImmS, Some(Code::AddRegS), Code::AddShift)
+const AND: Row = opcode_row(Code::AndImmS, Some(Code::AndRegS), Code::AndShift).compare([
+    Code::TstImm,
+    Code::TstReg,
+    Code::TstShift,
+]);
+const BIC: Row = opcode_row(Code::BicImmS, Some(Code::BicRegS), Code::BicShift);
+const ORR: Row = opcode_row(Code::OrrImmS, Some(Code::OrrRegS), Code::OrrShift);
+const ORN: Row = opcode_row(Code::OrnImmS, None, Code::OrnShift);
+const MOV: Row = opcode_row(Code::MovImmS, Some(Code::MovRegS), Code::MovShift);
+const MVN: Row = opcode_row(Code::MvnImmS, Some(Code::MvnRegS), Code::MvnShift);
+const EOR: Row = opcode_row(Code::EorImmS, Some(Code::EorRegS), Code::EorShift).compare([
+    Code::TeqImm,
+    Code::TeqShift,
+    Code::TeqShift,
+]);
+const ADD: Row = opcode_row(Code::AddImmS, Some(Code::AddRegS), Code::AddShift)
     .compare([Code::CmnImm, Code::CmnReg, Code::CmnShift])
     .arithmetic(false);
-const ADC: Row = row(Code::AdcImmS, Some(Code::AdcRegS), Code::AdcShift).arithmetic(true);
-const SBC: Row = row(Code::SbcImmS, Some(Code::SbcRegS), Code::SbcShift).arithmetic(true);
-const SUB: Row = row(Code::SubImmS, Some(Code::SubRegS), Code::SubShift)
+const ADC: Row = opcode_row(Code::AdcImmS, Some(Code::AdcRegS), Code::AdcShift).arithmetic(true);
+const SBC: Row = opcode_row(Code::SbcImmS, Some(Code::SbcRegS), Code::SbcShift).arithmetic(true);
+const SUB: Row = opcode_row(Code::SubImmS, Some(Code::SubRegS), Code::SubShift)
     .compare([Code::CmpImm, Code::CmpReg, Code::CmpShift])
     .arithmetic(false);
-const RSB: Row = row(Code::RsbImmS, None, Code::RsbShift).arithmetic(false);
+const RSB: Row = opcode_row(Code::RsbImmS, None, Code::RsbShift).arithmetic(false);
 
 /// Returns the row of an opcode. ORR and ORN without first operand are MOV and MVN.
-fn row_of(opcode: u32, rn: u32) -> Option<Row> {
+fn row_of_opcode(opcode: u32, rn: u32) -> Option<Row> {
     Some(match opcode {
         0b0000 => AND,
         0b0001 => BIC,
@@ -109,9 +115,9 @@ fn immediate12(h: u32, k: u32) -> u32 {
 }
 
 /// Decodes data processing with a modified immediate (A5.3.1).
-pub(super) fn modified_immediate(h: u32, k: u32) -> Op {
+pub(super) fn decode_modified_immediate(h: u32, k: u32) -> Op {
     let (opcode, sets, rn, rd) = (bits(h, 5, 4), bits(h, 4, 1) != 0, bits(h, 0, 4), bits(k, 8, 4));
-    let (Some(row), Some((value, carry))) = (row_of(opcode, rn), expand_immediate(immediate12(h, k))) else {
+    let (Some(row), Some((value, carry))) = (row_of_opcode(opcode, rn), expand_immediate(immediate12(h, k))) else {
         return UNDEFINED;
     };
     if !is_permitted(row, opcode, rd, rn, sets) {
@@ -121,13 +127,13 @@ pub(super) fn modified_immediate(h: u32, k: u32) -> Op {
     let operands = |op: Op| op.n(rn).imm(value).shift(carry).with_if(row.reads_flags, flag::READS_FLAGS);
     match row.compare {
         Some(compare) if rd == 15 => operands(alu_op(compare[0]).with(flag::SETS)),
-        _ if rd == 13 => to_sp(sum_kind(opcode), sets).m(15).imm(value),
+        _ if rd == 13 => add_to_sp_op(sum_kind(opcode), sets).m(15).imm(value),
         _ => operands(pair(row.immediate, Class::Alu, sets).d(rd)),
     }
 }
 
 /// Creates the op of ADD or SUB to SP.
-fn to_sp(kind: u32, sets: bool) -> Op {
+fn add_to_sp_op(kind: u32, sets: bool) -> Op {
     alu_op(Code::AddToSp).d(13).n(13).kind(kind).with_if(sets, flag::SETS)
 }
 
@@ -147,14 +153,14 @@ fn immediate_shift(k: u32) -> (u32, u32) {
 }
 
 /// Decodes data processing with a shifted register (A5.3.11).
-pub(super) fn register_with_shift(h: u32, k: u32, features: Features) -> Op {
+pub(super) fn decode_shifted_register(h: u32, k: u32, features: Features) -> Op {
     let (opcode, sets, rn) = (bits(h, 5, 4), bits(h, 4, 1) != 0, bits(h, 0, 4));
     let (rd, rm) = (bits(k, 8, 4), bits(k, 0, 4));
     if opcode == 0b0110 {
         return decode_pack(h, k, features);
     }
     let (kind, amount) = immediate_shift(k);
-    let Some(row) = row_of(opcode, rn) else { return UNDEFINED };
+    let Some(row) = row_of_opcode(opcode, rn) else { return UNDEFINED };
     let plain = amount == 0;
     let to_or_from_sp = matches!(row.shifted, Code::MovShift) && plain && !sets && rd != 15 && rm != 15;
     if k & 0x8000 != 0
@@ -171,16 +177,16 @@ pub(super) fn register_with_shift(h: u32, k: u32, features: Features) -> Op {
         (Some(compare), _) if rd == 15 => operands(alu_op(compare[if plain { 1 } else { 2 }]).with(flag::SETS)),
         _ if rd == 13 && to_or_from_sp => alu_op(Code::MovToSp).d(13).m(rm),
         _ if rd == 13 && (kind != 0 || amount > 3) => UNDEFINED,
-        _ if rd == 13 => operands(to_sp(0, sets)).kind(sum_kind(opcode)),
+        _ if rd == 13 => operands(add_to_sp_op(0, sets)).kind(sum_kind(opcode)),
         (_, Some(register)) if plain => operands(pair(register, Class::Alu, sets).d(rd)),
-        _ if matches!(row.shifted, Code::MovShift) => shift_immediate(kind, amount, sets).d(rd).m(rm),
+        _ if matches!(row.shifted, Code::MovShift) => move_shifted_op(kind, amount, sets).d(rd).m(rm),
         _ if kind == 0 && !sets && opcode == 0b1000 => operands(alu_op(Code::AddLsl).d(rd)),
         _ => operands(alu_op(row.shifted).d(rd).with_if(sets, flag::SETS)),
     }
 }
 
 /// Creates the op of MOV with a shifted register: LSL, LSR, ASR, ROR or RRX.
-fn shift_immediate(kind: u32, amount: u32, sets: bool) -> Op {
+fn move_shifted_op(kind: u32, amount: u32, sets: bool) -> Op {
     let op = match kind {
         0 => pair(Code::LslImmS, Class::ShiftImmediate, sets),
         1 => pair(Code::LsrImmS, Class::ShiftImmediate, sets),
@@ -202,7 +208,7 @@ fn decode_pack(h: u32, k: u32, features: Features) -> Op {
 }
 
 /// Decodes data processing with a plain binary immediate (A5.3.3).
-pub(super) fn plain_immediate(h: u32, k: u32, place: Place, features: Features) -> Op {
+pub(super) fn decode_plain_immediate(h: u32, k: u32, place: Place, features: Features) -> Op {
     let (rn, rd, imm12) = (bits(h, 0, 4), bits(k, 8, 4), immediate12(h, k));
     let imm16 = rn << 12 | imm12;
     match bits(h, 4, 5) {
@@ -213,7 +219,7 @@ pub(super) fn plain_immediate(h: u32, k: u32, place: Place, features: Features) 
         _ if h & 0x400 != 0 || k & 0x20 != 0 => UNDEFINED,
         0b10000 | 0b10010 => decode_saturation(Code::Ssat, Code::Ssat16, 1, h, k, features),
         0b11000 | 0b11010 => decode_saturation(Code::Usat, Code::Usat16, 0, h, k, features),
-        opcode @ (0b10100 | 0b10110 | 0b11100) => bit_field(opcode, rd, rn, k),
+        opcode @ (0b10100 | 0b10110 | 0b11100) => decode_bit_field(opcode, rd, rn, k),
         _ => UNDEFINED,
     }
 }
@@ -222,7 +228,7 @@ pub(super) fn plain_immediate(h: u32, k: u32, place: Place, features: Features) 
 fn addw_subw_op(code: Code, rd: u32, rn: u32, imm12: u32, adr: u32) -> Op {
     match (rd, rn) {
         (15, _) => UNDEFINED,
-        (13, 13) => to_sp(u32::from(code as u8 == Code::SubImm as u8), false).m(15).imm(imm12),
+        (13, 13) => add_to_sp_op(u32::from(code as u8 == Code::SubImm as u8), false).m(15).imm(imm12),
         (13, _) => UNDEFINED,
         (_, 15) => alu_op(Code::MovImm).d(rd).imm(adr),
         _ => alu_op(code).d(rd).n(rn).imm(imm12),
@@ -244,7 +250,7 @@ fn decode_saturation(code: Code, of_halves: Code, bias: u32, h: u32, k: u32, fea
 }
 
 /// Decodes BFI, BFC, SBFX and UBFX.
-fn bit_field(opcode: u32, rd: u32, rn: u32, k: u32) -> Op {
+fn decode_bit_field(opcode: u32, rd: u32, rn: u32, k: u32) -> Op {
     let (low, field) = (bits(k, 12, 3) << 2 | bits(k, 6, 2), bits(k, 0, 5));
     let one = |code| Op::bare(code, Class::Bits).n(rn).kind(low);
     let op = match opcode {

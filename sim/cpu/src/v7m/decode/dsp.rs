@@ -8,7 +8,7 @@ use crate::v7m::op::{Class, Op, flag};
 
 /// Decodes data processing with registers: shifts, extensions, parallel additions and miscellaneous operations
 /// (A5.3.12).
-pub(super) fn register(h: u32, k: u32, features: Features) -> Op {
+pub(super) fn decode_register_data_processing(h: u32, k: u32, features: Features) -> Op {
     let (opcode, variant) = (bits(h, 4, 4), bits(k, 4, 4));
     let (rn, rd, rm) = (bits(h, 0, 4), bits(k, 8, 4), bits(k, 0, 4));
     let three = |code, class| Op::bare(code, class).d(rd).n(rn).m(rm);

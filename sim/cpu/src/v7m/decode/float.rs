@@ -30,12 +30,12 @@ pub(super) fn decode_coprocessor(h: u32, k: u32, place: Place, features: Feature
     }
     let double = k & 0x100 != 0;
     let op = match (bits(h, 12, 1), bits(h, 9, 1), bits(k, 4, 1)) {
-        (0, 0, _) if h & 0x3e0 == 0x040 => pair_transfer(h, k, double),
-        (0, 0, _) => load_store(h, k, double, place),
+        (0, 0, _) if h & 0x3e0 == 0x040 => decode_pair_transfer(h, k, double),
+        (0, 0, _) => decode_float_load_store(h, k, double, place),
         (0, _, 1) => decode_transfer(h, k, double),
         (_, 1, 0) if double && !features.double => None,
         (0, 1, 0) => decode_arithmetic(h, k, double, features),
-        (1, 1, 0) if features.double => version_5(h, k, double),
+        (1, 1, 0) if features.double => decode_fpv5(h, k, double),
         _ => None,
     };
     op.unwrap_or(UNDEFINED_FLOAT)
@@ -175,7 +175,7 @@ fn expand_float_immediate(imm8: u32, double: bool) -> u32 {
 }
 
 /// Decodes what FPv5 added: VSEL, VMAXNM, VMINNM, directed roundings (A6.4).
-fn version_5(h: u32, k: u32, double: bool) -> Option<Op> {
+fn decode_fpv5(h: u32, k: u32, double: bool) -> Option<Op> {
     let (opcode, opc2) = (bits(h, 7, 1) << 2 | bits(h, 4, 2), bits(h, 0, 4));
     let simple = |codes| float_op(codes, Class::FloatSimple, double);
     let three = |codes| Some(set_float_operands(simple(codes), vd(h, k, double)?, vn(h, k, double)?, vm(k, double)?));
@@ -205,7 +205,7 @@ fn version_5(h: u32, k: u32, double: bool) -> Option<Op> {
 }
 
 /// Decodes VLDR, VSTR, VLDM, VSTM, VPUSH and VPOP (A6.5).
-fn load_store(h: u32, k: u32, double: bool, place: Place) -> Option<Op> {
+fn decode_float_load_store(h: u32, k: u32, double: bool, place: Place) -> Option<Op> {
     let (pre, up, writes_back, load) = (h & 0x100 != 0, h & 0x80 != 0, h & 0x20 != 0, h & 0x10 != 0);
     let (rn, imm8) = (bits(h, 0, 4), bits(k, 0, 8));
     let d = vd(h, k, double)?;
@@ -261,7 +261,7 @@ fn decode_system_register(h: u32, k: u32, to_core: bool, rt: u32) -> Option<Op> 
 }
 
 /// Decodes transfers between two core registers and two S registers or a D register (A6.7).
-fn pair_transfer(h: u32, k: u32, double: bool) -> Option<Op> {
+fn decode_pair_transfer(h: u32, k: u32, double: bool) -> Option<Op> {
     let (to_core, rt2, rt) = (h & 0x10 != 0, bits(h, 0, 4), bits(k, 12, 4));
     let m = vm(k, double)?;
     let first = if double { 2 * m } else { m };

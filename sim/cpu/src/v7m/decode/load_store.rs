@@ -61,7 +61,7 @@ impl Op {
 }
 
 /// Decodes stores of one register (A5.3.10).
-pub(super) fn store_single(h: u32, k: u32) -> Op {
+pub(super) fn decode_store_single(h: u32, k: u32) -> Op {
     let (size, rn, rt) = (bits(h, 5, 2), bits(h, 0, 4), bits(k, 12, 4));
     let codes = match size {
         0 => [Code::StrbImm, Code::StrbReg, Code::Store],
@@ -77,7 +77,7 @@ pub(super) fn store_single(h: u32, k: u32) -> Op {
 }
 
 /// Decodes loads of one register, and memory hints (A5.3.7 to A5.3.9).
-pub(super) fn load_single(h: u32, k: u32, place: Place) -> Op {
+pub(super) fn decode_load_single(h: u32, k: u32, place: Place) -> Op {
     let (size, signed) = (bits(h, 5, 2), bits(h, 8, 1));
     let (rn, rt) = (bits(h, 0, 4), bits(k, 12, 4));
     let codes = match (size, signed) {

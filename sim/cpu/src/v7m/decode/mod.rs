@@ -75,17 +75,17 @@ fn decode_32_bit(h: u32, k: u32, place: Place, features: Features) -> Op {
         return float::decode_coprocessor(h, k, place, features);
     }
     match (h >> 11 & 3, h >> 4 & 0x7f) {
-        (1, op) if op & 0x64 == 0x00 => multiple::multiple(h, k),
-        (1, op) if op & 0x64 == 0x04 => multiple::double_exclusive_table(h, k, place),
-        (1, _) => data_processing::register_with_shift(h, k, features),
+        (1, op) if op & 0x64 == 0x00 => multiple::decode_load_store_multiple(h, k),
+        (1, op) if op & 0x64 == 0x04 => multiple::decode_double_exclusive_table(h, k, place),
+        (1, _) => data_processing::decode_shifted_register(h, k, features),
         (2, _) if k & 0x8000 != 0 => branch_control::decode(h, k, place, features),
-        (2, op) if op & 0x20 == 0 => data_processing::modified_immediate(h, k),
-        (2, _) => data_processing::plain_immediate(h, k, place, features),
-        (_, op) if op & 0x71 == 0x00 => load_store::store_single(h, k),
-        (_, op) if op & 0x61 == 0x01 => load_store::load_single(h, k, place),
-        (_, op) if op & 0x70 == 0x20 => dsp::register(h, k, features),
-        (_, op) if op & 0x78 == 0x30 => multiply::multiply(h, k, features),
-        (_, op) if op & 0x78 == 0x38 => multiply::long(h, k, features),
+        (2, op) if op & 0x20 == 0 => data_processing::decode_modified_immediate(h, k),
+        (2, _) => data_processing::decode_plain_immediate(h, k, place, features),
+        (_, op) if op & 0x71 == 0x00 => load_store::decode_store_single(h, k),
+        (_, op) if op & 0x61 == 0x01 => load_store::decode_load_single(h, k, place),
+        (_, op) if op & 0x70 == 0x20 => dsp::decode_register_data_processing(h, k, features),
+        (_, op) if op & 0x78 == 0x30 => multiply::decode_multiply(h, k, features),
+        (_, op) if op & 0x78 == 0x38 => multiply::decode_long_multiply_or_divide(h, k, features),
         _ => UNDEFINED,
     }
 }

@@ -5,7 +5,7 @@ use crate::v7m::code::Code;
 use crate::v7m::op::{Class, Op, flag};
 
 /// Decodes load and store multiple (A5.3.5).
-pub(super) fn multiple(h: u32, k: u32) -> Op {
+pub(super) fn decode_load_store_multiple(h: u32, k: u32) -> Op {
     let (direction, writes_back, load, rn) = (bits(h, 7, 2), h & 0x20 != 0, h & 0x10 != 0, bits(h, 0, 4));
     let with_pc = k & 0x8000 != 0;
     let (code, class) = match (load, with_pc) {
@@ -25,8 +25,8 @@ pub(super) fn multiple(h: u32, k: u32) -> Op {
 }
 
 /// Decodes load and store dual or exclusive, and table branches (A5.3.6).
-pub(super) fn double_exclusive_table(h: u32, k: u32, place: Place) -> Op {
-    if h & 0x120 != 0 { decode_double(h, k, place) } else { exclusive_or_table(h, k, place) }
+pub(super) fn decode_double_exclusive_table(h: u32, k: u32, place: Place) -> Op {
+    if h & 0x120 != 0 { decode_double(h, k, place) } else { decode_exclusive_or_table(h, k, place) }
 }
 
 /// Decodes LDRD and STRD.
@@ -53,7 +53,7 @@ fn decode_double(h: u32, k: u32, place: Place) -> Op {
 }
 
 /// Decodes LDREX, STREX, TBB, TBH and their kin.
-fn exclusive_or_table(h: u32, k: u32, place: Place) -> Op {
+fn decode_exclusive_or_table(h: u32, k: u32, place: Place) -> Op {
     let (load, rn, rt) = (h & 0x10 != 0, bits(h, 0, 4), bits(k, 12, 4));
     let load_exclusive = |size, offset| {
         let op = Op::bare(Code::Ldrex, Class::LoadExclusive).d(rt).n(rn).shift(size).imm(offset);

@@ -6,7 +6,7 @@ use crate::v7m::core::Features;
 use crate::v7m::op::{Class, Op};
 
 /// Decodes multiply, multiply accumulate and absolute difference: results of 32 bits.
-pub(super) fn multiply(h: u32, k: u32, features: Features) -> Op {
+pub(super) fn decode_multiply(h: u32, k: u32, features: Features) -> Op {
     let (rn, ra, rd, rm) = (bits(h, 0, 4), bits(k, 12, 4), bits(k, 8, 4), bits(k, 0, 4));
     let (opcode, variant) = (bits(h, 4, 3), bits(k, 4, 2));
     let product = |code, class| Op::bare(code, class).d(rd).n(rn).m(rm).shift(variant);
@@ -33,7 +33,7 @@ pub(super) fn multiply(h: u32, k: u32, features: Features) -> Op {
 }
 
 /// Decodes long multiplications and divisions.
-pub(super) fn long(h: u32, k: u32, features: Features) -> Op {
+pub(super) fn decode_long_multiply_or_divide(h: u32, k: u32, features: Features) -> Op {
     let (rn, low, high, rm) = (bits(h, 0, 4), bits(k, 12, 4), bits(k, 8, 4), bits(k, 0, 4));
     let variant = bits(k, 4, 4);
     let operands = |code, class| Op::bare(code, class).n(rn).m(rm);

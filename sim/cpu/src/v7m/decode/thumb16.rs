@@ -6,7 +6,7 @@ use crate::v7m::code::{Code, number};
 use crate::v7m::op::{Class, Op, flag};
 
 /// Creates a data-processing op that sets flags outside an IT block.
-fn flags(code: Code, class: Class) -> Op {
+fn flag_setting_op(code: Code, class: Class) -> Op {
     pair(code, class, true).with(flag::SETS_OUTSIDE_IT)
 }
 
@@ -14,25 +14,25 @@ fn flags(code: Code, class: Class) -> Op {
 pub(super) fn decode(h: u32, place: Place) -> Op {
     let (r0, r3, r6, r8) = (bits(h, 0, 3), bits(h, 3, 3), bits(h, 6, 3), bits(h, 8, 3));
     let (imm5, imm8) = (bits(h, 6, 5), bits(h, 0, 8));
-    let shift = |code| flags(code, Class::ShiftImmediate).d(r0).m(r3);
+    let shift = |code| flag_setting_op(code, Class::ShiftImmediate).d(r0).m(r3);
     let register = |code, class| Op::bare(code, class).n(r3).m(r6);
     let offset = |code, class, scale| Op::bare(code, class).n(r3).imm(imm5 * scale);
     match h >> 11 {
-        0b00000 if imm5 == 0 => flags(Code::MovRegS, Class::Alu).d(r0).m(r3),
+        0b00000 if imm5 == 0 => flag_setting_op(Code::MovRegS, Class::Alu).d(r0).m(r3),
         0b00000 => shift(Code::LslImmS).shift(imm5),
         0b00001 => shift(Code::LsrImmS).shift(if imm5 == 0 { 32 } else { imm5 }),
         0b00010 => shift(Code::AsrImmS).shift(if imm5 == 0 { 32 } else { imm5 }),
         0b00011 => match bits(h, 9, 2) {
-            0 => flags(Code::AddRegS, Class::Alu).d(r0).n(r3).m(r6),
-            1 => flags(Code::SubRegS, Class::Alu).d(r0).n(r3).m(r6),
-            2 => flags(Code::AddImmS, Class::Alu).d(r0).n(r3).imm(r6),
-            _ => flags(Code::SubImmS, Class::Alu).d(r0).n(r3).imm(r6),
+            0 => flag_setting_op(Code::AddRegS, Class::Alu).d(r0).n(r3).m(r6),
+            1 => flag_setting_op(Code::SubRegS, Class::Alu).d(r0).n(r3).m(r6),
+            2 => flag_setting_op(Code::AddImmS, Class::Alu).d(r0).n(r3).imm(r6),
+            _ => flag_setting_op(Code::SubImmS, Class::Alu).d(r0).n(r3).imm(r6),
         },
-        0b00100 => flags(Code::MovImmS, Class::Alu).d(r8).imm(imm8),
+        0b00100 => flag_setting_op(Code::MovImmS, Class::Alu).d(r8).imm(imm8),
         0b00101 => alu_op(Code::CmpImm).n(r8).imm(imm8).with(flag::SETS),
-        0b00110 => flags(Code::AddImmS, Class::Alu).d(r8).n(r8).imm(imm8),
-        0b00111 => flags(Code::SubImmS, Class::Alu).d(r8).n(r8).imm(imm8),
-        0b01000 if h & 0x400 == 0 => data_processing(bits(h, 6, 4), r0, r3),
+        0b00110 => flag_setting_op(Code::AddImmS, Class::Alu).d(r8).n(r8).imm(imm8),
+        0b00111 => flag_setting_op(Code::SubImmS, Class::Alu).d(r8).n(r8).imm(imm8),
+        0b01000 if h & 0x400 == 0 => decode_data_processing(bits(h, 6, 4), r0, r3),
         0b01000 => decode_special(h, place),
         0b01001 => Op::bare(Code::LdrLit, Class::LoadLiteral).d(r8).imm(place.literal_base().wrapping_add(imm8 * 4)),
         0b01010 | 0b01011 => {
@@ -82,10 +82,10 @@ fn low_register_transfer(code: Code, class: Class, base: u32, mask: u32) -> Op {
 }
 
 /// Decodes 16-bit data processing by its opcode field (A5.2.2).
-fn data_processing(opcode: u32, rd: u32, rm: u32) -> Op {
-    let binary = |code| flags(code, Class::Alu).d(rd).n(rd).m(rm);
+fn decode_data_processing(opcode: u32, rd: u32, rm: u32) -> Op {
+    let binary = |code| flag_setting_op(code, Class::Alu).d(rd).n(rd).m(rm);
     let compare = |code| alu_op(code).n(rd).m(rm).with(flag::SETS);
-    let shift = |code| flags(code, Class::ShiftRegister).d(rd).n(rd).m(rm);
+    let shift = |code| flag_setting_op(code, Class::ShiftRegister).d(rd).n(rd).m(rm);
     match opcode {
         0 => binary(Code::AndRegS),
         1 => binary(Code::EorRegS),
@@ -96,13 +96,13 @@ fn data_processing(opcode: u32, rd: u32, rm: u32) -> Op {
         6 => binary(Code::SbcRegS).with(flag::READS_FLAGS),
         7 => shift(Code::RorRegS),
         8 => compare(Code::TstReg),
-        9 => flags(Code::RsbImmS, Class::Alu).d(rd).n(rm),
+        9 => flag_setting_op(Code::RsbImmS, Class::Alu).d(rd).n(rm),
         10 => compare(Code::CmpReg),
         11 => compare(Code::CmnReg),
         12 => binary(Code::OrrRegS),
-        13 => flags(Code::MulS, Class::Multiply).d(rd).n(rd).m(rm),
+        13 => flag_setting_op(Code::MulS, Class::Multiply).d(rd).n(rd).m(rm),
         14 => binary(Code::BicRegS),
-        _ => flags(Code::MvnRegS, Class::Alu).d(rd).m(rm),
+        _ => flag_setting_op(Code::MvnRegS, Class::Alu).d(rd).m(rm),
     }
 }
 
@@ -145,8 +145,8 @@ fn decode_miscellaneous(h: u32, place: Place) -> Op {
     match bits(h, 4, 8) {
         0x00..=0x07 => stack.imm(bits(h, 0, 7) * 4),
         0x08..=0x0f => Op { code: Code::SubImm, ..stack.imm(bits(h, 0, 7) * 4) },
-        0x10..=0x1f | 0x30..=0x3f => compare_branch(Code::Cbz, h, place),
-        0x90..=0x9f | 0xb0..=0xbf => compare_branch(Code::Cbnz, h, place),
+        0x10..=0x1f | 0x30..=0x3f => compare_branch_op(Code::Cbz, h, place),
+        0x90..=0x9f | 0xb0..=0xbf => compare_branch_op(Code::Cbnz, h, place),
         0x20..=0x23 => one(Code::Sxth),
         0x24..=0x27 => one(Code::Sxtb),
         0x28..=0x2b => one(Code::Uxth),
@@ -180,13 +180,13 @@ fn decode_miscellaneous(h: u32, place: Place) -> Op {
             let op = Op::bare(Code::It, Class::It).imm(bits(h, 0, 8));
             op.undefined_if(condition == 15 || condition == 14 && mask.count_ones() != 1)
         }
-        0xf0..=0xff => hint(bits(h, 4, 4)),
+        0xf0..=0xff => decode_hint(bits(h, 4, 4)),
         _ => UNDEFINED,
     }
 }
 
 /// Decodes NOP-compatible hints (A5.2.5, A5.3.4). The unallocated ones do nothing.
-pub(super) fn hint(number: u32) -> Op {
+pub(super) fn decode_hint(number: u32) -> Op {
     match number {
         2 => Op::bare(Code::Wfe, Class::Hint),
         3 => Op::bare(Code::Wfi, Class::Hint),
@@ -196,7 +196,7 @@ pub(super) fn hint(number: u32) -> Op {
 }
 
 /// Creates the op of CBZ or CBNZ.
-fn compare_branch(code: Code, h: u32, place: Place) -> Op {
+fn compare_branch_op(code: Code, h: u32, place: Place) -> Op {
     let distance = bits(h, 3, 5) << 1 | bits(h, 9, 1) << 6;
     let target = place.pc().wrapping_add(distance);
     let op = place.branch(code, Code::CompareBranchFar, Class::CompareBranch, target);
@@ -211,13 +211,13 @@ fn decode_conditional_branch(h: u32, place: Place) -> Op {
         15 => Op::bare(Code::Svc, Class::Trap).imm(bits(h, 0, 8)),
         _ => {
             let distance = (bits(h, 0, 8) << 24) as i32 >> 23;
-            conditional_branch(condition, place.pc().wrapping_add(distance as u32), place)
+            conditional_branch_op(condition, place.pc().wrapping_add(distance as u32), place)
         }
     }
 }
 
 /// Creates the op of a conditional branch to an address.
-pub(super) fn conditional_branch(condition: u32, target: u32, place: Place) -> Op {
+pub(super) fn conditional_branch_op(condition: u32, target: u32, place: Place) -> Op {
     let near = Code::from_number(number::Beq + condition as u8);
     place.branch(near, Code::BccFar, Class::BranchConditional, target).kind(condition).with(flag::READS_FLAGS)
 }

@@ -63,8 +63,8 @@ fn return_restores_what_was_stacked() {
 fn exc_return_selects_stack_and_mode() {
     for (psp, expected) in [(false, 0xffff_fff9), (true, 0xffff_fffd)] {
         let mut bench = Bench::m3();
-        bench.core.set_special(9, 3, RAM + 0x4000);
-        bench.core.set_special(20, 3, u32::from(psp) << 1);
+        bench.core.write_special_register(9, 3, RAM + 0x4000);
+        bench.core.write_special_register(20, 3, u32::from(psp) << 1);
         bench.enable(0, 0x80);
         bench.enable(1, 0x40);
         let main = bench.core.msp();
@@ -176,12 +176,12 @@ fn masks_block_the_right_priorities() {
             for (line, priority) in [(0, 0), (1, 0x40), (2, 0x80)] {
                 bench.enable(line, priority);
             }
-            bench.core.set_special(17, 3, basepri);
-            bench.core.set_special(16, 3, u32::from(primask));
-            bench.core.set_special(19, 3, u32::from(faultmask));
-            super::pend(&mut bench.core, number);
+            bench.core.write_special_register(17, 3, basepri);
+            bench.core.write_special_register(16, 3, u32::from(primask));
+            bench.core.write_special_register(19, 3, u32::from(faultmask));
+            super::pend_exception(&mut bench.core, number);
             let context = format!("PRIMASK {primask} FAULTMASK {faultmask} BASEPRI {basepri:#x} exception {number}");
-            assert_eq!(bench.core.takeable().is_some(), taken[index], "{context}");
+            assert_eq!(bench.core.exception_to_take().is_some(), taken[index], "{context}");
             assert_eq!(bench.core.limit == 0, taken[index], "attention: {context}");
         }
     }
@@ -192,19 +192,19 @@ fn basepri_masks_by_group() {
     let mut bench = Bench::m3();
     bench.write_register(0xe000_ed0c, 0x05fa_0500);
     bench.enable(0, 0x40);
-    bench.core.set_special(17, 3, 0x70);
+    bench.core.write_special_register(17, 3, 0x70);
     pulse_line(&mut bench.core, 0);
-    assert_eq!(bench.core.takeable(), None, "0x70 is group 0x40");
-    bench.core.set_special(17, 3, 0x80);
-    assert_eq!(bench.core.takeable(), Some(16));
+    assert_eq!(bench.core.exception_to_take(), None, "0x70 is group 0x40");
+    bench.core.write_special_register(17, 3, 0x80);
+    assert_eq!(bench.core.exception_to_take(), Some(16));
 }
 
 #[test]
 fn basepri_max_only_tightens() {
     let mut bench = Bench::m3();
     for (write, expected) in [(0x80, 0x80), (0x90, 0x80), (0x4f, 0x40), (0x00, 0x40), (0x0f, 0x40)] {
-        bench.core.set_special(18, 3, write);
-        assert_eq!(bench.core.special(17), expected, "write {write:#x}");
+        bench.core.write_special_register(18, 3, write);
+        assert_eq!(bench.core.read_special_register(17), expected, "write {write:#x}");
     }
 }
 
@@ -214,7 +214,7 @@ fn unmasking_triggers_pending_interrupts() {
     let table: [(&str, Unmask, Unmask); 4] = [
         ("cpsie i", |b| b.core.change_masks(true, true, false), |b| b.core.change_masks(false, true, false)),
         ("cpsie f", |b| b.core.change_masks(true, false, true), |b| b.core.change_masks(false, false, true)),
-        ("msr basepri", |b| b.core.set_special(17, 3, 0x10), |b| b.core.set_special(17, 3, 0)),
+        ("msr basepri", |b| b.core.write_special_register(17, 3, 0x10), |b| b.core.write_special_register(17, 3, 0)),
         ("enable", |b| b.write_register(0xe000_e180, 1), |b| b.write_register(0xe000_e100, 1)),
     ];
     for (name, mask, unmask) in table {
@@ -232,16 +232,16 @@ fn unmasking_triggers_pending_interrupts() {
 #[test]
 fn masks_need_privilege() {
     let mut bench = Bench::m3();
-    bench.core.set_special(20, 3, 1);
+    bench.core.write_special_register(20, 3, 1);
     bench.core.change_masks(true, true, true);
     for number in [8, 9, 16, 17, 18, 19] {
-        bench.core.set_special(number, 3, 0x51);
-        assert_eq!(bench.core.special(number), 0, "SYSm {number}");
+        bench.core.write_special_register(number, 3, 0x51);
+        assert_eq!(bench.core.read_special_register(number), 0, "SYSm {number}");
     }
-    bench.core.set_special(20, 3, 0);
+    bench.core.write_special_register(20, 3, 0);
     assert_eq!(bench.core.control(), 1, "CONTROL stays as it is");
-    bench.core.set_special(0, 2, 0xf800_0000);
-    assert_eq!(bench.core.special(3), 0xf800_0000);
+    bench.core.write_special_register(0, 2, 0xf800_0000);
+    assert_eq!(bench.core.read_special_register(3), 0xf800_0000);
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn faultmask_falls_on_return_except_from_nmi() {
     for (number, stays) in [(16, false), (NMI, true)] {
         let mut bench = Bench::m3();
         bench.enable(0, 0);
-        super::pend(&mut bench.core, number);
+        super::pend_exception(&mut bench.core, number);
         bench.settle();
         bench.core.faultmask = true;
         bench.ret(0xffff_fff9);
@@ -308,7 +308,7 @@ fn pendsv_follows_the_handler_that_pends_it() {
     let mut bench = Bench::m3();
     bench.core.nvic.set_priority(PENDSV, 0xf0);
     bench.core.nvic.set_priority(SYSTICK, 0xe0);
-    super::pend(&mut bench.core, SYSTICK);
+    super::pend_exception(&mut bench.core, SYSTICK);
     assert_eq!(bench.settle(), ExceptionOutcome::Entered(SYSTICK));
     bench.write_register(0xe000_ed04, 1 << 28);
     assert_eq!(bench.settle(), ExceptionOutcome::None);
@@ -361,7 +361,7 @@ fn sleep_on_exit_chains_into_the_next_handler() {
     let stack = bench.core.r[13];
     bench.interrupt_level(0);
     assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Slept(16));
-    assert!(bench.core.asleep());
+    assert!(bench.core.is_asleep());
     let asleep = bench.core.t;
     pulse_line(&mut bench.core, 0);
     assert_eq!(bench.step_at(asleep + 1000), ExceptionOutcome::Begun);
@@ -425,7 +425,7 @@ fn wfi_wakes_by_priority_whatever_primask_says() {
         let outcome = bench.step_at(now);
         assert_eq!(outcome == ExceptionOutcome::Woken, wakes, "PRIMASK {primask} BASEPRI {basepri:#x} {enabled}");
         assert_eq!(bench.settle() == ExceptionOutcome::Entered(16), taken);
-        assert_eq!(bench.core.asleep(), !wakes);
+        assert_eq!(bench.core.is_asleep(), !wakes);
     }
 }
 
@@ -474,7 +474,7 @@ fn vector_table_moves() {
     bench.write_register(0xe000_ed08, RAM + 0x1ff);
     assert_eq!(bench.read_register(0xe000_ed08), RAM + 0x180, "128-byte steps");
     bench.bus.put(RAM + 0x180 + 4 * NMI, (FLASH + 0x700) | 1);
-    super::pend(&mut bench.core, NMI);
+    super::pend_exception(&mut bench.core, NMI);
     assert_eq!(bench.settle(), ExceptionOutcome::Entered(NMI));
     assert_eq!(bench.core.pc(), FLASH + 0x700);
 }
@@ -488,7 +488,7 @@ fn software_frame_starts_a_task() {
     for (index, word) in [10, 11, 12, 13, 14, 0x15, FLASH + 0x9000, 1 << 24].into_iter().enumerate() {
         bench.bus.put(stack + 4 * index as u32, word);
     }
-    bench.core.set_special(9, 3, stack);
+    bench.core.write_special_register(9, 3, stack);
     assert_eq!(bench.ret(0xffff_fffd), ExceptionOutcome::Returned(SVCALL));
     assert_eq!(bench.core.r[..4], [10, 11, 12, 13]);
     assert_eq!((bench.core.r[12], bench.core.r[14], bench.core.r[13]), (14, 0x15, stack + 0x20));

@@ -20,7 +20,7 @@ impl Core {
 
     /// Sets a core register. The two low bits of SP stay zero.
     #[inline(always)]
-    pub(super) fn set_any(&mut self, number: u8, value: u32) {
+    pub(super) fn set_any_register(&mut self, number: u8, value: u32) {
         self.set_register(number, if number == 13 { value & !3 } else { value });
     }
 
@@ -32,14 +32,14 @@ impl Core {
 
     /// Sets a core register, and N and Z by its value.
     #[inline(always)]
-    pub(super) fn set_logical(&mut self, number: u8, value: u32) {
+    pub(super) fn set_register_and_flags(&mut self, number: u8, value: u32) {
         self.set_register(number, value);
         self.set_nz(value);
     }
 
     /// Returns a + b and sets all four flags.
     #[inline(always)]
-    pub(super) fn add(&mut self, a: u32, b: u32) -> u32 {
+    pub(super) fn add_with_flags(&mut self, a: u32, b: u32) -> u32 {
         let (sum, carry) = a.overflowing_add(b);
         self.c = carry;
         self.v = (a as i32).overflowing_add(b as i32).1;
@@ -49,7 +49,7 @@ impl Core {
 
     /// Returns a - b and sets all four flags.
     #[inline(always)]
-    pub(super) fn sub(&mut self, a: u32, b: u32) -> u32 {
+    pub(super) fn subtract_with_flags(&mut self, a: u32, b: u32) -> u32 {
         let difference = a.wrapping_sub(b);
         self.c = a >= b;
         self.v = (a as i32).overflowing_sub(b as i32).1;
@@ -59,7 +59,7 @@ impl Core {
 
     /// Returns a + b + C and sets all four flags. A - b - !C is a + !b + C.
     #[inline(always)]
-    pub(super) fn adc(&mut self, a: u32, b: u32) -> u32 {
+    pub(super) fn add_with_carry_and_flags(&mut self, a: u32, b: u32) -> u32 {
         let wide = u64::from(a) + u64::from(b) + u64::from(self.c);
         let sum = wide as u32;
         self.c = wide >> 32 != 0;
@@ -70,12 +70,12 @@ impl Core {
 
     /// Returns a + b + C without setting flags.
     #[inline(always)]
-    pub(super) fn plus_carry(&self, a: u32, b: u32) -> u32 {
+    pub(super) fn add_with_carry(&self, a: u32, b: u32) -> u32 {
         a.wrapping_add(b).wrapping_add(u32::from(self.c))
     }
 
     /// Returns whether a condition field holds for the flags. 14 and 15 always hold.
-    pub(super) fn holds(&self, condition: u8) -> bool {
+    pub(super) fn condition_holds(&self, condition: u8) -> bool {
         let (n, z) = (self.nz < 0, self.nz as u32 == 0);
         let basic = match condition >> 1 {
             0 => z,

@@ -21,7 +21,7 @@ fn raise_fault(core: &mut Core, fault: Fault) -> Flow {
 /// # Safety
 /// `at` points to an op.
 #[inline(never)]
-pub(super) unsafe fn apart<B: Bus, P: Pipeline>(
+pub(super) unsafe fn execute_apart<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -70,7 +70,7 @@ pub(super) fn instruction_outcome<P: Pipeline>(core: &mut Core, done: Result<Flo
 /// # Safety
 /// `at` points to an op.
 #[inline(never)]
-pub(super) unsafe fn registers_apart(core: &mut Core, at: *const Op, execute: impl Fn(&mut Core, Op)) {
+pub(super) unsafe fn execute_registers_apart(core: &mut Core, at: *const Op, execute: impl Fn(&mut Core, Op)) {
     // SAFETY: the caller's promise.
     let op = unsafe { PackedOp::read_op(at) }.op();
     execute(core, op);

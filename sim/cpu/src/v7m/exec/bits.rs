@@ -58,11 +58,11 @@ fn add_to_sp(core: &mut Core, op: Op) {
     let m = if op.rm == 15 { op.imm } else { core.core_register(op.rm) << op.shift };
     let value = match (op.ra, op.has_flag(flag::SETS)) {
         (0, false) => n.wrapping_add(m),
-        (0, true) => core.add(n, m),
+        (0, true) => core.add_with_flags(n, m),
         (_, false) => n.wrapping_sub(m),
-        (_, true) => core.sub(n, m),
+        (_, true) => core.subtract_with_flags(n, m),
     };
-    core.set_any(op.rd, value);
+    core.set_any_register(op.rd, value);
 }
 
 /// Returns the result of SSAT or USAT.

@@ -15,7 +15,7 @@ pub(in crate::v7m) fn next_it_state(it: u8) -> u8 {
 /// Returns what an instruction inside an IT block executes as: itself, its variant without flags, [`SKIPPED`], or
 /// undefined where it may not be.
 #[inline(never)]
-pub(in crate::v7m) fn judge(core: &Core, packed: PackedOp) -> PackedOp {
+pub(in crate::v7m) fn predicated_code(core: &Core, packed: PackedOp) -> PackedOp {
     let op = packed.op();
     let last = core.it & 7 == 0;
     let permitted = match op.class {
@@ -27,7 +27,7 @@ pub(in crate::v7m) fn judge(core: &Core, packed: PackedOp) -> PackedOp {
         return Op::bare(Code::Undefined, Class::None).into();
     }
     // BKPT executes always.
-    if op.code != Code::Bkpt && !core.holds(core.it >> 4) {
+    if op.code != Code::Bkpt && !core.condition_holds(core.it >> 4) {
         return SKIPPED;
     }
     without_flags(op).into()

@@ -11,7 +11,7 @@ use crate::v7m::pipeline::{Jump, Pipeline};
 
 /// Executes a branch to an absolute address, whose bit 0 is ignored.
 #[inline(always)]
-pub(super) fn far<B: Bus, P: Pipeline>(
+pub(super) fn branch_to_address<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -35,13 +35,13 @@ pub(super) fn far<B: Bus, P: Pipeline>(
 #[cold]
 #[inline(never)]
 pub(super) fn enter_region<B: Bus>(core: &mut Core, bus: &mut B, target: u32) -> bool {
-    exception::jump(core, bus, target | 1);
+    exception::jump_to_interworking_address(core, bus, target | 1);
     core.request == Request::None
 }
 
 /// Executes BX or BLX to an address. An even one clears the Thumb bit.
 #[inline(always)]
-pub(super) fn exchange<B: Bus, P: Pipeline>(
+pub(super) fn execute_bx_or_blx<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -49,7 +49,7 @@ pub(super) fn exchange<B: Bus, P: Pipeline>(
     jump: Jump,
     target: u32,
 ) -> Result<Flow, Fault> {
-    let flow = far(core, pipe, bus, op, jump, target)?;
+    let flow = branch_to_address(core, pipe, bus, op, jump, target)?;
     if target & 1 == 0 {
         core.thumb = false;
         core.request = Request::Fault(Fault::InvalidState);
@@ -71,12 +71,17 @@ fn exchange_or_return<B: Bus, P: Pipeline>(
         core.request = Request::ExceptionReturn(target);
         return Ok(Flow::Jumped);
     }
-    exchange(core, pipe, bus, op, jump, target)
+    execute_bx_or_blx(core, pipe, bus, op, jump, target)
 }
 
 /// Executes BX.
 #[inline(always)]
-pub(super) fn register<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
+pub(super) fn execute_bx<B: Bus, P: Pipeline>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+) -> Result<Flow, Fault> {
     let target = core.core_register(op.rm);
     exchange_or_return(core, pipe, bus, op, Jump::Register, target)
 }
@@ -95,8 +100,13 @@ pub(super) fn load_pc_value<B: Bus, P: Pipeline>(
 
 /// Executes LDR to the PC.
 #[inline(always)]
-pub(super) fn load_pc<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
-    let (address, base) = memory::address(core, op);
+pub(super) fn execute_load_to_pc<B: Bus, P: Pipeline>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+) -> Result<Flow, Fault> {
+    let (address, base) = memory::access_address_and_new_base(core, op);
     let target = memory::load::<B, P, 4>(core, pipe, bus, op, address)?;
     memory::write_back(core, op, base);
     load_pc_value(core, pipe, bus, op, target)
@@ -104,7 +114,12 @@ pub(super) fn load_pc<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &
 
 /// Executes TBB or TBH.
 #[inline(always)]
-pub(super) fn table<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
+pub(super) fn execute_table_branch<B: Bus, P: Pipeline>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+) -> Result<Flow, Fault> {
     let base = if op.rn == 15 { op.imm } else { core.core_register(op.rn) };
     let entry = base.wrapping_add(core.core_register(op.rm) << op.shift);
     let distance = match op.shift {
@@ -112,34 +127,41 @@ pub(super) fn table<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mu
         _ => memory::load::<B, P, 2>(core, pipe, bus, op, entry)?,
     };
     let pc = core.address_of(core.ip).wrapping_add(4);
-    far(core, pipe, bus, op, Jump::Loaded, pc.wrapping_add(2 * distance))
+    branch_to_address(core, pipe, bus, op, Jump::Loaded, pc.wrapping_add(2 * distance))
 }
 
 /// Executes branches to another region, calls by register and writes to the PC.
 #[inline(always)]
-pub(super) fn other<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
+pub(super) fn execute_other_branch<B: Bus, P: Pipeline>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+) -> Result<Flow, Fault> {
     let next = core.address_of(core.ip).wrapping_add(2 * op.halfwords() as u32) | 1;
     match op.code {
-        Code::BccFar if core.holds(op.ra) => far(core, pipe, bus, op, Jump::Conditional, op.imm),
+        Code::BccFar if core.condition_holds(op.ra) => {
+            branch_to_address(core, pipe, bus, op, Jump::Conditional, op.imm)
+        }
         Code::CompareBranchFar if (core.core_register(op.rn) == 0) == (op.ra == 0) => {
-            far(core, pipe, bus, op, Jump::Conditional, op.imm)
+            branch_to_address(core, pipe, bus, op, Jump::Conditional, op.imm)
         }
         Code::BccFar | Code::CompareBranchFar => Ok(Flow::NotTaken),
-        Code::BFar => far(core, pipe, bus, op, Jump::Immediate, op.imm),
+        Code::BFar => branch_to_address(core, pipe, bus, op, Jump::Immediate, op.imm),
         Code::BlFar => {
             core.set_register(14, next);
-            far(core, pipe, bus, op, Jump::Immediate, op.imm)
+            branch_to_address(core, pipe, bus, op, Jump::Immediate, op.imm)
         }
         Code::Blx => {
             let target = core.core_register(op.rm);
             core.set_register(14, next);
-            exchange(core, pipe, bus, op, Jump::Register, target)
+            execute_bx_or_blx(core, pipe, bus, op, Jump::Register, target)
         }
         // MOV PC and ADD PC.
         _ => {
             let offset = if op.code == Code::AddPc { op.imm } else { 0 };
             let target = core.core_register(op.rm).wrapping_add(offset);
-            far(core, pipe, bus, op, Jump::Register, target)
+            branch_to_address(core, pipe, bus, op, Jump::Register, target)
         }
     }
 }

@@ -50,23 +50,23 @@ pub(super) fn execute_float<B: Bus, P: Pipeline>(
     op: Op,
 ) -> Result<Flow, Fault> {
     if !core.float_ready {
-        float_context::before_float(core, bus)?;
+        float_context::prepare_fpu(core, bus)?;
     }
     match op.code {
         Code::Vldr32 | Code::Vldr64 | Code::Vstr32 | Code::Vstr64 => {
-            access::<B, P>(core, pipe, bus, op)?;
+            execute_float_access::<B, P>(core, pipe, bus, op)?;
         }
-        Code::Vldm | Code::Vstm => return multiple::float::<B, P>(core, pipe, bus, op),
+        Code::Vldm | Code::Vstm => return multiple::execute_float_multiple::<B, P>(core, pipe, bus, op),
         Code::UndefinedFloat => return Err(Fault::Undefined),
-        _ if P::IN_LINE => compute(core, op),
-        _ => compute_apart(core, op),
+        _ if P::IN_LINE => compute_float(core, op),
+        _ => compute_float_apart(core, op),
     }
     Ok(Flow::Next)
 }
 
 /// Executes VLDR or VSTR, which are always aligned to words.
 #[inline(always)]
-fn access<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<(), Fault> {
+fn execute_float_access<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<(), Fault> {
     let address = if op.rn == 15 { op.imm } else { core.core_register(op.rn).wrapping_add(op.imm) };
     if address & 3 != 0 {
         return Err(Fault::Unaligned);
@@ -95,15 +95,15 @@ fn access<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: O
     Ok(())
 }
 
-/// Executes [`compute`] in a function of its own, outside the frequent paths.
+/// Executes [`compute_float`] in a function of its own, outside the frequent paths.
 #[inline(never)]
-fn compute_apart(core: &mut Core, op: Op) {
-    compute(core, op);
+fn compute_float_apart(core: &mut Core, op: Op) {
+    compute_float(core, op);
 }
 
 /// Executes a floating-point instruction that only changes registers.
 #[inline(always)]
-fn compute(core: &mut Core, op: Op) {
+fn compute_float(core: &mut Core, op: Op) {
     match op.code {
         Code::VmovToCore => core.set_register(op.rd, core.single_register(op.rn)),
         Code::VmovFromCore => core.set_single(op.rd, core.core_register(op.rn)),
@@ -132,7 +132,7 @@ fn compute(core: &mut Core, op: Op) {
         | Code::VcvtFixed
         | Code::VcvtHalf
         | Code::VcvtDoubleFromSingle
-        | Code::VcvtSingleFromDouble => convert(core, op),
+        | Code::VcvtSingleFromDouble => execute_float_conversion(core, op),
         Code::Vadd64
         | Code::Vsub64
         | Code::Vmul64
@@ -176,7 +176,7 @@ fn single_result(core: &mut Core, op: Op) -> u32 {
         Code::Vmov32 => [m, float::f32_abs(m), float::f32_neg(m)][usize::from(op.ra % 3)],
         Code::Vsqrt32 => float::f32_sqrt(m, fpscr),
         Code::Vsel32 => {
-            if core.holds(op.ra) {
+            if core.condition_holds(op.ra) {
                 n
             } else {
                 m
@@ -209,7 +209,7 @@ fn double_result(core: &mut Core, op: Op) -> u64 {
         Code::Vmov64 => [m, float::f64_abs(m), float::f64_neg(m)][usize::from(op.ra % 3)],
         Code::Vsqrt64 => float::f64_sqrt(m, fpscr),
         Code::Vsel64 => {
-            if core.holds(op.ra) {
+            if core.condition_holds(op.ra) {
                 n
             } else {
                 m
@@ -233,7 +233,7 @@ fn rounding_mode(core: &Core, kind: u8) -> Rounding {
 }
 
 /// Executes VRINT and VCVT.
-fn convert(core: &mut Core, op: Op) {
+fn execute_float_conversion(core: &mut Core, op: Op) {
     let double = op.has_flag(flag::DOUBLE);
     let mode = rounding_mode(core, op.ra);
     match op.code {
@@ -279,7 +279,7 @@ fn convert(core: &mut Core, op: Op) {
                 }
             }
         }
-        Code::VcvtHalf => convert_half(core, op, double),
+        Code::VcvtHalf => execute_half_conversion(core, op, double),
         Code::VcvtDoubleFromSingle => {
             let value = float::f32_to_f64(core.single_register(op.rm), &mut core.fpscr);
             core.set_double(op.rd, value);
@@ -303,7 +303,7 @@ fn from_fixed(core: &mut Core, op: Op, value: u32, from: FixedPoint, mode: Round
 }
 
 /// Executes VCVTB or VCVTT, which leave the other half of a register alone.
-fn convert_half(core: &mut Core, op: Op, double: bool) {
+fn execute_half_conversion(core: &mut Core, op: Op, double: bool) {
     let top = 16 * u32::from(op.ra & 1);
     if op.ra & 2 == 0 {
         let half = core.single_register(op.rm) >> top & 0xffff;

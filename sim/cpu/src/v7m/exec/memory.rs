@@ -33,7 +33,7 @@ pub(super) fn load_aligned<B: Bus, P: Pipeline>(
     index: u32,
 ) -> Result<u32, Fault> {
     if !P::IN_LINE && core.mpu.is_enabled() {
-        mpu::check(core, address, Access::Read)?;
+        mpu::check_access(core, address, Access::Read)?;
     }
     pipe.issue_load(core, bus, op, address, bytes, index)
 }
@@ -52,7 +52,7 @@ pub(super) fn store_aligned<B: Bus, P: Pipeline>(
     index: u32,
 ) -> Result<(), Fault> {
     if !P::IN_LINE && core.mpu.is_enabled() {
-        mpu::check(core, address, Access::Write)?;
+        mpu::check_access(core, address, Access::Write)?;
     }
     pipe.issue_store(core, bus, op, address, bytes, value, index)
 }
@@ -157,7 +157,7 @@ fn store_unaligned<B: Bus, P: Pipeline>(
 
 /// Returns the address of an access by its flags, and what the base becomes if it is written back.
 #[inline(always)]
-pub(super) fn address(core: &Core, op: Op) -> (u32, u32) {
+pub(super) fn access_address_and_new_base(core: &Core, op: Op) -> (u32, u32) {
     let base = if op.rn == 15 { 0 } else { core.core_register(op.rn) };
     let offset = if op.has_flag(flag::REGISTER_OFFSET) { core.core_register(op.rm) << op.shift } else { op.imm };
     let sum = base.wrapping_add(offset);
@@ -168,7 +168,7 @@ pub(super) fn address(core: &Core, op: Op) -> (u32, u32) {
 #[inline(always)]
 pub(super) fn write_back(core: &mut Core, op: Op, base: u32) {
     if op.has_flag(flag::PRE_INDEXED | flag::POST_INDEXED) {
-        core.set_any(op.rn, base);
+        core.set_any_register(op.rn, base);
     }
 }
 
@@ -180,13 +180,14 @@ pub(super) fn load_general<B: Bus, P: Pipeline>(
     bus: &mut B,
     op: Op,
 ) -> Result<Flow, Fault> {
-    let (address, base) = address(core, op);
+    let (address, base) = access_address_and_new_base(core, op);
     // Each size for itself, so that none goes through the others' decisions.
     macro_rules! load {
         ($bytes:literal, $type:ty) => {{
-            let value = with_order::<P, _>(core, op, |core| load::<B, P, $bytes>(core, pipe, bus, op, address))?;
+            let value =
+                with_access_privilege::<P, _>(core, op, |core| load::<B, P, $bytes>(core, pipe, bus, op, address))?;
             write_back(core, op, base);
-            core.set_any(op.rd, value as $type as u32);
+            core.set_any_register(op.rd, value as $type as u32);
             Ok(Flow::Next)
         }};
     }
@@ -207,11 +208,11 @@ pub(super) fn store_general<B: Bus, P: Pipeline>(
     bus: &mut B,
     op: Op,
 ) -> Result<Flow, Fault> {
-    let (address, base) = address(core, op);
+    let (address, base) = access_address_and_new_base(core, op);
     let value = core.core_register(op.rd);
     macro_rules! store {
         ($bytes:literal) => {{
-            with_order::<P, _>(core, op, |core| store::<B, P, $bytes>(core, pipe, bus, op, address, value))?;
+            with_access_privilege::<P, _>(core, op, |core| store::<B, P, $bytes>(core, pipe, bus, op, address, value))?;
             write_back(core, op, base);
             Ok(Flow::Next)
         }};
@@ -225,7 +226,7 @@ pub(super) fn store_general<B: Bus, P: Pipeline>(
 
 /// Makes an access with the privilege that the op names (LDRT, STRT).
 #[inline(always)]
-fn with_order<P: Pipeline, T>(core: &mut Core, op: Op, access: impl FnOnce(&mut Core) -> T) -> T {
+fn with_access_privilege<P: Pipeline, T>(core: &mut Core, op: Op, access: impl FnOnce(&mut Core) -> T) -> T {
     if !P::IN_LINE {
         core.as_user = op.ra & kind::UNPRIVILEGED != 0;
     }
@@ -238,8 +239,13 @@ fn with_order<P: Pipeline, T>(core: &mut Core, op: Op, access: impl FnOnce(&mut 
 
 /// Executes LDRD or STRD: two words, always aligned.
 #[inline(always)]
-pub(super) fn double<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
-    let (first, base) = address(core, op);
+pub(super) fn execute_double_access<B: Bus, P: Pipeline>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+) -> Result<Flow, Fault> {
+    let (first, base) = access_address_and_new_base(core, op);
     let second = first.wrapping_add(4);
     if first & 3 != 0 {
         return Err(Fault::Unaligned);

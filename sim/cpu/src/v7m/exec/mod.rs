@@ -1,8 +1,8 @@
 //! The execution of instructions: the loop that executes ops.
 //!
-//! `operate` has what each of them does, by subject in [`registers`], [`memory`], [`branch`], [`multiple`] and so on. A
-//! [`Pipeline`] says when. Local time, flags and registers live in [`Core`]. `core.ip` is the instruction being executed
-//! until it is done.
+//! `operate` has what each of them does, by subject in [`registers`], [`memory`], [`branch`], [`multiple`] and so on.
+//! A [`Pipeline`] says when. Local time, flags and registers live in [`Core`]. `core.ip` is the instruction being
+//! executed until it is done.
 
 mod alu;
 mod apart;
@@ -59,9 +59,10 @@ pub(super) enum Flow {
 /// The machine clears a request before it calls again.
 ///
 /// # Safety
-/// `core.ip` points into the ops of `core.region`, a region of `bus`: they are in no memory that `core`, `pipe` or `bus`
-/// hold by value, end with an `OutOfRegion` op, and those that are decoded were made by [`decode`](super::decode), whose
-/// near branches stay inside. With `watch::PROFILE` the region has profile cells, one for each op.
+/// `core.ip` points into the ops of `core.region`, a region of `bus`: they are in no memory that `core`, `pipe` or
+/// `bus` hold by value, end with an `OutOfRegion` op, and those that are decoded were made by
+/// [`decode`](super::decode), whose near branches stay inside. With `watch::PROFILE` the region has profile cells, one
+/// for each op.
 pub unsafe fn run<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, watch: u8) {
     if core.request != Request::None {
         return;
@@ -80,8 +81,8 @@ pub unsafe fn run<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut 
             return;
         }
         let ip = core.ip;
-        // SAFETY: `ip` points into the ops of the region: the caller promises it of the first, and every instruction leads
-        // to another one inside, or to the op after the last.
+        // SAFETY: `ip` points into the ops of the region: the caller promises it of the first, and every instruction
+        // leads to another one inside, or to the op after the last.
         let packed = unsafe { PackedOp::read_op(ip) };
         if packed.code() <= code::It {
             // SAFETY: as above.
@@ -147,7 +148,7 @@ unsafe fn execute_uncommon<B: Bus, P: Pipeline>(
         }
         let (ip, it) = (core.ip, core.it);
         let profile = Profile::start_instruction(core, watch);
-        let executed = if it == 0 { packed } else { block::judge(core, packed) };
+        let executed = if it == 0 { packed } else { block::predicated_code(core, packed) };
         core.it = block::next_it_state(it);
         let op = executed.op();
         if executed == block::SKIPPED {
@@ -199,7 +200,7 @@ unsafe fn end_instruction<B: Bus, P: Pipeline>(
             core.ip = ip.wrapping_add(op.halfwords());
         }
         Flow::NotTaken => {
-            pipe.not_taken(core, bus, op);
+            pipe.end_untaken_branch(core, bus, op);
             core.ip = ip.wrapping_add(op.halfwords());
         }
         Flow::Near | Flow::NearConditional => {
@@ -212,7 +213,7 @@ unsafe fn end_instruction<B: Bus, P: Pipeline>(
         Flow::Left => {
             pipe.finish_op(core, op);
             core.ip = ip.wrapping_add(op.halfwords());
-            if core.asleep() {
+            if core.is_asleep() {
                 core.slept_at = core.t;
             }
             goes_on = false;

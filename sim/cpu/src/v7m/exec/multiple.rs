@@ -21,7 +21,7 @@ fn transfer_addresses(core: &Core, op: Op, step: u32) -> (u32, u32) {
 }
 
 /// Interrupts a multiple transfer with `moved` words done and `next` as the first register to come.
-fn give_way(core: &mut Core, moved: u32, next: u32) -> Flow {
+fn interrupt_transfer(core: &mut Core, moved: u32, next: u32) -> Flow {
     core.words_moved = moved as u8;
     core.ici = next as u8;
     Flow::Paused
@@ -30,7 +30,7 @@ fn give_way(core: &mut Core, moved: u32, next: u32) -> Flow {
 /// Returns the number of words that were already moved when a multiple transfer starts or continues. After an exception
 /// it continues at the register in EPSR.ICI. If its base or the PC is among the registers, it starts again, because
 /// these were not written yet.
-fn words_done(core: &mut Core, op: Op) -> u32 {
+fn transferred_word_count(core: &mut Core, op: Op) -> u32 {
     let ici = u32::from(std::mem::take(&mut core.ici));
     let moved = u32::from(std::mem::take(&mut core.words_moved));
     if moved != 0 || ici == 0 {
@@ -50,14 +50,19 @@ fn without_lowest(mut mask: u32, count: u32) -> u32 {
 
 /// Executes LDM or POP.
 #[inline(always)]
-pub(super) fn load<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
+pub(super) fn execute_load_multiple<B: Bus, P: Pipeline>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+) -> Result<Flow, Fault> {
     let (lowest, base) = transfer_addresses(core, op, 4 * u32::from(op.shift));
     if lowest & 3 != 0 {
         return Err(Fault::Unaligned);
     }
     let (mut moved, mut left, mut address) = (0, op.imm, lowest);
     if !P::IN_LINE && core.ici | core.words_moved != 0 {
-        moved = words_done(core, op);
+        moved = transferred_word_count(core, op);
         left = without_lowest(op.imm, moved);
         address = lowest.wrapping_add(4 * moved);
     }
@@ -72,7 +77,7 @@ pub(super) fn load<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut
                 if op.has_flag(flag::POST_INDEXED) {
                     core.set_register(op.rn, base);
                 } else if op.imm >> op.rn & 1 != 0 {
-                    core.set_any(op.rn, held);
+                    core.set_any_register(op.rn, held);
                 }
                 return branch::load_pc_value(core, pipe, bus, op, target);
             }
@@ -88,27 +93,32 @@ pub(super) fn load<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut
         address = address.wrapping_add(4);
         if !P::IN_LINE && core.t >= core.limit {
             core.held = held;
-            return Ok(give_way(core, moved, left.trailing_zeros()));
+            return Ok(interrupt_transfer(core, moved, left.trailing_zeros()));
         }
     }
     if op.has_flag(flag::POST_INDEXED) {
         core.set_register(op.rn, base);
     } else if op.imm >> op.rn & 1 != 0 {
-        core.set_any(op.rn, held);
+        core.set_any_register(op.rn, held);
     }
     Ok(Flow::Next)
 }
 
 /// Executes STM or PUSH.
 #[inline(always)]
-pub(super) fn store<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
+pub(super) fn execute_store_multiple<B: Bus, P: Pipeline>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+) -> Result<Flow, Fault> {
     let (lowest, base) = transfer_addresses(core, op, 4 * u32::from(op.shift));
     if lowest & 3 != 0 {
         return Err(Fault::Unaligned);
     }
     let (mut moved, mut left, mut address) = (0, op.imm, lowest);
     if !P::IN_LINE && core.ici | core.words_moved != 0 {
-        moved = words_done(core, op);
+        moved = transferred_word_count(core, op);
         left = without_lowest(op.imm, moved);
         address = lowest.wrapping_add(4 * moved);
     }
@@ -124,7 +134,7 @@ pub(super) fn store<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mu
         if !P::IN_LINE && core.t >= core.limit {
             // The frame of an exception would overwrite what PUSH stored below SP: it starts anew.
             let next = if op.rn == 13 { 0 } else { left.trailing_zeros() };
-            return Ok(give_way(core, moved, next));
+            return Ok(interrupt_transfer(core, moved, next));
         }
     }
     if op.has_flag(flag::POST_INDEXED) {
@@ -134,7 +144,12 @@ pub(super) fn store<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mu
 }
 
 /// Executes VLDM, VSTM, VPUSH or VPOP. An interrupt restarts them: ICI has no room for S registers.
-pub(super) fn float<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
+pub(super) fn execute_float_multiple<B: Bus, P: Pipeline>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    op: Op,
+) -> Result<Flow, Fault> {
     let (lowest, base) = transfer_addresses(core, op, op.imm);
     if lowest & 3 != 0 {
         return Err(Fault::Unaligned);
@@ -142,7 +157,7 @@ pub(super) fn float<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mu
     let first = u32::from(std::mem::take(&mut core.words_moved));
     for moved in first..u32::from(op.shift) {
         if !P::IN_LINE && moved != first && core.t >= core.limit {
-            return Ok(give_way(core, moved, 0));
+            return Ok(interrupt_transfer(core, moved, 0));
         }
         let register = usize::from(op.rd) + moved as usize;
         let address = lowest.wrapping_add(4 * moved);
@@ -154,7 +169,7 @@ pub(super) fn float<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mu
         }
     }
     if op.has_flag(flag::POST_INDEXED) {
-        core.set_any(op.rn, base);
+        core.set_any_register(op.rn, base);
     }
     Ok(Flow::Next)
 }

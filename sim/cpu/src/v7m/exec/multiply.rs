@@ -10,7 +10,7 @@ use crate::v7m::pipeline::Pipeline;
 use crate::v7m::scb::ccr;
 
 /// Returns the top or bottom half of a word, sign-extended.
-fn half(value: u32, top: bool) -> i64 {
+fn signed_half_of_word(value: u32, top: bool) -> i64 {
     i64::from(if top { (value >> 16) as i16 } else { value as i16 })
 }
 
@@ -26,7 +26,7 @@ pub(super) fn set_long(core: &mut Core, op: Op, value: u64) {
 }
 
 /// Returns the low 32 bits of an exact result, and sets Q if they do not hold it.
-fn narrow(core: &mut Core, exact: i64) -> u32 {
+fn low_word_setting_q(core: &mut Core, exact: i64) -> u32 {
     core.q |= exact != i64::from(exact as i32);
     exact as u32
 }
@@ -35,11 +35,14 @@ fn narrow(core: &mut Core, exact: i64) -> u32 {
 #[inline(always)]
 pub(super) fn execute_multiply(core: &mut Core, op: Op) {
     let (n, m) = (core.core_register(op.rn), core.core_register(op.rm));
-    let by_halves = half(n, op.shift & 2 != 0) * half(m, op.shift & 1 != 0);
-    let by_word = (i64::from(n as i32) * half(m, op.shift & 1 != 0)) >> 16;
+    let by_halves = signed_half_of_word(n, op.shift & 2 != 0) * signed_half_of_word(m, op.shift & 1 != 0);
+    let by_word = (i64::from(n as i32) * signed_half_of_word(m, op.shift & 1 != 0)) >> 16;
     let dual = {
         let exchanged = if op.shift & 1 != 0 { m.rotate_left(16) } else { m };
-        let (low, high) = (half(n, false) * half(exchanged, false), half(n, true) * half(exchanged, true));
+        let (low, high) = (
+            signed_half_of_word(n, false) * signed_half_of_word(exchanged, false),
+            signed_half_of_word(n, true) * signed_half_of_word(exchanged, true),
+        );
         if op.shift & 2 != 0 { low - high } else { low + high }
     };
     let long = i64::from(n as i32) * i64::from(m as i32);
@@ -48,20 +51,20 @@ pub(super) fn execute_multiply(core: &mut Core, op: Op) {
         Code::Smulxy => by_halves as u32,
         Code::Smlaxy => {
             let exact = by_halves + i64::from(core.core_register(op.ra) as i32);
-            narrow(core, exact)
+            low_word_setting_q(core, exact)
         }
         Code::Smulwy => by_word as u32,
         Code::Smlawy => {
             let exact = by_word + i64::from(core.core_register(op.ra) as i32);
-            narrow(core, exact)
+            low_word_setting_q(core, exact)
         }
         Code::Smuad => {
             // A difference of two products always fits: SMUSD leaves Q alone by itself.
-            narrow(core, dual)
+            low_word_setting_q(core, dual)
         }
         Code::Smlad => {
             let exact = dual + i64::from(core.core_register(op.ra) as i32);
-            narrow(core, exact)
+            low_word_setting_q(core, exact)
         }
         Code::Smmul => (long.wrapping_add(rounding) >> 32) as u32,
         Code::Smmla => (upper_accumulator(core, op).wrapping_add(long).wrapping_add(rounding) >> 32) as u32,
@@ -80,7 +83,13 @@ fn upper_accumulator(core: &Core, op: Op) -> i64 {
 /// Returns whether a division or long multiplication would run beyond the limit, so that the machine must decide
 /// whether it may.
 #[inline(always)]
-pub(super) fn pauses_before<P: Pipeline>(core: &mut Core, pipe: &mut P, op: Op, first: u32, second: u32) -> bool {
+pub(super) fn must_pause_before_division<P: Pipeline>(
+    core: &mut Core,
+    pipe: &mut P,
+    op: Op,
+    first: u32,
+    second: u32,
+) -> bool {
     if std::mem::take(&mut core.committed) {
         return false;
     }
@@ -94,12 +103,17 @@ pub(super) fn pauses_before<P: Pipeline>(core: &mut Core, pipe: &mut P, op: Op, 
 
 /// Executes SDIV or UDIV.
 #[inline(always)]
-pub(super) fn divide<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, _: &mut B, op: Op) -> Result<Flow, Fault> {
+pub(super) fn execute_divide<B: Bus, P: Pipeline>(
+    core: &mut Core,
+    pipe: &mut P,
+    _: &mut B,
+    op: Op,
+) -> Result<Flow, Fault> {
     let (n, m) = (core.core_register(op.rn), core.core_register(op.rm));
     if m == 0 && core.scb.ccr & ccr::DIV_0_TRP != 0 {
         return Err(Fault::DivideByZero);
     }
-    if pauses_before(core, pipe, op, n, m) {
+    if must_pause_before_division(core, pipe, op, n, m) {
         return Ok(Flow::Paused);
     }
     let quotient = match (op.code, m) {

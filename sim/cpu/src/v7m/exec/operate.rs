@@ -3,8 +3,8 @@
 //! One flat match, so that dispatch is one indirect jump. Its arms are small inlined functions, rare instructions stand
 //! [`apart`].
 
-use super::apart::{apart, execute_checked, instruction_outcome, registers_apart};
-use super::multiply::{self, divide, long_accumulator, pauses_before, set_long};
+use super::apart::{execute_apart, execute_checked, execute_registers_apart, instruction_outcome};
+use super::multiply::{self, execute_divide, long_accumulator, must_pause_before_division, set_long};
 use super::{Flow, bits, branch, float, memory, multiple, registers, system};
 use crate::v7m::bus::Bus;
 use crate::v7m::code::{Code, number as code, with_codes};
@@ -68,7 +68,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
         ($execute:expr) => {{
             if !P::IN_LINE {
                 // SAFETY: the caller's promise.
-                return unsafe { apart(core, pipe, bus, at, $execute) };
+                return unsafe { execute_apart(core, pipe, bus, at, $execute) };
             }
             let done = $execute(core, pipe, bus, op!());
             return instruction_outcome::<P>(core, done);
@@ -94,7 +94,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
                 $execute(core, op!())
             } else {
                 // SAFETY: the caller's promise.
-                unsafe { registers_apart(core, at, $execute) }
+                unsafe { execute_registers_apart(core, at, $execute) }
             }
         };
     }
@@ -137,7 +137,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
     // What an interrupt may abandon: the machine decides if it would run beyond the limit.
     macro_rules! abandonable {
         ($first:expr, $second:expr) => {
-            if pauses_before(core, pipe, op!(), $first, $second) {
+            if must_pause_before_division(core, pipe, op!(), $first, $second) {
                 return Flow::Paused;
             }
         };
@@ -209,7 +209,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
             set_long(core, op!(), sum + u64::from(n!()) * u64::from(m!()));
         }
         code::Sdiv | code::Udiv => {
-            apart!(divide)
+            apart!(execute_divide)
         }
 
         code::LdrImm => load!(n!().wrapping_add(field!(imm)), 4, u32),
@@ -231,10 +231,10 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
         code::LdrLit => load!(field!(imm), 4, u32),
         code::Load => apart!(memory::load_general::<B, P>),
         code::Store => apart!(memory::store_general::<B, P>),
-        code::LdrPc => admitted!(branch::load_pc::<B, P>),
-        code::Ldrd | code::Strd => admitted!(memory::double::<B, P>),
-        code::Ldm | code::LdmPc => admitted!(multiple::load::<B, P>),
-        code::Stm => admitted!(multiple::store::<B, P>),
+        code::LdrPc => admitted!(branch::execute_load_to_pc::<B, P>),
+        code::Ldrd | code::Strd => admitted!(memory::execute_double_access::<B, P>),
+        code::Ldm | code::LdmPc => admitted!(multiple::execute_load_multiple::<B, P>),
+        code::Stm => admitted!(multiple::execute_store_multiple::<B, P>),
         code::Ldrex | code::Strex => admitted!(memory::execute_exclusive::<B, P>),
 
         code::Beq => branch_if!(z!()),
@@ -260,15 +260,15 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
             core.set_register(14, core.address_of(core.ip).wrapping_add(5));
             return Flow::Near;
         }
-        code::Bx => admitted!(branch::register),
+        code::Bx => admitted!(branch::execute_bx),
         code::BccFar | code::BFar | code::BlFar | code::CompareBranchFar | code::Blx | code::MovPc | code::AddPc => {
-            admitted!(branch::other);
+            admitted!(branch::execute_other_branch);
         }
-        code::TableBranch => admitted!(branch::table::<B, P>),
+        code::TableBranch => admitted!(branch::execute_table_branch::<B, P>),
 
         code::It => core.it = field!(imm) as u8,
         code::Nop | code::Preload => {}
-        code::Barrier => admitted!(barrier),
+        code::Barrier => admitted!(execute_barrier),
 
         code::Undefined
         | code::NoCoprocessor
@@ -292,6 +292,6 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
 
 /// Executes DSB, DMB or ISB. Everything happens in order anyway.
 #[inline(always)]
-fn barrier<B: Bus, P: Pipeline>(_: &mut Core, _: &mut P, _: &mut B, _: Op) -> Result<Flow, Fault> {
+fn execute_barrier<B: Bus, P: Pipeline>(_: &mut Core, _: &mut P, _: &mut B, _: Op) -> Result<Flow, Fault> {
     Ok(Flow::Next)
 }

@@ -47,13 +47,13 @@ pub(super) unsafe fn execute_register_op<const CODE: u8>(core: &mut Core, at: *c
         ($value:expr) => {{
             let value: u32 = $value;
             core.set_constant_carry(op!());
-            core.set_logical(field!(rd), value);
+            core.set_register_and_flags(field!(rd), value);
         }};
     }
     macro_rules! logical {
         ($value:expr) => {{
             let value: u32 = $value;
-            core.set_logical(field!(rd), value);
+            core.set_register_and_flags(field!(rd), value);
         }};
     }
     macro_rules! test {
@@ -106,15 +106,15 @@ pub(super) unsafe fn execute_register_op<const CODE: u8>(core: &mut Core, at: *c
         code::OrnImm => set!(n!() | !field!(imm)),
         code::EorImmS => logical_constant!(n!() ^ field!(imm)),
         code::EorImm => set!(n!() ^ field!(imm)),
-        code::AddImmS => set!(core.add(n!(), field!(imm))),
+        code::AddImmS => set!(core.add_with_flags(n!(), field!(imm))),
         code::AddImm => set!(n!().wrapping_add(field!(imm))),
-        code::AdcImmS => set!(core.adc(n!(), field!(imm))),
-        code::AdcImm => set!(core.plus_carry(n!(), field!(imm))),
-        code::SbcImmS => set!(core.adc(n!(), !field!(imm))),
-        code::SbcImm => set!(core.plus_carry(n!(), !field!(imm))),
-        code::SubImmS => set!(core.sub(n!(), field!(imm))),
+        code::AdcImmS => set!(core.add_with_carry_and_flags(n!(), field!(imm))),
+        code::AdcImm => set!(core.add_with_carry(n!(), field!(imm))),
+        code::SbcImmS => set!(core.add_with_carry_and_flags(n!(), !field!(imm))),
+        code::SbcImm => set!(core.add_with_carry(n!(), !field!(imm))),
+        code::SubImmS => set!(core.subtract_with_flags(n!(), field!(imm))),
         code::SubImm => set!(n!().wrapping_sub(field!(imm))),
-        code::RsbImmS => set!(core.sub(field!(imm), n!())),
+        code::RsbImmS => set!(core.subtract_with_flags(field!(imm), n!())),
         code::RsbImm => set!(field!(imm).wrapping_sub(n!())),
         code::MovImmS => logical_constant!(field!(imm)),
         code::MovImm => set!(field!(imm)),
@@ -129,10 +129,10 @@ pub(super) unsafe fn execute_register_op<const CODE: u8>(core: &mut Core, at: *c
             test!(n!() ^ field!(imm));
         }
         code::CmpImm => {
-            core.sub(n!(), field!(imm));
+            core.subtract_with_flags(n!(), field!(imm));
         }
         code::CmnImm => {
-            core.add(n!(), field!(imm));
+            core.add_with_flags(n!(), field!(imm));
         }
 
         code::AndRegS => logical!(n!() & m!()),
@@ -143,13 +143,13 @@ pub(super) unsafe fn execute_register_op<const CODE: u8>(core: &mut Core, at: *c
         code::OrrReg => set!(n!() | m!()),
         code::EorRegS => logical!(n!() ^ m!()),
         code::EorReg => set!(n!() ^ m!()),
-        code::AddRegS => set!(core.add(n!(), m!())),
+        code::AddRegS => set!(core.add_with_flags(n!(), m!())),
         code::AddReg => set!(n!().wrapping_add(m!())),
-        code::AdcRegS => set!(core.adc(n!(), m!())),
-        code::AdcReg => set!(core.plus_carry(n!(), m!())),
-        code::SbcRegS => set!(core.adc(n!(), !m!())),
-        code::SbcReg => set!(core.plus_carry(n!(), !m!())),
-        code::SubRegS => set!(core.sub(n!(), m!())),
+        code::AdcRegS => set!(core.add_with_carry_and_flags(n!(), m!())),
+        code::AdcReg => set!(core.add_with_carry(n!(), m!())),
+        code::SbcRegS => set!(core.add_with_carry_and_flags(n!(), !m!())),
+        code::SbcReg => set!(core.add_with_carry(n!(), !m!())),
+        code::SubRegS => set!(core.subtract_with_flags(n!(), m!())),
         code::SubReg => set!(n!().wrapping_sub(m!())),
         code::MovRegS => logical!(m!()),
         code::MovReg => set!(m!()),
@@ -157,21 +157,21 @@ pub(super) unsafe fn execute_register_op<const CODE: u8>(core: &mut Core, at: *c
         code::MvnReg => set!(!m!()),
         code::TstReg => test!(n!() & m!()),
         code::CmpReg => {
-            core.sub(n!(), m!());
+            core.subtract_with_flags(n!(), m!());
         }
         code::CmnReg => {
-            core.add(n!(), m!());
+            core.add_with_flags(n!(), m!());
         }
 
         code::AndShift => logical_shifted!(|m| n!() & m),
         code::BicShift => logical_shifted!(|m| n!() & !m),
         code::OrrShift => logical_shifted!(|m| n!() | m),
         code::EorShift => logical_shifted!(|m| n!() ^ m),
-        code::AddShift => sum_shifted!(|m| core.add(n!(), m), n!().wrapping_add(m)),
-        code::AdcShift => sum_shifted!(|m| core.adc(n!(), m), core.plus_carry(n!(), m)),
-        code::SbcShift => sum_shifted!(|m| core.adc(n!(), !m), core.plus_carry(n!(), !m)),
-        code::SubShift => sum_shifted!(|m| core.sub(n!(), m), n!().wrapping_sub(m)),
-        code::RsbShift => sum_shifted!(|m| core.sub(m, n!()), m.wrapping_sub(n!())),
+        code::AddShift => sum_shifted!(|m| core.add_with_flags(n!(), m), n!().wrapping_add(m)),
+        code::AdcShift => sum_shifted!(|m| core.add_with_carry_and_flags(n!(), m), core.add_with_carry(n!(), m)),
+        code::SbcShift => sum_shifted!(|m| core.add_with_carry_and_flags(n!(), !m), core.add_with_carry(n!(), !m)),
+        code::SubShift => sum_shifted!(|m| core.subtract_with_flags(n!(), m), n!().wrapping_sub(m)),
+        code::RsbShift => sum_shifted!(|m| core.subtract_with_flags(m, n!()), m.wrapping_sub(n!())),
         code::TstShift => {
             let (m, carry) = shift_operand(core, op!());
             test!(n!() & m);
@@ -179,11 +179,11 @@ pub(super) unsafe fn execute_register_op<const CODE: u8>(core: &mut Core, at: *c
         }
         code::CmpShift => {
             let m = shifted_operand(core, op!());
-            core.sub(n!(), m);
+            core.subtract_with_flags(n!(), m);
         }
         code::CmnShift => {
             let m = shifted_operand(core, op!());
-            core.add(n!(), m);
+            core.add_with_flags(n!(), m);
         }
         code::AddLsl => set!(n!().wrapping_add(m!() << (field!(shift) & 31))),
         code::MovToSp => set!(m!() & !3),

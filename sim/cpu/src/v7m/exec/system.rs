@@ -19,16 +19,16 @@ pub(super) fn execute_system_op<B: Bus, P: Pipeline>(
 ) -> Result<Flow, Fault> {
     match op.code {
         Code::Mrs => {
-            let value = core.special(op.imm);
+            let value = core.read_special_register(op.imm);
             core.set_register(op.rd, value);
         }
-        Code::Msr => core.set_special(op.imm, u32::from(op.ra), core.core_register(op.rn)),
+        Code::Msr => core.write_special_register(op.imm, u32::from(op.ra), core.core_register(op.rn)),
         Code::Cps => core.change_masks(op.ra != 0, op.imm & 2 != 0, op.imm & 1 != 0),
         Code::Clrex => core.exclusive = false,
         Code::Sev => core.event = true,
         Code::Wfe if core.event => core.event = false,
-        Code::Wfe => return Ok(asleep(core, Phase::SleepEvent)),
-        Code::Wfi => return Ok(asleep(core, Phase::SleepInterrupt { on_exit: None })),
+        Code::Wfe => return Ok(sleep_after_instruction(core, Phase::SleepEvent)),
+        Code::Wfi => return Ok(sleep_after_instruction(core, Phase::SleepInterrupt { on_exit: None })),
         Code::Svc => {
             core.request = Request::Svc;
             return Ok(Flow::Left);
@@ -41,7 +41,7 @@ pub(super) fn execute_system_op<B: Bus, P: Pipeline>(
 }
 
 /// Puts the core to sleep, from the end of the current instruction on.
-fn asleep(core: &mut Core, phase: Phase) -> Flow {
+fn sleep_after_instruction(core: &mut Core, phase: Phase) -> Flow {
     core.phase = phase;
     Flow::Left
 }

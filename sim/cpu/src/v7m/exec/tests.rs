@@ -288,7 +288,7 @@ fn mpu_checks_accesses_and_execution() {
     let nops = bench.core.region.ops;
     // SAFETY: the part has 16 ops; they are decoded anew.
     unsafe { std::slice::from_raw_parts_mut(nops, 16).fill(Default::default()) };
-    crate::v7m::exception::jump(&mut bench.core, &mut bench.bus, THREAD | 1);
+    crate::v7m::exception::jump_to_interworking_address(&mut bench.core, &mut bench.bus, THREAD | 1);
     assert_eq!(bench.execute(99), Request::Fault(Fault::FetchProtection));
     assert_eq!(bench.core.pc(), THREAD + 32);
 }

@@ -1,8 +1,8 @@
 //! Rounding to nearest on normal operands by the host's IEEE arithmetic.
 //!
 //! Each function answers only when its result is that of the general path: operands normal or zero, result normal
-//! (or an exact zero), not at the edge of underflow. Then the only exception possible is inexactness, and each decides it
-//! exactly. `None` sends the caller to the general path.
+//! (or an exact zero), not at the edge of underflow. Then the only exception possible is inexactness, and each decides
+//! it exactly. `None` sends the caller to the general path.
 
 use super::fpscr::{IXC, RMODE};
 
@@ -16,19 +16,19 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
 
 /// Returns whether FPSCR selects rounding to nearest, the only mode of the fast paths.
 #[inline]
-fn nearest(fpscr: u32) -> bool {
+fn rounds_to_nearest(fpscr: u32) -> bool {
     fpscr & RMODE == 0
 }
 
 /// Sets the cumulative inexact flag in FPSCR if `inexact`.
 #[inline]
-fn record(inexact: bool, fpscr: &mut u32) {
+fn record_inexact(inexact: bool, fpscr: &mut u32) {
     *fpscr |= if inexact { IXC } else { 0 };
 }
 
 /// Single precision by way of double: 53 bits are more than twice 24 and two, so that rounding twice is innocuous.
 pub mod single {
-    use super::{nearest, record, two_sum};
+    use super::{record_inexact, rounds_to_nearest, two_sum};
 
     /// Twice the smallest normal number: below it a result may have been tiny before it was rounded.
     const SAFE: f64 = f32::MIN_POSITIVE as f64 * 2.0;
@@ -49,7 +49,7 @@ pub mod single {
     /// Returns a + b by the host's arithmetic. `None` if the general path must compute it.
     #[inline]
     pub fn add(a: u32, b: u32, fpscr: &mut u32) -> Option<u32> {
-        if !nearest(*fpscr) {
+        if !rounds_to_nearest(*fpscr) {
             return None;
         }
         let (sum, error) = two_sum(plain(a)?, plain(b)?);
@@ -57,7 +57,7 @@ pub mod single {
         if !is_result_safe(sum, result) && sum != 0.0 {
             return None;
         }
-        record(error != 0.0 || f64::from(result) != sum, fpscr);
+        record_inexact(error != 0.0 || f64::from(result) != sum, fpscr);
         Some(result.to_bits())
     }
 
@@ -70,7 +70,7 @@ pub mod single {
     /// Returns a × b by the host's arithmetic. `None` if the general path must compute it.
     #[inline]
     pub fn mul(a: u32, b: u32, fpscr: &mut u32) -> Option<u32> {
-        if !nearest(*fpscr) {
+        if !rounds_to_nearest(*fpscr) {
             return None;
         }
         let product = plain(a)? * plain(b)?;
@@ -78,7 +78,7 @@ pub mod single {
         if !is_result_safe(product, result) && product != 0.0 {
             return None;
         }
-        record(f64::from(result) != product, fpscr);
+        record_inexact(f64::from(result) != product, fpscr);
         Some(result.to_bits())
     }
 
@@ -86,7 +86,7 @@ pub mod single {
     #[inline]
     pub fn div(a: u32, b: u32, fpscr: &mut u32) -> Option<u32> {
         let (x, y) = (plain(a)?, plain(b)?);
-        if !nearest(*fpscr) || y == 0.0 {
+        if !rounds_to_nearest(*fpscr) || y == 0.0 {
             return None;
         }
         let quotient = x / y;
@@ -94,7 +94,7 @@ pub mod single {
         if !is_result_safe(quotient, result) && x != 0.0 {
             return None;
         }
-        record(f64::from(result) * y != x, fpscr);
+        record_inexact(f64::from(result) * y != x, fpscr);
         Some(result.to_bits())
     }
 
@@ -102,11 +102,11 @@ pub mod single {
     #[inline]
     pub fn sqrt(a: u32, fpscr: &mut u32) -> Option<u32> {
         let x = plain(a)?;
-        if !nearest(*fpscr) || x <= 0.0 {
+        if !rounds_to_nearest(*fpscr) || x <= 0.0 {
             return None;
         }
         let result = x.sqrt() as f32;
-        record(f64::from(result) * f64::from(result) != x, fpscr);
+        record_inexact(f64::from(result) * f64::from(result) != x, fpscr);
         Some(result.to_bits())
     }
 
@@ -114,7 +114,7 @@ pub mod single {
     /// inexact double-precision sum is made odd, so that rounding it to single precision gives the right result.
     #[inline]
     pub fn fma(addend: u32, a: u32, b: u32, fpscr: &mut u32) -> Option<u32> {
-        if !nearest(*fpscr) {
+        if !rounds_to_nearest(*fpscr) {
             return None;
         }
         let (mut sum, error) = two_sum(plain(a)? * plain(b)?, plain(addend)?);
@@ -126,14 +126,14 @@ pub mod single {
         if !is_result_safe(sum, result) && (sum != 0.0 || error != 0.0) {
             return None;
         }
-        record(error != 0.0 || f64::from(result) != sum, fpscr);
+        record_inexact(error != 0.0 || f64::from(result) != sum, fpscr);
         Some(result.to_bits())
     }
 }
 
 /// Double precision. Exactness of products, quotients and roots is told by their integer significands.
 pub mod double {
-    use super::{nearest, record, two_sum};
+    use super::{record_inexact, rounds_to_nearest, two_sum};
 
     /// Returns the exponent field of a double.
     #[inline]
@@ -165,12 +165,12 @@ pub mod double {
     /// Returns a + b by the host's arithmetic. `None` if the general path must compute it.
     #[inline]
     pub fn add(a: u64, b: u64, fpscr: &mut u32) -> Option<u64> {
-        if !nearest(*fpscr) {
+        if !rounds_to_nearest(*fpscr) {
             return None;
         }
         let (sum, error) = two_sum(plain(a)?, plain(b)?);
         plain(sum.to_bits())?;
-        record(error != 0.0, fpscr);
+        record_inexact(error != 0.0, fpscr);
         Some(sum.to_bits())
     }
 
@@ -186,10 +186,10 @@ pub mod double {
         let (x, y) = (plain(a)?, plain(b)?);
         let result = (x * y).to_bits();
         plain(result)?;
-        if !nearest(*fpscr) || x == 0.0 || y == 0.0 || result << 1 == 0 {
+        if !rounds_to_nearest(*fpscr) || x == 0.0 || y == 0.0 || result << 1 == 0 {
             return None;
         }
-        record(!product_is(a, b, result), fpscr);
+        record_inexact(!product_is(a, b, result), fpscr);
         Some(result)
     }
 
@@ -197,7 +197,7 @@ pub mod double {
     #[inline]
     pub fn div(a: u64, b: u64, fpscr: &mut u32) -> Option<u64> {
         let (x, y) = (plain(a)?, plain(b)?);
-        if !nearest(*fpscr) || x == 0.0 || y == 0.0 {
+        if !rounds_to_nearest(*fpscr) || x == 0.0 || y == 0.0 {
             return None;
         }
         let result = (x / y).to_bits();
@@ -205,7 +205,7 @@ pub mod double {
         if result << 1 == 0 {
             return None;
         }
-        record(!product_is(result, b, a), fpscr);
+        record_inexact(!product_is(result, b, a), fpscr);
         Some(result)
     }
 
@@ -213,11 +213,11 @@ pub mod double {
     #[inline]
     pub fn sqrt(a: u64, fpscr: &mut u32) -> Option<u64> {
         let x = plain(a)?;
-        if !nearest(*fpscr) || x <= 0.0 {
+        if !rounds_to_nearest(*fpscr) || x <= 0.0 {
             return None;
         }
         let result = x.sqrt().to_bits();
-        record(!product_is(result, result, a), fpscr);
+        record_inexact(!product_is(result, result, a), fpscr);
         Some(result)
     }
 }

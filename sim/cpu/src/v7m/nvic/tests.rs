@@ -39,7 +39,7 @@ fn candidate_is_the_most_urgent_after_every_change() {
             2 => nvic.set_priority(number, (state >> 20) as u8),
             _ => nvic.set_prigroup((state >> 20) as u8),
         }
-        assert_eq!(nvic.candidate().map(|(number, _)| number), search(&nvic), "step {step}");
+        assert_eq!(nvic.most_urgent_pending().map(|(number, _)| number), search(&nvic), "step {step}");
     }
 }
 
@@ -57,8 +57,8 @@ fn priority_groups_divide_the_byte() {
     for (prigroup, high, middle, low) in table {
         let mut nvic = nvic();
         nvic.set_prigroup(prigroup);
-        assert_eq!([0xf0, 0x70, 0x30].map(|p| nvic.group(p)), [high, middle, low], "PRIGROUP {prigroup}");
-        assert_eq!([-3, -2, -1].map(|p| nvic.group(p)), [-3, -2, -1]);
+        assert_eq!([0xf0, 0x70, 0x30].map(|p| nvic.group_priority(p)), [high, middle, low], "PRIGROUP {prigroup}");
+        assert_eq!([-3, -2, -1].map(|p| nvic.group_priority(p)), [-3, -2, -1]);
     }
 }
 
@@ -71,10 +71,10 @@ fn subpriority_orders_what_is_pending_but_does_not_preempt() {
         nvic.set_priority(number, priority);
         nvic.set_pending(number, true);
     }
-    assert_eq!(nvic.candidate(), Some((25, 0x40)), "lowest subpriority, then lowest number");
+    assert_eq!(nvic.most_urgent_pending(), Some((25, 0x40)), "lowest subpriority, then lowest number");
     nvic.activate(20);
     assert_eq!(nvic.active_priority(), 0x40);
-    assert_eq!(nvic.candidate(), Some((25, 0x40)), "the group is no more urgent than what is active");
+    assert_eq!(nvic.most_urgent_pending(), Some((25, 0x40)), "the group is no more urgent than what is active");
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn priority_registers_are_written_by_byte() {
 #[test]
 fn no_active_exception_means_thread_priority() {
     let mut nvic = nvic();
-    assert_eq!((nvic.candidate(), nvic.active_priority()), (None, THREAD_PRIORITY));
+    assert_eq!((nvic.most_urgent_pending(), nvic.active_priority()), (None, THREAD_PRIORITY));
     nvic.activate(exception::NMI);
     nvic.activate(20);
     assert_eq!(nvic.active_priority(), -2);

@@ -48,8 +48,10 @@ impl<const M4: bool> CacheableTiming for ThreeStage<M4> {
     /// Returns the cycles that depend on the operands, as `Pipeline::operation_cycles` does.
     fn operand_cycles(op: Op, first: u32, second: u32) -> u64 {
         match op.class {
-            Class::Divide => operands::divide(first, second),
-            Class::MultiplyLong | Class::MultiplyAccumulateLong if !M4 => operands::multiply_long(op, first, second),
+            Class::Divide => operands::division_cycles(first, second),
+            Class::MultiplyLong | Class::MultiplyAccumulateLong if !M4 => {
+                operands::long_multiplication_cycles(op, first, second)
+            }
             _ => Self::table_cycles(op),
         }
     }

@@ -4,12 +4,12 @@
 //! has taken its last halfword (or its first, as the end of a 32-bit opcode: the other half then waits apart). An
 //! instruction can leave the queue while the one before it is still being decoded. At odd halfwords, a floating-point
 //! one gives the place of its second word away a cycle later [ARM KA006138: in a long run one cycle more in three],
-//! one of several cycles keeps both its places until the last of them, and a load that of its second word until its data
-//! phase. From these rules follow the cost of unaligned targets and of groups of unaligned 32-bit opcodes, of untaken
-//! branches in 32-bit code, and how far flash waits are hidden.
+//! one of several cycles keeps both its places until the last of them, and a load that of its second word until its
+//! data phase. From these rules follow the cost of unaligned targets and of groups of unaligned 32-bit opcodes, of
+//! untaken branches in 32-bit code, and how far flash waits are hidden.
 //!
 //! Words are fetched lazily: the bus is asked for one when the first instruction that needs it is issued, with the
-//! cycle in which its address went out. [`Prefetch::catch_up`] brings the bus up to date where order matters.
+//! cycle in which its address went out. [`Prefetch::make_fetches_until`] brings the bus up to date where order matters.
 
 use super::super::bus::Bus;
 use super::super::core::Core;
@@ -123,13 +123,13 @@ impl Prefetch {
         let word = at >> 2;
         if at & 2 == 0 {
             self.pc = at + 2 + 2 * u32::from(wide);
-            let ready = self.ready(core, bus, word);
+            let ready = self.word_ready_cycle(core, bus, word);
             let left_queue = ready.max(self.decoded);
             self.words[word as usize & 3].free = if wide { left_queue + 1 } else { IN_USE };
             self.issue_fetched(core, ready, earliest)
         } else if wide {
             self.pc = at + 4;
-            let ready = self.ready(core, bus, word + 1);
+            let ready = self.word_ready_cycle(core, bus, word + 1);
             let free = ready.max(self.decoded) + 1;
             let own = &mut self.words[word as usize & 3].free;
             *own = (*own).min(free);
@@ -183,7 +183,7 @@ impl Prefetch {
 
     /// Returns the cycle in which a word is in the queue. Fetches it if it was not yet fetched.
     #[inline(always)]
-    fn ready<B: Bus>(&mut self, core: &mut Core, bus: &mut B, word: u32) -> u64 {
+    fn word_ready_cycle<B: Bus>(&mut self, core: &mut Core, bus: &mut B, word: u32) -> u64 {
         if word == self.next_word {
             let at = self.next_address_phase();
             self.fetch(core, bus, at)
@@ -208,7 +208,7 @@ impl Prefetch {
     /// Returns whether the 16-bit instruction at `pc` is already in the queue while the instruction before it is
     /// decoded.
     pub fn is_narrow_queued<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> bool {
-        self.ready(core, bus, self.pc >> 2) <= self.decoded
+        self.word_ready_cycle(core, bus, self.pc >> 2) <= self.decoded
     }
 
     /// Takes the 16-bit instruction at `pc` out of the prefetch queue, in the cycle in which the instruction before it
@@ -229,7 +229,7 @@ impl Prefetch {
 
     /// Delays fetches from cycle `from` on until cycle `until`, except the fetch of a branch target.
     #[inline(always)]
-    pub fn hold(&mut self, from: u64, until: u64) {
+    pub fn delay_fetches(&mut self, from: u64, until: u64) {
         self.held = from;
         self.goes_on = until;
     }
@@ -246,7 +246,7 @@ impl Prefetch {
 
     /// Makes all fetches that the prefetch unit makes before cycle `until`, even if no instruction needs them yet.
     #[inline(never)]
-    pub fn catch_up<B: Bus>(&mut self, core: &mut Core, bus: &mut B, until: u64) {
+    pub fn make_fetches_until<B: Bus>(&mut self, core: &mut Core, bus: &mut B, until: u64) {
         // A word that the decoder has not reached yet holds its place.
         while self.next_word < (self.pc >> 2) + PREFETCH_WORDS {
             let at = self.next_address_phase();
@@ -259,7 +259,7 @@ impl Prefetch {
 
     /// Reserves the bus for a data access in the cycles before `until`.
     #[inline(always)]
-    pub fn give_up_bus(&mut self, until: u64) {
+    pub fn reserve_bus_for_access(&mut self, until: u64) {
         self.slot = self.slot.max(until);
     }
 
@@ -267,7 +267,7 @@ impl Prefetch {
     /// bus is busy in that cycle, the fetch does not begin, because the branch is resolved first.
     pub fn fetch_untaken_target<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32) {
         let at = self.decoded;
-        self.catch_up(core, bus, at);
+        self.make_fetches_until(core, bus, at);
         if self.slot <= at {
             self.slot = bus.fetch_code(core, target & !3, at) - 1;
         }
@@ -276,9 +276,16 @@ impl Prefetch {
     /// Continues at a branch's `target`: the first address phase is in cycle `at`, and the target executes in cycle
     /// `earliest` at the earliest. Returns the cycle in which it can execute once its first word is there.
     #[inline(always)]
-    pub fn redirect<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64, earliest: u64) -> u64 {
+    pub fn continue_at_branch_target<B: Bus>(
+        &mut self,
+        core: &mut Core,
+        bus: &mut B,
+        target: u32,
+        at: u64,
+        earliest: u64,
+    ) -> u64 {
         if bus.fetch_waits() {
-            self.catch_up(core, bus, at);
+            self.make_fetches_until(core, bus, at);
         }
         let at = at.max(self.slot);
         bus.redirect_prefetch(core, target, at);
@@ -299,8 +306,8 @@ impl Prefetch {
 
     /// Empties the queue and fetches from `pc` again, with the first address phase in cycle `at`. Returns the cycle in
     /// which the instruction there can execute.
-    pub fn refill<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64, earliest: u64) -> u64 {
+    pub fn empty_and_fetch_again<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64, earliest: u64) -> u64 {
         let pc = self.pc;
-        self.redirect(core, bus, pc, at, earliest)
+        self.continue_at_branch_target(core, bus, pc, at, earliest)
     }
 }

@@ -29,7 +29,7 @@ impl FloatUnit {
     pub fn timing_state(&self, now: u64, distances: &Distances) -> Pending {
         let late = if self.late_for >= now { self.late } else { 0 };
         let late_for = if late == 0 { 0 } else { distances.cycle_distance(self.late_for) };
-        Pending { free: distances.ahead(self.free), late, late_for }
+        Pending { free: distances.future_cycle_distance(self.free), late, late_for }
     }
 
     /// Sets the unit to a cached state before an instruction that can execute at `now`.
@@ -40,7 +40,7 @@ impl FloatUnit {
     }
 
     /// Returns the first cycle, `from` or later, in which the instruction `op` can execute.
-    pub fn ready(&self, op: Op, from: u64) -> u64 {
+    pub fn first_execution_cycle(&self, op: Op, from: u64) -> u64 {
         let from = from.max(self.free);
         let late = if from == self.late_for { self.late } else { 0 };
         if late & source_registers(op) != 0 { from + rules::FLOAT_RESULT_USE_CYCLES } else { from }

@@ -87,7 +87,7 @@ pub(super) const M4: [(Lane, u8); CLASSES] = lanes(true);
 
 /// Returns the set of classes that take one cycle without any other rule, a bit each. Most instructions are of these
 /// classes, and one test recognises them.
-pub(super) const fn plain(lanes: &[(Lane, u8); CLASSES]) -> u64 {
+pub(super) const fn single_cycle_classes(lanes: &[(Lane, u8); CLASSES]) -> u64 {
     let (mut bits, mut class) = (0, 0);
     while class < CLASSES {
         if matches!(lanes[class], (Lane::Simple, 1)) {

@@ -72,7 +72,7 @@ pub struct ThreeStage<const M4: bool> {
 
 impl<const M4: bool> ThreeStage<M4> {
     const LANES: [(Lane, u8); lane::CLASSES] = if M4 { lane::M4 } else { lane::M3 };
-    const PLAIN: u64 = lane::plain(&Self::LANES);
+    const PLAIN: u64 = lane::single_cycle_classes(&Self::LANES);
 
     /// Creates an empty pipeline under the given values of its timing rules, by [`key`].
     pub fn new(settings: [u64; rules::SETTINGS_COUNT]) -> ThreeStage<M4> {
@@ -126,14 +126,14 @@ impl<const M4: bool> ThreeStage<M4> {
 
     /// Returns the first cycle in which a memory access can be issued. Sets `overlapped_until`.
     #[inline(always)]
-    fn memory_from(&mut self, core: &Core, op: Op, lane: Lane) -> u64 {
+    fn first_memory_access_cycle(&mut self, core: &Core, op: Op, lane: Lane) -> u64 {
         let address = Self::address_registers(op, lane);
         let mut from = core.t;
         self.overlapped_until = 0;
         match lane {
             Lane::Load | Lane::Store if self.fits_data_phase(op, address) => {
                 self.overlapped_until = core.t;
-                self.fetch.hold(0, 0);
+                self.fetch.delay_fetches(0, 0);
                 from -= 1;
             }
             _ => {}
@@ -171,13 +171,13 @@ impl<const M4: bool> ThreeStage<M4> {
         let mut from = core.t;
         match lane {
             Lane::Nop if matches!(self.wake.tail, Tail::Load | Tail::Store) => from -= 1,
-            Lane::Float => from = self.float.ready(op, from),
+            Lane::Float => from = self.float.first_execution_cycle(op, from),
             Lane::LoadBlock | Lane::StoreBlock => {
-                from = self.memory_from(core, op, lane);
+                from = self.first_memory_access_cycle(core, op, lane);
                 if matches!(op.class, Class::FloatLoad | Class::FloatStore)
                     || matches!(op.class, Class::FloatLoadMultiple | Class::FloatStoreMultiple)
                 {
-                    from = from.max(self.float.ready(op, from));
+                    from = from.max(self.float.first_execution_cycle(op, from));
                 }
             }
             Lane::Barrier => from = from.max(self.store_ends) + self.settings[key::BARRIER],
@@ -203,10 +203,10 @@ impl<const M4: bool> ThreeStage<M4> {
                 }
             }
             // While it loads, no address of a fetch goes out.
-            Lane::LoadBlock => self.fetch.catch_up(core, bus, core.t + 1),
+            Lane::LoadBlock => self.fetch.make_fetches_until(core, bus, core.t + 1),
             // 4 DSB, 5 DMB, 6 ISB.
             Lane::Barrier if op.ra == 6 => {
-                let refetched = self.fetch.refill(core, bus, core.t + 1, core.t + rules::ISB_CYCLES);
+                let refetched = self.fetch.empty_and_fetch_again(core, bus, core.t + 1, core.t + rules::ISB_CYCLES);
                 self.busy = refetched - core.t;
             }
             Lane::Barrier => self.busy = 1,
@@ -216,7 +216,7 @@ impl<const M4: bool> ThreeStage<M4> {
 
     /// Times the address phase of an access. A load that overlaps another one must go to the same block of memory.
     #[inline(always)]
-    fn address_phase<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32, index: u32) {
+    fn time_address_phase<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32, index: u32) {
         if index == 0 {
             let block = bus.memory_block(address);
             if core.t < self.overlapped_until && block != self.last_block {
@@ -232,15 +232,15 @@ impl<const M4: bool> ThreeStage<M4> {
     /// Delays an access until the earlier code fetches that use the same bus or memory are made.
     #[inline(never)]
     fn yield_to_fetches<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32) {
-        self.fetch.catch_up(core, bus, core.t);
+        self.fetch.make_fetches_until(core, bus, core.t);
         if address >= 0x2000_0000 {
-            self.fetch.give_up_bus(core.t + 1);
+            self.fetch.reserve_bus_for_access(core.t + 1);
         }
     }
 
     /// Notes the registers that the instruction has computed, because an address that depends on them may come later.
     #[inline(always)]
-    fn leave(&mut self, op: Op) {
+    fn note_written_registers(&mut self, op: Op) {
         self.wake =
             Wake { tail: Tail::None, folds: !op.has_flag(flag::WIDE), odd_loads: 0, loaded: 0, computed: op.writes };
     }
@@ -257,7 +257,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
             let (lane, _) = Self::lane(op);
             match lane {
                 Lane::Simple => core.t,
-                Lane::Load | Lane::Store => self.memory_from(core, op, lane),
+                Lane::Load | Lane::Store => self.first_memory_access_cycle(core, op, lane),
                 _ => return self.issue_special(core, bus, op, lane),
             }
         };
@@ -271,7 +271,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
     #[inline(always)]
     fn skip_op<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         core.t = self.fetch.issue_at_pc(core, bus, op.has_flag(flag::WIDE), core.t) + 1;
-        self.leave(Op { writes: 0, ..op });
+        self.note_written_registers(Op { writes: 0, ..op });
     }
 
     /// Makes one aligned load of an instruction, with its timing. `index` counts the accesses of this instruction from
@@ -286,7 +286,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
         bytes: u32,
         index: u32,
     ) -> Result<u32, Fault> {
-        self.address_phase(core, bus, address, index);
+        self.time_address_phase(core, bus, address, index);
         let loaded = bus.load_data(core, address, bytes, core.t)?;
         core.bus_wait += loaded.wait;
         core.t += 1 + loaded.wait;
@@ -310,7 +310,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
             core.bus_wait += self.store_ends - core.t;
             core.t = self.store_ends;
         }
-        self.address_phase(core, bus, address, index);
+        self.time_address_phase(core, bus, address, index);
         let wait = bus.store_data(core, address, bytes, value, core.t)?;
         self.store_ends = core.t + 1 + wait;
         core.t += 1;
@@ -322,17 +322,17 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
     fn finish_op(&mut self, core: &mut Core, op: Op) {
         if Self::PLAIN >> op.class as u32 & 1 != 0 {
             core.t += 1;
-            return self.leave(op);
+            return self.note_written_registers(op);
         }
         let (lane, cycles) = Self::lane(op);
         match lane {
             Lane::Simple => {
                 core.t += cycles;
-                self.leave(op);
+                self.note_written_registers(op);
             }
             Lane::Load => {
                 // The data phase, in which nothing is fetched unless a neighbour overlaps it.
-                self.fetch.hold(core.t, core.t + 1);
+                self.fetch.delay_fetches(core.t, core.t + 1);
                 core.t += 1;
                 let wide = op.has_flag(flag::WIDE);
                 let odd_loads =
@@ -340,7 +340,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
                 self.wake = Wake { tail: Tail::Load, folds: !wide, odd_loads, loaded: op.writes, computed: 0 };
             }
             Lane::Store => {
-                self.leave(op);
+                self.note_written_registers(op);
                 if op.has_flag(flag::REGISTER_OFFSET) {
                     core.t += 1;
                     self.wake.tail = Tail::Store;
@@ -357,7 +357,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
     }
 
     /// Ends a conditional branch that was not taken. The fetch of its target may have been useless.
-    fn not_taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
+    fn end_untaken_branch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         if self.settings[key::SPECULATION] != 0 && op.class != Class::CompareBranch {
             let target = match op.code {
                 Code::BccFar => op.imm,
@@ -366,7 +366,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
             self.fetch.fetch_untaken_target(core, bus, target);
         }
         core.t += 1;
-        self.leave(op);
+        self.note_written_registers(op);
     }
 
     /// Ends a branch that goes to `target`, and charges the refill.
@@ -383,7 +383,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
                 (at, at + rules::BRANCH_LOADED_REFILL_CYCLES)
             }
         };
-        core.t = self.fetch.redirect(core, bus, target, at, earliest);
+        core.t = self.fetch.continue_at_branch_target(core, bus, target, at, earliest);
         self.wake = Wake::default();
     }
 
@@ -396,8 +396,8 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
 
     /// Empties the pipeline: after reset, exception entry and return, or when a debugger moves execution. The next
     /// instruction is fetched from `target` with its address phase in cycle `at`.
-    fn flush<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64) {
-        core.t = self.fetch.redirect(core, bus, target, at, at + Self::REFILL);
+    fn empty_pipeline<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64) {
+        core.t = self.fetch.continue_at_branch_target(core, bus, target, at, at + Self::REFILL);
         self.wake = Wake::default();
     }
 }
@@ -409,7 +409,7 @@ impl<const M4: bool> ThreeStage<M4> {
         match lane {
             Lane::LoadBlock => {
                 core.t += 1;
-                self.fetch.hold(0, core.t);
+                self.fetch.delay_fetches(0, core.t);
             }
             Lane::StoreBlock => {
                 core.t += 1;
@@ -436,7 +436,7 @@ impl<const M4: bool> ThreeStage<M4> {
         if lane == Lane::It && self.busy == 0 {
             return;
         }
-        self.leave(op);
+        self.note_written_registers(op);
         if matches!(lane, Lane::LoadBlock | Lane::StoreBlock) {
             self.wake.loaded = std::mem::take(&mut self.wake.computed);
             let multiple = matches!(op.class, Class::LoadMultiple | Class::StoreMultiple);

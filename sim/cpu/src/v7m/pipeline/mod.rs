@@ -41,15 +41,15 @@ pub enum Jump {
 /// the limit (between two words of an LDM, or as [`super::core::Request::Abandonable`]) continues later without another
 /// `issue_op`.
 pub trait Pipeline {
-    /// Cycles from the address phase of the fetch that [`Pipeline::flush`] begins to the execution of its
+    /// Cycles from the address phase of the fetch that [`Pipeline::empty_pipeline`] begins to the execution of its
     /// instruction, in memory without wait states.
     const REFILL: u64 = 3;
 
     /// False if an unaligned access, which is made of several, faults instead.
     const SPLITS: bool = true;
 
-    /// True where instructions run ahead: each is a function by itself, so that nothing is gained by calling others; they
-    /// access plain memory without an MPU, never reach the limit, and nobody asks why one faults.
+    /// True where instructions run ahead: each is a function by itself, so that nothing is gained by calling others;
+    /// they access plain memory without an MPU, never reach the limit, and nobody asks why one faults.
     const IN_LINE: bool = false;
 
     /// Waits until the opcode is fetched and decoded and its operands are there: `core.t` becomes its first execute
@@ -92,7 +92,7 @@ pub trait Pipeline {
     fn end_after_fault(&mut self, _core: &mut Core) {}
 
     /// Ends a conditional branch that was not taken. The fetch of its target may have been useless.
-    fn not_taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);
+    fn end_untaken_branch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);
 
     /// Ends a branch that goes to `target`, and charges the refill.
     fn take_branch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32);
@@ -103,7 +103,7 @@ pub trait Pipeline {
 
     /// Empties the pipeline: after reset, exception entry and return, or when a debugger moves execution. The next
     /// instruction is fetched from `target` with its address phase in cycle `at`.
-    fn flush<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64);
+    fn empty_pipeline<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64);
 }
 
 /// A pipeline without rules: one cycle an instruction, memory waits on top. For tests of the instructions' results.
@@ -157,7 +157,7 @@ impl Pipeline for Plain {
     }
 
     /// Takes one cycle for a branch that is not taken.
-    fn not_taken<B: Bus>(&mut self, core: &mut Core, _: &mut B, _: Op) {
+    fn end_untaken_branch<B: Bus>(&mut self, core: &mut Core, _: &mut B, _: Op) {
         core.t += 1;
     }
 
@@ -172,7 +172,7 @@ impl Pipeline for Plain {
     }
 
     /// Continues in cycle `at`, without a refill.
-    fn flush<B: Bus>(&mut self, core: &mut Core, _: &mut B, _: u32, at: u64) {
+    fn empty_pipeline<B: Bus>(&mut self, core: &mut Core, _: &mut B, _: u32, at: u64) {
         core.t = at;
     }
 }

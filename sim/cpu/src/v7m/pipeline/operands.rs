@@ -4,7 +4,7 @@ use super::super::op::{Class, Op};
 use rtoslab_timing::cortex_m3 as rules;
 
 /// Returns the cycles of SDIV or UDIV (signed: by magnitude).
-pub(super) fn divide(dividend: u32, divisor: u32) -> u64 {
+pub(super) fn division_cycles(dividend: u32, divisor: u32) -> u64 {
     if dividend == 0 || divisor == 0 {
         return rules::DIVIDE_ZERO_CYCLES;
     }
@@ -17,7 +17,7 @@ pub(super) fn divide(dividend: u32, divisor: u32) -> u64 {
 }
 
 /// Returns the cycles of SMULL, UMULL, SMLAL or UMLAL on the M3.
-pub(super) fn multiply_long(op: Op, first: u32, second: u32) -> u64 {
+pub(super) fn long_multiplication_cycles(op: Op, first: u32, second: u32) -> u64 {
     let table = match op.class {
         Class::MultiplyLong => rules::MULTIPLY_LONG_CYCLES,
         _ => rules::MULTIPLY_ACCUMULATE_LONG_CYCLES,
@@ -43,7 +43,7 @@ mod tests {
             (u32::MAX, 1, 12),
             (u32::MAX, u32::MAX, 5),
         ] {
-            assert_eq!(divide(dividend, divisor), cycles, "{dividend} / {divisor}");
+            assert_eq!(division_cycles(dividend, divisor), cycles, "{dividend} / {divisor}");
         }
     }
 }

@@ -257,9 +257,9 @@ fn cycle_counter_sleeps_with_the_core_unless_the_part_says_otherwise() {
     for (goes_on, expected) in [(false, 70), (true, 100)] {
         let features = Features { counts_in_sleep: goes_on, ..Features::CORTEX_M4F };
         let mut counter = dwt::Dwt::new(&features);
-        counter.set_trace(true, counter.clock(0, 0));
-        counter.write_register(0, 1, counter.clock(0, 0));
-        assert_eq!(counter.cycles(counter.clock(100, 30)), expected);
+        counter.set_trace(true, counter.counter_clock(0, 0));
+        counter.write_register(0, 1, counter.counter_clock(0, 0));
+        assert_eq!(counter.cycle_counter(counter.counter_clock(100, 30)), expected);
     }
 }
 

@@ -38,13 +38,13 @@ impl Distances {
 
     /// Returns the distance of a cycle that is still to come, or 0 for one in the past.
     #[inline]
-    pub fn ahead(&self, cycle: u64) -> i16 {
+    pub fn future_cycle_distance(&self, cycle: u64) -> i16 {
         self.cycle_distance(cycle.max(self.now))
     }
 
     /// Returns the distance of a cycle in one byte. All distances below `least` count as `least`.
     #[inline]
-    pub fn byte(&self, cycle: u64, least: i64) -> i8 {
+    pub fn cycle_distance_in_byte(&self, cycle: u64, least: i64) -> i8 {
         self.to_narrow((cycle.wrapping_sub(self.now) as i64).max(least))
     }
 
@@ -87,7 +87,7 @@ mod tests {
         }
         assert_eq!(since(3, 1000), since(900, 1000));
         assert_eq!(cycle_at(Distances::from(20).cycle_distance(0), 20), 0);
-        assert_eq!([990, 1010].map(|cycle| Distances::from(1000).ahead(cycle)), [0, 10]);
+        assert_eq!([990, 1010].map(|cycle| Distances::from(1000).future_cycle_distance(cycle)), [0, 10]);
     }
 
     #[test]
@@ -97,7 +97,7 @@ mod tests {
         }
         for (cycle, least, fits) in [(1127, -50, true), (1128, -50, false), (0, -128, true), (0, -129, false)] {
             let distances = Distances::from(1000);
-            let byte = distances.byte(cycle, least);
+            let byte = distances.cycle_distance_in_byte(cycle, least);
             assert_eq!(distances.all_in(byte).is_some(), fits, "{cycle} {least}");
         }
         let distances = Distances::from(0);

@@ -35,7 +35,7 @@ impl Log {
 
     /// Appends a value of `bits` bits to the log. An instruction may push up to two.
     #[inline(always)]
-    pub fn push(&mut self, value: u64, bits: u32) {
+    pub fn append_bits(&mut self, value: u64, bits: u32) {
         self.bits = self.bits << bits | value;
     }
 
@@ -57,7 +57,7 @@ impl Log {
     #[inline(always)]
     pub fn push_rare(&mut self, value: u64, bits: u32) {
         debug_assert!(self.has_room(bits));
-        self.push(value, bits);
+        self.append_bits(value, bits);
     }
 
     /// Returns how many instructions may still follow in the trace, including the current one.
@@ -68,7 +68,7 @@ impl Log {
 
     /// Returns the whole log as a number, for the key of a cached transition.
     #[inline(always)]
-    pub fn bits(self) -> u64 {
+    pub fn whole_log(self) -> u64 {
         self.bits
     }
 
@@ -100,8 +100,8 @@ mod tests {
     #[test]
     fn values_are_read_in_order() {
         let mut log = Log::new(super::super::TRACE_INSTRUCTIONS);
-        log.push(3, HOME_BITS);
-        log.push(0, PREDICATE_BITS);
+        log.append_bits(3, HOME_BITS);
+        log.append_bits(0, PREDICATE_BITS);
         log.push_rare(12, CYCLES_BITS);
         assert_eq!(
             [log.take_oldest(HOME_BITS), log.take_oldest(PREDICATE_BITS), log.take_oldest(CYCLES_BITS)],
@@ -119,10 +119,10 @@ mod tests {
                 log.push_rare(1, CYCLES_BITS);
                 rare += CYCLES_BITS;
             }
-            log.push(1, INSTRUCTION_BITS);
+            log.append_bits(1, INSTRUCTION_BITS);
             log.left -= 1;
         }
-        log.push(1, END_BITS);
+        log.append_bits(1, END_BITS);
         assert_eq!(log.length(), super::super::TRACE_INSTRUCTIONS * INSTRUCTION_BITS + rare + END_BITS);
         assert!(rare != 0 && !log.has_room(CYCLES_BITS));
     }

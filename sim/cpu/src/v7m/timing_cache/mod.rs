@@ -1,8 +1,9 @@
 //! The timing cache of one core with a pipeline: M3, M4 and M7.
 //!
-//! Reporting every instruction to the pipeline is slow, and mostly the answer is known: the same instructions ran before,
-//! in the same state of pipeline and flash interface. So the executor executes speculatively: a trace (instructions up to
-//! a branch by register) without any time, and logs what their time depends on. Then a table says what the trace takes.
+//! Reporting every instruction to the pipeline is slow, and mostly the answer is known: the same instructions ran
+//! before, in the same state of pipeline and flash interface. So the executor executes speculatively: a trace
+//! (instructions up to a branch by register) without any time, and logs what their time depends on. Then a table says
+//! what the trace takes.
 //!
 //! ```text
 //!   execute a trace ──> state + start, end, log ──found──> add its cycles; the new state is known, too
@@ -150,7 +151,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
                 }
                 continue;
             }
-            if core.t + SHORT_CYCLES > core.limit || !bus.caches_at(core.address_of(core.ip)) {
+            if core.t + SHORT_CYCLES > core.limit || !bus.is_timing_cached_at(core.address_of(core.ip)) {
                 // SAFETY: as above.
                 return unsafe { exec::run(core, pipe, bus, WATCH) };
             }
@@ -188,7 +189,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             self.clear();
             self.translations.clear();
         }
-        let Some(state) = self.number(core, pipe, bus) else { return false };
+        let Some(state) = self.current_state_number(core, pipe, bus) else { return false };
         let mut at = NodePosition::current_node(state);
         // Traces stay inside their region.
         let bias = Key::bias(&core.region);
@@ -204,7 +205,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             (at, end) = match translated {
                 (at, Some(end)) => (at, end),
                 // SAFETY: as above.
-                (at, None) => unsafe { self.trace::<WATCH>(core, pipe, bus, bias, most, at) },
+                (at, None) => unsafe { self.execute_one_trace::<WATCH>(core, pipe, bus, bias, most, at) },
             };
             if at == NodePosition::NOWHERE {
                 return false;
@@ -214,7 +215,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             if end == EndReason::Barred && !is_near {
                 let probed;
                 // SAFETY: as above.
-                (at, probed) = unsafe { self.probe::<WATCH>(core, pipe, bus, bias, at) };
+                (at, probed) = unsafe { self.fire_probes_and_execute::<WATCH>(core, pipe, bus, bias, at) };
                 match probed {
                     ProbeOutcome::Executed if at == NodePosition::NOWHERE => return false,
                     ProbeOutcome::Executed if core.t + SHORT_CYCLES <= core.limit => {
@@ -262,7 +263,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             if executed != 0 {
                 self.counts.hits += executed;
                 self.translations.note_executed(executed);
-                at = NodePosition::ahead(ahead);
+                at = NodePosition::node_not_reached(ahead);
             }
             let left = match ran {
                 NativeReturn::Done(left) => Some(left),
@@ -279,7 +280,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
                     let begun = core.t;
                     let stored_after;
                     // SAFETY: as above.
-                    (at, stored_after) = unsafe { self.spend::<WATCH>(core, pipe, bus, bias, trace, at) };
+                    (at, stored_after) = unsafe { self.add_trace_cycles::<WATCH>(core, pipe, bus, bias, trace, at) };
                     report_store(core, bus, end, begun, stored_after);
                     if end != EndReason::Complete {
                         return (at, Some(end));
@@ -319,15 +320,15 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         self.translations.note_executed(1);
         let Some(state) = at.state() else { return at };
         let behind = (core.ip as u64).wrapping_sub(self.translations.end_op(left) as u64);
-        let key = key.from(state).on(behind);
+        let key = key.from(state).with_later_end(behind);
         let Some((known, _)) = self.find_known::<WATCH>(core, bus, key, instructions) else {
             // SAFETY: the caller's promise.
-            return unsafe { self.unknown::<WATCH>(core, pipe, bus, key.trace(bias, core.ip), key, at) }.0;
+            return unsafe { self.spend_by_replay::<WATCH>(core, pipe, bus, key.trace(bias, core.ip), key, at) }.0;
         };
-        let transition = self.table.row_mut(key.slot());
+        let transition = self.table.row_mut(key.row_number());
         if transition.key == key {
             let (address, serial) = (&raw mut *transition as u64, transition.serial);
-            self.translations.record(left, (state, key.log()), core.ip, (address, serial));
+            self.translations.cache_exit_transition(left, (state, key.log()), core.ip, (address, serial));
         }
         known
     }
@@ -338,7 +339,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// # Safety
     /// As for [`TimingCache::run`].
     #[inline(always)]
-    unsafe fn trace<const WATCH: u8>(
+    unsafe fn execute_one_trace<const WATCH: u8>(
         &mut self,
         core: &mut Core,
         pipe: &mut P,
@@ -359,11 +360,11 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         }
         let begun = core.t;
         // SAFETY: the trace was executed just now.
-        let (at, stored_after) = unsafe { self.spend::<WATCH>(core, pipe, bus, bias, trace, at) };
+        let (at, stored_after) = unsafe { self.add_trace_cycles::<WATCH>(core, pipe, bus, bias, trace, at) };
         // Otherwise nobody has said where the trace began ([`Translations::begin_trace`]).
         if most == TRACE_INSTRUCTIONS && P::logs_by_foresight(core) && end == EndReason::Complete {
             // SAFETY: as above.
-            unsafe { self.translations.executed(core, pipe, bus, trace, bias) };
+            unsafe { self.translations.count_trace_execution(core, pipe, bus, trace, bias) };
         }
         report_store(core, bus, end, begun, stored_after);
         (at, end)
@@ -376,7 +377,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// As for [`TimingCache::run`].
     #[cold]
     #[inline(never)]
-    unsafe fn probe<const WATCH: u8>(
+    unsafe fn fire_probes_and_execute<const WATCH: u8>(
         &mut self,
         core: &mut Core,
         pipe: &mut P,
@@ -403,7 +404,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         // SAFETY: as above; the op is that of its place, where the stand-in stands again before anybody looks.
         let (at, _) = unsafe {
             *ip = op;
-            let executed = self.trace::<WATCH>(core, pipe, bus, bias, 1, at);
+            let executed = self.execute_one_trace::<WATCH>(core, pipe, bus, bias, 1, at);
             *ip = stand_in;
             executed
         };
@@ -412,7 +413,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
 
     /// Returns the number of the current state of pipeline and bus in the timing cache. `None` if the state cannot be
     /// cached. A full cache is cleared first.
-    fn number(&mut self, core: &Core, pipe: &P, bus: &B) -> Option<u32> {
+    fn current_state_number(&mut self, core: &Core, pipe: &P, bus: &B) -> Option<u32> {
         let state = (pipe.timing_state(core)?, bus.timing_state(core.t)?);
         let address = core.address_of(core.ip);
         Some(self.table.number_at(address, state).unwrap_or_else(|| self.table.number_anew(state)))
@@ -425,7 +426,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
 fn report_store<B: QuickBus>(core: &mut Core, bus: &mut B, end: EndReason, begun: u64, stored_after: i32) {
     if let EndReason::Watched { word, wide } = end {
         let pc = core.address_of(core.ip.wrapping_sub(1 + usize::from(wide)));
-        bus.tell_watched(core, word, pc, begun.saturating_add_signed(stored_after.into()));
+        bus.report_watched_store(core, word, pc, begun.saturating_add_signed(stored_after.into()));
     }
 }
 

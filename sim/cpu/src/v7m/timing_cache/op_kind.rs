@@ -37,7 +37,7 @@ impl OpKind {
 }
 
 /// Returns whether the code with this number accesses memory.
-pub(super) const fn accesses(number: u8) -> bool {
+pub(super) const fn accesses_memory(number: u8) -> bool {
     matches!(number, code::LdrImm..=code::LdrLit | code::Load | code::Store | code::Ldrd | code::Strd)
         || matches!(number, code::Ldm | code::LdmPc | code::Stm | code::Vldr32..=code::Vstm)
 }
@@ -54,7 +54,7 @@ pub(super) static OP_KINDS: [OpKind; 256] = {
 };
 
 /// Returns the number of words (or narrower items) that an instruction of a trace moves.
-pub(super) fn words(op: Op) -> u32 {
+pub(super) fn moved_word_count(op: Op) -> u32 {
     match op.class {
         Class::Load | Class::LoadLiteral | Class::Store => 1,
         Class::LoadDouble | Class::StoreDouble => 2,
@@ -88,7 +88,7 @@ pub(super) fn has_operand_cycles(op: Op) -> bool {
 
 /// Returns whether an instruction that could fail half-way will not fail, so that a trace may contain it.
 #[inline(always)]
-pub(super) fn may_contain<B: QuickBus>(core: &Core, bus: &mut B, op: Op) -> bool {
+pub(super) fn may_trace_contain<B: QuickBus>(core: &Core, bus: &mut B, op: Op) -> bool {
     let within = |target: u32| target & 1 != 0 && target.wrapping_sub(core.region.base) < core.region.bytes;
     // Only where it is a core register: of floating point it is a number of S or D.
     let base = || core.core_register(op.rn);
@@ -97,8 +97,8 @@ pub(super) fn may_contain<B: QuickBus>(core: &Core, bus: &mut B, op: Op) -> bool
         Code::Bx | Code::Blx => within(core.core_register(op.rm)),
         Code::Mrs => true,
         // What waits to be taken might be let in. CONTROL changes more than a register.
-        Code::Msr => op.imm != sysm::CONTROL && core.nvic.candidate().is_none(),
-        Code::Cps => core.nvic.candidate().is_none(),
+        Code::Msr => op.imm != sysm::CONTROL && core.nvic.most_urgent_pending().is_none(),
+        Code::Cps => core.nvic.most_urgent_pending().is_none(),
         // ACTLR takes effect at one (M7).
         Code::Barrier => core.scb.actlr == 0,
         Code::Ldm | Code::LdmPc | Code::Stm => {

@@ -1,7 +1,7 @@
 //! The timing of a trace that was executed already: its log is replayed into the pipeline, without effects.
 
 use super::log::{BRANCH_BITS, CYCLES_BITS, Log, PREDICATE_BITS};
-use super::op_kind::{has_operand_cycles, is_store, item_bytes, words};
+use super::op_kind::{has_operand_cycles, is_store, item_bytes, moved_word_count};
 use super::trace::EndReason;
 use super::{CacheableTiming, Home, QuickBus};
 use crate::timing_store::{Account, Share};
@@ -113,7 +113,7 @@ impl OpenShare {
     }
 
     /// Returns the share of the instruction, which has just ended.
-    fn close(self, core: &Core) -> Share {
+    fn instruction_share(self, core: &Core) -> Share {
         let (cycles, waits) = (core.t - self.t, core.bus_wait + core.flash_wait - self.waits);
         debug_assert!(waits <= u16::MAX.into());
         Share { address: self.address, cycles: cycles as u32, waits: waits as u16, executions: 1, is_other: false }
@@ -151,7 +151,7 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
                 pipe.skip_op(core, &mut bus, op);
                 core.ip = next;
                 core.instructions += 1;
-                account.add_share(begun.close(core));
+                account.add_share(begun.instruction_share(core));
                 continue;
             }
             op = block::without_flags(op);
@@ -172,7 +172,7 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
                 if taken {
                     replay_branch(core, pipe, &mut bus, op, Jump::Conditional, near);
                 } else {
-                    pipe.not_taken(core, &mut bus, op);
+                    pipe.end_untaken_branch(core, &mut bus, op);
                     core.ip = next;
                 }
             }
@@ -193,7 +193,7 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
             }
         }
         core.instructions += 1;
-        account.add_share(begun.close(core));
+        account.add_share(begun.instruction_share(core));
     }
     pipe.set_replaying(false);
     debug_assert!(core.ip == trace.end && log.is_empty(), "the replay of a trace lost its way");
@@ -222,7 +222,7 @@ fn replay_accesses<P: CacheableTiming, B: QuickBus>(
     op: Op,
     log: &mut Log,
 ) {
-    let count = words(op);
+    let count = moved_word_count(op);
     if count == 0 {
         return;
     }

@@ -56,7 +56,7 @@ impl Key {
             | u64::from(instructions) << INSTRUCTIONS
             | u64::from(trace.is_watched) << WATCHED
             | distance;
-        Key { start: Key::op_place(bias, start), log: log.bits(), rest }
+        Key { start: Key::op_place(bias, start), log: log.whole_log(), rest }
     }
 
     /// Returns the trace of this key, which continued at `end`.
@@ -81,19 +81,19 @@ impl Key {
 
     /// Returns the key of the same trace with another log.
     #[inline(always)]
-    pub fn with(self, log: u64) -> Key {
+    pub fn with_log(self, log: u64) -> Key {
         Key { log, ..self }
     }
 
     /// Returns the key of the same trace with an end that is `behind` bytes of ops later.
     #[inline(always)]
-    pub fn on(self, behind: u64) -> Key {
+    pub fn with_later_end(self, behind: u64) -> Key {
         Key { rest: self.rest.wrapping_add(behind << DISTANCE), ..self }
     }
 
     /// Returns the number of the row that contains the key's transition.
     #[inline(always)]
-    pub fn slot(self) -> usize {
+    pub fn row_number(self) -> usize {
         let mixed = (self.start ^ self.rest.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
             ^ self.log.wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
         (mixed >> (u64::BITS - TRANSITIONS)) as usize

@@ -19,7 +19,7 @@ impl NodePosition {
     }
 
     /// Returns the node of a state in which pipeline and bus are not yet.
-    pub fn ahead(state: u32) -> NodePosition {
+    pub fn node_not_reached(state: u32) -> NodePosition {
         const _: () = assert!(STATES <= NodePosition::AHEAD as usize);
         NodePosition(state | NodePosition::AHEAD)
     }
@@ -43,7 +43,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// # Safety
     /// The trace was executed by this core: its instructions are ops of the region.
     #[inline(always)]
-    pub(super) unsafe fn spend<const WATCH: u8>(
+    pub(super) unsafe fn add_trace_cycles<const WATCH: u8>(
         &mut self,
         core: &mut Core,
         pipe: &mut P,
@@ -57,7 +57,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         match self.find_known::<WATCH>(core, bus, key, trace.instructions) {
             Some(known) => known,
             // SAFETY: the caller's promise.
-            None => unsafe { self.unknown::<WATCH>(core, pipe, bus, trace, key, at) },
+            None => unsafe { self.spend_by_replay::<WATCH>(core, pipe, bus, trace, key, at) },
         }
     }
 
@@ -71,7 +71,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         key: Key,
         instructions: u32,
     ) -> Option<(NodePosition, i32)> {
-        let transition = self.table.row_mut(key.slot());
+        let transition = self.table.row_mut(key.row_number());
         // No trace has the default key: it would have no instruction.
         if transition.key != key || !bus.repeat_lookups(&mut transition.lookups) {
             return None;
@@ -84,7 +84,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             transition.taken += 1;
         }
         self.counts.hits += 1;
-        Some((NodePosition::ahead(transition.next), transition.stored_after))
+        Some((NodePosition::node_not_reached(transition.next), transition.stored_after))
     }
 
     /// Adds the cycles of an executed trace that is not in the timing cache, by a replay. Returns the node to which it
@@ -94,7 +94,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// The trace was executed by this core: its instructions are ops of the region.
     #[cold]
     #[inline(never)]
-    pub(super) unsafe fn unknown<const WATCH: u8>(
+    pub(super) unsafe fn spend_by_replay<const WATCH: u8>(
         &mut self,
         core: &mut Core,
         pipe: &mut P,
@@ -105,7 +105,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     ) -> (NodePosition, i32) {
         self.restore_timing_state(core, pipe, bus, at, trace.start);
         // SAFETY: the caller's promise.
-        let (state, stored_after) = unsafe { self.learn::<WATCH>(core, pipe, bus, trace, key) };
+        let (state, stored_after) = unsafe { self.replay_and_cache::<WATCH>(core, pipe, bus, trace, key) };
         (state.map_or(NodePosition::NOWHERE, NodePosition::current_node), stored_after)
     }
 
@@ -135,7 +135,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// # Safety
     /// The trace was executed by this core: its instructions are ops of the region.
     #[inline(never)]
-    unsafe fn learn<const WATCH: u8>(
+    unsafe fn replay_and_cache<const WATCH: u8>(
         &mut self,
         core: &mut Core,
         pipe: &mut P,
@@ -152,7 +152,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         let lookups = bus.take_recorded_lookups();
         let stored_after = stored_at.wrapping_sub(t) as i32;
         let state = pipe.timing_state(core).zip(bus.timing_state(core.t));
-        let next = state.and_then(|state| self.table.number(state));
+        let next = state.and_then(|state| self.table.number_of_node(state));
         if let (Some(next), Some(lookups)) = (next, lookups) {
             self.serial = self.serial.wrapping_add(1).max(1);
             let transition = Transition {
@@ -166,7 +166,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
                 taken: u64::from(WATCH == watch::PROFILE),
                 lookups,
             };
-            self.table.store(key.slot(), |row| *row = transition);
+            self.table.store_simulated_transition(key.row_number(), |row| *row = transition);
         } else if WATCH == watch::PROFILE {
             self.table.account.add_fresh(0);
         }

@@ -5,7 +5,7 @@
 //! they are in an optimised build. Should one not be, no harm is done: a trace is short.
 
 use super::log::{BRANCH_BITS, Log, PREDICATE_BITS};
-use super::op_kind::{OpKind, accesses};
+use super::op_kind::{OpKind, accesses_memory};
 use super::untimed::{NoPipeline, Quick, reach};
 use super::{CacheableTiming, QuickBus};
 use crate::v7m::code::{number as code, with_codes};
@@ -33,7 +33,8 @@ pub(super) enum EndReason {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TraceEnd {
     bits: u64,
-    /// Instructions that could have followed, in eight bits. Above them [`BARRED`], or [`WATCHED`] and a word's address.
+    /// Instructions that could have followed, in eight bits. Above them [`BARRED`], or [`WATCHED`] and a word's
+    /// address.
     left: u64,
 }
 
@@ -101,7 +102,7 @@ pub(super) unsafe fn execute_trace<P: CacheableTiming, B: QuickBus>(
 ) -> (Log, EndReason) {
     let ip = core.ip;
     // SAFETY: the caller's promise.
-    unsafe { go_on(core, pipe, bus, ip, log) }.report()
+    unsafe { continue_trace_at(core, pipe, bus, ip, log) }.report()
 }
 
 /// The function that executes an instruction with a given code in a trace, and those that follow. Its arguments are
@@ -110,12 +111,12 @@ pub(super) unsafe fn execute_trace<P: CacheableTiming, B: QuickBus>(
 /// Each must only be called so, with a core for which [`exec::run`]'s promise holds.
 type Function<P, B> = unsafe fn(&mut Core, &mut P, &mut B, *mut Op, u64, u32) -> TraceEnd;
 
-/// The table of the functions that execute an instruction in a trace, by the form of its op ([`Op::form`]).
+/// The table of the functions that execute an instruction in a trace, by the form of its op ([`Op::code_and_width`]).
 struct Functions<P, B>(std::marker::PhantomData<(P, B)>);
 
 impl<P: CacheableTiming, B: QuickBus> Functions<P, B> {
     const ALL: [Function<P, B>; Op::FORMS] = {
-        let mut all = [is_barred::<P, B> as Function<P, B>; Op::FORMS];
+        let mut all = [end_before_forbidden::<P, B> as Function<P, B>; Op::FORMS];
         macro_rules! fill {
             ($($name:ident)*) => {$(
                 all[code::$name as usize] = Self::op_function::<{ code::$name }, 1>();
@@ -130,8 +131,10 @@ impl<P: CacheableTiming, B: QuickBus> Functions<P, B> {
     /// Returns the function for instructions with this code and length.
     const fn op_function<const CODE: u8, const HALFWORDS: usize>() -> Function<P, B> {
         match OpKind::from_code_number(CODE) {
-            OpKind::Apart => is_barred,
-            _ if accesses(CODE) && CODE != code::LdrLit => execute_instruction::<P, B, CODE, HALFWORDS, { reach::RAM }>,
+            OpKind::Apart => end_before_forbidden,
+            _ if accesses_memory(CODE) && CODE != code::LdrLit => {
+                execute_instruction::<P, B, CODE, HALFWORDS, { reach::RAM }>
+            }
             _ => execute_instruction::<P, B, CODE, HALFWORDS, { reach::WATCHED }>,
         }
     }
@@ -142,7 +145,7 @@ impl<P: CacheableTiming, B: QuickBus> Functions<P, B> {
 /// # Safety
 /// As for [`exec::run`], `ip` in place of the core's.
 #[inline(always)]
-pub(super) unsafe fn go_on<P: CacheableTiming, B: QuickBus>(
+pub(super) unsafe fn continue_trace_at<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -152,7 +155,7 @@ pub(super) unsafe fn go_on<P: CacheableTiming, B: QuickBus>(
     let functions = &Functions::<P, B>::ALL;
     // SAFETY: `ip` points into the ops of the region, and the function is that of its op.
     unsafe {
-        let form = Op::form(ip);
+        let form = Op::code_and_width(ip);
         functions[form](core, pipe, bus, ip, log.bits, log.left)
     }
 }
@@ -160,7 +163,7 @@ pub(super) unsafe fn go_on<P: CacheableTiming, B: QuickBus>(
 /// Continues a trace after an instruction, if another one may follow.
 ///
 /// # Safety
-/// As for [`go_on`].
+/// As for [`continue_trace_at`].
 #[inline(always)]
 unsafe fn next<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
@@ -174,11 +177,11 @@ unsafe fn next<P: CacheableTiming, B: QuickBus>(
         return TraceEnd::end_before(core, ip, log, EndReason::Complete);
     }
     // SAFETY: the caller's promise.
-    unsafe { go_on(core, pipe, bus, ip, log) }
+    unsafe { continue_trace_at(core, pipe, bus, ip, log) }
 }
 
 /// Ends a trace before an instruction that no trace can contain.
-fn is_barred<P: CacheableTiming, B: QuickBus>(
+fn end_before_forbidden<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     _: &mut P,
     _: &mut B,
@@ -230,20 +233,20 @@ unsafe fn execute_instruction<
             unsafe { next(core, pipe, bus, behind, log) }
         }
         Flow::NotTaken => {
-            untimed.log.push(0, BRANCH_BITS);
-            untimed.branch(core, ip, None);
+            untimed.log.append_bits(0, BRANCH_BITS);
+            untimed.log_branch(core, ip, None);
             let log = untimed.log;
             // SAFETY: as above.
             unsafe { next(core, pipe, bus, behind, log) }
         }
         flow @ (Flow::Near | Flow::NearConditional) => {
             if matches!(flow, Flow::NearConditional) {
-                untimed.log.push(1, BRANCH_BITS);
+                untimed.log.append_bits(1, BRANCH_BITS);
             }
             // SAFETY: `ip` points into the ops of the region.
             let distance = unsafe { (*ip).imm } as i32;
             let target = ip.wrapping_offset(distance as isize);
-            untimed.branch(core, ip, Some(target));
+            untimed.log_branch(core, ip, Some(target));
             let mut log = untimed.log;
             if distance < 0 && log.left <= TURN {
                 log.left -= 1;
@@ -253,7 +256,7 @@ unsafe fn execute_instruction<
             unsafe { next(core, pipe, bus, target, log) }
         }
         Flow::Jumped => {
-            untimed.branch(core, ip, Some(core.ip));
+            untimed.log_branch(core, ip, Some(core.ip));
             let mut log = untimed.log;
             log.left -= 1;
             TraceEnd::ending_at(log, EndReason::Complete)
@@ -304,14 +307,14 @@ unsafe fn execute_predicated<P: CacheableTiming, B: QuickBus>(
     // SAFETY: the caller's promise.
     let block = unsafe { execute_block(core, pipe, bus, Log { bits, left }) };
     // SAFETY: as above.
-    unsafe { behind_block(core, pipe, bus, &block) }
+    unsafe { continue_after_block(core, pipe, bus, &block) }
 }
 
 /// Continues a trace after an IT block, if the trace does not end with it.
 ///
 /// # Safety
-/// As for [`go_on`]. The block was executed.
-unsafe fn behind_block<P: CacheableTiming, B: QuickBus>(
+/// As for [`continue_trace_at`]. The block was executed.
+unsafe fn continue_after_block<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -323,7 +326,7 @@ unsafe fn behind_block<P: CacheableTiming, B: QuickBus>(
         None => {
             let ip = core.ip;
             // SAFETY: after the block there is an op of the region, or one of those that it ends with.
-            unsafe { go_on(core, pipe, bus, ip, block.log) }
+            unsafe { continue_trace_at(core, pipe, bus, ip, block.log) }
         }
     }
 }
@@ -363,7 +366,7 @@ pub(super) unsafe fn execute_block<P: CacheableTiming, B: QuickBus>(
             return Block { log: pipe.log, end: Some(EndReason::Barred) };
         }
         let log = pipe.log;
-        let executed = block::judge(core, packed);
+        let executed = block::predicated_code(core, packed);
         core.it = block::next_it_state(it);
         let next = ip.wrapping_add(packed.halfwords());
         if !pipe.log.has_room(PREDICATE_BITS) {
@@ -386,10 +389,10 @@ pub(super) unsafe fn execute_block<P: CacheableTiming, B: QuickBus>(
             Flow::Next => core.ip = next,
             Flow::Near => {
                 core.ip = ip.wrapping_offset(op.imm as i32 as isize);
-                pipe.branch(core, ip, Some(core.ip));
+                pipe.log_branch(core, ip, Some(core.ip));
             }
             Flow::Jumped => {
-                pipe.branch(core, ip, Some(core.ip));
+                pipe.log_branch(core, ip, Some(core.ip));
                 pipe.log.left -= 1;
                 return Block { log: pipe.log, end: Some(EndReason::Complete) };
             }

@@ -46,7 +46,7 @@ pub trait CacheableTiming: Pipeline {
     /// the log has no room for it.
     #[inline(always)]
     fn predict_load(&mut self, log: &mut Log, home: Home, _address: u32) -> bool {
-        log.push(home as u64, HOME_BITS);
+        log.append_bits(home as u64, HOME_BITS);
         true
     }
 
@@ -54,7 +54,7 @@ pub trait CacheableTiming: Pipeline {
     #[inline(always)]
     fn predict_store(&mut self, log: &mut Log, home: Home, _address: u32, index: u32) {
         if index == 0 {
-            log.push(home as u64, HOME_BITS);
+            log.append_bits(home as u64, HOME_BITS);
         }
     }
 
@@ -84,7 +84,7 @@ pub trait CacheableTiming: Pipeline {
     /// memory that they reached, and an address in place of the first one's.
     fn recall_access<B: QuickBus>(&mut self, bus: &B, log: &mut Log, op: Op) -> (Home, u32) {
         let home = self.log_entry_of_access(log, op, 0);
-        (home, bus.address_in(home))
+        (home, bus.address_in_memory(home))
     }
 
     /// Moves the logged prediction of a branch to the pipeline, which times the trace by replaying its log.
@@ -110,7 +110,7 @@ pub trait QuickBus: Bus {
     fn timing_epoch(&self) -> u64;
 
     /// Returns whether to cache the timing of code at this address.
-    fn caches_at(&self, address: u32) -> bool;
+    fn is_timing_cached_at(&self, address: u32) -> bool;
 
     /// Returns the bus state at cycle `t`, for a node of the timing cache. `None` if it cannot be cached.
     fn timing_state(&self, t: u64) -> Option<Self::State>;
@@ -145,7 +145,7 @@ pub trait QuickBus: Bus {
     fn quick_store(&mut self, address: u32, bytes: u32, value: u32, watched: bool) -> Option<(Home, WatchedCore)>;
 
     /// Reports a store to a watched word, made in cycle `at` by the instruction at `pc` ([`QuickBus::quick_store`]).
-    fn tell_watched(&mut self, core: &mut Core, address: u32, pc: u32, at: u64);
+    fn report_watched_store(&mut self, core: &mut Core, address: u32, pc: u32, at: u64);
 
     /// Returns the instruction behind a stub op, without firing its probes.
     fn op_behind_stub(&mut self, core: &Core, address: u32) -> Op;
@@ -154,7 +154,7 @@ pub trait QuickBus: Bus {
     fn quick_range(&self, address: u32, bytes: u32, store: bool) -> bool;
 
     /// Returns an address in this memory.
-    fn address_in(&self, home: Home) -> u32;
+    fn address_in_memory(&self, home: Home) -> u32;
 
     /// Begins to record the look-ups of fetches in caches.
     fn record_lookups(&mut self);

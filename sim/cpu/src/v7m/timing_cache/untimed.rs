@@ -1,7 +1,7 @@
 //! Execution without time: the executor's pipeline and bus while a trace runs whose timing is looked up afterwards.
 
 use super::log::{CYCLES_BITS, Log};
-use super::op_kind::{OpKind, may_contain};
+use super::op_kind::{OpKind, may_trace_contain};
 use super::{CacheableTiming, Home, QuickBus, WatchedCore};
 use crate::v7m::bus::{Bus, LoadResult};
 use crate::v7m::core::{Core, Region};
@@ -28,7 +28,7 @@ impl<P: CacheableTiming> NoPipeline<'_, P> {
 
     /// Logs the branch at `from`, which went to `to` or was not taken.
     #[inline(always)]
-    pub fn branch(&mut self, core: &Core, from: *mut Op, to: Option<*mut Op>) {
+    pub fn log_branch(&mut self, core: &Core, from: *mut Op, to: Option<*mut Op>) {
         let target = to.map(|ip| core.address_of(ip));
         self.pipe.predict_branch(core, &mut self.log, core.address_of(from), target);
     }
@@ -96,7 +96,7 @@ impl<P: CacheableTiming> Pipeline for NoPipeline<'_, P> {
 
     /// Does nothing: while a trace executes speculatively, no time passes.
     #[inline(always)]
-    fn not_taken<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op) {}
+    fn end_untaken_branch<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op) {}
 
     /// Does nothing: while a trace executes speculatively, no time passes.
     #[inline(always)]
@@ -116,7 +116,7 @@ impl<P: CacheableTiming> Pipeline for NoPipeline<'_, P> {
     }
 
     /// Panics: the pipeline is not flushed inside a trace.
-    fn flush<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: u32, _: u64) {
+    fn empty_pipeline<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: u32, _: u64) {
         unreachable!("nothing is flushed inside a trace");
     }
 }
@@ -193,7 +193,7 @@ unsafe impl<B: QuickBus, const REACH: u8> Bus for Quick<B, REACH> {
     #[inline(always)]
     fn may_execute(&mut self, core: &Core, op: Op) -> bool {
         match OpKind::from_code_number(op.code as u8) {
-            OpKind::Careful => may_contain(core, &mut self.0, op),
+            OpKind::Careful => may_trace_contain(core, &mut self.0, op),
             OpKind::Apart => false,
             OpKind::Plain | OpKind::Operands => true,
         }

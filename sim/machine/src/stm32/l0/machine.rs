@@ -125,7 +125,7 @@ impl Machine {
         let (stack, target) = (word(0), word(4));
         core.r[13] = stack & !3;
         core.r[14] = u32::MAX;
-        exception::jump(core, &mut *self.system, target);
+        exception::jump_to_interworking_address(core, &mut *self.system, target);
         let (pc, now) = (self.pc(), self.cores[0].t);
         self.system.devices.check_clocks(pc, now);
     }
@@ -244,7 +244,7 @@ impl Machine {
         let core = &mut self.cores[0];
         if std::mem::take(&mut self.system.refetch) && !core.ip.is_null() {
             let target = core.pc() | u32::from(core.thumb);
-            exception::jump(core, &mut *self.system, target);
+            exception::jump_to_interworking_address(core, &mut *self.system, target);
         }
     }
 
@@ -332,7 +332,7 @@ impl Machine {
     /// Warns once if deep sleep is requested, because stop and standby modes are not modelled.
     fn note_deep_sleep(&mut self) {
         let core = &self.cores[0];
-        if core.asleep() && core.nvic.scr & SLEEPDEEP != 0 {
+        if core.is_asleep() && core.nvic.scr & SLEEPDEEP != 0 {
             self.system.devices.warn_unsupported(DEEP_SLEEP, core.pc(), core.t);
         }
     }
@@ -411,7 +411,7 @@ impl Machine {
         self.watch = if on { watch::PROFILE } else { watch::NOTHING };
         self.continue_observing();
         self.system.memories.set_profile(on);
-        self.system.timing_cache.profile(on);
+        self.system.timing_cache.switch_profile(on);
         face::enter_again(&mut self.cores[0], &mut *self.system);
     }
 }

@@ -106,7 +106,7 @@ impl System {
     pub(super) fn stimulate(&mut self, core: &mut Core, stimulus: Stimulus, now: u64) {
         match stimulus {
             Stimulus::Exception { number, .. } => {
-                if core.nvic.pend(number) && core.nvic.scr & 0x10 != 0 {
+                if core.nvic.make_pending(number) && core.nvic.scr & 0x10 != 0 {
                     core.event = true;
                 }
             }
@@ -218,7 +218,7 @@ unsafe impl Bus for System {
     /// Stores to marked bytes of RAM in cycle `now`: reports it if the word is watched, and decodes anew if it is code.
     #[cold]
     #[inline(never)]
-    fn store_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64) {
+    fn store_to_marked_ram(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64) {
         let mark = self.memories.all[1].put(offset, bytes, value);
         if mark & MARK_CODE != 0 {
             self.memories.forget(1, offset, bytes);
@@ -292,7 +292,7 @@ unsafe impl Bus for System {
             let at = self.port::<CONTEND>(core, *t);
             *t = self.ends(core, at, 0);
             if self.memories.all[memory].kind == Kind::Ram {
-                self.store_marked(core, offset, bytes, value, at);
+                self.store_to_marked_ram(core, offset, bytes, value, at);
                 return Ok(());
             }
             let array = if memory == 0 { FLASH_BASE + offset } else { address };
@@ -351,7 +351,7 @@ unsafe impl Bus for System {
     /// instruction. [`Core::retried`] says that the probes have fired, in case the instruction is only executed later.
     #[cold]
     #[inline(never)]
-    fn attend_ahead(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op> {
+    fn fire_probes_ahead(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op> {
         if self.devices.probes.stops_at(address) {
             return OrderedAccess::InTime;
         }

@@ -220,8 +220,8 @@ impl Bench {
         let under = unsafe { std::mem::replace(&mut *stop, Op::ATTEND) };
         let at = self.core.t + 100;
         match &mut self.pipe {
-            Pipe::M3(pipe) => pipe.flush(&mut self.core, &mut self.memory, from, at),
-            Pipe::M4(pipe) => pipe.flush(&mut self.core, &mut self.memory, from, at),
+            Pipe::M3(pipe) => pipe.empty_pipeline(&mut self.core, &mut self.memory, from, at),
+            Pipe::M4(pipe) => pipe.empty_pipeline(&mut self.core, &mut self.memory, from, at),
         }
         let start = self.core.t;
         self.core.limit = u64::MAX;

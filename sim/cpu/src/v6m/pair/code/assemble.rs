@@ -9,7 +9,9 @@ use super::super::table::Transition;
 use super::super::{PairedBus, report_store};
 use super::context::Context;
 use super::{Bank, Translation};
-use crate::host::x64::{Block as Part, Fork, Memory, PathContinuation, PathEnd, Writer, live_flags, spans};
+use crate::host::x64::{
+    Block as Part, Fork, Memory, PathContinuation, PathEnd, Writer, checked_word_spans, live_flags,
+};
 use crate::host::{AheadLog, EntryPoints, Home, Store};
 use crate::v6m::block::Block;
 use crate::v6m::core::Core;
@@ -17,8 +19,8 @@ use crate::v6m::op::Op;
 use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::trace::Trace;
 use crate::v6m::translate::{BusAccess, LINE_BYTES, Layout, Literal, writer};
-use plan::{BlockPosition, KnownState, Step, StepKind, way};
-use special::special;
+use plan::{BlockPosition, KnownState, Step, StepKind, way_from_position};
+use special::emit_special_instruction;
 
 /// Most instructions of all ways together.
 const STEPS: usize = 64;
@@ -89,13 +91,15 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
     /// As for [`way`].
     unsafe fn write_way(&mut self, from: BlockPosition, known: KnownState) -> bool {
         // SAFETY: the caller's promise.
-        let way = unsafe { way(self.bus, self.core, (from, self.first), known) };
+        let way = unsafe { way_from_position(self.bus, self.core, (from, self.first), known) };
         let live = live_flags(&way.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
-        let spans = spans(&way.steps.iter().map(|step| (step.thumb, first_of(step))).collect::<Vec<_>>());
+        let spans = checked_word_spans(
+            &way.steps.iter().map(|step| (step.thumb, accessed_bank_offset(step))).collect::<Vec<_>>(),
+        );
         for ((step, live), span) in way.steps.iter().zip(live).zip(spans) {
             self.writer.begin_step(live, span);
             if self.core.region.cached {
-                self.lines.extend(self.layout.lines(&self.core.region, step.at.ip, step.op));
+                self.lines.extend(self.layout.cache_lines_of_instruction(&self.core.region, step.at.ip, step.op));
             }
             self.steps += 1;
             if !self.emit_step(step) {
@@ -116,7 +120,7 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
     }
 
     /// Adds an exit from native code before the instruction at this position, and returns its number.
-    fn before(&mut self, at: BlockPosition, is_early: bool) -> u32 {
+    fn exit_before_instruction(&mut self, at: BlockPosition, is_early: bool) -> u32 {
         self.endings.push(BlockAssembler::<B>::path_end(at, is_early));
         self.endings.len() as u32 - 1
     }
@@ -125,7 +129,7 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
     fn path_end(at: BlockPosition, is_early: bool) -> PathEnd {
         PathEnd {
             ip: Some(at.ip as u64),
-            shape: Block::path(at.length, at.branches),
+            shape: Block::shape_of_path(at.length, at.branches),
             is_early,
             is_none: at.length == 0,
         }
@@ -137,23 +141,23 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
         let ip = at.ip as u64;
         match kind {
             StepKind::On => self.writer.write_instruction(0, thumb, ip),
-            StepKind::Literal(address) => self.literal(op, address),
+            StepKind::Literal(address) => self.emit_literal_load(op, address),
             StepKind::Branch(None) => {
-                self.writer.branch(0, thumb, ip, true);
+                self.writer.emit_branch(0, thumb, ip, true);
                 true
             }
             StepKind::Branch(Some(taken)) => {
-                self.branch(step, taken);
+                self.emit_conditional_branch(step, taken);
                 true
             }
             StepKind::Access(bank, number) => {
                 self.writer.set_access_bank(logged_bank(bank, number));
-                let before = self.before(at, true);
-                self.writer.access(before, thumb, ip, Memory::Ram(bank_range(bank)))
+                let before = self.exit_before_instruction(at, true);
+                self.writer.emit_access(before, thumb, ip, Memory::Ram(bank_range(bank)))
             }
             StepKind::WatchedStore(bank, number) => {
                 self.writer.set_access_bank(logged_bank(bank, number));
-                let before = self.before(at, true);
+                let before = self.exit_before_instruction(at, true);
                 let asks = is_watched::<B> as unsafe extern "sysv64" fn(_, _) -> _ as usize;
                 let pc = self.core.address_of(at.ip);
                 self.writer.write_notified_store(
@@ -165,25 +169,25 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
             }
             StepKind::Constant => {
                 self.writer.set_access_bank(Home::Number(B::CONSTANT_MEMORY));
-                let before = self.before(at, true);
-                self.writer.access(before, thumb, ip, Memory::Elsewhere(BusAccess::CONSTANT))
+                let before = self.exit_before_instruction(at, true);
+                self.writer.emit_access(before, thumb, ip, Memory::Elsewhere(BusAccess::CONSTANT))
             }
             StepKind::Own => {
                 self.writer.set_access_bank(Home::Number(B::ORDERED_MEMORY));
-                let before = self.before(at, true);
-                self.writer.load_own(before, thumb, B::OWN_NUMBER);
+                let before = self.exit_before_instruction(at, true);
+                self.writer.emit_core_number_load(before, thumb, B::OWN_NUMBER);
                 true
             }
             StepKind::Special => {
-                let before = self.before(at, false);
-                special(&mut self.writer, self.core, op, before)
+                let before = self.exit_before_instruction(at, false);
+                emit_special_instruction(&mut self.writer, self.core, op, before)
             }
             StepKind::Jump(memory) => {
-                let before = self.before(at, true);
+                let before = self.exit_before_instruction(at, true);
                 match memory {
                     Some((bank, number)) => {
                         self.writer.set_access_bank(logged_bank(bank, number));
-                        self.writer.access(before, thumb, ip, Memory::Ram(bank_range(bank)))
+                        self.writer.emit_access(before, thumb, ip, Memory::Ram(bank_range(bank)))
                     }
                     None => self.writer.write_instruction(before, thumb, ip),
                 }
@@ -192,22 +196,22 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
     }
 
     /// Emits a conditional branch. Its other way is emitted later, if there is room for it.
-    fn branch(&mut self, step: &Step, taken: bool) {
+    fn emit_conditional_branch(&mut self, step: &Step, taken: bool) {
         let Step { at, op, thumb, .. } = *step;
         let other =
             if taken { at.with_verdict(false).after_instruction(op) } else { at.with_verdict(true).after_branch(op) };
-        let ends = !other.goes_on(at);
+        let ends = !other.continues_block(at);
         if self.steps + 2 * self.forks.len() >= STEPS && !ends {
-            let before = self.before(at, false);
-            self.writer.branch(before, thumb, at.ip as u64, taken);
+            let before = self.exit_before_instruction(at, false);
+            self.writer.emit_branch(before, thumb, at.ip as u64, taken);
             return;
         }
         let fork = self.writer.emit_branch_fork(thumb, taken);
-        self.forks.push((fork, other, (!ends).then(|| step.known.otherwise())));
+        self.forks.push((fork, other, (!ends).then(|| step.known.after_other_branch_outcome())));
     }
 
     /// Emits the load of a literal, whose address the opcode tells. Returns false if it cannot be JIT-compiled.
-    fn literal(&mut self, op: Op, address: u32) -> bool {
+    fn emit_literal_load(&mut self, op: Op, address: u32) -> bool {
         let Some(literal) = Literal::from_address::<B>(address, self.layout) else { return false };
         match literal {
             Literal::Constant(offset) => self.lines.push(offset / LINE_BYTES),
@@ -229,7 +233,7 @@ fn bank_range(bank: Bank) -> Part {
 }
 
 /// Returns the RAM offset of the bank that the step accesses with a base register. `None` if it accesses none.
-fn first_of(step: &Step) -> Option<u32> {
+fn accessed_bank_offset(step: &Step) -> Option<u32> {
     match step.kind {
         StepKind::Access(bank, _) => Some(bank.first),
         _ => None,
@@ -276,5 +280,5 @@ unsafe extern "sysv64" fn report_end_store<B: PairedBus>(context: *mut Context, 
     // SAFETY: as above.
     let bus = unsafe { BusAccess::bus::<B>(asks) };
     bus.pair_timing_cache().turn = *turn as usize;
-    report_store(bus, transition.stored_in(*now));
+    report_store(bus, transition.last_store_cycle(*now));
 }

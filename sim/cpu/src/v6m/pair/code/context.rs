@@ -105,7 +105,7 @@ impl Context {
         cores: &mut [*mut Core; 2],
         logs: &mut [*mut SpeculationLog; 2],
     ) -> (ReturnReason, Block) {
-        let lost = bus.lines_lost();
+        let lost = bus.dropped_cache_line_count();
         let pairs = bus.pair_timing_cache();
         let Some(EntryPoints { entry, .. }) = pairs.blocks.entry_points else {
             return (ReturnReason::Next, Block::NONE);
@@ -127,7 +127,7 @@ impl Context {
         pairs.counts.hits += self.hits;
         pairs.blocks.registry.executed += self.hits + self.executed;
         if !self.stale.is_null() {
-            pairs.blocks.give_up(std::mem::replace(&mut self.stale, std::ptr::null_mut()));
+            pairs.blocks.drop_translation(std::mem::replace(&mut self.stale, std::ptr::null_mut()));
         }
         let block = Block { shape: self.shape, next: self.next, accesses: self.accesses };
         // SAFETY: it is one of them.
@@ -144,7 +144,7 @@ impl Context {
 pub(super) const LAYOUT: BlockLayout = {
     assert!(SpeculationLog::START_BYTES % 16 == 0);
     assert!(size_of::<TransitionPair>().is_power_of_two() && size_of::<BlockHead>().is_power_of_two());
-    let wait = Block::wait(false);
+    let wait = Block::wait_block(false);
     assert!(wait.next == 0 && wait.accesses == 0, "a wait leads nowhere");
     BlockLayout {
         context: BlockContextLayout {

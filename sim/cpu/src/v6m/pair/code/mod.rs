@@ -9,7 +9,7 @@
 mod assemble;
 mod context;
 
-use super::{PairedBus, end_turn, move_on, wait_for_turn};
+use super::{PairedBus, advance_both_cores, end_turn, wait_for_turn};
 use crate::host::registry::{Executions, Head, Registry};
 use crate::host::{EntryPoints, block_entry_points};
 use crate::timing_store::Counts;
@@ -169,7 +169,7 @@ impl Blocks {
     /// Drops the translation of a block that was left early too often, so that it is recorded and compiled anew.
     #[cold]
     #[inline(never)]
-    fn give_up(&mut self, ip: *mut Op) {
+    fn drop_translation(&mut self, ip: *mut Op) {
         let Some(&BlockHead { retranslations, .. }) = self.block_head_at(ip) else { return };
         if retranslations < MOST_RETRANSLATIONS {
             let head = BlockHead { retranslations: retranslations + 1, ..BlockHead::new_at(ip as u64) };
@@ -191,7 +191,7 @@ pub(super) fn count_interpreted_block<B: PairedBus>(bus: &mut B, core: &Core, st
 #[inline(never)]
 fn translate<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Block) {
     // Whether all of it is at hand is looked at before it is executed.
-    let lost = bus.lines_lost().wrapping_sub(1);
+    let lost = bus.dropped_cache_line_count().wrapping_sub(1);
     let probe = bus.probe_at(core.address_of(start));
     let mut translation = Box::new(Translation { code: 0, lost, lines: Box::default(), unexpected: UNEXPECTED, probe });
     let mut store = std::mem::take(&mut bus.pair_timing_cache().blocks.registry.store);
@@ -256,7 +256,7 @@ pub unsafe fn run_native<B: PairedBus>(
     // SAFETY: the caller's promise, here and below.
     let core = unsafe { &*cores[0] };
     let is_translated = bus.pair_timing_cache().blocks.block_head_at(core.ip).is_some_and(BlockHead::is_translated);
-    if !is_translated && ordered_address::<B>(bus, core).is_none() {
+    if !is_translated && address_of_ordered_access::<B>(bus, core).is_none() {
         return None;
     }
     // SAFETY: as above.
@@ -309,7 +309,7 @@ unsafe fn step<B: PairedBus>(
             ReturnReason::None => return None,
             ReturnReason::Next => {}
             ReturnReason::Stop => return Some(Turn::Stop),
-            ReturnReason::HandIn => return Some(move_on(bus, *cores, *logs, block)),
+            ReturnReason::HandIn => return Some(advance_both_cores(bus, *cores, *logs, block)),
         }
         if (*logs[0]).summons != 0 {
             return Some(Turn::Same);
@@ -318,10 +318,10 @@ unsafe fn step<B: PairedBus>(
             bus.pair_timing_cache().blocks.block_head_at((*cores[0]).ip).filter(|head| head.is_translated())
         {
             let translation = if head.translation.is_null() { head.probed } else { head.translation };
-            let has_lost = (*translation).lost != bus.lines_lost();
+            let has_lost = (*translation).lost != bus.dropped_cache_line_count();
             return (has_lost && is_resident(bus, translation)).then_some(Turn::Same);
         }
-        let address = ordered_address::<B>(bus, &*cores[0])?;
+        let address = address_of_ordered_access::<B>(bus, &*cores[0])?;
         let turn = ordered_access(bus, *cores, logs[0], address);
         *has_executed |= turn.is_some();
         turn
@@ -331,7 +331,7 @@ unsafe fn step<B: PairedBus>(
 /// Returns the address of the access that the core is before, if both cores may have to make it in the order of their
 /// cycles.
 #[inline(always)]
-fn ordered_address<B: PairedBus>(bus: &mut B, core: &Core) -> Option<u32> {
+fn address_of_ordered_access<B: PairedBus>(bus: &mut B, core: &Core) -> Option<u32> {
     // SAFETY: `ip` points into the ops of the region.
     let op = unsafe { *core.ip };
     if !matches!(op.code, Code::LdrImm | Code::StrImm) || !bus.pair_timing_cache().blocks.registry.is_on() {
@@ -375,10 +375,10 @@ unsafe fn ordered_access<B: PairedBus>(
 fn access<B: PairedBus>(bus: &mut B, core: &mut Core, op: Op, address: u32) -> bool {
     let register = usize::from(op.a & 15);
     if op.code == Code::StrImm {
-        return bus.access_ahead(core, address, Access::Store { bytes: 4, value: core.r[register] })
+        return bus.access_register_speculatively(core, address, Access::Store { bytes: 4, value: core.r[register] })
             == OrderedAccess::NotYet;
     }
-    let loaded = bus.access_ahead(core, address, Access::Load(4));
+    let loaded = bus.access_register_speculatively(core, address, Access::Load(4));
     if let OrderedAccess::Now(value) = loaded {
         core.r[register] = value;
     }
@@ -389,7 +389,7 @@ fn access<B: PairedBus>(bus: &mut B, core: &mut Core, op: Op, address: u32) -> b
 #[cold]
 #[inline(never)]
 unsafe fn is_resident<B: PairedBus>(bus: &mut B, translation: *mut Translation) -> bool {
-    let lost = bus.lines_lost();
+    let lost = bus.dropped_cache_line_count();
     // SAFETY: the caller's promise that it lives.
     let translation = unsafe { &mut *translation };
     let Some(resident) = bus.native_memories().resident else { return true };

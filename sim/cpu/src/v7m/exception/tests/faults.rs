@@ -83,7 +83,7 @@ fn fault_in_hard_fault_or_nmi_or_under_faultmask_locks_up() {
     assert_eq!(bench.fault(Fault::Unaligned), ExceptionOutcome::LockedUp);
     assert_eq!(bench.read_register(CFSR), 1 << 16 | 1 << 24);
     let mut bench = Bench::m3();
-    super::super::pend(&mut bench.core, NMI);
+    super::super::pend_exception(&mut bench.core, NMI);
     bench.settle();
     assert_eq!(bench.fault(Fault::DataBus(0)), ExceptionOutcome::LockedUp);
     let mut bench = Bench::m3();
@@ -152,12 +152,12 @@ fn imprecise_fault_waits_for_its_priority() {
     bench.core.nvic.set_priority(BUS_FAULT, 0x80);
     bench.enable(0, 0x40);
     bench.interrupt_level(0);
-    super::super::imprecise_bus_fault(&mut bench.core);
+    super::super::pend_imprecise_bus_fault(&mut bench.core);
     assert_eq!(bench.settle(), ExceptionOutcome::None);
     assert_eq!(bench.read_register(CFSR), 1 << 10);
     assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Chained(16, BUS_FAULT));
     let mut bench = Bench::m3();
-    super::super::imprecise_bus_fault(&mut bench.core);
+    super::super::pend_imprecise_bus_fault(&mut bench.core);
     assert_eq!(bench.settle(), ExceptionOutcome::Entered(HARD_FAULT));
 }
 
@@ -190,7 +190,7 @@ fn frame_that_cannot_be_written_in_hard_fault_locks_up() {
     bench.fault(Fault::Undefined);
     let stack = bench.core.r[13];
     bench.bus.broken = stack - 0x20..stack;
-    super::super::pend(&mut bench.core, NMI);
+    super::super::pend_exception(&mut bench.core, NMI);
     assert_eq!(bench.settle(), ExceptionOutcome::LockedUp);
 }
 
@@ -254,8 +254,8 @@ fn exc_return_values() {
                 }
                 bench.bus.put(frame + 0x18, THREAD);
                 bench.bus.put(frame + 0x1c, 1 << 24 | ipsr);
-                bench.core.set_special(9, 3, frame);
-                bench.core.set_special(8, 3, frame);
+                bench.core.write_special_register(9, 3, frame);
+                bench.core.write_special_register(8, 3, frame);
                 let outcome = bench.ret(value);
                 let context = format!("{name} {value:#x} nested {nested}");
                 if legal {

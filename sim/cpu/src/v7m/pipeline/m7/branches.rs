@@ -15,10 +15,10 @@ impl M7 {
     }
 
     /// Starts fetching again at `target` after a mispredicted branch that lost `lost` cycles.
-    fn resume<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, lost: u64) {
+    fn restart_fetch_after_misprediction<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, lost: u64) {
         let at = self.next_group + lost;
-        self.close(at);
-        self.fetch.restart(target, at - fetch::REFILL.min(at));
+        self.close_issue_group(at);
+        self.fetch.restart_at_target(target, at - fetch::REFILL.min(at));
         bus.redirect_prefetch(core, target, at - fetch::REFILL.min(at));
         core.t = at;
     }
@@ -34,7 +34,7 @@ impl M7 {
     /// Updates the predictor with the outcome of the branch at `branch`: its target, or not taken. Returns true if it
     /// had predicted that.
     #[inline(always)]
-    pub(super) fn judge(&mut self, core: &Core, branch: u32, target: Option<u32>) -> bool {
+    pub(super) fn update_predictor(&mut self, core: &Core, branch: u32, target: Option<u32>) -> bool {
         let actlr = core.scb.actlr;
         let predicted = if actlr & DISBTACREAD != 0 { None } else { self.predictor.predict(branch) };
         match target {
@@ -48,7 +48,7 @@ impl M7 {
     fn is_predicted_right(&mut self, core: &Core, target: Option<u32>) -> bool {
         match self.foreseen {
             Some(foreseen) => foreseen.right,
-            None => self.judge(core, self.branch, target),
+            None => self.update_predictor(core, self.branch, target),
         }
     }
 
@@ -58,28 +58,28 @@ impl M7 {
     }
 
     /// Times the current branch, which was not taken.
-    pub(super) fn fell_through<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
+    pub(super) fn time_untaken_branch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         let right = self.is_predicted_right(core, None);
         if !right || M7::statically_taken(core, op) {
             let next = self.branch.wrapping_add(self.branch_bytes);
-            self.resume(core, bus, next, self.mispredict_cycles(true));
+            self.restart_fetch_after_misprediction(core, bus, next, self.mispredict_cycles(true));
         } else {
-            self.end(core);
+            self.advance_to_next_instruction(core);
         }
     }
 
     /// Times the current branch, which went to `target`.
-    pub(super) fn redirect<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
+    pub(super) fn time_taken_branch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
         let right = self.is_predicted_right(core, Some(target));
         let narrow = self.narrow_before(core);
         (self.entered, self.entered_count) = (target, core.instructions);
         if right {
-            self.fetch.follow(target);
+            self.fetch.continue_at_predicted_target(target);
             bus.redirect_prefetch(core, target, core.t);
             if self.younger || narrow < timing::FOLD_NARROW_OPCODES || jump == Jump::Loaded {
-                self.close(self.group + 1);
+                self.close_issue_group(self.group + 1);
             }
-            self.end(core);
+            self.advance_to_next_instruction(core);
             return;
         }
         let lost = match jump {
@@ -88,6 +88,6 @@ impl M7 {
             Jump::Conditional => self.mispredict_cycles(true),
             Jump::Register | Jump::Loaded => timing::MISPREDICT_CYCLES,
         };
-        self.resume(core, bus, target, lost);
+        self.restart_fetch_after_misprediction(core, bus, target, lost);
     }
 }

@@ -115,7 +115,7 @@ impl CacheableTiming for M7 {
             return None;
         }
         let distances = Distances::from(now);
-        let ready: [i8; 32] = std::array::from_fn(|n| distances.byte(self.ready[n], OVER.into()));
+        let ready: [i8; 32] = std::array::from_fn(|n| distances.cycle_distance_in_byte(self.ready[n], OVER.into()));
         let word_loaded = |register: &usize| {
             let late = self.ready[2 * register];
             late >= now && late == self.word_loaded[*register] + timing::LOAD_LATENCY
@@ -127,7 +127,7 @@ impl CacheableTiming for M7 {
             blocks: if joins { self.blocks } else { uses::ALL },
             always: self.always,
             joins,
-            next_group: distances.ahead(self.next_group),
+            next_group: distances.future_cycle_distance(self.next_group),
             flags: distances.cycle_distance(self.flags).max(OVER),
             predicated: distances.to_narrow(self.predicated.into()),
             narrow: distances.to_narrow(narrow),
@@ -172,7 +172,7 @@ impl CacheableTiming for M7 {
 
     /// Sets the cycles of the current instruction that `operand_cycles` returned.
     fn set_cycles(&mut self, op: Op, cycles: u64) {
-        self.take_cycles(op, cycles);
+        self.charge_division_cycles(op, cycles);
     }
 
     /// Appends the RAM bank of a load's address to the trace's log, and how many stores ago the loaded doubleword was
@@ -184,13 +184,13 @@ impl CacheableTiming for M7 {
         let ago = self.stored.stores_since(address, self.stores_most as usize);
         let bank = u64::from(address >> 2 & 1);
         if ago == 0 {
-            log.push(bank << 1, 2);
+            log.append_bits(bank << 1, 2);
             return true;
         }
         let fits = log.has_room(AGO_BITS);
         if fits {
             // Together, since `has_room` counts the two bits of an access to what still follows.
-            log.push((bank << 1 | 1) << AGO_BITS | (ago as u64 - 1), 2 + AGO_BITS);
+            log.append_bits((bank << 1 | 1) << AGO_BITS | (ago as u64 - 1), 2 + AGO_BITS);
         }
         fits
     }
@@ -198,9 +198,9 @@ impl CacheableTiming for M7 {
     /// Appends the RAM bank of a store's first word to the trace's log, and notes each stored address for later loads.
     #[inline(always)]
     fn predict_store(&mut self, log: &mut Log, _: Home, address: u32, index: u32) {
-        self.stored.push(address);
+        self.stored.record_store(address);
         if index == 0 {
-            log.push(u64::from(address >> 2 & 1), 1);
+            log.append_bits(u64::from(address >> 2 & 1), 1);
         }
     }
 
@@ -208,8 +208,8 @@ impl CacheableTiming for M7 {
     /// taken.
     #[inline(always)]
     fn predict_branch(&mut self, core: &Core, log: &mut Log, from: u32, target: Option<u32>) {
-        let right = self.judge(core, from, target);
-        log.push(right.into(), 1);
+        let right = self.update_predictor(core, from, target);
+        log.append_bits(right.into(), 1);
     }
 
     /// Appends to the trace's log whether a skipped branch of an IT block was predicted right. It is at `from`. Other

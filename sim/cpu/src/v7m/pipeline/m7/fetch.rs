@@ -68,15 +68,15 @@ impl Fetch {
     }
 
     /// Continues at a predicted branch target without losing a fetch cycle.
-    pub fn follow(&mut self, target: u32) {
+    pub fn continue_at_predicted_target(&mut self, target: u32) {
         self.left = 0;
         self.next = target & !7;
         self.skip = (target >> 1 & 3) as i32;
     }
 
     /// Empties the queue and starts again at a target, with the address phase in cycle `at`.
-    pub fn restart(&mut self, target: u32, at: u64) {
-        self.follow(target);
+    pub fn restart_at_target(&mut self, target: u32, at: u64) {
+        self.continue_at_predicted_target(target);
         self.at = at;
         self.freed = [0; PREFETCH_QUEUE_ENTRIES];
     }
@@ -93,7 +93,7 @@ impl Fetch {
         State {
             left: distances.to_narrow(self.left.into()),
             skip: distances.to_narrow(self.skip.into()),
-            ready: distances.ahead(self.ready),
+            ready: distances.future_cycle_distance(self.ready),
             at: distances.to_narrow(at),
             freed: std::array::from_fn(freed),
         }

@@ -206,14 +206,14 @@ impl Scoreboard {
 
     /// Returns the ready times on which instructions that issue now or later can still depend, as distances from now.
     pub fn timing_state(&self, distances: &Distances) -> State {
-        let ready = self.ready.map(|cycle| distances.byte(cycle, OVER.into()));
+        let ready = self.ready.map(|cycle| distances.cycle_distance_in_byte(cycle, OVER.into()));
         let open = (0..32).filter(|&register| i16::from(ready[register]) > OVER).fold(0, |set, n| set | 1 << n);
         State {
             ready,
             accumulated: self.accumulated & open,
             loaded: self.loaded & open,
-            after_accumulate: distances.ahead(self.after_accumulate),
-            after_chained: distances.ahead(self.after_chained),
+            after_accumulate: distances.future_cycle_distance(self.after_accumulate),
+            after_chained: distances.future_cycle_distance(self.after_chained),
         }
     }
 

@@ -33,7 +33,7 @@ use float::{Scoreboard, Work};
 use predict::Predictor;
 use rtoslab_timing::cortex_m7::{self as timing, key};
 use rules::{Kind, RULES, TIMES, early, is_rotated, uses};
-use special::for_registers;
+use special::for_each_register;
 use stores::{Doublewords, Stores};
 
 /// ACTLR: the branch target address cache is not read.
@@ -73,8 +73,8 @@ pub struct M7 {
     bank_at: u64,
     stores: Stores,
     stored: Doublewords,
-    /// Loads of the last trace that were from a cache's memory, each at the bit whose number is how many instructions were
-    /// left.
+    /// Loads of the last trace that were from a cache's memory, each at the bit whose number is how many instructions
+    /// were left.
     cached: u32,
     /// The prediction for the current instruction in a replay.
     foreseen: Option<Foreseen>,
@@ -171,14 +171,14 @@ impl M7 {
             core.t = self.next_group;
             slot
         } else {
-            self.open(core, at.max(self.next_group), blocks);
+            self.open_issue_group(core, at.max(self.next_group), blocks);
             early::OLDER
         }
     }
 
     /// Opens an issue group for the current instruction, in cycle `at`.
     #[inline(always)]
-    fn open(&mut self, core: &mut Core, at: u64, blocks: u16) {
+    fn open_issue_group(&mut self, core: &mut Core, at: u64, blocks: u16) {
         let blocks = blocks | self.always;
         self.group = at;
         self.next_group = at + 1;
@@ -190,7 +190,7 @@ impl M7 {
     /// Delays the current load or store to cycle `at`, in which it can execute.
     #[cold]
     fn delay_access(&mut self, core: &mut Core, op: Op, at: u64) {
-        self.open(core, at, RULES[op.code as usize].blocks);
+        self.open_issue_group(core, at, RULES[op.code as usize].blocks);
     }
 
     /// Returns the cycle of a load's second access or a later one.
@@ -210,31 +210,31 @@ impl M7 {
 
     /// Notes the address of the current branch, and the cycle in which its condition is known.
     #[inline(always)]
-    fn branch_at_hand(&mut self, core: &Core, op: Op, condition: u64) {
+    fn note_current_branch(&mut self, core: &Core, op: Op, condition: u64) {
         self.branch = core.address_of(core.ip);
         self.branch_bytes = 2 * op.halfwords() as u32;
         self.condition = condition;
     }
 
     /// Closes the current issue group. The next one is no earlier than `at`.
-    fn close(&mut self, at: u64) {
+    fn close_issue_group(&mut self, at: u64) {
         self.blocks = uses::ALL;
         self.next_group = self.next_group.max(at);
     }
 
     /// Charges the cycles of a division. Other instructions have charged theirs.
-    fn take_cycles(&mut self, op: Op, cycles: u64) {
+    fn charge_division_cycles(&mut self, op: Op, cycles: u64) {
         if op.class != Class::Divide {
             return;
         }
         let at = self.group + cycles;
-        self.close(at);
-        for_registers(op.writes, |register| self.set_ready(register, at));
+        self.close_issue_group(at);
+        for_each_register(op.writes, |register| self.set_ready(register, at));
     }
 
     /// Sets `core.t` to the earliest begin of the next instruction.
     #[inline]
-    fn end(&self, core: &mut Core) {
+    fn advance_to_next_instruction(&self, core: &mut Core) {
         core.t = if self.blocks == uses::ALL { self.next_group } else { self.group };
     }
 }
@@ -284,8 +284,8 @@ impl Pipeline for M7 {
             match rule.kind {
                 // As many instructions as the mask in ITSTATE says.
                 Kind::It => self.predicated = 4 - (op.imm & 0xF).trailing_zeros(),
-                Kind::CompareBranch => self.branch_at_hand(core, op, newest),
-                _ => self.branch_at_hand(core, op, self.flags),
+                Kind::CompareBranch => self.note_current_branch(core, op, newest),
+                _ => self.note_current_branch(core, op, self.flags),
             }
             return;
         }
@@ -312,12 +312,12 @@ impl Pipeline for M7 {
             _ => 1,
         };
         if words > timing::WORDS_A_CYCLE {
-            self.close(self.group + words.div_ceil(timing::WORDS_A_CYCLE));
+            self.close_issue_group(self.group + words.div_ceil(timing::WORDS_A_CYCLE));
         }
         if rule.uses & uses::BRANCH != 0 {
-            self.not_taken(core, bus, op);
+            self.end_untaken_branch(core, bus, op);
         } else {
-            self.end(core);
+            self.advance_to_next_instruction(core);
         }
     }
 
@@ -386,11 +386,11 @@ impl Pipeline for M7 {
         let mut at = self.group;
         let several = RULES[op.code as usize].uses & uses::ALONE != 0;
         if index == 0 {
-            at = self.stores.room(at);
+            at = self.stores.first_accepting_cycle(at);
             core.bus_wait += at - self.group;
         } else if several {
             // Two words in a cycle, if they are of one doubleword.
-            at = self.stores.room(core.t - u64::from(address & 4 != 0));
+            at = self.stores.first_accepting_cycle(core.t - u64::from(address & 4 != 0));
         }
         let wait = bus.store_data(core, address, bytes, value, at)?;
         if at != self.group {
@@ -403,9 +403,9 @@ impl Pipeline for M7 {
             _ => timing::STORE_NARROW_CYCLES,
         };
         if cycles != 0 {
-            self.stores.push(at, address, cycles, wait);
+            self.stores.push_store(at, address, cycles, wait);
             if self.foreseen.is_none() {
-                self.stored.push(address);
+                self.stored.record_store(address);
             }
         }
         Ok(())
@@ -415,38 +415,38 @@ impl Pipeline for M7 {
     #[inline(always)]
     fn finish_op(&mut self, core: &mut Core, op: Op) {
         if op.class == Class::Divide {
-            self.end(core);
+            self.advance_to_next_instruction(core);
         }
     }
 
     /// Ends a conditional branch that was not taken. The fetch of its target may have been useless.
-    fn not_taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
-        self.fell_through(core, bus, op);
+    fn end_untaken_branch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
+        self.time_untaken_branch(core, bus, op);
     }
 
     /// Ends a branch that goes to `target`, and charges the refill.
     fn take_branch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
-        self.redirect(core, bus, op, jump, target);
+        self.time_taken_branch(core, bus, op, jump, target);
     }
 
     /// Returns the cycles that a division or a long multiplication will take with these operands, or the most that
     /// another class takes.
     fn operation_cycles(&mut self, op: Op, first: u32, second: u32) -> u64 {
         let cycles = operand_cycles(op, first, second);
-        self.take_cycles(op, cycles);
+        self.charge_division_cycles(op, cycles);
         cycles
     }
 
     /// Empties the pipeline: after reset, exception entry and return, or when a debugger moves execution. The next
     /// instruction is fetched from `target` with its address phase in cycle `at`.
-    fn flush<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64) {
+    fn empty_pipeline<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64) {
         self.group = at.saturating_sub(1);
         self.next_group = at;
         self.blocks = uses::ALL;
         (self.entered, self.entered_count) = (target, core.instructions);
         self.predicated = 0;
         self.always = if core.scb.actlr & DISDI != 0 { uses::ALL } else { 0 };
-        self.fetch.restart(target, at);
+        self.fetch.restart_at_target(target, at);
         bus.redirect_prefetch(core, target, at);
         core.t = at;
         core.executes_from = at + Self::REFILL;

@@ -5,7 +5,7 @@ use rtoslab_timing::cortex_m7::{
     ALU_LATENCY, COMPARE_SHIFTED_LATENCY, MULTIPLY_LATENCY, SATURATE_LATENCY, SYSTEM_CYCLES, TABLE_BRANCH_CYCLES,
 };
 
-/// The units that an instruction uses, one bit each. [`blocks`] says which may not meet in one cycle.
+/// The units that an instruction uses, one bit each. [`units_blocked_by`] says which may not meet in one cycle.
 pub mod uses {
     /// Both slots.
     pub const ALONE: u16 = 1 << 0;
@@ -41,7 +41,7 @@ pub mod uses {
 
 /// Returns the uses that an instruction may not have to issue in the same cycle as an older one with these uses (JL;
 /// SHIFT before SHIFTED is the matrix's "slippery" minus).
-const fn blocks(used: u16) -> u16 {
+const fn units_blocked_by(used: u16) -> u16 {
     use uses::*;
     let pairs = [
         (ALONE, ALL),
@@ -148,10 +148,10 @@ pub struct Rule {
 }
 
 /// Creates the rule of a kind that uses these units.
-const fn rule(kind: Kind, uses: u16) -> Rule {
+const fn timing_rule(kind: Kind, uses: u16) -> Rule {
     Rule {
         uses,
-        blocks: blocks(uses),
+        blocks: units_blocked_by(uses),
         n: NOWHERE,
         m: NOWHERE,
         d: SINK,
@@ -196,16 +196,16 @@ impl Rule {
 }
 
 /// Returns the rule of a code.
-const fn row(code: Code) -> Rule {
+const fn rule_of_code(code: Code) -> Rule {
     use Code::*;
     use uses::*;
-    let plain = rule(Kind::Plain, 0);
+    let plain = timing_rule(Kind::Plain, 0);
     let constant = plain.n(LATE).early(early::CONSTANT);
-    let shifted = rule(Kind::Plain, SHIFTED).n(LATE).m(EARLY);
-    let older = rule(Kind::Plain, OLDER).d();
-    let shifter = rule(Kind::Plain, OLDER | SHIFTER).d();
-    let load = rule(Kind::Load, LOAD).n(EARLY);
-    let store = rule(Kind::Store, STORE).n(EARLY);
+    let shifted = timing_rule(Kind::Plain, SHIFTED).n(LATE).m(EARLY);
+    let older = timing_rule(Kind::Plain, OLDER).d();
+    let shifter = timing_rule(Kind::Plain, OLDER | SHIFTER).d();
+    let load = timing_rule(Kind::Load, LOAD).n(EARLY);
+    let store = timing_rule(Kind::Store, STORE).n(EARLY);
     match code {
         AddImmS | AddImm | SubImmS | SubImm => constant.d().early(early::OLDER),
         MovImmS | MovImm => constant.n(NOWHERE).d().early(early::OLDER),
@@ -225,17 +225,17 @@ const fn row(code: Code) -> Rule {
         MvnShift => shifted.n(NOWHERE).d(),
         TstShift | TeqShift | CmpShift | CmnShift => Rule { flags: COMPARE_SHIFTED_LATENCY as u8, ..shifted },
         LslImmS | LslImm | LsrImmS | LsrImm | AsrImmS | AsrImm | MovShift => {
-            rule(Kind::Plain, SHIFT).m(LATE).d().early(early::OLDER | early::YOUNGER)
+            timing_rule(Kind::Plain, SHIFT).m(LATE).d().early(early::OLDER | early::YOUNGER)
         }
         LslRegS | LslReg | LsrRegS | LsrReg | AsrRegS | AsrReg | RorRegS | RorReg => {
-            rule(Kind::Plain, SHIFT).n(LATE).m(LATE).d().early(early::OLDER | early::YOUNGER)
+            timing_rule(Kind::Plain, SHIFT).n(LATE).m(LATE).d().early(early::OLDER | early::YOUNGER)
         }
         Nop => plain,
-        It => rule(Kind::It, 0),
-        Movt => rule(Kind::Movt, 0),
+        It => timing_rule(Kind::It, 0),
+        Movt => timing_rule(Kind::Movt, 0),
 
         Ubfx | Sbfx => shifter.n(EARLY),
-        Bfi => rule(Kind::Movt, OLDER | SHIFTER).n(EARLY),
+        Bfi => timing_rule(Kind::Movt, OLDER | SHIFTER).n(EARLY),
         Rbit | Rev | Rev16 | Revsh => Rule { latency: 0, forward: 2, ..shifter.m(EARLY) },
         Sxtab | Sxtah | Uxtab | Uxtah | Xtab16 | Pkh => shifter.n(LATE).m(EARLY),
         Ssat | Usat | Ssat16 | Usat16 => shifter.n(EARLY).latency(SATURATE_LATENCY),
@@ -246,57 +246,57 @@ const fn row(code: Code) -> Rule {
 
         MulS | Mul | Mla | Mls | Smull | Umull | Smlal | Umlal | Umaal | Smulxy | Smlaxy | Smlalxy | Smulwy
         | Smlawy | Smuad | Smlad | Smlald | Smmul | Smmla | Smmls => {
-            rule(Kind::Multiply, MULTIPLIER).latency(MULTIPLY_LATENCY)
+            timing_rule(Kind::Multiply, MULTIPLIER).latency(MULTIPLY_LATENCY)
         }
-        Sdiv | Udiv => rule(Kind::Divide, ALONE),
+        Sdiv | Udiv => timing_rule(Kind::Divide, ALONE),
 
         LdrImm | LdrhImm | LdrbImm | LdrshImm | LdrsbImm => load,
         LdrReg | LdrhReg | LdrbReg | LdrshReg | LdrsbReg => load.m(EARLY),
         LdrLit => load.n(NOWHERE),
-        Load | Preload => rule(Kind::LoadGeneral, LOAD),
-        LdrPc => rule(Kind::LoadGeneral, LOAD | BRANCH),
-        Ldrex => rule(Kind::LoadGeneral, LOAD | OLDER),
-        Ldrd | Ldm => rule(Kind::LoadMultiple, ALONE),
-        LdmPc => rule(Kind::LoadMultiple, ALONE | BRANCH),
+        Load | Preload => timing_rule(Kind::LoadGeneral, LOAD),
+        LdrPc => timing_rule(Kind::LoadGeneral, LOAD | BRANCH),
+        Ldrex => timing_rule(Kind::LoadGeneral, LOAD | OLDER),
+        Ldrd | Ldm => timing_rule(Kind::LoadMultiple, ALONE),
+        LdmPc => timing_rule(Kind::LoadMultiple, ALONE | BRANCH),
         StrImm | StrhImm | StrbImm => store,
         StrReg | StrhReg | StrbReg => store.m(EARLY),
-        Store => rule(Kind::StoreGeneral, STORE),
-        Strd | Stm | Strex => rule(Kind::StoreMultiple, ALONE),
+        Store => timing_rule(Kind::StoreGeneral, STORE),
+        Strd | Stm | Strex => timing_rule(Kind::StoreMultiple, ALONE),
 
         Beq | Bne | Bcs | Bcc | Bmi | Bpl | Bvs | Bvc | Bhi | Bls | Bge | Blt | Bgt | Ble | B | BccFar | BFar => {
-            rule(Kind::Branch, BRANCH)
+            timing_rule(Kind::Branch, BRANCH)
         }
-        Bx | MovPc | AddPc => rule(Kind::Branch, BRANCH).m(LATE),
-        Bl | BlFar | Blx => rule(Kind::BranchLink, BRANCH),
-        Cbz | Cbnz | CompareBranchFar => rule(Kind::CompareBranch, BRANCH).n(LATE),
-        TableBranch => rule(Kind::Slow, ALONE | BRANCH).n(EARLY).m(EARLY).latency(TABLE_BRANCH_CYCLES),
+        Bx | MovPc | AddPc => timing_rule(Kind::Branch, BRANCH).m(LATE),
+        Bl | BlFar | Blx => timing_rule(Kind::BranchLink, BRANCH),
+        Cbz | Cbnz | CompareBranchFar => timing_rule(Kind::CompareBranch, BRANCH).n(LATE),
+        TableBranch => timing_rule(Kind::Slow, ALONE | BRANCH).n(EARLY).m(EARLY).latency(TABLE_BRANCH_CYCLES),
 
         Clrex | Sev | Wfe | Wfi | Barrier | Mrs | Msr | Cps | Svc | Bkpt => {
-            rule(Kind::Slow, ALONE).latency(SYSTEM_CYCLES)
+            timing_rule(Kind::Slow, ALONE).latency(SYSTEM_CYCLES)
         }
-        Vmrs | VmrsFlags | Vmsr => rule(Kind::Float, ALONE | FLOAT_MOVE),
-        VmovPairToCore | VmovPairFromCore => rule(Kind::Float, ALONE | FLOAT_MOVE),
-        Vldr64 | Vstr64 | Vldm | Vstm => rule(Kind::Float, ALONE | FLOAT_MOVE).n(EARLY),
-        Vldr32 => rule(Kind::Float, FLOAT_MOVE | LOAD).n(EARLY),
-        Vstr32 => rule(Kind::Float, FLOAT_MOVE | STORE).n(EARLY),
-        Vmov32 | Vmov64 | VmovToCore | VmovFromCore => rule(Kind::Float, FLOAT_MOVE),
-        VmovImm32 | VmovImm64 => rule(Kind::Float, FLOAT_MOVE | FLOAT_CONSTANT),
-        VmultiplyAccumulate32 | VmultiplyAccumulate64 => rule(Kind::Float, FLOAT | ACCUMULATE),
+        Vmrs | VmrsFlags | Vmsr => timing_rule(Kind::Float, ALONE | FLOAT_MOVE),
+        VmovPairToCore | VmovPairFromCore => timing_rule(Kind::Float, ALONE | FLOAT_MOVE),
+        Vldr64 | Vstr64 | Vldm | Vstm => timing_rule(Kind::Float, ALONE | FLOAT_MOVE).n(EARLY),
+        Vldr32 => timing_rule(Kind::Float, FLOAT_MOVE | LOAD).n(EARLY),
+        Vstr32 => timing_rule(Kind::Float, FLOAT_MOVE | STORE).n(EARLY),
+        Vmov32 | Vmov64 | VmovToCore | VmovFromCore => timing_rule(Kind::Float, FLOAT_MOVE),
+        VmovImm32 | VmovImm64 => timing_rule(Kind::Float, FLOAT_MOVE | FLOAT_CONSTANT),
+        VmultiplyAccumulate32 | VmultiplyAccumulate64 => timing_rule(Kind::Float, FLOAT | ACCUMULATE),
         Vadd32 | Vadd64 | Vsub32 | Vsub64 | Vmul32 | Vmul64 | Vnmul32 | Vnmul64 | Vdiv32 | Vdiv64 | Vsqrt32
         | Vsqrt64 | Vcmp32 | Vcmp64 | Vmaxnm32 | Vmaxnm64 | Vrint | VcvtToInteger | VcvtFromInteger | VcvtFixed
-        | VcvtHalf | VcvtDoubleFromSingle | VcvtSingleFromDouble => rule(Kind::Float, FLOAT),
-        Vsel32 | Vsel64 => rule(Kind::Float, FLOAT | OLDER),
+        | VcvtHalf | VcvtDoubleFromSingle | VcvtSingleFromDouble => timing_rule(Kind::Float, FLOAT),
+        Vsel32 | Vsel64 => timing_rule(Kind::Float, FLOAT | OLDER),
 
-        Undecoded | Attend | OutOfRegion | Undefined | NoCoprocessor | UndefinedFloat => rule(Kind::Slow, ALONE),
+        Undecoded | Attend | OutOfRegion | Undefined | NoCoprocessor | UndefinedFloat => timing_rule(Kind::Slow, ALONE),
     }
 }
 
 /// The rules by code.
 pub static RULES: [Rule; 256] = {
-    let mut table = [rule(Kind::Slow, uses::ALONE); 256];
+    let mut table = [timing_rule(Kind::Slow, uses::ALONE); 256];
     let mut i = 0;
     while i < CODES.len() {
-        table[CODES[i].0 as usize] = row(CODES[i].0);
+        table[CODES[i].0 as usize] = rule_of_code(CODES[i].0);
         i += 1;
     }
     table

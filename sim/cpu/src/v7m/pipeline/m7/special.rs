@@ -10,7 +10,7 @@ use super::{DISDI, M7, float};
 use rtoslab_timing::cortex_m7 as timing;
 
 /// Calls `act` with each register of a set.
-pub(super) fn for_registers(mut set: u16, mut act: impl FnMut(usize)) {
+pub(super) fn for_each_register(mut set: u16, mut act: impl FnMut(usize)) {
     while set != 0 {
         act(set.trailing_zeros() as usize);
         set &= set - 1;
@@ -26,7 +26,7 @@ impl M7 {
     /// Returns the latest late and early time of a set of registers.
     fn latest_ready(&self, set: u16) -> (u64, u64) {
         let (mut late, mut early) = (0, 0);
-        for_registers(set, |register| {
+        for_each_register(set, |register| {
             late = late.max(self.ready[2 * register]);
             early = early.max(self.ready[2 * register + 1]);
         });
@@ -37,7 +37,7 @@ impl M7 {
     pub(super) fn special_operands(&mut self, core: &Core, op: Op, rule: &Rule) -> u64 {
         let all = self.latest_ready(op.reads);
         if rule.uses & uses::BRANCH != 0 {
-            self.branch_at_hand(core, op, self.flags);
+            self.note_current_branch(core, op, self.flags);
         }
         match rule.kind {
             Kind::LoadGeneral | Kind::LoadMultiple => all.1,
@@ -50,7 +50,7 @@ impl M7 {
             Kind::Multiply => {
                 let multiplicands = bit(op.rn) | bit(op.rm);
                 let mut need = self.latest_ready(op.reads & !multiplicands).0.saturating_sub(1);
-                for_registers(multiplicands, |register| {
+                for_each_register(multiplicands, |register| {
                     let late = self.late_ready(register);
                     need = need.max(late + u64::from(late == self.word_loaded[register] + timing::LOAD_LATENCY));
                 });
@@ -86,12 +86,12 @@ impl M7 {
             self.flags = self.group + u64::from(rule.flags);
         }
         self.special_results(op, rule);
-        self.end(core);
+        self.advance_to_next_instruction(core);
         if rule.kind == Kind::Divide {
             // Its cycles count from here.
             core.t = self.group;
         } else if op.code == Code::Barrier {
-            self.barrier(core, bus, op);
+            self.time_barrier(core, bus, op);
         }
     }
 
@@ -103,23 +103,23 @@ impl M7 {
             Kind::LoadGeneral | Kind::StoreGeneral => 0,
             Kind::StoreMultiple if op.class == Class::StoreExclusive => timing::LOAD_NARROW_LATENCY,
             Kind::StoreMultiple => 0,
-            Kind::LoadMultiple => return self.several_loaded(op),
-            Kind::Float => return self.float_results(op),
+            Kind::LoadMultiple => return self.set_loaded_registers_ready(op),
+            Kind::Float => return self.set_float_results_ready(op),
             Kind::Slow => {
-                self.close(at + u64::from(rule.latency));
+                self.close_issue_group(at + u64::from(rule.latency));
                 u64::from(rule.latency)
             }
             _ => u64::from(rule.latency),
         };
-        for_registers(op.writes, |register| self.set_ready(register, at + latency));
+        for_each_register(op.writes, |register| self.set_ready(register, at + latency));
     }
 
     /// Sets when the registers that LDM or LDRD loads are ready: in the load's last cycle. Those that it loads in that
     /// cycle are ready one cycle later.
-    fn several_loaded(&mut self, op: Op) {
+    fn set_loaded_registers_ready(&mut self, op: Op) {
         let words = if op.code == Code::Ldrd { 2 } else { u64::from(op.shift.max(1)) };
         let last = self.group + (words - 1) / timing::WORDS_A_CYCLE;
-        for_registers(op.writes, |register| self.set_ready(register, last));
+        for_each_register(op.writes, |register| self.set_ready(register, last));
         if op.code == Code::Ldrd {
             self.set_ready(usize::from(op.rd), last + 1);
             self.set_ready(usize::from(op.ra), last + 1);
@@ -135,23 +135,23 @@ impl M7 {
     }
 
     /// Sets when the core registers that a floating-point instruction writes are ready.
-    fn float_results(&mut self, op: Op) {
+    fn set_float_results_ready(&mut self, op: Op) {
         let at = self.group;
         self.floats.issue(&self.work, at);
         if self.work.occupies > 1 {
             self.next_group = self.next_group.max(at + self.work.occupies);
         }
-        for_registers(op.writes, |register| self.set_ready(register, at + timing::ALU_LATENCY));
+        for_each_register(op.writes, |register| self.set_ready(register, at + timing::ALU_LATENCY));
     }
 
     /// Executes a barrier's timing: DSB and DMB have waited for the store buffer. After an ISB everything is fetched
     /// again.
-    fn barrier<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
+    fn time_barrier<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         self.always = if core.scb.actlr & DISDI != 0 { uses::ALL } else { 0 };
         if op.ra == 6 {
             let next = core.address_of(core.ip).wrapping_add(4);
             let at = self.next_group;
-            self.fetch.restart(next, at);
+            self.fetch.restart_at_target(next, at);
             bus.redirect_prefetch(core, next, at);
         }
     }

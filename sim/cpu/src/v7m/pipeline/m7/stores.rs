@@ -53,14 +53,14 @@ impl Stores {
 
     /// Returns the first cycle at or after `at` in which the buffer accepts a store.
     #[inline]
-    pub fn room(&self, at: u64) -> u64 {
+    pub fn first_accepting_cycle(&self, at: u64) -> u64 {
         at.max(self.left[self.turn])
     }
 
     /// Puts a store into the buffer in cycle `at`. The store occupies its bank for `cycles` cycles. A store with wait
     /// states (`wait`) on the bus delays both banks.
     #[inline]
-    pub fn push(&mut self, at: u64, address: u32, cycles: u64, wait: u64) {
+    pub fn push_store(&mut self, at: u64, address: u32, cycles: u64, wait: u64) {
         let bank = (address >> 2 & 1) as usize;
         let gone = (at + 1).max(self.bank_free[bank]) + cycles + wait;
         self.bank_free[bank] = gone;
@@ -92,7 +92,7 @@ impl Stores {
     /// Returns the state of the buffer that can delay instructions at time `now` or later. `None` if a store takes too
     /// long to be cached.
     pub fn timing_state(&self, now: u64, distances: &Distances, distance: u64) -> Option<State> {
-        let later = |cycle: u64| distances.ahead(cycle);
+        let later = |cycle: u64| distances.future_cycle_distance(cycle);
         if self.drain_cycle() > now + LONG {
             return None;
         }
@@ -102,7 +102,7 @@ impl Stores {
         Some(State {
             left: std::array::from_fn(|back| later(self.left[(self.turn + back) % STORE_BUFFER_ENTRIES])),
             bank_free: self.bank_free.map(later),
-            entered: std::array::from_fn(|back| distances.byte(self.entered[ring(back)], forgotten)),
+            entered: std::array::from_fn(|back| distances.cycle_distance_in_byte(self.entered[ring(back)], forgotten)),
         })
     }
 
@@ -133,15 +133,15 @@ impl Doublewords {
 
     /// Returns the number of an address's doubleword.
     #[inline(always)]
-    fn number(address: u32) -> u32 {
+    fn doubleword_number(address: u32) -> u32 {
         address.wrapping_sub(Doublewords::ORIGIN) >> 3
     }
 
     /// Records the doubleword of a store to this address as the last one.
     #[inline(always)]
-    pub fn push(&mut self, address: u32) {
+    pub fn record_store(&mut self, address: u32) {
         self.count += 1;
-        let number = Doublewords::number(address);
+        let number = Doublewords::doubleword_number(address);
         let place = number as usize % RECENT;
         (self.numbers[place], self.counts[place]) = (number, self.count);
     }
@@ -150,7 +150,7 @@ impl Doublewords {
     /// or longer ago than `most`.
     #[inline(always)]
     pub fn stores_since(&self, address: u32, most: usize) -> usize {
-        let number = Doublewords::number(address);
+        let number = Doublewords::doubleword_number(address);
         let place = number as usize % RECENT;
         if self.numbers[place] != number {
             return 0;
@@ -167,28 +167,28 @@ mod tests {
     #[test]
     fn store_over_the_bus_holds_up_both_banks() {
         let mut stores = Stores::new();
-        stores.push(10, 0x4000_0000, 1, 7);
+        stores.push_store(10, 0x4000_0000, 1, 7);
         assert_eq!(stores.drain_cycle(), 19);
-        stores.push(11, 0x2000_0004, 1, 0);
+        stores.push_store(11, 0x2000_0004, 1, 0);
         assert_eq!(stores.drain_cycle(), 20);
         let mut stores = Stores::new();
-        stores.push(10, 0x2000_0000, 4, 0);
-        stores.push(11, 0x2000_0004, 1, 0);
+        stores.push_store(10, 0x2000_0000, 4, 0);
+        stores.push_store(11, 0x2000_0004, 1, 0);
         assert_eq!(stores.drain_cycle(), 15);
     }
 
     #[test]
     fn only_the_doubleword_just_stored_waits() {
         let mut doublewords = Doublewords::new();
-        doublewords.push(0x2000_0000);
-        doublewords.push(0x2000_0010);
+        doublewords.record_store(0x2000_0000);
+        doublewords.record_store(0x2000_0010);
         assert_eq!(doublewords.stores_since(0x2000_0007, TIMES), 2);
         assert_eq!(doublewords.stores_since(0x2000_0007, 1), 0);
         assert_eq!(doublewords.stores_since(0x2000_0008, TIMES), 0);
         assert_eq!(doublewords.stores_since(0x2000_0040, TIMES), 0);
         let mut stores = Stores::new();
-        stores.push(10, 0x2000_0000, 1, 0);
-        stores.push(12, 0x2000_0010, 1, 0);
+        stores.push_store(10, 0x2000_0000, 1, 0);
+        stores.push_store(12, 0x2000_0010, 1, 0);
         assert_eq!([0, 1, 2].map(|ago| stores.first_load_cycle(ago, 4)), [0, 16, 14]);
     }
 
@@ -196,13 +196,13 @@ mod tests {
     fn a_restored_state_is_equal() {
         let mut stores = Stores::new();
         for n in 0..7 {
-            stores.push(100 + n, 0x2000_0000 + 4 * n as u32, 4, 0);
+            stores.push_store(100 + n, 0x2000_0000 + 4 * n as u32, 4, 0);
         }
         let state = stores.timing_state(107, &Distances::from(107), 4).unwrap();
         let mut other = Stores::new();
         other.restore_timing_state(&state, 1107);
         assert_eq!(other.timing_state(1107, &Distances::from(1107), 4), Some(state));
-        assert_eq!(other.room(1107), stores.room(107) + 1000);
+        assert_eq!(other.first_accepting_cycle(1107), stores.first_accepting_cycle(107) + 1000);
         assert_eq!(other.first_load_cycle(1, 4), stores.first_load_cycle(1, 4) + 1000);
     }
 }

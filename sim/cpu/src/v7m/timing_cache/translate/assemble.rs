@@ -10,7 +10,7 @@ use super::super::{CacheableTiming, Home, QuickBus, Repeating, TRACE_CYCLES};
 use super::plan::{Step, StepKind};
 use super::record::WAYS;
 use super::{CALLED, Context, DONE, LOGGING, PathExit, RamLayout, Record};
-use crate::host::x64::{Block, Limit, Memory, Records, Writer, live_flags, spans};
+use crate::host::x64::{Block, Limit, Memory, Records, Writer, checked_word_spans, live_flags};
 use crate::host::{
     Constants, Fields, Foresight, Logging, PathCoreLayout, PathLayout, PathTransitionLayout, Place, RecordLayout, Store,
 };
@@ -97,7 +97,7 @@ pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
         StepKind::Access(home) => accessed_memory(home, ram).block().map(|block| block.first),
         _ => None,
     };
-    let spans = spans(&steps.iter().map(|step| (step.op, block(step))).collect::<Vec<_>>());
+    let spans = checked_word_spans(&steps.iter().map(|step| (step.op, block(step))).collect::<Vec<_>>());
     let mut most = 1;
     for (number, step) in steps.iter().enumerate() {
         writer.begin_step(live[number], spans[number]);
@@ -105,7 +105,7 @@ pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
             let bits = Log::most_before(ago_bits, step.before.left);
             writer
                 .set_load_limit(Limit { bits: (most > bits).then_some(bits), likely: step.bits_logged() > HOME_BITS });
-            most += most_logged(step, ago_bits);
+            most += most_logged_bits(step, ago_bits);
         }
         let is_left = again && number == 0 && matches!(step.kind, StepKind::Access(_));
         if is_left || !write_step(&mut writer, number as u32, step, ram) {
@@ -122,7 +122,7 @@ pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
 
 /// Returns how many bits a step of a path can log at most. A load logs in `ago_bits` bits how many stores ago the
 /// loaded doubleword was stored to.
-fn most_logged(step: &Step, ago_bits: u32) -> u32 {
+fn most_logged_bits(step: &Step, ago_bits: u32) -> u32 {
     match step.kind {
         StepKind::On | StepKind::Branch(_) => CYCLES_BITS + BRANCH_BITS,
         StepKind::Access(_) => HOME_BITS + ago_bits + BRANCH_BITS,
@@ -136,10 +136,10 @@ fn write_step(writer: &mut Writer, number: u32, step: &Step, ram: RamLayout) -> 
     match step.kind {
         StepKind::Block => false,
         StepKind::Branch(taken) => {
-            writer.branch(number, step.op, step.ip as u64, taken);
+            writer.emit_branch(number, step.op, step.ip as u64, taken);
             true
         }
-        StepKind::Access(home) => writer.access(number, step.op, step.ip as u64, accessed_memory(home, ram)),
+        StepKind::Access(home) => writer.emit_access(number, step.op, step.ip as u64, accessed_memory(home, ram)),
         StepKind::On => writer.write_instruction(number, step.op, step.ip as u64),
     }
 }

@@ -26,7 +26,7 @@ use crate::v7m::core::Core;
 use crate::v7m::op::Op;
 #[cfg(native_code)]
 use assemble::assemble;
-use plan::{Step, plan};
+use plan::{Step, plan_path};
 pub(super) use record::PathExit;
 use record::{DONE, NOWHERE, Record, records};
 
@@ -184,8 +184,8 @@ impl Translations {
     /// are known. Returns how many traces were executed in this way, and how native code returned.
     ///
     /// # Safety
-    /// As for [`exec::run`](crate::v7m::exec::run), with the core at the begin of the path and far enough from its limit. Ops
-    /// and memories are those that it was translated with.
+    /// As for [`exec::run`](crate::v7m::exec::run), with the core at the begin of the path and far enough from its
+    /// limit. Ops and memories are those that it was translated with.
     #[inline(always)]
     pub unsafe fn run<P: CacheableTiming, B: QuickBus>(
         &mut self,
@@ -233,11 +233,11 @@ impl Translations {
             return NativeReturn::Done(PathExit(left.0 & !DONE));
         }
         if trace.instructions == 0 {
-            self.paths.miss(left.number());
+            self.paths.note_deviation(left.number());
             return NativeReturn::Otherwise;
         }
         let key = match P::FORESIGHT {
-            Some(_) => key.with(context.log),
+            Some(_) => key.with_log(context.log),
             None => key,
         };
         NativeReturn::To(left, key, trace.instructions)
@@ -250,7 +250,13 @@ impl Translations {
 
     /// Stores the cached transition of a trace that left by this exit, from this state and with this log, in a record
     /// of the exit. Native code uses it the next time.
-    pub fn record(&mut self, left: PathExit, (state, log): (u32, u64), ip: *mut Op, (transition, serial): (u64, u32)) {
+    pub fn cache_exit_transition(
+        &mut self,
+        left: PathExit,
+        (state, log): (u32, u64),
+        ip: *mut Op,
+        (transition, serial): (u64, u32),
+    ) {
         let record = &mut self.paths.path_mut(left.number()).records[left.record()];
         let ip = ip as u64;
         let next = if record.ip == ip { record.next } else { 0 };
@@ -272,7 +278,7 @@ impl Translations {
     /// # Safety
     /// The trace was executed: its instructions are ops of the region.
     #[inline(always)]
-    pub unsafe fn executed<P: CacheableTiming, B: QuickBus>(
+    pub unsafe fn count_trace_execution<P: CacheableTiming, B: QuickBus>(
         &mut self,
         core: &Core,
         pipe: &P,
@@ -280,7 +286,7 @@ impl Translations {
         trace: Trace,
         bias: u64,
     ) {
-        if self.paths.is_due(Key::op_place(bias, trace.start)) {
+        if self.paths.is_compilation_due(Key::op_place(bias, trace.start)) {
             // SAFETY: the caller's promise.
             unsafe { self.translate(core, pipe, bus, trace, bias) };
         }
@@ -289,7 +295,7 @@ impl Translations {
     /// JIT-compiles a trace that was executed just now, and registers it.
     ///
     /// # Safety
-    /// As for [`Translations::executed`].
+    /// As for [`Translations::count_trace_execution`].
     #[cold]
     #[inline(never)]
     unsafe fn translate<P: CacheableTiming, B: QuickBus>(
@@ -304,7 +310,7 @@ impl Translations {
         // SAFETY: the caller's promise.
         match unsafe { self.translate_trace(core, pipe, bus, trace, bias) } {
             Some(translation) => {
-                if let Some(missed) = self.paths.missed() {
+                if let Some(missed) = self.paths.last_deviated_path() {
                     missed.records[0].next = translation.code;
                 }
                 self.paths.add_translation(place, translation);
@@ -317,7 +323,7 @@ impl Translations {
     /// be compiled.
     ///
     /// # Safety
-    /// As for [`Translations::executed`].
+    /// As for [`Translations::count_trace_execution`].
     unsafe fn translate_trace<P: CacheableTiming, B: QuickBus>(
         &mut self,
         core: &Core,
@@ -328,10 +334,10 @@ impl Translations {
     ) -> Option<Translation> {
         let number = self.paths.next_number()?;
         // SAFETY: the caller's promise.
-        let steps = unsafe { plan(pipe, trace) };
+        let steps = unsafe { plan_path(pipe, trace) };
         let first = |steps: &[Step]| steps.first().map(|step| step.kind);
         // A store that had consequences has them again, and would leave this path as well.
-        let again = self.paths.missed().is_some_and(|missed| first(&missed.steps) == first(&steps));
+        let again = self.paths.last_deviated_path().is_some_and(|missed| first(&missed.steps) == first(&steps));
         let exits = exits(trace, &steps, bias);
         let records = records(number, &exits);
         let constants = bus.native_constants();

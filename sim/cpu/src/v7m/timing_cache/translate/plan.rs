@@ -1,7 +1,7 @@
 //! The path that a trace took, instruction by instruction, as its log tells it.
 
 use super::super::log::{BRANCH_BITS, CYCLES_BITS, Log, PREDICATE_BITS};
-use super::super::op_kind::{has_operand_cycles, words};
+use super::super::op_kind::{has_operand_cycles, moved_word_count};
 use super::super::replay::Trace;
 use super::super::{CacheableTiming, Home, TRACE_INSTRUCTIONS};
 use crate::v7m::code::Code;
@@ -58,13 +58,13 @@ pub(super) enum StepKind {
 ///
 /// # Safety
 /// The trace was executed: its instructions are ops of the region.
-pub(super) unsafe fn plan<P: CacheableTiming>(pipe: &P, trace: Trace) -> Vec<Step> {
+pub(super) unsafe fn plan_path<P: CacheableTiming>(pipe: &P, trace: Trace) -> Vec<Step> {
     let mut walk = Walk { pipe, log: trace.log, all: trace.log, left: TRACE_INSTRUCTIONS, ip: trace.start };
     let mut steps = Vec::new();
     let behind = TRACE_INSTRUCTIONS - trace.instructions;
     while walk.left != behind {
         // SAFETY: the caller's promise.
-        steps.push(unsafe { walk.step() });
+        steps.push(unsafe { walk.next_step() });
     }
     debug_assert!(walk.log.is_empty());
     if let Some(last) = steps.last_mut() {
@@ -88,26 +88,26 @@ impl<P: CacheableTiming> Walk<'_, P> {
     /// Returns the next instruction or IT block of the trace.
     ///
     /// # Safety
-    /// As for [`plan`].
-    unsafe fn step(&mut self) -> Step {
-        let (ip, before) = (self.ip, self.so_far());
+    /// As for [`plan_path`].
+    unsafe fn next_step(&mut self) -> Step {
+        let (ip, before) = (self.ip, self.log_before_instruction());
         // SAFETY: the caller's promise.
         let op = unsafe { *ip };
         let kind = if op.code == Code::It {
             // SAFETY: as above.
-            unsafe { self.block(op) };
+            unsafe { self.pass_it_block(op) };
             StepKind::Block
         } else {
-            self.instruction(op)
+            self.pass_instruction(op)
         };
-        Step { ip, op, before, after: self.so_far(), kind, next: self.ip, is_last: false }
+        Step { ip, op, before, after: self.log_before_instruction(), kind, next: self.ip, is_last: false }
     }
 
     /// Moves the walk past the instructions of an IT block, and past their entries in the log.
     ///
     /// # Safety
-    /// As for [`plan`].
-    unsafe fn block(&mut self, op: Op) {
+    /// As for [`plan_path`].
+    unsafe fn pass_it_block(&mut self, op: Op) {
         let mut it = op.imm as u8;
         self.ip = self.ip.wrapping_add(1);
         self.left -= 1;
@@ -120,16 +120,16 @@ impl<P: CacheableTiming> Walk<'_, P> {
                 self.ip = self.ip.wrapping_add(op.halfwords());
                 self.left -= 1;
             } else {
-                self.instruction(block::without_flags(op));
+                self.pass_instruction(block::without_flags(op));
             }
         }
     }
 
     /// Moves the walk past one instruction and its entries in the log. Returns what native code must do for the
     /// instruction.
-    fn instruction(&mut self, op: Op) -> StepKind {
+    fn pass_instruction(&mut self, op: Op) -> StepKind {
         let mut kind = StepKind::On;
-        if words(op) != 0 {
+        if moved_word_count(op) != 0 {
             kind = StepKind::Access(self.pipe.log_entry_of_access(&mut self.log, op, self.left));
         }
         if has_operand_cycles(op) {
@@ -150,7 +150,7 @@ impl<P: CacheableTiming> Walk<'_, P> {
     }
 
     /// Returns what was logged before the next instruction.
-    fn so_far(&self) -> Log {
+    fn log_before_instruction(&self) -> Log {
         Log { bits: self.all.bits >> self.log.length(), left: self.left }
     }
 }

@@ -5,7 +5,7 @@ use super::super::Bank;
 use crate::v6m::block::{Block, Remainder};
 use crate::v6m::core::Core;
 use crate::v6m::op::{Code, Op};
-use crate::v6m::translate::as_v7m;
+use crate::v6m::translate::convert_to_v7m_op;
 use crate::v7m::code::Code as ThumbCode;
 use crate::v7m::op::{Op as Thumb, flag};
 
@@ -25,7 +25,7 @@ pub(super) struct Step {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BlockPosition {
     pub ip: *mut Op,
-    /// Bytes of ops so far, and verdicts on branches: see [`Block::path`].
+    /// Bytes of ops so far, and verdicts on branches: see [`Block::shape_of_path`].
     pub length: u64,
     pub branches: u64,
 }
@@ -50,7 +50,7 @@ impl BlockPosition {
     }
 
     /// Returns whether the block continues at this position, to which the instruction at `from` leads.
-    pub fn goes_on(self, from: BlockPosition) -> bool {
+    pub fn continues_block(self, from: BlockPosition) -> bool {
         self.ip > from.ip && self.length < Block::BYTES as u64
     }
 }
@@ -104,17 +104,17 @@ pub(super) struct KnownState {
 impl KnownState {
     /// Creates the known state at the begin of a block that was executed.
     pub fn new(block: &Block) -> KnownState {
-        let length = (block.shape & Block::REPORTS_STORE != 0).then(|| block.length());
-        KnownState { rest: Some(block.remainder_from(0, 0)), watched_store_end: length, values: [None; 16] }
+        let length = (block.shape & Block::REPORTS_STORE != 0).then(|| block.length_in_op_bytes());
+        KnownState { rest: Some(block.whole_block_as_remainder(0, 0)), watched_store_end: length, values: [None; 16] }
     }
 
     /// Returns what is known after a branch that goes the other way than it was recorded.
-    pub fn otherwise(self) -> KnownState {
+    pub fn after_other_branch_outcome(self) -> KnownState {
         KnownState { rest: None, watched_store_end: None, ..self }
     }
 
     /// Updates the known register values by the result of an instruction.
-    fn follow<B: PairedBus>(&mut self, bus: &mut B, op: Op) {
+    fn update_known_registers<B: PairedBus>(&mut self, bus: &mut B, op: Op) {
         let value = match op.code {
             Code::MovImm => Some(op.imm),
             Code::LslImm => self.values[usize::from(op.b & 15)].map(|value| value << (op.imm & 31)),
@@ -134,7 +134,7 @@ impl KnownState {
 ///
 /// # Safety
 /// The place is one of the region's ops.
-pub(super) unsafe fn way<B: PairedBus>(
+pub(super) unsafe fn way_from_position<B: PairedBus>(
     bus: &mut B,
     core: &Core,
     (from, first): (BlockPosition, Op),
@@ -153,7 +153,7 @@ pub(super) unsafe fn way<B: PairedBus>(
         {
             (kind, way.ends_with_report) = (StepKind::WatchedStore(bank, number), true);
         }
-        known.follow(bus, op);
+        known.update_known_registers(bus, op);
         way.steps.push(Step { at, op, thumb, kind, known });
         way.end = match kind {
             StepKind::Branch(None) => at.after_branch(op),
@@ -162,7 +162,7 @@ pub(super) unsafe fn way<B: PairedBus>(
             _ => at.after_instruction(op),
         };
         way.jumps = matches!(kind, StepKind::Jump(_));
-        if way.jumps || way.ends_with_report || !way.end.goes_on(at) {
+        if way.jumps || way.ends_with_report || !way.end.continues_block(at) {
             return way;
         }
     }
@@ -180,13 +180,15 @@ fn instruction_step<B: PairedBus>(
         Code::PopPc => pop_as_multiple_load(op),
         Code::Barrier | Code::Cpsid | Code::Cpsie | Code::Msr => return Some((other_op(NONE), StepKind::Special)),
         Code::Mrs => return Some((other_op(op.a), StepKind::Special)),
-        _ => as_v7m(op)?,
+        _ => convert_to_v7m_op(op)?,
     };
     let kind = match op.code {
         Code::MovPc | Code::AddPc => return None,
         Code::Bx | Code::Blx => StepKind::Jump(None),
         Code::B | Code::Bl => StepKind::Branch(None),
-        _ if op.is_near_branch() => StepKind::Branch(Some(known.rest.as_mut().is_some_and(Remainder::next_branch))),
+        _ if op.is_near_branch() => {
+            StepKind::Branch(Some(known.rest.as_mut().is_some_and(Remainder::take_next_branch_outcome)))
+        }
         _ if op.is_local() => StepKind::On,
         Code::LdrLit | Code::LdrLitFlash => StepKind::Literal(op.imm),
         _ => {
@@ -217,7 +219,7 @@ fn other_op(rd: u8) -> Thumb {
 /// accesses none that has a number.
 fn accessed_memory<B: PairedBus>(bus: &mut B, core: &Core, op: Op, known: &mut KnownState) -> Option<u32> {
     if let Some(rest) = &mut known.rest {
-        return rest.has_access().then(|| rest.access());
+        return rest.has_access().then(|| rest.take_next_access());
     }
     let by_stack = matches!(op.code, Code::Push | Code::Pop | Code::PopPc) || op.b == 13;
     let base = if by_stack { Some(core.r[13]) } else { known.values[usize::from(op.b & 15)] };
@@ -227,7 +229,7 @@ fn accessed_memory<B: PairedBus>(bus: &mut B, core: &Core, op: Op, known: &mut K
     };
     let offset = address.wrapping_sub(B::RAM_BASE);
     match address {
-        _ if offset < bus.main_ram().length() => B::memory_of(offset & !3, 4),
+        _ if offset < bus.main_ram().length() => B::memory_number_at(offset & !3, 4),
         _ if address == B::OWN_NUMBER => Some(B::ORDERED_MEMORY),
         _ => bus.word_of_code(address & !3).map(|_| B::CONSTANT_MEMORY),
     }

@@ -24,7 +24,7 @@ const INTERRUPTS: [i32; 2] = [
 
 /// Emits a barrier, CPS, MRS or MSR. Returns false if it cannot be JIT-compiled. `before` is the number of the exit
 /// before it.
-pub(super) fn special(writer: &mut Writer, core: &Core, op: Op, before: u32) -> bool {
+pub(super) fn emit_special_instruction(writer: &mut Writer, core: &Core, op: Op, before: u32) -> bool {
     if op.code == Code::Barrier {
         return true;
     }
@@ -44,7 +44,7 @@ pub(super) fn special(writer: &mut Writer, core: &Core, op: Op, before: u32) -> 
         (Code::Mrs, _) if op.a > 12 => return false,
         (Code::Mrs, PRIMASK) => writer.load_byte(op.a, MASKED),
         (Code::Mrs, IPSR) => writer.load_core_word(op.a, offset_of!(Core, ipsr) as i32),
-        (Code::Mrs, _) if is_active => writer.copy(op.a, 13),
+        (Code::Mrs, _) if is_active => writer.emit_register_copy(op.a, 13),
         (Code::Mrs, _) if is_stack => writer.load_core_word(op.a, OTHER_SP),
         (Code::Msr, _) if op.b > 12 => return false,
         (Code::Msr, PRIMASK) => writer.store_bit(op.b, MASKED),

@@ -30,7 +30,7 @@ fn bench(program: &[u16]) -> (Bench, M7) {
     }
     let mut pipe = M7::default();
     bench.core.t = 1000;
-    pipe.flush(&mut bench.core, &mut bench.bus, THREAD, 1000);
+    pipe.empty_pipeline(&mut bench.core, &mut bench.bus, THREAD, 1000);
     (bench, pipe)
 }
 
@@ -110,7 +110,7 @@ fn loop_that_runs_once_is_mispredicted_twice() {
 fn run_under(actlr: u32, program: &[u16]) -> u64 {
     let (mut bench, mut pipe) = bench(program);
     bench.core.scb.actlr = actlr;
-    pipe.flush(&mut bench.core, &mut bench.bus, THREAD, 1000);
+    pipe.empty_pipeline(&mut bench.core, &mut bench.bus, THREAD, 1000);
     // SAFETY: `ip` is inside the bench's one region, which has a cell for each op.
     unsafe { exec::run(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };
     bench.core.t - 1000

@@ -1,13 +1,13 @@
 //! The functions that native code calls.
 
 use super::super::super::log::{CYCLES_BITS, Log};
-use super::super::super::trace::{EndReason, TraceEnd, execute_block, go_on};
+use super::super::super::trace::{EndReason, TraceEnd, continue_trace_at, execute_block};
 use super::super::super::{CacheableTiming, Home, QuickBus, TRACE_INSTRUCTIONS};
 use super::super::Context;
 use super::super::plan::Step;
 
 /// Returns the log before a step of the path.
-fn so_far<P: CacheableTiming, B: QuickBus>(context: &Context<'_, P, B>, step: &Step) -> Log {
+fn log_before_step<P: CacheableTiming, B: QuickBus>(context: &Context<'_, P, B>, step: &Step) -> Log {
     match P::FORESIGHT {
         Some(_) => Log { bits: context.log, ..step.before },
         None => step.before,
@@ -26,7 +26,7 @@ pub(super) unsafe extern "sysv64" fn call_instruction<P: CacheableTiming, B: Qui
 ) -> u32 {
     // SAFETY: the caller's promise.
     let (context, step) = unsafe { (&mut *context, &*step) };
-    let before = so_far(context, step);
+    let before = log_before_step(context, step);
     // It could log more than has room with those after it.
     if P::FORESIGHT.is_some() && !before.has_room(CYCLES_BITS) {
         context.core.ip = step.ip;
@@ -35,7 +35,7 @@ pub(super) unsafe extern "sysv64" fn call_instruction<P: CacheableTiming, B: Qui
     }
     let (core, pipe, bus) = context.parts();
     // SAFETY: as above. It is executed as the last of a trace, so that it comes back after it.
-    let how = unsafe { go_on(core, pipe, bus, step.ip, Log { left: 1, ..before }) };
+    let how = unsafe { continue_trace_at(core, pipe, bus, step.ip, Log { left: 1, ..before }) };
     if P::FORESIGHT.is_none() && how.is_full_with(step.after.bits) {
         return 0;
     }
@@ -60,7 +60,7 @@ pub(super) unsafe extern "sysv64" fn call_block<P: CacheableTiming, B: QuickBus>
 ) -> u32 {
     // SAFETY: the caller's promise.
     let (context, step) = unsafe { (&mut *context, &*step) };
-    let before = so_far(context, step);
+    let before = log_before_step(context, step);
     let (core, pipe, bus) = context.parts();
     core.ip = step.ip;
     // SAFETY: as above.
