@@ -81,7 +81,7 @@ class FigureRatio:
             self.value / other.value, self.smallest / other.largest, self.largest / other.smallest, known
         )
 
-    def divided_by(self, number: float) -> "FigureRatio":
+    def ratio_over_number(self, number: float) -> "FigureRatio":
         """Returns this ratio, and its range, divided by a number."""
         return FigureRatio(self.value / number, self.smallest / number, self.largest / number, self.is_known)
 

@@ -66,16 +66,16 @@ class ClaimVerdict:
         if not outcomes:
             return "not computed"
         if "same" in outcomes:
-            return "same" if len(outcomes) == 1 and self.computed_case_count == len(self.cases) else "partly"
+            return "same" if len(outcomes) == 1 and self.number_of_computed_cases == len(self.cases) else "partly"
         return "different" if "different" in outcomes else "tie"
 
     @property
-    def held_case_count(self) -> int:
+    def number_of_held_cases(self) -> int:
         """Returns the number of cases in which the paper's statement holds."""
         return sum(verdict.outcome == "same" for verdict in self.cases)
 
     @property
-    def computed_case_count(self) -> int:
+    def number_of_computed_cases(self) -> int:
         """Returns the number of cases that could be computed."""
         return sum(verdict.outcome is not None for verdict in self.cases)
 
@@ -83,7 +83,7 @@ class ClaimVerdict:
     def outcome_with_count_text(self) -> str:
         """Returns the outcome with its count: `partly (3 of 8)`."""
         outcome = self.overall_outcome
-        return f"{outcome} ({self.held_case_count} of {len(self.cases)})" if outcome == "partly" else outcome
+        return f"{outcome} ({self.number_of_held_cases} of {len(self.cases)})" if outcome == "partly" else outcome
 
     @property
     def numbers_of_only_case_text(self) -> str:

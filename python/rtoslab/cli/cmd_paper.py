@@ -196,7 +196,7 @@ def _claim_verdict_as_json(verdict: ClaimVerdict) -> dict[str, Any]:
         "section": verdict.claim.section,
         "says": verdict.claim.says,
         "outcome": verdict.overall_outcome,
-        "held": verdict.held_case_count,
+        "held": verdict.number_of_held_cases,
         "cases": [
             {"case": one.name, "outcome": one.outcome or "not computed", "seen": one.explanation}
             for one in verdict.cases

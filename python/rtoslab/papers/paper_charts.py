@@ -169,7 +169,7 @@ def _percent_of_base(
     return (
         FigureRatio(100.0, 100.0, 100.0)
         if base[0] is value
-        else value.placement_band.ratio_to(base[0].placement_band).divided_by(0.01)
+        else value.placement_band.ratio_to(base[0].placement_band).ratio_over_number(0.01)
     )
 
 

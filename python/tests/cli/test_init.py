@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rtoslab import build_project_image
+from rtoslab import build_image
 from rtoslab.base import PlanError
 from rtoslab.cli import app
 from rtoslab.targets import boards_likely_for_image, boards_that_fit_image, boards_with_core_of_image
@@ -76,7 +76,7 @@ def test_image_that_starts_on_several_boards_needs_board_option(project_folder: 
 def test_board_is_guessed_by_where_the_image_starts(
     board: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    elf = build_project_image("t4", kernel="rt", board=board)
+    elf = build_image("t4", kernel="rt", board=board)
     content = elf.read_bytes()
     fitting = boards_that_fit_image(content, elf.name)
     assert len(fitting) > 1
@@ -93,7 +93,7 @@ def test_board_is_guessed_by_where_the_image_starts(
 
 def test_image_without_a_board_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "x.elf").write_bytes(build_project_image("t4", kernel="rt", board="pico").read_bytes()[:-1000])
+    (tmp_path / "x.elf").write_bytes(build_image("t4", kernel="rt", board="pico").read_bytes()[:-1000])
     assert "`rtoslab list boards` shows them" in str(run_init("init", "x.elf").exception)
 
 

@@ -141,7 +141,7 @@ class NoNames:
     def task_name(self, task: int | None) -> str:
         return f"task {task}"
 
-    def call_place(self, call: KernelCall) -> str:
+    def call_place_in_application(self, call: KernelCall) -> str:
         return f"{call.start}"
 
 

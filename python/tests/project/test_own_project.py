@@ -22,7 +22,7 @@ BASELINE = "rtoslab.baseline.toml"
 
 
 @pytest.fixture
-def nearest_project_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("MORE", raising=False)
     return foreign_repository(tmp_path)

@@ -39,11 +39,11 @@ def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) ->
         total = places.figure_band(point, lambda one: throughput(one).total_hz)
         evenness = places.figure_band(point, lambda one: throughput(one).slowest_over_quickest_core)
         rates = [
-            *(figure_with_band_text(one, "{:.1%}".format) for one in (gain.divided_by(item.cores), gain)),
+            *(figure_with_band_text(one, "{:.1%}".format) for one in (gain.ratio_over_number(item.cores), gain)),
             figure_with_band_text(total, "{:,.0f}".format),
         ]
         rows.append([item.title, series, *rates, parts, figure_with_band_text(evenness, "{:.3f}".format)])
-        percent = gain.divided_by(item.cores / 100)
+        percent = gain.ratio_over_number(item.cores / 100)
         mark = {"x": item.title, "series": series, "y": percent.value, "text": f"{percent.value:.0f}"}
         marks.append({**mark, **chart_row_kernel_and_board(point.point), **chart_band_ends(percent)})
     columns = (

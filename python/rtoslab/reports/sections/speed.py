@@ -105,7 +105,7 @@ def multicore_gain_section(points: Sequence[MeasuredPoint], places: PlacementLoo
                 item.title,
                 name,
                 figure_with_band_text(gain, "x {:.3f}".format),
-                figure_with_band_text(gain.divided_by(item.cores), "{:.1%}".format),
+                figure_with_band_text(gain.ratio_over_number(item.cores), "{:.1%}".format),
             ]
         )
     table = TableData(
