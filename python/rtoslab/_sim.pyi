@@ -6,8 +6,6 @@ from typing import TypedDict
 SOURCES: str
 """One line for each source file from which the module was built: its path in the checkout, and SHA-256 of its content."""
 VERSION: str
-TIMING_VERSION: int
-"""The version of the timing: increased whenever a cycle of any board changes."""
 NATIVE_CODE: bool
 """Whether hot code is JIT-compiled for this host. Otherwise everything is interpreted, with the same cycles."""
 
@@ -39,6 +37,9 @@ def sources(image: bytes) -> list[tuple[str, list[tuple[int, int]]]]:
     The file's path is as the compiler was told it. A range is a first address and the one after the last. Raises
     ImageError for damaged debug information.
     """
+
+def timing_version(chip: str) -> int:
+    """Returns the version of the timing of boards with a chip: increased whenever a cycle of such a board changes."""
 
 def readable_name(name: str) -> str:
     """Returns a symbol's name as its C++ or Rust source has it, with the suffix of a compiler's copy.

@@ -70,7 +70,7 @@ def board_manifests(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict
                 "build": selected,
                 "firmware": measured_firmware_digest(catalogue.root, port, point.board),
                 "port": port,
-                "target": {"timing_version": target.get("timing_version")},
+                "target": {"chip": target.get("chip"), "timing_version": target.get("timing_version")},
             }
     return by_board
 
@@ -87,11 +87,19 @@ def replace_boards_of_matrix(old: KernelMatrix | None, new: KernelMatrix, boards
 def changes_since_measurement(root: Path, matrix: KernelMatrix) -> list[str]:
     """Returns what has changed since a kernel's figures were measured, as texts such as "the virtual board". Empty if
     nothing has."""
-    versions = {manifest["target"].get("timing_version") for manifest in matrix.manifests.values()}
+    retimed = any(
+        manifest["target"].get("timing_version") != timing_version(_chip_of_board(root, board, manifest))
+        for board, manifest in matrix.manifests.items()
+    )
     boards = [
         board
         for board, manifest in matrix.manifests.items()
         if manifest.get("firmware") != measured_firmware_digest(root, str(manifest.get("port")), board)
     ]
     firmware = [f"the firmware ({', '.join(boards)})"] if boards else []
-    return [*(("the virtual board",) if versions - {timing_version()} else ()), *firmware]
+    return [*(("the virtual board",) if retimed else ()), *firmware]
+
+
+def _chip_of_board(root: Path, board: str, manifest: Mapping[str, Any]) -> str:
+    """Returns the chip of a board with figures. Manifests before timing versions of chips do not name it."""
+    return str(manifest["target"].get("chip") or Catalogue(root).boards[board].facts.chip)

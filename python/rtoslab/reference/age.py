@@ -48,8 +48,9 @@ def _changed_firmware_files(root: Path, manifests: Sequence[Any]) -> list[str]:
         }
     )
     # What is only weighed runs on no board.
-    versions = {manifest["target"].get("timing_version") for manifest in manifests if "target" in manifest}
-    return [*(("the virtual board",) if versions - {timing_version()} else ()), *changed]
+    targets = [manifest["target"] for manifest in manifests if "target" in manifest]
+    retimed = any(target.get("timing_version") != timing_version(target["chip"]) for target in targets)
+    return [*(("the virtual board",) if retimed else ()), *changed]
 
 
 @memoize_by_contents

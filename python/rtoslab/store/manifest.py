@@ -29,7 +29,7 @@ def virtual_board_manifest_part(root: Path, point: Point, board: Board) -> dict[
         "chip": board.chip,
         "cores": point.cores if point.beside is None else board.cores,
         "version": simulator_version(),
-        "timing_version": timing_version(),
+        "timing_version": timing_version(board.chip),
         "sources_sha256": simulator_sources_digest(root),
         "settings": settings,
     }

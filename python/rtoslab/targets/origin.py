@@ -19,9 +19,10 @@ def simulator_version() -> str:
 
 
 @cache
-def timing_version() -> int:
-    """Returns the version of the virtual boards' timing. Boards of equal versions take the same cycles."""
-    return int(simulator_module().TIMING_VERSION)
+def timing_version(chip: str) -> int:
+    """Returns the version of the timing of virtual boards with a chip. Boards of equal versions take the same
+    cycles."""
+    return int(simulator_module().timing_version(chip))
 
 
 @cache

@@ -35,7 +35,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def matrix(root: Path) -> KernelMatrix:
-    target = {"timing_version": timing_version()}
+    target = {"chip": "stm32f446", "timing_version": timing_version("stm32f446")}
     manifests = {
         board: {"firmware": measured_firmware_digest(root, "k", board), "port": "k", "target": target}
         for board in BOARDS
@@ -80,5 +80,14 @@ def test_code_of_an_optional_service_counts_if_a_benchmark_needs_it(root: Path) 
 
 def test_changed_timing_version_is_detected(root: Path) -> None:
     measured = matrix(root)
-    manifests = {board: {**manifest, "target": {"timing_version": 0}} for board, manifest in measured.manifests.items()}
+    target = {"chip": "stm32f446", "timing_version": timing_version("stm32f446") - 1}
+    manifests = {**measured.manifests, "red": {**measured.manifests["red"], "target": target}}
     assert changes_since_measurement(root, replace(measured, manifests=manifests)) == ["the virtual board"]
+
+
+def test_timing_version_of_another_chip_changes_nothing(root: Path) -> None:
+    assert timing_version("stm32f103") != timing_version("stm32f446")
+    measured = matrix(root)
+    target = {"chip": "stm32f103", "timing_version": timing_version("stm32f103")}
+    manifests = {**measured.manifests, "red": {**measured.manifests["red"], "target": target}}
+    assert changes_since_measurement(root, replace(measured, manifests=manifests)) == []

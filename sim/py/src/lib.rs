@@ -547,6 +547,12 @@ fn readable_name(name: &str) -> String {
     readable_symbol(name).into_owned()
 }
 
+/// Returns the version of the timing of boards with a chip.
+#[pyfunction]
+fn timing_version(chip: &str) -> u32 {
+    rtoslab_timing::version(chip)
+}
+
 /// Adds all classes, functions and constants to the Python module.
 #[pymodule]
 fn _sim(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -561,13 +567,13 @@ fn _sim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(structures, module)?)?;
     module.add_function(wrap_pyfunction!(sources, module)?)?;
     module.add_function(wrap_pyfunction!(readable_name, module)?)?;
+    module.add_function(wrap_pyfunction!(timing_version, module)?)?;
     module.add_function(wrap_pyfunction!(tables::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(tables::read_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(tables::compress_zstd, module)?)?;
     module.add_function(wrap_pyfunction!(tables::decompress_zstd, module)?)?;
     module.add("SOURCES", SOURCES)?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
-    module.add("TIMING_VERSION", rtoslab_timing::VERSION)?;
     module.add("NATIVE_CODE", rtoslab_machine::HAS_NATIVE_CODE)?;
     module.add("SimError", py.get_type::<SimError>())?;
     module.add("PanicException", py.get_type::<PanicException>())?;

@@ -8,6 +8,12 @@ use crate::{Grade, Setting};
 
 /// F1: bytes a read of the array gives; the prefetch buffer holds two such lines (RM0008 3.3.3).
 pub const F1_LINE_BYTES: u32 = 8;
+/// F1: cycles between the first fetch from a line and the read ahead of the next line, if the fetches pause. Fitted to
+/// published cycle counts of AES routines at two wait states.
+pub const F1_PREFETCH_AFTER_FETCH: u64 = 2;
+/// F1: cycles from the arrival of a line until the next line is read ahead, if the fetches pause. Fitted to the same
+/// counts.
+pub const F1_PREFETCH_AFTER_LINE: u64 = 2;
 /// F4: bytes a read of the array gives and a cache line holds (RM0090 3.5.2).
 pub const F4_LINE_BYTES: u32 = 16;
 /// F4: lines of the instruction cache (RM0090 3.5.2).

@@ -34,6 +34,31 @@ fn countdown_in_ram() {
     assert_eq!(per_iteration(Bench::m3(Interface::f1(2)), SRAM, &[0x3801, 0xdcfd], 0), 4.0);
 }
 
+/// RIOT-OS pull requests 16787 and 17980, STM32F103 at 72 MHz, two wait states: SUBS, BNE are 6.00 cycles.
+#[test]
+fn countdown_in_flash_at_two_wait_states() {
+    assert_eq!(per_iteration(Bench::m3(Interface::f1(2)), FLASH, &[0x3801, 0xd1fd], 0), 6.0);
+}
+
+/// Loops at two wait states. A line of eight bytes takes three cycles, and the first line after the branch four: the
+/// branch is in the first halfword of the last line.
+#[test]
+fn f1_lines_and_the_fetches_that_the_m3_delays() {
+    const MOVE: [u16; 2] = [0xea4f, 0x0808];
+    const LOAD: [u16; 2] = [0xf8d7, 0x1000];
+    const COUNT: [u16; 2] = [0xf1b9, 0x0901];
+    const NOP: u16 = 0xbf00;
+    let cycles = |code: &[&[u16]]| per_iteration(Bench::m3(Interface::f1(2)), FLASH, &code.concat(), 9);
+    let back = [0xd1f2, NOP];
+    assert_eq!(cycles(&[&MOVE, &MOVE, &MOVE, &MOVE, &COUNT, &MOVE, &back]), 13.0);
+    // A load by itself delays no fetch.
+    assert_eq!(cycles(&[&LOAD, &MOVE, &MOVE, &MOVE, &COUNT, &MOVE, &back]), 13.0);
+    // The second of two loads that overlap delays the fetch of the third line by a cycle, and its read by two.
+    assert_eq!(cycles(&[&LOAD, &LOAD, &MOVE, &MOVE, &COUNT, &MOVE, &back]), 15.0);
+    // The first half of a 32-bit opcode, which waits for the second line, does not keep a place of the queue.
+    assert_eq!(cycles(&[&MOVE, &[NOP], &MOVE, &[NOP], &COUNT, &[0xd1f6, NOP]]), 10.0);
+}
+
 /// ARM KA006138: of single-cycle floating-point opcodes at odd halfwords, in a long run, every third costs a cycle more.
 /// Other 32-bit opcodes at odd halfwords do not: T. Pornin's and E. Lenngren's routines are full of them.
 #[test]

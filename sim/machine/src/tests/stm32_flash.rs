@@ -51,47 +51,71 @@ fn f1_without_prefetch_waits_for_every_line() {
     assert_eq!(stream(|address, at| f1.fetch_code(address, at), 6), [4, 5, 8, 9, 12, 13]);
 }
 
-#[test]
-fn f1_reads_ahead_a_read_later_if_the_fetches_had_a_gap() {
-    let second_and_third_line = |pause: u64| {
-        let mut f1 = FlashF1::new();
-        f1.set_acr(0x12);
-        assert_eq!(stream(|address, at| f1.fetch_code(address, at), 2), [4, 5]);
-        (f1.fetch_code(BASE + 8, 6 + pause), f1.fetch_code(BASE + 12, 7 + pause), f1.fetch_code(BASE + 16, 8 + pause))
-    };
-    // The second line is there from cycle 7 on; the third is read after it, at once or after a pause of a read.
+/// Returns an interface at two wait states with prefetch after its first fetch, whose line is there in cycle 4.
+fn f1_after_first_fetch() -> FlashF1 {
     let mut f1 = FlashF1::new();
     f1.set_acr(0x12);
-    assert_eq!(stream(|address, at| f1.fetch_code(address, at), 5), [4, 5, 7, 8, 10]);
-    assert_eq!(second_and_third_line(0), (8, 9, 13));
-    assert_eq!(second_and_third_line(9), (17, 18, 22));
+    assert_eq!(f1.fetch_code(BASE, 0), 4);
+    f1
 }
 
 #[test]
-fn f1_begins_to_read_ahead_with_the_first_fetch_from_a_line() {
-    for first in [BASE, BASE + 4] {
-        let mut f1 = FlashF1::new();
-        f1.set_acr(0x12);
-        f1.fetch_code(first, 0);
+fn f1_reads_the_next_line_at_once_only_for_fetches_without_a_pause() {
+    let second_line = |at: u64| {
+        let mut f1 = f1_after_first_fetch();
+        assert_eq!(f1.fetch_code(BASE + 4, 3), 5);
+        f1.fetch_code(BASE + 8, at)
+    };
+    // Directly after the fetch before: from cycle 4 to 6. Later: from cycle 6 on, in which the interface reads ahead by
+    // itself.
+    assert_eq!(second_line(4), 7);
+    assert_eq!(second_line(5), 9);
+    assert_eq!(second_line(6), 9);
+    assert_eq!(second_line(20), 22);
+    // A fetch that follows no other one reads from the cycle after its address phase on.
+    assert_eq!(f1_after_first_fetch().fetch_code(BASE + 8, 4), 8);
+}
+
+#[test]
+fn f1_reads_ahead_two_cycles_after_the_line_and_three_after_the_fetch() {
+    let third_line = |at: u64| {
+        let mut f1 = f1_after_first_fetch();
         assert_eq!(f1.fetch_code(BASE + 8, 20), 22);
-        let mut f1 = FlashF1::new();
-        f1.set_acr(0x12);
-        f1.fetch_code(first, 0);
-        assert_eq!(f1.fetch_code(BASE + 8, 4), 7);
+        f1.fetch_code(BASE + 16, at)
+    };
+    // The second line has been there for long. The third is read ahead from cycle 23 to 25. A fetch in cycle 21 follows
+    // that from the second line, which followed none: it reads from cycle 22 to 24.
+    assert_eq!(third_line(21), 25);
+    assert_eq!(third_line(22), 26);
+    assert_eq!(third_line(23), 26);
+    assert_eq!(third_line(24), 26);
+    assert_eq!(third_line(25), 27);
+    let mut f1 = f1_after_first_fetch();
+    assert_eq!((f1.fetch_code(BASE + 8, 20), f1.fetch_code(BASE + 12, 21), f1.fetch_code(BASE + 16, 22)), (22, 23, 25));
+}
+
+#[test]
+fn f1_branches_give_up_a_read_ahead() {
+    // The line behind is read ahead from cycle 6 to 8.
+    for at in [4, 6, 7, 8, 20] {
+        assert_eq!(f1_after_first_fetch().fetch_code(BASE + 0x100, at), at + 4);
     }
 }
 
 #[test]
-fn f1_branches_give_up_a_prefetch_and_data_goes_in_between() {
-    let mut f1 = FlashF1::new();
-    f1.set_acr(0x12);
-    f1.fetch_code(BASE, 0);
-    f1.fetch_code(BASE + 4, 3);
-    // The line behind is being read from cycle 4 to 6; the branch in cycle 4 gives it up at once.
-    assert_eq!(f1.fetch_code(BASE + 0x100, 4), 8);
+fn f1_data_goes_before_a_read_ahead_that_has_not_begun() {
     // A literal waits for nothing but its own read; the fetch after it waits for both.
+    let mut f1 = f1_after_first_fetch();
     assert_eq!(f1.data_read_waits(BASE + 0x200, 20), 2);
     assert_eq!(f1.fetch_code(BASE + 0x300, 20), 27);
+    // In cycle 6 data and the read ahead could begin. Data is first, and the line is there three cycles later.
+    let mut f1 = f1_after_first_fetch();
+    assert_eq!(f1.data_read_waits(BASE + 0x200, 5), 2);
+    assert_eq!(f1.fetch_code(BASE + 8, 8), 12);
+    // One cycle later the read ahead has begun.
+    let mut f1 = f1_after_first_fetch();
+    assert_eq!(f1.data_read_waits(BASE + 0x200, 6), 4);
+    assert_eq!(f1.fetch_code(BASE + 8, 8), 10);
 }
 
 #[test]

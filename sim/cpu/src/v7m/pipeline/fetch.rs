@@ -4,9 +4,10 @@
 //! has taken its last halfword (or its first, as the end of a 32-bit opcode: the other half then waits apart). An
 //! instruction can leave the queue while the one before it is still being decoded. At odd halfwords, a floating-point
 //! one gives the place of its second word away a cycle later [ARM KA006138: in a long run one cycle more in three],
-//! one of several cycles keeps both its places until the last of them, and a load that of its second word until its
-//! data phase. From these rules follow the cost of unaligned targets and of groups of unaligned 32-bit opcodes, of
-//! untaken branches in 32-bit code, and how far flash waits are hidden.
+//! one of several cycles keeps both its places until the last of them, and a load that of its second word until its data
+//! phase. On the M3, where fetches can wait, the first half of an opcode that waits for its second word does not keep
+//! the place of its own word. From these rules follow the cost of unaligned targets and of groups of unaligned 32-bit
+//! opcodes, of untaken branches in 32-bit code, and how far flash waits are hidden.
 //!
 //! Words are fetched lazily: the bus is asked for one when the first instruction that needs it is issued, with the
 //! cycle in which its address went out. [`Prefetch::make_fetches_until`] brings the bus up to date where order matters.
@@ -68,12 +69,16 @@ pub(super) struct Prefetch {
     extra: u64,
     /// Extra cycles of a fetch over the System bus.
     system_extra: u64,
+    /// The first half of an opcode that waits for its second word leaves the queue, where fetches can wait (the M3).
+    halves_wait_apart: bool,
 }
 
 impl Prefetch {
     /// Creates an empty prefetch queue. `system_extra` are the cycles that a fetch over the System bus takes longer.
-    pub fn new(system_extra: u64) -> Prefetch {
-        Prefetch { system_extra, ..Prefetch::default() }
+    /// `halves_wait_apart` says whether the first half of an opcode that waits for its second word leaves the queue, where
+    /// fetches can wait.
+    pub fn new(system_extra: u64, halves_wait_apart: bool) -> Prefetch {
+        Prefetch { system_extra, halves_wait_apart, ..Prefetch::default() }
     }
 
     /// Returns the queue before the instruction at `pc`, which can execute now. `distances` count from now.
@@ -116,6 +121,12 @@ impl Prefetch {
         self.extra = if self.system { self.system_extra } else { 0 };
     }
 
+    /// Returns whether fetches of code from where it comes now can have to wait.
+    #[inline(always)]
+    pub fn can_wait<B: Bus>(&self, bus: &B) -> bool {
+        !self.system && bus.fetch_waits()
+    }
+
     /// Issues the instruction at `pc`, which could execute at `earliest` if it were fetched. Returns its execute cycle.
     #[inline(always)]
     pub fn issue_at_pc<B: Bus>(&mut self, core: &mut Core, bus: &mut B, wide: bool, earliest: u64) -> u64 {
@@ -131,8 +142,10 @@ impl Prefetch {
             self.pc = at + 4;
             let ready = self.word_ready_cycle(core, bus, word + 1);
             let free = ready.max(self.decoded) + 1;
+            let waits_apart = self.halves_wait_apart && ready > self.executed && self.can_wait(bus);
+            let own_free = if waits_apart { self.executed + 1 } else { free };
             let own = &mut self.words[word as usize & 3].free;
-            *own = (*own).min(free);
+            *own = (*own).min(own_free);
             self.words[(word + 1) as usize & 3].free = free;
             self.issue_fetched(core, ready, earliest)
         } else {

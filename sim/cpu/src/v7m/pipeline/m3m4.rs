@@ -61,6 +61,9 @@ pub struct ThreeStage<const M4: bool> {
     pub(super) wake: Wake,
     /// The current instruction was issued into the tail of a load, which would have ended here. 0 otherwise.
     overlapped_until: u64,
+    /// The current instruction is a load that overlaps none before it, and does not delay fetches for this reason (the M3,
+    /// where fetches can wait).
+    alone: bool,
     /// Memory block of the last load or store.
     pub(super) last_block: u8,
     /// Cycle of the data phase of the last store's end: a store's address phase can coincide with it, a load's not.
@@ -76,7 +79,7 @@ impl<const M4: bool> ThreeStage<M4> {
 
     /// Creates an empty pipeline under the given values of its timing rules, by [`key`].
     pub fn new(settings: [u64; rules::SETTINGS_COUNT]) -> ThreeStage<M4> {
-        let fetch = Prefetch::new(settings[key::SYSTEM_FETCH]);
+        let fetch = Prefetch::new(settings[key::SYSTEM_FETCH], !M4);
         ThreeStage { fetch, settings, ..ThreeStage::default() }
     }
 
@@ -257,7 +260,11 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
             let (lane, _) = Self::lane(op);
             match lane {
                 Lane::Simple => core.t,
-                Lane::Load | Lane::Store => self.first_memory_access_cycle(core, op, lane),
+                Lane::Load | Lane::Store => {
+                    let from = self.first_memory_access_cycle(core, op, lane);
+                    self.alone = !M4 && self.overlapped_until == 0 && self.fetch.can_wait(bus);
+                    from
+                }
                 _ => return self.issue_special(core, bus, op, lane),
             }
         };
@@ -332,7 +339,9 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
             }
             Lane::Load => {
                 // The data phase, in which nothing is fetched unless a neighbour overlaps it.
-                self.fetch.delay_fetches(core.t, core.t + 1);
+                if !self.alone {
+                    self.fetch.delay_fetches(core.t, core.t + 1);
+                }
                 core.t += 1;
                 let wide = op.has_flag(flag::WIDE);
                 let odd_loads =

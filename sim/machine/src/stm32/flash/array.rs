@@ -30,9 +30,4 @@ impl Array {
     pub fn set_free(&mut self, free: u64) {
         self.free = free;
     }
-
-    /// Abandons the read in progress: the next can begin in cycle `from` at the latest.
-    pub fn abandon(&mut self, from: u64) {
-        self.free = self.free.min(from);
-    }
 }

@@ -51,6 +51,7 @@ pub struct StateF1 {
     next: u32,
     next_there: i16,
     last_there: i16,
+    followed: bool,
     array_free: i16,
 }
 
@@ -69,6 +70,7 @@ impl CacheableFlash for FlashF1 {
             next: self.next,
             next_there: distances.cycle_distance(self.next_there),
             last_there: distances.cycle_distance(self.last_there),
+            followed: self.followed,
             array_free: distances.cycle_distance(self.array.free()),
         })
     }
@@ -78,6 +80,7 @@ impl CacheableFlash for FlashF1 {
         (self.line, self.there) = (state.line, cycle_at(state.there, t));
         (self.next, self.next_there) = (state.next, cycle_at(state.next_there, t));
         self.last_there = cycle_at(state.last_there, t);
+        self.followed = state.followed;
         self.array.set_free(cycle_at(state.array_free, t));
     }
 

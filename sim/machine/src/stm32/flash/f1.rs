@@ -1,12 +1,12 @@
 //! STM32F1: two 64-bit blocks of prefetch on the instruction side, nothing on the data side (RM0008 3.3.3, PM0075).
 //!
-//! While instructions come from one block, the other is filled with the line after it. The reading ahead starts with
-//! the first fetch from the line in use, later by the length of a read if that fetch did not follow the one before at
-//! once, and a branch out of both blocks gives it up. All three are assumed: of the 500 combinations of such
-//! rules that were tried they fit the cycle counts best that are published for an STM32F103 at two wait states.
+//! A fetch from the next line begins the read of this line in the cycle of its own address if it and the fetch before
+//! directly followed other fetches. Otherwise the read begins one cycle later. If the fetches pause, the interface reads
+//! the next line ahead into the other block. It gives that up if the core needs another line first. These rules are
+//! derived from the cycle counts that are published for an STM32F103 at two wait states.
 
 use super::array::Array;
-use rtoslab_timing::stm32_flash::F1_LINE_BYTES;
+use rtoslab_timing::stm32_flash::{F1_LINE_BYTES, F1_PREFETCH_AFTER_FETCH, F1_PREFETCH_AFTER_LINE};
 
 /// Bits of FLASH_ACR.
 mod acr {
@@ -25,11 +25,13 @@ pub struct FlashF1 {
     /// Line that instructions come from, and from which cycle on.
     pub(super) line: u32,
     pub(super) there: u64,
-    /// Line in the other block, likewise.
+    /// Line that is read ahead into the other block, and from which cycle on it is there. The read may be yet to begin.
     pub(super) next: u32,
     pub(super) next_there: u64,
     /// When the last word fetched was there.
     pub(super) last_there: u64,
+    /// Whether the last fetch directly followed the one before.
+    pub(super) followed: bool,
 }
 
 impl Default for FlashF1 {
@@ -42,7 +44,16 @@ impl Default for FlashF1 {
 impl FlashF1 {
     /// Creates the interface in its reset state: no wait states, prefetch on.
     pub fn new() -> FlashF1 {
-        FlashF1 { array: Array::IDLE, prefetch: true, line: EMPTY, there: 0, next: EMPTY, next_there: 0, last_there: 0 }
+        FlashF1 {
+            array: Array::IDLE,
+            prefetch: true,
+            line: EMPTY,
+            there: 0,
+            next: EMPTY,
+            next_there: 0,
+            last_there: 0,
+            followed: false,
+        }
     }
 
     /// Applies a new value of FLASH_ACR (wait states, prefetch, caches).
@@ -69,33 +80,56 @@ impl FlashF1 {
             return at + 2;
         }
         let line = address / F1_LINE_BYTES;
+        let follows = at < self.last_there;
         if line != self.line {
-            self.enter_line(line, at);
+            self.enter_line(line, at, follows && self.followed);
         }
         if self.prefetch && self.next != line + 1 {
-            let pause = if at >= self.last_there { 1 + self.array.wait_states } else { 0 };
+            let from =
+                (at + 1 + F1_PREFETCH_AFTER_FETCH).max(self.there + F1_PREFETCH_AFTER_LINE).max(self.array.free());
             self.next = line + 1;
-            self.next_there = self.array.begin_read(at + 1 + pause);
+            self.next_there = from + self.read_cycles();
         }
+        self.followed = follows;
         self.last_there = self.there.max(at + 2);
         self.last_there
     }
 
-    /// Makes another line the current one: from the read-ahead buffer or the array.
-    fn enter_line(&mut self, line: u32, at: u64) {
-        if line == self.next {
-            (self.line, self.there) = (self.next, self.next_there);
+    /// Returns the cycles of a read of the array.
+    #[inline(always)]
+    fn read_cycles(&self) -> u64 {
+        1 + self.array.wait_states
+    }
+
+    /// Makes another line the current one: from the read-ahead buffer or the array. `streams`: the fetches make no pause.
+    fn enter_line(&mut self, line: u32, at: u64, streams: bool) {
+        let early = streams && self.prefetch && line == self.line.wrapping_add(1);
+        let begin = (if early { at } else { at + 1 }).max(self.array.free());
+        if line == self.next && self.next_there <= begin + self.read_cycles() {
+            self.there = self.next_there;
+            self.array.set_free(self.next_there.max(self.array.free()));
         } else {
-            if self.next != EMPTY && self.next_there > at + 1 {
-                self.array.abandon(at + 1);
-            }
-            (self.line, self.there) = (line, self.array.begin_read(at + 1));
+            self.there = self.array.begin_read(begin);
         }
+        self.line = line;
         self.next = EMPTY;
     }
 
     /// Reads data in cycle `at`. Returns the wait states.
     pub fn data_read_waits(&mut self, _: u32, at: u64) -> u64 {
-        if self.array.wait_states == 0 { 0 } else { self.array.begin_read(at + 1) - (at + 2) }
+        if self.array.wait_states == 0 {
+            return 0;
+        }
+        let begin = (at + 1).max(self.array.free());
+        if self.next == EMPTY {
+            return self.array.begin_read(begin) - (at + 2);
+        }
+        if self.next_there < begin + self.read_cycles() {
+            // A read ahead that has begun is completed first.
+            return self.array.begin_read(begin.max(self.next_there)) - (at + 2);
+        }
+        let there = self.array.begin_read(begin);
+        self.next_there = self.next_there.max(there + self.read_cycles());
+        there - (at + 2)
     }
 }
