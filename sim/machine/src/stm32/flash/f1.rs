@@ -128,8 +128,8 @@ impl FlashF1 {
             // A read ahead that has begun is completed first.
             return self.array.begin_read(begin.max(self.next_there)) - (at + 2);
         }
-        let there = self.array.begin_read(begin);
-        self.next_there = self.next_there.max(there + self.read_cycles());
-        there - (at + 2)
+        let arrival = self.array.begin_read(begin);
+        self.next_there = self.next_there.max(arrival + self.read_cycles());
+        arrival - (at + 2)
     }
 }
