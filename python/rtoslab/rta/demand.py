@@ -181,9 +181,10 @@ class CompetingDemand:
         Their jitter is their latest end. The kernel holds no lock for longer, interrupts during its calls included.
         """
         parts = self.demand_in_window(window, -1)
-        for work in ("own", "blocking", "tasks", "interrupts", "bus", "locks"):
+        for work in ("own", "blocking", "tasks", "bus", "locks"):
             parts.pop(work)
-        return sum(parts.values()) + self._excluded_end_cost + self._count_masked_time(window)
+        handlers = prolongation(parts["interrupts"], self.charges)
+        return sum(parts.values()) + handlers + self._excluded_end_cost + self._count_masked_time(window)
 
     def _count_masked_time(self, window: int) -> int:
         """Returns the most time in a window in which competing tasks mask interrupts, and hold the kernel's locks."""
@@ -340,7 +341,10 @@ class CompetingDemand:
     def kernel_utilisation(self) -> Fraction:
         """Returns the share of this core that the kernel's work takes in the long run."""
         idle = [replace(other, wcet=other.masked + prolongation(other.masked, self.charges)) for other in self.others]
-        handlers = [replace(handler, wcet=0) for handler in self.interrupts]
+        handlers = [
+            replace(handler, wcet=handler.wcet + prolongation(handler.wcet, self.charges))
+            for handler in self.interrupts
+        ]
         charges = replace(self.charges, bus_share=Fraction(0))
         task = replace(self.task, period=_NEVER)
         return replace(self, task=task, others=idle, interrupts=handlers, charges=charges).utilisation()

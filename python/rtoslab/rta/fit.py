@@ -29,6 +29,7 @@ from rtoslab.rta.fitcores import (
     with_core_costs,
     with_release_delay,
     with_remote_gives,
+    with_requests_in_job_ends,
 )
 from rtoslab.rta.fitted_lines import fit_line, upper_line
 from rtoslab.rta.ledger import make_ledger
@@ -201,12 +202,17 @@ def fit_kernel_overheads(
     ]
     ticks = _group_by_key((item.released, item.cycles) for item in single if item.switches == 0)
     starts = [start.cycles for start in ledger.starts if _is_uninterrupted(start) and _is_plain(start)]
-    leaves = [job_end for job_end in _uninterrupted_job_ends(ledger.job_ends) if _is_plain(job_end.span)]
+    all_leaves = _uninterrupted_job_ends(ledger.job_ends)
+    leaves = [job_end for job_end in all_leaves if _is_plain(job_end.span)]
+    # On several cores the switch takes longer in the call with which a task waits for a semaphore or a message.
+    switched = all_leaves if firmware.is_smp else leaves
     ends = _group_by_key((job_end.task_count, job_end.span.cycles) for job_end in leaves)
     down = _group_by_key(
-        (max(0, job_end.priority_distance - 1), job_end.chain.total_cycles) for job_end in leaves if not job_end.to_idle
+        (max(0, job_end.priority_distance - 1), job_end.chain.total_cycles)
+        for job_end in switched
+        if not job_end.to_idle
     )
-    to_idle = [job_end.chain.total_cycles for job_end in leaves if job_end.to_idle]
+    to_idle = [job_end.chain.total_cycles for job_end in switched if job_end.to_idle]
     switching = [item for item in single if item.switches == 1]
     round_ = [
         -(-(span.cycles - work) // len(span.interruptions))
@@ -297,6 +303,7 @@ def _with_extra_costs(
         simple = simple.model_copy(update={"timers": timer_costs(ledger)})
     if not firmware.is_smp:
         return _with_combined_costs(simple, ledger)
+    simple = with_requests_in_job_ends(simple, ledger)
     simple = with_remote_gives(simple, ledger, _upper_value)
     return with_release_delay(_with_combined_costs(simple, ledger), ledger, _upper_value)
 

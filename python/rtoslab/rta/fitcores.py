@@ -57,6 +57,20 @@ def with_core_costs(
     return simple.model_copy(update={"smp": smp})
 
 
+def with_requests_in_job_ends(overheads: KernelOverheads, ledger: CycleLedger) -> KernelOverheads:
+    """Returns the overheads with the cost of an interrupt by another core that comes as a job ends, if it is higher."""
+    prices = EntryPrices(overheads)
+    excess = [
+        -(-(end.cycles - prices.job_end_price(end)) // end.chain.core_requests)
+        for end in ledger.job_ends
+        if end.chain.core_requests
+        and not (end.chain.tick_count or end.chain.interrupts.count)
+        and not (end.span.interruptions or end.span.compensated_ticks or end.span.remote_gives)
+    ]
+    longest = overheads.smp.yield_cycles + max([0, *excess])
+    return overheads.model_copy(update={"smp": overheads.smp.model_copy(update={"yield_cycles": longest})})
+
+
 def with_remote_gives(overheads: KernelOverheads, ledger: CycleLedger, upper_value: UpperValue) -> KernelOverheads:
     """Returns the overheads with the cost of completing a release by an interrupt of another core."""
     prices = EntryPrices(overheads)

@@ -47,13 +47,17 @@ def make_ledger(traces: Iterable[TaskSetTrace], work: BusyWork) -> CycleLedger:
 
 
 def _lock_waits(spins: CycleSpans, others: Sequence[_CycleAttributor]) -> Iterator[LockWait]:
-    """Yields each wait of a core for a kernel lock, without the time in which another core's task masked interrupts:
-    it then holds the kernel's locks.
+    """Yields each wait of a core for a kernel lock, without the time in which another core's task masked interrupts or
+    its interrupts were handled: it may hold the kernel's locks meanwhile.
     """
     works = [_spans_of(other.working) for other in others]
     masks = [_spans_of(other.masked) for other in others]
+    handlers = [_spans_of(other.handled) for other in others]
     for begin, end in zip(spins.begins, spins.ends, strict=True):
-        masked = max(mask.cycles_within(begin, end) for mask in masks)
+        masked = max(
+            mask.cycles_within(begin, end) + handler.cycles_within(begin, end)
+            for mask, handler in zip(masks, handlers, strict=True)
+        )
         yield LockWait(end, end - begin - masked, min(work.cycles_within(begin, end) for work in works))
 
 
@@ -132,6 +136,12 @@ class _CycleAttributor:
             task: _spans_of([(part.begin, part.end) for part in unmasked if part.task == task])
             for task in {part.task for part in unmasked}
         }
+        self.handled = [
+            (chain.start_cycle, chain.end_cycle)
+            for chain in (handler_chains(trace, work) if len(trace.lock_waits) > 1 and trace.lines else ())
+            if chain.interrupts.count
+        ]
+        """(from, to) of each sequence of handlers with an interrupt."""
         self.masked = [(part.begin, part.end) for part in trace.parts if part.is_masked]
         self.remote_gives = (
             _spans_of([(give.start, give.end) for give in trace.gives if give.core != core]) if trace.gives else None
