@@ -366,23 +366,29 @@ def _bound_task(
     reason = _model_obstacle(task, system, charge, other_cores)
     if reason:
         return _without_bound(task, reason, load, BoundObstacle.MODEL)
-    limit = _response_limit(task, max_steps)
     try:
-        worst = (
-            longest_response_fifo(demand, equals, max_steps)
-            if in_order
-            else max(
-                (longest_response(item, first, max_steps, limit) for item, first in busy_period_starts(demand)),
-                key=lambda window: window[0],
-            )
-        )
+        response, parts = _longest_response(demand, equals if in_order else None, max_steps)
     except NoBoundError:
         return _without_bound(task, _search_ended_text(load, max_steps), load, BoundObstacle.STEPS)
-    response, parts = worst
     if sends_lost := _describe_lost_notification(task, response + task.jitter, system):
         return _without_bound(task, sends_lost, load, BoundObstacle.LOST_RELEASE)
     return ResponseBound(
         task.name, task.deadline, response + task.jitter, "", _nonzero_parts(parts, task.jitter), float(load)
+    )
+
+
+def _longest_response(
+    demand: CompetingDemand, equals: Sequence[SystemTask] | None, max_steps: int
+) -> tuple[int, dict[str, int]]:
+    """Returns the longest response of the analysed task from its release, and what it consists of.
+    `equals`: the tasks that run in the order of arrival with it. None if the order is any. Raises NoBoundError.
+    """
+    if equals is not None:
+        return longest_response_fifo(demand, equals, max_steps)
+    limit = _response_limit(demand.task, max_steps)
+    return max(
+        (longest_response(item, first, max_steps, limit) for item, first in busy_period_starts(demand)),
+        key=lambda window: window[0],
     )
 
 

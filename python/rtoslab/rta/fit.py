@@ -207,12 +207,7 @@ def fit_kernel_overheads(
     # On several cores the switch takes longer in the call with which a task waits for a semaphore or a message.
     switched = all_leaves if firmware.is_smp else leaves
     ends = _group_by_key((job_end.task_count, job_end.span.cycles) for job_end in leaves)
-    down = _group_by_key(
-        (max(0, job_end.priority_distance - 1), job_end.chain.total_cycles)
-        for job_end in switched
-        if not job_end.to_idle
-    )
-    to_idle = [job_end.chain.total_cycles for job_end in switched if job_end.to_idle]
+    down, to_idle = _switch_handler_cycles(switched)
     switching = [item for item in single if item.switches == 1]
     round_ = [
         -(-(span.cycles - work) // len(span.interruptions))
@@ -237,11 +232,7 @@ def fit_kernel_overheads(
         kernel=firmware.kernel_name,
         board=firmware.board.id,
         clock_hz=firmware.clock_hz,
-        config={
-            **firmware.point.kernel_config,
-            "opt": firmware.point.opt,
-            **({"code": firmware.point.code} if firmware.point.code != DEFAULT_CODE else {}),
-        },
+        config=_image_config(firmware),
         note="measured on the virtual board; largest values observed",
         tick=TickCosts(
             period_cycles=firmware.tick_cycles,
@@ -269,6 +260,27 @@ def fit_kernel_overheads(
         fit=_fitted_lines(ledger, ticks, down, ends, {"to_idle": to_idle, "around": round_, "starts": starts}),
     )
     return _with_extra_costs(simple, ledger, firmware, permille)
+
+
+def _image_config(firmware: TaskSetFirmware) -> dict[str, str]:
+    """Returns the configuration that the overheads of an image hold for."""
+    point = firmware.point
+    code = {} if point.code == DEFAULT_CODE else {"code": point.code}
+    return {**point.kernel_config, "opt": point.opt, **code}
+
+
+def _switch_handler_cycles(ends: Iterable[JobEnd]) -> tuple[dict[int, list[int]], list[int]]:
+    """Returns the durations of the handlers that switch away as jobs end: to less urgent tasks, by the difference of
+    the priorities less 1, and to the idle task.
+    """
+    down: dict[int, list[int]] = {}
+    to_idle = []
+    for end in ends:
+        if end.to_idle:
+            to_idle.append(end.chain.total_cycles)
+        else:
+            down.setdefault(max(0, end.priority_distance - 1), []).append(end.chain.total_cycles)
+    return down, to_idle
 
 
 def _hand_over_cycles(

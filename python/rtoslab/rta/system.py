@@ -322,6 +322,13 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
     for task in tasks:
         _require_parts(task, task_set.source)
     tasks = expand_releases(tasks, task_set.source, {task.name for task in task_set.tasks if task.has_own_deadline})
+    _require_single_ways(tasks, task_set)
+    chains = tuple(ChainOfTasks(chain.name, chain.tasks, to_whole_units(chain.deadline)) for chain in task_set.chains)
+    return IntegerTaskSet(tasks, handlers, task_set.protocol, task_set.equals, rate, per_cycle, chains)
+
+
+def _require_single_ways(tasks: Sequence[SystemTask], task_set: TaskSet) -> None:
+    """Raises TaskSetError if a task of a chain can be released in several ways."""
     for chain in task_set.chains:
         several = next((task for task in tasks if task.base_name in chain.tasks), None)
         if several is not None:
@@ -329,8 +336,6 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
                 f"{task_set.source}, chain {chain.name}: several tasks release {several.task_name} or a task before "
                 "it, so data has several ways; remove it from the chain."
             )
-    chains = tuple(ChainOfTasks(chain.name, chain.tasks, to_whole_units(chain.deadline)) for chain in task_set.chains)
-    return IntegerTaskSet(tasks, handlers, task_set.protocol, task_set.equals, rate, per_cycle, chains)
 
 
 def _release_name(spec: TaskSpec) -> str:
