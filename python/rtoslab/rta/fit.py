@@ -313,6 +313,10 @@ def _with_extra_costs(
         simple = simple.model_copy(update={"sends": send_costs(simple, ledger)})
     if firmware.has_timers:
         simple = simple.model_copy(update={"timers": timer_costs(ledger)})
+    if firmware.is_smp and simple.events is not None:
+        # The other core delays handlers in more ways than the training sets show.
+        longer = simple.events.handler_cycles + simple.events.handler_cycles // _RESERVE_PART
+        simple = simple.model_copy(update={"events": simple.events.model_copy(update={"handler_cycles": longer})})
     if not firmware.is_smp:
         return _with_combined_costs(simple, ledger)
     simple = with_requests_in_job_ends(simple, ledger)

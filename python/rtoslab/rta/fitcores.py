@@ -72,7 +72,9 @@ def with_requests_in_job_ends(overheads: KernelOverheads, ledger: CycleLedger) -
 
 
 def with_remote_gives(overheads: KernelOverheads, ledger: CycleLedger, upper_value: UpperValue) -> KernelOverheads:
-    """Returns the overheads with the cost of completing a release by an interrupt of another core."""
+    """Returns the overheads with the cost of completing a release by an interrupt of another core.
+    It is at least that of a release in a tick, which does the same to the task.
+    """
     prices = EntryPrices(overheads)
     priced = [(start, start.cycles - prices.job_start_price(start)) for start in ledger.starts]
     priced += [(end.span, end.cycles - prices.job_end_price(end)) for end in ledger.job_ends]
@@ -82,7 +84,9 @@ def with_remote_gives(overheads: KernelOverheads, ledger: CycleLedger, upper_val
         for span, excess in priced
         if span.remote_gives == 1 and not span.interruptions and not span.compensated_ticks
     ]
-    smp = overheads.smp.model_copy(update={"remote_give_cycles": upper_value(single)})
+    smp = overheads.smp.model_copy(
+        update={"remote_give_cycles": max(upper_value(single), overheads.tick.per_task_cycles)}
+    )
     return overheads.model_copy(update={"smp": smp})
 
 
