@@ -398,7 +398,10 @@ def event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: bool
     plain = [
         handover.cycles
         for handover in ledger.handovers
-        if handover.switches == 1 and not handover.ticks and not handover.interrupts.count
+        if handover.switches == 1
+        and not handover.ticks
+        and not handover.core_requests
+        and not handover.interrupts.count
     ]
     events = EventCosts(
         handler_cycles=handler,
@@ -441,7 +444,10 @@ def send_costs(simple: KernelOverheads, ledger: CycleLedger) -> SendCosts:
     switches = [
         handover.cycles
         for handover in ledger.send_switches
-        if handover.switches == 1 and not handover.ticks and not handover.interrupts.count
+        if handover.switches == 1
+        and not handover.ticks
+        and not handover.core_requests
+        and not handover.interrupts.count
     ]
     return SendCosts(call_cycles=calls, contended_cycles=_upper_value(contended), switch_cycles=_upper_value(switches))
 

@@ -58,7 +58,9 @@ def with_core_costs(
 
 
 def with_requests_in_job_ends(overheads: KernelOverheads, ledger: CycleLedger) -> KernelOverheads:
-    """Returns the overheads with the cost of an interrupt by another core that comes as a job ends, if it is higher."""
+    """Returns the overheads with the cost of an interrupt by another core that comes as a job ends, if it is higher.
+    With events it is at least that of the handler that switches, which then runs once more.
+    """
     prices = EntryPrices(overheads)
     excess = [
         -(-(end.cycles - prices.job_end_price(end)) // end.chain.core_requests)
@@ -68,6 +70,8 @@ def with_requests_in_job_ends(overheads: KernelOverheads, ledger: CycleLedger) -
         and not (end.span.interruptions or end.span.compensated_ticks or end.span.remote_gives)
     ]
     longest = overheads.smp.yield_cycles + max([0, *excess])
+    if overheads.events is not None:
+        longest = max(longest, overheads.switch.up_cycles)
     return overheads.model_copy(update={"smp": overheads.smp.model_copy(update={"yield_cycles": longest})})
 
 

@@ -262,6 +262,7 @@ class _CycleAttributor:
                     chain.released,
                     chain.switch_count,
                     interrupts=chain.interrupts,
+                    core_requests=chain.core_requests,
                 )
             )
         else:

@@ -76,8 +76,11 @@ class EntryPrices:
 
     def send_handover_price(self, handover: LockHandover) -> int:
         """Returns the price of the switch to a task in the call that releases it, with what came with it."""
-        return self.send_costs.switch_cycles + self.accompanying_price(
-            handover.ticks, handover.released, handover.switches, handover.interrupts
+        requests = handover.core_requests * self.overheads.smp.yield_cycles
+        return (
+            self.send_costs.switch_cycles
+            + requests
+            + self.accompanying_price(handover.ticks, handover.released, handover.switches, handover.interrupts)
         )
 
     def interrupts_price(self, interrupts: ChainInterrupts) -> int:
@@ -250,8 +253,11 @@ class EntryPrices:
 
     def handover_price(self, handover: LockHandover) -> int:
         """Returns the price of a switch that a task's own call caused, with the kernel events that came with it."""
-        return self.event_costs.handover_cycles + self.accompanying_price(
-            handover.ticks, handover.released, handover.switches, handover.interrupts
+        requests = handover.core_requests * self.overheads.smp.yield_cycles
+        return (
+            self.event_costs.handover_cycles
+            + requests
+            + self.accompanying_price(handover.ticks, handover.released, handover.switches, handover.interrupts)
         )
 
 
