@@ -1,5 +1,5 @@
-/* Scenes for several tasks with optional services: broadcasts, read-write locks, events of one task, signals, binary
- * semaphores. */
+/* Scenes for several tasks with optional services: broadcasts, read-write locks, events of one task, signals, joins,
+ * binary semaphores. */
 #include "bench_scene.h"
 
 #if KERNEL_SERVICES_CONDITION && KERNEL_SERVICES_CONDITION_BROADCAST
@@ -241,6 +241,44 @@ static void signal_between_notes(void)
 }
 #endif
 
+#if KERNEL_SERVICES_TASK_JOIN
+#include "bench/task_join.h"
+
+/* task_joins: a more urgent task runs as soon as it is started (1, 2, 3), and a wait for it returns at once (4). A less
+ * urgent one runs when its starter waits for it (5, 6, 7). */
+static port_task_join_t short_lived, slow;
+
+/* Notes 2, as the more urgent task. */
+static void note_2_and_end(void)
+{
+    note(2);
+}
+
+/* Notes 6, as the less urgent task. */
+static void note_6_and_end(void)
+{
+    note(6);
+}
+
+/* Starts both tasks, one after the other, and waits for the end of each. */
+static void start_and_join(void)
+{
+    if (!(port_task_join_prepare(&short_lived, note_2_and_end, PRIORITY_RAISED) &&
+          port_task_join_prepare(&slow, note_6_and_end, PRIORITY_BELOW))) {
+        last_words_error(ERROR_PREPARE, "a short-lived task of the conformance suite");
+    }
+    note(1);
+    (void)port_task_join_start(&short_lived);
+    note(3);
+    (void)port_task_join_wait(&short_lived);
+    note(4);
+    (void)port_task_join_start(&slow);
+    note(5);
+    (void)port_task_join_wait(&slow);
+    note(7);
+}
+#endif
+
 #if KERNEL_SERVICES_BINARY_SEMAPHORE
 #include "bench/binary_semaphore.h"
 
@@ -288,6 +326,9 @@ const struct scene optional_scenes[] = {
 #endif
 #if KERNEL_SERVICES_SIGNAL
     {"signals_arrive", {signal_between_notes, NULL, wait_for_signals, NULL, NULL}, NULL},
+#endif
+#if KERNEL_SERVICES_TASK_JOIN
+    {"task_joins", {NULL, start_and_join, NULL, NULL, NULL}, NULL},
 #endif
 #if KERNEL_SERVICES_BINARY_SEMAPHORE
     {"binary_semaphore_fills", {give_thrice, NULL, take_twice, NULL, NULL}, NULL},

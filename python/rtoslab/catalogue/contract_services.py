@@ -21,6 +21,7 @@ OPTIONAL_SERVICES: Final = (
     "rwlock",
     "signal",
     "task_events",
+    "task_join",
     "timer",
     "work",
 )
