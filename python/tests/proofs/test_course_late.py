@@ -37,6 +37,12 @@ def test_round_with_explicit_ticks_gets_no_extra_tick() -> None:
     assert judge(WAIT, of(2, 3) * 5, LATE).verdict is ProofVerdict.FAILS, "the sleep is longer"
 
 
+def test_tick_before_an_optional_step_or_a_group_is_no_extra_tick() -> None:
+    text = ["0 sleep_ticks 1", "switch 0 1", "preempt 1 0", "tick", "0 sleep_ticks 2 ?", "( 0 yield ) +1"]
+    steps = [*ASLEEP, WOKEN[-1], A_TICK, call("yield")] * 5
+    assert judge({"rule": "course", "round": text}, steps, LATE).verdict is ProofVerdict.HOLDS
+
+
 UNTIL = {
     **FACTS,
     "symbols": {**FACTS["symbols"], "tick_now": ["now"]},

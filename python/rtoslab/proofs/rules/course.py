@@ -10,8 +10,7 @@ among equals may break the order at every tick. If sleeps
 last a tick longer, one more tick passes before the one that
 ends a sleep."""
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, comb, log, log1p
 from typing import Final
 
@@ -150,8 +149,10 @@ def _without_extra_ticks(
     behind = [
         matcher.step_test(step)
         for sequence in rounds
-        for tick, step in pairwise(sequence)
-        if tick.kind == seen.TICK and step.kind != seen.TICK
+        for at, tick in enumerate(sequence, start=1)
+        if tick.kind == seen.TICK
+        for step in _possible_first_steps(sequence[at:])
+        if step.kind != seen.TICK
     ]
     outcome = [
         matcher.step_test(before)
@@ -171,6 +172,17 @@ def _without_extra_ticks(
                 continue
         steps_left.append(step)
     return steps_left
+
+
+def _possible_first_steps(steps: Sequence[ExpectedStep]) -> Iterator[ExpectedStep]:
+    """Yields the steps with which a sequence may begin, because those before them may be missing."""
+    for step in steps:
+        if step.kind == "group":
+            yield from _possible_first_steps(step.parts)
+        else:
+            yield step
+        if step.least:
+            return
 
 
 def _step_kinds(step: ExpectedStep) -> set[str]:
