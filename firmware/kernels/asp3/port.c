@@ -14,6 +14,8 @@
 #define SEMAPHORES 16u
 #define QUEUES 16u
 #define POOLS 4u
+/* With the service timer, of both kinds together. */
+#define TIMER_EVENTS 16u
 #define FILL 0xA5u
 #define SYSTEM_EXCEPTIONS 16u
 #define TICK_CYCLES (BOARD_CLOCK_SYS_HZ / PORT_TICK_HZ)
@@ -48,7 +50,7 @@ TCB _kernel_tcb_table[TASKS];
 SEMCB _kernel_semcb_table[SEMAPHORES];
 DTQCB _kernel_dtqcb_table[QUEUES];
 MPFCB _kernel_mpfcb_table[POOLS];
-TMEVTN _kernel_tmevt_heap[1 + TASKS];
+TMEVTN _kernel_tmevt_heap[1 + TASKS + TIMER_EVENTS];
 
 const ID _kernel_tmax_tskid = TMIN_TSKID + TASKS - 1;
 const ID _kernel_tmax_semid = TMIN_SEMID + SEMAPHORES - 1;
@@ -95,6 +97,7 @@ static bool has_started;
 volatile HRTCNT port_microseconds;
 
 void isr_systick(void);
+void port_initialize_timers(void);
 
 /* The kernel needs nothing before objects and tasks are created. */
 void port_prepare(void)
@@ -203,6 +206,11 @@ void _kernel_target_initialize(void)
     cpu_systick_start(TICK_CYCLES);
 }
 
+/* Creates timers. Only the service timer has any (services/timer). */
+__attribute__((weak)) void port_initialize_timers(void)
+{
+}
+
 /* Creates what the tables say. The kernel calls it once. */
 void _kernel_initialize_object(void)
 {
@@ -211,6 +219,7 @@ void _kernel_initialize_object(void)
     _kernel_initialize_semaphore();
     _kernel_initialize_dataqueue();
     _kernel_initialize_mempfix();
+    port_initialize_timers();
 }
 
 /* Starts the kernel on every configured core. Does not return. */
