@@ -85,19 +85,19 @@ def replace_boards_of_matrix(old: KernelMatrix | None, new: KernelMatrix, boards
 
 
 def changes_since_measurement(root: Path, matrix: KernelMatrix) -> list[str]:
-    """Returns what has changed since a kernel's figures were measured, as texts such as "the virtual board". Empty if
-    nothing has."""
-    retimed = any(
-        manifest["target"].get("timing_version") != timing_version(_chip_of_board(root, board, manifest))
+    """Returns what has changed since a kernel's figures were measured, each with its boards. Empty if nothing has."""
+    retimed = [
+        board
         for board, manifest in matrix.manifests.items()
-    )
-    boards = [
+        if manifest["target"].get("timing_version") != timing_version(_chip_of_board(root, board, manifest))
+    ]
+    rebuilt = [
         board
         for board, manifest in matrix.manifests.items()
         if manifest.get("firmware") != measured_firmware_digest(root, str(manifest.get("port")), board)
     ]
-    firmware = [f"the firmware ({', '.join(boards)})"] if boards else []
-    return [*(("the virtual board",) if retimed else ()), *firmware]
+    changed = (("the virtual board", retimed), ("the firmware", rebuilt))
+    return [f"{what} ({', '.join(boards)})" for what, boards in changed if boards]
 
 
 def _chip_of_board(root: Path, board: str, manifest: Mapping[str, Any]) -> str:

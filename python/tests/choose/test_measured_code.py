@@ -82,7 +82,7 @@ def test_changed_timing_version_is_detected(root: Path) -> None:
     measured = matrix(root)
     target = {"chip": "stm32f446", "timing_version": timing_version("stm32f446") - 1}
     manifests = {**measured.manifests, "red": {**measured.manifests["red"], "target": target}}
-    assert changes_since_measurement(root, replace(measured, manifests=manifests)) == ["the virtual board"]
+    assert changes_since_measurement(root, replace(measured, manifests=manifests)) == ["the virtual board (red)"]
 
 
 def test_timing_version_of_another_chip_changes_nothing(root: Path) -> None:
