@@ -24,6 +24,7 @@ from rtoslab.rta import training
 from rtoslab.rta.entries import CycleLedger, JobEnd, PhaseSpan, TaskInterruption
 from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.fitcores import (
+    SRAM_CONTENTION_PERMILLE,
     contention_permille,
     interrupt_costs,
     with_core_costs,
@@ -227,6 +228,8 @@ def fit_kernel_overheads(
     interrupt = InterruptCosts(entry_cycles=entry, exit_cycles=max(0, max(round_) - entry) + _safety_margin(round_))
     if one_core is not None:
         permille = contention_permille(ledger)
+        if firmware.has_two_kernels or firmware.has_events:
+            permille = max(permille, SRAM_CONTENTION_PERMILLE)
         interrupt, round_ = interrupt_costs(one_core.interrupt, ledger.tick_entries, permille), []
     simple = KernelOverheads(
         kernel=firmware.kernel_name,

@@ -13,6 +13,10 @@ from rtoslab.rta.prices import EntryPrices
 _LONG: Final = 2_000
 """Work of so many cycles or more shows the share by which it was delayed."""
 
+SRAM_CONTENTION_PERMILLE: Final = 334
+"""The least contention of code in SRAM. The loop of the work takes three cycles, in one of which it may meet the other
+core at a bank. It depends on the phase of both cores, and few training sets meet the worst one."""
+
 UpperValue = Callable[[Sequence[int]], int]
 """Returns the largest of the samples with a reserve."""
 

@@ -133,7 +133,7 @@ def test_run_shows_which_arrival_each_job_answers() -> None:
     result = compute_bounds(system, of.overheads)
     assert seen.tasks_over_bound(result) == []
     assert seen.entries_above_charge(of.overheads) == []
-    assert len(seen.ledger.sends) == 30 * 2 + 20
+    assert len(seen.ledger.sends) == len(seen.trace.sent) >= 30 * 2 + 20
 
 
 def test_short_search_with_fans_finds_nothing(tmp_path: Path) -> None:
