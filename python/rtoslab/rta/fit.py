@@ -24,13 +24,13 @@ from rtoslab.rta import training
 from rtoslab.rta.entries import CycleLedger, JobEnd, PhaseSpan, TaskInterruption
 from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.fitcores import (
-    SRAM_CONTENTION_PERMILLE,
     contention_permille,
     interrupt_costs,
     with_core_costs,
     with_release_delay,
     with_remote_gives,
     with_requests_in_job_ends,
+    with_sram_contention,
 )
 from rtoslab.rta.fitted_lines import fit_line, upper_line
 from rtoslab.rta.ledger import make_ledger
@@ -228,8 +228,6 @@ def fit_kernel_overheads(
     interrupt = InterruptCosts(entry_cycles=entry, exit_cycles=max(0, max(round_) - entry) + _safety_margin(round_))
     if one_core is not None:
         permille = contention_permille(ledger)
-        if firmware.has_two_kernels or firmware.has_events:
-            permille = max(permille, SRAM_CONTENTION_PERMILLE)
         interrupt, round_ = interrupt_costs(one_core.interrupt, ledger.tick_entries, permille), []
     simple = KernelOverheads(
         kernel=firmware.kernel_name,
@@ -262,7 +260,8 @@ def fit_kernel_overheads(
         equals="slices" if ledger.equals_rotate else "any" if ledger.preempted_goes_behind else "fifo",
         fit=_fitted_lines(ledger, ticks, down, ends, {"to_idle": to_idle, "around": round_, "starts": starts}),
     )
-    return _with_extra_costs(simple, ledger, firmware, permille)
+    overheads = _with_extra_costs(simple, ledger, firmware, permille)
+    return with_sram_contention(overheads) if one_core is not None and firmware.point.code == "sram" else overheads
 
 
 def _image_config(firmware: TaskSetFirmware) -> dict[str, str]:

@@ -79,6 +79,13 @@ def with_requests_in_job_ends(overheads: KernelOverheads, ledger: CycleLedger) -
     return overheads.model_copy(update={"smp": overheads.smp.model_copy(update={"yield_cycles": longest})})
 
 
+def with_sram_contention(overheads: KernelOverheads) -> KernelOverheads:
+    """Returns the overheads with at least the contention of code in SRAM."""
+    permille = max(overheads.smp.contention_permille, SRAM_CONTENTION_PERMILLE)
+    smp = overheads.smp.model_copy(update={"contention_permille": permille})
+    return overheads.model_copy(update={"smp": smp})
+
+
 def with_remote_gives(overheads: KernelOverheads, ledger: CycleLedger, upper_value: UpperValue) -> KernelOverheads:
     """Returns the overheads with the cost of completing a release by an interrupt of another core.
     It is at least that of a release in a tick, which does the same to the task.
