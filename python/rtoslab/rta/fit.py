@@ -205,8 +205,7 @@ def fit_kernel_overheads(
     starts = [start.cycles for start in ledger.starts if _is_uninterrupted(start) and _is_plain(start)]
     all_leaves = _uninterrupted_job_ends(ledger.job_ends)
     leaves = [job_end for job_end in all_leaves if _is_plain(job_end.span)]
-    # On several cores the switch takes longer in the call with which a task waits for a semaphore or a message.
-    switched = all_leaves if firmware.is_smp else leaves
+    switched = all_leaves if firmware.is_smp else leaves  # a wait for a semaphore switches in more cycles there
     ends = _group_by_key((job_end.task_count, job_end.span.cycles) for job_end in leaves)
     down, to_idle = _switch_handler_cycles(switched)
     switching = [item for item in single if item.switches == 1]
@@ -260,8 +259,7 @@ def fit_kernel_overheads(
         equals="slices" if ledger.equals_rotate else "any" if ledger.preempted_goes_behind else "fifo",
         fit=_fitted_lines(ledger, ticks, down, ends, {"to_idle": to_idle, "around": round_, "starts": starts}),
     )
-    overheads = _with_extra_costs(simple, ledger, firmware, permille)
-    return with_sram_contention(overheads) if one_core is not None and firmware.point.code == "sram" else overheads
+    return _with_extra_costs(simple, ledger, firmware, permille)
 
 
 def _image_config(firmware: TaskSetFirmware) -> dict[str, str]:
@@ -320,10 +318,12 @@ def _with_extra_costs(
         longer = simple.events.handler_cycles + simple.events.handler_cycles // _RESERVE_PART
         simple = simple.model_copy(update={"events": simple.events.model_copy(update={"handler_cycles": longer})})
     if not firmware.is_smp:
-        return _with_combined_costs(simple, ledger)
+        combined = _with_combined_costs(simple, ledger)
+        return with_sram_contention(combined) if firmware.has_two_kernels else combined
     simple = with_requests_in_job_ends(simple, ledger)
     simple = with_remote_gives(simple, ledger, _upper_value)
-    return with_release_delay(_with_combined_costs(simple, ledger), ledger, _upper_value)
+    several = with_release_delay(_with_combined_costs(simple, ledger), ledger, _upper_value)
+    return with_sram_contention(several) if firmware.has_events else several
 
 
 def _require_samples(firmware: TaskSetFirmware, seen: Mapping[str, bool]) -> None:
