@@ -279,7 +279,8 @@ def with_tick_releases(system: IntegerTaskSet, tick: int) -> tuple[IntegerTaskSe
 
 def _unknown_core_costs(system: IntegerTaskSet, overheads: KernelOverheads) -> list[str]:
     """Returns the costs of several cores to each other that the overheads do not have."""
-    unknown = [f"smp.{name}" for name in _BETWEEN_CORES if not getattr(overheads.smp, name)]
+    between = _BETWEEN_CORES if overheads.smp.kernels == 1 else ()
+    unknown = [f"smp.{name}" for name in between if not getattr(overheads.smp, name)]
     called = bool(system.interrupts) or any(task.kernel_call_count for task in system.tasks)
     return [*unknown, "events"] if called and overheads.events is None else unknown
 
