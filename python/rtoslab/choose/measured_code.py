@@ -22,13 +22,13 @@ def measured_firmware_digest(root: Path, port: str, board: str) -> str:
 
     `port` is the folder in `firmware/kernels` that the kernel is built by.
     """
-    names = _measured_source_paths(root, port, board)
+    names = _find_source_paths(root, port, board)
     digests = {name: oldest_equal_code_of_file_now(root, name) for name in names}
     lines = sorted(f"{digest} {name}" for name, digest in digests.items() if digest)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]
 
 
-def _measured_source_paths(root: Path, port: str, board: str) -> Iterator[str]:
+def _find_source_paths(root: Path, port: str, board: str) -> Iterator[str]:
     """Yields the paths of the firmware's source files on which a kernel's figures on a board depend."""
     experiments = kernel_matrix_suite(root).experiments
     benchmarks = {f"benchmarks/{name}" for experiment in experiments for name in experiment.benchmarks}

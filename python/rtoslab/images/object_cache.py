@@ -168,14 +168,14 @@ class ObjectCache:
         """Returns the key of an object by the present content of the files that it was compiled from. None if one of
         them is gone."""
         digests = {file: self._file_digest(file) for file in files if file[0] != "@"}
-        generated = {file: self._generated_file_text(file) for file in files if file[0] == "@"}
+        generated = {file: self._read_generated_file(file) for file in files if file[0] == "@"}
         present = {item: digest for item, digest in digests.items() if digest is not None}
         texts = {item: text for item, text in generated.items() if text is not None}
         if len(present) + len(texts) < len(files):
             return None
         return object_cache_key(call, present, texts, names)
 
-    def _generated_file_text(self, place: str) -> str | None:
+    def _read_generated_file(self, place: str) -> str | None:
         """Returns the text of a file that the build generated. None if it cannot be read."""
         text = self._texts.get(place, _UNREAD)
         if text is _UNREAD:

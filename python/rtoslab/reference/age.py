@@ -20,16 +20,16 @@ def changes_since_point(root: Path, point: StoredPoint) -> list[str]:
     A change of comments alone does not count. Points share most files, so call it for many of them within one cache
     scope.
     """
-    return _changed_firmware_files(root, [point.manifest])
+    return _find_changed_firmware_files(root, [point.manifest])
 
 
 def changes_since_reference(root: Path, reference: ReferenceFile) -> list[str]:
     """Returns what has changed since the points and sizes in a reference file were measured."""
     measured = [point.manifest for point in reference.points if isinstance(point.result, MeasuredPoint)]
-    return _changed_firmware_files(root, [*measured, *(weight.manifest for weight in reference.weights)])
+    return _find_changed_firmware_files(root, [*measured, *(weight.manifest for weight in reference.weights)])
 
 
-def _changed_firmware_files(root: Path, manifests: Sequence[Any]) -> list[str]:
+def _find_changed_firmware_files(root: Path, manifests: Sequence[Any]) -> list[str]:
     """Returns the firmware's files that differ from those in the manifests, and `the virtual board` if its timing
     does."""
     files = {

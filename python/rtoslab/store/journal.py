@@ -77,7 +77,7 @@ def newest_session(run: Path) -> JournalSession:
         sessions = read_journal_sessions(run)
     except AlteredFileError as cause:
         warnings.warn(str(cause), AlteredPointWarning, stacklevel=2)
-        sessions = _unaltered_sessions(run)
+        sessions = _read_unaltered_sessions(run)
     if sessions:
         return sessions[-1]
     written = datetime.fromtimestamp((run / _PLAN).stat().st_mtime, UTC)
@@ -98,7 +98,7 @@ def read_journal_sessions(run: Path) -> list[JournalSession]:
     return sessions
 
 
-def _unaltered_sessions(run: Path) -> list[JournalSession]:
+def _read_unaltered_sessions(run: Path) -> list[JournalSession]:
     """Returns the sessions in those lines of the journal whose own digest is right. Empty if the file cannot be
     read."""
     try:

@@ -154,7 +154,7 @@ class RunDirectory:
 
         One that was altered counts as failed, with an AlteredPointWarning.
         """
-        plan = self._planned_points()
+        plan = self._read_planned_points()
         points = [
             item for folder in self.point_folders() if (item := self._read_point_or_failed(folder, plan)) is not None
         ]
@@ -176,7 +176,7 @@ class RunDirectory:
         """Returns the folders of the run directory's points."""
         return sorted((self.path / POINTS).glob("[!.]*"))
 
-    def _planned_points(self) -> list[PointId]:
+    def _read_planned_points(self) -> list[PointId]:
         """Returns the points that the run directory was made for. Empty if the plan was altered, with an
         AlteredPointWarning."""
         try:

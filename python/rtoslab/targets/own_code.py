@@ -216,7 +216,7 @@ def instructions_from_marks_to_calls(
     for function in own:
         if function.core != (ALL_CORES if together else 0):
             continue
-        code = list(_executed_instructions(function, places, read))
+        code = list(_find_executed_instructions(function, places, read))
         addresses = [address for address, _ in code]
         for mark in marks:
             index = bisect_left(addresses, mark.address)
@@ -232,7 +232,7 @@ def instructions_from_marks_to_calls(
     return total
 
 
-def _executed_instructions(
+def _find_executed_instructions(
     function: BenchmarkFunction, places: _SymbolIndex, read: Callable[[int, int], bytes]
 ) -> Iterator[tuple[int, bool]]:
     """Yields the address of each executed instruction of a function, and whether it is a call."""

@@ -108,7 +108,7 @@ class StepRecorder:
         for index, address in enumerate(behind):
             with convert_simulator_errors(RunError):
                 self._machine.watch_return(address, IDENT_BEHIND + index)
-        blocks = self._reused_heap_blocks(before, own)
+        blocks = self._find_reused_heap_blocks(before, own)
         for index, (block, size) in enumerate(blocks):
             with convert_simulator_errors(RunError):
                 self._machine.watch_write((block + size - _WORD) & ~3, IDENT_FILL + index)
@@ -204,7 +204,9 @@ class StepRecorder:
             addresses[names[(both >> 32) - IDENT_SYMBOL]].add(both & 0xFFFF_FFFF)
         return addresses
 
-    def _reused_heap_blocks(self, before: bytes, is_in_kernel: Callable[[int], bool]) -> tuple[tuple[int, int], ...]:
+    def _find_reused_heap_blocks(
+        self, before: bytes, is_in_kernel: Callable[[int], bool]
+    ) -> tuple[tuple[int, int], ...]:
         """Returns address and size of the heap blocks used so far. Empty unless each block was freed before the next
         was taken."""
         names = tuple(self._functions)

@@ -54,7 +54,7 @@ def draft_tree_description(kernel: Kernel, port: str, ident: str, path: Path, ve
         raise CatalogueError(
             f"No folder in {path} contains the kernel's port for one core (searched for {looked}); check the path."
         )
-    headers = _needed_header_folders(index, wants, common)
+    headers = _find_needed_header_folders(index, wants, common)
     tree = make_tree_description(
         {
             "id": ident,
@@ -150,12 +150,12 @@ def _file_patterns_for_all_cores(index: _SourceIndex, kernel: Kernel, wants: Tre
     for path in own:
         text = _read_source(index.root / path)
         names -= {label.decode() for label in re.findall(rb"^[ \t]*(\w+):", text, re.MULTILINE)}
-        names -= _defined_function_names(text, names)
+        names -= _find_defined_functions(text, names)
     headers: dict[PurePosixPath, set[str]] = {}
     for path in index.code:
         if path.suffix == ".c" and path not in own:
             headers.setdefault(path.parent, set()).update(
-                _defined_function_names(_read_source(index.root / path), names)
+                _find_defined_functions(_read_source(index.root / path), names)
             )
     chosen = _folders_defining_all_names(headers)
     if not chosen:
@@ -177,7 +177,7 @@ def _first_names_in_order(names: Iterable[str]) -> str:
     return ", ".join(ordered[:_MOST_SHOWN]) + (", …" if len(ordered) > _MOST_SHOWN else "")
 
 
-def _defined_function_names(text: bytes, names: Iterable[str]) -> set[str]:
+def _find_defined_functions(text: bytes, names: Iterable[str]) -> set[str]:
     """Returns those of the names that are functions with a body in a C source text. The result's type may be in the
     line before the name."""
     words = b"|".join(re.escape(name.encode()) for name in sorted(names))
@@ -221,7 +221,7 @@ def _patterns_of_source_folder(folder: PurePosixPath, index: _SourceIndex, wants
             yield f"!{folder / path.name}"
 
 
-def _needed_header_folders(index: _SourceIndex, wants: TreeRequirements, common: list[str]) -> list[str]:
+def _find_needed_header_folders(index: _SourceIndex, wants: TreeRequirements, common: list[str]) -> list[str]:
     """Returns the folder of each header that the port needs. Of several it is the nearest to the sources. Raises
     CatalogueError.
 

@@ -115,9 +115,9 @@ def add_kernel_export(
         )
     option_values, absent = read_kconfig_options(path / wants.config), _absent_names(kernel, path)
     board, cores, needs = (
-        _exported_board(kernel, option_values, absent),
-        _exported_cores(wants, option_values),
-        _exported_needs(kernel, option_values),
+        _find_board_of_export(kernel, option_values, absent),
+        _count_cores_of_export(wants, option_values),
+        _find_service_groups_of_export(kernel, option_values),
     )
     wrong = _differing_options_clause(kernel, board, needs, absent, option_values)
     if wrong:
@@ -128,7 +128,7 @@ def add_kernel_export(
     if stale := _outdated_export_clause(wants, path):
         raise CatalogueError(f"The export {path} {stale}; {_how_to_export_again_clause(kernel)}.")
     key, version = (
-        kernel_export_key(board, cores, _exported_optimisation(wants, option_values)),
+        kernel_export_key(board, cores, _find_optimisation_of_export(wants, option_values)),
         _read_version(wants, path),
     )
     lacks = _services_lacking_without_needs(wants, needs)
@@ -171,7 +171,7 @@ def why_export_is_unusable(kernel: CatalogueEntry[Kernel], key: str) -> str | No
         gone = f"the export of {kernel.id} for {_export_target_text(key)} is no longer at {path}"
         return f"{gone}: `rtoslab tree add {kernel.id}` adds another one"
     option_values = read_kconfig_options(path / wants.config)
-    needs, absent = _exported_needs(kernel, option_values), _absent_names(kernel, path)
+    needs, absent = _find_service_groups_of_export(kernel, option_values), _absent_names(kernel, path)
     wrong = _differing_options_clause(kernel, board, needs, absent, option_values)
     if wrong:
         return f"the export {path} was not built as the port requires: {wrong}; {_how_to_export_again_clause(kernel)}"
@@ -180,7 +180,9 @@ def why_export_is_unusable(kernel: CatalogueEntry[Kernel], key: str) -> str | No
     facts = (_read_version(wants, path), _services_lacking_without_needs(wants, needs), absent)
     if (
         facts != (tree.version, tree.lacks, tree.absent)
-        or kernel_export_key(board, _exported_cores(wants, option_values), _exported_optimisation(wants, option_values))
+        or kernel_export_key(
+            board, _count_cores_of_export(wants, option_values), _find_optimisation_of_export(wants, option_values)
+        )
         != key
     ):
         return f"the export {path} has changed since it was added: `rtoslab tree add {kernel.id} {path} --force`"
@@ -262,7 +264,7 @@ def _absent_names(kernel: CatalogueEntry[Kernel], path: Path) -> tuple[str, ...]
     return names_absent_in_export(kernel.facts, [path / header for header in _export_requirements(kernel).headers])
 
 
-def _exported_board(kernel: CatalogueEntry[Kernel], option_values: Settings, absent: Iterable[str]) -> str:
+def _find_board_of_export(kernel: CatalogueEntry[Kernel], option_values: Settings, absent: Iterable[str]) -> str:
     """Returns the board that an export was built for, by its Kconfig options. Raises CatalogueError for one that the
     port does not know."""
     option = _export_requirements(kernel).board
@@ -275,7 +277,7 @@ def _exported_board(kernel: CatalogueEntry[Kernel], option_values: Settings, abs
     return boards[value]
 
 
-def _exported_needs(kernel: CatalogueEntry[Kernel], option_values: Settings) -> tuple[str, ...]:
+def _find_service_groups_of_export(kernel: CatalogueEntry[Kernel], option_values: Settings) -> tuple[str, ...]:
     """Returns the groups of services that an export was built with, by its Kconfig options."""
     firsts = {
         need: next(iter(_read_port_kconfig_file(kernel, need).items())) for need in _export_requirements(kernel).lacks
@@ -288,13 +290,13 @@ def _services_lacking_without_needs(wants: ExportRequirements, needs: Iterable[s
     return tuple(service for need, services in wants.lacks.items() if need not in needs for service in services)
 
 
-def _exported_cores(wants: ExportRequirements, option_values: Settings) -> int:
+def _count_cores_of_export(wants: ExportRequirements, option_values: Settings) -> int:
     """Returns the number of cores that an export was built for, by its Kconfig options."""
     cores = option_values.get(wants.cores) or "1"
     return int(cores) if re.fullmatch(r"[1-9]", cores) else 1
 
 
-def _exported_optimisation(wants: ExportRequirements, option_values: Settings) -> str:
+def _find_optimisation_of_export(wants: ExportRequirements, option_values: Settings) -> str:
     """Returns the optimisation level that an export was built with, by its Kconfig options."""
     return str(option_values.get(wants.optimisation)).strip('"')
 
@@ -310,7 +312,7 @@ def _differing_options_clause(
         if option_values.get(option) != value
         and not (
             option == _export_requirements(kernel).optimisation
-            and _exported_optimisation(_export_requirements(kernel), option_values) in OPTIMISATIONS
+            and _find_optimisation_of_export(_export_requirements(kernel), option_values) in OPTIMISATIONS
         )
     ]
     more = f" and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else ""

@@ -47,13 +47,13 @@ def judge_evidence(params: BoardStateParameters, evidence: ProofEvidence) -> Pro
             params.rule, demands, "the registers were not read" if evidence.observed else "no registers are seen"
         )
     off = dict.fromkeys(OFF_AFTER_RESET, 0)
-    expected = {**off, **dict(_expected_settings(evidence)), **evidence.kernel.sets.get(evidence.board.chip, {})}
+    expected = {**off, **dict(_list_expected_settings(evidence)), **evidence.kernel.sets.get(evidence.board.chip, {})}
     problems = [
         f"{name} is {state[name]}, {value} expected"
         for name, value in expected.items()
         if name in state and state[name] != value
     ]
-    problems += _changed_settings(evidence, expected)
+    problems += _describe_changed_settings(evidence, expected)
     problems += _unknown_interrupt_lines(evidence)
     problems += _float_code_problems(evidence)
     problems += _memory_placement_problems(evidence)
@@ -67,7 +67,7 @@ def judge_evidence(params: BoardStateParameters, evidence: ProofEvidence) -> Pro
     return make_proof_finding(params.rule, demands, problems, [seen])
 
 
-def _expected_settings(evidence: ProofEvidence) -> Iterator[tuple[str, int]]:
+def _list_expected_settings(evidence: ProofEvidence) -> Iterator[tuple[str, int]]:
     """Yields the name and the expected value of each board setting that the manifest or board.toml determines."""
     board, state = evidence.board, evidence.observed.state if evidence.observed else {}
     clock = board.clocks.get(evidence.decoded.begin.clock_hz)
@@ -91,7 +91,7 @@ def _expected_settings(evidence: ProofEvidence) -> Iterator[tuple[str, int]]:
                 yield f"{before}{_LINE}{line}", state[ISR_URGENCY] & ((1 << board.irq.priority_bits) - 1)
 
 
-def _changed_settings(evidence: ProofEvidence, expected: Mapping[str, int]) -> list[str]:
+def _describe_changed_settings(evidence: ProofEvidence, expected: Mapping[str, int]) -> list[str]:
     """Returns a sentence for each board setting that was written in the window, or that is not as expected when it
     closes."""
     observed = evidence.observed

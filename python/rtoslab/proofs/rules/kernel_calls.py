@@ -63,7 +63,9 @@ def judge_evidence(params: KernelCallsParameters, evidence: ProofEvidence) -> Pr
         if function.core in evidence.cores and function.name not in params.asking:
             for called, times in function.calls:
                 calls[function.name, called] += times
-    exempt = _allowed_clock_reads(kernel, services, calls) + _allowed_core_queries(kernel, observed.own, evidence.cores)
+    exempt = _count_allowed_clock_reads(kernel, services, calls) + _count_allowed_core_queries(
+        kernel, observed.own, evidence.cores
+    )
     own = {own_function.name for own_function in observed.own}
     edge = _EDGE * (len(evidence.decoded.counts) + len(evidence.cores))
     strange = {
@@ -81,7 +83,7 @@ def judge_evidence(params: KernelCallsParameters, evidence: ProofEvidence) -> Pr
     )
 
 
-def _allowed_clock_reads(
+def _count_allowed_clock_reads(
     kernel: Kernel, services: Collection[str], calls: Mapping[tuple[str, str], int]
 ) -> Counter[tuple[str, str]]:
     """Returns how often each pair of caller and clock function may occur: once for each kernel call with a tick as
@@ -95,7 +97,7 @@ def _allowed_clock_reads(
     return looks
 
 
-def _allowed_core_queries(
+def _count_allowed_core_queries(
     kernel: Kernel, own: Iterable[BenchmarkFunction], cores: Container[int]
 ) -> Counter[tuple[str, str]]:
     """Returns how often each pair of caller and kernel function may occur that asks for the current core: once per
@@ -128,11 +130,11 @@ def _services_in_proofs(evidence: ProofEvidence) -> set[str]:
             for one in texts
             for item in parse_steps(steps_for_services(one, evidence.benchmark.services), evidence.decoded.params)
         ]
-        kinds |= {name for step in steps for name in _called_services(step)}
+        kinds |= {name for step in steps for name in _collect_called_services(step)}
     return kinds
 
 
-def _called_services(step: ExpectedStep) -> set[str]:
+def _collect_called_services(step: ExpectedStep) -> set[str]:
     """Returns the kernel services that an expected step and its parts call."""
-    inner = {name for part in step.parts for name in _called_services(part)}
+    inner = {name for part in step.parts for name in _collect_called_services(part)}
     return inner | ({step.name} if step.kind == "call" else set())
