@@ -3,8 +3,6 @@
 A figure depends on the image, but the record of every image names shared files such as `cmake/Generate.cmake`. So a
 change of such a file for one benchmark makes all results look old, although their images stay the same bytes."""
 
-import io
-import subprocess
 import tarfile
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -23,6 +21,7 @@ from rtoslab.base import (
     build_folder,
     count_with_noun,
     find_checkout_root,
+    tools,
 )
 from rtoslab.catalogue import Catalogue, read_papers
 from rtoslab.choose import boards_to_compare, kernels_to_compare, measurements_to_compare, read_kernel_matrices
@@ -36,6 +35,8 @@ _SAME_IDENTITY: Final = ExpectedIdentity("0" * 16, 0)
 """The identity in both images of a point, which is otherwise a digest of the source files."""
 _SHOWN: Final = 5
 """The number of differing images that are listed."""
+_GIT_LIMIT_S: Final = 60.0
+"""The time that git may take."""
 _PROGRESS_STEP: Final = 100
 """Images between two lines of progress."""
 
@@ -79,18 +80,17 @@ def confirm_command(revision: str, every: int, *, store: bool) -> int:
 @contextmanager
 def _checkout_of_revision(root: Path, revision: str) -> Iterator[Path]:
     """Yields a temporary folder with all files of a revision of this checkout. Raises PlanError."""
-    command = ["git", "-C", str(root), "archive", "--format=tar", revision]
-    try:
-        done = subprocess.run(command, capture_output=True, check=False)
-    except OSError:
-        raise PlanError("git is not installed, and this command reads the revision with it; install git.") from None
-    if done.returncode:
-        reason = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        raise PlanError(f"git has no files of the revision `{revision}` ({' '.join(reason)}); name a commit.")
     with tempfile.TemporaryDirectory(prefix="rtoslab-revision-") as name:
-        with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
-            archive.extractall(name, filter="data")
-        yield Path(name)
+        packed = Path(name, "revision.tar")
+        command: list[str | Path] = ["git", "-C", root, "archive", "--format=tar", "-o", packed, revision]
+        reply = tools.program_output(command, limit_s=_GIT_LIMIT_S)
+        try:
+            with tarfile.open(packed) as archive:
+                archive.extractall(Path(name, "checkout"), filter="data")
+        except (OSError, tarfile.TarError):
+            reason = reply.strip() or "git is not installed, or did not answer"
+            raise PlanError(f"git has no files of the revision `{revision}` ({reason}); name a commit.") from None
+        yield Path(name, "checkout")
 
 
 def _kernels_with_results(root: Path) -> set[str]:
@@ -124,7 +124,7 @@ def _differing_images(old: Catalogue, new: Catalogue, points: Sequence[Point]) -
     differing: list[str] = []
     for number, point in enumerate(points):
         if number % _PROGRESS_STEP == 0:
-            click.echo(f"{number} of {len(points)} images", err=True)
+            click.echo(f"{number} of {count_with_noun(len(points), 'image')}", err=True)
         with (
             tempfile.TemporaryDirectory(prefix=".confirm-", dir=parent) as before,
             tempfile.TemporaryDirectory(prefix=".confirm-", dir=parent) as after,

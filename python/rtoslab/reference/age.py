@@ -55,7 +55,7 @@ def _find_changed_firmware_files(root: Path, manifests: Sequence[Any]) -> list[s
 def _is_retimed(target: Mapping[str, Any]) -> bool:
     """Returns whether a virtual board takes other cycles than its manifest's `target`, or that does not say which."""
     version = target.get("timing_version")
-    return version is None or version != timing_version(target["chip"])
+    return version is None or "chip" not in target or version != timing_version(target["chip"])
 
 
 @memoize_by_contents

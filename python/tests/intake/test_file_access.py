@@ -74,6 +74,7 @@ ALLOWED = {
     "store/evidence_file.py": {"json.loads": "sealed"},
     "project/building.py": {"subprocess": "a project's own build, with no standard input"},
     "choose/explorer.py": {"read_text": "this package's own style and script"},
+    "cli/reference_confirm.py": {"open": "the archive that git just wrote"},
     "store/journal.py": {"subprocess": "git, with a time limit", "open": "its own file, to append a line under a lock"},
     "mutants/mutants.py": {"read_text": "a copy of the firmware's sources", "write_text": "the same"},
     "measure/pipeline.py": {"read_bytes": "the build's log"},

@@ -113,7 +113,7 @@ def test_files_of_equal_images_count_as_unchanged_until_they_change_again(tmp_pa
     assert changed == ["firmware/a.c", "firmware/cmake/New.cmake", "firmware/gone.c"]
     manifest = {
         "build": {"sources": {"firmware/a.c": sha256(reworded).hexdigest()}},
-        "target": {"timing_version": timing_version()},
+        "target": {"chip": "rp2040", "timing_version": timing_version("rp2040")},
     }
     measured = StoredPoint(Path("p"), measured_point(1, 1000), manifest)
     # The measurement saw a reworded form of the old file, which is known as the same code.
@@ -147,7 +147,7 @@ def test_removed_file_of_equal_images_counts_as_unchanged(tmp_path: Path) -> Non
     (new / "reference" / FILE).write_bytes((old / "reference" / FILE).read_bytes())
     manifest = {
         "build": {"sources": {"firmware/a.c": sha256(C).hexdigest()}},
-        "target": {"timing_version": timing_version()},
+        "target": {"chip": "rp2040", "timing_version": timing_version("rp2040")},
     }
     measured = StoredPoint(Path("p"), measured_point(1, 1000), manifest)
     assert changes_since_point(new, measured) == ["firmware/a.c"]

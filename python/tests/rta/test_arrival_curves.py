@@ -222,7 +222,7 @@ def test_curve_of_one_arrival_is_a_period_on_several_cores_too() -> None:
     responses = [bound.response for bound in (*periodic.tasks, *periodic.interrupts)]
     assert None not in responses
     assert responses == [bound.response for bound in (*bursts.tasks, *bursts.interrupts)]
-    twice = replace(line, curve=((2, period), (1, period // 9)))
+    twice = replace(line, curve=((1, 4_000), (2, period)))
     faster = compute_bounds(IntegerTaskSet((tasks[0], replace(curved[1], curve=twice.curve), tasks[2]), (twice,)), two)
     assert all(
         more.response > less.response  # type: ignore[operator]

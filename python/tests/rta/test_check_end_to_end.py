@@ -45,7 +45,7 @@ def test_kernel_that_switches_in_thread_mode_is_refused(monkeypatch: pytest.Monk
     plain = catalogue.find_kernel("freertos")
     behaviour = plain.facts.behaviour.model_copy(update={"switch_mode": "thread"})
     in_thread = replace(plain, facts=plain.facts.model_copy(update={"behaviour": behaviour}))
-    monkeypatch.setattr(catalogue, "kernel", lambda _: in_thread)
+    monkeypatch.setattr(catalogue, "find_kernel", lambda _: in_thread)
     monkeypatch.setattr("rtoslab.rta.firmware.examine_port", lambda *_: pytest.fail("the port was examined before"))
     with pytest.raises(TaskSetCheckError, match="FreeRTOS switches tasks in thread mode"):
         build_firmware(catalogue, "freertos", BOARD, {})

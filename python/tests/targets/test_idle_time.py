@@ -20,16 +20,16 @@ def evidence(idle_percent: int, to_idle: int, lock_wait: str) -> Any:
         {TaskSwitch(1, handle(0), IDLE, "semaphore_take"): to_idle, TaskSwitch(1, IDLE, handle(0), ""): to_idle}
     )
     return SimpleNamespace(
-        is_pinned=True,
+        are_tasks_pinned=True,
         decoded=SimpleNamespace(
             params={},
-            counts=[SimpleNamespace(core=core, count=10) for core in (0, 1)],
+            counts=[SimpleNamespace(core=core, count_in_window=10) for core in (0, 1)],
             tasks=[SimpleNamespace(handle=handle(0))],
         ),
         observed=SimpleNamespace(loads=loads, switches=switches),
         cores=(0, 1),
         kernel=SimpleNamespace(behaviour=SimpleNamespace(lock_wait=lock_wait)),
-        code_slowdown=lambda: 1,
+        board_slowdown_over_pico=lambda: 1,
         settings={},
     )
 

@@ -161,9 +161,11 @@ def freertos_without(absent: set[str], user: Path) -> Kernel:
 @pytest.mark.parametrize(("since", "lacks"), [
     ("V11.1.0", set()),
     ("V11.0.0", {"hooks"}),
-    ("V10.4.0", {"hooks"}),
-    ("V10.3.0", {"hooks", "heap_peak", "heap_allocations", "heap_pieces"}),
-    ("V10.0.0", {"hooks", "heap_peak", "heap_allocations", "heap_pieces", "mutex_gives_back"}),
+    ("V10.4.0", {"hooks", "task_events"}),
+    ("V10.3.0", {"hooks", "heap_peak", "heap_allocations", "heap_pieces", "task_events"}),
+    ("V10.0.0", {
+        "hooks", "heap_peak", "heap_allocations", "heap_pieces", "mutex_gives_back", "task_events", "binary_semaphore",
+    }),
 ])  # fmt: skip
 def test_freertos_older_than_a_version_lacks_what_came_since(user: Path, since: str, lacks: set[str]) -> None:
     port = Catalogue(find_checkout_root()).kernels["freertos"].facts

@@ -251,7 +251,7 @@ unsafe fn restore_reached_node<B: PairedBus>(cores: *mut Core, bus: &mut B) {
         if node.other.remainder.spin != 0 {
             let place = spin::end_busy_wait(&*cores.add(1 - turn), &node.other, bus);
             if place.remainder.spin != 0 {
-                spin::execute_repetition_up_to(cores, 1 - turn, &place, bus);
+                spin::execute_repetition_to(cores, 1 - turn, &place, bus);
             }
         } else if node.other.remainder.instructions != 0 {
             roll_back_to_place(cores, 1 - turn, &node.other, bus);

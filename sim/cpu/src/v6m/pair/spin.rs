@@ -87,12 +87,7 @@ pub(super) fn end_busy_wait<B: PairedBus>(core: &Core, place: &Place, bus: &mut 
 ///
 /// # Safety
 /// As for [`run`](super::run). The core is before the load.
-pub(super) unsafe fn execute_repetition_up_to<B: PairedBus>(
-    cores: *mut Core,
-    index: usize,
-    place: &Place,
-    bus: &mut B,
-) {
+pub(super) unsafe fn execute_repetition_to<B: PairedBus>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
     // SAFETY: the caller's promise.
     unsafe {
         let core = cores.add(index);
