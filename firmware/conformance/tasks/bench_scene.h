@@ -51,6 +51,9 @@ struct scene {
     void (*direct)(void);       /* optional; by the director, most urgent of all and on core 0 */
 };
 
+/* Notes 1, pends the interrupt whose handler does `act`, waits for half a tick and notes 4. */
+void pend_and_note(void (*act)(void));
+
 /* Each part starts on the same tick. A part that must come later than another sleeps that much longer: */
 #define LATER_TICKS 2u
 

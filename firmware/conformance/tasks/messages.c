@@ -113,26 +113,6 @@ static void signal_between_notes(void)
 }
 #endif
 
-#if KERNEL_SERVICES_QUEUE_FROM_ISR || KERNEL_SERVICES_EVENT_FROM_ISR
-/* Notes 1, pends the interrupt whose handler does `act`, waits for half a tick and notes 4. The scene notes 1 before
- * the interrupt, 2 in the handler, 3 in the more urgent task that it wakes, and 4 after that. The 4 comes well before
- * the next tick, which would help a handler that does not ask for the switch. The time before it is for a kernel in
- * which a task of its own, perhaps on another core, finishes the handler's work. */
-static void pend_and_note(void (*act)(void))
-{
-    uint64_t start;
-
-    port_sleep_ticks(LATER_TICKS);
-    arm_interrupt(act);
-    note(1);
-    start = board_timer_ticks();
-    board_soft_irq_pend();
-    while (board_timer_ticks() - start < BOARD_TIMER_HZ / PORT_TICK_HZ / 2u) {
-    }
-    note(4);
-}
-#endif
-
 #if KERNEL_SERVICES_QUEUE_FROM_ISR
 /* Notes 2 and sends to the queue, in the handler of scene isr_sends_preempts. */
 static void send_in_handler(void)

@@ -187,19 +187,10 @@ static void wait_for_flag_of_handler(void)
     note(port_task_events_wait(worker(HIGH)->handle) == 32u ? 3 : 0);
 }
 
-/* Notes 1, pends the interrupt whose handler sets a flag, waits for half a tick, and notes 4. */
+/* Pends the interrupt whose handler sets a flag. */
 static void pend_to_set_flag(void)
 {
-    uint64_t start;
-
-    port_sleep_ticks(LATER_TICKS);
-    arm_interrupt(set_flag_in_handler);
-    note(1);
-    start = board_timer_ticks();
-    board_soft_irq_pend();
-    while (board_timer_ticks() - start < BOARD_TIMER_HZ / PORT_TICK_HZ / 2u) {
-    }
-    note(4);
+    pend_and_note(set_flag_in_handler);
 }
 #endif
 
