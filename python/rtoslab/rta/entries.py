@@ -171,6 +171,11 @@ class JobEnd(LedgerEntry):
 class LockHandover(TaskInterruption):
     """A task switch that a task's own call caused during its work, or as it released another task."""
 
+    @property
+    def is_switch_alone(self) -> bool:
+        """Whether nothing but this switch happened: no further one, no tick, and no interrupt."""
+        return self.switches == 1 and not self.ticks and not self.core_requests and not self.interrupts.count
+
 
 @dataclass(slots=True)
 class ReleaseWait(LedgerEntry):

@@ -397,14 +397,7 @@ def event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: bool
         for entry, work in quiet
         if entry.kernel_calls and not entry.handovers
     ]
-    plain = [
-        handover.cycles
-        for handover in ledger.handovers
-        if handover.switches == 1
-        and not handover.ticks
-        and not handover.core_requests
-        and not handover.interrupts.count
-    ]
+    plain = [handover.cycles for handover in ledger.handovers if handover.is_switch_alone]
     events = EventCosts(
         handler_cycles=handler,
         give_cycles=_upper_value(giving),
@@ -443,14 +436,7 @@ def send_costs(simple: KernelOverheads, ledger: CycleLedger) -> SendCosts:
     calls = _upper_value([send.cycles for send in quiet if not send.handovers])
     entry_and_exit = EntryPrices(simple).entry_and_exit
     contended = [max(0, send.cycles - calls - entry_and_exit) for send in quiet if send.handovers]
-    switches = [
-        handover.cycles
-        for handover in ledger.send_switches
-        if handover.switches == 1
-        and not handover.ticks
-        and not handover.core_requests
-        and not handover.interrupts.count
-    ]
+    switches = [handover.cycles for handover in ledger.send_switches if handover.is_switch_alone]
     return SendCosts(call_cycles=calls, contended_cycles=_upper_value(contended), switch_cycles=_upper_value(switches))
 
 

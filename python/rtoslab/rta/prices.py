@@ -76,12 +76,7 @@ class EntryPrices:
 
     def send_handover_price(self, handover: LockHandover) -> int:
         """Returns the price of the switch to a task in the call that releases it, with what came with it."""
-        requests = handover.core_requests * self.overheads.smp.yield_cycles
-        return (
-            self.send_costs.switch_cycles
-            + requests
-            + self.accompanying_price(handover.ticks, handover.released, handover.switches, handover.interrupts)
-        )
+        return self.send_costs.switch_cycles + self._price_beside_handover(handover)
 
     def interrupts_price(self, interrupts: ChainInterrupts) -> int:
         """Returns the price of the interrupts in a sequence of handlers, without the sequence's own entry."""
@@ -253,11 +248,13 @@ class EntryPrices:
 
     def handover_price(self, handover: LockHandover) -> int:
         """Returns the price of a switch that a task's own call caused, with the kernel events that came with it."""
+        return self.event_costs.handover_cycles + self._price_beside_handover(handover)
+
+    def _price_beside_handover(self, handover: LockHandover) -> int:
+        """Returns the price of the kernel events that came with a switch."""
         requests = handover.core_requests * self.overheads.smp.yield_cycles
-        return (
-            self.event_costs.handover_cycles
-            + requests
-            + self.accompanying_price(handover.ticks, handover.released, handover.switches, handover.interrupts)
+        return requests + self.accompanying_price(
+            handover.ticks, handover.released, handover.switches, handover.interrupts
         )
 
 
