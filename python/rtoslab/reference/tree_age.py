@@ -25,19 +25,25 @@ def source_tree_changes_since(catalogue: Catalogue, reference: ReferenceFile) ->
     kernel = catalogue.kernels.get(reference.kernel)
     if kernel is None or kernel.tree is None:
         return []
+    paths_by_name = _source_paths_by_name(kernel.tree)
     changes: dict[str, None] = {}
     for point in reference.points:
         if isinstance(point.result, MeasuredPoint):
-            changes.update(
-                dict.fromkeys(_tree_changes_since_point(kernel, kernel.tree, point.result.point, point.manifest))
-            )
+            changed = _tree_changes_since_point(kernel, kernel.tree, paths_by_name, point.result.point, point.manifest)
+            changes.update(dict.fromkeys(changed))
     return list(changes)
 
 
 def _tree_changes_since_point(
-    kernel: CatalogueEntry[Kernel], tree: SourceTree, point: PointId, manifest: Mapping[str, Any]
+    kernel: CatalogueEntry[Kernel],
+    tree: SourceTree,
+    paths_by_name: Mapping[str, list[str]],
+    point: PointId,
+    manifest: Mapping[str, Any],
 ) -> list[str]:
-    """Returns how the user's source tree or export differs from the one that a point was measured with."""
+    """Returns how the user's source tree or export differs from the one that a point was measured with.
+    `paths_by_name`: the paths of the tree's source files, by the name of the file.
+    """
     build = manifest["build"]
     if tree.version != build["kernel_version"]:
         return [f"{kernel.id} is {tree.version}, not {build['kernel_version']}"]
@@ -53,27 +59,33 @@ def _tree_changes_since_point(
         )
     sources = build["sources"].items()
     compiled = {name.removeprefix(_COMPILED): digest for name, digest in sources if name.startswith(_COMPILED)}
-    changed = sorted(name for name, digest in compiled.items() if not _is_file_unchanged(tree, name, digest))
+    changed = sorted(
+        name for name, digest in compiled.items() if not _is_file_unchanged(tree, paths_by_name, name, digest)
+    )
     if changed:
         return [f"{kernel.id}'s {name}" for name in changed]
     return _commit_changes(kernel.id, tree, measured)
 
 
-def _is_file_unchanged(tree: SourceTree, name: str, digest: str) -> bool:
+def _source_paths_by_name(tree: SourceTree) -> Mapping[str, list[str]]:
+    """Returns the paths of the source files in a user's tree, by the name of the file."""
+    root = Path(tree.path)
+    patterns = {source for part in (tree, *tree.cores.values()) for source in part.sources if source[0] != "!"}
+    paths = {path.relative_to(root).as_posix() for pattern in patterns for path in root.glob(pattern)}
+    by_name: dict[str, list[str]] = {}
+    for path in sorted(paths):
+        by_name.setdefault(Path(path).name, []).append(path)
+    return by_name
+
+
+def _is_file_unchanged(tree: SourceTree, paths_by_name: Mapping[str, list[str]], name: str, digest: str) -> bool:
     """Whether a user's tree has a compiled file of the measured tree. `name`: its path there. `digest`: its SHA-256.
 
     The user's tree may begin at another folder, for example at FreeRTOS instead of FreeRTOS/Source.
     """
     root = Path(tree.path)
-    if digest_of_file_now(root, name) == digest:
-        return True
-    patterns = [source for part in (tree, *tree.cores.values()) for source in part.sources if source[0] != "!"]
-    return any(
-        digest_of_file_now(root, path.relative_to(root).as_posix()) == digest
-        for pattern in dict.fromkeys(patterns)
-        for path in root.glob(pattern)
-        if path.name == Path(name).name
-    )
+    paths = (name, *paths_by_name.get(Path(name).name, ()))
+    return any(digest_of_file_now(root, path) == digest for path in paths)
 
 
 def _commit_changes(ident: str, tree: SourceTree, measured: Mapping[str, Any]) -> list[str]:
