@@ -26,13 +26,15 @@ from rtoslab.base import (
 from rtoslab.catalogue import Catalogue, read_papers
 from rtoslab.choose import boards_to_compare, kernels_to_compare, measurements_to_compare, read_kernel_matrices
 from rtoslab.images import compile_image_into, do_images_differ
-from rtoslab.papers import plan_paper_experiments
+from rtoslab.papers import plan_paper_experiments, with_needed_placements
 from rtoslab.plan import PlanOptions, Point
 from rtoslab.records import ExpectedIdentity
 from rtoslab.reference import changed_firmware_files, read_reference_files, store_equal_code
 
 _SAME_IDENTITY: Final = ExpectedIdentity("0" * 16, 0)
 """The identity in both images of a point, which is otherwise a digest of the source files."""
+_PLACEMENTS: Final = 2
+"""The linker's own order, and one other: any other is made by the same rules."""
 _SHOWN: Final = 5
 """The number of differing images that are listed."""
 _GIT_LIMIT_S: Final = 60.0
@@ -50,8 +52,8 @@ def confirm_command(revision: str, every: int, *, store: bool) -> int:
     code and data.
 
     REVISION is a commit of this checkout, for example HEAD~3. If no image differs, --store lets the results of
-    REVISION count as those of today's files, also those of kernels whose sources are not here. Exit code 3 if an image
-    differs.
+    REVISION count as those of today's files, also those of kernels whose sources are not here. It does so only for
+    changed files that were compiled into a compared image. Exit code 3 if an image differs.
     """
     if store and every > 1:
         raise PlanError("--store needs every image, so it cannot be used together with --every.")
@@ -66,14 +68,16 @@ def confirm_command(revision: str, every: int, *, store: bool) -> int:
         missing = sorted(_kernels_with_results(catalogue.root) - catalogue.buildable_kernels.keys())
         if missing:
             click.echo(f"not compared, because their sources are not here: {', '.join(missing)}")
-        differing = _differing_images(Catalogue(old_root), catalogue, points)
+        differing, compiled = _differing_images(Catalogue(old_root), catalogue, points)
         for label in differing[:_SHOWN]:
             click.echo(f"differs: {label}")
         click.echo(f"{count_with_noun(len(points), 'image')} compared, {len(differing)} differ.")
         if differing:
             return EXIT_POINT_FAILED
+        if uncompared := sorted(set(changed) - compiled):
+            click.echo(f"in no compared image: {', '.join(uncompared)}")
         if store:
-            store_equal_code(catalogue.root, old_root, changed)
+            store_equal_code(catalogue.root, old_root, sorted(set(changed) & compiled))
     return EXIT_OK
 
 
@@ -99,29 +103,33 @@ def _kernels_with_results(root: Path) -> set[str]:
 
 
 def _image_points(catalogue: Catalogue) -> list[Point]:
-    """Returns a point for each image that the reference results need and that can be built here."""
+    """Returns a point for each image that the reference results need and that can be built here: in the linker's own
+    order, and in one other placement if the placement may matter."""
     boards = boards_to_compare(catalogue.root)
     points = [
         point
         for kernel in kernels_to_compare(catalogue)
-        for row in measurements_to_compare(catalogue, kernel, boards, 1)
+        for row in measurements_to_compare(catalogue, kernel, boards, _PLACEMENTS)
         for point in row.points
     ]
     for paper in read_papers(catalogue).values():
-        points += plan_paper_experiments(catalogue, paper, PlanOptions()).points
+        plan = plan_paper_experiments(catalogue, paper, PlanOptions())
+        points += with_needed_placements(catalogue, paper, plan, _PLACEMENTS).points
     images: dict[str, Point] = {}
     for point in points:
         if point.not_applicable is None and point.kernel in catalogue.buildable_kernels:
-            same_image = replace(point, timing={}, placement=0)
+            same_image = replace(point, timing={})
             images.setdefault(repr(same_image), same_image)
     return list(images.values())
 
 
-def _differing_images(old: Catalogue, new: Catalogue, points: Sequence[Point]) -> list[str]:
-    """Returns the labels of the points whose images differ between two checkouts, or cannot be built in one of them."""
+def _differing_images(old: Catalogue, new: Catalogue, points: Sequence[Point]) -> tuple[list[str], set[str]]:
+    """Returns the labels of the points whose images differ between two checkouts, or cannot be built in one of them.
+    Also returns the names of the source files of all compared images."""
     parent = build_folder(new.root)
     parent.mkdir(parents=True, exist_ok=True)
     differing: list[str] = []
+    compiled: set[str] = set()
     for number, point in enumerate(points):
         if number % _PROGRESS_STEP == 0:
             click.echo(f"{number} of {count_with_noun(len(points), 'image')}", err=True)
@@ -130,10 +138,11 @@ def _differing_images(old: Catalogue, new: Catalogue, points: Sequence[Point]) -
             tempfile.TemporaryDirectory(prefix=".confirm-", dir=parent) as after,
         ):
             try:
-                old_image = compile_image_into(old, point, _SAME_IDENTITY, Path(before))
-                new_image = compile_image_into(new, point, _SAME_IDENTITY, Path(after))
+                old_image, old_sources = compile_image_into(old, point, _SAME_IDENTITY, Path(before))
+                new_image, new_sources = compile_image_into(new, point, _SAME_IDENTITY, Path(after))
+                compiled |= old_sources | new_sources
                 if do_images_differ(old_image, new_image):
                     differing.append(point.label)
             except BuildError as cause:
                 differing.append(f"{point.label}: {cause}")
-    return differing
+    return differing, compiled

@@ -116,20 +116,26 @@ def build_point_image(catalogue: Catalogue, point: Point) -> BuiltImage:
     return BuiltImage(folder, expected_image_identity(digest), sha256, info)
 
 
-def compile_image_into(catalogue: Catalogue, point: Point, expected: ExpectedIdentity, folder: Path) -> Path:
+def compile_image_into(
+    catalogue: Catalogue, point: Point, expected: ExpectedIdentity, folder: Path
+) -> tuple[Path, frozenset[str]]:
     """Compiles a point's image in an empty folder beside the built images, with an identity of the caller's choice.
-    Returns the path of the ELF file. Raises ToolMissingError, BuildError, RefusedError.
+    Returns the path of the ELF file and the names of its source files. Raises ToolMissingError, BuildError,
+    RefusedError.
 
     Nothing is stored: use it to compare images of two checkouts, which differ in their identities otherwise.
     """
     require_build_programs()
+    sources: frozenset[str] = frozenset()
     embedded = point_of_embedded_image(point)
     if embedded is not None:
         inner = folder / "core1"
         inner.mkdir()
-        shutil.copyfile(compile_image_into(catalogue, embedded, expected, inner), folder / CORE1_IMAGE)
+        core1_image, core1_sources = compile_image_into(catalogue, embedded, expected, inner)
+        shutil.copyfile(core1_image, folder / CORE1_IMAGE)
+        sources |= core1_sources
     _configure_and_compile(catalogue, point, expected, folder)
-    return folder / IMAGE
+    return folder / IMAGE, sources | json.loads((folder / INFO).read_bytes())["sources"].keys()
 
 
 def link_build_caches(root: Path, other_root: Path) -> None:

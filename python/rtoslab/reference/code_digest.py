@@ -148,7 +148,7 @@ def changed_firmware_files(old_root: Path, root: Path) -> list[str]:
 def store_equal_code(root: Path, old_root: Path, names: Iterable[str]) -> None:
     """Stores that these files of an older checkout make the same images as today's. Raises StoreError.
 
-    Whoever calls it has compared the images of all reference results.
+    The caller must have compared the images of all reference results that contain these files.
     """
     code_digests = dict(read_code_digests(root))
     for name in names:

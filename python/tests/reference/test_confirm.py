@@ -26,20 +26,26 @@ def test_points_with_another_image_are_named(monkeypatch: pytest.MonkeyPatch) ->
     points = [point for point in image_points() if point.not_applicable is None]
     assert points
     other = Catalogue(find_checkout_root())
-    assert reference_confirm._differing_images(other, CATALOGUE, points) == []
+    differing, compiled = reference_confirm._differing_images(other, CATALOGUE, points)
+    assert differing == []
+    assert "firmware/cmake/Generate.cmake" in compiled
+    assert "firmware/kernels/bare/port.c" in compiled
+    assert "firmware/kernels/freertos/port.c" not in compiled
 
-    def compile_another(catalogue: Catalogue, point: Point, expected: ExpectedIdentity, folder: Path) -> Path:
+    def compile_another(
+        catalogue: Catalogue, point: Point, expected: ExpectedIdentity, folder: Path
+    ) -> tuple[Path, frozenset[str]]:
         identity = ExpectedIdentity("1" * 16, 1) if catalogue is other else expected
         return compile_image_into(catalogue, point, identity, folder)
 
     monkeypatch.setattr(reference_confirm, "compile_image_into", compile_another)
-    assert reference_confirm._differing_images(other, CATALOGUE, points) == [point.label for point in points]
+    assert reference_confirm._differing_images(other, CATALOGUE, points)[0] == [point.label for point in points]
 
     def fail_to_build(*_: object) -> Path:
         raise BuildError("no compiler")
 
     monkeypatch.setattr(reference_confirm, "compile_image_into", fail_to_build)
-    failed = reference_confirm._differing_images(other, CATALOGUE, points)
+    failed, _ = reference_confirm._differing_images(other, CATALOGUE, points)
     assert failed == [f"{point.label}: no compiler" for point in points]
 
 
