@@ -87,8 +87,8 @@ class ClaimVerdict:
 
     @property
     def numbers_of_only_case_text(self) -> str:
-        """Returns the compared numbers of the only case as text. Of several cases, returns their names by outcome,
-        contradictions first."""
+        """Returns the compared numbers of the only case as text. If there are several cases, returns their names by
+        outcome, contradictions first."""
         if len(self.cases) == 1:
             return self.cases[0].explanation
         parts = []

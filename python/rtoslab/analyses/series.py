@@ -57,7 +57,7 @@ def distinct_point_names(points: Sequence[PointId], *, with_cores: bool = True) 
     keys = sorted({key for point in points for key in point.config})
 
     def do_points_differ_in(key: str, point: PointId) -> bool:
-        """Whether points differ in the configuration key. Of a parameter, only points of the same benchmark count."""
+        """Whether points differ in the configuration key. Parameters are compared within one benchmark only."""
         own = key.startswith("param.")
         among = (point_id for point_id in points if not own or point_id.benchmark == point.benchmark)
         return len({point_id.config.get(key) for point_id in among}) > 1

@@ -153,7 +153,7 @@ def optional_services(catalogue: Catalogue, point: Point) -> list[str]:
 def image_inputs_digest(catalogue: Catalogue, point: Point) -> str:
     """Returns the SHA-256 of all inputs of a point's image: sources, kernel, options, compiler.
 
-    Of a tree only the files count that the last build of this image read (`tree_read_list_path`), with their present
+    A tree contributes only the files that the last build of this image read (`tree_read_list_path`), with their present
     content.
     """
     tree = source_tree_of_point(catalogue, point)

@@ -79,8 +79,8 @@ class ProofEvidence:
 
     @property
     def compared_core_groups(self) -> list[tuple[str, list[int]]]:
-        """Returns the name and the cores of each group of cores whose counts are compared: each core alone if tasks are
-        pinned to cores, else all cores together, because a task may run on any of them."""
+        """Returns the name and the cores of each group of cores whose counts are compared. If tasks are pinned to
+        cores, each core is a group. Otherwise all cores are one group, because a task may run on any of them."""
         if self.are_tasks_pinned:
             return [(f"core {core}", [core]) for core in self.metric_cores]
         return [("all cores", list(self.cores))]

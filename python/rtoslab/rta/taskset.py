@@ -49,8 +49,8 @@ _CHAIN_KEYS: Final = ("name", "tasks", "deadline")
 
 
 class EventLevel(IntEnum):
-    """What an image for task sets supports, as the parameter `events` of `table_of_tasks` has it. Each level contains
-    those before it."""
+    """The features of an image for task sets. The numbers are those of the parameter `events` of `table_of_tasks`. Each
+    level contains those before it."""
 
     TICKS = 0
     """Only the tick releases tasks."""

@@ -54,7 +54,7 @@ class OmittedWriteFilter:
         is_included = np.ones(len(events), dtype=np.bool_)
         added: list[tuple[float, int, int]] = []
         for core in range(_CORES):
-            self._feed_core(events, core, is_included, added)
+            self._find_omitted_writes_of_core(events, core, is_included, added)
         included = np.flatnonzero(is_included)
         places = [place for place, _, _ in added]
         writes = events[[round(place) for place in places]]
@@ -63,7 +63,7 @@ class OmittedWriteFilter:
         order = np.argsort(np.concatenate([included, np.asarray(places, dtype=np.float64)]), kind="stable")
         return np.concatenate([events[included], writes])[order].tobytes()
 
-    def _feed_core(
+    def _find_omitted_writes_of_core(
         self, events: NDArray[np.void], core: int, is_included: NDArray[np.bool_], added: list[tuple[float, int, int]]
     ) -> None:
         """Marks the events of a core that are left out, and adds (place among the events, value, core) of each omitted

@@ -46,7 +46,7 @@ class ObservedStep:
 
 @dataclass(frozen=True, slots=True)
 class ProbeNumberMeanings:
-    """What the numbers of the probes stand for: functions, addresses, blocks of memory."""
+    """The meanings of the numbers of the probes: functions, addresses, blocks of memory."""
 
     functions: Sequence[str]
     """Ordered by IDENT_SYMBOL."""

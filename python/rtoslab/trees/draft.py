@@ -222,8 +222,8 @@ def _patterns_of_source_folder(folder: PurePosixPath, index: _SourceIndex, wants
 
 
 def _find_needed_header_folders(index: _SourceIndex, wants: TreeRequirements, common: list[str]) -> list[str]:
-    """Returns the folder of each header that the port needs. Of several it is the nearest to the sources. Raises
-    CatalogueError.
+    """Returns the folder of each header that the port needs. If there are several, it is the one nearest to the
+    sources. Raises CatalogueError.
 
     `common`: the patterns of the source files.
     """
