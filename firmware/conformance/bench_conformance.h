@@ -11,6 +11,53 @@
 #include "bench/port.h"
 #include "bench_core.h"
 
+/* The optional services that this image contains. The host chooses them: the smallest board has no room for all. */
+#if KERNEL_SERVICES_AFFINITY && __has_include(<port_affinity.h>)
+#define SUITE_HAS_AFFINITY 1
+#else
+#define SUITE_HAS_AFFINITY 0
+#endif
+#if KERNEL_SERVICES_BINARY_SEMAPHORE && __has_include(<port_binary_semaphore.h>)
+#define SUITE_HAS_BINARY_SEMAPHORE 1
+#else
+#define SUITE_HAS_BINARY_SEMAPHORE 0
+#endif
+#if KERNEL_SERVICES_CONDITION_BROADCAST && __has_include(<port_condition_broadcast.h>)
+#define SUITE_HAS_CONDITION_BROADCAST 1
+#else
+#define SUITE_HAS_CONDITION_BROADCAST 0
+#endif
+#if KERNEL_SERVICES_RWLOCK && __has_include(<port_rwlock.h>)
+#define SUITE_HAS_RWLOCK 1
+#else
+#define SUITE_HAS_RWLOCK 0
+#endif
+#if KERNEL_SERVICES_SIGNAL && __has_include(<port_signal.h>)
+#define SUITE_HAS_SIGNAL 1
+#else
+#define SUITE_HAS_SIGNAL 0
+#endif
+#if KERNEL_SERVICES_TASK_EVENTS && __has_include(<port_task_events.h>)
+#define SUITE_HAS_TASK_EVENTS 1
+#else
+#define SUITE_HAS_TASK_EVENTS 0
+#endif
+#if KERNEL_SERVICES_TASK_JOIN && __has_include(<port_task_join.h>)
+#define SUITE_HAS_TASK_JOIN 1
+#else
+#define SUITE_HAS_TASK_JOIN 0
+#endif
+#if KERNEL_SERVICES_TIMER && __has_include(<port_timer.h>)
+#define SUITE_HAS_TIMER 1
+#else
+#define SUITE_HAS_TIMER 0
+#endif
+#if KERNEL_SERVICES_WORK && __has_include(<port_work.h>)
+#define SUITE_HAS_WORK 1
+#else
+#define SUITE_HAS_WORK 0
+#endif
+
 /* Sends that a scene begins, so that the host knows which scene runs if nothing more comes. Returns false if the host
  * asked to leave the scene out. Defined in notes.c, as the next two functions. */
 bool scene_begins(const char *scene, unsigned core);

@@ -1,7 +1,7 @@
 /* Scenes of the optional service timer, for one flow of control in a task. */
 #include "bench_conformance.h"
 
-#if KERNEL_SERVICES_TIMER
+#if SUITE_HAS_TIMER
 #include "bench/timer.h"
 
 #define SHORT_TICKS 1u
@@ -113,7 +113,7 @@ static void timer_context(void)
 #endif
 
 const struct solo timer_solos[] = {
-#if KERNEL_SERVICES_TIMER
+#if SUITE_HAS_TIMER
     {"timer_once", timer_once, true},
     {"timer_periodic", timer_periodic, true},
     {"timer_stops", timer_stops, true},

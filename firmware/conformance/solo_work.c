@@ -1,7 +1,7 @@
 /* The scene of the optional service work, for one flow of control in a task. */
 #include "bench_conformance.h"
 
-#if KERNEL_SERVICES_WORK
+#if SUITE_HAS_WORK
 #include "bench/work.h"
 
 static volatile uint32_t next_note;
@@ -37,7 +37,7 @@ static void work_calls(void)
 #endif
 
 const struct solo work_solos[] = {
-#if KERNEL_SERVICES_WORK
+#if SUITE_HAS_WORK
     {"work_calls", work_calls, true},
 #endif
     {NULL, NULL, false}, /* a kernel may lack the service */

@@ -1,7 +1,7 @@
 /* The scene of the optional service affinity: a task binds itself to another core and back. */
 #include "bench_scene.h"
 
-#if KERNEL_SERVICES_AFFINITY && BENCH_CORES > 1
+#if SUITE_HAS_AFFINITY && BENCH_CORES > 1
 #include "bench/affinity.h"
 
 /* Moves to the other core and back, and notes 1 if it runs on the other core after the first call, and 1 if it runs on

@@ -64,7 +64,7 @@ void make_rover(void);
 extern const struct scene any_core_scene;
 #endif
 
-#if KERNEL_SERVICES_AFFINITY && BENCH_CORES > 1
+#if SUITE_HAS_AFFINITY && BENCH_CORES > 1
 extern const struct scene affinity_scene; /* affinity.c */
 #endif
 

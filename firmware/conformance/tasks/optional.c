@@ -2,7 +2,7 @@
  * binary semaphores. */
 #include "bench_scene.h"
 
-#if KERNEL_SERVICES_CONDITION && KERNEL_SERVICES_CONDITION_BROADCAST
+#if KERNEL_SERVICES_CONDITION && SUITE_HAS_CONDITION_BROADCAST
 #include "bench/condition_broadcast.h"
 
 /* condition_broadcasts: two more urgent tasks wait for a condition. The other has the mutex (1) and broadcasts (2). Both
@@ -47,7 +47,7 @@ static void broadcast_between_notes(void)
 }
 #endif
 
-#if KERNEL_SERVICES_RWLOCK
+#if SUITE_HAS_RWLOCK
 #include "bench/rwlock.h"
 
 /* rwlock_shares: two readers have the lock at once (1, 2). A writer waits for both, the last of which (4) comes later than
@@ -142,7 +142,7 @@ static void read_after_writers(void)
 }
 #endif
 
-#if KERNEL_SERVICES_TASK_EVENTS
+#if SUITE_HAS_TASK_EVENTS
 #include "bench/task_events.h"
 
 /* task_events_wake notes 100 and the flags that a wait returned. A set wakes the waiting task at once (1, 102, 3). Flags
@@ -194,7 +194,7 @@ static void pend_to_set_flag(void)
 }
 #endif
 
-#if KERNEL_SERVICES_SIGNAL
+#if SUITE_HAS_SIGNAL
 #include "bench/signal.h"
 
 /* signals_arrive: the more urgent task waits for a signal and has it (1, 2, 3). It waits again, until the next signal
@@ -232,7 +232,7 @@ static void signal_between_notes(void)
 }
 #endif
 
-#if KERNEL_SERVICES_TASK_JOIN
+#if SUITE_HAS_TASK_JOIN
 #include "bench/task_join.h"
 
 /* task_joins: a more urgent task runs as soon as it is started (1, 2, 3), and a wait for it returns at once (4). A less
@@ -270,7 +270,7 @@ static void start_and_join(void)
 }
 #endif
 
-#if KERNEL_SERVICES_BINARY_SEMAPHORE
+#if SUITE_HAS_BINARY_SEMAPHORE
 #include "bench/binary_semaphore.h"
 
 /* binary_semaphore_fills: two gives (1) fill the semaphore once. The first take ends at once (2), the second at the third
@@ -304,24 +304,24 @@ static void take_twice(void)
 #endif
 
 const struct scene optional_scenes[] = {
-#if KERNEL_SERVICES_CONDITION && KERNEL_SERVICES_CONDITION_BROADCAST
+#if KERNEL_SERVICES_CONDITION && SUITE_HAS_CONDITION_BROADCAST
     {"condition_broadcasts", {broadcast_between_notes, wait_for_broadcast_mid, wait_for_broadcast_high, NULL, NULL}, NULL},
 #endif
-#if KERNEL_SERVICES_RWLOCK
+#if SUITE_HAS_RWLOCK
     {"rwlock_shares", {read_first, read_second, write_after_readers, NULL, NULL}, NULL},
     {"rwlock_excludes", {read_after_writers, write_second, write_first, NULL, NULL}, NULL},
 #endif
-#if KERNEL_SERVICES_TASK_EVENTS
+#if SUITE_HAS_TASK_EVENTS
     {"task_events_wake", {set_flags_between_notes, NULL, wait_for_flags, NULL, NULL}, NULL},
     {"isr_sets_task_events", {pend_to_set_flag, NULL, wait_for_flag_of_handler, NULL, NULL}, NULL},
 #endif
-#if KERNEL_SERVICES_SIGNAL
+#if SUITE_HAS_SIGNAL
     {"signals_arrive", {signal_between_notes, NULL, wait_for_signals, NULL, NULL}, NULL},
 #endif
-#if KERNEL_SERVICES_TASK_JOIN
+#if SUITE_HAS_TASK_JOIN
     {"task_joins", {NULL, start_and_join, NULL, NULL, NULL}, NULL},
 #endif
-#if KERNEL_SERVICES_BINARY_SEMAPHORE
+#if SUITE_HAS_BINARY_SEMAPHORE
     {"binary_semaphore_fills", {give_thrice, NULL, take_twice, NULL, NULL}, NULL},
 #endif
     {NULL, {NULL, NULL, NULL, NULL, NULL}, NULL}, /* a kernel may have none of these services */

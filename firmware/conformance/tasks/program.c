@@ -181,7 +181,7 @@ static void director_entry(void *argument)
 #if BENCH_ANY_CORE
         put_on_stage(&any_core_scene, core);
 #endif
-#if KERNEL_SERVICES_AFFINITY && BENCH_CORES > 1
+#if SUITE_HAS_AFFINITY && BENCH_CORES > 1
         put_on_stage(&affinity_scene, core);
 #endif
     }

@@ -77,6 +77,8 @@ class KernelBehaviour(StrictModel):
     calls."""
     timer_callback: Literal["task", "interrupt"] = "task"
     """What calls the functions of timers: a task of the kernel's, or the handler of the tick."""
+    timer_restart: Literal["kernel", "function"] = "kernel"
+    """What starts a periodic timer again: the kernel, or its function because timers of the kernel expire once."""
     float_context: Literal["when_used", "always"] = "when_used"
     """Which tasks have a floating-point context: those that have used the unit, or all."""
 

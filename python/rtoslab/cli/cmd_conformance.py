@@ -14,7 +14,7 @@ from rtoslab.cli.console import PlainConsole, colour_text
 from rtoslab.cli.early_end import print_json_answer, report_if_interrupted
 from rtoslab.cli.image_options import image_board_and_timing
 from rtoslab.cli.names import CoreCountsParam, FrequencyParam, split_names
-from rtoslab.conformance import CheckOutcome, ConformanceVerdict, examine_image, examine_port
+from rtoslab.conformance import CheckOutcome, ConformanceVerdict, examine_image, examine_whole_port
 from rtoslab.plan import PlanOptions, Point, conformance_points
 from rtoslab.targets import read_external_image
 
@@ -106,7 +106,7 @@ def _run_suite_for_points(
             click.echo(f"n/a {point.label}: {point.not_applicable}", err=console is None)
             continue
         try:
-            verdict = examine_port(catalogue, point)
+            verdict = examine_whole_port(catalogue, point)
         except BuildError as cause:
             if len(points) == 1:
                 raise

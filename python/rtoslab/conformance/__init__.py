@@ -7,8 +7,10 @@ built and run, once for each content, or run as its user brought it.
 from rtoslab.conformance.examination import (
     ConformanceVerdict,
     conformance_suite_point,
+    conformance_suite_points,
     examine_image,
     examine_port,
+    examine_whole_port,
     verdict_digest,
 )
 from rtoslab.conformance.judge import CheckOutcome

@@ -4,7 +4,7 @@ The trap it prevents: a kernel that wakes tasks in the wrong order, or loses tic
 a hash of all that could change it: the image's inputs, the virtual board, this package's own rules."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,16 @@ from rtoslab.base import (
     to_canonical_json,
     write_file_atomically,
 )
-from rtoslab.catalogue import Catalogue
+from rtoslab.catalogue import OPTIONAL_SERVICES, Catalogue, ConformanceCheck
 from rtoslab.conformance.judge import CheckFinding, CheckOutcome, judge_conformance_checks
 from rtoslab.conformance.play import run_conformance_suite, run_external_conformance_image
-from rtoslab.images import CONFORMANCE_IMAGE, build_point_image, image_inputs_digest
+from rtoslab.images import (
+    CONFORMANCE_IMAGE,
+    build_point_image,
+    image_inputs_digest,
+    optional_services,
+    optional_services_param,
+)
 from rtoslab.intake import CACHED_BYTES, read_bytes
 from rtoslab.plan import DEFAULT_RAM, DEFAULT_WINDOW_MS, Point
 from rtoslab.targets import (
@@ -100,14 +106,49 @@ class ConformanceVerdict(StrictModel):
 
 
 def examine_port(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: None) -> ConformanceVerdict:
-    """Returns whether a point's port conforms (its verdict), by a run of the conformance suite now or earlier.
+    """Returns whether a point's port conforms (its verdict), by runs of the conformance suite now or earlier. Of the
+    optional services it checks those that the point's benchmark needs.
 
     Raises BuildError and errors of the environment. A port that misbehaves is a verdict, not an error.
     """
-    suite = conformance_suite_point(point)
+    return _examine_services(catalogue, point, optional_services(catalogue, point), progress)
+
+
+def examine_whole_port(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: None) -> ConformanceVerdict:
+    """Returns the verdict on a point's port with all optional services that its kernel offers. Raises the same as
+    `examine_port`."""
+    return _examine_services(catalogue, point, _offered_optional_services(catalogue, point), progress)
+
+
+def _examine_services(
+    catalogue: Catalogue, point: Point, services: Sequence[str], progress: Progress
+) -> ConformanceVerdict:
+    """Returns the verdict on a point's port with these optional services.
+
+    The suite runs without optional services, and then with each of them alone, because the smallest board has no room
+    for all in one image.
+    """
+    whole = _examine_suite(catalogue, conformance_suite_point(point), progress)
+    if not services:
+        return whole
+    checks = catalogue.conformance_suite.check
+    findings, digests = list(whole.findings), [whole.digest]
+    for service in services:
+        verdict = _examine_suite(catalogue, conformance_suite_point(point, service), progress)
+        shown = {check.id for check in checks if service in check.services}
+        findings += [finding for finding in verdict.findings if finding.check in shown]
+        digests.append(verdict.digest)
+        whole = whole.model_copy(update={"failure": whole.failure or verdict.failure})
+    order = [check.id for check in checks]
+    findings.sort(key=lambda finding: order.index(finding.check))
+    return whole.model_copy(update={"digest": _joint_digest(digests), "findings": tuple(findings)})
+
+
+def _examine_suite(catalogue: Catalogue, suite: Point, progress: Progress) -> ConformanceVerdict:
+    """Returns the verdict of one image of the suite, by a run now or earlier."""
     progress("conformance", 0.0)
     built = build_point_image(catalogue, suite)
-    digest = verdict_digest(catalogue, point)
+    digest = _suite_digest(catalogue, suite)
     makers = f"{simulator_fingerprint()}-{package_digest()[:8]}"
     path = built.folder / f"conformance-{digest}-{makers}.verdict"
     with exclusive_lock(built.folder / ".conformance-lock"):  # points measured side by side wait for one verdict
@@ -116,6 +157,12 @@ def examine_port(catalogue: Catalogue, point: Point, progress: Progress = lambda
             verdict = _run_and_judge_suite(catalogue, suite, digest, progress)
             _store_verdict(path, verdict)
     return verdict
+
+
+def _offered_optional_services(catalogue: Catalogue, point: Point) -> list[str]:
+    """Returns the optional services that a point's kernel offers."""
+    offered = catalogue.find_kernel(point.kernel).facts.services
+    return [service for service in OPTIONAL_SERVICES if offered.get(service, False)]
 
 
 def examine_image(
@@ -159,12 +206,21 @@ def examine_image(
 
 
 def verdict_digest(catalogue: Catalogue, point: Point) -> str:
-    """Returns a digest of everything that a verdict on a point's port depends on: image, virtual board, kernel, rules.
+    """Returns a digest of everything that a verdict on a point's port depends on: images, virtual board, kernel, rules.
 
     A verdict is cached under this and the digest of the judging code.
     """
-    image = image_inputs_digest(catalogue, conformance_suite_point(point))
-    return _verdict_digest(catalogue, image, point.kernel, tuple(point.timing.items()))
+    return _joint_digest([_suite_digest(catalogue, suite) for suite in conformance_suite_points(catalogue, point)])
+
+
+def _joint_digest(digests: Sequence[str]) -> str:
+    """Returns one digest of several. That of a single one is itself."""
+    return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
+
+
+def _suite_digest(catalogue: Catalogue, suite: Point) -> str:
+    """Returns a digest of everything that the verdict of one image of the suite depends on."""
+    return _verdict_digest(catalogue, image_inputs_digest(catalogue, suite), suite.kernel, tuple(suite.timing.items()))
 
 
 @memoize_by_contents
@@ -176,14 +232,21 @@ def _verdict_digest(catalogue: Catalogue, image: str, kernel: str, timing: tuple
     return hashlib.sha256(to_canonical_json(everything).encode()).hexdigest()[:16]
 
 
-def conformance_suite_point(point: Point) -> Point:
-    """Returns the point of the conformance suite in the configuration of another point."""
+def conformance_suite_points(catalogue: Catalogue, point: Point) -> list[Point]:
+    """Returns the points of the conformance suite that a point's port is checked by."""
+    services = [None, *optional_services(catalogue, point)]
+    return [conformance_suite_point(point, service) for service in services]
+
+
+def conformance_suite_point(point: Point, service: str | None = None) -> Point:
+    """Returns the point of the conformance suite in the configuration of another point, with one optional service or
+    none."""
     return replace(
         point,
         benchmark=CONFORMANCE_IMAGE,
         window_ms=DEFAULT_WINDOW_MS,
         warmup_ms=None,
-        params={},
+        params=optional_services_param([] if service is None else [service]),
         instrument=None,
         samples=None,
         placement=0,  # the placement of another image says nothing of this one
@@ -205,14 +268,21 @@ def _run_and_judge_suite(catalogue: Catalogue, point: Point, digest: str, progre
             "firmware/conformance/conformance.toml; correct or remove it."
         )
     played, failure = run_conformance_suite(catalogue, point, progress)
+    shown = _checks_of_image(catalogue, point)
     return ConformanceVerdict(
         digest=digest,
         kernel=point.kernel,
         board=point.board,
         cores=point.cores,
-        findings=() if played is None else judge_conformance_checks(checks, played, kernel, board),
+        findings=() if played is None else judge_conformance_checks(shown, played, kernel, board),
         failure=failure,
     )
+
+
+def _checks_of_image(catalogue: Catalogue, point: Point) -> list[ConformanceCheck]:
+    """Returns the checks of the suite except those of optional services that the kernel offers and this image lacks."""
+    lacking = {*_offered_optional_services(catalogue, point)} - {*optional_services(catalogue, point)}
+    return [check for check in catalogue.conformance_suite.check if lacking.isdisjoint(check.services)]
 
 
 def _read_stored_verdict(path: Path) -> ConformanceVerdict | None:

@@ -33,7 +33,7 @@ def run_conformance_suite(
     earlier: list[DecodedRun] = []
     while True:
         params = {f"leave_out_{index}": str(scene_name_hash(item.scene)) for index, item in enumerate(broken)}
-        built = build_point_image(catalogue, replace(point, params=params))
+        built = build_point_image(catalogue, replace(point, params={**point.params, **params}))
         output = _run_suite_image(catalogue, point, built.elf_path.read_bytes(), built.elf_path.name, progress)
         try:
             decoded = decode_records(output.uart, read_wire_constants(catalogue.root), built.expected)

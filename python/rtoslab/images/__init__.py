@@ -35,6 +35,8 @@ if TYPE_CHECKING:
         MAP,
         cmake_options,
         image_inputs_digest,
+        optional_services,
+        optional_services_param,
         source_tree_of_point,
     )
     from rtoslab.images.producers import compilers_named_in_elf

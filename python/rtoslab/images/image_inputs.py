@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -48,6 +49,8 @@ _FORMAT: Final = 2
 """The format of the images and their records. Raise it where older images must not be found."""
 STORED_FILES: Final = (IMAGE, INFO, LOG, MAP, CALLGRAPH)
 """The stored files of a finished build."""
+OPTIONAL_SERVICES_PARAM: Final = "optional_services"
+"""The parameter of the conformance suite that says which optional services its image contains: a bit for each."""
 _COMMON: Final = (
     "CMakeLists.txt",
     "cmake",
@@ -139,15 +142,23 @@ def kernel_cmake_options(catalogue: Catalogue, point: Point) -> list[str]:
 
 
 def optional_services(catalogue: Catalogue, point: Point) -> list[str]:
-    """Returns the optional kernel services that a point's image contains: those its benchmark needs. The conformance
-    suite has all that the kernel offers."""
+    """Returns the optional kernel services that a point's image contains: those its benchmark needs. For the
+    conformance suite a parameter names them (`optional_services_param`)."""
     kernel = catalogue.find_kernel(point.kernel).facts
     offered = [service for service in OPTIONAL_SERVICES if kernel.services.get(service, False)]
     if point.benchmark == CONFORMANCE_IMAGE:
-        return offered
+        chosen = int(point.params.get(OPTIONAL_SERVICES_PARAM, "0"))
+        return [service for service in offered if chosen >> OPTIONAL_SERVICES.index(service) & 1]
     benchmark = catalogue.benchmarks.get(point.benchmark)
     needed = benchmark.facts.only_for_services_of(kernel).needed_services(point.params) if benchmark else ()
     return [service for service in offered if service in needed]
+
+
+def optional_services_param(services: Iterable[str]) -> dict[str, str]:
+    """Returns the parameter of the conformance suite that makes its image contain these optional services. Empty if
+    there are none."""
+    bits = sum(1 << OPTIONAL_SERVICES.index(service) for service in set(services))
+    return {OPTIONAL_SERVICES_PARAM: str(bits)} if bits else {}
 
 
 def image_inputs_digest(catalogue: Catalogue, point: Point) -> str:

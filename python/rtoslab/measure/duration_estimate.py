@@ -10,7 +10,7 @@ from typing import Final
 
 from rtoslab.base import contents_cache
 from rtoslab.catalogue import Catalogue
-from rtoslab.conformance import conformance_suite_point
+from rtoslab.conformance import conformance_suite_points
 from rtoslab.images import image_inputs_digest, is_image_built, require_build_programs
 from rtoslab.plan import Plan, Point
 
@@ -50,7 +50,8 @@ def estimate_duration(catalogue: Catalogue, plan: Plan, jobs: int) -> DurationEs
     measurable = [point for point in plan.points if point.not_applicable is None]
     with contents_cache():
         required = {image_inputs_digest(catalogue, item): item for item in measurable}
-        suites = {image_inputs_digest(catalogue, item): item for item in map(conformance_suite_point, measurable)}
+        suite_points = [suite for item in measurable for suite in conformance_suite_points(catalogue, item)]
+        suites = {image_inputs_digest(catalogue, item): item for item in suite_points}
     missing = [item for digest, item in required.items() if not is_image_built(catalogue.root, item, digest)]
     unproved = [item for digest, item in suites.items() if not is_image_built(catalogue.root, item, digest)]
     images = len(missing) + len(unproved)

@@ -37,7 +37,8 @@ Condition = Annotated[str, Field(pattern=r"^[a-z_]+ [=>] [0-9]+$")]
 `queue = 1`: what is measured needs that service; `tasks = 1`: where there are any, `tasks = 0`: without a kernel;
 `sliced = 1`: a kernel that slices time among equals, asked or not; `timeout_adds_ticks = 1`: one whose time-outs last
 a tick longer; `heap_sleeps = 1`: several cores share a heap after a mutex; `timer_task = 1`: a task of the kernel's
-calls the functions of timers; `tick_call = 1`: reading the tick's number calls a function of the kernel."""
+calls the functions of timers; `timer_restarts = 1`: the function of a periodic timer starts it again;
+`tick_call = 1`: reading the tick's number calls a function of the kernel."""
 
 
 class ProofParameters(StrictModel):
@@ -164,6 +165,7 @@ class ProofEvidence:
             "sliced": sliced,
             "timeout_adds_ticks": self.kernel.behaviour.timeout_adds_ticks,
             "timer_task": int(self.kernel.behaviour.timer_callback == "task"),
+            "timer_restarts": int(self.kernel.behaviour.timer_restart == "function"),
             "tick_call": int("tick_now" in self.kernel.symbols),
             "heap_sleeps": int(len(self.cores) > 1 and self.kernel.behaviour.heap_lock == "sleeping"),
             "queue_sleeps": int(len(self.cores) > 1 and self.kernel.behaviour.queue_lock == "sleeping"),

@@ -16,6 +16,7 @@ from rtoslab.images.image_inputs import (
     image_request_digest,
     kernel_cmake_options,
     optional_services,
+    optional_services_param,
 )
 from rtoslab.measure import identity_of_point
 from rtoslab.plan.plan import PlanOptions, Point, make_plan
@@ -92,14 +93,16 @@ def test_only_images_with_the_service_take_it_in() -> None:
     assert optional_services(CATALOGUE, point("t7")) == []
     assert hook not in kernel_cmake_options(CATALOGUE, point("t7"))
     assert {hook, "-DOPTIONAL_SERVICES:STRING=timer"} <= set(kernel_cmake_options(CATALOGUE, point("timer_latency")))
-    assert optional_services(CATALOGUE, replace(point("t7"), benchmark=CONFORMANCE_IMAGE)) == [
-        "affinity",
-        "binary_semaphore",
-        "task_events",
-        "timer",
-        "work",
-    ]
-    assert optional_services(CATALOGUE, replace(point("t7", "bare"), benchmark=CONFORMANCE_IMAGE)) == []
+
+
+def test_image_of_the_suite_takes_in_the_services_of_its_parameter() -> None:
+    def taken_in(kernel: str, *services: str) -> list[str]:
+        params = optional_services_param(services)
+        return optional_services(CATALOGUE, replace(point("t7", kernel), benchmark=CONFORMANCE_IMAGE, params=params))
+
+    assert taken_in("freertos") == []
+    assert taken_in("freertos", "timer", "affinity") == ["affinity", "timer"]
+    assert taken_in("bare", "timer") == []
 
 
 def test_changed_folder_of_services_changes_only_images_with_one(monkeypatch: pytest.MonkeyPatch) -> None:

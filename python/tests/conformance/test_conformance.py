@@ -235,7 +235,7 @@ def test_every_fact_of_the_scenes_is_checked() -> None:
     }
     assert set(KernelBehaviour.model_fields) - request == {
         "heap_lock", "queue_lock", "lock_wait", "handler_entry", "switch_exceptions", "switch_mode",
-        "float_context",
+        "float_context", "timer_restart",
     }  # fmt: skip
 
 

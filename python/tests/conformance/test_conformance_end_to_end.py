@@ -8,9 +8,16 @@ import pytest
 from rtoslab import api
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.conformance.examination import ConformanceVerdict, examine_port
+from rtoslab.conformance.examination import (
+    ConformanceVerdict,
+    conformance_suite_points,
+    examine_port,
+    examine_whole_port,
+)
 from rtoslab.conformance.judge import CheckOutcome
-from rtoslab.plan.plan import PlanOptions, conformance_points
+from rtoslab.images.builder import build_point_image
+from rtoslab.images.elf import read_elf
+from rtoslab.plan.plan import PlanOptions, conformance_points, make_plan
 from rtoslab.results.results import FailedPoint, MeasuredPoint
 from tests.broken_ports import BREAKS
 from tests.checkouts import replace_text
@@ -34,7 +41,26 @@ def test_several_suites_print_one_line_each() -> None:
 def conformance(root: Path, kernel: str, board: str = "pico", cores: int = 1) -> ConformanceVerdict:
     catalogue = Catalogue(root)
     (point,) = conformance_points(catalogue, PlanOptions([kernel], [board], [cores]))
-    return examine_port(catalogue, point)
+    return examine_whole_port(catalogue, point)
+
+
+def test_point_is_checked_with_the_optional_services_that_it_needs() -> None:
+    """All of them in one image left too little memory for the others on the smallest boards."""
+    catalogue = Catalogue(find_checkout_root())
+    options = PlanOptions(["freertos"], ["nucleo-l073rz"])
+    verdicts = {
+        name: examine_port(catalogue, make_plan(catalogue, [name], options).points[0])
+        for name in ("t1_arithmetic", "timer_latency")
+    }
+    checked = {name: {item.check for item in verdict.findings} for name, verdict in verdicts.items()}
+    timers = {"timer_once", "timer_periodic", "timer_stops", "timer_context"}
+    assert checked["timer_latency"] - checked["t1_arithmetic"] == timers
+    assert not checked["timer_latency"] & {"task_events_wake", "work_calls", "binary_semaphore_fills"}
+    assert verdicts["timer_latency"].is_conformant
+    assert verdicts["timer_latency"].digest != verdicts["t1_arithmetic"].digest
+    suites = conformance_suite_points(catalogue, make_plan(catalogue, ["timer_latency"], options).points[0])
+    images = [read_elf(build_point_image(catalogue, suite).elf_path) for suite in suites]
+    assert [any(symbol.name == "xTimerCreate" for symbol in image.symbols) for image in images] == [False, True]
 
 
 def failing(verdict: ConformanceVerdict) -> set[str]:

@@ -10,11 +10,13 @@ from rtoslab import api
 from rtoslab.base.errors import EXIT_POINT_FAILED, BuildError, PlanError, SettingError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.contract_services import OPTIONAL_SERVICES
 from rtoslab.cli import app, cmd_conformance
-from rtoslab.conformance.examination import ConformanceVerdict, examine_image, examine_port
+from rtoslab.conformance.examination import ConformanceVerdict, examine_image, examine_whole_port
 from rtoslab.conformance.judge import CheckOutcome
 from rtoslab.conformance.play import scene_name_hash
 from rtoslab.images.builder import build_point_image
+from rtoslab.images.image_inputs import optional_services_param
 from rtoslab.measure.own_image import measure_image
 from rtoslab.plan.plan import PlanOptions, Point, conformance_points
 from rtoslab.targets.external_image import read_external_image
@@ -26,10 +28,12 @@ PORT = "kernels/freertos/port.h"
 
 
 def suite(path: Path, root: Path = ROOT, kernel: str = "freertos", cores: int = 1, left_out: str = "") -> Path:
-    """The suite's image, built and put elsewhere."""
+    """The suite's image with all optional services, built and put elsewhere."""
     catalogue = Catalogue(root)
     (point,) = conformance_points(catalogue, PlanOptions([kernel], ["pico"], [cores]))
-    params = {"leave_out_0": str(scene_name_hash(left_out))} if left_out else {}
+    offered = catalogue.find_kernel(kernel).facts.services
+    params = optional_services_param(service for service in OPTIONAL_SERVICES if offered[service])
+    params |= {"leave_out_0": str(scene_name_hash(left_out))} if left_out else {}
     path.write_bytes(build_point_image(catalogue, replace(point, params=params)).elf_path.read_bytes())
     return path
 
@@ -48,9 +52,14 @@ def test_external_image_gets_the_same_verdict(cores: int, tmp_path: Path) -> Non
     verdict = examine(suite(tmp_path / "own.elf", cores=cores))
     catalogue = Catalogue(ROOT)
     (point,) = conformance_points(catalogue, PlanOptions(["freertos"], ["pico"], [cores]))
-    assert verdict.findings == examine_port(catalogue, point).findings
+    whole = examine_whole_port(catalogue, point)
+
+    def found(verdict: ConformanceVerdict) -> list[tuple[str, int | None, CheckOutcome]]:
+        return [(finding.check, finding.core, finding.outcome) for finding in verdict.findings]
+
+    assert found(verdict) == found(whole)
     assert verdict.is_conformant
-    assert verdict.digest != examine_port(catalogue, point).digest
+    assert verdict.digest != whole.digest
 
 
 def test_unknown_kernel_is_checked_completely(tmp_path: Path) -> None:
@@ -119,9 +128,9 @@ def test_suite_that_cannot_be_built_does_not_stop_the_others(
     def on_one(catalogue: Catalogue, point: Point) -> ConformanceVerdict:
         if point.board == "nucleo-f103rb":
             raise BuildError("Building it failed.")
-        return examine_port(catalogue, point)
+        return examine_whole_port(catalogue, point)
 
-    monkeypatch.setattr(cmd_conformance, "examine_port", on_one)
+    monkeypatch.setattr(cmd_conformance, "examine_whole_port", on_one)
     request = ["conformance", "--kernel", "bare", "--board", "nucleo-f103rb,pico"]
     assert app.main(request, standalone_mode=False) == EXIT_POINT_FAILED
     output = capsys.readouterr().out
