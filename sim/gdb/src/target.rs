@@ -520,7 +520,7 @@ impl<'h> BlockingEventLoop for Events<'h> {
         let halt = match target.action {
             Action::Step(core) => target.timeline.step(core),
             Action::StepBack(core) => target.timeline.step_back(core),
-            Action::Back => target.timeline.back(),
+            Action::Back => target.timeline.go_back_to_stop(),
             Action::Run => loop {
                 let halt = target.timeline.run(SLICE_CYCLES);
                 if halt != Halt::Done {

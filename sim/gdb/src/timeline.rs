@@ -216,7 +216,7 @@ impl<'b> Timeline<'b> {
     /// Runs the board for at most `cycles`, up to the next stop.
     pub fn run(&mut self, cycles: u64) -> Halt {
         self.set_breakpoints();
-        let halt = self.advance(self.board.current_cycle().saturating_add(cycles));
+        let halt = self.run_to_cycle_or_stop(self.board.current_cycle().saturating_add(cycles));
         self.remove_breakpoints();
         halt
     }
@@ -231,7 +231,7 @@ impl<'b> Timeline<'b> {
             let position = self.board.core_position(core);
             let now = self.board.current_cycle();
             let end = if position.asleep { now + 1 } else { position.t.max(now) + 1 };
-            let halt = self.advance(end);
+            let halt = self.run_to_cycle_or_stop(end);
             let moved = self.instruction_count(core) != before || self.board.core_position(core).pc != from;
             match halt {
                 Halt::Break { core: other } if other == core && !moved => {}
@@ -244,7 +244,7 @@ impl<'b> Timeline<'b> {
     }
 
     /// Goes back to the last state before this one at which a run would have stopped.
-    pub fn back(&mut self) -> Halt {
+    pub fn go_back_to_stop(&mut self) -> Halt {
         let mut until = self.progress();
         while let Some(mark) = self.marks.iter().rposition(|mark| mark.progress < until) {
             if let Some(hit) = self.last_hit(mark, until) {
@@ -278,14 +278,14 @@ impl<'b> Timeline<'b> {
     }
 
     /// Returns a mark of the present state.
-    fn mark(&self) -> Mark {
+    fn mark_of_present_state(&self) -> Mark {
         let executed = (0..self.board.core_count()).map(|core| self.instruction_count(core)).collect();
         Mark { snapshot: self.board.take_snapshot(), progress: self.progress(), executed }
     }
 
     /// Drops the history, which begins again in the present state.
     fn begin_again(&mut self) {
-        self.marks = vec![self.mark()];
+        self.marks = vec![self.mark_of_present_state()];
         self.distance = FIRST_DISTANCE_CYCLES;
         self.told = self.board.current_cycle();
     }
@@ -307,7 +307,7 @@ impl<'b> Timeline<'b> {
     /// Removes breakpoints and watches from the board.
     fn remove_breakpoints(&mut self) {
         for address in self.breakpoints.keys() {
-            self.board.probes().end_until(*address);
+            self.board.probes().remove_stop_before(*address);
             self.board.decode_again(*address);
         }
         for word in &self.words {
@@ -321,7 +321,7 @@ impl<'b> Timeline<'b> {
 
     /// Runs the board to a cycle or the next stop. Takes snapshots where none were taken before, and passes the
     /// firmware's output on.
-    fn advance(&mut self, end: u64) -> Halt {
+    fn run_to_cycle_or_stop(&mut self, end: u64) -> Halt {
         loop {
             let now = self.board.current_cycle();
             let next = self.marks.last().map_or(now, |mark| mark.progress.cycle) + self.distance;
@@ -337,7 +337,7 @@ impl<'b> Timeline<'b> {
                 reason => return Halt::Ended { core: stop.core, detail: reason.name() },
             }
             if self.board.current_cycle() >= next {
-                self.store();
+                self.store_present_mark();
             }
             if self.board.current_cycle() >= end {
                 return Halt::Done;
@@ -372,8 +372,8 @@ impl<'b> Timeline<'b> {
     }
 
     /// Stores a mark of the present state. Every second one is dropped if there are too many.
-    fn store(&mut self) {
-        let mark = self.mark();
+    fn store_present_mark(&mut self) {
+        let mark = self.mark_of_present_state();
         self.marks.push(mark);
         if self.marks.len() > MOST_MARKS {
             let mut place = 0;
@@ -436,12 +436,12 @@ impl<'b> Timeline<'b> {
     fn go_to(&mut self, cycle: u64) {
         let mark = self.marks.iter().rposition(|mark| mark.progress.cycle <= cycle).unwrap_or(0);
         self.restore_mark(mark);
-        self.replay(cycle);
+        self.replay_to_cycle(cycle);
     }
 
     /// Executes the past again to the beginning of a cycle. A stop that is reported on the way was reported before, and
     /// is ignored.
-    fn replay(&mut self, cycle: u64) {
+    fn replay_to_cycle(&mut self, cycle: u64) {
         while self.board.current_cycle() < cycle {
             let stop = self.board.run_cycles(cycle - self.board.current_cycle());
             if !stop.reason.is_requested() {
@@ -464,7 +464,7 @@ impl<'b> Timeline<'b> {
         let mut snapshot = self.board.take_snapshot();
         while low + 1 < high {
             let middle = low + (high - low) / 2;
-            self.replay(middle);
+            self.replay_to_cycle(middle);
             if self.instruction_count(core) < count {
                 low = middle;
                 snapshot = self.board.take_snapshot();

@@ -45,7 +45,7 @@ impl Injections {
     }
 
     /// Removes the next stimulus, if it is due at cycle `at`.
-    pub fn take(&mut self, at: u64) -> Option<Stimulus> {
+    pub fn take_due_stimulus(&mut self, at: u64) -> Option<Stimulus> {
         if self.next_stimulus_cycle() > at {
             return None;
         }
@@ -64,8 +64,8 @@ mod tests {
         for (cycle, number) in [(30, 1), (10, 2), (30, 3), (20, 4)] {
             injections.add_stimulus(cycle, pin(number));
         }
-        assert_eq!((injections.next_stimulus_cycle(), injections.take(9)), (10, None));
-        let taken: Vec<_> = std::iter::from_fn(|| injections.take(30)).collect();
+        assert_eq!((injections.next_stimulus_cycle(), injections.take_due_stimulus(9)), (10, None));
+        let taken: Vec<_> = std::iter::from_fn(|| injections.take_due_stimulus(30)).collect();
         assert_eq!(taken, [2, 4, 1, 3].map(pin));
         assert_eq!(injections.next_stimulus_cycle(), NEVER);
     }

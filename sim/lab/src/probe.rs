@@ -127,7 +127,7 @@ impl Probes {
 
     /// Returns the number of the probe site (the probes at one address) at this address. It never changes. Without a
     /// site there it is any other number.
-    pub fn number(&self, address: u32) -> u32 {
+    pub fn site_number(&self, address: u32) -> u32 {
         self.numbers.get(&address).copied().unwrap_or(u32::MAX)
     }
 
@@ -153,14 +153,14 @@ impl Probes {
     }
 
     /// Makes the run stop when `address` is about to execute.
-    pub fn until(&mut self, address: u32) {
+    pub fn stop_before_address(&mut self, address: u32) {
         self.probe_site(address).until = true;
         self.stops.push(address);
     }
 
     /// Removes the stop at `address` ([`Probes::until`]). The caller decodes the instruction again.
-    pub fn end_until(&mut self, address: u32) {
-        let number = self.number(address);
+    pub fn remove_stop_before(&mut self, address: u32) {
+        let number = self.site_number(address);
         if let Some(site) = self.sites.get_mut(number as usize) {
             site.until = false;
         }
@@ -227,13 +227,13 @@ impl Probes {
     /// Fires the probes on the instruction at `address`, which issues. Returns true if the run must stop before it.
     /// Intervals that end here are closed then already, and `resumed` says so when the run continues and the probes
     /// fire again.
-    pub fn issue(&mut self, address: u32, core: usize, cycle: u64, held: ProbedRegisters, resumed: bool) -> bool {
-        self.issue_at(self.number(address), address, core, cycle, held, resumed)
+    pub fn fire_probes(&mut self, address: u32, core: usize, cycle: u64, held: ProbedRegisters, resumed: bool) -> bool {
+        self.fire_probes_of_site(self.site_number(address), address, core, cycle, held, resumed)
     }
 
     /// Fires the probes on the instruction at `address`, as [`Probes::issue`] does, with the site's [`Probes::number`]
     /// if that is known.
-    pub fn issue_at(
+    pub fn fire_probes_of_site(
         &mut self,
         number: u32,
         address: u32,
@@ -243,7 +243,7 @@ impl Probes {
         resumed: bool,
     ) -> bool {
         let is_right = self.sites.get(number as usize).is_some_and(|site| site.address == address);
-        let number = if is_right { number } else { self.number(address) } as usize;
+        let number = if is_right { number } else { self.site_number(address) } as usize;
         let Some(site) = self.sites.get_mut(number) else {
             return false;
         };
@@ -276,7 +276,7 @@ impl Probes {
             let place = (returns_to >> 2) as usize % CALLERS;
             let (seen, mut behind) = site.behind[place];
             if seen != returns_to {
-                behind = self.number(returns_to);
+                behind = self.site_number(returns_to);
                 self.sites[number].behind[place] = (returns_to, behind);
             }
             if let Some(site) = self.sites.get_mut(behind as usize).filter(|site| site.is_returned_to()) {
@@ -313,13 +313,13 @@ impl Probes {
     }
 
     /// Appends an event of another kind.
-    pub fn record(&mut self, kind: Kind, core: usize, cycle: u64, id: u16, value: u32, pc: u32) {
+    pub fn append_event(&mut self, kind: Kind, core: usize, cycle: u64, id: u16, value: u32, pc: u32) {
         self.events.push(Event { cycle, value, pc, id, kind: kind as u8, core: core as u8, more: 0 });
     }
 
     /// Restores the recorded events and intervals to what they were `then`. The probes themselves stay where they are.
     /// Intervals that were not measured then are empty.
-    pub fn rewind(&mut self, then: &Probes) {
+    pub fn restore_recordings(&mut self, then: &Probes) {
         // Every field by name, so that a new instrument is not forgotten here.
         let Probes {
             sites: _,
@@ -335,7 +335,7 @@ impl Probes {
         } = then;
         self.events.clone_from(events);
         for site in &mut self.sites {
-            let before = then.sites.get(then.number(site.address) as usize);
+            let before = then.sites.get(then.site_number(site.address) as usize);
             site.pending = before.map_or([0; CORES], |then| then.pending);
         }
         for (index, result) in self.between.iter_mut().enumerate() {

@@ -130,7 +130,7 @@ impl Tally {
 
     /// Counts the next events, in the order of time, packed as by [`Event::all_bytes`]. Bytes at the end that are no
     /// whole event are dropped.
-    pub fn feed(&mut self, records: &[u8]) {
+    pub fn count_events(&mut self, records: &[u8]) {
         let count = records.len() / Event::BYTES;
         let Ok((records, _)) = <[Record]>::ref_from_prefix_with_elems(records, count) else { return };
         self.events += count as u64;
@@ -196,7 +196,7 @@ impl Tally {
 
     /// Returns the statistics of a core's critical sections. `None` if they are not counted.
     #[must_use]
-    pub fn sections(&self, core: usize) -> Option<Sections> {
+    pub fn critical_sections_of_core(&self, core: usize) -> Option<Sections> {
         self.sections.get(core).copied().flatten()
     }
 }
@@ -220,8 +220,8 @@ mod tests {
         let events: Vec<Event> = events.iter().map(event).collect();
         let mut tally = Tally::new(IDENTITIES, [Some(7), None], [Some(Sections::begin_at(100, 1)), None]);
         let (first, rest) = events.split_at(cut.min(events.len()));
-        tally.feed(&Event::all_bytes(first));
-        tally.feed(&[&Event::all_bytes(rest)[..], &[0xff; Event::BYTES - 1]].concat());
+        tally.count_events(&Event::all_bytes(first));
+        tally.count_events(&[&Event::all_bytes(rest)[..], &[0xff; Event::BYTES - 1]].concat());
         tally
     }
 
@@ -253,9 +253,9 @@ mod tests {
             assert_eq!(tally.event_count(), 17);
             assert_eq!(tally.call_counts(), [(0, 0x100, 5, 2), (1, 0x101, 5, 1)]);
             assert_eq!(tally.switch_counts(), [(kind(7, 8, Some(0x100)), 1), (kind(8, 7, None), 1)]);
-            let sections = tally.sections(0).expect("counted");
+            let sections = tally.critical_sections_of_core(0).expect("counted");
             assert_eq!((sections.count, sections.cycles, sections.longest_cycles), (2, 40, 30));
-            assert_eq!(tally.sections(1), None);
+            assert_eq!(tally.critical_sections_of_core(1), None);
         }
     }
 }

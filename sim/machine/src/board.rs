@@ -147,7 +147,7 @@ pub trait Board {
     /// Sets after how many executions traces are JIT-compiled. 0: never.
     fn translate_after(&mut self, _executions: u32) {}
     /// Returns how many cycles of busy waits for a register were skipped without executing them.
-    fn passed_over(&self) -> u64;
+    fn skipped_wait_cycles(&self) -> u64;
     /// Sets the statistics of all cores to zero.
     fn reset_stats(&mut self);
     /// Returns one sentence for each use of unmodelled hardware, and for each fault.
@@ -192,7 +192,7 @@ pub trait Board {
 
     /// Stops the run when this address is about to execute.
     fn stop_before(&mut self, address: u32) {
-        self.probes().until(address & !1);
+        self.probes().stop_before_address(address & !1);
         self.decode_again(address & !1);
     }
 
@@ -280,7 +280,7 @@ pub trait Board {
 
     /// Removes what a console has received and returns it.
     fn take_uart(&mut self, port: usize) -> Vec<u8> {
-        self.port_console(port).take()
+        self.port_console(port).take_output()
     }
 
     /// Adds a line to a console's script, which is typed when `prompt` has appeared.

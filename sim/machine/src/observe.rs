@@ -20,20 +20,20 @@ pub const DEEP_SLEEP: &str = "SCR.SLEEPDEEP: deep sleep is like sleep, and all c
 /// A core that an observer can look at.
 pub(crate) trait ObservedCore {
     /// Returns what an observer sees of the core, between instructions.
-    fn look(&self) -> CoreView;
+    fn view_for_observer(&self) -> CoreView;
 
     /// Returns whether the core executes, and neither sleeps nor is inside an exception's entry.
     fn is_running(&self) -> bool;
 
     /// Returns the steps that its executor has logged.
-    fn steps(&mut self) -> &mut Vec<Step>;
+    fn logged_steps(&mut self) -> &mut Vec<Step>;
 }
 
 macro_rules! observed_core {
     ($version:ident) => {
         impl ObservedCore for $version::core::Core {
             /// Returns what an observer sees of the core, between instructions.
-            fn look(&self) -> CoreView {
+            fn view_for_observer(&self) -> CoreView {
                 use $version::core::Phase;
                 CoreView {
                     t: self.t,
@@ -53,7 +53,7 @@ macro_rules! observed_core {
             }
 
             /// Returns the steps that its executor has logged.
-            fn steps(&mut self) -> &mut Vec<Step> {
+            fn logged_steps(&mut self) -> &mut Vec<Step> {
                 &mut self.steps
             }
         }
@@ -123,16 +123,16 @@ pub(crate) trait ObservedMachine {
     fn settle_before_turn(&mut self) {
         let ObservedParts { cores, observer: Some(observer), .. } = self.observed_parts() else { return };
         for (index, core) in cores.iter().enumerate().filter(|(_, core)| core.is_running()) {
-            observer.settle(index, &core.look());
+            observer.attribute_time_since_instruction(index, &core.view_for_observer());
         }
     }
 
     /// Gives the observer the instructions that a core executed in its turn, and its accesses to spinlocks.
     fn hand_over_steps(&mut self, index: usize, locks: &[LockEvent]) {
         let ObservedParts { cores, observer, .. } = self.observed_parts();
-        let steps = cores[index].steps();
+        let steps = cores[index].logged_steps();
         if let Some(observer) = observer {
-            observer.steps(index, steps, locks);
+            observer.account_steps(index, steps, locks);
         }
         steps.clear();
     }
@@ -140,7 +140,7 @@ pub(crate) trait ObservedMachine {
     /// Reports the outcome of a core's exception step to the observer.
     fn observe_outcome(&mut self, index: usize, outcome: ExceptionOutcome) {
         let ObservedParts { cores, observer: Some(observer), .. } = self.observed_parts() else { return };
-        let look = cores[index].look();
+        let look = cores[index].view_for_observer();
         match outcome {
             ExceptionOutcome::Entered(number) => observer.note_entry(index, number, &look),
             ExceptionOutcome::Chained(_, to) => observer.note_chained(index, to, &look),
@@ -154,7 +154,7 @@ pub(crate) trait ObservedMachine {
 
 /// Returns what an observer sees of each core.
 fn observer_views<C: ObservedCore>(cores: &[C]) -> Vec<CoreView> {
-    cores.iter().map(ObservedCore::look).collect()
+    cores.iter().map(ObservedCore::view_for_observer).collect()
 }
 
 /// Records the events of an exception step of a core since cycle `before`. The core executes at `pc` from cycle `t` on.
@@ -169,16 +169,16 @@ pub(crate) fn record_outcome(
         return;
     }
     let mut enter = |number: u32| {
-        probes.record(Kind::ExceptionEnter, core, t, number as u16, t.saturating_sub(before) as u32, pc);
+        probes.append_event(Kind::ExceptionEnter, core, t, number as u16, t.saturating_sub(before) as u32, pc);
     };
     match outcome {
         ExceptionOutcome::Entered(number) => enter(number),
         ExceptionOutcome::Chained(from, to) => {
             enter(to);
-            probes.record(Kind::ExceptionExit, core, before, from as u16, 0, pc);
+            probes.append_event(Kind::ExceptionExit, core, before, from as u16, 0, pc);
         }
         ExceptionOutcome::Returned(number) | ExceptionOutcome::Slept(number) => {
-            probes.record(Kind::ExceptionExit, core, before, number as u16, 0, pc);
+            probes.append_event(Kind::ExceptionExit, core, before, number as u16, 0, pc);
         }
         ExceptionOutcome::Woken | ExceptionOutcome::Begun | ExceptionOutcome::LockedUp | ExceptionOutcome::None => {}
     }

@@ -9,7 +9,7 @@ use crate::boards::board;
 use crate::observe::ObservationRequest;
 use crate::scenarios::CHIPS;
 use crate::scenarios::image::elf;
-use crate::scenarios::program::constant;
+use crate::scenarios::program::append_constant_load;
 use crate::stop::StopReason;
 
 const SRAM: u32 = 0x2000_0000;
@@ -47,9 +47,9 @@ fn start(chip: &str, strict: bool, entry: Option<u32>, handler: u32, code: &[u16
 fn touching(accesses: &[(u32, Option<u32>)]) -> Vec<u16> {
     let mut code = Vec::new();
     for &(address, value) in accesses {
-        constant(&mut code, 0, address);
+        append_constant_load(&mut code, 0, address);
         if let Some(value) = value {
-            constant(&mut code, 1, value);
+            append_constant_load(&mut code, 1, value);
         }
         code.push(if value.is_some() { 0x6001 } else { 0x6801 });
     }
@@ -172,11 +172,11 @@ fn pll_beyond_the_data_sheet_warns() {
     ];
     let mut code = touching(&set_up.map(|(address, value)| (address, Some(value))));
     code.pop();
-    constant(&mut code, 2, 20_000);
+    append_constant_load(&mut code, 2, 20_000);
     // subs r2, #1; bne back.
     code.extend([0x3a01, 0xd1fd]);
-    constant(&mut code, 0, 0x4000_803c);
-    constant(&mut code, 1, 1);
+    append_constant_load(&mut code, 0, 0x4000_803c);
+    append_constant_load(&mut code, 1, 1);
     code.extend([0x6001, STAY]);
     for strict in [false, true] {
         let mut board = start("rp2040", strict, None, 0, &code);
@@ -234,9 +234,9 @@ fn interrupt_masked_by_primask_ends_sleep() {
     const PENDSVSET: u32 = 1 << 28;
     for chip in CHIPS {
         let mut code = vec![CPSID];
-        constant(&mut code, 1, ICSR);
-        constant(&mut code, 2, PENDSVSET);
-        constant(&mut code, 0, 0);
+        append_constant_load(&mut code, 1, ICSR);
+        append_constant_load(&mut code, 2, PENDSVSET);
+        append_constant_load(&mut code, 0, 0);
         code.extend([0x600a, WFI, ADDS_R0, STAY]);
         let mut whole = start(chip, false, None, 0, &code);
         let stop = whole.run_cycles(CYCLES);
@@ -278,10 +278,10 @@ fn warnings_name_the_instruction() {
     for chip in CHIPS {
         let word = SRAM + 0x800;
         let mut code = vec![ADDS_R0; 8];
-        constant(&mut code, 3, word);
+        append_constant_load(&mut code, 3, word);
         let store = code.len();
         code.push(0x601a);
-        constant(&mut code, 3, 0xe000_e00c);
+        append_constant_load(&mut code, 3, 0xe000_e00c);
         let load = code.len();
         code.extend([0x681a, STAY]);
         let base = if chip == "rp2040" { SRAM } else { FLASH + CODE };
@@ -303,8 +303,8 @@ fn faulting_load_after_another_never_reduces_time() {
     // ldr r1, [r2]; ldr r3, [r4]: on the M3 and M4 the second one begins before the first one's end.
     for chip in &CHIPS[1..] {
         let mut code = Vec::new();
-        constant(&mut code, 2, SRAM);
-        constant(&mut code, 4, 0x6000_0000);
+        append_constant_load(&mut code, 2, SRAM);
+        append_constant_load(&mut code, 4, 0x6000_0000);
         code.extend([0x6811, 0x6823, STAY]);
         let handler = FLASH + CODE + 2 * (code.len() as u32 - 1) + 1;
         let mut board = start(chip, false, None, handler, &code);
@@ -326,8 +326,8 @@ fn extreme_exception_settings_keep_time_monotonic() {
             code.truncate(code.len() - 1);
             // FPU on where there is one, so that frames hold its state: vadd s0, s0, s0 behind CPACR.
             if !matches!(chip, "rp2040" | "stm32l053" | "stm32l073" | "stm32f103") {
-                constant(&mut code, 0, 0xe000_ed88);
-                constant(&mut code, 1, 0xf << 20);
+                append_constant_load(&mut code, 0, 0xe000_ed88);
+                append_constant_load(&mut code, 1, 0xf << 20);
                 code.extend([0x6001, 0xee30, 0x0a00]);
             }
             code.push(STAY);
@@ -391,7 +391,7 @@ fn board_with_timer_interrupt(chip: &str, strict: bool, before: &[u16], ending: 
     let mut code = touching(&[clock, DIER, ARR, CR1, ISER]);
     let handler = FLASH + CODE + 2 * code.len() as u32 + 1;
     code.extend(before);
-    constant(&mut code, 0, 0x4000_0410);
+    append_constant_load(&mut code, 0, 0x4000_0410);
     code.extend([0x2100, 0x6001]);
     code.extend(ending);
     let mut board = start(chip, strict, None, handler, &code);
@@ -467,9 +467,9 @@ impl Readings {
             [starts_counter, if chip == "rp2040" { vectors.to_vec() } else { vec![] }, enable.to_vec()].concat();
         let mut code = touching(&set_up);
         code.truncate(code.len() - 1);
-        constant(&mut code, 0, if is_v7m { 0xe000_1004 } else { 0xe000_e018 });
-        constant(&mut code, 5, 0xe000_e200);
-        constant(&mut code, 4, 1 << INTERRUPT);
+        append_constant_load(&mut code, 0, if is_v7m { 0xe000_1004 } else { 0xe000_e018 });
+        append_constant_load(&mut code, 5, 0xe000_e200);
+        append_constant_load(&mut code, 4, 1 << INTERRUPT);
         let again = code.len();
         code.extend([NOP; 16]);
         let address = |code: &[u16]| base + 2 * code.len() as u32;

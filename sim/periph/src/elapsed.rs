@@ -29,7 +29,7 @@ impl ElapsedTime {
     pub fn set_clock(&mut self, now: u64, hz: u64) {
         if hz != self.hz {
             self.past = self.present;
-            self.present.rebase(now, NS_PER_S, 1, hz);
+            self.present.change_rate(now, NS_PER_S, 1, hz);
             (self.hz, self.since) = (hz, now);
         }
     }
@@ -43,7 +43,7 @@ impl ElapsedTime {
     /// Returns the nanoseconds since power-on at the begin of a cycle, rounded down.
     #[must_use]
     pub fn ns_at(&self, cycle: u64) -> u64 {
-        if cycle < self.since { self.past.value(cycle) } else { self.present.value(cycle) }
+        if cycle < self.since { self.past.value_at_cycle(cycle) } else { self.present.value_at_cycle(cycle) }
     }
 
     /// Returns the first cycle at or past a time, if the clock stays as it is. [`crate::NEVER`] while no time passes.

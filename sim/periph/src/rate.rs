@@ -69,7 +69,7 @@ impl RateCounter {
     }
 
     /// Returns the counts done at `cycle`, and the remainder in `1 / den`.
-    fn split(&self, cycle: u64) -> (u64, u64) {
+    fn counts_and_remainder(&self, cycle: u64) -> (u64, u64) {
         let elapsed = cycle.saturating_sub(self.base_cycle);
         // The 64-bit path covers every ordinary run. 128-bit division costs several times as much.
         match elapsed.checked_mul(self.num).and_then(|p| p.checked_add(self.phase)) {
@@ -84,8 +84,8 @@ impl RateCounter {
 
     /// Returns the value at `cycle` (at or after the last start, set or rebase).
     #[must_use]
-    pub fn value(&self, cycle: u64) -> u64 {
-        self.base_value.wrapping_add(self.split(cycle).0)
+    pub fn value_at_cycle(&self, cycle: u64) -> u64 {
+        self.base_value.wrapping_add(self.counts_and_remainder(cycle).0)
     }
 
     /// Returns the first cycle at which the value has reached `target`, or [`NEVER`] if stopped. A target at or below
@@ -109,16 +109,16 @@ impl RateCounter {
     }
 
     /// Sets the value at cycle `now`. The fraction of the running count stays, as a prescaler upstream has it.
-    pub fn set(&mut self, now: u64, value: u64) {
-        self.phase = self.split(now).1;
+    pub fn set_value(&mut self, now: u64, value: u64) {
+        self.phase = self.counts_and_remainder(now).1;
         self.base_cycle = now;
         self.base_value = value;
     }
 
     /// Changes the rate at cycle `now`. Value and fraction carry over. The fraction is rounded down to the new
     /// denominator, so the error per change is below one new `1 / den` of a count, and never accumulates a count.
-    pub fn rebase(&mut self, now: u64, rate_num: u64, rate_den: u64, sys_hz: u64) {
-        let (done, rest) = self.split(now);
+    pub fn change_rate(&mut self, now: u64, rate_num: u64, rate_den: u64, sys_hz: u64) {
+        let (done, rest) = self.counts_and_remainder(now);
         let (num, den) = reduce_rate(rate_num, rate_den, sys_hz);
         self.base_value = self.base_value.wrapping_add(done);
         self.base_cycle = now;
@@ -141,8 +141,8 @@ mod tests {
     #[test]
     fn microseconds_at_125_mhz() {
         let counter = RateCounter::start_counter(1000, 0, 12_000_000, 12, 125_000_000);
-        assert_eq!(counter.value(1124), 0);
-        assert_eq!(counter.value(1125), 1);
+        assert_eq!(counter.value_at_cycle(1124), 0);
+        assert_eq!(counter.value_at_cycle(1125), 1);
         assert_eq!(counter.cycle_of(1), 1125);
         assert_eq!(counter.cycle_of(1_000_000), 1000 + 125_000_000);
         assert_eq!(counter.cycle_of(0), 1000);
@@ -153,17 +153,17 @@ mod tests {
         // 115200 baud from 125 MHz: the 1000th bit ends at ceil(1000 * 125e6 / 115200).
         let counter = RateCounter::start_counter(0, 0, 115_200, 1, 125_000_000);
         assert_eq!(counter.cycle_of(1000), 1_085_070);
-        assert_eq!(counter.value(1_085_069), 999);
+        assert_eq!(counter.value_at_cycle(1_085_069), 999);
     }
 
     #[test]
     fn stop_and_resume_keeps_value_and_fraction() {
         let mut counter = RateCounter::start_counter(0, 5, 1, 1, 10);
-        counter.rebase(27, 0, 1, 10);
+        counter.change_rate(27, 0, 1, 10);
         assert!(!counter.running());
-        assert_eq!(counter.value(500), 7);
+        assert_eq!(counter.value_at_cycle(500), 7);
         assert_eq!(counter.cycle_of(8), NEVER);
-        counter.rebase(500, 1, 1, 10);
+        counter.change_rate(500, 1, 1, 10);
         assert_eq!(counter.cycle_of(8), 503);
     }
 
@@ -179,7 +179,10 @@ mod tests {
     #[test]
     fn far_future_uses_the_wide_path() {
         let counter = RateCounter::start_counter(0, 0, 999_999_999_989, 1, 1_000_000_000_039);
-        assert_eq!(counter.value(u64::MAX), ((u128::from(u64::MAX) * 999_999_999_989) / 1_000_000_000_039) as u64);
+        assert_eq!(
+            counter.value_at_cycle(u64::MAX),
+            ((u128::from(u64::MAX) * 999_999_999_989) / 1_000_000_000_039) as u64
+        );
     }
 
     proptest! {
@@ -190,8 +193,8 @@ mod tests {
         ) {
             let counter = RateCounter::start_counter(now, start, num, den, sys);
             let cycle = counter.cycle_of(start + delta);
-            prop_assert!(counter.value(cycle) >= start + delta);
-            prop_assert!(counter.value(cycle - 1) < start + delta);
+            prop_assert!(counter.value_at_cycle(cycle) >= start + delta);
+            prop_assert!(counter.value_at_cycle(cycle - 1) < start + delta);
         }
 
         #[test]
@@ -200,16 +203,16 @@ mod tests {
             sys2 in 1_000_000u64..200_000_000, at in 0u64..10_000_000, target in 1u64..1_000_000,
         ) {
             let mut counter = RateCounter::start_counter(0, 0, num, den, sys);
-            let before = counter.value(at);
-            counter.rebase(at, num, den, sys2);
-            prop_assert_eq!(counter.value(at), before);
+            let before = counter.value_at_cycle(at);
+            counter.change_rate(at, num, den, sys2);
+            prop_assert_eq!(counter.value_at_cycle(at), before);
             let same = counter;
-            counter.rebase(at, num, den, sys2);
+            counter.change_rate(at, num, den, sys2);
             prop_assert_eq!(counter, same);
             // Splitting a run by a rebase to the same rate changes nothing at all.
             let mut split = RateCounter::start_counter(0, 0, num, den, sys);
             let whole = split;
-            split.rebase(at, num, den, sys);
+            split.change_rate(at, num, den, sys);
             if whole.cycle_of(target) >= at {
                 prop_assert_eq!(split.cycle_of(target), whole.cycle_of(target));
             }
@@ -219,8 +222,8 @@ mod tests {
         fn set_keeps_the_fraction(sys in 1_000_000u64..200_000_000, at in 0u64..10_000_000, value in 0u64..1000) {
             let whole = RateCounter::start_counter(0, 0, 1_000_000, 1, sys);
             let mut moved = whole;
-            moved.set(at, value);
-            prop_assert_eq!(moved.cycle_of(value + 1), whole.cycle_of(whole.value(at) + 1));
+            moved.set_value(at, value);
+            prop_assert_eq!(moved.cycle_of(value + 1), whole.cycle_of(whole.value_at_cycle(at) + 1));
         }
     }
 }

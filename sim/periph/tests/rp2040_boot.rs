@@ -65,8 +65,8 @@ impl Rig {
 
     /// Runs to `cycle`, serving everything that falls due on the way.
     fn run_to(&mut self, cycle: u64) {
-        while self.chip.due() <= cycle {
-            self.now = self.now.max(self.chip.due());
+        while self.chip.next_advance_cycle() <= cycle {
+            self.now = self.now.max(self.chip.next_advance_cycle());
             self.with(|chip, access| chip.advance(access));
         }
         self.now = cycle;
@@ -177,10 +177,10 @@ fn write_one_to_clear_works_through_every_alias() {
 fn due_time_is_exact_for_alarm_and_uart() {
     let mut rig = Rig::new();
     rig.sdk_boot();
-    assert_eq!(rig.chip.due(), NEVER);
+    assert_eq!(rig.chip.next_advance_cycle(), NEVER);
     let time = rig.read_register(TIMER + 0x28);
     rig.write_register(TIMER + 0x10, time + 100);
-    let due = rig.chip.due();
+    let due = rig.chip.next_advance_cycle();
     rig.run_to(due - 1);
     assert_eq!((rig.read_register(TIMER + 0x28), rig.read_register(TIMER + 0x34)), (time + 99, 0));
     rig.run_to(due);
@@ -332,8 +332,8 @@ fn dma_feeds_the_uart_at_its_pace() {
         rig.write_register(DMA + offset, value);
     }
     let start = rig.now;
-    while rig.chip.dma_due() != NEVER || rig.chip.due() != NEVER {
-        let next = rig.chip.dma_due().min(rig.chip.due());
+    while rig.chip.dma_due() != NEVER || rig.chip.next_advance_cycle() != NEVER {
+        let next = rig.chip.dma_due().min(rig.chip.next_advance_cycle());
         rig.run_to(next.max(rig.now));
         rig.with(|chip, access| chip.run_dma(access, &mut ram).is_some());
     }

@@ -188,7 +188,7 @@ const REGISTERS: &[(u32, u32, u32)] = &[
 /// A chip with every block released and every clock running.
 fn chip() -> (Rp2040Peripherals, ClockTree) {
     let mut chip = Rp2040Peripherals::new(12_000_000, 4096);
-    chip.resets.force(0);
+    chip.resets.force_resets(0);
     let tree = chip.clock_tree().clone();
     (chip, tree)
 }

@@ -281,7 +281,7 @@ impl Machine {
 
     /// Returns how many cycles of busy waits for a register were skipped.
     fn passed_over(&self) -> u64 {
-        self.inner.passed_over()
+        self.inner.skipped_wait_cycles()
     }
 
     /// Returns how often cached timing was used, and how often it was missing.

@@ -33,7 +33,7 @@ impl EventTally {
 
     /// Counts the next packed events, in the order of time.
     fn feed(&mut self, events: &[u8]) {
-        self.0.feed(events);
+        self.0.count_events(events);
     }
 
     /// Returns the number of events so far.
@@ -55,7 +55,9 @@ impl EventTally {
 
     /// Returns a core's critical sections: their number, cycles, and the cycles of the longest.
     fn sections(&self, core: usize) -> Option<(u64, u64, u64)> {
-        self.0.sections(core).map(|sections| (sections.count, sections.cycles, sections.longest_cycles))
+        self.0
+            .critical_sections_of_core(core)
+            .map(|sections| (sections.count, sections.cycles, sections.longest_cycles))
     }
 }
 

@@ -147,12 +147,12 @@ impl Activity {
     }
 
     /// Adds cycles of sleep or waiting, up to a cycle, to the measured calls in progress.
-    pub fn wait(&mut self, until: u64) {
+    pub fn account_wait(&mut self, until: u64) {
         self.at = self.at.max(until);
     }
 
     /// Notes that another thread or handler executes from now on, so that its cycles are not the measured calls' own.
-    pub fn leave(&mut self) {
+    pub fn suspend_activity(&mut self) {
         self.left.get_or_insert(self.at);
     }
 
@@ -179,7 +179,7 @@ impl Activity {
             // Functions that take turns like that would never return.
             if let Some(again) = self.open.iter().position(|open| open.depth == to.depth && open.node == to.node) {
                 while self.open.len() > again {
-                    self.exit(at, CallEnd::Returned, book);
+                    self.end_innermost_call(at, CallEnd::Returned, book);
                 }
             }
         }
@@ -202,7 +202,7 @@ impl Activity {
     }
 
     /// Ends the innermost measured call.
-    pub fn exit(&mut self, at: u64, end: CallEnd, book: &mut CallRecorder) {
+    pub fn end_innermost_call(&mut self, at: u64, end: CallEnd, book: &mut CallRecorder) {
         let Some(open) = self.open.pop() else { return };
         let call = self.call_record(&open, at, end, book.thread);
         if let Some(outer) = self.open.last_mut() {
@@ -217,22 +217,22 @@ impl Activity {
     pub fn end_calls(&mut self, book: &mut CallRecorder) {
         while let Some(open) = self.open.last() {
             let end = if open.depth == 0 { CallEnd::Returned } else { CallEnd::Left };
-            self.exit(self.at, end, book);
+            self.end_innermost_call(self.at, end, book);
         }
     }
 
     /// Ends the measurement of all calls, whose returns cannot be observed any more.
     pub fn lose_calls(&mut self, book: &mut CallRecorder) {
         while !self.open.is_empty() {
-            self.exit(self.at, CallEnd::Lost, book);
+            self.end_innermost_call(self.at, CallEnd::Lost, book);
         }
     }
 
     /// Appends the records of the calls in progress, as if they ended now.
-    pub fn in_progress(&self, book: &mut CallRecorder) {
+    pub fn append_calls_in_progress(&self, book: &mut CallRecorder) {
         let mut so_far = self.clone();
         while !so_far.open.is_empty() {
-            so_far.exit(self.at, CallEnd::Open, book);
+            so_far.end_innermost_call(self.at, CallEnd::Open, book);
         }
     }
 
@@ -299,7 +299,7 @@ mod tests {
 
         fn exit(&mut self, at: u64) {
             let mut book = CallRecorder { wanted: &self.wanted, calls: &mut self.calls, thread: 7 };
-            self.activity.exit(at, CallEnd::Returned, &mut book);
+            self.activity.end_innermost_call(at, CallEnd::Returned, &mut book);
         }
     }
 
@@ -310,11 +310,11 @@ mod tests {
         bench.activity.account_instruction(110, 0x0ff0, 3);
         bench.enter(110, INNER, 1, 0x0ff0);
         bench.activity.account_instruction(115, 0x0fe0, 3);
-        bench.activity.leave();
+        bench.activity.suspend_activity();
         bench.activity.resume(135, false);
         bench.activity.account_instruction(140, 0x0ff0, 3);
         bench.exit(140);
-        bench.activity.leave();
+        bench.activity.suspend_activity();
         bench.activity.resume(1140, true);
         bench.activity.account_instruction(1150, 0x1000, 3);
         bench.exit(1150);

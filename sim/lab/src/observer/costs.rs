@@ -57,7 +57,7 @@ struct Piece {
 impl Piece {
     /// Removes the part of the interval before a cycle and returns its cost. An instruction counts in the window (time
     /// interval of an account) in which it began.
-    fn cut(&mut self, at: u64) -> Cost {
+    fn cut_before_cycle(&mut self, at: u64) -> Cost {
         let cut = at.clamp(self.start, self.end);
         let mut before = std::mem::take(&mut self.cost);
         let mut left = cut - self.start;
@@ -106,15 +106,15 @@ impl Costs {
     }
 
     /// Returns the first cycle that is not accounted for.
-    pub fn until(&self) -> u64 {
+    pub fn accounted_until(&self) -> u64 {
         self.kept[self.last].end
     }
 
     /// Attributes the time up to `end` to one place and cause. Does nothing if that time is attributed already.
-    pub fn spend(&mut self, place: Place, end: u64, way: CycleCause) {
-        if end > self.until() {
+    pub fn attribute_time(&mut self, place: Place, end: u64, way: CycleCause) {
+        if end > self.accounted_until() {
             let mut cost = Cost::default();
-            cost.cycles[way as usize] = end - self.until();
+            cost.cycles[way as usize] = end - self.accounted_until();
             self.add_cost(place, end, cost);
         }
     }
@@ -122,25 +122,25 @@ impl Costs {
     /// Attributes the time up to `end` to one place, with the causes of `cost`, which add up to it. Does nothing if
     /// that time is attributed already.
     pub fn add_cost(&mut self, place: Place, end: u64, cost: Cost) {
-        let start = self.until();
+        let start = self.accounted_until();
         if end <= start {
             // Without time it is in any window.
-            self.commit(place, cost);
+            self.add_cost_to_place(place, cost);
             return;
         }
         self.last = (self.last + 1) % KEPT;
         let first = std::mem::replace(&mut self.kept[self.last], Piece { place, start, end, cost });
-        self.commit(first.place, first.cost);
+        self.add_cost_to_place(first.place, first.cost);
     }
 
     /// Completes the account up to `now` and returns it: the first cycle covered, the one after the last, and the rows.
     /// The next account begins there.
     pub fn take_costs(&mut self, now: u64) -> (u64, u64, Vec<(Place, Cost)>) {
         let first = (self.last + 1) % KEPT;
-        let cut = now.clamp(self.kept[first].start, self.until());
+        let cut = now.clamp(self.kept[first].start, self.accounted_until());
         for index in 0..KEPT {
-            let before = self.kept[index].cut(cut);
-            self.commit(self.kept[index].place, before);
+            let before = self.kept[index].cut_before_cycle(cut);
+            self.add_cost_to_place(self.kept[index].place, before);
         }
         let mut rows: Vec<(Place, Cost)> = self.by_place.drain().collect();
         rows.sort_unstable_by_key(|row| row.0);
@@ -148,7 +148,7 @@ impl Costs {
     }
 
     /// Adds a cost to the sum of its place in the account.
-    fn commit(&mut self, place: Place, cost: Cost) {
+    fn add_cost_to_place(&mut self, place: Place, cost: Cost) {
         if cost == Cost::default() {
             return;
         }
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn interval_before_the_last_one_takes_no_time() {
         let mut costs = Costs::new(0);
-        costs.spend(Place::default(), 10, CycleCause::Exception);
+        costs.attribute_time(Place::default(), 10, CycleCause::Exception);
         costs.add_cost(Place::default(), 7, Cost { executions: 1, ..Cost::default() });
         let (from, until, rows) = costs.take_costs(9);
         assert_eq!((from, until, rows[0].1.cycles[CycleCause::Exception as usize]), (0, 9, 9));
@@ -196,9 +196,9 @@ mod tests {
     fn window_excludes_later_intervals() {
         let mut costs = Costs::new(0);
         let place = |pc| Place { node: 1, pc };
-        costs.spend(place(1), 10, CycleCause::Execute);
-        costs.spend(place(2), 30, CycleCause::Flash);
-        costs.spend(place(3), 45, CycleCause::Exception);
+        costs.attribute_time(place(1), 10, CycleCause::Execute);
+        costs.attribute_time(place(2), 30, CycleCause::Flash);
+        costs.attribute_time(place(3), 45, CycleCause::Exception);
         let (from, until, rows) = costs.take_costs(12);
         assert_eq!((from, until), (0, 12));
         let cycles = |rows: &[(Place, Cost)]| -> Vec<_> { rows.iter().map(|row| (row.0.pc, row.1.cycles)).collect() };
@@ -214,8 +214,8 @@ mod tests {
     #[test]
     fn past_cycles_are_not_attributed_twice() {
         let mut costs = Costs::new(0);
-        costs.spend(Place::default(), 10, CycleCause::Sleep);
-        costs.spend(Place::default(), 10, CycleCause::Exception);
+        costs.attribute_time(Place::default(), 10, CycleCause::Sleep);
+        costs.attribute_time(Place::default(), 10, CycleCause::Exception);
         let rows = costs.take_costs(10).2;
         assert_eq!(rows[0].1.cycles, [0, 0, 0, 0, 10, 0, 0]);
     }

@@ -34,14 +34,14 @@ impl Functions {
     }
 
     /// Returns whether a function begins at the address.
-    pub fn begins(&self, address: u32) -> bool {
+    pub fn does_function_begin_at(&self, address: u32) -> bool {
         self.ranges.binary_search_by_key(&address, |range| range.0).is_ok()
     }
 
     /// Returns the first address of the function that contains an address. In a gap it is the address itself.
     pub fn entry(&self, address: u32) -> u32 {
         let (start, _) = self.function_range(address);
-        if self.begins(start) { start } else { address }
+        if self.does_function_begin_at(start) { start } else { address }
     }
 }
 
@@ -57,6 +57,6 @@ mod tests {
         assert_eq!(functions.function_range(0x210), (0x210, 0x300));
         assert_eq!(functions.function_range(0x10), (0, 0x100));
         assert_eq!((functions.entry(0x208), functions.entry(0x250)), (0x200, 0x250));
-        assert!(functions.begins(0x300) && !functions.begins(0x302));
+        assert!(functions.does_function_begin_at(0x300) && !functions.does_function_begin_at(0x302));
     }
 }

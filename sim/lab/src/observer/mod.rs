@@ -98,7 +98,7 @@ impl Observer {
             let watched = &mut observer.cores[core];
             watched.place = Place { node, pc: look.pc };
             // The rest of an instruction in progress, or of reset.
-            watched.costs.spend(watched.place, look.t, CycleCause::Execute);
+            watched.costs.attribute_time(watched.place, look.t, CycleCause::Execute);
             observer.note_priority(core, look.t, look.priority);
         }
         observer
@@ -106,7 +106,7 @@ impl Observer {
 
     /// Attributes the cycles since a core's last instruction (sleep, exception entry) to their cause, before the core
     /// executes again.
-    pub fn settle(&mut self, core: usize, look: &CoreView) {
+    pub fn attribute_time_since_instruction(&mut self, core: usize, look: &CoreView) {
         let rest = if self.cores[core].stopped { CycleCause::Stopped } else { CycleCause::Exception };
         self.cores[core].stopped = false;
         self.sleep(core, look);
@@ -114,7 +114,7 @@ impl Observer {
             self.thread_goes_on(core, look);
         }
         let watched = &mut self.cores[core];
-        watched.costs.spend(watched.place, look.t, rest);
+        watched.costs.attribute_time(watched.place, look.t, rest);
         self.note_priority(core, look.t, look.priority);
     }
 
@@ -123,7 +123,7 @@ impl Observer {
         let watched = &mut self.cores[core];
         let Some(context) = watched.handlers.last_mut().or(watched.thread.as_mut()) else { return };
         let place = Place { node: context.node, pc };
-        let cycles = look.t.saturating_sub(watched.costs.until());
+        let cycles = look.t.saturating_sub(watched.costs.accounted_until());
         let mut cost = Cost { executions: 0, ..Cost::default() };
         cost.cycles[CycleCause::Execute as usize] = cycles;
         watched.costs.add_cost(place, look.t, cost);
@@ -131,27 +131,27 @@ impl Observer {
         // It returns like any function.
         let step = Step { end: look.t, pc, next: look.pc, sp: look.sp, ..Step::default() };
         let step = Step { process_stack: look.process_stack, priority: watched.priority, ..step };
-        self.follow(core, &step);
+        self.follow_calls(core, &step);
     }
 
     /// Attributes the cycles of instructions that a core has executed. `locks` has the core's accesses to spinlocks in
     /// this time.
-    pub fn steps(&mut self, core: usize, steps: &[Step], locks: &[LockEvent]) {
+    pub fn account_steps(&mut self, core: usize, steps: &[Step], locks: &[LockEvent]) {
         let mut locks = locks.iter().peekable();
         for step in steps {
             let watched = &self.cores[core];
             let Some(context) = watched.handlers.last().or(watched.thread.as_ref()) else { return };
             let place = Place { node: context.node, pc: step.pc };
             while let Some(&event) = locks.next_if(|event| event.cycle < step.end) {
-                self.lock(core, event, place);
+                self.record_lock_access(core, event, place);
             }
-            self.spend(core, step, place);
+            self.account_instruction(core, step, place);
             self.cores[core].place = place;
-            self.arrive(core, step);
+            self.record_arrival(core, step);
             if step.priority != self.cores[core].priority {
                 self.note_priority(core, step.end, step.priority);
             }
-            self.follow(core, step);
+            self.follow_calls(core, step);
         }
     }
 
@@ -165,7 +165,7 @@ impl Observer {
     }
 
     /// Records the execution of a watched address.
-    fn arrive(&mut self, core: usize, step: &Step) {
+    fn record_arrival(&mut self, core: usize, step: &Step) {
         let instructions = self.cores[core].executed;
         self.cores[core].executed += u64::from(step.executions);
         if step.executions > 0 && self.wanted.arrivals.contains(&step.pc) {
@@ -174,9 +174,9 @@ impl Observer {
     }
 
     /// Attributes the cycles of an instruction to its place and causes.
-    fn spend(&mut self, core: usize, step: &Step, place: Place) {
+    fn account_instruction(&mut self, core: usize, step: &Step, place: Place) {
         let watched = &mut self.cores[core];
-        let cycles = step.end - watched.costs.until().min(step.end);
+        let cycles = step.end - watched.costs.accounted_until().min(step.end);
         let mut cost = Cost { executions: u64::from(step.executions), ..Cost::default() };
         let depth = watched.handlers.last().or(watched.thread.as_ref()).map_or(0, Context::depth);
         match watched.waiting {
@@ -200,7 +200,7 @@ impl Observer {
     }
 
     /// Follows calls and returns of the running thread or handler.
-    fn follow(&mut self, core: usize, step: &Step) {
+    fn follow_calls(&mut self, core: usize, step: &Step) {
         let Observer { wanted, functions, paths, cores, events, threads, calls, .. } = self;
         let watched = &mut cores[core];
         let measuring = !wanted.measured.is_empty();
@@ -209,11 +209,11 @@ impl Observer {
             if !here {
                 // The other stack pointer was selected: a kernel starts its first thread like that.
                 if let Some(mut thread) = watched.thread.take() {
-                    thread.activity.wait(step.end);
-                    thread.activity.leave();
-                    threads.suspend(thread);
+                    thread.activity.account_wait(step.end);
+                    thread.activity.suspend_activity();
+                    threads.suspend_thread(thread);
                 }
-                let goes_on = threads.on_stack(step.sp);
+                let goes_on = threads.take_thread_on_stack(step.sp);
                 let mut thread = goes_on.unwrap_or_else(|| threads.begin_thread(step.next, functions, paths));
                 thread.process_stack = step.process_stack;
                 if measuring {
@@ -224,7 +224,7 @@ impl Observer {
             }
         }
         let Some(context) = watched.handlers.last_mut().or(watched.thread.as_mut()) else { return };
-        let root = context.root();
+        let root = context.root_node();
         if measuring {
             context.activity.resume(step.start, false);
             context.activity.account_instruction(step.end, step.sp, step.executions);
@@ -241,14 +241,14 @@ impl Observer {
                 record_move(wanted, events, paths, core, call, context);
             }
         }
-        if context.root() != root {
+        if context.root_node() != root {
             // A tail call from a thread's first function: that is where the thread begins.
             record_thread(wanted, events, watched.thread.as_ref(), core, step.end, paths);
         }
     }
 
     /// Records an access to a spinlock, in the statistics and as an event.
-    fn lock(&mut self, core: usize, access: LockEvent, place: Place) {
+    fn record_lock_access(&mut self, core: usize, access: LockEvent, place: Place) {
         let watched = &mut self.cores[core];
         let kind = match access.act {
             LockAct::Busy if watched.waiting.is_some_and(|waiting| waiting.0 == access.lock) => None,
@@ -272,12 +272,12 @@ impl Observer {
     /// Notes that a core enters a handler, whose first instruction is next.
     pub fn note_entry(&mut self, core: usize, exception: u32, look: &CoreView) {
         self.sleep(core, look);
-        let node = self.paths.handler(exception, self.functions.entry(look.pc));
+        let node = self.paths.handler_node(exception, self.functions.entry(look.pc));
         let watched = &mut self.cores[core];
         watched.place = Place { node, pc: look.pc };
-        watched.costs.spend(watched.place, look.t, CycleCause::Exception);
+        watched.costs.attribute_time(watched.place, look.t, CycleCause::Exception);
         if let Some(before) = watched.handlers.last_mut().or(watched.thread.as_mut()) {
-            before.activity.leave();
+            before.activity.suspend_activity();
         }
         let mut context = Context::new(0, node, look.pc, &self.functions);
         context.sp = look.sp;
@@ -297,7 +297,7 @@ impl Observer {
     /// Notes that a handler returned to the code that `look` shows.
     pub fn note_return(&mut self, core: usize, look: &CoreView) {
         let watched = &mut self.cores[core];
-        watched.costs.spend(watched.place, look.t, CycleCause::Exception);
+        watched.costs.attribute_time(watched.place, look.t, CycleCause::Exception);
         self.end_of_handler(core);
         self.note_priority(core, look.t, look.priority);
         match self.cores[core].handlers.last_mut() {
@@ -345,16 +345,16 @@ impl Observer {
             watched.stopped |= look.stopped;
             if let Some(since) = look.asleep_since {
                 let sum = look.sleep_cycles + now.saturating_sub(since);
-                watched.costs.spend(
+                watched.costs.attribute_time(
                     watched.place,
-                    watched.costs.until() + sum.saturating_sub(watched.slept),
+                    watched.costs.accounted_until() + sum.saturating_sub(watched.slept),
                     CycleCause::Sleep,
                 );
                 watched.slept = watched.slept.max(sum);
             }
             let rest = if watched.stopped { CycleCause::Stopped } else { CycleCause::Exception };
             let until = if watched.stopped { now } else { now.min(look.t) };
-            watched.costs.spend(watched.place, until, rest);
+            watched.costs.attribute_time(watched.place, until, rest);
             let (from, until, rows) = watched.costs.take_costs(now);
             accounts.push(Account { from, until, rows });
         }
@@ -378,7 +378,7 @@ impl Observer {
         let mut open = Vec::new();
         let running = self.cores.iter().flat_map(|watched| watched.thread.iter().chain(&watched.handlers));
         for context in running.chain(self.threads.waiting_contexts()) {
-            context.activity.in_progress(&mut CallRecorder {
+            context.activity.append_calls_in_progress(&mut CallRecorder {
                 wanted: measured,
                 calls: &mut open,
                 thread: context.number,
@@ -397,10 +397,10 @@ impl Observer {
     fn sleep(&mut self, core: usize, look: &CoreView) {
         let watched = &mut self.cores[core];
         let cycles = look.sleep_cycles.saturating_sub(watched.slept);
-        watched.costs.spend(watched.place, watched.costs.until() + cycles, CycleCause::Sleep);
+        watched.costs.attribute_time(watched.place, watched.costs.accounted_until() + cycles, CycleCause::Sleep);
         watched.slept = watched.slept.max(look.sleep_cycles);
         if let Some(context) = watched.handlers.last_mut().or(watched.thread.as_mut()).filter(|_| cycles > 0) {
-            context.activity.wait(watched.costs.until());
+            context.activity.account_wait(watched.costs.accounted_until());
         }
     }
 
@@ -420,8 +420,8 @@ impl Observer {
             return;
         }
         if let Some(mut thread) = self.cores[core].thread.take() {
-            thread.activity.leave();
-            self.threads.suspend(thread);
+            thread.activity.suspend_activity();
+            self.threads.suspend_thread(thread);
         }
         // One that another core's handler has not put aside yet may continue here already.
         let elsewhere = self.cores.iter_mut().filter(|watched| !watched.handlers.is_empty());

@@ -26,22 +26,22 @@ pub struct Paths {
 impl Paths {
     /// Returns the number of the node of a function that is called at node `parent`.
     pub fn child_node(&mut self, parent: u32, entry: u32) -> u32 {
-        self.node(Node { parent, entry, exception: 0 })
+        self.number_of_node(Node { parent, entry, exception: 0 })
     }
 
     /// Returns the number of the node of an exception handler.
-    pub fn handler(&mut self, exception: u32, entry: u32) -> u32 {
-        self.node(Node { parent: NONE, entry, exception })
+    pub fn handler_node(&mut self, exception: u32, entry: u32) -> u32 {
+        self.number_of_node(Node { parent: NONE, entry, exception })
     }
 
     /// Returns the number of the node of a function that replaces the one at node `of` by a tail call.
     pub fn sibling_node(&mut self, of: u32, entry: u32) -> u32 {
-        let here = self.get(of);
-        self.node(Node { entry, ..here })
+        let here = self.node_with_number(of);
+        self.number_of_node(Node { entry, ..here })
     }
 
     /// Returns the node of the call paths with this number.
-    pub fn get(&self, number: u32) -> Node {
+    pub fn node_with_number(&self, number: u32) -> Node {
         self.nodes[number as usize]
     }
 
@@ -51,7 +51,7 @@ impl Paths {
     }
 
     /// Returns the number of a node, which is added if it is new.
-    fn node(&mut self, node: Node) -> u32 {
+    fn number_of_node(&mut self, node: Node) -> u32 {
         let nodes = &mut self.nodes;
         *self.numbers.entry((node.parent, node.entry, node.exception)).or_insert_with(|| {
             nodes.push(node);

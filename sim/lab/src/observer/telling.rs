@@ -20,7 +20,7 @@ pub(super) fn resume_measured(
 ) {
     context.activity.resume(at, true);
     if context.activity.is_empty() {
-        let to = Entry { node: context.node, entry: paths.get(context.node).entry, depth: 0, core, sp };
+        let to = Entry { node: context.node, entry: paths.node_with_number(context.node).entry, depth: 0, core, sp };
         context.activity.enter_call(
             at,
             to,
@@ -43,11 +43,11 @@ pub(super) fn follow_measured(
     let book = &mut CallRecorder { wanted: &wanted.measured, calls, thread: context.number };
     match change {
         Move::Into(node) => {
-            let to = Entry { node, entry: paths.get(node).entry, depth, core, sp: step.sp };
+            let to = Entry { node, entry: paths.node_with_number(node).entry, depth, core, sp: step.sp };
             context.activity.enter_call(step.end, to, book);
         }
-        Move::Out(_) => context.activity.exit(step.end, CallEnd::Returned, book),
-        Move::Left(_) => context.activity.exit(step.end, CallEnd::Left, book),
+        Move::Out(_) => context.activity.end_innermost_call(step.end, CallEnd::Returned, book),
+        Move::Left(_) => context.activity.end_innermost_call(step.end, CallEnd::Left, book),
         Move::Onward(_) => {}
     }
 }
@@ -66,7 +66,7 @@ pub(super) fn record_move(
         Move::Into(node) => (Kind::Call, node),
         Move::Out(node) | Move::Left(node) | Move::Onward(node) => (Kind::Return, node),
     };
-    let entry = paths.get(node).entry;
+    let entry = paths.node_with_number(node).entry;
     if let Some(&id) = wanted.calls.get(&entry) {
         let ((r0, end), pc) = (context.last, if kind == Kind::Call { entry } else { context.pc });
         events.push(core_event(kind, core, end, id, r0, pc));
@@ -83,7 +83,7 @@ pub(super) fn record_thread(
     paths: &Paths,
 ) {
     if let Some(thread) = thread.filter(|_| wanted.events) {
-        let first = paths.get(thread.root()).entry;
+        let first = paths.node_with_number(thread.root_node()).entry;
         events.push(core_event(Kind::Thread, core, at, 0, thread.number, first));
     }
 }

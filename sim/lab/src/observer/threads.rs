@@ -80,7 +80,7 @@ impl Context {
     }
 
     /// Returns the node of the context's first function.
-    pub fn root(&self) -> u32 {
+    pub fn root_node(&self) -> u32 {
         self.root
     }
 
@@ -95,7 +95,7 @@ impl Context {
         if step.call {
             self.follow_call(step, functions, paths, &mut tell);
         } else if again || !matches!(step.next.wrapping_sub(step.pc), 0 | 2 | 4) {
-            self.jump(step, functions, paths, &mut tell);
+            self.follow_jump(step, functions, paths, &mut tell);
         }
     }
 
@@ -111,7 +111,7 @@ impl Context {
     }
 
     /// Updates the call path by a jump: a return, a tail call, or a jump inside the function.
-    fn jump(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, tell: &mut impl FnMut(Move)) {
+    fn follow_jump(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, tell: &mut impl FnMut(Move)) {
         let next = step.next;
         if self.frames.last().is_some_and(|frame| frame.back == next && step.sp >= frame.sp) {
             self.leave_calls(self.frames.len() - 1, false, tell);
@@ -124,14 +124,14 @@ impl Context {
         let entry = functions.entry(next);
         let returns = |frame: &Frame| frame.back == next && step.sp >= frame.sp;
         // Helpers of a switch return to somewhere in their caller. So does a long jump.
-        let inside = |frame: &Frame| paths.get(frame.node).entry == entry && step.sp >= frame.sp;
+        let inside = |frame: &Frame| paths.node_with_number(frame.node).entry == entry && step.sp >= frame.sp;
         if let Some(depth) = self.frames.iter().rposition(returns) {
             self.leave_calls(depth, false, tell);
-        } else if next == entry && functions.begins(next) {
+        } else if next == entry && functions.does_function_begin_at(next) {
             // A handler stays visible on the path of its continuation.
-            let handler = self.frames.is_empty() && paths.get(self.root).exception != 0;
+            let handler = self.frames.is_empty() && paths.node_with_number(self.root).exception != 0;
             let next = if handler { paths.child_node(self.root, entry) } else { paths.sibling_node(self.node, entry) };
-            self.tail_call(next, handler, tell);
+            self.replace_by_tail_call(next, handler, tell);
         } else if let Some(depth) = self.frames.iter().rposition(inside) {
             self.leave_calls(depth, false, tell);
         }
@@ -139,7 +139,7 @@ impl Context {
     }
 
     /// Replaces the current function by the one at `next`, which returns in its place.
-    fn tail_call(&mut self, next: u32, handler: bool, tell: &mut impl FnMut(Move)) {
+    fn replace_by_tail_call(&mut self, next: u32, handler: bool, tell: &mut impl FnMut(Move)) {
         let depth = self.frames.len();
         if depth == 0 {
             tell(Move::Onward(self.node));
@@ -187,7 +187,7 @@ pub struct Threads {
 
 impl Threads {
     /// Stores a thread that is interrupted.
-    pub fn suspend(&mut self, context: Context) {
+    pub fn suspend_thread(&mut self, context: Context) {
         let before = self.suspended.insert(context.sp, context);
         self.end_thread(before);
     }
@@ -205,7 +205,7 @@ impl Threads {
 
     /// Removes and returns the suspended thread with this stack pointer, wherever it continues. `None` if there is
     /// none.
-    pub fn on_stack(&mut self, sp: u32) -> Option<Context> {
+    pub fn take_thread_on_stack(&mut self, sp: u32) -> Option<Context> {
         self.suspended.remove(&sp)
     }
 
@@ -271,8 +271,8 @@ mod tests {
             let mut entries = Vec::new();
             let mut node = self.context.node;
             while node != super::super::paths::NONE {
-                entries.push(self.paths.get(node).entry);
-                node = self.paths.get(node).parent;
+                entries.push(self.paths.node_with_number(node).entry);
+                node = self.paths.node_with_number(node).parent;
             }
             entries.reverse();
             entries
@@ -304,12 +304,12 @@ mod tests {
     #[test]
     fn handler_that_tail_calls_stays_on_the_path() {
         let mut bench = Bench::new();
-        let handler = bench.paths.handler(15, MAIN);
+        let handler = bench.paths.handler_node(15, MAIN);
         bench.context = Context::new(0, handler, MAIN, &bench.functions);
         bench.follow(MAIN + 8, FIRST, 0x1000, false);
         bench.follow(FIRST + 8, SECOND, 0x1000, false);
         assert_eq!(bench.path(), [MAIN, SECOND]);
-        assert_eq!(bench.context.root(), handler);
+        assert_eq!(bench.context.root_node(), handler);
         let second = bench.context.node;
         assert_eq!(bench.finish(), [Move::Out(second)], "the handler's end is its return");
     }
@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn a_handler_without_a_tail_call_ends_with_no_call_of_its_own() {
         let mut bench = Bench::new();
-        let handler = bench.paths.handler(15, MAIN);
+        let handler = bench.paths.handler_node(15, MAIN);
         bench.context = Context::new(0, handler, MAIN, &bench.functions);
         bench.follow(MAIN + 8, FIRST, 0x1000, true);
         bench.follow(FIRST + 8, MAIN + 12, 0x1000, false);
@@ -377,10 +377,10 @@ mod tests {
         let mut threads = Threads::default();
         bench.context.sp = 0x1000;
         bench.context.pc = MAIN + 6;
-        threads.suspend(bench.context.clone());
+        threads.suspend_thread(bench.context.clone());
         assert!(threads.resume(MAIN + 6, 0x0f00).is_none());
         assert!(threads.resume(MAIN + 6, 0x1000).is_some());
-        threads.suspend(bench.context.clone());
+        threads.suspend_thread(bench.context.clone());
         assert!(threads.resume(FIRST, 0x1000).is_none());
         assert!(threads.resume(MAIN + 6, 0x1000).is_none());
     }

@@ -57,7 +57,7 @@ impl Files {
     }
 
     /// Returns the open file with this handle.
-    pub fn get(&mut self, handle: u32) -> Option<&mut File> {
+    pub fn open_file(&mut self, handle: u32) -> Option<&mut File> {
         self.open.get_mut((handle as usize).checked_sub(1)?)?.as_mut()
     }
 
@@ -70,7 +70,7 @@ impl Files {
     /// Reads up to `bytes` bytes from a semihosting file. From a terminal a line at most, nothing at its end. `None` if
     /// it cannot be read.
     pub fn read_file(&mut self, handle: u32, bytes: usize) -> Option<Vec<u8>> {
-        match self.get(handle)? {
+        match self.open_file(handle)? {
             File::Input => {
                 let line = self.input.iter().position(|byte| *byte == b'\n').map_or(self.input.len(), |end| end + 1);
                 Some(self.input.drain(..line.min(bytes)).collect())

@@ -44,11 +44,11 @@ pub enum Answer {
 impl Debugger {
     /// Executes the semihosting call `operation`, `ns` nanoseconds after power-on.
     pub fn execute_call(&mut self, operation: u32, parameter: u32, ns: u64, memory: &mut dyn TargetMemory) -> Answer {
-        let block = words(memory, parameter);
+        let block = parameter_words(memory, parameter);
         let words = |count: usize| block.get(..count);
         let value = match operation {
-            0x01 => return self.open(words(3), memory),
-            0x02 => words(1).map(|block| self.close(block[0])),
+            0x01 => return self.execute_open(words(3), memory),
+            0x02 => words(1).map(|block| self.execute_close(block[0])),
             0x03 => memory.read_bytes(parameter, 1).map(|byte| {
                 self.print(Channel::Semihosting, &byte);
                 0
@@ -58,28 +58,28 @@ impl Debugger {
                 0
             }),
             0x05 => words(3).and_then(|block| self.write(block, memory)),
-            0x06 => words(3).and_then(|block| self.read(block, memory)),
+            0x06 => words(3).and_then(|block| self.execute_read(block, memory)),
             0x07 => Some(self.files.input.pop_front().map_or(FAILED, u32::from)),
             0x08 => words(1).map(|block| u32::from((block[0] as i32) < 0)),
-            0x09 => words(1).map(|block| self.of_file(block[0], |file| u32::from(file.is_terminal()))),
+            0x09 => words(1).map(|block| self.value_of_file(block[0], |file| u32::from(file.is_terminal()))),
             0x0a => words(2).map(|block| self.seek_file(block[0], block[1])),
-            0x0c => words(1).map(|block| self.of_file(block[0], |file| file.length())),
+            0x0c => words(1).map(|block| self.value_of_file(block[0], |file| file.length())),
             0x10 => Some((ns / 10_000_000) as u32),
             0x11 => Some((ns / 1_000_000_000) as u32),
             0x13 => Some(self.errno),
             0x15 => words(2).map(|block| command_line(block, parameter, memory)),
             0x16 => words(1).map(|block| if memory.write_bytes(block[0], &[0; 16]) { 0 } else { FAILED }),
-            0x18 => return self.exit(u32::from(parameter != APPLICATION_EXIT)),
+            0x18 => return self.execute_exit(u32::from(parameter != APPLICATION_EXIT)),
             0x20 => {
                 let code = words(2).filter(|block| block[0] == APPLICATION_EXIT).map(|block| block[1]);
-                return self.exit(code.unwrap_or(1));
+                return self.execute_exit(code.unwrap_or(1));
             }
             0x30 => {
                 let ticks = ns / (1_000_000_000 / u64::from(TICKS_PER_S));
                 Some(if memory.write_bytes(parameter, &ticks.to_le_bytes()) { 0 } else { FAILED })
             }
             0x31 => Some(TICKS_PER_S),
-            _ => return self.unsupported(operation),
+            _ => return self.answer_to_unsupported(operation),
         };
         value.map_or_else(
             || {
@@ -92,7 +92,7 @@ impl Debugger {
     }
 
     /// Executes the semihosting call SYS_OPEN.
-    fn open(&mut self, block: Option<&[u32]>, memory: &dyn TargetMemory) -> Answer {
+    fn execute_open(&mut self, block: Option<&[u32]>, memory: &dyn TargetMemory) -> Answer {
         let block = block.filter(|block| block[2] as usize <= MOST_BYTES);
         let name = block.and_then(|block| memory.read_bytes(block[0], block[2] as usize));
         let (Some(block), Some(name)) = (block, name) else {
@@ -101,7 +101,7 @@ impl Debugger {
         };
         match self.files.open(&name, block[1]) {
             Ok(handle) => Answer::Value(handle),
-            Err(Refusal::Invalid) => self.fail(INVALID).into(),
+            Err(Refusal::Invalid) => self.fail_with_error_number(INVALID).into(),
             Err(Refusal::OfHost) => {
                 self.errno = NO_SUCH_FILE;
                 let name = String::from_utf8_lossy(&name).into_owned();
@@ -114,19 +114,19 @@ impl Debugger {
     }
 
     /// Executes the semihosting call SYS_EXIT.
-    fn exit(&mut self, code: u32) -> Answer {
+    fn execute_exit(&mut self, code: u32) -> Answer {
         self.exit_code = Some(code);
         Answer::Exit(code)
     }
 
     /// Executes the semihosting call SYS_CLOSE. Returns 0, or -1 on failure.
-    fn close(&mut self, handle: u32) -> u32 {
-        if self.files.close(handle) { 0 } else { self.fail(BAD_HANDLE) }
+    fn execute_close(&mut self, handle: u32) -> u32 {
+        if self.files.close(handle) { 0 } else { self.fail_with_error_number(BAD_HANDLE) }
     }
 
     /// Executes the semihosting call SYS_WRITE. Returns the number of bytes that were not written.
     fn write(&mut self, block: &[u32], memory: &dyn TargetMemory) -> Option<u32> {
-        let channel = match self.files.get(block[0]) {
+        let channel = match self.files.open_file(block[0]) {
             Some(File::Output) => Channel::Semihosting,
             Some(File::Error) => Channel::SemihostingError,
             _ => {
@@ -141,7 +141,7 @@ impl Debugger {
 
     /// Executes the semihosting call SYS_READ. Returns the number of bytes that were not read: all of them at the end
     /// of the file.
-    fn read(&mut self, block: &[u32], memory: &mut dyn TargetMemory) -> Option<u32> {
+    fn execute_read(&mut self, block: &[u32], memory: &mut dyn TargetMemory) -> Option<u32> {
         let Some(text) = self.files.read_file(block[0], (block[2] as usize).min(MOST_BYTES)) else {
             self.errno = BAD_HANDLE;
             return Some(block[2]);
@@ -151,42 +151,45 @@ impl Debugger {
 
     /// Executes the semihosting call SYS_SEEK. Returns 0, or -1 on failure.
     fn seek_file(&mut self, handle: u32, place: u32) -> u32 {
-        match self.files.get(handle) {
+        match self.files.open_file(handle) {
             Some(File::Features(at)) => {
                 *at = place;
                 0
             }
-            Some(_) => self.fail(INVALID),
-            None => self.fail(BAD_HANDLE),
+            Some(_) => self.fail_with_error_number(INVALID),
+            None => self.fail_with_error_number(BAD_HANDLE),
         }
     }
 
     /// Returns a value of the file with this handle, or -1 if it is not open.
-    fn of_file(&mut self, handle: u32, value: impl FnOnce(File) -> u32) -> u32 {
-        let file = self.files.get(handle).copied();
-        file.map_or_else(|| self.fail(BAD_HANDLE), value)
+    fn value_of_file(&mut self, handle: u32, value: impl FnOnce(File) -> u32) -> u32 {
+        let file = self.files.open_file(handle).copied();
+        file.map_or_else(|| self.fail_with_error_number(BAD_HANDLE), value)
     }
 
     /// Sets semihosting's error number, and returns -1.
-    fn fail(&mut self, errno: u32) -> u32 {
+    fn fail_with_error_number(&mut self, errno: u32) -> u32 {
         self.errno = errno;
         FAILED
     }
 
     /// Returns the answer to a known operation that is not supported.
-    fn unsupported(&mut self, operation: u32) -> Answer {
+    fn answer_to_unsupported(&mut self, operation: u32) -> Answer {
         let what = match operation {
             0x0d => "temporary file names are",
             0x0e | 0x0f => "removing and renaming files of the host is",
             0x12 => "running commands on the host is",
-            _ => return self.unknown(operation),
+            _ => return self.answer_to_unknown(operation),
         };
-        Answer::Unsupported(self.fail(INVALID), format!("semihosting: {what} not supported"))
+        Answer::Unsupported(self.fail_with_error_number(INVALID), format!("semihosting: {what} not supported"))
     }
 
     /// Returns the answer to an unknown semihosting operation.
-    fn unknown(&mut self, operation: u32) -> Answer {
-        Answer::Unsupported(self.fail(INVALID), format!("semihosting: the operation 0x{operation:02x} is unknown"))
+    fn answer_to_unknown(&mut self, operation: u32) -> Answer {
+        Answer::Unsupported(
+            self.fail_with_error_number(INVALID),
+            format!("semihosting: the operation 0x{operation:02x} is unknown"),
+        )
     }
 }
 
@@ -203,7 +206,7 @@ pub fn exit_sentence(code: u32) -> String {
 }
 
 /// Returns the words of a parameter block, three at most: as many as there is memory for.
-fn words(memory: &dyn TargetMemory, address: u32) -> Vec<u32> {
+fn parameter_words(memory: &dyn TargetMemory, address: u32) -> Vec<u32> {
     let word = |place: u32| memory.read_bytes(address.wrapping_add(4 * place), 4);
     let word = |place: u32| word(place)?.try_into().ok().map(u32::from_le_bytes);
     (0..3).map_while(word).collect()

@@ -12,7 +12,7 @@ const WORDS_ONLY: Trap = Trap::Fault("narrow or unprivileged access to the priva
 /// A chip with a Cortex-M0+ whose private peripheral bus is modelled here.
 pub trait PrivateBus: Bus {
     /// Returns the cycle of the chip's next event, to be changed: that of [`Bus::next_event_cycle`].
-    fn due_mut(&mut self) -> &mut u64;
+    fn next_event_cycle_mut(&mut self) -> &mut u64;
 
     /// Warns once of a missing register at an address, and stops a strict run.
     fn not_modelled(&mut self, core: &mut Core, address: u32, what: &str, now: u64);
@@ -21,7 +21,7 @@ pub trait PrivateBus: Bus {
     fn load_private(&mut self, core: &mut Core, address: u32, bytes: u32, t: &mut u64) -> Result<u32, Trap> {
         check_private_access(core, bytes)?;
         let (value, unmodelled) = ppb::load_private_word(core, address, *t).ok_or(UNMAPPED)?;
-        self.look_at(core);
+        self.request_return_to_machine(core);
         if let Some(what) = unmodelled {
             self.not_modelled(core, address, what, *t);
         }
@@ -42,17 +42,17 @@ pub trait PrivateBus: Bus {
         if let Some(what) = ppb::store_private_word(core, address, value, *t).ok_or(UNMAPPED)? {
             self.not_modelled(core, address, what, *t);
         }
-        self.look_at(core);
+        self.request_return_to_machine(core);
         *t += MEMORY_CYCLES;
         Ok(())
     }
 
     /// Makes the interpreter return to the machine, because an access may have pended, enabled or rescheduled an
     /// exception.
-    fn look_at(&mut self, core: &mut Core) {
+    fn request_return_to_machine(&mut self, core: &mut Core) {
         let due = core.systick.next_wrap_cycle();
-        if due < *self.due_mut() {
-            *self.due_mut() = due;
+        if due < *self.next_event_cycle_mut() {
+            *self.next_event_cycle_mut() = due;
             core.limit = core.limit.min(due);
         }
         if core.nvic.pending & core.nvic.enabled != 0 || core.nvic.reset_request {

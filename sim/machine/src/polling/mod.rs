@@ -50,7 +50,7 @@ impl Polling {
     /// so that the machine must look before the next instruction. `is_steady` tells whether reading has no effect and
     /// the value changes only at events.
     #[inline]
-    pub fn note(&mut self, load: u32, value: u32, is_steady: impl FnOnce() -> bool) -> bool {
+    pub fn note_register_read(&mut self, load: u32, value: u32, is_steady: impl FnOnce() -> bool) -> bool {
         if load != self.load || value != self.value || !self.on {
             (self.load, self.value, self.reads) = (load, value, 0);
             return false;
@@ -60,7 +60,7 @@ impl Polling {
             return false;
         }
         if !is_steady() {
-            self.refuse();
+            self.exclude_load();
             return false;
         }
         self.ripe = true;
@@ -73,12 +73,12 @@ impl Polling {
     }
 
     /// Returns whether a busy wait may have begun.
-    pub fn is_ripe(&self) -> bool {
+    pub fn may_busy_wait_have_begun(&self) -> bool {
         self.ripe
     }
 
     /// Excludes the current load from the detection, because it is in no loop that can be skipped.
-    fn refuse(&mut self) {
+    fn exclude_load(&mut self) {
         self.refused[self.next] = self.load;
         self.next = (self.next + 1) % REFUSED;
     }
@@ -148,7 +148,7 @@ fn present_state<M: Waiting>(machine: &M) -> Option<PollingState<M::State>> {
 }
 
 /// Skips as much of a busy wait as there is up to `until`, where the next event is.
-pub fn pass_over<M: Waiting>(machine: &mut M, until: u64) {
+pub fn skip_busy_wait<M: Waiting>(machine: &mut M, until: u64) {
     skip_polling_loop(machine, until);
     let polling = machine.polling();
     (polling.ripe, polling.reads) = (false, 0);
@@ -158,7 +158,7 @@ pub fn pass_over<M: Waiting>(machine: &mut M, until: u64) {
 fn skip_polling_loop<M: Waiting>(machine: &mut M, until: u64) {
     let load = machine.polling().load;
     let Some(body) = body::find(load, |address| machine.code_halfword(address)) else {
-        machine.polling().refuse();
+        machine.polling().exclude_load();
         return;
     };
     if machine.next_address() != body.behind_load {
@@ -172,7 +172,7 @@ fn skip_polling_loop<M: Waiting>(machine: &mut M, until: u64) {
         }
     }
     let Some(anchor) = present_state(machine) else {
-        machine.polling().refuse();
+        machine.polling().exclude_load();
         return;
     };
     let phases = machine.phase_period();
@@ -196,7 +196,7 @@ fn skip_polling_loop<M: Waiting>(machine: &mut M, until: u64) {
             }
         }
     }
-    machine.polling().refuse();
+    machine.polling().exclude_load();
 }
 
 /// Executes one repetition of the loop. Returns false if anything else happens in it or an event is near.

@@ -1,7 +1,7 @@
 //! Tests on a machine of two instructions whose loop takes the time in a table: the fast-forward covers only loops
 //! that repeat in every respect.
 
-use super::{Polling, Waiting, pass_over};
+use super::{Polling, Waiting, skip_busy_wait};
 
 const START: u32 = 0x100;
 /// ldr r2,[r1]; b back.
@@ -25,7 +25,7 @@ impl Fake {
     fn new(taken: fn(u64, u64) -> u64, next: fn(u64) -> u64, phases: u64) -> Fake {
         let mut polling = Polling::default();
         polling.switch(true);
-        while !polling.note(START, 0, || true) {}
+        while !polling.note_register_read(START, 0, || true) {}
         Fake { polling, time: 1, executed: 1, taken, hidden: 0, next, phases, stepped: 0 }
     }
 
@@ -44,7 +44,7 @@ impl Fake {
         let both = [false, true].map(|passes| {
             let mut fake = make();
             if passes {
-                pass_over(&mut fake, until);
+                skip_busy_wait(&mut fake, until);
             }
             fake.run_to(until);
             ((fake.time, fake.executed, fake.hidden), fake.polling.fast_forward_cycles())
@@ -154,17 +154,17 @@ fn nothing_is_skipped_near_an_event() {
 #[test]
 fn load_outside_a_wait_loop_is_analysed_once() {
     let mut fake = Fake::new(|_, _| 3, |hidden| hidden + 1, 1);
-    pass_over(&mut fake, 10_000);
-    assert!((0..100).all(|_| !fake.polling.note(START, 0, || true)));
+    skip_busy_wait(&mut fake, 10_000);
+    assert!((0..100).all(|_| !fake.polling.note_register_read(START, 0, || true)));
 }
 
 #[test]
 fn only_equal_reads_of_steady_registers_are_analysed() {
     let mut polling = Polling::default();
-    assert!((0..10).all(|_| !polling.note(START, 0, || true)), "it is off");
+    assert!((0..10).all(|_| !polling.note_register_read(START, 0, || true)), "it is off");
     polling.switch(true);
-    assert!((0..10).all(|value| !polling.note(START, value, || true)), "the value changes");
-    assert!((0..10).all(|place| !polling.note(START + place, 0, || true)), "the load changes");
-    assert!((0..10).all(|_| !polling.note(START, 0, || false)), "the register is not steady");
-    assert!(!polling.is_ripe());
+    assert!((0..10).all(|value| !polling.note_register_read(START, value, || true)), "the value changes");
+    assert!((0..10).all(|place| !polling.note_register_read(START + place, 0, || true)), "the load changes");
+    assert!((0..10).all(|_| !polling.note_register_read(START, 0, || false)), "the register is not steady");
+    assert!(!polling.may_busy_wait_have_begun());
 }

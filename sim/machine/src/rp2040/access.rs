@@ -381,17 +381,23 @@ impl System {
 
     /// Claims the way to a peripheral register. Returns the transfer's cycle, and the cycles that the access takes
     /// beyond the core's two.
-    fn register_path<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, write: bool, t: u64) -> (u64, u64) {
+    fn claim_register_path<const CONTEND: bool>(
+        &mut self,
+        core: &mut Core,
+        address: u32,
+        write: bool,
+        t: u64,
+    ) -> (u64, u64) {
         let (slave, mut extra) = match address >> 28 {
             4 => {
                 let rule = if write { key::APB_WRITE } else { key::APB_READ };
-                (slave::APB, self.timing.chip(rule))
+                (slave::APB, self.timing.chip_rule_value(rule))
             }
             5 => (slave::FASTPERI, 0),
             _ => (slave::XIP, 0),
         };
         if needs_extra_alias_cycles(address) {
-            extra += self.timing.chip(key::APB_ALIAS);
+            extra += self.timing.chip_rule_value(key::APB_ALIAS);
         }
         let slot = if CONTEND { self.claim_data(core, slave, t) } else { t };
         if extra > 0 {
@@ -402,10 +408,10 @@ impl System {
 
     /// Loads a peripheral register by its bus.
     fn load_register<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> Result<u32, Trap> {
-        let (slot, extra) = self.register_path::<CONTEND>(core, address, false, *t);
+        let (slot, extra) = self.claim_register_path::<CONTEND>(core, address, false, *t);
         let value = self.peripheral_read(core, address, slot).ok_or(UNMAPPED)?;
         *t = slot + 2 + extra;
-        if self.polling.note(core.pc(), value, || self.periph.is_steady(address)) {
+        if self.polling.note_register_read(core.pc(), value, || self.periph.is_steady(address)) {
             self.end_core_turn(core);
         }
         Ok(value)
@@ -419,7 +425,7 @@ impl System {
         value: u32,
         t: &mut u64,
     ) -> Result<(), Trap> {
-        let (slot, extra) = self.register_path::<CONTEND>(core, address, true, *t);
+        let (slot, extra) = self.claim_register_path::<CONTEND>(core, address, true, *t);
         self.peripheral_write(core, address, value, slot).ok_or(UNMAPPED)?;
         *t = slot + 2 + extra;
         Ok(())
@@ -428,7 +434,7 @@ impl System {
 
 impl PrivateBus for System {
     /// Returns the cycle of the chip's next event, to be changed: that of [`Bus::next_event_cycle`].
-    fn due_mut(&mut self) -> &mut u64 {
+    fn next_event_cycle_mut(&mut self) -> &mut u64 {
         &mut self.due
     }
 

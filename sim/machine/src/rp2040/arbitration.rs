@@ -28,7 +28,7 @@ impl System {
     /// Claims a slot for a data transfer to any slave, which may also be busy with a long transfer. Returns its cycle.
     pub(super) fn claim_data(&mut self, core: &mut Core, slave: usize, at: u64) -> u64 {
         core.bus_free = core.bus_free.max(self.busy[slave]);
-        let slot = self.claim_transfer_slot(core, System::row_of(slave), at, true);
+        let slot = self.claim_transfer_slot(core, System::first_slot_of_slave(slave), at, true);
         if slave >= MEMORIES {
             self.others_claimed = self.others_claimed.max(slot);
         }
@@ -37,13 +37,13 @@ impl System {
 
     /// Returns the first transfer slot of a slave.
     #[inline(always)]
-    pub(super) fn row_of(slave: usize) -> usize {
+    pub(super) fn first_slot_of_slave(slave: usize) -> usize {
         slave * SLOTS
     }
 
     /// Returns the transfer slot of a cycle in the row that begins with slot `row`.
     #[inline(always)]
-    pub(super) fn slot(&mut self, row: usize, cycle: u64) -> &mut u64 {
+    pub(super) fn transfer_slot_index(&mut self, row: usize, cycle: u64) -> &mut u64 {
         let all = self.slots.len();
         &mut self.slots[(row + cycle as usize % SLOTS) % all]
     }
@@ -63,10 +63,10 @@ impl System {
     #[inline(never)]
     pub(super) fn claim_later(&mut self, core: &mut Core, row: usize, wanted: u64, stalls: bool) -> u64 {
         let mut slot = wanted.max(core.bus_free);
-        while *self.slot(row, slot) == slot {
+        while *self.transfer_slot_index(row, slot) == slot {
             slot += 1;
         }
-        *self.slot(row, slot) = slot;
+        *self.transfer_slot_index(row, slot) = slot;
         core.bus_free = slot + 1;
         if stalls {
             core.bus_wait += slot - wanted;
@@ -120,7 +120,7 @@ impl Fabric for System {
             // The word's bank, times the slots of a row.
             return (offset & 0xc) as usize * (SLOTS / 4);
         }
-        System::row_of(bank_of(offset))
+        System::first_slot_of_slave(bank_of(offset))
     }
 
     /// Returns the number of the memory, or of the set of interleaved memories, that contains `bytes` bytes (up to 6)
@@ -148,14 +148,14 @@ impl Fabric for System {
         if at < core.bus_free {
             return self.claim_later(core, row, at, stalls);
         }
-        let held = self.slot(row, at);
+        let held = self.transfer_slot_index(row, at);
         if *held != at {
             *held = at;
             return at;
         }
         // Lost by one cycle, which is nearly every collision: the other core has the slot.
         let slot = at + 1;
-        let next = self.slot(row, slot);
+        let next = self.transfer_slot_index(row, slot);
         if *next == slot {
             return self.claim_later(core, row, at, stalls);
         }
@@ -234,7 +234,7 @@ impl PairedBus for System {
 
     /// Returns the probes on the instruction at this address.
     fn probe_at(&self, address: u32) -> Probe {
-        Probe { address, number: self.probes.number(address) }
+        Probe { address, number: self.probes.site_number(address) }
     }
 
     /// Fires these probes on the core's next instruction, in this cycle. Returns false if a probe stops the run, so
@@ -245,7 +245,14 @@ impl PairedBus for System {
             return false;
         }
         let resumed = self.passed_until[core.id].take() == Some(address);
-        self.probes.issue_at(number, address, core.id, cycle, ProbedRegisters::from_registers(&core.r), resumed);
+        self.probes.fire_probes_of_site(
+            number,
+            address,
+            core.id,
+            cycle,
+            ProbedRegisters::from_registers(&core.r),
+            resumed,
+        );
         true
     }
 
@@ -272,7 +279,7 @@ impl PairedBus for System {
         }
         // A core is never after its claims, apart from a fetch that came late, and a frame if that is over at once.
         let ends = [first, other].map(|core| core.t.max(core.bus_free).max(core.fetch_ready));
-        let timing = self.timing.exception();
+        let timing = self.timing.exception_timing();
         let last = if timing.entry.min(timing.exit) < 8 { now + SLOTS as u64 } else { ends[0].max(ends[1]) };
         let mut state = State { slots: self.taken_slots(now, last), ..State::default() };
         #[cfg(debug_assertions)]
@@ -318,7 +325,7 @@ impl PairedBus for System {
 
     /// Returns the settings of exception timing. `None` if exceptions cannot be taken while timing is cached.
     fn exception_timing(&self) -> Option<ExceptionTiming> {
-        let timing = self.timing.exception();
+        let timing = self.timing.exception_timing();
         // The frame is through before the core continues.
         let shortest = timing.late_arrival.min(timing.entry).min(timing.exit);
         (shortest > FRAME_CYCLES).then_some(timing)
@@ -337,7 +344,7 @@ impl PairedBus for System {
                 let bit = taken.trailing_zeros() as usize;
                 taken &= taken - 1;
                 let cycle = now + (bit % SLOTS) as u64;
-                *self.slot(half * u64::BITS as usize + bit / SLOTS * SLOTS, cycle) = cycle;
+                *self.transfer_slot_index(half * u64::BITS as usize + bit / SLOTS * SLOTS, cycle) = cycle;
             }
         }
         let time = |index: u32| now + (state.times >> (8 * index) & 0xff);

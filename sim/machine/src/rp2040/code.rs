@@ -15,26 +15,26 @@ impl System {
         let first = (line * LINE_BYTES).saturating_sub(2);
         let last = (line * LINE_BYTES + LINE_BYTES).min(self.flash_len() as u32);
         for offset in (first..last).step_by(2) {
-            self.show(FLASH_BASE + offset);
+            self.update_shown_op(FLASH_BASE + offset);
         }
     }
 
     /// Updates the op of an address, after probes on its instruction changed.
     pub(super) fn decode_again(&mut self, address: u32) {
-        self.show(address);
+        self.update_shown_op(address);
         self.alone.translations.clear();
         self.pairs.clear_code();
     }
 
     /// Updates the op of an address, if an instruction was decoded there.
-    fn show(&mut self, address: u32) {
+    fn update_shown_op(&mut self, address: u32) {
         let Some(ip) = self.op_at(address) else {
             return;
         };
         // SAFETY: `op_at` returns pointers into the tables.
         unsafe {
             if (*ip).code != Code::Undecoded {
-                *ip = self.visible(address, self.decode_at(address));
+                *ip = self.op_in_table(address, self.decode_at(address));
             }
         }
     }
@@ -70,12 +70,12 @@ impl System {
         if let Some(known) = self.known.find(address, halfwords) {
             return known;
         }
-        let (decoded, site) = (self.decode_at(address), self.probes.number(address));
+        let (decoded, site) = (self.decode_at(address), self.probes.site_number(address));
         self.known.store(address, halfwords, decoded, site)
     }
 
     /// Returns whether the cache does not contain all of an instruction in flash.
-    pub(super) fn is_away(&self, address: u32, decoded: Op) -> bool {
+    pub(super) fn is_not_cached(&self, address: u32, decoded: Op) -> bool {
         address >> 28 == 1 && {
             let offset = self.flash_offset(address);
             !self.xip.is_cached(offset / FILL_BYTES)
@@ -85,8 +85,8 @@ impl System {
 
     /// Returns the op that the table contains for an instruction: its own, or the stub op for a probe or a missing
     /// cache line.
-    pub(super) fn visible(&self, address: u32, decoded: Op) -> Op {
-        if self.is_away(address, decoded) || self.probes.watches_code(address) {
+    pub(super) fn op_in_table(&self, address: u32, decoded: Op) -> Op {
+        if self.is_not_cached(address, decoded) || self.probes.watches_code(address) {
             Op::bare(Code::Attend)
         } else {
             decoded
@@ -158,11 +158,11 @@ impl System {
     /// Returns the region of code in SRAM that contains an offset.
     pub(super) fn sram_region(&mut self, offset: u32) -> Region {
         if offset < 0x40000 {
-            return Region { bytes: 0x40000, ..self.sram_code.region(System::row_of(slave::SRAM0), 4) };
+            return Region { bytes: 0x40000, ..self.sram_code.region(System::first_slot_of_slave(slave::SRAM0), 4) };
         }
         let bank = offset >> 12 & 1;
         let start = 0x40000 + bank * 0x1000;
-        let whole = self.sram_code.region(System::row_of(slave::SRAM4 + bank as usize), 1);
+        let whole = self.sram_code.region(System::first_slot_of_slave(slave::SRAM4 + bank as usize), 1);
         // SAFETY: ops and profile cells of the bank start `start / 2` elements into the table.
         let skip =
             |cells: *mut ProfileCell| unsafe { if cells.is_null() { cells } else { cells.add(start as usize / 2) } };

@@ -55,7 +55,7 @@ impl System {
         let mut access = Access { now_cycles: now, core: 0, clocks: &self.clocks, effects: &mut self.effects };
         self.periph.run_dma(&mut access, &mut memories);
         if let Some((offset, bytes)) = memories.written {
-            *self.slot(System::row_of(bank_of(offset)), now) = now;
+            *self.transfer_slot_index(System::first_slot_of_slave(bank_of(offset)), now) = now;
             self.forget_code(offset, bytes);
             self.look_at_watches(offset, WriterAt { core: 0, pc: 0, cycle: now });
         }

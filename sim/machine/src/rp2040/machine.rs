@@ -20,7 +20,7 @@ use crate::injection;
 use crate::m0plus::face;
 use crate::m0plus::turn::{self, FaultOutcome, is_active};
 use crate::observe::{ObservedCore, ObservedMachine, TURN_CYCLES, record_outcome};
-use crate::polling::pass_over;
+use crate::polling::skip_busy_wait;
 use crate::setting::SettingError;
 use crate::stop::{RunEnd, Stop, StopReason};
 
@@ -100,7 +100,7 @@ impl Machine {
 
     /// Returns every timing rule with the value in force.
     pub fn timing_rules(&self) -> Vec<(String, rtoslab_timing::Setting, u64)> {
-        self.system.timing.list()
+        self.system.timing.all_settings()
     }
 
     /// Loads an ELF or UF2 image and resets the board.
@@ -173,14 +173,15 @@ impl Machine {
             if horizon.unwrap_or(NEVER) >= due.min(end) {
                 if due > end || due == NEVER {
                     if horizon.is_none() && due == NEVER {
-                        return self.all_asleep(end);
+                        return self.stop_if_all_asleep(end);
                     }
                     self.now = end;
-                    return self.stop(StopReason::Cycles, "the requested number of cycles was executed".to_owned());
+                    return self
+                        .stop_at_core0(StopReason::Cycles, "the requested number of cycles was executed".to_owned());
                 }
                 // What the host types is due at once.
                 self.now = self.now.max(due);
-                self.events(self.now);
+                self.process_due_events(self.now);
                 continue;
             }
             self.now = horizon.unwrap_or(self.now);
@@ -224,32 +225,32 @@ impl Machine {
     fn next_due(&self) -> u64 {
         let timers = self.cores[0].systick.next_wrap_cycle().min(self.cores[1].systick.next_wrap_cycle());
         timers
-            .min(self.system.periph.due())
+            .min(self.system.periph.next_advance_cycle())
             .min(self.system.periph.dma_due())
             .min(self.system.injections.next_stimulus_cycle())
     }
 
     /// Processes all events of the board that are scheduled for cycle `at`.
-    fn events(&mut self, at: u64) {
+    fn process_due_events(&mut self, at: u64) {
         for core in self.cores.iter_mut() {
             if core.systick.next_wrap_cycle() <= at {
                 ppb::advance_systick(core, at);
             }
         }
-        if self.system.periph.due() <= at {
+        if self.system.periph.next_advance_cycle() <= at {
             self.system.advance_peripherals(&mut self.cores, at);
         }
         if self.system.periph.dma_due() <= at {
             self.system.dma_transfer(&mut self.cores, at);
         }
-        while let Some(stimulus) = self.system.injections.take(at) {
-            self.system.stimulate(&mut self.cores, stimulus, at);
+        while let Some(stimulus) = self.system.injections.take_due_stimulus(at) {
+            self.system.apply_stimulus(&mut self.cores, stimulus, at);
         }
     }
 
     /// Carries out the requests for which the cores have left the interpreter.
     fn serve_requests(&mut self) {
-        let timing = self.system.timing.exception();
+        let timing = self.system.timing.exception_timing();
         for index in 0..2 {
             let core = &mut self.cores[index];
             if core.request == Request::None && !core.nvic.reset_request {
@@ -261,7 +262,7 @@ impl Machine {
                 let pc = core.pc();
                 self.system.serve_semihosting(core);
                 if let Some(observer) = &mut self.observer {
-                    observer.note_execution(index, pc, &core.look());
+                    observer.note_execution(index, pc, &core.view_for_observer());
                 }
                 continue;
             }
@@ -269,7 +270,7 @@ impl Machine {
                 let pc = core.pc();
                 self.system.call_rom(core, id);
                 if let Some(observer) = &mut self.observer {
-                    observer.note_execution(index, pc, &core.look());
+                    observer.note_execution(index, pc, &core.view_for_observer());
                 }
             }
             // SYSRESETREQ restarts the processors only (RP2040 data sheet 2.4.8).
@@ -280,7 +281,7 @@ impl Machine {
             if let Some(fault) = fault {
                 self.note_fault(index, fault);
             }
-            self.trace(index, outcome, before);
+            self.report_exception_outcome(index, outcome, before);
         }
         if std::mem::take(&mut self.system.effects.chip_reset) && self.system.watchdog_reset(self.now) & 1 != 0 {
             self.restart();
@@ -330,25 +331,25 @@ impl Machine {
         if !self.cores.iter().any(Core::is_asleep) {
             return;
         }
-        let timing = self.system.timing.exception();
+        let timing = self.system.timing.exception_timing();
         // A sleeper wakes when its cause happened: at an event, or when the other core acted.
         let now = self.earliest_core_cycle().unwrap_or(self.now).max(self.now);
         for index in 0..2 {
             if let Some((outcome, before)) = turn::wake(&mut self.cores[index], &mut *self.system, now, timing) {
-                self.trace(index, outcome, before);
+                self.report_exception_outcome(index, outcome, before);
             }
         }
     }
 
     /// Begins or completes exception entries at the current time. Returns true if time moved for a core.
     fn enter_exceptions(&mut self) -> bool {
-        let timing = self.system.timing.exception();
+        let timing = self.system.timing.exception_timing();
         let mut moved = false;
         for index in 0..2 {
             if let Some((outcome, before)) =
                 turn::enter_exception(&mut self.cores[index], &mut *self.system, self.now, timing)
             {
-                self.trace(index, outcome, before);
+                self.report_exception_outcome(index, outcome, before);
                 moved = true;
             }
             let core = &self.cores[index];
@@ -406,9 +407,9 @@ impl Machine {
         }
         let is_single = !both && !contend && !is_active(&self.cores[1 - turn]);
         self.system.polling.switch(is_single && self.watch == watch::NOTHING);
-        if is_single && self.system.polling.is_ripe() {
+        if is_single && self.system.polling.may_busy_wait_have_begun() {
             let waiting = &mut LoneCore { cores: &mut self.cores, system: &mut self.system, turn };
-            pass_over(waiting, due);
+            skip_busy_wait(waiting, due);
             return;
         }
         self.system.due = due;
@@ -434,15 +435,15 @@ impl Machine {
 
     /// Returns the stop of a run in which no core continues by itself. Its cycle is the one in which the last core
     /// stopped executing, if that is in the run.
-    fn all_asleep(&mut self, end: u64) -> Stop {
+    fn stop_if_all_asleep(&mut self, end: u64) -> Stop {
         let since = self.last_activity();
         if since > end {
             self.now = end;
-            return self.stop(StopReason::Cycles, "the requested number of cycles was executed".to_owned());
+            return self.stop_at_core0(StopReason::Cycles, "the requested number of cycles was executed".to_owned());
         }
         self.now = self.now.max(since);
         let detail = "every core sleeps, and no scheduled event can wake one".to_owned();
-        self.stop(StopReason::Deadlock, detail)
+        self.stop_at_core0(StopReason::Deadlock, detail)
     }
 
     /// Returns the cycle from which on no core has done anything.
@@ -452,12 +453,12 @@ impl Machine {
     }
 
     /// Returns the end of a run in the current cycle, at core 0.
-    fn stop(&self, reason: StopReason, detail: String) -> Stop {
+    fn stop_at_core0(&self, reason: StopReason, detail: String) -> Stop {
         Stop { reason, core: 0, cycle: self.now, address: self.pc(0), detail }
     }
 
     /// Reports the outcome of an exception step, to the observer and as an event.
-    fn trace(&mut self, index: usize, outcome: ExceptionOutcome, before: u64) {
+    fn report_exception_outcome(&mut self, index: usize, outcome: ExceptionOutcome, before: u64) {
         if outcome == ExceptionOutcome::None {
             return;
         }

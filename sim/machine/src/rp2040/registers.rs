@@ -50,7 +50,7 @@ impl System {
         }
         self.catch_up_pios(core.id, now);
         // Polling is the commonest access, and has no consequences.
-        let quiet = self.due != 0 && self.periph.due() > now && self.periph.is_steady(address);
+        let quiet = self.due != 0 && self.periph.next_advance_cycle() > now && self.periph.is_steady(address);
         let mut access = Access { now_cycles: now, core: core.id, clocks: &self.clocks, effects: &mut self.effects };
         let value = self.periph.read_register(address, &mut access);
         if !quiet {
@@ -100,7 +100,7 @@ impl System {
             self.warn_unsupported(core, limit.about, now);
         }
         let lines = [self.lines(0), self.lines(1)];
-        let due = self.periph.due().min(self.periph.dma_due());
+        let due = self.periph.next_advance_cycle().min(self.periph.dma_due());
         let effects = &self.effects;
         let machine_must_act = effects.clocks_changed
             || effects.core1_reset.is_some()
@@ -206,8 +206,10 @@ impl System {
     pub(super) fn finish_sending(&mut self, cores: &mut [Core; 2], now: u64) -> u64 {
         let limit = now.saturating_add(self.clocks.sys_hz);
         let mut at = now;
-        while self.periph.uarts.iter().any(rtoslab_periph::rp2040::Uart::sending) && self.periph.due() <= limit {
-            at = at.max(self.periph.due());
+        while self.periph.uarts.iter().any(rtoslab_periph::rp2040::Uart::is_sending)
+            && self.periph.next_advance_cycle() <= limit
+        {
+            at = at.max(self.periph.next_advance_cycle());
             self.advance_peripherals(cores, at);
         }
         at
@@ -220,7 +222,7 @@ impl System {
     }
 
     /// Applies a stimulus from outside at cycle `now`.
-    pub(super) fn stimulate(&mut self, cores: &mut [Core; 2], stimulus: Stimulus, now: u64) {
+    pub(super) fn apply_stimulus(&mut self, cores: &mut [Core; 2], stimulus: Stimulus, now: u64) {
         match stimulus {
             Stimulus::Exception { core, number } => {
                 let core = &mut cores[core];
@@ -254,12 +256,12 @@ impl System {
     pub(super) fn sample_pins(&mut self, core: usize, now: u64) {
         let changed = self.trace_pins(core, now);
         if changed != 0 && self.periph.attachments.has_pins() {
-            self.tell_devices(core, changed, now);
+            self.notify_devices(core, changed, now);
         }
     }
 
     /// Notifies devices of changed pins, until they drive no others.
-    fn tell_devices(&mut self, core: usize, mut changed: u32, now: u64) {
+    fn notify_devices(&mut self, core: usize, mut changed: u32, now: u64) {
         let now_ns = self.periph.clock_tree().elapsed.ns_at(now);
         for _ in 0..MOST_ANSWERS {
             let levels = self.pins;
@@ -287,7 +289,7 @@ impl System {
             while changed != 0 {
                 let pin = changed.trailing_zeros();
                 changed &= changed - 1;
-                self.probes.record(Kind::Pin, core, now, pin as u16, levels >> pin & 1, 0);
+                self.probes.append_event(Kind::Pin, core, now, pin as u16, levels >> pin & 1, 0);
             }
         }
         std::mem::replace(&mut self.pins, levels) ^ levels
@@ -297,8 +299,8 @@ impl System {
     pub(super) fn flash_timing_changed(&mut self) {
         let frame = self.periph.ssi.xip_frame();
         let divider = u64::from(frame.divider).max(2);
-        self.word_cycles = u64::from(frame.sck_cycles) * divider + self.timing.chip(key::XIP_OVERHEAD);
-        self.fill_cycles = self.word_cycles * self.timing.chip(key::XIP_FRAMES_PER_FILL);
+        self.word_cycles = u64::from(frame.sck_cycles) * divider + self.timing.chip_rule_value(key::XIP_OVERHEAD);
+        self.fill_cycles = self.word_cycles * self.timing.chip_rule_value(key::XIP_FRAMES_PER_FILL);
         let enabled = self.periph.xip_ctrl.is_enabled();
         if enabled != self.xip.enabled {
             self.flush_xip();

@@ -19,7 +19,7 @@ impl Timing {
     }
 
     /// Returns every setting: name with its `timing.` prefix, rule, value in force.
-    pub fn list(&self) -> Vec<(String, Setting, u64)> {
+    pub fn all_settings(&self) -> Vec<(String, Setting, u64)> {
         let rules = cortex_m0plus::SETTINGS.iter().chain(&rp2040::SETTINGS);
         let values = self.core.iter().chain(&self.chip);
         rules.zip(values).map(|(rule, value)| (format!("timing.{}", rule.key), *rule, *value)).collect()
@@ -42,12 +42,12 @@ impl Timing {
             *slot = value;
             return Ok(());
         }
-        let known: Vec<String> = self.list().into_iter().map(|(name, _, _)| name).collect();
+        let known: Vec<String> = self.all_settings().into_iter().map(|(name, _, _)| name).collect();
         Err(SettingError(format!("there is no setting {key}; the settings are {}", known.join(", "))))
     }
 
     /// Returns the values of the exception timing.
-    pub fn exception(&self) -> ExceptionTiming {
+    pub fn exception_timing(&self) -> ExceptionTiming {
         use cortex_m0plus::key;
         ExceptionTiming {
             entry: self.core[key::EXCEPTION_ENTRY],
@@ -58,7 +58,7 @@ impl Timing {
     }
 
     /// Returns the value of a chip rule by its index in [`rp2040::key`].
-    pub fn chip(&self, key: usize) -> u64 {
+    pub fn chip_rule_value(&self, key: usize) -> u64 {
         self.chip[key]
     }
 }
@@ -71,9 +71,9 @@ mod tests {
     fn settings_are_overridden_by_name_and_unknown_ones_refused() {
         let mut timing = Timing::new();
         timing.set_timing_rule("timing.exception_entry_cycles", 16).unwrap();
-        assert_eq!(timing.exception().entry, 16);
+        assert_eq!(timing.exception_timing().entry, 16);
         timing.set_timing_rule("timing.xip_overhead_cycles", 7).unwrap();
-        assert_eq!(timing.chip(rp2040::key::XIP_OVERHEAD), 7);
+        assert_eq!(timing.chip_rule_value(rp2040::key::XIP_OVERHEAD), 7);
         let unknown = timing.set_timing_rule("timing.nonsense", 1).unwrap_err().0;
         assert!(unknown.contains("timing.tail_chain_cycles"), "{unknown}");
         let range = timing.set_timing_rule("timing.tail_chain_cycles", 1000).unwrap_err().0;

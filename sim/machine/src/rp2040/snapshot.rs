@@ -236,7 +236,7 @@ impl System {
             self.forget_cached();
         }
         self.timing.clone_from(&saved.timing);
-        self.probes.rewind(&saved.probes);
+        self.probes.restore_recordings(&saved.probes);
         self.injections.clone_from(&saved.injections);
         self.consoles.clone_from(&saved.consoles);
         self.stop.clone_from(&saved.stop);

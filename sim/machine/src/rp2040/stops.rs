@@ -77,7 +77,7 @@ impl System {
             return OrderedAccess::NotYet;
         };
         let (instruction, number) = self.probe_at(address);
-        if self.is_away(address, instruction) || !self.fire_probes(core, Probe { address, number }, cycle) {
+        if self.is_not_cached(address, instruction) || !self.fire_probes(core, Probe { address, number }, cycle) {
             return OrderedAccess::InTime;
         }
         self.pairs.note_probes_fired(core.id);

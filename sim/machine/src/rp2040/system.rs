@@ -322,9 +322,11 @@ unsafe impl Bus for System {
     fn code_region(&mut self, address: u32) -> Option<Region> {
         let flash_end = FLASH_BASE + self.flash_len() as u32;
         match address {
-            0..ROM_BYTES => Some(Region { rom: true, ..self.rom_code.region(System::row_of(slave::ROM), 1) }),
+            0..ROM_BYTES => {
+                Some(Region { rom: true, ..self.rom_code.region(System::first_slot_of_slave(slave::ROM), 1) })
+            }
             FLASH_BASE.. if address < flash_end => {
-                Some(Region { cached: true, ..self.flash_code.region(System::row_of(slave::XIP), 1) })
+                Some(Region { cached: true, ..self.flash_code.region(System::first_slot_of_slave(slave::XIP), 1) })
             }
             SRAM_BASE..=0x2004_1fff => Some(self.sram_region(address - SRAM_BASE)),
             _ => None,
@@ -335,7 +337,7 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn decode_op(&mut self, _: &Core, address: u32) {
-        let decoded = self.visible(address, self.decode_at(address));
+        let decoded = self.op_in_table(address, self.decode_at(address));
         if let Some(op) = self.op_at(address) {
             // SAFETY: `op_at` returns pointers into the tables.
             unsafe { *op = decoded };
@@ -370,7 +372,7 @@ unsafe impl Bus for System {
     fn serve_stub_op(&mut self, core: &mut Core, address: u32, t: u64) -> Option<Op> {
         let (instruction, site) = self.probe_at(address);
         let skip = self.passed_until[core.id].take() == Some(address);
-        if self.probes.issue_at(site, address, core.id, t, ProbedRegisters::from_registers(&core.r), skip) {
+        if self.probes.fire_probes_of_site(site, address, core.id, t, ProbedRegisters::from_registers(&core.r), skip) {
             self.passed_until[core.id] = Some(address);
             self.stop_at(
                 StopReason::Until,

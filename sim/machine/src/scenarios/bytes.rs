@@ -17,7 +17,7 @@ impl<'a> Bytes<'a> {
     }
 
     /// Returns the next byte.
-    pub fn byte(&mut self) -> u8 {
+    pub fn next_byte(&mut self) -> u8 {
         let Some((&first, rest)) = self.rest.split_first() else { return 0 };
         self.rest = rest;
         first
@@ -25,7 +25,7 @@ impl<'a> Bytes<'a> {
 
     /// Returns the next 16 bits.
     pub fn next_halfword(&mut self) -> u16 {
-        u16::from_le_bytes([self.byte(), self.byte()])
+        u16::from_le_bytes([self.next_byte(), self.next_byte()])
     }
 
     /// Returns the next 32 bits.
@@ -34,23 +34,23 @@ impl<'a> Bytes<'a> {
     }
 
     /// Returns the next 64 bits.
-    pub fn long(&mut self) -> u64 {
+    pub fn next_doubleword(&mut self) -> u64 {
         u64::from(self.next_word()) | u64::from(self.next_word()) << 32
     }
 
     /// Returns one of `0..count`.
-    pub fn below(&mut self, count: usize) -> usize {
-        usize::from(self.byte()) % count
+    pub fn next_below(&mut self, count: usize) -> usize {
+        usize::from(self.next_byte()) % count
     }
 
     /// Returns one of the choices.
     pub fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len())]
+        choices[self.next_below(choices.len())]
     }
 
     /// Returns true or false.
-    pub fn flag(&mut self) -> bool {
-        self.byte() & 1 != 0
+    pub fn next_flag(&mut self) -> bool {
+        self.next_byte() & 1 != 0
     }
 
     /// Returns up to `most` bytes.
@@ -62,11 +62,11 @@ impl<'a> Bytes<'a> {
 
     /// Returns a number of any size: small ones, ones around powers of two, any.
     pub fn number(&mut self) -> u64 {
-        match self.byte() % 4 {
-            0 => u64::from(self.byte()),
-            1 => (1_u64 << (self.byte() % 64)).wrapping_add(u64::from(self.byte())).wrapping_sub(128),
+        match self.next_byte() % 4 {
+            0 => u64::from(self.next_byte()),
+            1 => (1_u64 << (self.next_byte() % 64)).wrapping_add(u64::from(self.next_byte())).wrapping_sub(128),
             2 => u64::from(self.next_word()),
-            _ => self.long(),
+            _ => self.next_doubleword(),
         }
     }
 }

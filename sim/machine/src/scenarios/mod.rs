@@ -21,13 +21,13 @@ pub const CHIPS: [&str; 9] =
 /// without timing cache. Panics if the outcomes differ, and says how.
 pub fn check(data: &[u8]) {
     let mut bytes = Bytes::new(data);
-    let kind = bytes.byte();
-    let chip = CHIPS[usize::from(bytes.byte()) % CHIPS.len()];
+    let kind = bytes.next_byte();
+    let chip = CHIPS[usize::from(bytes.next_byte()) % CHIPS.len()];
     match kind % 8 {
         0 => raw::elf_scenario(chip, &mut bytes),
         1 => raw::uf2_scenario(chip, &mut bytes),
-        2 => raw::file(chip, &mut bytes),
-        3 => raw::calls(chip, &mut bytes),
+        2 => raw::run_bytes_as_image(chip, &mut bytes),
+        3 => raw::call_board_methods(chip, &mut bytes),
         _ => variants::compare(&setup::Setup::from_bytes(chip, &mut bytes)),
     }
 }

@@ -82,34 +82,34 @@ fn registers(chip: &str) -> &'static [(u32, u32, u32)] {
 }
 
 /// Returns an address of any kind for this chip.
-pub(crate) fn address(chip: &str, bytes: &mut Bytes) -> u32 {
-    match bytes.byte() % 16 {
+pub(crate) fn any_address(chip: &str, bytes: &mut Bytes) -> u32 {
+    match bytes.next_byte() % 16 {
         0..=4 => {
             let (base, step, count) = bytes.one_of(registers(chip));
-            let block = u32::from(bytes.byte()) % count;
+            let block = u32::from(bytes.next_byte()) % count;
             // The RP2040's registers have aliases that set, clear and toggle.
-            let alias = if chip == "rp2040" { u32::from(bytes.byte() & 3) << 12 } else { 0 };
-            base + step * block + alias + 4 * u32::from(bytes.byte() & 0x3f)
+            let alias = if chip == "rp2040" { u32::from(bytes.next_byte() & 3) << 12 } else { 0 };
+            base + step * block + alias + 4 * u32::from(bytes.next_byte() & 0x3f)
         }
-        5..=7 => system(bytes),
+        5..=7 => core_register_address(bytes),
         8..=11 => {
             let (base, length) = bytes.one_of(memories(chip));
             base + u32::from(bytes.next_halfword()) % length
         }
-        12..=14 => edge(chip, bytes),
+        12..=14 => address_at_memory_edge(chip, bytes),
         _ => bytes.next_word(),
     }
 }
 
 /// Returns an address around the end or the start of a memory.
-pub(crate) fn edge(chip: &str, bytes: &mut Bytes) -> u32 {
+pub(crate) fn address_at_memory_edge(chip: &str, bytes: &mut Bytes) -> u32 {
     let (base, length) = bytes.one_of(memories(chip));
-    let border = if bytes.byte().is_multiple_of(4) { base } else { base + length };
-    border.wrapping_add(u32::from(bytes.byte() % 80)).wrapping_sub(40)
+    let border = if bytes.next_byte().is_multiple_of(4) { base } else { base + length };
+    border.wrapping_add(u32::from(bytes.next_byte() % 80)).wrapping_sub(40)
 }
 
 /// Returns the address of a register of the core: SCB, NVIC, SysTick, MPU, DWT, debug.
-fn system(bytes: &mut Bytes) -> u32 {
+fn core_register_address(bytes: &mut Bytes) -> u32 {
     const BASES: [u32; 12] = [
         0xe000_e010,
         0xe000_e100,
@@ -124,5 +124,5 @@ fn system(bytes: &mut Bytes) -> u32 {
         0xe000_1000,
         0xe004_2000,
     ];
-    bytes.one_of(&BASES) + 4 * u32::from(bytes.byte() & 15)
+    bytes.one_of(&BASES) + 4 * u32::from(bytes.next_byte() & 15)
 }

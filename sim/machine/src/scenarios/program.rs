@@ -1,7 +1,7 @@
 //! Programs out of bytes: Thumb code that mostly makes sense, with what does not in between.
 
 use super::bytes::Bytes;
-use super::places::address;
+use super::places::any_address;
 
 /// Longest program in halfwords.
 const MOST: usize = 700;
@@ -10,12 +10,12 @@ const NOP: u16 = 0xbf00;
 const STAY: u16 = 0xe7fe;
 
 /// Returns a generated program for a chip, as halfwords. `full`: its core has all of ARMv7-M.
-pub(crate) fn program(chip: &str, full: bool, bytes: &mut Bytes) -> Vec<u16> {
+pub(crate) fn generate_program(chip: &str, full: bool, bytes: &mut Bytes) -> Vec<u16> {
     let mut code = Vec::new();
     let mut loops = Vec::new();
     while !bytes.is_empty() && code.len() < MOST {
-        step(chip, full, bytes, &mut code, &mut loops);
-        close(&mut code, &mut loops);
+        append_program_step(chip, full, bytes, &mut code, &mut loops);
+        count_loop_step(&mut code, &mut loops);
     }
     while let Some(open) = loops.pop() {
         end_of_loop(&mut code, open);
@@ -32,7 +32,7 @@ struct Loop {
 }
 
 /// Counts a step of the innermost loop, and ends the loop after its last one.
-fn close(code: &mut Vec<u16>, loops: &mut Vec<Loop>) {
+fn count_loop_step(code: &mut Vec<u16>, loops: &mut Vec<Loop>) {
     if let Some(open) = loops.last_mut() {
         if open.steps == 0 {
             let open = loops.pop().expect("just seen");
@@ -59,7 +59,7 @@ fn end_of_loop(code: &mut Vec<u16>, open: Loop) {
 }
 
 /// Appends `ldr register, =value`, with the constant in the code.
-pub(crate) fn constant(code: &mut Vec<u16>, register: u16, value: u32) {
+pub(crate) fn append_constant_load(code: &mut Vec<u16>, register: u16, value: u32) {
     if !code.len().is_multiple_of(2) {
         code.push(NOP);
     }
@@ -67,86 +67,94 @@ pub(crate) fn constant(code: &mut Vec<u16>, register: u16, value: u32) {
 }
 
 /// Appends one step of a program.
-fn step(chip: &str, full: bool, bytes: &mut Bytes, code: &mut Vec<u16>, loops: &mut Vec<Loop>) {
-    let kind = bytes.byte();
-    let low = |bytes: &mut Bytes| u16::from(bytes.byte() & 7);
+fn append_program_step(chip: &str, full: bool, bytes: &mut Bytes, code: &mut Vec<u16>, loops: &mut Vec<Loop>) {
+    let kind = bytes.next_byte();
+    let low = |bytes: &mut Bytes| u16::from(bytes.next_byte() & 7);
     match kind % 32 {
         0..=2 => {
-            let (register, place) = (low(bytes), address(chip, bytes));
-            constant(code, register, place);
+            let (register, place) = (low(bytes), any_address(chip, bytes));
+            append_constant_load(code, register, place);
         }
         3 => {
             let (register, value) = (low(bytes), bytes.next_word());
-            constant(code, register, value);
+            append_constant_load(code, register, value);
         }
         // A register of some block is written, and one is read.
         4..=7 => {
-            let place = address(chip, bytes);
-            let value = if bytes.flag() { u32::from(bytes.byte()) << (bytes.byte() & 31) } else { bytes.next_word() };
-            constant(code, 0, place);
-            constant(code, 1, value);
-            code.push([0x6001, 0x8001, 0x7001, 0x6041][bytes.below(4)]);
+            let place = any_address(chip, bytes);
+            let value = if bytes.next_flag() {
+                u32::from(bytes.next_byte()) << (bytes.next_byte() & 31)
+            } else {
+                bytes.next_word()
+            };
+            append_constant_load(code, 0, place);
+            append_constant_load(code, 1, value);
+            code.push([0x6001, 0x8001, 0x7001, 0x6041][bytes.next_below(4)]);
         }
         8 | 9 => {
-            let place = address(chip, bytes);
-            constant(code, 0, place);
-            code.push([0x6802, 0x8802, 0x7802, 0x6842][bytes.below(4)]);
+            let place = any_address(chip, bytes);
+            append_constant_load(code, 0, place);
+            code.push([0x6802, 0x8802, 0x7802, 0x6842][bytes.next_below(4)]);
         }
         10 => code.push(0x6000 | bytes.next_halfword() & 0x1fff),
         11 => code.push(0x5000 | bytes.next_halfword() & 0x0fff),
         12 => code.push(0x8000 | bytes.next_halfword() & 0x1fff),
         13 => {
             // A short branch, mostly forward.
-            let distance = u16::from(bytes.byte() % 12);
-            code.push(0xd000 | u16::from(bytes.byte() % 14) << 8 | distance);
+            let distance = u16::from(bytes.next_byte() % 12);
+            code.push(0xd000 | u16::from(bytes.next_byte() % 14) << 8 | distance);
         }
-        14 => code.push(if bytes.flag() { 0xe000 | u16::from(bytes.byte() % 16) } else { 0xe7f0 | low(bytes) }),
-        15 => code.push([0xb400, 0xbc00][bytes.below(2)] | bytes.next_halfword() & 0x1ff),
+        14 => {
+            code.push(if bytes.next_flag() { 0xe000 | u16::from(bytes.next_byte() % 16) } else { 0xe7f0 | low(bytes) })
+        }
+        15 => code.push([0xb400, 0xbc00][bytes.next_below(2)] | bytes.next_halfword() & 0x1ff),
         16 => code.push(0xc000 | bytes.next_halfword() & 0x0fff),
-        17 => code.push([0xbf30, 0xbf20, 0xbf40, 0xbf10, NOP][bytes.below(5)]),
-        18 => code.push([0xb662, 0xb672, 0xb661, 0xb671][bytes.below(4)]),
-        19 => code.push([0xdf00, 0xbe00, 0xde00][bytes.below(3)] | u16::from(bytes.byte())),
+        17 => code.push([0xbf30, 0xbf20, 0xbf40, 0xbf10, NOP][bytes.next_below(5)]),
+        18 => code.push([0xb662, 0xb672, 0xb661, 0xb671][bytes.next_below(4)]),
+        19 => code.push([0xdf00, 0xbe00, 0xde00][bytes.next_below(3)] | u16::from(bytes.next_byte())),
         20 => {
-            let register = u16::from(bytes.byte() & 15);
+            let register = u16::from(bytes.next_byte() & 15);
             let special = bytes.one_of::<u16>(&[0, 3, 5, 8, 9, 16, 17, 18, 19, 20]);
-            if bytes.flag() {
+            if bytes.next_flag() {
                 code.extend([0xf380 | register, 0x8800 | special]);
             } else {
                 code.extend([0xf3ef, 0x8000 | register << 8 | special]);
             }
         }
-        21 => code.push(0x4700 | u16::from(bytes.byte() & 0xf8)),
+        21 => code.push(0x4700 | u16::from(bytes.next_byte() & 0xf8)),
         22 => code.push(0x4000 | bytes.next_halfword() & 0x07ff),
         23 | 24 => code.push(bytes.next_halfword() & 0x3fff),
-        25 => code
-            .push([0xa000, 0xa800, 0xb000, 0xb200, 0xba00, 0x9000, 0x9800][bytes.below(7)] | u16::from(bytes.byte())),
-        26 => call(bytes, code),
+        25 => code.push(
+            [0xa000, 0xa800, 0xb000, 0xb200, 0xba00, 0x9000, 0x9800][bytes.next_below(7)]
+                | u16::from(bytes.next_byte()),
+        ),
+        26 => append_call(bytes, code),
         27 | 28 => {
             if loops.len() < 3 && code.len() < MOST - 100 {
                 let register = 7 - loops.len() as u16;
-                code.push(0x2000 | register << 8 | u16::from(bytes.byte()));
+                code.push(0x2000 | register << 8 | u16::from(bytes.next_byte()));
                 let start = code.len();
-                loops.push(Loop { start, steps: 1 + bytes.byte() % 12, register });
+                loops.push(Loop { start, steps: 1 + bytes.next_byte() % 12, register });
             }
         }
         29 if full => code.extend([0xe800 | bytes.next_halfword() & 0x1fff, bytes.next_halfword()]),
-        30 if full => wide(bytes, code),
-        31 if full => code.push(0xbf00 | u16::from(bytes.byte())),
+        30 if full => append_wide_instruction(bytes, code),
+        31 if full => code.push(0xbf00 | u16::from(bytes.next_byte())),
         _ => code.push(bytes.next_halfword()),
     }
 }
 
 /// Appends a call to an address in the program so far, or shortly after it.
-fn call(bytes: &mut Bytes, code: &mut Vec<u16>) {
-    let back = i32::from(bytes.byte() % 64).min(code.len() as i32);
-    let distance = if bytes.flag() { -back - 2 } else { i32::from(bytes.byte() % 16) };
+fn append_call(bytes: &mut Bytes, code: &mut Vec<u16>) {
+    let back = i32::from(bytes.next_byte() % 64).min(code.len() as i32);
+    let distance = if bytes.next_flag() { -back - 2 } else { i32::from(bytes.next_byte() % 16) };
     code.extend([0xf000 | (distance >> 11 & 0x7ff) as u16, 0xf800 | (distance & 0x7ff) as u16]);
 }
 
 /// Appends a 32-bit instruction: loads, stores, multiples, exclusives, table branches, divisions, floating point.
-fn wide(bytes: &mut Bytes, code: &mut Vec<u16>) {
+fn append_wide_instruction(bytes: &mut Bytes, code: &mut Vec<u16>) {
     const FIRST: [u16; 12] =
         [0xe850, 0xe8d0, 0xe8b0, 0xe890, 0xe920, 0xf850, 0xf8d0, 0xfb90, 0xed90, 0xed80, 0xee30, 0xeeb0];
-    let first = bytes.one_of(&FIRST) | u16::from(bytes.byte() & 0x2f);
+    let first = bytes.one_of(&FIRST) | u16::from(bytes.next_byte() & 0x2f);
     code.extend([first, bytes.next_halfword()]);
 }

@@ -6,12 +6,12 @@ use rtoslab_lab::Stimulus;
 
 use super::bytes::Bytes;
 use super::image::{elf, uf2};
-use super::places::{address, edge, memories};
+use super::places::{address_at_memory_edge, any_address, memories};
 
 const CYCLES: u64 = 2_000;
 
 /// Creates a board with default options.
-fn plain(chip: &str) -> Box<dyn Board> {
+fn board_with_defaults(chip: &str) -> Box<dyn Board> {
     board(chip, &Options::default()).expect("a known chip")
 }
 
@@ -19,7 +19,7 @@ fn plain(chip: &str) -> Box<dyn Board> {
 fn load_and_run(chip: &str, image: &[u8]) {
     let mut states = Vec::new();
     for slice in [CYCLES, 7] {
-        let mut board = plain(chip);
+        let mut board = board_with_defaults(chip);
         if let Err(error) = board.load_image(image, "image") {
             assert!(error.0.starts_with("image ") && error.0.contains("; "), "{error}");
             return;
@@ -40,17 +40,21 @@ fn load_and_run(chip: &str, image: &[u8]) {
 
 /// Returns an ELF file with segments anywhere, of any length, and some bytes changed.
 pub(crate) fn elf_image(chip: &str, bytes: &mut Bytes) -> Vec<u8> {
-    let segments: Vec<(u32, Vec<u8>)> = (0..bytes.below(5))
+    let segments: Vec<(u32, Vec<u8>)> = (0..bytes.next_below(5))
         .map(|_| {
-            let at = if bytes.flag() { memories(chip)[bytes.below(2)].0 } else { edge(chip, bytes) };
-            let most = usize::from(bytes.byte());
+            let at = if bytes.next_flag() {
+                memories(chip)[bytes.next_below(2)].0
+            } else {
+                address_at_memory_edge(chip, bytes)
+            };
+            let most = usize::from(bytes.next_byte());
             (at, bytes.take(most).to_vec())
         })
         .collect();
-    let mut image = elf(address(chip, bytes), &segments);
-    for _ in 0..bytes.below(6) {
+    let mut image = elf(any_address(chip, bytes), &segments);
+    for _ in 0..bytes.next_below(6) {
         let at = usize::from(bytes.next_halfword()) % image.len();
-        image[at] = bytes.byte();
+        image[at] = bytes.next_byte();
     }
     image
 }
@@ -62,42 +66,46 @@ pub(crate) fn elf_scenario(chip: &str, bytes: &mut Bytes) {
 
 /// Loads and runs a UF2 file with blocks anywhere, any flags and family, some bytes changed, perhaps cut.
 pub(crate) fn uf2_scenario(chip: &str, bytes: &mut Bytes) {
-    let pieces: Vec<(u32, Vec<u8>)> = (0..bytes.below(5))
+    let pieces: Vec<(u32, Vec<u8>)> = (0..bytes.next_below(5))
         .map(|_| {
-            let at = if bytes.flag() { memories(chip)[bytes.below(2)].0 } else { edge(chip, bytes) };
+            let at = if bytes.next_flag() {
+                memories(chip)[bytes.next_below(2)].0
+            } else {
+                address_at_memory_edge(chip, bytes)
+            };
             let most = usize::from(bytes.next_halfword() % 500);
             (at, bytes.take(most).to_vec())
         })
         .collect();
     let (flags, family) = (bytes.one_of(&[0, 0x2000, 1, 0xffff]), bytes.one_of(&[0xe48b_ff56, 0]));
     let mut image = uf2(&pieces, flags, family);
-    for _ in 0..bytes.below(4) {
+    for _ in 0..bytes.next_below(4) {
         let at = usize::from(bytes.next_halfword()) % image.len().max(1);
-        let value = bytes.byte();
+        let value = bytes.next_byte();
         image.get_mut(at).into_iter().for_each(|byte| *byte = value);
     }
-    if bytes.byte().is_multiple_of(8) {
+    if bytes.next_byte().is_multiple_of(8) {
         image.truncate(usize::from(bytes.next_halfword()));
     }
     load_and_run(chip, &image);
 }
 
 /// Loads and runs the bytes themselves as an image file.
-pub(crate) fn file(chip: &str, bytes: &mut Bytes) {
+pub(crate) fn run_bytes_as_image(chip: &str, bytes: &mut Bytes) {
     let image = bytes.take(usize::MAX).to_vec();
     load_and_run(chip, &image);
 }
 
 /// Calls a board's methods with any arguments, in any order.
-pub(crate) fn calls(chip: &str, bytes: &mut Bytes) {
-    let options = Options { crystal_hz: if bytes.flag() { bytes.number() } else { 0 }, ..Options::default() };
+pub(crate) fn call_board_methods(chip: &str, bytes: &mut Bytes) {
+    let options = Options { crystal_hz: if bytes.next_flag() { bytes.number() } else { 0 }, ..Options::default() };
     let Ok(mut one) = board(chip, &options) else { return };
     let mut snapshot = one.take_snapshot();
     while !bytes.is_empty() {
-        let place = address(chip, bytes);
-        match bytes.byte() % 20 {
+        let place = any_address(chip, bytes);
+        match bytes.next_byte() % 20 {
             0 => drop(one.read_memory(place, bytes.number() as usize)),
-            1 => drop(one.write_memory(place, &vec![bytes.byte(); usize::from(bytes.byte())])),
+            1 => drop(one.write_memory(place, &vec![bytes.next_byte(); usize::from(bytes.next_byte())])),
             2 => drop(one.is_executable(place)),
             3 => {
                 let name = bytes.one_of(&["r0", "r15", "sp", "lr", "pc", "apsr", "s0", "s99", "r", "xpsr", ""]);
@@ -105,27 +113,27 @@ pub(crate) fn calls(chip: &str, bytes: &mut Bytes) {
             }
             4 => {
                 let rules = one.timing_rules();
-                let key = &rules[bytes.below(rules.len())].0;
+                let key = &rules[bytes.next_below(rules.len())].0;
                 let _ = one.set_timing_rule(key, bytes.number());
             }
             5 | 6 => {
-                let stimulus = if bytes.flag() {
-                    Stimulus::Pin { pin: bytes.next_halfword(), level: bytes.flag() }
+                let stimulus = if bytes.next_flag() {
+                    Stimulus::Pin { pin: bytes.next_halfword(), level: bytes.next_flag() }
                 } else {
-                    Stimulus::Exception { core: bytes.below(3), number: bytes.number() as u32 }
+                    Stimulus::Exception { core: bytes.next_below(3), number: bytes.number() as u32 }
                 };
                 let _ = one.schedule_stimulus(bytes.number(), stimulus);
             }
-            7 => drop(one.watch_write(place, 1, bytes.flag())),
+            7 => drop(one.watch_write(place, 1, bytes.next_flag())),
             8 if one.is_executable(place) => one.watch_exec(place, 2),
             9 if one.is_executable(place) => one.stop_before(place),
-            10 => one.set_profiling(bytes.flag()),
-            11 => one.set_observation(bytes.flag().then(Default::default)),
+            10 => one.set_profiling(bytes.next_flag()),
+            11 => one.set_observation(bytes.next_flag().then(Default::default)),
             12 => drop(one.take_observations()),
             13 => snapshot = one.take_snapshot(),
             14 => assert!(one.restore_snapshot(&snapshot)),
             15 => one = board_from(chip, &options, &snapshot).expect("the same board"),
-            16 => one.type_uart(0, &[bytes.byte()]),
+            16 => one.type_uart(0, &[bytes.next_byte()]),
             17 => one.reset_stats(),
             18 => drop(one.load_image(&elf_image(chip, bytes), "image")),
             _ => drop(one.run_cycles(bytes.number() % 3_000)),

@@ -6,8 +6,8 @@ use rtoslab_lab::Stimulus;
 
 use super::bytes::Bytes;
 use super::image::{boot_checksum, elf, uf2};
-use super::places::{address, edge, memories};
-use super::program::program;
+use super::places::{address_at_memory_edge, any_address, memories};
+use super::program::generate_program;
 
 /// Vectors of the table in the image. The number of vectors. No chip here has more.
 const VECTORS: u32 = 176;
@@ -49,25 +49,27 @@ pub(crate) struct Setup {
 impl Setup {
     /// Creates the scenario that the bytes encode. The rest of them is the program.
     pub fn from_bytes(chip: &'static str, bytes: &mut Bytes) -> Setup {
-        let shape = bytes.byte();
+        let shape = bytes.next_byte();
         let mut options = Options { strict: shape & 0x30 == 0x30, ..Options::default() };
         options.cores = if chip == "rp2040" { 1 + usize::from(shape & 1) } else { 1 };
         if chip != "rp2040" && shape & 0x40 != 0 {
             options.wires = parse_wire("PA8", "PB0").into_iter().collect();
         }
-        let settings = (0..bytes.below(4)).map(|_| (bytes.below(64), setting_value(bytes))).collect();
-        let cycles = 200 + (LONGEST_CYCLES - 200) * u64::from(bytes.byte()) * u64::from(bytes.byte()) / 65_025;
-        let slices = (0..1 + bytes.below(4)).map(|_| slice(bytes)).collect();
+        let settings = (0..bytes.next_below(4)).map(|_| (bytes.next_below(64), setting_value(bytes))).collect();
+        let cycles =
+            200 + (LONGEST_CYCLES - 200) * u64::from(bytes.next_byte()) * u64::from(bytes.next_byte()) / 65_025;
+        let slices = (0..1 + bytes.next_below(4)).map(|_| slice(bytes)).collect();
         let base = home(chip, shape >> 1 & 7, bytes);
         let head = Head::from_bytes(chip, base, bytes);
-        let stimuli = (0..bytes.below(4)).map(|_| stimulus(cycles, bytes)).collect();
-        let typed = bytes.byte() & 7;
+        let stimuli = (0..bytes.next_below(4)).map(|_| stimulus(cycles, bytes)).collect();
+        let typed = bytes.next_byte() & 7;
         let typed = bytes.take(usize::from(typed)).to_vec();
-        let second = (options.cores == 2 && bytes.flag()).then(|| base + CODE + 2 * u32::from(bytes.byte()));
-        let near = |bytes: &mut Bytes| base + CODE + 2 * u32::from(bytes.byte());
-        let sites = (0..bytes.below(4)).map(|_| near(bytes)).collect();
-        let words = (0..bytes.below(3)).map(|_| head.stack.wrapping_sub(u32::from(bytes.byte())) & !3).collect();
-        let code = program(chip, !matches!(chip, "rp2040" | "stm32l053" | "stm32l073"), bytes);
+        let second = (options.cores == 2 && bytes.next_flag()).then(|| base + CODE + 2 * u32::from(bytes.next_byte()));
+        let near = |bytes: &mut Bytes| base + CODE + 2 * u32::from(bytes.next_byte());
+        let sites = (0..bytes.next_below(4)).map(|_| near(bytes)).collect();
+        let words =
+            (0..bytes.next_below(3)).map(|_| head.stack.wrapping_sub(u32::from(bytes.next_byte())) & !3).collect();
+        let code = generate_program(chip, !matches!(chip, "rp2040" | "stm32l053" | "stm32l073"), bytes);
         let image = head.image(chip, base, &code, shape & 0x80 != 0);
         Setup { chip, options, settings, image, second, stimuli, typed, cycles, slices, sites, words }
     }
@@ -109,21 +111,21 @@ impl Head {
     /// Creates the vector table that the scenario's bytes encode.
     fn from_bytes(chip: &str, base: u32, bytes: &mut Bytes) -> Head {
         let ram = memories(chip)[0];
-        let stack = match bytes.byte() % 16 {
-            0 => edge(chip, bytes),
-            1 => address(chip, bytes),
-            _ => ram.0 + ram.1 - 4 * u32::from(bytes.byte()),
+        let stack = match bytes.next_byte() % 16 {
+            0 => address_at_memory_edge(chip, bytes),
+            1 => any_address(chip, bytes),
+            _ => ram.0 + ram.1 - 4 * u32::from(bytes.next_byte()),
         };
-        let entry = match bytes.byte() % 16 {
-            0 => edge(chip, bytes),
+        let entry = match bytes.next_byte() % 16 {
+            0 => address_at_memory_edge(chip, bytes),
             1 => bytes.next_word(),
             2 => base + CODE,
             _ => base + CODE + 1,
         };
-        let vectors = std::array::from_fn(|_| match bytes.byte() % 16 {
-            0 => edge(chip, bytes),
+        let vectors = std::array::from_fn(|_| match bytes.next_byte() % 16 {
+            0 => address_at_memory_edge(chip, bytes),
             1 => base + STUB,
-            2..=6 => base + CODE + 2 * u32::from(bytes.byte()) + 1,
+            2..=6 => base + CODE + 2 * u32::from(bytes.next_byte()) + 1,
             _ => base + STUB + 1,
         });
         Head { stack, entry, vectors }
@@ -187,14 +189,14 @@ fn home(chip: &str, choice: u8, bytes: &mut Bytes) -> u32 {
 
 /// Returns a value for a setting, mostly small.
 fn setting_value(bytes: &mut Bytes) -> u64 {
-    if bytes.flag() { u64::from(bytes.byte()) } else { bytes.number() }
+    if bytes.next_flag() { u64::from(bytes.next_byte()) } else { bytes.number() }
 }
 
 /// Returns the cycles of one slice of a run.
 fn slice(bytes: &mut Bytes) -> u64 {
-    match bytes.byte() % 4 {
-        0 => 1 + u64::from(bytes.byte() % 16),
-        1 | 2 => 1 + u64::from(bytes.byte()),
+    match bytes.next_byte() % 4 {
+        0 => 1 + u64::from(bytes.next_byte() % 16),
+        1 | 2 => 1 + u64::from(bytes.next_byte()),
         _ => 1 + u64::from(bytes.next_halfword()),
     }
 }
@@ -202,12 +204,12 @@ fn slice(bytes: &mut Bytes) -> u64 {
 /// Returns a stimulus and its cycle, below `cycles`.
 fn stimulus(cycles: u64, bytes: &mut Bytes) -> (u64, Stimulus) {
     let cycle = cycles * u64::from(bytes.next_halfword()) / 65_536;
-    let number = u32::from(bytes.byte());
-    let stimulus = if bytes.flag() {
-        Stimulus::Pin { pin: number as u16, level: bytes.flag() }
+    let number = u32::from(bytes.next_byte());
+    let stimulus = if bytes.next_flag() {
+        Stimulus::Pin { pin: number as u16, level: bytes.next_flag() }
     } else {
         let numbers = [2, 14, 15, 16 + number % 32];
-        Stimulus::Exception { core: usize::from(bytes.flag()), number: bytes.one_of(&numbers) }
+        Stimulus::Exception { core: usize::from(bytes.next_flag()), number: bytes.one_of(&numbers) }
     };
     (cycle, stimulus)
 }

@@ -100,7 +100,7 @@ impl<F: Family> System<F> {
             if self.watched_elsewhere {
                 self.tell_register_read(core, address, now);
             }
-            if self.polling.note(core.pc(), value, || self.periph.is_steady(address)) {
+            if self.polling.note_register_read(core.pc(), value, || self.periph.is_steady(address)) {
                 core.limit = 0;
             }
             return Ok(LoadResult { value, wait });

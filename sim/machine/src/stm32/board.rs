@@ -72,7 +72,7 @@ impl<F: Run> Board for Machine<F> {
     }
 
     /// Returns how many cycles of busy waits for a register were skipped without executing them.
-    fn passed_over(&self) -> u64 {
+    fn skipped_wait_cycles(&self) -> u64 {
         self.system.polling.fast_forward_cycles()
     }
 

@@ -50,7 +50,7 @@ impl<F: Run> Machine<F> {
         step_over_breakpoint(&mut self.core, &mut *self.system, &mut self.pipe);
         let cell = ProfileCell { cycles: self.core.t - before, executions: 1, wait_cycles: 0 };
         self.system.add_profile(pc, cell);
-        let look = self.core.look();
+        let look = self.core.view_for_observer();
         self.observer.iter_mut().for_each(|observer| observer.note_execution(0, pc, &look));
     }
 }

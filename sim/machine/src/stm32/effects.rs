@@ -136,7 +136,7 @@ impl<F: Family> System<F> {
     pub(super) fn finish_sending(&mut self, core: &mut Core, now: u64) -> u64 {
         let limit = now.saturating_add(self.periph.clocks().core_hz);
         let mut at = now;
-        while self.periph.usarts.iter().any(|usart| usart.busy()) && self.periph.due() <= limit {
+        while self.periph.usarts.iter().any(|usart| usart.is_sending()) && self.periph.due() <= limit {
             at = at.max(self.periph.due());
             self.advance(core, at);
         }

@@ -22,7 +22,7 @@ use crate::board::{Position, Stats};
 use crate::image::Symbol;
 use crate::injection;
 use crate::observe::{DEEP_SLEEP, ObservedMachine, SLEEPDEEP, TURN_CYCLES, record_outcome};
-use crate::polling::pass_over;
+use crate::polling::skip_busy_wait;
 use crate::setting::SettingError;
 use crate::stop::{RunEnd, Stop, StopReason};
 
@@ -157,8 +157,8 @@ impl<F: Run> Machine<F> {
             if self.core.phase == Phase::Run && self.core.request == Request::None {
                 let plain = self.watch == watch::NOTHING && !self.core.mpu.is_enabled();
                 self.system.polling.switch(plain);
-                if plain && self.system.polling.is_ripe() {
-                    pass_over(self, due.min(end));
+                if plain && self.system.polling.may_busy_wait_have_begun() {
+                    skip_busy_wait(self, due.min(end));
                     continue;
                 }
                 self.core.limit = due.min(end).max(self.core.t + 1);
@@ -221,7 +221,7 @@ impl<F: Run> Machine<F> {
         if self.system.periph.due() <= at {
             self.system.advance(&mut self.core, at);
         }
-        while let Some(stimulus) = self.system.injections.take(at) {
+        while let Some(stimulus) = self.system.injections.take_due_stimulus(at) {
             self.system.stimulate(&mut self.core, stimulus, at);
         }
     }

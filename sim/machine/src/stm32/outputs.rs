@@ -26,7 +26,7 @@ pub(super) fn record_pins(effects: &mut Effects, periph: &mut Stm32, probes: &mu
             let pin = rest.trailing_zeros();
             rest &= rest - 1;
             let (number, level) = (u16::from(change.port) * 16 + pin as u16, u32::from(change.levels >> pin & 1));
-            probes.record(Kind::Pin, 0, change.cycle, number, level, 0);
+            probes.append_event(Kind::Pin, 0, change.cycle, number, level, 0);
         }
     }
 }

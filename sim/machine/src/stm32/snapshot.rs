@@ -190,7 +190,7 @@ impl<F: Family> System<F> {
         self.effects.clone_from(&saved.effects);
         self.lines = saved.lines;
         self.cleared = saved.cleared;
-        self.probes.rewind(&saved.probes);
+        self.probes.restore_recordings(&saved.probes);
         self.injections.clone_from(&saved.injections);
         self.console.clone_from(&saved.console);
         self.console_port = saved.console_port;

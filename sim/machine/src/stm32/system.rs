@@ -204,7 +204,7 @@ impl<F: Family> System<F> {
         if let Some(known) = self.known.find(address, halfwords) {
             return known;
         }
-        let (decoded, site) = (self.decode_at(core_features, address), self.probes.number(address));
+        let (decoded, site) = (self.decode_at(core_features, address), self.probes.site_number(address));
         self.known.store(address, halfwords, decoded, site)
     }
 
@@ -565,7 +565,7 @@ unsafe impl<F: Family> Bus for System<F> {
             return Some(instruction);
         }
         let skip = self.passed_until.take() == Some(address);
-        if self.probes.issue_at(
+        if self.probes.fire_probes_of_site(
             site,
             address,
             0,

@@ -3,7 +3,7 @@
 use crate::board::{Board, Options};
 use crate::boards::board;
 use crate::scenarios::image::elf;
-use crate::scenarios::program::constant;
+use crate::scenarios::program::append_constant_load;
 
 const SRAM: u32 = 0x2000_0000;
 const FLASH: u32 = 0x0800_0000;
@@ -19,7 +19,7 @@ fn start(chip: &str) -> Box<dyn Board> {
     let mut content: Vec<u8> = [SRAM + 0x1000, CODE | 1].iter().flat_map(|word| word.to_le_bytes()).collect();
     content.resize((CODE - FLASH) as usize, 0);
     let mut halves = vec![0x3001_u16; INSTRUCTIONS];
-    constant(&mut halves, 1, CODE | 1);
+    append_constant_load(&mut halves, 1, CODE | 1);
     halves.push(0x4708);
     content.extend(halves.iter().flat_map(|half| half.to_le_bytes()));
     board.load_image(&elf(CODE | 1, &[(FLASH, content)]), "long.elf").expect("an image");

@@ -3,7 +3,7 @@
 use crate::board::{Board, Options};
 use crate::boards::board;
 use crate::scenarios::image::elf;
-use crate::scenarios::program::constant;
+use crate::scenarios::program::append_constant_load;
 use crate::stop::StopReason;
 
 const SRAM: u32 = 0x2000_0000;
@@ -34,8 +34,8 @@ fn start(chip: &str, code: &[u16]) -> Box<dyn Board> {
 
 /// Code that writes `value` to a register.
 fn write(code: &mut Vec<u16>, register: u32, value: u32) {
-    constant(code, 1, register);
-    constant(code, 2, value);
+    append_constant_load(code, 1, register);
+    append_constant_load(code, 2, value);
     code.push(0x600a);
 }
 
@@ -52,10 +52,10 @@ fn stm32f767_stores_to_a_pin_once_a_cycle() {
     let spent = |rounds: u32| {
         let mut code = Vec::new();
         write(&mut code, 0x4002_3830, 1);
-        constant(&mut code, 0, rounds);
-        constant(&mut code, 1, 0x4002_0018);
-        constant(&mut code, 2, 1);
-        constant(&mut code, 3, 1 << 16);
+        append_constant_load(&mut code, 0, rounds);
+        append_constant_load(&mut code, 1, 0x4002_0018);
+        append_constant_load(&mut code, 2, 1);
+        append_constant_load(&mut code, 3, 1 << 16);
         code.extend(SET_AND_CLEAR);
         code.extend([0x3801, 0xd1fb, STAY]);
         let mut board = start("stm32f767", &code);
@@ -71,9 +71,9 @@ fn stm32f103_sets_and_clears_a_pin_in_four_cycles() {
     let spent = |pairs: usize| {
         let mut code = Vec::new();
         write(&mut code, 0x4002_1018, 1 << 2);
-        constant(&mut code, 1, 0x4001_0810);
-        constant(&mut code, 2, 1);
-        constant(&mut code, 3, 1 << 16);
+        append_constant_load(&mut code, 1, 0x4001_0810);
+        append_constant_load(&mut code, 2, 1);
+        append_constant_load(&mut code, 3, 1 << 16);
         code.extend(SET_AND_CLEAR.repeat(pairs));
         code.push(STAY);
         cycles(&mut *start("stm32f103", &code), &code)
@@ -87,7 +87,7 @@ fn cold_words_of_one_line_of_the_rp2040s_flash_take_the_same_time() {
     const LOADS: [u16; 5] = [0x6808, 0x6848, 0x6888, 0x6808, 0x6848];
     // ldr r0, [r1] with offsets 0, 4, 8, 0, 4.
     let mut code = Vec::new();
-    constant(&mut code, 1, 0x1000_0100);
+    append_constant_load(&mut code, 1, 0x1000_0100);
     let first = code.len();
     code.extend(LOADS);
     code.push(STAY);

@@ -108,7 +108,7 @@ impl Adc {
     }
 
     /// Completes a conversion: converts its input's value, and pushes it into the FIFO if that is enabled.
-    fn complete(&mut self, conversion: Conversion, access: &Access) {
+    fn complete_conversion(&mut self, conversion: Conversion, access: &Access) {
         self.result = match conversion.input {
             INPUT_TEMPERATURE => TEMPERATURE,
             0..=3 => self.inputs[conversion.input as usize],
@@ -144,14 +144,14 @@ impl Adc {
     }
 
     /// Returns whether the FIFO has reached its threshold (INTR).
-    fn raw(&self) -> bool {
+    fn is_fifo_threshold_reached(&self) -> bool {
         let threshold = ((self.fcs >> 24) & 15) as usize;
         self.fcs & FCS_EN != 0 && self.fifo.len() >= threshold.max(1)
     }
 
     /// Returns whether the interrupt is raised, after enable and force (INTS).
     fn masked_interrupts(&self) -> bool {
-        (self.raw() && self.inte) || self.intf
+        (self.is_fifo_threshold_reached() && self.inte) || self.intf
     }
 }
 
@@ -215,7 +215,7 @@ impl Peripheral for Adc {
             0x04 => self.result,
             0x08 => self.fifo_status(),
             0x10 => self.div,
-            0x14 => u32::from(self.raw()),
+            0x14 => u32::from(self.is_fifo_threshold_reached()),
             0x18 => u32::from(self.inte),
             0x1c => u32::from(self.intf),
             0x20 => u32::from(self.masked_interrupts()),
@@ -231,7 +231,7 @@ impl Peripheral for Adc {
     /// Completes the conversions that have ended, up to the cycle in `access`.
     fn advance_to_now(&mut self, access: &mut Access) {
         while let Some(conversion) = self.conversion.take_if(|conversion| conversion.end <= access.now_cycles) {
-            self.complete(conversion, access);
+            self.complete_conversion(conversion, access);
         }
     }
 

@@ -175,7 +175,7 @@ impl Rp2040Peripherals {
     /// Returns the clk_sys cycle at which [`Self::advance`] must be called next, or [`NEVER`].
     #[inline]
     #[must_use]
-    pub fn due(&self) -> u64 {
+    pub fn next_advance_cycle(&self) -> u64 {
         self.due
     }
 
@@ -214,7 +214,8 @@ impl Rp2040Peripherals {
         }
         let offset = address & 0xffc;
         let value = with_block!(self, block, b => b.read_register(offset, access));
-        access.effects.limit = access.effects.limit.or_else(|| limits::requests(block, Touch::Read, offset, value));
+        access.effects.limit =
+            access.effects.limit.or_else(|| limits::unsupported_request_row(block, Touch::Read, offset, value));
         // Polling is the commonest access, and the only read that moves a schedule ahead of time is one that
         // makes room in a FIFO of a UART, or that brings one of the blocks named here up to date.
         let takes_byte = match block {
@@ -247,10 +248,10 @@ impl Rp2040Peripherals {
                 _ => b.peek_register(offset, access) & !value,
             };
             b.write_register(offset, value, access);
-            access.effects.limit = access.effects.limit.or_else(|| limits::requests(block, Touch::Write, offset, value));
+            access.effects.limit = access.effects.limit.or_else(|| limits::unsupported_request_row(block, Touch::Write, offset, value));
         });
         if block == Block::IoBank0 {
-            self.pwm.show(self.io_bank0.pwm_outputs(), access);
+            self.pwm.set_shown_outputs(self.io_bank0.pwm_outputs(), access);
         }
         if block == Block::IoQspi && self.ssi.flash.force_select(self.io_qspi.forced_chip_select()) {
             access.effects.limit = Some(&limits::RAW_FLASH);
@@ -299,7 +300,7 @@ impl Rp2040Peripherals {
             self.apply_resets(asserted | released, now_cycles, effects);
         }
         if effects.clocks_changed {
-            self.retime(now_cycles, effects);
+            self.update_clock_frequencies(now_cycles, effects);
         }
         self.reschedule();
     }
@@ -318,11 +319,11 @@ impl Rp2040Peripherals {
             }
         }
         let mut access = Access { now_cycles, core: 0, clocks: &self.tree, effects };
-        self.pwm.show(self.io_bank0.pwm_outputs(), &mut access);
+        self.pwm.set_shown_outputs(self.io_bank0.pwm_outputs(), &mut access);
     }
 
     /// Recomputes the clock frequencies, and adapts the peripherals that depend on them.
-    fn retime(&mut self, now_cycles: u64, effects: &mut Effects) {
+    fn update_clock_frequencies(&mut self, now_cycles: u64, effects: &mut Effects) {
         self.clocks.update_sources(sources_of(&self.pll_sys, &self.pll_usb, &self.xosc, &self.rosc));
         let mut tree =
             derive_frequencies(&self.clocks, &self.pll_sys, &self.pll_usb, &self.xosc, &self.rosc, &self.watchdog);
@@ -380,17 +381,21 @@ impl Rp2040Peripherals {
     #[inline]
     pub fn update_pins(&mut self, now: u64) -> PinLevels {
         let pios = self.pios.each_ref().map(Pio::pins);
-        let driven =
-            self.io_bank0.drive(self.sio.gpio.output_levels(), self.sio.gpio.output_enables(), self.pwm.levels(), pios);
+        let driven = self.io_bank0.pad_levels_and_directions(
+            self.sio.gpio.output_levels(),
+            self.sio.gpio.output_enables(),
+            self.pwm.levels(),
+            pios,
+        );
         let (levels, oe) = self.pads_bank0.levels(driven.out, driven.oe, self.outside_driven, self.outside);
         self.pins = PinLevels { levels: levels & GPIO_MASK, driven: oe };
-        let inputs = self.io_bank0.sense(self.pads_bank0.input_levels(self.pins.levels));
+        let inputs = self.io_bank0.set_pad_levels(self.pads_bank0.input_levels(self.pins.levels));
         self.sio.gpio.set_input(inputs);
         if self.spis.iter().any(|spi| spi.bus.has_selects()) {
             let (levels, now_ns) = (self.pins.levels, self.tree.elapsed.ns_at(now));
             self.spis.iter_mut().for_each(|spi| spi.bus.spi_select(|pin| Some(levels >> pin & 1 != 0), now_ns));
         }
-        if self.pios[0].sense(inputs, now) | self.pios[1].sense(inputs, now) {
+        if self.pios[0].set_pin_levels(inputs, now) | self.pios[1].set_pin_levels(inputs, now) {
             self.reschedule();
         }
         self.pins

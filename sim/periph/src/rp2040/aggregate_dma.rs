@@ -38,7 +38,7 @@ fn replicate_on_lanes(value: u32, bytes: u32) -> u32 {
 impl Rp2040Peripherals {
     /// Returns the data requests of PIOs, serial ports, I2C and ADC, a bit for each TREQ number.
     fn dma_requests(&self) -> u64 {
-        let mut requests = self.pios.iter().rev().fold(0, |bits, pio| bits << 8 | u64::from(pio.requests()));
+        let mut requests = self.pios.iter().rev().fold(0, |bits, pio| bits << 8 | u64::from(pio.dma_requests()));
         requests |= u64::from(self.adc.dreq()) << TREQ_ADC;
         for n in 0..2 {
             let ports = [

@@ -38,8 +38,8 @@ impl Rp2040Peripherals {
         match command {
             FlashCommand::Connect => self.ssi_setup(&SSI_SERIAL, now_cycles, effects),
             FlashCommand::ExitXip => self.ssi_setup(&SSI_SERIAL, now_cycles, effects),
-            FlashCommand::Erase { offset, count } => self.ssi.flash.erase(*offset as usize, *count as usize),
-            FlashCommand::Program { offset, data } => self.ssi.flash.program(*offset as usize, data),
+            FlashCommand::Erase { offset, count } => self.ssi.flash.erase_bytes(*offset as usize, *count as usize),
+            FlashCommand::Program { offset, data } => self.ssi.flash.program_bytes(*offset as usize, data),
             FlashCommand::FlushCache => {
                 effects.xip_flush = true;
                 self.io_qspi.release_chip_select();
@@ -81,7 +81,7 @@ impl Rp2040Peripherals {
             RESETS_MASK
         } else {
             let selected = self.resets.watchdog_select();
-            self.resets.force(self.resets.held_bits() | selected);
+            self.resets.force_resets(self.resets.held_bits() | selected);
             selected
         };
         effects.resets = Some((held, 0));
@@ -118,7 +118,7 @@ impl Rp2040Peripherals {
     /// flash interface is in serial mode.
     pub fn after_boot_rom(&mut self, now_cycles: u64, effects: &mut Effects) {
         let used = 1 << reset_bit::IO_QSPI | 1 << reset_bit::PADS_QSPI | 1 << reset_bit::PADS_BANK0;
-        self.resets.force(self.resets.held_bits() & !used);
+        self.resets.force_resets(self.resets.held_bits() & !used);
         self.ssi_setup(&SSI_XIP_03, now_cycles, effects);
         effects.pins_changed = true;
     }

@@ -107,22 +107,28 @@ impl I2c {
     }
 
     /// Returns the value of a register that only stores what is written.
-    fn plain(&self, offset: u32) -> u32 {
+    fn stored_register_value(&self, offset: u32) -> u32 {
         PLAIN.iter().position(|plain| plain.0 == offset).map_or(0, |index| self.plain[index])
     }
 
     /// Returns whether the controller requests DMA transfers: (transmit, receive).
     #[must_use]
     pub fn dreq(&self) -> (bool, bool) {
-        let control = self.plain(0x88);
-        let room = self.tx.len() as u32 <= self.plain(0x8c) && self.enabled;
-        (control & 2 != 0 && room, control & 1 != 0 && self.rx.len() as u32 > self.plain(0x90))
+        let control = self.stored_register_value(0x88);
+        let room = self.tx.len() as u32 <= self.stored_register_value(0x8c) && self.enabled;
+        (control & 2 != 0 && room, control & 1 != 0 && self.rx.len() as u32 > self.stored_register_value(0x90))
     }
 
     /// Returns the clk_sys cycles of a period of SCL.
-    fn period(&self) -> u64 {
+    fn scl_period_cycles(&self) -> u64 {
         let (high, low) = if self.con >> 1 & 3 == 1 { (0x14, 0x18) } else { (0x1c, 0x20) };
-        u64::from(self.plain(high) + self.plain(0xa0) + 7 + self.plain(low) + 1)
+        u64::from(
+            self.stored_register_value(high)
+                + self.stored_register_value(0xa0)
+                + 7
+                + self.stored_register_value(low)
+                + 1,
+        )
     }
 
     /// Returns whether targets have ten-bit addresses.
@@ -138,7 +144,7 @@ impl I2c {
     /// Enters a phase that takes `periods` periods of SCL from cycle `at` on.
     fn enter_phase(&mut self, phase: Phase, at: u64, periods: u64) {
         self.phase = phase;
-        self.end = at + periods * self.period();
+        self.end = at + periods * self.scl_period_cycles();
     }
 
     /// Starts the next command at cycle `at`, if there is one and the bus is idle.
@@ -173,7 +179,7 @@ impl I2c {
         self.end = NEVER;
         match self.phase {
             Phase::Address(command) => {
-                let address = (self.plain(0x04) & if self.ten_bits() { 0x3ff } else { 0x7f }) as u16;
+                let address = (self.stored_register_value(0x04) & if self.ten_bits() { 0x3ff } else { 0x7f }) as u16;
                 if self.bus.i2c_start(address, command & COMMAND_READ != 0, now_ns) {
                     self.enter_phase(Phase::Data(command), at, 9);
                 } else {
@@ -187,11 +193,11 @@ impl I2c {
                 } else {
                     self.raw |= INT_RX_OVER
                 }
-                self.after_data(command, at);
+                self.continue_after_byte(command, at);
             }
             Phase::Data(command) => {
                 if self.bus.i2c_write(command as u8, now_ns) {
-                    self.after_data(command, at);
+                    self.continue_after_byte(command, at);
                 } else {
                     self.abort_transfer(ABORT_DATA, at);
                 }
@@ -207,7 +213,7 @@ impl I2c {
     }
 
     /// Continues after a byte: with STOP, with the next command, or waiting for one.
-    fn after_data(&mut self, command: u32, at: u64) {
+    fn continue_after_byte(&mut self, command: u32, at: u64) {
         if command & COMMAND_STOP != 0 {
             self.enter_phase(Phase::Stop, at, 1);
         } else {
@@ -217,7 +223,7 @@ impl I2c {
     }
 
     /// Writes IC_ENABLE: disabling ends a transfer and empties the FIFOs.
-    fn enable(&mut self, value: u32, access: &Access) {
+    fn write_enable_register(&mut self, value: u32, access: &Access) {
         let at = access.now_cycles;
         if value & 2 != 0 && self.phase != Phase::Idle {
             self.abort_transfer(ABORT_USER, at);
@@ -235,10 +241,10 @@ impl I2c {
 
     /// Returns the raw interrupts: latched ones and the levels of the FIFOs. A disabled controller does not report an
     /// empty FIFO.
-    fn raw(&self) -> u32 {
+    fn raw_interrupts(&self) -> u32 {
         let sent = self.con & CON_TX_EMPTY_CTRL == 0 || !self.is_sending();
-        let empty = self.enabled && sent && self.tx.len() as u32 <= self.plain(0x3c);
-        let full = self.rx.len() as u32 > self.plain(0x38);
+        let empty = self.enabled && sent && self.tx.len() as u32 <= self.stored_register_value(0x3c);
+        let full = self.rx.len() as u32 > self.stored_register_value(0x38);
         self.raw | if empty { INT_TX_EMPTY } else { 0 } | if full { INT_RX_FULL } else { 0 }
     }
 
@@ -262,7 +268,7 @@ impl I2c {
     }
 
     /// Clears the interrupt whose CLR register was read.
-    fn clear(&mut self, offset: u32) {
+    fn clear_read_interrupt(&mut self, offset: u32) {
         self.raw &= !match offset {
             0x40 => u32::MAX,
             0x44 => INT_RX_UNDER,
@@ -294,7 +300,7 @@ impl Peripheral for I2c {
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance_to_now(access);
         if matches!(offset, 0x40..=0x68 | 0xa8) {
-            self.clear(offset);
+            self.clear_read_interrupt(offset);
             return 0;
         }
         if offset == 0x10 {
@@ -319,7 +325,7 @@ impl Peripheral for I2c {
             0x10 if self.tx.len() == FIFO_DEPTH => self.raw |= INT_TX_OVER,
             0x10 => self.tx.push_back(value & 0x7ff),
             0x30 => self.mask = value & 0x1fff,
-            0x6c => self.enable(value, access),
+            0x6c => self.write_enable_register(value, access),
             _ => match PLAIN.iter().position(|plain| plain.0 == offset) {
                 Some(index) => self.plain[index] = value & PLAIN[index].2,
                 None if self.is_constant(offset) => {}
@@ -333,9 +339,9 @@ impl Peripheral for I2c {
     fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.con,
-            0x2c => self.raw() & self.mask,
+            0x2c => self.raw_interrupts() & self.mask,
             0x30 => self.mask,
-            0x34 => self.raw(),
+            0x34 => self.raw_interrupts(),
             0x6c | 0x9c => u32::from(self.enabled),
             0x70 => self.status_register(),
             0x74 => self.tx.len() as u32,
@@ -343,7 +349,7 @@ impl Peripheral for I2c {
             0x80 => self.abort_source,
             _ => {
                 let constant = CONSTANTS.iter().find(|constant| constant.0 == offset).map(|constant| constant.1);
-                constant.unwrap_or_else(|| self.plain(offset))
+                constant.unwrap_or_else(|| self.stored_register_value(offset))
             }
         }
     }
@@ -369,7 +375,7 @@ impl Peripheral for I2c {
 
     /// Returns the levels of the NVIC lines of an I2C controller, each at its number's bit.
     fn irq_levels(&self) -> u32 {
-        u32::from(self.raw() & self.mask != 0) << self.irq
+        u32::from(self.raw_interrupts() & self.mask != 0) << self.irq
     }
 }
 

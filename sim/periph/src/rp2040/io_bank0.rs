@@ -107,7 +107,7 @@ impl IoBank0 {
     }
 
     /// Recomputes the masks of pins by function and overrides, after CTRL changed.
-    fn rebuild(&mut self) {
+    fn update_pin_masks(&mut self) {
         let mut masks = Masks::default();
         for (pin, &ctrl) in self.ctrl.iter().enumerate() {
             let bit = 1 << pin;
@@ -141,7 +141,13 @@ impl IoBank0 {
     /// Returns the levels and directions that the pads get, by their selected functions, from the outputs of SIO, PWM
     /// and both PIOs.
     #[inline]
-    pub fn drive(&mut self, sio_out: u32, sio_oe: u32, pwm: u32, [pio0, pio1]: [(u32, u32); 2]) -> Driven {
+    pub fn pad_levels_and_directions(
+        &mut self,
+        sio_out: u32,
+        sio_oe: u32,
+        pwm: u32,
+        [pio0, pio1]: [(u32, u32); 2],
+    ) -> Driven {
         let m = &self.masks;
         let pio_out = pio0.0 & m.pio[0] | pio1.0 & m.pio[1];
         let pio_oe = pio0.1 & m.pio[0] | pio1.1 & m.pio[1];
@@ -156,7 +162,7 @@ impl IoBank0 {
 
     /// Sets the pads' input levels, latches edges, and returns the levels after INOVER.
     #[inline]
-    pub fn sense(&mut self, pads: u32) -> u32 {
+    pub fn set_pad_levels(&mut self, pads: u32) -> u32 {
         let m = &self.masks;
         let inputs = ((pads ^ m.in_invert) & !m.in_low) | m.in_high;
         self.pads = pads;
@@ -175,7 +181,7 @@ impl IoBank0 {
     }
 
     /// Returns the level interrupts that hold now for eight pins, in the layout of INTR.
-    fn levels(&self, group: usize) -> u32 {
+    fn level_interrupts_of_pins(&self, group: usize) -> u32 {
         let first = 8 * group as u32;
         // GPIO 30 and 31 do not exist: no LEVEL_LOW from them.
         pins_as_nibbles(!self.inputs & PIN_MASK, first) | pins_as_nibbles(self.inputs, first) << 1
@@ -184,7 +190,7 @@ impl IoBank0 {
     /// Returns the interrupts of a destination for eight pins: edges and levels after enable and force (INTS).
     fn masked_interrupts(&self, destination: usize, group: usize) -> u32 {
         let d = &self.destinations[destination];
-        ((self.edges[group] | self.levels(group)) & d.inte[group]) | d.intf[group]
+        ((self.edges[group] | self.level_interrupts_of_pins(group)) & d.inte[group]) | d.intf[group]
     }
 
     /// Returns the interrupt levels for `core`: line 13 by that core's enables.
@@ -231,7 +237,7 @@ impl Peripheral for IoBank0 {
         match offset {
             0x00..=0xec if offset & 4 != 0 => {
                 self.ctrl[index / 2] = value & CTRL_MASK;
-                self.rebuild();
+                self.update_pin_masks();
                 access.effects.pins_changed = true;
             }
             0x00..=0xec => {}
@@ -257,7 +263,7 @@ impl Peripheral for IoBank0 {
         match offset {
             0x00..=0xec if offset & 4 != 0 => self.ctrl[index / 2],
             0x00..=0xec => self.status_register(index / 2),
-            0xf0..=0xfc => self.edges[index - 0x3c] | self.levels(index - 0x3c),
+            0xf0..=0xfc => self.edges[index - 0x3c] | self.level_interrupts_of_pins(index - 0x3c),
             0x100..=0x18c => {
                 let (destination, register) = ((index - 0x40) / 12, (index - 0x40) % 12);
                 match register / 4 {
@@ -294,10 +300,13 @@ mod tests {
         let mut bench = Bench::new();
         let mut io = IoBank0::default();
         assert_eq!(io.read_register(25 * 8 + 4, &mut bench.access()), 0x1f);
-        assert_eq!(io.drive(1 << 25, 1 << 25, 0, NO_PIO), Driven::default());
+        assert_eq!(io.pad_levels_and_directions(1 << 25, 1 << 25, 0, NO_PIO), Driven::default());
         io.write_register(25 * 8 + 4, FUNC_SIO, &mut bench.access());
         assert!(bench.effects.pins_changed);
-        assert_eq!(io.drive(1 << 25 | 1, 1 << 25 | 1, 0, NO_PIO), Driven { out: 1 << 25, oe: 1 << 25 });
+        assert_eq!(
+            io.pad_levels_and_directions(1 << 25 | 1, 1 << 25 | 1, 0, NO_PIO),
+            Driven { out: 1 << 25, oe: 1 << 25 }
+        );
         assert_eq!(io.read_register(25 * 8, &mut bench.access()), 1 << 9 | 1 << 13);
     }
 
@@ -308,7 +317,7 @@ mod tests {
         for pin in 0..2 {
             io.write_register(pin * 8 + 4, FUNC_UART, &mut bench.access());
         }
-        assert_eq!(io.drive(0, 0, 0, NO_PIO), Driven { out: 1, oe: 1 });
+        assert_eq!(io.pad_levels_and_directions(0, 0, 0, NO_PIO), Driven { out: 1, oe: 1 });
     }
 
     #[test]
@@ -318,11 +327,14 @@ mod tests {
         for (pin, field) in [(0, 1 << 8), (1, 2 << 8), (2, 3 << 8), (3, 1 << 12), (4, 2 << 12), (5, 3 << 12)] {
             io.write_register(pin * 8 + 4, FUNC_SIO | field, &mut bench.access());
         }
-        assert_eq!(io.drive(0b000111, 0b010111, 0, NO_PIO), Driven { out: 0b000110 & !0b10, oe: 0b101111 });
+        assert_eq!(
+            io.pad_levels_and_directions(0b000111, 0b010111, 0, NO_PIO),
+            Driven { out: 0b000110 & !0b10, oe: 0b101111 }
+        );
         for (pin, field) in [(0, 1 << 16), (1, 2 << 16), (2, 3 << 16)] {
             io.write_register(pin * 8 + 4, field, &mut bench.access());
         }
-        assert_eq!(io.sense(0b011), 0b100);
+        assert_eq!(io.set_pad_levels(0b011), 0b100);
     }
 
     #[test]
@@ -332,9 +344,9 @@ mod tests {
         // GPIO 9: EDGE_HIGH for core 0, LEVEL_HIGH for core 1.
         io.write_register(0x104, 8 << 4, &mut bench.access());
         io.write_register(0x134, 2 << 4, &mut bench.access());
-        io.sense(1 << 9);
+        io.set_pad_levels(1 << 9);
         assert_eq!((io.irq_levels_of(0), io.irq_levels_of(1)), (1 << 13, 1 << 13));
-        io.sense(0);
+        io.set_pad_levels(0);
         assert_eq!((io.irq_levels_of(0), io.irq_levels_of(1)), (1 << 13, 0));
         assert_eq!(io.read_register(0xf4, &mut bench.access()), 0x1111_1111 | 0xc << 4);
         io.write_register(0xf4, 8 << 4, &mut bench.access());

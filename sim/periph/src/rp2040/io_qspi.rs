@@ -43,19 +43,19 @@ impl IoQspi {
     }
 
     /// Sets the levels of the six pins: SCLK 0, SS 1, SD0 to SD3.
-    pub fn sense(&mut self, levels: u32) {
+    pub fn set_pin_levels(&mut self, levels: u32) {
         self.inputs = levels & 0x3f;
     }
 
     /// Returns the level of each pin, in the layout of INTR.
-    fn raw(&self) -> u32 {
+    fn raw_pin_levels(&self) -> u32 {
         (0..6).fold(0, |word, pin| word | (1 + (self.inputs >> pin & 1)) << (4 * pin))
     }
 
     /// Returns the interrupts of a destination: levels after enable and force (INTS).
     fn masked_interrupts(&self, destination: usize) -> u32 {
         let [inte, intf] = self.destinations[destination];
-        (self.raw() & inte) | intf
+        (self.raw_pin_levels() & inte) | intf
     }
 
     /// Returns the interrupt levels for `core`: line 14 by that core's enables.
@@ -106,7 +106,7 @@ impl Peripheral for IoQspi {
         match offset {
             0x00..=0x2c if offset & 4 != 0 => self.ctrl[index / 2],
             0x00..=0x2c => (self.inputs >> (index / 2) & 1) * (1 << 17 | 1 << 19),
-            0x30 => self.raw(),
+            0x30 => self.raw_pin_levels(),
             0x34..=0x54 => {
                 let (destination, register) = ((index - 13) / 3, (index - 13) % 3);
                 if register < 2 {
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(io.read_register(0x30, &mut bench.access()), 0x0011_1121);
         io.write_register(0x40, 2 << 4, &mut bench.access());
         assert_eq!((io.irq_levels_of(0), io.irq_levels_of(1)), (0, 1 << 14));
-        io.sense(0);
+        io.set_pin_levels(0);
         assert_eq!(io.irq_levels_of(1), 0);
         io.write_register(0x38, 1, &mut bench.access());
         assert_eq!((io.irq_levels_of(0), io.read_register(0x3c, &mut bench.access())), (1 << 14, 1));

@@ -32,24 +32,24 @@ impl Pads {
     pub fn bank0() -> Self {
         let mut pads = vec![GPIO_RESET; 30];
         pads.extend([SWCLK_RESET, SWD_RESET]);
-        Self::with(pads, false)
+        Self::with_reset_values(pads, false)
     }
 
     /// Creates the bank of the six QSPI pads.
     #[must_use]
     pub fn qspi() -> Self {
-        Self::with(QSPI_RESET.to_vec(), true)
+        Self::with_reset_values(QSPI_RESET.to_vec(), true)
     }
 
     /// Creates a bank with these reset values.
-    fn with(pads: Vec<u32>, qspi: bool) -> Self {
+    fn with_reset_values(pads: Vec<u32>, qspi: bool) -> Self {
         let mut bank = Self { voltage_select: 0, pads, qspi, input_enable: 0, output_disable: 0, pull_up: 0 };
-        bank.rebuild();
+        bank.update_pad_masks();
         bank
     }
 
     /// Recomputes the masks of input enables, output disables and pull-ups.
-    fn rebuild(&mut self) {
+    fn update_pad_masks(&mut self) {
         let collect = |flag: u32| {
             self.pads
                 .iter()
@@ -101,7 +101,7 @@ impl Peripheral for Pads {
             self.voltage_select = value & 1;
         } else if let Some(pad) = self.pads.get_mut(offset as usize / 4 - 1) {
             *pad = value & PAD_MASK;
-            self.rebuild();
+            self.update_pad_masks();
             access.effects.pins_changed = true;
         } else {
             access.effects.unmodelled = Some((offset, true));

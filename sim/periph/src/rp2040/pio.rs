@@ -48,7 +48,7 @@ impl Pio {
     #[must_use]
     pub fn new(irq: u32) -> Self {
         let engine = Box::new(Engine::new(PinInputs::default()));
-        let (shown, reach) = (engine.visible(0), FIRST_REACH);
+        let (shown, reach) = (engine.visible_outputs(0), FIRST_REACH);
         Self { irq, engine, ahead: None, due: NEVER, reach, watched: 0, shown, sensed: 0, idle: true }
     }
 
@@ -61,30 +61,30 @@ impl Pio {
 
     /// Returns the DMA requests of the TX FIFOs (bits 0 to 3) and of the RX FIFOs (bits 4 to 7).
     #[must_use]
-    pub fn requests(&self) -> u32 {
-        self.engine.requests()
+    pub fn dma_requests(&self) -> u32 {
+        self.engine.dma_requests()
     }
 
     /// Sets which of the block's DMA requests a channel waits for, because only these are events.
     pub fn watch_requests(&mut self, watched: u32, access: &mut Access) {
         if watched != self.watched {
-            self.catch_up(access);
+            self.execute_up_to_access(access);
             self.watched = watched;
-            self.show(access);
-            self.look_ahead();
+            self.update_visible_outputs(access);
+            self.find_next_event();
         }
     }
 
     /// Sets the levels of the 32 pins at the end of cycle `now`. Returns true if the block's next event
     /// ([`Peripheral::next_event_cycle`]) may have changed.
     #[inline]
-    pub fn sense(&mut self, levels: u32, now: u64) -> bool {
-        levels != self.sensed && self.sense_change(levels, now)
+    pub fn set_pin_levels(&mut self, levels: u32, now: u64) -> bool {
+        levels != self.sensed && self.change_pin_levels(levels, now)
     }
 
     /// Takes the levels of the 32 pins at the end of cycle `now`. Returns true if the next event
     /// ([`Peripheral::next_event_cycle`]) may have changed.
-    fn sense_change(&mut self, levels: u32, now: u64) -> bool {
+    fn change_pin_levels(&mut self, levels: u32, now: u64) -> bool {
         self.sensed = levels;
         if self.idle {
             self.engine.inputs.change_levels(levels, now);
@@ -96,19 +96,19 @@ impl Pio {
             ahead.inputs.change_levels(levels, now);
             return false;
         }
-        self.look_ahead();
+        self.find_next_event();
         true
     }
 
     /// Executes the state machines up to the cycle of an access.
-    fn catch_up(&mut self, access: &mut Access) {
+    fn execute_up_to_access(&mut self, access: &mut Access) {
         self.advance_to_now(access);
         self.engine.run_through(access.now_cycles);
     }
 
     /// Computes the cycle of the block's next event, in which its visible outputs change, by executing a copy of it.
-    fn look_ahead(&mut self) {
-        let mut due = self.engine.due();
+    fn find_next_event(&mut self) {
+        let mut due = self.engine.next_activity_cycle();
         self.idle =
             due == NEVER && self.engine.machines.iter().all(|machine| !machine.enabled && machine.forced.is_none());
         if due == NEVER {
@@ -119,12 +119,12 @@ impl Pio {
         ahead.clone_from(&self.engine);
         ahead.looked = false;
         for _ in 0..self.reach {
-            ahead.step(due);
+            ahead.execute_cycle(due);
             self.due = due;
-            if ahead.visible(self.watched) != self.shown {
+            if ahead.visible_outputs(self.watched) != self.shown {
                 return;
             }
-            due = ahead.due();
+            due = ahead.next_activity_cycle();
             if due == NEVER {
                 (self.ahead, self.due) = (None, NEVER);
                 return;
@@ -133,18 +133,18 @@ impl Pio {
     }
 
     /// Updates the outputs that the rest of the chip sees.
-    fn show(&mut self, access: &mut Access) {
-        let visible = self.engine.visible(self.watched);
+    fn update_visible_outputs(&mut self, access: &mut Access) {
+        let visible = self.engine.visible_outputs(self.watched);
         access.effects.pins_changed |= visible.pins != self.shown.pins;
         self.shown = visible;
     }
 
     /// Accepts a store, or the read of a FIFO, which takes effect one cycle later.
-    fn accept(&mut self, offset: u32, value: u32, access: &mut Access) {
-        self.catch_up(access);
-        self.engine.accept(offset, value, access.now_cycles);
+    fn accept_store_or_read(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.execute_up_to_access(access);
+        self.engine.accept_store(offset, value, access.now_cycles);
         self.reach = FIRST_REACH;
-        self.look_ahead();
+        self.find_next_event();
     }
 }
 
@@ -183,7 +183,7 @@ fn register_value(engine: &Engine, offset: u32) -> u32 {
         0xc8..=0x124 => {
             let machine = &engine.machines[(index - 0x32) / 6];
             match (index - 0x32) % 6 {
-                0 => machine.divider.register(),
+                0 => machine.divider.clkdiv_value(),
                 1 => machine.execctrl | u32::from(machine.forced.is_some()) << 31,
                 2 => machine.shiftctrl,
                 3 => machine.pc,
@@ -194,7 +194,7 @@ fn register_value(engine: &Engine, offset: u32) -> u32 {
         0x128 => engine.interrupts(),
         0x12c | 0x138 => engine.enables[(index - 0x4b) / 3],
         0x130 | 0x13c => engine.forces[(index - 0x4c) / 3],
-        0x134 | 0x140 => engine.line((index - 0x4d) / 3),
+        0x134 | 0x140 => engine.interrupt_line_status((index - 0x4d) / 3),
         _ => 0,
     }
 }
@@ -207,7 +207,7 @@ impl Peripheral for Pio {
         let sensed = self.sensed;
         *self = Self { sensed, watched: self.watched, ..Self::new(self.irq) };
         self.engine.inputs = PinInputs::steady(sensed);
-        self.shown = self.engine.visible(self.watched);
+        self.shown = self.engine.visible_outputs(self.watched);
     }
 
     /// Reads a register of a PIO block at a byte offset. `access` holds the time in cycles and the requesting core. A
@@ -216,10 +216,10 @@ impl Peripheral for Pio {
         if offset > 0x140 {
             access.effects.unmodelled = Some((offset, false));
         }
-        self.catch_up(access);
+        self.execute_up_to_access(access);
         let value = register_value(&self.engine, offset);
         if (RXF..RXF + 0x10).contains(&offset) {
-            self.accept(offset, 0, access);
+            self.accept_store_or_read(offset, 0, access);
         }
         value
     }
@@ -230,7 +230,7 @@ impl Peripheral for Pio {
         match offset {
             // Read-only registers. A store to RXF does not take a word.
             0x04 | 0x0c | 0x20..=0x2c | 0x3c..=0x44 | 0x128 | 0x134 | 0x140 => {}
-            0x00..=0x13c => self.accept(offset, value, access),
+            0x00..=0x13c => self.accept_store_or_read(offset, value, access),
             _ => access.effects.unmodelled = Some((offset, true)),
         }
     }
@@ -266,8 +266,8 @@ impl Peripheral for Pio {
             _ => self.engine.run_through(access.now_cycles),
         }
         self.reach = (2 * self.reach).min(LAST_REACH);
-        self.show(access);
-        self.look_ahead();
+        self.update_visible_outputs(access);
+        self.find_next_event();
     }
 
     /// Returns the levels of the block's two NVIC lines, each at its number's bit.

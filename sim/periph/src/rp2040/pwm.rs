@@ -50,27 +50,27 @@ impl PwmSlice {
     }
 
     /// Returns the value of CTR at cycle `now`.
-    fn counter(&self, now: u64) -> u64 {
-        let position = self.steps.value(now) % self.period();
+    fn counter_value(&self, now: u64) -> u64 {
+        let position = self.steps.value_at_cycle(now) % self.period();
         if position > u64::from(self.top) { self.period() - 1 - position } else { position }
     }
 
     /// Returns the compare levels that hold after `steps` steps.
-    fn compare(&self, steps: u64) -> u32 {
+    fn compare_levels_after(&self, steps: u64) -> u32 {
         if steps < self.cc_before.1 { self.cc_before.0 } else { self.cc }
     }
 
     /// Writes CC. Outputs are compared with the old value until the counter wraps.
     fn set_compare(&mut self, value: u32, now: u64) {
-        let steps = self.steps.value(now);
+        let steps = self.steps.value_at_cycle(now);
         let wrap = if self.steps.running() { (steps / self.period() + 1) * self.period() } else { 0 };
-        self.cc_before = (self.compare(steps), wrap);
+        self.cc_before = (self.compare_levels_after(steps), wrap);
         self.cc = value;
     }
 
     /// Returns outputs A and B as bits 0 and 1.
     fn outputs(&self, now: u64) -> u32 {
-        let (counter, cc) = (self.counter(now), self.compare(self.steps.value(now)));
+        let (counter, cc) = (self.counter_value(now), self.compare_levels_after(self.steps.value_at_cycle(now)));
         let high = |level: u32| u32::from(counter < u64::from(level & 0xffff));
         (high(cc) | high(cc >> 16) << 1) ^ (self.csr >> CSR_INVERT_SHIFT & 3)
     }
@@ -80,9 +80,9 @@ impl PwmSlice {
         if !self.steps.running() {
             return NEVER;
         }
-        let (steps, period) = (self.steps.value(now), self.period());
+        let (steps, period) = (self.steps.value_at_cycle(now), self.period());
         let begin = steps / period * period;
-        let cc = self.compare(steps);
+        let cc = self.compare_levels_after(steps);
         let falls = [cc & 0xffff, cc >> 16].map(u64::from);
         let rises = falls.map(|level| period.saturating_sub(level));
         let rises = rises.into_iter().filter(|_| self.csr & CSR_PHASE_CORRECT != 0);
@@ -96,7 +96,7 @@ impl PwmSlice {
         let on = self.csr & CSR_EN != 0 && (self.csr >> 4) & 3 == 0;
         let div = if self.div >> 4 == 0 { 256 * 16 + u64::from(self.div) } else { u64::from(self.div) };
         // 16 / div steps per clk_sys cycle. The wrap count starts again with the steps.
-        let cc = self.compare(self.steps.value(now));
+        let cc = self.compare_levels_after(self.steps.value_at_cycle(now));
         self.steps = RateCounter::start_counter(now, from, if on { 16 } else { 0 }, div, 1);
         self.cc_before = (cc, if on && cc != self.cc { self.period() } else { 0 });
         self.wraps_seen = from / self.period();
@@ -144,7 +144,7 @@ impl Pwm {
     }
 
     /// Sets which outputs pins show.
-    pub fn show(&mut self, outputs: u32, access: &mut Access) {
+    pub fn set_shown_outputs(&mut self, outputs: u32, access: &mut Access) {
         self.shown = outputs;
         self.reschedule(access);
     }
@@ -167,7 +167,7 @@ impl Pwm {
     /// Writes a register of a slice at cycle `now`.
     fn write_slice(&mut self, index: usize, register: u32, value: u32, now: u64) {
         let slice = &mut self.slices[index];
-        let from = slice.counter(now);
+        let from = slice.counter_value(now);
         match register {
             0 => slice.csr = value & 0x3f,
             1 => slice.div = value & 0xfff,
@@ -241,7 +241,7 @@ impl Peripheral for Pwm {
                 match offset % 20 / 4 {
                     0 => slice.csr,
                     1 => slice.div,
-                    2 => slice.counter(access.now_cycles) as u32,
+                    2 => slice.counter_value(access.now_cycles) as u32,
                     3 => slice.cc,
                     _ => slice.top,
                 }
@@ -271,7 +271,7 @@ impl Peripheral for Pwm {
         for n in 0..SLICES {
             let slice = &mut self.slices[n];
             if slice.due() <= access.now_cycles {
-                slice.wraps_seen = slice.steps.value(access.now_cycles) / slice.period();
+                slice.wraps_seen = slice.steps.value_at_cycle(access.now_cycles) / slice.period();
                 self.intr |= 1 << n;
             }
         }
@@ -341,7 +341,7 @@ mod tests {
     /// (cycle, levels) of each edge of slice 3 up to a cycle.
     fn edges(pwm: &mut Pwm, bench: &mut Bench, end: u64) -> Vec<(u64, u32)> {
         let mut edges = Vec::new();
-        pwm.show(SLICE_3_A | SLICE_3_B, &mut bench.access());
+        pwm.set_shown_outputs(SLICE_3_A | SLICE_3_B, &mut bench.access());
         let mut before = pwm.levels();
         while pwm.next_event_cycle() < end {
             let now = pwm.next_event_cycle();
@@ -401,7 +401,7 @@ mod tests {
         pwm.write_register(0xa8, 0, &mut bench.access());
         pwm.write_register(60 + 12, 3, &mut bench.access());
         assert_eq!((pwm.next_event_cycle(), pwm.levels()), (NEVER, 0));
-        pwm.show(SLICE_3_A, &mut bench.access());
+        pwm.set_shown_outputs(SLICE_3_A, &mut bench.access());
         assert_ne!((pwm.next_event_cycle(), pwm.levels()), (NEVER, 0));
         pwm.reset_registers();
         assert_eq!((pwm.next_event_cycle(), pwm.levels(), pwm.shown), (NEVER, 0, SLICE_3_A));

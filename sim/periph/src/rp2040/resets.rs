@@ -64,7 +64,7 @@ impl Resets {
     }
 
     /// Sets which blocks are in reset, as the boot ROM or a watchdog reset does.
-    pub fn force(&mut self, reset: u32) {
+    pub fn force_resets(&mut self, reset: u32) {
         self.reset = reset & RESETS_MASK;
     }
 

@@ -145,7 +145,7 @@ impl Peripheral for Rosc {
                 running | if self.badwrite { STATUS_BADWRITE } else { 0 }
             }
             0x1c => self.random & 1,
-            0x20 => self.count_from.saturating_sub(self.count.value(access.now_cycles).min(255) as u32),
+            0x20 => self.count_from.saturating_sub(self.count.value_at_cycle(access.now_cycles).min(255) as u32),
             _ => 0,
         }
     }
@@ -159,7 +159,7 @@ impl Peripheral for Rosc {
     /// Adapts the COUNT register, if it counts, to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         if self.count.running() {
-            self.count.rebase(access.now_cycles, self.hz(), 1, access.clocks.sys_hz);
+            self.count.change_rate(access.now_cycles, self.hz(), 1, access.clocks.sys_hz);
         }
     }
 }

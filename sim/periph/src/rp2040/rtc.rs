@@ -52,7 +52,7 @@ impl Rtc {
     }
 
     /// Counts one second, with carries up to the year.
-    fn tick(&mut self) {
+    fn count_second(&mut self) {
         let field = |word: u32, shift: u32, mask: u32| word >> shift & mask;
         let (mut weekday, mut hour) = (field(self.time, 24, 7), field(self.time, 16, 31));
         let (mut minute, mut second) = (field(self.time, 8, 63), field(self.time, 0, 63));
@@ -76,13 +76,13 @@ impl Rtc {
         }
         self.date = year << 12 | month << 8 | day;
         self.time = weekday << 24 | hour << 16 | minute << 8 | second;
-        if self.irq_setup[0] & MATCH_ENABLE != 0 && self.matches() {
+        if self.irq_setup[0] & MATCH_ENABLE != 0 && self.is_alarm_matched() {
             self.raw = true;
         }
     }
 
     /// Returns whether every enabled field equals its match value. With no field enabled, every second matches.
-    fn matches(&self) -> bool {
+    fn is_alarm_matched(&self) -> bool {
         let [setup0, setup1] = self.irq_setup;
         let differ = |enable: bool, word: u32, setup: u32, mask: u32| enable && (word ^ setup) & mask != 0;
         !(differ(setup0 >> 26 & 1 != 0, self.date, setup0, 0xfff << 12)
@@ -184,15 +184,15 @@ impl Peripheral for Rtc {
     /// Counts the seconds that have passed, up to the cycle in `access`.
     fn advance_to_now(&mut self, access: &mut Access) {
         while self.next_event_cycle() <= access.now_cycles {
-            self.seconds.set(self.next_event_cycle(), 0);
-            self.tick();
+            self.seconds.set_value(self.next_event_cycle(), 0);
+            self.count_second();
         }
     }
 
     /// Adapts the counting of seconds to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         let (num, den) = self.rate(access);
-        self.seconds.rebase(access.now_cycles, num, den, access.clocks.sys_hz);
+        self.seconds.change_rate(access.now_cycles, num, den, access.clocks.sys_hz);
     }
 
     /// Returns the levels of the NVIC lines of the real-time clock, each at its number's bit.
@@ -262,8 +262,9 @@ mod tests {
     fn every_enabled_field_must_match() {
         let date = 2024 << 12 | 5 << 8 | 17;
         let time = 3 << 24 | 13 << 16 | 47 << 8 | 21;
-        let matches =
-            |setup0: u32, setup1: u32| Rtc { date, time, irq_setup: [setup0, setup1], ..Rtc::default() }.matches();
+        let matches = |setup0: u32, setup1: u32| {
+            Rtc { date, time, irq_setup: [setup0, setup1], ..Rtc::default() }.is_alarm_matched()
+        };
         assert!(matches(0, 0));
         assert!(matches(7 << 24 | date, 15 << 28 | time));
         for (enable, wrong) in [(26, 1 << 12), (25, 1 << 8), (24, 1)] {

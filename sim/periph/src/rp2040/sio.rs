@@ -67,17 +67,17 @@ impl Sio {
             0x004 => self.gpio.input_levels(),
             0x010..=0x02c => self.gpio.read_register(offset - 0x010),
             0x058 => self.mailboxes.pop(core),
-            _ => self.read_rest(offset, core, now_cycles, effects),
+            _ => self.read_other_register(offset, core, now_cycles, effects),
         }
     }
 
     /// Reads a register that [`Sio::read_register`] leaves out.
-    fn read_rest(&mut self, offset: u32, core: usize, now_cycles: u64, effects: &mut Effects) -> u32 {
+    fn read_other_register(&mut self, offset: u32, core: usize, now_cycles: u64, effects: &mut Effects) -> u32 {
         match offset {
             0x008 => self.gpio_hi.input_levels(),
             0x030..=0x04c => self.gpio_hi.read_register(offset - 0x030),
             0x054 => 0,
-            0x05c => self.locks.state(),
+            0x05c => self.locks.taken_lock_bits(),
             0x060..=0x078 => self.dividers[core].read_register(offset - 0x060, now_cycles),
             0x080..=0x0bc => self.interps[core][0].read_register(offset - 0x080),
             0x0c0..=0x0fc => self.interps[core][1].read_register(offset - 0x0c0),
@@ -96,12 +96,12 @@ impl Sio {
             0x010..=0x02c => effects.pins_changed |= self.gpio.write_register(offset - 0x010, value),
             0x054 => self.mailboxes.push(core, value),
             0x050 => self.mailboxes.clear_errors(core),
-            _ => self.write_rest(offset, value, core, now_cycles, effects),
+            _ => self.write_other_register(offset, value, core, now_cycles, effects),
         }
     }
 
     /// Writes a register that [`Sio::write_register`] leaves out.
-    fn write_rest(&mut self, offset: u32, value: u32, core: usize, now_cycles: u64, effects: &mut Effects) {
+    fn write_other_register(&mut self, offset: u32, value: u32, core: usize, now_cycles: u64, effects: &mut Effects) {
         match offset {
             0x030..=0x04c => {
                 self.gpio_hi.write_register(offset - 0x030, value);
@@ -141,7 +141,7 @@ impl Sio {
     /// Returns whether this spinlock is taken.
     #[must_use]
     pub fn is_locked(&self, lock: u8) -> bool {
-        self.locks.state() >> lock & 1 != 0
+        self.locks.taken_lock_bits() >> lock & 1 != 0
     }
 
     /// Counts `times` further reads of a taken spinlock by a core that waits for it.

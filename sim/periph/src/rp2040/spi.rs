@@ -80,7 +80,7 @@ impl Spi {
     }
 
     /// Returns the number of bits of a frame.
-    fn bits(&self) -> u32 {
+    fn frame_bit_count(&self) -> u32 {
         (self.cr0 & 15) + 1
     }
 
@@ -100,7 +100,7 @@ impl Spi {
             return;
         }
         let Some(frame) = self.tx.pop_front() else { return };
-        let bits = self.bits();
+        let bits = self.frame_bit_count();
         let frame = frame & ((1 << bits) - 1);
         self.answer =
             if self.cr1 & CR1_LBM != 0 { frame } else { self.bus.exchange_frame(frame, bits, access.ns_at(at)) };

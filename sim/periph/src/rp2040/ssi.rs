@@ -95,15 +95,15 @@ impl Ssi {
     }
 
     /// Transfers a frame to the flash. The frame that the flash sends goes to the receive FIFO.
-    fn transfer(&mut self, value: u32) {
+    fn transfer_frame(&mut self, value: u32) {
         let bytes = (((self.ctrlr0 >> 16) & 31) + 1).div_ceil(8);
         let selected_here = !self.flash.is_selected();
         if selected_here {
-            self.flash.select(true);
+            self.flash.set_chip_select(true);
         }
         let mut received = 0;
         for n in (0..bytes).rev() {
-            received = received << 8 | u32::from(self.flash.exchange((value >> (8 * n)) as u8));
+            received = received << 8 | u32::from(self.flash.exchange_byte((value >> (8 * n)) as u8));
         }
         // TMOD 1 is transmit-only: nothing comes back.
         if (self.ctrlr0 >> 8) & 3 != 1 && self.rx.len() < FIFO_DEPTH {
@@ -136,7 +136,7 @@ impl Peripheral for Ssi {
             0x00..=0x5c | 0xf0..=0xf8 => {
                 // "Not busy" means that the transmit FIFO ran dry, which raises chip select and ends the command,
                 // unless software holds the pin.
-                if offset == 0x28 && !self.flash.is_forced() && self.flash.select(false) {
+                if offset == 0x28 && !self.flash.is_forced() && self.flash.set_chip_select(false) {
                     access.effects.limit = Some(&RAW_FLASH);
                 }
                 self.peek_register(offset, access)
@@ -159,7 +159,7 @@ impl Peripheral for Ssi {
                 self.ssienr = value & 1;
                 if value & 1 == 0 {
                     self.rx.clear();
-                    if self.flash.select(false) {
+                    if self.flash.set_chip_select(false) {
                         access.effects.limit = Some(&RAW_FLASH);
                     }
                 }
@@ -172,7 +172,7 @@ impl Peripheral for Ssi {
             0x4c => self.dmacr = value & 3,
             0x60..=0xec => {
                 if self.ssienr & 1 != 0 {
-                    self.transfer(value);
+                    self.transfer_frame(value);
                 }
             }
             0xf0 => self.rx_sample_dly = value & 0xff,

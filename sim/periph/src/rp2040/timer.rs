@@ -49,7 +49,7 @@ impl Timer {
     #[must_use]
     #[inline]
     pub fn value(&self, now_cycles: u64) -> u64 {
-        self.counter.value(now_cycles)
+        self.counter.value_at_cycle(now_cycles)
     }
 
     /// Returns the alarms' interrupts after enable and force (INTS).
@@ -58,8 +58,8 @@ impl Timer {
     }
 
     /// Recomputes when each armed alarm matches, from the counter as it is at cycle `now`.
-    fn schedule(&mut self, now: u64) {
-        let value = self.counter.value(now);
+    fn schedule_alarms(&mut self, now: u64) {
+        let value = self.counter.value_at_cycle(now);
         for n in 0..ALARM_COUNT {
             self.alarm_due[n] = if self.armed & 1 << n == 0 {
                 NEVER
@@ -74,8 +74,8 @@ impl Timer {
     fn set_rate(&mut self, access: &Access) {
         let clocks = access.clocks;
         let num = if self.paused { 0 } else { clocks.tick_hz_num };
-        self.counter.rebase(access.now_cycles, num, clocks.tick_hz_den, clocks.sys_hz);
-        self.schedule(access.now_cycles);
+        self.counter.change_rate(access.now_cycles, num, clocks.tick_hz_den, clocks.sys_hz);
+        self.schedule_alarms(access.now_cycles);
     }
 }
 
@@ -94,7 +94,7 @@ impl Peripheral for Timer {
         self.advance_to_now(access);
         match offset {
             0x0c => {
-                let value = self.counter.value(access.now_cycles);
+                let value = self.counter.value_at_cycle(access.now_cycles);
                 self.latched_high = (value >> 32) as u32;
                 value as u32
             }
@@ -113,20 +113,20 @@ impl Peripheral for Timer {
         let now = access.now_cycles;
         match offset {
             0x00 => {
-                self.counter.set(now, u64::from(value) << 32 | u64::from(self.write_low));
-                self.schedule(now);
+                self.counter.set_value(now, u64::from(value) << 32 | u64::from(self.write_low));
+                self.schedule_alarms(now);
             }
             0x04 => self.write_low = value,
             0x10..=0x1c => {
                 let n = (offset as usize - 0x10) / 4;
                 self.alarm[n] = value;
                 self.armed |= 1 << n;
-                self.schedule(now);
+                self.schedule_alarms(now);
                 self.advance_to_now(access);
             }
             0x20 => {
                 self.armed &= !value;
-                self.schedule(now);
+                self.schedule_alarms(now);
             }
             0x2c => self.dbgpause = value & 6,
             0x30 => {
@@ -145,9 +145,9 @@ impl Peripheral for Timer {
     fn peek_register(&self, offset: u32, access: &Access) -> u32 {
         match offset {
             0x08 => self.latched_high,
-            0x0c | 0x28 => self.counter.value(access.now_cycles) as u32,
+            0x0c | 0x28 => self.counter.value_at_cycle(access.now_cycles) as u32,
             0x10..=0x1c => self.alarm[(offset as usize - 0x10) / 4],
-            0x24 => (self.counter.value(access.now_cycles) >> 32) as u32,
+            0x24 => (self.counter.value_at_cycle(access.now_cycles) >> 32) as u32,
             0x2c => self.dbgpause,
             0x30 => u32::from(self.paused),
             0x38 => self.inte,

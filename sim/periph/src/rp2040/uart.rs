@@ -100,36 +100,36 @@ impl Uart {
 
     /// Returns whether a frame is being sent.
     #[must_use]
-    pub fn sending(&self) -> bool {
+    pub fn is_sending(&self) -> bool {
         self.tx_shift.is_some()
     }
 
     /// Returns whether the UART requests DMA transfers: (transmit, receive).
     #[must_use]
     pub fn dreq(&self) -> (bool, bool) {
-        let tx = self.dmacr & 2 != 0 && self.tx_fifo.len() < self.depth();
+        let tx = self.dmacr & 2 != 0 && self.tx_fifo.len() < self.fifo_depth();
         (tx, self.dmacr & 1 != 0 && self.rx_fifo.len() > 0)
     }
 
     /// Returns the depth of the FIFOs: 1 while they are disabled.
-    fn depth(&self) -> usize {
+    fn fifo_depth(&self) -> usize {
         if self.lcr_h & LCR_FEN != 0 { FIFO_DEPTH } else { 1 }
     }
 
     /// Returns the FIFO level for a 3-bit IFLS field: 1/8, 1/4, 1/2, 3/4, 7/8 of the FIFO (data sheet "UARTIFLS").
-    fn trigger(&self, select: u32) -> usize {
+    fn fifo_trigger_level(&self, select: u32) -> usize {
         const LEVELS: [usize; 5] = [4, 8, 16, 24, 28];
         LEVELS[(select & 7).min(4) as usize]
     }
 
     /// Returns the level of the transmit FIFO at or below which its interrupt is raised.
     fn tx_trigger(&self) -> usize {
-        if self.depth() == 1 { 0 } else { self.trigger(self.ifls) }
+        if self.fifo_depth() == 1 { 0 } else { self.fifo_trigger_level(self.ifls) }
     }
 
     /// Returns the level of the receive FIFO at or above which its interrupt is raised.
     fn rx_trigger(&self) -> usize {
-        if self.depth() == 1 { 1 } else { self.trigger(self.ifls >> 3) }
+        if self.fifo_depth() == 1 { 1 } else { self.fifo_trigger_level(self.ifls >> 3) }
     }
 
     /// Returns the bits of one frame: start, data, parity, stop.
@@ -154,7 +154,7 @@ impl Uart {
         let (clocks, divisor) = (access.clocks, self.divisor);
         let counters = [Some(&mut self.tx_bits), Some(&mut self.rx_bits), self.idle_bits.as_mut()];
         for counter in counters.into_iter().flatten() {
-            counter.rebase(access.now_cycles, clocks.peri_hz * 4, divisor, clocks.sys_hz);
+            counter.change_rate(access.now_cycles, clocks.peri_hz * 4, divisor, clocks.sys_hz);
         }
     }
 
@@ -216,8 +216,8 @@ impl Uart {
             access.effects.uart_tx.push((self.number, byte));
         }
         // The next frame starts on the bit grid of this one, so long streams keep the exact baud rate.
-        let value = self.tx_bits.value(end) - self.tx_frame_bits;
-        self.tx_bits.set(end, value);
+        let value = self.tx_bits.value_at_cycle(end) - self.tx_frame_bits;
+        self.tx_bits.set_value(end, value);
         self.tx_load();
     }
 
@@ -228,7 +228,7 @@ impl Uart {
 
     /// Writes DR: appends a byte to the transmit FIFO.
     fn write_data(&mut self, value: u32, access: &mut Access) {
-        if self.tx_fifo.len() >= self.depth() {
+        if self.tx_fifo.len() >= self.fifo_depth() {
             // PL011 leaves a write to a full FIFO undefined. Dropping it is what a missing poll looks like.
             return;
         }
@@ -245,7 +245,7 @@ impl Uart {
         self.lcr_h = value & 0xff;
         self.divisor = if self.ibrd == 0 { 0 } else { u64::from(self.ibrd) * 64 + u64::from(self.fbrd) };
         if fifo_toggled {
-            self.give_back();
+            self.return_unread_bytes();
             self.tx_fifo.clear();
         }
         self.rebase_bits(access);
@@ -253,13 +253,13 @@ impl Uart {
     }
 
     /// Returns the value of FR.
-    fn flags(&self) -> u32 {
+    fn flag_register(&self) -> u32 {
         let (tx, rx) = (self.tx_fifo.len(), self.rx_fifo.len());
         let mut flags = 0;
         flags |= u32::from(self.tx_shift.is_some() || tx > 0) << 3;
         flags |= u32::from(rx == 0) << 4;
-        flags |= u32::from(tx >= self.depth()) << 5;
-        flags |= u32::from(rx >= self.depth()) << 6;
+        flags |= u32::from(tx >= self.fifo_depth()) << 5;
+        flags |= u32::from(rx >= self.fifo_depth()) << 6;
         flags | u32::from(tx == 0) << 7
     }
 }
@@ -270,7 +270,7 @@ impl Peripheral for Uart {
     /// Puts the registers of a UART to their reset values. Received bytes that the firmware has not read return to the
     /// line.
     fn reset_registers(&mut self) {
-        self.give_back();
+        self.return_unread_bytes();
         let line = std::mem::take(&mut self.rx_line);
         *self = Self::new(self.number, self.irq);
         self.rx_line = line;
@@ -319,7 +319,7 @@ impl Peripheral for Uart {
     fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x04 => u32::from(self.overrun) << 3,
-            0x18 => self.flags(),
+            0x18 => self.flag_register(),
             0x20 => self.ilpr,
             0x24 => self.ibrd,
             0x28 => self.fbrd,
@@ -356,8 +356,8 @@ impl Peripheral for Uart {
         while let Some(byte) = self.rx_shift.filter(|_| self.rx_due() <= now) {
             let end = self.rx_due();
             // As when sending: the host's next frame follows on the bit grid of this one.
-            let value = self.rx_bits.value(end) - self.rx_frame_bits;
-            self.rx_bits.set(end, value);
+            let value = self.rx_bits.value_at_cycle(end) - self.rx_frame_bits;
+            self.rx_bits.set_value(end, value);
             self.rx_shift = None;
             self.receive_byte(byte, access);
             self.rx_load();

@@ -73,15 +73,15 @@ impl Watchdog {
     }
 
     /// Returns the value of the down counter, which falls by 2 in each tick.
-    fn time(&self, now: u64) -> u32 {
-        let fallen = self.ticks.value(now).saturating_mul(2);
+    fn counter_value(&self, now: u64) -> u32 {
+        let fallen = self.ticks.value_at_cycle(now).saturating_mul(2);
         u64::from(self.loaded).saturating_sub(fallen) as u32
     }
 
     /// Loads the down counter.
-    fn load(&mut self, now: u64, value: u32) {
+    fn load_counter(&mut self, now: u64, value: u32) {
         self.loaded = value;
-        self.ticks.set(now, 0);
+        self.ticks.set_value(now, 0);
     }
 
     /// Writes CTRL: starts or stops the counter, or triggers a reset.
@@ -91,7 +91,7 @@ impl Watchdog {
         self.ctrl = value & 0x4700_0000;
         let on = self.ctrl & CTRL_ENABLE != 0;
         if was != on {
-            let time = self.time(now);
+            let time = self.counter_value(now);
             let num = if on { access.clocks.tick_hz_num } else { 0 };
             self.ticks = RateCounter::start_counter(now, 0, num, access.clocks.tick_hz_den, access.clocks.sys_hz);
             self.loaded = time;
@@ -124,7 +124,7 @@ impl Peripheral for Watchdog {
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x00 => self.set_ctrl(value, access),
-            0x04 => self.load(access.now_cycles, value & TIME_MASK),
+            0x04 => self.load_counter(access.now_cycles, value & TIME_MASK),
             0x08 => {}
             0x0c..=0x28 => self.scratch[(offset as usize - 0x0c) / 4] = value,
             0x2c => {
@@ -140,7 +140,7 @@ impl Peripheral for Watchdog {
     /// Returns the value of a register of the watchdog at a byte offset, without the side effects of a read.
     fn peek_register(&self, offset: u32, access: &Access) -> u32 {
         match offset {
-            0x00 => self.ctrl | self.time(access.now_cycles),
+            0x00 => self.ctrl | self.counter_value(access.now_cycles),
             0x08 => self.reason,
             0x0c..=0x28 => self.scratch[(offset as usize - 0x0c) / 4],
             0x2c => {
@@ -148,7 +148,7 @@ impl Peripheral for Watchdog {
                 if self.tick & TICK_ENABLE == 0 || cycles == 0 {
                     return self.tick;
                 }
-                let count = cycles - 1 - self.ref_cycles.value(access.now_cycles) % cycles;
+                let count = cycles - 1 - self.ref_cycles.value_at_cycle(access.now_cycles) % cycles;
                 self.tick | TICK_RUNNING | (count as u32) << 11
             }
             _ => 0,
@@ -177,8 +177,8 @@ impl Peripheral for Watchdog {
     fn clocks_changed(&mut self, access: &mut Access) {
         let clocks = access.clocks;
         let num = if self.ctrl & CTRL_ENABLE != 0 { clocks.tick_hz_num } else { 0 };
-        self.ticks.rebase(access.now_cycles, num, clocks.tick_hz_den, clocks.sys_hz);
-        self.ref_cycles.rebase(access.now_cycles, clocks.ref_hz, 1, clocks.sys_hz);
+        self.ticks.change_rate(access.now_cycles, num, clocks.tick_hz_den, clocks.sys_hz);
+        self.ref_cycles.change_rate(access.now_cycles, clocks.ref_hz, 1, clocks.sys_hz);
     }
 }
 

@@ -135,7 +135,7 @@ impl Peripheral for Xosc {
             }
             0x08 => self.dormant,
             0x0c => self.startup,
-            0x1c => self.count_from.saturating_sub(self.count.value(access.now_cycles).min(255) as u32),
+            0x1c => self.count_from.saturating_sub(self.count.value_at_cycle(access.now_cycles).min(255) as u32),
             _ => 0,
         }
     }
@@ -162,9 +162,9 @@ impl Peripheral for Xosc {
     /// Adapts the start-up time and the COUNT register to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         let sys_hz = access.clocks.sys_hz;
-        self.cycles.rebase(access.now_cycles, self.crystal_hz, 1, sys_hz);
+        self.cycles.change_rate(access.now_cycles, self.crystal_hz, 1, sys_hz);
         if self.count.running() {
-            self.count.rebase(access.now_cycles, self.crystal_hz, 1, sys_hz);
+            self.count.change_rate(access.now_cycles, self.crystal_hz, 1, sys_hz);
         }
     }
 }

@@ -85,7 +85,7 @@ impl Converter {
     }
 
     /// Returns one of the registers that only store a value, by its offset in the converter.
-    fn register(&self, offset: u32) -> u32 {
+    fn stored_register(&self, offset: u32) -> u32 {
         self.plain[((offset - PLAIN_FIRST) / 4) as usize]
     }
 
@@ -96,21 +96,21 @@ impl Converter {
             n @ 6..12 => (0x30, n - 6),
             n => (0x2c, n - 12),
         };
-        (self.register(offset) >> (5 * place) & 31) as usize
+        (self.stored_register(offset) >> (5 * place) & 31) as usize
     }
 
     /// Returns the number of conversions in a sequence.
-    fn length(&self) -> u32 {
-        if self.cr1 & CR1_SCAN != 0 { (self.register(0x2c) >> 20 & 15) + 1 } else { 1 }
+    fn sequence_length(&self) -> u32 {
+        if self.cr1 & CR1_SCAN != 0 { (self.stored_register(0x2c) >> 20 & 15) + 1 } else { 1 }
     }
 
     /// Returns the duration of the present conversion in half cycles of ADCCLK.
     fn half_cycles(&self, layout: AdcLayout) -> u64 {
         let channel = self.present_channel();
         let code = if channel < 10 {
-            self.register(0x10) >> (3 * channel)
+            self.stored_register(0x10) >> (3 * channel)
         } else {
-            self.register(0x0c) >> (3 * (channel - 10).min(8))
+            self.stored_register(0x0c) >> (3 * (channel - 10).min(8))
         } as usize
             & 7;
         match layout {
@@ -133,7 +133,7 @@ pub struct Adc {
 }
 
 /// Returns the 12-bit level of a voltage.
-fn level_of(millivolts: u32) -> u32 {
+fn conversion_level_of_voltage(millivolts: u32) -> u32 {
     (millivolts.min(SUPPLY_MILLIVOLTS) * 4096 / SUPPLY_MILLIVOLTS).min(4095)
 }
 
@@ -143,13 +143,13 @@ impl Adc {
     pub fn new(layout: AdcLayout) -> Self {
         let count = if layout == AdcLayout::F1 { 1 } else { 3 };
         let mut levels = [0; CHANNELS];
-        levels[REFERENCE_CHANNEL] = level_of(REFERENCE_MILLIVOLTS);
+        levels[REFERENCE_CHANNEL] = conversion_level_of_voltage(REFERENCE_MILLIVOLTS);
         Self { layout, converters: vec![Converter::new(); count], common: 0, levels }
     }
 
     /// Sets the voltage at a channel's pin, in mV.
     pub fn set_channel(&mut self, channel: usize, millivolts: u32) {
-        self.levels[channel] = level_of(millivolts);
+        self.levels[channel] = conversion_level_of_voltage(millivolts);
     }
 
     /// Returns whether a converter requests a DMA transfer.
@@ -189,7 +189,7 @@ impl Adc {
     }
 
     /// Completes a conversion of converter `n` at cycle `at`, and begins the next one.
-    fn complete(&mut self, n: usize, at: u64, access: &Access) {
+    fn complete_conversion(&mut self, n: usize, at: u64, access: &Access) {
         let layout = self.layout;
         let converter = &mut self.converters[n];
         let level = self.levels.get(converter.present_channel()).copied().unwrap_or(0);
@@ -207,7 +207,7 @@ impl Adc {
         converter.requests = uses_dma && converter.sr & SR_OVR == 0;
         converter.data = if converter.cr2 & CR2_ALIGN != 0 { level << 4 } else { level };
         converter.position += 1;
-        let is_last = converter.position >= converter.length();
+        let is_last = converter.position >= converter.sequence_length();
         if is_last || each {
             converter.sr |= SR_EOC;
         }
@@ -306,7 +306,7 @@ impl Block for Adc {
             0x00 => converter.sr,
             0x04 => converter.cr1,
             0x08 => converter.cr2,
-            PLAIN_FIRST..=PLAIN_LAST => converter.register(register),
+            PLAIN_FIRST..=PLAIN_LAST => converter.stored_register(register),
             0x3c..=0x48 => converter.injected[((register - 0x3c) / 4) as usize],
             _ => converter.data,
         }
@@ -322,7 +322,7 @@ impl Block for Adc {
         for n in 0..self.converters.len() {
             while self.converters[n].end <= access.now {
                 let end = self.converters[n].end;
-                self.complete(n, end, access);
+                self.complete_conversion(n, end, access);
             }
         }
     }

@@ -256,7 +256,7 @@ impl Converter {
     }
 
     /// Returns the number of bits of a result.
-    fn bits(&self, layout: AdcV4Layout) -> u32 {
+    fn result_bit_count(&self, layout: AdcV4Layout) -> u32 {
         let cfgr = self.stored_register(at::CFGR);
         if layout == L0 {
             return 12 - 2 * (cfgr >> 3 & 3);
@@ -282,7 +282,7 @@ impl Converter {
 
     /// Returns the duration of a channel's conversion in half periods of the ADC's clock.
     fn half_periods(&self, layout: AdcV4Layout, channel: usize) -> u64 {
-        let bits = u64::from(self.bits(layout));
+        let bits = u64::from(self.result_bit_count(layout));
         let one = if layout == L0 {
             // 12.5, 11.5, 9.5 and 7.5 periods.
             let approximation = if bits == 12 { 25 } else { 2 * bits + 3 };
@@ -295,8 +295,8 @@ impl Converter {
     }
 
     /// Returns the result of converting a channel's voltage.
-    fn convert(&self, layout: AdcV4Layout, channel: usize) -> u32 {
-        let bits = self.bits(layout);
+    fn conversion_result(&self, layout: AdcV4Layout, channel: usize) -> u32 {
+        let bits = self.result_bit_count(layout);
         // A channel of the H7 must be connected by PCSEL.
         let connected = layout == L0 || self.stored_register(at::PCSEL) >> channel & 1 != 0;
         let millivolts = self.millivolts.get(channel).copied().filter(|_| connected).unwrap_or(0);
@@ -317,12 +317,12 @@ impl Converter {
     }
 
     /// Returns the number of conversions that one start triggers in discontinuous mode.
-    fn group(&self, layout: AdcV4Layout) -> u32 {
+    fn discontinuous_group_length(&self, layout: AdcV4Layout) -> u32 {
         if layout == L0 { 1 } else { (self.stored_register(at::CFGR) >> 17 & 7) + 1 }
     }
 
     /// Ends the conversion and its sequence, as ADSTP does.
-    fn stop(&mut self) {
+    fn stop_conversion(&mut self) {
         (self.end, self.held, self.position) = (NEVER, false, 0);
         self.cr &= !(CR_ADSTART | CR_ADSTP);
     }
@@ -399,7 +399,7 @@ impl AdcV4 {
         let sequence = converter.channel_sequence(layout);
         let Some(&channel) = sequence.get(converter.position).or(sequence.first()) else {
             // An L0 without a channel chosen converts nothing.
-            converter.stop();
+            converter.stop_conversion();
             return;
         };
         let units = converter.half_periods(layout, channel) * divider * access.core_hz;
@@ -407,11 +407,11 @@ impl AdcV4 {
     }
 
     /// Completes a conversion of converter `n` at cycle `at`, and begins the next one.
-    fn complete(&mut self, n: usize, at: u64, access: &Access) {
+    fn complete_conversion(&mut self, n: usize, at: u64, access: &Access) {
         let (layout, converter) = (self.layout, &mut self.converters[n]);
         let sequence = converter.channel_sequence(layout);
         let channel = sequence.get(converter.position).or(sequence.first()).copied().unwrap_or(0);
-        let (result, cfgr) = (converter.convert(layout, channel), converter.stored_register(at::CFGR));
+        let (result, cfgr) = (converter.conversion_result(layout, channel), converter.stored_register(at::CFGR));
         let was_read = converter.isr & ISR_EOC == 0;
         if was_read || cfgr & CFGR_OVRMOD != 0 {
             converter.data = result;
@@ -454,7 +454,7 @@ impl AdcV4 {
         converter.cr = converter.cr & !kept | value & kept;
         let has_power = layout == L0 || converter.cr & (CR_ADVREGEN | CR_DEEPPWD) == CR_ADVREGEN;
         if !has_power {
-            converter.stop();
+            converter.stop_conversion();
             converter.cr &= !CR_ADEN;
             converter.isr &= !ISR_ADRDY;
             return;
@@ -465,7 +465,7 @@ impl AdcV4 {
         }
         if value & CR_ADSTP != 0 && converter.cr & CR_ADSTART != 0 {
             // Software that sets one bit writes ADSTART as it read it: that starts nothing.
-            converter.stop();
+            converter.stop_conversion();
             return;
         }
         if value & CR_ADDIS != 0 && was_on && converter.cr & CR_ADSTART == 0 {
@@ -480,7 +480,7 @@ impl AdcV4 {
         let starts = value & CR_ADSTART != 0 && converter.cr & (CR_ADEN | CR_ADSTART) == CR_ADEN;
         if starts {
             converter.cr |= CR_ADSTART;
-            converter.group_left = converter.group(layout);
+            converter.group_left = converter.discontinuous_group_length(layout);
             self.begin_conversion(n, access.now, access);
         }
     }
@@ -498,7 +498,7 @@ impl AdcV4 {
         let converter = &mut self.converters[n];
         if is_last && !converter.dma_mode(self.layout).1 {
             converter.dma_ended = true;
-            converter.stop();
+            converter.stop_conversion();
         }
     }
 
@@ -594,7 +594,7 @@ impl Block for AdcV4 {
         for n in 0..self.converters.len() {
             while self.converters[n].end <= access.now {
                 let end = self.converters[n].end;
-                self.complete(n, end, access);
+                self.complete_conversion(n, end, access);
             }
         }
     }

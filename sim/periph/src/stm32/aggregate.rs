@@ -215,7 +215,7 @@ impl Stm32 {
         chip.timer_routes = timers::TimerRoutes::new(&chip.slots, &timer_pins(spec.chip));
         let mut effects = Effects::default();
         chip.refresh_gates(0, &mut effects);
-        chip.retime(0, &mut effects);
+        chip.update_clock_frequencies(0, &mut effects);
         chip.route_timers(0, &mut effects);
         chip.hold_pins(&options.rest, &mut effects);
         chip

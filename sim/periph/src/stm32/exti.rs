@@ -56,7 +56,7 @@ impl Exti {
     }
 
     /// Returns the lines that can detect an edge: the H7's direct lines have no trigger registers.
-    fn configurable(&self, bank: usize) -> u32 {
+    fn edge_detecting_lines(&self, bank: usize) -> u32 {
         match self.layout {
             ExtiLayout::Flat(lines) => ((1u64 << lines) - 1) as u32,
             ExtiLayout::H7 => [0x003f_ffff, 0x000a_0000, 0x0074_0000][bank],
@@ -98,7 +98,7 @@ impl Exti {
         let lines = &self.banks[0];
         let trigger = if level { lines.rtsr } else { lines.ftsr };
         if trigger & bit != 0 {
-            self.fire(0, bit, access);
+            self.raise_lines(0, bit, access);
         }
     }
 
@@ -108,15 +108,15 @@ impl Exti {
     }
 
     /// Raises lines of a bank: sets their pending bits, and signals an event if they are enabled for it.
-    fn fire(&mut self, bank: usize, bits: u32, access: &mut Access) {
+    fn raise_lines(&mut self, bank: usize, bits: u32, access: &mut Access) {
         let lines = &mut self.banks[bank];
         lines.pr |= bits;
         access.effects.event |= lines.emr & bits != 0;
     }
 
     /// Writes SWIER, the software trigger register. Writing a 1 over a 0 triggers the unmasked line.
-    fn software(&mut self, bank: usize, value: u32, access: &mut Access) {
-        let configurable = self.configurable(bank);
+    fn write_software_trigger(&mut self, bank: usize, value: u32, access: &mut Access) {
+        let configurable = self.edge_detecting_lines(bank);
         let lines = &mut self.banks[bank];
         let value = value & configurable;
         let fresh = value & !lines.swier;
@@ -146,7 +146,7 @@ impl Block for Exti {
         let Some((bank, register)) = self.register(offset) else {
             return;
         };
-        let configurable = self.configurable(bank);
+        let configurable = self.edge_detecting_lines(bank);
         let flat = matches!(self.layout, ExtiLayout::Flat(_));
         let lines = &mut self.banks[bank];
         match register {
@@ -154,7 +154,7 @@ impl Block for Exti {
             Register::Emr => lines.emr = if flat { value & configurable } else { value },
             Register::Rtsr => lines.rtsr = value & configurable,
             Register::Ftsr => lines.ftsr = value & configurable,
-            Register::Swier => self.software(bank, value, access),
+            Register::Swier => self.write_software_trigger(bank, value, access),
             Register::Pr => {
                 lines.pr &= !value;
                 lines.swier &= !value;

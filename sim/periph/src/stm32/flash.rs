@@ -307,7 +307,7 @@ impl Block for Flash {
     fn clocks_changed(&mut self, access: &mut Access) {
         for bank in &mut self.banks {
             if let Some((time, _)) = &mut bank.busy {
-                time.rebase(access.now, 1_000_000_000, 1, access.core_hz);
+                time.change_rate(access.now, 1_000_000_000, 1, access.core_hz);
             }
         }
     }

@@ -124,7 +124,7 @@ impl Gpio {
 
     /// Updates the levels of the pins, and returns the pins that changed.
     #[inline]
-    pub(super) fn update(&mut self) -> u16 {
+    pub(super) fn update_levels(&mut self) -> u16 {
         let before = self.levels;
         self.levels = self.pin_levels();
         before ^ self.levels

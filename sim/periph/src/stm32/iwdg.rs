@@ -43,7 +43,7 @@ impl Iwdg {
 
     /// Returns the value of the counter at a cycle.
     fn counter_value(&self, cycle: u64) -> u32 {
-        let done = self.ticks.as_ref().map_or(0, |ticks| ticks.value(cycle));
+        let done = self.ticks.as_ref().map_or(0, |ticks| ticks.value_at_cycle(cycle));
         self.loaded.saturating_sub(done.min(0xfff) as u32)
     }
 
@@ -105,7 +105,7 @@ impl Block for Iwdg {
                 self.pr = value & 7;
                 let divider = self.divider();
                 if let Some(ticks) = &mut self.ticks {
-                    ticks.rebase(access.now, access.clock_hz, divider, access.core_hz);
+                    ticks.change_rate(access.now, access.clock_hz, divider, access.core_hz);
                 }
                 self.update(1, access);
             }
@@ -158,10 +158,10 @@ impl Block for Iwdg {
     fn clocks_changed(&mut self, access: &mut Access) {
         let divider = self.divider();
         if let Some(ticks) = &mut self.ticks {
-            ticks.rebase(access.now, access.clock_hz, divider, access.core_hz);
+            ticks.change_rate(access.now, access.clock_hz, divider, access.core_hz);
         }
         if let Some((periods, _)) = &mut self.updating {
-            periods.rebase(access.now, access.clock_hz, 1, access.core_hz);
+            periods.change_rate(access.now, access.clock_hz, 1, access.core_hz);
         }
     }
 }

@@ -204,7 +204,7 @@ impl Block for Pwr {
     /// Adapts the remaining settling time to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         if let Some(ns) = &mut self.settling {
-            ns.rebase(access.now, 1_000_000_000, 1, access.core_hz);
+            ns.change_rate(access.now, 1_000_000_000, 1, access.core_hz);
         }
     }
 }

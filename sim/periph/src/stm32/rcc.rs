@@ -75,12 +75,12 @@ impl Rcc {
     }
 
     /// Returns a bit, given as the offset of its register and its number.
-    fn bit(&self, (offset, bit): (u32, u32)) -> bool {
+    fn register_bit(&self, (offset, bit): (u32, u32)) -> bool {
         self.register_value(offset) >> bit & 1 != 0
     }
 
     /// Returns the value of a register field.
-    fn get(&self, field: Field) -> u32 {
+    fn field_value(&self, field: Field) -> u32 {
         self.register_value(field.offset) >> field.shift & ((1 << field.width) - 1)
     }
 
@@ -88,14 +88,14 @@ impl Rcc {
     #[inline]
     #[must_use]
     pub fn is_enabled(&self, gate: (u32, u32)) -> bool {
-        self.bit(gate)
+        self.register_bit(gate)
     }
 
     /// Returns whether RCC holds the block with this enable bit in reset.
     #[must_use]
     pub fn in_reset(&self, (offset, bit): (u32, u32)) -> bool {
         let (distance, first) = self.spec.reset_registers;
-        offset >= first && self.bit((offset - distance, bit))
+        offset >= first && self.register_bit((offset - distance, bit))
     }
 
     /// Returns whether the register at `offset` contains clock enable or reset bits of blocks.
@@ -112,18 +112,18 @@ impl Rcc {
     /// Returns whether the main PLL is locked.
     #[must_use]
     pub fn pll_ready(&self) -> bool {
-        self.ready(Osc::Pll1)
+        self.is_source_ready(Osc::Pll1)
     }
 
     /// Returns whether an oscillator or PLL runs and is stable.
-    fn ready(&self, osc: Osc) -> bool {
+    fn is_source_ready(&self, osc: Osc) -> bool {
         self.states[osc as usize].ready
     }
 
     /// Returns the frequency of an oscillator in Hz while it is ready, else 0. The families' code computes that of
     /// PLLs.
     fn source_hz(&self, osc: Osc) -> u64 {
-        if !self.ready(osc) {
+        if !self.is_source_ready(osc) {
             return 0;
         }
         match osc {
@@ -153,13 +153,13 @@ impl Rcc {
     /// Returns the frequency in Hz that a block's clock multiplexer selects. Its field is at (offset, shift), and the
     /// block is on `bus`.
     pub(super) fn kernel_hz(&self, clocks: &Clocks, (offset, shift): (u32, u32), bus: Bus) -> u64 {
-        let code = self.get(field(offset, shift, self.spec.kernel_width));
+        let code = self.field_value(field(offset, shift, self.spec.kernel_width));
         (self.spec.kernel)(clocks, code, clocks.bus_hz(bus))
     }
 
     /// Returns the divider of the ADC's clock on the F1 (ADCPRE).
     pub(super) fn f1_adc_divider(&self) -> u64 {
-        2 * (u64::from(self.get(field(0x04, 14, 2))) + 1)
+        2 * (u64::from(self.field_value(field(0x04, 14, 2))) + 1)
     }
 
     /// Returns the frequency of the asynchronous clock of the ADCs of L0 and H7 in Hz.
@@ -178,7 +178,7 @@ impl Rcc {
 
     /// Returns whether the backup domain is held in reset.
     pub(super) fn backup_in_reset(&self) -> bool {
-        self.bit(self.spec.backup)
+        self.register_bit(self.spec.backup)
     }
 
     /// Returns the frequency of the RTC's clock in Hz, by RTCEN and RTCSEL (LSE, LSI; HSE through a divider is not
@@ -216,7 +216,7 @@ impl Rcc {
         match osc {
             Osc::Hsi | Osc::Msi | Osc::Hsi48 => times.rc_ns,
             // HSEBYP is bit 18 of CR everywhere, LSEBYP two above LSEON.
-            Osc::Hse if self.bit((0, 18)) => times.bypass_ns,
+            Osc::Hse if self.register_bit((0, 18)) => times.bypass_ns,
             Osc::Hse => times.hse_ns,
             Osc::Lsi => times.lsi_ns,
             Osc::Lse => times.lse_ns,
@@ -229,22 +229,21 @@ impl Rcc {
         match osc {
             Osc::Hse => self.crystals.hse_hz != 0,
             Osc::Lse => self.crystals.lse_hz != 0,
-            Osc::Pll1 | Osc::Pll2 | Osc::Pll3 => {
-                (self.spec.pll_source)(self, osc as usize - Osc::Pll1 as usize).is_some_and(|source| self.ready(source))
-            }
+            Osc::Pll1 | Osc::Pll2 | Osc::Pll3 => (self.spec.pll_source)(self, osc as usize - Osc::Pll1 as usize)
+                .is_some_and(|source| self.is_source_ready(source)),
             _ => true,
         }
     }
 
     /// Starts and stops the oscillators and PLLs by their "on" bits, and switches the system clock if its new source is
     /// ready.
-    fn follow(&mut self, access: &mut Access) {
+    fn update_oscillators(&mut self, access: &mut Access) {
         for bits in self.spec.oscillators {
             // What the system clock runs from cannot be switched off.
             if self.drives_system(bits.osc) {
                 self.set_bit(bits.on, true);
             }
-            let on = self.bit(bits.on) && self.has_clock_source(bits.osc);
+            let on = self.register_bit(bits.on) && self.has_clock_source(bits.osc);
             let state = &mut self.states[bits.osc as usize];
             if !on {
                 *state = State::default();
@@ -261,11 +260,11 @@ impl Rcc {
         let through = |pll: Osc| {
             self.system == pll && (self.spec.pll_source)(self, pll as usize - Osc::Pll1 as usize) == Some(osc)
         };
-        self.ready(self.system) && (osc == self.system || through(Osc::Pll1))
+        self.is_source_ready(self.system) && (osc == self.system || through(Osc::Pll1))
     }
 
     /// Returns the core cycle at which a started oscillator becomes ready, or [`NEVER`].
-    fn due_of(&self, osc: Osc) -> u64 {
+    fn ready_cycle_of(&self, osc: Osc) -> u64 {
         let state = &self.states[osc as usize];
         state.starting.as_ref().map_or(NEVER, |ns| ns.cycle_of(self.start_up_ns(osc)))
     }
@@ -275,21 +274,21 @@ impl Rcc {
     fn update_ready_oscillators(&mut self, access: &mut Access) {
         let mut changed = false;
         for bits in self.spec.oscillators {
-            if self.due_of(bits.osc) <= access.now {
+            if self.ready_cycle_of(bits.osc) <= access.now {
                 self.states[bits.osc as usize] = State { starting: None, ready: true };
                 self.set_bit(bits.ready, true);
-                self.raise(bits.flag);
+                self.raise_ready_flag(bits.flag);
                 changed = true;
             }
         }
         if changed {
-            self.follow(access);
+            self.update_oscillators(access);
         }
-        let source = self.spec.sources.get(self.get(self.spec.sw) as usize).copied().flatten();
-        if let Some(source) = source.filter(|&source| self.ready(source)) {
+        let source = self.spec.sources.get(self.field_value(self.spec.sw) as usize).copied().flatten();
+        if let Some(source) = source.filter(|&source| self.is_source_ready(source)) {
             self.system = source;
             let Field { offset, shift, width } = self.spec.sws;
-            let code = self.get(self.spec.sw);
+            let code = self.field_value(self.spec.sw);
             let word = &mut self.words[offset as usize / 4];
             *word = *word & !(((1 << width) - 1) << shift) | code << shift;
         }
@@ -297,7 +296,7 @@ impl Rcc {
     }
 
     /// Raises a ready flag if its interrupt is enabled.
-    fn raise(&mut self, flag: u32) {
+    fn raise_ready_flag(&mut self, flag: u32) {
         let (enables, flags) = match self.spec.flags {
             ReadyFlags::Combined(offset) => (self.register_value(offset) >> 8, offset),
             ReadyFlags::Split(offset) => (self.register_value(offset), offset + 4),
@@ -308,7 +307,7 @@ impl Rcc {
     }
 
     /// Writes a register of the ready flags' interrupts. Returns false if the offset is none of these.
-    fn write_flags(&mut self, offset: u32, value: u32) -> bool {
+    fn write_ready_flag_register(&mut self, offset: u32, value: u32) -> bool {
         match self.spec.flags {
             ReadyFlags::Combined(cir) if offset == cir => {
                 let flags = self.register_value(cir) & 0xff & !(value >> 16 & 0xff);
@@ -330,7 +329,7 @@ impl Rcc {
     fn writable(&self, offset: u32) -> u32 {
         let masks = self.spec.read_only.iter().filter(|(at, _)| *at == offset).fold(0, |all, (_, mask)| all | mask);
         let locks = self.spec.locked.iter().filter(|(at, _, _)| *at == offset);
-        let locked = locks.filter(|(_, _, on)| self.bit((0, *on))).fold(0, |all, (_, mask, _)| all | mask);
+        let locked = locks.filter(|(_, _, on)| self.register_bit((0, *on))).fold(0, |all, (_, mask, _)| all | mask);
         !masks & !locked & self.backup_guard(offset)
     }
 }
@@ -352,7 +351,7 @@ impl Block for Rcc {
         self.states = [State::default(); OSCILLATORS];
         self.states[Osc::Lse as usize] = lse;
         for bits in spec.oscillators {
-            if bits.osc != Osc::Lse && self.bit(bits.on) {
+            if bits.osc != Osc::Lse && self.register_bit(bits.on) {
                 self.states[bits.osc as usize].ready = true;
                 self.set_bit(bits.ready, true);
             }
@@ -370,7 +369,7 @@ impl Block for Rcc {
     /// machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance_to_now(access);
-        if offset as usize >= WORDS * 4 || self.write_flags(offset, value) {
+        if offset as usize >= WORDS * 4 || self.write_ready_flag_register(offset, value) {
             return;
         }
         let mask = self.writable(offset);
@@ -381,12 +380,12 @@ impl Block for Rcc {
             self.words[flags as usize / 4] &= !(flag_mask | 1 << clear);
         }
         let (backup, reset_bit) = self.spec.backup;
-        if offset == backup && self.backup_open && self.bit((backup, reset_bit)) {
+        if offset == backup && self.backup_open && self.register_bit((backup, reset_bit)) {
             let retain = 1 << reset_bit | !self.spec.backup_mask;
             self.words[backup as usize / 4] &= retain;
         }
         if !self.is_enable_or_reset_register(offset) {
-            self.follow(access);
+            self.update_oscillators(access);
         }
     }
 
@@ -403,7 +402,7 @@ impl Block for Rcc {
 
     /// Returns the core cycle of the next oscillator or PLL to become ready, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
-        self.spec.oscillators.iter().map(|bits| self.due_of(bits.osc)).min().unwrap_or(NEVER)
+        self.spec.oscillators.iter().map(|bits| self.ready_cycle_of(bits.osc)).min().unwrap_or(NEVER)
     }
 
     /// Makes the oscillators and PLLs ready whose start-up time is over, up to the cycle in `access`.
@@ -417,7 +416,7 @@ impl Block for Rcc {
     fn clocks_changed(&mut self, access: &mut Access) {
         for state in &mut self.states {
             if let Some(ns) = &mut state.starting {
-                ns.rebase(access.now, 1_000_000_000, 1, access.core_hz);
+                ns.change_rate(access.now, 1_000_000_000, 1, access.core_hz);
             }
         }
     }

@@ -112,7 +112,7 @@ impl Block for Rng {
     /// Adapts the remaining time of the number in preparation to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         if let Some(periods) = &mut self.making {
-            periods.rebase(access.now, CLOCK_HZ, 1, access.core_hz);
+            periods.change_rate(access.now, CLOCK_HZ, 1, access.core_hz);
         }
     }
 

@@ -61,11 +61,11 @@ impl Rtc {
 
     /// Returns the seconds since the start of the calendar at a cycle.
     fn seconds(&self, cycle: u64) -> u64 {
-        self.base_seconds + self.sub.value(cycle) / self.per_second()
+        self.base_seconds + self.sub.value_at_cycle(cycle) / self.per_second()
     }
 
     /// Returns the value of TR, the time of day.
-    fn tr(&self, cycle: u64) -> u32 {
+    fn time_register(&self, cycle: u64) -> u32 {
         let second = self.seconds(cycle) % 86_400;
         let hour = (second / 3600) as u32;
         let (pm, hour) = if self.words[2] & FMT == 0 { (0, hour) } else { (hour / 12, (hour + 11) % 12 + 1) };
@@ -73,9 +73,9 @@ impl Rtc {
     }
 
     /// Returns the value of DR, the date.
-    fn dr(&self, cycle: u64) -> u32 {
+    fn date_register(&self, cycle: u64) -> u32 {
         let days = self.seconds(cycle) / 86_400;
-        let (year, month, day) = date_of(days);
+        let (year, month, day) = date_from_days(days);
         let weekday = (self.weekday + days) % 7 + 1;
         to_bcd(year) << 16 | (weekday as u32) << 13 | to_bcd(month) << 8 | to_bcd(day)
     }
@@ -88,20 +88,20 @@ impl Rtc {
         };
         let second = u64::from(hour * 3600 + from_bcd(tr >> 8 & 0x7f) * 60 + from_bcd(tr & 0x7f));
         self.base_seconds = self.seconds(access.now) / 86_400 * 86_400 + second;
-        self.sub.set(access.now, 0);
+        self.sub.set_value(access.now, 0);
     }
 
     /// Writes DR, the date, in initialisation mode.
     fn set_date(&mut self, dr: u32, access: &Access) {
         let second = self.seconds(access.now) % 86_400;
-        let days = days_of(from_bcd(dr >> 16 & 0xff), from_bcd(dr >> 8 & 0x1f), from_bcd(dr & 0x3f));
+        let days = days_from_date(from_bcd(dr >> 16 & 0xff), from_bcd(dr >> 8 & 0x1f), from_bcd(dr & 0x3f));
         self.weekday = (u64::from(dr >> 13 & 7) + 6 + 7 - days % 7) % 7;
         self.base_seconds = days * 86_400 + second;
-        self.sub.set(access.now, 0);
+        self.sub.set_value(access.now, 0);
     }
 
     /// Restarts the synchronisation of the shadow registers.
-    fn ask(&mut self, access: &Access) {
+    fn restart_shadow_sync(&mut self, access: &Access) {
         self.sync = Some(RateCounter::start_counter(access.now, 0, access.clock_hz, 1, access.core_hz));
     }
 
@@ -120,8 +120,8 @@ impl Rtc {
         }
         let (num, den) = self.rate(access);
         if (isr ^ value) & INIT != 0 || isr & RSF != 0 && value & RSF == 0 {
-            self.sub.rebase(access.now, num, den, access.core_hz);
-            self.ask(access);
+            self.sub.change_rate(access.now, num, den, access.core_hz);
+            self.restart_shadow_sync(access);
         }
     }
 
@@ -135,7 +135,7 @@ impl Rtc {
                 let seconds = self.seconds(access.now);
                 self.words[4] = value & 0x007f_7fff;
                 self.base_seconds = seconds;
-                self.sub.set(access.now, 0);
+                self.sub.set_value(access.now, 0);
             }
             0 | 1 | 4 => {}
             2 => {
@@ -191,12 +191,12 @@ impl Block for Rtc {
     fn peek_register(&self, offset: u32, access: &Access) -> u32 {
         let per_second = self.per_second();
         match offset {
-            0x00 => self.tr(access.now),
-            0x04 => self.dr(access.now),
+            0x00 => self.time_register(access.now),
+            0x04 => self.date_register(access.now),
             // INITS: the year is not 0.
-            0x0c => self.words[ISR] | u32::from(self.dr(access.now) >> 16 != 0) << 4,
+            0x0c => self.words[ISR] | u32::from(self.date_register(access.now) >> 16 != 0) << 4,
             0x24 => 0,
-            0x28 => (per_second - 1 - self.sub.value(access.now) % per_second) as u32,
+            0x28 => (per_second - 1 - self.sub.value_at_cycle(access.now) % per_second) as u32,
             _ => self.words.get(offset as usize / 4).copied().unwrap_or(0),
         }
     }
@@ -217,11 +217,11 @@ impl Block for Rtc {
     /// Adapts the counting of seconds to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         let (num, den) = self.rate(access);
-        self.sub.rebase(access.now, num, den, access.core_hz);
+        self.sub.change_rate(access.now, num, den, access.core_hz);
         match &mut self.sync {
-            Some(periods) => periods.rebase(access.now, access.clock_hz, 1, access.core_hz),
+            Some(periods) => periods.change_rate(access.now, access.clock_hz, 1, access.core_hz),
             // The clock came up: the shadow registers follow.
-            None if access.clock_hz != 0 && self.words[ISR] & RSF == 0 => self.ask(access),
+            None if access.clock_hz != 0 && self.words[ISR] & RSF == 0 => self.restart_shadow_sync(access),
             None => {}
         }
     }
@@ -244,18 +244,18 @@ fn days_before(year: u32, month: u32) -> u32 {
 }
 
 /// Returns the number of days from 2000-01-01 to a date.
-fn days_of(year: u32, month: u32, day: u32) -> u64 {
+fn days_from_date(year: u32, month: u32, day: u32) -> u64 {
     u64::from(year * 365 + year.div_ceil(4) + days_before(year, month) + day.max(1) - 1)
 }
 
 /// Returns the year (0 to 99), month and day of a number of days from 2000-01-01. It starts again after a century.
-fn date_of(days: u64) -> (u32, u32, u32) {
+fn date_from_days(days: u64) -> (u32, u32, u32) {
     let days = days % 36_525;
     let mut year = (days / 366) as u32;
-    while year < 99 && days_of(year + 1, 1, 1) <= days {
+    while year < 99 && days_from_date(year + 1, 1, 1) <= days {
         year += 1;
     }
-    let rest = (days - days_of(year, 1, 1)) as u32;
+    let rest = (days - days_from_date(year, 1, 1)) as u32;
     let month = (1..=12).rev().find(|&month| days_before(year, month) <= rest).unwrap_or(1);
     (year, month, rest - days_before(year, month) + 1)
 }

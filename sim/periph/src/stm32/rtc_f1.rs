@@ -32,7 +32,7 @@ impl RtcF1 {
 
     /// Updates the rate of the counter after a change of clock or prescaler.
     fn update_count_rate(&mut self, access: &Access) {
-        self.counter.rebase(access.now, access.clock_hz, u64::from(self.prl) + 1, access.core_hz);
+        self.counter.change_rate(access.now, access.clock_hz, u64::from(self.prl) + 1, access.core_hz);
     }
 
     /// Returns the word with its upper or lower half replaced.
@@ -46,8 +46,8 @@ impl RtcF1 {
             0x08 => self.prl = Self::set_half(self.prl, value & 0xf, true),
             0x0c => self.prl = Self::set_half(self.prl, value, false),
             0x18 | 0x1c => {
-                let count = Self::set_half(self.counter.value(access.now) as u32, value, offset == 0x18);
-                self.counter.set(access.now, u64::from(count));
+                let count = Self::set_half(self.counter.value_at_cycle(access.now) as u32, value, offset == 0x18);
+                self.counter.set_value(access.now, u64::from(count));
                 self.done = u64::from(count);
             }
             0x20 | 0x24 => self.alarm = Self::set_half(self.alarm, value, offset == 0x20),
@@ -98,7 +98,7 @@ impl Block for RtcF1 {
 
     /// Returns the value of a register of the real-time clock at a byte offset, without the side effects of a read.
     fn peek_register(&self, offset: u32, access: &Access) -> u32 {
-        let count = self.counter.value(access.now) as u32;
+        let count = self.counter.value_at_cycle(access.now) as u32;
         match offset {
             0x00 => self.crh,
             0x04 => self.crl,
@@ -117,7 +117,7 @@ impl Block for RtcF1 {
 
     /// Sets the flags of seconds, alarm and overflow that have passed, up to the cycle in `access`.
     fn advance_to_now(&mut self, access: &mut Access) {
-        let count = self.counter.value(access.now);
+        let count = self.counter.value_at_cycle(access.now);
         if count > self.done {
             self.crl |= SECF;
             self.crl |= if self.alarm_at() <= count { ALRF } else { 0 };

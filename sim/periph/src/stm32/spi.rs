@@ -99,7 +99,7 @@ impl Spi {
     }
 
     /// Returns the number of bits of a frame. Sizes that are not used count as 8.
-    fn bits(&self) -> u32 {
+    fn frame_bit_count(&self) -> u32 {
         match self.layout {
             SpiLayout::Buffer if self.cr1 & CR1_DFF != 0 => 16,
             SpiLayout::Buffer => 8,
@@ -112,7 +112,7 @@ impl Spi {
 
     /// Returns the bytes of a frame in a FIFO.
     fn frame_bytes(&self) -> usize {
-        if self.bits() > 8 { 2 } else { 1 }
+        if self.frame_bit_count() > 8 { 2 } else { 1 }
     }
 
     /// Returns the number of frames for which a FIFO has room.
@@ -128,7 +128,7 @@ impl Spi {
         let prescaler = 2_u64 << (self.cr1 >> 3 & 7);
         match access.clock_hz {
             0 => NEVER,
-            hz => (u64::from(self.bits()) * prescaler * access.core_hz).div_ceil(hz),
+            hz => (u64::from(self.frame_bit_count()) * prescaler * access.core_hz).div_ceil(hz),
         }
     }
 
@@ -139,14 +139,14 @@ impl Spi {
             return;
         }
         let Some(frame) = self.tx.pop_front() else { return };
-        self.answer = self.bus.exchange_frame(frame, self.bits(), access.elapsed.ns_at(at));
+        self.answer = self.bus.exchange_frame(frame, self.frame_bit_count(), access.elapsed.ns_at(at));
         self.end = at.saturating_add(self.frame_cycles(access));
     }
 
     /// Writes DR: appends frames to the transmit FIFO. A halfword has two frames of a byte.
-    fn send(&mut self, value: u32, bytes: u32) {
+    fn write_data_register(&mut self, value: u32, bytes: u32) {
         let packed = self.layout == SpiLayout::Fifo && bytes > 1 && self.frame_bytes() == 1;
-        let mask = u32::MAX >> (32 - self.bits());
+        let mask = u32::MAX >> (32 - self.frame_bit_count());
         let frames = [value & mask, value >> 8 & mask];
         for &frame in &frames[..if packed { 2 } else { 1 }] {
             if self.tx.len() < self.depth() {
@@ -231,7 +231,7 @@ impl Block for Spi {
         match offset {
             0x00 => self.write_control(value),
             0x04 => self.cr2 = value & if self.layout == SpiLayout::Fifo { 0x7fff } else { 0xf7 },
-            0x0c => self.send(value, access.bytes),
+            0x0c => self.write_data_register(value, access.bytes),
             0x10 => self.crcpr = value & 0xffff,
             0x1c => self.i2scfgr = value & 0x1fff,
             0x20 => self.i2spr = value & 0x3ff,

@@ -127,7 +127,7 @@ impl SpiH7 {
     }
 
     /// Returns TSIZE, the number of frames in a transfer.
-    fn size(&self) -> u32 {
+    fn transfer_frame_count(&self) -> u32 {
         self.cr2 & 0xffff
     }
 
@@ -142,7 +142,7 @@ impl SpiH7 {
     }
 
     /// Returns the core cycles of this number of periods of the serial clock.
-    fn cycles(&self, periods: u32, access: &Access) -> u64 {
+    fn serial_clock_cycles(&self, periods: u32, access: &Access) -> u64 {
         let prescaler = 2_u64 << (self.cfg1 >> 28 & 7);
         match access.clock_hz {
             0 => NEVER,
@@ -162,9 +162,9 @@ impl SpiH7 {
         }
         let frame = if sends { self.tx.pop_front() } else { Some(0) };
         let Some(frame) = frame else { return };
-        let begin = at.saturating_add(self.cycles(idle, access));
+        let begin = at.saturating_add(self.serial_clock_cycles(idle, access));
         self.answer = self.bus.exchange_frame(frame, self.bits(), access.elapsed.ns_at(begin));
-        self.end = begin.saturating_add(self.cycles(self.bits(), access));
+        self.end = begin.saturating_add(self.serial_clock_cycles(self.bits(), access));
     }
 
     /// Ends the present frame at cycle `at`, and begins the next one.
@@ -217,8 +217,8 @@ impl SpiH7 {
         }
         if value & CR1_CSTART != 0 && self.cr1 & CR1_CSTART == 0 {
             self.cr1 |= CR1_CSTART;
-            self.counts = self.size() != 0;
-            self.unsent = self.size();
+            self.counts = self.transfer_frame_count() != 0;
+            self.unsent = self.transfer_frame_count();
             // A select output is active for MSSI periods before the first frame.
             let idle = if self.cfg2 & CFG2_SSOE != 0 { self.cfg2 & 15 } else { 0 };
             self.begin_frame(access.now, idle, access);
@@ -235,7 +235,7 @@ impl SpiH7 {
     fn disable(&mut self) {
         self.tx.clear();
         self.rx.clear();
-        (self.unwritten, self.unsent, self.counts, self.end) = (self.size(), 0, false, NEVER);
+        (self.unwritten, self.unsent, self.counts, self.end) = (self.transfer_frame_count(), 0, false, NEVER);
         self.cr1 &= !(CR1_CSTART | CR1_CSUSP);
         self.flags &= SR_MODF;
     }
@@ -246,18 +246,18 @@ impl SpiH7 {
     }
 
     /// Writes TXDR: appends frames to the transmit FIFO.
-    fn send(&mut self, value: u32, access: &Access) {
+    fn write_data_register(&mut self, value: u32, access: &Access) {
         if self.cr1 & CR1_SPE == 0 {
             return;
         }
         let mask = u32::MAX >> (32 - self.bits());
         for n in 0..self.frames_of_access(access.bytes) {
             let is_full = self.tx.len() >= self.depth();
-            if is_full || self.size() != 0 && self.unwritten == 0 {
+            if is_full || self.transfer_frame_count() != 0 && self.unwritten == 0 {
                 return;
             }
             self.tx.push_back(value >> (8 * self.frame_bytes() * n) & mask);
-            if self.size() != 0 {
+            if self.transfer_frame_count() != 0 {
                 self.unwritten -= 1;
                 self.flags |= if self.unwritten == 0 { SR_TXTF } else { 0 };
             }
@@ -280,7 +280,7 @@ impl SpiH7 {
     fn status_register(&self) -> u32 {
         let flag = |set: bool, bit: u32| if set { bit } else { 0 };
         let packet = self.packet_frames();
-        let all_written = self.size() != 0 && self.unwritten == 0 && self.cr1 & CR1_SPE != 0;
+        let all_written = self.transfer_frame_count() != 0 && self.unwritten == 0 && self.cr1 & CR1_SPE != 0;
         let (received, ready) = (self.rx.len() >= packet, self.tx.len() + packet <= self.depth() && !all_written);
         let in_word = 4 / self.frame_bytes();
         let is_idle = !self.counts && self.tx.is_empty() && self.end == NEVER;
@@ -321,14 +321,14 @@ impl Block for SpiH7 {
             0x00 => self.write_control(value, access),
             0x04 => {
                 self.cr2 = value;
-                self.unwritten = self.size();
+                self.unwritten = self.transfer_frame_count();
             }
             0x08 => self.cfg1 = value & 0x705f_dfff,
             0x0c => self.cfg2 = value & 0xf7fe_80ff,
             0x10 => self.ier = value & 0x7ff,
             0x18 => self.flags &= !(value & STICKY),
             0x20 => {
-                self.send(value, access);
+                self.write_data_register(value, access);
                 self.begin_frame(access.now, 0, access);
             }
             0x40 => self.crcpoly = value,

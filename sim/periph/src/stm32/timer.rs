@@ -102,14 +102,14 @@ impl Timer {
     /// Returns the counter at `cycle`. Flags that rise until then are not set.
     #[must_use]
     pub fn counter_value(&self, cycle: u64) -> u32 {
-        let position = self.position.value(cycle);
-        let mask = u64::from(self.top());
+        let position = self.position.value_at_cycle(cycle);
+        let mask = u64::from(self.counter_maximum());
         let up = self.cr1 & DIR == 0;
         (if up { position } else { u64::from(self.arr.1).wrapping_sub(position) } & mask) as u32
     }
 
     /// Returns the largest value of the counter: 16 or 32 bits.
-    fn top(&self) -> u32 {
+    fn counter_maximum(&self) -> u32 {
         if self.kind.wide { u32::MAX } else { 0xffff }
     }
 
@@ -158,14 +158,14 @@ impl Timer {
     /// Sets the counter's rate by the registers, from `access.now` on. The counter may start or stop.
     fn update_count_rate(&mut self, access: &Access) {
         let (num, den) = self.rate(access);
-        self.position.rebase(access.now, num, den, access.core_hz);
+        self.position.change_rate(access.now, num, den, access.core_hz);
     }
 
     /// Places the counter at `count` without touching the prescaler.
     fn set_count(&mut self, count: u32, access: &Access) {
         let up = self.cr1 & DIR == 0;
-        let position = if up { count } else { self.arr.1.wrapping_sub(count) & self.top() };
-        self.position.set(access.now, u64::from(position));
+        let position = if up { count } else { self.arr.1.wrapping_sub(count) & self.counter_maximum() };
+        self.position.set_value(access.now, u64::from(position));
         self.done = u64::from(position);
     }
 
@@ -194,12 +194,12 @@ impl Timer {
     fn start_counting(&mut self, access: &Access) {
         let (num, den) = self.rate(access);
         let delay = access.core_hz.checked_div(access.clock_hz).unwrap_or(0);
-        self.position.rebase(access.now + delay, num, den, access.core_hz);
+        self.position.change_rate(access.now + delay, num, den, access.core_hz);
     }
 
     /// Writes ARR, the auto-reload value. Without preload it takes effect at once.
     fn write_arr(&mut self, value: u32, access: &Access) {
-        self.arr.0 = value & self.top();
+        self.arr.0 = value & self.counter_maximum();
         if self.cr1 & ARPE == 0 {
             let count = self.counter_value(access.now);
             self.arr.1 = self.arr.0;
@@ -212,7 +212,7 @@ impl Timer {
     fn write_ccr(&mut self, channel: usize, value: u32) {
         // A capture register is read-only.
         if self.compares(channel) {
-            self.ccr[channel].0 = value & self.top();
+            self.ccr[channel].0 = value & self.counter_maximum();
             if !self.preloads(channel) {
                 self.ccr[channel].1 = self.ccr[channel].0;
             }
@@ -295,7 +295,7 @@ impl Block for Timer {
             0x00 => self.write_cr1(value, access),
             0x10 => self.sr &= value,
             0x14 => self.generate_events(value, access),
-            0x24 => self.set_count(value & self.top(), access),
+            0x24 => self.set_count(value & self.counter_maximum(), access),
             0x28 => self.psc.0 = value & 0xffff,
             0x2c => self.write_arr(value, access),
             0x34..=0x40 => self.write_ccr((offset as usize - 0x34) / 4, value),

@@ -30,7 +30,7 @@ struct WrittenBits<'a> {
 
 impl WrittenBits<'_> {
     /// Returns whether the write sets one of these bits at this offset.
-    fn sets(&self, offset: u32, bits: u32) -> bool {
+    fn sets_bits_at(&self, offset: u32, bits: u32) -> bool {
         self.offset == offset && self.value & bits != 0
     }
 
@@ -43,7 +43,7 @@ impl WrittenBits<'_> {
     /// Returns whether the write sets one of these bits in CR1, CR2 or CR3 of a serial port. The bits must mean the
     /// same in both layouts.
     fn sets_control_bits(&self, number: u32, bits: u32) -> bool {
-        self.sets(if self.first_layout() { 8 + number * 4 } else { number * 4 - 4 }, bits)
+        self.sets_bits_at(if self.first_layout() { 8 + number * 4 } else { number * 4 - 4 }, bits)
     }
 
     /// Returns whether the write sets one of these bits in a control register that only the later layout of serial
@@ -53,18 +53,18 @@ impl WrittenBits<'_> {
     }
 
     /// Returns whether the chip is one of these.
-    fn is(&self, chips: &[Chip]) -> bool {
+    fn is_chip_among(&self, chips: &[Chip]) -> bool {
         chips.contains(&self.spec.chip)
     }
 
     /// Returns whether the write sets bits of PWR that let pins wake the chip.
     fn wake_up_pins(&self) -> bool {
         match self.spec.chip {
-            L053 | L073 => self.sets(0x04, 7 << 8),
-            F446 => self.sets(0x04, 3 << 7),
-            F767 => self.sets(0x0c, 0x3f << 8),
-            H743 => self.sets(0x28, 0x3f),
-            F103 | F407 | F411 => self.sets(0x04, 1 << 8),
+            L053 | L073 => self.sets_bits_at(0x04, 7 << 8),
+            F446 => self.sets_bits_at(0x04, 3 << 7),
+            F767 => self.sets_bits_at(0x0c, 0x3f << 8),
+            H743 => self.sets_bits_at(0x28, 0x3f),
+            F103 | F407 | F411 => self.sets_bits_at(0x04, 1 << 8),
         }
     }
 
@@ -83,8 +83,8 @@ impl WrittenBits<'_> {
     /// Returns whether the write sets these bits in a register of the I2C of F1 and F4, or in CR1 of the later I2C.
     fn i2c(&self, first: (u32, u32), later: u32) -> bool {
         match self.device {
-            Device::I2cV1 => self.sets(first.0, first.1),
-            _ => self.sets(0, later),
+            Device::I2cV1 => self.sets_bits_at(first.0, first.1),
+            _ => self.sets_bits_at(0, later),
         }
     }
 
@@ -97,13 +97,16 @@ impl WrittenBits<'_> {
     /// Returns whether the write sets these bits in a register of an SPI, given as (offset, bits) for all but the H7,
     /// and for the H7.
     fn spi(&self, first: (u32, u32), h7: (u32, u32)) -> bool {
-        let (offset, bits) = if self.is(&[H743]) { h7 } else { first };
-        self.sets(offset, bits)
+        let (offset, bits) = if self.is_chip_among(&[H743]) { h7 } else { first };
+        self.sets_bits_at(offset, bits)
     }
 
     /// Returns whether the written register is CR of a DMA stream.
     fn is_stream_control(&self) -> bool {
-        !self.is(L0) && !self.is(&[F103]) && self.offset >= 0x10 && (self.offset - 0x10).is_multiple_of(24)
+        !self.is_chip_among(L0)
+            && !self.is_chip_among(&[F103])
+            && self.offset >= 0x10
+            && (self.offset - 0x10).is_multiple_of(24)
     }
 
     /// Returns whether the written block is a timer with capture/compare channels.
@@ -136,7 +139,7 @@ const L073_APB1: (u32, u32) = (0x4002_1038, 0x0002_0003);
 /// Serial ports.
 static USART: &[Limit] = &[
     unsupported_row(
-        |at| at.first_layout() && at.sets_control_bits(1, 1) || !at.first_layout() && at.sets(0x18, 2),
+        |at| at.first_layout() && at.sets_control_bits(1, 1) || !at.first_layout() && at.sets_bits_at(0x18, 2),
         "USART: sending breaks is not modelled",
         &[(F103, &[F103_APB1, (0x4000_440c, 0x2009)]), (F767, &[F407_APB1, (0x4000_4418, 2)])],
     ),
@@ -154,7 +157,7 @@ static USART: &[Limit] = &[
         |at| {
             at.first_layout() && at.sets_control_bits(1, 2)
                 || at.later_control(1, 3 << 13)
-                || !at.first_layout() && at.sets(0x18, 4)
+                || !at.first_layout() && at.sets_bits_at(0x18, 4)
         },
         "USART: mute mode and character match are not modelled",
         &[(F103, &[F103_APB1, (0x4000_440c, 0x2002)]), (L073, &[L073_APB1, (0x4000_4400, 1 << 13)])],
@@ -242,7 +245,7 @@ static TIMER: &[Limit] = &[
         &[(F103, &[F103_APB1, (0x4000_0404, 0x10)])],
     ),
     unsupported_row(
-        |at| at.has_channels() && at.sets(0x0c, 3 << 13),
+        |at| at.has_channels() && at.sets_bits_at(0x0c, 3 << 13),
         "TIM: DMA requests of triggers and commutation are not modelled",
         &[(F407, &[F407_APB1, (0x4000_040c, 1 << 14)]), (L073, &[L073_APB1, (0x4000_000c, 1 << 14)])],
     ),
@@ -257,27 +260,36 @@ static TIMER: &[Limit] = &[
         &[(F407, &[F407_APB1, (0x4000_0418, 0x80)])],
     ),
     unsupported_row(
-        |at| at.is(&[F767, H743]) && at.channel_modes().count() > 0 && at.value & 0x0101_0000 != 0,
+        |at| at.is_chip_among(&[F767, H743]) && at.channel_modes().count() > 0 && at.value & 0x0101_0000 != 0,
         "TIM: the retriggerable, combined and asymmetric output modes are not modelled",
         &[(F767, &[F407_APB1, (0x4000_0418, 1 << 16)])],
     ),
     unsupported_row(
-        |at| matches!(at.device, Device::Timer(kind) if kind.advanced) && at.sets(0x04, 1),
+        |at| matches!(at.device, Device::Timer(kind) if kind.advanced) && at.sets_bits_at(0x04, 1),
         "TIM: preloaded output controls for commutation are not modelled",
         &[(F103, &[(0x4002_1018, 1 << 11), (0x4001_2c04, 1)])],
     ),
     unsupported_row(
-        |at| at.has_channels() && at.sets(if at.is(&[H743]) { 0x68 } else { 0x50 }, u32::MAX) && !at.is(&[F103]),
+        |at| {
+            at.has_channels()
+                && at.sets_bits_at(if at.is_chip_among(&[H743]) { 0x68 } else { 0x50 }, u32::MAX)
+                && !at.is_chip_among(&[F103])
+        },
         "TIM: inputs and triggers from other sources than pins are not modelled",
         &[(L073, &[L073_APB1, (0x4000_0050, 1)]), (H743, &[H743_APB1, (0x4000_0468, 1)])],
     ),
     unsupported_row(
-        |at| matches!(at.device, Device::Timer(kind) if kind.advanced) && at.sets(0x44, 1 << 12),
+        |at| matches!(at.device, Device::Timer(kind) if kind.advanced) && at.sets_bits_at(0x44, 1 << 12),
         "TIM: the break input is not modelled",
         &[(F407, &[F407_APB2, (0x4001_0044, 0x1000)])],
     ),
     unsupported_row(
-        |at| at.has_channels() && at.is(&[F767, H743]) && matches!(at.offset, 0x54 | 0x58 | 0x5c) && at.value != 0,
+        |at| {
+            at.has_channels()
+                && at.is_chip_among(&[F767, H743])
+                && matches!(at.offset, 0x54 | 0x58 | 0x5c)
+                && at.value != 0
+        },
         "TIM: channels 5 and 6 are not modelled",
         &[(F767, &[F407_APB2, (0x4001_0058, 7)])],
     ),
@@ -288,10 +300,10 @@ static RCC: &[Limit] =
     &[
         unsupported_row(
             |at| match at.spec.chip {
-                F103 => at.sets(0x04, 7 << 24),
-                L053 | L073 => at.sets(0x0c, 0xf << 24),
-                H743 => at.sets(0x10, 7 << 22 | 7 << 29),
-                _ => at.sets(0x08, 3 << 21 | 3 << 30),
+                F103 => at.sets_bits_at(0x04, 7 << 24),
+                L053 | L073 => at.sets_bits_at(0x0c, 0xf << 24),
+                H743 => at.sets_bits_at(0x10, 7 << 22 | 7 << 29),
+                _ => at.sets_bits_at(0x08, 3 << 21 | 3 << 30),
             },
             "RCC: the MCO clock outputs are not modelled",
             &[
@@ -302,7 +314,7 @@ static RCC: &[Limit] =
             ],
         ),
         unsupported_row(
-            |at| at.is(F4_F7) && at.sets(0x80, 1 << 31),
+            |at| at.is_chip_among(F4_F7) && at.sets_bits_at(0x80, 1 << 31),
             "RCC: spread-spectrum clocks are not modelled",
             &[(F407, &[(0x4002_3880, 1 << 31)])],
         ),
@@ -329,9 +341,9 @@ static RCC: &[Limit] =
 static FLASH: &[Limit] = &[
     unsupported_row(
         |at| match at.spec.chip {
-            L053 | L073 => at.sets(0x04, 1 << 3 | 1 << 9 | 1 << 10),
-            H743 => at.sets(0x0c, 7 << 1) || at.sets(0x10c, 7 << 1),
-            _ => at.sets(0x10, 7),
+            L053 | L073 => at.sets_bits_at(0x04, 1 << 3 | 1 << 9 | 1 << 10),
+            H743 => at.sets_bits_at(0x0c, 7 << 1) || at.sets_bits_at(0x10c, 7 << 1),
+            _ => at.sets_bits_at(0x10, 7),
         },
         "FLASH: reads do not wait for the end of an erase or program operation",
         &[
@@ -343,10 +355,10 @@ static FLASH: &[Limit] = &[
     ),
     unsupported_row(
         |at| match at.spec.chip {
-            F103 => at.sets(0x10, 3 << 4),
-            L053 | L073 => at.sets(0x04, 1 << 18),
-            H743 => at.sets(0x18, 2) || at.sets(0x118, 2),
-            _ => at.sets(0x14, 2),
+            F103 => at.sets_bits_at(0x10, 3 << 4),
+            L053 | L073 => at.sets_bits_at(0x04, 1 << 18),
+            H743 => at.sets_bits_at(0x18, 2) || at.sets_bits_at(0x118, 2),
+            _ => at.sets_bits_at(0x14, 2),
         },
         "FLASH: option bytes cannot be changed",
         &[
@@ -357,7 +369,7 @@ static FLASH: &[Limit] = &[
         ],
     ),
     unsupported_row(
-        |at| at.is(L0) && at.sets(0x00, 3 << 3),
+        |at| at.is_chip_among(L0) && at.sets_bits_at(0x00, 3 << 3),
         "FLASH: the power-down mode is not modelled",
         &[(L053, &[(0x4002_2000, 1 << 3)])],
     ),
@@ -366,7 +378,11 @@ static FLASH: &[Limit] = &[
 /// External interrupts.
 static EXTI: &[Limit] = &[unsupported_row(
     |at| match at.spec.chip {
-        H743 => at.sets(0x00, !0xffff) || at.sets(0x04, !0xffff) || matches!(at.offset, 0x20 | 0x24 | 0x40 | 0x44),
+        H743 => {
+            at.sets_bits_at(0x00, !0xffff)
+                || at.sets_bits_at(0x04, !0xffff)
+                || matches!(at.offset, 0x20 | 0x24 | 0x40 | 0x44)
+        }
         _ => matches!(at.offset, 0x08 | 0x0c) && at.value > 0xffff,
     },
     "EXTI: only pins and software trigger lines, and other sources are not modelled",
@@ -375,7 +391,7 @@ static EXTI: &[Limit] = &[unsupported_row(
 
 /// The window watchdog.
 static WWDG: &[Limit] = &[unsupported_row(
-    |at| at.sets(0, 0x80),
+    |at| at.sets_bits_at(0, 0x80),
     "WWDG: every reload restarts the prescaler, unlike on silicon",
     &[(F407, &[F407_APB1, (0x4000_2c00, 0xff)])],
 )];
@@ -383,12 +399,12 @@ static WWDG: &[Limit] = &[unsupported_row(
 /// Real-time clocks with a calendar.
 static RTC: &[Limit] = &[
     unsupported_row(
-        |at| matches!(at.offset, 0x2c | 0x3c) && at.value != 0 || at.sets(0x08, 1 << 4),
+        |at| matches!(at.offset, 0x2c | 0x3c) && at.value != 0 || at.sets_bits_at(0x08, 1 << 4),
         "RTC: calibration and shifting have no effect",
         &[(F407, &[(0x4002_3840, 1 << 28), (0x4000_7000, 0x100), (0x4000_283c, 1)])],
     ),
     unsupported_row(
-        |at| at.sets(0x40, 0x29) || at.sets(0x08, 7 << 21),
+        |at| at.sets_bits_at(0x40, 0x29) || at.sets_bits_at(0x08, 7 << 21),
         "RTC: output pins and tamper detection are not modelled",
         &[(F407, &[(0x4002_3840, 1 << 28), (0x4000_7000, 0x100), (0x4000_2840, 1)])],
     ),
@@ -396,21 +412,25 @@ static RTC: &[Limit] = &[
 
 /// The F1's backup registers.
 static BACKUP: &[Limit] = &[unsupported_row(
-    |at| at.sets(0x2c, 0x3ff) || at.sets(0x30, 1),
+    |at| at.sets_bits_at(0x2c, 0x3ff) || at.sets_bits_at(0x30, 1),
     "BKP: calibration, output pins and tamper detection are not modelled",
     &[(F103, &[(0x4002_101c, 0x1800_0000), (0x4000_7000, 0x100), (0x4000_6c2c, 0x80)])],
 )];
 
 /// AFIO of the F1.
 static SYSCFG: &[Limit] = &[unsupported_row(
-    |at| at.is(&[F103]) && at.sets(0, 1 << 7),
+    |at| at.is_chip_among(&[F103]) && at.sets_bits_at(0, 1 << 7),
     "AFIO: event outputs on pins are not modelled",
     &[(F103, &[(0x4002_1018, 1), (0x4001_0000, 0x80)])],
 )];
 
 /// Pins.
 static GPIO: &[Limit] = &[unsupported_row(
-    |at| at.is(&[F407, F411, F446, F767, H743]) && matches!(at.offset, 0x20 | 0x24) && has_nibble(at.value, 15),
+    |at| {
+        at.is_chip_among(&[F407, F411, F446, F767, H743])
+            && matches!(at.offset, 0x20 | 0x24)
+            && has_nibble(at.value, 15)
+    },
     "GPIO: event outputs on pins are not modelled",
     &[
         (F407, &[(0x4002_3830, 0x0010_0001), (0x4002_0020, 0xf0)]),
@@ -438,12 +458,12 @@ static PWR: &[Limit] = &[
         ],
     ),
     unsupported_row(
-        |at| at.is(L0) && at.sets(0x00, 1 << 14),
+        |at| at.is_chip_among(L0) && at.sets_bits_at(0x00, 1 << 14),
         "PWR: the low-power run mode is not modelled",
         &[(L053, &[(0x4002_1038, 1 << 28), (0x4000_7000, 0x5001)])],
     ),
     unsupported_row(
-        |at| at.is(&[F411, F446]) && at.sets(0x00, 3 << 20),
+        |at| at.is_chip_among(&[F411, F446]) && at.sets_bits_at(0x00, 3 << 20),
         "PWR: stopping the flash while the core runs is not modelled",
         &[(F446, &[(0x4002_3840, 1 << 28), (0x4000_7000, 1 << 20)])],
     ),
@@ -453,8 +473,8 @@ static PWR: &[Limit] = &[
 static DBGMCU: &[Limit] = &[unsupported_row(
     |at| match at.spec.chip {
         L053 | L073 => false,
-        H743 => at.sets(0x04, 1 << 20),
-        _ => at.sets(0x04, 1 << 5),
+        H743 => at.sets_bits_at(0x04, 1 << 20),
+        _ => at.sets_bits_at(0x04, 1 << 5),
     },
     "DBGMCU: trace output is not modelled",
     &[(F103, &[(0xe004_2004, 0x20)]), (F767, &[(0xe004_2004, 0x20)]), (H743, &[(0x5c00_1004, 1 << 20)])],
@@ -486,7 +506,7 @@ static SPI: &[Limit] = &[
         &[(F407, &[F407_SPI1, (0x4001_3000, 0x2304)]), (H743, &[H743_SPI1, (0x4001_3008, 1 << 22)])],
     ),
     unsupported_row(
-        |at| matches!(at.device, Device::Spi(SpiLayout::Fifo)) && at.sets(4, 3 << 13),
+        |at| matches!(at.device, Device::Spi(SpiLayout::Fifo)) && at.sets_bits_at(4, 3 << 13),
         "SPI: odd numbers of frames that DMA packs in pairs are not modelled",
         &[(F767, &[F407_SPI1, (0x4001_3004, 1 << 13)])],
     ),
@@ -511,7 +531,7 @@ static SPI: &[Limit] = &[
 static ADC: &[Limit] = &[
     unsupported_row(
         |at| match at.device {
-            Device::Adc(AdcLayout::F1) => at.sets(8, 1 << 20) && at.value >> 17 & 7 != 7,
+            Device::Adc(AdcLayout::F1) => at.sets_bits_at(8, 1 << 20) && at.value >> 17 & 7 != 7,
             _ => at.adc((0, 0), (8, 3 << 28), (0xc, 3 << 10), (0xc, 3 << 10)),
         },
         "ADC: starting a conversion by a timer or a pin is not modelled",
@@ -549,9 +569,9 @@ static ADC: &[Limit] = &[
     ),
     unsupported_row(
         |at| match at.device {
-            Device::Adc(AdcLayout::F1) => at.sets(4, 0xf << 16),
-            Device::Adc(AdcLayout::F4) => at.sets(0x304, 0x1f),
-            _ => at.is(&[H743]) && at.sets(0x308, 0x1f),
+            Device::Adc(AdcLayout::F1) => at.sets_bits_at(4, 0xf << 16),
+            Device::Adc(AdcLayout::F4) => at.sets_bits_at(0x304, 0x1f),
+            _ => at.is_chip_among(&[H743]) && at.sets_bits_at(0x308, 0x1f),
         },
         "ADC: modes with several converters are not modelled",
         &[
@@ -561,7 +581,7 @@ static ADC: &[Limit] = &[
         ],
     ),
     unsupported_row(
-        |at| at.is(&[H743]) && at.adc((0, 0), (0, 0), (0, 0), (0xc, 2)) && at.value & 3 == 2,
+        |at| at.is_chip_among(&[H743]) && at.adc((0, 0), (0, 0), (0, 0), (0xc, 2)) && at.value & 3 == 2,
         "ADC: results for the DFSDM are not modelled",
         &[(H743, &[H743_ADC1, (0x4002_210c, 2)])],
     ),

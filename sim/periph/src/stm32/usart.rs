@@ -131,13 +131,13 @@ impl Usart {
 
     /// Returns whether a frame is being sent.
     #[must_use]
-    pub fn busy(&self) -> bool {
+    pub fn is_sending(&self) -> bool {
         self.sending.is_some()
     }
 
     /// Returns the offset of the status register, SR or ISR.
     pub(super) fn status_offset(&self) -> u32 {
-        if self.later() { 0x1c } else { 0 }
+        if self.has_later_layout() { 0x1c } else { 0 }
     }
 
     /// Returns the requests to the DMA: (transmit, receive).
@@ -148,7 +148,7 @@ impl Usart {
     }
 
     /// Returns whether the port has the later register layout (L0, F7, H7).
-    fn later(&self) -> bool {
+    fn has_later_layout(&self) -> bool {
         matches!(self.layout, UsartLayout::V2 { .. })
     }
 
@@ -163,23 +163,23 @@ impl Usart {
     }
 
     /// Returns whether the port is enabled (UE).
-    fn on(&self) -> bool {
-        self.cr1 & if self.later() { 1 } else { 1 << 13 } != 0
+    fn is_enabled(&self) -> bool {
+        self.cr1 & if self.has_later_layout() { 1 } else { 1 << 13 } != 0
     }
 
     /// Returns whether port and transmitter are enabled.
     fn transmits(&self) -> bool {
-        self.on() && self.cr1 & TE != 0
+        self.is_enabled() && self.cr1 & TE != 0
     }
 
     /// Returns whether port and receiver are enabled.
     fn receives(&self) -> bool {
-        self.on() && self.cr1 & RE != 0
+        self.is_enabled() && self.cr1 & RE != 0
     }
 
     /// Returns the number of bits between start and stop, parity included: 8, 9 or 7.
     fn word_bits(&self) -> u64 {
-        match (self.cr1 >> 12 & 1, self.later() && self.cr1 >> 28 & 1 != 0) {
+        match (self.cr1 >> 12 & 1, self.has_later_layout() && self.cr1 >> 28 & 1 != 0) {
             (0, false) => 8,
             (1, false) => 9,
             _ => 7,
@@ -222,7 +222,7 @@ impl Usart {
         let (num, den) = self.half_bit_rate().unwrap_or((0, 1));
         let counters = [Some(&mut self.tx_bits), Some(&mut self.rx_bits), self.idle_bits.as_mut()];
         for counter in counters.into_iter().flatten() {
-            counter.rebase(access.now, access.clock_hz * num, den, access.core_hz);
+            counter.change_rate(access.now, access.clock_hz * num, den, access.core_hz);
         }
     }
 
@@ -266,8 +266,8 @@ impl Usart {
             }
         }
         // The next frame starts on the bit grid of this one, so that long streams keep the exact baud rate.
-        let value = self.tx_bits.value(end) - half_bits;
-        self.tx_bits.set(end, value);
+        let value = self.tx_bits.value_at_cycle(end) - half_bits;
+        self.tx_bits.set_value(end, value);
         self.tx_load();
         if self.sending.is_none() {
             self.flags |= TC;
@@ -277,7 +277,7 @@ impl Usart {
     /// Writes a byte to the transmit data register or FIFO.
     fn write_data(&mut self, value: u32, access: &Access) {
         // First layout: TC goes only if SR was read with it set.
-        if self.later() || self.seen & TC != 0 {
+        if self.has_later_layout() || self.seen & TC != 0 {
             self.flags &= !TC;
             self.seen &= !TC;
         }
@@ -296,7 +296,7 @@ impl Usart {
     fn write_cr1(&mut self, value: u32, access: &Access) {
         let before = std::mem::replace(&mut self.cr1, value);
         let was_on = before & TE != 0 && before & self.enable_bit() != 0;
-        if (before ^ value) & self.enable_bit() != 0 && !self.on() {
+        if (before ^ value) & self.enable_bit() != 0 && !self.is_enabled() {
             self.switch_off();
         }
         if self.transmits() && !was_on && self.sending.is_none() {
@@ -310,12 +310,12 @@ impl Usart {
 
     /// Returns the mask of CR1's bit that enables the port (UE), whose place depends on the layout.
     fn enable_bit(&self) -> u32 {
-        if self.later() { 1 } else { 1 << 13 }
+        if self.has_later_layout() { 1 } else { 1 << 13 }
     }
 
     /// Stops transmitter and receiver at once and resets the flags, because UE was cleared.
     fn switch_off(&mut self) {
-        self.give_back();
+        self.return_unread_bytes();
         self.tx.clear();
         self.sending = None;
         self.flags = TC;
@@ -337,7 +337,7 @@ impl Block for Usart {
     /// Puts the registers of the serial port to their reset values. Received bytes that the firmware has not read
     /// return to the line.
     fn reset_registers(&mut self) {
-        self.give_back();
+        self.return_unread_bytes();
         let line = std::mem::take(&mut self.rx_line);
         *self = Self::new(self.number, self.layout, self.host_overruns);
         self.rx_line = line;
@@ -380,7 +380,7 @@ impl Block for Usart {
     /// Returns whether a narrow write fills the other bytes of this register with 0, because 0 bits have no effect
     /// there. This holds for RQR, ICR and TDR of the later layout only.
     fn is_strobe(&self, offset: u32) -> bool {
-        self.later() && matches!(offset, 0x18 | 0x20 | 0x28)
+        self.has_later_layout() && matches!(offset, 0x18 | 0x20 | 0x28)
     }
 
     /// Returns the core cycle of the next end of a frame, sent or received, or of an idle line, or [`NEVER`].

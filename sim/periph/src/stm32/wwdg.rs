@@ -39,7 +39,7 @@ impl Wwdg {
 
     /// Returns the value of the counter T at a cycle.
     fn counter_value(&self, cycle: u64) -> u32 {
-        (self.cr & 0x7f).wrapping_sub(self.ticks.value(cycle) as u32) & 0x7f
+        (self.cr & 0x7f).wrapping_sub(self.ticks.value_at_cycle(cycle) as u32) & 0x7f
     }
 
     /// Writes CR: reloads the counter, or resets the chip if that is too early.
@@ -86,7 +86,7 @@ impl Block for Wwdg {
                 // EWI can only be set.
                 self.cfr = value & (0x7f | EWI | mask << shift) | self.cfr & EWI;
                 let (num, den) = self.rate(access);
-                self.ticks.rebase(access.now, num, den, access.core_hz);
+                self.ticks.change_rate(access.now, num, den, access.core_hz);
             }
             8 => self.flag &= value & 1 != 0,
             _ => {}
@@ -124,7 +124,7 @@ impl Block for Wwdg {
     /// Adapts the watchdog's counter to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         let (num, den) = self.rate(access);
-        self.ticks.rebase(access.now, num, den, access.core_hz);
+        self.ticks.change_rate(access.now, num, den, access.core_hz);
     }
 
     /// Returns 1 while the window watchdog requests its interrupt: the early warning is flagged and its interrupt

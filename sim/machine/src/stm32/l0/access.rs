@@ -46,7 +46,7 @@ impl System {
         let value = self.devices.periph.read_register(address, bytes, now, &mut self.devices.effects);
         *t = if io_port { *t + IO_PORT_CYCLES } else { self.ends(core, at, wait) };
         self.apply_effects(core, now);
-        if self.polling.note(core.pc(), value, || self.devices.periph.is_steady(address)) {
+        if self.polling.note_register_read(core.pc(), value, || self.devices.periph.is_steady(address)) {
             self.end_core_turn(core);
         }
         self.note_register(core, address, None, now);
@@ -106,7 +106,7 @@ impl System {
 
 impl PrivateBus for System {
     /// Returns the cycle of the chip's next event, to be changed: that of [`Bus::next_event_cycle`].
-    fn due_mut(&mut self) -> &mut u64 {
+    fn next_event_cycle_mut(&mut self) -> &mut u64 {
         &mut self.due
     }
 

@@ -61,7 +61,7 @@ impl Board for Machine {
     }
 
     /// Returns how many cycles of busy waits for a register were skipped without executing them.
-    fn passed_over(&self) -> u64 {
+    fn skipped_wait_cycles(&self) -> u64 {
         self.system.polling.fast_forward_cycles()
     }
 

@@ -47,7 +47,7 @@ impl Machine {
         }
         step_over_breakpoint(core, system);
         system.memories.add_to_profile(pc, ProfileCell { cycles: CYCLES, executions: 1, wait_cycles: 0 });
-        let look = core.look();
+        let look = core.view_for_observer();
         self.observer.iter_mut().for_each(|observer| observer.note_execution(0, pc, &look));
     }
 }

@@ -196,7 +196,7 @@ impl Devices {
     /// Fires the probes of a site on the instruction at `address`. Returns true if the run must stop before it.
     pub fn attend(&mut self, site: u32, address: u32, now: u64, held: ProbedRegisters) -> bool {
         let skip = self.passed_until.take() == Some(address);
-        let stops = self.probes.issue_at(site, address, 0, now, held, skip);
+        let stops = self.probes.fire_probes_of_site(site, address, 0, now, held, skip);
         if stops {
             self.passed_until = Some(address);
             self.stop_at(
@@ -242,7 +242,7 @@ impl Devices {
 
     /// Returns whether a serial port is sending.
     pub fn is_sending(&self) -> bool {
-        self.periph.usarts.iter().any(stm32::Usart::busy)
+        self.periph.usarts.iter().any(stm32::Usart::is_sending)
     }
 
     /// Types text into the console's port at line speed.

@@ -21,7 +21,7 @@ use crate::injection;
 use crate::m0plus::turn::{self, FaultOutcome, is_active};
 use crate::m0plus::{debugging, face};
 use crate::observe::{DEEP_SLEEP, ObservedMachine, SLEEPDEEP, TURN_CYCLES, record_outcome};
-use crate::polling::pass_over;
+use crate::polling::skip_busy_wait;
 use crate::setting::SettingError;
 use crate::stm32::Options;
 use crate::stm32::own_table::find_own_table;
@@ -210,7 +210,7 @@ impl Machine {
         if self.system.devices.periph.due() <= self.now {
             self.system.advance(core, self.now);
         }
-        while let Some(stimulus) = self.system.devices.injections.take(self.now) {
+        while let Some(stimulus) = self.system.devices.injections.take_due_stimulus(self.now) {
             self.system.stimulate(core, stimulus, self.now);
         }
     }
@@ -303,8 +303,8 @@ impl Machine {
         }
         let plain = self.watch == watch::NOTHING;
         self.system.polling.switch(plain);
-        if plain && self.system.polling.is_ripe() {
-            return pass_over(self, due);
+        if plain && self.system.polling.may_busy_wait_have_begun() {
+            return skip_busy_wait(self, due);
         }
         self.execute_to(due);
         if self.observer.is_some() {

@@ -108,7 +108,7 @@ impl Devices {
     fn restore(&mut self, then: &Devices) {
         let mut probes = std::mem::take(&mut self.probes);
         let watches_registers = self.watches_registers;
-        probes.rewind(&then.probes);
+        probes.restore_recordings(&then.probes);
         self.clone_from(then);
         self.probes = probes;
         self.watches_registers = watches_registers;

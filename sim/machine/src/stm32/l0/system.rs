@@ -156,7 +156,7 @@ impl System {
         if let Some(known) = self.known.find(address, [first, second]).filter(|_| stays) {
             return Some(known);
         }
-        let (decoded, site) = (self.instruction(window, offset, address), self.devices.probes.number(address));
+        let (decoded, site) = (self.instruction(window, offset, address), self.devices.probes.site_number(address));
         Some(self.known.store(address, [first, second], decoded, site))
     }
 

@@ -23,7 +23,7 @@ impl Divider {
     }
 
     /// Returns the value of the CLKDIV register.
-    pub fn register(&self) -> u32 {
+    pub fn clkdiv_value(&self) -> u32 {
         self.register
     }
 
@@ -46,7 +46,7 @@ impl Divider {
     }
 
     /// Returns the cycle of the tick that comes `count` ticks after the first one in cycle `from` or later.
-    pub fn tick(&self, from: u64, count: u64) -> u64 {
+    pub fn tick_after(&self, from: u64, count: u64) -> u64 {
         if self.register == RESET && from >= self.origin {
             return from + count;
         }
@@ -59,8 +59,8 @@ impl Divider {
     }
 
     /// Writes CLKDIV. The new divider holds from the end of the present period on.
-    pub fn set(&mut self, register: u32, now: u64) {
-        self.origin = self.tick(now + 1, 0);
+    pub fn write_clkdiv(&mut self, register: u32, now: u64) {
+        self.origin = self.tick_after(now + 1, 0);
         self.register = register & 0xffff_ff00;
     }
 

@@ -84,14 +84,14 @@ impl Engine {
     }
 
     /// Returns the next cycle in which anything happens in the block.
-    pub fn due(&self) -> u64 {
+    pub fn next_activity_cycle(&self) -> u64 {
         let mut due = if self.overwritten { self.time } else { NEVER };
         if self.stores_len != 0 {
             due = due.min(self.stores[0].cycle);
         }
         let mut waits_for_pins = false;
         for machine in &self.machines {
-            due = due.min(machine.due(self.time));
+            due = due.min(machine.next_activity_cycle(self.time));
             waits_for_pins |= machine.stall == Some(Stall::Pins);
         }
         if waits_for_pins {
@@ -106,27 +106,27 @@ impl Engine {
             return;
         }
         loop {
-            let due = self.due();
+            let due = self.next_activity_cycle();
             if due > cycle {
                 break;
             }
-            self.step(due);
+            self.execute_cycle(due);
         }
         self.time = cycle + 1;
     }
 
     /// Executes a cycle. Nothing happens in the cycles between it and the last executed one.
-    pub fn step(&mut self, cycle: u64) {
+    pub fn execute_cycle(&mut self, cycle: u64) {
         if self.inputs.next_change(cycle) == Some(cycle) {
-            self.retry(Stall::Pins, cycle);
+            self.retry_stalled_machines(Stall::Pins, cycle);
         }
         let mut view =
             View { cycle, number: 0, program: &self.program, inputs: self.inputs.levels_at(cycle), flags: self.flags };
         let (mut raise, mut clear, mut write, mut held) = (0, 0, PinWrite::NOTHING, PinWrite::NOTHING);
         for machine in &mut self.machines {
             let mut acts = Acts::default();
-            if machine.due(cycle) <= cycle {
-                machine.run(view, &mut acts);
+            if machine.next_activity_cycle(cycle) <= cycle {
+                machine.execute_cycle_part(view, &mut acts);
                 raise |= acts.raise;
                 clear |= acts.clear;
                 self.debug |= acts.debug;
@@ -148,7 +148,7 @@ impl Engine {
             let store = self.stores[0];
             self.stores.copy_within(1..self.stores_len, 0);
             self.stores_len -= 1;
-            self.store(store.offset, store.value, cycle);
+            self.carry_out_store(store.offset, store.value, cycle);
         }
     }
 
@@ -156,19 +156,19 @@ impl Engine {
     fn set_flags(&mut self, flags: u32, cycle: u64) {
         if flags != self.flags {
             self.flags = flags;
-            self.retry(Stall::Flags, cycle + 1);
+            self.retry_stalled_machines(Stall::Flags, cycle + 1);
         }
     }
 
     /// Lets the state machines that are stalled for this reason try again from cycle `from` on.
-    fn retry(&mut self, stall: Stall, from: u64) {
+    fn retry_stalled_machines(&mut self, stall: Stall, from: u64) {
         for machine in self.machines.iter_mut().filter(|machine| machine.stall == Some(stall)) {
-            machine.retry(from);
+            machine.retry_stalled_instruction(from);
         }
     }
 
     /// Accepts a store whose address is on the bus in cycle `now`. It takes effect later.
-    pub fn accept(&mut self, offset: u32, value: u32, now: u64) {
+    pub fn accept_store(&mut self, offset: u32, value: u32, now: u64) {
         if self.stores_len == MOST_STORES {
             self.run_through(self.stores[0].cycle);
         }
@@ -183,11 +183,11 @@ impl Engine {
 
     /// Returns the word that a read of RXF of state machine `number` returns.
     pub fn received_word(&self, number: usize) -> u32 {
-        self.machines[number].rx.get(self.stores_in_flight(RXF + 4 * number as u32)).unwrap_or(0)
+        self.machines[number].rx.word_at_index(self.stores_in_flight(RXF + 4 * number as u32)).unwrap_or(0)
     }
 
     /// Carries out a store at the end of a cycle.
-    fn store(&mut self, offset: u32, value: u32, now: u64) {
+    fn carry_out_store(&mut self, offset: u32, value: u32, now: u64) {
         let index = (offset / 4) as usize;
         match offset {
             0x00 => self.write_control(value, now),
@@ -208,14 +208,14 @@ impl Engine {
             0x34 => self.set_flags(self.flags | value & 0xff, now),
             0x38 => self.inputs.bypass = value,
             0x48..=0xc4 => self.program[index - 0x12] = value as u16,
-            0xc8..=0x124 => self.configure((index - 0x32) / 6, (index - 0x32) % 6, value, now),
+            0xc8..=0x124 => self.write_machine_register((index - 0x32) / 6, (index - 0x32) % 6, value, now),
             0x12c | 0x138 => self.enables[(index - 0x4b) / 3] = value & 0xfff,
             0x130 | 0x13c => self.forces[(index - 0x4c) / 3] = value & 0xfff,
             _ => {}
         }
         // Whatever a machine waits for may have changed, and a flag of FDEBUG that was cleared comes back.
         for machine in &mut self.machines {
-            machine.retry(now + 1);
+            machine.retry_stalled_instruction(now + 1);
         }
     }
 
@@ -228,15 +228,15 @@ impl Engine {
             if value >> (4 + number) & 1 != 0 {
                 machine.restart(now);
             }
-            machine.enable(value >> number & 1 != 0, now);
+            machine.set_enabled(value >> number & 1 != 0, now);
         }
     }
 
     /// Writes a register of a state machine.
-    fn configure(&mut self, number: usize, register: usize, value: u32, now: u64) {
+    fn write_machine_register(&mut self, number: usize, register: usize, value: u32, now: u64) {
         let machine = &mut self.machines[number];
         match register {
-            0 => machine.change_divider(now, |divider| divider.set(value, now)),
+            0 => machine.change_divider(now, |divider| divider.write_clkdiv(value, now)),
             1 => machine.execctrl = value & 0x7fff_ff9f,
             2 => machine.set_shiftctrl(value),
             4 => (machine.forced, machine.side_done) = (Some((value as u16, now + 1)), false),
@@ -255,13 +255,13 @@ impl Engine {
     }
 
     /// Returns INTS of an interrupt line: the interrupts after enable and force.
-    pub fn line(&self, index: usize) -> u32 {
+    pub fn interrupt_line_status(&self, index: usize) -> u32 {
         self.interrupts() & self.enables[index] | self.forces[index]
     }
 
     /// Returns the DMA requests: bits 0 to 3 for TX FIFOs that have room after the stores on their way, bits 4 to 7 for
     /// RX FIFOs that have data after the reads on their way.
-    pub fn requests(&self) -> u32 {
+    pub fn dma_requests(&self) -> u32 {
         let mut requests = 0;
         for (number, machine) in self.machines.iter().enumerate() {
             let coming = |register: u32| self.stores_in_flight(register + 4 * number as u32);
@@ -273,9 +273,9 @@ impl Engine {
 
     /// Returns the outputs that the rest of the chip sees: pins, interrupt lines, and the DMA requests in the mask
     /// `watched`.
-    pub fn visible(&self, watched: u32) -> Visible {
-        let lines = u32::from(self.line(0) != 0) | u32::from(self.line(1) != 0) << 1;
-        let requests = if watched == 0 { 0 } else { self.requests() & watched };
+    pub fn visible_outputs(&self, watched: u32) -> Visible {
+        let lines = u32::from(self.interrupt_line_status(0) != 0) | u32::from(self.interrupt_line_status(1) != 0) << 1;
+        let requests = if watched == 0 { 0 } else { self.dma_requests() & watched };
         Visible { pins: self.pins, lines, requests }
     }
 }

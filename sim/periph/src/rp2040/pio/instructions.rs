@@ -53,13 +53,13 @@ use Outcome::*;
 
 impl StateMachine {
     /// Executes the state machine's part of a cycle: a forced instruction, or the next one if the divider ticks.
-    pub(super) fn run(&mut self, view: View, acts: &mut Acts) {
+    pub(super) fn execute_cycle_part(&mut self, view: View, acts: &mut Acts) {
         let ticks = self.next <= view.cycle;
         match self.forced {
             Some((instruction, at)) if at <= view.cycle => {
-                self.force(instruction, ticks, view, acts);
+                self.force_instruction(instruction, ticks, view, acts);
                 // Filling the OSR goes on at the ticks.
-                let at_tick = self.enabled && self.divider.tick(view.cycle, 0) == view.cycle;
+                let at_tick = self.enabled && self.divider.tick_after(view.cycle, 0) == view.cycle;
                 if at_tick && !is_out(instruction) {
                     self.refill_if_empty();
                 }
@@ -73,7 +73,7 @@ impl StateMachine {
     }
 
     /// Executes an instruction that was written to INSTR. Its delay is ignored, and the program counter does not advance.
-    fn force(&mut self, instruction: u16, ticks: bool, view: View, acts: &mut Acts) {
+    fn force_instruction(&mut self, instruction: u16, ticks: bool, view: View, acts: &mut Acts) {
         self.forced = None;
         match self.execute_instruction(instruction, view, acts) {
             Stalled(Stall::Refill) => self.forced = Some((instruction, view.cycle + 1)),
@@ -87,7 +87,7 @@ impl StateMachine {
                     self.raised = false;
                 }
                 if self.enabled && (ticks || self.next == NEVER) {
-                    self.next = self.divider.tick(view.cycle + 1, 0);
+                    self.next = self.divider.tick_after(view.cycle + 1, 0);
                     self.stall = None;
                 }
             }
@@ -102,7 +102,7 @@ impl StateMachine {
         if let Stalled(stall) = outcome {
             self.inserted = inserted;
             (self.stall, self.next) = match stall {
-                Stall::Refill => (None, self.divider.tick(view.cycle + 1, 0)),
+                Stall::Refill => (None, self.divider.tick_after(view.cycle + 1, 0)),
                 _ => (Some(stall), NEVER),
             };
         } else {
@@ -111,7 +111,7 @@ impl StateMachine {
                     if self.pc == self.execctrl >> 12 & 31 { self.execctrl >> 7 & 31 } else { (self.pc + 1) & 31 };
             }
             let delay = if matches!(outcome, Inserted) { 0 } else { self.delay_of(instruction) };
-            (self.stall, self.next) = (None, self.divider.tick(view.cycle + 1, delay));
+            (self.stall, self.next) = (None, self.divider.tick_after(view.cycle + 1, delay));
         }
         if !is_out(instruction) {
             self.refill_if_empty();
@@ -130,30 +130,30 @@ impl StateMachine {
         if !self.side_done {
             acts.side = self.side_set(instruction);
         }
-        let outcome = self.operate(instruction, view, acts);
+        let outcome = self.execute_without_side_set(instruction, view, acts);
         self.side_done = matches!(outcome, Stalled(_));
         outcome
     }
 
     /// Tries to execute an instruction, without its side-set. Returns how that ended.
-    fn operate(&mut self, instruction: u16, view: View, acts: &mut Acts) -> Outcome {
+    fn execute_without_side_set(&mut self, instruction: u16, view: View, acts: &mut Acts) -> Outcome {
         let low = u32::from(instruction) & 31;
         let field = u32::from(instruction) >> 5 & 7;
         match instruction >> 13 {
-            0 => self.jmp(field, low, view, acts),
-            1 => self.wait(field, low, view, acts),
-            2 => self.in_(field, bit_count(low), view, acts),
-            3 => self.out(field, bit_count(low), view, acts),
-            4 if field & 4 == 0 => self.push(field, view, acts),
-            4 => self.pull(field, view, acts),
-            5 => self.mov(field, low, view, acts),
-            6 => self.irq(field, low, view, acts),
-            _ => self.set(field, low, acts),
+            0 => self.execute_jmp(field, low, view, acts),
+            1 => self.execute_wait(field, low, view, acts),
+            2 => self.execute_in(field, bit_count(low), view, acts),
+            3 => self.execute_out(field, bit_count(low), view, acts),
+            4 if field & 4 == 0 => self.execute_push(field, view, acts),
+            4 => self.execute_pull(field, view, acts),
+            5 => self.execute_mov(field, low, view, acts),
+            6 => self.execute_irq(field, low, view, acts),
+            _ => self.execute_set(field, low, acts),
         }
     }
 
     /// Executes JMP (3.4.2).
-    fn jmp(&mut self, condition: u32, target: u32, view: View, acts: &mut Acts) -> Outcome {
+    fn execute_jmp(&mut self, condition: u32, target: u32, view: View, acts: &mut Acts) -> Outcome {
         let taken = match condition {
             0 => true,
             1 => self.x == 0,
@@ -175,7 +175,7 @@ impl StateMachine {
     }
 
     /// Executes WAIT (3.4.3).
-    fn wait(&mut self, field: u32, index: u32, view: View, acts: &mut Acts) -> Outcome {
+    fn execute_wait(&mut self, field: u32, index: u32, view: View, acts: &mut Acts) -> Outcome {
         let polarity = field >> 2;
         let (level, stall) = match field & 3 {
             2 => {
@@ -196,14 +196,14 @@ impl StateMachine {
     }
 
     /// Executes IN (3.4.4), with autopush (3.5.4.1).
-    fn in_(&mut self, source: u32, count: u32, view: View, acts: &mut Acts) -> Outcome {
+    fn execute_in(&mut self, source: u32, count: u32, view: View, acts: &mut Acts) -> Outcome {
         let shifted = (self.isr_count + count).min(32);
         let pushes = self.autopush() && shifted >= self.push_threshold();
         if pushes && self.rx.is_full() {
             acts.debug |= RX_STALL << view.number;
             return Stalled(Stall::Room);
         }
-        let data = self.source(source, view, acts) & low_bits(count);
+        let data = self.source_data(source, view, acts) & low_bits(count);
         self.isr = if self.shift_bit(18) {
             self.isr.checked_shr(count).unwrap_or(0) | data << (32 - count)
         } else {
@@ -217,7 +217,7 @@ impl StateMachine {
     }
 
     /// Executes OUT (3.4.5), with autopull (3.5.4.2).
-    fn out(&mut self, destination: u32, count: u32, view: View, acts: &mut Acts) -> Outcome {
+    fn execute_out(&mut self, destination: u32, count: u32, view: View, acts: &mut Acts) -> Outcome {
         if self.autopull() && self.osr_count >= self.pull_threshold() {
             if self.refill() {
                 return Stalled(Stall::Refill);
@@ -260,7 +260,7 @@ impl StateMachine {
     }
 
     /// Executes PUSH (3.4.6).
-    fn push(&mut self, field: u32, view: View, acts: &mut Acts) -> Outcome {
+    fn execute_push(&mut self, field: u32, view: View, acts: &mut Acts) -> Outcome {
         if field & 2 != 0 && self.isr_count < self.push_threshold() {
             return Done;
         }
@@ -281,7 +281,7 @@ impl StateMachine {
     }
 
     /// Executes PULL (3.4.7). With autopull it does nothing unless the OSR is empty.
-    fn pull(&mut self, field: u32, view: View, acts: &mut Acts) -> Outcome {
+    fn execute_pull(&mut self, field: u32, view: View, acts: &mut Acts) -> Outcome {
         let only_if_empty = field & 2 != 0 || self.autopull();
         if only_if_empty && self.osr_count < self.pull_threshold() || self.refill() {
             return Done;
@@ -295,8 +295,8 @@ impl StateMachine {
     }
 
     /// Executes MOV (3.4.8).
-    fn mov(&mut self, destination: u32, low: u32, view: View, acts: &mut Acts) -> Outcome {
-        let data = self.source(low & 7, view, acts);
+    fn execute_mov(&mut self, destination: u32, low: u32, view: View, acts: &mut Acts) -> Outcome {
+        let data = self.source_data(low & 7, view, acts);
         let data = match low >> 3 {
             1 => !data,
             2 => data.reverse_bits(),
@@ -320,7 +320,7 @@ impl StateMachine {
     }
 
     /// Executes IRQ (3.4.9).
-    fn irq(&mut self, field: u32, index: u32, view: View, acts: &mut Acts) -> Outcome {
+    fn execute_irq(&mut self, field: u32, index: u32, view: View, acts: &mut Acts) -> Outcome {
         let flag = 1 << flag_index(index, view.number);
         if field & 2 != 0 {
             acts.clear |= flag;
@@ -339,7 +339,7 @@ impl StateMachine {
     }
 
     /// Executes SET (3.4.10).
-    fn set(&mut self, destination: u32, data: u32, acts: &mut Acts) -> Outcome {
+    fn execute_set(&mut self, destination: u32, data: u32, acts: &mut Acts) -> Outcome {
         match destination {
             0 | 4 => self.write_pins(self.set_pins(), data, destination == 4, acts),
             _ => self.set_scratch(destination, data),
@@ -348,7 +348,7 @@ impl StateMachine {
     }
 
     /// Returns the data that IN or MOV reads.
-    fn source(&self, source: u32, view: View, acts: &mut Acts) -> u32 {
+    fn source_data(&self, source: u32, view: View, acts: &mut Acts) -> u32 {
         match source {
             0 => {
                 acts.looked = true;

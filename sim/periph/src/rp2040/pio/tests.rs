@@ -81,7 +81,7 @@ impl Rig {
         if std::mem::take(&mut self.bench.effects.pins_changed) {
             let levels = self.pio.pins().0;
             self.edges.push((self.now, levels));
-            self.pio.sense(levels, self.now);
+            self.pio.set_pin_levels(levels, self.now);
         }
     }
 

@@ -48,7 +48,7 @@ impl Interpolator {
     }
 
     /// Returns a lane's input: its accumulator, or the other lane's (CROSS_INPUT).
-    fn input(&self, lane: usize) -> u32 {
+    fn lane_input(&self, lane: usize) -> u32 {
         self.accum[if self.ctrl[lane] & CROSS_INPUT != 0 { 1 - lane } else { lane }]
     }
 
@@ -56,7 +56,7 @@ impl Interpolator {
     fn shift_mask(&self, lane: usize) -> (u32, bool) {
         let ctrl = self.ctrl[lane];
         let (shift, lsb, msb) = (ctrl & 31, (ctrl >> 5) & 31, (ctrl >> 10) & 31);
-        let shifted = self.input(lane) >> shift;
+        let shifted = self.lane_input(lane) >> shift;
         let below_msb = u32::MAX >> (31 - msb);
         let masked = shifted & below_msb & (u32::MAX << lsb);
         let extended = if self.is_signed(lane) && masked >> msb & 1 != 0 { masked | u32::MAX << msb } else { masked };
@@ -90,12 +90,12 @@ impl Interpolator {
     }
 
     /// Computes the results of both lanes and the full result.
-    fn compute(&self) -> Results {
+    fn compute_results(&self) -> Results {
         let (mask0, over0) = self.shift_mask(0);
         let (mask1, over1) = self.shift_mask(1);
         let masked = [mask0, mask1];
         let sum = |lane: usize| {
-            let addend = if self.ctrl[lane] & ADD_RAW != 0 { self.input(lane) } else { masked[lane] };
+            let addend = if self.ctrl[lane] & ADD_RAW != 0 { self.lane_input(lane) } else { masked[lane] };
             self.base[lane].wrapping_add(addend)
         };
         let mut result = [sum(0), sum(1), self.base[2].wrapping_add(mask0)];
@@ -113,19 +113,19 @@ impl Interpolator {
     }
 
     /// Returns a lane's result as the processor sees it: FORCE_MSB is ORed in on the bus only.
-    fn present(&self, results: &Results, which: usize) -> u32 {
+    fn lane_result_on_bus(&self, results: &Results, which: usize) -> u32 {
         let force = if which < 2 { (self.ctrl[which] >> 19 & 3) << 28 } else { 0 };
         results.result[which] | force
     }
 
     /// Returns a result, and writes the lanes' results back to the accumulators.
-    fn pop(&mut self, which: usize) -> u32 {
-        let results = self.compute();
+    fn pop_result(&mut self, which: usize) -> u32 {
+        let results = self.compute_results();
         for lane in 0..2 {
             let from = if self.ctrl[lane] & CROSS_RESULT != 0 { 1 - lane } else { lane };
             self.accum[lane] = results.result[from];
         }
-        self.present(&results, which)
+        self.lane_result_on_bus(&results, which)
     }
 
     /// Reads a register with its side effects.
@@ -134,15 +134,15 @@ impl Interpolator {
         match index {
             0 | 1 => self.accum[index],
             2..=4 => self.base[index - 2],
-            5..=7 => self.pop(index - 5),
-            8..=10 => self.present(&self.compute(), index - 8),
+            5..=7 => self.pop_result(index - 5),
+            8..=10 => self.lane_result_on_bus(&self.compute_results(), index - 8),
             11 => {
-                let [over0, over1] = self.compute().overflow;
+                let [over0, over1] = self.compute_results().overflow;
                 let flags = u32::from(over0) << 23 | u32::from(over1) << 24 | u32::from(over0 | over1) << 25;
                 self.ctrl[0] | flags
             }
             12 => self.ctrl[1],
-            13 | 14 => self.compute().masked[index - 13],
+            13 | 14 => self.compute_results().masked[index - 13],
             _ => 0,
         }
     }

@@ -79,7 +79,7 @@ impl Spinlocks {
     }
 
     /// Returns SPINLOCK_ST: a bit for each lock that is taken.
-    pub fn state(&self) -> u32 {
+    pub fn taken_lock_bits(&self) -> u32 {
         self.locked
     }
 
@@ -93,7 +93,7 @@ impl Spinlocks {
             // A kernel that takes its lock recursively reads its own lock as taken: that is not waiting.
             if self.held[lock].0 != core {
                 self.waiting[lock][core].get_or_insert(now);
-                self.log(lock, core, now, LockAccessKind::Busy);
+                self.log_access(lock, core, now, LockAccessKind::Busy);
             }
             return 0;
         }
@@ -105,7 +105,7 @@ impl Spinlocks {
             stats.wait_cycles += now - since;
             stats.wait_cycles_max = stats.wait_cycles_max.max(now - since);
         }
-        self.log(lock, core, now, LockAccessKind::Taken);
+        self.log_access(lock, core, now, LockAccessKind::Taken);
         bit
     }
 
@@ -124,13 +124,13 @@ impl Spinlocks {
             let stats = &mut self.stats[lock][owner];
             stats.hold_cycles += now - since;
             stats.hold_cycles_max = stats.hold_cycles_max.max(now - since);
-            self.log(lock, core, now, LockAccessKind::Free);
+            self.log_access(lock, core, now, LockAccessKind::Free);
         }
     }
 
     /// Appends to the log of accesses, if it is kept.
     #[inline]
-    fn log(&mut self, lock: usize, core: usize, cycle: u64, kind: LockAccessKind) {
+    fn log_access(&mut self, lock: usize, core: usize, cycle: u64, kind: LockAccessKind) {
         if let Some(accesses) = &mut self.accesses {
             accesses.push(LockAccess { cycle, core, lock: lock as u8, kind });
         }
@@ -201,7 +201,7 @@ mod tests {
         let mut locks = Spinlocks::default();
         locks.release(0, 0, 100);
         assert_eq!(locks.stats()[0][0], LockStats::default());
-        assert_eq!(locks.state(), 0);
+        assert_eq!(locks.taken_lock_bits(), 0);
     }
 
     #[test]
@@ -212,6 +212,6 @@ mod tests {
         assert_eq!(locks.stats()[0][1].hold_cycles, 4);
         locks.claim(0, 0, 10);
         locks.reset_stats(20);
-        assert_eq!((locks.state(), locks.stats()[0][0].acquisitions), (1, 0));
+        assert_eq!((locks.taken_lock_bits(), locks.stats()[0][0].acquisitions), (1, 0));
     }
 }

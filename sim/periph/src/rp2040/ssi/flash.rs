@@ -48,7 +48,7 @@ impl Flash {
     }
 
     /// Sets `count` bytes from `offset` to 0xff. Addresses beyond the end are ignored.
-    pub fn erase(&mut self, offset: usize, count: usize) {
+    pub fn erase_bytes(&mut self, offset: usize, count: usize) {
         let end = offset.saturating_add(count).min(self.bytes.len());
         if let Some(range) = self.bytes_mut().get_mut(offset..end) {
             range.fill(0xff);
@@ -56,7 +56,7 @@ impl Flash {
     }
 
     /// Programs bytes from `offset`: bits only go from 1 to 0.
-    pub fn program(&mut self, offset: usize, data: &[u8]) {
+    pub fn program_bytes(&mut self, offset: usize, data: &[u8]) {
         for (cell, byte) in self.bytes_mut().iter_mut().skip(offset).zip(data) {
             *cell &= byte;
         }
@@ -76,11 +76,11 @@ impl Flash {
     /// a real chip its time.
     pub fn force_select(&mut self, forced: Option<bool>) -> bool {
         self.forced = forced == Some(true);
-        self.select(self.forced)
+        self.set_chip_select(self.forced)
     }
 
     /// Sets chip select. Its rising edge executes erase and program commands. Returns true if it was one of these.
-    pub(super) fn select(&mut self, selected: bool) -> bool {
+    pub(super) fn set_chip_select(&mut self, selected: bool) -> bool {
         let long = self.selected && !selected && self.execute_command();
         if !selected {
             self.command.clear();
@@ -107,10 +107,10 @@ impl Flash {
                 }
             }
             Some(0x31) if write_enabled => self.status[1] = self.command.get(1).copied().unwrap_or(0),
-            Some(0x20) if write_enabled => self.erase(self.address() & !(SECTOR_BYTES - 1), SECTOR_BYTES),
-            Some(0x52) if write_enabled => self.erase(self.address() & !0x7fff, 0x8000),
-            Some(0xd8) if write_enabled => self.erase(self.address() & !0xffff, 0x1_0000),
-            Some(0xc7 | 0x60) if write_enabled => self.erase(0, self.bytes.len()),
+            Some(0x20) if write_enabled => self.erase_bytes(self.address() & !(SECTOR_BYTES - 1), SECTOR_BYTES),
+            Some(0x52) if write_enabled => self.erase_bytes(self.address() & !0x7fff, 0x8000),
+            Some(0xd8) if write_enabled => self.erase_bytes(self.address() & !0xffff, 0x1_0000),
+            Some(0xc7 | 0x60) if write_enabled => self.erase_bytes(0, self.bytes.len()),
             Some(0x02) if write_enabled => self.program_page(),
             _ => {}
         }
@@ -127,12 +127,12 @@ impl Flash {
         let page = start & !(PAGE_BYTES - 1);
         let data: Vec<u8> = self.command.iter().skip(4).copied().collect();
         for (n, byte) in data.into_iter().enumerate() {
-            self.program(page + (start + n) % PAGE_BYTES, &[byte]);
+            self.program_bytes(page + (start + n) % PAGE_BYTES, &[byte]);
         }
     }
 
     /// Shifts one byte in, and returns the one shifted out.
-    pub(super) fn exchange(&mut self, sent: u8) -> u8 {
+    pub(super) fn exchange_byte(&mut self, sent: u8) -> u8 {
         let position = self.command.len();
         let opcode = self.command.first().copied().unwrap_or(sent);
         let received = match (opcode, position) {

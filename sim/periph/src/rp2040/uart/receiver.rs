@@ -21,7 +21,7 @@ impl Uart {
         !self.rx_line.is_empty()
             && self.cr & (on | CR_LBE) == on
             && self.divisor != 0
-            && self.rx_fifo.len() < self.depth()
+            && self.rx_fifo.len() < self.fifo_depth()
     }
 
     /// Begins to receive the host's next byte, if there is one. The bit counter must be at 0 now.
@@ -42,7 +42,7 @@ impl Uart {
     }
 
     /// Returns received but unread bytes to the host's queue, which sends them again.
-    pub(super) fn give_back(&mut self) {
+    pub(super) fn return_unread_bytes(&mut self) {
         if self.cr & CR_LBE == 0 {
             if let Some(byte) = self.rx_shift.take() {
                 self.rx_line.push_front(byte);
@@ -64,7 +64,7 @@ impl Uart {
             }
             return;
         }
-        if self.rx_fifo.len() >= self.depth() {
+        if self.rx_fifo.len() >= self.fifo_depth() {
             self.overrun = true;
             self.ris |= INT_OE;
             return;

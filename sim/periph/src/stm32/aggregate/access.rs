@@ -22,14 +22,14 @@ impl Stm32 {
         };
         let slot = &self.slots[n];
         if !slot.open {
-            self.note_closed(n, address, false, effects);
+            self.warn_of_clock_off(n, address, false, effects);
             return 0;
         }
         let offset = address.wrapping_sub(slot.row.base) & !3;
         let (place, clock_hz) = (slot.place, slot.clock_hz);
         self.advance_timers(now, effects);
         let was_due = self.dues[n] <= now;
-        let notified = self.tell_timer(place, n, now, effects);
+        let notified = self.notify_accessed_timer(place, n, now, effects);
         let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes, effects };
         let value = with_block!(self, place, block => block.read_register(offset, &mut access));
         // Polling is the commonest access, and among reads only those of data registers move a schedule or a line.
@@ -40,9 +40,9 @@ impl Stm32 {
         let takes_data =
             matches!(place, Place::Usart(_) | Place::Rng) && matches!(offset, 0x04 | 0x08 | 0x24) || is_serial;
         let takes_data = takes_data || matches!(place, Place::Timer(_)) && matches!(offset, 0x34..=0x40);
-        self.tell_once(n, effects);
+        self.warn_once(n, effects);
         if was_due || notified || takes_data {
-            self.after(n, now, effects);
+            self.update_block_after_access(n, now, effects);
         }
         let lanes = value >> (address % 4 * 8);
         if bytes == 4 { lanes } else { lanes & ((1 << (bytes * 8)) - 1) }
@@ -71,7 +71,7 @@ impl Stm32 {
         };
         let slot = &self.slots[n];
         if !slot.open {
-            self.note_closed(n, address, true, effects);
+            self.warn_of_clock_off(n, address, true, effects);
             return;
         }
         if slot.backup && !self.pwr.backup_open() {
@@ -80,7 +80,7 @@ impl Stm32 {
         let offset = address.wrapping_sub(slot.row.base) & !3;
         let (clock_hz, place, apb) = (slot.clock_hz, slot.place, slot.row.bus.is_apb());
         self.advance_timers(now, effects);
-        self.tell_timer(place, n, now, effects);
+        self.notify_accessed_timer(place, n, now, effects);
         let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes, effects };
         let written;
         with_block!(self, place, block => {
@@ -98,13 +98,13 @@ impl Stm32 {
             block.write_register(offset, word, &mut access);
             written = word;
         });
-        self.tell_limits(n, offset, written, effects);
-        self.tell_timer(place, n, now, effects);
-        self.after_write(n, Some(offset), now, effects);
+        self.warn_of_unsupported_writes(n, offset, written, effects);
+        self.notify_accessed_timer(place, n, now, effects);
+        self.notify_dependent_blocks(n, Some(offset), now, effects);
     }
 
     /// Tells an accessed timer about the updates of another one, if it counts these. Returns true if it does.
-    fn tell_timer(&mut self, place: Place, n: usize, now: u64, effects: &mut Effects) -> bool {
+    fn notify_accessed_timer(&mut self, place: Place, n: usize, now: u64, effects: &mut Effects) -> bool {
         let Place::Timer(listener) = place else {
             return false;
         };
@@ -126,7 +126,7 @@ impl Stm32 {
     }
 
     /// Reports the first access to a block whose clock is off.
-    fn note_closed(&mut self, n: usize, address: u32, written: bool, effects: &mut Effects) {
+    fn warn_of_clock_off(&mut self, n: usize, address: u32, written: bool, effects: &mut Effects) {
         let slot = &mut self.slots[n];
         if !slot.in_reset && !std::mem::replace(&mut slot.told.1, true) {
             effects.unclocked = Some((address, written));
@@ -139,7 +139,7 @@ impl Stm32 {
         for n in 0..self.dues.len() {
             if self.dues[n] <= now && !self.is_dma(n) {
                 self.advance_slot(n, now, effects);
-                self.after(n, now, effects);
+                self.update_block_after_access(n, now, effects);
             }
         }
     }
@@ -153,7 +153,7 @@ impl Stm32 {
     }
 
     /// Reports a write to a register, or a reset (no offset), to the blocks that depend on it.
-    pub(super) fn after_write(&mut self, n: usize, offset: Option<u32>, now: u64, effects: &mut Effects) {
+    pub(super) fn notify_dependent_blocks(&mut self, n: usize, offset: Option<u32>, now: u64, effects: &mut Effects) {
         match self.slots[n].place {
             Place::Gpio(port) => {
                 if self.gpios[usize::from(port)].take_rerouted() {
@@ -173,15 +173,15 @@ impl Stm32 {
             }
             _ => {}
         }
-        self.tell_once(n, effects);
-        self.after(n, now, effects);
+        self.warn_once(n, effects);
+        self.update_block_after_access(n, now, effects);
         if super::dma::is_controller(self.slots[n].place) {
             self.rewire_dma(now);
         }
     }
 
     /// Reports an unsupported request of a write once.
-    fn tell_limits(&mut self, n: usize, offset: u32, value: u32, effects: &mut Effects) {
+    fn warn_of_unsupported_writes(&mut self, n: usize, offset: u32, value: u32, effects: &mut Effects) {
         let message = match self.slots[n].place {
             Place::Timer(timer) if self.timers[usize::from(timer)].is_late() => Some(&unsupported::LATE),
             Place::Spi(spi) if self.spis[usize::from(spi)].is_slave() => Some(&unsupported::SPI_SLAVE),
@@ -201,7 +201,7 @@ impl Stm32 {
 
     /// Reports once, by address, that a block does not model something.
     #[inline]
-    fn tell_once(&mut self, n: usize, effects: &mut Effects) {
+    fn warn_once(&mut self, n: usize, effects: &mut Effects) {
         if let Some((offset, written)) = effects.unmodelled.filter(|(at, _)| *at < WHOLE_ADDRESS) {
             let is_reported = std::mem::replace(&mut self.slots[n].told.0, true);
             effects.unmodelled = (!is_reported).then_some((self.slots[n].row.base + offset, written));
@@ -211,18 +211,18 @@ impl Stm32 {
     /// Updates the next event and interrupt outputs of the block in slot `n` after an access or event, and the clocks
     /// if they may have changed.
     #[inline]
-    pub(super) fn after(&mut self, n: usize, now: u64, effects: &mut Effects) {
+    pub(super) fn update_block_after_access(&mut self, n: usize, now: u64, effects: &mut Effects) {
         if effects.clocks_changed && self.slots[n].place == Place::Rcc {
             if self.rcc.backup_in_reset() {
                 self.reset_where(|slot| slot.backup);
             }
-            self.retime(now, effects);
+            self.update_clock_frequencies(now, effects);
         }
         let place = self.slots[n].place;
         if matches!(place, Place::Gpio(_) | Place::File(_) | Place::Syscfg | Place::Crc) {
             return;
         }
-        self.refresh(n);
+        self.update_block_outputs(n);
         if let Place::Timer(index) = place {
             self.settle_timer(index, n, now, effects);
         }
@@ -233,7 +233,7 @@ impl Stm32 {
 
     /// Updates the next event and interrupt outputs of the block in slot `n`.
     #[inline]
-    pub(super) fn refresh(&mut self, n: usize) {
+    pub(super) fn update_block_outputs(&mut self, n: usize) {
         let place = self.slots[n].place;
         let (due, outputs) = with_block!(self, place, block => (block.next_event_cycle(), block.interrupt_outputs()));
         let slot = &mut self.slots[n];
@@ -260,7 +260,7 @@ impl Stm32 {
         let mut access = Access { now, core_hz, clock_hz, elapsed, bytes: 4, effects };
         let store = self.flash.store(address, bytes, &mut access);
         if let Some(n) = self.slots.iter().position(|slot| slot.place == Place::Flash) {
-            self.after(n, now, effects);
+            self.update_block_after_access(n, now, effects);
         }
         store
     }

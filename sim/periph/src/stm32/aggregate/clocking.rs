@@ -22,7 +22,7 @@ impl Stm32 {
             if in_reset && !std::mem::replace(&mut slot.in_reset, in_reset) {
                 let place = slot.place;
                 with_block!(self, place, block => block.reset_registers());
-                self.after_write(n, None, now, effects);
+                self.notify_dependent_blocks(n, None, now, effects);
             }
             self.slots[n].in_reset = in_reset;
         }
@@ -49,7 +49,7 @@ impl Stm32 {
     }
 
     /// Recomputes the clock frequencies, and adapts the blocks whose clock has changed.
-    pub(super) fn retime(&mut self, now: u64, effects: &mut Effects) {
+    pub(super) fn update_clock_frequencies(&mut self, now: u64, effects: &mut Effects) {
         let clocks = self.rcc.clocks();
         self.pwr.set_pll(self.rcc.pll_ready());
         let core_changed = clocks.core_hz != self.clocks.core_hz;
@@ -113,10 +113,10 @@ impl Stm32 {
         for n in 0..self.slots.len() {
             self.slots[n].open = self.slots[n].row.gate.is_none();
             self.slots[n].in_reset = false;
-            self.after_write(n, None, now, effects);
+            self.notify_dependent_blocks(n, None, now, effects);
         }
         self.refresh_gates(now, effects);
-        self.retime(now, effects);
+        self.update_clock_frequencies(now, effects);
         effects.flash_timing_changed = true;
         effects.clocks_changed = true;
     }

@@ -51,7 +51,7 @@ impl Stm32 {
             self.wiring.is_running = true;
             for c in 0..self.dmas.len() {
                 while let Some(transfer) = self.dmas[c].take_transfer(now) {
-                    self.carry_out(c, &transfer, now, bus, effects);
+                    self.execute_dma_transfer(c, &transfer, now, bus, effects);
                 }
             }
             self.wiring.is_running = false;
@@ -61,7 +61,14 @@ impl Stm32 {
     }
 
     /// Makes a DMA transfer, and notifies the peripheral that requested it.
-    fn carry_out(&mut self, c: usize, transfer: &Transfer, now: u64, bus: &mut dyn DmaBus, effects: &mut Effects) {
+    fn execute_dma_transfer(
+        &mut self,
+        c: usize,
+        transfer: &Transfer,
+        now: u64,
+        bus: &mut dyn DmaBus,
+        effects: &mut Effects,
+    ) {
         let sources = self.wiring.sources[c][transfer.stream].iter();
         let requesting: Vec<Source> = sources.filter(|source| self.requests(source)).copied().collect();
         let mut data = Some(transfer.data);
@@ -74,7 +81,7 @@ impl Stm32 {
         if let Some(served) = self.dmas[c].finish_transfer(transfer, data) {
             for source in requesting {
                 self.acknowledge_dma(&source, served.left, served.is_last);
-                self.refresh(source.slot);
+                self.update_block_outputs(source.slot);
             }
         }
     }
@@ -247,9 +254,9 @@ impl Stm32 {
                 map: &self.map,
                 slots: &self.slots,
             };
-            self.dmas[c].grant(now, &view);
+            self.dmas[c].begin_transfers(now, &view);
         }
-        self.refresh(slot);
+        self.update_block_outputs(slot);
     }
 
     /// Returns whether the block in a slot is a DMA controller, which only [`Stm32::run_dma`] advances.

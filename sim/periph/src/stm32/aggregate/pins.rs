@@ -49,13 +49,13 @@ impl Stm32 {
     /// Updates the levels of a port, and passes changes on to EXTI lines and wires.
     pub(super) fn update_port(&mut self, index: u8, now: u64, effects: &mut Effects) {
         // Each wire passes a level on once. A loop of wires ends there.
-        self.settle_port(index, self.wires.len(), now, effects);
+        self.settle_port_levels(index, self.wires.len(), now, effects);
     }
 
     /// Updates the levels of a port: reports changed pins, and passes them on to EXTI lines and wires.
-    pub(super) fn settle_port(&mut self, index: u8, wires_left: usize, now: u64, effects: &mut Effects) {
+    pub(super) fn settle_port_levels(&mut self, index: u8, wires_left: usize, now: u64, effects: &mut Effects) {
         let gpio = &mut self.gpios[usize::from(index)];
-        let changed = gpio.update();
+        let changed = gpio.update_levels();
         if changed == 0 {
             return;
         }
@@ -69,7 +69,7 @@ impl Stm32 {
             let touched = from.port == port && changed >> from.pin & 1 != 0 && wires_left > 0;
             if let Some(index) = self.ports[usize::from(to.port)].filter(|_| touched) {
                 self.gpios[usize::from(index)].drive_pin(to.pin, levels >> from.pin & 1 != 0);
-                self.settle_port(index, wires_left - 1, now, effects);
+                self.settle_port_levels(index, wires_left - 1, now, effects);
             }
         }
     }
@@ -102,7 +102,7 @@ impl Stm32 {
             }
         }
         if listened {
-            self.after(self.exti_slot, now, effects);
+            self.update_block_after_access(self.exti_slot, now, effects);
         }
     }
 

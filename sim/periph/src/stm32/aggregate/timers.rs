@@ -68,7 +68,7 @@ impl Stm32 {
             let Some(n) = slots.min_by_key(|&n| self.dues[n]) else { return };
             let due = self.dues[n];
             self.advance_slot(n, due, effects);
-            self.after(n, due, effects);
+            self.update_block_after_access(n, due, effects);
             if self.dues[n] <= due {
                 return;
             }
@@ -86,11 +86,11 @@ impl Stm32 {
         let begins = listens && routes.listening & bit == 0;
         routes.listening = routes.listening & !bit | if listens { bit } else { 0 };
         if begins {
-            let pins = self.heard_levels(index);
+            let pins = self.timer_input_levels(index);
             self.preset_timer(index, n, pins, now, effects);
         }
         if self.timers[usize::from(index)].has_edges() {
-            self.show_edges(index, effects);
+            self.pass_edges_to_pins(index, effects);
         }
     }
 
@@ -105,7 +105,7 @@ impl Stm32 {
     }
 
     /// Returns the levels of the pins that are inputs of a timer's channels.
-    fn heard_levels(&self, index: u8) -> u8 {
+    fn timer_input_levels(&self, index: u8) -> u8 {
         let routes = self.timer_routes.routes.iter().filter(|route| route.timer == index && route.hears);
         routes.fold(0, |levels, &Route { at, .. }| {
             levels | u8::from(self.pin_levels(at.port) >> at.pin & 1 != 0) << at.output
@@ -123,13 +123,13 @@ impl Stm32 {
     pub(super) fn show_all_edges(&mut self, effects: &mut Effects) {
         for index in 0..self.timers.len() {
             if self.timers[index].has_edges() {
-                self.show_edges(index as u8, effects);
+                self.pass_edges_to_pins(index as u8, effects);
             }
         }
     }
 
     /// Passes a timer's output edges on to its pins.
-    fn show_edges(&mut self, index: u8, effects: &mut Effects) {
+    fn pass_edges_to_pins(&mut self, index: u8, effects: &mut Effects) {
         for edge in self.timers[usize::from(index)].take_edges() {
             let mut ports = 0_u16;
             for n in 0..self.timer_routes.routes.len() {
@@ -200,7 +200,7 @@ impl Stm32 {
             let access =
                 Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
             let timer = &mut self.timers[usize::from(index)];
-            timer.show(shown[usize::from(index)], &access);
+            timer.set_shown_outputs(shown[usize::from(index)], &access);
             // What they showed before is on no pin any more, so there are no edges.
             timer.take_edges();
             let (driven, levels) = timer.recorded_outputs();
@@ -210,7 +210,7 @@ impl Stm32 {
                     self.drive_function(at, driven, levels);
                 }
             }
-            self.after(n, now, effects);
+            self.update_block_after_access(n, now, effects);
         }
         self.tell_all_timers(now, effects);
     }
@@ -235,7 +235,7 @@ impl Stm32 {
             if self.timer_routes.listening >> index & 1 == 0 {
                 continue;
             }
-            let pins = self.heard_levels(index);
+            let pins = self.timer_input_levels(index);
             if !self.slots[n].open {
                 self.preset_timer(index, n, pins, now, effects);
                 continue;
@@ -244,7 +244,7 @@ impl Stm32 {
             let access =
                 Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
             self.timers[usize::from(index)].set_inputs(pins, &access);
-            self.after(n, now, effects);
+            self.update_block_after_access(n, now, effects);
         }
         self.timer_routes.reactions -= 1;
     }

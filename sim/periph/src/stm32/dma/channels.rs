@@ -47,13 +47,13 @@ impl Channel {
     }
 
     /// Sets the channel to its first item again.
-    fn rewind(&mut self) {
+    fn rewind_to_first_item(&mut self) {
         (self.peripheral, self.memory) = (self.cpar, self.cmar);
     }
 
     /// Returns the channel's next transfer: a read from one side and a write to the other. A datum that is wider than
     /// its target is cut off.
-    fn transfer(&self, stream: usize) -> Transfer {
+    fn next_transfer(&self, stream: usize) -> Transfer {
         let burst = |address: u32, bytes: u32| Burst { port: Port::Peripheral, address, bytes, beats: 1, step: 0 };
         let peripheral = burst(self.peripheral, size_of(self.ccr >> 8));
         let memory = burst(self.memory, size_of(self.ccr >> 10));
@@ -116,12 +116,12 @@ impl ChannelDma {
     }
 
     /// Begins the transfer of the most urgent requested channel at cycle `now`, if no transfer is under way.
-    pub(super) fn grant(&mut self, now: u64, view: &View) {
+    pub(super) fn begin_transfers(&mut self, now: u64, view: &View) {
         if self.granted.is_some() {
             return;
         }
         let Some(n) = self.next_channel(view) else { return };
-        let transfer = self.channels[n].transfer(n);
+        let transfer = self.channels[n].next_transfer(n);
         let (Some(read), Some(write)) = (transfer.read, transfer.write) else { return };
         let turns = self.wrote_memory && view.is_memory(read.address);
         self.wrote_memory = view.is_memory(write.address);
@@ -136,7 +136,7 @@ impl ChannelDma {
     }
 
     /// Sets a flag of channel `n` in ISR, and its global flag.
-    fn raise(&mut self, n: usize, flag: u32) {
+    fn set_channel_flag(&mut self, n: usize, flag: u32) {
         self.flags |= (flag | GIF) << (4 * n);
     }
 
@@ -146,7 +146,7 @@ impl ChannelDma {
         let n = transfer.stream;
         if data.is_none() {
             self.channels[n].ccr &= !EN;
-            self.raise(n, TEIF);
+            self.set_channel_flag(n, TEIF);
             return None;
         }
         let channel = &mut self.channels[n];
@@ -164,13 +164,13 @@ impl ChannelDma {
         let (left, reload, circular) = (channel.cndtr, channel.reload, channel.ccr & CIRC != 0);
         if left == 0 && circular {
             channel.cndtr = reload;
-            channel.rewind();
+            channel.rewind_to_first_item();
         }
         if reload > 1 && left == reload - reload / 2 {
-            self.raise(n, HTIF);
+            self.set_channel_flag(n, HTIF);
         }
         if left == 0 {
-            self.raise(n, TCIF);
+            self.set_channel_flag(n, TCIF);
         }
         let served = ServedRequest { left, is_last: left == 0 && !circular };
         (self.channels[n].ccr & MEM2MEM == 0).then_some(served)
@@ -239,7 +239,7 @@ impl ChannelDma {
             }
             (false, true) => {
                 channel.ccr = value;
-                channel.rewind();
+                channel.rewind_to_first_item();
             }
         }
     }

@@ -158,8 +158,8 @@ impl Dma {
     }
 
     /// Begins transfers on free ports at cycle `now`.
-    pub(super) fn grant(&mut self, now: u64, view: &View) {
-        either!(self, dma => dma.grant(now, view));
+    pub(super) fn begin_transfers(&mut self, now: u64, view: &View) {
+        either!(self, dma => dma.begin_transfers(now, view));
     }
 
     /// Removes a transfer that has ended by cycle `now` and returns it.

@@ -300,7 +300,7 @@ impl StreamDma {
     }
 
     /// Begins a transfer at cycle `now` on each of the two ports that is free.
-    pub(super) fn grant(&mut self, now: u64, view: &View) {
+    pub(super) fn begin_transfers(&mut self, now: u64, view: &View) {
         for port in [Port::Peripheral, Port::Memory] {
             if self.granted[port as usize].is_none() {
                 self.granted[port as usize] = self.next_grant(port, now, view);
@@ -341,7 +341,7 @@ impl StreamDma {
         let n = transfer.stream;
         let burst = transfer.read.or(transfer.write)?;
         let Some(data) = data else {
-            self.fail(n, TEIF);
+            self.disable_failed_stream(n, TEIF);
             return None;
         };
         let stream = &mut self.streams[n];
@@ -419,7 +419,7 @@ impl StreamDma {
     }
 
     /// Disables a stream because of an error, and sets the error's flag.
-    fn fail(&mut self, n: usize, flag: u32) {
+    fn disable_failed_stream(&mut self, n: usize, flag: u32) {
         self.flags[n] |= flag;
         self.streams[n].cr &= !EN;
         self.streams[n].fifo.len = 0;
@@ -485,14 +485,14 @@ impl StreamDma {
                 }
             }
             (_, Some((n, 0))) => self.write_control(n, value),
-            (_, Some((n, register))) => self.configure(n, register, value),
+            (_, Some((n, register))) => self.write_stream_register(n, register, value),
             _ => {}
         }
     }
 
     /// Writes a register of a stream. Most are locked while the stream is enabled. With two buffers, the address of the
     /// one that is not in use can change.
-    fn configure(&mut self, n: usize, register: u32, value: u32) {
+    fn write_stream_register(&mut self, n: usize, register: u32, value: u32) {
         let stream = &mut self.streams[n];
         let locked = stream.is_enabled();
         let other = usize::from(stream.cr & CT == 0);

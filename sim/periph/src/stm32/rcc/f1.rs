@@ -37,7 +37,7 @@ pub(in crate::stm32) static F1: Spec = Spec {
         0 => Some(Osc::Hsi),
         _ => None,
     },
-    tree,
+    tree: compute_clock_tree,
     kernel: |_, _, bus_hz| bus_hz,
     kernel_width: 0,
     // It has none.
@@ -45,7 +45,7 @@ pub(in crate::stm32) static F1: Spec = Spec {
 };
 
 /// Computes the frequencies of the clock tree.
-fn tree(rcc: &Rcc, clocks: &mut Clocks) {
+fn compute_clock_tree(rcc: &Rcc, clocks: &mut Clocks) {
     let cfgr = rcc.register_value(CFGR);
     if rcc.pll_ready() {
         let input = match (cfgr >> 16 & 1, cfgr >> 17 & 1) {

@@ -75,7 +75,7 @@ const BASE: Spec = Spec {
     hsi_hz: 16_000_000,
     lsi_hz: 32_000,
     pll_source: |rcc, _| Some(if rcc.register_value(PLLCFGR) >> 22 & 1 != 0 { Osc::Hse } else { Osc::Hsi }),
-    tree: |rcc, clocks| tree(rcc, clocks, &Variant { own_m: false, system_r: false, timpre: false }),
+    tree: |rcc, clocks| compute_clock_tree(rcc, clocks, &Variant { own_m: false, system_r: false, timpre: false }),
     kernel: |_, _, bus_hz| bus_hz,
     kernel_width: 0,
     rng: |_, clocks| clocks.pll_hz[0][1],
@@ -83,8 +83,10 @@ const BASE: Spec = Spec {
 
 pub(in crate::stm32) static F407: Spec = BASE;
 
-pub(in crate::stm32) static F411: Spec =
-    Spec { tree: |rcc, clocks| tree(rcc, clocks, &Variant { own_m: true, system_r: false, timpre: true }), ..BASE };
+pub(in crate::stm32) static F411: Spec = Spec {
+    tree: |rcc, clocks| compute_clock_tree(rcc, clocks, &Variant { own_m: true, system_r: false, timpre: true }),
+    ..BASE
+};
 
 /// F446.
 pub(in crate::stm32) static F4: Spec = Spec {
@@ -102,7 +104,7 @@ pub(in crate::stm32) static F4: Spec = Spec {
         (PLLSAICFGR, 0x2400_3000),
     ],
     sources: &[Some(Osc::Hsi), Some(Osc::Hse), Some(Osc::Pll1), Some(Osc::Pll1)],
-    tree: |rcc, clocks| tree(rcc, clocks, &Variant { own_m: true, system_r: true, timpre: true }),
+    tree: |rcc, clocks| compute_clock_tree(rcc, clocks, &Variant { own_m: true, system_r: true, timpre: true }),
     ..BASE
 };
 
@@ -120,7 +122,7 @@ pub(in crate::stm32) static F7: Spec = Spec {
         (PLLI2SCFGR, 0x2000_3000),
         (PLLSAICFGR, 0x2000_3000),
     ],
-    tree: |rcc, clocks| tree(rcc, clocks, &Variant { own_m: false, system_r: false, timpre: true }),
+    tree: |rcc, clocks| compute_clock_tree(rcc, clocks, &Variant { own_m: false, system_r: false, timpre: true }),
     kernel: |clocks, code, bus_hz| match code {
         0 => bus_hz,
         1 => clocks.sysclk_hz,
@@ -144,13 +146,13 @@ fn pll_outputs(input: u64, m: u32, register: u32) -> [u64; 3] {
 }
 
 /// Computes the frequencies of the clock tree.
-fn tree(rcc: &Rcc, clocks: &mut Clocks, variant: &Variant) {
+fn compute_clock_tree(rcc: &Rcc, clocks: &mut Clocks, variant: &Variant) {
     let (pllcfgr, cfgr) = (rcc.register_value(PLLCFGR), rcc.register_value(CFGR));
     let input = if pllcfgr >> 22 & 1 != 0 { clocks.hse_hz } else { clocks.hsi_hz };
     for (n, (osc, offset)) in
         [(Osc::Pll1, PLLCFGR), (Osc::Pll2, PLLI2SCFGR), (Osc::Pll3, PLLSAICFGR)].into_iter().enumerate()
     {
-        if rcc.ready(osc) {
+        if rcc.is_source_ready(osc) {
             let m = if n == 0 || variant.own_m { rcc.register_value(offset) } else { pllcfgr } & 0x3f;
             clocks.pll_hz[n] = pll_outputs(input, m, rcc.register_value(offset));
         }

@@ -81,7 +81,7 @@ pub(in crate::stm32) static H7: Spec = Spec {
         2 => Some(Osc::Hse),
         _ => None,
     },
-    tree,
+    tree: compute_clock_tree,
     kernel: |clocks, code, bus_hz| match code {
         0 => bus_hz,
         1 => clocks.pll_hz[1][1],
@@ -177,9 +177,9 @@ impl Rcc {
 }
 
 /// Computes the frequencies of the clock tree.
-fn tree(rcc: &Rcc, clocks: &mut Clocks) {
+fn compute_clock_tree(rcc: &Rcc, clocks: &mut Clocks) {
     clocks.hsi_hz >>= rcc.register_value(CR) >> 3 & 3;
-    clocks.msi_hz = if rcc.ready(Osc::Msi) { 4_000_000 } else { 0 };
+    clocks.msi_hz = if rcc.is_source_ready(Osc::Msi) { 4_000_000 } else { 0 };
     let input = match rcc.register_value(PLLCKSELR) & 3 {
         0 => clocks.hsi_hz,
         1 => clocks.msi_hz,
@@ -187,7 +187,7 @@ fn tree(rcc: &Rcc, clocks: &mut Clocks) {
         _ => 0,
     };
     for (n, pll) in [Osc::Pll1, Osc::Pll2, Osc::Pll3].into_iter().enumerate() {
-        if rcc.ready(pll) {
+        if rcc.is_source_ready(pll) {
             clocks.pll_hz[n] = pll_outputs(rcc, n as u32, input);
         }
     }

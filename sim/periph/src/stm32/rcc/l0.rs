@@ -82,7 +82,7 @@ fn tree(rcc: &Rcc, clocks: &mut Clocks) {
         clocks.hsi_hz /= 4;
     }
     // MSIRANGE: 65.536 kHz doubled per step; 7 is reserved.
-    if rcc.ready(Osc::Msi) {
+    if rcc.is_source_ready(Osc::Msi) {
         clocks.msi_hz = 65_536 << (rcc.register_value(ICSCR) >> 13 & 7).min(6);
     }
     if rcc.pll_ready() {

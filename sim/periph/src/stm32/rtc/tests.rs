@@ -135,8 +135,8 @@ fn keys_guard_all_but_the_backup_registers() {
 #[test]
 fn day_numbers_and_dates_are_inverse() {
     for days in 0..36_525 {
-        let (year, month, day) = date_of(days);
-        assert_eq!(days_of(year, month, day), days);
+        let (year, month, day) = date_from_days(days);
+        assert_eq!(days_from_date(year, month, day), days);
     }
-    assert_eq!((date_of(0), date_of(59), date_of(366)), ((0, 1, 1), (0, 2, 29), (1, 1, 1)));
+    assert_eq!((date_from_days(0), date_from_days(59), date_from_days(366)), ((0, 1, 1), (0, 2, 29), (1, 1, 1)));
 }

@@ -59,12 +59,12 @@ impl Timer {
         let waiting = self.heard.1 + fresh;
         self.heard.1 = waiting % divider;
         let length = u64::from(self.arr.1) + 1;
-        let position = self.position.value(access.now) + waiting / divider;
+        let position = self.position.value_at_cycle(access.now) + waiting / divider;
         if position >= length && self.cr1 & UDIS == 0 {
             self.sr |= UIF;
             self.updates += position / length;
         }
-        self.position.set(access.now, position % length);
+        self.position.set_value(access.now, position % length);
         self.done = position % length;
     }
 }

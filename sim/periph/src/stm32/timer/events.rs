@@ -12,10 +12,10 @@ impl Timer {
 
     /// Returns the ticks from the start of a run of the counter to its end, and whether that end is an overflow. A
     /// counter beyond its auto-reload value runs to the top of its width first.
-    pub(super) fn run(&self) -> (u64, bool) {
+    pub(super) fn run_length_and_overflow(&self) -> (u64, bool) {
         let arr = u64::from(self.arr.1);
         if self.done > arr {
-            return (u64::from(self.top()) + 1, false);
+            return (u64::from(self.counter_maximum()) + 1, false);
         }
         (if self.is_centred() { arr } else { arr + 1 }, true)
     }
@@ -79,7 +79,7 @@ impl Timer {
                 self.cr1 &= !CEN;
             }
             let (num, den) = self.rate(access);
-            self.position.rebase(cycle, num, den, access.core_hz);
+            self.position.change_rate(cycle, num, den, access.core_hz);
         }
     }
 
@@ -99,8 +99,8 @@ impl Timer {
     /// Advances counter and flags to cycle `now`.
     fn count_to(&mut self, now: u64, access: &Access) {
         while self.position.running() {
-            let (length, real) = self.run();
-            let position = self.position.value(now);
+            let (length, real) = self.run_length_and_overflow();
+            let position = self.position.value_at_cycle(now);
             if position < length {
                 if position > self.done {
                     self.flag_matches(self.done + 1, position);
@@ -119,7 +119,7 @@ impl Timer {
 
     /// Ends a run of the counter at cycle `end`. `real`: the end is an overflow.
     fn end_run(&mut self, end: u64, real: bool, access: &Access) {
-        self.position.set(end, 0);
+        self.position.set_value(end, 0);
         self.done = 0;
         if real {
             if self.is_centred() {
@@ -140,10 +140,10 @@ impl Timer {
             return;
         }
         self.heard.1 = 0;
-        let (length, real) = self.run();
-        let position = self.position.value(access.now) + 1;
+        let (length, real) = self.run_length_and_overflow();
+        let position = self.position.value_at_cycle(access.now) + 1;
         if position < length {
-            self.position.set(access.now, position);
+            self.position.set_value(access.now, position);
             self.done = position;
             self.flag_matches(position, position);
         } else {
@@ -152,7 +152,7 @@ impl Timer {
     }
 
     /// Makes the counter count up or down from now on.
-    pub(super) fn turn(&mut self, up: bool, access: &Access) {
+    pub(super) fn set_count_direction(&mut self, up: bool, access: &Access) {
         if (self.cr1 & DIR == 0) != up {
             let count = self.counter_value(access.now);
             self.cr1 ^= DIR;
@@ -162,8 +162,8 @@ impl Timer {
 
     /// Skips whole runs of the counter that change nothing, because the first one has set all flags.
     fn skip_runs(&mut self, now: u64) {
-        let (length, _) = self.run();
-        let whole = self.position.value(now) / length;
+        let (length, _) = self.run_length_and_overflow();
+        let whole = self.position.value_at_cycle(now) / length;
         if whole < 2 || self.repeats > 0 || self.stored[0x30 / 4] > 0 || self.is_centred() || !self.position.running() {
             return;
         }
@@ -172,7 +172,7 @@ impl Timer {
             self.toggle_matching_outputs();
         }
         self.updates += if self.cr1 & UDIS == 0 { whole } else { 0 };
-        self.position.set(self.position.cycle_of(whole * length), 0);
+        self.position.set_value(self.position.cycle_of(whole * length), 0);
     }
 
     /// Writes EGR: generates an update event, and sets flags.
@@ -209,7 +209,7 @@ impl Timer {
         if pending == 0 || !self.position.running() {
             return NEVER;
         }
-        let (length, _) = self.run();
+        let (length, _) = self.run_length_and_overflow();
         // The end of the run also moves matches that are in the next one.
         let mut position = length;
         for channel in 0..4 {

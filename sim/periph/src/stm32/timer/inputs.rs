@@ -50,7 +50,7 @@ impl Timer {
     }
 
     /// Returns the slave mode that firmware selected (SMCR.SMS): what a trigger does to the counter.
-    fn slave(&self) -> Slave {
+    fn selected_slave_mode(&self) -> Slave {
         // RM0433 38.4.3: mode 1 counts the edges of input 1. The older manuals say input 2. The vendor's driver agrees
         // with the newer one.
         match self.smcr() & 7 | self.smcr() >> 13 & 8 {
@@ -67,26 +67,26 @@ impl Timer {
     }
 
     /// Returns SMCR.TS, the number of the selected trigger.
-    fn trigger(&self) -> u32 {
+    fn selected_trigger(&self) -> u32 {
         self.smcr() >> 4 & 7
     }
 
     /// Returns whether the slave mode, if there is one, is modelled with its trigger.
     pub(super) fn has_modelled_trigger(&self) -> bool {
         let by_input = self.smcr() & OTHER_TRIGGERS == 0;
-        match self.slave() {
+        match self.selected_slave_mode() {
             Slave::None => self.smcr() & 1 << 14 == 0,
             Slave::Encoder(..) => by_input && self.kind.channels >= 2,
             // An edge detector has no level.
-            Slave::Gated => by_input && matches!(self.trigger(), 5 | 6),
-            Slave::ResetAndStart => by_input && matches!(self.trigger(), 4..=6) && self.smcr() & 7 == 0,
-            _ => by_input && matches!(self.trigger(), 4..=6),
+            Slave::Gated => by_input && matches!(self.selected_trigger(), 5 | 6),
+            Slave::ResetAndStart => by_input && matches!(self.selected_trigger(), 4..=6) && self.smcr() & 7 == 0,
+            _ => by_input && matches!(self.selected_trigger(), 4..=6),
         }
     }
 
     /// Returns the slave mode in force. [`Slave::None`] for modes that are not modelled.
     fn active_slave(&self) -> Slave {
-        if self.has_modelled_trigger() { self.slave() } else { Slave::None }
+        if self.has_modelled_trigger() { self.selected_slave_mode() } else { Slave::None }
     }
 
     /// Returns whether the hardware sets the direction by an encoder.
@@ -148,7 +148,7 @@ impl Timer {
 
     /// Returns the level of the trigger in gated mode.
     fn gate_level(&self, sources: u8) -> bool {
-        self.polarized_level(sources, if self.trigger() == 5 { 0 } else { 1 })
+        self.polarized_level(sources, if self.selected_trigger() == 5 { 0 } else { 1 })
     }
 
     /// Returns the flags of EGR that trigger a capture, because their channels are inputs.
@@ -204,7 +204,7 @@ impl Timer {
         for channel in 0..4 {
             let Some(source) = self.source(channel).filter(|source| changed >> source & 1 != 0) else { continue };
             if self.stored[8] >> (4 * channel) & 1 != 0 && self.takes_edge(channel, after >> source & 1 != 0) {
-                self.prescale(channel, access);
+                self.count_capture_edge(channel, access);
             }
         }
         self.slave_edge(changed, after, access);
@@ -212,7 +212,7 @@ impl Timer {
     }
 
     /// Counts an edge of a capture channel. Every first, second, fourth or eighth one captures the counter (ICxPSC).
-    fn prescale(&mut self, channel: usize, access: &Access) {
+    fn count_capture_edge(&mut self, channel: usize, access: &Access) {
         self.inputs.held_back[channel] += 1;
         if self.inputs.held_back[channel] >= 1 << (self.channel_mode(channel) >> 2 & 3) {
             self.inputs.held_back[channel] = 0;
@@ -223,7 +223,7 @@ impl Timer {
     /// Applies the effect of input edges in the slave mode.
     fn slave_edge(&mut self, changed: u8, sources: u8, access: &Access) {
         let slave = self.active_slave();
-        let triggered = match self.trigger() {
+        let triggered = match self.selected_trigger() {
             4 => changed & 1 != 0,
             5 => changed & 1 != 0 && self.takes_edge(0, sources & 1 != 0),
             6 => changed & 2 != 0 && self.takes_edge(1, sources & 2 != 0),
@@ -233,7 +233,7 @@ impl Timer {
             Slave::None => {}
             Slave::Encoder(first, second) => self.count_encoder((first, second), changed, sources, access),
             Slave::Gated => {
-                let selected = if self.trigger() == 5 { 1 } else { 2 };
+                let selected = if self.selected_trigger() == 5 { 1 } else { 2 };
                 if changed & selected != 0 {
                     self.sr |= TIF;
                     self.update_count_rate(access);
@@ -261,11 +261,11 @@ impl Timer {
     fn count_encoder(&mut self, counts: (bool, bool), changed: u8, sources: u8, access: &Access) {
         let (first, second) = (self.polarized_level(sources, 0), self.polarized_level(sources, 1));
         if changed & 1 != 0 && counts.0 {
-            self.turn(first != second, access);
+            self.set_count_direction(first != second, access);
             self.count_edge(access);
         }
         if changed & 2 != 0 && counts.1 {
-            self.turn(first == second, access);
+            self.set_count_direction(first == second, access);
             self.count_edge(access);
         }
     }

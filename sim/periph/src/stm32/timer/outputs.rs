@@ -74,7 +74,7 @@ struct Enables {
 
 impl Timer {
     /// Sets which outputs pins show.
-    pub(in crate::stm32) fn show(&mut self, shown: u8, access: &Access) {
+    pub(in crate::stm32) fn set_shown_outputs(&mut self, shown: u8, access: &Access) {
         if shown != self.outputs.shown {
             self.catch_up(access);
             self.outputs.shown = shown;
@@ -254,7 +254,7 @@ impl Timer {
             return dead;
         }
         // Matches of the next run come after its begin.
-        let (length, _) = self.run();
+        let (length, _) = self.run_length_and_overflow();
         let places = channels().filter(follows).map(|channel| self.match_position(channel));
         let next = places.filter(|&place| place > self.done).min().unwrap_or(length).min(length);
         self.position.cycle_of(next).min(dead)
@@ -278,7 +278,7 @@ impl Timer {
     pub(super) fn toggle_matching_outputs(&mut self) {
         for channel in 0..4 {
             let toggles = self.output_mode(channel) == mode::TOGGLE && self.compares(channel);
-            if toggles && self.match_position(channel) < self.run().0 {
+            if toggles && self.match_position(channel) < self.run_length_and_overflow().0 {
                 self.match_output(channel);
             }
         }

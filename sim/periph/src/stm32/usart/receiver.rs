@@ -60,7 +60,7 @@ impl Usart {
     }
 
     /// Returns received but unread bytes to the host, which sends them again.
-    pub(super) fn give_back(&mut self) {
+    pub(super) fn return_unread_bytes(&mut self) {
         if self.cr3 & HDSEL == 0 {
             if let Some(byte) = self.receiving {
                 self.rx_line.push_front(byte);
@@ -81,7 +81,7 @@ impl Usart {
         let byte = byte & self.data_mask();
         if self.rx.len() < self.depth() {
             self.rx.push_back(byte);
-        } else if self.later() && self.cr3 & OVRDIS != 0 {
+        } else if self.has_later_layout() && self.cr3 & OVRDIS != 0 {
             // Without overrun detection the newest byte replaces the one that was not read.
             self.rx.pop_back();
             self.rx.push_back(byte);
@@ -106,8 +106,8 @@ impl Usart {
         while let Some(byte) = self.receiving.filter(|_| self.rx_due() <= access.now) {
             let end = self.rx_due();
             // As when sending: the host's next frame follows on the bit grid of this one.
-            let value = self.rx_bits.value(end) - self.frame_half_bits();
-            self.rx_bits.set(end, value);
+            let value = self.rx_bits.value_at_cycle(end) - self.frame_half_bits();
+            self.rx_bits.set_value(end, value);
             self.receiving = None;
             self.receive_byte(byte, access);
             self.rx_take();

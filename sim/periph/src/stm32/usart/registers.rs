@@ -19,7 +19,7 @@ impl Usart {
         let bit = |on: bool, number: u32| u32::from(on) << number;
         let mut isr = self.status_register() | bit(self.receiving.is_some(), 16);
         // The enables are acknowledged at once.
-        isr |= bit(self.on() && self.cr1 & TE != 0, 21) | bit(self.on() && self.cr1 & RE != 0, 22);
+        isr |= bit(self.is_enabled() && self.cr1 & TE != 0, 21) | bit(self.is_enabled() && self.cr1 & RE != 0, 22);
         if self.fifo_on() {
             isr |= bit(self.tx.is_empty(), 23) | bit(self.rx.len() == FIFO_DEPTH, 24);
             isr |= bit(self.rx.len() >= THRESHOLDS[(self.cr3 >> 25 & 7) as usize], 26);
@@ -34,7 +34,10 @@ impl Usart {
         // IDLEIE, RXNEIE, TCIE and TXEIE stand where their flags do. RXNEIE reports an overrun too.
         let enabled = self.cr1 & (IDLE | RXNE | TC | TXE);
         let mut pending = status & enabled;
-        if self.cr1 & RXNE != 0 || self.cr3 & 1 != 0 && self.cr3 >> 6 & 1 != 0 || self.later() && self.cr3 & 1 != 0 {
+        if self.cr1 & RXNE != 0
+            || self.cr3 & 1 != 0 && self.cr3 >> 6 & 1 != 0
+            || self.has_later_layout() && self.cr3 & 1 != 0
+        {
             pending |= status & ORE;
         }
         if self.fifo_on() {

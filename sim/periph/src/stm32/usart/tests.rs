@@ -12,7 +12,7 @@ fn port(layout: UsartLayout, bench: &mut Bench) -> Usart {
     usart.write_register(brr, 100, &mut bench.access_at(0));
     usart.write_register(cr1, on | RE | TE, &mut bench.access());
     usart.advance_to_now(&mut bench.access_at(1000));
-    assert!(!usart.busy());
+    assert!(!usart.is_sending());
     usart
 }
 

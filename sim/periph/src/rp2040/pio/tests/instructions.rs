@@ -22,7 +22,7 @@ fn execute(machine: &mut StateMachine, instruction: u16, inputs: u32, flags: u32
     let mut program = [0; 32];
     program[machine.pc as usize] = instruction;
     let mut acts = Acts::default();
-    machine.run(View { cycle: 0, number: 2, program: &program, inputs, flags }, &mut acts);
+    machine.execute_cycle_part(View { cycle: 0, number: 2, program: &program, inputs, flags }, &mut acts);
     acts
 }
 
@@ -267,16 +267,16 @@ fn the_highest_machine_wins_a_pin_and_a_sticky_write_comes_back() {
         m.execctrl = u32::from(sticky) << 17 | 31 << 12;
     }
     engine.machines[0].next = 3;
-    engine.step(0);
+    engine.execute_cycle(0);
     assert_eq!(engine.pins.0, 1);
     engine.run_through(2);
     engine.machines[1].next = 3;
     engine.machines[1].pc = 0;
-    engine.step(3);
+    engine.execute_cycle(3);
     assert_eq!(engine.pins.0, 1, "state machine 1 goes before state machine 0");
     engine.machines[0].next = 4;
     engine.machines[0].pc = 1;
     (engine.machines[1].next, engine.machines[1].execctrl) = (u64::MAX, 31 << 12);
-    engine.step(4);
+    engine.execute_cycle(4);
     assert_eq!(engine.pins.0, 0);
 }

@@ -48,7 +48,7 @@ fn a_pin_is_seen_three_cycles_later_and_one_without_flip_flops() {
         let start = rig.start(1);
         rig.run_to(start + 50);
         assert_eq!(rig.pio.next_event_cycle(), NEVER, "a machine that waits costs nothing");
-        assert!(rig.pio.sense(1 << 5, start + 50));
+        assert!(rig.pio.set_pin_levels(1 << 5, start + 50));
         rig.run_to(start + 60);
         assert_eq!(rig.edges_from(start + 50), [(latency + 1, 1)], "bypass {bypass}");
     }
@@ -60,7 +60,7 @@ fn a_slow_machine_sees_a_pin_at_its_next_tick() {
     rig.write_register(CLKDIV, 16 << 16);
     let start = rig.start(1);
     rig.run_to(start + 17);
-    rig.pio.sense(1 << 5, start + 17);
+    rig.pio.set_pin_levels(1 << 5, start + 17);
     // Another event in between does not lose it.
     rig.write_register(IRQ, 1);
     rig.run_to(start + 100);
@@ -214,15 +214,15 @@ type Changes = (Vec<(u64, u32)>, Vec<(u64, u32)>);
 fn run_naively(set_up: &SetUp) -> Changes {
     let (rig, start) = started(set_up);
     let mut engine = rig.pio.engine.clone();
-    let (mut edges, mut lines) = (Vec::new(), vec![(0, engine.visible(0).lines)]);
+    let (mut edges, mut lines) = (Vec::new(), vec![(0, engine.visible_outputs(0).lines)]);
     let mut now = rig.now;
     let mut go = |engine: &mut engine::Engine, now: &mut u64, until: u64| {
         while *now < until {
             *now += 1;
-            engine.machines.iter_mut().for_each(|machine| machine.retry(*now));
-            let before = engine.visible(0);
-            engine.step(*now);
-            let after = engine.visible(0);
+            engine.machines.iter_mut().for_each(|machine| machine.retry_stalled_instruction(*now));
+            let before = engine.visible_outputs(0);
+            engine.execute_cycle(*now);
+            let after = engine.visible_outputs(0);
             if after.pins != before.pins {
                 edges.push((*now - start, after.pins.0));
                 engine.inputs.change_levels(after.pins.0, *now);
@@ -235,7 +235,7 @@ fn run_naively(set_up: &SetUp) -> Changes {
     for &(gap, register, value) in &set_up.stores {
         let until = now + 2 + gap;
         go(&mut engine, &mut now, until);
-        engine.accept(register, value, now);
+        engine.accept_store(register, value, now);
     }
     let until = now + 200;
     go(&mut engine, &mut now, until);

@@ -114,14 +114,14 @@ fn interrupts_of_fifos_and_flags() {
 #[test]
 fn requests_count_what_is_on_its_way() {
     let mut rig = Rig::new(&[]);
-    assert_eq!(rig.pio.requests(), 0x0f);
+    assert_eq!(rig.pio.dma_requests(), 0x0f);
     for _ in 0..4 {
-        assert_eq!(rig.pio.requests() & 1, 1);
+        assert_eq!(rig.pio.dma_requests() & 1, 1);
         rig.write_register(TXF0, 0);
     }
-    assert_eq!(rig.pio.requests(), 0x0e);
+    assert_eq!(rig.pio.dma_requests(), 0x0e);
     rig.read_register(FSTAT);
-    assert_eq!(rig.pio.requests(), 0x0e);
+    assert_eq!(rig.pio.dma_requests(), 0x0e);
 }
 
 #[test]
@@ -133,9 +133,9 @@ fn a_watched_request_is_an_event() {
     }
     rig.pio.watch_requests(1, &mut rig.bench.access_at(rig.now));
     let start = rig.start(1);
-    assert_eq!(rig.pio.requests() & 1, 0);
+    assert_eq!(rig.pio.dma_requests() & 1, 0);
     rig.run_to(start);
-    assert_eq!((rig.now, rig.pio.requests() & 1), (start, 1));
+    assert_eq!((rig.now, rig.pio.dma_requests() & 1), (start, 1));
 }
 
 #[test]

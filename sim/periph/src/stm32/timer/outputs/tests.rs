@@ -26,7 +26,7 @@ const EGR: u32 = 0x14;
 fn timer(kind: TimerKind, bench: &mut Bench, writes: &[(u32, u32)]) -> Timer {
     let mut timer = Timer::new(kind);
     timer.clocks_changed(&mut bench.access_at(0));
-    timer.show(0xff, &bench.access());
+    timer.set_shown_outputs(0xff, &bench.access());
     for &(offset, value) in writes {
         timer.write_register(offset, value, &mut bench.access());
     }
@@ -217,11 +217,11 @@ fn hidden_or_disabled_outputs_are_never_due() {
     let mut bench = Bench::new();
     let mut timer = timer(GENERAL, &mut bench, &[(ARR, 9), (CCR1, 3), (CCMR1, 0x60), (CCER, 1), (CR1, 1)]);
     assert_eq!((timer.next_event_cycle(), timer.drives_pins()), (4, true));
-    timer.show(0, &bench.access());
+    timer.set_shown_outputs(0, &bench.access());
     assert_eq!((timer.next_event_cycle(), timer.drives_pins()), (NEVER, false));
-    timer.show(2, &bench.access());
+    timer.set_shown_outputs(2, &bench.access());
     assert_eq!((timer.next_event_cycle(), timer.recorded_outputs()), (NEVER, (0, 0)));
-    timer.show(1, &bench.access());
+    timer.set_shown_outputs(1, &bench.access());
     timer.write_register(CCER, 0, &mut bench.access());
     assert_eq!((timer.next_event_cycle(), timer.recorded_outputs()), (NEVER, (0, 0)));
     timer.reset_registers();
@@ -241,9 +241,9 @@ proptest! {
         let mut bench = Bench::new();
         let mut seen = timer(GENERAL, &mut bench, &setup);
         let mut other = timer(GENERAL, &mut bench, &setup);
-        other.show(0, &bench.access());
+        other.set_shown_outputs(0, &bench.access());
         edges(&mut seen, &mut bench, hidden);
-        other.show(3, &bench.access_at(hidden));
+        other.set_shown_outputs(3, &bench.access_at(hidden));
         prop_assert_eq!(other.recorded_outputs(), seen.recorded_outputs());
         other.take_edges();
         let end = hidden + 100;
