@@ -54,7 +54,7 @@ pub fn board(chip: &str, options: &Options) -> Result<Box<dyn Board>, SettingErr
     let console_port = if options.console_port == 0 { 2 } else { options.console_port };
     board.wires.clone_from(&options.wires);
     board.rest.clone_from(&options.rest);
-    if let Some((at, _)) = options.rest.iter().find(|(at, _)| !part.has_port(at.port)) {
+    if let Some((at, _)) = options.rest.iter().find(|(at, _)| !part.has_gpio_port(at.port)) {
         let name = char::from(b'A' + at.port);
         return Err(SettingError(format!("the {chip} has no port {name}, so P{name}{} has no level at rest", at.pin)));
     }

@@ -15,7 +15,7 @@ impl RunEnd {
     /// Returns the cycle of the end, if the clock stays as it is.
     #[inline]
     pub(crate) fn cycle(&self, elapsed: &ElapsedTime) -> u64 {
-        self.ns.map_or(self.cycle, |ns| elapsed.cycle_of(ns).min(self.cycle))
+        self.ns.map_or(self.cycle, |ns| elapsed.first_cycle_at_time(ns).min(self.cycle))
     }
 }
 

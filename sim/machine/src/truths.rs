@@ -120,7 +120,7 @@ fn missing_stm32_features_warn_once_and_stop_a_strict_run() {
 
 #[test]
 fn every_stm32_limit_warns_once_and_stops_a_strict_run() {
-    for row in unsupported::limits() {
+    for row in unsupported::all_unsupported_rows() {
         for &(chip, writes) in row.examples {
             let accesses: Vec<_> = writes.iter().map(|&(address, value)| (address, Some(value))).collect();
             warns_once(&format!("stm32{chip:?}").to_lowercase(), &accesses, row.about);

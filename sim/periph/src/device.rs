@@ -47,7 +47,7 @@ pub trait Device: Send + Sync {
     }
 
     /// Returns a copy of the device in the same state, for snapshots.
-    fn copy(&self) -> Box<dyn Device>;
+    fn clone_device(&self) -> Box<dyn Device>;
 }
 
 /// The place at which a device is attached.
@@ -69,7 +69,7 @@ pub struct Attached(pub Box<dyn Device>);
 impl Clone for Attached {
     /// Returns a copy of the device with its present state, for a snapshot of the board.
     fn clone(&self) -> Self {
-        Self(self.0.copy())
+        Self(self.0.clone_device())
     }
 }
 
@@ -131,7 +131,7 @@ pub struct I2cBus {
 
 impl I2cBus {
     /// Attaches a device at an I2C address. Returns false if the address is taken.
-    pub fn attach(&mut self, address: u16, device: Attached) -> bool {
+    pub fn attach_i2c_device(&mut self, address: u16, device: Attached) -> bool {
         let is_free = self.devices.iter().all(|&(taken, _)| taken != address);
         if is_free {
             self.devices.push((address, device));
@@ -147,24 +147,24 @@ impl I2cBus {
     }
 
     /// Returns the device that the last address selected, or `None` if no device has that address.
-    fn device(&mut self) -> Option<&mut dyn Device> {
+    fn selected_device(&mut self) -> Option<&mut dyn Device> {
         let index = self.addressed?;
         Some(&mut *self.devices[index].1.0)
     }
 
     /// Sends a byte to the addressed device. Returns true if the device acknowledges.
     pub fn i2c_write(&mut self, byte: u8, now_ns: u64) -> bool {
-        self.device().is_some_and(|device| device.i2c_write(byte, now_ns))
+        self.selected_device().is_some_and(|device| device.i2c_write(byte, now_ns))
     }
 
     /// Reads a byte from the addressed device. Returns 0xff if no device drives the line.
     pub fn i2c_read(&mut self, now_ns: u64) -> u8 {
-        self.device().map_or(0xff, |device| device.i2c_read(now_ns))
+        self.selected_device().map_or(0xff, |device| device.i2c_read(now_ns))
     }
 
     /// Ends the I2C transfer, and reports that to the addressed device.
     pub fn i2c_stop(&mut self, now_ns: u64) {
-        if let Some(device) = self.device() {
+        if let Some(device) = self.selected_device() {
             device.i2c_stop(now_ns);
         }
         self.addressed = None;
@@ -188,20 +188,20 @@ pub struct SpiBus {
 
 impl SpiBus {
     /// Attaches a device. `select` is the pin that selects it while low, if there is one.
-    pub fn attach(&mut self, select: Option<u16>, device: Attached) {
+    pub fn attach_spi_device(&mut self, select: Option<u16>, device: Attached) {
         self.slots.push(SpiSlot { select, selected: select.is_none(), device });
     }
 
     /// Returns whether levels of pins select any device.
     #[inline]
     #[must_use]
-    pub fn has_selects(&self) -> bool {
+    pub fn has_select_pins(&self) -> bool {
         !self.slots.is_empty()
     }
 
     /// Updates which devices are selected, by the levels of their pins. `level` returns a pin's level, or `None` if it
     /// is unknown.
-    pub fn spi_select(&mut self, level: impl Fn(u16) -> Option<bool>, now_ns: u64) {
+    pub fn update_selected_devices(&mut self, level: impl Fn(u16) -> Option<bool>, now_ns: u64) {
         for slot in &mut self.slots {
             let Some(level) = slot.select.and_then(&level) else { continue };
             let selected = !level;
@@ -274,7 +274,7 @@ pub(crate) mod tests {
             std::mem::replace(&mut self.last_frame, frame)
         }
 
-        fn copy(&self) -> Box<dyn Device> {
+        fn clone_device(&self) -> Box<dyn Device> {
             Box::new(self.clone())
         }
     }
@@ -282,8 +282,8 @@ pub(crate) mod tests {
     #[test]
     fn only_the_addressed_device_answers() {
         let mut bus = I2cBus::default();
-        assert!(bus.attach(0x50, Memory::boxed()));
-        assert!(!bus.attach(0x50, Memory::boxed()));
+        assert!(bus.attach_i2c_device(0x50, Memory::boxed()));
+        assert!(!bus.attach_i2c_device(0x50, Memory::boxed()));
         assert!(!bus.i2c_start(0x51, false, 0));
         assert_eq!((bus.i2c_write(1, 0), bus.i2c_read(0)), (false, 0xff));
         assert!(bus.i2c_start(0x50, false, 0));
@@ -300,13 +300,13 @@ pub(crate) mod tests {
     fn a_selected_device_exchanges_frames() {
         let mut bus = SpiBus::default();
         assert_eq!(bus.exchange_frame(1, 8, 0), 0);
-        bus.attach(Some(17), Memory::boxed());
+        bus.attach_spi_device(Some(17), Memory::boxed());
         assert_eq!(bus.exchange_frame(1, 8, 0), 0);
-        bus.spi_select(|pin| Some(pin != 17), 0);
+        bus.update_selected_devices(|pin| Some(pin != 17), 0);
         assert_eq!((bus.exchange_frame(0x1ff, 8, 0), bus.exchange_frame(2, 8, 0)), (0x5a, 0xff));
-        bus.spi_select(|_| None, 0);
+        bus.update_selected_devices(|_| None, 0);
         assert_eq!(bus.exchange_frame(4, 8, 0), 2, "nothing is known of the pin");
-        bus.spi_select(|_| Some(true), 0);
+        bus.update_selected_devices(|_| Some(true), 0);
         assert_eq!(bus.exchange_frame(3, 8, 0), 0);
     }
 }

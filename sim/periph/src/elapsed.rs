@@ -20,13 +20,13 @@ pub struct ElapsedTime {
 impl ElapsedTime {
     /// Creates the converter at power-on, with a clock of `hz`.
     #[must_use]
-    pub fn at_power_on(hz: u64) -> Self {
-        let present = RateCounter::start_counter(0, 0, NS_PER_S, 1, hz);
+    pub fn starting_at_power_on(hz: u64) -> Self {
+        let present = RateCounter::counting_from_cycle(0, 0, NS_PER_S, 1, hz);
         Self { hz, present, since: 0, past: present }
     }
 
     /// Sets the clock to `hz` from cycle `now` on. While it is 0, no time passes.
-    pub fn set_clock(&mut self, now: u64, hz: u64) {
+    pub fn set_clock_frequency(&mut self, now: u64, hz: u64) {
         if hz != self.hz {
             self.past = self.present;
             self.present.change_rate(now, NS_PER_S, 1, hz);
@@ -48,9 +48,9 @@ impl ElapsedTime {
 
     /// Returns the first cycle at or past a time, if the clock stays as it is. [`crate::NEVER`] while no time passes.
     #[must_use]
-    pub fn cycle_of(&self, ns: u64) -> u64 {
-        let cycle = self.past.cycle_of(ns);
-        if cycle <= self.since { cycle } else { self.present.cycle_of(ns) }
+    pub fn first_cycle_at_time(&self, ns: u64) -> u64 {
+        let cycle = self.past.first_cycle_at_value(ns);
+        if cycle <= self.since { cycle } else { self.present.first_cycle_at_value(ns) }
     }
 }
 
@@ -61,28 +61,28 @@ mod tests {
 
     #[test]
     fn time_adds_up_over_clocks() {
-        let mut time = ElapsedTime::at_power_on(16_000_000);
-        assert_eq!((time.ns_at(16), time.cycle_of(1000)), (1000, 16));
-        time.set_clock(16_000_000, 84_000_000);
+        let mut time = ElapsedTime::starting_at_power_on(16_000_000);
+        assert_eq!((time.ns_at(16), time.first_cycle_at_time(1000)), (1000, 16));
+        time.set_clock_frequency(16_000_000, 84_000_000);
         assert_eq!(time.ns_at(16_000_000 + 42_000_000), 1_500_000_000);
-        assert_eq!(time.cycle_of(1_500_000_000), 58_000_000);
+        assert_eq!(time.first_cycle_at_time(1_500_000_000), 58_000_000);
         assert_eq!(
-            (time.ns_at(15_999_984), time.cycle_of(999_999_000)),
+            (time.ns_at(15_999_984), time.first_cycle_at_time(999_999_000)),
             (999_999_000, 15_999_984),
             "before the change"
         );
-        time.set_clock(58_000_000, 0);
-        assert_eq!((time.ns_at(u64::MAX), time.cycle_of(1_500_000_001)), (1_500_000_000, NEVER));
+        time.set_clock_frequency(58_000_000, 0);
+        assert_eq!((time.ns_at(u64::MAX), time.first_cycle_at_time(1_500_000_001)), (1_500_000_000, NEVER));
         assert!(!time.is_running());
-        time.set_clock(60_000_000, 1_000_000_000);
+        time.set_clock_frequency(60_000_000, 1_000_000_000);
         assert_eq!(time.ns_at(60_000_007), 1_500_000_007);
     }
 
     #[test]
     fn many_changes_lose_no_time() {
-        let mut time = ElapsedTime::at_power_on(3);
+        let mut time = ElapsedTime::starting_at_power_on(3);
         for change in 0..1_000_000 {
-            time.set_clock(change, if change % 2 == 0 { 300_000_000 } else { 150_000_000 });
+            time.set_clock_frequency(change, if change % 2 == 0 { 300_000_000 } else { 150_000_000 });
         }
         // Half a million cycles of each clock, 10 ns together, but for the first one, which the last change ended.
         let expected = 500_000 * 10 - 7;
@@ -91,6 +91,6 @@ mod tests {
 
     #[test]
     fn long_runs_do_not_overflow() {
-        assert_eq!(ElapsedTime::at_power_on(1 << 30).ns_at(1 << 60), 1_000_000_000 << 30);
+        assert_eq!(ElapsedTime::starting_at_power_on(1 << 30).ns_at(1 << 60), 1_000_000_000 << 30);
     }
 }

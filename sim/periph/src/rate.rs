@@ -20,7 +20,7 @@ pub struct RateCounter {
 }
 
 /// Returns the greatest common divisor.
-const fn gcd(a: u128, b: u128) -> u128 {
+const fn greatest_common_divisor(a: u128, b: u128) -> u128 {
     let (mut a, mut b) = (a, b);
     while b != 0 {
         (a, b) = (b, a % b);
@@ -30,12 +30,12 @@ const fn gcd(a: u128, b: u128) -> u128 {
 
 /// Returns the counts per cycle of a rate of `rate_num / rate_den` Hz at `sys_hz` cycles per second, as a fraction in
 /// lowest terms. (0, 1) if any of them is 0.
-fn reduce_rate(rate_num: u64, rate_den: u64, sys_hz: u64) -> (u64, u64) {
+fn reduced_counts_per_cycle(rate_num: u64, rate_den: u64, sys_hz: u64) -> (u64, u64) {
     if rate_num == 0 || rate_den == 0 || sys_hz == 0 {
         return (0, 1);
     }
     let den = u128::from(rate_den) * u128::from(sys_hz);
-    let common = gcd(u128::from(rate_num), den);
+    let common = greatest_common_divisor(u128::from(rate_num), den);
     let den = u64::try_from(den / common).expect("rate denominator beyond 64 bits: no clock is that slow");
     ((u128::from(rate_num) / common) as u64, den)
 }
@@ -43,28 +43,28 @@ fn reduce_rate(rate_num: u64, rate_den: u64, sys_hz: u64) -> (u64, u64) {
 impl Default for RateCounter {
     /// Returns a counter that stands still at 0.
     fn default() -> Self {
-        Self::stop(0)
+        Self::stopped_at_value(0)
     }
 }
 
 impl RateCounter {
     /// Creates a counter that stays at `value` until it is given a rate.
     #[must_use]
-    pub const fn stop(value: u64) -> Self {
+    pub const fn stopped_at_value(value: u64) -> Self {
         Self { base_cycle: 0, base_value: value, phase: 0, num: 0, den: 1 }
     }
 
     /// Creates a counter that is at `value` in cycle `now`, and counts at `rate_num / rate_den` Hz while clk_sys runs
     /// at `sys_hz`.
     #[must_use]
-    pub fn start_counter(now: u64, value: u64, rate_num: u64, rate_den: u64, sys_hz: u64) -> Self {
-        let (num, den) = reduce_rate(rate_num, rate_den, sys_hz);
+    pub fn counting_from_cycle(now: u64, value: u64, rate_num: u64, rate_den: u64, sys_hz: u64) -> Self {
+        let (num, den) = reduced_counts_per_cycle(rate_num, rate_den, sys_hz);
         Self { base_cycle: now, base_value: value, phase: 0, num, den }
     }
 
     /// Returns whether the rate is not 0.
     #[must_use]
-    pub const fn running(&self) -> bool {
+    pub const fn is_counting(&self) -> bool {
         self.num != 0
     }
 
@@ -91,7 +91,7 @@ impl RateCounter {
     /// Returns the first cycle at which the value has reached `target`, or [`NEVER`] if stopped. A target at or below
     /// the value at the base is reached at the base cycle.
     #[must_use]
-    pub fn cycle_of(&self, target: u64) -> u64 {
+    pub fn first_cycle_at_value(&self, target: u64) -> u64 {
         if target <= self.base_value {
             return self.base_cycle;
         }
@@ -119,7 +119,7 @@ impl RateCounter {
     /// denominator, so the error per change is below one new `1 / den` of a count, and never accumulates a count.
     pub fn change_rate(&mut self, now: u64, rate_num: u64, rate_den: u64, sys_hz: u64) {
         let (done, rest) = self.counts_and_remainder(now);
-        let (num, den) = reduce_rate(rate_num, rate_den, sys_hz);
+        let (num, den) = reduced_counts_per_cycle(rate_num, rate_den, sys_hz);
         self.base_value = self.base_value.wrapping_add(done);
         self.base_cycle = now;
         // A stopped counter has den 1 and would lose the fraction: keep the old scale until it runs again.
@@ -140,45 +140,48 @@ mod tests {
 
     #[test]
     fn microseconds_at_125_mhz() {
-        let counter = RateCounter::start_counter(1000, 0, 12_000_000, 12, 125_000_000);
+        let counter = RateCounter::counting_from_cycle(1000, 0, 12_000_000, 12, 125_000_000);
         assert_eq!(counter.value_at_cycle(1124), 0);
         assert_eq!(counter.value_at_cycle(1125), 1);
-        assert_eq!(counter.cycle_of(1), 1125);
-        assert_eq!(counter.cycle_of(1_000_000), 1000 + 125_000_000);
-        assert_eq!(counter.cycle_of(0), 1000);
+        assert_eq!(counter.first_cycle_at_value(1), 1125);
+        assert_eq!(counter.first_cycle_at_value(1_000_000), 1000 + 125_000_000);
+        assert_eq!(counter.first_cycle_at_value(0), 1000);
     }
 
     #[test]
     fn non_integer_rate_does_not_drift() {
         // 115200 baud from 125 MHz: the 1000th bit ends at ceil(1000 * 125e6 / 115200).
-        let counter = RateCounter::start_counter(0, 0, 115_200, 1, 125_000_000);
-        assert_eq!(counter.cycle_of(1000), 1_085_070);
+        let counter = RateCounter::counting_from_cycle(0, 0, 115_200, 1, 125_000_000);
+        assert_eq!(counter.first_cycle_at_value(1000), 1_085_070);
         assert_eq!(counter.value_at_cycle(1_085_069), 999);
     }
 
     #[test]
     fn stop_and_resume_keeps_value_and_fraction() {
-        let mut counter = RateCounter::start_counter(0, 5, 1, 1, 10);
+        let mut counter = RateCounter::counting_from_cycle(0, 5, 1, 1, 10);
         counter.change_rate(27, 0, 1, 10);
-        assert!(!counter.running());
+        assert!(!counter.is_counting());
         assert_eq!(counter.value_at_cycle(500), 7);
-        assert_eq!(counter.cycle_of(8), NEVER);
+        assert_eq!(counter.first_cycle_at_value(8), NEVER);
         counter.change_rate(500, 1, 1, 10);
-        assert_eq!(counter.cycle_of(8), 503);
+        assert_eq!(counter.first_cycle_at_value(8), 503);
     }
 
     #[test]
     fn distant_targets_use_the_wide_path() {
-        let counter = RateCounter::start_counter(7, 0, 999_999_999_989, 1, 1_000_000_000_039);
+        let counter = RateCounter::counting_from_cycle(7, 0, 999_999_999_989, 1, 1_000_000_000_039);
         let target = 40_000_000_000u64;
         let exact = (u128::from(target) * 1_000_000_000_039).div_ceil(999_999_999_989) as u64;
-        assert_eq!(counter.cycle_of(target), 7 + exact);
-        assert_eq!(RateCounter::start_counter(0, 0, 1, 1_000_000, 1_000_000_000).cycle_of(u64::MAX), NEVER);
+        assert_eq!(counter.first_cycle_at_value(target), 7 + exact);
+        assert_eq!(
+            RateCounter::counting_from_cycle(0, 0, 1, 1_000_000, 1_000_000_000).first_cycle_at_value(u64::MAX),
+            NEVER
+        );
     }
 
     #[test]
     fn far_future_uses_the_wide_path() {
-        let counter = RateCounter::start_counter(0, 0, 999_999_999_989, 1, 1_000_000_000_039);
+        let counter = RateCounter::counting_from_cycle(0, 0, 999_999_999_989, 1, 1_000_000_000_039);
         assert_eq!(
             counter.value_at_cycle(u64::MAX),
             ((u128::from(u64::MAX) * 999_999_999_989) / 1_000_000_000_039) as u64
@@ -191,8 +194,8 @@ mod tests {
             now in 0u64..1_000_000, start in 0u64..1000, num in 1u64..200_000_000, den in 1u64..100_000,
             sys in 1u64..200_000_000, delta in 1u64..1_000_000,
         ) {
-            let counter = RateCounter::start_counter(now, start, num, den, sys);
-            let cycle = counter.cycle_of(start + delta);
+            let counter = RateCounter::counting_from_cycle(now, start, num, den, sys);
+            let cycle = counter.first_cycle_at_value(start + delta);
             prop_assert!(counter.value_at_cycle(cycle) >= start + delta);
             prop_assert!(counter.value_at_cycle(cycle - 1) < start + delta);
         }
@@ -202,7 +205,7 @@ mod tests {
             num in 1u64..200_000_000, den in 1u64..10_000, sys in 1_000_000u64..200_000_000,
             sys2 in 1_000_000u64..200_000_000, at in 0u64..10_000_000, target in 1u64..1_000_000,
         ) {
-            let mut counter = RateCounter::start_counter(0, 0, num, den, sys);
+            let mut counter = RateCounter::counting_from_cycle(0, 0, num, den, sys);
             let before = counter.value_at_cycle(at);
             counter.change_rate(at, num, den, sys2);
             prop_assert_eq!(counter.value_at_cycle(at), before);
@@ -210,20 +213,20 @@ mod tests {
             counter.change_rate(at, num, den, sys2);
             prop_assert_eq!(counter, same);
             // Splitting a run by a rebase to the same rate changes nothing at all.
-            let mut split = RateCounter::start_counter(0, 0, num, den, sys);
+            let mut split = RateCounter::counting_from_cycle(0, 0, num, den, sys);
             let whole = split;
             split.change_rate(at, num, den, sys);
-            if whole.cycle_of(target) >= at {
-                prop_assert_eq!(split.cycle_of(target), whole.cycle_of(target));
+            if whole.first_cycle_at_value(target) >= at {
+                prop_assert_eq!(split.first_cycle_at_value(target), whole.first_cycle_at_value(target));
             }
         }
 
         #[test]
         fn set_keeps_the_fraction(sys in 1_000_000u64..200_000_000, at in 0u64..10_000_000, value in 0u64..1000) {
-            let whole = RateCounter::start_counter(0, 0, 1_000_000, 1, sys);
+            let whole = RateCounter::counting_from_cycle(0, 0, 1_000_000, 1, sys);
             let mut moved = whole;
             moved.set_value(at, value);
-            prop_assert_eq!(moved.cycle_of(value + 1), whole.cycle_of(whole.value_at_cycle(at) + 1));
+            prop_assert_eq!(moved.first_cycle_at_value(value + 1), whole.first_cycle_at_value(whole.value_at_cycle(at) + 1));
         }
     }
 }

@@ -67,7 +67,7 @@ impl Rig {
     fn run_to(&mut self, cycle: u64) {
         while self.chip.next_advance_cycle() <= cycle {
             self.now = self.now.max(self.chip.next_advance_cycle());
-            self.with(|chip, access| chip.advance(access));
+            self.with(|chip, access| chip.process_due_events(access));
         }
         self.now = cycle;
     }
@@ -204,7 +204,7 @@ fn uart_sends_and_receives_through_the_decoder() {
     }
     rig.run_to(start + 10 * 1085);
     assert_eq!(rig.sent, b"o");
-    rig.chip.uart_push(0, b"!");
+    rig.chip.send_to_uart(0, b"!");
     rig.run_to(start + 21 * 1085);
     assert_eq!(rig.sent, b"ok");
     assert_eq!(rig.read_register(UART0), u32::from(b'!'));
@@ -250,14 +250,14 @@ fn watchdog_reset_keeps_scratch_and_restarts_the_clocks() {
     rig.write_register(WATCHDOG, 1 << 31);
     assert!(rig.effects.chip_reset);
     let now = rig.now;
-    assert_eq!(rig.chip.chip_reset(ResetCause::Watchdog, now), 0b11);
+    assert_eq!(rig.chip.reset_chip_peripherals(ResetCause::Watchdog, now), 0b11);
     let tree = rig.chip.clock_tree();
     assert_eq!((tree.sys_hz, tree.tick_hz_num), (6_500_000, 0));
     // The crystal was not selected for restart.
     assert_eq!(rig.read_register(XOSC + 4) >> 31, 1);
     assert_eq!((rig.read_register(WATCHDOG + 8), rig.read_register(WATCHDOG + 0x1c)), (2, 0xb007_c0d3));
     assert_eq!((rig.read_register(RESETS), rig.read_register(TIMER + 0x28)), (0x01ff_ffff, 0));
-    rig.chip.chip_reset(ResetCause::RunPin, now);
+    rig.chip.reset_chip_peripherals(ResetCause::RunPin, now);
     assert_eq!((rig.read_register(WATCHDOG + 0x1c), rig.read_register(XOSC + 4) >> 31), (0, 0));
 }
 
@@ -267,7 +267,7 @@ fn watchdog_reset_may_spare_core_0() {
     rig.sdk_boot();
     rig.write_register(PSM + 8, 1 << 16);
     rig.write_register(RESETS + 4, 1 << 22);
-    assert_eq!(rig.chip.chip_reset(ResetCause::Watchdog, 0), 0b10);
+    assert_eq!(rig.chip.reset_chip_peripherals(ResetCause::Watchdog, 0), 0b10);
     assert_eq!((rig.chip.clock_tree().sys_hz, rig.read_register(RESETS)), (125_000_000, 1 << 22));
 }
 
@@ -283,11 +283,11 @@ fn rom_flash_functions_program_the_chip_and_restore_xip() {
         FlashCommand::EnterXip,
         FlashCommand::FlushCache,
     ] {
-        rig.chip.rom_flash(&command, 0, &mut effects);
+        rig.chip.execute_rom_flash_command(&command, 0, &mut effects);
     }
     assert!(effects.xip_flush && effects.xip_timing_changed);
-    assert_eq!(rig.chip.ssi.flash.bytes()[0x100..0x104], [1, 2, 3, 0xff]);
-    assert_eq!(rig.chip.ssi.xip_frame().sck_cycles, 64);
+    assert_eq!(rig.chip.ssi.flash.flash_content()[0x100..0x104], [1, 2, 3, 0xff]);
+    assert_eq!(rig.chip.ssi.execute_in_place_frame().sck_cycles, 64);
 }
 
 #[test]
@@ -332,10 +332,10 @@ fn dma_feeds_the_uart_at_its_pace() {
         rig.write_register(DMA + offset, value);
     }
     let start = rig.now;
-    while rig.chip.dma_due() != NEVER || rig.chip.next_advance_cycle() != NEVER {
-        let next = rig.chip.dma_due().min(rig.chip.next_advance_cycle());
+    while rig.chip.next_dma_cycle() != NEVER || rig.chip.next_advance_cycle() != NEVER {
+        let next = rig.chip.next_dma_cycle().min(rig.chip.next_advance_cycle());
         rig.run_to(next.max(rig.now));
-        rig.with(|chip, access| chip.run_dma(access, &mut ram).is_some());
+        rig.with(|chip, access| chip.execute_due_dma_transfer(access, &mut ram).is_some());
     }
     assert_eq!(rig.sent, text);
     // Forty frames of ten bits, the first starting with the first transfer.
@@ -347,8 +347,8 @@ fn dma_feeds_the_uart_at_its_pace() {
 fn unknown_addresses_and_registers() {
     let mut rig = Rig::new();
     rig.sdk_boot();
-    assert_eq!(rig.chip.is_modelled(0x4006_8000), None);
-    assert_eq!(rig.chip.is_modelled(0x4003_6030), Some("UART0"));
+    assert_eq!(rig.chip.modelled_block_name(0x4006_8000), None);
+    assert_eq!(rig.chip.modelled_block_name(0x4003_6030), Some("UART0"));
     rig.read_register(UART0 + 0x80);
     assert_eq!(rig.effects.unmodelled.take(), Some((0x80, false)));
     rig.write_register(0x5011_0040, 1);
@@ -367,7 +367,7 @@ fn dma_reaches_registers_through_their_aliases_and_lanes() {
         rig.write_register(DMA + offset, value);
     }
     rig.now += 1;
-    let done = rig.with(|chip, access| chip.run_dma(access, &mut ram));
+    let done = rig.with(|chip, access| chip.execute_due_dma_transfer(access, &mut ram));
     assert_eq!(done.map(|transfer| transfer.bytes), Some(1));
     assert_eq!(rig.read_register(WATCHDOG + 0x0c), 0xff & !0x21);
     // Byte 1 of a register to memory.
@@ -376,6 +376,6 @@ fn dma_reaches_registers_through_their_aliases_and_lanes() {
         rig.write_register(DMA + offset, value);
     }
     rig.now += 2;
-    rig.with(|chip, access| chip.run_dma(access, &mut ram));
+    rig.with(|chip, access| chip.execute_due_dma_transfer(access, &mut ram));
     assert_eq!(ram.0[5], 0x22);
 }

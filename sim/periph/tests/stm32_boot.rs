@@ -18,9 +18,9 @@ impl Program {
 
     fn step(&mut self) {
         self.now += 5;
-        while self.chip.due() <= self.now {
-            let due = self.chip.due();
-            self.chip.advance(due, &mut self.effects);
+        while self.chip.next_advance_cycle() <= self.now {
+            let due = self.chip.next_advance_cycle();
+            self.chip.process_events_until(due, &mut self.effects);
         }
     }
 
@@ -61,7 +61,7 @@ impl Program {
 
     #[track_caller]
     fn expect(&self, core: u64, hclk: u64, pclk: [u64; 2], timers: [u64; 2]) {
-        let clocks = self.chip.clocks();
+        let clocks = self.chip.clock_frequencies();
         assert_eq!((clocks.core_hz, clocks.hclk_hz), (core, hclk));
         assert_eq!((clocks.bus_hz(Bus::Apb1), clocks.bus_hz(Bus::Apb2)), (pclk[0], pclk[1]));
         assert_eq!(clocks.timer_hz, timers);
@@ -99,7 +99,7 @@ fn reset_clocks_are_the_parts() {
         (Chip::H743, 64_000_000),
     ] {
         let chip = Stm32::new(chip, &Options::default());
-        let clocks = chip.clocks();
+        let clocks = chip.clock_frequencies();
         assert_eq!(
             (clocks.core_hz, clocks.hclk_hz, clocks.pclk_hz[0]),
             (core_hz, core_hz, core_hz),
@@ -143,9 +143,9 @@ fn f446_hal_180_mhz_with_over_drive() {
     p.set(ACR, 1 << 8 | 1 << 9 | 1 << 10);
     p.expect(180_000_000, 180_000_000, [45_000_000, 90_000_000], [90_000_000, 180_000_000]);
     p.set(DCKCFGR, 1 << 24);
-    assert_eq!(p.chip.clocks().timer_hz, [180_000_000, 180_000_000]);
-    assert_eq!(p.chip.clocks().pll_hz[0], [180_000_000, 51_428_571, 180_000_000]);
-    let control = p.chip.flash_control();
+    assert_eq!(p.chip.clock_frequencies().timer_hz, [180_000_000, 180_000_000]);
+    assert_eq!(p.chip.clock_frequencies().pll_hz[0], [180_000_000, 51_428_571, 180_000_000]);
+    let control = p.chip.flash_read_settings();
     assert_eq!(
         (control.wait_states, control.prefetch, control.instruction_cache, control.data_cache),
         (5, true, true, true)
@@ -186,7 +186,7 @@ fn f407_nuttx_168_mhz() {
     p.modify(CFGR, 3, 2);
     p.wait(CFGR, 3 << 2, 2 << 2);
     p.expect(168_000_000, 168_000_000, [42_000_000, 84_000_000], [84_000_000, 168_000_000]);
-    assert_eq!(p.chip.clocks().pll_hz[0][1], 48_000_000);
+    assert_eq!(p.chip.clock_frequencies().pll_hz[0][1], 48_000_000);
 }
 
 /// Zephyr (LL): PLL from HSI for 84 MHz, as on boards without a crystal.
@@ -250,7 +250,7 @@ fn f767_hal_216_mhz_with_over_drive() {
     p.modify(CFGR, 3, 2);
     p.wait(CFGR, 3 << 2, 2 << 2);
     p.expect(216_000_000, 216_000_000, [54_000_000, 108_000_000], [108_000_000, 216_000_000]);
-    assert_eq!(p.chip.clocks().pll_hz[0][1], 48_000_000);
+    assert_eq!(p.chip.clock_frequencies().pll_hz[0][1], 48_000_000);
     p.wait(PWR_CSR, 1 << 14, 1 << 14);
     // PLLI2S and PLLSAI ready loops of NuttX; both divide by the main PLL's M.
     p.write_register(0x4002_3884, 192 << 6 | 2 << 24 | 2 << 28);
@@ -259,8 +259,8 @@ fn f767_hal_216_mhz_with_over_drive() {
     p.write_register(0x4002_3888, 192 << 6 | 3 << 16 | 2 << 24 | 2 << 28);
     p.set(RCC_CR, 1 << 28);
     p.wait(RCC_CR, 1 << 29, 1 << 29);
-    assert_eq!(p.chip.clocks().pll_hz[1][2], 192_000_000);
-    assert_eq!(p.chip.clocks().pll_hz[2][0], 48_000_000);
+    assert_eq!(p.chip.clock_frequencies().pll_hz[1][2], 192_000_000);
+    assert_eq!(p.chip.clock_frequencies().pll_hz[2][0], 48_000_000);
 }
 
 /// NuttX and HAL: HSE, two wait states with prefetch, 72 MHz.
@@ -283,7 +283,7 @@ fn f103_hal_72_mhz() {
     p.modify(CFGR, 3, 2);
     p.wait(CFGR, 0xc, 8);
     p.expect(72_000_000, 72_000_000, [36_000_000, 72_000_000], [72_000_000, 72_000_000]);
-    let control = p.chip.flash_control();
+    let control = p.chip.flash_read_settings();
     assert_eq!((control.wait_states, control.prefetch), (2, true));
     // HSE and PLL cannot be switched off under the system clock.
     p.clear(CR, HSEON | PLLON);
@@ -337,7 +337,7 @@ fn l0_msi_ranges_change_the_core_at_once() {
     let mut p = Program::new(Chip::L053, 0);
     for range in 0..7 {
         p.modify(0x4002_1004, 7 << 13, range << 13);
-        assert_eq!(p.chip.clocks().core_hz, 65_536 << range);
+        assert_eq!(p.chip.clock_frequencies().core_hz, 65_536 << range);
     }
 }
 
@@ -355,9 +355,9 @@ fn h743_hal_400_mhz() {
     p.wait(0x5200_2000, 0xf, 2);
     h743_switch(&mut p);
     p.expect(400_000_000, 200_000_000, [100_000_000; 2], [200_000_000; 2]);
-    let clocks = p.chip.clocks();
+    let clocks = p.chip.clock_frequencies();
     assert_eq!((clocks.bus_hz(Bus::Apb3), clocks.bus_hz(Bus::Apb4)), (100_000_000, 100_000_000));
-    assert_eq!((clocks.cycles_per(Bus::Ahb4), clocks.cycles_per(Bus::Apb1)), (2, 4));
+    assert_eq!((clocks.core_cycles_per_bus_cycle(Bus::Ahb4), clocks.core_cycles_per_bus_cycle(Bus::Apb1)), (2, 4));
 }
 
 #[test]
@@ -383,7 +383,7 @@ fn h743_vos0_480_mhz_and_fractional_pll() {
     p.set(RCC + 0x2c, 1 << 4);
     p.set(RCC, 1 << 26);
     p.wait(RCC, 1 << 27, 1 << 27);
-    assert_eq!(p.chip.clocks().pll_hz[1], [98_000_000; 3]);
+    assert_eq!(p.chip.clock_frequencies().pll_hz[1], [98_000_000; 3]);
 }
 
 const RCC: u32 = 0x5802_4400;
@@ -414,7 +414,7 @@ fn h743_system_init(p: &mut Program) {
         p.clear(RCC + 0xd4, 1 << 12);
     }
     p.effects.unmodelled = None;
-    assert_eq!(p.chip.clocks().core_hz, 64_000_000);
+    assert_eq!(p.chip.clock_frequencies().core_hz, 64_000_000);
 }
 
 /// HSE on, PLL1 = HSE / m * n / p.
@@ -448,9 +448,9 @@ fn switch_waits_for_its_source() {
     let mut p = Program::new(Chip::F446, 8_000_000);
     p.set(RCC_CR, HSEON);
     p.modify(CFGR, 3, 1);
-    assert_eq!((p.read_register(CFGR) & 0xc, p.chip.clocks().core_hz), (0, 16_000_000));
+    assert_eq!((p.read_register(CFGR) & 0xc, p.chip.clock_frequencies().core_hz), (0, 16_000_000));
     p.wait(RCC_CR, 1 << 17, 1 << 17);
-    assert_eq!((p.read_register(CFGR) & 0xc, p.chip.clocks().core_hz), (4, 8_000_000));
+    assert_eq!((p.read_register(CFGR) & 0xc, p.chip.clock_frequencies().core_hz), (4, 8_000_000));
     // Without a crystal it never comes.
     let mut p = Program::new(Chip::F446, 0);
     p.set(RCC_CR, HSEON);
@@ -494,7 +494,7 @@ fn every_chip_prints_at_its_baud_rate() {
         (Chip::H743, 3, 0x4000_4800, (0x5802_44e8, 18), false),
     ] {
         let mut p = Program::new(chip, 8_000_000);
-        let hz = p.chip.clocks().core_hz;
+        let hz = p.chip.clock_frequencies().core_hz;
         p.set(enable.0, 1 << enable.1);
         let divider = (hz / 115_200) as u32;
         let (status, data) = if v1 {

@@ -181,23 +181,23 @@ fn timer_interrupts_every_millisecond() {
     for board in boards() {
         let mut p = Program::new(&board);
         p.enable(board.timer_enable);
-        let hz = p.chip.clocks().core_hz;
+        let hz = p.chip.clock_frequencies().core_hz;
         p.write_register(board.timer + 0x28, 3);
         let reload = (hz / 4 / 1000) as u32;
         p.write_register(board.timer + 0x2c, reload - 1);
         p.write_register(board.timer + 0x14, 1);
         p.write_register(board.timer + 0x10, 0);
         p.write_register(board.timer + 0x0c, 1);
-        assert_eq!(p.chip.due(), NEVER, "{:?}", board.chip);
+        assert_eq!(p.chip.next_advance_cycle(), NEVER, "{:?}", board.chip);
         p.now = 10;
         p.write_register(board.timer, 1);
         let period = u64::from(reload) * 4;
         for tick in 1..=3 {
             // CNT_EN follows CEN by one timer clock.
-            assert_eq!(p.chip.due(), 11 + tick * period, "{:?}", board.chip);
-            p.now = p.chip.due();
+            assert_eq!(p.chip.next_advance_cycle(), 11 + tick * period, "{:?}", board.chip);
+            p.now = p.chip.next_advance_cycle();
             assert!(!p.line(board.timer_line));
-            p.chip.advance(p.now, &mut p.effects);
+            p.chip.process_events_until(p.now, &mut p.effects);
             assert!(p.line(board.timer_line), "{:?}", board.chip);
             assert_eq!(p.read_register(board.timer + 0x10) & 1, 1);
             p.write_register(board.timer + 0x10, 0);
@@ -208,7 +208,7 @@ fn timer_interrupts_every_millisecond() {
         let (address, bit) = board.timer_enable;
         let value = p.read_register(address);
         p.write_register(address, value & !(1 << bit));
-        assert_eq!(p.chip.due(), NEVER);
+        assert_eq!(p.chip.next_advance_cycle(), NEVER);
         p.now += 12_345;
         p.enable(board.timer_enable);
         assert_eq!(p.read_register(board.timer + 0x24), before);
@@ -246,7 +246,7 @@ fn outside_levels_and_reset() {
         assert_eq!(p.chip.pin_levels(0) >> 15, 1, "{:?}", board.chip);
         p.set_reset(&board, 1);
         assert_eq!(p.chip.pin_levels(0) & 3, 3);
-        p.chip.reset(rtoslab_periph::stm32::ResetCause::Software, 50, &mut p.effects);
+        p.chip.reset_non_backup_blocks(rtoslab_periph::stm32::ResetCause::Software, 50, &mut p.effects);
         assert_eq!(p.chip.pin_levels(0) & 1, 0, "{:?}", board.chip);
         assert_eq!(p.chip.pin_levels(0) >> 15, 1);
         assert_eq!(p.chip.read_register(board.gpio, 4, 60, &mut p.effects), 0, "its clock is off again");
@@ -273,7 +273,7 @@ fn pins_at_rest() {
         }
         assert_eq!(program.read_register(idr(&board)) & 3, 1, "{:?}", board.chip);
         assert!(program.effects.pins.iter().all(|change| change.changed & 3 == 0), "no edge at power-on");
-        program.chip.reset(rtoslab_periph::stm32::ResetCause::Software, 0, &mut program.effects);
+        program.chip.reset_non_backup_blocks(rtoslab_periph::stm32::ResetCause::Software, 0, &mut program.effects);
         program.enable(board.gpio_enable);
         assert_eq!(program.chip.pin_levels(0) & 3, 1, "a reset of the chip is none of the board");
         program.chip.drive_pin(0, 0, false, 5, &mut program.effects);

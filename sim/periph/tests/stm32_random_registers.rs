@@ -55,10 +55,10 @@ proptest! {
         for (block, register, value, cycles, driven, level) in steps {
             let end = now + cycles;
             let mut events = 0;
-            while stm32.due() <= end {
-                let due = stm32.due();
-                stm32.advance(due, &mut effects);
-                events = if stm32.due() > due { 0 } else { events + 1 };
+            while stm32.next_advance_cycle() <= end {
+                let due = stm32.next_advance_cycle();
+                stm32.process_events_until(due, &mut effects);
+                events = if stm32.next_advance_cycle() > due { 0 } else { events + 1 };
                 prop_assert!(events < 100, "{chip:?} does not leave cycle {due}");
             }
             now = end;

@@ -15,9 +15,9 @@ impl Program {
 
     fn step(&mut self, cycles: u64) {
         let end = self.now + cycles;
-        while self.chip.due() <= end {
-            let due = self.chip.due();
-            self.chip.advance(due, &mut self.effects);
+        while self.chip.next_advance_cycle() <= end {
+            let due = self.chip.next_advance_cycle();
+            self.chip.process_events_until(due, &mut self.effects);
         }
         self.now = end;
     }
@@ -95,10 +95,10 @@ fn rtc_from_the_lse() {
             0x00
         };
         assert_eq!(p.read_register(rtc + time) & 0xffff, 0x1234, "{chip:?}");
-        p.step(p.chip.clocks().core_hz);
+        p.step(p.chip.clock_frequencies().core_hz);
         assert_eq!(p.read_register(rtc + time) & 0xffff, 0x1235, "{chip:?}: a second later");
-        p.chip.reset(ResetCause::Software, p.now, &mut p.effects);
-        p.step(p.chip.clocks().core_hz);
+        p.chip.reset_non_backup_blocks(ResetCause::Software, p.now, &mut p.effects);
+        p.step(p.chip.clock_frequencies().core_hz);
         if chip != Chip::F103 && chip != Chip::H743 {
             assert_eq!(p.read_register(rtc + time) & 0xffff, 0x1236, "{chip:?}: it goes on");
         }
@@ -126,16 +126,16 @@ fn iwdg_resets_and_leaves_its_flag() {
         }
         p.write_register(iwdg, 0xcccc);
         for _ in 0..20 {
-            p.step(p.chip.clocks().core_hz / 2000);
+            p.step(p.chip.clock_frequencies().core_hz / 2000);
             p.write_register(iwdg, 0xaaaa);
         }
         assert_eq!(p.effects.chip_reset, None, "{chip:?}");
-        p.step(p.chip.clocks().core_hz / 500);
+        p.step(p.chip.clock_frequencies().core_hz / 500);
         assert_eq!(p.effects.chip_reset, Some(ResetCause::Iwdg), "{chip:?}");
-        p.chip.reset(ResetCause::Iwdg, p.now, &mut p.effects);
+        p.chip.reset_non_backup_blocks(ResetCause::Iwdg, p.now, &mut p.effects);
         assert_eq!(p.read_register(csr) >> flag & 1, 1, "{chip:?}");
         p.effects.chip_reset = None;
-        p.step(p.chip.clocks().core_hz);
+        p.step(p.chip.clock_frequencies().core_hz);
         assert_eq!(p.effects.chip_reset, None, "{chip:?}: it is off after the reset");
     }
 }
@@ -144,7 +144,7 @@ fn iwdg_resets_and_leaves_its_flag() {
 #[test]
 fn flash_programs_through_the_chip() {
     let mut p = Program::new(Chip::F446);
-    assert_eq!(p.chip.flash_store(0x0806_0000, 4, p.now, &mut p.effects), FlashStore::Refused);
+    assert_eq!(p.chip.store_to_flash_array(0x0806_0000, 4, p.now, &mut p.effects), FlashStore::Refused);
     p.write_register(0x4002_3c04, 0x4567_0123);
     p.write_register(0x4002_3c04, 0xcdef_89ab);
     p.write_register(0x4002_3c10, 2 | 7 << 3 | 2 << 8);
@@ -152,7 +152,7 @@ fn flash_programs_through_the_chip() {
     assert_eq!((p.effects.erase[0].address, p.effects.erase[0].bytes), (0x0806_0000, 0x2_0000));
     p.wait(0x4002_3c0c, 1 << 16, 0);
     p.write_register(0x4002_3c10, 1 | 2 << 8);
-    assert_eq!(p.chip.flash_store(0x0806_0000, 4, p.now, &mut p.effects), FlashStore::Program);
+    assert_eq!(p.chip.store_to_flash_array(0x0806_0000, 4, p.now, &mut p.effects), FlashStore::Program);
     assert_eq!(p.read_register(0x4002_3c0c) >> 16 & 1, 1);
     p.wait(0x4002_3c0c, 1 << 16, 0);
 }
@@ -162,10 +162,10 @@ fn flash_programs_through_the_chip() {
 fn narrow_writes_to_flags() {
     let mut p = Program::new(Chip::L053);
     // WRPERR (bit 8) from a store to the locked array; EOP (bit 1) from one to the EEPROM.
-    p.chip.flash_store(0x0800_0000, 4, p.now, &mut p.effects);
+    p.chip.store_to_flash_array(0x0800_0000, 4, p.now, &mut p.effects);
     p.write_register(0x4002_200c, 0x89ab_cdef);
     p.write_register(0x4002_200c, 0x0203_0405);
-    assert_eq!(p.chip.flash_store(0x0808_0000, 4, p.now, &mut p.effects), FlashStore::Program);
+    assert_eq!(p.chip.store_to_flash_array(0x0808_0000, 4, p.now, &mut p.effects), FlashStore::Program);
     p.wait(0x4002_2018, 1, 0);
     assert_eq!(p.read_register(0x4002_2018) & 0x103, 0x102);
     p.chip.write_register(0x4002_2018, 1, 2, p.now, &mut p.effects);

@@ -72,8 +72,8 @@ impl Bench {
     }
 
     fn run(&mut self, end: u64) {
-        while self.stm32.due() <= end {
-            self.stm32.advance(self.stm32.due(), &mut self.effects);
+        while self.stm32.next_advance_cycle() <= end {
+            self.stm32.process_events_until(self.stm32.next_advance_cycle(), &mut self.effects);
         }
     }
 
@@ -110,7 +110,7 @@ fn an_enabled_output_goes_to_its_pin_when_the_pin_takes_it() {
         let (modes, enables) = (&board.output[2..], &board.output[..2]);
         bench.writes(enables);
         start_pwm(&mut bench, board.timer);
-        assert_eq!((bench.stm32.due(), bench.edges(board.pin)), (NEVER, vec![]), "{:?}", board.chip);
+        assert_eq!((bench.stm32.next_advance_cycle(), bench.edges(board.pin)), (NEVER, vec![]), "{:?}", board.chip);
         for &(address, value) in modes {
             bench.write_register(address, value, 32);
         }
@@ -119,7 +119,12 @@ fn an_enabled_output_goes_to_its_pin_when_the_pin_takes_it() {
         // It is no edge of the timer's when the pin becomes an input, but one of the pin.
         let moder = modes[0].0;
         bench.write_register(moder, if board.chip == Chip::F103 { 0x4444_4444 } else { 0 }, 42);
-        assert_eq!((bench.edges(board.pin), bench.stm32.due()), (vec![(42, false)], NEVER), "{:?}", board.chip);
+        assert_eq!(
+            (bench.edges(board.pin), bench.stm32.next_advance_cycle()),
+            (vec![(42, false)], NEVER),
+            "{:?}",
+            board.chip
+        );
     }
 }
 
@@ -133,8 +138,8 @@ fn a_reset_of_timer_or_chip_releases_the_pin() {
     bench.write_register(0x4002_3820, 0, 2);
     start_pwm(&mut bench, TIM3);
     bench.edges(PA6);
-    bench.stm32.reset(ResetCause::Software, 3, &mut bench.effects);
-    assert_eq!((bench.edges(PA6), bench.stm32.due()), (vec![(3, false)], NEVER));
+    bench.stm32.reset_non_backup_blocks(ResetCause::Software, 3, &mut bench.effects);
+    assert_eq!((bench.edges(PA6), bench.stm32.next_advance_cycle()), (vec![(3, false)], NEVER));
 }
 
 #[test]

@@ -101,7 +101,7 @@ impl Device for PythonDevice {
     }
 
     /// Returns a copy of the device in the same state, for snapshots.
-    fn copy(&self) -> Box<dyn Device> {
+    fn clone_device(&self) -> Box<dyn Device> {
         let object = Python::attach(|py| {
             let copied = || py.import("copy")?.call_method1("deepcopy", (self.object.bind(py),));
             copied().map(Bound::unbind).unwrap_or_else(|error| {

@@ -337,7 +337,7 @@ impl System {
                     // The next address phase goes with the last cycle of this transfer, as everywhere.
                     self.hold_busy::<CONTEND>(slave::XIP, *t - 1);
                 }
-                Ok(get(self.periph.ssi.flash.bytes(), offset, bytes))
+                Ok(get(self.periph.ssi.flash.flash_content(), offset, bytes))
             }
             0x15 if !self.xip.enabled && address & 0x00ff_ffff < 0x4000 => {
                 *t += 2;
@@ -411,7 +411,7 @@ impl System {
         let (slot, extra) = self.claim_register_path::<CONTEND>(core, address, false, *t);
         let value = self.peripheral_read(core, address, slot).ok_or(UNMAPPED)?;
         *t = slot + 2 + extra;
-        if self.polling.note_register_read(core.pc(), value, || self.periph.is_steady(address)) {
+        if self.polling.note_register_read(core.pc(), value, || self.periph.is_register_steady(address)) {
             self.end_core_turn(core);
         }
         Ok(value)

@@ -229,7 +229,7 @@ impl PairedBus for System {
     /// Returns the word of constant memory at this address, if there is one.
     fn word_of_code(&self, address: u32) -> Option<u32> {
         let is_present = address >> 24 == FLASH_BASE >> 24 && address.is_multiple_of(4);
-        is_present.then(|| get(self.periph.ssi.flash.bytes(), self.flash_offset(address), 4))
+        is_present.then(|| get(self.periph.ssi.flash.flash_content(), self.flash_offset(address), 4))
     }
 
     /// Returns the probes on the instruction at this address.
@@ -315,7 +315,7 @@ impl PairedBus for System {
 
     /// Adds to the lock's statistics that this core read it as taken `times` more times.
     fn read_as_locked(&mut self, lock: u8, core: usize, times: u64) {
-        self.periph.sio.read_as_locked(lock, core, times);
+        self.periph.sio.count_failed_lock_reads(lock, core, times);
     }
 
     /// Returns the table of the memories' transfer slots, which is a part of the timing state of two cores.

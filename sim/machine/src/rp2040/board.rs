@@ -149,12 +149,12 @@ impl Board for Machine {
 
     /// Attaches a device to a bus, a serial port or the pins. The error is one sentence.
     fn attach_device(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
-        self.system.periph.attach(connection, device)
+        self.system.periph.attach_device(connection, device)
     }
 
     /// Sets the voltage at a pin that an ADC converts. The error is one sentence.
     fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String> {
-        self.system.periph.set_analog(pin, millivolts)
+        self.system.periph.set_analog_voltage(pin, millivolts)
     }
 
     /// Returns the debugger that is attached to the board, which serves semihosting calls and collects their output.

@@ -28,7 +28,7 @@ impl Machine {
             let end = u64::from(*address) + bytes.len() as u64;
             let memory = match *address {
                 FLASH_BASE.. if end <= flash_end => {
-                    &mut self.system.periph.ssi.flash.bytes_mut()[(address - FLASH_BASE) as usize..]
+                    &mut self.system.periph.ssi.flash.flash_content_mut()[(address - FLASH_BASE) as usize..]
                 }
                 SRAM_BASE.. if *address < SRAM_BASE + SRAM_BYTES && end <= sram_end => {
                     &mut self.system.sram[(address - SRAM_BASE) as usize..]
@@ -47,7 +47,9 @@ impl Machine {
             .contains(&image.entry)
             .then_some(image.entry)
             .filter(|_| image.segments.iter().all(|(address, _)| *address >= SRAM_BASE));
-        if self.entry_in_sram.is_none() && !bootrom::boot_block_valid(&self.system.periph.ssi.flash.bytes()[..256]) {
+        if self.entry_in_sram.is_none()
+            && !bootrom::is_boot_block_valid(&self.system.periph.ssi.flash.flash_content()[..256])
+        {
             return Err(ImageError(format!(
                 "{name} has no valid second-stage boot block at 0x10000000 (checksum of its first 256 bytes is wrong), so a real board would not boot it either; link one in front"
             )));
@@ -65,15 +67,15 @@ impl Machine {
         let core0 = &mut self.cores[0];
         core0.phase = Phase::Run;
         let watchdog = &mut self.system.periph.watchdog;
-        let scratch: [u32; 8] = std::array::from_fn(|n| watchdog.scratch(n));
+        let scratch: [u32; 8] = std::array::from_fn(|n| watchdog.scratch_register(n));
         let (stack, target) = if scratch[4] == WATCHDOG_MAGIC && scratch[5] == scratch[7] ^ WATCHDOG_KEY {
-            watchdog.set_scratch(4, 0);
+            watchdog.set_scratch_register(4, 0);
             (scratch[6] & !3, scratch[7] | 1)
         } else if let Some(entry) = self.entry_in_sram {
             (SRAM_BASE + SRAM_BYTES, entry | 1)
         } else {
             let at = (BOOT_STACK - SRAM_BASE) as usize;
-            let block = &self.system.periph.ssi.flash.bytes()[..256];
+            let block = &self.system.periph.ssi.flash.flash_content()[..256];
             self.system.sram[at..at + 256].copy_from_slice(block);
             self.system.invalidate_sram(BOOT_STACK - SRAM_BASE, 256);
             (BOOT_STACK, BOOT_STACK | 1)

@@ -140,7 +140,7 @@ impl System {
         };
         match address >> 28 {
             0 => at(&self.rom, address),
-            1 => at(self.periph.ssi.flash.bytes(), self.flash_offset(address)),
+            1 => at(self.periph.ssi.flash.flash_content(), self.flash_offset(address)),
             _ => at(&self.sram, address.wrapping_sub(SRAM_BASE)),
         }
     }
@@ -148,7 +148,7 @@ impl System {
     /// Returns two consecutive halfwords of code, without side effects.
     #[inline]
     fn fetch_halfwords(&self, address: u32) -> [u16; 2] {
-        let rest = || self.periph.ssi.flash.bytes().get(self.flash_offset(address) as usize..);
+        let rest = || self.periph.ssi.flash.flash_content().get(self.flash_offset(address) as usize..);
         match rest().filter(|_| address >> 28 == 1).and_then(<[u8]>::first_chunk) {
             Some(&[a, b, c, d]) => [u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d])],
             None => [self.fetch_halfword(address), self.fetch_halfword(address.wrapping_add(2))],

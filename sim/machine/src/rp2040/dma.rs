@@ -53,7 +53,7 @@ impl System {
         let flash = self.periph.ssi.flash.shared_content().clone();
         let mut memories = Memories { flash, sram: &mut self.sram, rom: &self.rom, written: None };
         let mut access = Access { now_cycles: now, core: 0, clocks: &self.clocks, effects: &mut self.effects };
-        self.periph.run_dma(&mut access, &mut memories);
+        self.periph.execute_due_dma_transfer(&mut access, &mut memories);
         if let Some((offset, bytes)) = memories.written {
             *self.transfer_slot_index(System::first_slot_of_slave(bank_of(offset)), now) = now;
             self.forget_code(offset, bytes);

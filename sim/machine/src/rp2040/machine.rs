@@ -226,7 +226,7 @@ impl Machine {
         let timers = self.cores[0].systick.next_wrap_cycle().min(self.cores[1].systick.next_wrap_cycle());
         timers
             .min(self.system.periph.next_advance_cycle())
-            .min(self.system.periph.dma_due())
+            .min(self.system.periph.next_dma_cycle())
             .min(self.system.injections.next_stimulus_cycle())
     }
 
@@ -240,7 +240,7 @@ impl Machine {
         if self.system.periph.next_advance_cycle() <= at {
             self.system.advance_peripherals(&mut self.cores, at);
         }
-        if self.system.periph.dma_due() <= at {
+        if self.system.periph.next_dma_cycle() <= at {
             self.system.dma_transfer(&mut self.cores, at);
         }
         while let Some(stimulus) = self.system.injections.take_due_stimulus(at) {
@@ -363,7 +363,7 @@ impl Machine {
 
     /// Lets the core with the earlier time, or both cores, execute up to cycle `due`.
     fn execute_until(&mut self, mut due: u64) {
-        if self.system.periph.xip_ctrl.counts_accesses() {
+        if self.system.periph.xip_ctrl.are_access_counters_used() {
             self.watch = watch::STEPS;
         }
         if self.watch == watch::STEPS {
@@ -497,7 +497,7 @@ impl Machine {
     /// Sets all statistics to zero.
     pub fn reset_stats(&mut self) {
         self.stats_base = [self.totals(0), self.totals(1)];
-        self.system.periph.sio.reset_stats(self.now);
+        self.system.periph.sio.clear_lock_stats(self.now);
     }
 
     /// Switches the per-instruction profile on (from zero) or off. It is empty while an observer is active.

@@ -33,7 +33,7 @@ impl NativeTrace for System {
         Quick {
             ram: &mut self.sram,
             marks: &self.marks,
-            constants: self.periph.ssi.flash.bytes(),
+            constants: self.periph.ssi.flash.flash_content(),
             base: FLASH_BASE,
             resident: Some(self.xip.cached_halves()),
         }

@@ -25,7 +25,7 @@ impl ObservedMachine for Machine {
 
     /// Switches the log of spinlock accesses, which the observer reads, on or off.
     fn log_locks(&mut self, on: bool) {
-        self.system.periph.sio.log_lock_accesses(on);
+        self.system.periph.sio.set_lock_access_logging(on);
     }
 }
 

@@ -34,7 +34,8 @@ impl System {
             0x10..=0x4c if self.effects.pins_changed => {
                 self.effects.pins_changed = false;
                 self.sample_pins(core.id, now);
-                if [self.lines(0), self.lines(1)] != self.driven_lines || self.periph.pio_due() < self.due {
+                if [self.lines(0), self.lines(1)] != self.driven_lines || self.periph.next_pio_event_cycle() < self.due
+                {
                     self.end_core_turn(core);
                 }
             }
@@ -50,7 +51,7 @@ impl System {
         }
         self.catch_up_pios(core.id, now);
         // Polling is the commonest access, and has no consequences.
-        let quiet = self.due != 0 && self.periph.next_advance_cycle() > now && self.periph.is_steady(address);
+        let quiet = self.due != 0 && self.periph.next_advance_cycle() > now && self.periph.is_register_steady(address);
         let mut access = Access { now_cycles: now, core: core.id, clocks: &self.clocks, effects: &mut self.effects };
         let value = self.periph.read_register(address, &mut access);
         if !quiet {
@@ -77,10 +78,10 @@ impl System {
     /// instruction began.
     #[inline]
     fn catch_up_pios(&mut self, core: usize, now: u64) {
-        while self.periph.pio_due() <= now {
-            let due = self.periph.pio_due();
+        while self.periph.next_pio_event_cycle() <= now {
+            let due = self.periph.next_pio_event_cycle();
             let mut access = Access { now_cycles: due, core, clocks: &self.clocks, effects: &mut self.effects };
-            self.periph.advance_pios(&mut access);
+            self.periph.process_due_pio_events(&mut access);
             if std::mem::take(&mut self.effects.pins_changed) {
                 self.sample_pins(core, due);
             }
@@ -92,7 +93,7 @@ impl System {
     fn after_access(&mut self, core: &mut Core, address: u32, now: u64) {
         self.lines_may_differ = true;
         if let Some((_, write)) = self.effects.unmodelled.take() {
-            let block = block_at(address).map_or("register", |block| block.name());
+            let block = block_at(address).map_or("register", |block| block.data_sheet_name());
             let direction = if write { "write to" } else { "read of" };
             self.warn_of_address(core, address & !0x3000, &format!("{direction} a {block} register"), now);
         }
@@ -100,7 +101,7 @@ impl System {
             self.warn_unsupported(core, limit.about, now);
         }
         let lines = [self.lines(0), self.lines(1)];
-        let due = self.periph.next_advance_cycle().min(self.periph.dma_due());
+        let due = self.periph.next_advance_cycle().min(self.periph.next_dma_cycle());
         let effects = &self.effects;
         let machine_must_act = effects.clocks_changed
             || effects.core1_reset.is_some()
@@ -134,7 +135,7 @@ impl System {
         if std::mem::take(&mut self.effects.xip_timing_changed) {
             self.flash_timing_changed();
         }
-        let fixed_first = match self.periph.busctrl.priority() & 0x11 {
+        let fixed_first = match self.periph.busctrl.priority_register() & 0x11 {
             0x01 => Some(0),
             0x10 => Some(1),
             _ => None,
@@ -188,7 +189,7 @@ impl System {
             let at = core.t.max(now);
             core.systick.set_external(Rate { num, den }, at);
         }
-        if let Some(about) = self.periph.clock_beyond_limits() {
+        if let Some(about) = self.periph.clock_limit_warning() {
             self.warn_unsupported(&mut cores[0], &about, now);
         }
         self.flash_timing_changed();
@@ -197,7 +198,7 @@ impl System {
     /// Lets the peripherals act at cycle `now`.
     pub(super) fn advance_peripherals(&mut self, cores: &mut [Core; 2], now: u64) {
         let mut access = Access { now_cycles: now, core: 0, clocks: &self.clocks, effects: &mut self.effects };
-        self.periph.advance(&mut access);
+        self.periph.process_due_events(&mut access);
         self.apply_effects(cores, now);
     }
 
@@ -241,7 +242,7 @@ impl System {
     /// Types text into a UART.
     pub(super) fn type_text(&mut self, port: usize, text: &[u8]) {
         self.lines_may_differ = true;
-        self.periph.uart_push(port, text);
+        self.periph.send_to_uart(port, text);
         self.due = 0;
     }
 
@@ -297,11 +298,11 @@ impl System {
 
     /// Recomputes the cost of a cache miss from the SSI's set-up and the timing rules.
     pub(super) fn flash_timing_changed(&mut self) {
-        let frame = self.periph.ssi.xip_frame();
+        let frame = self.periph.ssi.execute_in_place_frame();
         let divider = u64::from(frame.divider).max(2);
         self.word_cycles = u64::from(frame.sck_cycles) * divider + self.timing.chip_rule_value(key::XIP_OVERHEAD);
         self.fill_cycles = self.word_cycles * self.timing.chip_rule_value(key::XIP_FRAMES_PER_FILL);
-        let enabled = self.periph.xip_ctrl.is_enabled();
+        let enabled = self.periph.xip_ctrl.is_cache_enabled();
         if enabled != self.xip.enabled {
             self.flush_xip();
             self.xip.enabled = enabled;
@@ -310,7 +311,7 @@ impl System {
 
     /// Resets the peripherals as the watchdog does. Returns the cores that restart (bit 0: core 0, bit 1: core 1).
     pub(super) fn watchdog_reset(&mut self, now: u64) -> u32 {
-        let cores = self.periph.chip_reset(ResetCause::Watchdog, now);
+        let cores = self.periph.reset_chip_peripherals(ResetCause::Watchdog, now);
         self.effects = Effects { clocks_changed: true, ..Effects::default() };
         self.flush_xip();
         self.fixed_first = None;
@@ -319,7 +320,7 @@ impl System {
 
     /// Sets the state of the peripherals after the boot ROM: flash readable, the blocks that the ROM uses out of reset.
     pub(super) fn after_boot_rom(&mut self, now: u64) {
-        self.periph.after_boot_rom(now, &mut self.effects);
+        self.periph.set_state_after_boot_rom(now, &mut self.effects);
         self.drain_effects(0, now);
         self.flash_timing_changed();
     }

@@ -22,7 +22,7 @@ impl RomHost for Host<'_> {
     }
 
     /// Sets core register `n`.
-    fn set_reg(&mut self, n: usize, value: u32) {
+    fn set_core_register(&mut self, n: usize, value: u32) {
         self.core.r[n] = value;
     }
 
@@ -57,7 +57,7 @@ impl RomHost for Host<'_> {
     /// Applies a command to the flash chip and its interface. See [`super::Rp2040Peripherals::rom_flash`].
     fn run_flash_command(&mut self, command: FlashCommand) {
         let system = &mut *self.system;
-        system.periph.rom_flash(&command, self.core.t, &mut system.effects);
+        system.periph.execute_rom_flash_command(&command, self.core.t, &mut system.effects);
         match command {
             FlashCommand::Erase { offset, count } => system.flash_content_changed(offset, count),
             FlashCommand::Program { offset, data } => system.flash_content_changed(offset, data.len() as u32),
@@ -94,7 +94,7 @@ impl System {
             return false;
         }
         let offset = address - FLASH_BASE;
-        self.periph.ssi.flash.bytes_mut()[offset as usize..][..data.len()].copy_from_slice(data);
+        self.periph.ssi.flash.flash_content_mut()[offset as usize..][..data.len()].copy_from_slice(data);
         self.flash_content_changed(offset, data.len() as u32);
         true
     }

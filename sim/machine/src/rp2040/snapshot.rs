@@ -100,7 +100,8 @@ impl Machine {
     /// Restores the state in a snapshot. Returns false if the snapshot is of another chip, or of one with other
     /// settings.
     pub fn restore_snapshot(&mut self, snapshot: &Snapshot) -> bool {
-        let same_flash = |saved: &&SavedBoard| saved.system.periph.ssi.flash.bytes().len() == self.system.flash_len();
+        let same_flash =
+            |saved: &&SavedBoard| saved.system.periph.ssi.flash.flash_content().len() == self.system.flash_len();
         let Some(saved) = snapshot.state::<SavedBoard>().filter(same_flash) else { return false };
         self.system.restore(&saved.system);
         for (core, parked) in self.cores.iter_mut().zip(&saved.cores) {

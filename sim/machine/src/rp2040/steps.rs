@@ -11,10 +11,10 @@ impl System {
         let fetched = &mut self.fetched[core.id];
         let fresh = core.steps.get(fetched.steps..).unwrap_or_default();
         fetched.steps = core.steps.len();
-        if !self.periph.xip_ctrl.counts_accesses() {
+        if !self.periph.xip_ctrl.are_access_counters_used() {
             return;
         }
-        let flash = self.periph.ssi.flash.bytes();
+        let flash = self.periph.ssi.flash.flash_content();
         let length = flash.len() as u32;
         let mut words = 0;
         for step in fresh.iter().filter(|step| step.pc >> 24 == 0x10 && step.executions != 0) {

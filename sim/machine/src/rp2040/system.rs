@@ -107,7 +107,7 @@ pub struct System {
 impl System {
     /// Creates a chip with erased flash.
     pub fn new(crystal_hz: u64, flash_bytes: u32, strict: bool) -> Box<System> {
-        let rom = rtoslab_periph::rp2040::bootrom::image().into_boxed_slice();
+        let rom = rtoslab_periph::rp2040::bootrom::boot_rom_content().into_boxed_slice();
         let zeros = |bytes: u32| vec![0u8; bytes as usize].into_boxed_slice();
         let periph = Rp2040Peripherals::new(crystal_hz, flash_bytes as usize);
         Box::new(System {
@@ -156,7 +156,7 @@ impl System {
 
     /// Returns the size of the flash in bytes.
     pub(super) fn flash_len(&self) -> usize {
-        self.periph.ssi.flash.bytes().len()
+        self.periph.ssi.flash.flash_content().len()
     }
 
     /// Returns the flash offset of a cached-window address. Smaller flashes repeat in the 16 MB window.
@@ -167,7 +167,7 @@ impl System {
     /// Returns the literal at an offset of the flash, which is an aligned word inside of it.
     #[inline(always)]
     fn flash_word(&self, offset: u32) -> u32 {
-        let bytes = self.periph.ssi.flash.bytes();
+        let bytes = self.periph.ssi.flash.flash_content();
         debug_assert!(offset as usize + 4 <= bytes.len());
         // SAFETY: as said.
         u32::from_le(unsafe { bytes.as_ptr().add(offset as usize).cast::<u32>().read_unaligned() })
@@ -190,7 +190,7 @@ impl System {
         }
         let slot = if CONTEND { self.claim_data(core, slave::XIP, *t) } else { *t };
         *t = slot + 2;
-        let at = self.periph.ssi.flash.bytes().as_ptr().wrapping_add((offset & !3) as usize).cast::<u32>();
+        let at = self.periph.ssi.flash.flash_content().as_ptr().wrapping_add((offset & !3) as usize).cast::<u32>();
         // SAFETY: `flash_offset` is below the flash's length, a multiple of four.
         let word = u32::from_le(unsafe { at.read_unaligned() });
         word >> (8 * (address & 3)) & (u32::MAX >> (32 - 8 * bytes))
@@ -234,7 +234,7 @@ impl System {
     pub(super) fn bytes_at(&self, address: u32, bytes: usize) -> Option<&[u8]> {
         let (memory, offset): (&[u8], u32) = match address {
             0..ROM_BYTES => (&self.rom, address),
-            FLASH_BASE..=0x10ff_ffff => (self.periph.ssi.flash.bytes(), self.flash_offset(address)),
+            FLASH_BASE..=0x10ff_ffff => (self.periph.ssi.flash.flash_content(), self.flash_offset(address)),
             SRAM_BASE.. => (&self.sram, address - SRAM_BASE),
             _ => return None,
         };
@@ -411,7 +411,7 @@ unsafe impl Bus for System {
             return None;
         }
         let offset = self.flash_offset(address);
-        self.xip.is_cached(offset / FILL_BYTES).then(|| get(self.periph.ssi.flash.bytes(), offset, bytes))
+        self.xip.is_cached(offset / FILL_BYTES).then(|| get(self.periph.ssi.flash.flash_content(), offset, bytes))
     }
 
     /// Makes an access to a register before its cycle is known, if its order between the cores allows that. A store

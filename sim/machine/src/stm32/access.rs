@@ -100,7 +100,7 @@ impl<F: Family> System<F> {
             if self.watched_elsewhere {
                 self.tell_register_read(core, address, now);
             }
-            if self.polling.note_register_read(core.pc(), value, || self.periph.is_steady(address)) {
+            if self.polling.note_register_read(core.pc(), value, || self.periph.is_register_steady(address)) {
                 core.limit = 0;
             }
             return Ok(LoadResult { value, wait });
@@ -200,7 +200,7 @@ impl<F: Family> System<F> {
             }
             Home::Area(_) => return,
             Home::Flash => {
-                let verdict = self.periph.flash_store(FLASH_BASE + offset, bytes, at + 1, &mut self.effects);
+                let verdict = self.periph.store_to_flash_array(FLASH_BASE + offset, bytes, at + 1, &mut self.effects);
                 self.apply_effects(core, at + 1);
                 if verdict == FlashStore::Refused {
                     return;
@@ -235,11 +235,11 @@ impl<F: Family> System<F> {
 
     /// Returns the extra cycles of an access on its way to a peripheral. `None` if none answers at the address.
     fn bridge_cycles(&self, address: u32, write: bool, at: u64) -> Option<u64> {
-        let bus = self.periph.bus(address)?;
+        let bus = self.periph.bus_at_address(address)?;
         let rules = &self.bus_rules;
-        let own = if bus.is_apb() {
+        let own = if bus.is_on_apb() {
             let apb = if write { apb_buffered_wait } else { apb_wait };
-            apb(rules, at, self.periph.clocks().cycles_per(bus))
+            apb(rules, at, self.periph.clock_frequencies().core_cycles_per_bus_cycle(bus))
         } else if bus == PeripheralBus::Ppb {
             return Some(0);
         } else {

@@ -89,7 +89,7 @@ impl<F: Family> System<F> {
             ram_at_zero,
             written: WrittenRanges::default(),
         };
-        self.periph.run_dma(now, &mut memories, &mut self.effects);
+        self.periph.execute_due_dma_transfers(now, &mut memories, &mut self.effects);
         let written = memories.written;
         for (address, bytes) in written.iter() {
             self.see_dma_write(core, address, bytes, now);

@@ -15,7 +15,7 @@ use super::system::{Home, System};
 impl<F: Family> System<F> {
     /// Advances the peripherals to cycle `now`.
     pub(super) fn advance(&mut self, core: &mut Core, now: u64) {
-        self.periph.advance(now, &mut self.effects);
+        self.periph.process_events_until(now, &mut self.effects);
         if self.periph.has_dma_due(now) {
             self.run_dma(core, now);
         }
@@ -44,7 +44,7 @@ impl<F: Family> System<F> {
         if std::mem::take(&mut self.effects.remap) {
             self.forget_alias_at_zero();
             core.refetch = true;
-            if let Some(about) = self.periph.missing_at_zero() {
+            if let Some(about) = self.periph.missing_memory_warning() {
                 self.warn_unsupported(core, about, now);
             }
         }
@@ -59,7 +59,7 @@ impl<F: Family> System<F> {
         outputs::print(&mut self.effects, &mut self.periph, &mut self.console, &mut self.console_port, now);
         self.erase();
         self.drive_lines(core);
-        core.limit = core.limit.min(self.periph.due());
+        core.limit = core.limit.min(self.periph.next_advance_cycle());
     }
 
     /// Drops the code that was decoded at address 0, where another memory is shown now.
@@ -85,19 +85,19 @@ impl<F: Family> System<F> {
     /// Updates SysTick's reference clock after the clock frequencies changed, and warns of frequencies beyond the
     /// chip's limits.
     pub(super) fn clocks_changed(&mut self, core: &mut Core, now: u64) {
-        let clocks = self.periph.clocks();
+        let clocks = self.periph.clock_frequencies();
         let reference = clocks.systick_reference_hz();
         let den = clocks.core_hz.checked_div(reference).unwrap_or(8).max(1);
         core.systick.set_external(Rate { num: 1, den }, now);
         core.limit = 0;
-        if let Some(about) = self.periph.clock_beyond_limits(self.settings.clock_hz()) {
+        if let Some(about) = self.periph.clock_limit_warning(self.settings.clock_hz()) {
             self.warn_unsupported(core, &about, now);
         }
     }
 
     /// Passes FLASH_ACR to the flash interface, with the fields that the run overrides.
     pub(super) fn flash_timing_changed(&mut self) {
-        let acr = self.settings.acr(self.periph.flash_control().acr);
+        let acr = self.settings.acr(self.periph.flash_read_settings().acr);
         self.flash_port.set_acr(acr);
         self.epoch += 1;
     }
@@ -134,10 +134,10 @@ impl<F: Family> System<F> {
     /// Lets the serial ports send the bytes that they contain after the core has stopped. Returns the cycle of the last
     /// byte.
     pub(super) fn finish_sending(&mut self, core: &mut Core, now: u64) -> u64 {
-        let limit = now.saturating_add(self.periph.clocks().core_hz);
+        let limit = now.saturating_add(self.periph.clock_frequencies().core_hz);
         let mut at = now;
-        while self.periph.usarts.iter().any(|usart| usart.is_sending()) && self.periph.due() <= limit {
-            at = at.max(self.periph.due());
+        while self.periph.usarts.iter().any(|usart| usart.is_sending()) && self.periph.next_advance_cycle() <= limit {
+            at = at.max(self.periph.next_advance_cycle());
             self.advance(core, at);
         }
         at

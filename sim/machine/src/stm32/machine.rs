@@ -83,7 +83,7 @@ impl<F: Run> Machine<F> {
     pub fn set_timing_rule(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         Arc::make_mut(&mut self.system.settings).set_timing_rule(key, value)?;
         let settings = &self.system.settings;
-        self.system.periph.state_clock(settings.clock_hz(), self.now);
+        self.system.periph.set_stated_core_clock(settings.clock_hz(), self.now);
         self.pipe = F::timed_pipeline(&|key| settings.value(key));
         self.runner.clear_timing_cache();
         self.system.flash_port = F::flash(self.system.map, &|key| settings.value(key));
@@ -115,7 +115,7 @@ impl<F: Run> Machine<F> {
 
     /// Returns the core clock in Hz: the one that the run states, else the one that RCC's registers give.
     pub fn clock_hz(&self) -> u64 {
-        self.system.settings.clock_hz().unwrap_or(self.system.periph.clocks().core_hz)
+        self.system.settings.clock_hz().unwrap_or(self.system.periph.clock_frequencies().core_hz)
     }
 
     /// Returns the time since power-on.
@@ -172,7 +172,7 @@ impl<F: Run> Machine<F> {
         self.core
             .systick
             .next_wrap_cycle()
-            .min(self.system.periph.due())
+            .min(self.system.periph.next_advance_cycle())
             .min(self.system.injections.next_stimulus_cycle())
     }
 
@@ -218,7 +218,7 @@ impl<F: Run> Machine<F> {
         if self.core.systick.next_wrap_cycle() <= at {
             scs::advance_systick(&mut self.core, at);
         }
-        if self.system.periph.due() <= at {
+        if self.system.periph.next_advance_cycle() <= at {
             self.system.advance(&mut self.core, at);
         }
         while let Some(stimulus) = self.system.injections.take_due_stimulus(at) {
@@ -300,7 +300,7 @@ impl<F: Run> Machine<F> {
         let now = self.now.max(self.core.t);
         self.now = now;
         let system = &mut *self.system;
-        system.periph.reset(cause, now, &mut system.effects);
+        system.periph.reset_non_backup_blocks(cause, now, &mut system.effects);
         system.apply_effects(&mut self.core, now);
         self.start_core();
     }

@@ -48,12 +48,12 @@ pub(super) fn print(effects: &mut Effects, periph: &mut Stm32, console: &mut Con
     for (number, byte) in std::mem::take(&mut effects.uart_tx) {
         *port = number;
         if let Some(text) = console.receive_byte(byte) {
-            periph.uart_push(number, &text);
+            periph.send_to_serial_port(number, &text);
         }
         let now_ns = periph.elapsed_time().ns_at(now);
         let answer = periph.attachments.receive_byte(number, byte, now_ns);
         if !answer.is_empty() {
-            periph.uart_push(number, &answer);
+            periph.send_to_serial_port(number, &answer);
         }
     }
 }

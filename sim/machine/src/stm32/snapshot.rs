@@ -174,7 +174,7 @@ impl<F: Family> System<F> {
     /// Restores the state in a snapshot. Returns true if timing rules changed by that.
     fn restore(&mut self, saved: &SavedSystem<F>) -> bool {
         let rules_changed = !Arc::ptr_eq(&self.settings, &saved.settings);
-        let acr = |system: &Self| system.settings.acr(system.periph.flash_control().acr);
+        let acr = |system: &Self| system.settings.acr(system.periph.flash_read_settings().acr);
         let (acr_before, zero_before) = (acr(self), self.periph.memory_at_zero());
         self.settings = saved.settings.clone();
         self.bus_rules = saved.bus_rules;

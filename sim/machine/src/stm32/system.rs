@@ -219,7 +219,7 @@ impl<F: Family> System<F> {
 
     /// Returns whether an address is that of a register, of a peripheral or of the core.
     pub(super) fn is_register(&self, address: u32) -> bool {
-        address >> 20 == 0xe00 || self.periph.bus(address).is_some()
+        address >> 20 == 0xe00 || self.periph.bus_at_address(address).is_some()
     }
 
     /// Makes the board report writes to a word from now on. Returns false if the address is in neither RAM nor a

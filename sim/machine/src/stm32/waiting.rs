@@ -48,7 +48,7 @@ impl<F: Run> Waiting for Machine<F> {
 
     /// Returns the number of cycles after which the clocks of all buses are in the same phase again.
     fn phase_period(&self) -> u64 {
-        self.system.periph.clocks().phases()
+        self.system.periph.clock_frequencies().common_clock_period()
     }
 
     /// Returns four counters of the core: instructions, cycles of waiting for buses, cycles of waiting for flash,

@@ -58,7 +58,7 @@ impl Adc {
 
     /// Returns whether the ADC requests a DMA transfer, because its FIFO has data.
     #[must_use]
-    pub fn dreq(&self) -> bool {
+    pub fn is_dma_requested(&self) -> bool {
         self.fcs & FCS_DREQ_EN != 0 && !self.fifo.is_empty()
     }
 
@@ -68,7 +68,7 @@ impl Adc {
     }
 
     /// Plans a conversion that starts at cycle `start`.
-    fn start_at(&mut self, start: u64, access: &Access) {
+    fn schedule_conversion(&mut self, start: u64, access: &Access) {
         let cycles = match access.clocks.adc_hz {
             0 => NEVER,
             hz => (CONVERSION * access.clocks.sys_hz).div_ceil(hz),
@@ -77,13 +77,14 @@ impl Adc {
     }
 
     /// Starts free-running conversions: one every 1 + DIV cycles of clk_adc, at least 96.
-    fn run_freely(&mut self, access: &Access) {
+    fn start_free_running(&mut self, access: &Access) {
         let units = u64::from(self.div) + 256;
         let period = units.max(256 * CONVERSION);
         let now = access.now_cycles;
-        self.starts = RateCounter::start_counter(now, 0, 256 * access.clocks.adc_hz, period, access.clocks.sys_hz);
+        self.starts =
+            RateCounter::counting_from_cycle(now, 0, 256 * access.clocks.adc_hz, period, access.clocks.sys_hz);
         self.started = 0;
-        self.start_at(now, access);
+        self.schedule_conversion(now, access);
     }
 
     /// Writes CS.
@@ -94,9 +95,9 @@ impl Adc {
         if self.cs & CS_EN == 0 {
             self.conversion = None;
         } else if runs && !ran {
-            self.run_freely(access);
+            self.start_free_running(access);
         } else if value & CS_START_ONCE != 0 && !runs && !self.is_busy(access.now_cycles) {
-            self.start_at(access.now_cycles, access);
+            self.schedule_conversion(access.now_cycles, access);
         } else if ran && !runs && !self.is_busy(access.now_cycles) {
             self.conversion = None;
         }
@@ -127,13 +128,13 @@ impl Adc {
         }
         if self.cs & CS_START_MANY != 0 {
             self.started += 1;
-            let next = self.starts.cycle_of(self.started);
-            self.start_at(next.max(conversion.end), access);
+            let next = self.starts.first_cycle_at_value(self.started);
+            self.schedule_conversion(next.max(conversion.end), access);
         }
     }
 
     /// Returns the value of FCS, with level and flags of the FIFO.
-    fn fifo_status(&self) -> u32 {
+    fn fifo_status_register(&self) -> u32 {
         let len = self.fifo.len();
         self.fcs
             | u32::from(len == 0) << 8
@@ -150,7 +151,7 @@ impl Adc {
     }
 
     /// Returns whether the interrupt is raised, after enable and force (INTS).
-    fn masked_interrupts(&self) -> bool {
+    fn enabled_or_forced_interrupts(&self) -> bool {
         (self.is_fifo_threshold_reached() && self.inte) || self.intf
     }
 }
@@ -195,7 +196,7 @@ impl Peripheral for Adc {
             0x10 => {
                 self.div = value & 0xff_ffff;
                 if self.cs & (CS_EN | CS_START_MANY) == CS_EN | CS_START_MANY {
-                    self.run_freely(access);
+                    self.start_free_running(access);
                 }
             }
             0x18 => self.inte = value & 1 != 0,
@@ -213,12 +214,12 @@ impl Peripheral for Adc {
                 self.cs | if ready { CS_READY } else { 0 }
             }
             0x04 => self.result,
-            0x08 => self.fifo_status(),
+            0x08 => self.fifo_status_register(),
             0x10 => self.div,
             0x14 => u32::from(self.is_fifo_threshold_reached()),
             0x18 => u32::from(self.inte),
             0x1c => u32::from(self.intf),
-            0x20 => u32::from(self.masked_interrupts()),
+            0x20 => u32::from(self.enabled_or_forced_interrupts()),
             _ => 0,
         }
     }
@@ -237,7 +238,7 @@ impl Peripheral for Adc {
 
     /// Returns the level of the ADC's FIFO interrupt, at its NVIC line's bit.
     fn irq_levels(&self) -> u32 {
-        u32::from(self.masked_interrupts()) << IRQ_ADC_FIFO
+        u32::from(self.enabled_or_forced_interrupts()) << IRQ_ADC_FIFO
     }
 }
 
@@ -315,9 +316,9 @@ mod tests {
         adc.set_input(1, 0x200);
         adc.write_register(8, FCS_EN | FCS_DREQ_EN | 2 << 24, &mut bench.access());
         adc.write_register(0x18, 1, &mut bench.access());
-        assert!(!adc.dreq());
+        assert!(!adc.is_dma_requested());
         convert(&mut adc, &mut bench, 3 << 16);
-        assert_eq!((adc.irq_levels(), adc.dreq()), (0, true));
+        assert_eq!((adc.irq_levels(), adc.is_dma_requested()), (0, true));
         let cs = adc.read_register(0, &mut bench.access());
         convert(&mut adc, &mut bench, cs);
         assert_eq!(adc.irq_levels(), 1 << 22);

@@ -98,7 +98,7 @@ impl Rp2040Peripherals {
         let (pll_sys, pll_usb) = (Pll::default(), Pll::default());
         let (xosc, rosc, watchdog) = (Xosc::new(crystal_hz), Rosc::default(), Watchdog::default());
         let clocks = Clocks::default();
-        let tree = derive_frequencies(&clocks, &pll_sys, &pll_usb, &xosc, &rosc, &watchdog);
+        let tree = frequencies_of_all_clocks(&clocks, &pll_sys, &pll_usb, &xosc, &rosc, &watchdog);
         let mut all = Self {
             sio: Sio::default(),
             resets: Resets::default(),
@@ -113,8 +113,8 @@ impl Rp2040Peripherals {
             psm: Psm::default(),
             io_bank0: IoBank0::default(),
             io_qspi: IoQspi::default(),
-            pads_bank0: Pads::bank0(),
-            pads_qspi: Pads::qspi(),
+            pads_bank0: Pads::gpio_bank(),
+            pads_qspi: Pads::flash_pin_bank(),
             ssi: Ssi::new(Flash::new(flash)),
             xip_ctrl: XipCtrl::default(),
             vreg: Vreg::default(),
@@ -139,7 +139,7 @@ impl Rp2040Peripherals {
             outside_driven: 0,
             pins: PinLevels::default(),
         };
-        all.sio.gpio_hi.set_input(CS_PULLED_UP);
+        all.sio.gpio_hi.set_input_levels(CS_PULLED_UP);
         all
     }
 
@@ -152,10 +152,10 @@ impl Rp2040Peripherals {
     /// Returns a sentence about a clock or PLL beyond the data sheet's limits (RP2040 data sheet 2.15, 2.18, 5.2.3;
     /// clk_sys up to 200 MHz with a core supply of 1.15 V or more). `None` if there is none.
     #[must_use]
-    pub fn clock_beyond_limits(&self) -> Option<String> {
+    pub fn clock_limit_warning(&self) -> Option<String> {
         const MHZ: u64 = 1_000_000;
         let tree = &self.tree;
-        let sys_most = if self.vreg.millivolts() >= 1150 { 200 * MHZ } else { 133 * MHZ };
+        let sys_most = if self.vreg.output_millivolts() >= 1150 { 200 * MHZ } else { 133 * MHZ };
         let rows = [
             ("clk_sys", tree.sys_hz, sys_most),
             ("clk_ref", tree.ref_hz, 133 * MHZ),
@@ -181,17 +181,17 @@ impl Rp2040Peripherals {
 
     /// Returns the name of the block at `address`, or `None` where nothing answers.
     #[must_use]
-    pub fn is_modelled(&self, address: u32) -> Option<&'static str> {
-        block_at(address).map(Block::name)
+    pub fn modelled_block_name(&self, address: u32) -> Option<&'static str> {
+        block_at(address).map(Block::data_sheet_name)
     }
 
     /// Returns whether RESETS holds a block in reset.
     fn is_held_in_reset(&self, block: Block) -> bool {
-        block.reset_bit().is_some_and(|bit| self.resets.held_bits() >> bit & 1 != 0)
+        block.reset_bit().is_some_and(|bit| self.resets.blocks_in_reset() >> bit & 1 != 0)
     }
 
     /// Recomputes the cycle of the next event of all blocks.
-    pub(super) fn reschedule(&mut self) {
+    pub(super) fn update_next_event_cycle(&mut self) {
         let mut due = NEVER;
         scheduled!(self, block => due = due.min(block.next_event_cycle()));
         self.due = due;
@@ -200,7 +200,7 @@ impl Rp2040Peripherals {
     /// Returns whether reading a register has no effect, and its value changes only when it is written to, at
     /// [`Self::due`], or by what the host sends.
     #[must_use]
-    pub fn is_steady(&self, address: u32) -> bool {
+    pub fn is_register_steady(&self, address: u32) -> bool {
         matches!(block_at(address), Some(Block::Uart0 | Block::Uart1)) && matches!(address & 0xffc, 0x18 | 0x3c | 0x40)
     }
 
@@ -251,9 +251,9 @@ impl Rp2040Peripherals {
             access.effects.limit = access.effects.limit.or_else(|| limits::unsupported_request_row(block, Touch::Write, offset, value));
         });
         if block == Block::IoBank0 {
-            self.pwm.set_shown_outputs(self.io_bank0.pwm_outputs(), access);
+            self.pwm.set_shown_outputs(self.io_bank0.pwm_outputs_shown_on_pins(), access);
         }
-        if block == Block::IoQspi && self.ssi.flash.force_select(self.io_qspi.forced_chip_select()) {
+        if block == Block::IoQspi && self.ssi.flash.force_chip_select(self.io_qspi.forced_chip_select()) {
             access.effects.limit = Some(&limits::RAW_FLASH);
         }
         if block == Block::Dma {
@@ -263,7 +263,7 @@ impl Rp2040Peripherals {
     }
 
     /// Processes the events of all peripherals that are due. The machine calls it when [`Self::due`] is reached.
-    pub fn advance(&mut self, access: &mut Access) {
+    pub fn process_due_events(&mut self, access: &mut Access) {
         scheduled!(self, block => block.advance_to_now(access));
         self.apply_shared_effects(access);
     }
@@ -271,16 +271,16 @@ impl Rp2040Peripherals {
     /// Returns the clk_sys cycle of the next event of a PIO, which comes before accesses in the same cycle.
     #[inline]
     #[must_use]
-    pub fn pio_due(&self) -> u64 {
+    pub fn next_pio_event_cycle(&self) -> u64 {
         self.pios[0].next_event_cycle().min(self.pios[1].next_event_cycle())
     }
 
     /// Processes the due events of the PIOs only.
-    pub fn advance_pios(&mut self, access: &mut Access) {
+    pub fn process_due_pio_events(&mut self, access: &mut Access) {
         for pio in &mut self.pios {
             pio.advance_to_now(access);
         }
-        self.reschedule();
+        self.update_next_event_cycle();
     }
 
     /// Applies the effects of an access on other blocks, and recomputes the cycle of the next event.
@@ -289,7 +289,7 @@ impl Rp2040Peripherals {
         if *clocks_changed || resets.is_some() {
             self.apply_effects(access.now_cycles, access.effects);
         } else {
-            self.reschedule();
+            self.update_next_event_cycle();
         }
     }
 
@@ -302,7 +302,7 @@ impl Rp2040Peripherals {
         if effects.clocks_changed {
             self.update_clock_frequencies(now_cycles, effects);
         }
-        self.reschedule();
+        self.update_next_event_cycle();
     }
 
     /// Puts the blocks of these RESETS bits to their reset values, and lets TIMER count again from there.
@@ -319,16 +319,27 @@ impl Rp2040Peripherals {
             }
         }
         let mut access = Access { now_cycles, core: 0, clocks: &self.tree, effects };
-        self.pwm.set_shown_outputs(self.io_bank0.pwm_outputs(), &mut access);
+        self.pwm.set_shown_outputs(self.io_bank0.pwm_outputs_shown_on_pins(), &mut access);
     }
 
     /// Recomputes the clock frequencies, and adapts the peripherals that depend on them.
     fn update_clock_frequencies(&mut self, now_cycles: u64, effects: &mut Effects) {
-        self.clocks.update_sources(sources_of(&self.pll_sys, &self.pll_usb, &self.xosc, &self.rosc));
-        let mut tree =
-            derive_frequencies(&self.clocks, &self.pll_sys, &self.pll_usb, &self.xosc, &self.rosc, &self.watchdog);
+        self.clocks.update_sources(oscillator_and_pll_frequencies(
+            &self.pll_sys,
+            &self.pll_usb,
+            &self.xosc,
+            &self.rosc,
+        ));
+        let mut tree = frequencies_of_all_clocks(
+            &self.clocks,
+            &self.pll_sys,
+            &self.pll_usb,
+            &self.xosc,
+            &self.rosc,
+            &self.watchdog,
+        );
         tree.elapsed = self.tree.elapsed;
-        tree.elapsed.set_clock(now_cycles, tree.sys_hz);
+        tree.elapsed.set_clock_frequency(now_cycles, tree.sys_hz);
         let old = std::mem::replace(&mut self.tree, tree.clone());
         let mut before = Access { now_cycles, core: 0, clocks: &old, effects };
         scheduled!(self, block => block.advance_to_now(&mut before));
@@ -344,13 +355,13 @@ impl Rp2040Peripherals {
             | self.uarts[0].irq_levels()
             | self.uarts[1].irq_levels()
             | self.clocks.irq_levels()
-            | self.io_bank0.irq_levels_of(core)
-            | self.io_qspi.irq_levels_of(core)
-            | self.slow_irq_levels()
+            | self.io_bank0.irq_levels_of_core(core)
+            | self.io_qspi.irq_levels_of_core(core)
+            | self.seldom_used_irq_levels()
     }
 
     /// Returns the levels of the interrupt lines that benchmarks seldom use.
-    fn slow_irq_levels(&self) -> u32 {
+    fn seldom_used_irq_levels(&self) -> u32 {
         let pios = self.pios[0].irq_levels() | self.pios[1].irq_levels();
         let pairs = pios | self.spis[0].irq_levels() | self.spis[1].irq_levels();
         let pairs = pairs | self.i2cs[0].irq_levels() | self.i2cs[1].irq_levels();
@@ -358,9 +369,9 @@ impl Rp2040Peripherals {
     }
 
     /// Sends bytes from the host to a UART. They arrive at line speed.
-    pub fn uart_push(&mut self, uart: usize, bytes: &[u8]) {
-        self.uarts[uart].host_push(bytes);
-        self.reschedule();
+    pub fn send_to_uart(&mut self, uart: usize, bytes: &[u8]) {
+        self.uarts[uart].queue_bytes_from_host(bytes);
+        self.update_next_event_cycle();
     }
 
     /// Drives pads from outside: `driven` selects them, `levels` gives their levels. Call
@@ -380,39 +391,41 @@ impl Rp2040Peripherals {
     /// The machine calls it after every call that set `effects.pins_changed`.
     #[inline]
     pub fn update_pins(&mut self, now: u64) -> PinLevels {
-        let pios = self.pios.each_ref().map(Pio::pins);
+        let pios = self.pios.each_ref().map(Pio::pin_levels_and_directions);
         let driven = self.io_bank0.pad_levels_and_directions(
             self.sio.gpio.output_levels(),
             self.sio.gpio.output_enables(),
-            self.pwm.levels(),
+            self.pwm.shown_output_levels(),
             pios,
         );
-        let (levels, oe) = self.pads_bank0.levels(driven.out, driven.oe, self.outside_driven, self.outside);
+        let (levels, oe) = self.pads_bank0.pad_levels(driven.out, driven.oe, self.outside_driven, self.outside);
         self.pins = PinLevels { levels: levels & GPIO_MASK, driven: oe };
-        let inputs = self.io_bank0.set_pad_levels(self.pads_bank0.input_levels(self.pins.levels));
-        self.sio.gpio.set_input(inputs);
-        if self.spis.iter().any(|spi| spi.bus.has_selects()) {
+        let inputs = self.io_bank0.set_pad_levels(self.pads_bank0.enabled_input_levels(self.pins.levels));
+        self.sio.gpio.set_input_levels(inputs);
+        if self.spis.iter().any(|spi| spi.bus.has_select_pins()) {
             let (levels, now_ns) = (self.pins.levels, self.tree.elapsed.ns_at(now));
-            self.spis.iter_mut().for_each(|spi| spi.bus.spi_select(|pin| Some(levels >> pin & 1 != 0), now_ns));
+            self.spis
+                .iter_mut()
+                .for_each(|spi| spi.bus.update_selected_devices(|pin| Some(levels >> pin & 1 != 0), now_ns));
         }
         if self.pios[0].set_pin_levels(inputs, now) | self.pios[1].set_pin_levels(inputs, now) {
-            self.reschedule();
+            self.update_next_event_cycle();
         }
         self.pins
     }
 
     /// Attaches a device at this place. The error is one sentence.
-    pub fn attach(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
+    pub fn attach_device(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
         let missing = |bus: &str, number: u8| format!("the rp2040 has no {bus}{number}; it has {bus}0 and {bus}1");
         let is_free = match connection {
             Connection::Spi(n @ 0..=1, select) => {
                 if let Some(pin) = select.filter(|&pin| pin >= 30) {
                     return Err(format!("the chip has no pin number {pin}"));
                 }
-                self.spis[usize::from(n)].bus.attach(select, device);
+                self.spis[usize::from(n)].bus.attach_spi_device(select, device);
                 true
             }
-            Connection::I2c(n @ 0..=1, address) => self.i2cs[usize::from(n)].bus.attach(address, device),
+            Connection::I2c(n @ 0..=1, address) => self.i2cs[usize::from(n)].bus.attach_i2c_device(address, device),
             Connection::Uart(n @ 0..=1) => self.attachments.attach_to_port(n, device),
             Connection::Pins => {
                 self.attachments.attach_to_pins(device);
@@ -426,7 +439,7 @@ impl Rp2040Peripherals {
     }
 
     /// Sets the voltage at a pin with an ADC input. The error is one sentence.
-    pub fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String> {
+    pub fn set_analog_voltage(&mut self, pin: u16, millivolts: u32) -> Result<(), String> {
         const FIRST: u16 = 26;
         const SUPPLY_MILLIVOLTS: u32 = 3300;
         let input = pin.checked_sub(FIRST).filter(|input| *input < 4);
@@ -438,7 +451,7 @@ impl Rp2040Peripherals {
 
     /// Returns the levels of the pads at the last [`Self::update_pins`].
     #[must_use]
-    pub fn pins(&self) -> PinLevels {
+    pub fn pad_levels(&self) -> PinLevels {
         self.pins
     }
 }

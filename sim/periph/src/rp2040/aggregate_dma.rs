@@ -39,12 +39,12 @@ impl Rp2040Peripherals {
     /// Returns the data requests of PIOs, serial ports, I2C and ADC, a bit for each TREQ number.
     fn dma_requests(&self) -> u64 {
         let mut requests = self.pios.iter().rev().fold(0, |bits, pio| bits << 8 | u64::from(pio.dma_requests()));
-        requests |= u64::from(self.adc.dreq()) << TREQ_ADC;
+        requests |= u64::from(self.adc.is_dma_requested()) << TREQ_ADC;
         for n in 0..2 {
             let ports = [
-                (TREQ_SPI0, self.spis[n].dreq()),
-                (TREQ_UART0, self.uarts[n].dreq()),
-                (TREQ_I2C0, self.i2cs[n].dreq()),
+                (TREQ_SPI0, self.spis[n].dma_requests()),
+                (TREQ_UART0, self.uarts[n].dma_requests()),
+                (TREQ_I2C0, self.i2cs[n].dma_requests()),
             ];
             for (first, (tx, rx)) in ports {
                 let shift = first + 2 * n as u32;
@@ -58,14 +58,14 @@ impl Rp2040Peripherals {
     /// [`Self::advance`].
     #[inline]
     #[must_use]
-    pub fn dma_due(&self) -> u64 {
+    pub fn next_dma_cycle(&self) -> u64 {
         if self.dma.is_busy() { self.next_transfer_cycle() } else { NEVER }
     }
 
     /// Returns the clk_sys cycle of the next DMA transfer while channels are busy, or [`NEVER`].
     #[inline(never)]
     fn next_transfer_cycle(&self) -> u64 {
-        if self.resets.held_bits() >> reset_bit::DMA & 1 != 0 {
+        if self.resets.blocks_in_reset() >> reset_bit::DMA & 1 != 0 {
             return NEVER;
         }
         self.dma.next_transfer_cycle(self.dma_requests())
@@ -73,8 +73,8 @@ impl Rp2040Peripherals {
 
     /// Makes the DMA transfer that is due at `access.now_cycles` and returns it, so that the machine can charge its
     /// transfer slots. `None` if none is due.
-    pub fn run_dma(&mut self, access: &mut Access, bus: &mut dyn DmaBus) -> Option<DmaTransfer> {
-        if self.dma_due() > access.now_cycles {
+    pub fn execute_due_dma_transfer(&mut self, access: &mut Access, bus: &mut dyn DmaBus) -> Option<DmaTransfer> {
+        if self.next_dma_cycle() > access.now_cycles {
             return None;
         }
         let requests = self.dma_requests();
@@ -93,9 +93,9 @@ impl Rp2040Peripherals {
         } else {
             bus.write_memory(to, bytes, value);
         }
-        self.dma.transfer_done(&transfer, access.now_cycles);
+        self.dma.advance_channel_after_transfer(&transfer, access.now_cycles);
         self.watch_pio_requests(access);
-        self.reschedule();
+        self.update_next_event_cycle();
         Some(transfer)
     }
 
@@ -103,7 +103,7 @@ impl Rp2040Peripherals {
     pub(super) fn watch_pio_requests(&mut self, access: &mut Access) {
         let paced = self.dma.awaited_requests();
         for (n, pio) in self.pios.iter_mut().enumerate() {
-            pio.watch_requests(paced >> (8 * n) & 0xff, access);
+            pio.set_watched_requests(paced >> (8 * n) & 0xff, access);
         }
     }
 }

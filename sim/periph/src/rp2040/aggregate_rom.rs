@@ -34,23 +34,23 @@ const SSI_XIP_03: [(u32, u32); 6] =
 impl Rp2040Peripherals {
     /// Carries out a flash function of the boot ROM. The XIP cache is the machine's: it flushes when
     /// `effects.xip_flush` is set.
-    pub fn rom_flash(&mut self, command: &FlashCommand, now_cycles: u64, effects: &mut Effects) {
+    pub fn execute_rom_flash_command(&mut self, command: &FlashCommand, now_cycles: u64, effects: &mut Effects) {
         match command {
-            FlashCommand::Connect => self.ssi_setup(&SSI_SERIAL, now_cycles, effects),
-            FlashCommand::ExitXip => self.ssi_setup(&SSI_SERIAL, now_cycles, effects),
+            FlashCommand::Connect => self.write_ssi_registers(&SSI_SERIAL, now_cycles, effects),
+            FlashCommand::ExitXip => self.write_ssi_registers(&SSI_SERIAL, now_cycles, effects),
             FlashCommand::Erase { offset, count } => self.ssi.flash.erase_bytes(*offset as usize, *count as usize),
             FlashCommand::Program { offset, data } => self.ssi.flash.program_bytes(*offset as usize, data),
             FlashCommand::FlushCache => {
                 effects.xip_flush = true;
                 self.io_qspi.release_chip_select();
-                self.ssi.flash.force_select(None);
+                self.ssi.flash.force_chip_select(None);
             }
-            FlashCommand::EnterXip => self.ssi_setup(&SSI_XIP_03, now_cycles, effects),
+            FlashCommand::EnterXip => self.write_ssi_registers(&SSI_XIP_03, now_cycles, effects),
         }
     }
 
     /// Writes registers of the SSI as a ROM function does: (offset, value).
-    fn ssi_setup(&mut self, writes: &[(u32, u32)], now_cycles: u64, effects: &mut Effects) {
+    fn write_ssi_registers(&mut self, writes: &[(u32, u32)], now_cycles: u64, effects: &mut Effects) {
         let tree: ClockTree = self.clock_tree().clone();
         let mut access = Access { now_cycles, core: 0, clocks: &tree, effects };
         for &(offset, value) in writes {
@@ -61,8 +61,8 @@ impl Rp2040Peripherals {
     /// Resets the chip's peripherals. Flash contents, bytes from the host and the pins' outside levels stay. Returns
     /// the cores that the machine must reset (bit 0: core 0, bit 1: core 1). Afterwards the machine copies the clock
     /// frequencies and samples the pins.
-    pub fn chip_reset(&mut self, cause: ResetCause, now_cycles: u64) -> u32 {
-        let psm = if cause == ResetCause::Watchdog { self.psm.watchdog_select() } else { u32::MAX };
+    pub fn reset_chip_peripherals(&mut self, cause: ResetCause, now_cycles: u64) -> u32 {
+        let psm = if cause == ResetCause::Watchdog { self.psm.stages_restarted_by_watchdog() } else { u32::MAX };
         // Restarting a stage restarts all that follow it.
         let first = psm.trailing_zeros();
         let restarts = |stage: u32| first <= stage;
@@ -80,8 +80,8 @@ impl Rp2040Peripherals {
             self.resets.reset_registers();
             RESETS_MASK
         } else {
-            let selected = self.resets.watchdog_select();
-            self.resets.force_resets(self.resets.held_bits() | selected);
+            let selected = self.resets.blocks_reset_by_watchdog();
+            self.resets.force_resets(self.resets.blocks_in_reset() | selected);
             selected
         };
         effects.resets = Some((held, 0));
@@ -94,7 +94,7 @@ impl Rp2040Peripherals {
         }
         if restarts(PSM_SIO) {
             self.sio.reset();
-            self.sio.gpio_hi.set_input(aggregate::CS_PULLED_UP);
+            self.sio.gpio_hi.set_input_levels(aggregate::CS_PULLED_UP);
         }
         self.psm.reset_registers();
         match cause {
@@ -116,10 +116,10 @@ impl Rp2040Peripherals {
 
     /// Sets the state of the peripherals in which the boot ROM enters boot2: the used blocks are out of reset, and the
     /// flash interface is in serial mode.
-    pub fn after_boot_rom(&mut self, now_cycles: u64, effects: &mut Effects) {
+    pub fn set_state_after_boot_rom(&mut self, now_cycles: u64, effects: &mut Effects) {
         let used = 1 << reset_bit::IO_QSPI | 1 << reset_bit::PADS_QSPI | 1 << reset_bit::PADS_BANK0;
-        self.resets.force_resets(self.resets.held_bits() & !used);
-        self.ssi_setup(&SSI_XIP_03, now_cycles, effects);
+        self.resets.force_resets(self.resets.blocks_in_reset() & !used);
+        self.write_ssi_registers(&SSI_XIP_03, now_cycles, effects);
         effects.pins_changed = true;
     }
 }

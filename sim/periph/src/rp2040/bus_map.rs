@@ -93,7 +93,7 @@ pub fn block_at(address: u32) -> Option<Block> {
 impl Block {
     /// Returns the data sheet's name of the block, for warnings.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn data_sheet_name(self) -> &'static str {
         use Block::*;
         match self {
             XipCtrl => "XIP_CTRL",
@@ -198,7 +198,7 @@ mod tests {
             (0x5011_204c, "USBCTRL"),
             (0x5030_0000, "PIO1"),
         ] {
-            assert_eq!(block_at(address).map(Block::name), Some(name), "{address:#x}");
+            assert_eq!(block_at(address).map(Block::data_sheet_name), Some(name), "{address:#x}");
         }
         for address in [0x4006_8000, 0x4007_0000, 0x5040_4000, 0x1400_4000, 0x2000_0000] {
             assert_eq!(block_at(address), None, "{address:#x}");

@@ -42,21 +42,21 @@ impl Busctrl {
     /// Returns whether `master` has high priority.
     #[inline]
     #[must_use]
-    pub fn high_priority(&self, master: Master) -> bool {
+    pub fn has_high_priority(&self, master: Master) -> bool {
         self.priority >> (master as u32) & 1 != 0
     }
 
     /// Returns BUS_PRIORITY as written: bit 0 PROC0, 4 PROC1, 8 DMA read, 12 DMA write.
     #[inline]
     #[must_use]
-    pub fn priority(&self) -> u32 {
+    pub fn priority_register(&self) -> u32 {
         self.priority
     }
 
     /// Returns the events that some counter counts: bit n for event n (0x00 to 0x13, data sheet "PERFSEL0").
     #[inline]
     #[must_use]
-    pub fn selected_events(&self) -> u32 {
+    pub fn counted_events(&self) -> u32 {
         self.selected
     }
 
@@ -136,8 +136,8 @@ mod tests {
         let mut bus = Busctrl::default();
         bus.write_register(0, !0x10, &mut bench.access());
         assert_eq!(bus.read_register(0, &mut bench.access()), 0x1101);
-        assert!(bus.high_priority(Master::Proc0) && !bus.high_priority(Master::Proc1));
-        assert!(bus.high_priority(Master::DmaWrite));
+        assert!(bus.has_high_priority(Master::Proc0) && !bus.has_high_priority(Master::Proc1));
+        assert!(bus.has_high_priority(Master::DmaWrite));
         assert_eq!(bus.read_register(4, &mut bench.access()), 1);
     }
 
@@ -147,7 +147,7 @@ mod tests {
         let mut bus = Busctrl::default();
         assert_eq!(bus.read_register(0x0c, &mut bench.access()), 0x1f);
         bus.write_register(0x14, 0x13, &mut bench.access());
-        assert_eq!(bus.selected_events(), 1 << 0x13 | 1 << 0x1f);
+        assert_eq!(bus.counted_events(), 1 << 0x13 | 1 << 0x1f);
         bus.count_event(0x13);
         bus.count_event(0x12);
         assert_eq!(

@@ -160,7 +160,7 @@ impl Clocks {
     }
 
     /// Returns the frequency of clk_usb, clk_adc or clk_rtc in Hz, which share one list of auxiliary sources.
-    fn fixed_hz(&self, number: usize, sources: &Sources) -> u64 {
+    fn undivided_clock_hz(&self, number: usize, sources: &Sources) -> u64 {
         if !self.is_enabled(number) {
             return 0;
         }
@@ -176,7 +176,7 @@ impl Clocks {
     }
 
     /// Returns the frequency that FC0_SRC selects, in Hz.
-    fn measure_hz(&self, source: u32) -> u64 {
+    fn measured_clock_hz(&self, source: u32) -> u64 {
         let sources = &self.sources;
         match source {
             1 => sources.pll_sys_hz,
@@ -186,9 +186,9 @@ impl Clocks {
             8 => self.ref_hz(sources),
             9 => self.sys_hz(sources),
             10 => self.peri_hz(sources),
-            11 => self.fixed_hz(USB, sources),
-            12 => self.fixed_hz(ADC, sources),
-            13 => self.fixed_hz(RTC, sources),
+            11 => self.undivided_clock_hz(USB, sources),
+            12 => self.undivided_clock_hz(ADC, sources),
+            13 => self.undivided_clock_hz(RTC, sources),
             _ => 0,
         }
     }
@@ -215,12 +215,12 @@ impl Clocks {
     }
 
     /// Returns the resuscitation's interrupt after enable and force (INTS).
-    fn masked_interrupts(&self) -> u32 {
+    fn enabled_or_forced_interrupts(&self) -> u32 {
         (u32::from(self.resussed) & self.inte) | self.intf
     }
 
     /// Returns the value of FC0_STATUS at cycle `now`.
-    fn fc0_status(&self, now: u64) -> u32 {
+    fn frequency_counter_status(&self, now: u64) -> u32 {
         if now < self.fc0.done_at {
             return if self.fc0.done_at == NEVER { 0 } else { 1 << 8 };
         }
@@ -233,15 +233,15 @@ impl Clocks {
     }
 
     /// Starts a measurement by FC0. It takes 0.98 us * 2^INTERVAL (data sheet 2.15.6.2).
-    fn fc0_start(&mut self, source: u32, access: &Access) {
+    fn start_frequency_count(&mut self, source: u32, access: &Access) {
         self.fc0.source = source & 0xff;
-        self.fc0.hz = self.measure_hz(self.fc0.source);
+        self.fc0.hz = self.measured_clock_hz(self.fc0.source);
         let cycles = (access.clocks.sys_hz << self.fc0.interval).div_ceil(1_024_000);
         self.fc0.done_at = if self.fc0.source == 0 { NEVER } else { access.now_cycles + cycles };
     }
 
     /// Writes a register outside the clock generators.
-    fn write_misc(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_other_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         let gate = (offset as usize / 4) % 2;
         match offset {
             0x78 => {
@@ -256,7 +256,7 @@ impl Clocks {
             0x88 => self.fc0.max_khz = value & 0x1ff_ffff,
             0x8c => self.fc0.delay = value & 7,
             0x90 => self.fc0.interval = value & 15,
-            0x94 => self.fc0_start(value, access),
+            0x94 => self.start_frequency_count(value, access),
             0x7c | 0x98 | 0x9c | 0xb0 | 0xb4 | 0xb8 | 0xc4 => {}
             0xa0 | 0xa4 => self.wake_en[gate] = value & GATE_MASK[gate],
             0xa8 | 0xac => self.sleep_en[gate] = value & GATE_MASK[gate],
@@ -269,7 +269,7 @@ impl Clocks {
 
 /// Returns the frequencies of all clocks (data sheet figure "Clocks overview"). Whole Hz, rounded down.
 #[must_use]
-pub fn derive_frequencies(
+pub fn frequencies_of_all_clocks(
     clocks: &Clocks,
     pll_sys: &Pll,
     pll_usb: &Pll,
@@ -277,18 +277,18 @@ pub fn derive_frequencies(
     rosc: &Rosc,
     watchdog: &Watchdog,
 ) -> ClockTree {
-    let sources = sources_of(pll_sys, pll_usb, xosc, rosc);
+    let sources = oscillator_and_pll_frequencies(pll_sys, pll_usb, xosc, rosc);
     let ref_hz = clocks.ref_hz(&sources);
-    let (tick_hz_num, tick_hz_den) = watchdog.tick_rate(ref_hz);
+    let (tick_hz_num, tick_hz_den) = watchdog.tick_rate_as_fraction(ref_hz);
     let sys_hz = clocks.sys_hz(&sources);
     ClockTree {
         sys_hz,
-        elapsed: ElapsedTime::at_power_on(sys_hz),
+        elapsed: ElapsedTime::starting_at_power_on(sys_hz),
         ref_hz,
         peri_hz: clocks.peri_hz(&sources),
-        usb_hz: clocks.fixed_hz(USB, &sources),
-        adc_hz: clocks.fixed_hz(ADC, &sources),
-        rtc_hz: clocks.fixed_hz(RTC, &sources),
+        usb_hz: clocks.undivided_clock_hz(USB, &sources),
+        adc_hz: clocks.undivided_clock_hz(ADC, &sources),
+        rtc_hz: clocks.undivided_clock_hz(RTC, &sources),
         tick_hz_num,
         tick_hz_den,
     }
@@ -296,7 +296,7 @@ pub fn derive_frequencies(
 
 /// Returns the frequencies of the oscillators and PLLs.
 #[must_use]
-pub fn sources_of(pll_sys: &Pll, pll_usb: &Pll, xosc: &Xosc, rosc: &Rosc) -> Sources {
+pub fn oscillator_and_pll_frequencies(pll_sys: &Pll, pll_usb: &Pll, xosc: &Xosc, rosc: &Rosc) -> Sources {
     let xosc_hz = xosc.hz();
     Sources { rosc_hz: rosc.hz(), xosc_hz, pll_sys_hz: pll_sys.hz(xosc_hz), pll_usb_hz: pll_usb.hz(xosc_hz) }
 }
@@ -323,7 +323,7 @@ impl Peripheral for Clocks {
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         let number = (offset / 12) as usize;
         if number >= SLICE_COUNT {
-            self.write_misc(offset, value, access);
+            self.write_other_register(offset, value, access);
             return;
         }
         match offset % 12 {
@@ -353,7 +353,7 @@ impl Peripheral for Clocks {
             0x8c => self.fc0.delay,
             0x90 => self.fc0.interval,
             0x94 => self.fc0.source,
-            0x98 => self.fc0_status(access.now_cycles),
+            0x98 => self.frequency_counter_status(access.now_cycles),
             0x9c if access.now_cycles >= self.fc0.done_at => (self.fc0.hz * 32 / 1000) as u32 & 0x3fff_ffff,
             0xa0 | 0xa4 => self.wake_en[(offset as usize - 0xa0) / 4],
             0xa8 | 0xac => self.sleep_en[(offset as usize - 0xa8) / 4],
@@ -361,14 +361,14 @@ impl Peripheral for Clocks {
             0xb8 => u32::from(self.resussed),
             0xbc => self.inte,
             0xc0 => self.intf,
-            0xc4 => self.masked_interrupts(),
+            0xc4 => self.enabled_or_forced_interrupts(),
             _ => 0,
         }
     }
 
     /// Returns the level of the clocks' interrupt (resuscitation), at its NVIC line's bit.
     fn irq_levels(&self) -> u32 {
-        u32::from(self.masked_interrupts() != 0) << IRQ_CLOCKS
+        u32::from(self.enabled_or_forced_interrupts() != 0) << IRQ_CLOCKS
     }
 }
 

@@ -72,7 +72,7 @@ pub struct Dma {
 
 impl Dma {
     /// Starts a channel, if it is enabled and idle.
-    fn trigger(&mut self, channel: usize, now: u64) {
+    fn trigger_channel(&mut self, channel: usize, now: u64) {
         if self.channels[channel].ctrl & CTRL_EN == 0 || self.channel_is_busy(channel) {
             return;
         }
@@ -99,13 +99,13 @@ impl Dma {
         }
         let next = (c.ctrl >> 11 & 15) as usize;
         if next != channel && next < CHANNELS {
-            self.trigger(next, now);
+            self.trigger_channel(next, now);
         }
     }
 
     /// Returns the first cycle, `free_at` or later, in which `channel` may transfer. `requests` has a bit for each TREQ
     /// number.
-    fn ready_at(&self, channel: usize, requests: u64) -> u64 {
+    fn next_transfer_cycle_of(&self, channel: usize, requests: u64) -> u64 {
         let c = &self.channels[channel];
         if !self.channel_is_busy(channel) || c.ctrl & CTRL_EN == 0 {
             return NEVER;
@@ -114,7 +114,7 @@ impl Dma {
             TREQ_PERMANENT => self.free_at,
             treq @ TREQ_TIMER0..TREQ_PERMANENT => {
                 let pacer = &self.pacers[(treq - TREQ_TIMER0) as usize];
-                pacer.requests.cycle_of(pacer.taken + 1).max(self.free_at)
+                pacer.requests.first_cycle_at_value(pacer.taken + 1).max(self.free_at)
             }
             treq if requests >> treq & 1 != 0 => self.free_at,
             _ => NEVER,
@@ -131,7 +131,7 @@ impl Dma {
     /// Returns the clk_sys cycle of the next transfer, or [`NEVER`].
     #[must_use]
     pub fn next_transfer_cycle(&self, requests: u64) -> u64 {
-        (0..CHANNELS).map(|channel| self.ready_at(channel, requests)).min().unwrap_or(NEVER)
+        (0..CHANNELS).map(|channel| self.next_transfer_cycle_of(channel, requests)).min().unwrap_or(NEVER)
     }
 
     /// Returns the requests below 32 that busy channels wait for, a bit for each TREQ number.
@@ -145,7 +145,8 @@ impl Dma {
     /// Returns the transfer to make at cycle `now`, if one is due: high priority first, then round-robin.
     pub fn next_transfer(&mut self, now: u64, requests: u64) -> Option<DmaTransfer> {
         let order = (1..=CHANNELS).map(|n| (self.last + n) % CHANNELS);
-        let ready: Vec<usize> = order.filter(|&channel| self.ready_at(channel, requests) <= now).collect();
+        let ready: Vec<usize> =
+            order.filter(|&channel| self.next_transfer_cycle_of(channel, requests) <= now).collect();
         let high = |&&channel: &&usize| self.channels[channel].ctrl & CTRL_HIGH_PRIORITY != 0;
         let channel = *ready.iter().find(high).or(ready.first())?;
         let c = &self.channels[channel];
@@ -159,7 +160,7 @@ impl Dma {
     }
 
     /// Steps the channel after its transfer was made at `now`.
-    pub fn transfer_done(&mut self, transfer: &DmaTransfer, now: u64) {
+    pub fn advance_channel_after_transfer(&mut self, transfer: &DmaTransfer, now: u64) {
         self.last = transfer.channel;
         self.free_at = now + 1;
         let c = &mut self.channels[transfer.channel];
@@ -208,7 +209,7 @@ impl Dma {
         // The last register of each alias triggers. Writing 0 to it is a null trigger.
         if position % 4 == 3 {
             if value != 0 {
-                self.trigger(channel, access.now_cycles);
+                self.trigger_channel(channel, access.now_cycles);
             } else if self.channels[channel].ctrl & CTRL_IRQ_QUIET != 0 {
                 self.intr |= 1 << channel;
             }
@@ -216,14 +217,14 @@ impl Dma {
     }
 
     /// Writes a pacing timer: X transfers in Y cycles.
-    fn write_pacer(&mut self, index: usize, value: u32, access: &Access) {
+    fn write_pacing_timer(&mut self, index: usize, value: u32, access: &Access) {
         let (x, y) = (u64::from(value >> 16), u64::from(value & 0xffff));
-        let requests = RateCounter::start_counter(access.now_cycles, 0, x, y, 1);
+        let requests = RateCounter::counting_from_cycle(access.now_cycles, 0, x, y, 1);
         self.pacers[index] = Pacer { register: value, requests, taken: 0 };
     }
 
     /// Returns the channels' interrupts of an interrupt output, after enable and force (INTS).
-    fn masked_interrupts(&self, output: usize) -> u32 {
+    fn enabled_or_forced_interrupts(&self, output: usize) -> u32 {
         (self.intr & self.inte[output]) | self.intf[output]
     }
 }
@@ -253,10 +254,10 @@ impl Peripheral for Dma {
             0x400 | 0x40c | 0x41c => self.intr &= !value,
             0x404 | 0x414 => self.inte[(offset as usize - 0x404) / 16] = value & 0xffff,
             0x408 | 0x418 => self.intf[(offset as usize - 0x408) / 16] = value & 0xffff,
-            0x420..=0x42c => self.write_pacer((offset as usize - 0x420) / 4, value, access),
+            0x420..=0x42c => self.write_pacing_timer((offset as usize - 0x420) / 4, value, access),
             0x430 => {
                 for channel in (0..CHANNELS).filter(|&channel| value >> channel & 1 != 0) {
-                    self.trigger(channel, access.now_cycles);
+                    self.trigger_channel(channel, access.now_cycles);
                 }
             }
             0x434 | 0x438 => self.sniff[(offset as usize - 0x434) / 4] = value,
@@ -282,7 +283,7 @@ impl Peripheral for Dma {
             0x400 => self.intr,
             0x404 | 0x414 => self.inte[(offset as usize - 0x404) / 16],
             0x408 | 0x418 => self.intf[(offset as usize - 0x408) / 16],
-            0x40c | 0x41c => self.masked_interrupts((offset as usize - 0x40c) / 16),
+            0x40c | 0x41c => self.enabled_or_forced_interrupts((offset as usize - 0x40c) / 16),
             0x420..=0x42c => self.pacers[(offset as usize - 0x420) / 4].register,
             0x434 | 0x438 => self.sniff[(offset as usize - 0x434) / 4],
             0x448 => CHANNELS as u32,
@@ -299,8 +300,8 @@ impl Peripheral for Dma {
 
     /// Returns the levels of the NVIC lines of the DMA controller, each at its number's bit.
     fn irq_levels(&self) -> u32 {
-        u32::from(self.masked_interrupts(0) != 0) << IRQ_DMA_0
-            | u32::from(self.masked_interrupts(1) != 0) << (IRQ_DMA_0 + 1)
+        u32::from(self.enabled_or_forced_interrupts(0) != 0) << IRQ_DMA_0
+            | u32::from(self.enabled_or_forced_interrupts(1) != 0) << (IRQ_DMA_0 + 1)
     }
 }
 

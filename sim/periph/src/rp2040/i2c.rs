@@ -113,7 +113,7 @@ impl I2c {
 
     /// Returns whether the controller requests DMA transfers: (transmit, receive).
     #[must_use]
-    pub fn dreq(&self) -> (bool, bool) {
+    pub fn dma_requests(&self) -> (bool, bool) {
         let control = self.stored_register_value(0x88);
         let room = self.tx.len() as u32 <= self.stored_register_value(0x8c) && self.enabled;
         (control & 2 != 0 && room, control & 1 != 0 && self.rx.len() as u32 > self.stored_register_value(0x90))
@@ -132,7 +132,7 @@ impl I2c {
     }
 
     /// Returns whether targets have ten-bit addresses.
-    fn ten_bits(&self) -> bool {
+    fn has_ten_bit_addresses(&self) -> bool {
         self.con & CON_TEN_BITS != 0
     }
 
@@ -142,13 +142,13 @@ impl I2c {
     }
 
     /// Enters a phase that takes `periods` periods of SCL from cycle `at` on.
-    fn enter_phase(&mut self, phase: Phase, at: u64, periods: u64) {
+    fn enter_bus_phase(&mut self, phase: Phase, at: u64, periods: u64) {
         self.phase = phase;
         self.end = at + periods * self.scl_period_cycles();
     }
 
     /// Starts the next command at cycle `at`, if there is one and the bus is idle.
-    fn next_command(&mut self, at: u64) {
+    fn start_next_command(&mut self, at: u64) {
         let reads = match self.phase {
             Phase::Idle if self.enabled => None,
             Phase::Waiting { reads } => Some(reads),
@@ -159,10 +159,10 @@ impl I2c {
         if starts {
             self.raw |= INT_ACTIVITY | INT_START_DET | if reads.is_some() { INT_RESTART_DET } else { 0 };
             // The address again as one byte after a repeated START of a ten-bit transfer.
-            let bytes = if self.ten_bits() && reads.is_none() { 2 } else { 1 };
-            self.enter_phase(Phase::Address(command), at, 1 + 9 * bytes);
+            let bytes = if self.has_ten_bit_addresses() && reads.is_none() { 2 } else { 1 };
+            self.enter_bus_phase(Phase::Address(command), at, 1 + 9 * bytes);
         } else {
-            self.enter_phase(Phase::Data(command), at, 9);
+            self.enter_bus_phase(Phase::Data(command), at, 9);
         }
     }
 
@@ -171,19 +171,23 @@ impl I2c {
         self.raw |= INT_TX_ABRT;
         self.abort_source |= source;
         self.tx.clear();
-        self.enter_phase(Phase::Stop, at, 1);
+        self.enter_bus_phase(Phase::Stop, at, 1);
     }
 
     /// Ends the current phase at cycle `at`, and starts what follows.
-    fn finish_phase(&mut self, at: u64, now_ns: u64) {
+    fn finish_bus_phase(&mut self, at: u64, now_ns: u64) {
         self.end = NEVER;
         match self.phase {
             Phase::Address(command) => {
-                let address = (self.stored_register_value(0x04) & if self.ten_bits() { 0x3ff } else { 0x7f }) as u16;
+                let address =
+                    (self.stored_register_value(0x04) & if self.has_ten_bit_addresses() { 0x3ff } else { 0x7f }) as u16;
                 if self.bus.i2c_start(address, command & COMMAND_READ != 0, now_ns) {
-                    self.enter_phase(Phase::Data(command), at, 9);
+                    self.enter_bus_phase(Phase::Data(command), at, 9);
                 } else {
-                    self.abort_transfer(if self.ten_bits() { ABORT_10B_ADDRESS } else { ABORT_7B_ADDRESS }, at);
+                    self.abort_transfer(
+                        if self.has_ten_bit_addresses() { ABORT_10B_ADDRESS } else { ABORT_7B_ADDRESS },
+                        at,
+                    );
                 }
             }
             Phase::Data(command) if command & COMMAND_READ != 0 => {
@@ -206,7 +210,7 @@ impl I2c {
                 self.bus.i2c_stop(now_ns);
                 self.raw |= INT_STOP_DET;
                 self.phase = Phase::Idle;
-                self.next_command(at);
+                self.start_next_command(at);
             }
             Phase::Idle | Phase::Waiting { .. } => {}
         }
@@ -215,10 +219,10 @@ impl I2c {
     /// Continues after a byte: with STOP, with the next command, or waiting for one.
     fn continue_after_byte(&mut self, command: u32, at: u64) {
         if command & COMMAND_STOP != 0 {
-            self.enter_phase(Phase::Stop, at, 1);
+            self.enter_bus_phase(Phase::Stop, at, 1);
         } else {
             self.phase = Phase::Waiting { reads: command & COMMAND_READ != 0 };
-            self.next_command(at);
+            self.start_next_command(at);
         }
     }
 
@@ -263,7 +267,7 @@ impl I2c {
     }
 
     /// Returns whether a register has a fixed value.
-    fn is_constant(&self, offset: u32) -> bool {
+    fn is_constant_register(&self, offset: u32) -> bool {
         matches!(offset, 0x2c | 0x34 | 0x40..=0x68 | 0x70..=0x78 | 0x80 | 0x9c | 0xa8 | 0xf4..=0xfc)
     }
 
@@ -328,11 +332,11 @@ impl Peripheral for I2c {
             0x6c => self.write_enable_register(value, access),
             _ => match PLAIN.iter().position(|plain| plain.0 == offset) {
                 Some(index) => self.plain[index] = value & PLAIN[index].2,
-                None if self.is_constant(offset) => {}
+                None if self.is_constant_register(offset) => {}
                 None => access.effects.unmodelled = Some((offset, true)),
             },
         }
-        self.next_command(access.now_cycles);
+        self.start_next_command(access.now_cycles);
     }
 
     /// Returns the value of a register of an I2C controller at a byte offset, without the side effects of a read.
@@ -369,7 +373,7 @@ impl Peripheral for I2c {
     fn advance_to_now(&mut self, access: &mut Access) {
         while self.end <= access.now_cycles {
             let end = self.end;
-            self.finish_phase(end, access.ns_at(end));
+            self.finish_bus_phase(end, access.ns_at(end));
         }
     }
 

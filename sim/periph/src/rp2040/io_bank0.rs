@@ -87,7 +87,7 @@ impl Default for IoBank0 {
 }
 
 /// Returns a word with each pin's bit as the lowest bit of its nibble, for the eight pins from `first`.
-const fn pins_as_nibbles(pins: u32, first: u32) -> u32 {
+const fn spread_pin_bits_to_nibbles(pins: u32, first: u32) -> u32 {
     let word = pins >> first & 0xff;
     let word = (word | word << 12) & 0x000f_000f;
     let word = (word | word << 6) & 0x0303_0303;
@@ -102,7 +102,7 @@ impl IoBank0 {
     }
 
     /// Returns whether GPIO `pin` is UART TX in function 2: every fourth pin from 0.
-    fn is_uart_tx(pin: usize) -> bool {
+    fn is_uart_transmit_pin(pin: usize) -> bool {
         pin.is_multiple_of(4)
     }
 
@@ -116,7 +116,7 @@ impl IoBank0 {
                 FUNC_PWM => masks.pwm |= bit,
                 FUNC_PIO0 => masks.pio[0] |= bit,
                 FUNC_PIO1 => masks.pio[1] |= bit,
-                FUNC_UART if Self::is_uart_tx(pin) => masks.uart_tx |= bit,
+                FUNC_UART if Self::is_uart_transmit_pin(pin) => masks.uart_tx |= bit,
                 _ => {}
             }
             let choose = |field: u32, one: &mut u32, two: &mut u32, three: &mut u32| match field & 3 {
@@ -134,7 +134,7 @@ impl IoBank0 {
 
     /// Returns the PWM outputs that some pin shows: GPIO 16 to 29 show those of GPIO 0 to 13.
     #[must_use]
-    pub fn pwm_outputs(&self) -> u32 {
+    pub fn pwm_outputs_shown_on_pins(&self) -> u32 {
         (self.masks.pwm | self.masks.pwm >> 16) & 0xffff
     }
 
@@ -173,7 +173,8 @@ impl IoBank0 {
             for group in 0..4 {
                 let first = 8 * group as u32;
                 if changed >> first & 0xff != 0 {
-                    self.edges[group] |= pins_as_nibbles(fell, first) << 2 | pins_as_nibbles(rose, first) << 3;
+                    self.edges[group] |=
+                        spread_pin_bits_to_nibbles(fell, first) << 2 | spread_pin_bits_to_nibbles(rose, first) << 3;
                 }
             }
         }
@@ -184,11 +185,11 @@ impl IoBank0 {
     fn level_interrupts_of_pins(&self, group: usize) -> u32 {
         let first = 8 * group as u32;
         // GPIO 30 and 31 do not exist: no LEVEL_LOW from them.
-        pins_as_nibbles(!self.inputs & PIN_MASK, first) | pins_as_nibbles(self.inputs, first) << 1
+        spread_pin_bits_to_nibbles(!self.inputs & PIN_MASK, first) | spread_pin_bits_to_nibbles(self.inputs, first) << 1
     }
 
     /// Returns the interrupts of a destination for eight pins: edges and levels after enable and force (INTS).
-    fn masked_interrupts(&self, destination: usize, group: usize) -> u32 {
+    fn enabled_or_forced_interrupts(&self, destination: usize, group: usize) -> u32 {
         let d = &self.destinations[destination];
         ((self.edges[group] | self.level_interrupts_of_pins(group)) & d.inte[group]) | d.intf[group]
     }
@@ -196,11 +197,11 @@ impl IoBank0 {
     /// Returns the interrupt levels for `core`: line 13 by that core's enables.
     #[inline]
     #[must_use]
-    pub fn irq_levels_of(&self, core: usize) -> u32 {
+    pub fn irq_levels_of_core(&self, core: usize) -> u32 {
         if !self.listening[core] {
             return 0;
         }
-        u32::from((0..4).any(|group| self.masked_interrupts(core, group) != 0)) << IRQ_IO_BANK0
+        u32::from((0..4).any(|group| self.enabled_or_forced_interrupts(core, group) != 0)) << IRQ_IO_BANK0
     }
 
     /// Returns the value of a pin's STATUS.
@@ -269,7 +270,7 @@ impl Peripheral for IoBank0 {
                 match register / 4 {
                     0 => self.destinations[destination].inte[register % 4],
                     1 => self.destinations[destination].intf[register % 4],
-                    _ => self.masked_interrupts(destination, register % 4),
+                    _ => self.enabled_or_forced_interrupts(destination, register % 4),
                 }
             }
             _ => 0,
@@ -284,7 +285,7 @@ impl Peripheral for IoBank0 {
 
     /// Returns the interrupt levels of both cores together. The aggregate uses [`IoBank0::irq_levels_of`].
     fn irq_levels(&self) -> u32 {
-        self.irq_levels_of(0) | self.irq_levels_of(1)
+        self.irq_levels_of_core(0) | self.irq_levels_of_core(1)
     }
 }
 
@@ -345,12 +346,12 @@ mod tests {
         io.write_register(0x104, 8 << 4, &mut bench.access());
         io.write_register(0x134, 2 << 4, &mut bench.access());
         io.set_pad_levels(1 << 9);
-        assert_eq!((io.irq_levels_of(0), io.irq_levels_of(1)), (1 << 13, 1 << 13));
+        assert_eq!((io.irq_levels_of_core(0), io.irq_levels_of_core(1)), (1 << 13, 1 << 13));
         io.set_pad_levels(0);
-        assert_eq!((io.irq_levels_of(0), io.irq_levels_of(1)), (1 << 13, 0));
+        assert_eq!((io.irq_levels_of_core(0), io.irq_levels_of_core(1)), (1 << 13, 0));
         assert_eq!(io.read_register(0xf4, &mut bench.access()), 0x1111_1111 | 0xc << 4);
         io.write_register(0xf4, 8 << 4, &mut bench.access());
-        assert_eq!(io.irq_levels_of(0), 0);
+        assert_eq!(io.irq_levels_of_core(0), 0);
         assert_eq!(io.read_register(0xf4, &mut bench.access()) >> 4 & 15, 5);
     }
 
@@ -360,7 +361,7 @@ mod tests {
         let mut io = IoBank0::default();
         assert_eq!(io.read_register(0xfc, &mut bench.access()), 0x0011_1111);
         io.write_register(0x140, 1, &mut bench.access());
-        assert_eq!((io.irq_levels_of(0), io.irq_levels_of(1)), (0, 1 << 13));
+        assert_eq!((io.irq_levels_of_core(0), io.irq_levels_of_core(1)), (0, 1 << 13));
         assert_eq!(io.read_register(0x150, &mut bench.access()), 1);
     }
 

@@ -53,15 +53,15 @@ impl IoQspi {
     }
 
     /// Returns the interrupts of a destination: levels after enable and force (INTS).
-    fn masked_interrupts(&self, destination: usize) -> u32 {
+    fn enabled_or_forced_interrupts(&self, destination: usize) -> u32 {
         let [inte, intf] = self.destinations[destination];
         (self.raw_pin_levels() & inte) | intf
     }
 
     /// Returns the interrupt levels for `core`: line 14 by that core's enables.
     #[must_use]
-    pub fn irq_levels_of(&self, core: usize) -> u32 {
-        u32::from(self.masked_interrupts(core) != 0) << IRQ_IO_QSPI
+    pub fn irq_levels_of_core(&self, core: usize) -> u32 {
+        u32::from(self.enabled_or_forced_interrupts(core) != 0) << IRQ_IO_QSPI
     }
 }
 
@@ -112,7 +112,7 @@ impl Peripheral for IoQspi {
                 if register < 2 {
                     self.destinations[destination][register]
                 } else {
-                    self.masked_interrupts(destination)
+                    self.enabled_or_forced_interrupts(destination)
                 }
             }
             _ => 0,
@@ -151,10 +151,10 @@ mod tests {
         let mut io = IoQspi::default();
         assert_eq!(io.read_register(0x30, &mut bench.access()), 0x0011_1121);
         io.write_register(0x40, 2 << 4, &mut bench.access());
-        assert_eq!((io.irq_levels_of(0), io.irq_levels_of(1)), (0, 1 << 14));
+        assert_eq!((io.irq_levels_of_core(0), io.irq_levels_of_core(1)), (0, 1 << 14));
         io.set_pin_levels(0);
-        assert_eq!(io.irq_levels_of(1), 0);
+        assert_eq!(io.irq_levels_of_core(1), 0);
         io.write_register(0x38, 1, &mut bench.access());
-        assert_eq!((io.irq_levels_of(0), io.read_register(0x3c, &mut bench.access())), (1 << 14, 1));
+        assert_eq!((io.irq_levels_of_core(0), io.read_register(0x3c, &mut bench.access())), (1 << 14, 1));
     }
 }

@@ -48,12 +48,12 @@ const fn unsupported_read_row(
 
 /// Returns whether a TREQ number is one that something raises: PIO, SPI, UART, I2C and ADC, the pacing timers,
 /// permanent.
-fn is_paced(treq: u32) -> bool {
+fn is_modelled_request_number(treq: u32) -> bool {
     matches!(treq, 0..=23 | 32..=36 | 0x3b..=0x3f)
 }
 
 /// Returns whether an offset is that of a DMA channel's control register.
-fn is_channel_control(offset: u32) -> bool {
+fn is_dma_channel_control(offset: u32) -> bool {
     offset < 0x300 && matches!(offset & 0x3f, 0x0c | 0x10 | 0x20 | 0x30)
 }
 
@@ -215,7 +215,7 @@ pub static LIMITS: &[Limit] = &[
     ),
     unsupported_write_row(
         &[Dma],
-        |at, value| is_channel_control(at) && value & 1 != 0 && !is_paced(value >> 15 & 0x3f),
+        |at, value| is_dma_channel_control(at) && value & 1 != 0 && !is_modelled_request_number(value >> 15 & 0x3f),
         "DMA: requests of PWM, XIP and SSI are not modelled and never come",
         &[(0x5000_0010, Some(37 << 15 | 1))],
     ),

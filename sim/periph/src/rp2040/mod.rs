@@ -40,7 +40,7 @@ mod xosc;
 
 pub use adc::Adc;
 pub use busctrl::{Busctrl, Master};
-pub use clocks::{Clocks, Sources, derive_frequencies, sources_of};
+pub use clocks::{Clocks, Sources, frequencies_of_all_clocks, oscillator_and_pll_frequencies};
 pub use dma::{Dma, DmaTransfer};
 pub use i2c::I2c;
 pub use io_bank0::{Driven, IoBank0};

@@ -29,7 +29,7 @@ pub struct Pads {
 impl Pads {
     /// Creates bank 0: 30 GPIOs, SWCLK, SWD.
     #[must_use]
-    pub fn bank0() -> Self {
+    pub fn gpio_bank() -> Self {
         let mut pads = vec![GPIO_RESET; 30];
         pads.extend([SWCLK_RESET, SWD_RESET]);
         Self::with_reset_values(pads, false)
@@ -37,7 +37,7 @@ impl Pads {
 
     /// Creates the bank of the six QSPI pads.
     #[must_use]
-    pub fn qspi() -> Self {
+    pub fn flash_pin_bank() -> Self {
         Self::with_reset_values(QSPI_RESET.to_vec(), true)
     }
 
@@ -63,7 +63,7 @@ impl Pads {
     /// Returns the pad levels and the pins that drive, from what the multiplexer and the outside drive.
     #[inline]
     #[must_use]
-    pub fn levels(&self, out: u32, oe: u32, outside_driven: u32, outside: u32) -> (u32, u32) {
+    pub fn pad_levels(&self, out: u32, oe: u32, outside_driven: u32, outside: u32) -> (u32, u32) {
         let oe = oe & !self.output_disable;
         let idle = (outside & outside_driven) | (self.pull_up & !outside_driven);
         ((out & oe) | (idle & !oe), oe)
@@ -72,7 +72,7 @@ impl Pads {
     /// Returns the levels that the input buffers pass on.
     #[inline]
     #[must_use]
-    pub fn input_levels(&self, levels: u32) -> u32 {
+    pub fn enabled_input_levels(&self, levels: u32) -> u32 {
         levels & self.input_enable
     }
 }
@@ -82,7 +82,7 @@ impl Peripheral for Pads {
 
     /// Puts the registers of the pad controls to their reset values.
     fn reset_registers(&mut self) {
-        *self = if self.qspi { Self::qspi() } else { Self::bank0() };
+        *self = if self.qspi { Self::flash_pin_bank() } else { Self::gpio_bank() };
     }
 
     /// Reads a register of the pad controls at a byte offset. `access` holds the time in cycles and the requesting
@@ -125,34 +125,34 @@ mod tests {
     #[test]
     fn reset_values() {
         let mut bench = Bench::new();
-        let mut pads = Pads::bank0();
+        let mut pads = Pads::gpio_bank();
         for (offset, value) in [(4, 0x56), (4 + 29 * 4, 0x56), (0x7c, 0xda), (0x80, 0x5a)] {
             assert_eq!(pads.read_register(offset, &mut bench.access()), value);
         }
         assert_eq!(bench.effects.unmodelled, None);
         pads.read_register(0x84, &mut bench.access());
         assert_eq!(bench.effects.unmodelled, Some((0x84, false)));
-        assert_eq!(Pads::qspi().read_register(0x18, &mut bench.access()), 0x5a);
+        assert_eq!(Pads::flash_pin_bank().read_register(0x18, &mut bench.access()), 0x5a);
     }
 
     #[test]
     fn output_disable_pull_up_and_input_enable() {
         let mut bench = Bench::new();
-        let mut pads = Pads::bank0();
-        assert_eq!(pads.levels(0b11, 0b01, 0b00, 0b00), (0b01, 0b01));
+        let mut pads = Pads::gpio_bank();
+        assert_eq!(pads.pad_levels(0b11, 0b01, 0b00, 0b00), (0b01, 0b01));
         pads.write_register(4, 0x56 | OD, &mut bench.access());
-        assert_eq!(pads.levels(0b11, 0b01, 0b00, 0b00), (0, 0));
+        assert_eq!(pads.pad_levels(0b11, 0b01, 0b00, 0b00), (0, 0));
         pads.write_register(8, 0x5a, &mut bench.access());
-        assert_eq!(pads.levels(0, 0, 0, 0).0, 0b10);
-        assert_eq!(pads.levels(0, 0, 0b10, 0).0, 0);
+        assert_eq!(pads.pad_levels(0, 0, 0, 0).0, 0b10);
+        assert_eq!(pads.pad_levels(0, 0, 0b10, 0).0, 0);
         pads.write_register(8, 0x1a, &mut bench.access());
-        assert_eq!(pads.input_levels(0b111), 0b101);
+        assert_eq!(pads.enabled_input_levels(0b111), 0b101);
     }
 
     #[test]
     fn qspi_pads_start_with_their_own_pulls() {
         let mut bench = Bench::new();
-        let mut pads = Pads::qspi();
+        let mut pads = Pads::flash_pin_bank();
         let got: Vec<u32> = (1..7).map(|n| pads.read_register(4 * n, &mut bench.access())).collect();
         assert_eq!(got, [0x56, 0x52, 0x52, 0x52, 0x52, 0x5a]);
         pads.write_register(4, 0, &mut bench.access());

@@ -55,7 +55,7 @@ impl Pio {
     /// Returns the levels and directions that the block drives.
     #[inline]
     #[must_use]
-    pub fn pins(&self) -> (u32, u32) {
+    pub fn pin_levels_and_directions(&self) -> (u32, u32) {
         self.shown.pins
     }
 
@@ -66,7 +66,7 @@ impl Pio {
     }
 
     /// Sets which of the block's DMA requests a channel waits for, because only these are events.
-    pub fn watch_requests(&mut self, watched: u32, access: &mut Access) {
+    pub fn set_watched_requests(&mut self, watched: u32, access: &mut Access) {
         if watched != self.watched {
             self.execute_up_to_access(access);
             self.watched = watched;
@@ -90,7 +90,7 @@ impl Pio {
             self.engine.inputs.change_levels(levels, now);
             return false;
         }
-        self.engine.run_through(now);
+        self.engine.execute_through_cycle(now);
         self.engine.inputs.change_levels(levels, now);
         if let Some(ahead) = self.ahead.as_mut().filter(|ahead| !ahead.looked && !waits_for_pins(ahead)) {
             ahead.inputs.change_levels(levels, now);
@@ -103,7 +103,7 @@ impl Pio {
     /// Executes the state machines up to the cycle of an access.
     fn execute_up_to_access(&mut self, access: &mut Access) {
         self.advance_to_now(access);
-        self.engine.run_through(access.now_cycles);
+        self.engine.execute_through_cycle(access.now_cycles);
     }
 
     /// Computes the cycle of the block's next event, in which its visible outputs change, by executing a copy of it.
@@ -191,7 +191,7 @@ fn register_value(engine: &Engine, offset: u32) -> u32 {
                 _ => machine.pinctrl,
             }
         }
-        0x128 => engine.interrupts(),
+        0x128 => engine.raw_interrupts(),
         0x12c | 0x138 => engine.enables[(index - 0x4b) / 3],
         0x130 | 0x13c => engine.forces[(index - 0x4c) / 3],
         0x134 | 0x140 => engine.interrupt_line_status((index - 0x4d) / 3),
@@ -206,7 +206,7 @@ impl Peripheral for Pio {
     fn reset_registers(&mut self) {
         let sensed = self.sensed;
         *self = Self { sensed, watched: self.watched, ..Self::new(self.irq) };
-        self.engine.inputs = PinInputs::steady(sensed);
+        self.engine.inputs = PinInputs::with_steady_levels(sensed);
         self.shown = self.engine.visible_outputs(self.watched);
     }
 
@@ -239,7 +239,7 @@ impl Peripheral for Pio {
     /// copy of the block, which stays unchanged.
     fn peek_register(&self, offset: u32, access: &Access) -> u32 {
         let mut engine = self.engine.clone();
-        engine.run_through(access.now_cycles);
+        engine.execute_through_cycle(access.now_cycles);
         register_value(&engine, offset)
     }
 
@@ -263,7 +263,7 @@ impl Peripheral for Pio {
         }
         match &mut self.ahead {
             Some(ahead) if ahead.time == access.now_cycles + 1 => std::mem::swap(&mut self.engine, ahead),
-            _ => self.engine.run_through(access.now_cycles),
+            _ => self.engine.execute_through_cycle(access.now_cycles),
         }
         self.reach = (2 * self.reach).min(LAST_REACH);
         self.update_visible_outputs(access);

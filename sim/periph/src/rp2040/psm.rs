@@ -19,7 +19,7 @@ pub struct Psm {
 impl Psm {
     /// Returns the stages that a watchdog reset restarts (WDSEL).
     #[must_use]
-    pub fn watchdog_select(&self) -> u32 {
+    pub fn stages_restarted_by_watchdog(&self) -> u32 {
         self.wdsel
     }
 }
@@ -97,7 +97,7 @@ mod tests {
         let mut bench = Bench::new();
         let mut psm = Psm::default();
         psm.write_register(0x08, u32::MAX, &mut bench.access());
-        assert_eq!(psm.watchdog_select(), 0x1_ffff);
+        assert_eq!(psm.stages_restarted_by_watchdog(), 0x1_ffff);
     }
 
     /// The other tests use the names, so a wrong bit number would cancel out in them.

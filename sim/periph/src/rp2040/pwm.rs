@@ -39,20 +39,20 @@ impl PwmSlice {
         cc: 0,
         cc_before: (0, 0),
         top: TOP_RESET,
-        steps: RateCounter::stop(0),
+        steps: RateCounter::stopped_at_value(0),
         wraps_seen: 0,
     };
 
     /// Returns the steps in a period: TOP + 1, and twice as many in phase-correct mode.
-    fn period(&self) -> u64 {
+    fn steps_in_period(&self) -> u64 {
         let up = u64::from(self.top) + 1;
         if self.csr & CSR_PHASE_CORRECT != 0 { 2 * up } else { up }
     }
 
     /// Returns the value of CTR at cycle `now`.
     fn counter_value(&self, now: u64) -> u64 {
-        let position = self.steps.value_at_cycle(now) % self.period();
-        if position > u64::from(self.top) { self.period() - 1 - position } else { position }
+        let position = self.steps.value_at_cycle(now) % self.steps_in_period();
+        if position > u64::from(self.top) { self.steps_in_period() - 1 - position } else { position }
     }
 
     /// Returns the compare levels that hold after `steps` steps.
@@ -61,26 +61,27 @@ impl PwmSlice {
     }
 
     /// Writes CC. Outputs are compared with the old value until the counter wraps.
-    fn set_compare(&mut self, value: u32, now: u64) {
+    fn write_compare_register(&mut self, value: u32, now: u64) {
         let steps = self.steps.value_at_cycle(now);
-        let wrap = if self.steps.running() { (steps / self.period() + 1) * self.period() } else { 0 };
+        let wrap =
+            if self.steps.is_counting() { (steps / self.steps_in_period() + 1) * self.steps_in_period() } else { 0 };
         self.cc_before = (self.compare_levels_after(steps), wrap);
         self.cc = value;
     }
 
     /// Returns outputs A and B as bits 0 and 1.
-    fn outputs(&self, now: u64) -> u32 {
+    fn output_levels(&self, now: u64) -> u32 {
         let (counter, cc) = (self.counter_value(now), self.compare_levels_after(self.steps.value_at_cycle(now)));
         let high = |level: u32| u32::from(counter < u64::from(level & 0xffff));
         (high(cc) | high(cc >> 16) << 1) ^ (self.csr >> CSR_INVERT_SHIFT & 3)
     }
 
     /// Returns the next cycle in which an output may change.
-    fn next_edge(&self, now: u64) -> u64 {
-        if !self.steps.running() {
+    fn next_output_edge_cycle(&self, now: u64) -> u64 {
+        if !self.steps.is_counting() {
             return NEVER;
         }
-        let (steps, period) = (self.steps.value_at_cycle(now), self.period());
+        let (steps, period) = (self.steps.value_at_cycle(now), self.steps_in_period());
         let begin = steps / period * period;
         let cc = self.compare_levels_after(steps);
         let falls = [cc & 0xffff, cc >> 16].map(u64::from);
@@ -88,23 +89,27 @@ impl PwmSlice {
         let rises = rises.into_iter().filter(|_| self.csr & CSR_PHASE_CORRECT != 0);
         let inside = falls.into_iter().chain(rises).map(|at| begin + at.min(period));
         let next = inside.filter(|&at| at > steps).min().unwrap_or(begin + period);
-        self.steps.cycle_of(next)
+        self.steps.first_cycle_at_value(next)
     }
 
     /// Restarts the step count from counter value `from`, at the present rate.
-    fn restart(&mut self, now: u64, from: u64) {
+    fn restart_step_count(&mut self, now: u64, from: u64) {
         let on = self.csr & CSR_EN != 0 && (self.csr >> 4) & 3 == 0;
         let div = if self.div >> 4 == 0 { 256 * 16 + u64::from(self.div) } else { u64::from(self.div) };
         // 16 / div steps per clk_sys cycle. The wrap count starts again with the steps.
         let cc = self.compare_levels_after(self.steps.value_at_cycle(now));
-        self.steps = RateCounter::start_counter(now, from, if on { 16 } else { 0 }, div, 1);
-        self.cc_before = (cc, if on && cc != self.cc { self.period() } else { 0 });
-        self.wraps_seen = from / self.period();
+        self.steps = RateCounter::counting_from_cycle(now, from, if on { 16 } else { 0 }, div, 1);
+        self.cc_before = (cc, if on && cc != self.cc { self.steps_in_period() } else { 0 });
+        self.wraps_seen = from / self.steps_in_period();
     }
 
     /// Returns the cycle of the next wrap, or [`NEVER`].
-    fn due(&self) -> u64 {
-        if self.steps.running() { self.steps.cycle_of((self.wraps_seen + 1) * self.period()) } else { NEVER }
+    fn next_wrap_cycle(&self) -> u64 {
+        if self.steps.is_counting() {
+            self.steps.first_cycle_at_value((self.wraps_seen + 1) * self.steps_in_period())
+        } else {
+            NEVER
+        }
     }
 }
 
@@ -132,32 +137,32 @@ impl Default for Pwm {
 
 impl Pwm {
     /// Returns the slices' interrupts after enable and force (INTS).
-    fn masked_interrupts(&self) -> u32 {
+    fn enabled_or_forced_interrupts(&self) -> u32 {
         (self.intr & self.inte) | self.intf
     }
 
     /// Returns the levels of the outputs that pins show, as GPIO 0 to 15 have them and GPIO 16 to 29 again.
     #[inline]
     #[must_use]
-    pub fn levels(&self) -> u32 {
+    pub fn shown_output_levels(&self) -> u32 {
         self.levels
     }
 
     /// Sets which outputs pins show.
     pub fn set_shown_outputs(&mut self, outputs: u32, access: &mut Access) {
         self.shown = outputs;
-        self.reschedule(access);
+        self.update_levels_and_next_event(access);
     }
 
     /// Updates the output levels, and computes the cycle of the next event.
-    fn reschedule(&mut self, access: &mut Access) {
+    fn update_levels_and_next_event(&mut self, access: &mut Access) {
         let now = access.now_cycles;
         let enabled = |n: usize| self.inte >> n & 1 != 0;
-        self.due = (0..SLICES).filter(|&n| enabled(n)).map(|n| self.slices[n].due()).min().unwrap_or(NEVER);
+        self.due = (0..SLICES).filter(|&n| enabled(n)).map(|n| self.slices[n].next_wrap_cycle()).min().unwrap_or(NEVER);
         let mut levels = 0;
         for (n, slice) in self.slices.iter().enumerate().filter(|(n, _)| self.shown >> (2 * n) & 3 != 0) {
-            levels |= slice.outputs(now) << (2 * n);
-            self.due = self.due.min(slice.next_edge(now));
+            levels |= slice.output_levels(now) << (2 * n);
+            self.due = self.due.min(slice.next_output_edge_cycle(now));
         }
         levels &= self.shown;
         access.effects.pins_changed |= levels != self.levels;
@@ -172,16 +177,16 @@ impl Pwm {
             0 => slice.csr = value & 0x3f,
             1 => slice.div = value & 0xfff,
             2 => {
-                slice.restart(now, u64::from(value & 0xffff));
+                slice.restart_step_count(now, u64::from(value & 0xffff));
                 return;
             }
             3 => {
-                slice.set_compare(value, now);
+                slice.write_compare_register(value, now);
                 return;
             }
             _ => slice.top = value & 0xffff,
         }
-        slice.restart(now, from);
+        slice.restart_step_count(now, from);
     }
 }
 
@@ -211,7 +216,7 @@ impl Peripheral for Pwm {
         match offset {
             0x00..=0x9c => {
                 let (slice, register) = (offset as usize / 20, offset % 20 / 4);
-                if register == 4 && self.slices[slice].steps.running() {
+                if register == 4 && self.slices[slice].steps.is_counting() {
                     access.effects.limit = Some(&TOP_AT_ONCE);
                 }
                 self.write_slice(slice, register, value, now);
@@ -230,7 +235,7 @@ impl Peripheral for Pwm {
             0xb0 => {}
             _ => access.effects.unmodelled = Some((offset, true)),
         }
-        self.reschedule(access);
+        self.update_levels_and_next_event(access);
     }
 
     /// Returns the value of a register of the PWM block at a byte offset, without the side effects of a read.
@@ -250,7 +255,7 @@ impl Peripheral for Pwm {
             0xa4 => self.intr,
             0xa8 => self.inte,
             0xac => self.intf,
-            0xb0 => self.masked_interrupts(),
+            0xb0 => self.enabled_or_forced_interrupts(),
             _ => 0,
         }
     }
@@ -270,17 +275,17 @@ impl Peripheral for Pwm {
     fn advance_to_now(&mut self, access: &mut Access) {
         for n in 0..SLICES {
             let slice = &mut self.slices[n];
-            if slice.due() <= access.now_cycles {
-                slice.wraps_seen = slice.steps.value_at_cycle(access.now_cycles) / slice.period();
+            if slice.next_wrap_cycle() <= access.now_cycles {
+                slice.wraps_seen = slice.steps.value_at_cycle(access.now_cycles) / slice.steps_in_period();
                 self.intr |= 1 << n;
             }
         }
-        self.reschedule(access);
+        self.update_levels_and_next_event(access);
     }
 
     /// Returns the level of the PWM's wrap interrupt, at its NVIC line's bit.
     fn irq_levels(&self) -> u32 {
-        u32::from(self.masked_interrupts() != 0) << IRQ_PWM_WRAP
+        u32::from(self.enabled_or_forced_interrupts() != 0) << IRQ_PWM_WRAP
     }
 }
 
@@ -342,14 +347,14 @@ mod tests {
     fn edges(pwm: &mut Pwm, bench: &mut Bench, end: u64) -> Vec<(u64, u32)> {
         let mut edges = Vec::new();
         pwm.set_shown_outputs(SLICE_3_A | SLICE_3_B, &mut bench.access());
-        let mut before = pwm.levels();
+        let mut before = pwm.shown_output_levels();
         while pwm.next_event_cycle() < end {
             let now = pwm.next_event_cycle();
             pwm.advance_to_now(&mut bench.access_at(now));
             assert!(pwm.next_event_cycle() > now);
-            assert_eq!(std::mem::take(&mut bench.effects.pins_changed), pwm.levels() != before);
-            if pwm.levels() != before {
-                before = pwm.levels();
+            assert_eq!(std::mem::take(&mut bench.effects.pins_changed), pwm.shown_output_levels() != before);
+            if pwm.shown_output_levels() != before {
+                before = pwm.shown_output_levels();
                 edges.push((now, before));
             }
         }
@@ -400,11 +405,11 @@ mod tests {
         let mut pwm = slice(&mut bench, 3, CSR_EN, 0x10, 9);
         pwm.write_register(0xa8, 0, &mut bench.access());
         pwm.write_register(60 + 12, 3, &mut bench.access());
-        assert_eq!((pwm.next_event_cycle(), pwm.levels()), (NEVER, 0));
+        assert_eq!((pwm.next_event_cycle(), pwm.shown_output_levels()), (NEVER, 0));
         pwm.set_shown_outputs(SLICE_3_A, &mut bench.access());
-        assert_ne!((pwm.next_event_cycle(), pwm.levels()), (NEVER, 0));
+        assert_ne!((pwm.next_event_cycle(), pwm.shown_output_levels()), (NEVER, 0));
         pwm.reset_registers();
-        assert_eq!((pwm.next_event_cycle(), pwm.levels(), pwm.shown), (NEVER, 0, SLICE_3_A));
+        assert_eq!((pwm.next_event_cycle(), pwm.shown_output_levels(), pwm.shown), (NEVER, 0, SLICE_3_A));
     }
 
     /// The other tests use the names, so a wrong bit number would cancel out in them.

@@ -53,13 +53,13 @@ impl Resets {
     /// Returns the bits of the blocks that are in reset.
     #[must_use]
     #[inline]
-    pub fn held_bits(&self) -> u32 {
+    pub fn blocks_in_reset(&self) -> u32 {
         self.reset
     }
 
     /// Returns the blocks that a watchdog reset puts back into reset (WDSEL).
     #[must_use]
-    pub fn watchdog_select(&self) -> u32 {
+    pub fn blocks_reset_by_watchdog(&self) -> u32 {
         self.wdsel
     }
 
@@ -69,7 +69,7 @@ impl Resets {
     }
 
     /// Returns the value of RESET_DONE: blocks out of reset whose clock runs.
-    fn done_bits(&self, clocks: &ClockTree) -> u32 {
+    fn reset_done_register(&self, clocks: &ClockTree) -> u32 {
         let mut clocked = RESETS_MASK;
         if clocks.peri_hz == 0 {
             clocked &= !(1 << bit::UART0 | 1 << bit::UART1 | 1 << bit::SPI0 | 1 << bit::SPI1);
@@ -124,7 +124,7 @@ impl Peripheral for Resets {
         match offset {
             0x00 => self.reset,
             0x04 => self.wdsel,
-            0x08 => self.done_bits(access.clocks),
+            0x08 => self.reset_done_register(access.clocks),
             _ => 0,
         }
     }

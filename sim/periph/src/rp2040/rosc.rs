@@ -54,11 +54,11 @@ impl Rosc {
     /// Returns the output frequency in Hz.
     #[must_use]
     pub fn hz(&self) -> u64 {
-        if self.enabled { ROSC_NOMINAL_HZ * 16 / u64::from(self.divisor()) } else { 0 }
+        if self.enabled { ROSC_NOMINAL_HZ * 16 / u64::from(self.output_divisor()) } else { 0 }
     }
 
     /// Returns the divisor that DIV selects: 0 divides by 32, 1 to 31 by themselves, anything else by 31.
-    fn divisor(&self) -> u32 {
+    fn output_divisor(&self) -> u32 {
         match self.div.wrapping_sub(PASSWORD_DIV) {
             0 => 32,
             n @ 1..=31 => n,
@@ -67,7 +67,7 @@ impl Rosc {
     }
 
     /// Writes CTRL: enable and frequency range.
-    fn set_ctrl(&mut self, value: u32, access: &mut Access) {
+    fn write_control_register(&mut self, value: u32, access: &mut Access) {
         let was = self.enabled;
         match (value >> 12) & 0xfff {
             ENABLE => self.enabled = true,
@@ -106,7 +106,7 @@ impl Peripheral for Rosc {
     /// to the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
-            0x00 => self.set_ctrl(value, access),
+            0x00 => self.write_control_register(value, access),
             0x04 | 0x08 => {
                 self.badwrite |= value >> 16 != PASSWORD_FREQ && value >> 16 != 0;
                 self.freq[(offset / 4 - 1) as usize] = value;
@@ -126,7 +126,7 @@ impl Peripheral for Rosc {
             0x1c => {}
             0x20 => {
                 self.count_from = value & 0xff;
-                self.count = RateCounter::start_counter(access.now_cycles, 0, self.hz(), 1, access.clocks.sys_hz);
+                self.count = RateCounter::counting_from_cycle(access.now_cycles, 0, self.hz(), 1, access.clocks.sys_hz);
             }
             _ => access.effects.unmodelled = Some((offset, true)),
         }
@@ -158,7 +158,7 @@ impl Peripheral for Rosc {
 
     /// Adapts the COUNT register, if it counts, to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
-        if self.count.running() {
+        if self.count.is_counting() {
             self.count.change_rate(access.now_cycles, self.hz(), 1, access.clocks.sys_hz);
         }
     }

@@ -46,7 +46,7 @@ fn days_in_month(year: u32, month: u32, not_leap: bool) -> u32 {
 impl Rtc {
     /// Returns clk_rtc in Hz and its divider, whose quotient is the rate of seconds. The clock is 0 while the RTC is
     /// disabled.
-    fn rate(&self, access: &Access) -> (u64, u64) {
+    fn clock_hz_and_divider(&self, access: &Access) -> (u64, u64) {
         let on = self.ctrl & CTRL_ENABLE != 0;
         (if on { access.clocks.rtc_hz } else { 0 }, u64::from(self.clkdiv_m1) + 1)
     }
@@ -95,20 +95,20 @@ impl Rtc {
     }
 
     /// Writes CTRL: enables the counter, and loads its setup.
-    fn set_ctrl(&mut self, value: u32, access: &Access) {
+    fn write_control_register(&mut self, value: u32, access: &Access) {
         let was = self.ctrl & CTRL_ENABLE;
         self.ctrl = value & (CTRL_ENABLE | CTRL_NOT_LEAP);
         if value & CTRL_LOAD != 0 {
             (self.date, self.time) = (self.setup[0] & DATE_MASK, self.setup[1] & TIME_MASK);
         }
         if was != self.ctrl & CTRL_ENABLE || value & CTRL_LOAD != 0 {
-            let (num, den) = self.rate(access);
-            self.seconds = RateCounter::start_counter(access.now_cycles, 0, num, den, access.clocks.sys_hz);
+            let (num, den) = self.clock_hz_and_divider(access);
+            self.seconds = RateCounter::counting_from_cycle(access.now_cycles, 0, num, den, access.clocks.sys_hz);
         }
     }
 
     /// Returns whether the alarm's interrupt is raised, after enable and force (INTS).
-    fn masked_interrupts(&self) -> bool {
+    fn enabled_or_forced_interrupts(&self) -> bool {
         (self.raw && self.inte) || self.intf
     }
 }
@@ -142,7 +142,7 @@ impl Peripheral for Rtc {
             0x00 => self.clkdiv_m1 = value & 0xffff,
             0x04 => self.setup[0] = value & DATE_MASK,
             0x08 => self.setup[1] = value & TIME_MASK,
-            0x0c => self.set_ctrl(value, access),
+            0x0c => self.write_control_register(value, access),
             0x10 => {
                 self.irq_setup[0] = value & (DATE_MASK | 0x1700_0000);
                 self.raw &= value & MATCH_ENABLE != 0;
@@ -171,14 +171,14 @@ impl Peripheral for Rtc {
             0x20 => u32::from(self.raw),
             0x24 => u32::from(self.inte),
             0x28 => u32::from(self.intf),
-            0x2c => u32::from(self.masked_interrupts()),
+            0x2c => u32::from(self.enabled_or_forced_interrupts()),
             _ => 0,
         }
     }
 
     /// Returns the cycle of the next second, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
-        if self.ctrl & CTRL_ENABLE == 0 { NEVER } else { self.seconds.cycle_of(1) }
+        if self.ctrl & CTRL_ENABLE == 0 { NEVER } else { self.seconds.first_cycle_at_value(1) }
     }
 
     /// Counts the seconds that have passed, up to the cycle in `access`.
@@ -191,13 +191,13 @@ impl Peripheral for Rtc {
 
     /// Adapts the counting of seconds to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
-        let (num, den) = self.rate(access);
+        let (num, den) = self.clock_hz_and_divider(access);
         self.seconds.change_rate(access.now_cycles, num, den, access.clocks.sys_hz);
     }
 
     /// Returns the levels of the NVIC lines of the real-time clock, each at its number's bit.
     fn irq_levels(&self) -> u32 {
-        u32::from(self.masked_interrupts()) << IRQ_RTC
+        u32::from(self.enabled_or_forced_interrupts()) << IRQ_RTC
     }
 }
 
@@ -322,6 +322,6 @@ mod tests {
         let mut bench = Bench::new();
         let mut rtc = Rtc::default();
         rtc.write_register(0x0c, CTRL_LOAD, &mut bench.access());
-        assert_eq!((rtc.next_event_cycle(), rtc.seconds.running()), (NEVER, false));
+        assert_eq!((rtc.next_event_cycle(), rtc.seconds.is_counting()), (NEVER, false));
     }
 }

@@ -54,19 +54,19 @@ impl Default for Sio {
 impl Sio {
     /// Puts every register to its reset value. The statistics start again.
     pub fn reset(&mut self) {
-        *self = Self { locks: self.locks.after_reset(), ..Self::default() };
+        *self = Self { locks: self.locks.all_free_after_reset(), ..Self::default() };
     }
 
     /// Reads a register as `core` sees it.
     #[inline]
     pub fn read_register(&mut self, offset: u32, core: usize, now_cycles: u64, effects: &mut Effects) -> u32 {
         match offset {
-            0x100..=0x17c => self.locks.claim(((offset - 0x100) / 4) as usize, core, now_cycles),
+            0x100..=0x17c => self.locks.claim_lock(((offset - 0x100) / 4) as usize, core, now_cycles),
             0x050 => self.mailboxes.status_register(core),
             0x000 => core as u32,
             0x004 => self.gpio.input_levels(),
             0x010..=0x02c => self.gpio.read_register(offset - 0x010),
-            0x058 => self.mailboxes.pop(core),
+            0x058 => self.mailboxes.pop_from_other_core(core),
             _ => self.read_other_register(offset, core, now_cycles, effects),
         }
     }
@@ -92,10 +92,10 @@ impl Sio {
     #[inline]
     pub fn write_register(&mut self, offset: u32, value: u32, core: usize, now_cycles: u64, effects: &mut Effects) {
         match offset {
-            0x100..=0x17c => self.locks.release(((offset - 0x100) / 4) as usize, core, now_cycles),
+            0x100..=0x17c => self.locks.release_lock(((offset - 0x100) / 4) as usize, core, now_cycles),
             0x010..=0x02c => effects.pins_changed |= self.gpio.write_register(offset - 0x010, value),
-            0x054 => self.mailboxes.push(core, value),
-            0x050 => self.mailboxes.clear_errors(core),
+            0x054 => self.mailboxes.push_to_other_core(core, value),
+            0x050 => self.mailboxes.clear_error_flags(core),
             _ => self.write_other_register(offset, value, core, now_cycles, effects),
         }
     }
@@ -124,12 +124,12 @@ impl Sio {
     /// Returns the statistics of each spinlock (0 to 31) by core.
     #[must_use]
     pub fn lock_stats(&self) -> &[[LockStats; 2]; 32] {
-        self.locks.stats()
+        self.locks.lock_stats()
     }
 
     /// Switches the log of accesses to spinlocks on or off.
-    pub fn log_lock_accesses(&mut self, on: bool) {
-        self.locks.log_accesses(on);
+    pub fn set_lock_access_logging(&mut self, on: bool) {
+        self.locks.set_access_logging(on);
     }
 
     /// Returns whether accesses to spinlocks are logged.
@@ -145,8 +145,8 @@ impl Sio {
     }
 
     /// Counts `times` further reads of a taken spinlock by a core that waits for it.
-    pub fn read_as_locked(&mut self, lock: u8, core: usize, times: u64) {
-        self.locks.failed_again(lock.into(), core, times);
+    pub fn count_failed_lock_reads(&mut self, lock: u8, core: usize, times: u64) {
+        self.locks.count_failed_claims(lock.into(), core, times);
     }
 
     /// Removes the log of accesses to spinlocks and returns it.
@@ -155,8 +155,8 @@ impl Sio {
     }
 
     /// Clears the statistics of spinlocks at cycle `now`. The locks themselves stay as they are.
-    pub fn reset_stats(&mut self, now_cycles: u64) {
-        self.locks.reset_stats(now_cycles);
+    pub fn clear_lock_stats(&mut self, now_cycles: u64) {
+        self.locks.clear_lock_stats(now_cycles);
     }
 }
 
@@ -231,8 +231,8 @@ mod tests {
     fn every_offset_reaches_its_register() {
         let mut sio = Sio::default();
         let mut effects = Effects::default();
-        sio.gpio.set_input(0x1234);
-        sio.gpio_hi.set_input(0x2a);
+        sio.gpio.set_input_levels(0x1234);
+        sio.gpio_hi.set_input_levels(0x2a);
         assert_eq!((read_register(&mut sio, 0x004, 0), read_register(&mut sio, 0x008, 1)), (0x1234, 0x2a));
         for (offset, want) in [(0x010, 0x3fff_ffff), (0x020, 0x3fff_ffff), (0x030, 0x3f), (0x040, 0x3f)] {
             sio.write_register(offset, u32::MAX, 0, 0, &mut effects);

@@ -75,7 +75,7 @@ impl Spi {
 
     /// Returns whether the controller requests DMA transfers: (transmit, receive).
     #[must_use]
-    pub fn dreq(&self) -> (bool, bool) {
+    pub fn dma_requests(&self) -> (bool, bool) {
         (self.dmacr & 2 != 0 && self.tx.len() < FIFO_DEPTH, self.dmacr & 1 != 0 && !self.rx.is_empty())
     }
 
@@ -85,7 +85,7 @@ impl Spi {
     }
 
     /// Returns the clk_sys cycles of a number of bit periods.
-    fn cycles_of(&self, periods: u64, access: &Access) -> u64 {
+    fn cycles_of_bit_periods(&self, periods: u64, access: &Access) -> u64 {
         let prescaler = u64::from(self.cpsr) * (1 + u64::from(self.cr0 >> 8));
         match access.clocks.peri_hz {
             0 => NEVER,
@@ -104,20 +104,20 @@ impl Spi {
         let frame = frame & ((1 << bits) - 1);
         self.answer =
             if self.cr1 & CR1_LBM != 0 { frame } else { self.bus.exchange_frame(frame, bits, access.ns_at(at)) };
-        self.end = at.saturating_add(self.cycles_of(u64::from(bits), access));
+        self.end = at.saturating_add(self.cycles_of_bit_periods(u64::from(bits), access));
     }
 
     /// Returns the raw interrupts (SSPRIS).
-    fn ris(&self) -> u32 {
+    fn raw_interrupts(&self) -> u32 {
         let tx = if self.tx.len() <= FIFO_DEPTH / 2 { INT_TX } else { 0 };
         let rx = if self.rx.len() >= FIFO_DEPTH / 2 { INT_RX } else { 0 };
         tx | rx | if self.overrun { INT_ROR } else { 0 } | if self.timed_out { INT_RT } else { 0 }
     }
 
     /// Starts the time after which unread words raise an interrupt.
-    fn restart_timeout(&mut self, now: u64, access: &Access) {
+    fn restart_receive_timeout(&mut self, now: u64, access: &Access) {
         self.timed_out = false;
-        let wait = self.cycles_of(TIMEOUT_PERIODS, access);
+        let wait = self.cycles_of_bit_periods(TIMEOUT_PERIODS, access);
         self.timeout = if self.rx.is_empty() { NEVER } else { now.saturating_add(wait) };
     }
 }
@@ -137,7 +137,7 @@ impl Peripheral for Spi {
         match offset {
             0x08 => {
                 let word = self.rx.pop_front().unwrap_or(0);
-                self.restart_timeout(access.now_cycles, access);
+                self.restart_receive_timeout(access.now_cycles, access);
                 word
             }
             0x00..=0x24 | 0xfe0..=0xffc => self.peek_register(offset, access),
@@ -184,8 +184,8 @@ impl Peripheral for Spi {
             }
             0x10 => self.cpsr,
             0x14 => self.imsc,
-            0x18 => self.ris(),
-            0x1c => self.ris() & self.imsc,
+            0x18 => self.raw_interrupts(),
+            0x1c => self.raw_interrupts() & self.imsc,
             0x24 => self.dmacr,
             0xfe0..=0xffc => IDS[(offset as usize - 0xfe0) / 4],
             _ => 0,
@@ -213,8 +213,8 @@ impl Peripheral for Spi {
             } else {
                 self.overrun = true
             }
-            self.restart_timeout(end, access);
-            let gap = if self.cr0 & (CR0_SPH | CR0_FRF) == 0 { self.cycles_of(1, access) } else { 0 };
+            self.restart_receive_timeout(end, access);
+            let gap = if self.cr0 & (CR0_SPH | CR0_FRF) == 0 { self.cycles_of_bit_periods(1, access) } else { 0 };
             self.begin_frame(end.saturating_add(gap), access);
         }
         if self.timeout <= now {
@@ -225,7 +225,7 @@ impl Peripheral for Spi {
 
     /// Returns the levels of the NVIC lines of an SPI controller, each at its number's bit.
     fn irq_levels(&self) -> u32 {
-        u32::from(self.ris() & self.imsc != 0) << self.irq
+        u32::from(self.raw_interrupts() & self.imsc != 0) << self.irq
     }
 }
 
@@ -295,13 +295,13 @@ mod tests {
     fn a_device_answers() {
         let mut bench = Bench::new();
         let mut spi = enabled(&mut bench, 0);
-        spi.bus.attach(None, Memory::boxed());
+        spi.bus.attach_spi_device(None, Memory::boxed());
         for (at, frame, answer) in [(0, 0x11, 0), (100, 0x22, 0x11)] {
             spi.write_register(0x08, frame, &mut bench.access_at(at));
             assert_eq!(spi.read_register(0x08, &mut bench.access_at(at + 80)), answer);
         }
         spi.reset_registers();
-        assert!(spi.bus.has_selects(), "a reset of the block detaches nothing");
+        assert!(spi.bus.has_select_pins(), "a reset of the block detaches nothing");
     }
 
     #[test]
@@ -339,14 +339,14 @@ mod tests {
         let mut bench = Bench::new();
         let mut spi = enabled(&mut bench, 0);
         spi.write_register(0x24, 3, &mut bench.access());
-        assert_eq!((spi.dreq(), spi.ris()), ((true, false), INT_TX));
+        assert_eq!((spi.dma_requests(), spi.raw_interrupts()), ((true, false), INT_TX));
         // One frame is on its way, eight wait.
         for frame in 0..9 {
             spi.write_register(0x08, frame, &mut bench.access());
         }
-        assert_eq!((spi.dreq(), spi.ris()), ((false, false), 0));
+        assert_eq!((spi.dma_requests(), spi.raw_interrupts()), ((false, false), 0));
         spi.advance_to_now(&mut bench.access_at(80));
-        assert_eq!(spi.dreq(), (true, true));
+        assert_eq!(spi.dma_requests(), (true, true));
     }
 
     #[test]

@@ -75,7 +75,7 @@ impl Ssi {
 
     /// Returns the timing of one execute-in-place frame from CTRLR0, SPI_CTRLR0 and BAUDR (data sheet 4.10.13).
     #[must_use]
-    pub fn xip_frame(&self) -> XipFrame {
+    pub fn execute_in_place_frame(&self) -> XipFrame {
         let lanes = 1 << ((self.ctrlr0 >> 21) & 3).min(2);
         let data_bits = ((self.ctrlr0 >> 16) & 31) + 1;
         let address_bits = ((self.spi_ctrlr0 >> 2) & 15) * 4;
@@ -136,7 +136,7 @@ impl Peripheral for Ssi {
             0x00..=0x5c | 0xf0..=0xf8 => {
                 // "Not busy" means that the transmit FIFO ran dry, which raises chip select and ends the command,
                 // unless software holds the pin.
-                if offset == 0x28 && !self.flash.is_forced() && self.flash.set_chip_select(false) {
+                if offset == 0x28 && !self.flash.is_chip_select_forced() && self.flash.set_chip_select(false) {
                     access.effects.limit = Some(&RAW_FLASH);
                 }
                 self.peek_register(offset, access)

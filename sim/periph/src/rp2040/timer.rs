@@ -48,12 +48,12 @@ impl Timer {
     /// Returns the counter's value in ticks (microseconds once the watchdog tick is set up).
     #[must_use]
     #[inline]
-    pub fn value(&self, now_cycles: u64) -> u64 {
+    pub fn counter_value(&self, now_cycles: u64) -> u64 {
         self.counter.value_at_cycle(now_cycles)
     }
 
     /// Returns the alarms' interrupts after enable and force (INTS).
-    fn masked_interrupts(&self) -> u32 {
+    fn enabled_or_forced_interrupts(&self) -> u32 {
         (self.intr & self.inte) | self.intf
     }
 
@@ -65,7 +65,7 @@ impl Timer {
                 NEVER
             } else {
                 let ahead = self.alarm[n].wrapping_sub(value as u32);
-                if ahead == 0 { now } else { self.counter.cycle_of(value + u64::from(ahead)) }
+                if ahead == 0 { now } else { self.counter.first_cycle_at_value(value + u64::from(ahead)) }
             };
         }
     }
@@ -154,7 +154,7 @@ impl Peripheral for Timer {
             0x3c => self.intf,
             0x20 => self.armed,
             0x34 => self.intr,
-            0x40 => self.masked_interrupts(),
+            0x40 => self.enabled_or_forced_interrupts(),
             _ => 0,
         }
     }
@@ -194,7 +194,7 @@ impl Peripheral for Timer {
     /// Returns the levels of the four alarms' NVIC lines, each at its number's bit.
     #[inline]
     fn irq_levels(&self) -> u32 {
-        self.masked_interrupts()
+        self.enabled_or_forced_interrupts()
     }
 }
 
@@ -268,7 +268,7 @@ mod tests {
         timer.write_register(0x04, 50, &mut bench.access());
         timer.write_register(0x00, 1, &mut bench.access());
         timer.write_register(0x30, 0, &mut bench.access_at(100_000));
-        assert_eq!(timer.value(100_000), 1 << 32 | 50);
+        assert_eq!(timer.counter_value(100_000), 1 << 32 | 50);
         assert_eq!(timer.next_event_cycle(), 100_000 + 50 * 125);
     }
 
@@ -279,7 +279,7 @@ mod tests {
         timer.write_register(0x10, 100, &mut bench.access());
         bench.tree.sys_hz = 250_000_000;
         timer.clocks_changed(&mut bench.access_at(125 * 40));
-        assert_eq!((timer.value(125 * 40), timer.next_event_cycle()), (40, 125 * 40 + 250 * 60));
+        assert_eq!((timer.counter_value(125 * 40), timer.next_event_cycle()), (40, 125 * 40 + 250 * 60));
     }
 
     #[test]
@@ -300,7 +300,7 @@ mod tests {
         for offset in [0x08, 0x0c, 0x24, 0x28, 0x40] {
             timer.write_register(offset, u32::MAX, &mut bench.access());
         }
-        assert_eq!((timer.value(0), bench.effects.unmodelled), (0, None));
+        assert_eq!((timer.counter_value(0), bench.effects.unmodelled), (0, None));
         timer.write_register(0x44, 0, &mut bench.access());
         assert_eq!(bench.effects.unmodelled, Some((0x44, true)));
     }

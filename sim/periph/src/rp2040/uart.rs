@@ -106,7 +106,7 @@ impl Uart {
 
     /// Returns whether the UART requests DMA transfers: (transmit, receive).
     #[must_use]
-    pub fn dreq(&self) -> (bool, bool) {
+    pub fn dma_requests(&self) -> (bool, bool) {
         let tx = self.dmacr & 2 != 0 && self.tx_fifo.len() < self.fifo_depth();
         (tx, self.dmacr & 1 != 0 && self.rx_fifo.len() > 0)
     }
@@ -123,17 +123,17 @@ impl Uart {
     }
 
     /// Returns the level of the transmit FIFO at or below which its interrupt is raised.
-    fn tx_trigger(&self) -> usize {
+    fn transmit_trigger_level(&self) -> usize {
         if self.fifo_depth() == 1 { 0 } else { self.fifo_trigger_level(self.ifls) }
     }
 
     /// Returns the level of the receive FIFO at or above which its interrupt is raised.
-    fn rx_trigger(&self) -> usize {
+    fn receive_trigger_level(&self) -> usize {
         if self.fifo_depth() == 1 { 1 } else { self.fifo_trigger_level(self.ifls >> 3) }
     }
 
     /// Returns the bits of one frame: start, data, parity, stop.
-    fn frame_bits(&self) -> u64 {
+    fn bits_in_frame(&self) -> u64 {
         let data = 5 + u64::from((self.lcr_h >> 5) & 3);
         1 + data + u64::from(self.lcr_h & LCR_PEN != 0) + if self.lcr_h & LCR_STP2 != 0 { 2 } else { 1 }
     }
@@ -144,13 +144,13 @@ impl Uart {
     }
 
     /// Creates a counter of bit times from now: clk_peri * 4 / divisor, the divisor being in 1/64 of 16 clocks.
-    fn bit_counter(&self, access: &Access) -> RateCounter {
+    fn new_bit_counter(&self, access: &Access) -> RateCounter {
         let clocks = access.clocks;
-        RateCounter::start_counter(access.now_cycles, 0, clocks.peri_hz * 4, self.divisor, clocks.sys_hz)
+        RateCounter::counting_from_cycle(access.now_cycles, 0, clocks.peri_hz * 4, self.divisor, clocks.sys_hz)
     }
 
     /// Applies a changed baud rate to all bit counters.
-    fn rebase_bits(&mut self, access: &Access) {
+    fn apply_changed_baud_rate(&mut self, access: &Access) {
         let (clocks, divisor) = (access.clocks, self.divisor);
         let counters = [Some(&mut self.tx_bits), Some(&mut self.rx_bits), self.idle_bits.as_mut()];
         for counter in counters.into_iter().flatten() {
@@ -159,15 +159,15 @@ impl Uart {
     }
 
     /// Returns the cycle in which the frame being sent ends, or [`NEVER`].
-    fn tx_due(&self) -> u64 {
-        if self.tx_shift.is_some() { self.tx_bits.cycle_of(self.tx_frame_bits) } else { NEVER }
+    fn transmit_end_cycle(&self) -> u64 {
+        if self.tx_shift.is_some() { self.tx_bits.first_cycle_at_value(self.tx_frame_bits) } else { NEVER }
     }
 
     /// Returns the cycle in which the frame being received ends, 0 if one can begin, or [`NEVER`].
-    fn rx_due(&self) -> u64 {
+    fn receive_end_cycle(&self) -> u64 {
         if self.rx_shift.is_some() {
-            self.rx_bits.cycle_of(self.rx_frame_bits)
-        } else if self.rx_can_start() {
+            self.rx_bits.first_cycle_at_value(self.rx_frame_bits)
+        } else if self.can_begin_receiving() {
             0
         } else {
             NEVER
@@ -175,12 +175,12 @@ impl Uart {
     }
 
     /// Returns the cycle of the receive timeout, or [`NEVER`].
-    fn idle_due(&self) -> u64 {
-        self.idle_bits.as_ref().map_or(NEVER, |bits| bits.cycle_of(TIMEOUT_BITS))
+    fn receive_timeout_cycle(&self) -> u64 {
+        self.idle_bits.as_ref().map_or(NEVER, |bits| bits.first_cycle_at_value(TIMEOUT_BITS))
     }
 
     /// Moves the next byte into the idle shift register. The bit counter must be at 0 now.
-    fn tx_load(&mut self) {
+    fn load_transmit_shifter(&mut self) {
         let on = CR_UARTEN | CR_TXE;
         if self.tx_shift.is_some() || self.cr & on != on || self.divisor == 0 {
             return;
@@ -188,53 +188,53 @@ impl Uart {
         let level = self.tx_fifo.len();
         if let Some(byte) = self.tx_fifo.pop() {
             self.tx_shift = Some(byte as u8 & self.data_mask());
-            self.tx_frame_bits = self.frame_bits();
+            self.tx_frame_bits = self.bits_in_frame();
             // The interrupt marks the passage through the level, not the level (data sheet 4.2.6.2).
-            if level == self.tx_trigger() + 1 {
+            if level == self.transmit_trigger_level() + 1 {
                 self.ris |= INT_TX;
             }
         }
     }
 
     /// Begins to send, if the line is idle.
-    fn tx_start(&mut self, access: &Access) {
+    fn start_sending_if_idle(&mut self, access: &Access) {
         if self.tx_shift.is_none() {
-            self.tx_bits = self.bit_counter(access);
-            self.tx_load();
+            self.tx_bits = self.new_bit_counter(access);
+            self.load_transmit_shifter();
         }
     }
 
     /// Ends the frame being sent, and begins the next one at once.
-    fn tx_finish(&mut self, access: &mut Access) {
+    fn finish_sent_frame(&mut self, access: &mut Access) {
         let Some(byte) = self.tx_shift.take() else {
             return;
         };
-        let end = self.tx_due_of_frame();
+        let end = self.frame_end_cycle();
         if self.cr & CR_LBE != 0 {
-            self.receive_byte(byte, access);
+            self.store_received_byte(byte, access);
         } else {
             access.effects.uart_tx.push((self.number, byte));
         }
         // The next frame starts on the bit grid of this one, so long streams keep the exact baud rate.
         let value = self.tx_bits.value_at_cycle(end) - self.tx_frame_bits;
         self.tx_bits.set_value(end, value);
-        self.tx_load();
+        self.load_transmit_shifter();
     }
 
     /// Returns the cycle in which the frame in the shift register ends.
-    fn tx_due_of_frame(&self) -> u64 {
-        self.tx_bits.cycle_of(self.tx_frame_bits)
+    fn frame_end_cycle(&self) -> u64 {
+        self.tx_bits.first_cycle_at_value(self.tx_frame_bits)
     }
 
     /// Writes DR: appends a byte to the transmit FIFO.
-    fn write_data(&mut self, value: u32, access: &mut Access) {
+    fn append_byte_to_send(&mut self, value: u32, access: &mut Access) {
         if self.tx_fifo.len() >= self.fifo_depth() {
             // PL011 leaves a write to a full FIFO undefined. Dropping it is what a missing poll looks like.
             return;
         }
         self.tx_fifo.push((value & 0xff) as u16);
-        self.tx_start(access);
-        if self.tx_fifo.len() > self.tx_trigger() {
+        self.start_sending_if_idle(access);
+        if self.tx_fifo.len() > self.transmit_trigger_level() {
             self.ris &= !INT_TX;
         }
     }
@@ -248,8 +248,8 @@ impl Uart {
             self.return_unread_bytes();
             self.tx_fifo.clear();
         }
-        self.rebase_bits(access);
-        self.rx_start(access);
+        self.apply_changed_baud_rate(access);
+        self.start_receiving_if_idle(access);
     }
 
     /// Returns the value of FR.
@@ -281,7 +281,7 @@ impl Peripheral for Uart {
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance_to_now(access);
         match offset {
-            0x00 => self.read_data(access),
+            0x00 => self.read_received_byte(access),
             0x04..=0x48 | 0xfe0..=0xffc => self.peek_register(offset, access),
             _ => {
                 access.effects.unmodelled = Some((offset, false));
@@ -295,7 +295,7 @@ impl Peripheral for Uart {
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance_to_now(access);
         match offset {
-            0x00 => self.write_data(value, access),
+            0x00 => self.append_byte_to_send(value, access),
             0x04 => self.overrun = false,
             0x20 => self.ilpr = value & 0xff,
             0x24 => self.ibrd = value & 0xffff,
@@ -303,8 +303,8 @@ impl Peripheral for Uart {
             0x2c => self.write_lcr_h(value, access),
             0x30 => {
                 self.cr = value & 0xff87;
-                self.tx_start(access);
-                self.rx_start(access);
+                self.start_sending_if_idle(access);
+                self.start_receiving_if_idle(access);
             }
             0x34 => self.ifls = value & 0x3f,
             0x38 => self.imsc = value & INT_MASK,
@@ -344,26 +344,26 @@ impl Peripheral for Uart {
     /// Returns the cycle of the next end of a frame (sent or received) or of the receive timeout, or [`NEVER`].
     #[inline]
     fn next_event_cycle(&self) -> u64 {
-        self.tx_due().min(self.rx_due()).min(self.idle_due())
+        self.transmit_end_cycle().min(self.receive_end_cycle()).min(self.receive_timeout_cycle())
     }
 
     /// Completes the frames that have ended, up to the cycle in `access`.
     fn advance_to_now(&mut self, access: &mut Access) {
         let now = access.now_cycles;
-        while self.tx_due() <= now {
-            self.tx_finish(access);
+        while self.transmit_end_cycle() <= now {
+            self.finish_sent_frame(access);
         }
-        while let Some(byte) = self.rx_shift.filter(|_| self.rx_due() <= now) {
-            let end = self.rx_due();
+        while let Some(byte) = self.rx_shift.filter(|_| self.receive_end_cycle() <= now) {
+            let end = self.receive_end_cycle();
             // As when sending: the host's next frame follows on the bit grid of this one.
             let value = self.rx_bits.value_at_cycle(end) - self.rx_frame_bits;
             self.rx_bits.set_value(end, value);
             self.rx_shift = None;
-            self.receive_byte(byte, access);
-            self.rx_load();
+            self.store_received_byte(byte, access);
+            self.begin_receiving_byte();
         }
-        self.rx_start(access);
-        if self.idle_due() <= now {
+        self.start_receiving_if_idle(access);
+        if self.receive_timeout_cycle() <= now {
             self.idle_bits = None;
             self.ris |= INT_RT;
         }
@@ -371,7 +371,7 @@ impl Peripheral for Uart {
 
     /// Adapts the bit rate to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
-        self.rebase_bits(access);
+        self.apply_changed_baud_rate(access);
     }
 
     /// Returns the levels of the NVIC lines of a UART, each at its number's bit.

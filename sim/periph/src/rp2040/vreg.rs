@@ -30,7 +30,7 @@ impl Default for Vreg {
 impl Vreg {
     /// Returns the output voltage that VSEL selects (data sheet 2.10.6).
     #[must_use]
-    pub fn millivolts(&self) -> u32 {
+    pub fn output_millivolts(&self) -> u32 {
         match self.vreg >> 4 & 15 {
             0..=5 => 800,
             step => 850 + 50 * (step - 6),

@@ -50,7 +50,7 @@ impl Default for Watchdog {
 impl Watchdog {
     /// Returns the rate of the tick as (numerator, denominator) in Hz, from a clk_ref of `ref_hz`. (0, 1) while off.
     #[must_use]
-    pub fn tick_rate(&self, ref_hz: u64) -> (u64, u64) {
+    pub fn tick_rate_as_fraction(&self, ref_hz: u64) -> (u64, u64) {
         let cycles = u64::from(self.tick & 0x1ff);
         if self.tick & TICK_ENABLE == 0 || cycles == 0 { (0, 1) } else { (ref_hz, cycles) }
     }
@@ -63,12 +63,12 @@ impl Watchdog {
 
     /// Returns scratch register `n` (0 to 7), as the boot ROM reads it.
     #[must_use]
-    pub fn scratch(&self, n: usize) -> u32 {
+    pub fn scratch_register(&self, n: usize) -> u32 {
         self.scratch[n]
     }
 
     /// Sets scratch register `n`, as the boot ROM does.
-    pub fn set_scratch(&mut self, n: usize, value: u32) {
+    pub fn set_scratch_register(&mut self, n: usize, value: u32) {
         self.scratch[n] = value;
     }
 
@@ -85,7 +85,7 @@ impl Watchdog {
     }
 
     /// Writes CTRL: starts or stops the counter, or triggers a reset.
-    fn set_ctrl(&mut self, value: u32, access: &mut Access) {
+    fn write_control_register(&mut self, value: u32, access: &mut Access) {
         let now = access.now_cycles;
         let was = self.ctrl & CTRL_ENABLE != 0;
         self.ctrl = value & 0x4700_0000;
@@ -93,7 +93,7 @@ impl Watchdog {
         if was != on {
             let time = self.counter_value(now);
             let num = if on { access.clocks.tick_hz_num } else { 0 };
-            self.ticks = RateCounter::start_counter(now, 0, num, access.clocks.tick_hz_den, access.clocks.sys_hz);
+            self.ticks = RateCounter::counting_from_cycle(now, 0, num, access.clocks.tick_hz_den, access.clocks.sys_hz);
             self.loaded = time;
         }
         if value & CTRL_TRIGGER != 0 {
@@ -123,14 +123,19 @@ impl Peripheral for Watchdog {
     /// machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
-            0x00 => self.set_ctrl(value, access),
+            0x00 => self.write_control_register(value, access),
             0x04 => self.load_counter(access.now_cycles, value & TIME_MASK),
             0x08 => {}
             0x0c..=0x28 => self.scratch[(offset as usize - 0x0c) / 4] = value,
             0x2c => {
                 self.tick = value & 0x3ff;
-                self.ref_cycles =
-                    RateCounter::start_counter(access.now_cycles, 0, access.clocks.ref_hz, 1, access.clocks.sys_hz);
+                self.ref_cycles = RateCounter::counting_from_cycle(
+                    access.now_cycles,
+                    0,
+                    access.clocks.ref_hz,
+                    1,
+                    access.clocks.sys_hz,
+                );
                 access.effects.clocks_changed = true;
             }
             _ => access.effects.unmodelled = Some((offset, true)),
@@ -160,7 +165,7 @@ impl Peripheral for Watchdog {
         if self.ctrl & CTRL_ENABLE == 0 {
             return NEVER;
         }
-        self.ticks.cycle_of(u64::from(self.loaded.div_ceil(2)))
+        self.ticks.first_cycle_at_value(u64::from(self.loaded.div_ceil(2)))
     }
 
     /// Requests a reset of the chip if the watchdog's time is over at the cycle in `access`.
@@ -234,7 +239,10 @@ mod tests {
         dog.write_register(0x00, CTRL_TRIGGER, &mut bench.access());
         assert!(bench.effects.chip_reset);
         dog.reset_keeping_scratch();
-        assert_eq!((dog.scratch(4), dog.read_register(0x08, &mut bench.access())), (0xb007_c0d3, REASON_FORCE));
+        assert_eq!(
+            (dog.scratch_register(4), dog.read_register(0x08, &mut bench.access())),
+            (0xb007_c0d3, REASON_FORCE)
+        );
         assert_eq!(dog.read_register(0x00, &mut bench.access()), CTRL_RESET);
     }
 
@@ -244,13 +252,13 @@ mod tests {
         bench.tree.sys_hz = 12_000_000;
         let mut dog = Watchdog::default();
         assert_eq!(dog.read_register(0x2c, &mut bench.access()), 0x200);
-        assert_eq!(dog.tick_rate(12_000_000), (0, 1));
+        assert_eq!(dog.tick_rate_as_fraction(12_000_000), (0, 1));
         dog.write_register(0x2c, TICK_ENABLE | 12, &mut bench.access());
         assert!(bench.effects.clocks_changed);
-        assert_eq!(dog.tick_rate(12_000_000), (12_000_000, 12));
+        assert_eq!(dog.tick_rate_as_fraction(12_000_000), (12_000_000, 12));
         assert_eq!(dog.read_register(0x2c, &mut bench.access_at(13)), TICK_ENABLE | TICK_RUNNING | 12 | 10 << 11);
         dog.write_register(0x2c, 12, &mut bench.access());
-        assert_eq!(dog.tick_rate(12_000_000), (0, 1));
+        assert_eq!(dog.tick_rate_as_fraction(12_000_000), (0, 1));
     }
 
     #[test]
@@ -272,7 +280,7 @@ mod tests {
         let mut bench = Bench::new();
         let mut dog = Watchdog::default();
         dog.write_register(0x2c, u32::MAX, &mut bench.access());
-        assert_eq!(dog.tick_rate(511), (511, 511));
+        assert_eq!(dog.tick_rate_as_fraction(511), (511, 511));
         dog.write_register(0x2c, 0x1ff, &mut bench.access());
         assert_eq!(dog.read_register(0x2c, &mut bench.access()), 0x1ff);
     }

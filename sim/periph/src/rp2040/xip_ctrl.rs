@@ -38,20 +38,20 @@ impl XipCtrl {
     /// Returns whether the cache is on (CTRL.EN).
     #[inline]
     #[must_use]
-    pub fn is_enabled(&self) -> bool {
+    pub fn is_cache_enabled(&self) -> bool {
         self.ctrl & 1 != 0
     }
 
     /// Returns whether writes to the non-invalidating aliases fault (CTRL.ERR_BADWRITE).
     #[must_use]
-    pub fn faults_on_bad_write(&self) -> bool {
+    pub fn does_write_fault(&self) -> bool {
         self.ctrl & 2 != 0
     }
 
     /// Returns whether the firmware uses the access counters.
     #[inline]
     #[must_use]
-    pub fn counts_accesses(&self) -> bool {
+    pub fn are_access_counters_used(&self) -> bool {
         self.counting
     }
 
@@ -72,7 +72,7 @@ impl XipCtrl {
 }
 
 /// Returns a count as its 32-bit counter shows it, which saturates.
-fn saturate_count(count: u64) -> u32 {
+fn saturate_to_32_bits(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
@@ -126,8 +126,8 @@ impl Peripheral for XipCtrl {
         match offset {
             0x00 => self.ctrl,
             0x08 => STAT_FLUSH_READY | STAT_FIFO_EMPTY,
-            0x0c => saturate_count(self.tries.saturating_sub(self.misses)),
-            0x10 => saturate_count(self.accesses),
+            0x0c => saturate_to_32_bits(self.tries.saturating_sub(self.misses)),
+            0x10 => saturate_to_32_bits(self.accesses),
             0x14 => self.stream_addr,
             0x18 => self.stream_ctr,
             _ => 0,
@@ -150,11 +150,11 @@ mod tests {
     fn control_flush_and_status() {
         let mut bench = Bench::new();
         let mut xip = XipCtrl::default();
-        assert!(xip.is_enabled() && xip.faults_on_bad_write());
+        assert!(xip.is_cache_enabled() && xip.does_write_fault());
         assert_eq!(xip.read_register(0, &mut bench.access()), 3);
         assert_eq!(xip.read_register(8, &mut bench.access()), 3);
         xip.write_register(0, 0, &mut bench.access());
-        assert!(!xip.is_enabled() && bench.effects.xip_timing_changed && !bench.effects.xip_flush);
+        assert!(!xip.is_cache_enabled() && bench.effects.xip_timing_changed && !bench.effects.xip_flush);
         xip.write_register(4, 1, &mut bench.access());
         assert!(bench.effects.xip_flush);
         assert_eq!(xip.read_register(4, &mut bench.access()), 0);

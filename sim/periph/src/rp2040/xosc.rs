@@ -62,7 +62,7 @@ impl Xosc {
     }
 
     /// Writes CTRL: enables or disables the oscillator.
-    fn set_ctrl(&mut self, value: u32, access: &mut Access) {
+    fn write_control_register(&mut self, value: u32, access: &mut Access) {
         if value & 0xfff != RANGE_1_15MHZ && value & 0xfff != 0 {
             self.badwrite = true;
         }
@@ -71,7 +71,7 @@ impl Xosc {
                 self.enabled = true;
                 self.stable = false;
                 self.cycles =
-                    RateCounter::start_counter(access.now_cycles, 0, self.crystal_hz, 1, access.clocks.sys_hz);
+                    RateCounter::counting_from_cycle(access.now_cycles, 0, self.crystal_hz, 1, access.clocks.sys_hz);
                 self.advance_to_now(access);
             }
             DISABLE => {
@@ -107,7 +107,7 @@ impl Peripheral for Xosc {
     /// requests to the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
-            0x00 => self.set_ctrl(value, access),
+            0x00 => self.write_control_register(value, access),
             0x04 => self.badwrite &= value & STATUS_BADWRITE == 0,
             0x08 => {
                 self.badwrite |= value != DORMANT_COMA && value != DORMANT_WAKE;
@@ -117,7 +117,7 @@ impl Peripheral for Xosc {
             0x1c => {
                 self.count_from = value & 0xff;
                 let hz = if self.enabled { self.crystal_hz } else { 0 };
-                self.count = RateCounter::start_counter(access.now_cycles, 0, hz, 1, access.clocks.sys_hz);
+                self.count = RateCounter::counting_from_cycle(access.now_cycles, 0, hz, 1, access.clocks.sys_hz);
             }
             _ => access.effects.unmodelled = Some((offset, true)),
         }
@@ -148,7 +148,7 @@ impl Peripheral for Xosc {
 
     /// Returns the cycle at which the started oscillator becomes stable, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
-        if self.enabled && !self.stable { self.cycles.cycle_of(self.startup_cycles()) } else { NEVER }
+        if self.enabled && !self.stable { self.cycles.first_cycle_at_value(self.startup_cycles()) } else { NEVER }
     }
 
     /// Makes the oscillator stable if its start-up time is over at the cycle in `access`.
@@ -163,7 +163,7 @@ impl Peripheral for Xosc {
     fn clocks_changed(&mut self, access: &mut Access) {
         let sys_hz = access.clocks.sys_hz;
         self.cycles.change_rate(access.now_cycles, self.crystal_hz, 1, sys_hz);
-        if self.count.running() {
+        if self.count.is_counting() {
             self.count.change_rate(access.now_cycles, self.crystal_hz, 1, sys_hz);
         }
     }

@@ -105,7 +105,7 @@ impl Converter {
     }
 
     /// Returns the duration of the present conversion in half cycles of ADCCLK.
-    fn half_cycles(&self, layout: AdcLayout) -> u64 {
+    fn conversion_half_cycles(&self, layout: AdcLayout) -> u64 {
         let channel = self.present_channel();
         let code = if channel < 10 {
             self.stored_register(0x10) >> (3 * channel)
@@ -148,18 +148,18 @@ impl Adc {
     }
 
     /// Sets the voltage at a channel's pin, in mV.
-    pub fn set_channel(&mut self, channel: usize, millivolts: u32) {
+    pub fn set_channel_voltage(&mut self, channel: usize, millivolts: u32) {
         self.levels[channel] = conversion_level_of_voltage(millivolts);
     }
 
     /// Returns whether a converter requests a DMA transfer.
     #[must_use]
-    pub fn dma_request(&self, n: usize) -> bool {
+    pub fn is_dma_requested(&self, n: usize) -> bool {
         self.converters.get(n).is_some_and(|converter| converter.requests)
     }
 
     /// Ends the converter's DMA request, because the DMA has read the result.
-    pub(super) fn dma_served(&mut self, n: usize, is_last: bool) {
+    pub(super) fn end_dma_request(&mut self, n: usize, is_last: bool) {
         let converter = &mut self.converters[n];
         converter.requests = false;
         converter.ended |= is_last && self.layout == AdcLayout::F4 && converter.cr2 & CR2_DDS == 0;
@@ -170,7 +170,7 @@ impl Adc {
         // F4: PCLK2 by 2, 4, 6 or 8. The F1's clock is divided in RCC.
         let divider = if self.layout == AdcLayout::F4 { 2 * (u64::from(self.common >> 16 & 3) + 1) } else { 1 };
         let converter = &mut self.converters[n];
-        let units = converter.half_cycles(self.layout) * divider * access.core_hz;
+        let units = converter.conversion_half_cycles(self.layout) * divider * access.core_hz;
         converter.end = match access.clock_hz {
             0 => NEVER,
             hz => at.saturating_add(units.div_ceil(2 * hz)),
@@ -178,7 +178,7 @@ impl Adc {
     }
 
     /// Starts a sequence of conversions.
-    fn start_sequence(&mut self, n: usize, access: &Access) {
+    fn start_conversion_sequence(&mut self, n: usize, access: &Access) {
         let converter = &mut self.converters[n];
         if converter.cr2 & CR2_ADON == 0 {
             return;
@@ -237,7 +237,7 @@ impl Adc {
         if kept & CR2_ADON == 0 {
             self.converters[n].end = NEVER;
         } else if start {
-            self.start_sequence(n, access);
+            self.start_conversion_sequence(n, access);
         }
     }
 

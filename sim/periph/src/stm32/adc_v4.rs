@@ -79,7 +79,7 @@ mod at {
 type Pins = [u8; CHANNELS];
 
 /// Returns the number of a pin, such as port `b'A'` and pin 3: 16 for each port, plus the pin.
-const fn pin(port: u8, pin: u8) -> u8 {
+const fn pin_number_of_port(port: u8, pin: u8) -> u8 {
     (port - b'A') * 16 + pin
 }
 
@@ -87,22 +87,22 @@ const NO: u8 = 0xff;
 
 /// DS10152, DS10685.
 const L0_PINS: Pins = [
-    pin(b'A', 0),
-    pin(b'A', 1),
-    pin(b'A', 2),
-    pin(b'A', 3),
-    pin(b'A', 4),
-    pin(b'A', 5),
-    pin(b'A', 6),
-    pin(b'A', 7),
-    pin(b'B', 0),
-    pin(b'B', 1),
-    pin(b'C', 0),
-    pin(b'C', 1),
-    pin(b'C', 2),
-    pin(b'C', 3),
-    pin(b'C', 4),
-    pin(b'C', 5),
+    pin_number_of_port(b'A', 0),
+    pin_number_of_port(b'A', 1),
+    pin_number_of_port(b'A', 2),
+    pin_number_of_port(b'A', 3),
+    pin_number_of_port(b'A', 4),
+    pin_number_of_port(b'A', 5),
+    pin_number_of_port(b'A', 6),
+    pin_number_of_port(b'A', 7),
+    pin_number_of_port(b'B', 0),
+    pin_number_of_port(b'B', 1),
+    pin_number_of_port(b'C', 0),
+    pin_number_of_port(b'C', 1),
+    pin_number_of_port(b'C', 2),
+    pin_number_of_port(b'C', 3),
+    pin_number_of_port(b'C', 4),
+    pin_number_of_port(b'C', 5),
     NO,
     NO,
     NO,
@@ -111,33 +111,33 @@ const L0_PINS: Pins = [
 
 /// DS12110: positive inputs of ADC1. Switches connect PA0_C and PA1_C with PA0 and PA1 after reset.
 const H7_PINS_1: Pins = [
-    pin(b'A', 0),
-    pin(b'A', 1),
-    pin(b'F', 11),
-    pin(b'A', 6),
-    pin(b'C', 4),
-    pin(b'B', 1),
-    pin(b'F', 12),
-    pin(b'A', 7),
-    pin(b'C', 5),
-    pin(b'B', 0),
-    pin(b'C', 0),
-    pin(b'C', 1),
-    pin(b'C', 2),
-    pin(b'C', 3),
-    pin(b'A', 2),
-    pin(b'A', 3),
-    pin(b'A', 0),
-    pin(b'A', 1),
-    pin(b'A', 4),
-    pin(b'A', 5),
+    pin_number_of_port(b'A', 0),
+    pin_number_of_port(b'A', 1),
+    pin_number_of_port(b'F', 11),
+    pin_number_of_port(b'A', 6),
+    pin_number_of_port(b'C', 4),
+    pin_number_of_port(b'B', 1),
+    pin_number_of_port(b'F', 12),
+    pin_number_of_port(b'A', 7),
+    pin_number_of_port(b'C', 5),
+    pin_number_of_port(b'B', 0),
+    pin_number_of_port(b'C', 0),
+    pin_number_of_port(b'C', 1),
+    pin_number_of_port(b'C', 2),
+    pin_number_of_port(b'C', 3),
+    pin_number_of_port(b'A', 2),
+    pin_number_of_port(b'A', 3),
+    pin_number_of_port(b'A', 0),
+    pin_number_of_port(b'A', 1),
+    pin_number_of_port(b'A', 4),
+    pin_number_of_port(b'A', 5),
 ];
 
 /// ADC2 differs in four channels.
 const H7_PINS_2: Pins = {
     let mut pins = H7_PINS_1;
-    pins[2] = pin(b'F', 13);
-    pins[6] = pin(b'F', 14);
+    pins[2] = pin_number_of_port(b'F', 13);
+    pins[6] = pin_number_of_port(b'F', 14);
     pins[16] = NO;
     pins[17] = NO;
     pins
@@ -145,23 +145,23 @@ const H7_PINS_2: Pins = {
 
 /// ADC3.
 const H7_PINS_3: Pins = [
-    pin(b'C', 2),
-    pin(b'C', 3),
-    pin(b'F', 9),
-    pin(b'F', 7),
-    pin(b'F', 5),
-    pin(b'F', 3),
-    pin(b'F', 10),
-    pin(b'F', 8),
-    pin(b'F', 6),
-    pin(b'F', 4),
-    pin(b'C', 0),
-    pin(b'C', 1),
-    pin(b'C', 2),
-    pin(b'H', 2),
-    pin(b'H', 3),
-    pin(b'H', 4),
-    pin(b'H', 5),
+    pin_number_of_port(b'C', 2),
+    pin_number_of_port(b'C', 3),
+    pin_number_of_port(b'F', 9),
+    pin_number_of_port(b'F', 7),
+    pin_number_of_port(b'F', 5),
+    pin_number_of_port(b'F', 3),
+    pin_number_of_port(b'F', 10),
+    pin_number_of_port(b'F', 8),
+    pin_number_of_port(b'F', 6),
+    pin_number_of_port(b'F', 4),
+    pin_number_of_port(b'C', 0),
+    pin_number_of_port(b'C', 1),
+    pin_number_of_port(b'C', 2),
+    pin_number_of_port(b'H', 2),
+    pin_number_of_port(b'H', 3),
+    pin_number_of_port(b'H', 4),
+    pin_number_of_port(b'H', 5),
     NO,
     NO,
     NO,
@@ -271,7 +271,7 @@ impl Converter {
     }
 
     /// Returns how many samples make a result, and by how many bits their sum is shifted right.
-    fn oversampling(&self, layout: AdcV4Layout) -> (u32, u32) {
+    fn oversampling_count_and_shift(&self, layout: AdcV4Layout) -> (u32, u32) {
         let cfgr2 = self.stored_register(at::CFGR2);
         if cfgr2 & CFGR2_OVSE == 0 {
             return (1, 0);
@@ -281,7 +281,7 @@ impl Converter {
     }
 
     /// Returns the duration of a channel's conversion in half periods of the ADC's clock.
-    fn half_periods(&self, layout: AdcV4Layout, channel: usize) -> u64 {
+    fn conversion_half_periods(&self, layout: AdcV4Layout, channel: usize) -> u64 {
         let bits = u64::from(self.result_bit_count(layout));
         let one = if layout == L0 {
             // 12.5, 11.5, 9.5 and 7.5 periods.
@@ -291,7 +291,7 @@ impl Converter {
             let register = self.stored_register(at::SMPR + 4 * (channel as u32 / 10));
             H7_SAMPLING[(register >> (3 * (channel % 10)) & 7) as usize] + bits + 1
         };
-        one * u64::from(self.oversampling(layout).0)
+        one * u64::from(self.oversampling_count_and_shift(layout).0)
     }
 
     /// Returns the result of converting a channel's voltage.
@@ -302,7 +302,7 @@ impl Converter {
         let millivolts = self.millivolts.get(channel).copied().filter(|_| connected).unwrap_or(0);
         let full = 1 << bits;
         let level = (millivolts.min(SUPPLY_MILLIVOLTS) * full / SUPPLY_MILLIVOLTS).min(full - 1);
-        let (ratio, shift) = self.oversampling(layout);
+        let (ratio, shift) = self.oversampling_count_and_shift(layout);
         let result = (level * ratio) >> shift;
         if layout != L0 {
             return result << (self.stored_register(at::CFGR2) >> 28);
@@ -352,7 +352,7 @@ impl AdcV4 {
     }
 
     /// Sets the voltage at a pin. Returns false if it is no input of this block.
-    pub(super) fn set_pin(&mut self, pin: u16, millivolts: u32) -> bool {
+    pub(super) fn set_pin_voltage(&mut self, pin: u16, millivolts: u32) -> bool {
         let mut is_input = false;
         for converter in &mut self.converters {
             for channel in (0..CHANNELS)
@@ -366,12 +366,12 @@ impl AdcV4 {
     }
 
     /// Sets the frequency of the asynchronous clock in Hz.
-    pub(super) fn set_asynchronous_hz(&mut self, hz: u64) {
+    pub(super) fn set_asynchronous_clock_hz(&mut self, hz: u64) {
         self.asynchronous_hz = hz;
     }
 
     /// Returns the clock of the conversions in Hz, as numerator and denominator.
-    fn clock(&self, access: &Access) -> (u64, u64) {
+    fn conversion_clock_as_fraction(&self, access: &Access) -> (u64, u64) {
         let code = self.common >> 18 & 15;
         let asynchronous = (self.asynchronous_hz, PRESCALERS[(code as usize).min(11)]);
         if self.layout == L0 {
@@ -394,7 +394,7 @@ impl AdcV4 {
 
     /// Begins the next conversion at cycle `at`.
     fn begin_conversion(&mut self, n: usize, at: u64, access: &Access) {
-        let (hz, divider) = self.clock(access);
+        let (hz, divider) = self.conversion_clock_as_fraction(access);
         let (layout, converter) = (self.layout, &mut self.converters[n]);
         let sequence = converter.channel_sequence(layout);
         let Some(&channel) = sequence.get(converter.position).or(sequence.first()) else {
@@ -402,7 +402,7 @@ impl AdcV4 {
             converter.stop_conversion();
             return;
         };
-        let units = converter.half_periods(layout, channel) * divider * access.core_hz;
+        let units = converter.conversion_half_periods(layout, channel) * divider * access.core_hz;
         converter.end = if hz == 0 { NEVER } else { at.saturating_add(units.div_ceil(2 * hz)) };
     }
 
@@ -440,7 +440,7 @@ impl AdcV4 {
     }
 
     /// Begins a conversion that waited until EOC was cleared.
-    fn resume(&mut self, n: usize, access: &Access) {
+    fn resume_waiting_conversion(&mut self, n: usize, access: &Access) {
         let converter = &mut self.converters[n];
         if converter.isr & ISR_EOC == 0 && std::mem::take(&mut converter.held) {
             self.begin_conversion(n, access.now, access);
@@ -486,7 +486,7 @@ impl AdcV4 {
     }
 
     /// Returns whether a converter requests a DMA transfer. An overrun ends its requests.
-    pub(super) fn dma_request(&self, n: usize) -> bool {
+    pub(super) fn is_dma_requested(&self, n: usize) -> bool {
         self.converters.get(n).is_some_and(|converter| {
             converter.dma_mode(self.layout).0 && !converter.dma_ended && converter.isr & (ISR_EOC | ISR_OVR) == ISR_EOC
         })
@@ -494,7 +494,7 @@ impl AdcV4 {
 
     /// Ends the converter's DMA request, because the DMA has read the result. The last one of a one-shot transfer also
     /// ends the conversions.
-    pub(super) fn dma_served(&mut self, n: usize, is_last: bool) {
+    pub(super) fn end_dma_request(&mut self, n: usize, is_last: bool) {
         let converter = &mut self.converters[n];
         if is_last && !converter.dma_mode(self.layout).1 {
             converter.dma_ended = true;
@@ -509,7 +509,7 @@ impl AdcV4 {
     }
 
     /// Returns the ISR register of converter `n`, with LDORDY while its regulator is on.
-    fn isr(&self, n: usize) -> u32 {
+    fn interrupt_and_status_register(&self, n: usize) -> u32 {
         let converter = &self.converters[n];
         let has_power = converter.cr & (CR_ADVREGEN | CR_DEEPPWD) == CR_ADVREGEN;
         converter.isr | if self.layout != L0 && has_power { ISR_LDORDY } else { 0 }
@@ -531,7 +531,7 @@ impl Block for AdcV4 {
         let value = self.peek_register(offset, access);
         if let Some((n, at::DR)) = self.converter_at(offset) {
             self.converters[n].isr &= !ISR_EOC;
-            self.resume(n, access);
+            self.resume_waiting_conversion(n, access);
         }
         value
     }
@@ -553,7 +553,7 @@ impl Block for AdcV4 {
         match register {
             at::ISR => {
                 self.converters[n].isr &= !value;
-                self.resume(n, access);
+                self.resume_waiting_conversion(n, access);
             }
             at::CR => self.write_control(n, value, access),
             at::DR | 0x80..=0x8c => {}
@@ -569,8 +569,9 @@ impl Block for AdcV4 {
         match (offset, self.converter_at(offset)) {
             (CCR, _) => self.common,
             // CSR: flags of the master, then of the slave.
-            (0x300, _) => (0..self.converters.len()).fold(0, |word, n| word | (self.isr(n) & 0x7ff) << (16 * n)),
-            (_, Some((n, at::ISR))) => self.isr(n),
+            (0x300, _) => (0..self.converters.len())
+                .fold(0, |word, n| word | (self.interrupt_and_status_register(n) & 0x7ff) << (16 * n)),
+            (_, Some((n, at::ISR))) => self.interrupt_and_status_register(n),
             (_, Some((n, at::CR))) => self.converters[n].cr,
             (_, Some((n, at::DR))) => self.converters[n].data,
             (_, Some((n, register))) => self.converters[n].stored_register(register),

@@ -204,7 +204,7 @@ impl Stm32 {
             timer_routes: timers::TimerRoutes::default(),
             clocks: Clocks::default(),
             adc_hz: 0,
-            elapsed: ElapsedTime::at_power_on(0),
+            elapsed: ElapsedTime::starting_at_power_on(0),
             stated_hz: None,
             lines: Lines::new(),
             due: NEVER,
@@ -214,10 +214,10 @@ impl Stm32 {
         chip.create_blocks(options);
         chip.timer_routes = timers::TimerRoutes::new(&chip.slots, &timer_pins(spec.chip));
         let mut effects = Effects::default();
-        chip.refresh_gates(0, &mut effects);
+        chip.update_clock_gates_and_resets(0, &mut effects);
         chip.update_clock_frequencies(0, &mut effects);
-        chip.route_timers(0, &mut effects);
-        chip.hold_pins(&options.rest, &mut effects);
+        chip.update_timer_routes(0, &mut effects);
+        chip.set_pins_held_by_resistors(&options.rest, &mut effects);
         chip
     }
 
@@ -234,36 +234,43 @@ impl Stm32 {
                 Device::Gpio(port) => {
                     let reset = self.spec.gpio_resets[usize::from(port).min(2)];
                     self.ports[usize::from(port)] = Some(self.gpios.len() as u8);
-                    Place::Gpio(push(&mut self.gpios, Gpio::new(port, self.spec.gpio, reset)))
+                    Place::Gpio(push_and_return_index(&mut self.gpios, Gpio::new(port, self.spec.gpio, reset)))
                 }
                 Device::Usart(number, _) => {
                     let usart = Usart::new(number, self.spec.usart, options.host_overruns);
-                    Place::Usart(push(&mut self.usarts, usart))
+                    Place::Usart(push_and_return_index(&mut self.usarts, usart))
                 }
                 Device::Lpuart(_) => {
                     let fifo = matches!(self.spec.usart, UsartLayout::V2 { fifo: true, .. });
                     let layout = UsartLayout::V2 { fifo, low_power: true };
-                    Place::Usart(push(&mut self.usarts, Usart::new(0, layout, options.host_overruns)))
+                    Place::Usart(push_and_return_index(&mut self.usarts, Usart::new(0, layout, options.host_overruns)))
                 }
                 Device::Timer(kind) => {
                     let kind = TimerKind { remap: self.spec.uif_remap, ..kind };
-                    Place::Timer(push(&mut self.timers, Timer::new(kind)))
+                    Place::Timer(push_and_return_index(&mut self.timers, Timer::new(kind)))
                 }
-                Device::Spi(layout) => Place::Spi(push(&mut self.spis, Spi::new(layout))),
-                Device::SpiH7(fifo_bytes, _) => Place::SpiH7(push(&mut self.spis_h7, SpiH7::new(fifo_bytes))),
-                Device::Adc(layout) => Place::Adc(push(&mut self.adcs, Adc::new(layout))),
-                Device::AdcV4(layout) => Place::AdcV4(push(&mut self.adcs_v4, AdcV4::new(layout))),
-                Device::I2cV1 => Place::I2cV1(push(&mut self.i2cs_v1, I2cV1::default())),
-                Device::I2cV2(_) => Place::I2cV2(push(&mut self.i2cs_v2, I2cV2::default())),
-                Device::Dbgmcu => Place::File(push(&mut self.files, RegFile::new(0x400, self.spec.dbgmcu, false))),
+                Device::Spi(layout) => Place::Spi(push_and_return_index(&mut self.spis, Spi::new(layout))),
+                Device::SpiH7(fifo_bytes, _) => {
+                    Place::SpiH7(push_and_return_index(&mut self.spis_h7, SpiH7::new(fifo_bytes)))
+                }
+                Device::Adc(layout) => Place::Adc(push_and_return_index(&mut self.adcs, Adc::new(layout))),
+                Device::AdcV4(layout) => Place::AdcV4(push_and_return_index(&mut self.adcs_v4, AdcV4::new(layout))),
+                Device::I2cV1 => Place::I2cV1(push_and_return_index(&mut self.i2cs_v1, I2cV1::default())),
+                Device::I2cV2(_) => Place::I2cV2(push_and_return_index(&mut self.i2cs_v2, I2cV2::default())),
+                Device::Dbgmcu => {
+                    Place::File(push_and_return_index(&mut self.files, RegFile::new(0x400, self.spec.dbgmcu, false)))
+                }
                 Device::File(size, fixed, inert) => {
                     bytes = size;
-                    Place::File(push(&mut self.files, RegFile::new(size.min(STORED_BYTES), fixed, inert)))
+                    Place::File(push_and_return_index(
+                        &mut self.files,
+                        RegFile::new(size.min(STORED_BYTES), fixed, inert),
+                    ))
                 }
-                Device::Backup => Place::File(push(&mut self.files, RegFile::new(0x400, &[], false))),
+                Device::Backup => Place::File(push_and_return_index(&mut self.files, RegFile::new(0x400, &[], false))),
                 Device::Dma => {
                     self.wiring.add_controller(self.slots.len());
-                    Place::Dma(push(&mut self.dmas, new_dma(self.spec.chip)))
+                    Place::Dma(push_and_return_index(&mut self.dmas, new_dma(self.spec.chip)))
                 }
                 Device::DmaMux => Place::DmaMux,
                 Device::Iwdg => Place::Iwdg,
@@ -290,20 +297,20 @@ impl Stm32 {
 
     /// Returns the frequencies in force. Copy them again after every call that sets `effects.clocks_changed`.
     #[must_use]
-    pub fn clocks(&self) -> &Clocks {
+    pub fn clock_frequencies(&self) -> &Clocks {
         &self.clocks
     }
 
     /// Returns the settings of the flash's read accesses. `effects.flash_timing_changed` reports changes.
     #[must_use]
-    pub fn flash_control(&self) -> FlashControl {
+    pub fn flash_read_settings(&self) -> FlashControl {
         self.flash.read_settings()
     }
 
     /// Returns the core cycle at which [`Self::advance`] must be called next, or [`NEVER`].
     #[inline]
     #[must_use]
-    pub fn due(&self) -> u64 {
+    pub fn next_advance_cycle(&self) -> u64 {
         self.due
     }
 
@@ -311,33 +318,33 @@ impl Stm32 {
     #[inline]
     #[must_use]
     pub fn irq_levels(&self) -> &[u32; 5] {
-        self.lines.levels()
+        self.lines.irq_line_levels()
     }
 
     /// Returns the number of NVIC lines.
     #[must_use]
-    pub fn irq_lines(&self) -> u16 {
+    pub fn irq_line_count(&self) -> u16 {
         self.spec.irq_lines
     }
 
     /// Returns the bus an address is on, or `None` where no peripheral answers.
     #[inline]
     #[must_use]
-    pub fn bus(&self, address: u32) -> Option<Bus> {
-        self.map.slot(address).map(|slot| self.slots[slot].row.bus)
+    pub fn bus_at_address(&self, address: u32) -> Option<Bus> {
+        self.map.slot_at_address(address).map(|slot| self.slots[slot].row.bus)
     }
 
     /// Returns the reference manual's name of the block at an address.
     #[must_use]
     pub fn block_name(&self, address: u32) -> Option<&'static str> {
-        self.map.slot(address).map(|slot| self.slots[slot].row.name)
+        self.map.slot_at_address(address).map(|slot| self.slots[slot].row.name)
     }
 
     /// Returns the memory that is visible at address 0: 0 main flash (as booted), 1 system memory, 2 external memory, 3
     /// SRAM.
     #[must_use]
     pub fn memory_at_zero(&self) -> u32 {
-        self.syscfg.remap()
+        self.syscfg.memory_mapped_at_zero()
     }
 
     /// Returns the address of the core's vector table after reset, with the BOOT pin low and option bytes as delivered.
@@ -349,14 +356,15 @@ impl Stm32 {
     /// Returns a sentence about a clock beyond the data sheet's limits, or one without a source here. `stated`: the
     /// core clock in Hz that the run states.
     #[must_use]
-    pub fn clock_beyond_limits(&self, stated: Option<u64>) -> Option<String> {
-        let no_source = || self.rcc.rtc_from_hse().then(|| "RCC: running the RTC from HSE is not modelled".to_owned());
-        super::limits::first_exceeded_limit(self.spec.chip, self.clocks(), stated).or_else(no_source)
+    pub fn clock_limit_warning(&self, stated: Option<u64>) -> Option<String> {
+        let no_source =
+            || self.rcc.is_rtc_clocked_by_hse().then(|| "RCC: running the RTC from HSE is not modelled".to_owned());
+        super::limits::first_exceeded_limit(self.spec.chip, self.clock_frequencies(), stated).or_else(no_source)
     }
 
     /// Returns a sentence about the memory that SYSCFG selects for address 0, if it is not modelled. `None` otherwise.
     #[must_use]
-    pub fn missing_at_zero(&self) -> Option<&'static str> {
+    pub fn missing_memory_warning(&self) -> Option<&'static str> {
         matches!(self.memory_at_zero(), 1 | 2).then_some("SYSCFG: only flash and SRAM can be shown at address 0")
     }
 
@@ -379,9 +387,9 @@ impl Stm32 {
     }
 
     /// Sets the voltage at a pin that an ADC converts. The error is one sentence.
-    pub fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String> {
+    pub fn set_analog_voltage(&mut self, pin: u16, millivolts: u32) -> Result<(), String> {
         if self.adcs.is_empty() {
-            let inputs = self.adcs_v4.iter_mut().filter_map(|adc| adc.set_pin(pin, millivolts).then_some(()));
+            let inputs = self.adcs_v4.iter_mut().filter_map(|adc| adc.set_pin_voltage(pin, millivolts).then_some(()));
             let wants = "this pin is no input of an ADC; see the data sheet's table of pins";
             return if inputs.count() > 0 { Ok(()) } else { Err(wants.to_owned()) };
         }
@@ -392,12 +400,12 @@ impl Stm32 {
             (2, n @ 0..=5) => 10 + n,
             _ => return Err("this pin is no input of the ADC; PA0 to PA7, PB0, PB1 and PC0 to PC5 are".to_owned()),
         };
-        self.adcs.iter_mut().for_each(|adc| adc.set_channel(usize::from(channel), millivolts));
+        self.adcs.iter_mut().for_each(|adc| adc.set_channel_voltage(usize::from(channel), millivolts));
         Ok(())
     }
 
     /// Attaches a device at this place. The error is one sentence.
-    pub fn attach(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
+    pub fn attach_device(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
         match connection {
             Connection::Uart(number) if self.usart_index(number).is_some() => {
                 let is_free = self.attachments.attach_to_port(number, device);
@@ -414,7 +422,7 @@ impl Stm32 {
     }
 
     /// Returns the block with a name, such as SPI1. `None` if the chip lacks it.
-    fn place_of(&self, name: &str) -> Option<Place> {
+    fn block_with_name(&self, name: &str) -> Option<Place> {
         self.slots.iter().find(|slot| slot.row.name == name).map(|slot| slot.place)
     }
 
@@ -424,24 +432,24 @@ impl Stm32 {
         if let Some(pin) = select.filter(|&pin| self.gpio_port((pin / 16) as u8).is_none()) {
             return Err(format!("the chip has no pin number {pin}"));
         }
-        let bus = match self.place_of(&format!("SPI{number}")) {
+        let bus = match self.block_with_name(&format!("SPI{number}")) {
             Some(Place::Spi(index)) => &mut self.spis[usize::from(index)].bus,
             Some(Place::SpiH7(index)) => &mut self.spis_h7[usize::from(index)].bus,
             _ => return Err(format!("the chip has no spi{number}")),
         };
-        bus.attach(select, device);
+        bus.attach_spi_device(select, device);
         Ok(())
     }
 
     /// Attaches a device to an I2C controller at a 7- or 10-bit address. Returns an error sentence if the chip lacks
     /// the controller or the address is taken.
     fn attach_to_i2c(&mut self, number: u8, address: u16, device: Attached) -> Result<(), String> {
-        let bus = match self.place_of(&format!("I2C{number}")) {
+        let bus = match self.block_with_name(&format!("I2C{number}")) {
             Some(Place::I2cV1(index)) => &mut self.i2cs_v1[usize::from(index)].bus,
             Some(Place::I2cV2(index)) => &mut self.i2cs_v2[usize::from(index)].bus,
             _ => return Err(format!("the chip has no i2c{number}")),
         };
-        if bus.attach(address, device) {
+        if bus.attach_i2c_device(address, device) {
             return Ok(());
         }
         Err(format!("another device has the address 0x{address:02x} already"))
@@ -450,7 +458,7 @@ impl Stm32 {
     /// Returns the index in [`Self::usarts`] of a serial port, by its number. 0 is LPUART1.
     #[must_use]
     pub fn usart_index(&self, number: u8) -> Option<usize> {
-        self.usarts.iter().position(|usart| usart.number() == number)
+        self.usarts.iter().position(|usart| usart.port_number() == number)
     }
 }
 
@@ -466,7 +474,7 @@ fn new_dma(chip: Chip) -> Dma {
 }
 
 /// Appends an item to a list, and returns its index.
-fn push<T>(list: &mut Vec<T>, item: T) -> u8 {
+fn push_and_return_index<T>(list: &mut Vec<T>, item: T) -> u8 {
     list.push(item);
     (list.len() - 1) as u8
 }

@@ -28,7 +28,7 @@ pub enum Bus {
 impl Bus {
     /// Returns whether the bus is behind an AHB-to-APB bridge.
     #[must_use]
-    pub fn is_apb(self) -> bool {
+    pub fn is_on_apb(self) -> bool {
         matches!(self, Bus::Apb1 | Bus::Apb2 | Bus::Apb3 | Bus::Apb4)
     }
 }
@@ -76,16 +76,16 @@ impl Clocks {
 
     /// Returns the core cycles in one cycle of a bus (all prescalers are whole).
     #[must_use]
-    pub fn cycles_per(&self, bus: Bus) -> u64 {
+    pub fn core_cycles_per_bus_cycle(&self, bus: Bus) -> u64 {
         self.core_hz.checked_div(self.bus_hz(bus)).unwrap_or(1).max(1)
     }
 
     /// Returns the number of core cycles after which the clocks of all buses are in the same phase again. Every divider
     /// is a power of two.
     #[must_use]
-    pub fn phases(&self) -> u64 {
+    pub fn common_clock_period(&self) -> u64 {
         let buses = [Bus::Ahb1, Bus::Apb1, Bus::Apb2, Bus::Apb3, Bus::Apb4];
-        buses.into_iter().map(|bus| self.cycles_per(bus)).max().unwrap_or(1)
+        buses.into_iter().map(|bus| self.core_cycles_per_bus_cycle(bus)).max().unwrap_or(1)
     }
 
     /// Returns the frequency of SysTick's external reference in Hz: the core's clock divided by 8 on all these parts.

@@ -24,13 +24,13 @@ impl Crc {
     }
 
     /// Returns the width of the polynomial in bits.
-    fn width(&self) -> u32 {
+    fn polynomial_width(&self) -> u32 {
         [32, 16, 8, 7][(self.cr >> 3 & 3) as usize]
     }
 
     /// Returns a mask with the width of the polynomial.
-    fn mask(&self) -> u32 {
-        u32::MAX >> (32 - self.width())
+    fn polynomial_mask(&self) -> u32 {
+        u32::MAX >> (32 - self.polynomial_width())
     }
 
     /// Returns the data with its bits reversed within bytes, half words or the word, as REV_IN says.
@@ -47,7 +47,7 @@ impl Crc {
 
     /// Adds `bits` bits of data to the checksum, most significant bit first.
     fn add_data_bits(&mut self, data: u32, bits: u32) {
-        let (width, mask) = (self.width(), self.mask());
+        let (width, mask) = (self.polynomial_width(), self.polynomial_mask());
         let data = self.reverse_input(data, bits);
         for n in (0..bits).rev() {
             let top = (self.value >> (width - 1) ^ data >> n) & 1;
@@ -56,8 +56,8 @@ impl Crc {
     }
 
     /// Returns the value of DR: the checksum, reversed if REV_OUT is set.
-    fn output(&self) -> u32 {
-        if self.cr >> 7 & 1 != 0 { self.value.reverse_bits() >> (32 - self.width()) } else { self.value }
+    fn checksum_register(&self) -> u32 {
+        if self.cr >> 7 & 1 != 0 { self.value.reverse_bits() >> (32 - self.polynomial_width()) } else { self.value }
     }
 }
 
@@ -85,12 +85,12 @@ impl Block for Crc {
                     self.cr = value & 0xf8;
                 }
                 if value & 1 != 0 {
-                    self.value = self.init & self.mask();
+                    self.value = self.init & self.polynomial_mask();
                 }
             }
             0x10 if self.programmable => {
                 self.init = value;
-                self.value = value & self.mask();
+                self.value = value & self.polynomial_mask();
             }
             0x14 if self.programmable => self.pol = value,
             _ => {}
@@ -100,7 +100,7 @@ impl Block for Crc {
     /// Returns the value of a register of the CRC unit at a byte offset, without the side effects of a read.
     fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
-            0x00 => self.output(),
+            0x00 => self.checksum_register(),
             0x04 => self.idr,
             0x08 => self.cr,
             0x10 if self.programmable => self.init,

@@ -64,7 +64,7 @@ impl Exti {
     }
 
     /// Returns the bank and the kind of the register at an offset. `None` if there is none.
-    fn register(&self, offset: u32) -> Option<(usize, Register)> {
+    fn bank_and_register_kind(&self, offset: u32) -> Option<(usize, Register)> {
         use Register::*;
         const ORDER: [Register; 6] = [Imr, Emr, Rtsr, Ftsr, Swier, Pr];
         match self.layout {
@@ -88,7 +88,7 @@ impl Exti {
     }
 
     /// Sets a new level of the pin that is connected to a line. An edge that the line detects raises it.
-    pub(super) fn pin_edge(&mut self, line: u8, level: bool, access: &mut Access) {
+    pub(super) fn set_pin_level(&mut self, line: u8, level: bool, access: &mut Access) {
         let bit = 1u32 << line;
         let before = self.levels >> line & 1 != 0;
         if before == level {
@@ -103,7 +103,7 @@ impl Exti {
     }
 
     /// Sets the level of another pin to which a line is connected now. That is no edge.
-    pub(super) fn set_level(&mut self, line: u8, level: bool) {
+    pub(super) fn set_line_level(&mut self, line: u8, level: bool) {
         self.levels = self.levels & !(1 << line) | u16::from(level) << line;
     }
 
@@ -143,7 +143,7 @@ impl Block for Exti {
     /// Writes a register of the EXTI at a byte offset. `access` holds the time in core cycles and takes requests to the
     /// machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        let Some((bank, register)) = self.register(offset) else {
+        let Some((bank, register)) = self.bank_and_register_kind(offset) else {
             return;
         };
         let configurable = self.edge_detecting_lines(bank);
@@ -164,7 +164,7 @@ impl Block for Exti {
 
     /// Returns the value of a register of the EXTI at a byte offset, without the side effects of a read.
     fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
-        self.register(offset).map_or(0, |(bank, register)| {
+        self.bank_and_register_kind(offset).map_or(0, |(bank, register)| {
             let lines = &self.banks[bank];
             match register {
                 Register::Imr => lines.imr,
@@ -180,7 +180,7 @@ impl Block for Exti {
     /// Returns whether a narrow write fills the other bytes of this register with 0, because 0 bits have no effect
     /// there. This holds for the pending and the software trigger registers only.
     fn is_strobe(&self, offset: u32) -> bool {
-        matches!(self.register(offset), Some((_, Register::Pr | Register::Swier)))
+        matches!(self.bank_and_register_kind(offset), Some((_, Register::Pr | Register::Swier)))
     }
 
     /// Returns the pending and unmasked lines 0 to 31, a bit each.

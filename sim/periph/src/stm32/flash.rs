@@ -126,12 +126,12 @@ impl Keys {
     }
 
     /// Returns whether both keys were entered, so that the registers are unlocked.
-    fn open(self) -> bool {
+    fn are_keys_entered(self) -> bool {
         self == Keys::Open
     }
 
     /// Locks the registers again, as a write of the LOCK bit does.
-    fn lock(&mut self) {
+    fn lock_registers(&mut self) {
         *self = Keys::Locked;
     }
 }
@@ -144,12 +144,12 @@ impl Bank {
 
     /// Begins to program or erase the bank, which takes `ns` nanoseconds.
     fn begin_operation(&mut self, ns: u64, access: &Access) {
-        self.busy = Some((RateCounter::start_counter(access.now, 0, 1_000_000_000, 1, access.core_hz), ns));
+        self.busy = Some((RateCounter::counting_from_cycle(access.now, 0, 1_000_000_000, 1, access.core_hz), ns));
     }
 
     /// Returns the core cycle at which programming or erasing ends, or [`NEVER`].
-    fn due(&self) -> u64 {
-        self.busy.as_ref().map_or(NEVER, |(time, ns)| time.cycle_of(*ns))
+    fn operation_end_cycle(&self) -> u64 {
+        self.busy.as_ref().map_or(NEVER, |(time, ns)| time.first_cycle_at_value(*ns))
     }
 }
 
@@ -188,17 +188,17 @@ impl Flash {
     }
 
     /// Stores `bytes` bytes at `address` in the flash array (or the L0's EEPROM). Returns whether that programs.
-    pub fn store(&mut self, address: u32, bytes: u32, access: &mut Access) -> FlashStore {
+    pub fn store_to_array(&mut self, address: u32, bytes: u32, access: &mut Access) -> FlashStore {
         self.advance_to_now(access);
         match self.spec.program {
-            Program::Banked(spec) => self.banked_store(spec, address, bytes, access),
-            Program::L0 => self.l0_store(address, bytes, access),
+            Program::Banked(spec) => self.store_to_banked_flash(spec, address, bytes, access),
+            Program::L0 => self.store_to_l0_flash(address, bytes, access),
         }
     }
 
     /// Returns the offset of a register without its alias: on the H7 the registers that both banks share appear in each
     /// bank's half.
-    fn plain(&self, offset: u32) -> u32 {
+    fn offset_without_alias(&self, offset: u32) -> u32 {
         match (&self.spec.program, offset) {
             (Program::Banked(spec), 0x100 | 0x108 | 0x118 | 0x11c | 0x120) if spec.has_banks() => offset - 0x100,
             _ => offset,
@@ -255,17 +255,17 @@ impl Block for Flash {
     /// requests to the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance_to_now(access);
-        let offset = self.plain(offset);
+        let offset = self.offset_without_alias(offset);
         match self.spec.program {
             _ if offset == 0 => self.write_acr(value, access),
-            Program::Banked(spec) => self.banked_write(spec, offset, value, access),
-            Program::L0 => self.l0_write(offset, value),
+            Program::Banked(spec) => self.write_banked_register(spec, offset, value, access),
+            Program::L0 => self.write_l0_register(offset, value),
         }
     }
 
     /// Returns the value of a register of the flash interface at a byte offset, without the side effects of a read.
     fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
-        let offset = self.plain(offset);
+        let offset = self.offset_without_alias(offset);
         if offset == 0 {
             return self.acr;
         }
@@ -280,23 +280,23 @@ impl Block for Flash {
     /// with a separate clear register.
     fn is_strobe(&self, offset: u32) -> bool {
         match self.spec.program {
-            Program::Banked(spec) => spec.clears_in_status(offset),
+            Program::Banked(spec) => spec.is_flag_cleared_in_status(offset),
             Program::L0 => offset == 0x18,
         }
     }
 
     /// Returns the core cycle of the next end of programming or erasing, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
-        self.banks[0].due().min(self.banks[1].due())
+        self.banks[0].operation_end_cycle().min(self.banks[1].operation_end_cycle())
     }
 
     /// Ends the programming and erasing that is complete, up to the cycle in `access`.
     fn advance_to_now(&mut self, access: &mut Access) {
         for n in 0..2 {
-            if self.banks[n].due() <= access.now {
+            if self.banks[n].operation_end_cycle() <= access.now {
                 self.banks[n].busy = None;
                 match self.spec.program {
-                    Program::Banked(spec) => self.banked_done(spec, n),
+                    Program::Banked(spec) => self.finish_banked_operation(spec, n),
                     Program::L0 => self.banks[0].sr |= l0::EOP,
                 }
             }
@@ -315,13 +315,13 @@ impl Block for Flash {
     /// Returns 1 while the flash interface requests its interrupt, after an operation or an error.
     fn interrupt_outputs(&self) -> u32 {
         u32::from(match self.spec.program {
-            Program::Banked(spec) => self.banked_interrupt(spec),
-            Program::L0 => self.l0_interrupt(),
+            Program::Banked(spec) => self.banked_interrupt_level(spec),
+            Program::L0 => self.l0_interrupt_level(),
         })
     }
 }
 
 /// Requests the machine to set bytes of the flash to `value`.
-fn erase(access: &mut Access, address: u32, bytes: u32, value: u8) {
+fn request_erase(access: &mut Access, address: u32, bytes: u32, value: u8) {
     access.effects.erase.push(FlashErase { address, bytes, value });
 }

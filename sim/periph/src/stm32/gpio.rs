@@ -99,12 +99,12 @@ impl Gpio {
 
     /// Returns the pins in general-purpose output mode.
     #[must_use]
-    pub fn outputs_enabled(&self) -> u16 {
+    pub fn output_enabled_pins(&self) -> u16 {
         self.output
     }
 
     /// Drives pins from outside the chip. It takes effect with the next [`Gpio::update`].
-    pub(super) fn drive(&mut self, driven: u16, levels: u16) {
+    pub(super) fn drive_pins(&mut self, driven: u16, levels: u16) {
         let (held, rest) = self.rest;
         (self.outside_driven, self.outside) = (driven | held, levels & driven | rest & !driven);
     }
@@ -160,17 +160,17 @@ impl Gpio {
 
     /// Returns whether pins or their alternate functions have changed since the last call.
     #[inline]
-    pub(super) fn take_rerouted(&mut self) -> bool {
+    pub(super) fn take_pins_rerouted_flag(&mut self) -> bool {
         std::mem::take(&mut self.rerouted)
     }
 
     /// Sets the pins that other blocks drive, and their levels. It takes effect with the next [`Gpio::update`].
-    pub(super) fn drive_functions(&mut self, driven: u16, levels: u16) {
+    pub(super) fn set_pins_driven_by_blocks(&mut self, driven: u16, levels: u16) {
         (self.function_driven, self.function_levels) = (driven, levels & driven);
     }
 
     /// Returns the pins that another block drives, and their levels.
-    pub(super) fn driven_functions(&self) -> (u16, u16) {
+    pub(super) fn pins_driven_by_blocks(&self) -> (u16, u16) {
         (self.function_driven, self.function_levels)
     }
 
@@ -204,7 +204,7 @@ impl Gpio {
 
     /// Writes ODR.
     #[inline]
-    fn set_odr(&mut self, value: u16) {
+    fn write_output_data_register(&mut self, value: u16) {
         self.odr = value;
         // F1: the output register selects between pull-up and pull-down.
         if self.layout == GpioLayout::F1 {
@@ -213,12 +213,12 @@ impl Gpio {
     }
 
     /// Writes BSRR, which sets and resets bits of ODR. Set wins over reset.
-    fn set_reset(&mut self, value: u32) {
-        self.set_odr(self.odr & !((value >> 16) as u16) | value as u16);
+    fn write_set_reset_register(&mut self, value: u32) {
+        self.write_output_data_register(self.odr & !((value >> 16) as u16) | value as u16);
     }
 
     /// Writes LCKR. Its key sequence (1, 0, 1 with the same pins) locks pins until a reset.
-    fn write_lock(&mut self, value: u32) {
+    fn write_lock_register(&mut self, value: u32) {
         if self.lckr & LOCK_KEY != 0 {
             return;
         }
@@ -246,19 +246,19 @@ impl Gpio {
     }
 
     /// Returns `value`, except in the locked bits, which keep `old`.
-    fn merge_locked(old: u32, value: u32, locked: u32) -> u32 {
+    fn keep_locked_bits(old: u32, value: u32, locked: u32) -> u32 {
         old & locked | value & !locked
     }
 
     /// Writes a register of the F1's layout.
-    fn write_f1(&mut self, offset: u32, value: u32) {
+    fn write_f1_register(&mut self, offset: u32, value: u32) {
         match offset {
-            0x00 => self.mode = Self::merge_locked(self.mode, value, self.locked_bits(4, 0)),
-            0x04 => self.kind = Self::merge_locked(self.kind, value, self.locked_bits(4, 8)),
-            0x0c => self.set_odr(value as u16),
-            0x10 => self.set_reset(value),
-            0x14 => self.set_odr(self.odr & !(value as u16)),
-            0x18 => self.write_lock(value),
+            0x00 => self.mode = Self::keep_locked_bits(self.mode, value, self.locked_bits(4, 0)),
+            0x04 => self.kind = Self::keep_locked_bits(self.kind, value, self.locked_bits(4, 8)),
+            0x0c => self.write_output_data_register(value as u16),
+            0x10 => self.write_set_reset_register(value),
+            0x14 => self.write_output_data_register(self.odr & !(value as u16)),
+            0x18 => self.write_lock_register(value),
             _ => {}
         }
         if offset < 8 {
@@ -267,18 +267,18 @@ impl Gpio {
     }
 
     /// Writes a register of the later layout.
-    fn write_v2(&mut self, offset: u32, value: u32) {
+    fn write_v2_register(&mut self, offset: u32, value: u32) {
         match offset {
-            0x00 => self.mode = Self::merge_locked(self.mode, value, self.locked_bits(2, 0)),
-            0x04 => self.kind = Self::merge_locked(self.kind, value & 0xffff, self.locked_bits(1, 0)),
-            0x08 => self.speed = Self::merge_locked(self.speed, value, self.locked_bits(2, 0)),
-            0x0c => self.pull = Self::merge_locked(self.pull, value, self.locked_bits(2, 0)),
-            0x14 => self.set_odr(value as u16),
-            0x18 => self.set_reset(value),
-            0x1c => self.write_lock(value),
-            0x20 => self.alternate[0] = Self::merge_locked(self.alternate[0], value, self.locked_bits(4, 0)),
-            0x24 => self.alternate[1] = Self::merge_locked(self.alternate[1], value, self.locked_bits(4, 8)),
-            0x28 if self.layout == GpioLayout::V2Brr => self.set_odr(self.odr & !(value as u16)),
+            0x00 => self.mode = Self::keep_locked_bits(self.mode, value, self.locked_bits(2, 0)),
+            0x04 => self.kind = Self::keep_locked_bits(self.kind, value & 0xffff, self.locked_bits(1, 0)),
+            0x08 => self.speed = Self::keep_locked_bits(self.speed, value, self.locked_bits(2, 0)),
+            0x0c => self.pull = Self::keep_locked_bits(self.pull, value, self.locked_bits(2, 0)),
+            0x14 => self.write_output_data_register(value as u16),
+            0x18 => self.write_set_reset_register(value),
+            0x1c => self.write_lock_register(value),
+            0x20 => self.alternate[0] = Self::keep_locked_bits(self.alternate[0], value, self.locked_bits(4, 0)),
+            0x24 => self.alternate[1] = Self::keep_locked_bits(self.alternate[1], value, self.locked_bits(4, 8)),
+            0x28 if self.layout == GpioLayout::V2Brr => self.write_output_data_register(self.odr & !(value as u16)),
             _ => {}
         }
         if offset < 0x10 {
@@ -288,13 +288,13 @@ impl Gpio {
     }
 
     /// Returns the input data register. An analog pin reads 0.
-    fn idr(&self) -> u32 {
+    fn input_data_register(&self) -> u32 {
         u32::from(self.levels & !self.analog)
     }
 
     /// Returns the number of the port. Port 0 is A.
     #[must_use]
-    pub fn port(&self) -> u8 {
+    pub fn port_number(&self) -> u8 {
         self.port
     }
 }
@@ -321,8 +321,8 @@ impl Block for Gpio {
     #[inline]
     fn write_register(&mut self, offset: u32, value: u32, _access: &mut Access) {
         match self.layout {
-            GpioLayout::F1 => self.write_f1(offset, value),
-            _ => self.write_v2(offset, value),
+            GpioLayout::F1 => self.write_f1_register(offset, value),
+            _ => self.write_v2_register(offset, value),
         }
     }
 
@@ -332,13 +332,13 @@ impl Block for Gpio {
         match (self.layout, offset) {
             (_, 0x00) => self.mode,
             (_, 0x04) => self.kind,
-            (GpioLayout::F1, 0x08) => self.idr(),
+            (GpioLayout::F1, 0x08) => self.input_data_register(),
             (GpioLayout::F1, 0x0c) => odr,
             (GpioLayout::F1, 0x18) => self.lckr,
             (GpioLayout::F1, _) => 0,
             (_, 0x08) => self.speed,
             (_, 0x0c) => self.pull,
-            (_, 0x10) => self.idr(),
+            (_, 0x10) => self.input_data_register(),
             (_, 0x14) => odr,
             (_, 0x1c) => self.lckr,
             (_, 0x20) => self.alternate[0],

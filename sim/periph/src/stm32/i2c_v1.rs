@@ -115,7 +115,7 @@ impl Default for I2cV1 {
 
 impl I2cV1 {
     /// Returns the core cycles of this number of SCL periods.
-    fn cycles_of(&self, periods: u64, access: &Access) -> u64 {
+    fn cycles_of_scl_periods(&self, periods: u64, access: &Access) -> u64 {
         let clocks = match (self.ccr & CCR_FS != 0, self.ccr & CCR_DUTY != 0) {
             (false, _) => 2,
             (true, false) => 3,
@@ -129,76 +129,76 @@ impl I2cV1 {
     }
 
     /// Begins a phase of the transfer at cycle `at`, which ends after this many periods of SCL.
-    fn enter_phase(&mut self, phase: Phase, at: u64, periods: u64, access: &Access) {
+    fn enter_bus_phase(&mut self, phase: Phase, at: u64, periods: u64, access: &Access) {
         self.phase = phase;
-        self.end = at.saturating_add(self.cycles_of(periods, access));
+        self.end = at.saturating_add(self.cycles_of_scl_periods(periods, access));
     }
 
     /// Enters a phase in which SCL stays low until firmware acts.
-    fn hold(&mut self, phase: Phase) {
+    fn stretch_clock_in_phase(&mut self, phase: Phase) {
         (self.phase, self.end) = (phase, NEVER);
     }
 
     /// Begins the START or STOP that firmware requests, if the bus is between two bytes. Returns true if there was one.
-    fn serve_requests(&mut self, at: u64, access: &Access) -> bool {
+    fn begin_requested_start_or_stop(&mut self, at: u64, access: &Access) -> bool {
         let may_stop = !matches!(self.phase, Phase::Idle | Phase::Start | Phase::Stop | Phase::Addressed(_));
         let between = self.end == NEVER;
         if between && may_stop && self.cr1 & CR1_STOP != 0 {
-            self.release_held();
+            self.accept_held_byte();
             self.sr1 &= !(SR1_BTF | SR1_SB);
-            self.enter_phase(Phase::Stop, at, 1, access);
+            self.enter_bus_phase(Phase::Stop, at, 1, access);
             return true;
         }
         let may_start = !matches!(self.phase, Phase::Started | Phase::Addressed(_));
         if between && may_start && self.cr1 & CR1_START != 0 {
-            self.release_held();
+            self.accept_held_byte();
             self.sr1 &= !SR1_BTF;
-            self.enter_phase(Phase::Start, at, 1, access);
+            self.enter_bus_phase(Phase::Start, at, 1, access);
             return true;
         }
         false
     }
 
     /// Keeps the byte that was held back on the bus, for a read after the transfer.
-    fn release_held(&mut self) {
+    fn accept_held_byte(&mut self) {
         if let Phase::Held(byte) = self.phase {
             self.held_after = Some(byte);
         }
     }
 
     /// Ends the present phase of the transfer at cycle `at`, and begins what follows.
-    fn finish_phase(&mut self, at: u64, access: &Access) {
+    fn finish_bus_phase(&mut self, at: u64, access: &Access) {
         let now_ns = access.elapsed.ns_at(at);
         self.end = NEVER;
         match self.phase {
             Phase::Start => {
                 self.cr1 &= !CR1_START;
                 self.sr1 |= SR1_SB;
-                self.hold(Phase::Started);
+                self.stretch_clock_in_phase(Phase::Started);
             }
             Phase::Address(byte) => {
                 let reads = byte & 1 != 0;
                 if self.bus.i2c_start(u16::from(byte >> 1), reads, now_ns) {
                     self.transmits = !reads;
                     self.sr1 |= SR1_ADDR;
-                    self.hold(Phase::Addressed(reads));
+                    self.stretch_clock_in_phase(Phase::Addressed(reads));
                 } else {
                     self.sr1 |= SR1_AF;
-                    self.hold(Phase::Ended);
+                    self.stretch_clock_in_phase(Phase::Ended);
                 }
             }
             Phase::Sending(byte) => {
                 if !self.bus.i2c_write(byte, now_ns) {
                     self.sr1 |= SR1_AF;
-                    self.hold(Phase::Ended);
+                    self.stretch_clock_in_phase(Phase::Ended);
                 } else if self.cr1 & (CR1_STOP | CR1_START) == 0 || self.data.is_some() {
-                    self.hold(Phase::Unsent);
-                    self.send_next(at, access);
+                    self.stretch_clock_in_phase(Phase::Unsent);
+                    self.send_next_byte(at, access);
                     if self.phase == Phase::Unsent {
                         self.sr1 |= SR1_BTF;
                     }
                 } else {
-                    self.hold(Phase::Unsent);
+                    self.stretch_clock_in_phase(Phase::Unsent);
                 }
             }
             Phase::Receiving => self.receive_byte(at, now_ns, access),
@@ -206,18 +206,18 @@ impl I2cV1 {
                 self.bus.i2c_stop(now_ns);
                 self.cr1 &= !CR1_STOP;
                 self.transmits = false;
-                self.hold(Phase::Idle);
+                self.stretch_clock_in_phase(Phase::Idle);
             }
             _ => {}
         }
-        self.serve_requests(at, access);
+        self.begin_requested_start_or_stop(at, access);
     }
 
     /// Begins to send the byte in the data register, if there is one.
-    fn send_next(&mut self, at: u64, access: &Access) {
+    fn send_next_byte(&mut self, at: u64, access: &Access) {
         if let Some(byte) = self.data.take() {
             self.sr1 &= !SR1_BTF;
-            self.enter_phase(Phase::Sending(byte), at, BYTE, access);
+            self.enter_bus_phase(Phase::Sending(byte), at, BYTE, access);
         }
     }
 
@@ -234,32 +234,32 @@ impl I2cV1 {
         self.refused = !acknowledges;
         if self.data.is_none() {
             self.data = Some(byte);
-            self.receive_next(at, access);
+            self.receive_next_byte(at, access);
         } else {
             self.sr1 |= SR1_BTF;
-            self.hold(Phase::Held(byte));
+            self.stretch_clock_in_phase(Phase::Held(byte));
         }
     }
 
     /// Begins to receive the next byte, unless the last one was not acknowledged or the transfer ends.
-    fn receive_next(&mut self, at: u64, access: &Access) {
+    fn receive_next_byte(&mut self, at: u64, access: &Access) {
         if self.refused || self.cr1 & (CR1_STOP | CR1_START) != 0 {
-            self.hold(Phase::Ended);
+            self.stretch_clock_in_phase(Phase::Ended);
         } else {
-            self.enter_phase(Phase::Receiving, at, BYTE, access);
+            self.enter_bus_phase(Phase::Receiving, at, BYTE, access);
         }
     }
 
     /// Clears ADDR, because firmware has read both status registers, and continues with the data.
-    fn clear_address(&mut self, access: &Access) {
+    fn clear_address_flag(&mut self, access: &Access) {
         let Phase::Addressed(reads) = self.phase else { return };
         self.sr1 &= !SR1_ADDR;
         (self.second_byte, self.refused, self.refuses_next) = (false, false, false);
         if reads {
-            self.enter_phase(Phase::Receiving, access.now, BYTE, access);
+            self.enter_bus_phase(Phase::Receiving, access.now, BYTE, access);
         } else {
-            self.hold(Phase::Unsent);
-            self.send_next(access.now, access);
+            self.stretch_clock_in_phase(Phase::Unsent);
+            self.send_next_byte(access.now, access);
         }
     }
 
@@ -280,18 +280,18 @@ impl I2cV1 {
 
     /// Notes that the DMA has moved a byte, and that `left` bytes are left. With LAST the block does not acknowledge
     /// the last one.
-    pub(super) fn dma_served(&mut self, left: u32) {
+    pub(super) fn count_dma_byte(&mut self, left: u32) {
         self.refuses_next = self.cr2 & CR2_LAST != 0 && left == 1;
     }
 
     /// Returns the value of SR2, the second status register.
-    fn status2(&self) -> u32 {
+    fn second_status_register(&self) -> u32 {
         let active = !matches!(self.phase, Phase::Idle | Phase::Start);
         (if active { SR2_MSL | SR2_BUSY } else { 0 }) | if self.transmits && active { SR2_TRA } else { 0 }
     }
 
     /// Reads DR, the data register. A byte that was held back on the bus moves there.
-    fn take_data(&mut self, access: &Access) -> u32 {
+    fn read_data_register(&mut self, access: &Access) -> u32 {
         if self.transmits {
             return u32::from(self.data.unwrap_or(0));
         }
@@ -300,21 +300,21 @@ impl I2cV1 {
         if let Phase::Held(byte) = self.phase {
             self.sr1 &= !SR1_BTF;
             self.data = Some(byte);
-            self.receive_next(access.now, access);
+            self.receive_next_byte(access.now, access);
         }
         u32::from(taken)
     }
 
     /// Writes DR, the data register: the address after START, else data.
-    fn put_data(&mut self, byte: u8, access: &Access) {
+    fn write_data_register(&mut self, byte: u8, access: &Access) {
         match self.phase {
             Phase::Started => {
                 self.sr1 &= !SR1_SB;
-                self.enter_phase(Phase::Address(byte), access.now, BYTE, access);
+                self.enter_bus_phase(Phase::Address(byte), access.now, BYTE, access);
             }
             Phase::Unsent => {
                 self.data = Some(byte);
-                self.send_next(access.now, access);
+                self.send_next_byte(access.now, access);
             }
             Phase::Sending(_) | Phase::Addressed(false) => self.data = Some(byte),
             _ => {}
@@ -335,7 +335,7 @@ impl I2cV1 {
             }
             self.cr1 &= !(CR1_START | CR1_STOP | CR1_ACK | CR1_POS);
             (self.sr1, self.data, self.held_after, self.transmits) = (0, None, None, false);
-            self.hold(Phase::Idle);
+            self.stretch_clock_in_phase(Phase::Idle);
         }
         // STOP of a master that is idle is not kept.
         if self.phase == Phase::Idle {
@@ -356,8 +356,8 @@ impl Block for I2cV1 {
         self.advance_to_now(access);
         match offset {
             0x10 => {
-                let byte = self.take_data(access);
-                self.serve_requests(access.now, access);
+                let byte = self.read_data_register(access);
+                self.begin_requested_start_or_stop(access.now, access);
                 byte
             }
             0x14 => {
@@ -365,10 +365,10 @@ impl Block for I2cV1 {
                 self.status_register()
             }
             0x18 => {
-                let status = self.status2();
+                let status = self.second_status_register();
                 if std::mem::take(&mut self.looked) {
-                    self.clear_address(access);
-                    self.serve_requests(access.now, access);
+                    self.clear_address_flag(access);
+                    self.begin_requested_start_or_stop(access.now, access);
                 }
                 status
             }
@@ -384,7 +384,7 @@ impl Block for I2cV1 {
             0x00 => self.write_control(value, access),
             0x04 => self.cr2 = value & 0x1f3f,
             0x08 | 0x0c => self.oar[(offset as usize - 8) / 4] = value & 0xffff,
-            0x10 => self.put_data(value as u8, access),
+            0x10 => self.write_data_register(value as u8, access),
             0x14 => self.sr1 &= value | !SR1_ERRORS,
             0x18 => {}
             0x1c => self.ccr = value & 0xcfff,
@@ -392,7 +392,7 @@ impl Block for I2cV1 {
             0x24 => self.fltr = value & 0x1f,
             _ => access.effects.unmodelled = Some((offset, true)),
         }
-        self.serve_requests(access.now, access);
+        self.begin_requested_start_or_stop(access.now, access);
     }
 
     /// Returns the value of a register of the I2C controller at a byte offset, without the side effects of a read.
@@ -403,7 +403,7 @@ impl Block for I2cV1 {
             0x08 | 0x0c => self.oar[(offset as usize - 8) / 4],
             0x10 => u32::from(self.data.unwrap_or(0)),
             0x14 => self.status_register(),
-            0x18 => self.status2(),
+            0x18 => self.second_status_register(),
             0x1c => self.ccr,
             0x20 => self.trise,
             0x24 => self.fltr,
@@ -420,7 +420,7 @@ impl Block for I2cV1 {
     fn advance_to_now(&mut self, access: &mut Access) {
         while self.end <= access.now {
             let end = self.end;
-            self.finish_phase(end, access);
+            self.finish_bus_phase(end, access);
         }
     }
 

@@ -94,7 +94,7 @@ impl Default for I2cV2 {
 
 impl I2cV2 {
     /// Returns the core cycles of this number of SCL periods.
-    fn cycles_of(&self, periods: u64, access: &Access) -> u64 {
+    fn cycles_of_scl_periods(&self, periods: u64, access: &Access) -> u64 {
         let field = |shift: u32, mask: u32| u64::from(self.timing >> shift & mask);
         let prescaled = (field(8, 0xff) + 1 + field(0, 0xff) + 1) * (field(28, 15) + 1);
         let synchronised = 2 * (2 + u64::from(self.cr1 >> 8 & 15));
@@ -105,23 +105,23 @@ impl I2cV2 {
     }
 
     /// Begins a phase of the transfer at cycle `at`. It takes this many periods of SCL.
-    fn enter_phase(&mut self, phase: Phase, at: u64, periods: u64, access: &Access) {
+    fn enter_bus_phase(&mut self, phase: Phase, at: u64, periods: u64, access: &Access) {
         self.phase = phase;
-        self.end = at.saturating_add(self.cycles_of(periods, access));
+        self.end = at.saturating_add(self.cycles_of_scl_periods(periods, access));
     }
 
     /// Enters a phase in which SCL stays low until firmware acts.
-    fn hold(&mut self, phase: Phase) {
+    fn stretch_clock_in_phase(&mut self, phase: Phase) {
         (self.phase, self.end) = (phase, NEVER);
     }
 
     /// Returns whether firmware has asked for a read (CR2.RD_WRN), rather than a write.
-    fn reads(&self) -> bool {
+    fn is_read_requested(&self) -> bool {
         self.cr2 & CR2_READ != 0
     }
 
     /// Begins the START, STOP or data that CR2 requests, if the bus waits for it.
-    fn serve_requests(&mut self, at: u64, access: &Access) {
+    fn begin_requested_transfer(&mut self, at: u64, access: &Access) {
         if self.cr1 & CR1_PE == 0 || self.end != NEVER {
             return;
         }
@@ -129,76 +129,80 @@ impl I2cV2 {
         if may_start && self.cr2 & CR2_START != 0 {
             self.left = self.cr2 >> 16 & 0xff;
             let bytes = if self.cr2 & CR2_ADD10 != 0 { 2 } else { 1 };
-            self.enter_phase(Phase::Address, at, 1 + bytes * BYTE, access);
+            self.enter_bus_phase(Phase::Address, at, 1 + bytes * BYTE, access);
         } else if matches!(self.phase, Phase::Complete | Phase::Unsent) && self.cr2 & CR2_STOP != 0 {
-            self.enter_phase(Phase::Stop, at, 1, access);
+            self.enter_bus_phase(Phase::Stop, at, 1, access);
         }
     }
 
     /// Ends the present phase of the transfer at cycle `at`, and begins what follows.
-    fn finish_phase(&mut self, at: u64, access: &Access) {
+    fn finish_bus_phase(&mut self, at: u64, access: &Access) {
         let now_ns = access.elapsed.ns_at(at);
         self.end = NEVER;
         match self.phase {
             Phase::Address => {
                 self.cr2 &= !CR2_START;
                 let address = if self.cr2 & CR2_ADD10 != 0 { self.cr2 & 0x3ff } else { self.cr2 >> 1 & 0x7f };
-                if self.bus.i2c_start(address as u16, self.reads(), now_ns) {
-                    self.next_byte(at, access);
+                if self.bus.i2c_start(address as u16, self.is_read_requested(), now_ns) {
+                    self.continue_or_end_transfer(at, access);
                 } else {
-                    self.refuse(at, access);
+                    self.stop_unacknowledged_transfer(at, access);
                 }
             }
             Phase::Sending(byte) if self.bus.i2c_write(byte, now_ns) => {
                 self.left -= 1;
-                self.next_byte(at, access);
+                self.continue_or_end_transfer(at, access);
             }
-            Phase::Sending(_) => self.refuse(at, access),
+            Phase::Sending(_) => self.stop_unacknowledged_transfer(at, access),
             Phase::Receiving => {
                 let byte = self.bus.i2c_read(now_ns);
                 self.left -= 1;
                 if self.rx.is_none() {
                     self.rx = Some(byte);
-                    self.next_byte(at, access);
+                    self.continue_or_end_transfer(at, access);
                 } else {
-                    self.hold(Phase::Held(byte));
+                    self.stretch_clock_in_phase(Phase::Held(byte));
                 }
             }
             Phase::Stop => {
                 self.bus.i2c_stop(now_ns);
                 self.cr2 &= !CR2_STOP;
                 self.flags |= ISR_STOPF;
-                self.hold(Phase::Idle);
+                self.stretch_clock_in_phase(Phase::Idle);
             }
             _ => {}
         }
-        self.serve_requests(at, access);
+        self.begin_requested_transfer(at, access);
     }
 
     /// Ends the transfer with STOP, because no device has acknowledged.
-    fn refuse(&mut self, at: u64, access: &Access) {
+    fn stop_unacknowledged_transfer(&mut self, at: u64, access: &Access) {
         self.flags |= ISR_NACKF;
         self.tx = None;
-        self.enter_phase(Phase::Stop, at, 1, access);
+        self.enter_bus_phase(Phase::Stop, at, 1, access);
     }
 
     /// Goes on with the next byte of the transfer, or ends it.
-    fn next_byte(&mut self, at: u64, access: &Access) {
+    fn continue_or_end_transfer(&mut self, at: u64, access: &Access) {
         if self.left == 0 {
             let ends = self.cr2 & (CR2_RELOAD | CR2_AUTOEND) == CR2_AUTOEND;
-            if ends { self.enter_phase(Phase::Stop, at, 1, access) } else { self.hold(Phase::Complete) }
-        } else if self.reads() {
-            self.enter_phase(Phase::Receiving, at, BYTE, access);
+            if ends {
+                self.enter_bus_phase(Phase::Stop, at, 1, access)
+            } else {
+                self.stretch_clock_in_phase(Phase::Complete)
+            }
+        } else if self.is_read_requested() {
+            self.enter_bus_phase(Phase::Receiving, at, BYTE, access);
         } else {
-            self.hold(Phase::Unsent);
-            self.send_next(at, access);
+            self.stretch_clock_in_phase(Phase::Unsent);
+            self.send_next_byte(at, access);
         }
     }
 
     /// Begins to send the byte in TXDR, if there is one.
-    fn send_next(&mut self, at: u64, access: &Access) {
+    fn send_next_byte(&mut self, at: u64, access: &Access) {
         if let Some(byte) = self.tx.take() {
-            self.enter_phase(Phase::Sending(byte), at, BYTE, access);
+            self.enter_bus_phase(Phase::Sending(byte), at, BYTE, access);
         }
     }
 
@@ -234,7 +238,7 @@ impl I2cV2 {
         let byte = self.rx.take().unwrap_or(0);
         if let Phase::Held(held) = self.phase {
             self.rx = Some(held);
-            self.next_byte(access.now, access);
+            self.continue_or_end_transfer(access.now, access);
         }
         u32::from(byte)
     }
@@ -246,13 +250,13 @@ impl I2cV2 {
         let bytes = value >> 16 & 0xff;
         if self.reload && self.phase == Phase::Complete && value & CR2_START == 0 && bytes != 0 {
             self.left = bytes;
-            self.next_byte(access.now, access);
+            self.continue_or_end_transfer(access.now, access);
         }
         self.reload = self.cr2 & CR2_RELOAD != 0;
     }
 
     /// Writes CR1. Disabling the block ends its transfer.
-    fn enable(&mut self, value: u32, access: &Access) {
+    fn write_enable_register(&mut self, value: u32, access: &Access) {
         self.cr1 = value & 0x00ff_dfff;
         if self.cr1 & CR1_PE == 0 {
             if self.phase != Phase::Idle {
@@ -260,7 +264,7 @@ impl I2cV2 {
             }
             self.cr2 &= !(CR2_START | CR2_STOP);
             (self.flags, self.tx, self.rx) = (0, None, None);
-            self.hold(Phase::Idle);
+            self.stretch_clock_in_phase(Phase::Idle);
         }
     }
 }
@@ -277,7 +281,7 @@ impl Block for I2cV2 {
         self.advance_to_now(access);
         if offset == 0x24 {
             let byte = self.read_data_register(access);
-            self.serve_requests(access.now, access);
+            self.begin_requested_transfer(access.now, access);
             return byte;
         }
         self.peek_register(offset, access)
@@ -288,7 +292,7 @@ impl Block for I2cV2 {
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance_to_now(access);
         match offset {
-            0x00 => self.enable(value, access),
+            0x00 => self.write_enable_register(value, access),
             0x04 => self.write_control(value, access),
             0x08 | 0x0c => self.oar[(offset as usize - 8) / 4] = value & 0xffff,
             0x10 => self.timing = value & 0xf0ff_ffff,
@@ -300,12 +304,12 @@ impl Block for I2cV2 {
             0x28 => {
                 self.tx = Some(value as u8);
                 if self.phase == Phase::Unsent {
-                    self.send_next(access.now, access);
+                    self.send_next_byte(access.now, access);
                 }
             }
             _ => access.effects.unmodelled = Some((offset, true)),
         }
-        self.serve_requests(access.now, access);
+        self.begin_requested_transfer(access.now, access);
     }
 
     /// Returns the value of a register of the I2C controller at a byte offset, without the side effects of a read.
@@ -338,7 +342,7 @@ impl Block for I2cV2 {
     fn advance_to_now(&mut self, access: &mut Access) {
         while self.end <= access.now {
             let end = self.end;
-            self.finish_phase(end, access);
+            self.finish_bus_phase(end, access);
         }
     }
 

@@ -37,7 +37,7 @@ impl Iwdg {
     }
 
     /// Returns the divider of the prescaler.
-    fn divider(&self) -> u64 {
+    fn prescaler_divider(&self) -> u64 {
         4 << self.pr.min(6)
     }
 
@@ -48,28 +48,34 @@ impl Iwdg {
     }
 
     /// Loads the counter with the reload value.
-    fn restart(&mut self, access: &Access) {
+    fn reload_counter(&mut self, access: &Access) {
         self.loaded = self.rlr;
-        self.ticks = Some(RateCounter::start_counter(access.now, 0, access.clock_hz, self.divider(), access.core_hz));
+        self.ticks = Some(RateCounter::counting_from_cycle(
+            access.now,
+            0,
+            access.clock_hz,
+            self.prescaler_divider(),
+            access.core_hz,
+        ));
     }
 
     /// Sets a flag of a register update in progress, which the slow clock clears later.
-    fn update(&mut self, flag: u32, access: &Access) {
+    fn start_register_update(&mut self, flag: u32, access: &Access) {
         let flags = self.updating.as_ref().map_or(0, |(_, flags)| *flags);
         self.updating =
-            Some((RateCounter::start_counter(access.now, 0, access.clock_hz, 1, access.core_hz), flags | flag));
+            Some((RateCounter::counting_from_cycle(access.now, 0, access.clock_hz, 1, access.core_hz), flags | flag));
     }
 
     /// Writes KR, the key register: starts the watchdog, reloads its counter or unlocks its registers.
     fn write_key(&mut self, key: u32, access: &mut Access) {
         self.open = key == UNLOCK;
         match key {
-            START if self.ticks.is_none() => self.restart(access),
+            START if self.ticks.is_none() => self.reload_counter(access),
             RELOAD | START if self.ticks.is_some() => {
                 if self.window && self.counter_value(access.now) > self.winr {
                     access.effects.chip_reset = Some(ResetCause::Iwdg);
                 }
-                self.restart(access);
+                self.reload_counter(access);
             }
             _ => {}
         }
@@ -78,7 +84,7 @@ impl Iwdg {
     /// Returns the cycle in which the watchdog resets the chip, or [`NEVER`].
     fn reset_cycle(&self) -> u64 {
         // The counter has to pass 0.
-        self.ticks.as_ref().map_or(NEVER, |ticks| ticks.cycle_of(u64::from(self.loaded) + 1))
+        self.ticks.as_ref().map_or(NEVER, |ticks| ticks.first_cycle_at_value(u64::from(self.loaded) + 1))
     }
 }
 
@@ -103,22 +109,22 @@ impl Block for Iwdg {
             0x00 => self.write_key(value & 0xffff, access),
             0x04 if self.open => {
                 self.pr = value & 7;
-                let divider = self.divider();
+                let divider = self.prescaler_divider();
                 if let Some(ticks) = &mut self.ticks {
                     ticks.change_rate(access.now, access.clock_hz, divider, access.core_hz);
                 }
-                self.update(1, access);
+                self.start_register_update(1, access);
             }
             0x08 if self.open => {
                 self.rlr = value & 0xfff;
-                self.update(2, access);
+                self.start_register_update(2, access);
             }
             0x10 if self.open && self.window => {
                 self.winr = value & 0xfff;
-                self.update(4, access);
+                self.start_register_update(4, access);
                 // Writing the window reloads the counter.
                 if self.ticks.is_some() {
-                    self.restart(access);
+                    self.reload_counter(access);
                 }
             }
             _ => {}
@@ -139,24 +145,25 @@ impl Block for Iwdg {
 
     /// Returns the core cycle of the next reset of the chip or end of a register update, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
-        let update = self.updating.as_ref().map_or(NEVER, |(periods, _)| periods.cycle_of(UPDATE_PERIODS));
+        let update = self.updating.as_ref().map_or(NEVER, |(periods, _)| periods.first_cycle_at_value(UPDATE_PERIODS));
         self.reset_cycle().min(update)
     }
 
     /// Ends a register update, or requests the chip's reset, if its time has come at the cycle in `access`.
     fn advance_to_now(&mut self, access: &mut Access) {
-        if self.updating.as_ref().is_some_and(|(periods, _)| periods.cycle_of(UPDATE_PERIODS) <= access.now) {
+        if self.updating.as_ref().is_some_and(|(periods, _)| periods.first_cycle_at_value(UPDATE_PERIODS) <= access.now)
+        {
             self.updating = None;
         }
         if self.reset_cycle() <= access.now {
             access.effects.chip_reset = Some(ResetCause::Iwdg);
-            self.restart(access);
+            self.reload_counter(access);
         }
     }
 
     /// Adapts the watchdog's counter to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
-        let divider = self.divider();
+        let divider = self.prescaler_divider();
         if let Some(ticks) = &mut self.ticks {
             ticks.change_rate(access.now, access.clock_hz, divider, access.core_hz);
         }

@@ -48,7 +48,7 @@ impl PageMap {
 
     /// Returns the index of the block that answers at `address`. `None` if none does.
     #[inline]
-    pub fn slot(&self, address: u32) -> Option<usize> {
+    pub fn slot_at_address(&self, address: u32) -> Option<usize> {
         let slot = match self.page_index(address) {
             Some(page) => self.pages[page],
             None if address >> 10 == DBGMCU_PAGE => self.dbgmcu,

@@ -52,12 +52,12 @@ impl Pwr {
 
     /// Returns whether the backup domain may be written.
     #[must_use]
-    pub fn backup_open(&self) -> bool {
+    pub fn is_backup_domain_writable(&self) -> bool {
         self.words[0] & DBP != 0
     }
 
     /// Sets whether the PLL is ready.
-    pub(super) fn set_pll(&mut self, ready: bool) {
+    pub(super) fn set_pll_ready(&mut self, ready: bool) {
         self.pll = ready;
     }
 
@@ -74,7 +74,7 @@ impl Pwr {
 
     /// Begins the settling time of the voltage regulator.
     fn start_regulator_settling(&mut self, access: &Access) {
-        self.settling = Some(RateCounter::start_counter(access.now, 0, 1_000_000_000, 1, access.core_hz));
+        self.settling = Some(RateCounter::counting_from_cycle(access.now, 0, 1_000_000_000, 1, access.core_hz));
     }
 
     /// Returns the value of the status register.
@@ -96,7 +96,7 @@ impl Pwr {
     }
 
     /// Writes CR.
-    fn write_cr(&mut self, value: u32, access: &Access) {
+    fn write_control_register(&mut self, value: u32, access: &Access) {
         let changed = self.words[0] ^ value;
         // CWUF and CSBF (bits 2 and 3) clear flags and read 0.
         let (strobes, scale) = match self.kind {
@@ -113,7 +113,7 @@ impl Pwr {
     }
 
     /// Writes a register of the H7.
-    fn write_h7(&mut self, word: usize, value: u32, access: &Access) {
+    fn write_h7_register(&mut self, word: usize, value: u32, access: &Access) {
         match word {
             H7_CR3 => {
                 let supply = if self.supply_set { self.words[word] } else { value } & SUPPLY;
@@ -167,8 +167,8 @@ impl Block for Pwr {
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance_to_now(access);
         match (self.kind, offset) {
-            (_, 0) => self.write_cr(value, access),
-            (PwrKind::H7, 0x04..=0x3c) => self.write_h7(offset as usize / 4, value, access),
+            (_, 0) => self.write_control_register(value, access),
+            (PwrKind::H7, 0x04..=0x3c) => self.write_h7_register(offset as usize / 4, value, access),
             // EWUP, BRE: the low flags are the hardware's.
             (_, 4) => self.words[1] = value & 0xffff_ff00 & !(1 << 14 | 3 << 16),
             (PwrKind::OverDrive, 8 | 0xc) => self.words[offset as usize / 4] = value,
@@ -191,7 +191,7 @@ impl Block for Pwr {
 
     /// Returns the core cycle at which the voltage regulator has settled, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
-        self.settling.as_ref().map_or(NEVER, |ns| ns.cycle_of(SETTLE_NS))
+        self.settling.as_ref().map_or(NEVER, |ns| ns.first_cycle_at_value(SETTLE_NS))
     }
 
     /// Ends the settling of the voltage regulator if its time is over at the cycle in `access`.

@@ -23,7 +23,10 @@ pub(super) use h7::{H7, KernelClock};
 pub(super) use l0::L0;
 pub use spec::StartUp;
 pub(super) use spec::{Crystals, Spec};
-use spec::{Field, OSCILLATORS, Osc, OscBits, ReadyFlags, ahb_divisor, apb_divisor, field, timer_hz, two_apbs};
+use spec::{
+    Field, OSCILLATORS, Osc, OscBits, ReadyFlags, ahb_divisor, apb_divisor, compute_ahb_and_apb_frequencies,
+    register_field, timer_hz,
+};
 
 /// An oscillator's or PLL's progress from off to ready.
 #[derive(Debug, Clone, Copy, Default)]
@@ -59,7 +62,7 @@ impl Rcc {
             backup_open: false,
         };
         rcc.reset_registers();
-        rcc.note_cause(ResetCause::PowerOn);
+        rcc.set_reset_cause_flag(ResetCause::PowerOn);
         rcc
     }
 
@@ -69,7 +72,7 @@ impl Rcc {
     }
 
     /// Sets or clears a bit, given as the offset of its register and its number.
-    fn set_bit(&mut self, (offset, bit): (u32, u32), value: bool) {
+    fn set_register_bit(&mut self, (offset, bit): (u32, u32), value: bool) {
         let word = &mut self.words[offset as usize / 4];
         *word = *word & !(1 << bit) | u32::from(value) << bit;
     }
@@ -87,13 +90,13 @@ impl Rcc {
     /// Returns whether the clock enable bit of a block is set.
     #[inline]
     #[must_use]
-    pub fn is_enabled(&self, gate: (u32, u32)) -> bool {
+    pub fn is_block_clock_enabled(&self, gate: (u32, u32)) -> bool {
         self.register_bit(gate)
     }
 
     /// Returns whether RCC holds the block with this enable bit in reset.
     #[must_use]
-    pub fn in_reset(&self, (offset, bit): (u32, u32)) -> bool {
+    pub fn is_block_in_reset(&self, (offset, bit): (u32, u32)) -> bool {
         let (distance, first) = self.spec.reset_registers;
         offset >= first && self.register_bit((offset - distance, bit))
     }
@@ -105,13 +108,13 @@ impl Rcc {
     }
 
     /// Sets whether PWR lets the backup domain be written.
-    pub(super) fn set_backup_open(&mut self, open: bool) {
+    pub(super) fn set_backup_domain_writable(&mut self, open: bool) {
         self.backup_open = open;
     }
 
     /// Returns whether the main PLL is locked.
     #[must_use]
-    pub fn pll_ready(&self) -> bool {
+    pub fn is_main_pll_ready(&self) -> bool {
         self.is_source_ready(Osc::Pll1)
     }
 
@@ -138,7 +141,7 @@ impl Rcc {
 
     /// Returns all clock frequencies, by the registers and the sources that are ready now.
     #[must_use]
-    pub fn clocks(&self) -> Clocks {
+    pub fn clock_frequencies(&self) -> Clocks {
         let mut clocks = Clocks {
             hsi_hz: self.source_hz(Osc::Hsi),
             hse_hz: self.source_hz(Osc::Hse),
@@ -153,13 +156,13 @@ impl Rcc {
     /// Returns the frequency in Hz that a block's clock multiplexer selects. Its field is at (offset, shift), and the
     /// block is on `bus`.
     pub(super) fn kernel_hz(&self, clocks: &Clocks, (offset, shift): (u32, u32), bus: Bus) -> u64 {
-        let code = self.field_value(field(offset, shift, self.spec.kernel_width));
+        let code = self.field_value(register_field(offset, shift, self.spec.kernel_width));
         (self.spec.kernel)(clocks, code, clocks.bus_hz(bus))
     }
 
     /// Returns the divider of the ADC's clock on the F1 (ADCPRE).
     pub(super) fn f1_adc_divider(&self) -> u64 {
-        2 * (u64::from(self.field_value(field(0x04, 14, 2))) + 1)
+        2 * (u64::from(self.field_value(register_field(0x04, 14, 2))) + 1)
     }
 
     /// Returns the frequency of the asynchronous clock of the ADCs of L0 and H7 in Hz.
@@ -177,14 +180,14 @@ impl Rcc {
     }
 
     /// Returns whether the backup domain is held in reset.
-    pub(super) fn backup_in_reset(&self) -> bool {
+    pub(super) fn is_backup_domain_in_reset(&self) -> bool {
         self.register_bit(self.spec.backup)
     }
 
     /// Returns the frequency of the RTC's clock in Hz, by RTCEN and RTCSEL (LSE, LSI; HSE through a divider is not
     /// modelled and counts as off).
     pub(super) fn rtc_hz(&self) -> u64 {
-        match self.rtc_choice() {
+        match self.rtc_clock_enable_and_selection() {
             (true, 1) => self.source_hz(Osc::Lse),
             (true, 2) => self.source_hz(Osc::Lsi),
             _ => 0,
@@ -192,26 +195,26 @@ impl Rcc {
     }
 
     /// Returns whether the RTC is clocked by HSE through its divider.
-    pub(super) fn rtc_from_hse(&self) -> bool {
-        self.rtc_choice() == (true, 3)
+    pub(super) fn is_rtc_clocked_by_hse(&self) -> bool {
+        self.rtc_clock_enable_and_selection() == (true, 3)
     }
 
     /// Returns RTCEN and RTCSEL: whether the RTC's clock is on, and the number of its source.
-    fn rtc_choice(&self) -> (bool, u32) {
+    fn rtc_clock_enable_and_selection(&self) -> (bool, u32) {
         let word = self.register_value(self.spec.backup.0);
         let (enable, select) = if self.spec.backup.0 == 0x50 { (18, 16) } else { (15, 8) };
         (word >> enable & 1 != 0, word >> select & 3)
     }
 
     /// Sets the flag of the cause of a reset.
-    pub(super) fn note_cause(&mut self, cause: ResetCause) {
+    pub(super) fn set_reset_cause_flag(&mut self, cause: ResetCause) {
         let (register, _, _) = self.spec.flags_register;
         let pin = self.spec.causes[ResetCause::Pin as usize];
         self.words[register as usize / 4] |= pin | self.spec.causes[cause as usize];
     }
 
     /// Returns the nanoseconds that an oscillator or PLL needs from switching on until it is ready.
-    fn start_up_ns(&self, osc: Osc) -> u64 {
+    fn start_up_nanoseconds(&self, osc: Osc) -> u64 {
         let times = &self.crystals.start_up;
         match osc {
             Osc::Hsi | Osc::Msi | Osc::Hsi48 => times.rc_ns,
@@ -240,23 +243,24 @@ impl Rcc {
     fn update_oscillators(&mut self, access: &mut Access) {
         for bits in self.spec.oscillators {
             // What the system clock runs from cannot be switched off.
-            if self.drives_system(bits.osc) {
-                self.set_bit(bits.on, true);
+            if self.drives_system_clock(bits.osc) {
+                self.set_register_bit(bits.on, true);
             }
             let on = self.register_bit(bits.on) && self.has_clock_source(bits.osc);
             let state = &mut self.states[bits.osc as usize];
             if !on {
                 *state = State::default();
-                self.set_bit(bits.ready, false);
+                self.set_register_bit(bits.ready, false);
             } else if !state.ready && state.starting.is_none() {
-                state.starting = Some(RateCounter::start_counter(access.now, 0, 1_000_000_000, 1, access.core_hz));
+                state.starting =
+                    Some(RateCounter::counting_from_cycle(access.now, 0, 1_000_000_000, 1, access.core_hz));
             }
         }
         self.update_ready_oscillators(access);
     }
 
     /// Returns whether the system clock comes from this oscillator, directly or through PLL1.
-    fn drives_system(&self, osc: Osc) -> bool {
+    fn drives_system_clock(&self, osc: Osc) -> bool {
         let through = |pll: Osc| {
             self.system == pll && (self.spec.pll_source)(self, pll as usize - Osc::Pll1 as usize) == Some(osc)
         };
@@ -266,7 +270,7 @@ impl Rcc {
     /// Returns the core cycle at which a started oscillator becomes ready, or [`NEVER`].
     fn ready_cycle_of(&self, osc: Osc) -> u64 {
         let state = &self.states[osc as usize];
-        state.starting.as_ref().map_or(NEVER, |ns| ns.cycle_of(self.start_up_ns(osc)))
+        state.starting.as_ref().map_or(NEVER, |ns| ns.first_cycle_at_value(self.start_up_nanoseconds(osc)))
     }
 
     /// Marks the oscillators and PLLs that have started by now as ready, starts those that waited for them, and
@@ -276,7 +280,7 @@ impl Rcc {
         for bits in self.spec.oscillators {
             if self.ready_cycle_of(bits.osc) <= access.now {
                 self.states[bits.osc as usize] = State { starting: None, ready: true };
-                self.set_bit(bits.ready, true);
+                self.set_register_bit(bits.ready, true);
                 self.raise_ready_flag(bits.flag);
                 changed = true;
             }
@@ -321,16 +325,16 @@ impl Rcc {
     }
 
     /// Returns the bits of a register of the backup domain that a write may change now.
-    fn backup_guard(&self, offset: u32) -> u32 {
+    fn write_protected_backup_bits(&self, offset: u32) -> u32 {
         if offset == self.spec.backup.0 && !self.backup_open { !self.spec.backup_mask } else { u32::MAX }
     }
 
     /// Returns the mask of the bits that firmware can write at this offset now.
-    fn writable(&self, offset: u32) -> u32 {
+    fn writable_bits_mask(&self, offset: u32) -> u32 {
         let masks = self.spec.read_only.iter().filter(|(at, _)| *at == offset).fold(0, |all, (_, mask)| all | mask);
         let locks = self.spec.locked.iter().filter(|(at, _, _)| *at == offset);
         let locked = locks.filter(|(_, _, on)| self.register_bit((0, *on))).fold(0, |all, (_, mask, _)| all | mask);
-        !masks & !locked & self.backup_guard(offset)
+        !masks & !locked & self.write_protected_backup_bits(offset)
     }
 }
 
@@ -353,7 +357,7 @@ impl Block for Rcc {
         for bits in spec.oscillators {
             if bits.osc != Osc::Lse && self.register_bit(bits.on) {
                 self.states[bits.osc as usize].ready = true;
-                self.set_bit(bits.ready, true);
+                self.set_register_bit(bits.ready, true);
             }
         }
         self.system = spec.sources[0].unwrap_or(Osc::Hsi);
@@ -372,7 +376,7 @@ impl Block for Rcc {
         if offset as usize >= WORDS * 4 || self.write_ready_flag_register(offset, value) {
             return;
         }
-        let mask = self.writable(offset);
+        let mask = self.writable_bits_mask(offset);
         let word = &mut self.words[offset as usize / 4];
         *word = *word & !mask | value & mask;
         let (flags, clear, flag_mask) = self.spec.flags_register;

@@ -14,7 +14,7 @@ pub struct FixedRegisters {
 }
 
 /// Returns the description of a register with this reset value and these writable bits, for the tables.
-pub(super) const fn fixed(offset: u32, reset: u32, mask: u32) -> FixedRegisters {
+pub(super) const fn fixed_register(offset: u32, reset: u32, mask: u32) -> FixedRegisters {
     FixedRegisters { offset, reset, mask }
 }
 
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn stores_masked_values_and_has_no_events() {
-        const FIXED: &[FixedRegisters] = &[fixed(4, 0x50, 0x0f)];
+        const FIXED: &[FixedRegisters] = &[fixed_register(4, 0x50, 0x0f)];
         let mut bench = Bench::new();
         let mut file = RegFile::new(0x20, FIXED, true);
         assert_eq!((file.read_register(4, &mut bench.access()), bench.effects.unmodelled), (0x50, Some((4, false))));

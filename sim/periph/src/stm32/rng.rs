@@ -12,7 +12,7 @@ const CLOCK_HZ: u64 = 48_000_000;
 
 /// Returns whether a clock frequency from RCC is within 1 % of the one that the model assumes. Random words would
 /// otherwise be ready more than 1 % earlier or later than here.
-pub(super) fn is_clock_near(hz: u64) -> bool {
+pub(super) fn is_clock_within_one_percent(hz: u64) -> bool {
     hz.abs_diff(CLOCK_HZ) <= CLOCK_HZ / 100
 }
 
@@ -34,19 +34,19 @@ impl Rng {
     }
 
     /// Returns whether the generator produces words.
-    pub(super) fn produces_words(&self) -> bool {
+    pub(super) fn can_produce_words(&self) -> bool {
         self.cr & RNGEN != 0
     }
 
     /// Begins to produce the generator's next random word, unless one is ready or in progress.
     fn start_next_word(&mut self, access: &Access) {
-        if self.produces_words() && self.word.is_none() && self.making.is_none() {
-            self.making = Some(RateCounter::start_counter(access.now, 0, CLOCK_HZ, 1, access.core_hz));
+        if self.can_produce_words() && self.word.is_none() && self.making.is_none() {
+            self.making = Some(RateCounter::counting_from_cycle(access.now, 0, CLOCK_HZ, 1, access.core_hz));
         }
     }
 
     /// Returns the next random word, by xorshift64*.
-    fn next(&mut self) -> u32 {
+    fn next_random_word(&mut self) -> u32 {
         self.state ^= self.state >> 12;
         self.state ^= self.state << 25;
         self.state ^= self.state >> 27;
@@ -98,14 +98,14 @@ impl Block for Rng {
 
     /// Returns the core cycle at which the next random number is ready, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
-        self.making.as_ref().map_or(NEVER, |periods| periods.cycle_of(WORD_PERIODS))
+        self.making.as_ref().map_or(NEVER, |periods| periods.first_cycle_at_value(WORD_PERIODS))
     }
 
     /// Makes the random number ready if its time has come at the cycle in `access`.
     fn advance_to_now(&mut self, access: &mut Access) {
         if self.next_event_cycle() <= access.now {
             self.making = None;
-            self.word = Some(self.next());
+            self.word = Some(self.next_random_word());
         }
     }
 

@@ -43,30 +43,30 @@ impl Rtc {
     }
 
     /// Returns the value of PRER, the prescaler register.
-    fn prer(&self) -> u32 {
+    fn prescaler_register(&self) -> u32 {
         self.words[4]
     }
 
     /// Returns the frequency of the RTC's clock in Hz and the asynchronous prescaler. The frequency is 0 during
     /// initialisation.
-    fn rate(&self, access: &Access) -> (u64, u64) {
+    fn clock_hz_and_prescaler(&self, access: &Access) -> (u64, u64) {
         let on = self.words[ISR] & INIT == 0;
-        (if on { access.clock_hz } else { 0 }, u64::from(self.prer() >> 16 & 0x7f) + 1)
+        (if on { access.clock_hz } else { 0 }, u64::from(self.prescaler_register() >> 16 & 0x7f) + 1)
     }
 
     /// Returns the counts of the synchronous prescaler in a second.
-    fn per_second(&self) -> u64 {
-        u64::from(self.prer() & 0x7fff) + 1
+    fn prescaler_counts_per_second(&self) -> u64 {
+        u64::from(self.prescaler_register() & 0x7fff) + 1
     }
 
     /// Returns the seconds since the start of the calendar at a cycle.
-    fn seconds(&self, cycle: u64) -> u64 {
-        self.base_seconds + self.sub.value_at_cycle(cycle) / self.per_second()
+    fn calendar_seconds_at(&self, cycle: u64) -> u64 {
+        self.base_seconds + self.sub.value_at_cycle(cycle) / self.prescaler_counts_per_second()
     }
 
     /// Returns the value of TR, the time of day.
     fn time_register(&self, cycle: u64) -> u32 {
-        let second = self.seconds(cycle) % 86_400;
+        let second = self.calendar_seconds_at(cycle) % 86_400;
         let hour = (second / 3600) as u32;
         let (pm, hour) = if self.words[2] & FMT == 0 { (0, hour) } else { (hour / 12, (hour + 11) % 12 + 1) };
         pm << 22 | to_bcd(hour) << 16 | to_bcd((second / 60 % 60) as u32) << 8 | to_bcd((second % 60) as u32)
@@ -74,26 +74,26 @@ impl Rtc {
 
     /// Returns the value of DR, the date.
     fn date_register(&self, cycle: u64) -> u32 {
-        let days = self.seconds(cycle) / 86_400;
+        let days = self.calendar_seconds_at(cycle) / 86_400;
         let (year, month, day) = date_from_days(days);
         let weekday = (self.weekday + days) % 7 + 1;
         to_bcd(year) << 16 | (weekday as u32) << 13 | to_bcd(month) << 8 | to_bcd(day)
     }
 
     /// Writes TR, the time of day, in initialisation mode.
-    fn set_time(&mut self, tr: u32, access: &Access) {
+    fn write_time_register(&mut self, tr: u32, access: &Access) {
         let hour = match (from_bcd(tr >> 16 & 0x3f), self.words[2] & FMT != 0) {
             (hour, false) => hour,
             (hour, true) => hour % 12 + 12 * (tr >> 22 & 1),
         };
         let second = u64::from(hour * 3600 + from_bcd(tr >> 8 & 0x7f) * 60 + from_bcd(tr & 0x7f));
-        self.base_seconds = self.seconds(access.now) / 86_400 * 86_400 + second;
+        self.base_seconds = self.calendar_seconds_at(access.now) / 86_400 * 86_400 + second;
         self.sub.set_value(access.now, 0);
     }
 
     /// Writes DR, the date, in initialisation mode.
-    fn set_date(&mut self, dr: u32, access: &Access) {
-        let second = self.seconds(access.now) % 86_400;
+    fn write_date_register(&mut self, dr: u32, access: &Access) {
+        let second = self.calendar_seconds_at(access.now) % 86_400;
         let days = days_from_date(from_bcd(dr >> 16 & 0xff), from_bcd(dr >> 8 & 0x1f), from_bcd(dr & 0x3f));
         self.weekday = (u64::from(dr >> 13 & 7) + 6 + 7 - days % 7) % 7;
         self.base_seconds = days * 86_400 + second;
@@ -102,11 +102,11 @@ impl Rtc {
 
     /// Restarts the synchronisation of the shadow registers.
     fn restart_shadow_sync(&mut self, access: &Access) {
-        self.sync = Some(RateCounter::start_counter(access.now, 0, access.clock_hz, 1, access.core_hz));
+        self.sync = Some(RateCounter::counting_from_cycle(access.now, 0, access.clock_hz, 1, access.core_hz));
     }
 
     /// Writes ISR: clears flags, and enters or leaves initialisation.
-    fn write_isr(&mut self, value: u32, access: &Access) {
+    fn write_initialisation_register(&mut self, value: u32, access: &Access) {
         let isr = self.words[ISR];
         // Flags in bits 8 to 13 and RSF are cleared by writing 0.
         let preserved = isr & (0xffff_c05f | value & (0x3f00 | RSF));
@@ -118,7 +118,7 @@ impl Rtc {
         if value & INIT == 0 {
             self.words[ISR] &= !INITF;
         }
-        let (num, den) = self.rate(access);
+        let (num, den) = self.clock_hz_and_prescaler(access);
         if (isr ^ value) & INIT != 0 || isr & RSF != 0 && value & RSF == 0 {
             self.sub.change_rate(access.now, num, den, access.core_hz);
             self.restart_shadow_sync(access);
@@ -126,13 +126,13 @@ impl Rtc {
     }
 
     /// Writes a register that the keys protect.
-    fn write_protected(&mut self, word: usize, value: u32, access: &mut Access) {
+    fn write_protected_register(&mut self, word: usize, value: u32, access: &mut Access) {
         let initialising = self.words[ISR] & INITF != 0;
         match word {
-            0 if initialising => self.set_time(value, access),
-            1 if initialising => self.set_date(value, access),
+            0 if initialising => self.write_time_register(value, access),
+            1 if initialising => self.write_date_register(value, access),
             4 if initialising => {
-                let seconds = self.seconds(access.now);
+                let seconds = self.calendar_seconds_at(access.now);
                 self.words[4] = value & 0x007f_7fff;
                 self.base_seconds = seconds;
                 self.sub.set_value(access.now, 0);
@@ -174,7 +174,7 @@ impl Block for Rtc {
         self.advance_to_now(access);
         let word = offset as usize / 4;
         match word {
-            ISR => self.write_isr(value, access),
+            ISR => self.write_initialisation_register(value, access),
             9 => {
                 let key = KEYS.get(self.keys).is_some_and(|&key| key == value & 0xff);
                 self.keys = if key { self.keys + 1 } else { 0 };
@@ -182,14 +182,14 @@ impl Block for Rtc {
             10 | 12..=14 => {}
             // Tamper configuration and the backup registers are not after the keys.
             16 | 19..=63 => self.words[word] = value,
-            _ if self.keys == 2 && word < 64 => self.write_protected(word, value, access),
+            _ if self.keys == 2 && word < 64 => self.write_protected_register(word, value, access),
             _ => {}
         }
     }
 
     /// Returns the value of a register of the real-time clock at a byte offset, without the side effects of a read.
     fn peek_register(&self, offset: u32, access: &Access) -> u32 {
-        let per_second = self.per_second();
+        let per_second = self.prescaler_counts_per_second();
         match offset {
             0x00 => self.time_register(access.now),
             0x04 => self.date_register(access.now),
@@ -203,7 +203,7 @@ impl Block for Rtc {
 
     /// Returns the core cycle at which initialisation or synchronisation ends, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
-        self.sync.as_ref().map_or(NEVER, |periods| periods.cycle_of(SYNC_PERIODS))
+        self.sync.as_ref().map_or(NEVER, |periods| periods.first_cycle_at_value(SYNC_PERIODS))
     }
 
     /// Ends the initialisation or synchronisation of the registers if its time is over at the cycle in `access`.
@@ -216,7 +216,7 @@ impl Block for Rtc {
 
     /// Adapts the counting of seconds to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
-        let (num, den) = self.rate(access);
+        let (num, den) = self.clock_hz_and_prescaler(access);
         self.sub.change_rate(access.now, num, den, access.core_hz);
         match &mut self.sync {
             Some(periods) => periods.change_rate(access.now, access.clock_hz, 1, access.core_hz),
@@ -238,14 +238,14 @@ fn from_bcd(value: u32) -> u32 {
 }
 
 /// Returns the days of the months before `month` (1 to 12) in a year of the 2000s. Every fourth year is a leap year.
-fn days_before(year: u32, month: u32) -> u32 {
+fn days_before_month(year: u32, month: u32) -> u32 {
     const BEFORE: [u32; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
     BEFORE[(month.clamp(1, 12) - 1) as usize] + u32::from(month > 2 && year.is_multiple_of(4))
 }
 
 /// Returns the number of days from 2000-01-01 to a date.
 fn days_from_date(year: u32, month: u32, day: u32) -> u64 {
-    u64::from(year * 365 + year.div_ceil(4) + days_before(year, month) + day.max(1) - 1)
+    u64::from(year * 365 + year.div_ceil(4) + days_before_month(year, month) + day.max(1) - 1)
 }
 
 /// Returns the year (0 to 99), month and day of a number of days from 2000-01-01. It starts again after a century.
@@ -256,8 +256,8 @@ fn date_from_days(days: u64) -> (u32, u32, u32) {
         year += 1;
     }
     let rest = (days - days_from_date(year, 1, 1)) as u32;
-    let month = (1..=12).rev().find(|&month| days_before(year, month) <= rest).unwrap_or(1);
-    (year, month, rest - days_before(year, month) + 1)
+    let month = (1..=12).rev().find(|&month| days_before_month(year, month) <= rest).unwrap_or(1);
+    (year, month, rest - days_before_month(year, month) + 1)
 }
 
 #[cfg(test)]

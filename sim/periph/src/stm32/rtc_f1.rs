@@ -36,28 +36,29 @@ impl RtcF1 {
     }
 
     /// Returns the word with its upper or lower half replaced.
-    fn set_half(word: u32, value: u32, high: bool) -> u32 {
+    fn replace_word_half(word: u32, value: u32, high: bool) -> u32 {
         if high { word & 0xffff | value << 16 } else { word & 0xffff_0000 | value & 0xffff }
     }
 
     /// Writes PRL, CNT or ALR, which is possible in configuration mode.
-    fn write_configuration(&mut self, offset: u32, value: u32, access: &Access) {
+    fn write_configuration_register(&mut self, offset: u32, value: u32, access: &Access) {
         match offset {
-            0x08 => self.prl = Self::set_half(self.prl, value & 0xf, true),
-            0x0c => self.prl = Self::set_half(self.prl, value, false),
+            0x08 => self.prl = Self::replace_word_half(self.prl, value & 0xf, true),
+            0x0c => self.prl = Self::replace_word_half(self.prl, value, false),
             0x18 | 0x1c => {
-                let count = Self::set_half(self.counter.value_at_cycle(access.now) as u32, value, offset == 0x18);
+                let count =
+                    Self::replace_word_half(self.counter.value_at_cycle(access.now) as u32, value, offset == 0x18);
                 self.counter.set_value(access.now, u64::from(count));
                 self.done = u64::from(count);
             }
-            0x20 | 0x24 => self.alarm = Self::set_half(self.alarm, value, offset == 0x20),
+            0x20 | 0x24 => self.alarm = Self::replace_word_half(self.alarm, value, offset == 0x20),
             _ => {}
         }
         self.update_count_rate(access);
     }
 
     /// Returns the value of the counter, without wrapping, at which the alarm is next.
-    fn alarm_at(&self) -> u64 {
+    fn unwrapped_alarm_value(&self) -> u64 {
         let base = self.done & !0xffff_ffff;
         let alarm = base | u64::from(self.alarm);
         if alarm > self.done { alarm } else { alarm + (1 << 32) }
@@ -91,7 +92,7 @@ impl Block for RtcF1 {
                     self.crl |= RSF;
                 }
             }
-            _ if self.crl & CNF != 0 => self.write_configuration(offset, value, access),
+            _ if self.crl & CNF != 0 => self.write_configuration_register(offset, value, access),
             _ => {}
         }
     }
@@ -110,8 +111,13 @@ impl Block for RtcF1 {
 
     /// Returns the core cycle of the next second or alarm whose interrupt is enabled, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
-        let second = if self.crh & SECF & !self.crl != 0 { self.counter.cycle_of(self.done + 1) } else { NEVER };
-        let alarm = if self.crh & ALRF & !self.crl != 0 { self.counter.cycle_of(self.alarm_at()) } else { NEVER };
+        let second =
+            if self.crh & SECF & !self.crl != 0 { self.counter.first_cycle_at_value(self.done + 1) } else { NEVER };
+        let alarm = if self.crh & ALRF & !self.crl != 0 {
+            self.counter.first_cycle_at_value(self.unwrapped_alarm_value())
+        } else {
+            NEVER
+        };
         second.min(alarm)
     }
 
@@ -120,7 +126,7 @@ impl Block for RtcF1 {
         let count = self.counter.value_at_cycle(access.now);
         if count > self.done {
             self.crl |= SECF;
-            self.crl |= if self.alarm_at() <= count { ALRF } else { 0 };
+            self.crl |= if self.unwrapped_alarm_value() <= count { ALRF } else { 0 };
             self.crl |= if count >> 32 != self.done >> 32 { OWF } else { 0 };
             self.done = count;
         }

@@ -109,7 +109,7 @@ impl Lines {
     }
 
     /// Returns the level of each NVIC line, 32 to a word.
-    pub fn levels(&self) -> &[u32; 5] {
+    pub fn irq_line_levels(&self) -> &[u32; 5] {
         &self.levels
     }
 
@@ -137,11 +137,11 @@ mod tests {
         let (first, second) = ([(1, 40), (2, 41)], [(0xf, 40)]);
         lines.change_outputs(&first, 0, 3);
         lines.change_outputs(&second, 0, 4);
-        assert_eq!(lines.levels()[1], 3 << 8);
+        assert_eq!(lines.irq_line_levels()[1], 3 << 8);
         lines.change_outputs(&second, 4, 8);
         lines.change_outputs(&first, 3, 2);
-        assert_eq!(lines.levels()[1], 3 << 8, "the second still drives line 40");
+        assert_eq!(lines.irq_line_levels()[1], 3 << 8, "the second still drives line 40");
         lines.change_outputs(&second, 8, 0);
-        assert_eq!(lines.levels()[1], 2 << 8);
+        assert_eq!(lines.irq_line_levels()[1], 2 << 8);
     }
 }

@@ -111,20 +111,20 @@ impl Spi {
     }
 
     /// Returns the bytes of a frame in a FIFO.
-    fn frame_bytes(&self) -> usize {
+    fn bytes_per_frame(&self) -> usize {
         if self.frame_bit_count() > 8 { 2 } else { 1 }
     }
 
     /// Returns the number of frames for which a FIFO has room.
-    fn depth(&self) -> usize {
+    fn fifo_frame_capacity(&self) -> usize {
         match self.layout {
             SpiLayout::Buffer => 1,
-            SpiLayout::Fifo => FIFO_BYTES / self.frame_bytes(),
+            SpiLayout::Fifo => FIFO_BYTES / self.bytes_per_frame(),
         }
     }
 
     /// Returns the core cycles of a frame.
-    fn frame_cycles(&self, access: &Access) -> u64 {
+    fn cycles_per_frame(&self, access: &Access) -> u64 {
         let prescaler = 2_u64 << (self.cr1 >> 3 & 7);
         match access.clock_hz {
             0 => NEVER,
@@ -140,16 +140,16 @@ impl Spi {
         }
         let Some(frame) = self.tx.pop_front() else { return };
         self.answer = self.bus.exchange_frame(frame, self.frame_bit_count(), access.elapsed.ns_at(at));
-        self.end = at.saturating_add(self.frame_cycles(access));
+        self.end = at.saturating_add(self.cycles_per_frame(access));
     }
 
     /// Writes DR: appends frames to the transmit FIFO. A halfword has two frames of a byte.
     fn write_data_register(&mut self, value: u32, bytes: u32) {
-        let packed = self.layout == SpiLayout::Fifo && bytes > 1 && self.frame_bytes() == 1;
+        let packed = self.layout == SpiLayout::Fifo && bytes > 1 && self.bytes_per_frame() == 1;
         let mask = u32::MAX >> (32 - self.frame_bit_count());
         let frames = [value & mask, value >> 8 & mask];
         for &frame in &frames[..if packed { 2 } else { 1 }] {
-            if self.tx.len() < self.depth() {
+            if self.tx.len() < self.fifo_frame_capacity() {
                 self.tx.push_back(frame);
             } else if let Some(last) = self.tx.back_mut() {
                 *last = frame;
@@ -160,7 +160,7 @@ impl Spi {
     /// Reads DR: removes received frames and returns them.
     fn read_data_register(&mut self, bytes: u32) -> u32 {
         self.overrun_read = self.overrun;
-        let packed = self.layout == SpiLayout::Fifo && bytes > 1 && self.frame_bytes() == 1;
+        let packed = self.layout == SpiLayout::Fifo && bytes > 1 && self.bytes_per_frame() == 1;
         let first = self.rx.pop_front().unwrap_or(0);
         let second = if packed { self.rx.pop_front().unwrap_or(0) } else { 0 };
         first | second << 8
@@ -169,7 +169,7 @@ impl Spi {
     /// Returns the value of SR, the status register.
     fn status_register(&self) -> u32 {
         let flag = |set: bool, bit: u32| if set { bit } else { 0 };
-        let bytes = |fifo: &VecDeque<u32>| fifo.len() * self.frame_bytes();
+        let bytes = |fifo: &VecDeque<u32>| fifo.len() * self.bytes_per_frame();
         let (received, ready, levels) = match self.layout {
             SpiLayout::Buffer => (!self.rx.is_empty(), self.tx.is_empty(), 0),
             SpiLayout::Fifo => {
@@ -266,7 +266,7 @@ impl Block for Spi {
             let end = std::mem::replace(&mut self.end, NEVER);
             // A bidirectional line that sends receives nothing.
             let receives = self.cr1 & (CR1_BIDIMODE | CR1_BIDIOE) != CR1_BIDIMODE | CR1_BIDIOE;
-            if receives && self.rx.len() < self.depth() {
+            if receives && self.rx.len() < self.fifo_frame_capacity() {
                 self.rx.push_back(self.answer);
             } else if receives {
                 self.overrun = true;

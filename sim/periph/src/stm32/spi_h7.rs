@@ -103,13 +103,13 @@ impl SpiH7 {
     }
 
     /// Returns the number of bits of a frame. Sizes below 4 are not used and count as 4.
-    fn bits(&self) -> u32 {
+    fn frame_bit_count(&self) -> u32 {
         (self.cfg1 & 31).max(3) + 1
     }
 
     /// Returns the bytes of a frame in a FIFO.
-    fn frame_bytes(&self) -> usize {
-        match self.bits() {
+    fn bytes_per_frame(&self) -> usize {
+        match self.frame_bit_count() {
             0..=8 => 1,
             9..=16 => 2,
             _ => 4,
@@ -117,13 +117,13 @@ impl SpiH7 {
     }
 
     /// Returns the number of frames in a packet (FTHLV).
-    fn packet_frames(&self) -> usize {
+    fn frames_per_packet(&self) -> usize {
         (self.cfg1 >> 5 & 15) as usize + 1
     }
 
     /// Returns the number of frames for which a FIFO has room.
-    fn depth(&self) -> usize {
-        self.fifo_bytes / self.frame_bytes()
+    fn fifo_frame_capacity(&self) -> usize {
+        self.fifo_bytes / self.bytes_per_frame()
     }
 
     /// Returns TSIZE, the number of frames in a transfer.
@@ -156,22 +156,22 @@ impl SpiH7 {
         let (sends, receives) = self.transfer_directions();
         let is_started = self.cr1 & (CR1_SPE | CR1_CSTART) == CR1_SPE | CR1_CSTART && self.cfg2 & CFG2_MASTER != 0;
         let is_over = self.counts && self.unsent == 0;
-        let waits = receives && self.cr1 & CR1_MASRX != 0 && self.rx.len() >= self.depth();
+        let waits = receives && self.cr1 & CR1_MASRX != 0 && self.rx.len() >= self.fifo_frame_capacity();
         if !is_started || self.end != NEVER || is_over || waits || access.clock_hz == 0 {
             return;
         }
         let frame = if sends { self.tx.pop_front() } else { Some(0) };
         let Some(frame) = frame else { return };
         let begin = at.saturating_add(self.serial_clock_cycles(idle, access));
-        self.answer = self.bus.exchange_frame(frame, self.bits(), access.elapsed.ns_at(begin));
-        self.end = begin.saturating_add(self.serial_clock_cycles(self.bits(), access));
+        self.answer = self.bus.exchange_frame(frame, self.frame_bit_count(), access.elapsed.ns_at(begin));
+        self.end = begin.saturating_add(self.serial_clock_cycles(self.frame_bit_count(), access));
     }
 
     /// Ends the present frame at cycle `at`, and begins the next one.
-    fn complete(&mut self, at: u64, access: &Access) {
+    fn complete_frame(&mut self, at: u64, access: &Access) {
         self.end = NEVER;
         if self.transfer_directions().1 {
-            if self.rx.len() < self.depth() {
+            if self.rx.len() < self.fifo_frame_capacity() {
                 self.rx.push_back(self.answer);
             } else {
                 self.flags |= SR_OVR;
@@ -186,13 +186,13 @@ impl SpiH7 {
             }
         }
         if self.cr1 & CR1_CSUSP != 0 {
-            self.suspend();
+            self.suspend_transfer();
         }
         self.begin_frame(at, self.cfg2 >> 4 & 15, access);
     }
 
     /// Suspends the transfer between two frames, because firmware has requested it.
-    fn suspend(&mut self) {
+    fn suspend_transfer(&mut self) {
         if self.cr1 & CR1_CSTART != 0 {
             self.flags |= SR_SUSP;
         }
@@ -204,7 +204,7 @@ impl SpiH7 {
         let requests = self.cr1 & (CR1_CSTART | CR1_CSUSP);
         self.cr1 = value & CR1_KEPT | requests;
         if self.cr1 & CR1_SPE == 0 {
-            self.disable();
+            self.disable_spi();
             return;
         }
         // A master whose select input is low is disabled.
@@ -212,7 +212,7 @@ impl SpiH7 {
         if selected_by_another && self.cr1 & CR1_SSI == 0 {
             self.flags |= SR_MODF;
             self.cr1 &= !CR1_SPE;
-            self.disable();
+            self.disable_spi();
             return;
         }
         if value & CR1_CSTART != 0 && self.cr1 & CR1_CSTART == 0 {
@@ -226,13 +226,13 @@ impl SpiH7 {
         if value & CR1_CSUSP != 0 && self.cr1 & CR1_CSTART != 0 {
             self.cr1 |= CR1_CSUSP;
             if self.end == NEVER {
-                self.suspend();
+                self.suspend_transfer();
             }
         }
     }
 
     /// Disables the SPI: empties the FIFOs, and starts to count TSIZE again.
-    fn disable(&mut self) {
+    fn disable_spi(&mut self) {
         self.tx.clear();
         self.rx.clear();
         (self.unwritten, self.unsent, self.counts, self.end) = (self.transfer_frame_count(), 0, false, NEVER);
@@ -242,7 +242,7 @@ impl SpiH7 {
 
     /// Returns the number of frames in an access of `bytes` bytes to a data register.
     fn frames_of_access(&self, bytes: u32) -> usize {
-        (bytes as usize / self.frame_bytes()).max(1)
+        (bytes as usize / self.bytes_per_frame()).max(1)
     }
 
     /// Writes TXDR: appends frames to the transmit FIFO.
@@ -250,13 +250,13 @@ impl SpiH7 {
         if self.cr1 & CR1_SPE == 0 {
             return;
         }
-        let mask = u32::MAX >> (32 - self.bits());
+        let mask = u32::MAX >> (32 - self.frame_bit_count());
         for n in 0..self.frames_of_access(access.bytes) {
-            let is_full = self.tx.len() >= self.depth();
+            let is_full = self.tx.len() >= self.fifo_frame_capacity();
             if is_full || self.transfer_frame_count() != 0 && self.unwritten == 0 {
                 return;
             }
-            self.tx.push_back(value >> (8 * self.frame_bytes() * n) & mask);
+            self.tx.push_back(value >> (8 * self.bytes_per_frame() * n) & mask);
             if self.transfer_frame_count() != 0 {
                 self.unwritten -= 1;
                 self.flags |= if self.unwritten == 0 { SR_TXTF } else { 0 };
@@ -266,7 +266,7 @@ impl SpiH7 {
 
     /// Reads RXDR: removes received frames and returns them.
     fn read_data_register(&mut self, bytes: u32) -> u32 {
-        let width = 8 * self.frame_bytes();
+        let width = 8 * self.bytes_per_frame();
         (0..self.frames_of_access(bytes)).fold(0, |word, n| word | self.rx.pop_front().unwrap_or(0) << (width * n))
     }
 
@@ -279,10 +279,11 @@ impl SpiH7 {
     /// Returns the value of SR, the status register.
     fn status_register(&self) -> u32 {
         let flag = |set: bool, bit: u32| if set { bit } else { 0 };
-        let packet = self.packet_frames();
+        let packet = self.frames_per_packet();
         let all_written = self.transfer_frame_count() != 0 && self.unwritten == 0 && self.cr1 & CR1_SPE != 0;
-        let (received, ready) = (self.rx.len() >= packet, self.tx.len() + packet <= self.depth() && !all_written);
-        let in_word = 4 / self.frame_bytes();
+        let (received, ready) =
+            (self.rx.len() >= packet, self.tx.len() + packet <= self.fifo_frame_capacity() && !all_written);
+        let in_word = 4 / self.bytes_per_frame();
         let is_idle = !self.counts && self.tx.is_empty() && self.end == NEVER;
         self.flags
             | flag(received, SR_RXP)
@@ -370,7 +371,7 @@ impl Block for SpiH7 {
     /// Completes the frames that have ended, up to the cycle in `access`.
     fn advance_to_now(&mut self, access: &mut Access) {
         while self.end <= access.now {
-            self.complete(self.end, access);
+            self.complete_frame(self.end, access);
         }
     }
 

@@ -49,7 +49,7 @@ impl Syscfg {
     /// Returns the memory that is visible at address 0: 0 main flash (as booted), 1 system memory, 3 SRAM; F4/F7 also 2
     /// external memory.
     #[must_use]
-    pub fn remap(&self) -> u32 {
+    pub fn memory_mapped_at_zero(&self) -> u32 {
         match self.kind {
             SyscfgKind::Memrmp | SyscfgKind::L0 => self.words[0] & 3,
             _ => 0,
@@ -58,18 +58,18 @@ impl Syscfg {
 
     /// Returns AFIO_MAPR, the pin remapping of the F1.
     #[must_use]
-    pub fn pin_remap(&self) -> u32 {
+    pub fn pin_remap_register(&self) -> u32 {
         if self.kind == SyscfgKind::Afio { self.words[1] } else { 0 }
     }
 
     /// Returns whether over-drive (VOS0) is requested, on the H7.
     #[must_use]
-    pub fn over_drive(&self) -> bool {
+    pub fn is_over_drive_requested(&self) -> bool {
         self.kind == SyscfgKind::H7 && self.words[PWRCR as usize / 4] & 1 != 0
     }
 
     /// Returns the bits of a register that can be written.
-    fn mask(&self, offset: u32) -> u32 {
+    fn writable_bits_mask(&self, offset: u32) -> u32 {
         match (self.kind, offset) {
             (_, 0x08..=0x14) => 0xffff,
             (SyscfgKind::Memrmp, CMPCR) => 1,
@@ -95,11 +95,11 @@ impl Block for Syscfg {
     /// Writes a register of SYSCFG (AFIO on the F1) at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        let (mask, remap) = (self.mask(offset), self.remap());
+        let (mask, remap) = (self.writable_bits_mask(offset), self.memory_mapped_at_zero());
         if let Some(word) = self.words.get_mut(offset as usize / 4) {
             *word = *word & !mask | value & mask;
         }
-        access.effects.remap |= remap != self.remap();
+        access.effects.remap |= remap != self.memory_mapped_at_zero();
     }
 
     /// Returns the value of a register of SYSCFG (AFIO on the F1) at a byte offset, without the side effects of a read.
@@ -140,7 +140,7 @@ mod tests {
             let mut bench = Bench::new();
             let mut syscfg = Syscfg::new(kind);
             syscfg.write_register(0, 3, &mut bench.access());
-            assert_eq!((syscfg.remap(), bench.effects.remap), (remap, remap != 0), "{kind:?}");
+            assert_eq!((syscfg.memory_mapped_at_zero(), bench.effects.remap), (remap, remap != 0), "{kind:?}");
         }
     }
 
@@ -154,8 +154,8 @@ mod tests {
         let mut l0 = Syscfg::new(SyscfgKind::L0);
         assert_eq!(l0.read_register(CFGR3, &mut bench.access()), 1 << 30);
         let mut h7 = Syscfg::new(SyscfgKind::H7);
-        assert!(!h7.over_drive());
+        assert!(!h7.is_over_drive_requested());
         h7.write_register(PWRCR, 1, &mut bench.access());
-        assert!(h7.over_drive());
+        assert!(h7.is_over_drive_requested());
     }
 }

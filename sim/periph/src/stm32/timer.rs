@@ -114,55 +114,58 @@ impl Timer {
     }
 
     /// Returns DIER, the register of enabled interrupts and DMA requests.
-    fn dier(&self) -> u32 {
+    fn interrupt_enable_register(&self) -> u32 {
         self.stored[0x0c / 4]
     }
 
     /// Returns whether the event of a flag, given by its place in SR, requests a DMA transfer.
-    pub(in crate::stm32) fn requests_dma(&self, place: u8) -> bool {
+    pub(in crate::stm32) fn is_dma_requested_by_flag(&self, place: u8) -> bool {
         self.requests >> place & 1 != 0
     }
 
     /// Ends the DMA request of a flag, because it was served. That of a burst stays until its last register.
-    pub(in crate::stm32) fn dma_served(&mut self, place: u8) {
+    pub(in crate::stm32) fn end_dma_request(&mut self, place: u8) {
         if self.burst == 0 {
             self.requests &= !(1 << place);
         }
     }
 
     /// Raises the DMA requests of flags, as far as DIER enables them.
-    fn request_dma(&mut self, flags: u32) {
-        self.requests |= flags & self.dier() >> 8 & 0x1f;
+    fn raise_enabled_dma_requests(&mut self, flags: u32) {
+        self.requests |= flags & self.interrupt_enable_register() >> 8 & 0x1f;
     }
 
     /// Returns the offset of the register that an access to DMAR reaches: DCR has the first one and the number of them,
     /// less one. `None` if it is DMAR itself.
-    fn burst_register(&self) -> Option<u32> {
+    fn burst_register_offset(&self) -> Option<u32> {
         let offset = 4 * ((self.stored[DCR] & 0x1f) + self.burst);
         (offset != DMAR && offset < 0x80).then_some(offset)
     }
 
     /// Makes the next register of a DMA burst the current one.
-    fn next_of_burst(&mut self) {
+    fn select_next_burst_register(&mut self) {
         self.burst = if self.burst >= self.stored[DCR] >> 8 & 0x1f { 0 } else { self.burst + 1 };
     }
 
     /// Returns the counter's rate in Hz, as numerator and denominator. The numerator is 0 while the counter stands
     /// still.
-    fn rate(&self, access: &Access) -> (u64, u64) {
+    fn count_rate_as_fraction(&self, access: &Access) -> (u64, u64) {
         // A counter whose auto-reload value is 0 stands still.
-        let on = self.cr1 & CEN != 0 && self.arr.1 != 0 && self.listens_to().is_none() && self.is_clocked_internally();
+        let on = self.cr1 & CEN != 0
+            && self.arr.1 != 0
+            && self.chained_trigger_input().is_none()
+            && self.is_clocked_internally();
         (if on { access.clock_hz } else { 0 }, u64::from(self.psc.1) + 1)
     }
 
     /// Sets the counter's rate by the registers, from `access.now` on. The counter may start or stop.
     fn update_count_rate(&mut self, access: &Access) {
-        let (num, den) = self.rate(access);
+        let (num, den) = self.count_rate_as_fraction(access);
         self.position.change_rate(access.now, num, den, access.core_hz);
     }
 
     /// Places the counter at `count` without touching the prescaler.
-    fn set_count(&mut self, count: u32, access: &Access) {
+    fn set_counter_value(&mut self, count: u32, access: &Access) {
         let up = self.cr1 & DIR == 0;
         let position = if up { count } else { self.arr.1.wrapping_sub(count) & self.counter_maximum() };
         self.position.set_value(access.now, u64::from(position));
@@ -176,12 +179,12 @@ impl Timer {
         let mask = if self.kind.channels == 0 { 0x8f } else { 0x3ff } | remap;
         let was_on = self.cr1 & CEN != 0;
         // In centre-aligned and encoder modes the direction is the hardware's.
-        let by_hardware = value & CMS != 0 && self.kind.channels == 4 || self.is_encoder();
+        let by_hardware = value & CMS != 0 && self.kind.channels == 4 || self.is_in_encoder_mode();
         let direction = if by_hardware { self.cr1 } else { value } & DIR;
         let turned = (self.cr1 ^ direction) & DIR != 0;
         self.cr1 = value & mask & !DIR | direction & mask;
         if turned {
-            self.set_count(count, access);
+            self.set_counter_value(count, access);
         }
         if self.cr1 & CEN != 0 && !was_on {
             self.start_counting(access);
@@ -192,56 +195,56 @@ impl Timer {
 
     /// Starts the counter one timer clock after CEN was set.
     fn start_counting(&mut self, access: &Access) {
-        let (num, den) = self.rate(access);
+        let (num, den) = self.count_rate_as_fraction(access);
         let delay = access.core_hz.checked_div(access.clock_hz).unwrap_or(0);
         self.position.change_rate(access.now + delay, num, den, access.core_hz);
     }
 
     /// Writes ARR, the auto-reload value. Without preload it takes effect at once.
-    fn write_arr(&mut self, value: u32, access: &Access) {
+    fn write_auto_reload_register(&mut self, value: u32, access: &Access) {
         self.arr.0 = value & self.counter_maximum();
         if self.cr1 & ARPE == 0 {
             let count = self.counter_value(access.now);
             self.arr.1 = self.arr.0;
-            self.set_count(count, access);
+            self.set_counter_value(count, access);
             self.update_count_rate(access);
         }
     }
 
     /// Writes the compare value of a channel. Channel 1 is 0. Without preload it takes effect at once.
-    fn write_ccr(&mut self, channel: usize, value: u32) {
+    fn write_compare_register(&mut self, channel: usize, value: u32) {
         // A capture register is read-only.
-        if self.compares(channel) {
+        if self.is_output_channel(channel) {
             self.ccr[channel].0 = value & self.counter_maximum();
-            if !self.preloads(channel) {
+            if !self.is_compare_value_preloaded(channel) {
                 self.ccr[channel].1 = self.ccr[channel].0;
             }
         }
     }
 
     /// Returns the byte of CCMR1 or CCMR2 that configures a channel.
-    fn channel_mode(&self, channel: usize) -> u32 {
+    fn channel_mode_byte(&self, channel: usize) -> u32 {
         self.stored[0x18 / 4 + channel / 2] >> (channel % 2 * 8) & 0xff
     }
 
     /// Returns whether a channel's compare value is preloaded (OCxPE).
-    fn preloads(&self, channel: usize) -> bool {
-        self.channel_mode(channel) & 8 != 0
+    fn is_compare_value_preloaded(&self, channel: usize) -> bool {
+        self.channel_mode_byte(channel) & 8 != 0
     }
 
     /// Returns whether a channel is an output, by CCxS.
-    fn compares(&self, channel: usize) -> bool {
-        channel < usize::from(self.kind.channels) && self.channel_mode(channel) & 3 == 0
+    fn is_output_channel(&self, channel: usize) -> bool {
+        channel < usize::from(self.kind.channels) && self.channel_mode_byte(channel) & 3 == 0
     }
 
     /// Returns the value of CNT, the counter, at the time in `access`, with a copy of UIF if that is enabled.
-    fn cnt(&self, access: &Access) -> u32 {
+    fn counter_register(&self, access: &Access) -> u32 {
         let count = self.counter_value(access.now);
         if self.cr1 & UIFREMAP != 0 { count & 0x7fff_ffff | (self.sr & UIF) << 31 } else { count }
     }
 
     /// Returns the bits of a stored register that exist.
-    fn mask(&self, offset: u32) -> u32 {
+    fn existing_register_bits(&self, offset: u32) -> u32 {
         let basic = self.kind.channels == 0;
         match offset {
             0x04 if basic => 0x70,
@@ -269,13 +272,13 @@ impl Block for Timer {
     fn read_register(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance_to_now(access);
         if offset == DMAR {
-            let value = self.burst_register().map_or(0, |register| self.peek_register(register, access));
-            self.next_of_burst();
+            let value = self.burst_register_offset().map_or(0, |register| self.peek_register(register, access));
+            self.select_next_burst_register();
             return value;
         }
         let value = self.peek_register(offset, access);
         if let 0x34..=0x40 = offset {
-            self.take_capture((offset as usize - 0x34) / 4);
+            self.clear_capture_flag_after_read((offset as usize - 0x34) / 4);
         }
         value
     }
@@ -285,31 +288,31 @@ impl Block for Timer {
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance_to_now(access);
         if offset == DMAR {
-            if let Some(register) = self.burst_register() {
+            if let Some(register) = self.burst_register_offset() {
                 self.write_register(register, value, access);
             }
-            self.next_of_burst();
+            self.select_next_burst_register();
             return;
         }
         match offset {
             0x00 => self.write_cr1(value, access),
             0x10 => self.sr &= value,
             0x14 => self.generate_events(value, access),
-            0x24 => self.set_count(value & self.counter_maximum(), access),
+            0x24 => self.set_counter_value(value & self.counter_maximum(), access),
             0x28 => self.psc.0 = value & 0xffff,
-            0x2c => self.write_arr(value, access),
-            0x34..=0x40 => self.write_ccr((offset as usize - 0x34) / 4, value),
+            0x2c => self.write_auto_reload_register(value, access),
+            0x34..=0x40 => self.write_compare_register((offset as usize - 0x34) / 4, value),
             0x08 => {
-                self.stored[2] = value & self.mask(offset);
+                self.stored[2] = value & self.existing_register_bits(offset);
                 self.heard = (None, 0);
                 self.update_count_rate(access);
-                if self.listens_to().is_none() && !self.has_modelled_trigger() {
+                if self.chained_trigger_input().is_none() && !self.has_modelled_trigger() {
                     access.effects.unmodelled = Some((offset, true));
                 }
             }
-            0x18 | 0x1c => self.write_modes(offset, value, access),
-            0x20 => self.write_enables(value),
-            0x04..=0x7c => self.stored[offset as usize / 4] = value & self.mask(offset),
+            0x18 | 0x1c => self.write_channel_mode_register(offset, value, access),
+            0x20 => self.write_capture_enable_register(value),
+            0x04..=0x7c => self.stored[offset as usize / 4] = value & self.existing_register_bits(offset),
             _ => {}
         }
         match offset {
@@ -327,7 +330,7 @@ impl Block for Timer {
         match offset {
             0x00 => self.cr1,
             0x10 => self.sr,
-            0x24 => self.cnt(access),
+            0x24 => self.counter_register(access),
             0x28 => self.psc.0,
             0x2c => self.arr.0,
             0x34..=0x40 => self.ccr[(offset as usize - 0x34) / 4].0,
@@ -345,12 +348,12 @@ impl Block for Timer {
     /// Returns the core cycle of the next event: a flag whose interrupt is enabled, or a change of an output that a pin
     /// shows, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
-        self.next_event().min(self.next_output_event())
+        self.next_interrupt_event_cycle().min(self.next_output_event())
     }
 
     /// Advances the timer to the cycle in `access`: its flags and outputs.
     fn advance_to_now(&mut self, access: &mut Access) {
-        self.catch_up(access);
+        self.advance_timer_to_now(access);
     }
 
     /// Adapts the counter's rate to the new clock frequencies in `access`.
@@ -361,7 +364,7 @@ impl Block for Timer {
     /// Returns the levels of the interrupt outputs of TIM1, in the order break, update, trigger and commutation,
     /// compare. Other timers join them.
     fn interrupt_outputs(&self) -> u32 {
-        let pending = self.sr & self.dier();
+        let pending = self.sr & self.interrupt_enable_register();
         let bit = |mask: u32, number: u32| u32::from(pending & mask != 0) << number;
         bit(0x80, 0) | bit(UIF, 1) | bit(0x60, 2) | bit(0x1e, 3)
     }

@@ -36,20 +36,20 @@ impl WrittenBits<'_> {
 
     /// Returns whether the written block is a serial port with the first register layout: without FIFO, with DR in
     /// place of TDR and RDR.
-    fn first_layout(&self) -> bool {
+    fn is_first_layout_usart(&self) -> bool {
         matches!(self.spec.usart, UsartLayout::V1 { .. })
     }
 
     /// Returns whether the write sets one of these bits in CR1, CR2 or CR3 of a serial port. The bits must mean the
     /// same in both layouts.
     fn sets_control_bits(&self, number: u32, bits: u32) -> bool {
-        self.sets_bits_at(if self.first_layout() { 8 + number * 4 } else { number * 4 - 4 }, bits)
+        self.sets_bits_at(if self.is_first_layout_usart() { 8 + number * 4 } else { number * 4 - 4 }, bits)
     }
 
     /// Returns whether the write sets one of these bits in a control register that only the later layout of serial
     /// ports has.
-    fn later_control(&self, number: u32, bits: u32) -> bool {
-        !self.first_layout() && self.sets_control_bits(number, bits)
+    fn sets_later_usart_control_bits(&self, number: u32, bits: u32) -> bool {
+        !self.is_first_layout_usart() && self.sets_control_bits(number, bits)
     }
 
     /// Returns whether the chip is one of these.
@@ -58,7 +58,7 @@ impl WrittenBits<'_> {
     }
 
     /// Returns whether the write sets bits of PWR that let pins wake the chip.
-    fn wake_up_pins(&self) -> bool {
+    fn enables_wake_up_pins(&self) -> bool {
         match self.spec.chip {
             L053 | L073 => self.sets_bits_at(0x04, 7 << 8),
             F446 => self.sets_bits_at(0x04, 3 << 7),
@@ -70,7 +70,7 @@ impl WrittenBits<'_> {
 
     /// Returns whether the write sets these bits in this register of an ADC's converter, given for F1, F4 and F7, L0,
     /// H7 as (offset, bits).
-    fn adc(&self, f1: (u32, u32), f4: (u32, u32), l0: (u32, u32), h7: (u32, u32)) -> bool {
+    fn sets_adc_bits(&self, f1: (u32, u32), f4: (u32, u32), l0: (u32, u32), h7: (u32, u32)) -> bool {
         let (register, bits) = match self.device {
             Device::Adc(AdcLayout::F1) => f1,
             Device::Adc(AdcLayout::F4) => f4,
@@ -81,7 +81,7 @@ impl WrittenBits<'_> {
     }
 
     /// Returns whether the write sets these bits in a register of the I2C of F1 and F4, or in CR1 of the later I2C.
-    fn i2c(&self, first: (u32, u32), later: u32) -> bool {
+    fn sets_i2c_bits(&self, first: (u32, u32), later: u32) -> bool {
         match self.device {
             Device::I2cV1 => self.sets_bits_at(first.0, first.1),
             _ => self.sets_bits_at(0, later),
@@ -89,14 +89,14 @@ impl WrittenBits<'_> {
     }
 
     /// Returns the written bytes of CCMR1 or CCMR2 of a timer, one for each channel.
-    fn channel_modes(&self) -> impl Iterator<Item = u32> {
-        let is_modes = self.has_channels() && matches!(self.offset, 0x18 | 0x1c);
+    fn written_channel_modes(&self) -> impl Iterator<Item = u32> {
+        let is_modes = self.is_timer_with_channels() && matches!(self.offset, 0x18 | 0x1c);
         [self.value & 0xff, self.value >> 8 & 0xff].into_iter().filter(move |_| is_modes)
     }
 
     /// Returns whether the write sets these bits in a register of an SPI, given as (offset, bits) for all but the H7,
     /// and for the H7.
-    fn spi(&self, first: (u32, u32), h7: (u32, u32)) -> bool {
+    fn sets_spi_bits(&self, first: (u32, u32), h7: (u32, u32)) -> bool {
         let (offset, bits) = if self.is_chip_among(&[H743]) { h7 } else { first };
         self.sets_bits_at(offset, bits)
     }
@@ -110,7 +110,7 @@ impl WrittenBits<'_> {
     }
 
     /// Returns whether the written block is a timer with capture/compare channels.
-    fn has_channels(&self) -> bool {
+    fn is_timer_with_channels(&self) -> bool {
         matches!(self.device, Device::Timer(kind) if kind.channels > 0)
     }
 }
@@ -139,7 +139,10 @@ const L073_APB1: (u32, u32) = (0x4002_1038, 0x0002_0003);
 /// Serial ports.
 static USART: &[Limit] = &[
     unsupported_row(
-        |at| at.first_layout() && at.sets_control_bits(1, 1) || !at.first_layout() && at.sets_bits_at(0x18, 2),
+        |at| {
+            at.is_first_layout_usart() && at.sets_control_bits(1, 1)
+                || !at.is_first_layout_usart() && at.sets_bits_at(0x18, 2)
+        },
         "USART: sending breaks is not modelled",
         &[(F103, &[F103_APB1, (0x4000_440c, 0x2009)]), (F767, &[F407_APB1, (0x4000_4418, 2)])],
     ),
@@ -155,15 +158,15 @@ static USART: &[Limit] = &[
     ),
     unsupported_row(
         |at| {
-            at.first_layout() && at.sets_control_bits(1, 2)
-                || at.later_control(1, 3 << 13)
-                || !at.first_layout() && at.sets_bits_at(0x18, 4)
+            at.is_first_layout_usart() && at.sets_control_bits(1, 2)
+                || at.sets_later_usart_control_bits(1, 3 << 13)
+                || !at.is_first_layout_usart() && at.sets_bits_at(0x18, 4)
         },
         "USART: mute mode and character match are not modelled",
         &[(F103, &[F103_APB1, (0x4000_440c, 0x2002)]), (L073, &[L073_APB1, (0x4000_4400, 1 << 13)])],
     ),
     unsupported_row(
-        |at| at.later_control(1, 3 << 26) || at.later_control(2, 1 << 23),
+        |at| at.sets_later_usart_control_bits(1, 3 << 26) || at.sets_later_usart_control_bits(2, 1 << 23),
         "USART: the receiver time-out and the end of block are not modelled",
         &[(F767, &[F407_APB1, (0x4000_4404, 1 << 23)]), (H743, &[H743_APB1, (0x4000_4400, 1 << 26)])],
     ),
@@ -173,12 +176,12 @@ static USART: &[Limit] = &[
         &[(F407, &[F407_APB1, (0x4000_4410, 0x4000)]), (F767, &[F407_APB1, (0x4000_4404, 0x4000)])],
     ),
     unsupported_row(
-        |at| at.sets_control_bits(2, 1 << 11) || at.later_control(2, 1),
+        |at| at.sets_control_bits(2, 1 << 11) || at.sets_later_usart_control_bits(2, 1),
         "USART: the synchronous mode is not modelled",
         &[(F103, &[F103_APB1, (0x4000_4410, 0x800)]), (H743, &[H743_APB1, (0x4000_4404, 1)])],
     ),
     unsupported_row(
-        |at| at.later_control(2, 0x1f << 16 | 1 << 15),
+        |at| at.sets_later_usart_control_bits(2, 0x1f << 16 | 1 << 15),
         "USART: swapped or inverted lines, MSB first and automatic baud rates are not modelled",
         &[(F767, &[F407_APB1, (0x4000_4404, 1 << 19)]), (L073, &[L073_APB1, (0x4000_4404, 1 << 20)])],
     ),
@@ -188,12 +191,12 @@ static USART: &[Limit] = &[
         &[(F407, &[F407_APB1, (0x4000_4414, 2)]), (F767, &[F407_APB1, (0x4000_4408, 0x20)])],
     ),
     unsupported_row(
-        |at| at.sets_control_bits(3, 0x700) || at.later_control(3, 1 << 14),
+        |at| at.sets_control_bits(3, 0x700) || at.sets_later_usart_control_bits(3, 1 << 14),
         "USART: modem lines and driver enable are not modelled",
         &[(F407, &[F407_APB1, (0x4000_4414, 0x200)]), (L073, &[L073_APB1, (0x4000_4408, 1 << 14)])],
     ),
     unsupported_row(
-        |at| at.later_control(3, 1 << 22),
+        |at| at.sets_later_usart_control_bits(3, 1 << 22),
         "USART: waking from a stop mode is not modelled",
         &[(L073, &[L073_APB1, (0x4000_4408, 1 << 22)])],
     ),
@@ -235,7 +238,7 @@ static FOUND: [&Limit; 3] = [&LATE, &RNG_CLOCK, &SPI_SLAVE];
 /// Timers.
 static TIMER: &[Limit] = &[
     unsupported_row(
-        |at| at.offset == 0 && at.has_channels() && matches!(at.value >> 5 & 3, 1 | 2),
+        |at| at.offset == 0 && at.is_timer_with_channels() && matches!(at.value >> 5 & 3, 1 | 2),
         "TIM: a centre-aligned counter sets its compare flags in both directions",
         &[(F407, &[F407_APB1, (0x4000_0400, 0x20)])],
     ),
@@ -245,22 +248,22 @@ static TIMER: &[Limit] = &[
         &[(F103, &[F103_APB1, (0x4000_0404, 0x10)])],
     ),
     unsupported_row(
-        |at| at.has_channels() && at.sets_bits_at(0x0c, 3 << 13),
+        |at| at.is_timer_with_channels() && at.sets_bits_at(0x0c, 3 << 13),
         "TIM: DMA requests of triggers and commutation are not modelled",
         &[(F407, &[F407_APB1, (0x4000_040c, 1 << 14)]), (L073, &[L073_APB1, (0x4000_000c, 1 << 14)])],
     ),
     unsupported_row(
-        |at| at.channel_modes().any(|mode| mode & 3 == 3),
+        |at| at.written_channel_modes().any(|mode| mode & 3 == 3),
         "TIM: captures by a trigger are not modelled",
         &[(F407, &[F407_APB1, (0x4000_0418, 0x300)])],
     ),
     unsupported_row(
-        |at| at.channel_modes().any(|mode| mode & 0x83 == 0x80),
+        |at| at.written_channel_modes().any(|mode| mode & 0x83 == 0x80),
         "TIM: clearing outputs by the external trigger input is not modelled",
         &[(F407, &[F407_APB1, (0x4000_0418, 0x80)])],
     ),
     unsupported_row(
-        |at| at.is_chip_among(&[F767, H743]) && at.channel_modes().count() > 0 && at.value & 0x0101_0000 != 0,
+        |at| at.is_chip_among(&[F767, H743]) && at.written_channel_modes().count() > 0 && at.value & 0x0101_0000 != 0,
         "TIM: the retriggerable, combined and asymmetric output modes are not modelled",
         &[(F767, &[F407_APB1, (0x4000_0418, 1 << 16)])],
     ),
@@ -271,7 +274,7 @@ static TIMER: &[Limit] = &[
     ),
     unsupported_row(
         |at| {
-            at.has_channels()
+            at.is_timer_with_channels()
                 && at.sets_bits_at(if at.is_chip_among(&[H743]) { 0x68 } else { 0x50 }, u32::MAX)
                 && !at.is_chip_among(&[F103])
         },
@@ -285,7 +288,7 @@ static TIMER: &[Limit] = &[
     ),
     unsupported_row(
         |at| {
-            at.has_channels()
+            at.is_timer_with_channels()
                 && at.is_chip_among(&[F767, H743])
                 && matches!(at.offset, 0x54 | 0x58 | 0x5c)
                 && at.value != 0
@@ -429,7 +432,7 @@ static GPIO: &[Limit] = &[unsupported_row(
     |at| {
         at.is_chip_among(&[F407, F411, F446, F767, H743])
             && matches!(at.offset, 0x20 | 0x24)
-            && has_nibble(at.value, 15)
+            && has_nibble_with_value(at.value, 15)
     },
     "GPIO: event outputs on pins are not modelled",
     &[
@@ -439,14 +442,14 @@ static GPIO: &[Limit] = &[unsupported_row(
 )];
 
 /// Returns whether one of a word's eight nibbles has this value.
-fn has_nibble(word: u32, nibble: u32) -> bool {
+fn has_nibble_with_value(word: u32, nibble: u32) -> bool {
     (0..8).any(|n| word >> (4 * n) & 0xf == nibble)
 }
 
 /// Power control. The warning of stop and standby comes when the core asks for them.
 static PWR: &[Limit] = &[
     unsupported_row(
-        |at| at.wake_up_pins(),
+        |at| at.enables_wake_up_pins(),
         "PWR: wake-up pins are not modelled",
         &[
             (F103, &[(0x4002_101c, 1 << 28), (0x4000_7004, 1 << 8)]),
@@ -496,12 +499,14 @@ const L073_I2C1: (u32, u32) = (0x4002_1038, 1 << 21);
 /// SPI, of the H7 too. The slave mode is [`SPI_SLAVE`].
 static SPI: &[Limit] = &[
     unsupported_row(
-        |at| at.spi((0, 1 << 10), (0, 0)) || at.spi((0, 1 << 15), (0, 0)) && at.value & 1 << 14 == 0,
+        |at| {
+            at.sets_spi_bits((0, 1 << 10), (0, 0)) || at.sets_spi_bits((0, 1 << 15), (0, 0)) && at.value & 1 << 14 == 0
+        },
         "SPI: receive-only mode is not modelled",
         &[(F407, &[F407_SPI1, (0x4001_3000, 0x704)]), (F407, &[F407_SPI1, (0x4001_3000, 0x8304)])],
     ),
     unsupported_row(
-        |at| at.spi((0, 1 << 13), (8, 1 << 22)),
+        |at| at.sets_spi_bits((0, 1 << 13), (8, 1 << 22)),
         "SPI: the CRC is not modelled",
         &[(F407, &[F407_SPI1, (0x4001_3000, 0x2304)]), (H743, &[H743_SPI1, (0x4001_3008, 1 << 22)])],
     ),
@@ -511,17 +516,17 @@ static SPI: &[Limit] = &[
         &[(F767, &[F407_SPI1, (0x4001_3004, 1 << 13)])],
     ),
     unsupported_row(
-        |at| at.spi((4, 1 << 4), (0xc, 7 << 19)),
+        |at| at.sets_spi_bits((4, 1 << 4), (0xc, 7 << 19)),
         "SPI: the TI format is not modelled",
         &[(F407, &[F407_SPI1, (0x4001_3004, 0x10)]), (H743, &[H743_SPI1, (0x4001_300c, 1 << 19)])],
     ),
     unsupported_row(
-        |at| at.spi((0x1c, 1 << 11), (0x50, 1)),
+        |at| at.sets_spi_bits((0x1c, 1 << 11), (0x50, 1)),
         "SPI: I2S is not modelled",
         &[(F407, &[F407_SPI1, (0x4001_301c, 0x800)]), (H743, &[H743_SPI1, (0x4001_3050, 1)])],
     ),
     unsupported_row(
-        |at| at.spi((0, 0), (4, 0xffff << 16)),
+        |at| at.sets_spi_bits((0, 0), (4, 0xffff << 16)),
         "SPI: extending a transfer by TSER is not modelled",
         &[(H743, &[H743_SPI1, (0x4001_3004, 1 << 16)])],
     ),
@@ -532,7 +537,7 @@ static ADC: &[Limit] = &[
     unsupported_row(
         |at| match at.device {
             Device::Adc(AdcLayout::F1) => at.sets_bits_at(8, 1 << 20) && at.value >> 17 & 7 != 7,
-            _ => at.adc((0, 0), (8, 3 << 28), (0xc, 3 << 10), (0xc, 3 << 10)),
+            _ => at.sets_adc_bits((0, 0), (8, 3 << 28), (0xc, 3 << 10), (0xc, 3 << 10)),
         },
         "ADC: starting a conversion by a timer or a pin is not modelled",
         &[
@@ -544,8 +549,8 @@ static ADC: &[Limit] = &[
     ),
     unsupported_row(
         |at| {
-            at.adc((8, 1 << 21 | 1 << 15), (8, 1 << 22 | 3 << 20), (0, 0), (8, 1 << 3))
-                || at.adc((0, 0), (0, 0), (0, 0), (0xc, 1 << 25))
+            at.sets_adc_bits((8, 1 << 21 | 1 << 15), (8, 1 << 22 | 3 << 20), (0, 0), (8, 1 << 3))
+                || at.sets_adc_bits((0, 0), (0, 0), (0, 0), (0xc, 1 << 25))
         },
         "ADC: injected conversions are not modelled",
         &[
@@ -556,9 +561,9 @@ static ADC: &[Limit] = &[
     ),
     unsupported_row(
         |at| {
-            at.adc((4, 3 << 22), (4, 3 << 22), (0xc, 1 << 23), (0xc, 3 << 23))
-                || at.adc((0, 0), (0, 0), (0, 0), (0xa0, u32::MAX))
-                || at.adc((0, 0), (0, 0), (0, 0), (0xa4, u32::MAX))
+            at.sets_adc_bits((4, 3 << 22), (4, 3 << 22), (0xc, 1 << 23), (0xc, 3 << 23))
+                || at.sets_adc_bits((0, 0), (0, 0), (0, 0), (0xa0, u32::MAX))
+                || at.sets_adc_bits((0, 0), (0, 0), (0, 0), (0xa4, u32::MAX))
         },
         "ADC: the analog watchdog is not modelled",
         &[
@@ -581,7 +586,7 @@ static ADC: &[Limit] = &[
         ],
     ),
     unsupported_row(
-        |at| at.is_chip_among(&[H743]) && at.adc((0, 0), (0, 0), (0, 0), (0xc, 2)) && at.value & 3 == 2,
+        |at| at.is_chip_among(&[H743]) && at.sets_adc_bits((0, 0), (0, 0), (0, 0), (0xc, 2)) && at.value & 3 == 2,
         "ADC: results for the DFSDM are not modelled",
         &[(H743, &[H743_ADC1, (0x4002_210c, 2)])],
     ),
@@ -589,7 +594,7 @@ static ADC: &[Limit] = &[
         |at| {
             [0x60, 0x64, 0x68, 0x6c, 0xc0]
                 .into_iter()
-                .any(|register| at.adc((0, 0), (0, 0), (0, 0), (register, u32::MAX)))
+                .any(|register| at.sets_adc_bits((0, 0), (0, 0), (0, 0), (register, u32::MAX)))
         },
         "ADC: differential inputs and offsets are not modelled",
         &[(H743, &[H743_ADC1, (0x4002_20c0, 2)])],
@@ -598,7 +603,7 @@ static ADC: &[Limit] = &[
 
 /// I2C.
 static I2C: &[Limit] = &[unsupported_row(
-    |at| at.i2c((0, 0x32), 0xf << 20),
+    |at| at.sets_i2c_bits((0, 0x32), 0xf << 20),
     "I2C: SMBus and packet error checking are not modelled",
     &[(F407, &[F407_I2C1, (0x4000_5400, 0x20)]), (L073, &[L073_I2C1, (0x4000_5400, 1 << 23)])],
 )];
@@ -645,14 +650,19 @@ fn unsupported_rows(device: Device) -> &'static [Limit] {
 }
 
 /// Returns the rows of all blocks.
-pub fn limits() -> impl Iterator<Item = &'static Limit> {
+pub fn all_unsupported_rows() -> impl Iterator<Item = &'static Limit> {
     let tables = [USART, TIMER, RCC, FLASH, EXTI, WWDG, RTC, BACKUP, SYSCFG, GPIO, PWR, DBGMCU, SPI, I2C, ADC];
     let tables = tables.into_iter().chain([DMA, DMA_MUX]);
     tables.flatten().chain(FOUND)
 }
 
 /// Returns the rows of what is unsupported and requested by a write of `value` at this offset.
-pub(super) fn requests(spec: &Spec, device: Device, offset: u32, value: u32) -> impl Iterator<Item = &'static Limit> {
+pub(super) fn unsupported_requests_of_write(
+    spec: &Spec,
+    device: Device,
+    offset: u32,
+    value: u32,
+) -> impl Iterator<Item = &'static Limit> {
     let at = WrittenBits { spec, device, offset, value };
     unsupported_rows(device).iter().filter(move |row| (row.asks)(&at))
 }
@@ -666,14 +676,14 @@ mod tests {
 
     #[test]
     fn page_lists_every_limit() {
-        for row in limits() {
+        for row in all_unsupported_rows() {
             assert!(PAGE.contains(row.about), "docs/virtual-stm32.md does not say: {}", row.about);
         }
     }
 
     #[test]
     fn every_limit_has_an_example_and_a_unique_sentence() {
-        let all: Vec<_> = limits().collect();
+        let all: Vec<_> = all_unsupported_rows().collect();
         for (n, row) in all.iter().enumerate() {
             assert!(!row.examples.is_empty(), "{}", row.about);
             assert!(all[..n].iter().all(|other| !other.about.contains(row.about) && !row.about.contains(other.about)));

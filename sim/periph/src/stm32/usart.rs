@@ -125,7 +125,7 @@ impl Usart {
 
     /// Returns the number of the port in the manual. LPUART1 is 0.
     #[must_use]
-    pub fn number(&self) -> u8 {
+    pub fn port_number(&self) -> u8 {
         self.number
     }
 
@@ -153,13 +153,13 @@ impl Usart {
     }
 
     /// Returns whether the FIFOs exist and are enabled.
-    fn fifo_on(&self) -> bool {
+    fn is_fifo_enabled(&self) -> bool {
         matches!(self.layout, UsartLayout::V2 { fifo: true, .. }) && self.cr1 & FIFOEN != 0
     }
 
     /// Returns the number of bytes that wait to be sent or read at most: 16 with FIFOs, else 1.
-    fn depth(&self) -> usize {
-        if self.fifo_on() { FIFO_DEPTH } else { 1 }
+    fn fifo_byte_capacity(&self) -> usize {
+        if self.is_fifo_enabled() { FIFO_DEPTH } else { 1 }
     }
 
     /// Returns whether the port is enabled (UE).
@@ -168,17 +168,17 @@ impl Usart {
     }
 
     /// Returns whether port and transmitter are enabled.
-    fn transmits(&self) -> bool {
+    fn is_transmitter_enabled(&self) -> bool {
         self.is_enabled() && self.cr1 & TE != 0
     }
 
     /// Returns whether port and receiver are enabled.
-    fn receives(&self) -> bool {
+    fn is_receiver_enabled(&self) -> bool {
         self.is_enabled() && self.cr1 & RE != 0
     }
 
     /// Returns the number of bits between start and stop, parity included: 8, 9 or 7.
-    fn word_bits(&self) -> u64 {
+    fn bits_per_word(&self) -> u64 {
         match (self.cr1 >> 12 & 1, self.has_later_layout() && self.cr1 >> 28 & 1 != 0) {
             (0, false) => 8,
             (1, false) => 9,
@@ -188,13 +188,13 @@ impl Usart {
 
     /// Returns the mask of the data bits in a byte, without parity.
     fn data_mask(&self) -> u8 {
-        let data = self.word_bits() - u64::from(self.cr1 >> 10 & 1);
+        let data = self.bits_per_word() - u64::from(self.cr1 >> 10 & 1);
         ((1u16 << data.min(8)) - 1) as u8
     }
 
     /// Returns the half bits of one frame: start, word, 1, 0.5, 2 or 1.5 stop bits.
     fn frame_half_bits(&self) -> u64 {
-        (1 + self.word_bits()) * 2 + [2, 1, 4, 3][(self.cr2 >> 12 & 3) as usize]
+        (1 + self.bits_per_word()) * 2 + [2, 1, 4, 3][(self.cr2 >> 12 & 3) as usize]
     }
 
     /// Returns the rate of half bits as a fraction of the kernel clock. `None` while the divider forbids any.
@@ -212,13 +212,13 @@ impl Usart {
     }
 
     /// Returns a counter of half bits on the line, which is 0 at cycle `at`.
-    fn line_counter(&self, at: u64, access: &Access) -> RateCounter {
+    fn new_half_bit_counter(&self, at: u64, access: &Access) -> RateCounter {
         let (num, den) = self.half_bit_rate().unwrap_or((0, 1));
-        RateCounter::start_counter(at, 0, access.clock_hz * num, den, access.core_hz)
+        RateCounter::counting_from_cycle(at, 0, access.clock_hz * num, den, access.core_hz)
     }
 
     /// Adapts the half-bit counters to a new clock or baud rate. Frames on the line go on.
-    fn rebase(&mut self, access: &Access) {
+    fn apply_changed_baud_rate(&mut self, access: &Access) {
         let (num, den) = self.half_bit_rate().unwrap_or((0, 1));
         let counters = [Some(&mut self.tx_bits), Some(&mut self.rx_bits), self.idle_bits.as_mut()];
         for counter in counters.into_iter().flatten() {
@@ -227,19 +227,19 @@ impl Usart {
     }
 
     /// Computes the cycle of the port's next event.
-    fn reschedule(&mut self) {
-        self.next = self.tx_due().min(self.rx_due()).min(self.idle_due());
+    fn update_next_event_cycle(&mut self) {
+        self.next = self.transmit_end_cycle().min(self.receive_end_cycle()).min(self.line_idle_cycle());
     }
 
     /// Returns the cycle at which the frame being sent ends, or [`NEVER`].
-    fn tx_due(&self) -> u64 {
-        if self.sending.is_some() { self.tx_bits.cycle_of(self.frame_half_bits()) } else { NEVER }
+    fn transmit_end_cycle(&self) -> u64 {
+        if self.sending.is_some() { self.tx_bits.first_cycle_at_value(self.frame_half_bits()) } else { NEVER }
     }
 
     /// Begins to send the next byte. The half-bit counter must be at 0 now.
-    fn tx_load(&mut self) {
+    fn begin_sending_byte(&mut self) {
         if self.sending.is_none()
-            && self.transmits()
+            && self.is_transmitter_enabled()
             && let Some(byte) = self.tx.pop_front()
         {
             self.sending = Some(Frame::Byte(byte & self.data_mask()));
@@ -247,74 +247,74 @@ impl Usart {
     }
 
     /// Begins to send the next waiting byte, if the line is free.
-    fn tx_start(&mut self, access: &Access) {
+    fn start_sending_if_idle(&mut self, access: &Access) {
         if self.sending.is_none() {
-            self.tx_bits = self.line_counter(access.now, access);
-            self.tx_load();
+            self.tx_bits = self.new_half_bit_counter(access.now, access);
+            self.begin_sending_byte();
         }
     }
 
     /// Ends the frame being sent, reports its byte, and begins the next frame.
-    fn tx_finish(&mut self, access: &mut Access) {
-        let end = self.tx_due();
+    fn finish_sent_frame(&mut self, access: &mut Access) {
+        let end = self.transmit_end_cycle();
         let half_bits = self.frame_half_bits();
         if let Some(Frame::Byte(byte)) = self.sending.take() {
             access.effects.uart_tx.push((self.number, byte));
             // Half-duplex: the line is read back.
             if self.cr3 & HDSEL != 0 {
-                self.receive_byte(byte, access);
+                self.store_received_byte(byte, access);
             }
         }
         // The next frame starts on the bit grid of this one, so that long streams keep the exact baud rate.
         let value = self.tx_bits.value_at_cycle(end) - half_bits;
         self.tx_bits.set_value(end, value);
-        self.tx_load();
+        self.begin_sending_byte();
         if self.sending.is_none() {
             self.flags |= TC;
         }
     }
 
     /// Writes a byte to the transmit data register or FIFO.
-    fn write_data(&mut self, value: u32, access: &Access) {
+    fn append_byte_to_send(&mut self, value: u32, access: &Access) {
         // First layout: TC goes only if SR was read with it set.
         if self.has_later_layout() || self.seen & TC != 0 {
             self.flags &= !TC;
             self.seen &= !TC;
         }
-        if self.tx.len() >= self.depth() {
+        if self.tx.len() >= self.fifo_byte_capacity() {
             // Without a FIFO a byte that nobody has taken yet is overwritten. A full FIFO drops the new one.
-            if self.fifo_on() {
+            if self.is_fifo_enabled() {
                 return;
             }
             self.tx.clear();
         }
         self.tx.push_back(value as u8);
-        self.tx_start(access);
+        self.start_sending_if_idle(access);
     }
 
     /// Writes CR1: enabling the transmitter begins an idle frame, disabling the port stops it at once.
     fn write_cr1(&mut self, value: u32, access: &Access) {
         let before = std::mem::replace(&mut self.cr1, value);
-        let was_on = before & TE != 0 && before & self.enable_bit() != 0;
-        if (before ^ value) & self.enable_bit() != 0 && !self.is_enabled() {
-            self.switch_off();
+        let was_on = before & TE != 0 && before & self.port_enable_mask() != 0;
+        if (before ^ value) & self.port_enable_mask() != 0 && !self.is_enabled() {
+            self.disable_port();
         }
-        if self.transmits() && !was_on && self.sending.is_none() {
+        if self.is_transmitter_enabled() && !was_on && self.sending.is_none() {
             // The transmitter starts with an idle frame.
-            self.tx_bits = self.line_counter(access.now, access);
+            self.tx_bits = self.new_half_bit_counter(access.now, access);
             self.sending = Some(Frame::Idle);
         }
-        self.rebase(access);
-        self.rx_start(access);
+        self.apply_changed_baud_rate(access);
+        self.start_receiving_if_idle(access);
     }
 
     /// Returns the mask of CR1's bit that enables the port (UE), whose place depends on the layout.
-    fn enable_bit(&self) -> u32 {
+    fn port_enable_mask(&self) -> u32 {
         if self.has_later_layout() { 1 } else { 1 << 13 }
     }
 
     /// Stops transmitter and receiver at once and resets the flags, because UE was cleared.
-    fn switch_off(&mut self) {
+    fn disable_port(&mut self) {
         self.return_unread_bytes();
         self.tx.clear();
         self.sending = None;
@@ -323,7 +323,7 @@ impl Usart {
     }
 
     /// Carries out a write to RQR, the request register of later USARTs: it may drop received bytes or unsent ones.
-    fn write_rqr(&mut self, value: u32) {
+    fn write_request_register(&mut self, value: u32) {
         if value >> 3 & 1 != 0 {
             self.rx.clear();
         }
@@ -353,8 +353,8 @@ impl Block for Usart {
                 self.seen
             }
             (UsartLayout::V1 { .. }, 0x04) | (UsartLayout::V2 { .. }, 0x24) => {
-                let data = self.read_data(access);
-                self.reschedule();
+                let data = self.read_received_byte(access);
+                self.update_next_event_cycle();
                 data
             }
             _ => self.peek_register(offset, access),
@@ -366,15 +366,15 @@ impl Block for Usart {
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance_to_now(access);
         match self.layout {
-            UsartLayout::V1 { over8 } => self.write_v1(offset, value, over8, access),
-            UsartLayout::V2 { fifo, .. } => self.write_v2(offset, value, fifo, access),
+            UsartLayout::V1 { over8 } => self.write_v1_register(offset, value, over8, access),
+            UsartLayout::V2 { fifo, .. } => self.write_v2_register(offset, value, fifo, access),
         }
-        self.reschedule();
+        self.update_next_event_cycle();
     }
 
     /// Returns the value of a register of the serial port at a byte offset, without the side effects of a read.
     fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
-        self.register(offset)
+        self.register_value(offset)
     }
 
     /// Returns whether a narrow write fills the other bytes of this register with 0, because 0 bits have no effect
@@ -394,18 +394,18 @@ impl Block for Usart {
         if self.next > access.now {
             return;
         }
-        while self.tx_due() <= access.now {
-            self.tx_finish(access);
+        while self.transmit_end_cycle() <= access.now {
+            self.finish_sent_frame(access);
         }
         self.advance_receiver(access);
-        self.reschedule();
+        self.update_next_event_cycle();
     }
 
     /// Adapts the baud rate to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
-        self.rebase(access);
-        self.rx_start(access);
-        self.reschedule();
+        self.apply_changed_baud_rate(access);
+        self.start_receiving_if_idle(access);
+        self.update_next_event_cycle();
     }
 
     /// Returns 1 while the serial port requests its interrupt: an enabled flag is set.

@@ -32,7 +32,7 @@ impl Wwdg {
 
     /// Returns the frequency of the watchdog's clock in Hz and the clock's cycles for one count. The frequency is 0
     /// while the watchdog is off.
-    fn rate(&self, access: &Access) -> (u64, u64) {
+    fn clock_hz_and_divider(&self, access: &Access) -> (u64, u64) {
         let (shift, mask) = self.timebase;
         (if self.cr & WDGA != 0 { access.clock_hz } else { 0 }, 4096 << (self.cfr >> shift & mask))
     }
@@ -43,22 +43,22 @@ impl Wwdg {
     }
 
     /// Writes CR: reloads the counter, or resets the chip if that is too early.
-    fn write_cr(&mut self, value: u32, access: &mut Access) {
+    fn write_control_register(&mut self, value: u32, access: &mut Access) {
         let running = self.cr & WDGA != 0;
         let early = running && self.counter_value(access.now) > self.cfr & 0x7f;
         self.cr = value & 0x7f | (self.cr | value) & WDGA;
         if self.cr & WDGA != 0 && (early || value & 0x40 == 0) {
             access.effects.chip_reset = Some(ResetCause::Wwdg);
         }
-        let (num, den) = self.rate(access);
-        self.ticks = RateCounter::start_counter(access.now, 0, num, den, access.core_hz);
+        let (num, den) = self.clock_hz_and_divider(access);
+        self.ticks = RateCounter::counting_from_cycle(access.now, 0, num, den, access.core_hz);
         self.warned = false;
     }
 
     /// Returns the cycle at which the counter T reaches `value`.
-    fn cycle_of(&self, value: u32) -> u64 {
+    fn cycle_at_counter_value(&self, value: u32) -> u64 {
         let ticks = (self.cr & 0x7f).saturating_sub(value);
-        if self.ticks.running() { self.ticks.cycle_of(u64::from(ticks)) } else { NEVER }
+        if self.ticks.is_counting() { self.ticks.first_cycle_at_value(u64::from(ticks)) } else { NEVER }
     }
 }
 
@@ -80,12 +80,12 @@ impl Block for Wwdg {
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance_to_now(access);
         match offset {
-            0 => self.write_cr(value, access),
+            0 => self.write_control_register(value, access),
             4 => {
                 let (shift, mask) = self.timebase;
                 // EWI can only be set.
                 self.cfr = value & (0x7f | EWI | mask << shift) | self.cfr & EWI;
-                let (num, den) = self.rate(access);
+                let (num, den) = self.clock_hz_and_divider(access);
                 self.ticks.change_rate(access.now, num, den, access.core_hz);
             }
             8 => self.flag &= value & 1 != 0,
@@ -105,16 +105,16 @@ impl Block for Wwdg {
 
     /// Returns the core cycle of the next early warning or reset of the chip, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
-        let warning = if self.warned { NEVER } else { self.cycle_of(0x40) };
-        warning.min(self.cycle_of(0x3f))
+        let warning = if self.warned { NEVER } else { self.cycle_at_counter_value(0x40) };
+        warning.min(self.cycle_at_counter_value(0x3f))
     }
 
     /// Flags the early warning, or requests the chip's reset, if its time has come at the cycle in `access`.
     fn advance_to_now(&mut self, access: &mut Access) {
-        if !self.warned && self.cycle_of(0x40) <= access.now {
+        if !self.warned && self.cycle_at_counter_value(0x40) <= access.now {
             (self.warned, self.flag) = (true, true);
         }
-        if self.cycle_of(0x3f) <= access.now {
+        if self.cycle_at_counter_value(0x3f) <= access.now {
             access.effects.chip_reset = Some(ResetCause::Wwdg);
             self.cr &= !WDGA;
             self.ticks = RateCounter::default();
@@ -123,7 +123,7 @@ impl Block for Wwdg {
 
     /// Adapts the watchdog's counter to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
-        let (num, den) = self.rate(access);
+        let (num, den) = self.clock_hz_and_divider(access);
         self.ticks.change_rate(access.now, num, den, access.core_hz);
     }
 

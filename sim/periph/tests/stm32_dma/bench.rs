@@ -76,12 +76,12 @@ impl Bench {
     /// Lets time pass.
     pub fn step(&mut self, cycles: u64) {
         let end = self.now + cycles;
-        while self.chip.due() <= end {
+        while self.chip.next_advance_cycle() <= end {
             // What the host sends is due at once.
-            let due = self.chip.due().max(self.now);
+            let due = self.chip.next_advance_cycle().max(self.now);
             (self.now, self.memories.now) = (due, due);
-            self.chip.advance(due, &mut self.effects);
-            self.chip.run_dma(due, &mut self.memories, &mut self.effects);
+            self.chip.process_events_until(due, &mut self.effects);
+            self.chip.execute_due_dma_transfers(due, &mut self.memories, &mut self.effects);
             self.collect();
         }
         self.now = end;

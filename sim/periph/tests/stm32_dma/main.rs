@@ -241,7 +241,7 @@ fn nothing_moves_without_clock_or_count() {
         stream.start(&mut bench, &job);
         bench.step(LONG);
         assert_eq!((bench.memories.writes.len(), stream.flags(&mut bench)), (0, (false, false, false)), "{chip:?}");
-        assert_eq!(bench.chip.due(), u64::MAX, "{chip:?}: nothing is due");
+        assert_eq!(bench.chip.next_advance_cycle(), u64::MAX, "{chip:?}: nothing is due");
     }
     // Its clock is switched off amid a copy, and on again.
     let (rcc, mut bench) = (0x4002_3830, Bench::new(Chip::F446));

@@ -31,7 +31,7 @@ impl Device for Echo {
         frame
     }
 
-    fn copy(&self) -> Box<dyn Device> {
+    fn clone_device(&self) -> Box<dyn Device> {
         Box::new(self.clone())
     }
 }
@@ -105,7 +105,7 @@ impl Port {
 
     /// Core cycles of a byte of ten bits.
     fn byte_cycles(&self, bench: &Bench) -> u64 {
-        let clocks = bench.chip.clocks();
+        let clocks = bench.chip.clock_frequencies();
         let is_apb2 = self.base >> 16 == 0x4001;
         1600 * clocks.core_hz / clocks.pclk_hz[usize::from(is_apb2)]
     }
@@ -143,7 +143,7 @@ fn serial_output_has_the_speed_of_the_line() {
         assert!(times.windows(2).all(|pair| pair[1] - pair[0] == pace), "{:?} {pace} {times:?}", port.chip);
         // The first byte begins some bus cycles after the request.
         let latency = times[0] - (start + 1000) - pace;
-        let bound = 20 * bench.chip.clocks().core_hz / bench.chip.clocks().pclk_hz[0];
+        let bound = 20 * bench.chip.clock_frequencies().core_hz / bench.chip.clock_frequencies().pclk_hz[0];
         assert!(0 < latency && latency < bound, "{:?} {latency}", port.chip);
         assert_eq!((stream.left(&mut bench), stream.flags(&mut bench)), (0, (true, true, false)), "{:?}", port.chip);
     }
@@ -175,7 +175,7 @@ fn serial_input_goes_round() {
             (b"efgh", 8, (true, true, false)),
             (b"ij", 6, (true, true, false)),
         ] {
-            bench.chip.uart_push(port.number, text);
+            bench.chip.send_to_serial_port(port.number, text);
             bench.step(pace * (text.len() as u64 + 1));
             assert_eq!((stream.left(&mut bench), stream.flags(&mut bench)), (left, flags), "{:?} {text:?}", port.chip);
         }
@@ -197,7 +197,7 @@ fn spi_exchanges_in_both_directions() {
     ] {
         const SPI1: u32 = 0x4001_3000;
         let mut bench = Bench::new(chip);
-        bench.chip.attach(Connection::Spi(1, None), Attached(Box::<Echo>::default())).expect("SPI1");
+        bench.chip.attach_device(Connection::Spi(1, None), Attached(Box::<Echo>::default())).expect("SPI1");
         if chip == Chip::L073 {
             bench.write_register(0x4002_00a8, channels.0 << (4 * tx) | channels.1 << (4 * rx));
         }
@@ -223,7 +223,7 @@ fn spi_exchanges_in_both_directions() {
         assert_eq!((rx.left(&mut bench), rx.flags(&mut bench)), (0, (true, true, false)), "{chip:?}");
         // Each frame takes its bits: SPI clock / 8.
         let times: Vec<u64> = bench.memories.writes.iter().map(|write| write.0).collect();
-        let clocks = bench.chip.clocks();
+        let clocks = bench.chip.clock_frequencies();
         let frame = 8 * (8 << size) * clocks.core_hz / clocks.pclk_hz[1];
         assert!(times.windows(2).all(|pair| pair[1] - pair[0] == frame), "{chip:?} {frame} {times:?}");
     }
@@ -240,8 +240,8 @@ fn converter_fills_a_buffer_round_and_round() {
         (Chip::F446, 0x4001_2200, 2, (1, 2)),
     ] {
         let mut bench = Bench::new(chip);
-        bench.chip.set_analog(1, 1100).expect("PA1");
-        bench.chip.set_analog(2, 2200).expect("PA2");
+        bench.chip.set_analog_voltage(1, 1100).expect("PA1");
+        bench.chip.set_analog_voltage(2, 2200).expect("PA2");
         let job = Job {
             peripheral: base + 0x4c,
             memory: RAM + 0x80,
@@ -301,7 +301,7 @@ fn converter_without_dds_ends_with_the_stream() {
 fn spi_of_the_h743_exchanges_by_dma() {
     const SPI1: u32 = 0x4001_3000;
     let mut bench = Bench::new(Chip::H743);
-    bench.chip.attach(Connection::Spi(1, None), Attached(Box::<Echo>::default())).expect("SPI1");
+    bench.chip.attach_device(Connection::Spi(1, None), Attached(Box::<Echo>::default())).expect("SPI1");
     // Its kernel clock is HSI, and streams 0 and 1 of DMA1 have its requests.
     bench.write_register(0x5802_4450, 4 << 12);
     bench.write_register(0x4002_0800, 37);
@@ -323,7 +323,7 @@ fn spi_of_the_h743_exchanges_by_dma() {
     assert_eq!(bench.get(to, 13), [(1..=12).collect(), vec![0]].concat());
     assert_eq!((rx.left(&mut bench), rx.flags(&mut bench)), (0, (true, true, false)));
     let times: Vec<u64> = bench.memories.writes.iter().map(|write| write.0).collect();
-    let frame = 8 * 8 * bench.chip.clocks().core_hz / 64_000_000;
+    let frame = 8 * 8 * bench.chip.clock_frequencies().core_hz / 64_000_000;
     assert!(times.windows(2).all(|pair| pair[1] - pair[0] == frame), "{frame} {times:?}");
 }
 
@@ -333,8 +333,8 @@ fn converters_of_l0_and_h743(circular: bool, count: u32) -> Vec<(Bench, Stream, 
         .into_iter()
         .map(|chip| {
             let mut bench = Bench::new(chip);
-            bench.chip.set_analog(1, 1100).expect("PA1");
-            bench.chip.set_analog(6, 2200).expect("PA6");
+            bench.chip.set_analog_voltage(1, 1100).expect("PA1");
+            bench.chip.set_analog_voltage(6, 2200).expect("PA6");
             let base = if chip == Chip::L073 { 0x4001_2400 } else { 0x4002_2000 };
             let stream = Stream::of(chip, 1, 0);
             let memory = bench.ram() + 0x80;
@@ -435,7 +435,7 @@ fn timer_paces_writes_to_a_port() {
         bench.write_register(tim2 + 0x2c, 99);
         bench.write_register(tim2 + 0x0c, 1 << 8);
         bench.write_register(tim2, 1);
-        let clocks = bench.chip.clocks().clone();
+        let clocks = bench.chip.clock_frequencies().clone();
         let period = 100 * clocks.core_hz / clocks.timer_hz[0];
         let mut lefts = Vec::new();
         for _ in 0..6 {
@@ -546,7 +546,7 @@ fn i2c_of_the_f4_receives_and_refuses_the_last_byte() {
     for (chip, stream, channel) in [(Chip::F446, 0, 1), (Chip::F103, 6, 0)] {
         const I2C1: u32 = 0x4000_5400;
         let mut bench = Bench::new(chip);
-        bench.chip.attach(Connection::I2c(1, 0x50), Attached(Box::<Echo>::default())).expect("I2C1");
+        bench.chip.attach_device(Connection::I2c(1, 0x50), Attached(Box::<Echo>::default())).expect("I2C1");
         let job = Job {
             peripheral: I2C1 + 0x10,
             memory: RAM,
@@ -585,7 +585,7 @@ fn i2c_of_the_later_chips_sends_and_receives() {
         (Chip::H743, 1, 0x4000_5400, (0, 34), (1, 33)),
     ] {
         let mut bench = Bench::new(chip);
-        bench.chip.attach(Connection::I2c(number, 0x50), Attached(Box::<Echo>::default())).expect("I2C");
+        bench.chip.attach_device(Connection::I2c(number, 0x50), Attached(Box::<Echo>::default())).expect("I2C");
         let port = Port { chip, number: 0, base: i2c, first_layout: false, controller: 1, tx, rx };
         bench.write_register(i2c + 0x10, 0x0101);
         bench.write_register(i2c, 1 | 3 << 14);

@@ -29,7 +29,7 @@ fn paced(chip: Chip) -> (Bench, Stream, u32) {
 
 /// Cycles of the core between two updates.
 fn period(bench: &Bench) -> u64 {
-    200 * bench.chip.clocks().core_hz / bench.chip.clocks().timer_hz[0]
+    200 * bench.chip.clock_frequencies().core_hz / bench.chip.clock_frequencies().timer_hz[0]
 }
 
 fn run_timer(bench: &mut Bench, updates: u64) {

@@ -37,7 +37,7 @@ impl System {
         bytes: u32,
         t: &mut u64,
     ) -> Result<u32, Trap> {
-        let bus = self.devices.periph.bus(address).ok_or(UNMAPPED)?;
+        let bus = self.devices.periph.bus_at_address(address).ok_or(UNMAPPED)?;
         let io_port = bus == rtoslab_periph::stm32::Bus::IoPort;
         let at = if io_port { *t } else { self.port::<CONTEND>(core, *t) };
         let wait = self.devices.bus_wait(bus, false, at);
@@ -46,7 +46,7 @@ impl System {
         let value = self.devices.periph.read_register(address, bytes, now, &mut self.devices.effects);
         *t = if io_port { *t + IO_PORT_CYCLES } else { self.ends(core, at, wait) };
         self.apply_effects(core, now);
-        if self.polling.note_register_read(core.pc(), value, || self.devices.periph.is_steady(address)) {
+        if self.polling.note_register_read(core.pc(), value, || self.devices.periph.is_register_steady(address)) {
             self.end_core_turn(core);
         }
         self.note_register(core, address, None, now);
@@ -62,7 +62,7 @@ impl System {
         value: u32,
         t: &mut u64,
     ) -> Result<(), Trap> {
-        let bus = self.devices.periph.bus(address).ok_or(UNMAPPED)?;
+        let bus = self.devices.periph.bus_at_address(address).ok_or(UNMAPPED)?;
         let io_port = bus == rtoslab_periph::stm32::Bus::IoPort;
         let at = if io_port { *t } else { self.port::<CONTEND>(core, *t) };
         let wait = self.devices.bus_wait(bus, true, at);

@@ -38,7 +38,7 @@ impl Board for Machine {
     /// Makes the board report writes to a word or register from now on. Returns false if it cannot be watched.
     fn mark_watch(&mut self, address: u32) -> bool {
         let devices = &mut self.system.devices;
-        let is_register = address >> 20 == 0xe00 || devices.periph.bus(address).is_some();
+        let is_register = address >> 20 == 0xe00 || devices.periph.bus_at_address(address).is_some();
         devices.watches_registers |= is_register;
         is_register || self.system.memories.mark_watch(address)
     }
@@ -120,12 +120,12 @@ impl Board for Machine {
 
     /// Attaches a device to a bus, a serial port or the pins. The error is one sentence.
     fn attach_device(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
-        self.system.devices.periph.attach(connection, device)
+        self.system.devices.periph.attach_device(connection, device)
     }
 
     /// Sets the voltage at a pin that an ADC converts. The error is one sentence.
     fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String> {
-        self.system.devices.periph.set_analog(pin, millivolts)
+        self.system.devices.periph.set_analog_voltage(pin, millivolts)
     }
 
     /// Returns the debugger that is attached to the board, which serves semihosting calls and collects their output.

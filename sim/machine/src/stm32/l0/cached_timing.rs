@@ -61,7 +61,7 @@ impl System {
             return false;
         }
         // It may have begun something that ends sooner.
-        self.due = until.min(core.systick.next_wrap_cycle()).min(self.devices.periph.due());
+        self.due = until.min(core.systick.next_wrap_cycle()).min(self.devices.periph.next_advance_cycle());
         core.limit = self.due;
         core.t < self.due
     }

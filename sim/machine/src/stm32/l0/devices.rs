@@ -65,7 +65,7 @@ impl Devices {
     pub fn new(chip: Chip, options: &Options) -> Devices {
         let periph = Stm32::new(chip, &options.board);
         let mut devices = Devices {
-            clocks: periph.clocks().clone(),
+            clocks: periph.clock_frequencies().clone(),
             periph,
             effects: Effects::default(),
             prescalers: [1; 10],
@@ -90,9 +90,9 @@ impl Devices {
     /// Updates the clock frequencies after a change.
     fn take_clocks(&mut self) {
         use stm32::Bus::{Ahb1, Ahb2, Ahb3, Ahb4, Apb1, Apb2, Apb3, Apb4, IoPort, Ppb};
-        self.clocks = self.periph.clocks().clone();
+        self.clocks = self.periph.clock_frequencies().clone();
         for bus in [Ahb1, Ahb2, Ahb3, Ahb4, Apb1, Apb2, Apb3, Apb4, IoPort, Ppb] {
-            self.prescalers[bus as usize] = self.clocks.cycles_per(bus);
+            self.prescalers[bus as usize] = self.clocks.core_cycles_per_bus_cycle(bus);
         }
     }
 
@@ -100,7 +100,7 @@ impl Devices {
     #[inline]
     pub fn bus_wait(&self, bus: stm32::Bus, write: bool, at: u64) -> u64 {
         let rules = &self.bus_rules;
-        if bus.is_apb() {
+        if bus.is_on_apb() {
             return stm32_bus::apb_wait(rules, at, self.prescalers[bus as usize]);
         }
         match bus {
@@ -111,12 +111,12 @@ impl Devices {
 
     /// Returns FLASH_ACR with the value of the firmware, or with fields that a setting overrides.
     pub fn acr(&self) -> u32 {
-        self.settings.acr(self.periph.flash_control().acr)
+        self.settings.acr(self.periph.flash_read_settings().acr)
     }
 
     /// Applies the effects of an access or event to instruments and clocks. Returns the changes left for the machine.
     pub fn apply_effects(&mut self, pc: u32, now: u64) -> Changes {
-        if let Some(about) = self.effects.remap.then(|| self.periph.missing_at_zero()).flatten() {
+        if let Some(about) = self.effects.remap.then(|| self.periph.missing_memory_warning()).flatten() {
             self.warn_unsupported(about, pc, now);
         }
         let mut changes = Changes {
@@ -172,7 +172,7 @@ impl Devices {
 
     /// Warns of clock frequencies that the chip does not support.
     pub fn check_clocks(&mut self, pc: u32, now: u64) {
-        if let Some(about) = self.periph.clock_beyond_limits(self.settings.clock_hz()) {
+        if let Some(about) = self.periph.clock_limit_warning(self.settings.clock_hz()) {
             self.warn_unsupported(&about, pc, now);
         }
     }
@@ -247,7 +247,7 @@ impl Devices {
 
     /// Types text into the console's port at line speed.
     pub fn type_uart(&mut self, text: &[u8]) {
-        self.periph.uart_push(self.console_port, text);
+        self.periph.send_to_serial_port(self.console_port, text);
     }
 
     /// Returns the rate of SysTick's external reference, in counts for each core cycle.

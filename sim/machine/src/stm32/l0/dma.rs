@@ -40,7 +40,7 @@ impl DmaBus for LentMemories<'_> {
 impl System {
     /// Advances the peripherals to cycle `now`.
     pub(super) fn advance(&mut self, core: &mut Core, now: u64) {
-        self.devices.periph.advance(now, &mut self.devices.effects);
+        self.devices.periph.process_events_until(now, &mut self.devices.effects);
         if self.devices.periph.has_dma_due(now) {
             self.run_dma(core, now);
         }
@@ -50,7 +50,7 @@ impl System {
     /// Makes the DMA transfers that are due at cycle `now`.
     fn run_dma(&mut self, core: &mut Core, now: u64) {
         let mut lent = LentMemories { memories: &mut self.memories, written: WrittenRanges::default() };
-        self.devices.periph.run_dma(now, &mut lent, &mut self.devices.effects);
+        self.devices.periph.execute_due_dma_transfers(now, &mut lent, &mut self.devices.effects);
         let written = lent.written;
         for (address, bytes) in written.iter() {
             self.see_dma_write(core, address, bytes, now);
@@ -81,8 +81,8 @@ impl System {
     pub(super) fn finish_sending(&mut self, core: &mut Core, now: u64) -> u64 {
         let limit = now.saturating_add(self.devices.clocks.core_hz);
         let mut at = now;
-        while self.devices.is_sending() && self.devices.periph.due() <= limit {
-            at = at.max(self.devices.periph.due());
+        while self.devices.is_sending() && self.devices.periph.next_advance_cycle() <= limit {
+            at = at.max(self.devices.periph.next_advance_cycle());
             self.advance(core, at);
         }
         at

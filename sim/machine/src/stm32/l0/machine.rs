@@ -62,7 +62,7 @@ impl Machine {
         let devices = &mut self.system.devices;
         devices.settings.set_timing_rule(key, value)?;
         devices.bus_rules = devices.settings.bus();
-        devices.periph.state_clock(devices.settings.clock_hz(), self.now);
+        devices.periph.set_stated_core_clock(devices.settings.clock_hz(), self.now);
         self.system.reconfigure();
         Ok(())
     }
@@ -163,7 +163,7 @@ impl Machine {
             let due = self.cores[0]
                 .systick
                 .next_wrap_cycle()
-                .min(devices.periph.due())
+                .min(devices.periph.next_advance_cycle())
                 .min(devices.injections.next_stimulus_cycle());
             if horizon >= due.min(end) {
                 if due > end || due == NEVER {
@@ -207,7 +207,7 @@ impl Machine {
         if core.systick.next_wrap_cycle() <= self.now {
             ppb::advance_systick(core, self.now);
         }
-        if self.system.devices.periph.due() <= self.now {
+        if self.system.devices.periph.next_advance_cycle() <= self.now {
             self.system.advance(core, self.now);
         }
         while let Some(stimulus) = self.system.devices.injections.take_due_stimulus(self.now) {
@@ -234,7 +234,7 @@ impl Machine {
     fn reset(&mut self, cause: ResetCause) {
         self.now = self.now.max(self.cores[0].t);
         let devices = &mut self.system.devices;
-        devices.periph.reset(cause, self.now, &mut devices.effects);
+        devices.periph.reset_non_backup_blocks(cause, self.now, &mut devices.effects);
         self.system.apply_effects(&mut self.cores[0], self.now);
         self.start_core();
     }
@@ -365,7 +365,7 @@ impl Machine {
     pub fn schedule_stimulus(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String> {
         let devices = &mut self.system.devices;
         let has_pin = |pin: u16| devices.periph.gpio_port((pin / 16) as u8).is_some();
-        injection::check(self.now, (cycle, stimulus), 1, u32::from(devices.periph.irq_lines()), has_pin)?;
+        injection::check(self.now, (cycle, stimulus), 1, u32::from(devices.periph.irq_line_count()), has_pin)?;
         devices.injections.add_stimulus(cycle, stimulus);
         Ok(())
     }

@@ -96,7 +96,7 @@ impl System {
             self.end_core_turn(core);
         }
         self.carry_out(core, changes, now);
-        let due = self.devices.periph.due();
+        let due = self.devices.periph.next_advance_cycle();
         if due < self.due || self.devices.stop.is_some() || self.devices.reset.is_some() {
             self.end_core_turn(core);
         }
@@ -296,7 +296,7 @@ unsafe impl Bus for System {
                 return Ok(());
             }
             let array = if memory == 0 { FLASH_BASE + offset } else { address };
-            let store = self.devices.periph.flash_store(array, bytes, at, &mut self.devices.effects);
+            let store = self.devices.periph.store_to_flash_array(array, bytes, at, &mut self.devices.effects);
             if store == FlashStore::Program {
                 // Programming sets bits (RM0367 3.3.4). A word of EEPROM is erased first.
                 let old = if memory == 0 { self.memories.all[memory].get(offset, bytes) } else { 0 };

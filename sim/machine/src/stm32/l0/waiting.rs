@@ -43,7 +43,7 @@ impl Waiting for Machine {
 
     /// Returns the number of cycles after which the clocks of all buses are in the same phase again.
     fn phase_period(&self) -> u64 {
-        self.system.devices.clocks.phases()
+        self.system.devices.clocks.common_clock_period()
     }
 
     /// Returns four counters of the core: instructions, cycles of waiting for buses, cycles of waiting for flash,

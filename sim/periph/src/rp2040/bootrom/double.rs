@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::RomHost;
-use super::float::{flush as flush_single, set_compare_flags};
+use super::float::{flush_denormal_and_nan as flush_single, set_compare_flags};
 
 /// Average cycles in table order. The last two are the data sheet's. The others are assumed.
 const CYCLES: [u32; 32] = [
@@ -12,7 +12,7 @@ const CYCLES: [u32; 32] = [
 ];
 
 /// Returns a double as the ROM's functions read it: denormals become zero, NaNs become infinity, both with their sign.
-fn flush_denormal(bits: u64) -> f64 {
+fn flush_denormal_and_nan(bits: u64) -> f64 {
     let sign = bits & 1 << 63;
     match bits >> 52 & 0x7ff {
         0 => f64::from_bits(sign),
@@ -26,7 +26,7 @@ fn pack_result(value: f64, negative: bool) -> u64 {
     if value.is_nan() {
         return u64::from(negative) << 63 | 0x7ff << 52;
     }
-    flush_denormal(value.to_bits()).to_bits()
+    flush_denormal_and_nan(value.to_bits()).to_bits()
 }
 
 /// Compares two doubles. +0 equals -0 and nothing is unordered.
@@ -35,7 +35,7 @@ fn compare_doubles(x: f64, y: f64) -> Ordering {
 }
 
 /// Returns `x * 2^n` rounded towards minus infinity.
-fn scale(x: f64, n: u32) -> f64 {
+fn scale_by_power_of_two(x: f64, n: u32) -> f64 {
     libm::floor(libm::scalbn(x, n as i32))
 }
 
@@ -58,7 +58,7 @@ fn double_arithmetic(index: u8, x: f64, y: f64) -> u64 {
 }
 
 /// Returns the result of a table entry that converts an integer or fixed-point number to double.
-fn from_integer(index: u8, low: u32, high: u32, third: u32) -> f64 {
+fn double_from_integer(index: u8, low: u32, high: u32, third: u32) -> f64 {
     let wide = u64::from(high) << 32 | u64::from(low);
     let scale = |value: f64, n: u32| libm::scalbn(value, (n as i32).wrapping_neg());
     match index {
@@ -74,40 +74,42 @@ fn from_integer(index: u8, low: u32, high: u32, third: u32) -> f64 {
 }
 
 /// Returns the 64 bits in two registers, `low` first.
-fn register_pair(host: &dyn RomHost, low: usize) -> u64 {
+fn doubleword_from_registers(host: &dyn RomHost, low: usize) -> u64 {
     u64::from(host.core_register(low + 1)) << 32 | u64::from(host.core_register(low))
 }
 
 /// Writes 64 bits into two registers, `low` first.
-fn set_pair(host: &mut dyn RomHost, low: usize, value: u64) {
-    host.set_reg(low, value as u32);
-    host.set_reg(low + 1, (value >> 32) as u32);
+fn write_doubleword_to_registers(host: &mut dyn RomHost, low: usize, value: u64) {
+    host.set_core_register(low, value as u32);
+    host.set_core_register(low + 1, (value >> 32) as u32);
 }
 
 /// Runs table entry `index` and returns its cycles.
-pub(super) fn call_table_entry(index: u8, host: &mut dyn RomHost) -> u32 {
+pub(super) fn run_double_function(index: u8, host: &mut dyn RomHost) -> u32 {
     let (r0, r1, r2) = (host.core_register(0), host.core_register(1), host.core_register(2));
-    let x = flush_denormal(register_pair(host, 0));
-    let y = flush_denormal(register_pair(host, 2));
+    let x = flush_denormal_and_nan(doubleword_from_registers(host, 0));
+    let y = flush_denormal_and_nan(doubleword_from_registers(host, 2));
     match index {
-        4 | 21 => host.set_reg(0, compare_doubles(x, y) as i32 as u32),
+        4 | 21 => host.set_core_register(0, compare_doubles(x, y) as i32 as u32),
         5 => set_compare_flags(host, compare_doubles(x, y)),
-        7 => host.set_reg(0, scale(x, 0) as i32 as u32),
-        8 => host.set_reg(0, scale(x, r2) as i32 as u32),
-        9 => host.set_reg(0, scale(x, 0) as u32),
-        10 => host.set_reg(0, scale(x, r2) as u32),
-        11..=14 | 23..=26 => set_pair(host, 0, pack_result(from_integer(index, r0, r1, r2), false)),
+        7 => host.set_core_register(0, scale_by_power_of_two(x, 0) as i32 as u32),
+        8 => host.set_core_register(0, scale_by_power_of_two(x, r2) as i32 as u32),
+        9 => host.set_core_register(0, scale_by_power_of_two(x, 0) as u32),
+        10 => host.set_core_register(0, scale_by_power_of_two(x, r2) as u32),
+        11..=14 | 23..=26 => {
+            write_doubleword_to_registers(host, 0, pack_result(double_from_integer(index, r0, r1, r2), false))
+        }
         27..=30 => {
             let n = if index.is_multiple_of(2) { r2 } else { 0 };
-            let whole = scale(x, n);
-            set_pair(host, 0, if index < 29 { whole as i64 as u64 } else { whole as u64 });
+            let whole = scale_by_power_of_two(x, n);
+            write_doubleword_to_registers(host, 0, if index < 29 { whole as i64 as u64 } else { whole as u64 });
         }
-        31 => host.set_reg(0, flush_single((x as f32).to_bits()).to_bits()),
+        31 => host.set_core_register(0, flush_single((x as f32).to_bits()).to_bits()),
         18 => {
-            set_pair(host, 0, double_arithmetic(16, x, x));
-            set_pair(host, 2, double_arithmetic(15, x, x));
+            write_doubleword_to_registers(host, 0, double_arithmetic(16, x, x));
+            write_doubleword_to_registers(host, 2, double_arithmetic(15, x, x));
         }
-        _ => set_pair(host, 0, double_arithmetic(index, x, y)),
+        _ => write_doubleword_to_registers(host, 0, double_arithmetic(index, x, y)),
     }
     CYCLES[usize::from(index)]
 }

@@ -16,7 +16,7 @@ const CYCLES: [u32; 32] = [
 ];
 
 /// Returns a float as the ROM's functions read it: denormals become zero, NaNs become infinity, both with their sign.
-pub(super) fn flush(bits: u32) -> f32 {
+pub(super) fn flush_denormal_and_nan(bits: u32) -> f32 {
     let sign = bits & 0x8000_0000;
     match bits >> 23 & 0xff {
         0 => f32::from_bits(sign),
@@ -30,7 +30,7 @@ fn pack_result(value: f32, negative: bool) -> u32 {
     if value.is_nan() {
         return if negative { 0xff80_0000 } else { 0x7f80_0000 };
     }
-    flush(value.to_bits()).to_bits()
+    flush_denormal_and_nan(value.to_bits()).to_bits()
 }
 
 /// Compares two floats. +0 equals -0 and nothing is unordered.
@@ -45,7 +45,7 @@ pub(super) fn set_compare_flags(host: &mut dyn RomHost, order: Ordering) {
 }
 
 /// Returns `x * 2^n` rounded towards minus infinity, exact in double precision.
-fn scale(x: f32, n: u32) -> f64 {
+fn scale_by_power_of_two(x: f32, n: u32) -> f64 {
     libm::floor(libm::scalbn(f64::from(x), n as i32))
 }
 
@@ -69,7 +69,7 @@ fn float_arithmetic(index: u8, x: f32, y: f32) -> u32 {
 }
 
 /// Returns the result of a table entry that converts an integer or fixed-point number to float.
-fn from_integer(index: u8, low: u32, high: u32, third: u32) -> f32 {
+fn float_from_integer(index: u8, low: u32, high: u32, third: u32) -> f32 {
     let wide = u64::from(high) << 32 | u64::from(low);
     let scale = |value: f32, n: u32| libm::scalbnf(value, (n as i32).wrapping_neg());
     match index {
@@ -85,40 +85,40 @@ fn from_integer(index: u8, low: u32, high: u32, third: u32) -> f32 {
 }
 
 /// Runs table entry `index` and returns its cycles.
-pub(super) fn call_table_entry(index: u8, host: &mut dyn RomHost) -> u32 {
+pub(super) fn run_float_function(index: u8, host: &mut dyn RomHost) -> u32 {
     let (r0, r1, r2) = (host.core_register(0), host.core_register(1), host.core_register(2));
-    let x = flush(r0);
+    let x = flush_denormal_and_nan(r0);
     match index {
-        4 | 21 => host.set_reg(0, compare_floats(x, flush(r1)) as i32 as u32),
-        5 => set_compare_flags(host, compare_floats(x, flush(r1))),
-        7 => host.set_reg(0, scale(x, 0) as i32 as u32),
-        8 => host.set_reg(0, scale(x, r1) as i32 as u32),
-        9 => host.set_reg(0, scale(x, 0) as u32),
-        10 => host.set_reg(0, scale(x, r1) as u32),
-        11..=14 | 23..=26 => host.set_reg(0, pack_result(from_integer(index, r0, r1, r2), false)),
+        4 | 21 => host.set_core_register(0, compare_floats(x, flush_denormal_and_nan(r1)) as i32 as u32),
+        5 => set_compare_flags(host, compare_floats(x, flush_denormal_and_nan(r1))),
+        7 => host.set_core_register(0, scale_by_power_of_two(x, 0) as i32 as u32),
+        8 => host.set_core_register(0, scale_by_power_of_two(x, r1) as i32 as u32),
+        9 => host.set_core_register(0, scale_by_power_of_two(x, 0) as u32),
+        10 => host.set_core_register(0, scale_by_power_of_two(x, r1) as u32),
+        11..=14 | 23..=26 => host.set_core_register(0, pack_result(float_from_integer(index, r0, r1, r2), false)),
         27..=30 => {
             let n = if index.is_multiple_of(2) { r1 } else { 0 };
-            let whole = scale(x, n);
+            let whole = scale_by_power_of_two(x, n);
             let bits = if index < 29 { whole as i64 as u64 } else { whole as u64 };
-            host.set_reg(0, bits as u32);
-            host.set_reg(1, (bits >> 32) as u32);
+            host.set_core_register(0, bits as u32);
+            host.set_core_register(1, (bits >> 32) as u32);
         }
         31 => {
             let bits = f64::from(x).to_bits();
-            host.set_reg(0, bits as u32);
-            host.set_reg(1, (bits >> 32) as u32);
+            host.set_core_register(0, bits as u32);
+            host.set_core_register(1, (bits >> 32) as u32);
         }
         // The ROM computes sine and cosine together and leaves the other one in R1, which the pico-sdk's
         // sincosf relies on.
         15 => {
-            host.set_reg(0, float_arithmetic(15, x, x));
-            host.set_reg(1, float_arithmetic(16, x, x));
+            host.set_core_register(0, float_arithmetic(15, x, x));
+            host.set_core_register(1, float_arithmetic(16, x, x));
         }
         16 | 18 => {
-            host.set_reg(0, float_arithmetic(16, x, x));
-            host.set_reg(1, float_arithmetic(15, x, x));
+            host.set_core_register(0, float_arithmetic(16, x, x));
+            host.set_core_register(1, float_arithmetic(15, x, x));
         }
-        _ => host.set_reg(0, float_arithmetic(index, x, flush(r1))),
+        _ => host.set_core_register(0, float_arithmetic(index, x, flush_denormal_and_nan(r1))),
     }
     CYCLES[usize::from(index)]
 }

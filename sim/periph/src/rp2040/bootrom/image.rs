@@ -158,7 +158,7 @@ impl Builder {
     }
 
     /// Writes a table of codes and half-pointers. The zeroed memory after them is the end mark.
-    fn table(&mut self, address: u32, entries: &[(&[u8; 2], u32)], thumb: u32) {
+    fn write_code_table(&mut self, address: u32, entries: &[(&[u8; 2], u32)], thumb: u32) {
         for (n, (code, pointer)) in (0..).zip(entries) {
             self.write_bytes(address + 4 * n, *code);
             self.write_halfword(address + 4 * n + 2, (pointer | thumb) as u16);
@@ -166,7 +166,7 @@ impl Builder {
     }
 
     /// Writes a table of the addresses of all floating-point functions, and their number before it.
-    fn float_table(&mut self, address: u32, first: u8) {
+    fn write_float_function_table(&mut self, address: u32, first: u8) {
         self.write_halfword(address - 2, u16::from(FLOAT_FUNCTIONS));
         for n in 0..FLOAT_FUNCTIONS {
             self.write_word(address + 4 * u32::from(n), stub_address(first + n) | 1);
@@ -176,7 +176,7 @@ impl Builder {
 
 /// Returns the content of the 16 kB boot ROM.
 #[must_use]
-pub fn image() -> Vec<u8> {
+pub fn boot_rom_content() -> Vec<u8> {
     let mut rom = Builder(vec![0; ROM_BYTES]);
     let vectors = [ROM_STACK_TOP, stub_address(id::COLD_BOOT) | 1, DEAD_LOOP | 1, DEAD_LOOP | 1];
     for (n, vector) in (0..).zip(vectors) {
@@ -191,11 +191,11 @@ pub fn image() -> Vec<u8> {
     for id in 0..0x80 {
         rom.write_halfword(stub_address(id), 0xde00 | u16::from(id));
     }
-    rom.table(FUNCTION_TABLE, &FUNCTIONS, 1);
-    rom.table(DATA_TABLE, &DATA, 0);
+    rom.write_code_table(FUNCTION_TABLE, &FUNCTIONS, 1);
+    rom.write_code_table(DATA_TABLE, &DATA, 0);
     rom.write_bytes(COPYRIGHT, COPYRIGHT_TEXT);
     rom.write_word(GIT_REVISION, REVISION);
-    rom.float_table(FLOAT_TABLE, id::FLOAT);
-    rom.float_table(DOUBLE_TABLE, id::DOUBLE);
+    rom.write_float_function_table(FLOAT_TABLE, id::FLOAT);
+    rom.write_float_function_table(DOUBLE_TABLE, id::DOUBLE);
     rom.0
 }

@@ -32,7 +32,7 @@ pub(super) fn call_memory_function(function: u8, host: &mut dyn RomHost) -> u32 
         id::MEMCPY | id::MEMCPY44 => return run_memcpy(host),
         _ => look_up_table(host),
     };
-    host.set_reg(0, result);
+    host.set_core_register(0, result);
     cycles
 }
 
@@ -80,12 +80,12 @@ fn run_memcpy(host: &mut dyn RomHost) -> u32 {
 }
 
 /// Runs one flash function of the ROM.
-pub(super) fn flash(function: u8, host: &mut dyn RomHost) -> RomOutcome {
+pub(super) fn run_flash_function(function: u8, host: &mut dyn RomHost) -> RomOutcome {
     let (offset, second, third) = (host.core_register(0), host.core_register(1), host.core_register(2));
     let busy_us = match function {
         id::FLASH_RANGE_ERASE => {
             host.run_flash_command(FlashCommand::Erase { offset, count: second });
-            erase_us(offset, second, third)
+            erase_microseconds(offset, second, third)
         }
         id::FLASH_RANGE_PROGRAM => {
             let data = (0..third).map(|n| host.read_byte(second.wrapping_add(n))).collect();
@@ -107,7 +107,7 @@ pub(super) fn flash(function: u8, host: &mut dyn RomHost) -> RomOutcome {
 
 /// Returns the microseconds of an erase. Whole blocks of `block_bytes` are erased at once where they fit, single
 /// sectors elsewhere.
-fn erase_us(offset: u32, count: u32, block_bytes: u32) -> u64 {
+fn erase_microseconds(offset: u32, count: u32, block_bytes: u32) -> u64 {
     let (mut at, end) = (u64::from(offset), u64::from(offset) + u64::from(count));
     let block = u64::from(if block_bytes == BLOCK_BYTES { BLOCK_BYTES } else { 0 });
     let mut busy_us = 0;

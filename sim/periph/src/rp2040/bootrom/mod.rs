@@ -12,14 +12,14 @@ mod memory;
 #[cfg(test)]
 mod tests;
 
-pub use image::{CORE1_WAIT, DEAD_LOOP, DEBUG_TRAMPOLINE, ROM_BYTES, ROM_VERSION, image, stub_address};
+pub use image::{CORE1_WAIT, DEAD_LOOP, DEBUG_TRAMPOLINE, ROM_BYTES, ROM_VERSION, boot_rom_content, stub_address};
 
 /// The parts of the machine that a function of the boot ROM uses. Its accesses to memory take no time and never fault.
 pub trait RomHost {
     /// Returns core register `n` (0 to 14).
     fn core_register(&self, n: usize) -> u32;
     /// Sets core register `n`.
-    fn set_reg(&mut self, n: usize, value: u32);
+    fn set_core_register(&mut self, n: usize, value: u32);
     /// Reads a byte.
     fn read_byte(&mut self, address: u32) -> u8;
     /// Reads an aligned word.
@@ -127,9 +127,9 @@ pub fn call_rom_function(id: u8, host: &mut dyn RomHost) -> RomOutcome {
             return RomOutcome::EnterUsbBoot { gpio_mask: host.core_register(0), disable_mask: host.core_register(1) };
         }
         id::TABLE_LOOKUP..=id::MEMCPY44 => memory::call_memory_function(id, host),
-        id::CONNECT_INTERNAL_FLASH..=id::FLASH_ENTER_CMD_XIP => return memory::flash(id, host),
-        id::FLOAT..=0x5f => float::call_table_entry(id - id::FLOAT, host),
-        id::DOUBLE..=0x7f => double::call_table_entry(id - id::DOUBLE, host),
+        id::CONNECT_INTERNAL_FLASH..=id::FLASH_ENTER_CMD_XIP => return memory::run_flash_function(id, host),
+        id::FLOAT..=0x5f => float::run_float_function(id - id::FLOAT, host),
+        id::DOUBLE..=0x7f => double::run_double_function(id - id::DOUBLE, host),
         _ => return RomOutcome::Undefined,
     };
     RomOutcome::Return { cycles }
@@ -137,7 +137,7 @@ pub fn call_rom_function(id: u8, host: &mut dyn RomHost) -> RomOutcome {
 
 /// Returns the CRC-32 by which the boot ROM checks boot2.
 #[must_use]
-pub fn boot2_crc32(bytes: &[u8]) -> u32 {
+pub fn second_stage_bootloader_crc(bytes: &[u8]) -> u32 {
     bytes.iter().fold(u32::MAX, |crc, &byte| {
         (0..8).fold(
             crc ^ u32::from(byte) << 24,
@@ -150,11 +150,11 @@ pub fn boot2_crc32(bytes: &[u8]) -> u32 {
 
 /// Returns whether the first 256 bytes of `flash` are a second-stage boot loader with the right checksum.
 #[must_use]
-pub fn boot_block_valid(flash: &[u8]) -> bool {
+pub fn is_boot_block_valid(flash: &[u8]) -> bool {
     match flash.get(..256) {
         Some(block) => {
             let stored = u32::from_le_bytes([block[252], block[253], block[254], block[255]]);
-            boot2_crc32(&block[..252]) == stored
+            second_stage_bootloader_crc(&block[..252]) == stored
         }
         None => false,
     }

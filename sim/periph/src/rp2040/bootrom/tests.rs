@@ -14,7 +14,7 @@ impl RomHost for Host {
     fn core_register(&self, n: usize) -> u32 {
         self.regs[n]
     }
-    fn set_reg(&mut self, n: usize, value: u32) {
+    fn set_core_register(&mut self, n: usize, value: u32) {
         self.regs[n] = value;
     }
     fn read_byte(&mut self, address: u32) -> u8 {
@@ -67,7 +67,7 @@ fn f64_call(index: u8, x: f64, y: f64) -> f64 {
 
 #[test]
 fn header_and_vectors() {
-    let rom = image();
+    let rom = boot_rom_content();
     assert_eq!(rom.len(), 16384);
     assert_eq!(&rom[0x10..0x14], &[b'M', b'u', 1, 3]);
     assert_eq!(word(&rom, 4), stub_address(id::COLD_BOOT) | 1);
@@ -78,7 +78,7 @@ fn header_and_vectors() {
 
 #[test]
 fn lookup_finds_every_documented_code() {
-    let rom = image();
+    let rom = boot_rom_content();
     let mut host = Host::default();
     host.memory.extend(rom.iter().enumerate().map(|(n, &byte)| (n as u32, byte)));
     let lookup = half(&rom, 0x18);
@@ -243,25 +243,25 @@ fn other_outcomes() {
 #[test]
 fn boot_block_checksum() {
     // The catalogued check value of this CRC (CRC-32/MPEG-2).
-    assert_eq!(boot2_crc32(b"123456789"), 0x0376_e6e7);
+    assert_eq!(second_stage_bootloader_crc(b"123456789"), 0x0376_e6e7);
     let mut block = vec![0x5a; 300];
-    assert!(!boot_block_valid(&block));
-    let crc = boot2_crc32(&block[..252]);
+    assert!(!is_boot_block_valid(&block));
+    let crc = second_stage_bootloader_crc(&block[..252]);
     block[252..256].copy_from_slice(&crc.to_le_bytes());
-    assert!(boot_block_valid(&block));
+    assert!(is_boot_block_valid(&block));
     block[10] ^= 1;
-    assert!(!boot_block_valid(&block));
-    assert!(!boot_block_valid(&block[..255]));
+    assert!(!is_boot_block_valid(&block));
+    assert!(!is_boot_block_valid(&block[..255]));
 }
 
 #[test]
 fn thumb_code_is_what_the_assembler_makes_of_its_mnemonics() {
     // CRCs of the two pieces as GNU as assembles the mnemonics beside the code.
-    let rom = image();
+    let rom = boot_rom_content();
     let pen = CORE1_WAIT as usize;
-    assert_eq!(boot2_crc32(&rom[pen..pen + 104]), 0xe27f_c416);
+    assert_eq!(second_stage_bootloader_crc(&rom[pen..pen + 104]), 0xe27f_c416);
     let trampoline = DEBUG_TRAMPOLINE as usize;
-    assert_eq!(boot2_crc32(&rom[trampoline..trampoline + 10]), 0xa81d_5c63);
+    assert_eq!(second_stage_bootloader_crc(&rom[trampoline..trampoline + 10]), 0xa81d_5c63);
 }
 
 #[test]

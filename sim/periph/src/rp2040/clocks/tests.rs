@@ -27,8 +27,13 @@ impl Rig {
     }
 
     fn tree(&mut self) -> ClockTree {
-        self.clocks.update_sources(sources_of(&self.pll_sys, &self.pll_usb, &self.xosc, &self.rosc));
-        derive_frequencies(&self.clocks, &self.pll_sys, &self.pll_usb, &self.xosc, &self.rosc, &self.watchdog)
+        self.clocks.update_sources(oscillator_and_pll_frequencies(
+            &self.pll_sys,
+            &self.pll_usb,
+            &self.xosc,
+            &self.rosc,
+        ));
+        frequencies_of_all_clocks(&self.clocks, &self.pll_sys, &self.pll_usb, &self.xosc, &self.rosc, &self.watchdog)
     }
 
     fn write_register(&mut self, offset: u32, value: u32) {

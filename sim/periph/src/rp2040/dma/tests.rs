@@ -19,7 +19,7 @@ fn start(dma: &mut Dma, bench: &mut Bench, n: u32, count: u32, ctrl: u32) {
 
 fn step(dma: &mut Dma, now: u64, requests: u64) -> Option<DmaTransfer> {
     let transfer = dma.next_transfer(now, requests)?;
-    dma.transfer_done(&transfer, now);
+    dma.advance_channel_after_transfer(&transfer, now);
     Some(transfer)
 }
 

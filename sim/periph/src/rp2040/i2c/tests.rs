@@ -52,7 +52,7 @@ fn an_address_that_nobody_has_takes_its_time() {
 fn a_write_and_a_read_with_a_repeated_start() {
     let mut bench = Bench::new();
     let mut i2c = enabled(&mut bench);
-    assert!(i2c.bus.attach(0x50, Memory::boxed()));
+    assert!(i2c.bus.attach_i2c_device(0x50, Memory::boxed()));
     for command in [7, 0xaa, 0xbb | COMMAND_STOP] {
         i2c.write_register(DATA_CMD, command, &mut bench.access());
     }
@@ -76,7 +76,7 @@ fn a_write_and_a_read_with_a_repeated_start() {
 fn a_transfer_waits_for_its_next_command() {
     let mut bench = Bench::new();
     let mut i2c = enabled(&mut bench);
-    i2c.bus.attach(0x50, Memory::boxed());
+    i2c.bus.attach_i2c_device(0x50, Memory::boxed());
     i2c.write_register(DATA_CMD, 7, &mut bench.access());
     assert_eq!(i2c.read_register(0x34, &mut bench.access()) & INT_TX_EMPTY, 0, "the byte is not sent yet");
     assert_eq!(finish(&mut i2c, &mut bench), 19 * PERIOD);
@@ -90,7 +90,7 @@ fn a_transfer_waits_for_its_next_command() {
 fn a_byte_that_is_not_acknowledged_ends_the_transfer() {
     let mut bench = Bench::new();
     let mut i2c = enabled(&mut bench);
-    i2c.bus.attach(0x50, Memory::boxed());
+    i2c.bus.attach_i2c_device(0x50, Memory::boxed());
     // The device refuses data behind its last address.
     for command in [0xff, 1, 2] {
         i2c.write_register(DATA_CMD, command, &mut bench.access());
@@ -103,7 +103,7 @@ fn a_byte_that_is_not_acknowledged_ends_the_transfer() {
 fn fifos_have_sixteen_places() {
     let mut bench = Bench::new();
     let mut i2c = enabled(&mut bench);
-    i2c.bus.attach(0x50, Memory::boxed());
+    i2c.bus.attach_i2c_device(0x50, Memory::boxed());
     for _ in 0..17 {
         i2c.write_register(DATA_CMD, COMMAND_READ, &mut bench.access());
     }
@@ -144,13 +144,13 @@ fn fast_mode_has_counts_of_its_own_and_ten_bits_two_address_bytes() {
 fn requests_follow_the_levels() {
     let mut bench = Bench::new();
     let mut i2c = enabled(&mut bench);
-    assert_eq!(i2c.dreq(), (false, false));
+    assert_eq!(i2c.dma_requests(), (false, false));
     i2c.write_register(0x88, 3, &mut bench.access());
-    assert_eq!(i2c.dreq(), (true, false));
-    i2c.bus.attach(0x50, Memory::boxed());
+    assert_eq!(i2c.dma_requests(), (true, false));
+    i2c.bus.attach_i2c_device(0x50, Memory::boxed());
     i2c.write_register(DATA_CMD, COMMAND_READ | COMMAND_STOP, &mut bench.access());
     finish(&mut i2c, &mut bench);
-    assert_eq!(i2c.dreq(), (true, true));
+    assert_eq!(i2c.dma_requests(), (true, true));
 }
 
 #[test]

@@ -28,7 +28,7 @@ impl Divider {
     }
 
     /// Returns the length of a period in 256ths of a cycle. INT = 0 stands for 65536.
-    fn divisor(&self) -> u64 {
+    fn period_in_256ths(&self) -> u64 {
         match u64::from(self.register >> 16) {
             0 => 65536 * UNITS,
             cycles => cycles * UNITS + u64::from(self.register >> 8 & 0xff),
@@ -36,13 +36,13 @@ impl Divider {
     }
 
     /// Returns the number of the first tick in cycle `from` or later.
-    fn number_from(&self, from: u64) -> u64 {
-        (from.saturating_sub(self.origin) * UNITS).div_ceil(self.divisor())
+    fn next_tick_number(&self, from: u64) -> u64 {
+        (from.saturating_sub(self.origin) * UNITS).div_ceil(self.period_in_256ths())
     }
 
     /// Returns the cycle of the tick with this number.
-    fn cycle_of(&self, number: u64) -> u64 {
-        self.origin + number * self.divisor() / UNITS
+    fn cycle_of_tick(&self, number: u64) -> u64 {
+        self.origin + number * self.period_in_256ths() / UNITS
     }
 
     /// Returns the cycle of the tick that comes `count` ticks after the first one in cycle `from` or later.
@@ -50,12 +50,12 @@ impl Divider {
         if self.register == RESET && from >= self.origin {
             return from + count;
         }
-        self.cycle_of(self.number_from(from) + count)
+        self.cycle_of_tick(self.next_tick_number(from) + count)
     }
 
     /// Returns the number of ticks from cycle `from` on that come before the one in cycle `until`.
     pub fn ticks_between(&self, from: u64, until: u64) -> u64 {
-        self.number_from(until).saturating_sub(self.number_from(from))
+        self.next_tick_number(until).saturating_sub(self.next_tick_number(from))
     }
 
     /// Writes CLKDIV. The new divider holds from the end of the present period on.
@@ -65,7 +65,7 @@ impl Divider {
     }
 
     /// Restarts the divider with a tick in the next cycle (CTRL.CLKDIV_RESTART).
-    pub fn restart(&mut self, now: u64) {
+    pub fn restart_divider(&mut self, now: u64) {
         self.origin = now + 1;
     }
 }

@@ -95,13 +95,13 @@ impl Engine {
             waits_for_pins |= machine.stall == Some(Stall::Pins);
         }
         if waits_for_pins {
-            due = due.min(self.inputs.next_change(self.time).unwrap_or(NEVER));
+            due = due.min(self.inputs.next_visible_change(self.time).unwrap_or(NEVER));
         }
         due.max(self.time)
     }
 
     /// Executes all cycles up to this one, and this one too.
-    pub fn run_through(&mut self, cycle: u64) {
+    pub fn execute_through_cycle(&mut self, cycle: u64) {
         if cycle < self.time {
             return;
         }
@@ -117,7 +117,7 @@ impl Engine {
 
     /// Executes a cycle. Nothing happens in the cycles between it and the last executed one.
     pub fn execute_cycle(&mut self, cycle: u64) {
-        if self.inputs.next_change(cycle) == Some(cycle) {
+        if self.inputs.next_visible_change(cycle) == Some(cycle) {
             self.retry_stalled_machines(Stall::Pins, cycle);
         }
         let mut view =
@@ -133,7 +133,7 @@ impl Engine {
                 self.looked |= acts.looked;
             }
             // The machine with the highest number goes before the others, and its side-set before its OUT (3.5.6.1).
-            let own = machine.held_pins();
+            let own = machine.continuously_written_pins();
             held.override_by(own);
             write.override_by(own);
             write.override_by(acts.write);
@@ -142,7 +142,7 @@ impl Engine {
         }
         self.pins = write.applied_to(self.pins);
         self.overwritten = held.applied_to(self.pins) != self.pins;
-        self.set_flags(self.flags & !clear | raise, cycle);
+        self.set_irq_flags(self.flags & !clear | raise, cycle);
         self.time = cycle + 1;
         while self.stores_len != 0 && self.stores[0].cycle <= cycle {
             let store = self.stores[0];
@@ -153,7 +153,7 @@ impl Engine {
     }
 
     /// Sets the IRQ flags at the end of a cycle.
-    fn set_flags(&mut self, flags: u32, cycle: u64) {
+    fn set_irq_flags(&mut self, flags: u32, cycle: u64) {
         if flags != self.flags {
             self.flags = flags;
             self.retry_stalled_machines(Stall::Flags, cycle + 1);
@@ -170,7 +170,7 @@ impl Engine {
     /// Accepts a store whose address is on the bus in cycle `now`. It takes effect later.
     pub fn accept_store(&mut self, offset: u32, value: u32, now: u64) {
         if self.stores_len == MOST_STORES {
-            self.run_through(self.stores[0].cycle);
+            self.execute_through_cycle(self.stores[0].cycle);
         }
         self.stores[self.stores_len] = Store { cycle: (now + 1).max(self.time), offset, value };
         self.stores_len += 1;
@@ -204,8 +204,8 @@ impl Engine {
                     self.debug |= RX_UNDER << number;
                 }
             }
-            0x30 => self.set_flags(self.flags & !value, now),
-            0x34 => self.set_flags(self.flags | value & 0xff, now),
+            0x30 => self.set_irq_flags(self.flags & !value, now),
+            0x34 => self.set_irq_flags(self.flags | value & 0xff, now),
             0x38 => self.inputs.bypass = value,
             0x48..=0xc4 => self.program[index - 0x12] = value as u16,
             0xc8..=0x124 => self.write_machine_register((index - 0x32) / 6, (index - 0x32) % 6, value, now),
@@ -223,10 +223,10 @@ impl Engine {
     fn write_control(&mut self, value: u32, now: u64) {
         for (number, machine) in self.machines.iter_mut().enumerate() {
             if value >> (8 + number) & 1 != 0 {
-                machine.change_divider(now, |divider| divider.restart(now));
+                machine.change_divider(now, |divider| divider.restart_divider(now));
             }
             if value >> (4 + number) & 1 != 0 {
-                machine.restart(now);
+                machine.restart_state_machine(now);
             }
             machine.set_enabled(value >> number & 1 != 0, now);
         }
@@ -238,7 +238,7 @@ impl Engine {
         match register {
             0 => machine.change_divider(now, |divider| divider.write_clkdiv(value, now)),
             1 => machine.execctrl = value & 0x7fff_ff9f,
-            2 => machine.set_shiftctrl(value),
+            2 => machine.write_shiftctrl(value),
             4 => (machine.forced, machine.side_done) = (Some((value as u16, now + 1)), false),
             5 => machine.pinctrl = value,
             _ => {}
@@ -246,7 +246,7 @@ impl Engine {
     }
 
     /// Returns INTR: the interrupts of RX FIFOs with data and of TX FIFOs with room, and the lower IRQ flags.
-    pub fn interrupts(&self) -> u32 {
+    pub fn raw_interrupts(&self) -> u32 {
         let mut bits = (self.flags & 15) << 8;
         for (number, machine) in self.machines.iter().enumerate() {
             bits |= u32::from(!machine.rx.is_empty()) << number | u32::from(!machine.tx.is_full()) << (4 + number);
@@ -256,7 +256,7 @@ impl Engine {
 
     /// Returns INTS of an interrupt line: the interrupts after enable and force.
     pub fn interrupt_line_status(&self, index: usize) -> u32 {
-        self.interrupts() & self.enables[index] | self.forces[index]
+        self.raw_interrupts() & self.enables[index] | self.forces[index]
     }
 
     /// Returns the DMA requests: bits 0 to 3 for TX FIFOs that have room after the stores on their way, bits 4 to 7 for
@@ -265,7 +265,7 @@ impl Engine {
         let mut requests = 0;
         for (number, machine) in self.machines.iter().enumerate() {
             let coming = |register: u32| self.stores_in_flight(register + 4 * number as u32);
-            let (room, data) = (machine.tx.room() > coming(TXF), machine.rx.len() > coming(RXF));
+            let (room, data) = (machine.tx.free_word_count() > coming(TXF), machine.rx.len() > coming(RXF));
             requests |= (u32::from(room) | u32::from(data) << 4) << number;
         }
         requests

@@ -24,7 +24,7 @@ impl Fifo {
     }
 
     /// Returns the number of words for which the FIFO has room.
-    pub fn room(&self) -> usize {
+    pub fn free_word_count(&self) -> usize {
         self.depth - self.len
     }
 

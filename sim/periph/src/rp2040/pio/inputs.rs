@@ -24,7 +24,7 @@ pub(super) struct PinInputs {
 
 impl PinInputs {
     /// Creates inputs whose levels have not changed recently.
-    pub fn steady(levels: u32) -> Self {
+    pub fn with_steady_levels(levels: u32) -> Self {
         Self { before: levels, ..Self::default() }
     }
 
@@ -60,7 +60,7 @@ impl PinInputs {
     }
 
     /// Returns the first cycle, `from` or later, that may see other pin levels than the cycle before it.
-    pub fn next_change(&self, from: u64) -> Option<u64> {
+    pub fn next_visible_change(&self, from: u64) -> Option<u64> {
         let arrivals =
             self.changes[..self.len].iter().flat_map(|change| [change.0 + BYPASSED, change.0 + SYNCHRONISED]);
         arrivals.filter(|&cycle| cycle >= from).min()

@@ -1,7 +1,7 @@
 //! The nine instructions (RP2040 data sheet 3.4), side-set, delays, and filling the OSR in the background (3.5.4).
 
-use super::machine::{EMPTY, Stall, StateMachine, bit_count};
-use super::pins::{PinRange, PinWrite, low_bits};
+use super::machine::{EMPTY, Stall, StateMachine, five_bit_field_count};
+use super::pins::{PinRange, PinWrite, low_bits_mask};
 use crate::NEVER;
 
 /// A state machine's view of the rest of its PIO block in a cycle.
@@ -60,14 +60,14 @@ impl StateMachine {
                 self.force_instruction(instruction, ticks, view, acts);
                 // Filling the OSR goes on at the ticks.
                 let at_tick = self.enabled && self.divider.tick_after(view.cycle, 0) == view.cycle;
-                if at_tick && !is_out(instruction) {
-                    self.refill_if_empty();
+                if at_tick && !is_out_instruction(instruction) {
+                    self.refill_empty_shift_register();
                 }
             }
             _ if ticks => self.execute_next(view, acts),
             // A tick of a delay or of a stall.
             _ => {
-                self.refill_if_empty();
+                self.refill_empty_shift_register();
             }
         }
     }
@@ -110,25 +110,25 @@ impl StateMachine {
                 self.pc =
                     if self.pc == self.execctrl >> 12 & 31 { self.execctrl >> 7 & 31 } else { (self.pc + 1) & 31 };
             }
-            let delay = if matches!(outcome, Inserted) { 0 } else { self.delay_of(instruction) };
+            let delay = if matches!(outcome, Inserted) { 0 } else { self.instruction_delay_ticks(instruction) };
             (self.stall, self.next) = (None, self.divider.tick_after(view.cycle + 1, delay));
         }
-        if !is_out(instruction) {
-            self.refill_if_empty();
+        if !is_out_instruction(instruction) {
+            self.refill_empty_shift_register();
         }
     }
 
     /// Refills an empty OSR, as the hardware does on all ticks but those of OUT.
-    fn refill_if_empty(&mut self) {
-        if self.needs_refill() {
-            self.refill();
+    fn refill_empty_shift_register(&mut self) {
+        if self.needs_shift_register_refill() {
+            self.refill_output_shift_register();
         }
     }
 
     /// Tries to execute an instruction. Its side-set happens at the first try, also if it stalls (3.5.1).
     fn execute_instruction(&mut self, instruction: u16, view: View, acts: &mut Acts) -> Outcome {
         if !self.side_done {
-            acts.side = self.side_set(instruction);
+            acts.side = self.side_set_pin_write(instruction);
         }
         let outcome = self.execute_without_side_set(instruction, view, acts);
         self.side_done = matches!(outcome, Stalled(_));
@@ -142,8 +142,8 @@ impl StateMachine {
         match instruction >> 13 {
             0 => self.execute_jmp(field, low, view, acts),
             1 => self.execute_wait(field, low, view, acts),
-            2 => self.execute_in(field, bit_count(low), view, acts),
-            3 => self.execute_out(field, bit_count(low), view, acts),
+            2 => self.execute_in(field, five_bit_field_count(low), view, acts),
+            3 => self.execute_out(field, five_bit_field_count(low), view, acts),
             4 if field & 4 == 0 => self.execute_push(field, view, acts),
             4 => self.execute_pull(field, view, acts),
             5 => self.execute_mov(field, low, view, acts),
@@ -179,7 +179,7 @@ impl StateMachine {
         let polarity = field >> 2;
         let (level, stall) = match field & 3 {
             2 => {
-                let flag = flag_index(index, view.number);
+                let flag = selected_irq_flag(index, view.number);
                 let level = view.flags >> flag & 1;
                 if level == 1 && polarity == 1 {
                     acts.clear |= 1 << flag;
@@ -188,7 +188,7 @@ impl StateMachine {
             }
             source => {
                 acts.looked = true;
-                let pin = if source == 0 { index } else { (self.in_base() + index) & 31 };
+                let pin = if source == 0 { index } else { (self.first_in_pin() + index) & 31 };
                 (view.inputs >> pin & 1, Stall::Pins)
             }
         };
@@ -198,13 +198,13 @@ impl StateMachine {
     /// Executes IN (3.4.4), with autopush (3.5.4.1).
     fn execute_in(&mut self, source: u32, count: u32, view: View, acts: &mut Acts) -> Outcome {
         let shifted = (self.isr_count + count).min(32);
-        let pushes = self.autopush() && shifted >= self.push_threshold();
+        let pushes = self.is_autopush_enabled() && shifted >= self.push_threshold();
         if pushes && self.rx.is_full() {
             acts.debug |= RX_STALL << view.number;
             return Stalled(Stall::Room);
         }
-        let data = self.source_data(source, view, acts) & low_bits(count);
-        self.isr = if self.shift_bit(18) {
+        let data = self.source_data(source, view, acts) & low_bits_mask(count);
+        self.isr = if self.is_shiftctrl_bit_set(18) {
             self.isr.checked_shr(count).unwrap_or(0) | data << (32 - count)
         } else {
             self.isr.checked_shl(count).unwrap_or(0) | data
@@ -218,15 +218,15 @@ impl StateMachine {
 
     /// Executes OUT (3.4.5), with autopull (3.5.4.2).
     fn execute_out(&mut self, destination: u32, count: u32, view: View, acts: &mut Acts) -> Outcome {
-        if self.autopull() && self.osr_count >= self.pull_threshold() {
-            if self.refill() {
+        if self.is_autopull_enabled() && self.osr_count >= self.pull_threshold() {
+            if self.refill_output_shift_register() {
                 return Stalled(Stall::Refill);
             }
             acts.debug |= TX_STALL << view.number;
             return Stalled(Stall::Data);
         }
-        let data = if self.shift_bit(19) {
-            let data = self.osr & low_bits(count);
+        let data = if self.is_shiftctrl_bit_set(19) {
+            let data = self.osr & low_bits_mask(count);
             self.osr = self.osr.checked_shr(count).unwrap_or(0);
             data
         } else {
@@ -235,12 +235,12 @@ impl StateMachine {
             data
         };
         self.osr_count = (self.osr_count + count).min(EMPTY);
-        self.refill_if_empty();
+        self.refill_empty_shift_register();
         match destination {
             0 | 4 => {
-                let enabled = !self.exec_bit(INLINE_OUT_EN) || data >> (self.execctrl >> 19 & 31) & 1 != 0;
+                let enabled = !self.is_execctrl_bit_set(INLINE_OUT_EN) || data >> (self.execctrl >> 19 & 31) & 1 != 0;
                 if enabled {
-                    self.write_pins(self.out_pins(), data, destination == 4, acts);
+                    self.write_pin_levels_or_directions(self.out_pins(), data, destination == 4, acts);
                 } else {
                     self.last_write = PinWrite::NOTHING;
                 }
@@ -254,7 +254,7 @@ impl StateMachine {
                 self.inserted = Some(data as u16);
                 return Inserted;
             }
-            _ => self.set_scratch(destination, data),
+            _ => self.write_scratch_register(destination, data),
         }
         Done
     }
@@ -282,8 +282,8 @@ impl StateMachine {
 
     /// Executes PULL (3.4.7). With autopull it does nothing unless the OSR is empty.
     fn execute_pull(&mut self, field: u32, view: View, acts: &mut Acts) -> Outcome {
-        let only_if_empty = field & 2 != 0 || self.autopull();
-        if only_if_empty && self.osr_count < self.pull_threshold() || self.refill() {
+        let only_if_empty = field & 2 != 0 || self.is_autopull_enabled();
+        if only_if_empty && self.osr_count < self.pull_threshold() || self.refill_output_shift_register() {
             return Done;
         }
         if field & 1 != 0 {
@@ -303,7 +303,7 @@ impl StateMachine {
             _ => data,
         };
         match destination {
-            0 => self.write_pins(self.out_pins(), data, false, acts),
+            0 => self.write_pin_levels_or_directions(self.out_pins(), data, false, acts),
             4 => {
                 self.inserted = Some(data as u16);
                 return Inserted;
@@ -314,14 +314,14 @@ impl StateMachine {
             }
             6 => (self.isr, self.isr_count) = (data, 0),
             7 => (self.osr, self.osr_count) = (data, 0),
-            _ => self.set_scratch(destination, data),
+            _ => self.write_scratch_register(destination, data),
         }
         Done
     }
 
     /// Executes IRQ (3.4.9).
     fn execute_irq(&mut self, field: u32, index: u32, view: View, acts: &mut Acts) -> Outcome {
-        let flag = 1 << flag_index(index, view.number);
+        let flag = 1 << selected_irq_flag(index, view.number);
         if field & 2 != 0 {
             acts.clear |= flag;
             return Done;
@@ -341,8 +341,8 @@ impl StateMachine {
     /// Executes SET (3.4.10).
     fn execute_set(&mut self, destination: u32, data: u32, acts: &mut Acts) -> Outcome {
         match destination {
-            0 | 4 => self.write_pins(self.set_pins(), data, destination == 4, acts),
-            _ => self.set_scratch(destination, data),
+            0 | 4 => self.write_pin_levels_or_directions(self.set_pins(), data, destination == 4, acts),
+            _ => self.write_scratch_register(destination, data),
         }
         Done
     }
@@ -352,7 +352,7 @@ impl StateMachine {
         match source {
             0 => {
                 acts.looked = true;
-                view.inputs.rotate_right(self.in_base())
+                view.inputs.rotate_right(self.first_in_pin())
             }
             1 => self.x,
             2 => self.y,
@@ -365,12 +365,12 @@ impl StateMachine {
 
     /// Returns all ones while the FIFO that EXECCTRL selects has fewer words than EXECCTRL says, else 0.
     fn fifo_level_mask(&self) -> u32 {
-        let level = if self.exec_bit(4) { self.rx.len() } else { self.tx.len() };
+        let level = if self.is_execctrl_bit_set(4) { self.rx.len() } else { self.tx.len() };
         if (level as u32) < (self.execctrl & 15) { u32::MAX } else { 0 }
     }
 
     /// Writes X or Y. Other destinations are discarded.
-    fn set_scratch(&mut self, destination: u32, data: u32) {
+    fn write_scratch_register(&mut self, destination: u32, data: u32) {
         match destination {
             1 => self.x = data,
             2 => self.y = data,
@@ -379,19 +379,19 @@ impl StateMachine {
     }
 
     /// Writes levels or directions of pins.
-    fn write_pins(&mut self, range: PinRange, data: u32, directions: bool, acts: &mut Acts) {
+    fn write_pin_levels_or_directions(&mut self, range: PinRange, data: u32, directions: bool, acts: &mut Acts) {
         acts.write = PinWrite::new(range, data, directions);
         self.last_write = acts.write;
     }
 
     /// Returns the pins that the state machine writes in every cycle: those of its last write, with OUT_STICKY.
-    pub(super) fn held_pins(&self) -> PinWrite {
-        if self.exec_bit(OUT_STICKY) { self.last_write } else { PinWrite::NOTHING }
+    pub(super) fn continuously_written_pins(&self) -> PinWrite {
+        if self.is_execctrl_bit_set(OUT_STICKY) { self.last_write } else { PinWrite::NOTHING }
     }
 }
 
 /// Returns whether an instruction is OUT, which fills the OSR by itself.
-fn is_out(instruction: u16) -> bool {
+fn is_out_instruction(instruction: u16) -> bool {
     instruction >> 13 == 3
 }
 
@@ -404,6 +404,6 @@ fn decrement_scratch(scratch: &mut u32) -> bool {
 
 /// Returns the number of the IRQ flag that an index selects: with bit 4 the number of the state machine is added to the
 /// lower two bits (3.4.9.2).
-fn flag_index(index: u32, number: u32) -> u32 {
+fn selected_irq_flag(index: u32, number: u32) -> u32 {
     if index & 16 != 0 { index & 4 | (index + number) & 3 } else { index & 7 }
 }

@@ -2,7 +2,7 @@
 
 use super::divider::Divider;
 use super::fifo::Fifo;
-use super::pins::{PinRange, PinWrite, low_bits};
+use super::pins::{PinRange, PinWrite, low_bits_mask};
 use crate::NEVER;
 
 const EXECCTRL_RESET: u32 = 0x0001_f000;
@@ -94,33 +94,33 @@ impl StateMachine {
     }
 
     /// Returns whether a bit of EXECCTRL is set.
-    pub fn exec_bit(&self, number: u32) -> bool {
+    pub fn is_execctrl_bit_set(&self, number: u32) -> bool {
         self.execctrl >> number & 1 != 0
     }
 
     /// Returns whether a bit of SHIFTCTRL is set.
-    pub fn shift_bit(&self, number: u32) -> bool {
+    pub fn is_shiftctrl_bit_set(&self, number: u32) -> bool {
         self.shiftctrl >> number & 1 != 0
     }
 
     /// Returns whether OUT fills the OSR by itself.
-    pub fn autopull(&self) -> bool {
-        self.shift_bit(17)
+    pub fn is_autopull_enabled(&self) -> bool {
+        self.is_shiftctrl_bit_set(17)
     }
 
     /// Returns whether IN empties the ISR by itself.
-    pub fn autopush(&self) -> bool {
-        self.shift_bit(16)
+    pub fn is_autopush_enabled(&self) -> bool {
+        self.is_shiftctrl_bit_set(16)
     }
 
     /// Returns the shift count from which on the OSR counts as empty.
     pub fn pull_threshold(&self) -> u32 {
-        bit_count(self.shiftctrl >> 25)
+        five_bit_field_count(self.shiftctrl >> 25)
     }
 
     /// Returns the shift count from which on the ISR counts as full.
     pub fn push_threshold(&self) -> u32 {
-        bit_count(self.shiftctrl >> 20)
+        five_bit_field_count(self.shiftctrl >> 20)
     }
 
     /// Returns the pins that OUT, and MOV to pins, write.
@@ -134,36 +134,36 @@ impl StateMachine {
     }
 
     /// Returns the first pin of IN.
-    pub fn in_base(&self) -> u32 {
+    pub fn first_in_pin(&self) -> u32 {
         self.pinctrl >> 15 & 31
     }
 
     /// Returns how many bits of the delay field side-set uses.
-    fn side_bits(&self) -> u32 {
+    fn side_set_bit_count(&self) -> u32 {
         (self.pinctrl >> 29).min(5)
     }
 
     /// Returns the ticks of an instruction's delay after its execution.
-    pub fn delay_of(&self, instruction: u16) -> u64 {
-        u64::from(u32::from(instruction) >> 8 & low_bits(5 - self.side_bits()))
+    pub fn instruction_delay_ticks(&self, instruction: u16) -> u64 {
+        u64::from(u32::from(instruction) >> 8 & low_bits_mask(5 - self.side_set_bit_count()))
     }
 
     /// Returns the pins that an instruction's side-set writes.
-    pub fn side_set(&self, instruction: u16) -> PinWrite {
-        let mut count = self.side_bits();
+    pub fn side_set_pin_write(&self, instruction: u16) -> PinWrite {
+        let mut count = self.side_set_bit_count();
         let value = (u32::from(instruction) >> 8 & 31) >> (5 - count);
         // With SIDE_EN the uppermost bit says whether there is a side-set.
-        if count != 0 && self.exec_bit(30) {
+        if count != 0 && self.is_execctrl_bit_set(30) {
             count -= 1;
             if value >> count & 1 == 0 {
                 return PinWrite::NOTHING;
             }
         }
-        PinWrite::new(PinRange { base: self.pinctrl >> 10 & 31, count }, value, self.exec_bit(29))
+        PinWrite::new(PinRange { base: self.pinctrl >> 10 & 31, count }, value, self.is_execctrl_bit_set(29))
     }
 
     /// Writes SHIFTCTRL. Joining the FIFOs, or no longer joining them, empties both.
-    pub fn set_shiftctrl(&mut self, value: u32) {
+    pub fn write_shiftctrl(&mut self, value: u32) {
         if (value ^ self.shiftctrl) >> 30 != 0 {
             let (rx_joined, tx_joined) = (value >> 31 & 1 != 0, value >> 30 & 1 != 0);
             let depth = |joined: bool, other: bool| match (joined, other) {
@@ -178,12 +178,12 @@ impl StateMachine {
     }
 
     /// Returns whether the OSR is empty, data is there, and the machine fills it by itself.
-    pub fn needs_refill(&self) -> bool {
-        self.autopull() && self.osr_count >= self.pull_threshold() && !self.tx.is_empty()
+    pub fn needs_shift_register_refill(&self) -> bool {
+        self.is_autopull_enabled() && self.osr_count >= self.pull_threshold() && !self.tx.is_empty()
     }
 
     /// Moves a word from the TX FIFO to the OSR. Returns false if there is none.
-    pub fn refill(&mut self) -> bool {
+    pub fn refill_output_shift_register(&mut self) -> bool {
         let Some(word) = self.tx.pop() else {
             return false;
         };
@@ -198,7 +198,7 @@ impl StateMachine {
         if let Some((_, at)) = self.forced {
             due = due.min(at);
         }
-        if self.enabled && self.needs_refill() {
+        if self.enabled && self.needs_shift_register_refill() {
             due = due.min(self.divider.tick_after(from, 0));
         }
         due
@@ -231,7 +231,7 @@ impl StateMachine {
     }
 
     /// Restarts the state machine as CTRL.SM_RESTART does.
-    pub fn restart(&mut self, now: u64) {
+    pub fn restart_state_machine(&mut self, now: u64) {
         self.isr = 0;
         self.isr_count = 0;
         self.osr_count = EMPTY;
@@ -258,7 +258,7 @@ impl StateMachine {
 }
 
 /// Returns the number of bits in a five-bit field, where 0 stands for 32.
-pub(super) fn bit_count(field: u32) -> u32 {
+pub(super) fn five_bit_field_count(field: u32) -> u32 {
     match field & 31 {
         0 => 32,
         count => count,

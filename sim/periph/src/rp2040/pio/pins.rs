@@ -35,7 +35,7 @@ pub(super) struct PinRange {
 }
 
 /// Returns a mask of the lowest `count` bits.
-pub(super) fn low_bits(count: u32) -> u32 {
+pub(super) fn low_bits_mask(count: u32) -> u32 {
     u32::MAX.checked_shr(32 - count).unwrap_or(0)
 }
 
@@ -45,7 +45,7 @@ impl PinWrite {
 
     /// Creates a write of the lowest bits of `value` to the levels of these pins, or to their directions.
     pub fn new(range: PinRange, value: u32, directions: bool) -> Self {
-        let mask = low_bits(range.count);
+        let mask = low_bits_mask(range.count);
         let field = Field { mask: mask.rotate_left(range.base), value: (value & mask).rotate_left(range.base) };
         if directions {
             Self { directions: field, ..Self::default() }

@@ -79,7 +79,7 @@ impl Rig {
     /// Notes a change of the pins, and lets the block see its own.
     fn sample(&mut self) {
         if std::mem::take(&mut self.bench.effects.pins_changed) {
-            let levels = self.pio.pins().0;
+            let levels = self.pio.pin_levels_and_directions().0;
             self.edges.push((self.now, levels));
             self.pio.set_pin_levels(levels, self.now);
         }

@@ -36,7 +36,7 @@ fn divide_signed(dividend: i32, divisor: i32) -> (u32, u32) {
 
 impl Divider {
     /// Stores the result of a division that has ended by cycle `now`.
-    fn finish_division(&mut self, now: u64) {
+    fn store_finished_division(&mut self, now: u64) {
         if self.running && now >= self.ready_at {
             (self.quotient, self.remainder) = self.next;
             self.running = false;
@@ -46,7 +46,7 @@ impl Divider {
     /// Reads a register of the divider. Reads of an unfinished result are not stalled, and give the previous one
     /// (unspecified on silicon).
     pub fn read_register(&mut self, offset: u32, now: u64) -> u32 {
-        self.finish_division(now);
+        self.store_finished_division(now);
         match offset {
             0x00 | 0x08 => self.dividend,
             0x04 | 0x0c => self.divisor,
@@ -61,7 +61,7 @@ impl Divider {
 
     /// Writes an operand, which starts a division, or a result.
     pub fn write_register(&mut self, offset: u32, value: u32, now: u64) {
-        self.finish_division(now);
+        self.store_finished_division(now);
         match offset {
             0x00 | 0x08 => self.dividend = value,
             0x04 | 0x0c => self.divisor = value,

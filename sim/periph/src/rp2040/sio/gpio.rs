@@ -38,7 +38,7 @@ impl GpioBank {
 
     /// Sets the input levels that GPIO_IN shows. The two-flop synchroniser is not modelled: a level shows at once.
     #[inline]
-    pub fn set_input(&mut self, levels: u32) {
+    pub fn set_input_levels(&mut self, levels: u32) {
         self.input = levels & self.mask;
     }
 

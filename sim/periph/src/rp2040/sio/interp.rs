@@ -33,17 +33,17 @@ impl Interpolator {
     }
 
     /// Returns whether lane 1 blends: interpolator 0 only.
-    fn blends(&self) -> bool {
+    fn does_lane1_blend(&self) -> bool {
         self.number == 0 && self.ctrl[0] & BLEND != 0
     }
 
     /// Returns whether lane 0 clamps: interpolator 1 only.
-    fn clamps(&self) -> bool {
+    fn does_lane0_clamp(&self) -> bool {
         self.number == 1 && self.ctrl[0] & CLAMP != 0
     }
 
     /// Returns whether a lane's values are signed.
-    fn is_signed(&self, lane: usize) -> bool {
+    fn is_lane_signed(&self, lane: usize) -> bool {
         self.ctrl[lane] & SIGNED != 0
     }
 
@@ -53,20 +53,21 @@ impl Interpolator {
     }
 
     /// Returns a lane's shifted, masked and sign-extended input, and whether the mask cut off set bits above it.
-    fn shift_mask(&self, lane: usize) -> (u32, bool) {
+    fn shifted_and_masked_input(&self, lane: usize) -> (u32, bool) {
         let ctrl = self.ctrl[lane];
         let (shift, lsb, msb) = (ctrl & 31, (ctrl >> 5) & 31, (ctrl >> 10) & 31);
         let shifted = self.lane_input(lane) >> shift;
         let below_msb = u32::MAX >> (31 - msb);
         let masked = shifted & below_msb & (u32::MAX << lsb);
-        let extended = if self.is_signed(lane) && masked >> msb & 1 != 0 { masked | u32::MAX << msb } else { masked };
+        let extended =
+            if self.is_lane_signed(lane) && masked >> msb & 1 != 0 { masked | u32::MAX << msb } else { masked };
         (extended, shifted & !below_msb != 0)
     }
 
     /// Returns the value limited to BASE0 and BASE1.
-    fn clamp(&self, value: u32) -> u32 {
+    fn clamp_to_bases(&self, value: u32) -> u32 {
         let (low, high) = (self.base[0], self.base[1]);
-        let (below, above) = if self.is_signed(0) {
+        let (below, above) = if self.is_lane_signed(0) {
             ((value as i32) < low as i32, value as i32 > high as i32)
         } else {
             (value < low, value > high)
@@ -81,9 +82,9 @@ impl Interpolator {
     }
 
     /// Returns BASE0 + alpha * (BASE1 - BASE0) / 256, rounded down.
-    fn blend(&self, alpha: u32) -> u32 {
+    fn blend_between_bases(&self, alpha: u32) -> u32 {
         let wide = |value: u32| {
-            if self.is_signed(1) { i64::from(value as i32) } else { i64::from(value) }
+            if self.is_lane_signed(1) { i64::from(value as i32) } else { i64::from(value) }
         };
         let (from, to) = (wide(self.base[0]), wide(self.base[1]));
         (from + ((i64::from(alpha) * (to - from)) >> 8)) as u32
@@ -91,23 +92,23 @@ impl Interpolator {
 
     /// Computes the results of both lanes and the full result.
     fn compute_results(&self) -> Results {
-        let (mask0, over0) = self.shift_mask(0);
-        let (mask1, over1) = self.shift_mask(1);
+        let (mask0, over0) = self.shifted_and_masked_input(0);
+        let (mask1, over1) = self.shifted_and_masked_input(1);
         let masked = [mask0, mask1];
         let sum = |lane: usize| {
             let addend = if self.ctrl[lane] & ADD_RAW != 0 { self.lane_input(lane) } else { masked[lane] };
             self.base[lane].wrapping_add(addend)
         };
         let mut result = [sum(0), sum(1), self.base[2].wrapping_add(mask0)];
-        if self.blends() {
+        if self.does_lane1_blend() {
             let alpha = mask1 & 0xff;
             result[0] = alpha;
-            result[1] = self.blend(alpha);
+            result[1] = self.blend_between_bases(alpha);
         } else {
             result[2] = result[2].wrapping_add(mask1);
         }
-        if self.clamps() {
-            result[0] = self.clamp(mask0);
+        if self.does_lane0_clamp() {
+            result[0] = self.clamp_to_bases(mask0);
         }
         Results { masked, result, overflow: [over0, over1] }
     }
@@ -161,9 +162,10 @@ impl Interpolator {
             13 | 14 => self.accum[index - 13] = self.accum[index - 13].wrapping_add(value & 0x00ff_ffff),
             15 => {
                 // In blend mode lane 1's SIGNED governs both bases.
-                let lane0 = usize::from(self.blends());
+                let lane0 = usize::from(self.does_lane1_blend());
                 for (lane, half, control) in [(0, value as u16, lane0), (1, (value >> 16) as u16, 1)] {
-                    self.base[lane] = if self.is_signed(control) { half as i16 as i32 as u32 } else { u32::from(half) };
+                    self.base[lane] =
+                        if self.is_lane_signed(control) { half as i16 as i32 as u32 } else { u32::from(half) };
                 }
             }
             _ => {}

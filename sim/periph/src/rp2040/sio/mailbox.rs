@@ -36,7 +36,7 @@ impl Mailboxes {
     }
 
     /// Writes a word to the other core. A full FIFO drops it and sets WOF.
-    pub fn push(&mut self, core: usize, value: u32) {
+    pub fn push_to_other_core(&mut self, core: usize, value: u32) {
         let ring = &mut self.inbox[1 - core];
         if ring.len == DEPTH {
             self.write_on_full[core] = true;
@@ -47,7 +47,7 @@ impl Mailboxes {
     }
 
     /// Reads a word from the other core. An empty FIFO gives 0 and sets ROE.
-    pub fn pop(&mut self, core: usize) -> u32 {
+    pub fn pop_from_other_core(&mut self, core: usize) -> u32 {
         let ring = &mut self.inbox[core];
         if ring.len == 0 {
             self.read_on_empty[core] = true;
@@ -60,7 +60,7 @@ impl Mailboxes {
     }
 
     /// Clears WOF and ROE of a core.
-    pub fn clear_errors(&mut self, core: usize) {
+    pub fn clear_error_flags(&mut self, core: usize) {
         self.write_on_full[core] = false;
         self.read_on_empty[core] = false;
     }
@@ -75,19 +75,19 @@ mod tests {
         let mut boxes = Mailboxes::default();
         assert_eq!((boxes.status_register(0), boxes.status_register(1)), (2, 2));
         for n in 0..8 {
-            boxes.push(0, 100 + n);
+            boxes.push_to_other_core(0, 100 + n);
         }
         assert_eq!((boxes.status_register(0), boxes.status_register(1)), (0, 3));
-        boxes.push(0, 999);
+        boxes.push_to_other_core(0, 999);
         assert_eq!(boxes.status_register(0), 4);
         assert!(boxes.is_interrupt_pending(0));
         for n in 0..8 {
-            assert_eq!(boxes.pop(1), 100 + n);
+            assert_eq!(boxes.pop_from_other_core(1), 100 + n);
         }
         assert_eq!(boxes.status_register(1), 2);
-        assert_eq!(boxes.pop(1), 0);
+        assert_eq!(boxes.pop_from_other_core(1), 0);
         assert_eq!(boxes.status_register(1), 0xa);
-        boxes.clear_errors(1);
+        boxes.clear_error_flags(1);
         assert_eq!((boxes.status_register(0), boxes.status_register(1)), (6, 2));
     }
 }

@@ -74,7 +74,7 @@ impl Default for Spinlocks {
 
 impl Spinlocks {
     /// Returns the spinlocks after a reset: all free, statistics from zero. The log of accesses continues.
-    pub fn after_reset(&mut self) -> Spinlocks {
+    pub fn all_free_after_reset(&mut self) -> Spinlocks {
         Spinlocks { accesses: self.accesses.take(), ..Spinlocks::default() }
     }
 
@@ -85,7 +85,7 @@ impl Spinlocks {
 
     /// Claims a lock for `core`. Returns the lock's bit if it was free, else 0.
     #[inline]
-    pub fn claim(&mut self, lock: usize, core: usize, now: u64) -> u32 {
+    pub fn claim_lock(&mut self, lock: usize, core: usize, now: u64) -> u32 {
         let bit = 1 << lock;
         let stats = &mut self.stats[lock][core];
         if self.locked & bit != 0 {
@@ -110,13 +110,13 @@ impl Spinlocks {
     }
 
     /// Counts `times` further failed claims of a core whose claim has failed.
-    pub fn failed_again(&mut self, lock: usize, core: usize, times: u64) {
+    pub fn count_failed_claims(&mut self, lock: usize, core: usize, times: u64) {
         self.stats[lock][core].failed_reads += times;
     }
 
     /// Releases a lock for `core`, whoever holds it. The hold is charged to the core that claimed it.
     #[inline]
-    pub fn release(&mut self, lock: usize, core: usize, now: u64) {
+    pub fn release_lock(&mut self, lock: usize, core: usize, now: u64) {
         let bit = 1 << lock;
         if self.locked & bit != 0 {
             self.locked &= !bit;
@@ -137,7 +137,7 @@ impl Spinlocks {
     }
 
     /// Switches the log of accesses on or off.
-    pub fn log_accesses(&mut self, on: bool) {
+    pub fn set_access_logging(&mut self, on: bool) {
         self.accesses = on.then(Vec::new);
     }
 
@@ -152,12 +152,12 @@ impl Spinlocks {
     }
 
     /// Returns the statistics of each lock by core.
-    pub fn stats(&self) -> &[[LockStats; 2]; LOCK_COUNT] {
+    pub fn lock_stats(&self) -> &[[LockStats; 2]; LOCK_COUNT] {
         &self.stats
     }
 
     /// Clears the statistics. A wait or a hold in progress counts from `now` on.
-    pub fn reset_stats(&mut self, now: u64) {
+    pub fn clear_lock_stats(&mut self, now: u64) {
         self.stats = [[LockStats::default(); 2]; LOCK_COUNT];
         for since in self.waiting.iter_mut().flatten().flatten() {
             *since = now;
@@ -175,13 +175,13 @@ mod tests {
     #[test]
     fn contention_is_counted_for_the_core_that_waits() {
         let mut locks = Spinlocks::default();
-        assert_eq!(locks.claim(3, 0, 10), 8);
-        assert_eq!(locks.claim(3, 1, 10), 0);
-        assert_eq!(locks.claim(3, 1, 14), 0);
-        locks.release(3, 0, 20);
-        assert_eq!(locks.claim(3, 1, 22), 8);
-        locks.release(3, 0, 25);
-        let [core0, core1] = locks.stats()[3];
+        assert_eq!(locks.claim_lock(3, 0, 10), 8);
+        assert_eq!(locks.claim_lock(3, 1, 10), 0);
+        assert_eq!(locks.claim_lock(3, 1, 14), 0);
+        locks.release_lock(3, 0, 20);
+        assert_eq!(locks.claim_lock(3, 1, 22), 8);
+        locks.release_lock(3, 0, 25);
+        let [core0, core1] = locks.lock_stats()[3];
         assert_eq!((core0.acquisitions, core0.contended, core0.hold_cycles), (1, 0, 10));
         let want = LockStats {
             acquisitions: 1,
@@ -193,25 +193,25 @@ mod tests {
             hold_cycles_max: 3,
         };
         assert_eq!(core1, want);
-        assert_eq!(locks.stats()[2], [LockStats::default(); 2]);
+        assert_eq!(locks.lock_stats()[2], [LockStats::default(); 2]);
     }
 
     #[test]
     fn releasing_a_free_lock_counts_no_hold_time() {
         let mut locks = Spinlocks::default();
-        locks.release(0, 0, 100);
-        assert_eq!(locks.stats()[0][0], LockStats::default());
+        locks.release_lock(0, 0, 100);
+        assert_eq!(locks.lock_stats()[0][0], LockStats::default());
         assert_eq!(locks.taken_lock_bits(), 0);
     }
 
     #[test]
     fn hold_belongs_to_the_claimer_even_if_the_other_core_releases() {
         let mut locks = Spinlocks::default();
-        locks.claim(0, 1, 5);
-        locks.release(0, 0, 9);
-        assert_eq!(locks.stats()[0][1].hold_cycles, 4);
-        locks.claim(0, 0, 10);
-        locks.reset_stats(20);
-        assert_eq!((locks.taken_lock_bits(), locks.stats()[0][0].acquisitions), (1, 0));
+        locks.claim_lock(0, 1, 5);
+        locks.release_lock(0, 0, 9);
+        assert_eq!(locks.lock_stats()[0][1].hold_cycles, 4);
+        locks.claim_lock(0, 0, 10);
+        locks.clear_lock_stats(20);
+        assert_eq!((locks.taken_lock_bits(), locks.lock_stats()[0][0].acquisitions), (1, 0));
     }
 }

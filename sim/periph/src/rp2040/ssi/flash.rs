@@ -32,7 +32,7 @@ impl Flash {
 
     /// Returns the contents, from offset 0.
     #[must_use]
-    pub fn bytes(&self) -> &[u8] {
+    pub fn flash_content(&self) -> &[u8] {
         &self.bytes
     }
 
@@ -43,21 +43,21 @@ impl Flash {
     }
 
     /// Returns the contents, to load an image.
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
+    pub fn flash_content_mut(&mut self) -> &mut [u8] {
         Arc::make_mut(&mut self.bytes)
     }
 
     /// Sets `count` bytes from `offset` to 0xff. Addresses beyond the end are ignored.
     pub fn erase_bytes(&mut self, offset: usize, count: usize) {
         let end = offset.saturating_add(count).min(self.bytes.len());
-        if let Some(range) = self.bytes_mut().get_mut(offset..end) {
+        if let Some(range) = self.flash_content_mut().get_mut(offset..end) {
             range.fill(0xff);
         }
     }
 
     /// Programs bytes from `offset`: bits only go from 1 to 0.
     pub fn program_bytes(&mut self, offset: usize, data: &[u8]) {
-        for (cell, byte) in self.bytes_mut().iter_mut().skip(offset).zip(data) {
+        for (cell, byte) in self.flash_content_mut().iter_mut().skip(offset).zip(data) {
             *cell &= byte;
         }
     }
@@ -68,13 +68,13 @@ impl Flash {
     }
 
     /// Returns whether software holds chip select active.
-    pub(super) fn is_forced(&self) -> bool {
+    pub(super) fn is_chip_select_forced(&self) -> bool {
         self.forced
     }
 
     /// Forces or releases chip select by software (IO_QSPI OUTOVER). Returns true if that executed a command that takes
     /// a real chip its time.
-    pub fn force_select(&mut self, forced: Option<bool>) -> bool {
+    pub fn force_chip_select(&mut self, forced: Option<bool>) -> bool {
         self.forced = forced == Some(true);
         self.set_chip_select(self.forced)
     }
@@ -90,7 +90,7 @@ impl Flash {
     }
 
     /// Returns the 24-bit address in the current command.
-    fn address(&self) -> usize {
+    fn command_address(&self) -> usize {
         self.command.iter().skip(1).take(3).fold(0, |address, &byte| address << 8 | usize::from(byte))
     }
 
@@ -107,9 +107,9 @@ impl Flash {
                 }
             }
             Some(0x31) if write_enabled => self.status[1] = self.command.get(1).copied().unwrap_or(0),
-            Some(0x20) if write_enabled => self.erase_bytes(self.address() & !(SECTOR_BYTES - 1), SECTOR_BYTES),
-            Some(0x52) if write_enabled => self.erase_bytes(self.address() & !0x7fff, 0x8000),
-            Some(0xd8) if write_enabled => self.erase_bytes(self.address() & !0xffff, 0x1_0000),
+            Some(0x20) if write_enabled => self.erase_bytes(self.command_address() & !(SECTOR_BYTES - 1), SECTOR_BYTES),
+            Some(0x52) if write_enabled => self.erase_bytes(self.command_address() & !0x7fff, 0x8000),
+            Some(0xd8) if write_enabled => self.erase_bytes(self.command_address() & !0xffff, 0x1_0000),
             Some(0xc7 | 0x60) if write_enabled => self.erase_bytes(0, self.bytes.len()),
             Some(0x02) if write_enabled => self.program_page(),
             _ => {}
@@ -123,7 +123,7 @@ impl Flash {
 
     /// Programs a page, in which the data wrap at its 256 bytes.
     fn program_page(&mut self) {
-        let start = self.address();
+        let start = self.command_address();
         let page = start & !(PAGE_BYTES - 1);
         let data: Vec<u8> = self.command.iter().skip(4).copied().collect();
         for (n, byte) in data.into_iter().enumerate() {
@@ -145,8 +145,8 @@ impl Flash {
                 _ => self.bytes.len().max(1).ilog2() as u8,
             },
             (0x4b, n) if n >= 5 => UNIQUE_ID[(n - 5) % 8],
-            (0x03, n) if n >= 4 => self.byte_at(self.address() + n - 4),
-            (0x0b, n) if n >= 5 => self.byte_at(self.address() + n - 5),
+            (0x03, n) if n >= 4 => self.byte_at(self.command_address() + n - 4),
+            (0x0b, n) if n >= 5 => self.byte_at(self.command_address() + n - 5),
             _ => 0,
         };
         self.command.push(sent);

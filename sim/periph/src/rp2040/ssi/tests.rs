@@ -50,7 +50,7 @@ fn identification_and_reads() {
     assert_eq!(command(&mut ssi, &mut bench, &[0x9f, 0, 0, 0])[1..], [0xef, 0x40, 0x15]);
     let id = command(&mut ssi, &mut bench, &[0x4b, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(id[5..], [0xe6, 0x60, 0x52, 0x54, 0x4c, 0x41, 0x42, 0x01]);
-    ssi.flash.bytes_mut()[0x1_0203..0x1_0205].copy_from_slice(&[0xaa, 0x55]);
+    ssi.flash.flash_content_mut()[0x1_0203..0x1_0205].copy_from_slice(&[0xaa, 0x55]);
     assert_eq!(command(&mut ssi, &mut bench, &[0x03, 1, 2, 3, 0, 0])[4..], [0xaa, 0x55]);
 }
 
@@ -59,13 +59,13 @@ fn program_clears_bits_and_erase_sets_a_sector() {
     let mut bench = Bench::new();
     let mut ssi = ssi(&mut bench);
     command(&mut ssi, &mut bench, &[0x02, 0, 0x10, 0xff, 0x12]);
-    assert_eq!(ssi.flash.bytes()[0x10ff], 0xff);
+    assert_eq!(ssi.flash.flash_content()[0x10ff], 0xff);
     command(&mut ssi, &mut bench, &[0x06]);
     command(&mut ssi, &mut bench, &[0x02, 0, 0x10, 0xff, 0x12, 0x34]);
-    assert_eq!((ssi.flash.bytes()[0x10ff], ssi.flash.bytes()[0x1000]), (0x12, 0x34));
+    assert_eq!((ssi.flash.flash_content()[0x10ff], ssi.flash.flash_content()[0x1000]), (0x12, 0x34));
     command(&mut ssi, &mut bench, &[0x06]);
     command(&mut ssi, &mut bench, &[0x20, 0, 0x1f, 0]);
-    assert!(ssi.flash.bytes()[0x1000..0x2000].iter().all(|&byte| byte == 0xff));
+    assert!(ssi.flash.flash_content()[0x1000..0x2000].iter().all(|&byte| byte == 0xff));
 }
 
 #[test]
@@ -79,11 +79,11 @@ fn quad_frame_of_boot2_takes_20_clocks() {
     ssi.write_register(0x00, 2 << 21 | 31 << 16 | 3 << 8, &mut bench.access());
     assert!(bench.effects.xip_timing_changed);
     ssi.write_register(0xf4, 0xa0 << 24 | 4 << 11 | 8 << 2 | 2, &mut bench.access());
-    assert_eq!(ssi.xip_frame(), XipFrame { sck_cycles: 20, divider: 2, data_bits: 32 });
+    assert_eq!(ssi.execute_in_place_frame(), XipFrame { sck_cycles: 20, divider: 2, data_bits: 32 });
     // Plain serial read 0x03 of the generic boot2: 8 + 24 + 32 clocks.
     ssi.write_register(0x00, 31 << 16 | 3 << 8, &mut bench.access());
     ssi.write_register(0xf4, 3 << 24 | 2 << 8 | 6 << 2, &mut bench.access());
-    assert_eq!(ssi.xip_frame().sck_cycles, 64);
+    assert_eq!(ssi.execute_in_place_frame().sck_cycles, 64);
 }
 
 #[test]
@@ -124,14 +124,14 @@ fn block_and_chip_erase() {
         [(&[0xd8, 1, 2, 3][..], 0x1_0000..0x2_0000), (&[0x52, 0, 0x90, 0], 0x8000..0x1_0000), (&[0xc7], 0..0x20_0000)]
     {
         let mut ssi = ssi(&mut bench);
-        ssi.flash.bytes_mut().fill(0);
+        ssi.flash.flash_content_mut().fill(0);
         command(&mut ssi, &mut bench, bytes);
-        assert!(ssi.flash.bytes().iter().all(|&byte| byte == 0));
+        assert!(ssi.flash.flash_content().iter().all(|&byte| byte == 0));
         command(&mut ssi, &mut bench, &[0x06]);
         command(&mut ssi, &mut bench, bytes);
-        let erased = ssi.flash.bytes().iter().filter(|&&byte| byte == 0xff).count();
+        let erased = ssi.flash.flash_content().iter().filter(|&&byte| byte == 0xff).count();
         assert_eq!(erased, range.len());
-        assert!(ssi.flash.bytes()[range].iter().all(|&byte| byte == 0xff));
+        assert!(ssi.flash.flash_content()[range].iter().all(|&byte| byte == 0xff));
     }
 }
 
@@ -143,7 +143,11 @@ fn frame_of_every_transfer_type_and_lane_count() {
     for (lanes, kind, want) in [(0, 0, 54), (1, 0, 46), (1, 1, 34), (1, 2, 30), (2, 0, 42), (2, 1, 24), (2, 2, 18)] {
         ssi.write_register(0x00, lanes << 21 | 15 << 16, &mut bench.access());
         ssi.write_register(0xf4, 6 << 11 | 2 << 8 | 6 << 2 | kind, &mut bench.access());
-        assert_eq!((ssi.xip_frame().sck_cycles, ssi.xip_frame().data_bits), (want, 16), "{lanes} {kind}");
+        assert_eq!(
+            (ssi.execute_in_place_frame().sck_cycles, ssi.execute_in_place_frame().data_bits),
+            (want, 16),
+            "{lanes} {kind}"
+        );
     }
 }
 

@@ -5,18 +5,18 @@ use crate::Access;
 
 impl Uart {
     /// Adds bytes from the host, which are received one after the other at line speed. The block has an event at once.
-    pub fn host_push(&mut self, bytes: &[u8]) {
+    pub fn queue_bytes_from_host(&mut self, bytes: &[u8]) {
         self.rx_line.extend(bytes);
     }
 
     /// Returns the number of bytes that the host sent and the receiver has not received yet.
     #[must_use]
-    pub fn host_pending(&self) -> usize {
+    pub fn unreceived_byte_count(&self) -> usize {
         self.rx_line.len() + usize::from(self.rx_shift.is_some())
     }
 
     /// Returns whether the host's next byte may begin to come in.
-    pub(super) fn rx_can_start(&self) -> bool {
+    pub(super) fn can_begin_receiving(&self) -> bool {
         let on = CR_UARTEN | CR_RXE;
         !self.rx_line.is_empty()
             && self.cr & (on | CR_LBE) == on
@@ -25,19 +25,19 @@ impl Uart {
     }
 
     /// Begins to receive the host's next byte, if there is one. The bit counter must be at 0 now.
-    pub(super) fn rx_load(&mut self) {
-        if self.rx_shift.is_none() && self.rx_can_start() {
+    pub(super) fn begin_receiving_byte(&mut self) {
+        if self.rx_shift.is_none() && self.can_begin_receiving() {
             self.rx_shift = self.rx_line.pop_front();
-            self.rx_frame_bits = self.frame_bits();
+            self.rx_frame_bits = self.bits_in_frame();
             self.idle_bits = None;
         }
     }
 
     /// Begins to receive the host's next byte, if the line is idle.
-    pub(super) fn rx_start(&mut self, access: &Access) {
+    pub(super) fn start_receiving_if_idle(&mut self, access: &Access) {
         if self.rx_shift.is_none() {
-            self.rx_bits = self.bit_counter(access);
-            self.rx_load();
+            self.rx_bits = self.new_bit_counter(access);
+            self.begin_receiving_byte();
         }
     }
 
@@ -57,7 +57,7 @@ impl Uart {
     }
 
     /// Puts a completely received byte into the FIFO, or notes an overrun.
-    pub(super) fn receive_byte(&mut self, byte: u8, access: &Access) {
+    pub(super) fn store_received_byte(&mut self, byte: u8, access: &Access) {
         if self.cr & (CR_UARTEN | CR_RXE) != CR_UARTEN | CR_RXE {
             if self.cr & CR_LBE == 0 {
                 self.rx_line.push_front(byte);
@@ -71,23 +71,23 @@ impl Uart {
         }
         let flag = if std::mem::take(&mut self.overrun) { DATA_OE } else { 0 };
         self.rx_fifo.push(u16::from(byte & self.data_mask()) | flag);
-        if self.rx_fifo.len() >= self.rx_trigger() {
+        if self.rx_fifo.len() >= self.receive_trigger_level() {
             self.ris |= INT_RX;
         }
-        self.idle_bits = Some(self.bit_counter(access));
+        self.idle_bits = Some(self.new_bit_counter(access));
     }
 
     /// Reads DR: removes a byte from the FIFO.
-    pub(super) fn read_data(&mut self, access: &Access) -> u32 {
+    pub(super) fn read_received_byte(&mut self, access: &Access) -> u32 {
         let value = self.rx_fifo.pop().unwrap_or(0);
-        if self.rx_fifo.len() < self.rx_trigger() {
+        if self.rx_fifo.len() < self.receive_trigger_level() {
             self.ris &= !INT_RX;
         }
         if self.rx_fifo.len() == 0 {
             self.ris &= !INT_RT;
             self.idle_bits = None;
         }
-        self.rx_start(access);
+        self.start_receiving_if_idle(access);
         u32::from(value)
     }
 }

@@ -110,7 +110,7 @@ fn receive_paces_raises_level_and_timeout() {
     let mut uart = with_fifo(&mut bench);
     uart.write_register(0x34, 0, &mut bench.access());
     uart.write_register(0x38, INT_RX | INT_RT, &mut bench.access());
-    uart.host_push(b"hello");
+    uart.queue_bytes_from_host(b"hello");
     assert_eq!(uart.next_event_cycle(), 0);
     uart.advance_to_now(&mut bench.access_at(0));
     for n in 1..=4 {
@@ -133,7 +133,7 @@ fn receive_paces_raises_level_and_timeout() {
 fn host_bytes_wait_while_the_fifo_is_full() {
     let mut bench = Bench::new();
     let mut uart = with_fifo(&mut bench);
-    uart.host_push(&[7; 40]);
+    uart.queue_bytes_from_host(&[7; 40]);
     for _ in 0..100 {
         let due = uart.next_event_cycle();
         if due == NEVER {
@@ -142,12 +142,12 @@ fn host_bytes_wait_while_the_fifo_is_full() {
         let now = bench.now.max(due);
         uart.advance_to_now(&mut bench.access_at(now));
     }
-    assert_eq!(uart.host_pending(), 8);
+    assert_eq!(uart.unreceived_byte_count(), 8);
     assert_eq!(uart.read_register(0x18, &mut bench.access()) & 1 << 6, 1 << 6);
     assert_eq!(uart.read_register(0x3c, &mut bench.access()) & INT_OE, 0);
     let now = bench.now;
     uart.read_register(0x00, &mut bench.access());
-    assert_eq!((uart.host_pending(), uart.next_event_cycle()), (8, now + 10 * BIT));
+    assert_eq!((uart.unreceived_byte_count(), uart.next_event_cycle()), (8, now + 10 * BIT));
 }
 
 #[test]
@@ -215,18 +215,21 @@ fn switching_the_fifos_clears_them_and_other_format_bits_do_not() {
 fn bytes_discarded_by_a_new_setup_are_sent_again() {
     let mut bench = Bench::new();
     let mut uart = with_fifo(&mut bench);
-    uart.host_push(b"abcd");
+    uart.queue_bytes_from_host(b"abcd");
     uart.advance_to_now(&mut bench.access_at(0));
     uart.advance_to_now(&mut bench.access_at(25 * BIT));
-    assert_eq!(uart.host_pending(), 2);
+    assert_eq!(uart.unreceived_byte_count(), 2);
     uart.write_register(0x2c, 0x60, &mut bench.access_at(25 * BIT));
-    assert_eq!(uart.host_pending(), 4);
+    assert_eq!(uart.unreceived_byte_count(), 4);
     uart.write_register(0x2c, 0x70, &mut bench.access_at(25 * BIT));
     uart.write_register(0x30, 0, &mut bench.access_at(30 * BIT));
     uart.advance_to_now(&mut bench.access_at(60 * BIT));
-    assert_eq!((uart.host_pending(), uart.read_register(0x18, &mut bench.access_at(60 * BIT)) & 0x10), (4, 0x10));
+    assert_eq!(
+        (uart.unreceived_byte_count(), uart.read_register(0x18, &mut bench.access_at(60 * BIT)) & 0x10),
+        (4, 0x10)
+    );
     uart.reset_registers();
-    assert_eq!(uart.host_pending(), 4);
+    assert_eq!(uart.unreceived_byte_count(), 4);
     uart.write_register(0x24, 67, &mut bench.access_at(60 * BIT));
     uart.write_register(0x2c, 0x70, &mut bench.access_at(60 * BIT));
     uart.write_register(0x30, 0x301, &mut bench.access_at(60 * BIT));
@@ -239,19 +242,19 @@ fn bytes_discarded_by_a_new_setup_are_sent_again() {
 fn dma_requests_follow_levels_and_enables() {
     let mut bench = Bench::new();
     let mut uart = with_fifo(&mut bench);
-    assert_eq!(uart.dreq(), (false, false));
+    assert_eq!(uart.dma_requests(), (false, false));
     uart.write_register(0x48, 3, &mut bench.access());
-    assert_eq!(uart.dreq(), (true, false));
-    uart.host_push(b"x");
+    assert_eq!(uart.dma_requests(), (true, false));
+    uart.queue_bytes_from_host(b"x");
     uart.advance_to_now(&mut bench.access_at(0));
     uart.advance_to_now(&mut bench.access_at(10 * BIT));
-    assert_eq!(uart.dreq(), (true, true));
+    assert_eq!(uart.dma_requests(), (true, true));
     for _ in 0..33 {
         uart.write_register(0x00, 0, &mut bench.access());
     }
-    assert_eq!(uart.dreq(), (false, true));
+    assert_eq!(uart.dma_requests(), (false, true));
     uart.write_register(0x48, 2, &mut bench.access());
-    assert_eq!(uart.dreq(), (false, false));
+    assert_eq!(uart.dma_requests(), (false, false));
 }
 
 #[test]
@@ -260,9 +263,9 @@ fn trigger_levels_of_both_fifos() {
     for (select, level) in [(0, 4), (1, 8), (2, 16), (3, 24), (4, 28), (7, 28)] {
         let mut uart = with_fifo(&mut bench);
         uart.write_register(0x34, select | 2 << 3, &mut bench.access());
-        assert_eq!((uart.tx_trigger(), uart.rx_trigger()), (level, 16));
+        assert_eq!((uart.transmit_trigger_level(), uart.receive_trigger_level()), (level, 16));
         uart.write_register(0x34, select << 3 | 1, &mut bench.access());
-        assert_eq!((uart.tx_trigger(), uart.rx_trigger()), (8, level));
+        assert_eq!((uart.transmit_trigger_level(), uart.receive_trigger_level()), (8, level));
     }
 }
 
@@ -279,14 +282,14 @@ fn overrun_is_flagged_with_the_next_character_and_cleared_by_ecr() {
     let mut uart = enabled(&mut bench, 0x60);
     let access = bench.access();
     for byte in [1, 2] {
-        uart.receive_byte(byte, &access);
+        uart.store_received_byte(byte, &access);
     }
     assert_eq!(uart.read_register(0x04, &mut bench.access()), 8);
     assert_eq!(uart.read_register(0x00, &mut bench.access()), 1);
-    uart.receive_byte(3, &bench.access());
+    uart.store_received_byte(3, &bench.access());
     assert_eq!(uart.read_register(0x00, &mut bench.access()), 3 | 1 << 11);
-    uart.receive_byte(1, &bench.access());
-    uart.receive_byte(2, &bench.access());
+    uart.store_received_byte(1, &bench.access());
+    uart.store_received_byte(2, &bench.access());
     uart.write_register(0x04, 0, &mut bench.access());
     assert_eq!(uart.read_register(0x04, &mut bench.access()), 0);
 }
@@ -318,7 +321,7 @@ fn received_frames_keep_the_exact_baud_rate_too() {
     for (offset, value) in [(0x24, 1), (0x28, 3), (0x2c, 0x70), (0x30, 0x301)] {
         uart.write_register(offset, value, &mut bench.access());
     }
-    uart.host_push(&[0x55; 5]);
+    uart.queue_bytes_from_host(&[0x55; 5]);
     uart.advance_to_now(&mut bench.access_at(0));
     for frame in 1..=4u64 {
         assert_eq!(uart.next_event_cycle(), (frame * 10 * 67).div_ceil(4));
@@ -327,5 +330,5 @@ fn received_frames_keep_the_exact_baud_rate_too() {
     }
     // Served late, the last frame still ended when it did.
     uart.advance_to_now(&mut bench.access_at(10_000));
-    assert_eq!((uart.host_pending(), uart.rx_fifo.len()), (0, 5));
+    assert_eq!((uart.unreceived_byte_count(), uart.rx_fifo.len()), (0, 5));
 }

@@ -17,8 +17,8 @@ const F4_START: u32 = 1 << 30;
 
 fn adc(bench: &mut Bench, layout: AdcLayout) -> Adc {
     let mut adc = Adc::new(layout);
-    adc.set_channel(3, 1650);
-    adc.set_channel(4, 3300);
+    adc.set_channel_voltage(3, 1650);
+    adc.set_channel_voltage(4, 3300);
     adc.write_register(SQR3, 4 << 5 | 3, &mut bench.access());
     adc.write_register(CR2, CR2_ADON, &mut bench.access());
     adc

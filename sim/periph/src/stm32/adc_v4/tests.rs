@@ -16,7 +16,7 @@ fn adc(bench: &mut Bench, layout: AdcV4Layout, writes: &[(u32, u32)]) -> AdcV4 {
     let mut adc = AdcV4::new(layout);
     for (channel, millivolts) in [(3, 1650), (4, 3300)] {
         let pin = adc.converters[0].pins[channel];
-        assert!(adc.set_pin(u16::from(pin), millivolts));
+        assert!(adc.set_pin_voltage(u16::from(pin), millivolts));
     }
     let on: &[(u32, u32)] = match layout {
         L0 => &[(CFGR2, L0_PCLK), (CHSELR, 0x18), (CR, CR_ADEN)],
@@ -97,10 +97,10 @@ fn clocks_of_the_l0_and_the_h7() {
     ] {
         let mut bench = Bench::new();
         let mut adc = adc(&mut bench, layout, &[(register, value)]);
-        adc.set_asynchronous_hz(asynchronous);
+        adc.set_asynchronous_clock_hz(asynchronous);
         start(&mut adc, &mut bench);
         assert_eq!(adc.next_event_cycle(), cycles, "{layout:?} {value:#x} {asynchronous}");
-        adc.set_asynchronous_hz(16_000_000);
+        adc.set_asynchronous_clock_hz(16_000_000);
         adc.clocks_changed(&mut bench.access_at(5));
         assert_ne!(adc.next_event_cycle(), NEVER, "it goes on as the clock comes");
     }
@@ -261,7 +261,7 @@ fn calibration_of_the_l0_and_its_reset() {
     adc.write_register(CR, CR_ADEN, &mut bench.access());
     start(&mut adc, &mut bench);
     assert_eq!(next(&mut adc, &mut bench).1, 1224 * 4096 / 3300, "the reference");
-    adc.set_pin(0, 1000);
+    adc.set_pin_voltage(0, 1000);
     adc.reset_registers();
     assert_eq!(
         (read_register(&mut adc, &mut bench, CR), read_register(&mut adc, &mut bench, ISR), adc.next_event_cycle()),
@@ -282,13 +282,13 @@ fn pins_of_the_inputs() {
         (H7Third, name(b'A', 0), false),
         (H7Third, 0xff, false),
     ] {
-        let found = AdcV4::new(layout).set_pin(pin, 1000);
+        let found = AdcV4::new(layout).set_pin_voltage(pin, 1000);
         assert_eq!(found, is_input, "{layout:?} {pin}");
     }
     // The second converter has a pin of its own.
     let mut adc = AdcV4::new(H7First);
-    adc.set_pin(name(b'F', 13), 1000);
-    adc.set_pin(name(b'A', 0), 2000);
+    adc.set_pin_voltage(name(b'F', 13), 1000);
+    adc.set_pin_voltage(name(b'A', 0), 2000);
     let of = |n: usize| [0, 2, 16].map(|channel| adc.converters[n].millivolts[channel]);
     assert_eq!((of(0), of(1)), ([2000, 0, 2000], [2000, 1000, 0]));
 }

@@ -17,7 +17,7 @@ impl Stm32 {
     /// Reads 1, 2 or 4 bytes of a register. Returns 0 for a block whose clock is off, and for an address without a
     /// block.
     pub fn read_register(&mut self, address: u32, bytes: u32, now: u64, effects: &mut Effects) -> u32 {
-        let Some(n) = self.map.slot(address) else {
+        let Some(n) = self.map.slot_at_address(address) else {
             return 0;
         };
         let slot = &self.slots[n];
@@ -51,8 +51,8 @@ impl Stm32 {
     /// Returns whether reading a register again has no effect, and its value changes only when it is written to, at
     /// [`Self::due`], by a pin that is driven, or by what the host sends.
     #[must_use]
-    pub fn is_steady(&self, address: u32) -> bool {
-        let Some(n) = self.map.slot(address) else { return false };
+    pub fn is_register_steady(&self, address: u32) -> bool {
+        let Some(n) = self.map.slot_at_address(address) else { return false };
         let offset = address.wrapping_sub(self.slots[n].row.base) & !3;
         match self.slots[n].place {
             Place::Usart(index) => offset == self.usarts[usize::from(index)].status_offset(),
@@ -66,7 +66,7 @@ impl Stm32 {
     /// An APB bridge turns a narrow store into a word with the data on every lane (RM0090 "AHB/APB bridges" and the
     /// same passage of the other manuals). AHB blocks see the bytes on their lanes and keep the others.
     pub fn write_register(&mut self, address: u32, bytes: u32, value: u32, now: u64, effects: &mut Effects) {
-        let Some(n) = self.map.slot(address) else {
+        let Some(n) = self.map.slot_at_address(address) else {
             return;
         };
         let slot = &self.slots[n];
@@ -74,11 +74,11 @@ impl Stm32 {
             self.warn_of_clock_off(n, address, true, effects);
             return;
         }
-        if slot.backup && !self.pwr.backup_open() {
+        if slot.backup && !self.pwr.is_backup_domain_writable() {
             return;
         }
         let offset = address.wrapping_sub(slot.row.base) & !3;
-        let (clock_hz, place, apb) = (slot.clock_hz, slot.place, slot.row.bus.is_apb());
+        let (clock_hz, place, apb) = (slot.clock_hz, slot.place, slot.row.bus.is_on_apb());
         self.advance_timers(now, effects);
         self.notify_accessed_timer(place, n, now, effects);
         let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes, effects };
@@ -108,7 +108,7 @@ impl Stm32 {
         let Place::Timer(listener) = place else {
             return false;
         };
-        let Some(input) = self.timers[usize::from(listener)].listens_to() else {
+        let Some(input) = self.timers[usize::from(listener)].chained_trigger_input() else {
             return false;
         };
         let name = timer::chain::trigger_source_name(self.slots[n].row.name, input);
@@ -119,8 +119,8 @@ impl Stm32 {
             return false;
         };
         let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
-        if let Some(told) = self.timers[usize::from(talker)].notify_timers(&access) {
-            self.timers[usize::from(listener)].follow_updates(told, &access);
+        if let Some(told) = self.timers[usize::from(talker)].update_events_to_notify(&access) {
+            self.timers[usize::from(listener)].count_chained_updates(told, &access);
         }
         true
     }
@@ -134,18 +134,18 @@ impl Stm32 {
     }
 
     /// Processes the events of all peripherals up to cycle `now`. The machine calls it when [`Self::due`] is reached.
-    pub fn advance(&mut self, now: u64, effects: &mut Effects) {
+    pub fn process_events_until(&mut self, now: u64, effects: &mut Effects) {
         self.advance_timers(now, effects);
         for n in 0..self.dues.len() {
-            if self.dues[n] <= now && !self.is_dma(n) {
-                self.advance_slot(n, now, effects);
+            if self.dues[n] <= now && !self.is_dma_controller(n) {
+                self.advance_block_in_slot(n, now, effects);
                 self.update_block_after_access(n, now, effects);
             }
         }
     }
 
     /// Advances the block in slot `n` to cycle `now`.
-    pub(super) fn advance_slot(&mut self, n: usize, now: u64, effects: &mut Effects) {
+    pub(super) fn advance_block_in_slot(&mut self, n: usize, now: u64, effects: &mut Effects) {
         let (place, clock_hz) = (self.slots[n].place, self.slots[n].clock_hz);
         let mut access =
             Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
@@ -156,26 +156,26 @@ impl Stm32 {
     pub(super) fn notify_dependent_blocks(&mut self, n: usize, offset: Option<u32>, now: u64, effects: &mut Effects) {
         match self.slots[n].place {
             Place::Gpio(port) => {
-                if self.gpios[usize::from(port)].take_rerouted() {
-                    self.route_timers(now, effects);
+                if self.gpios[usize::from(port)].take_pins_rerouted_flag() {
+                    self.update_timer_routes(now, effects);
                 }
                 self.update_port(port, now, effects);
             }
             Place::Rcc if offset.is_some_and(|offset| self.rcc.is_enable_or_reset_register(offset)) => {
-                self.refresh_gates(now, effects);
+                self.update_clock_gates_and_resets(now, effects);
                 effects.clocks_changed = true;
             }
-            Place::Pwr => self.rcc.set_backup_open(self.pwr.backup_open()),
-            Place::Timer(index) if offset.is_none() => self.refresh_timer(index, n, now, effects),
+            Place::Pwr => self.rcc.set_backup_domain_writable(self.pwr.is_backup_domain_writable()),
+            Place::Timer(index) if offset.is_none() => self.hide_timer_outputs(index, n, now, effects),
             Place::Syscfg => {
-                self.route_lines();
-                self.remap_timers(now, effects);
+                self.reconnect_exti_lines();
+                self.remap_timer_pins(now, effects);
             }
             _ => {}
         }
         self.warn_once(n, effects);
         self.update_block_after_access(n, now, effects);
-        if super::dma::is_controller(self.slots[n].place) {
+        if super::dma::can_change_dma_wiring(self.slots[n].place) {
             self.rewire_dma(now);
         }
     }
@@ -183,15 +183,19 @@ impl Stm32 {
     /// Reports an unsupported request of a write once.
     fn warn_of_unsupported_writes(&mut self, n: usize, offset: u32, value: u32, effects: &mut Effects) {
         let message = match self.slots[n].place {
-            Place::Timer(timer) if self.timers[usize::from(timer)].is_late() => Some(&unsupported::LATE),
+            Place::Timer(timer) if self.timers[usize::from(timer)].is_trigger_late() => Some(&unsupported::LATE),
             Place::Spi(spi) if self.spis[usize::from(spi)].is_slave() => Some(&unsupported::SPI_SLAVE),
             Place::SpiH7(spi) if self.spis_h7[usize::from(spi)].is_slave() => Some(&unsupported::SPI_SLAVE),
-            Place::Rng if self.rng.produces_words() && !rng::is_clock_near(self.rcc.rng_hz(&self.clocks)) => {
+            Place::Rng
+                if self.rng.can_produce_words() && !rng::is_clock_within_one_percent(self.rcc.rng_hz(&self.clocks)) =>
+            {
                 Some(&unsupported::RNG_CLOCK)
             }
             _ => None,
         };
-        for row in unsupported::requests(self.spec, self.slots[n].row.device, offset, value).chain(message) {
+        for row in unsupported::unsupported_requests_of_write(self.spec, self.slots[n].row.device, offset, value)
+            .chain(message)
+        {
             if !self.told.contains(&row.about) {
                 self.told.push(row.about);
                 effects.limits.push(row.about);
@@ -213,8 +217,8 @@ impl Stm32 {
     #[inline]
     pub(super) fn update_block_after_access(&mut self, n: usize, now: u64, effects: &mut Effects) {
         if effects.clocks_changed && self.slots[n].place == Place::Rcc {
-            if self.rcc.backup_in_reset() {
-                self.reset_where(|slot| slot.backup);
+            if self.rcc.is_backup_domain_in_reset() {
+                self.reset_chosen_blocks(|slot| slot.backup);
             }
             self.update_clock_frequencies(now, effects);
         }
@@ -224,10 +228,10 @@ impl Stm32 {
         }
         self.update_block_outputs(n);
         if let Place::Timer(index) = place {
-            self.settle_timer(index, n, now, effects);
+            self.settle_timer_outputs(index, n, now, effects);
         }
-        if super::dma::is_source(place) {
-            self.update_dmas(now);
+        if super::dma::can_request_dma(place) {
+            self.update_dma_controllers(now);
         }
     }
 
@@ -245,20 +249,20 @@ impl Stm32 {
         if due < self.due {
             self.due = due;
         } else if before != due && before == self.due {
-            self.reschedule();
+            self.update_next_event_cycle();
         }
     }
 
     /// Recomputes the cycle of the next event of all slots.
-    pub(super) fn reschedule(&mut self) {
+    pub(super) fn update_next_event_cycle(&mut self) {
         self.due = self.dues.iter().copied().min().unwrap_or(NEVER);
     }
 
     /// Stores to the flash array, and returns whether that programs. Erasures come as effects.
-    pub fn flash_store(&mut self, address: u32, bytes: u32, now: u64, effects: &mut Effects) -> FlashStore {
+    pub fn store_to_flash_array(&mut self, address: u32, bytes: u32, now: u64, effects: &mut Effects) -> FlashStore {
         let (core_hz, clock_hz, elapsed) = (self.clocks.core_hz, self.clocks.hclk_hz, &self.elapsed);
         let mut access = Access { now, core_hz, clock_hz, elapsed, bytes: 4, effects };
-        let store = self.flash.store(address, bytes, &mut access);
+        let store = self.flash.store_to_array(address, bytes, &mut access);
         if let Some(n) = self.slots.iter().position(|slot| slot.place == Place::Flash) {
             self.update_block_after_access(n, now, effects);
         }
@@ -266,14 +270,14 @@ impl Stm32 {
     }
 
     /// Sends bytes from the host to a serial port, by its number. They arrive at line speed.
-    pub fn uart_push(&mut self, number: u8, bytes: &[u8]) {
+    pub fn send_to_serial_port(&mut self, number: u8, bytes: &[u8]) {
         if let Some(index) = self.usart_index(number) {
-            self.usarts[index].host_push(bytes);
+            self.usarts[index].queue_bytes_from_host(bytes);
             let place = Place::Usart(index as u8);
             if let Some(n) = self.slots.iter().position(|slot| slot.place == place) {
                 self.dues[n] = self.usarts[index].next_event_cycle();
             }
-            self.reschedule();
+            self.update_next_event_cycle();
         }
     }
 }

@@ -11,14 +11,14 @@ use crate::stm32::slots::{Place, Slot, with_block};
 
 impl Stm32 {
     /// Switches the clocks of blocks on or off, and resets blocks, as RCC's enable and reset bits say.
-    pub(super) fn refresh_gates(&mut self, now: u64, effects: &mut Effects) {
+    pub(super) fn update_clock_gates_and_resets(&mut self, now: u64, effects: &mut Effects) {
         for n in 0..self.slots.len() {
             let Some(gate) = self.slots[n].row.gate else {
                 continue;
             };
-            let in_reset = self.rcc.in_reset(gate);
+            let in_reset = self.rcc.is_block_in_reset(gate);
             let slot = &mut self.slots[n];
-            slot.open = self.rcc.is_enabled(gate) && !in_reset;
+            slot.open = self.rcc.is_block_clock_enabled(gate) && !in_reset;
             if in_reset && !std::mem::replace(&mut slot.in_reset, in_reset) {
                 let place = slot.place;
                 with_block!(self, place, block => block.reset_registers());
@@ -29,7 +29,7 @@ impl Stm32 {
     }
 
     /// Returns the frequency in Hz of the clock from which a block runs.
-    fn slot_clock(&self, slot: &Slot, clocks: &Clocks) -> u64 {
+    fn block_clock_hz(&self, slot: &Slot, clocks: &Clocks) -> u64 {
         if !slot.open {
             return 0;
         }
@@ -50,22 +50,22 @@ impl Stm32 {
 
     /// Recomputes the clock frequencies, and adapts the blocks whose clock has changed.
     pub(super) fn update_clock_frequencies(&mut self, now: u64, effects: &mut Effects) {
-        let clocks = self.rcc.clocks();
-        self.pwr.set_pll(self.rcc.pll_ready());
+        let clocks = self.rcc.clock_frequencies();
+        self.pwr.set_pll_ready(self.rcc.is_main_pll_ready());
         let core_changed = clocks.core_hz != self.clocks.core_hz;
         effects.clocks_changed = clocks != self.clocks;
         let adc_hz = self.rcc.adc_hz(self.chip(), &clocks);
         let adc_changed = adc_hz != self.adc_hz;
         self.adc_hz = adc_hz;
-        self.adcs_v4.iter_mut().for_each(|adc| adc.set_asynchronous_hz(adc_hz));
+        self.adcs_v4.iter_mut().for_each(|adc| adc.set_asynchronous_clock_hz(adc_hz));
         for n in 0..self.slots.len() {
-            let clock_hz = self.slot_clock(&self.slots[n], &clocks);
+            let clock_hz = self.block_clock_hz(&self.slots[n], &clocks);
             let is_late = adc_changed && matches!(self.slots[n].place, Place::AdcV4(_));
             if !core_changed && !is_late && clock_hz == self.slots[n].clock_hz {
                 continue;
             }
             if self.slots[n].place != Place::Rcc {
-                self.advance_slot(n, now, effects);
+                self.advance_block_in_slot(n, now, effects);
             }
             self.slots[n].clock_hz = clock_hz;
             let place = self.slots[n].place;
@@ -82,21 +82,21 @@ impl Stm32 {
             slot.outputs = outputs;
         }
         self.clocks = clocks;
-        self.elapsed.set_clock(now, self.conversion_hz());
-        self.update_dmas(now);
-        self.reschedule();
-        self.show_all_edges(effects);
+        self.elapsed.set_clock_frequency(now, self.cycles_to_time_hz());
+        self.update_dma_controllers(now);
+        self.update_next_event_cycle();
+        self.pass_all_edges_to_pins(effects);
     }
 
     /// Returns the clock in Hz that converts cycles into time: the one that the run states, else that of the core.
-    fn conversion_hz(&self) -> u64 {
+    fn cycles_to_time_hz(&self) -> u64 {
         self.stated_hz.unwrap_or(self.clocks.core_hz)
     }
 
     /// Sets the core clock that the run states, in Hz, from cycle `now` on. `None`: it states none.
-    pub fn state_clock(&mut self, hz: Option<u64>, now: u64) {
+    pub fn set_stated_core_clock(&mut self, hz: Option<u64>, now: u64) {
         self.stated_hz = hz;
-        self.elapsed.set_clock(now, self.conversion_hz());
+        self.elapsed.set_clock_frequency(now, self.cycles_to_time_hz());
     }
 
     /// Returns the time since power-on, by the core's cycles.
@@ -106,23 +106,23 @@ impl Stm32 {
     }
 
     /// Resets all blocks except those of the backup domain, and sets the flag of the cause.
-    pub fn reset(&mut self, cause: ResetCause, now: u64, effects: &mut Effects) {
-        self.reset_where(|slot| !slot.backup);
-        self.rcc.note_cause(cause);
-        self.rcc.set_backup_open(false);
+    pub fn reset_non_backup_blocks(&mut self, cause: ResetCause, now: u64, effects: &mut Effects) {
+        self.reset_chosen_blocks(|slot| !slot.backup);
+        self.rcc.set_reset_cause_flag(cause);
+        self.rcc.set_backup_domain_writable(false);
         for n in 0..self.slots.len() {
             self.slots[n].open = self.slots[n].row.gate.is_none();
             self.slots[n].in_reset = false;
             self.notify_dependent_blocks(n, None, now, effects);
         }
-        self.refresh_gates(now, effects);
+        self.update_clock_gates_and_resets(now, effects);
         self.update_clock_frequencies(now, effects);
         effects.flash_timing_changed = true;
         effects.clocks_changed = true;
     }
 
     /// Resets the blocks in the chosen slots.
-    pub(super) fn reset_where(&mut self, chosen: impl Fn(&Slot) -> bool) {
+    pub(super) fn reset_chosen_blocks(&mut self, chosen: impl Fn(&Slot) -> bool) {
         for n in 0..self.slots.len() {
             if chosen(&self.slots[n]) {
                 let place = self.slots[n].place;

@@ -46,18 +46,18 @@ impl Stm32 {
     }
 
     /// Makes all transfers that are due by `now`. The machine calls it after [`Stm32::advance`].
-    pub fn run_dma(&mut self, now: u64, bus: &mut dyn DmaBus, effects: &mut Effects) {
+    pub fn execute_due_dma_transfers(&mut self, now: u64, bus: &mut dyn DmaBus, effects: &mut Effects) {
         while self.has_dma_due(now) {
             self.wiring.is_running = true;
             for c in 0..self.dmas.len() {
-                while let Some(transfer) = self.dmas[c].take_transfer(now) {
+                while let Some(transfer) = self.dmas[c].take_ended_transfer(now) {
                     self.execute_dma_transfer(c, &transfer, now, bus, effects);
                 }
             }
             self.wiring.is_running = false;
-            self.update_dmas(now);
+            self.update_dma_controllers(now);
         }
-        self.wiring.is_active = self.dmas.iter().any(super::Dma::is_active);
+        self.wiring.is_active = self.dmas.iter().any(super::Dma::is_dma_active);
     }
 
     /// Makes a DMA transfer, and notifies the peripheral that requested it.
@@ -70,15 +70,15 @@ impl Stm32 {
         effects: &mut Effects,
     ) {
         let sources = self.wiring.sources[c][transfer.stream].iter();
-        let requesting: Vec<Source> = sources.filter(|source| self.requests(source)).copied().collect();
+        let requesting: Vec<Source> = sources.filter(|source| self.is_dma_requested(source)).copied().collect();
         let mut data = Some(transfer.data);
         if let Some(burst) = &transfer.read {
-            data = self.read_burst(c, burst, now, bus, effects);
+            data = self.read_dma_burst(c, burst, now, bus, effects);
         }
         if let Some(burst) = &transfer.write {
-            data = data.filter(|data| self.write_burst(c, burst, data, now, bus, effects));
+            data = data.filter(|data| self.write_dma_burst(c, burst, data, now, bus, effects));
         }
-        if let Some(served) = self.dmas[c].finish_transfer(transfer, data) {
+        if let Some(served) = self.dmas[c].count_finished_transfer(transfer, data) {
             for source in requesting {
                 self.acknowledge_dma(&source, served.left, served.is_last);
                 self.update_block_outputs(source.slot);
@@ -87,7 +87,7 @@ impl Stm32 {
     }
 
     /// Reads a burst of a DMA controller. `None` after a bus error.
-    fn read_burst(
+    fn read_dma_burst(
         &mut self,
         c: usize,
         burst: &Burst,
@@ -98,12 +98,12 @@ impl Stm32 {
         let mut data = [0; 16];
         for beat in 0..burst.beats {
             let address = burst.address.wrapping_add(beat * burst.step) & !(burst.bytes - 1);
-            if !self.is_connected(c, burst.port, address) {
+            if !self.is_dma_port_connected(c, burst.port, address) {
                 return None;
             }
             let value = match bus.read_memory(address, burst.bytes) {
                 Some(value) => value,
-                None => self.bus(address).map(|_| self.read_register(address, burst.bytes, now, effects))?,
+                None => self.bus_at_address(address).map(|_| self.read_register(address, burst.bytes, now, effects))?,
             };
             let (at, bytes) = ((beat * burst.bytes) as usize, burst.bytes as usize);
             data[at..at + bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
@@ -112,7 +112,7 @@ impl Stm32 {
     }
 
     /// Writes a burst of a DMA controller. Returns false after a bus error.
-    fn write_burst(
+    fn write_dma_burst(
         &mut self,
         c: usize,
         burst: &Burst,
@@ -123,7 +123,7 @@ impl Stm32 {
     ) -> bool {
         (0..burst.beats).all(|beat| {
             let address = burst.address.wrapping_add(beat * burst.step) & !(burst.bytes - 1);
-            if !self.is_connected(c, burst.port, address) {
+            if !self.is_dma_port_connected(c, burst.port, address) {
                 return false;
             }
             let at = (beat * burst.bytes) as usize;
@@ -131,7 +131,7 @@ impl Stm32 {
             if let Some(done) = bus.write_memory(address, burst.bytes, value) {
                 return done;
             }
-            let is_register = self.bus(address).is_some();
+            let is_register = self.bus_at_address(address).is_some();
             if is_register {
                 self.write_register(address, burst.bytes, value, now, effects);
             }
@@ -141,8 +141,8 @@ impl Stm32 {
 
     /// Returns whether a port of a controller is connected to an address (RM0008 3.1, RM0367 2.1, RM0090 2.1, RM0410
     /// 2.1, RM0433 2.1).
-    fn is_connected(&self, c: usize, port: Port, address: u32) -> bool {
-        let (bus, chip) = (self.bus(address), self.spec.chip);
+    fn is_dma_port_connected(&self, c: usize, port: Port, address: u32) -> bool {
+        let (bus, chip) = (self.bus_at_address(address), self.spec.chip);
         if matches!(bus, Some(Bus::IoPort | Bus::Ppb)) || address >= 0xe000_0000 {
             return false;
         }
@@ -163,7 +163,7 @@ impl Stm32 {
     }
 
     /// Returns whether a peripheral requests a transfer now.
-    fn requests(&self, source: &Source) -> bool {
+    fn is_dma_requested(&self, source: &Source) -> bool {
         let either = |(tx, rx): (bool, bool)| if source.signal == Signal::Tx { tx } else { rx };
         match (source.place, source.signal) {
             (Place::Usart(n), _) => either(self.usarts[usize::from(n)].dma_requests()),
@@ -171,12 +171,16 @@ impl Stm32 {
             (Place::SpiH7(n), _) => either(self.spis_h7[usize::from(n)].dma_requests()),
             (Place::I2cV1(n), _) => either(self.i2cs_v1[usize::from(n)].dma_requests()),
             (Place::I2cV2(n), _) => either(self.i2cs_v2[usize::from(n)].dma_requests()),
-            (Place::Adc(n), Signal::Adc(converter)) => self.adcs[usize::from(n)].dma_request(usize::from(converter)),
-            (Place::AdcV4(n), Signal::Adc(converter)) => {
-                self.adcs_v4[usize::from(n)].dma_request(usize::from(converter))
+            (Place::Adc(n), Signal::Adc(converter)) => {
+                self.adcs[usize::from(n)].is_dma_requested(usize::from(converter))
             }
-            (Place::Timer(n), Signal::Update) => self.timers[usize::from(n)].requests_dma(0),
-            (Place::Timer(n), Signal::Compare(channel)) => self.timers[usize::from(n)].requests_dma(channel + 1),
+            (Place::AdcV4(n), Signal::Adc(converter)) => {
+                self.adcs_v4[usize::from(n)].is_dma_requested(usize::from(converter))
+            }
+            (Place::Timer(n), Signal::Update) => self.timers[usize::from(n)].is_dma_requested_by_flag(0),
+            (Place::Timer(n), Signal::Compare(channel)) => {
+                self.timers[usize::from(n)].is_dma_requested_by_flag(channel + 1)
+            }
             _ => false,
         }
     }
@@ -184,15 +188,15 @@ impl Stm32 {
     /// Notifies a peripheral that its request was served. `left` is the number of items that are left of the round.
     fn acknowledge_dma(&mut self, source: &Source, left: u32, is_last: bool) {
         match (source.place, source.signal) {
-            (Place::I2cV1(n), Signal::Rx) => self.i2cs_v1[usize::from(n)].dma_served(left),
+            (Place::I2cV1(n), Signal::Rx) => self.i2cs_v1[usize::from(n)].count_dma_byte(left),
             (Place::Adc(n), Signal::Adc(converter)) => {
-                self.adcs[usize::from(n)].dma_served(usize::from(converter), is_last);
+                self.adcs[usize::from(n)].end_dma_request(usize::from(converter), is_last);
             }
             (Place::AdcV4(n), Signal::Adc(converter)) => {
-                self.adcs_v4[usize::from(n)].dma_served(usize::from(converter), is_last);
+                self.adcs_v4[usize::from(n)].end_dma_request(usize::from(converter), is_last);
             }
-            (Place::Timer(n), Signal::Update) => self.timers[usize::from(n)].dma_served(0),
-            (Place::Timer(n), Signal::Compare(channel)) => self.timers[usize::from(n)].dma_served(channel + 1),
+            (Place::Timer(n), Signal::Update) => self.timers[usize::from(n)].end_dma_request(0),
+            (Place::Timer(n), Signal::Compare(channel)) => self.timers[usize::from(n)].end_dma_request(channel + 1),
             _ => {}
         }
     }
@@ -200,19 +204,19 @@ impl Stm32 {
     /// Recomputes which peripherals request which streams, after a write to a controller or to the request multiplexer.
     pub(super) fn rewire_dma(&mut self, now: u64) {
         for c in 0..self.dmas.len() {
-            let selections = self.dmas[c].selections();
+            let selections = self.dmas[c].request_selections();
             for (stream, selection) in selections.into_iter().enumerate() {
                 self.wiring.sources[c][stream] =
-                    selection.map_or(Vec::new(), |selection| self.sources(c, stream, selection));
+                    selection.map_or(Vec::new(), |selection| self.dma_sources_of_stream(c, stream, selection));
             }
         }
         self.wiring.is_active = true;
-        self.update_dmas(now);
-        self.wiring.is_active = self.dmas.iter().any(super::Dma::is_active);
+        self.update_dma_controllers(now);
+        self.wiring.is_active = self.dmas.iter().any(super::Dma::is_dma_active);
     }
 
     /// Returns the peripherals whose requests a stream with this selection serves.
-    fn sources(&self, c: usize, stream: usize, selection: u32) -> Vec<Source> {
+    fn dma_sources_of_stream(&self, c: usize, stream: usize, selection: u32) -> Vec<Source> {
         let controller = c as u8 + 1;
         let source = |(block, signal): (&str, Signal)| {
             let slot = self.slots.iter().position(|slot| slot.row.name == block)?;
@@ -220,9 +224,9 @@ impl Stm32 {
         };
         if self.spec.chip == Chip::H743 {
             let request = self.dma_mux.stream_request(controller, stream);
-            return lines::mux_line(request).and_then(source).into_iter().collect();
+            return lines::multiplexed_request_line(request).and_then(source).into_iter().collect();
         }
-        lines::lines(self.spec.chip)
+        lines::dma_request_lines(self.spec.chip)
             .filter(|line| (line.0, usize::from(line.1)) == (controller, stream))
             .filter(|line| self.spec.chip == Chip::F103 || u32::from(line.2) == selection)
             .filter_map(|line| source((line.3, line.4)))
@@ -231,21 +235,21 @@ impl Stm32 {
 
     /// Updates all DMA controllers, because a peripheral's requests may have changed.
     #[inline]
-    pub(super) fn update_dmas(&mut self, now: u64) {
+    pub(super) fn update_dma_controllers(&mut self, now: u64) {
         if self.wiring.is_active && !self.wiring.is_running {
             for c in 0..self.dmas.len() {
-                self.update_dma(c, now);
+                self.update_dma_controller(c, now);
             }
         }
     }
 
     /// Lets a DMA controller begin transfers at cycle `now`, and updates its next event.
-    fn update_dma(&mut self, c: usize, now: u64) {
+    fn update_dma_controller(&mut self, c: usize, now: u64) {
         let slot = self.wiring.slots[c];
-        if self.slots[slot].open && self.dmas[c].is_active() {
+        if self.slots[slot].open && self.dmas[c].is_dma_active() {
             let mut requests = 0;
             for (stream, sources) in self.wiring.sources[c].iter().enumerate() {
-                requests |= u32::from(sources.iter().any(|source| self.requests(source))) << stream;
+                requests |= u32::from(sources.iter().any(|source| self.is_dma_requested(source))) << stream;
             }
             let view = View {
                 requests,
@@ -260,13 +264,13 @@ impl Stm32 {
     }
 
     /// Returns whether the block in a slot is a DMA controller, which only [`Stm32::run_dma`] advances.
-    pub(super) fn is_dma(&self, slot: usize) -> bool {
+    pub(super) fn is_dma_controller(&self, slot: usize) -> bool {
         matches!(self.slots[slot].place, Place::Dma(_))
     }
 }
 
 /// Returns whether a block can request DMA transfers.
-pub(super) fn is_source(place: Place) -> bool {
+pub(super) fn can_request_dma(place: Place) -> bool {
     matches!(
         place,
         Place::Usart(_)
@@ -281,6 +285,6 @@ pub(super) fn is_source(place: Place) -> bool {
 }
 
 /// Returns whether writes to a block can change which peripherals request which DMA streams.
-pub(super) fn is_controller(place: Place) -> bool {
+pub(super) fn can_change_dma_wiring(place: Place) -> bool {
     matches!(place, Place::Dma(_) | Place::DmaMux)
 }

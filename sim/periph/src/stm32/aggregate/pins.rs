@@ -22,7 +22,7 @@ impl Stm32 {
     /// Drives pins of a port from outside: `driven` selects them, `levels` gives their levels.
     pub fn drive_pins(&mut self, port: u8, driven: u16, levels: u16, now: u64, effects: &mut Effects) {
         if let Some(index) = self.ports.get(usize::from(port)).copied().flatten() {
-            self.gpios[usize::from(index)].drive(driven, levels);
+            self.gpios[usize::from(index)].drive_pins(driven, levels);
             self.update_port(index, now, effects);
         }
     }
@@ -37,7 +37,7 @@ impl Stm32 {
 
     /// Sets the pins that resistors of the board hold at a level. The levels exist since before power-on, so there are
     /// no edges.
-    pub(super) fn hold_pins(&mut self, rest: &[(Pin, bool)], effects: &mut Effects) {
+    pub(super) fn set_pins_held_by_resistors(&mut self, rest: &[(Pin, bool)], effects: &mut Effects) {
         for &(Pin { port, pin }, level) in rest {
             if let Some(index) = self.ports.get(usize::from(port)).copied().flatten() {
                 self.gpios[usize::from(index)].hold_pin(pin, level);
@@ -59,11 +59,11 @@ impl Stm32 {
         if changed == 0 {
             return;
         }
-        let (port, levels) = (gpio.port(), gpio.levels());
+        let (port, levels) = (gpio.port_number(), gpio.levels());
         effects.pins.push(PinChange { cycle: now, port, changed, levels });
-        self.sense(port, changed, levels, now, effects);
-        self.select_devices(port, levels, now);
-        self.tell_timers(port, changed, now, effects);
+        self.pass_edges_to_exti(port, changed, levels, now, effects);
+        self.update_selected_spi_devices(port, levels, now);
+        self.notify_timers_of_port(port, changed, now, effects);
         for n in 0..self.wires.len() {
             let Wire { from, to } = self.wires[n];
             let touched = from.port == port && changed >> from.pin & 1 != 0 && wires_left > 0;
@@ -75,21 +75,24 @@ impl Stm32 {
     }
 
     /// Notifies devices on SPI buses of the levels of the pins that select them.
-    fn select_devices(&mut self, port: u8, levels: u16, now: u64) {
+    fn update_selected_spi_devices(&mut self, port: u8, levels: u16, now: u64) {
         let spis = self.spis.iter_mut().map(|spi| &mut spi.bus);
         let buses = spis.chain(self.spis_h7.iter_mut().map(|spi| &mut spi.bus));
-        let mut selected = buses.filter(|bus| bus.has_selects()).peekable();
+        let mut selected = buses.filter(|bus| bus.has_select_pins()).peekable();
         if selected.peek().is_none() {
             return;
         }
         let now_ns = self.elapsed.ns_at(now);
         for bus in selected {
-            bus.spi_select(|pin| (pin / 16 == u16::from(port)).then(|| levels >> (pin % 16) & 1 != 0), now_ns);
+            bus.update_selected_devices(
+                |pin| (pin / 16 == u16::from(port)).then(|| levels >> (pin % 16) & 1 != 0),
+                now_ns,
+            );
         }
     }
 
     /// Passes edges of a port's pins on to the EXTI lines that are connected to the port.
-    fn sense(&mut self, port: u8, changed: u16, levels: u16, now: u64, effects: &mut Effects) {
+    fn pass_edges_to_exti(&mut self, port: u8, changed: u16, levels: u16, now: u64, effects: &mut Effects) {
         let (core_hz, elapsed) = (self.clocks.core_hz, &self.elapsed);
         let mut access = Access { now, core_hz, clock_hz: 0, elapsed, bytes: 4, effects };
         let (mut rest, mut listened) = (changed, false);
@@ -97,7 +100,7 @@ impl Stm32 {
             let line = rest.trailing_zeros() as u8;
             rest &= rest - 1;
             if self.syscfg.exti_port(line) == port {
-                self.exti.pin_edge(line, levels >> line & 1 != 0, &mut access);
+                self.exti.set_pin_level(line, levels >> line & 1 != 0, &mut access);
                 listened = true;
             }
         }
@@ -107,10 +110,10 @@ impl Stm32 {
     }
 
     /// Connects the EXTI lines to other pins, after SYSCFG changed. That causes no edge.
-    pub(super) fn route_lines(&mut self) {
+    pub(super) fn reconnect_exti_lines(&mut self) {
         for line in 0..16 {
             let level = self.pin_levels(self.syscfg.exti_port(line)) >> line & 1 != 0;
-            self.exti.set_level(line, level);
+            self.exti.set_line_level(line, level);
         }
     }
 }

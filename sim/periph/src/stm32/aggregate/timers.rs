@@ -4,7 +4,7 @@ use super::{PORTS, Stm32};
 use crate::stm32::block::{Access, Block};
 use crate::stm32::effects::Effects;
 use crate::stm32::slots::{Place, Slot};
-use crate::stm32::timer::pins::{TimerPin, remap};
+use crate::stm32::timer::pins::{TimerPin, pin_remap_field};
 
 /// Timers that react to each other through pins do so this often in one cycle.
 const MOST_REACTIONS: u32 = 32;
@@ -67,7 +67,7 @@ impl Stm32 {
             let slots = (0..self.slots.len()).filter(|&n| self.dues[n] <= now && drives(&self.slots[n]));
             let Some(n) = slots.min_by_key(|&n| self.dues[n]) else { return };
             let due = self.dues[n];
-            self.advance_slot(n, due, effects);
+            self.advance_block_in_slot(n, due, effects);
             self.update_block_after_access(n, due, effects);
             if self.dues[n] <= due {
                 return;
@@ -78,7 +78,7 @@ impl Stm32 {
     /// Passes the edges of a timer's outputs on to the pins, and updates whether the timer drives pins or has pins as
     /// inputs.
     #[inline]
-    pub(super) fn settle_timer(&mut self, index: u8, n: usize, now: u64, effects: &mut Effects) {
+    pub(super) fn settle_timer_outputs(&mut self, index: u8, n: usize, now: u64, effects: &mut Effects) {
         let (timer, bit) = (&self.timers[usize::from(index)], 1 << index);
         let (drives, listens) = (timer.drives_pins(), timer.listens_to_pins());
         let routes = &mut self.timer_routes;
@@ -87,21 +87,21 @@ impl Stm32 {
         routes.listening = routes.listening & !bit | if listens { bit } else { 0 };
         if begins {
             let pins = self.timer_input_levels(index);
-            self.preset_timer(index, n, pins, now, effects);
+            self.preset_timer_inputs(index, n, pins, now, effects);
         }
-        if self.timers[usize::from(index)].has_edges() {
+        if self.timers[usize::from(index)].has_output_edges() {
             self.pass_edges_to_pins(index, effects);
         }
     }
 
     /// Sets the levels of a timer's input pins when the timer begins to use them.
-    fn preset_timer(&mut self, index: u8, n: usize, pins: u8, now: u64, effects: &mut Effects) {
+    fn preset_timer_inputs(&mut self, index: u8, n: usize, pins: u8, now: u64, effects: &mut Effects) {
         let clock_hz = self.slots[n].clock_hz;
         let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
         let timer = &mut self.timers[usize::from(index)];
-        timer.preset_inputs(pins, &access);
+        timer.preset_input_pin_levels(pins, &access);
         self.dues[n] = timer.next_event_cycle();
-        self.reschedule();
+        self.update_next_event_cycle();
     }
 
     /// Returns the levels of the pins that are inputs of a timer's channels.
@@ -113,16 +113,16 @@ impl Stm32 {
     }
 
     /// Makes the pins show no output of a timer, after it was reset.
-    pub(super) fn refresh_timer(&mut self, index: u8, n: usize, now: u64, effects: &mut Effects) {
+    pub(super) fn hide_timer_outputs(&mut self, index: u8, n: usize, now: u64, effects: &mut Effects) {
         let clock_hz = self.slots[n].clock_hz;
         let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
         self.timers[usize::from(index)].refresh_outputs(now, &access);
     }
 
     /// Passes the output edges of all timers on to their pins.
-    pub(super) fn show_all_edges(&mut self, effects: &mut Effects) {
+    pub(super) fn pass_all_edges_to_pins(&mut self, effects: &mut Effects) {
         for index in 0..self.timers.len() {
-            if self.timers[index].has_edges() {
+            if self.timers[index].has_output_edges() {
                 self.pass_edges_to_pins(index as u8, effects);
             }
         }
@@ -130,14 +130,14 @@ impl Stm32 {
 
     /// Passes a timer's output edges on to its pins.
     fn pass_edges_to_pins(&mut self, index: u8, effects: &mut Effects) {
-        for edge in self.timers[usize::from(index)].take_edges() {
+        for edge in self.timers[usize::from(index)].take_output_edges() {
             let mut ports = 0_u16;
             for n in 0..self.timer_routes.routes.len() {
                 let Route { at, timer, shows, .. } = self.timer_routes.routes[n];
                 if timer != index || !shows {
                     continue;
                 }
-                self.drive_function(at, edge.driven, edge.levels);
+                self.drive_pin_by_timer(at, edge.driven, edge.levels);
                 ports |= 1 << at.port;
             }
             for port in (0..PORTS).filter(|port| ports >> port & 1 != 0) {
@@ -149,25 +149,25 @@ impl Stm32 {
     }
 
     /// Makes a pin show an output of a timer. `driven` has the outputs that the timer drives, `levels` their levels.
-    fn drive_function(&mut self, at: TimerPin, driven: u8, levels: u8) {
+    fn drive_pin_by_timer(&mut self, at: TimerPin, driven: u8, levels: u8) {
         let Some(gpio) = self.ports[usize::from(at.port)] else { return };
         let gpio = &mut self.gpios[usize::from(gpio)];
-        let (mut all_driven, mut all_levels) = gpio.driven_functions();
+        let (mut all_driven, mut all_levels) = gpio.pins_driven_by_blocks();
         let pin = 1 << at.pin;
         (all_driven, all_levels) = (all_driven & !pin, all_levels & !pin);
         if driven >> at.output & 1 != 0 {
             all_driven |= pin;
             all_levels |= if levels >> at.output & 1 != 0 { pin } else { 0 };
         }
-        gpio.drive_functions(all_driven, all_levels);
+        gpio.set_pins_driven_by_blocks(all_driven, all_levels);
     }
 
     /// Moves the timers of an F1 to other pins, if AFIO_MAPR has changed.
-    pub(super) fn remap_timers(&mut self, now: u64, effects: &mut Effects) {
-        if self.syscfg.pin_remap() == self.timer_routes.mapr {
+    pub(super) fn remap_timer_pins(&mut self, now: u64, effects: &mut Effects) {
+        if self.syscfg.pin_remap_register() == self.timer_routes.mapr {
             return;
         }
-        self.route_timers(now, effects);
+        self.update_timer_routes(now, effects);
         for index in 0..self.gpios.len() {
             self.update_port(index as u8, now, effects);
         }
@@ -175,8 +175,8 @@ impl Stm32 {
 
     /// Recomputes which pins show outputs of timers and which are inputs of timers, after modes of pins have changed.
     /// The caller updates the ports.
-    pub(super) fn route_timers(&mut self, now: u64, effects: &mut Effects) {
-        let mapr = self.syscfg.pin_remap();
+    pub(super) fn update_timer_routes(&mut self, now: u64, effects: &mut Effects) {
+        let mapr = self.syscfg.pin_remap_register();
         let is_remapped = self.chip() == super::Chip::F103;
         let mut shown = [0_u8; 32];
         self.timer_routes.mapr = mapr;
@@ -185,7 +185,7 @@ impl Stm32 {
             let Route { at, timer, .. } = self.timer_routes.routes[n];
             let Some(gpio) = self.gpio_port(at.port) else { continue };
             let function = if is_remapped { 0 } else { at.function };
-            let reaches = !is_remapped || remap(at.timer, mapr) == at.function;
+            let reaches = !is_remapped || pin_remap_field(at.timer, mapr) == at.function;
             let shows = reaches && gpio.output_function(at.pin) == Some(function);
             let hears = reaches && gpio.input_function(at.pin) == Some(function) && at.output < CHANNELS;
             let route = &mut self.timer_routes.routes[n];
@@ -193,7 +193,7 @@ impl Stm32 {
             shown[usize::from(timer)] |= u8::from(shows) << at.output;
             self.timer_routes.heard[usize::from(at.port)] |= u16::from(hears) << at.pin;
         }
-        self.gpios.iter_mut().for_each(|gpio| gpio.drive_functions(0, 0));
+        self.gpios.iter_mut().for_each(|gpio| gpio.set_pins_driven_by_blocks(0, 0));
         for n in 0..self.slots.len() {
             let Place::Timer(index) = self.slots[n].place else { continue };
             let clock_hz = self.slots[n].clock_hz;
@@ -202,30 +202,30 @@ impl Stm32 {
             let timer = &mut self.timers[usize::from(index)];
             timer.set_shown_outputs(shown[usize::from(index)], &access);
             // What they showed before is on no pin any more, so there are no edges.
-            timer.take_edges();
+            timer.take_output_edges();
             let (driven, levels) = timer.recorded_outputs();
             for route in 0..self.timer_routes.routes.len() {
                 let Route { at, timer, shows, .. } = self.timer_routes.routes[route];
                 if timer == index && shows {
-                    self.drive_function(at, driven, levels);
+                    self.drive_pin_by_timer(at, driven, levels);
                 }
             }
             self.update_block_after_access(n, now, effects);
         }
-        self.tell_all_timers(now, effects);
+        self.notify_all_timers(now, effects);
     }
 
     /// Notifies the timers that have this port's pins as inputs of changed levels.
     #[inline]
-    pub(super) fn tell_timers(&mut self, port: u8, changed: u16, now: u64, effects: &mut Effects) {
+    pub(super) fn notify_timers_of_port(&mut self, port: u8, changed: u16, now: u64, effects: &mut Effects) {
         let routes = &self.timer_routes;
         if routes.listening != 0 && routes.heard[usize::from(port)] & changed != 0 {
-            self.tell_all_timers(now, effects);
+            self.notify_all_timers(now, effects);
         }
     }
 
     /// Notifies all timers that have pins as inputs of the levels of these pins.
-    fn tell_all_timers(&mut self, now: u64, effects: &mut Effects) {
+    fn notify_all_timers(&mut self, now: u64, effects: &mut Effects) {
         if self.timer_routes.listening == 0 || self.timer_routes.reactions >= MOST_REACTIONS {
             return;
         }
@@ -237,13 +237,13 @@ impl Stm32 {
             }
             let pins = self.timer_input_levels(index);
             if !self.slots[n].open {
-                self.preset_timer(index, n, pins, now, effects);
+                self.preset_timer_inputs(index, n, pins, now, effects);
                 continue;
             }
             let clock_hz = self.slots[n].clock_hz;
             let access =
                 Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
-            self.timers[usize::from(index)].set_inputs(pins, &access);
+            self.timers[usize::from(index)].set_input_pin_levels(pins, &access);
             self.update_block_after_access(n, now, effects);
         }
         self.timer_routes.reactions -= 1;

@@ -8,7 +8,7 @@ use super::flash;
 use super::gpio::{GpioLayout, GpioReset};
 use super::pwr::PwrKind;
 use super::rcc::{self, KernelClock};
-use super::regfile::{FixedRegisters, fixed};
+use super::regfile::{FixedRegisters, fixed_register};
 use super::spi::SpiLayout;
 use super::syscfg::SyscfgKind;
 use super::timer::TimerKind;
@@ -109,7 +109,7 @@ pub(super) type Gate = Option<(u32, u32)>;
 const NONE: Gate = None;
 
 /// Returns the description of a clock gate: the offset and bit of its enable in RCC.
-const fn gate(offset: u32, bit: u32) -> Gate {
+const fn clock_gate(offset: u32, bit: u32) -> Gate {
     Some((offset, bit))
 }
 
@@ -128,7 +128,14 @@ pub(super) struct Row {
 }
 
 /// Returns a row of the table of blocks, for all chips of the family.
-const fn row(name: &'static str, base: u32, device: Device, bus: Bus, gate: Gate, irqs: &'static [(u32, u8)]) -> Row {
+const fn block_row(
+    name: &'static str,
+    base: u32,
+    device: Device,
+    bus: Bus,
+    gate: Gate,
+    irqs: &'static [(u32, u8)],
+) -> Row {
     Row { name, base, device, bus, gate, irqs, chips: 0xff }
 }
 
@@ -192,7 +199,7 @@ const F446_SPEC: Spec = Spec {
     gpio: GpioLayout::V2,
     gpio_resets: F4_PINS,
     usart: F4_USART,
-    dbgmcu: &[fixed(0, 0x1000_6421, 0)],
+    dbgmcu: &[fixed_register(0, 0x1000_6421, 0)],
     uid: 0x1fff_7a10,
     flash_size: 0x1fff_7a22,
     uif_remap: false,
@@ -213,7 +220,7 @@ const L073_SPEC: Spec = Spec {
     gpio: GpioLayout::V2Brr,
     gpio_resets: L0_PINS,
     usart: UsartLayout::V2 { fifo: false, low_power: false },
-    dbgmcu: &[fixed(0, 0x2008_6447, 0)],
+    dbgmcu: &[fixed_register(0, 0x2008_6447, 0)],
     uid: 0x1ff8_0050,
     flash_size: 0x1ff8_007c,
     uif_remap: false,
@@ -222,7 +229,7 @@ const L073_SPEC: Spec = Spec {
 };
 
 static SPECS: [Spec; 8] = [
-    Spec { chip: Chip::L053, flash_bytes: 64 * 1024, dbgmcu: &[fixed(0, 0x1008_6417, 0)], ..L073_SPEC },
+    Spec { chip: Chip::L053, flash_bytes: 64 * 1024, dbgmcu: &[fixed_register(0, 0x1008_6417, 0)], ..L073_SPEC },
     L073_SPEC,
     Spec {
         chip: Chip::F103,
@@ -237,7 +244,7 @@ static SPECS: [Spec; 8] = [
         gpio: GpioLayout::F1,
         gpio_resets: [(0, 0, 0); 3],
         usart: UsartLayout::V1 { over8: false },
-        dbgmcu: &[fixed(0, 0x2003_6410, 0)],
+        dbgmcu: &[fixed_register(0, 0x2003_6410, 0)],
         uid: 0x1fff_f7e8,
         flash_size: 0x1fff_f7e0,
         uif_remap: false,
@@ -249,7 +256,7 @@ static SPECS: [Spec; 8] = [
         rcc: &rcc::F407,
         flash_bytes: 1024 * 1024,
         pwr: PwrKind::F4(0x4000),
-        dbgmcu: &[fixed(0, 0x1007_6413, 0)],
+        dbgmcu: &[fixed_register(0, 0x1007_6413, 0)],
         irq_lines: 82,
         ..F446_SPEC
     },
@@ -257,7 +264,7 @@ static SPECS: [Spec; 8] = [
         chip: Chip::F411,
         rcc: &rcc::F411,
         pwr: PwrKind::F4(0x8000),
-        dbgmcu: &[fixed(0, 0x1000_6431, 0)],
+        dbgmcu: &[fixed_register(0, 0x1000_6431, 0)],
         irq_lines: 86,
         ..F446_SPEC
     },
@@ -272,7 +279,7 @@ static SPECS: [Spec; 8] = [
         gpio: GpioLayout::V2Brr,
         gpio_resets: F7_PINS,
         usart: UsartLayout::V2 { fifo: false, low_power: false },
-        dbgmcu: &[fixed(0, 0x1001_6451, 0)],
+        dbgmcu: &[fixed_register(0, 0x1001_6451, 0)],
         uid: 0x1ff0_f420,
         flash_size: 0x1ff0_f442,
         uif_remap: true,
@@ -294,7 +301,7 @@ static SPECS: [Spec; 8] = [
         gpio_resets: H7_PINS,
         usart: UsartLayout::V2 { fifo: true, low_power: false },
         // Revision V.
-        dbgmcu: &[fixed(0, 0x2003_6450, 0)],
+        dbgmcu: &[fixed_register(0, 0x2003_6450, 0)],
         uid: 0x1ff1_e800,
         flash_size: 0x1ff1_e880,
         uif_remap: true,
@@ -306,7 +313,7 @@ static SPECS: [Spec; 8] = [
 impl Chip {
     /// Returns whether the chip has this GPIO port. Port 0 is A.
     #[must_use]
-    pub fn has_port(self, port: u8) -> bool {
+    pub fn has_gpio_port(self, port: u8) -> bool {
         self.spec().rows().any(|row| matches!(row.device, Device::Gpio(own) if own == port))
     }
 

@@ -6,27 +6,27 @@ use crate::stm32::block::Block;
 fn rows_of_the_map() {
     type Fact = (Chip, &'static str, u32, Bus, Gate, &'static [u8]);
     let facts: [Fact; 22] = [
-        (Chip::L053, "USART2", 0x4000_4400, Bus::Apb1, gate(0x38, 17), &[28]),
-        (Chip::L053, "GPIOC", 0x5000_0800, Bus::IoPort, gate(0x2c, 2), &[]),
-        (Chip::L073, "TIM7", 0x4000_1400, Bus::Apb1, gate(0x38, 5), &[18]),
+        (Chip::L053, "USART2", 0x4000_4400, Bus::Apb1, clock_gate(0x38, 17), &[28]),
+        (Chip::L053, "GPIOC", 0x5000_0800, Bus::IoPort, clock_gate(0x2c, 2), &[]),
+        (Chip::L073, "TIM7", 0x4000_1400, Bus::Apb1, clock_gate(0x38, 5), &[18]),
         (Chip::L073, "EXTI", 0x4001_0400, Bus::Apb2, None, &[5, 6, 7]),
-        (Chip::L073, "DMA1", 0x4002_0000, Bus::Ahb1, gate(0x30, 0), &[9, 10, 11]),
-        (Chip::F103, "GPIOC", 0x4001_1000, Bus::Apb2, gate(0x18, 4), &[]),
-        (Chip::F103, "TIM1", 0x4001_2c00, Bus::Apb2, gate(0x18, 11), &[24, 25, 26, 27]),
-        (Chip::F103, "USART3", 0x4000_4800, Bus::Apb1, gate(0x1c, 18), &[39]),
+        (Chip::L073, "DMA1", 0x4002_0000, Bus::Ahb1, clock_gate(0x30, 0), &[9, 10, 11]),
+        (Chip::F103, "GPIOC", 0x4001_1000, Bus::Apb2, clock_gate(0x18, 4), &[]),
+        (Chip::F103, "TIM1", 0x4001_2c00, Bus::Apb2, clock_gate(0x18, 11), &[24, 25, 26, 27]),
+        (Chip::F103, "USART3", 0x4000_4800, Bus::Apb1, clock_gate(0x1c, 18), &[39]),
         (Chip::F103, "RCC", 0x4002_1000, Bus::Ahb1, None, &[5]),
-        (Chip::F407, "TIM6", 0x4000_1000, Bus::Apb1, gate(0x40, 4), &[54]),
-        (Chip::F407, "USART6", 0x4001_1400, Bus::Apb2, gate(0x44, 5), &[71]),
-        (Chip::F407, "GPIOI", 0x4002_2000, Bus::Ahb1, gate(0x30, 8), &[]),
-        (Chip::F411, "SPI5", 0x4001_5000, Bus::Apb2, gate(0x44, 20), &[85]),
+        (Chip::F407, "TIM6", 0x4000_1000, Bus::Apb1, clock_gate(0x40, 4), &[54]),
+        (Chip::F407, "USART6", 0x4001_1400, Bus::Apb2, clock_gate(0x44, 5), &[71]),
+        (Chip::F407, "GPIOI", 0x4002_2000, Bus::Ahb1, clock_gate(0x30, 8), &[]),
+        (Chip::F411, "SPI5", 0x4001_5000, Bus::Apb2, clock_gate(0x44, 20), &[85]),
         (Chip::F411, "EXTI", 0x4001_3c00, Bus::Apb2, None, &[6, 7, 8, 9, 10, 23, 40]),
-        (Chip::F446, "QUADSPI", 0xa000_1000, Bus::Ahb3, gate(0x38, 1), &[]),
+        (Chip::F446, "QUADSPI", 0xa000_1000, Bus::Ahb3, clock_gate(0x38, 1), &[]),
         (Chip::F446, "DBGMCU", 0xe004_2000, Bus::Ppb, None, &[]),
-        (Chip::F767, "UART8", 0x4000_7c00, Bus::Apb1, gate(0x40, 31), &[83]),
-        (Chip::F767, "RNG", 0x5006_0800, Bus::Ahb2, gate(0x34, 6), &[80]),
-        (Chip::H743, "LPUART1", 0x5800_0c00, Bus::Apb4, gate(0xf4, 3), &[142]),
-        (Chip::H743, "GPIOK", 0x5802_2800, Bus::Ahb4, gate(0xe0, 10), &[]),
-        (Chip::H743, "TIM17", 0x4001_4800, Bus::Apb2, gate(0xf0, 18), &[118]),
+        (Chip::F767, "UART8", 0x4000_7c00, Bus::Apb1, clock_gate(0x40, 31), &[83]),
+        (Chip::F767, "RNG", 0x5006_0800, Bus::Ahb2, clock_gate(0x34, 6), &[80]),
+        (Chip::H743, "LPUART1", 0x5800_0c00, Bus::Apb4, clock_gate(0xf4, 3), &[142]),
+        (Chip::H743, "GPIOK", 0x5802_2800, Bus::Ahb4, clock_gate(0xe0, 10), &[]),
+        (Chip::H743, "TIM17", 0x4001_4800, Bus::Apb2, clock_gate(0xf0, 18), &[118]),
         (Chip::H743, "FLASH", 0x5200_2000, Bus::Ahb3, None, &[4]),
     ];
     for (chip, name, base, bus, gate, lines) in facts {
@@ -92,7 +92,7 @@ fn addresses_without_a_block() {
         (Chip::H743, 0x4400_0000),
     ] {
         let whole = crate::stm32::Stm32::new(chip, &crate::stm32::Options::default());
-        assert_eq!((whole.block_name(address), whole.bus(address)), (None, None), "{chip:?} {address:#x}");
+        assert_eq!((whole.block_name(address), whole.bus_at_address(address)), (None, None), "{chip:?} {address:#x}");
     }
 }
 

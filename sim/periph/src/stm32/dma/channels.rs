@@ -1,6 +1,6 @@
 //! Channels of F1 and L0 (RM0008 chapter 13, RM0367 chapter 11): one transfer after the other, each a read and a write.
 
-use super::{Burst, Grant, Port, STREAMS, ServedRequest, Transfer, View, size_of};
+use super::{Burst, Grant, Port, STREAMS, ServedRequest, Transfer, View, datum_byte_count};
 use crate::NEVER;
 
 const CHANNELS: usize = 7;
@@ -55,8 +55,8 @@ impl Channel {
     /// its target is cut off.
     fn next_transfer(&self, stream: usize) -> Transfer {
         let burst = |address: u32, bytes: u32| Burst { port: Port::Peripheral, address, bytes, beats: 1, step: 0 };
-        let peripheral = burst(self.peripheral, size_of(self.ccr >> 8));
-        let memory = burst(self.memory, size_of(self.ccr >> 10));
+        let peripheral = burst(self.peripheral, datum_byte_count(self.ccr >> 8));
+        let memory = burst(self.memory, datum_byte_count(self.ccr >> 10));
         let (from, to) = if self.ccr & DIR != 0 { (memory, peripheral) } else { (peripheral, memory) };
         Transfer { stream, read: Some(from), write: Some(to), data: [0; 16] }
     }
@@ -93,7 +93,7 @@ impl ChannelDma {
 
     /// Returns, for each channel, the number that its CSELR field selects (0 on the F1). `None` for a channel that
     /// awaits no peripheral.
-    pub(super) fn selections(&self) -> [Option<u32>; STREAMS] {
+    pub(super) fn request_selections(&self) -> [Option<u32>; STREAMS] {
         let selection = self.selection.unwrap_or(0);
         std::array::from_fn(|n| {
             let channel = self.channels.get(n)?;
@@ -102,7 +102,7 @@ impl ChannelDma {
     }
 
     /// Returns whether a transfer is under way or a channel is enabled.
-    pub(super) fn is_active(&self) -> bool {
+    pub(super) fn is_dma_active(&self) -> bool {
         self.granted.is_some() || self.channels.iter().any(Channel::is_enabled)
     }
 
@@ -123,15 +123,15 @@ impl ChannelDma {
         let Some(n) = self.next_channel(view) else { return };
         let transfer = self.channels[n].next_transfer(n);
         let (Some(read), Some(write)) = (transfer.read, transfer.write) else { return };
-        let turns = self.wrote_memory && view.is_memory(read.address);
-        self.wrote_memory = view.is_memory(write.address);
+        let turns = self.wrote_memory && view.is_memory_address(read.address);
+        self.wrote_memory = view.is_memory_address(write.address);
         let ahb = view.ahb_cycles(1 + u64::from(turns));
         let end = now + ahb + view.access_cycles(read.address) + view.access_cycles(write.address);
         self.granted = Some(Grant { transfer, end });
     }
 
     /// Removes the transfer that has ended by cycle `now` and returns it.
-    pub(super) fn take_transfer(&mut self, now: u64) -> Option<Transfer> {
+    pub(super) fn take_ended_transfer(&mut self, now: u64) -> Option<Transfer> {
         self.granted.take_if(|grant| grant.end <= now).map(|grant| grant.transfer)
     }
 
@@ -142,7 +142,11 @@ impl ChannelDma {
 
     /// Counts a transfer that was carried out. `data` is `None` after a bus error. Returns what the requesting
     /// peripheral is told, if there is one.
-    pub(super) fn finish_transfer(&mut self, transfer: &Transfer, data: Option<[u8; 16]>) -> Option<ServedRequest> {
+    pub(super) fn count_finished_transfer(
+        &mut self,
+        transfer: &Transfer,
+        data: Option<[u8; 16]>,
+    ) -> Option<ServedRequest> {
         let n = transfer.stream;
         if data.is_none() {
             self.channels[n].ccr &= !EN;
@@ -156,10 +160,10 @@ impl ChannelDma {
         }
         channel.cndtr = channel.cndtr.saturating_sub(1);
         if channel.ccr & PINC != 0 {
-            channel.peripheral = channel.peripheral.wrapping_add(size_of(channel.ccr >> 8));
+            channel.peripheral = channel.peripheral.wrapping_add(datum_byte_count(channel.ccr >> 8));
         }
         if channel.ccr & MINC != 0 {
-            channel.memory = channel.memory.wrapping_add(size_of(channel.ccr >> 10));
+            channel.memory = channel.memory.wrapping_add(datum_byte_count(channel.ccr >> 10));
         }
         let (left, reload, circular) = (channel.cndtr, channel.reload, channel.ccr & CIRC != 0);
         if left == 0 && circular {
@@ -177,15 +181,15 @@ impl ChannelDma {
     }
 
     /// Returns the channel and the number of its register at an offset.
-    fn register_at(offset: u32) -> Option<(usize, u32)> {
+    fn channel_and_register_at(offset: u32) -> Option<(usize, u32)> {
         let at = offset.checked_sub(0x08)?;
         let (n, register) = ((at / 20) as usize, at % 20 / 4);
         (n < CHANNELS).then_some((n, register))
     }
 
     /// Returns the value of the controller's register at a byte offset.
-    pub(super) fn register(&self, offset: u32) -> u32 {
-        match (offset, Self::register_at(offset)) {
+    pub(super) fn register_value(&self, offset: u32) -> u32 {
+        match (offset, Self::channel_and_register_at(offset)) {
             (ISR, _) => self.flags,
             (CSELR, _) => self.selection.unwrap_or(0),
             (_, Some((n, register))) => {
@@ -197,8 +201,8 @@ impl ChannelDma {
     }
 
     /// Writes the controller's register at a byte offset.
-    pub(super) fn set_register(&mut self, offset: u32, value: u32) {
-        match (offset, Self::register_at(offset)) {
+    pub(super) fn write_dma_register(&mut self, offset: u32, value: u32) {
+        match (offset, Self::channel_and_register_at(offset)) {
             (IFCR, _) => self.clear_flags(value),
             (CSELR, _) => self.selection = self.selection.map(|_| value & 0x0fff_ffff),
             (_, Some((n, 0))) => self.write_control(n, value & CCR_MASK),
@@ -245,17 +249,17 @@ impl ChannelDma {
     }
 
     /// Returns whether the register at an offset clears each flag to whose bit 1 is written.
-    pub(super) fn clears_flags(&self, offset: u32) -> bool {
+    pub(super) fn is_flag_clear_register(&self, offset: u32) -> bool {
         offset == IFCR
     }
 
     /// Returns the core cycle at which the transfer under way ends, or [`NEVER`].
-    pub(super) fn due(&self) -> u64 {
+    pub(super) fn next_transfer_end(&self) -> u64 {
         self.granted.map_or(NEVER, |grant| grant.end)
     }
 
     /// Returns the levels of the interrupt outputs, a bit for each channel.
-    pub(super) fn interrupts(&self) -> u32 {
+    pub(super) fn interrupt_outputs(&self) -> u32 {
         let wants = |n: &usize| self.flags >> (4 * n) & self.channels[*n].ccr & (TCIF | HTIF | TEIF) != 0;
         (0..CHANNELS).filter(wants).fold(0, |lines, n| lines | 1 << n)
     }

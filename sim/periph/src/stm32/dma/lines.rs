@@ -25,7 +25,7 @@ pub(in crate::stm32) enum Signal {
 pub(in crate::stm32) type Line = (u8, u8, u8, &'static str, Signal);
 
 /// Returns the request lines of a chip without a request multiplexer. The H7 has none.
-pub(in crate::stm32) fn lines(chip: Chip) -> impl Iterator<Item = &'static Line> {
+pub(in crate::stm32) fn dma_request_lines(chip: Chip) -> impl Iterator<Item = &'static Line> {
     let (family, chip_only): (&[Line], &[Line]) = match chip {
         Chip::F103 => (F1, &[]),
         Chip::L053 | Chip::L073 => (L0, &[]),
@@ -39,7 +39,7 @@ pub(in crate::stm32) fn lines(chip: Chip) -> impl Iterator<Item = &'static Line>
 }
 
 /// Returns the block and the signal of a request number of the H7's DMAMUX1. `None` if it has none.
-pub(in crate::stm32) fn mux_line(request: u32) -> Option<(&'static str, Signal)> {
+pub(in crate::stm32) fn multiplexed_request_line(request: u32) -> Option<(&'static str, Signal)> {
     H7.iter().find(|line| u32::from(line.0) == request).map(|line| (line.1, line.2))
 }
 
@@ -362,20 +362,26 @@ mod tests {
             (Chip::F411, (2, 2, 2, "SPI1", Tx)),
             (Chip::F767, (1, 6, 9, "SPI2", Tx)),
         ] {
-            assert!(lines(chip).any(|known| *known == line), "{chip:?} {line:?}");
+            assert!(dma_request_lines(chip).any(|known| *known == line), "{chip:?} {line:?}");
         }
-        let is_known = |chip, line| lines(chip).any(|known| *known == line);
+        let is_known = |chip, line| dma_request_lines(chip).any(|known| *known == line);
         assert!(!is_known(Chip::F407, (2, 2, 2, "SPI1", Tx)), "SPI1 sends by streams 3 and 5 only");
         assert!(!is_known(Chip::F446, (1, 6, 9, "SPI2", Tx)), "it has eight channels a stream");
-        assert_eq!((mux_line(46), mux_line(46 + 64)), (Some(("USART3", Tx)), Some(("TIM16", Update))));
-        assert_eq!((mux_line(37), mux_line(115)), (Some(("SPI1", Rx)), Some(("ADC3", Adc(0)))));
-        assert_eq!(mux_line(87), None, "SAI1 is not modelled");
+        assert_eq!(
+            (multiplexed_request_line(46), multiplexed_request_line(46 + 64)),
+            (Some(("USART3", Tx)), Some(("TIM16", Update)))
+        );
+        assert_eq!(
+            (multiplexed_request_line(37), multiplexed_request_line(115)),
+            (Some(("SPI1", Rx)), Some(("ADC3", Adc(0))))
+        );
+        assert_eq!(multiplexed_request_line(87), None, "SAI1 is not modelled");
     }
 
     #[test]
     fn lines_are_unique() {
         for chip in [Chip::F103, Chip::L073, Chip::F407, Chip::F411, Chip::F446, Chip::F767] {
-            let table: Vec<Line> = lines(chip).copied().collect();
+            let table: Vec<Line> = dma_request_lines(chip).copied().collect();
             for (n, line) in table.iter().enumerate() {
                 assert!(!table[..n].contains(line), "{chip:?} {line:?}");
                 assert!((1..=2).contains(&line.0) && line.1 < 8 && line.2 < 16, "{line:?}");

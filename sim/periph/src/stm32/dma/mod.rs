@@ -88,16 +88,16 @@ impl View<'_> {
 
     /// Returns the core cycles of this number of AHB cycles.
     fn ahb_cycles(&self, cycles: u64) -> u64 {
-        cycles * self.clocks.cycles_per(Bus::Ahb1)
+        cycles * self.clocks.core_cycles_per_bus_cycle(Bus::Ahb1)
     }
 
     /// Returns the core cycles of an access: bus matrix, data phase, synchronisation.
     fn access_cycles(&self, address: u32) -> u64 {
-        let bus = self.map.slot(address).map(|slot| self.slots[slot].row.bus);
+        let bus = self.map.slot_at_address(address).map(|slot| self.slots[slot].row.bus);
         match bus {
-            Some(bus) if bus.is_apb() => self.ahb_cycles(2) + 2 * self.clocks.cycles_per(bus),
+            Some(bus) if bus.is_on_apb() => self.ahb_cycles(2) + 2 * self.clocks.core_cycles_per_bus_cycle(bus),
             Some(_) => self.ahb_cycles(2),
-            None if is_flash(address) => self.ahb_cycles(2 + self.flash_wait_states),
+            None if is_flash_address(address) => self.ahb_cycles(2 + self.flash_wait_states),
             None => self.ahb_cycles(2),
         }
     }
@@ -109,13 +109,13 @@ impl View<'_> {
     }
 
     /// Returns whether an address is in a memory.
-    fn is_memory(&self, address: u32) -> bool {
-        self.map.slot(address).is_none()
+    fn is_memory_address(&self, address: u32) -> bool {
+        self.map.slot_at_address(address).is_none()
     }
 }
 
 /// Returns whether an address is in the main flash, directly or through its alias at 0.
-fn is_flash(address: u32) -> bool {
+fn is_flash_address(address: u32) -> bool {
     matches!(address >> 24, 0 | 8)
 }
 
@@ -148,13 +148,13 @@ macro_rules! either {
 impl Dma {
     /// Returns, for each stream or channel, the channel or request number that firmware selected. `None` if it awaits
     /// no peripheral.
-    pub(super) fn selections(&self) -> [Option<u32>; STREAMS] {
-        either!(self, dma => dma.selections())
+    pub(super) fn request_selections(&self) -> [Option<u32>; STREAMS] {
+        either!(self, dma => dma.request_selections())
     }
 
     /// Returns whether any stream is enabled or a transfer is under way.
-    pub(super) fn is_active(&self) -> bool {
-        either!(self, dma => dma.is_active())
+    pub(super) fn is_dma_active(&self) -> bool {
+        either!(self, dma => dma.is_dma_active())
     }
 
     /// Begins transfers on free ports at cycle `now`.
@@ -163,14 +163,18 @@ impl Dma {
     }
 
     /// Removes a transfer that has ended by cycle `now` and returns it.
-    pub(super) fn take_transfer(&mut self, now: u64) -> Option<Transfer> {
-        either!(self, dma => dma.take_transfer(now))
+    pub(super) fn take_ended_transfer(&mut self, now: u64) -> Option<Transfer> {
+        either!(self, dma => dma.take_ended_transfer(now))
     }
 
     /// Counts a transfer that was carried out: `data` has the bytes that were read, or is `None` after a bus error.
     /// Returns what the requesting peripheral is told, if there is one.
-    pub(super) fn finish_transfer(&mut self, transfer: &Transfer, data: Option<[u8; 16]>) -> Option<ServedRequest> {
-        either!(self, dma => dma.finish_transfer(transfer, data))
+    pub(super) fn count_finished_transfer(
+        &mut self,
+        transfer: &Transfer,
+        data: Option<[u8; 16]>,
+    ) -> Option<ServedRequest> {
+        either!(self, dma => dma.count_finished_transfer(transfer, data))
     }
 }
 
@@ -183,38 +187,38 @@ impl Block for Dma {
     /// Reads a register of the DMA controller at a byte offset. `access` holds the time in core cycles and the number
     /// of bytes.
     fn read_register(&mut self, offset: u32, _access: &mut Access) -> u32 {
-        either!(self, dma => dma.register(offset))
+        either!(self, dma => dma.register_value(offset))
     }
 
     /// Writes a register of the DMA controller at a byte offset. `access` holds the time in core cycles and takes
     /// requests to the machine.
     fn write_register(&mut self, offset: u32, value: u32, _access: &mut Access) {
-        either!(self, dma => dma.set_register(offset, value));
+        either!(self, dma => dma.write_dma_register(offset, value));
     }
 
     /// Returns the value of a register of the DMA controller at a byte offset, without the side effects of a read.
     fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
-        either!(self, dma => dma.register(offset))
+        either!(self, dma => dma.register_value(offset))
     }
 
     /// Returns whether a narrow write fills the other bytes of this register with 0, because 0 bits have no effect
     /// there. This holds for the registers that clear flags only.
     fn is_strobe(&self, offset: u32) -> bool {
-        either!(self, dma => dma.clears_flags(offset))
+        either!(self, dma => dma.is_flag_clear_register(offset))
     }
 
     /// Returns the core cycle of the next end of a transfer, or `NEVER`.
     fn next_event_cycle(&self) -> u64 {
-        either!(self, dma => dma.due())
+        either!(self, dma => dma.next_transfer_end())
     }
 
     /// Returns the levels of the controller's interrupt outputs, a bit for each channel or stream.
     fn interrupt_outputs(&self) -> u32 {
-        either!(self, dma => dma.interrupts())
+        either!(self, dma => dma.interrupt_outputs())
     }
 }
 
 /// Returns the bytes of a datum from a size field: 1, 2 or 4. The reserved code counts as a word.
-const fn size_of(code: u32) -> u32 {
+const fn datum_byte_count(code: u32) -> u32 {
     1 << if code & 3 == 3 { 2 } else { code & 3 }
 }

@@ -1,7 +1,7 @@
 //! Streams of F4, F7 and H7 (RM0090 chapter 10, RM0410 chapter 8, RM0433 chapter 16): a peripheral port, a memory port, and
 //! between them a FIFO of 16 bytes for each stream.
 
-use super::{Burst, Grant, Port, STREAMS, ServedRequest, Transfer, View, size_of};
+use super::{Burst, Grant, Port, STREAMS, ServedRequest, Transfer, View, datum_byte_count};
 use crate::NEVER;
 
 const EN: u32 = 1;
@@ -42,7 +42,7 @@ struct Fifo {
 
 impl Fifo {
     /// Returns the number of bytes for which the FIFO has room.
-    fn room(&self) -> u32 {
+    fn free_byte_count(&self) -> u32 {
         FIFO_BYTES - self.len
     }
 
@@ -61,7 +61,7 @@ impl Fifo {
     }
 
     /// Removes the oldest `count` bytes from the FIFO, or all if it has fewer.
-    fn drop_head(&mut self, count: u32) {
+    fn drop_first_bytes(&mut self, count: u32) {
         let count = count.min(self.len);
         self.bytes.copy_within(count as usize..self.len as usize, 0);
         self.len -= count;
@@ -125,7 +125,7 @@ impl Stream {
     }
 
     /// Returns whether the stream transfers each item at once, without waiting for the FIFO's threshold.
-    fn is_direct(&self) -> bool {
+    fn is_direct_mode(&self) -> bool {
         self.fcr & DMDIS == 0
     }
 
@@ -141,21 +141,21 @@ impl Stream {
 
     /// Returns the bytes of an item at the peripheral port: 1, 2 or 4.
     fn peripheral_bytes(&self) -> u32 {
-        size_of(self.cr >> 11)
+        datum_byte_count(self.cr >> 11)
     }
 
     /// Returns the bytes of an item at the memory port. In direct mode it has the size of the peripheral's.
     fn memory_bytes(&self) -> u32 {
-        if self.is_direct() { self.peripheral_bytes() } else { size_of(self.cr >> 13) }
+        if self.is_direct_mode() { self.peripheral_bytes() } else { datum_byte_count(self.cr >> 13) }
     }
 
     /// Returns the number of accesses in a burst, by its field in CR. Always 1 in direct mode.
-    fn beats(&self, shift: u32) -> u32 {
-        if self.is_direct() { 1 } else { [1, 4, 8, 16][(self.cr >> shift & 3) as usize] }
+    fn accesses_in_burst(&self, shift: u32) -> u32 {
+        if self.is_direct_mode() { 1 } else { [1, 4, 8, 16][(self.cr >> shift & 3) as usize] }
     }
 
     /// Returns the number of bytes at which the FIFO is written to memory, or filled again.
-    fn threshold(&self) -> u32 {
+    fn fifo_threshold_bytes(&self) -> u32 {
         4 * ((self.fcr & 3) + 1)
     }
 
@@ -165,48 +165,49 @@ impl Stream {
     }
 
     /// Returns the number of items that are left when half of a round is done.
-    fn half_count(&self) -> u32 {
+    fn items_left_at_half(&self) -> u32 {
         self.reload - self.reload / 2
     }
 
     /// Returns whether the bursts of both ports fit into the FIFO, and its threshold is a multiple of the memory port's
     /// burst (RM0090 table 48). Returns true in direct mode, without the FIFO.
-    fn fits_fifo(&self) -> bool {
-        let burst = self.beats(23) * self.memory_bytes();
-        let bursts = burst <= FIFO_BYTES && (self.beats(23) == 1 || self.threshold().is_multiple_of(burst));
-        self.is_direct() || bursts && self.beats(21) * self.peripheral_bytes() <= FIFO_BYTES
+    fn do_bursts_fit_fifo(&self) -> bool {
+        let burst = self.accesses_in_burst(23) * self.memory_bytes();
+        let bursts = burst <= FIFO_BYTES
+            && (self.accesses_in_burst(23) == 1 || self.fifo_threshold_bytes().is_multiple_of(burst));
+        self.is_direct_mode() || bursts && self.accesses_in_burst(21) * self.peripheral_bytes() <= FIFO_BYTES
     }
 
     /// Returns the first address of the memory port's present buffer.
-    fn base(&self) -> u32 {
+    fn present_buffer_address(&self) -> u32 {
         self.mar[if self.cr & DBM != 0 { self.buffer } else { 0 }]
     }
 
     /// Begins a round of transfers with the addresses and the count in the registers.
-    fn begin_round(&mut self) {
+    fn begin_transfer_round(&mut self) {
         if self.ndtr == 0 {
             self.ndtr = self.reload;
         }
         self.buffer = usize::from(self.cr & CT != 0);
         self.fifo.len = 0;
-        (self.peripheral, self.memory) = (self.par, self.base());
+        (self.peripheral, self.memory) = (self.par, self.present_buffer_address());
         self.memory_left = self.ndtr * self.peripheral_bytes();
         (self.moves, self.stops) = (self.direction() == Direction::MemoryToPeripheral, false);
     }
 
     /// Returns the next burst of the peripheral port. `is_requested`: by the peripheral.
-    fn peripheral_burst(&self, is_requested: bool) -> Option<Burst> {
+    fn next_peripheral_burst(&self, is_requested: bool) -> Option<Burst> {
         let direction = self.direction();
         let may_move = is_requested || direction == Direction::MemoryToMemory && !self.moves;
         if !self.is_enabled() || self.stops || self.ndtr == 0 || !may_move {
             return None;
         }
         let bytes = self.peripheral_bytes();
-        let beats = self.beats(21).min(self.ndtr);
+        let beats = self.accesses_in_burst(21).min(self.ndtr);
         let fits = if direction == Direction::MemoryToPeripheral {
             self.fifo.len >= beats * bytes
         } else {
-            self.fifo.room() >= beats * bytes
+            self.fifo.free_byte_count() >= beats * bytes
         };
         let step = match (self.cr & PINC != 0, self.cr & PINCOS != 0) {
             (false, _) => 0,
@@ -217,21 +218,21 @@ impl Stream {
     }
 
     /// Returns the next burst of the memory port.
-    fn memory_burst(&self) -> Option<Burst> {
+    fn next_memory_burst(&self) -> Option<Burst> {
         if !self.is_enabled() || self.memory_left == 0 {
             return None;
         }
         let bytes = self.memory_bytes();
         let most = if self.direction() == Direction::MemoryToPeripheral {
-            let may_fill = if self.is_direct() { self.fifo.len == 0 } else { self.moves };
+            let may_fill = if self.is_direct_mode() { self.fifo.len == 0 } else { self.moves };
             if !may_fill || self.stops {
                 return None;
             }
-            self.fifo.room().min(self.memory_left.next_multiple_of(bytes))
+            self.fifo.free_byte_count().min(self.memory_left.next_multiple_of(bytes))
         } else {
             // All that is left of a round is in the FIFO, or it must be emptied.
             let is_forced = self.fifo.len >= self.memory_left || self.stops;
-            if self.fifo.len == 0 || !(self.is_direct() || self.moves || is_forced) {
+            if self.fifo.len == 0 || !(self.is_direct_mode() || self.moves || is_forced) {
                 return None;
             }
             self.fifo.len.min(self.memory_left)
@@ -244,7 +245,7 @@ impl Stream {
             // The last bytes do not make an item of this size.
             0 if self.direction() != Direction::MemoryToPeripheral => burst(1, most),
             0 => None,
-            items if items >= self.beats(23) => burst(bytes, self.beats(23)),
+            items if items >= self.accesses_in_burst(23) => burst(bytes, self.accesses_in_burst(23)),
             _ => burst(bytes, 1),
         }
     }
@@ -253,11 +254,11 @@ impl Stream {
     fn settle_fifo(&mut self) {
         if self.direction() == Direction::MemoryToPeripheral {
             self.moves = match self.moves {
-                true => self.fifo.room() >= self.memory_bytes() * self.beats(23),
-                false => self.fifo.len <= self.threshold().min(FIFO_BYTES - 4),
+                true => self.fifo.free_byte_count() >= self.memory_bytes() * self.accesses_in_burst(23),
+                false => self.fifo.len <= self.fifo_threshold_bytes().min(FIFO_BYTES - 4),
             };
         } else {
-            let least = if self.moves { self.memory_bytes() } else { self.threshold() };
+            let least = if self.moves { self.memory_bytes() } else { self.fifo_threshold_bytes() };
             self.moves = self.fifo.len >= least;
         }
     }
@@ -287,7 +288,7 @@ impl StreamDma {
 
     /// Returns, for each stream, the request number that firmware selected. `None` for a stream that awaits no
     /// peripheral.
-    pub(super) fn selections(&self) -> [Option<u32>; STREAMS] {
+    pub(super) fn request_selections(&self) -> [Option<u32>; STREAMS] {
         self.streams.map(|stream| {
             let waits = stream.is_enabled() && stream.direction() != Direction::MemoryToMemory;
             waits.then_some(stream.cr >> 25 & self.channel_mask)
@@ -295,7 +296,7 @@ impl StreamDma {
     }
 
     /// Returns whether a transfer is under way or a stream is enabled.
-    pub(super) fn is_active(&self) -> bool {
+    pub(super) fn is_dma_active(&self) -> bool {
         self.granted.iter().any(Option::is_some) || self.streams.iter().any(Stream::is_enabled)
     }
 
@@ -303,18 +304,18 @@ impl StreamDma {
     pub(super) fn begin_transfers(&mut self, now: u64, view: &View) {
         for port in [Port::Peripheral, Port::Memory] {
             if self.granted[port as usize].is_none() {
-                self.granted[port as usize] = self.next_grant(port, now, view);
+                self.granted[port as usize] = self.next_transfer_on_port(port, now, view);
             }
         }
     }
 
     /// Returns the next transfer on a free port: of the stream with the highest priority, and of several the lowest
     /// number. Both ports never serve the same stream at once.
-    fn next_grant(&self, port: Port, now: u64, view: &View) -> Option<Grant> {
+    fn next_transfer_on_port(&self, port: Port, now: u64, view: &View) -> Option<Grant> {
         let is_elsewhere = |n: usize| self.granted.iter().flatten().any(|grant| grant.transfer.stream == n);
         let burst = |n: usize| match port {
-            Port::Peripheral => self.streams[n].peripheral_burst(view.is_requested(n)),
-            Port::Memory => self.streams[n].memory_burst(),
+            Port::Peripheral => self.streams[n].next_peripheral_burst(view.is_requested(n)),
+            Port::Memory => self.streams[n].next_memory_burst(),
         };
         let ready = (0..STREAMS).filter(|&n| !is_elsewhere(n)).filter_map(|n| burst(n).map(|burst| (n, burst)));
         let (n, burst) = ready.max_by_key(|&(n, _)| (self.streams[n].priority(), STREAMS - n))?;
@@ -329,7 +330,7 @@ impl StreamDma {
     }
 
     /// Removes the first transfer that has ended by cycle `now` and returns it.
-    pub(super) fn take_transfer(&mut self, now: u64) -> Option<Transfer> {
+    pub(super) fn take_ended_transfer(&mut self, now: u64) -> Option<Transfer> {
         let grants = self.granted.iter_mut().filter(|grant| grant.is_some_and(|grant| grant.end <= now));
         let first = grants.min_by_key(|grant| grant.map_or(NEVER, |grant| grant.end))?;
         first.take().map(|grant| grant.transfer)
@@ -337,7 +338,11 @@ impl StreamDma {
 
     /// Counts a transfer that was carried out. `data` is `None` after a bus error. Returns what the requesting
     /// peripheral is told, if there is one.
-    pub(super) fn finish_transfer(&mut self, transfer: &Transfer, data: Option<[u8; 16]>) -> Option<ServedRequest> {
+    pub(super) fn count_finished_transfer(
+        &mut self,
+        transfer: &Transfer,
+        data: Option<[u8; 16]>,
+    ) -> Option<ServedRequest> {
         let n = transfer.stream;
         let burst = transfer.read.or(transfer.write)?;
         let Some(data) = data else {
@@ -352,22 +357,22 @@ impl StreamDma {
         let bytes = burst.bytes * burst.beats;
         match transfer.read {
             Some(_) => stream.fifo.push(&data[..bytes as usize]),
-            None => stream.fifo.drop_head(bytes),
+            None => stream.fifo.drop_first_bytes(bytes),
         }
         let served = match burst.port {
-            Port::Peripheral => Some(self.finish_peripheral(n, &burst)),
+            Port::Peripheral => Some(self.count_finished_peripheral_burst(n, &burst)),
             Port::Memory => {
-                self.finish_memory(n, &burst);
+                self.count_finished_memory_burst(n, &burst);
                 None
             }
         };
         self.streams[n].settle_fifo();
-        self.stop_when_idle(n);
+        self.stop_idle_stream(n);
         served.filter(|_| self.streams[n].direction() != Direction::MemoryToMemory)
     }
 
     /// Counts the items of a completed burst on the peripheral port.
-    fn finish_peripheral(&mut self, n: usize, burst: &Burst) -> ServedRequest {
+    fn count_finished_peripheral_burst(&mut self, n: usize, burst: &Burst) -> ServedRequest {
         let stream = &mut self.streams[n];
         let before = stream.ndtr;
         stream.ndtr = before.saturating_sub(burst.beats);
@@ -378,13 +383,13 @@ impl StreamDma {
             stream.peripheral = stream.par;
         }
         if stream.direction() == Direction::MemoryToPeripheral {
-            self.count_units(n, 1, before, left);
+            self.count_transferred_items(n, 1, before, left);
         }
         ServedRequest { left, is_last: left == 0 && !circular }
     }
 
     /// Counts the bytes of a completed burst on the memory port.
-    fn finish_memory(&mut self, n: usize, burst: &Burst) {
+    fn count_finished_memory_burst(&mut self, n: usize, burst: &Burst) {
         let stream = &mut self.streams[n];
         let before = stream.memory_left;
         stream.memory_left = before.saturating_sub(burst.bytes * burst.beats);
@@ -392,18 +397,18 @@ impl StreamDma {
         let left = stream.memory_left;
         if left == 0 && stream.is_circular() {
             stream.buffer ^= 1;
-            stream.memory = stream.base();
+            stream.memory = stream.present_buffer_address();
             stream.memory_left = stream.total_bytes();
         }
         if stream.direction() != Direction::MemoryToPeripheral {
-            self.count_units(n, self.streams[n].peripheral_bytes(), before, left);
+            self.count_transferred_items(n, self.streams[n].peripheral_bytes(), before, left);
         }
     }
 
     /// Sets the flags of half and complete transfer, when the units left fall from `before` to `left`, and ends the
     /// round or the stream. `units` is the number of units of an item.
-    fn count_units(&mut self, n: usize, units: u32, before: u32, left: u32) {
-        let half = self.streams[n].half_count() * units;
+    fn count_transferred_items(&mut self, n: usize, units: u32, before: u32, left: u32) {
+        let half = self.streams[n].items_left_at_half() * units;
         if self.streams[n].reload > 1 && before > half && left <= half {
             self.flags[n] |= HTIF;
         }
@@ -429,7 +434,7 @@ impl StreamDma {
     }
 
     /// Ends a stream that firmware has disabled, if its ports are idle and its FIFO is empty.
-    fn stop_when_idle(&mut self, n: usize) {
+    fn stop_idle_stream(&mut self, n: usize) {
         let busy = self.granted.iter().flatten().any(|grant| grant.transfer.stream == n);
         let stream = &mut self.streams[n];
         let stores = stream.direction() != Direction::MemoryToPeripheral && stream.fifo.len != 0;
@@ -443,22 +448,22 @@ impl StreamDma {
     }
 
     /// Returns the number of the first of the four streams whose flags are in the register at an offset.
-    fn flag_streams(offset: u32) -> usize {
+    fn first_stream_of_flags(offset: u32) -> usize {
         if offset & 4 == 0 { 0 } else { 4 }
     }
 
     /// Returns the stream and the number of its register at an offset.
-    fn register_at(offset: u32) -> Option<(usize, u32)> {
+    fn stream_and_register_at(offset: u32) -> Option<(usize, u32)> {
         let at = offset.checked_sub(0x10)?;
         let (n, register) = ((at / 24) as usize, at % 24 / 4);
         (n < STREAMS).then_some((n, register))
     }
 
     /// Returns the value of the controller's register at a byte offset.
-    pub(super) fn register(&self, offset: u32) -> u32 {
-        match (offset, Self::register_at(offset)) {
+    pub(super) fn register_value(&self, offset: u32) -> u32 {
+        match (offset, Self::stream_and_register_at(offset)) {
             (0x00 | 0x04, _) => {
-                let first = Self::flag_streams(offset);
+                let first = Self::first_stream_of_flags(offset);
                 SHIFTS.iter().zip(&self.flags[first..]).fold(0, |word, (shift, flags)| word | flags << shift)
             }
             (_, Some((n, register))) => {
@@ -476,10 +481,10 @@ impl StreamDma {
     }
 
     /// Writes the controller's register at a byte offset.
-    pub(super) fn set_register(&mut self, offset: u32, value: u32) {
-        match (offset, Self::register_at(offset)) {
+    pub(super) fn write_dma_register(&mut self, offset: u32, value: u32) {
+        match (offset, Self::stream_and_register_at(offset)) {
             (0x08 | 0x0c, _) => {
-                let first = Self::flag_streams(offset);
+                let first = Self::first_stream_of_flags(offset);
                 for (shift, flags) in SHIFTS.iter().zip(&mut self.flags[first..]) {
                     *flags &= !(value >> shift & ALL_FLAGS);
                 }
@@ -519,7 +524,7 @@ impl StreamDma {
             (true, enables) => {
                 stream.cr = stream.cr & !DMEIE_TO_TCIE | value & DMEIE_TO_TCIE;
                 stream.stops = !enables;
-                self.stop_when_idle(n);
+                self.stop_idle_stream(n);
             }
             (false, enables) => {
                 stream.cr = value & (0x01ff_ffff & !(1 << 20) | channels) & !EN;
@@ -530,29 +535,29 @@ impl StreamDma {
                 if stream.direction() == Direction::MemoryToMemory {
                     stream.fcr |= DMDIS;
                 }
-                if !stream.fits_fifo() {
+                if !stream.do_bursts_fit_fifo() {
                     self.flags[n] |= FEIF;
                     return;
                 }
                 stream.cr |= EN;
-                stream.begin_round();
+                stream.begin_transfer_round();
             }
         }
     }
 
     /// Returns whether the register at an offset clears each flag to whose bit 1 is written.
-    pub(super) fn clears_flags(&self, offset: u32) -> bool {
+    pub(super) fn is_flag_clear_register(&self, offset: u32) -> bool {
         matches!(offset, 0x08 | 0x0c)
     }
 
     /// Returns the core cycle at which the next transfer ends, or [`NEVER`].
-    pub(super) fn due(&self) -> u64 {
+    pub(super) fn next_transfer_end(&self) -> u64 {
         self.granted.iter().flatten().map(|grant| grant.end).min().unwrap_or(NEVER)
     }
 
     /// Returns the levels of the interrupt outputs, a bit for each stream. The enables in CR are a bit below their
     /// flags.
-    pub(super) fn interrupts(&self) -> u32 {
+    pub(super) fn interrupt_outputs(&self) -> u32 {
         let wants = |n: &usize| {
             let (stream, flags) = (&self.streams[*n], self.flags[*n]);
             let enabled = stream.cr << 1 & ALL_FLAGS & !FEIF | u32::from(stream.fcr & FEIE != 0);

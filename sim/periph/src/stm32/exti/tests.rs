@@ -22,8 +22,8 @@ fn edges_by_trigger_and_mask() {
                 exti.write_register(offset, value, &mut bench.access());
             }
             for (level, want) in [(true, after_rise), (false, after_fall)] {
-                exti.pin_edge(3, level, &mut bench.access());
-                exti.pin_edge(3, level, &mut bench.access());
+                exti.set_pin_level(3, level, &mut bench.access());
+                exti.set_pin_level(3, level, &mut bench.access());
                 let seen = (exti.read_register(pr, &mut bench.access()), exti.interrupt_outputs());
                 assert_eq!(seen, want, "{layout:?} {rising} {falling} {mask} {level}");
                 exti.write_register(pr, 8, &mut bench.access());
@@ -65,7 +65,7 @@ fn event_line_wakes_without_an_interrupt() {
     let mut exti = Exti::new(FLAT, [0; 3]);
     exti.write_register(0x04, 1, &mut bench.access());
     exti.write_register(0x08, 1, &mut bench.access());
-    exti.pin_edge(0, true, &mut bench.access());
+    exti.set_pin_level(0, true, &mut bench.access());
     assert_eq!((bench.effects.event, exti.interrupt_outputs()), (true, 0));
 }
 
@@ -74,11 +74,11 @@ fn a_changed_routing_is_not_an_edge() {
     let mut bench = Bench::new();
     let mut exti = Exti::new(FLAT, [0; 3]);
     exti.write_register(0x08, 1, &mut bench.access());
-    exti.set_level(0, true);
-    exti.pin_edge(0, true, &mut bench.access());
+    exti.set_line_level(0, true);
+    exti.set_pin_level(0, true, &mut bench.access());
     assert_eq!(exti.read_register(0x14, &mut bench.access()), 0);
-    exti.set_level(0, false);
-    exti.pin_edge(0, true, &mut bench.access());
+    exti.set_line_level(0, false);
+    exti.set_pin_level(0, true, &mut bench.access());
     assert_eq!(exti.read_register(0x14, &mut bench.access()), 1);
 }
 

@@ -1,7 +1,7 @@
 //! F1, F4, F7 and H7: a key register, a status and a control register, on H7 once per bank
 //! (RM0008/PM0075, RM0090 3.9, RM0410 3.7, RM0433 4.9).
 
-use super::{AcrBits, Flash, FlashStore, Keys, Program, erase};
+use super::{AcrBits, Flash, FlashStore, Keys, Program, request_erase};
 use crate::stm32::block::Access;
 
 const KEY_PAIR: [u32; 2] = [0x4567_0123, 0xcdef_89ab];
@@ -204,12 +204,12 @@ pub(in crate::stm32) static H7: super::Spec = super::Spec {
 
 impl Spec {
     /// Returns the bank of a register's offset, and the offset inside the bank.
-    fn split(&self, offset: u32) -> (usize, u32) {
+    fn bank_and_offset(&self, offset: u32) -> (usize, u32) {
         if self.stride != 0 && offset >= self.stride { (1, offset - self.stride) } else { (0, offset) }
     }
 
     /// Returns whether the register at an offset is the status register, and its bits are cleared by writing 1 to it.
-    pub(super) fn clears_in_status(&self, offset: u32) -> bool {
+    pub(super) fn is_flag_cleared_in_status(&self, offset: u32) -> bool {
         self.clear.is_none() && offset == self.sr
     }
 
@@ -219,7 +219,7 @@ impl Spec {
     }
 
     /// Returns the number of banks.
-    fn banks(&self) -> u32 {
+    fn bank_count(&self) -> u32 {
         1 + u32::from(self.has_banks())
     }
 }
@@ -227,7 +227,7 @@ impl Spec {
 impl Flash {
     /// Returns the value of the register at an offset. `None` if the register only stores what is written.
     pub(super) fn banked_register(&self, spec: &Spec, offset: u32) -> Option<u32> {
-        let (n, place) = spec.split(offset);
+        let (n, place) = spec.bank_and_offset(offset);
         let bank = &self.banks[n];
         if place == spec.cr {
             Some(bank.cr)
@@ -243,12 +243,12 @@ impl Flash {
     }
 
     /// Writes a register.
-    pub(super) fn banked_write(&mut self, spec: &Spec, offset: u32, value: u32, access: &mut Access) {
-        let (n, place) = spec.split(offset);
+    pub(super) fn write_banked_register(&mut self, spec: &Spec, offset: u32, value: u32, access: &mut Access) {
+        let (n, place) = spec.bank_and_offset(offset);
         let bank = &mut self.banks[n];
         if place == spec.key {
             bank.keys.enter_key(value, KEY_PAIR);
-            if bank.keys.open() {
+            if bank.keys.are_keys_entered() {
                 bank.cr &= !spec.lock;
             }
         } else if offset == spec.option_key {
@@ -261,7 +261,7 @@ impl Flash {
             self.write_control(spec, n, value, access);
         } else if Some(offset) == spec.option_control {
             self.write_option_control(offset, value);
-        } else if self.banks[0].option_keys.open() && matches!(offset, 0x18 | 0x20 | 0x44) {
+        } else if self.banks[0].option_keys.are_keys_entered() && matches!(offset, 0x18 | 0x20 | 0x44) {
             // Option bytes to come: stored; loading them needs a reset, which keeps the old ones here.
             self.words[offset as usize / 4] = value;
         }
@@ -271,7 +271,7 @@ impl Flash {
     fn unlock_options(&mut self, spec: &Spec, value: u32) {
         let bank = &mut self.banks[0];
         bank.option_keys.enter_key(value, spec.option_pair);
-        if bank.option_keys.open() {
+        if bank.option_keys.are_keys_entered() {
             match spec.option_control {
                 Some(offset) => self.words[offset as usize / 4] &= !1,
                 // F1: OPTWRE in CR.
@@ -283,26 +283,26 @@ impl Flash {
     /// Writes the options' control register, if it is unlocked.
     fn write_option_control(&mut self, offset: u32, value: u32) {
         let bank = &mut self.banks[0];
-        if !bank.option_keys.open() {
+        if !bank.option_keys.are_keys_entered() {
             return;
         }
         // OPTSTRT (bit 1) reads 0: the options are taken at once.
         self.words[offset as usize / 4] = value & !2;
         if value & 1 != 0 {
-            bank.option_keys.lock();
+            bank.option_keys.lock_registers();
         }
     }
 
     /// Writes CR of a bank, if it is unlocked and idle.
     fn write_control(&mut self, spec: &Spec, n: usize, value: u32, access: &mut Access) {
         let bank = &mut self.banks[n];
-        if !bank.keys.open() || bank.is_busy() {
+        if !bank.keys.are_keys_entered() || bank.is_busy() {
             return;
         }
         bank.cr = value & !spec.start & !spec.lock;
         if value & spec.lock != 0 {
             bank.cr |= spec.lock;
-            bank.keys.lock();
+            bank.keys.lock_registers();
         } else if value & spec.start != 0 {
             self.start_erase(spec, n, access);
         }
@@ -310,7 +310,7 @@ impl Flash {
 
     /// Starts the erasure that CR of a bank selects: a sector, a page or the whole bank.
     fn start_erase(&mut self, spec: &Spec, n: usize, access: &mut Access) {
-        let bank_bytes = self.bytes / spec.banks();
+        let bank_bytes = self.bytes / spec.bank_count();
         let (bank_base, cr) = (self.base + n as u32 * bank_bytes, self.banks[n].cr);
         let (offset, bytes) = if cr & spec.mass != 0 {
             (0, bank_bytes)
@@ -330,7 +330,7 @@ impl Flash {
             self.banks[n].sr |= spec.sequence_error;
             return;
         }
-        erase(access, bank_base + offset, bytes, 0xff);
+        request_erase(access, bank_base + offset, bytes, 0xff);
         // A mass erase is as fast as its largest unit, assumed.
         let unit_bytes = if cr & spec.mass != 0 { 128 * 1024 } else { bytes };
         let ns = match spec.unit {
@@ -341,9 +341,15 @@ impl Flash {
     }
 
     /// Stores to the flash array. Returns whether that programs, or which error it sets.
-    pub(super) fn banked_store(&mut self, spec: &Spec, address: u32, bytes: u32, access: &mut Access) -> FlashStore {
-        let bank_bytes = self.bytes / spec.banks();
-        let n = ((address.wrapping_sub(self.base)) / bank_bytes).min(spec.banks() - 1) as usize;
+    pub(super) fn store_to_banked_flash(
+        &mut self,
+        spec: &Spec,
+        address: u32,
+        bytes: u32,
+        access: &mut Access,
+    ) -> FlashStore {
+        let bank_bytes = self.bytes / spec.bank_count();
+        let n = ((address.wrapping_sub(self.base)) / bank_bytes).min(spec.bank_count() - 1) as usize;
         let bank = &mut self.banks[n];
         if bank.cr & spec.lock != 0 || bank.keys != Keys::Open || bank.is_busy() {
             return FlashStore::Refused;
@@ -361,7 +367,7 @@ impl Flash {
     }
 
     /// Ends the operation (programming or erasing) of bank `n`.
-    pub(super) fn banked_done(&mut self, spec: &Spec, n: usize) {
+    pub(super) fn finish_banked_operation(&mut self, spec: &Spec, n: usize) {
         let bank = &mut self.banks[n];
         // F4 and F7 show EOP only if its interrupt is enabled.
         if spec.lock != 1 << 31 || bank.cr & spec.interrupts.0 != 0 {
@@ -370,7 +376,7 @@ impl Flash {
     }
 
     /// Returns the level of the interrupt line.
-    pub(super) fn banked_interrupt(&self, spec: &Spec) -> bool {
+    pub(super) fn banked_interrupt_level(&self, spec: &Spec) -> bool {
         let (end, error) = spec.interrupts;
         self.banks.iter().any(|bank| {
             bank.cr & end != 0 && bank.sr & spec.eop != 0 || bank.cr & error != 0 && bank.sr & spec.errors != 0

@@ -1,6 +1,6 @@
 //! L0: PECR with its three locks; programming and erasing are stores into the array (RM0367 3.7).
 
-use super::{AcrBits, Flash, FlashStore, Keys, Program, Spec, erase};
+use super::{AcrBits, Flash, FlashStore, Keys, Program, Spec, request_erase};
 use crate::stm32::block::Access;
 
 /// SR.EOP.
@@ -51,8 +51,8 @@ pub(super) struct State {
 
 impl Flash {
     /// Returns the value of PECR, the control register of programming and erasing.
-    fn pecr(&self) -> u32 {
-        let lock = |keys: Keys, bit: u32| if keys.open() { 0 } else { bit };
+    fn program_erase_control_register(&self) -> u32 {
+        let lock = |keys: Keys, bit: u32| if keys.are_keys_entered() { 0 } else { bit };
         let locks = lock(self.l0.data, PELOCK) | lock(self.l0.program, PRGLOCK) | lock(self.l0.options, OPTLOCK);
         self.l0.pecr | locks
     }
@@ -60,7 +60,7 @@ impl Flash {
     /// Returns the value of the register at an offset. `None` if the register only stores what is written.
     pub(super) fn l0_register(&self, offset: u32) -> Option<u32> {
         match offset {
-            0x04 => Some(self.pecr()),
+            0x04 => Some(self.program_erase_control_register()),
             0x08..=0x14 => Some(0),
             0x18 => Some(self.banks[0].sr | if self.banks[0].is_busy() { BSY } else { IDLE }),
             _ => None,
@@ -68,27 +68,27 @@ impl Flash {
     }
 
     /// Writes a register: PECR, or a key.
-    pub(super) fn l0_write(&mut self, offset: u32, value: u32) {
+    pub(super) fn write_l0_register(&mut self, offset: u32, value: u32) {
         match offset {
-            0x04 => self.write_pecr(value),
+            0x04 => self.write_program_erase_control(value),
             0x0c => self.l0.data.enter_key(value, [0x89ab_cdef, 0x0203_0405]),
-            0x10 if self.l0.data.open() => self.l0.program.enter_key(value, [0x8c9d_aebf, 0x1314_1516]),
-            0x14 if self.l0.data.open() => self.l0.options.enter_key(value, [0xfbea_d9c8, 0x2425_2627]),
+            0x10 if self.l0.data.are_keys_entered() => self.l0.program.enter_key(value, [0x8c9d_aebf, 0x1314_1516]),
+            0x14 if self.l0.data.are_keys_entered() => self.l0.options.enter_key(value, [0xfbea_d9c8, 0x2425_2627]),
             0x18 => self.banks[0].sr &= !value,
             _ => {}
         }
     }
 
     /// Writes PECR, if it is unlocked.
-    fn write_pecr(&mut self, value: u32) {
-        if !self.l0.data.open() {
+    fn write_program_erase_control(&mut self, value: u32) {
+        if !self.l0.data.are_keys_entered() {
             return;
         }
-        if value & PRGLOCK != 0 && self.l0.program.open() {
-            self.l0.program.lock();
+        if value & PRGLOCK != 0 && self.l0.program.are_keys_entered() {
+            self.l0.program.lock_registers();
         }
-        if value & OPTLOCK != 0 && self.l0.options.open() {
-            self.l0.options.lock();
+        if value & OPTLOCK != 0 && self.l0.options.are_keys_entered() {
+            self.l0.options.lock_registers();
         }
         self.l0.pecr = value & !(PELOCK | PRGLOCK | OPTLOCK);
         if value & PELOCK != 0 {
@@ -97,9 +97,9 @@ impl Flash {
     }
 
     /// Stores to flash or EEPROM. Returns whether that programs, or which error it sets.
-    pub(super) fn l0_store(&mut self, address: u32, bytes: u32, access: &mut Access) -> FlashStore {
+    pub(super) fn store_to_l0_flash(&mut self, address: u32, bytes: u32, access: &mut Access) -> FlashStore {
         let eeprom = address >= EEPROM_BASE;
-        let allowed = if eeprom { self.l0.data.open() } else { self.l0.program.open() };
+        let allowed = if eeprom { self.l0.data.are_keys_entered() } else { self.l0.program.are_keys_entered() };
         let mode = self.l0.pecr;
         if !allowed || self.banks[0].is_busy() || !eeprom && bytes != 4 {
             self.banks[0].sr |= WRPERR;
@@ -112,14 +112,14 @@ impl Flash {
         }
         // A store to a page with ERASE and PROG set erases it. The word itself is not written.
         if mode & (ERASE | PROG) == ERASE | PROG && !eeprom {
-            erase(access, address & !(PAGE_BYTES - 1), PAGE_BYTES, 0);
+            request_erase(access, address & !(PAGE_BYTES - 1), PAGE_BYTES, 0);
             return FlashStore::Refused;
         }
         FlashStore::Program
     }
 
     /// Returns the level of the interrupt line.
-    pub(super) fn l0_interrupt(&self) -> bool {
+    pub(super) fn l0_interrupt_level(&self) -> bool {
         let (sr, pecr) = (self.banks[0].sr, self.l0.pecr);
         sr & EOP != 0 && pecr & EOPIE != 0 || sr & WRPERR != 0 && pecr & ERRIE != 0
     }

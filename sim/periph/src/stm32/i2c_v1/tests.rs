@@ -20,7 +20,7 @@ struct Rig {
 impl Rig {
     fn new() -> Rig {
         let mut rig = Rig { bench: Bench::new(), i2c: I2cV1::default() };
-        assert!(rig.i2c.bus.attach(0x50, Memory::boxed()));
+        assert!(rig.i2c.bus.attach_i2c_device(0x50, Memory::boxed()));
         rig.write_register(0x1c, 80);
         rig.write_register(0x00, CR1_PE);
         rig

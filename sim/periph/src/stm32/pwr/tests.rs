@@ -10,7 +10,7 @@ fn voltage_ready_needs_the_pll_and_time() {
         let mut bench = Bench::new();
         let mut pwr = Pwr::new(kind);
         assert_eq!(pwr.read_register(4, &mut bench.access()) >> 14 & 1, 0, "{kind:?}");
-        pwr.set_pll(true);
+        pwr.set_pll_ready(true);
         assert_eq!(pwr.read_register(4, &mut bench.access()) >> 14 & 1, 1);
         let cr = pwr.read_register(0, &mut bench.access());
         pwr.write_register(0, cr ^ 1 << 14, &mut bench.access());
@@ -81,13 +81,13 @@ fn dbp_opens_the_backup_domain() {
     for kind in [PwrKind::F1, PwrKind::F4(0x8000), PwrKind::OverDrive, PwrKind::L0, PwrKind::H7] {
         let mut bench = Bench::new();
         let mut pwr = Pwr::new(kind);
-        assert!(!pwr.backup_open());
+        assert!(!pwr.is_backup_domain_writable());
         pwr.write_register(0, DBP | 0xc, &mut bench.access());
-        assert!(pwr.backup_open(), "{kind:?}");
+        assert!(pwr.is_backup_domain_writable(), "{kind:?}");
         // CWUF and CSBF read 0. The H7 has no such bits there.
         let strobes = if kind == PwrKind::H7 { 0xc } else { 0 };
         assert_eq!(pwr.read_register(0, &mut bench.access()) & 0xc, strobes, "{kind:?}");
         pwr.reset_registers();
-        assert!(!pwr.backup_open());
+        assert!(!pwr.is_backup_domain_writable());
     }
 }

@@ -1,6 +1,6 @@
 //! RCC of the F103 (RM0008 chapter 7).
 
-use super::{Osc, OscBits, Rcc, ReadyFlags, Spec, field, two_apbs};
+use super::{Osc, OscBits, Rcc, ReadyFlags, Spec, compute_ahb_and_apb_frequencies, register_field};
 use crate::stm32::clocks::Clocks;
 
 const CFGR: u32 = 0x04;
@@ -18,8 +18,8 @@ pub(in crate::stm32) static F1: Spec = Spec {
         OscBits { osc: Osc::Pll1, on: (0, 24), ready: (0, 25), flag: 4 },
     ],
     flags: ReadyFlags::Combined(0x08),
-    sw: field(CFGR, 0, 2),
-    sws: field(CFGR, 2, 2),
+    sw: register_field(CFGR, 0, 2),
+    sws: register_field(CFGR, 2, 2),
     sources: &[Some(Osc::Hsi), Some(Osc::Hse), Some(Osc::Pll1)],
     backup: (BDCR, 16),
     backup_mask: u32::MAX,
@@ -47,7 +47,7 @@ pub(in crate::stm32) static F1: Spec = Spec {
 /// Computes the frequencies of the clock tree.
 fn compute_clock_tree(rcc: &Rcc, clocks: &mut Clocks) {
     let cfgr = rcc.register_value(CFGR);
-    if rcc.pll_ready() {
+    if rcc.is_main_pll_ready() {
         let input = match (cfgr >> 16 & 1, cfgr >> 17 & 1) {
             (0, _) => clocks.hsi_hz / 2,
             (_, 0) => clocks.hse_hz,
@@ -60,5 +60,5 @@ fn compute_clock_tree(rcc: &Rcc, clocks: &mut Clocks) {
         Osc::Pll1 => clocks.pll_hz[0][0],
         _ => clocks.hsi_hz,
     };
-    two_apbs(clocks, sysclk, cfgr >> 4, [cfgr >> 8, cfgr >> 11], false);
+    compute_ahb_and_apb_frequencies(clocks, sysclk, cfgr >> 4, [cfgr >> 8, cfgr >> 11], false);
 }

@@ -1,6 +1,6 @@
 //! RCC of the F4 and F7 (RM0090 chapter 7, RM0383 and RM0390 chapter 6, RM0410 chapter 5).
 
-use super::{Osc, OscBits, Rcc, ReadyFlags, Spec, field, two_apbs};
+use super::{Osc, OscBits, Rcc, ReadyFlags, Spec, compute_ahb_and_apb_frequencies, register_field};
 use crate::stm32::clocks::Clocks;
 
 const CR: u32 = 0x00;
@@ -54,8 +54,8 @@ const BASE: Spec = Spec {
     read_only: &[(CR, READY_BITS), (CFGR, 0xc), (BDCR, 2), (CSR, 0xfe00_0002)],
     oscillators: &WITHOUT_SAI,
     flags: ReadyFlags::Combined(0x0c),
-    sw: field(CFGR, 0, 2),
-    sws: field(CFGR, 2, 2),
+    sw: register_field(CFGR, 0, 2),
+    sws: register_field(CFGR, 2, 2),
     sources: &[Some(Osc::Hsi), Some(Osc::Hse), Some(Osc::Pll1)],
     backup: (BDCR, 16),
     backup_mask: u32::MAX,
@@ -163,5 +163,5 @@ fn compute_clock_tree(rcc: &Rcc, clocks: &mut Clocks, variant: &Variant) {
         _ => clocks.hsi_hz,
     };
     let timpre = variant.timpre && rcc.register_value(DCKCFGR) >> 24 & 1 != 0;
-    two_apbs(clocks, sysclk, cfgr >> 4, [cfgr >> 10, cfgr >> 13], timpre);
+    compute_ahb_and_apb_frequencies(clocks, sysclk, cfgr >> 4, [cfgr >> 10, cfgr >> 13], timpre);
 }

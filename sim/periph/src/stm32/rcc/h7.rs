@@ -1,6 +1,6 @@
 //! RCC of the H743 (RM0433 chapter 8).
 
-use super::{Osc, OscBits, Rcc, ReadyFlags, Spec, ahb_divisor, apb_divisor, field, timer_hz};
+use super::{Osc, OscBits, Rcc, ReadyFlags, Spec, ahb_divisor, apb_divisor, register_field, timer_hz};
 use crate::stm32::clocks::{Bus, Clocks};
 
 const CR: u32 = 0x00;
@@ -54,8 +54,8 @@ pub(in crate::stm32) static H7: Spec = Spec {
         OscBits { osc: Osc::Pll3, on: (CR, 28), ready: (CR, 29), flag: 8 },
     ],
     flags: ReadyFlags::Split(0x60),
-    sw: field(CFGR, 0, 3),
-    sws: field(CFGR, 3, 3),
+    sw: register_field(CFGR, 0, 3),
+    sws: register_field(CFGR, 3, 3),
     sources: &[Some(Osc::Hsi), Some(Osc::Msi), Some(Osc::Hse), Some(Osc::Pll1)],
     backup: (BDCR, 16),
     backup_mask: u32::MAX,

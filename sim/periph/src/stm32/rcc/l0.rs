@@ -1,6 +1,6 @@
 //! RCC of the L0x3 (RM0367 chapter 7).
 
-use super::{Osc, OscBits, Rcc, ReadyFlags, Spec, field, two_apbs};
+use super::{Osc, OscBits, Rcc, ReadyFlags, Spec, compute_ahb_and_apb_frequencies, register_field};
 use crate::stm32::clocks::Clocks;
 
 const CR: u32 = 0x00;
@@ -37,8 +37,8 @@ pub(in crate::stm32) static L0: Spec = Spec {
         OscBits { osc: Osc::Pll1, on: (CR, 24), ready: (CR, 25), flag: 4 },
     ],
     flags: ReadyFlags::Split(0x10),
-    sw: field(CFGR, 0, 2),
-    sws: field(CFGR, 2, 2),
+    sw: register_field(CFGR, 0, 2),
+    sws: register_field(CFGR, 2, 2),
     sources: &[Some(Osc::Msi), Some(Osc::Hsi), Some(Osc::Hse), Some(Osc::Pll1)],
     backup: (CSR, 19),
     // LSEON to RTCRST. LSION, RMVF and the reset flags of the same register are free.
@@ -85,7 +85,7 @@ fn tree(rcc: &Rcc, clocks: &mut Clocks) {
     if rcc.is_source_ready(Osc::Msi) {
         clocks.msi_hz = 65_536 << (rcc.register_value(ICSCR) >> 13 & 7).min(6);
     }
-    if rcc.pll_ready() {
+    if rcc.is_main_pll_ready() {
         let input = if cfgr >> 16 & 1 != 0 { clocks.hse_hz } else { clocks.hsi_hz };
         let multiplier = MULTIPLIERS.get((cfgr >> 18 & 0xf) as usize).copied().unwrap_or(0);
         clocks.pll_hz[0][0] = input * multiplier / (u64::from(cfgr >> 22 & 3) + 1);
@@ -96,5 +96,5 @@ fn tree(rcc: &Rcc, clocks: &mut Clocks) {
         Osc::Pll1 => clocks.pll_hz[0][0],
         _ => clocks.msi_hz,
     };
-    two_apbs(clocks, sysclk, cfgr >> 4, [cfgr >> 8, cfgr >> 11], false);
+    compute_ahb_and_apb_frequencies(clocks, sysclk, cfgr >> 4, [cfgr >> 8, cfgr >> 11], false);
 }

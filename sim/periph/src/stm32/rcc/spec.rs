@@ -55,7 +55,7 @@ impl Spec {
 }
 
 /// Returns the description of a register field.
-pub(super) const fn field(offset: u32, shift: u32, width: u32) -> Field {
+pub(super) const fn register_field(offset: u32, shift: u32, width: u32) -> Field {
     Field { offset, shift, width }
 }
 
@@ -150,7 +150,13 @@ pub(super) fn timer_hz(hclk: u64, pclk: u64, timpre: bool) -> u64 {
 }
 
 /// Computes the frequencies of HCLK and of the two APBs, for the families whose core runs from HCLK.
-pub(super) fn two_apbs(clocks: &mut Clocks, sysclk: u64, hpre: u32, ppre: [u32; 2], timpre: bool) {
+pub(super) fn compute_ahb_and_apb_frequencies(
+    clocks: &mut Clocks,
+    sysclk: u64,
+    hpre: u32,
+    ppre: [u32; 2],
+    timpre: bool,
+) {
     clocks.sysclk_hz = sysclk;
     clocks.hclk_hz = sysclk / ahb_divisor(hpre);
     clocks.core_hz = clocks.hclk_hz;

@@ -75,7 +75,7 @@ fn prescalers_and_multipliers() {
     for (name, spec, writes, mhz) in cases {
         let (mut bench, mut rcc) = rcc(spec);
         write_all(&mut rcc, &mut bench, writes);
-        let c = rcc.clocks();
+        let c = rcc.clock_frequencies();
         let seen = [c.core_hz, c.hclk_hz, c.pclk_hz[0], c.pclk_hz[1], c.timer_hz[0], c.timer_hz[1]];
         assert_eq!(seen, mhz.map(|mhz| mhz * 1_000_000), "{name}");
     }
@@ -100,7 +100,7 @@ fn second_and_third_pll() {
     ] {
         let (mut bench, mut rcc) = rcc(spec);
         write_all(&mut rcc, &mut bench, &[(0x84, i2s), (0, 0x83 | 1 << 26)]);
-        assert_eq!(rcc.clocks().pll_hz[1], want.map(|mhz: u64| mhz * 1_000_000), "{name}");
+        assert_eq!(rcc.clock_frequencies().pll_hz[1], want.map(|mhz: u64| mhz * 1_000_000), "{name}");
         assert_eq!(rcc.read_register(0, &mut bench.access()) >> 27 & 1, 1);
     }
 }
@@ -168,9 +168,9 @@ fn pll_waits_for_its_input() {
     write_all(&mut rcc, &mut bench, &[(4, 0x2440_3010), (0, 0x101_0083)]);
     assert_eq!(rcc.next_event_cycle(), 16_000);
     rcc.advance_to_now(&mut bench.access_at(16_000));
-    assert_eq!((rcc.pll_ready(), rcc.next_event_cycle()), (false, 17_600));
+    assert_eq!((rcc.is_main_pll_ready(), rcc.next_event_cycle()), (false, 17_600));
     rcc.advance_to_now(&mut bench.access_at(17_600));
-    assert!(rcc.pll_ready());
+    assert!(rcc.is_main_pll_ready());
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn backup_domain_needs_its_key() {
         let bits = lse | ready | reset;
         rcc.write_register(register, lse, &mut bench.access());
         assert_eq!(rcc.read_register(register, &mut bench.access()) & bits, 0, "{name}");
-        rcc.set_backup_open(true);
+        rcc.set_backup_domain_writable(true);
         rcc.write_register(register, lse, &mut bench.access());
         assert_eq!(rcc.read_register(register, &mut bench.access()) & bits, lse | ready, "{name}");
         rcc.reset_registers();
@@ -199,7 +199,7 @@ fn backup_domain_needs_its_key() {
 fn rtc_clock_selection() {
     for (name, spec, register, enable, select) in [("F4", &F4, 0x70, 15, 8), ("L0", &L0, 0x50, 18, 16)] {
         let (mut bench, mut rcc) = rcc(spec);
-        rcc.set_backup_open(true);
+        rcc.set_backup_domain_writable(true);
         let lse = if register == 0x50 { 1 << 8 } else { 1 };
         for (code, want) in [(0, 0), (1, 32_768), (3, 0)] {
             rcc.write_register(register, lse | 1 << enable | code << select, &mut bench.access());
@@ -222,7 +222,7 @@ fn reset_flags_accumulate_until_cleared() {
         let flags = |rcc: &mut Rcc, bench: &mut Bench| rcc.read_register(register, &mut bench.access()) & 0xfffe_0000;
         assert_eq!(flags(&mut rcc, &mut bench), after_power_on, "{name}");
         rcc.reset_registers();
-        rcc.note_cause(ResetCause::Software);
+        rcc.set_reset_cause_flag(ResetCause::Software);
         assert_eq!(flags(&mut rcc, &mut bench), after_power_on | software, "{name}");
         rcc.write_register(register, 1 << clear, &mut bench.access());
         assert_eq!(rcc.read_register(register, &mut bench.access()), 0, "{name}");
@@ -258,14 +258,14 @@ fn kernel_clock_multiplexers() {
         ("H7 USART2", &H7, 0x54, &[(0, 64_000_000), (1, 0), (3, 64_000_000), (4, 4_000_000), (5, 32_768), (7, 0)]),
     ] {
         let (mut bench, mut rcc) = rcc(spec);
-        rcc.set_backup_open(true);
+        rcc.set_backup_domain_writable(true);
         let (lse_register, lse, on) = if spec.backup.0 == 0x50 { (0x50, 1 << 8, 0x301) } else { (0x70, 1, 0) };
         rcc.write_register(lse_register, lse, &mut bench.access());
         let cr = rcc.read_register(0, &mut bench.access());
         rcc.write_register(0, cr | on | if name.starts_with("H7") { 1 << 7 } else { 0 }, &mut bench.access());
         for &(code, want) in codes {
             rcc.write_register(register, code, &mut bench.access());
-            assert_eq!(rcc.kernel_hz(&rcc.clocks(), (register, 0), Bus::Apb2), want, "{name} {code}");
+            assert_eq!(rcc.kernel_hz(&rcc.clock_frequencies(), (register, 0), Bus::Apb2), want, "{name} {code}");
         }
     }
 }
@@ -281,15 +281,15 @@ fn gates_and_their_reset_registers() {
         ("H7 APB1H", &H7, 0xec, Some(0x94)),
     ] {
         let (mut bench, mut rcc) = rcc(spec);
-        assert!(!rcc.is_enabled((enable, 5)) && !rcc.in_reset((enable, 5)), "{name}");
+        assert!(!rcc.is_block_clock_enabled((enable, 5)) && !rcc.is_block_in_reset((enable, 5)), "{name}");
         rcc.write_register(enable, 1 << 5, &mut bench.access());
-        assert!(rcc.is_enabled((enable, 5)) && rcc.is_enable_or_reset_register(enable), "{name}");
+        assert!(rcc.is_block_clock_enabled((enable, 5)) && rcc.is_enable_or_reset_register(enable), "{name}");
         if let Some(reset) = reset {
             rcc.write_register(reset, 1 << 5, &mut bench.access());
-            assert!(rcc.in_reset((enable, 5)) && rcc.is_enable_or_reset_register(reset), "{name}");
+            assert!(rcc.is_block_in_reset((enable, 5)) && rcc.is_enable_or_reset_register(reset), "{name}");
         } else {
             rcc.write_register(enable - 0x0c, 1 << 5, &mut bench.access());
-            assert!(!rcc.in_reset((enable, 5)), "{name}");
+            assert!(!rcc.is_block_in_reset((enable, 5)), "{name}");
         }
     }
 }
@@ -329,7 +329,7 @@ fn h7_kernel_clocks() {
         write_all(&mut rcc, &mut bench, &plls);
         write_all(&mut rcc, &mut bench, &[(0x1c, 5 << 8), (register, value)]);
         rcc.advance_to_now(&mut bench.access_at(1));
-        let clocks = rcc.clocks();
+        let clocks = rcc.clock_frequencies();
         assert_eq!(rcc.h7_kernel_hz(&clocks, clock, Bus::Apb2), hz, "{clock:?} {value:#x}");
     }
 }

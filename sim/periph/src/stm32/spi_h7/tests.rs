@@ -22,7 +22,7 @@ const GO: u32 = ON | CR1_CSTART;
 /// An enabled master with a device that answers each frame with the last one. Frames of a byte take 64 cycles.
 fn master(bench: &mut Bench, writes: &[(u32, u32)]) -> SpiH7 {
     let mut spi = SpiH7::new(16);
-    spi.bus.attach(None, Memory::boxed());
+    spi.bus.attach_spi_device(None, Memory::boxed());
     for &(offset, value) in [(CFG1, BYTES_BY_8), (CFG2, MASTER)].iter().chain(writes) {
         spi.write_register(offset, value, &mut bench.access());
     }
@@ -131,11 +131,11 @@ fn frames_by_their_size_and_the_access() {
         write(&mut spi, &mut bench, value, bytes);
         // One more frame brings the last of them back.
         let mut access = bench.access();
-        access.bytes = spi.frame_bytes() as u32;
+        access.bytes = spi.bytes_per_frame() as u32;
         spi.write_register(TXDR, 0, &mut access);
         let ends: Vec<u64> = (1..=frames.len() as u64 + 1).map(|n| n * cycles).collect();
         assert_eq!(run(&mut spi, &mut bench), ends, "{size} {bytes}");
-        let one = spi.frame_bytes() as u32;
+        let one = spi.bytes_per_frame() as u32;
         read(&mut spi, &mut bench, one);
         let expected = frames.iter().rev().fold(0, |word: u64, &frame| word << (8 * one) | u64::from(frame));
         assert_eq!(u64::from(read(&mut spi, &mut bench, bytes)), expected, "{size} {bytes}");

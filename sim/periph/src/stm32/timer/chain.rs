@@ -30,7 +30,7 @@ pub(in crate::stm32) fn trigger_source_name(name: &str, input: usize) -> Option<
 impl Timer {
     /// Returns the internal trigger input (0 to 3) whose triggers this timer counts instead of its clock.
     #[must_use]
-    pub(in crate::stm32) fn listens_to(&self) -> Option<usize> {
+    pub(in crate::stm32) fn chained_trigger_input(&self) -> Option<usize> {
         let smcr = self.stored[2];
         // Trigger selections above 3 are inputs from pins; bit 14 is external clock mode 2.
         (smcr & 0x0001_4007 == COUNT_TRIGGERS && smcr & 0x70 < 0x40).then_some((smcr >> 4 & 3) as usize)
@@ -38,19 +38,19 @@ impl Timer {
 
     /// Returns whether the timer counts another timer's updates and should raise interrupts or drive pins. The model
     /// does that too late, because it has no event for them.
-    pub(in crate::stm32) fn is_late(&self) -> bool {
-        self.listens_to().is_some() && (self.dier() & 0x5f != 0 || self.drives_pins())
+    pub(in crate::stm32) fn is_trigger_late(&self) -> bool {
+        self.chained_trigger_input().is_some() && (self.interrupt_enable_register() & 0x5f != 0 || self.drives_pins())
     }
 
     /// Returns the number of update events up to `access.now` that this timer passes on to others. `None` if it passes
     /// on none.
-    pub(in crate::stm32) fn notify_timers(&mut self, access: &Access) -> Option<u64> {
-        self.catch_up(access);
+    pub(in crate::stm32) fn update_events_to_notify(&mut self, access: &Access) -> Option<u64> {
+        self.advance_timer_to_now(access);
         (self.stored[1] >> 4 & 7 == TELL_UPDATES).then_some(self.updates)
     }
 
     /// Counts the update events of the timer that this one listens to. `told` is the number so far.
-    pub(in crate::stm32) fn follow_updates(&mut self, told: u64, access: &Access) {
+    pub(in crate::stm32) fn count_chained_updates(&mut self, told: u64, access: &Access) {
         let fresh = told.wrapping_sub(self.heard.0.replace(told).unwrap_or(told));
         if self.cr1 & CEN == 0 || self.arr.1 == 0 {
             return;
@@ -93,7 +93,7 @@ mod tests {
     impl Pair {
         fn new(chip: Chip, gate: (u32, u32), low: u32, high: u32, input: u32) -> Self {
             let chip = Stm32::new(chip, &Options::default());
-            let mhz = chip.clocks().core_hz / 1_000_000;
+            let mhz = chip.clock_frequencies().core_hz / 1_000_000;
             let mut pair = Self { chip, low, high, mhz };
             pair.write_register(gate.0, gate.1, 0);
             pair.write_register(low + PSC, mhz as u32 - 1, 0);

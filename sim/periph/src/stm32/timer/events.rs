@@ -6,7 +6,7 @@ use crate::{NEVER, RateCounter};
 
 impl Timer {
     /// Returns whether the counter counts up and down.
-    fn is_centred(&self) -> bool {
+    fn counts_up_and_down(&self) -> bool {
         self.cr1 & CMS != 0 && self.kind.channels == 4
     }
 
@@ -17,11 +17,11 @@ impl Timer {
         if self.done > arr {
             return (u64::from(self.counter_maximum()) + 1, false);
         }
-        (if self.is_centred() { arr } else { arr + 1 }, true)
+        (if self.counts_up_and_down() { arr } else { arr + 1 }, true)
     }
 
     /// Returns the position in a run of the counter at which the counter equals a channel's compare value.
-    pub(super) fn match_position(&self, channel: usize) -> u64 {
+    pub(super) fn compare_match_position(&self, channel: usize) -> u64 {
         let (arr, ccr) = (u64::from(self.arr.1), u64::from(self.ccr[channel].1));
         if self.cr1 & DIR == 0 {
             // Counting up, a value beyond the range matches at the overflow, which is the next run's start.
@@ -35,26 +35,26 @@ impl Timer {
 
     /// Sets the flags of compare matches in the positions `from..=to` of one run, and applies their effects on the
     /// outputs.
-    pub(super) fn flag_matches(&mut self, from: u64, to: u64) {
+    pub(super) fn flag_compare_matches(&mut self, from: u64, to: u64) {
         for channel in 0..4 {
-            if self.compares(channel) && (from..=to).contains(&self.match_position(channel)) {
+            if self.is_output_channel(channel) && (from..=to).contains(&self.compare_match_position(channel)) {
                 self.sr |= 2 << channel;
-                self.match_output(channel);
+                self.apply_compare_match(channel);
                 if self.stored[1] & CCDS == 0 {
-                    self.request_dma(2 << channel);
+                    self.raise_enabled_dma_requests(2 << channel);
                 }
             }
         }
     }
 
     /// Raises the DMA requests of an update event.
-    fn request_update(&mut self) {
+    fn request_update_dma(&mut self) {
         let compares = if self.stored[1] & CCDS != 0 { 0x1e } else { 0 };
-        self.request_dma(UIF | compares);
+        self.raise_enabled_dma_requests(UIF | compares);
     }
 
     /// Makes the preloaded values of prescaler, auto-reload and compare registers take effect.
-    fn reload(&mut self) {
+    fn apply_preloaded_values(&mut self) {
         self.psc.1 = self.psc.0;
         self.arr.1 = self.arr.0;
         self.repeats = self.stored[0x30 / 4];
@@ -64,74 +64,74 @@ impl Timer {
     }
 
     /// Handles an overflow of the counter at a cycle, which may be an update event.
-    fn handle_overflow(&mut self, cycle: u64, access: &Access) {
+    fn process_counter_overflow(&mut self, cycle: u64, access: &Access) {
         if self.repeats > 0 {
             self.repeats -= 1;
             return;
         }
         if self.cr1 & UDIS == 0 {
-            self.reload();
+            self.apply_preloaded_values();
             self.sr |= UIF;
-            self.request_update();
+            self.request_update_dma();
             self.updates += 1;
             self.enable_outputs_at_update();
             if self.cr1 & OPM != 0 {
                 self.cr1 &= !CEN;
             }
-            let (num, den) = self.rate(access);
+            let (num, den) = self.count_rate_as_fraction(access);
             self.position.change_rate(cycle, num, den, access.core_hz);
         }
     }
 
     /// Advances counter, flags and outputs to the cycle `access.now`.
-    pub(super) fn catch_up(&mut self, access: &Access) {
+    pub(super) fn advance_timer_to_now(&mut self, access: &Access) {
         loop {
             let edge = self.next_output_event();
             if edge > access.now {
                 break;
             }
-            self.count_to(edge, access);
+            self.advance_counter_to(edge, access);
             self.refresh_outputs(edge, access);
         }
-        self.count_to(access.now, access);
+        self.advance_counter_to(access.now, access);
     }
 
     /// Advances counter and flags to cycle `now`.
-    fn count_to(&mut self, now: u64, access: &Access) {
-        while self.position.running() {
+    fn advance_counter_to(&mut self, now: u64, access: &Access) {
+        while self.position.is_counting() {
             let (length, real) = self.run_length_and_overflow();
             let position = self.position.value_at_cycle(now);
             if position < length {
                 if position > self.done {
-                    self.flag_matches(self.done + 1, position);
+                    self.flag_compare_matches(self.done + 1, position);
                     self.done = position;
                 }
                 return;
             }
-            self.flag_matches(self.done + 1, length - 1);
-            let end = self.position.cycle_of(length);
-            self.end_run(end, real, access);
+            self.flag_compare_matches(self.done + 1, length - 1);
+            let end = self.position.first_cycle_at_value(length);
+            self.end_counter_run(end, real, access);
             if real {
-                self.skip_runs(now);
+                self.skip_uneventful_runs(now);
             }
         }
     }
 
     /// Ends a run of the counter at cycle `end`. `real`: the end is an overflow.
-    fn end_run(&mut self, end: u64, real: bool, access: &Access) {
+    fn end_counter_run(&mut self, end: u64, real: bool, access: &Access) {
         self.position.set_value(end, 0);
         self.done = 0;
         if real {
-            if self.is_centred() {
+            if self.counts_up_and_down() {
                 self.cr1 ^= DIR;
             }
-            self.handle_overflow(end, access);
-            self.flag_matches(0, 0);
+            self.process_counter_overflow(end, access);
+            self.flag_compare_matches(0, 0);
         }
     }
 
     /// Counts one edge of an external clock, if the prescaler lets it through.
-    pub(super) fn count_edge(&mut self, access: &Access) {
+    pub(super) fn count_external_edge(&mut self, access: &Access) {
         if self.cr1 & CEN == 0 || self.arr.1 == 0 {
             return;
         }
@@ -145,9 +145,9 @@ impl Timer {
         if position < length {
             self.position.set_value(access.now, position);
             self.done = position;
-            self.flag_matches(position, position);
+            self.flag_compare_matches(position, position);
         } else {
-            self.end_run(access.now, real, access);
+            self.end_counter_run(access.now, real, access);
         }
     }
 
@@ -156,30 +156,35 @@ impl Timer {
         if (self.cr1 & DIR == 0) != up {
             let count = self.counter_value(access.now);
             self.cr1 ^= DIR;
-            self.set_count(count, access);
+            self.set_counter_value(count, access);
         }
     }
 
     /// Skips whole runs of the counter that change nothing, because the first one has set all flags.
-    fn skip_runs(&mut self, now: u64) {
+    fn skip_uneventful_runs(&mut self, now: u64) {
         let (length, _) = self.run_length_and_overflow();
         let whole = self.position.value_at_cycle(now) / length;
-        if whole < 2 || self.repeats > 0 || self.stored[0x30 / 4] > 0 || self.is_centred() || !self.position.running() {
+        if whole < 2
+            || self.repeats > 0
+            || self.stored[0x30 / 4] > 0
+            || self.counts_up_and_down()
+            || !self.position.is_counting()
+        {
             return;
         }
-        self.flag_matches(0, length - 1);
+        self.flag_compare_matches(0, length - 1);
         if whole.is_multiple_of(2) {
             self.toggle_matching_outputs();
         }
         self.updates += if self.cr1 & UDIS == 0 { whole } else { 0 };
-        self.position.set_value(self.position.cycle_of(whole * length), 0);
+        self.position.set_value(self.position.first_cycle_at_value(whole * length), 0);
     }
 
     /// Writes EGR: generates an update event, and sets flags.
     pub(super) fn generate_events(&mut self, value: u32, access: &Access) {
         let flags = if self.kind.channels == 0 { 0 } else { 0xfe };
         self.sr |= value & flags & !self.capture_flags();
-        self.request_dma(value & flags & 0x1e);
+        self.raise_enabled_dma_requests(value & flags & 0x1e);
         (0..4)
             .filter(|channel| value >> (channel + 1) & 1 != 0)
             .for_each(|channel| self.capture_counter(channel, access));
@@ -187,39 +192,41 @@ impl Timer {
             return;
         }
         if self.cr1 & UDIS == 0 {
-            self.reload();
+            self.apply_preloaded_values();
             self.updates += 1;
             self.enable_outputs_at_update();
             if self.cr1 & URS == 0 {
                 self.sr |= UIF;
-                self.request_update();
+                self.request_update_dma();
             }
         }
-        if self.is_centred() {
+        if self.counts_up_and_down() {
             self.cr1 &= !DIR;
         }
-        let (num, den) = self.rate(access);
-        self.position = RateCounter::start_counter(access.now, 0, num, den, access.core_hz);
+        let (num, den) = self.count_rate_as_fraction(access);
+        self.position = RateCounter::counting_from_cycle(access.now, 0, num, den, access.core_hz);
         self.done = 0;
     }
 
     /// Returns the next cycle in which a flag with an enabled interrupt rises, or in which the DMA is requested.
-    pub(super) fn next_event(&self) -> u64 {
-        let pending = (self.dier() & !self.sr | self.dier() >> 8 & !self.requests) & 0x1f;
-        if pending == 0 || !self.position.running() {
+    pub(super) fn next_interrupt_event_cycle(&self) -> u64 {
+        let pending = (self.interrupt_enable_register() & !self.sr
+            | self.interrupt_enable_register() >> 8 & !self.requests)
+            & 0x1f;
+        if pending == 0 || !self.position.is_counting() {
             return NEVER;
         }
         let (length, _) = self.run_length_and_overflow();
         // The end of the run also moves matches that are in the next one.
         let mut position = length;
         for channel in 0..4 {
-            if pending >> (channel + 1) & 1 != 0 && self.compares(channel) {
-                let place = self.match_position(channel);
+            if pending >> (channel + 1) & 1 != 0 && self.is_output_channel(channel) {
+                let place = self.compare_match_position(channel);
                 if place > self.done {
                     position = position.min(place);
                 }
             }
         }
-        self.position.cycle_of(position)
+        self.position.first_cycle_at_value(position)
     }
 }

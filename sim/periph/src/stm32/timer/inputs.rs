@@ -45,7 +45,7 @@ enum Slave {
 
 impl Timer {
     /// Returns the slave mode control register.
-    fn smcr(&self) -> u32 {
+    fn slave_mode_register(&self) -> u32 {
         self.stored[2]
     }
 
@@ -53,7 +53,7 @@ impl Timer {
     fn selected_slave_mode(&self) -> Slave {
         // RM0433 38.4.3: mode 1 counts the edges of input 1. The older manuals say input 2. The vendor's driver agrees
         // with the newer one.
-        match self.smcr() & 7 | self.smcr() >> 13 & 8 {
+        match self.slave_mode_register() & 7 | self.slave_mode_register() >> 13 & 8 {
             0 => Slave::None,
             1 => Slave::Encoder(true, false),
             2 => Slave::Encoder(false, true),
@@ -68,37 +68,39 @@ impl Timer {
 
     /// Returns SMCR.TS, the number of the selected trigger.
     fn selected_trigger(&self) -> u32 {
-        self.smcr() >> 4 & 7
+        self.slave_mode_register() >> 4 & 7
     }
 
     /// Returns whether the slave mode, if there is one, is modelled with its trigger.
     pub(super) fn has_modelled_trigger(&self) -> bool {
-        let by_input = self.smcr() & OTHER_TRIGGERS == 0;
+        let by_input = self.slave_mode_register() & OTHER_TRIGGERS == 0;
         match self.selected_slave_mode() {
-            Slave::None => self.smcr() & 1 << 14 == 0,
+            Slave::None => self.slave_mode_register() & 1 << 14 == 0,
             Slave::Encoder(..) => by_input && self.kind.channels >= 2,
             // An edge detector has no level.
             Slave::Gated => by_input && matches!(self.selected_trigger(), 5 | 6),
-            Slave::ResetAndStart => by_input && matches!(self.selected_trigger(), 4..=6) && self.smcr() & 7 == 0,
+            Slave::ResetAndStart => {
+                by_input && matches!(self.selected_trigger(), 4..=6) && self.slave_mode_register() & 7 == 0
+            }
             _ => by_input && matches!(self.selected_trigger(), 4..=6),
         }
     }
 
     /// Returns the slave mode in force. [`Slave::None`] for modes that are not modelled.
-    fn active_slave(&self) -> Slave {
+    fn active_slave_mode(&self) -> Slave {
         if self.has_modelled_trigger() { self.selected_slave_mode() } else { Slave::None }
     }
 
     /// Returns whether the hardware sets the direction by an encoder.
-    pub(super) fn is_encoder(&self) -> bool {
-        matches!(self.active_slave(), Slave::Encoder(..))
+    pub(super) fn is_in_encoder_mode(&self) -> bool {
+        matches!(self.active_slave_mode(), Slave::Encoder(..))
     }
 
     /// Returns whether the counter counts its own clock now.
     pub(super) fn is_clocked_internally(&self) -> bool {
-        match self.active_slave() {
+        match self.active_slave_mode() {
             Slave::Encoder(..) | Slave::Clock => false,
-            Slave::Gated => self.gate_level(self.sources()),
+            Slave::Gated => self.gate_level(self.input_levels()),
             _ => true,
         }
     }
@@ -106,12 +108,12 @@ impl Timer {
     /// Returns whether pins are inputs of the timer, as captures or as a trigger.
     #[inline]
     pub(in crate::stm32) fn listens_to_pins(&self) -> bool {
-        (self.stored[6] | self.stored[7]) & 0x303 != 0 && (0..4).any(|channel| self.source(channel).is_some())
-            || self.smcr() & 0x1_0007 != 0 && self.active_slave() != Slave::None
+        (self.stored[6] | self.stored[7]) & 0x303 != 0 && (0..4).any(|channel| self.captured_input(channel).is_some())
+            || self.slave_mode_register() & 0x1_0007 != 0 && self.active_slave_mode() != Slave::None
     }
 
     /// Returns the levels of the inputs TI1 to TI4, a bit each.
-    fn sources(&self) -> u8 {
+    fn input_levels(&self) -> u8 {
         let pins = self.inputs.pins;
         if self.stored[1] & TI1S == 0 {
             return pins;
@@ -121,11 +123,11 @@ impl Timer {
 
     /// Returns the input (0 to 3) of which a channel captures edges: its own one, or that of the other channel of the
     /// pair. `None` if it does not capture.
-    fn source(&self, channel: usize) -> Option<usize> {
+    fn captured_input(&self, channel: usize) -> Option<usize> {
         if channel >= usize::from(self.kind.channels) {
             return None;
         }
-        match self.channel_mode(channel) & 3 {
+        match self.channel_mode_byte(channel) & 3 {
             1 => Some(channel),
             2 => Some(channel ^ 1),
             _ => None,
@@ -133,7 +135,7 @@ impl Timer {
     }
 
     /// Returns whether a channel's polarity selects this edge: CCxP inverts, CCxP with CCxNP takes both edges.
-    fn takes_edge(&self, channel: usize, rises: bool) -> bool {
+    fn is_edge_captured(&self, channel: usize, rises: bool) -> bool {
         match self.stored[8] >> (4 * channel) & 0xa {
             0xa => true,
             2 => !rises,
@@ -153,12 +155,12 @@ impl Timer {
 
     /// Returns the flags of EGR that trigger a capture, because their channels are inputs.
     pub(super) fn capture_flags(&self) -> u32 {
-        (0..4).filter(|&channel| self.source(channel).is_some()).fold(0, |mask, channel| mask | 2 << channel)
+        (0..4).filter(|&channel| self.captured_input(channel).is_some()).fold(0, |mask, channel| mask | 2 << channel)
     }
 
     /// Captures the counter, if the channel is an input.
     pub(super) fn capture_counter(&mut self, channel: usize, access: &Access) {
-        if self.source(channel).is_none() {
+        if self.captured_input(channel).is_none() {
             return;
         }
         let count = self.counter_value(access.now);
@@ -167,71 +169,73 @@ impl Timer {
             self.sr |= CC1OF << channel;
         }
         self.sr |= 2 << channel;
-        self.request_dma(2 << channel);
+        self.raise_enabled_dma_requests(2 << channel);
     }
 
     /// Clears the flag of a channel after a read of CCRx, if the channel captures.
-    pub(super) fn take_capture(&mut self, channel: usize) {
-        if self.source(channel).is_some() {
+    pub(super) fn clear_capture_flag_after_read(&mut self, channel: usize) {
+        if self.captured_input(channel).is_some() {
             self.sr &= !(2 << channel);
         }
     }
 
     /// Writes CCER. A prescaler starts again where its channel is off.
-    pub(super) fn write_enables(&mut self, value: u32) {
-        self.stored[8] = value & self.mask(0x20);
+    pub(super) fn write_capture_enable_register(&mut self, value: u32) {
+        self.stored[8] = value & self.existing_register_bits(0x20);
         for channel in (0..4).filter(|channel| value >> (4 * channel) & 1 == 0) {
             self.inputs.held_back[channel] = 0;
         }
     }
 
     /// Sets the levels of the channels' pins without an edge.
-    pub(in crate::stm32) fn preset_inputs(&mut self, pins: u8, access: &Access) {
+    pub(in crate::stm32) fn preset_input_pin_levels(&mut self, pins: u8, access: &Access) {
         self.inputs.pins = pins;
         self.update_count_rate(access);
     }
 
     /// Sets the levels of the channels' pins from `access.now` on, with the effects of edges.
-    pub(in crate::stm32) fn set_inputs(&mut self, pins: u8, access: &Access) {
+    pub(in crate::stm32) fn set_input_pin_levels(&mut self, pins: u8, access: &Access) {
         if pins == self.inputs.pins {
             return;
         }
-        self.catch_up(access);
-        let before = self.sources();
+        self.advance_timer_to_now(access);
+        let before = self.input_levels();
         self.inputs.pins = pins;
-        let after = self.sources();
+        let after = self.input_levels();
         let changed = before ^ after;
         for channel in 0..4 {
-            let Some(source) = self.source(channel).filter(|source| changed >> source & 1 != 0) else { continue };
-            if self.stored[8] >> (4 * channel) & 1 != 0 && self.takes_edge(channel, after >> source & 1 != 0) {
+            let Some(source) = self.captured_input(channel).filter(|source| changed >> source & 1 != 0) else {
+                continue;
+            };
+            if self.stored[8] >> (4 * channel) & 1 != 0 && self.is_edge_captured(channel, after >> source & 1 != 0) {
                 self.count_capture_edge(channel, access);
             }
         }
-        self.slave_edge(changed, after, access);
+        self.apply_slave_mode_edges(changed, after, access);
         self.refresh_outputs(access.now, access);
     }
 
     /// Counts an edge of a capture channel. Every first, second, fourth or eighth one captures the counter (ICxPSC).
     fn count_capture_edge(&mut self, channel: usize, access: &Access) {
         self.inputs.held_back[channel] += 1;
-        if self.inputs.held_back[channel] >= 1 << (self.channel_mode(channel) >> 2 & 3) {
+        if self.inputs.held_back[channel] >= 1 << (self.channel_mode_byte(channel) >> 2 & 3) {
             self.inputs.held_back[channel] = 0;
             self.capture_counter(channel, access);
         }
     }
 
     /// Applies the effect of input edges in the slave mode.
-    fn slave_edge(&mut self, changed: u8, sources: u8, access: &Access) {
-        let slave = self.active_slave();
+    fn apply_slave_mode_edges(&mut self, changed: u8, sources: u8, access: &Access) {
+        let slave = self.active_slave_mode();
         let triggered = match self.selected_trigger() {
             4 => changed & 1 != 0,
-            5 => changed & 1 != 0 && self.takes_edge(0, sources & 1 != 0),
-            6 => changed & 2 != 0 && self.takes_edge(1, sources & 2 != 0),
+            5 => changed & 1 != 0 && self.is_edge_captured(0, sources & 1 != 0),
+            6 => changed & 2 != 0 && self.is_edge_captured(1, sources & 2 != 0),
             _ => false,
         };
         match slave {
             Slave::None => {}
-            Slave::Encoder(first, second) => self.count_encoder((first, second), changed, sources, access),
+            Slave::Encoder(first, second) => self.count_encoder_edges((first, second), changed, sources, access),
             Slave::Gated => {
                 let selected = if self.selected_trigger() == 5 { 1 } else { 2 };
                 if changed & selected != 0 {
@@ -242,14 +246,14 @@ impl Timer {
             _ if !triggered => {}
             Slave::Clock => {
                 self.sr |= TIF;
-                self.count_edge(access);
+                self.count_external_edge(access);
             }
             Slave::Reset | Slave::Start | Slave::ResetAndStart => {
                 self.sr |= TIF;
                 if slave != Slave::Start {
                     self.generate_events(1, access);
                 }
-                if slave != Slave::Reset && !self.is_on() {
+                if slave != Slave::Reset && !self.is_counting() {
                     self.cr1 |= CEN;
                     self.start_counting(access);
                 }
@@ -258,15 +262,15 @@ impl Timer {
     }
 
     /// Counts edges of an encoder (RM0090 table "Counting direction versus encoder signals").
-    fn count_encoder(&mut self, counts: (bool, bool), changed: u8, sources: u8, access: &Access) {
+    fn count_encoder_edges(&mut self, counts: (bool, bool), changed: u8, sources: u8, access: &Access) {
         let (first, second) = (self.polarized_level(sources, 0), self.polarized_level(sources, 1));
         if changed & 1 != 0 && counts.0 {
             self.set_count_direction(first != second, access);
-            self.count_edge(access);
+            self.count_external_edge(access);
         }
         if changed & 2 != 0 && counts.1 {
             self.set_count_direction(first == second, access);
-            self.count_edge(access);
+            self.count_external_edge(access);
         }
     }
 }

@@ -76,7 +76,7 @@ impl Timer {
     /// Sets which outputs pins show.
     pub(in crate::stm32) fn set_shown_outputs(&mut self, shown: u8, access: &Access) {
         if shown != self.outputs.shown {
-            self.catch_up(access);
+            self.advance_timer_to_now(access);
             self.outputs.shown = shown;
             self.outputs.references = self.output_references(access.now);
             self.refresh_outputs(access.now, access);
@@ -89,13 +89,13 @@ impl Timer {
     }
 
     /// Removes the recorded edges of the outputs and returns them, in the order of time.
-    pub(in crate::stm32) fn take_edges(&mut self) -> Vec<OutputEdge> {
+    pub(in crate::stm32) fn take_output_edges(&mut self) -> Vec<OutputEdge> {
         std::mem::take(&mut self.outputs.edges)
     }
 
     /// Returns whether there are recorded edges of the outputs.
     #[inline]
-    pub(in crate::stm32) fn has_edges(&self) -> bool {
+    pub(in crate::stm32) fn has_output_edges(&self) -> bool {
         !self.outputs.edges.is_empty()
     }
 
@@ -106,7 +106,7 @@ impl Timer {
     }
 
     /// Returns the number of channels with a complementary output.
-    fn pairs(&self) -> usize {
+    fn complementary_channel_count(&self) -> usize {
         match (self.kind.advanced, self.kind.channels) {
             (true, 4) => 3,
             (true, _) => 1,
@@ -115,27 +115,29 @@ impl Timer {
     }
 
     /// Returns the enable and polarity bits of a channel's two outputs (CCER). Channel 1 is 0.
-    fn enables(&self, channel: usize) -> Enables {
+    fn channel_output_enables(&self, channel: usize) -> Enables {
         let bit = |number: usize| self.stored[CCER] >> (4 * channel + number) & 1 != 0;
         Enables {
             on: bit(0),
             inverted: bit(1),
-            complementary_on: channel < self.pairs() && bit(2),
+            complementary_on: channel < self.complementary_channel_count() && bit(2),
             complementary_inverted: bit(3),
         }
     }
 
     /// Returns the output mode of a channel (OCxM).
     fn output_mode(&self, channel: usize) -> u32 {
-        self.channel_mode(channel) >> 4 & 7
+        self.channel_mode_byte(channel) >> 4 & 7
     }
 
     /// Returns the channels whose outputs are enabled and shown by a pin, a bit each.
     fn shown_channels(&self) -> u8 {
         let (shown, pairs) = (self.outputs.shown, self.outputs.shown >> COMPLEMENTARY);
         let is_shown = |channel: usize| {
-            let enables = self.enables(channel);
-            (shown | pairs) >> channel & 1 != 0 && (enables.on || enables.complementary_on) && self.compares(channel)
+            let enables = self.channel_output_enables(channel);
+            (shown | pairs) >> channel & 1 != 0
+                && (enables.on || enables.complementary_on)
+                && self.is_output_channel(channel)
         };
         (0..4).filter(|&channel| is_shown(channel)).fold(0, |mask, channel| mask | 1 << channel)
     }
@@ -155,7 +157,7 @@ impl Timer {
                 _ => self.outputs.held >> channel & 1 != 0,
             }
         };
-        (0..4).filter(|&channel| self.compares(channel) && reference(channel)).fold(0, |mask, n| mask | 1 << n)
+        (0..4).filter(|&channel| self.is_output_channel(channel) && reference(channel)).fold(0, |mask, n| mask | 1 << n)
     }
 
     /// Returns the driven outputs and their levels (RM0090 table "Output control bits for complementary OCx and OCxN
@@ -167,10 +169,11 @@ impl Timer {
             levels |= u8::from(level) << output;
         };
         let bdtr = self.stored[BDTR];
-        for channel in (0..usize::from(self.kind.channels)).filter(|&channel| self.compares(channel)) {
-            let Enables { on, inverted, complementary_on, complementary_inverted } = self.enables(channel);
+        for channel in (0..usize::from(self.kind.channels)).filter(|&channel| self.is_output_channel(channel)) {
+            let Enables { on, inverted, complementary_on, complementary_inverted } =
+                self.channel_output_enables(channel);
             let (reference, other) = (references >> channel & 1 != 0, channel + usize::from(COMPLEMENTARY));
-            let has_pair = channel < self.pairs();
+            let has_pair = channel < self.complementary_channel_count();
             if !on && !complementary_on {
                 continue;
             }
@@ -206,7 +209,7 @@ impl Timer {
     }
 
     /// Returns the dead time in core cycles (BDTR.DTG and CR1.CKD).
-    fn dead_cycles(&self, access: &Access) -> u64 {
+    fn dead_time_cycles(&self, access: &Access) -> u64 {
         let code = u64::from(self.stored[BDTR] & 0xff);
         let clocks = match code >> 5 {
             0..=3 => code & 0x7f,
@@ -225,8 +228,8 @@ impl Timer {
         }
         let references = self.output_references(cycle);
         let turned = references ^ std::mem::replace(&mut self.outputs.references, references);
-        for channel in (0..self.pairs()).filter(|channel| turned >> channel & 1 != 0) {
-            self.outputs.dead_until[channel] = cycle + self.dead_cycles(access);
+        for channel in (0..self.complementary_channel_count()).filter(|channel| turned >> channel & 1 != 0) {
+            self.outputs.dead_until[channel] = cycle + self.dead_time_cycles(access);
         }
         self.outputs.refreshed = cycle;
         let (driven, levels) = self.output_levels(references, cycle);
@@ -250,18 +253,18 @@ impl Timer {
             matches!(self.output_mode(channel), mode::ACTIVE..=mode::TOGGLE | mode::PWM1 | mode::PWM2)
         };
         let waits_for_update = self.stored[BDTR] & (AOE | MOE) == AOE && self.kind.advanced;
-        if !self.position.running() || !waits_for_update && channels().all(|channel| !follows(&channel)) {
+        if !self.position.is_counting() || !waits_for_update && channels().all(|channel| !follows(&channel)) {
             return dead;
         }
         // Matches of the next run come after its begin.
         let (length, _) = self.run_length_and_overflow();
-        let places = channels().filter(follows).map(|channel| self.match_position(channel));
+        let places = channels().filter(follows).map(|channel| self.compare_match_position(channel));
         let next = places.filter(|&place| place > self.done).min().unwrap_or(length).min(length);
-        self.position.cycle_of(next).min(dead)
+        self.position.first_cycle_at_value(next).min(dead)
     }
 
     /// Applies the effect of a compare match on the reference signal of an output channel.
-    pub(super) fn match_output(&mut self, channel: usize) {
+    pub(super) fn apply_compare_match(&mut self, channel: usize) {
         // The flag of a value beyond the range rises with the overflow, but nothing matches then.
         if self.ccr[channel].1 > self.arr.1 {
             return;
@@ -277,17 +280,17 @@ impl Timer {
     /// Toggles the outputs that toggle in each run of the counter.
     pub(super) fn toggle_matching_outputs(&mut self) {
         for channel in 0..4 {
-            let toggles = self.output_mode(channel) == mode::TOGGLE && self.compares(channel);
-            if toggles && self.match_position(channel) < self.run_length_and_overflow().0 {
-                self.match_output(channel);
+            let toggles = self.output_mode(channel) == mode::TOGGLE && self.is_output_channel(channel);
+            if toggles && self.compare_match_position(channel) < self.run_length_and_overflow().0 {
+                self.apply_compare_match(channel);
             }
         }
     }
 
     /// Writes CCMR1 or CCMR2. A channel whose mode freezes the level keeps its present one.
-    pub(super) fn write_modes(&mut self, offset: u32, value: u32, access: &Access) {
+    pub(super) fn write_channel_mode_register(&mut self, offset: u32, value: u32, access: &Access) {
         self.outputs.held = self.output_references(access.now);
-        self.stored[offset as usize / 4] = value & self.mask(offset);
+        self.stored[offset as usize / 4] = value & self.existing_register_bits(offset);
     }
 
     /// Enables the outputs at an update event, if BDTR.AOE is set.
@@ -298,7 +301,7 @@ impl Timer {
     }
 
     /// Returns whether the counter counts the timer's clock.
-    pub(super) fn is_on(&self) -> bool {
+    pub(super) fn is_counting(&self) -> bool {
         self.cr1 & CEN != 0
     }
 }

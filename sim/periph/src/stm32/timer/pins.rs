@@ -29,12 +29,12 @@ struct Line {
 }
 
 /// Returns a row of the table: the pins that a timer's output reaches on these chips with this alternate function.
-const fn line(chips: u8, timer: &'static str, output: u8, function: u8, pins: &'static str) -> Line {
+const fn pins_of_timer_output(chips: u8, timer: &'static str, output: u8, function: u8, pins: &'static str) -> Line {
     Line { chips, timer, output, function, pins }
 }
 
 /// Returns a set of chips as a mask, with a bit for each chip.
-const fn set(chips: &[Chip]) -> u8 {
+const fn chip_set_mask(chips: &[Chip]) -> u8 {
     let (mut mask, mut n) = (0, 0);
     while n < chips.len() {
         mask |= 1 << chips[n] as u8;
@@ -45,20 +45,20 @@ const fn set(chips: &[Chip]) -> u8 {
 
 use Chip::{F103, F407, F411, F446, F767, H743, L053, L073};
 
-const F1: u8 = set(&[F103]);
-const L0: u8 = set(&[L053, L073]);
-const L7: u8 = set(&[L073]);
+const F1: u8 = chip_set_mask(&[F103]);
+const L0: u8 = chip_set_mask(&[L053, L073]);
+const L7: u8 = chip_set_mask(&[L073]);
 /// F4, F7 and H7.
-const ALL: u8 = set(&[F407, F411, F446, F767, H743]);
+const ALL: u8 = chip_set_mask(&[F407, F411, F446, F767, H743]);
 /// All of them but the smallest.
-const BIG: u8 = set(&[F407, F446, F767, H743]);
+const BIG: u8 = chip_set_mask(&[F407, F446, F767, H743]);
 /// Those with port H and I brought out.
-const WIDE: u8 = set(&[F407, F767, H743]);
-const F4_F7: u8 = set(&[F407, F411, F446, F767]);
-const BIG_F4_F7: u8 = set(&[F407, F446, F767]);
-const WIDE_F4_F7: u8 = set(&[F407, F767]);
-const F46: u8 = set(&[F446]);
-const H7: u8 = set(&[H743]);
+const WIDE: u8 = chip_set_mask(&[F407, F767, H743]);
+const F4_F7: u8 = chip_set_mask(&[F407, F411, F446, F767]);
+const BIG_F4_F7: u8 = chip_set_mask(&[F407, F446, F767]);
+const WIDE_F4_F7: u8 = chip_set_mask(&[F407, F767]);
+const F46: u8 = chip_set_mask(&[F446]);
+const H7: u8 = chip_set_mask(&[H743]);
 
 const CH1: u8 = 0;
 const CH2: u8 = 1;
@@ -69,131 +69,131 @@ const CH2N: u8 = COMPLEMENTARY + 1;
 const CH3N: u8 = COMPLEMENTARY + 2;
 
 static LINES: &[Line] = &[
-    line(F1, "TIM1", CH1, 0, "A8 A8 - E9"),
-    line(F1, "TIM1", CH2, 0, "A9 A9 - E11"),
-    line(F1, "TIM1", CH3, 0, "A10 A10 - E13"),
-    line(F1, "TIM1", CH4, 0, "A11 A11 - E14"),
-    line(F1, "TIM1", CH1N, 0, "B13 A7 - E8"),
-    line(F1, "TIM1", CH2N, 0, "B14 B0 - E10"),
-    line(F1, "TIM1", CH3N, 0, "B15 B1 - E12"),
-    line(F1, "TIM2", CH1, 0, "A0 A15 A0 A15"),
-    line(F1, "TIM2", CH2, 0, "A1 B3 A1 B3"),
-    line(F1, "TIM2", CH3, 0, "A2 A2 B10 B10"),
-    line(F1, "TIM2", CH4, 0, "A3 A3 B11 B11"),
-    line(F1, "TIM3", CH1, 0, "A6 - B4 C6"),
-    line(F1, "TIM3", CH2, 0, "A7 - B5 C7"),
-    line(F1, "TIM3", CH3, 0, "B0 - B0 C8"),
-    line(F1, "TIM3", CH4, 0, "B1 - B1 C9"),
-    line(F1, "TIM4", CH1, 0, "B6 D12"),
-    line(F1, "TIM4", CH2, 0, "B7 D13"),
-    line(F1, "TIM4", CH3, 0, "B8 D14"),
-    line(F1, "TIM4", CH4, 0, "B9 D15"),
-    line(ALL, "TIM1", CH1, 1, "A8 E9"),
-    line(ALL, "TIM1", CH2, 1, "A9 E11"),
-    line(ALL, "TIM1", CH3, 1, "A10 E13"),
-    line(ALL, "TIM1", CH4, 1, "A11 E14"),
-    line(ALL, "TIM1", CH1N, 1, "A7 B13 E8"),
-    line(ALL, "TIM1", CH2N, 1, "B0 B14 E10"),
-    line(ALL, "TIM1", CH3N, 1, "B1 B15 E12"),
-    line(H7, "TIM1", CH1, 1, "K1"),
-    line(H7, "TIM1", CH2, 1, "J11"),
-    line(H7, "TIM1", CH3, 1, "J9"),
-    line(H7, "TIM1", CH1N, 1, "K0"),
-    line(H7, "TIM1", CH2N, 1, "J10"),
-    line(H7, "TIM1", CH3N, 1, "J8"),
-    line(ALL, "TIM2", CH1, 1, "A0 A5 A15"),
-    line(ALL, "TIM2", CH2, 1, "A1 B3"),
-    line(ALL, "TIM2", CH3, 1, "A2 B10"),
-    line(ALL, "TIM2", CH4, 1, "A3 B11"),
-    line(F46, "TIM2", CH1, 1, "B8"),
-    line(F46, "TIM2", CH2, 1, "B9"),
-    line(F46, "TIM2", CH4, 1, "B2"),
-    line(ALL, "TIM3", CH1, 2, "A6 B4 C6"),
-    line(ALL, "TIM3", CH2, 2, "A7 B5 C7"),
-    line(ALL, "TIM3", CH3, 2, "B0 C8"),
-    line(ALL, "TIM3", CH4, 2, "B1 C9"),
-    line(ALL, "TIM4", CH1, 2, "B6 D12"),
-    line(ALL, "TIM4", CH2, 2, "B7 D13"),
-    line(ALL, "TIM4", CH3, 2, "B8 D14"),
-    line(ALL, "TIM4", CH4, 2, "B9 D15"),
-    line(ALL, "TIM5", CH1, 2, "A0"),
-    line(ALL, "TIM5", CH2, 2, "A1"),
-    line(ALL, "TIM5", CH3, 2, "A2"),
-    line(ALL, "TIM5", CH4, 2, "A3"),
-    line(WIDE, "TIM5", CH1, 2, "H10"),
-    line(WIDE, "TIM5", CH2, 2, "H11"),
-    line(WIDE, "TIM5", CH3, 2, "H12"),
-    line(WIDE, "TIM5", CH4, 2, "I0"),
-    line(BIG, "TIM8", CH1, 3, "C6"),
-    line(BIG, "TIM8", CH2, 3, "C7"),
-    line(BIG, "TIM8", CH3, 3, "C8"),
-    line(BIG, "TIM8", CH4, 3, "C9"),
-    line(BIG, "TIM8", CH1N, 3, "A5 A7"),
-    line(BIG, "TIM8", CH2N, 3, "B0 B14"),
-    line(BIG, "TIM8", CH3N, 3, "B1 B15"),
-    line(WIDE, "TIM8", CH1, 3, "I5"),
-    line(WIDE, "TIM8", CH2, 3, "I6"),
-    line(WIDE, "TIM8", CH3, 3, "I7"),
-    line(WIDE, "TIM8", CH4, 3, "I2"),
-    line(WIDE, "TIM8", CH1N, 3, "H13"),
-    line(WIDE, "TIM8", CH2N, 3, "H14"),
-    line(WIDE, "TIM8", CH3N, 3, "H15"),
-    line(H7, "TIM8", CH1, 3, "J8"),
-    line(H7, "TIM8", CH2, 3, "J6 J10"),
-    line(H7, "TIM8", CH3, 3, "K0"),
-    line(H7, "TIM8", CH1N, 3, "J9"),
-    line(H7, "TIM8", CH2N, 3, "J7 J11"),
-    line(H7, "TIM8", CH3N, 3, "K1"),
-    line(F4_F7, "TIM9", CH1, 3, "A2 E5"),
-    line(F4_F7, "TIM9", CH2, 3, "A3 E6"),
-    line(F4_F7, "TIM10", CH1, 3, "B8"),
-    line(BIG_F4_F7, "TIM10", CH1, 3, "F6"),
-    line(F4_F7, "TIM11", CH1, 3, "B9"),
-    line(BIG_F4_F7, "TIM11", CH1, 3, "F7"),
-    line(BIG_F4_F7, "TIM12", CH1, 9, "B14"),
-    line(BIG_F4_F7, "TIM12", CH2, 9, "B15"),
-    line(WIDE_F4_F7, "TIM12", CH1, 9, "H6"),
-    line(WIDE_F4_F7, "TIM12", CH2, 9, "H9"),
-    line(H7, "TIM12", CH1, 2, "B14 H6"),
-    line(H7, "TIM12", CH2, 2, "B15 H9"),
-    line(BIG, "TIM13", CH1, 9, "A6 F8"),
-    line(BIG, "TIM14", CH1, 9, "A7 F9"),
-    line(H7, "TIM15", CH1, 4, "A2 E5"),
-    line(H7, "TIM15", CH2, 4, "A3 E6"),
-    line(H7, "TIM15", CH1N, 4, "A1 E4"),
-    line(H7, "TIM16", CH1, 1, "B8 F6"),
-    line(H7, "TIM16", CH1N, 1, "B6 F8"),
-    line(H7, "TIM17", CH1, 1, "B9 F7"),
-    line(H7, "TIM17", CH1N, 1, "B7 F9"),
-    line(L0, "TIM2", CH1, 2, "A0"),
-    line(L0, "TIM2", CH1, 5, "A5 A15"),
-    line(L0, "TIM2", CH2, 2, "A1 B3"),
-    line(L0, "TIM2", CH3, 2, "A2 B10"),
-    line(L0, "TIM2", CH4, 2, "A3 B11"),
-    line(L7, "TIM2", CH1, 0, "E9"),
-    line(L7, "TIM2", CH2, 0, "E10"),
-    line(L7, "TIM2", CH3, 0, "E11"),
-    line(L7, "TIM2", CH4, 0, "E12"),
-    line(L7, "TIM3", CH1, 2, "A6 B4 C6 E3"),
-    line(L7, "TIM3", CH2, 2, "A7 C7 E4"),
-    line(L7, "TIM3", CH2, 4, "B5"),
-    line(L7, "TIM3", CH3, 2, "B0 C8 E5"),
-    line(L7, "TIM3", CH4, 2, "B1 C9 E6"),
-    line(L0, "TIM21", CH1, 0, "A2"),
-    line(L0, "TIM21", CH2, 0, "A3"),
-    line(L0, "TIM21", CH1, 6, "B13"),
-    line(L0, "TIM21", CH2, 6, "B14"),
-    line(L7, "TIM21", CH1, 0, "D0 E5"),
-    line(L7, "TIM21", CH2, 0, "E6"),
-    line(L7, "TIM21", CH2, 1, "D7"),
-    line(L0, "TIM22", CH1, 5, "A6"),
-    line(L0, "TIM22", CH2, 5, "A7"),
-    line(L0, "TIM22", CH1, 4, "B4"),
-    line(L0, "TIM22", CH2, 4, "B5"),
-    line(L0, "TIM22", CH1, 0, "C6"),
-    line(L0, "TIM22", CH2, 0, "C7"),
-    line(L7, "TIM22", CH1, 0, "E3"),
-    line(L7, "TIM22", CH2, 0, "E4"),
+    pins_of_timer_output(F1, "TIM1", CH1, 0, "A8 A8 - E9"),
+    pins_of_timer_output(F1, "TIM1", CH2, 0, "A9 A9 - E11"),
+    pins_of_timer_output(F1, "TIM1", CH3, 0, "A10 A10 - E13"),
+    pins_of_timer_output(F1, "TIM1", CH4, 0, "A11 A11 - E14"),
+    pins_of_timer_output(F1, "TIM1", CH1N, 0, "B13 A7 - E8"),
+    pins_of_timer_output(F1, "TIM1", CH2N, 0, "B14 B0 - E10"),
+    pins_of_timer_output(F1, "TIM1", CH3N, 0, "B15 B1 - E12"),
+    pins_of_timer_output(F1, "TIM2", CH1, 0, "A0 A15 A0 A15"),
+    pins_of_timer_output(F1, "TIM2", CH2, 0, "A1 B3 A1 B3"),
+    pins_of_timer_output(F1, "TIM2", CH3, 0, "A2 A2 B10 B10"),
+    pins_of_timer_output(F1, "TIM2", CH4, 0, "A3 A3 B11 B11"),
+    pins_of_timer_output(F1, "TIM3", CH1, 0, "A6 - B4 C6"),
+    pins_of_timer_output(F1, "TIM3", CH2, 0, "A7 - B5 C7"),
+    pins_of_timer_output(F1, "TIM3", CH3, 0, "B0 - B0 C8"),
+    pins_of_timer_output(F1, "TIM3", CH4, 0, "B1 - B1 C9"),
+    pins_of_timer_output(F1, "TIM4", CH1, 0, "B6 D12"),
+    pins_of_timer_output(F1, "TIM4", CH2, 0, "B7 D13"),
+    pins_of_timer_output(F1, "TIM4", CH3, 0, "B8 D14"),
+    pins_of_timer_output(F1, "TIM4", CH4, 0, "B9 D15"),
+    pins_of_timer_output(ALL, "TIM1", CH1, 1, "A8 E9"),
+    pins_of_timer_output(ALL, "TIM1", CH2, 1, "A9 E11"),
+    pins_of_timer_output(ALL, "TIM1", CH3, 1, "A10 E13"),
+    pins_of_timer_output(ALL, "TIM1", CH4, 1, "A11 E14"),
+    pins_of_timer_output(ALL, "TIM1", CH1N, 1, "A7 B13 E8"),
+    pins_of_timer_output(ALL, "TIM1", CH2N, 1, "B0 B14 E10"),
+    pins_of_timer_output(ALL, "TIM1", CH3N, 1, "B1 B15 E12"),
+    pins_of_timer_output(H7, "TIM1", CH1, 1, "K1"),
+    pins_of_timer_output(H7, "TIM1", CH2, 1, "J11"),
+    pins_of_timer_output(H7, "TIM1", CH3, 1, "J9"),
+    pins_of_timer_output(H7, "TIM1", CH1N, 1, "K0"),
+    pins_of_timer_output(H7, "TIM1", CH2N, 1, "J10"),
+    pins_of_timer_output(H7, "TIM1", CH3N, 1, "J8"),
+    pins_of_timer_output(ALL, "TIM2", CH1, 1, "A0 A5 A15"),
+    pins_of_timer_output(ALL, "TIM2", CH2, 1, "A1 B3"),
+    pins_of_timer_output(ALL, "TIM2", CH3, 1, "A2 B10"),
+    pins_of_timer_output(ALL, "TIM2", CH4, 1, "A3 B11"),
+    pins_of_timer_output(F46, "TIM2", CH1, 1, "B8"),
+    pins_of_timer_output(F46, "TIM2", CH2, 1, "B9"),
+    pins_of_timer_output(F46, "TIM2", CH4, 1, "B2"),
+    pins_of_timer_output(ALL, "TIM3", CH1, 2, "A6 B4 C6"),
+    pins_of_timer_output(ALL, "TIM3", CH2, 2, "A7 B5 C7"),
+    pins_of_timer_output(ALL, "TIM3", CH3, 2, "B0 C8"),
+    pins_of_timer_output(ALL, "TIM3", CH4, 2, "B1 C9"),
+    pins_of_timer_output(ALL, "TIM4", CH1, 2, "B6 D12"),
+    pins_of_timer_output(ALL, "TIM4", CH2, 2, "B7 D13"),
+    pins_of_timer_output(ALL, "TIM4", CH3, 2, "B8 D14"),
+    pins_of_timer_output(ALL, "TIM4", CH4, 2, "B9 D15"),
+    pins_of_timer_output(ALL, "TIM5", CH1, 2, "A0"),
+    pins_of_timer_output(ALL, "TIM5", CH2, 2, "A1"),
+    pins_of_timer_output(ALL, "TIM5", CH3, 2, "A2"),
+    pins_of_timer_output(ALL, "TIM5", CH4, 2, "A3"),
+    pins_of_timer_output(WIDE, "TIM5", CH1, 2, "H10"),
+    pins_of_timer_output(WIDE, "TIM5", CH2, 2, "H11"),
+    pins_of_timer_output(WIDE, "TIM5", CH3, 2, "H12"),
+    pins_of_timer_output(WIDE, "TIM5", CH4, 2, "I0"),
+    pins_of_timer_output(BIG, "TIM8", CH1, 3, "C6"),
+    pins_of_timer_output(BIG, "TIM8", CH2, 3, "C7"),
+    pins_of_timer_output(BIG, "TIM8", CH3, 3, "C8"),
+    pins_of_timer_output(BIG, "TIM8", CH4, 3, "C9"),
+    pins_of_timer_output(BIG, "TIM8", CH1N, 3, "A5 A7"),
+    pins_of_timer_output(BIG, "TIM8", CH2N, 3, "B0 B14"),
+    pins_of_timer_output(BIG, "TIM8", CH3N, 3, "B1 B15"),
+    pins_of_timer_output(WIDE, "TIM8", CH1, 3, "I5"),
+    pins_of_timer_output(WIDE, "TIM8", CH2, 3, "I6"),
+    pins_of_timer_output(WIDE, "TIM8", CH3, 3, "I7"),
+    pins_of_timer_output(WIDE, "TIM8", CH4, 3, "I2"),
+    pins_of_timer_output(WIDE, "TIM8", CH1N, 3, "H13"),
+    pins_of_timer_output(WIDE, "TIM8", CH2N, 3, "H14"),
+    pins_of_timer_output(WIDE, "TIM8", CH3N, 3, "H15"),
+    pins_of_timer_output(H7, "TIM8", CH1, 3, "J8"),
+    pins_of_timer_output(H7, "TIM8", CH2, 3, "J6 J10"),
+    pins_of_timer_output(H7, "TIM8", CH3, 3, "K0"),
+    pins_of_timer_output(H7, "TIM8", CH1N, 3, "J9"),
+    pins_of_timer_output(H7, "TIM8", CH2N, 3, "J7 J11"),
+    pins_of_timer_output(H7, "TIM8", CH3N, 3, "K1"),
+    pins_of_timer_output(F4_F7, "TIM9", CH1, 3, "A2 E5"),
+    pins_of_timer_output(F4_F7, "TIM9", CH2, 3, "A3 E6"),
+    pins_of_timer_output(F4_F7, "TIM10", CH1, 3, "B8"),
+    pins_of_timer_output(BIG_F4_F7, "TIM10", CH1, 3, "F6"),
+    pins_of_timer_output(F4_F7, "TIM11", CH1, 3, "B9"),
+    pins_of_timer_output(BIG_F4_F7, "TIM11", CH1, 3, "F7"),
+    pins_of_timer_output(BIG_F4_F7, "TIM12", CH1, 9, "B14"),
+    pins_of_timer_output(BIG_F4_F7, "TIM12", CH2, 9, "B15"),
+    pins_of_timer_output(WIDE_F4_F7, "TIM12", CH1, 9, "H6"),
+    pins_of_timer_output(WIDE_F4_F7, "TIM12", CH2, 9, "H9"),
+    pins_of_timer_output(H7, "TIM12", CH1, 2, "B14 H6"),
+    pins_of_timer_output(H7, "TIM12", CH2, 2, "B15 H9"),
+    pins_of_timer_output(BIG, "TIM13", CH1, 9, "A6 F8"),
+    pins_of_timer_output(BIG, "TIM14", CH1, 9, "A7 F9"),
+    pins_of_timer_output(H7, "TIM15", CH1, 4, "A2 E5"),
+    pins_of_timer_output(H7, "TIM15", CH2, 4, "A3 E6"),
+    pins_of_timer_output(H7, "TIM15", CH1N, 4, "A1 E4"),
+    pins_of_timer_output(H7, "TIM16", CH1, 1, "B8 F6"),
+    pins_of_timer_output(H7, "TIM16", CH1N, 1, "B6 F8"),
+    pins_of_timer_output(H7, "TIM17", CH1, 1, "B9 F7"),
+    pins_of_timer_output(H7, "TIM17", CH1N, 1, "B7 F9"),
+    pins_of_timer_output(L0, "TIM2", CH1, 2, "A0"),
+    pins_of_timer_output(L0, "TIM2", CH1, 5, "A5 A15"),
+    pins_of_timer_output(L0, "TIM2", CH2, 2, "A1 B3"),
+    pins_of_timer_output(L0, "TIM2", CH3, 2, "A2 B10"),
+    pins_of_timer_output(L0, "TIM2", CH4, 2, "A3 B11"),
+    pins_of_timer_output(L7, "TIM2", CH1, 0, "E9"),
+    pins_of_timer_output(L7, "TIM2", CH2, 0, "E10"),
+    pins_of_timer_output(L7, "TIM2", CH3, 0, "E11"),
+    pins_of_timer_output(L7, "TIM2", CH4, 0, "E12"),
+    pins_of_timer_output(L7, "TIM3", CH1, 2, "A6 B4 C6 E3"),
+    pins_of_timer_output(L7, "TIM3", CH2, 2, "A7 C7 E4"),
+    pins_of_timer_output(L7, "TIM3", CH2, 4, "B5"),
+    pins_of_timer_output(L7, "TIM3", CH3, 2, "B0 C8 E5"),
+    pins_of_timer_output(L7, "TIM3", CH4, 2, "B1 C9 E6"),
+    pins_of_timer_output(L0, "TIM21", CH1, 0, "A2"),
+    pins_of_timer_output(L0, "TIM21", CH2, 0, "A3"),
+    pins_of_timer_output(L0, "TIM21", CH1, 6, "B13"),
+    pins_of_timer_output(L0, "TIM21", CH2, 6, "B14"),
+    pins_of_timer_output(L7, "TIM21", CH1, 0, "D0 E5"),
+    pins_of_timer_output(L7, "TIM21", CH2, 0, "E6"),
+    pins_of_timer_output(L7, "TIM21", CH2, 1, "D7"),
+    pins_of_timer_output(L0, "TIM22", CH1, 5, "A6"),
+    pins_of_timer_output(L0, "TIM22", CH2, 5, "A7"),
+    pins_of_timer_output(L0, "TIM22", CH1, 4, "B4"),
+    pins_of_timer_output(L0, "TIM22", CH2, 4, "B5"),
+    pins_of_timer_output(L0, "TIM22", CH1, 0, "C6"),
+    pins_of_timer_output(L0, "TIM22", CH2, 0, "C7"),
+    pins_of_timer_output(L7, "TIM22", CH1, 0, "E3"),
+    pins_of_timer_output(L7, "TIM22", CH2, 0, "E4"),
 ];
 
 /// Parses a pin such as `A8` into port and pin. `None` for `-`.
@@ -216,7 +216,7 @@ pub(in crate::stm32) fn timer_pins(chip: Chip) -> Vec<TimerPin> {
 }
 
 /// Returns the value of a timer's field in AFIO_MAPR of the F1.
-pub(in crate::stm32) fn remap(timer: &str, mapr: u32) -> u8 {
+pub(in crate::stm32) fn pin_remap_field(timer: &str, mapr: u32) -> u8 {
     let field = match timer {
         "TIM1" => mapr >> 6 & 3,
         "TIM2" => mapr >> 8 & 3,
@@ -269,7 +269,7 @@ mod tests {
         for (timer, mapr, value) in
             [("TIM1", 3 << 6, 3), ("TIM2", 2 << 8, 2), ("TIM3", 2 << 10, 2), ("TIM4", 1 << 12, 1)]
         {
-            assert_eq!((remap(timer, mapr), remap(timer, !mapr) & value), (value, 0), "{timer}");
+            assert_eq!((pin_remap_field(timer, mapr), pin_remap_field(timer, !mapr) & value), (value, 0), "{timer}");
         }
     }
 }

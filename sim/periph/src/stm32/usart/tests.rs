@@ -94,14 +94,14 @@ fn first_layout_clears_tc_by_status_then_data_or_by_zero() {
     let mut usart = port(V1, &mut bench);
     // Data without reading the status leaves TC.
     usart.write_register(0x04, 1, &mut bench.access());
-    assert_eq!(usart.register(0) & TC, TC);
+    assert_eq!(usart.register_value(0) & TC, TC);
     usart.read_register(0x00, &mut bench.access());
     usart.write_register(0x04, 2, &mut bench.access());
-    assert_eq!(usart.register(0) & TC, 0);
+    assert_eq!(usart.register_value(0) & TC, 0);
     usart.advance_to_now(&mut bench.access_at(3000));
-    assert_eq!(usart.register(0) & TC, TC);
+    assert_eq!(usart.register_value(0) & TC, TC);
     usart.write_register(0x00, !TC, &mut bench.access());
-    assert_eq!(usart.register(0) & TC, 0);
+    assert_eq!(usart.register_value(0) & TC, 0);
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn received_bytes_come_at_line_speed() {
     for (layout, status, data) in [(V1, 0x00, 0x04), (V2, 0x1c, 0x24)] {
         let mut bench = Bench::new();
         let mut usart = port(layout, &mut bench);
-        usart.host_push(b"xyz");
+        usart.queue_bytes_from_host(b"xyz");
         assert_eq!(usart.next_event_cycle(), 0);
         usart.advance_to_now(&mut bench.access_at(1000));
         assert_eq!(usart.next_event_cycle(), 2000);
@@ -117,7 +117,7 @@ fn received_bytes_come_at_line_speed() {
         assert_eq!(usart.read_register(status, &mut bench.access_at(2000)) & RXNE, RXNE);
         // The host waits until the receiver has room.
         usart.advance_to_now(&mut bench.access_at(9000));
-        assert_eq!(usart.host_pending(), 2);
+        assert_eq!(usart.unreceived_byte_count(), 2);
         assert_eq!(usart.read_register(data, &mut bench.access()), u32::from(b'x'));
         assert_eq!(usart.read_register(status, &mut bench.access_at(9999)) & RXNE, 0);
         assert_eq!(usart.read_register(status, &mut bench.access_at(10_000)) & (RXNE | ORE), RXNE);
@@ -131,13 +131,13 @@ fn overrun_and_its_two_ways_to_clear() {
         let mut bench = Bench::new();
         let mut usart = port(layout, &mut bench);
         usart.host_overruns = true;
-        usart.host_push(b"ab");
+        usart.queue_bytes_from_host(b"ab");
         usart.advance_to_now(&mut bench.access_at(1000));
         usart.advance_to_now(&mut bench.access_at(3000));
         assert_eq!(usart.read_register(status, &mut bench.access()) & (ORE | RXNE), ORE | RXNE, "{layout:?}");
         assert_eq!(usart.read_register(data, &mut bench.access()), u32::from(b'a'), "the old byte stays");
         if layout == V1 {
-            assert_eq!(usart.register(0) & ORE, 0);
+            assert_eq!(usart.register_value(0) & ORE, 0);
         } else {
             assert_eq!(usart.read_register(status, &mut bench.access()) & ORE, ORE);
             usart.write_register(0x20, ORE, &mut bench.access());
@@ -150,7 +150,7 @@ fn overrun_and_its_two_ways_to_clear() {
 fn idle_line_one_frame_after_the_last_byte() {
     let mut bench = Bench::new();
     let mut usart = port(V2, &mut bench);
-    usart.host_push(b"a");
+    usart.queue_bytes_from_host(b"a");
     usart.advance_to_now(&mut bench.access_at(1000));
     usart.advance_to_now(&mut bench.access_at(2000));
     assert_eq!(usart.next_event_cycle(), 3000);
@@ -170,7 +170,7 @@ fn interrupt_enables() {
             let mut usart = port(layout, &mut bench);
             usart.write_register(cr1, on | RE | TE | enable, &mut bench.access());
             assert_eq!(usart.interrupt_outputs(), idle_level, "{layout:?} {enable:#x}");
-            usart.host_push(b"a");
+            usart.queue_bytes_from_host(b"a");
             usart.advance_to_now(&mut bench.access_at(1000));
             usart.advance_to_now(&mut bench.access_at(2000));
             assert_eq!(usart.interrupt_outputs(), received_level, "{layout:?} {enable:#x}");
@@ -187,7 +187,7 @@ fn overrun_interrupts_with_the_receiver_s_enable() {
         usart.host_overruns = true;
         usart.write_register(0x00, 1 | RE | TE | cr1, &mut bench.access());
         usart.write_register(0x08, cr3, &mut bench.access());
-        usart.host_push(b"ab");
+        usart.queue_bytes_from_host(b"ab");
         usart.advance_to_now(&mut bench.access_at(1000));
         usart.advance_to_now(&mut bench.access_at(3000));
         usart.read_register(0x24, &mut bench.access());
@@ -213,7 +213,7 @@ fn fifo_of_the_h7() {
     assert_eq!(usart.read_register(0x1c, &mut bench.access()) & (TXE | TC | 1 << 23), TXE | TC | 1 << 23);
     // Receive threshold: 8 of 16.
     usart.write_register(0x08, 2 << 25 | 1 << 28, &mut bench.access());
-    usart.host_push(&[7; 9]);
+    usart.queue_bytes_from_host(&[7; 9]);
     usart.advance_to_now(&mut bench.access());
     usart.advance_to_now(&mut bench.access_at(107_000));
     assert_eq!((usart.read_register(0x1c, &mut bench.access()) >> 26 & 1, usart.interrupt_outputs()), (0, 0));
@@ -225,12 +225,12 @@ fn fifo_of_the_h7() {
 fn switching_off_returns_what_was_not_read() {
     let mut bench = Bench::new();
     let mut usart = port(V1, &mut bench);
-    usart.host_push(b"ab");
+    usart.queue_bytes_from_host(b"ab");
     usart.advance_to_now(&mut bench.access_at(1000));
     usart.advance_to_now(&mut bench.access_at(2000));
-    assert_eq!(usart.host_pending(), 1);
+    assert_eq!(usart.unreceived_byte_count(), 1);
     usart.write_register(0x0c, 0, &mut bench.access());
-    assert_eq!((usart.host_pending(), usart.register(0)), (2, TXE | TC));
+    assert_eq!((usart.unreceived_byte_count(), usart.register_value(0)), (2, TXE | TC));
     usart.write_register(0x0c, 1 << 13 | RE, &mut bench.access());
     usart.advance_to_now(&mut bench.access_at(3000));
     assert_eq!(usart.read_register(0x04, &mut bench.access()), u32::from(b'a'));
@@ -258,7 +258,7 @@ fn dma_requests_follow_the_flags() {
     assert_eq!(usart.dma_requests(), (false, false));
     usart.write_register(0x14, DMAT | DMAR, &mut bench.access());
     assert_eq!(usart.dma_requests(), (true, false));
-    usart.host_push(b"a");
+    usart.queue_bytes_from_host(b"a");
     usart.advance_to_now(&mut bench.access_at(1000));
     usart.advance_to_now(&mut bench.access_at(2000));
     assert_eq!(usart.dma_requests(), (true, true));

@@ -249,10 +249,10 @@ fn inline_enable_takes_back_a_sticky_write() {
     m.execctrl = 1 << 18 | 4 << 19 | 1 << 17;
     (m.osr, m.osr_count) = (0b10101, 0);
     assert_eq!(execute(&mut m, 0x6005, 0, 0).write, pins(8, 3, 5, false));
-    assert_eq!(m.held_pins(), pins(8, 3, 5, false));
+    assert_eq!(m.continuously_written_pins(), pins(8, 3, 5, false));
     m.next = 0;
     assert_eq!(execute(&mut m, 0x6005, 0, 0).write, PinWrite::NOTHING);
-    assert_eq!(m.held_pins(), PinWrite::NOTHING);
+    assert_eq!(m.continuously_written_pins(), PinWrite::NOTHING);
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn the_highest_machine_wins_a_pin_and_a_sticky_write_comes_back() {
     engine.machines[0].next = 3;
     engine.execute_cycle(0);
     assert_eq!(engine.pins.0, 1);
-    engine.run_through(2);
+    engine.execute_through_cycle(2);
     engine.machines[1].next = 3;
     engine.machines[1].pc = 0;
     engine.execute_cycle(3);

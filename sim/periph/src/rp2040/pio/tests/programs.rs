@@ -79,7 +79,7 @@ fn directions_and_side_set_make_a_clock() {
     rig.write_register(TXF0, 0b0110);
     let start = rig.start(1);
     rig.run_to(start + 9);
-    assert_eq!(rig.pio.pins().1, 1);
+    assert_eq!(rig.pio.pin_levels_and_directions().1, 1);
     // The OSR is filled while SET executes.
     let expected = [(2, 2), (3, 1), (4, 3), (6, 3), (7, 0), (8, 2), (9, 0)];
     let seen: Vec<(u64, u32)> = rig.edges_from(start);

@@ -38,7 +38,7 @@ type Levels = &'static [(u64, u8)];
 
 fn drive(timer: &mut Timer, bench: &mut Bench, levels: Levels) {
     for &(cycle, pins) in levels {
-        timer.set_inputs(pins, &bench.access_at(cycle));
+        timer.set_input_pin_levels(pins, &bench.access_at(cycle));
     }
 }
 
@@ -167,7 +167,7 @@ fn encoder_counts_by_direction() {
         let mut timer = timer(&mut bench, &[(ARR, 99), (SMCR, mode), (CR1, 1)]);
         for turn in 0..3 {
             for (n, pins) in FORWARD.into_iter().enumerate() {
-                timer.set_inputs(pins, &bench.access_at(10 * turn + n as u64 + 1));
+                timer.set_input_pin_levels(pins, &bench.access_at(10 * turn + n as u64 + 1));
             }
         }
         let count = timer.read_register(CNT, &mut bench.access());
@@ -175,7 +175,7 @@ fn encoder_counts_by_direction() {
         // Backward, below 0: an underflow.
         for turn in 0..4 {
             for (n, pins) in [2, 3, 1, 0].into_iter().enumerate() {
-                timer.set_inputs(pins, &bench.access_at(100 + 10 * turn + n as u64));
+                timer.set_input_pin_levels(pins, &bench.access_at(100 + 10 * turn + n as u64));
             }
         }
         let count = timer.read_register(CNT, &mut bench.access());
@@ -183,9 +183,9 @@ fn encoder_counts_by_direction() {
         assert_eq!(timer.read_register(SR, &mut bench.access()) & 1, 1);
         // An inverted input turns it the other way.
         timer.write_register(CCER, 2, &mut bench.access());
-        timer.preset_inputs(0, &bench.access());
-        timer.set_inputs(1, &bench.access_at(200));
-        timer.set_inputs(3, &bench.access_at(201));
+        timer.preset_input_pin_levels(0, &bench.access());
+        timer.set_input_pin_levels(1, &bench.access_at(200));
+        timer.set_input_pin_levels(3, &bench.access_at(201));
         let (forward, count) =
             (timer.read_register(CR1, &mut bench.access()) & 0x10 == 0, timer.read_register(CNT, &mut bench.access()));
         assert!(!forward && count < 100 - per_turn, "mode {mode}: {count}");

@@ -43,7 +43,7 @@ fn edges(timer: &mut Timer, bench: &mut Bench, end: u64) -> Vec<(u64, u8, u8)> {
         timer.advance_to_now(&mut bench.access_at(due));
         assert!(timer.next_event_cycle() > due);
     }
-    timer.take_edges().into_iter().map(|edge| (edge.cycle, edge.driven, edge.levels)).collect()
+    timer.take_output_edges().into_iter().map(|edge| (edge.cycle, edge.driven, edge.levels)).collect()
 }
 
 /// Name, kind, writes, last cycle, and the edges up to it.
@@ -208,7 +208,7 @@ fn dead_time_codes() {
     {
         let mut bench = Bench::new();
         let timer = timer(ADVANCED, &mut bench, &[(BDTR, code), (CR1, division << 8)]);
-        assert_eq!(timer.dead_cycles(&bench.access()), clocks, "{code:#x} {division}");
+        assert_eq!(timer.dead_time_cycles(&bench.access()), clocks, "{code:#x} {division}");
     }
 }
 
@@ -245,7 +245,7 @@ proptest! {
         edges(&mut seen, &mut bench, hidden);
         other.set_shown_outputs(3, &bench.access_at(hidden));
         prop_assert_eq!(other.recorded_outputs(), seen.recorded_outputs());
-        other.take_edges();
+        other.take_output_edges();
         let end = hidden + 100;
         prop_assert_eq!(edges(&mut other, &mut bench, end), edges(&mut seen, &mut bench, end));
     }
