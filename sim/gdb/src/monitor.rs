@@ -54,7 +54,7 @@ fn answer_cycles(timeline: &mut Timeline) -> String {
     let board = timeline.board();
     let (cycle, clock_hz) = (board.current_cycle(), board.clock_hz());
     let mut text = format!("cycle {cycle}, {:.9} s at {clock_hz} Hz\n", cycle as f64 / clock_hz as f64);
-    for core in 0..board.core_count() {
+    for core in 0..board.number_of_cores() {
         let stats = board.core_stats(core);
         let waits = stats.bus_wait_cycles + stats.flash_wait_cycles;
         let (instructions, asleep) = (stats.instructions, stats.sleep_cycles);

@@ -43,7 +43,7 @@ const SLICE_CYCLES: u64 = 1 << 21;
 const BOARD: Pid = NonZeroUsize::MIN;
 
 /// Name of the stop of firmware that ends itself.
-const EXIT: &str = StopReason::Exit.name();
+const EXIT: &str = StopReason::Exit.result_name();
 
 const NO_SUCH_THREAD: &str = "gdb steps a thread that the board does not have";
 
@@ -86,7 +86,7 @@ impl<'h> DebugTarget<'h> {
     /// in focus. `None` if there is no such thread.
     fn focus_on(&mut self, tid: Tid) -> Option<usize> {
         let core = tid.get() - 1;
-        if core < self.timeline.board().core_count() {
+        if core < self.timeline.board().number_of_cores() {
             self.focus = core;
             return Some(core);
         }
@@ -297,7 +297,7 @@ impl MultiThreadBase for DebugTarget<'_> {
     /// takes the first one.
     fn list_active_threads(&mut self, thread_is_active: &mut dyn FnMut(Tid)) -> Result<(), &'static str> {
         let focus = self.focus;
-        let others = (0..self.timeline.board().core_count()).filter(|core| *core != focus);
+        let others = (0..self.timeline.board().number_of_cores()).filter(|core| *core != focus);
         std::iter::once(focus).chain(others).for_each(|core| thread_is_active(tid_of(core)));
         self.tasks().iter().filter(|task| task.core.is_none()).filter_map(task_tid).for_each(thread_is_active);
         Ok(())

@@ -181,7 +181,7 @@ impl<'b> Timeline<'b> {
         let words: Vec<u32> = words_of(address, bytes).collect();
         let is_told = |word: &u32| !access.reads() || self.board.read_memory(*word, 4).is_none();
         let can = !words.is_empty() && words.iter().all(is_told);
-        let can = can && words.iter().all(|word| self.board.mark_watch(*word));
+        let can = can && words.iter().all(|word| self.board.watch_word_or_register(*word));
         if can && access.writes() {
             self.words.extend(&words);
         }
@@ -268,7 +268,7 @@ impl<'b> Timeline<'b> {
 
     /// Returns the progress of the run: its cycle and executed instructions.
     fn progress(&self) -> Progress {
-        let instructions = (0..self.board.core_count()).map(|core| self.instruction_count(core)).sum();
+        let instructions = (0..self.board.number_of_cores()).map(|core| self.instruction_count(core)).sum();
         Progress { cycle: self.board.current_cycle(), instructions }
     }
 
@@ -279,7 +279,7 @@ impl<'b> Timeline<'b> {
 
     /// Returns a mark of the present state.
     fn mark_of_present_state(&self) -> Mark {
-        let executed = (0..self.board.core_count()).map(|core| self.instruction_count(core)).collect();
+        let executed = (0..self.board.number_of_cores()).map(|core| self.instruction_count(core)).collect();
         Mark { snapshot: self.board.take_snapshot(), progress: self.progress(), executed }
     }
 
@@ -294,13 +294,13 @@ impl<'b> Timeline<'b> {
     /// again without them.
     fn set_breakpoints(&mut self) {
         for address in self.breakpoints.keys() {
-            self.board.stop_before(*address);
+            self.board.stop_before_address(*address);
         }
         for word in &self.words {
-            self.board.watch_write(*word, 0, true);
+            self.board.record_writes(*word, 0, true);
         }
         for word in &self.reads {
-            self.board.watch_read(*word);
+            self.board.stop_after_reads(*word);
         }
     }
 
@@ -308,7 +308,7 @@ impl<'b> Timeline<'b> {
     fn remove_breakpoints(&mut self) {
         for address in self.breakpoints.keys() {
             self.board.probes().remove_stop_before(*address);
-            self.board.decode_again(*address);
+            self.board.redecode_at(*address);
         }
         for word in &self.words {
             self.board.probes().end_watch(*word);
@@ -334,7 +334,7 @@ impl<'b> Timeline<'b> {
                 StopReason::Cycles => {}
                 StopReason::Until => return Halt::Break { core: stop.core },
                 StopReason::Watch => return self.watch_halt(stop.core, stop.address),
-                reason => return Halt::Ended { core: stop.core, detail: reason.name() },
+                reason => return Halt::Ended { core: stop.core, detail: reason.result_name() },
             }
             if self.board.current_cycle() >= next {
                 self.store_present_mark();
@@ -357,15 +357,15 @@ impl<'b> Timeline<'b> {
 
     /// Passes the firmware's output on, unless it was passed on before `since`.
     fn pass_text(&mut self, since: u64) {
-        for port in 0..self.board.console_count() {
-            let text = self.board.take_uart(port);
+        for port in 0..self.board.number_of_consoles() {
+            let text = self.board.take_console_output(port);
             if since >= self.told && !text.is_empty() {
                 (self.print)("", &text);
             }
         }
-        for (channel, text) in self.board.debugger().take() {
+        for (channel, text) in self.board.debugger().take_printed_text() {
             if since >= self.told {
-                (self.print)(&channel.name(), &text);
+                (self.print)(&channel.displayed_name(), &text);
             }
         }
         self.told = self.told.max(self.board.current_cycle());
@@ -399,7 +399,7 @@ impl<'b> Timeline<'b> {
             // Within the cycle of `until` there may be stops on both sides of it.
             let stop = self.board.run_cycles((until.cycle - self.board.current_cycle()).max(1));
             self.drop_text();
-            if stop.reason.is_requested() && self.progress() < until {
+            if stop.reason.is_requested_by_instrument() && self.progress() < until {
                 last = Some(Hit { executed: self.instruction_count(stop.core), stop });
             } else if stop.reason != StopReason::Cycles {
                 break;
@@ -411,10 +411,10 @@ impl<'b> Timeline<'b> {
 
     /// Drops the firmware's output, which was passed on before.
     fn drop_text(&mut self) {
-        for port in 0..self.board.console_count() {
-            self.board.take_uart(port);
+        for port in 0..self.board.number_of_consoles() {
+            self.board.take_console_output(port);
         }
-        self.board.debugger().take();
+        self.board.debugger().take_printed_text();
     }
 
     /// Goes to a stop of the past: right before the instruction of a breakpoint, or before the one that wrote.
@@ -444,7 +444,7 @@ impl<'b> Timeline<'b> {
     fn replay_to_cycle(&mut self, cycle: u64) {
         while self.board.current_cycle() < cycle {
             let stop = self.board.run_cycles(cycle - self.board.current_cycle());
-            if !stop.reason.is_requested() {
+            if !stop.reason.is_requested_by_instrument() {
                 break;
             }
         }

@@ -13,23 +13,23 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let image = std::fs::read(args.get(1).ok_or("give an image")?)?;
     let until = u32::from_str_radix(args.get(2).ok_or("give an address in hex")?, 16)?;
     match args.get(3) {
-        None => measure(Flat::<Plain>::new(Features::CORTEX_M4F), &image, until),
-        Some(_) => measure(Flat::<CortexM4>::new(Features::CORTEX_M4F), &image, until),
+        None => measure_executed_cycles(Flat::<Plain>::new(Features::CORTEX_M4F), &image, until),
+        Some(_) => measure_executed_cycles(Flat::<CortexM4>::new(Features::CORTEX_M4F), &image, until),
     }
     Ok(())
 }
 
 /// Runs an image on a bare core until the address `until`, and prints how many instructions per second the host
 /// simulated.
-fn measure<P: Pipeline + Default>(mut flat: Flat<P>, image: &[u8], until: u32) {
+fn measure_executed_cycles<P: Pipeline + Default>(mut flat: Flat<P>, image: &[u8], until: u32) {
     flat.write_bytes(BASE, image);
-    flat.stop_before(until);
+    flat.stop_before_address(until);
     let mut state = [0; STATE_WORDS];
     state[15] = BASE;
-    flat.set_state(&state);
+    flat.set_register_values(&state);
     let start = Instant::now();
-    let reason = flat.run(100_000_000_000, u64::MAX);
+    let reason = flat.run_instructions(100_000_000_000, u64::MAX);
     let seconds = start.elapsed().as_secs_f64();
-    let instructions = flat.instructions();
+    let instructions = flat.executed_instruction_count();
     println!("{reason:?}: {instructions} instructions, {:.1} MIPS", instructions as f64 / seconds / 1e6);
 }

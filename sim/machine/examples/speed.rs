@@ -3,7 +3,7 @@
 
 use rtoslab_machine::Image;
 use rtoslab_machine::board::Options;
-use rtoslab_machine::boards::board;
+use rtoslab_machine::boards::create_board_of_chip;
 use std::time::Instant;
 
 /// Reads the arguments, runs the image on a board, and prints how many instructions per second the host simulated.
@@ -13,14 +13,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let until = args.get(2).map_or("workload_done", String::as_str);
     let chip = args.get(3).map_or("rp2040", String::as_str);
     let cores = args.get(4).map_or(Ok(1), |text| text.parse())?;
-    let mut machine = board(chip, &Options { cores, ..Options::default() })?;
+    let mut machine = create_board_of_chip(chip, &Options { cores, ..Options::default() })?;
     for (key, value) in args.iter().filter_map(|arg| arg.split_once('=')) {
         machine.set_timing_rule(key, value.parse()?)?;
     }
     let data = std::fs::read(name)?;
-    let image = Image::parse(&data, name)?;
+    let image = Image::parse_image_file(&data, name)?;
     machine.load_image(&data, name)?;
-    machine.stop_before(image.symbol(until).ok_or("no such symbol")?);
+    machine.stop_before_address(image.symbol_address(until).ok_or("no such symbol")?);
     machine.set_profiling(args.iter().any(|arg| arg == "profile"));
     let start = Instant::now();
     let stop = machine.run_cycles(100_000_000_000);
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             stats.flash_wait_cycles
         );
     }
-    let result = image.symbol("workload_result").and_then(|address| machine.read_memory(address, 8));
+    let result = image.symbol_address("workload_result").and_then(|address| machine.read_memory(address, 8));
     println!("{result:02x?}");
     for warning in machine.warnings() {
         println!("warning: {warning}");

@@ -61,7 +61,7 @@ pub struct Stats {
 
 impl Stats {
     /// Returns the difference to `before`, earlier statistics of the same core.
-    pub fn since(mut self, before: &Stats) -> Stats {
+    pub fn stats_since(mut self, before: &Stats) -> Stats {
         self.cycles -= before.cycles;
         self.instructions -= before.instructions;
         self.sleep_cycles -= before.sleep_cycles;
@@ -91,13 +91,13 @@ pub type ProfileRow = (u32, u64, u64, u64);
 
 /// A virtual board: what every machine can do, for instruments, debuggers and Python.
 ///
-/// The first methods are what a machine gives to its instruments, those behind [`Board::stop_before`] what follows from
+/// The first methods are what a machine gives to its instruments, those behind [`Board::stop_before_address`] what follows from
 /// that.
 pub trait Board {
     /// Returns the number of cores in the chip.
-    fn core_count(&self) -> usize;
-    /// Returns the number of serial ports with a console ([`Board::take_uart`]).
-    fn console_count(&self) -> usize;
+    fn number_of_cores(&self) -> usize;
+    /// Returns the number of serial ports with a console ([`Board::take_console_output`]).
+    fn number_of_consoles(&self) -> usize;
     /// Overrides the value of a timing rule by its name. Errors: unknown name, value out of range.
     fn set_timing_rule(&mut self, key: &str, value: u64) -> Result<(), SettingError>;
     /// Returns every setting: name, rule, value in force.
@@ -119,12 +119,12 @@ pub trait Board {
     /// Returns the core clock in Hz.
     fn clock_hz(&self) -> u64;
     /// Returns the probes (watched addresses) on code and memory. A new one on code takes effect with
-    /// [`Board::decode_again`], one on a word with [`Board::mark_watch`].
+    /// [`Board::redecode_at`], one on a word with [`Board::watch_word_or_register`].
     fn probes(&mut self) -> &mut Probes;
     /// Decodes the instruction at an address again, after probes on it changed.
-    fn decode_again(&mut self, address: u32);
+    fn redecode_at(&mut self, address: u32);
     /// Makes the board report writes to a word or register from now on. Returns false if it cannot be watched.
-    fn mark_watch(&mut self, address: u32) -> bool;
+    fn watch_word_or_register(&mut self, address: u32) -> bool;
     /// Returns the console of a serial port.
     fn port_console(&mut self, port: usize) -> &mut Console;
     /// Returns the observer, which attributes every cycle to code and cause. `None` while nothing observes.
@@ -139,13 +139,13 @@ pub trait Board {
     /// Returns the observations since the last call. `None` while nothing observes.
     fn take_observations(&mut self) -> Option<ObservationReport>;
     /// Types text into a console at line speed.
-    fn type_uart(&mut self, port: usize, text: &[u8]);
+    fn type_into_console(&mut self, port: usize, text: &[u8]);
     /// Returns the statistics of a core since the start or the last [`Board::reset_stats`].
     fn core_stats(&self, core: usize) -> Stats;
     /// Returns how often cached timing was used, and what native code did.
     fn timing_counts(&self) -> Counts;
     /// Sets after how many executions traces are JIT-compiled. 0: never.
-    fn translate_after(&mut self, _executions: u32) {}
+    fn set_translation_threshold(&mut self, _executions: u32) {}
     /// Returns how many cycles of busy waits for a register were skipped without executing them.
     fn skipped_wait_cycles(&self) -> u64;
     /// Sets the statistics of all cores to zero.
@@ -170,17 +170,17 @@ pub trait Board {
     /// Restores the board's state in a snapshot. Returns false if the snapshot is of another kind of board.
     fn restore_snapshot(&mut self, snapshot: &Snapshot) -> bool;
     /// Places the probes of a snapshot on this board, which has none.
-    fn adopt_probes(&mut self, snapshot: &Snapshot);
+    fn install_snapshot_probes(&mut self, snapshot: &Snapshot);
     /// Schedules a stimulus from outside for a cycle. The error is one sentence.
     fn schedule_stimulus(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String>;
     /// Attaches a device to a bus, a serial port or the pins. The error is one sentence.
     fn attach_device(&mut self, connection: Connection, device: Attached) -> Result<(), String>;
     /// Sets the voltage at a pin that an ADC converts. The error is one sentence.
-    fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String>;
+    fn set_analog_voltage(&mut self, pin: u16, millivolts: u32) -> Result<(), String>;
     /// Returns the debugger that is attached to the board, which serves semihosting calls and collects their output.
     fn debugger(&mut self) -> &mut Debugger;
     /// Returns whether the firmware used the ITM, which only a debugger would have enabled.
-    fn asks_for_itm(&self) -> bool {
+    fn is_itm_used(&self) -> bool {
         false
     }
     /// Returns the position of a core.
@@ -191,34 +191,34 @@ pub trait Board {
     fn set_register(&mut self, core: usize, name: &str, value: u32) -> bool;
 
     /// Stops the run when this address is about to execute.
-    fn stop_before(&mut self, address: u32) {
+    fn stop_before_address(&mut self, address: u32) {
         self.probes().stop_before_address(address & !1);
-        self.decode_again(address & !1);
+        self.redecode_at(address & !1);
     }
 
     /// Records an event with this `id` whenever the address is about to execute.
-    fn watch_exec(&mut self, address: u32, id: u16) {
+    fn record_executions(&mut self, address: u32, id: u16) {
         self.probes().watch_exec(address & !1, id);
-        self.decode_again(address & !1);
+        self.redecode_at(address & !1);
     }
 
     /// Records an event with this `id` whenever a function is called: who calls it, its first argument and the second,
     /// or the `third`.
-    fn watch_call(&mut self, address: u32, id: u16, third: bool) {
+    fn record_calls(&mut self, address: u32, id: u16, third: bool) {
         self.probes().watch_call(address & !1, id, third);
-        self.decode_again(address & !1);
+        self.redecode_at(address & !1);
     }
 
     /// Records an event with this `id` whenever a watched call returns to the address.
-    fn watch_return(&mut self, address: u32, id: u16) {
+    fn record_returns(&mut self, address: u32, id: u16) {
         self.probes().watch_return(address & !1, id);
-        self.decode_again(address & !1);
+        self.redecode_at(address & !1);
     }
 
     /// Records an event with this `id` whenever a word is written, and stops the run then if `stop`. Returns false if
     /// it cannot be watched.
-    fn watch_write(&mut self, address: u32, id: u16, stop: bool) -> bool {
-        let offset = self.mark_watch(address);
+    fn record_writes(&mut self, address: u32, id: u16, stop: bool) -> bool {
+        let offset = self.watch_word_or_register(address);
         if offset {
             self.probes().watch_write(address, id, stop);
         }
@@ -226,8 +226,8 @@ pub trait Board {
     }
 
     /// Stops the run after reads of a register. Returns false if the address is none: reads of memory are not reported.
-    fn watch_read(&mut self, address: u32) -> bool {
-        let is_register = self.read_memory(address & !3, 4).is_none() && self.mark_watch(address);
+    fn stop_after_reads(&mut self, address: u32) -> bool {
+        let is_register = self.read_memory(address & !3, 4).is_none() && self.watch_word_or_register(address);
         if is_register {
             self.probes().watch_read(address);
         }
@@ -235,28 +235,28 @@ pub trait Board {
     }
 
     /// Measures the cycles between executions of two addresses from now on. Returns the index for
-    /// [`Board::between_result`].
-    fn measure_between(&mut self, start: u32, end: u32) -> usize {
+    /// [`Board::interval_result`].
+    fn measure_between_addresses(&mut self, start: u32, end: u32) -> usize {
         let (start, end) = (start & !1, end & !1);
         let index = self.probes().add_interval(start, end);
-        self.decode_again(start);
-        self.decode_again(end);
+        self.redecode_at(start);
+        self.redecode_at(end);
         index
     }
 
-    /// Returns the statistics of the interval with this index ([`Board::measure_between`]).
-    fn between_result(&mut self, index: usize) -> Option<IntervalStats> {
+    /// Returns the statistics of the interval with this index ([`Board::measure_between_addresses`]).
+    fn interval_result(&mut self, index: usize) -> Option<IntervalStats> {
         self.probes().interval(index).cloned()
     }
 
     /// Switches the recording of an event at each entry and exit of a handler on or off.
-    fn trace_exceptions(&mut self, on: bool) {
+    fn set_exception_tracing(&mut self, on: bool) {
         self.probes().trace_exceptions = on;
     }
 
     /// Switches the recording of an event at each pin edge on or off. An STM32's pins are numbered port by port, 16 to
     /// a port.
-    fn trace_pins(&mut self, on: bool) {
+    fn set_pin_tracing(&mut self, on: bool) {
         self.probes().trace_pins = on;
     }
 
@@ -279,17 +279,17 @@ pub trait Board {
     }
 
     /// Removes what a console has received and returns it.
-    fn take_uart(&mut self, port: usize) -> Vec<u8> {
+    fn take_console_output(&mut self, port: usize) -> Vec<u8> {
         self.port_console(port).take_output()
     }
 
     /// Adds a line to a console's script, which is typed when `prompt` has appeared.
-    fn script_uart(&mut self, port: usize, prompt: &[u8], text: &[u8]) {
+    fn add_console_script_line(&mut self, port: usize, prompt: &[u8], text: &[u8]) {
         self.port_console(port).add_step(prompt, text);
     }
 
     /// Returns the number of scripted lines that were not typed yet.
-    fn steps_left(&mut self, port: usize) -> usize {
+    fn script_lines_left(&mut self, port: usize) -> usize {
         self.port_console(port).steps_left()
     }
 
@@ -379,8 +379,8 @@ macro_rules! as_the_machine {
         }
 
         /// Places the probes of a snapshot on this board, which has none.
-        fn adopt_probes(&mut self, snapshot: &$crate::snapshot::Snapshot) {
-            self.adopt_probes(snapshot);
+        fn install_snapshot_probes(&mut self, snapshot: &$crate::snapshot::Snapshot) {
+            self.install_snapshot_probes(snapshot);
         }
 
         /// Schedules a stimulus from outside for a cycle. The error is one sentence.
@@ -401,14 +401,14 @@ macro_rules! as_the_machine {
 
         /// Returns the observations since the last call. `None` while nothing observes.
         fn take_observations(&mut self) -> Option<$crate::observe::ObservationReport> {
-            $crate::observe::ObservedMachine::take_observed(self)
+            $crate::observe::ObservedMachine::take_observations_of_cores(self)
         }
     };
 }
 pub(crate) use as_the_machine;
 
 /// Refuses a crystal frequency that no chip here could use.
-pub(crate) fn check_crystal(hz: u64) -> Result<(), SettingError> {
+pub(crate) fn check_crystal_frequency(hz: u64) -> Result<(), SettingError> {
     const MOST_HZ: u64 = 100_000_000;
     if hz <= MOST_HZ {
         return Ok(());
@@ -433,8 +433,8 @@ mod tests {
             exceptions: vec![8 * n, 9 * n],
             float_frames: 10 * n,
         };
-        assert_eq!(format!("{:?}", sums(30).since(&sums(10))), format!("{:?}", sums(20)));
+        assert_eq!(format!("{:?}", sums(30).stats_since(&sums(10))), format!("{:?}", sums(20)));
         let before_the_first = Stats { exceptions: Vec::new(), ..sums(0) };
-        assert_eq!(sums(5).since(&before_the_first).exceptions, [40, 45]);
+        assert_eq!(sums(5).stats_since(&before_the_first).exceptions, [40, 45]);
     }
 }

@@ -2,16 +2,16 @@
 
 use rtoslab_periph::stm32::{Chip, Options as Stm32Board, Pin, Wire};
 
-use crate::board::{Board, Options, check_crystal};
+use crate::board::{Board, Options, check_crystal_frequency};
 use crate::setting::SettingError;
 use crate::snapshot::Snapshot;
 use crate::{rp2040, stm32};
 
 /// Creates another board of the same kind in the state of a snapshot, with its probes. Errors: as [`board`], or the
 /// snapshot is not of such a board.
-pub fn board_from(chip: &str, options: &Options, snapshot: &Snapshot) -> Result<Box<dyn Board>, SettingError> {
-    let mut board = board(chip, options)?;
-    board.adopt_probes(snapshot);
+pub fn board_from_snapshot(chip: &str, options: &Options, snapshot: &Snapshot) -> Result<Box<dyn Board>, SettingError> {
+    let mut board = create_board_of_chip(chip, options)?;
+    board.install_snapshot_probes(snapshot);
     if !board.restore_snapshot(snapshot) {
         return Err(SettingError(format!("the snapshot is not from a board with the chip {chip}")));
     }
@@ -20,11 +20,11 @@ pub fn board_from(chip: &str, options: &Options, snapshot: &Snapshot) -> Result<
 
 /// Parses a wire between two pins by name, such as PA8 and PB0.
 pub fn parse_wire(from: &str, to: &str) -> Result<Wire, SettingError> {
-    Ok(Wire { from: pin(from)?, to: pin(to)? })
+    Ok(Wire { from: parse_pin_name(from)?, to: parse_pin_name(to)? })
 }
 
 /// Parses a pin's name, such as PA8.
-pub fn pin(name: &str) -> Result<Pin, SettingError> {
+pub fn parse_pin_name(name: &str) -> Result<Pin, SettingError> {
     let parse = || {
         let rest = name.strip_prefix('P')?;
         let port = rest.bytes().next()?.checked_sub(b'A').filter(|port| *port < 11)?;
@@ -35,9 +35,9 @@ pub fn pin(name: &str) -> Result<Pin, SettingError> {
 }
 
 /// Creates the board of a chip. Errors: the chip is unknown, or the options do not fit it.
-pub fn board(chip: &str, options: &Options) -> Result<Box<dyn Board>, SettingError> {
+pub fn create_board_of_chip(chip: &str, options: &Options) -> Result<Box<dyn Board>, SettingError> {
     if chip == "rp2040" {
-        return rp2040::board(options);
+        return rp2040::create_pico_board(options);
     }
     let Some(part) = Chip::from_name(chip) else {
         let parts = Chip::ALL.map(|part| format!("stm32{part:?}").to_ascii_lowercase()).join(", ");
@@ -46,7 +46,7 @@ pub fn board(chip: &str, options: &Options) -> Result<Box<dyn Board>, SettingErr
     if options.cores > 1 {
         return Err(SettingError(format!("the {chip} has 1 core, not {}", options.cores)));
     }
-    check_crystal(options.crystal_hz)?;
+    check_crystal_frequency(options.crystal_hz)?;
     let mut board = Stm32Board::default();
     if options.crystal_hz != 0 {
         board.hse_hz = options.crystal_hz;
@@ -58,5 +58,5 @@ pub fn board(chip: &str, options: &Options) -> Result<Box<dyn Board>, SettingErr
         let name = char::from(b'A' + at.port);
         return Err(SettingError(format!("the {chip} has no port {name}, so P{name}{} has no level at rest", at.pin)));
     }
-    Ok(stm32::board(part, stm32::Options { board, console_port, strict: options.strict }))
+    Ok(stm32::create_armv7m_board(part, stm32::Options { board, console_port, strict: options.strict }))
 }

@@ -32,17 +32,17 @@ impl CodeTable {
         let count = bytes as usize / 16;
         // SAFETY: an op of zeros is one that is not decoded yet.
         let mut stripes = unsafe { Lazy::<Stripe>::new(count + 1) };
-        stripes.elements()[count] = Stripe([Op::bare(Code::OutOfRegion); 8]);
+        stripes.all_elements()[count] = Stripe([Op::bare(Code::OutOfRegion); 8]);
         CodeTable { stripes, profile: Default::default(), base, bytes, decoded: bytes as usize / 2..0 }
     }
 
     /// Returns a pointer to the op of the code at a byte offset. Panics beyond the end of the table.
-    pub fn op(&mut self, offset: u32) -> *mut Op {
+    pub fn op_at_offset(&mut self, offset: u32) -> *mut Op {
         assert!(offset < self.bytes, "no code at {offset:#x}");
         let half = offset as usize / 2;
         self.decoded = self.decoded.start.min(half)..self.decoded.end.max(half + 1);
         // SAFETY: the table has an op for each halfword below `bytes`.
-        unsafe { self.stripes.pointer().cast::<Op>().add(half) }
+        unsafe { self.stripes.first_element_pointer().cast::<Op>().add(half) }
     }
 
     /// Switches the profile on (from zero) or off.
@@ -58,21 +58,21 @@ impl CodeTable {
 
     /// Removes a core's profile and returns it: a row for each executed instruction.
     pub fn take_profile(&mut self, core: usize) -> Vec<ProfileRow> {
-        self.profile[core].take(self.base, self.decoded.clone())
+        self.profile[core].take_profile_cells(self.base, self.decoded.clone())
     }
 
     /// Returns the table as a region of code for the interpreter. `row` is the first transfer slot of its first bank,
     /// `banks` the number of word-interleaved banks.
-    pub fn region(&mut self, row: usize, banks: usize) -> Region {
+    pub fn code_region(&mut self, row: usize, banks: usize) -> Region {
         Region {
             base: self.base,
             bytes: self.bytes,
-            ops: self.stripes.pointer().cast(),
+            ops: self.stripes.first_element_pointer().cast(),
             row,
             row_mask: (banks - 1) * SLOTS,
             cached: false,
             rom: false,
-            profile: self.profile.each_ref().map(Cells::pointer),
+            profile: self.profile.each_ref().map(Cells::first_cell_pointer),
         }
     }
 }

@@ -28,7 +28,7 @@ struct Memory {
 impl Memory {
     /// Drops the ops that a store to `offset` may have changed: a 32-bit opcode can begin a halfword earlier.
     #[cold]
-    fn forget(&mut self, offset: u32, bytes: u32) {
+    fn drop_decoded_ops(&mut self, offset: u32, bytes: u32) {
         let first = (offset / 2).saturating_sub(1);
         for index in first..=(offset + bytes - 1) / 2 {
             if index != (self.until - BASE) / 2 {
@@ -80,7 +80,7 @@ unsafe impl Bus for Memory {
         let Some(offset) = Memory::ram_offset(address, bytes) else { return Err(Fault::DataBus(address)) };
         self.ram[offset..offset + bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
         if self.decoded[offset / LINE as usize] {
-            self.forget(offset as u32, bytes);
+            self.drop_decoded_ops(offset as u32, bytes);
         }
         Ok(0)
     }
@@ -137,12 +137,12 @@ impl<P: Pipeline + Default> Flat<P> {
         flat.core.phase = Phase::Run;
         flat.core.scb.cpacr = 0xf << 20;
         flat.core.fpca = true;
-        flat.stop_before(BASE);
+        flat.stop_before_address(BASE);
         flat
     }
 
     /// Creates a core by its short name: m3, m4 or m7.
-    pub fn named(name: &str) -> Option<Flat<P>> {
+    pub fn core_with_name(name: &str) -> Option<Flat<P>> {
         match name {
             "m3" => Some(Flat::new(Features::CORTEX_M3)),
             "m4" => Some(Flat::new(Features::CORTEX_M4F)),
@@ -152,7 +152,7 @@ impl<P: Pipeline + Default> Flat<P> {
     }
 
     /// Makes runs stop before this address.
-    pub fn stop_before(&mut self, address: u32) {
+    pub fn stop_before_address(&mut self, address: u32) {
         let old = (self.memory.until - BASE) as usize / 2;
         self.memory.ops[old] = Op::default();
         self.memory.ops[(address - BASE) as usize / 2] = Op::ATTEND;
@@ -167,7 +167,7 @@ impl<P: Pipeline + Default> Flat<P> {
         }
         let Some(offset) = Memory::ram_offset(address, bytes) else { return false };
         self.memory.ram[offset..offset + data.len()].copy_from_slice(data);
-        self.memory.forget(offset as u32, bytes);
+        self.memory.drop_decoded_ops(offset as u32, bytes);
         true
     }
 
@@ -178,7 +178,7 @@ impl<P: Pipeline + Default> Flat<P> {
     }
 
     /// Returns r0 to r12, SP, LR, PC, APSR, S0 to S31 and FPSCR.
-    pub fn state(&self) -> [u32; STATE_WORDS] {
+    pub fn register_values(&self) -> [u32; STATE_WORDS] {
         let core = &self.core;
         let mut words = [0; STATE_WORDS];
         words[..15].copy_from_slice(&core.r[..15]);
@@ -190,7 +190,7 @@ impl<P: Pipeline + Default> Flat<P> {
     }
 
     /// Sets the registers that [`Flat::state`] returns, and leaves any IT block. The PC must be in the RAM.
-    pub fn set_state(&mut self, words: &[u32; STATE_WORDS]) {
+    pub fn set_register_values(&mut self, words: &[u32; STATE_WORDS]) {
         let core = &mut self.core;
         core.r[..15].copy_from_slice(&words[..15]);
         core.set_nzcvq(words[16]);
@@ -205,19 +205,19 @@ impl<P: Pipeline + Default> Flat<P> {
     }
 
     /// Sets CCR, for the traps that it enables.
-    pub fn set_ccr(&mut self, value: u32) {
+    pub fn set_configuration_control(&mut self, value: u32) {
         self.core.scb.ccr = value;
     }
 
     /// Sets CPACR.
-    pub fn set_cpacr(&mut self, value: u32) {
+    pub fn set_coprocessor_access(&mut self, value: u32) {
         self.core.scb.cpacr = value;
         self.core.float_ready = false;
     }
 
     /// Executes up to `cycles` instructions. Returns the reason of the stop. With `pause` the core gets no more than
     /// that many at a time.
-    pub fn run(&mut self, cycles: u64, pause: u64) -> Request {
+    pub fn run_instructions(&mut self, cycles: u64, pause: u64) -> Request {
         let core = &mut self.core;
         let end = core.t + cycles;
         while core.t < end {
@@ -236,7 +236,7 @@ impl<P: Pipeline + Default> Flat<P> {
     }
 
     /// Returns the number of instructions executed so far.
-    pub fn instructions(&self) -> u64 {
+    pub fn executed_instruction_count(&self) -> u64 {
         self.core.instructions
     }
 }

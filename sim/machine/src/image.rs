@@ -44,10 +44,10 @@ pub struct Image {
 
 impl Image {
     /// Parses an image. `name` is used in messages.
-    pub fn parse(data: &[u8], name: &str) -> Result<Image, ImageError> {
+    pub fn parse_image_file(data: &[u8], name: &str) -> Result<Image, ImageError> {
         match data {
             [0x7f, b'E', b'L', b'F', ..] => parse_elf(data, name),
-            [b'U', b'F', b'2', b'\n', ..] => uf2::parse(data, name),
+            [b'U', b'F', b'2', b'\n', ..] => uf2::parse_uf2(data, name),
             [] => Err(ImageError(format!("{name} is empty; give an ELF or UF2 image"))),
             _ => {
                 let first: Vec<String> = data.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
@@ -60,7 +60,7 @@ impl Image {
     }
 
     /// Refuses an image whose build attributes require what the core does not have.
-    pub fn require_core(&self, core: Core, name: &str) -> Result<(), ImageError> {
+    pub fn check_core_can_execute(&self, core: Core, name: &str) -> Result<(), ImageError> {
         match self.needs.first_unmet_need(core) {
             Some((needs, core)) => Err(ImageError(format!(
                 "{name} is built for {needs}, which the board's {core} does not have; build it for this board's core"
@@ -70,7 +70,7 @@ impl Image {
     }
 
     /// Returns the address of a symbol of the image.
-    pub fn symbol(&self, name: &str) -> Option<u32> {
+    pub fn symbol_address(&self, name: &str) -> Option<u32> {
         self.symbols.iter().find(|symbol| symbol.name == name).map(|symbol| symbol.address)
     }
 }
@@ -99,7 +99,7 @@ fn parse_elf(data: &[u8], name: &str) -> Result<Image, ImageError> {
             ))
         })?;
         let headers = match segment.p_offset(endian) {
-            0 => header_bytes(header, endian, data, bytes.len()).map_err(broken)?,
+            0 => bytes_before_first_section(header, endian, data, bytes.len()).map_err(broken)?,
             _ => 0,
         };
         image.segments.push((segment.p_paddr(endian).wrapping_add(headers as u32), bytes[headers..].to_vec()));
@@ -110,13 +110,13 @@ fn parse_elf(data: &[u8], name: &str) -> Result<Image, ImageError> {
     image.segments.sort();
     let file = ElfFile::<FileHeader32<Endianness>>::parse(data).map_err(broken)?;
     image.symbols = elf_symbols(&file);
-    image.needs = Needs::from_elf(header, endian, data);
+    image.needs = Needs::build_attributes_of_elf(header, endian, data);
     Ok(image)
 }
 
 /// Returns the bytes before the first section of a segment that begins at the start of the file. The linker puts the
 /// ELF header there if that saves a page, but neither objcopy nor a debugger loads it.
-fn header_bytes(
+fn bytes_before_first_section(
     header: &FileHeader32<Endianness>,
     endian: Endianness,
     data: &[u8],
@@ -169,10 +169,10 @@ mod tests {
     #[test]
     fn broken_images_name_the_file_and_the_remedy() {
         for data in [&b""[..], b"MZ\x90\x00", b"\x7fELF", b"UF2\n and less than a block"] {
-            let error = Image::parse(data, "fw.bin").unwrap_err().0;
+            let error = Image::parse_image_file(data, "fw.bin").unwrap_err().0;
             assert!(error.starts_with("fw.bin ") && error.contains("; "), "{error}");
         }
-        let unknown = Image::parse(b"MZ\x90\x00\x03", "fw.exe").unwrap_err().0;
+        let unknown = Image::parse_image_file(b"MZ\x90\x00\x03", "fw.exe").unwrap_err().0;
         assert!(unknown.contains("(its first bytes are 4d 5a 90 00 in hexadecimal)"), "{unknown}");
     }
 }

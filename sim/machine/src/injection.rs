@@ -9,7 +9,7 @@ const OF_THE_CORE: [u32; 3] = [2, 14, 15];
 
 /// Checks a stimulus for a chip that is at cycle `now`, with these cores and interrupt lines, and pins as `has_pin` says.
 /// The error is one sentence.
-pub(crate) fn check(
+pub(crate) fn check_stimulus(
     now: u64,
     (cycle, stimulus): (u64, Stimulus),
     cores: usize,

@@ -26,21 +26,21 @@ impl<O: Copy + Default> Default for KnownOps<O> {
 
 impl<O: Copy> KnownOps<O> {
     /// Returns the index of the table entry for an instruction's address.
-    fn entry_index(address: u32) -> usize {
+    fn table_index_of_address(address: u32) -> usize {
         address as usize / 2 % KNOWN
     }
 
     /// Returns the decoded instruction at an address with these halfwords, and its site, if they are cached. (The site
     /// may have changed since.)
     #[inline]
-    pub fn find(&self, address: u32, halfwords: [u16; 2]) -> Option<(O, u32)> {
-        let entry = &self.0[KnownOps::<O>::entry_index(address)];
+    pub fn find_decoded_instruction(&self, address: u32, halfwords: [u16; 2]) -> Option<(O, u32)> {
+        let entry = &self.0[KnownOps::<O>::table_index_of_address(address)];
         ((entry.address, entry.halfwords) == (address, halfwords)).then_some((entry.decoded, entry.site))
     }
 
     /// Caches a decoded instruction for later calls of [`KnownOps::find`], and returns it.
-    pub fn store(&mut self, address: u32, halfwords: [u16; 2], decoded: O, site: u32) -> (O, u32) {
-        self.0[KnownOps::<O>::entry_index(address)] = Entry { address, halfwords, decoded, site };
+    pub fn cache_decoded_instruction(&mut self, address: u32, halfwords: [u16; 2], decoded: O, site: u32) -> (O, u32) {
+        self.0[KnownOps::<O>::table_index_of_address(address)] = Entry { address, halfwords, decoded, site };
         (decoded, site)
     }
 }
@@ -52,14 +52,14 @@ mod tests {
     #[test]
     fn cached_entry_is_found_until_the_code_changes() {
         let mut known = KnownOps::<u8>::default();
-        assert_eq!(known.find(1, [0; 2]), Some((0, 0)), "an address that nobody asks for");
-        assert_eq!(known.find(0x100, [0; 2]), None);
-        assert_eq!(known.store(0x100, [7, 8], 3, 4), (3, 4));
-        assert_eq!(known.find(0x100, [7, 8]), Some((3, 4)));
+        assert_eq!(known.find_decoded_instruction(1, [0; 2]), Some((0, 0)), "an address that nobody asks for");
+        assert_eq!(known.find_decoded_instruction(0x100, [0; 2]), None);
+        assert_eq!(known.cache_decoded_instruction(0x100, [7, 8], 3, 4), (3, 4));
+        assert_eq!(known.find_decoded_instruction(0x100, [7, 8]), Some((3, 4)));
         for (address, halfwords) in [(0x100, [7, 9]), (0x100, [8, 8]), (0x100 + 2 * KNOWN as u32, [7, 8])] {
-            assert_eq!(known.find(address, halfwords), None);
+            assert_eq!(known.find_decoded_instruction(address, halfwords), None);
         }
-        known.store(0x100 + 2 * KNOWN as u32, [7, 8], 5, 6);
-        assert_eq!(known.find(0x100, [7, 8]), None);
+        known.cache_decoded_instruction(0x100 + 2 * KNOWN as u32, [7, 8], 5, 6);
+        assert_eq!(known.find_decoded_instruction(0x100, [7, 8]), None);
     }
 }

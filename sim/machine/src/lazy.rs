@@ -34,12 +34,12 @@ impl<T: Copy> Lazy<T> {
     }
 
     /// Returns a pointer to the first element of the array.
-    pub fn pointer(&self) -> *mut T {
+    pub fn first_element_pointer(&self) -> *mut T {
         self.start.as_ptr()
     }
 
     /// Returns all elements of the array.
-    pub fn elements(&mut self) -> &mut [T] {
+    pub fn all_elements(&mut self) -> &mut [T] {
         // SAFETY: `new` allocated so many, whose bytes were values of `T` and are; nobody else uses them meanwhile.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.count) }
     }
@@ -62,10 +62,10 @@ mod tests {
         for count in [0, 1, 5, 1 << 20] {
             // SAFETY: zeros are numbers.
             let mut table: Lazy<u64> = unsafe { Lazy::new(count) };
-            assert_eq!(table.pointer() as usize % LINE, 0);
-            assert!(table.elements().iter().all(|&each| each == 0));
-            table.elements().fill(7);
-            assert_eq!(table.elements().len(), count);
+            assert_eq!(table.first_element_pointer() as usize % LINE, 0);
+            assert!(table.all_elements().iter().all(|&each| each == 0));
+            table.all_elements().fill(7);
+            assert_eq!(table.all_elements().len(), count);
         }
     }
 }

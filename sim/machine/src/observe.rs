@@ -83,15 +83,15 @@ pub(crate) trait ObservedMachine {
     fn observed_image(&self) -> (&[Symbol], u64);
 
     /// Switches the log of spinlock accesses, which the observer reads, on or off.
-    fn log_locks(&mut self, _on: bool) {}
+    fn set_lock_logging(&mut self, _on: bool) {}
 
     /// Starts the observation, or ends it.
     fn start_observing(&mut self, request: Option<ObservationRequest>) {
-        let looks = observer_views(self.observed_parts().cores);
+        let looks = views_of_cores(self.observed_parts().cores);
         let (symbols, now) = self.observed_image();
         let functions = symbols.iter().filter(|symbol| !symbol.label).map(|symbol| (symbol.address, symbol.bytes));
         let observer = request.map(|request| Box::new(Observer::new(request, functions, now, &looks)));
-        self.log_locks(observer.is_some());
+        self.set_lock_logging(observer.is_some());
         let parts = self.observed_parts();
         (*parts.observer, *parts.watch) = (observer, watch::NOTHING);
         self.continue_observing();
@@ -113,14 +113,14 @@ pub(crate) trait ObservedMachine {
     }
 
     /// Returns the observations since the last call. `None` while nothing observes.
-    fn take_observed(&mut self) -> Option<ObservationReport> {
+    fn take_observations_of_cores(&mut self) -> Option<ObservationReport> {
         let (_, now) = self.observed_image();
         let ObservedParts { cores, observer, .. } = self.observed_parts();
-        Some(observer.as_mut()?.take(now, &observer_views(cores)))
+        Some(observer.as_mut()?.take(now, &views_of_cores(cores)))
     }
 
     /// Attributes the time of the executing cores, up to the cycles in which they continue.
-    fn settle_before_turn(&mut self) {
+    fn attribute_time_before_turn(&mut self) {
         let ObservedParts { cores, observer: Some(observer), .. } = self.observed_parts() else { return };
         for (index, core) in cores.iter().enumerate().filter(|(_, core)| core.is_running()) {
             observer.attribute_time_since_instruction(index, &core.view_for_observer());
@@ -128,7 +128,7 @@ pub(crate) trait ObservedMachine {
     }
 
     /// Gives the observer the instructions that a core executed in its turn, and its accesses to spinlocks.
-    fn hand_over_steps(&mut self, index: usize, locks: &[LockEvent]) {
+    fn pass_steps_to_observer(&mut self, index: usize, locks: &[LockEvent]) {
         let ObservedParts { cores, observer, .. } = self.observed_parts();
         let steps = cores[index].logged_steps();
         if let Some(observer) = observer {
@@ -138,7 +138,7 @@ pub(crate) trait ObservedMachine {
     }
 
     /// Reports the outcome of a core's exception step to the observer.
-    fn observe_outcome(&mut self, index: usize, outcome: ExceptionOutcome) {
+    fn observe_exception_outcome(&mut self, index: usize, outcome: ExceptionOutcome) {
         let ObservedParts { cores, observer: Some(observer), .. } = self.observed_parts() else { return };
         let look = cores[index].view_for_observer();
         match outcome {
@@ -153,12 +153,12 @@ pub(crate) trait ObservedMachine {
 }
 
 /// Returns what an observer sees of each core.
-fn observer_views<C: ObservedCore>(cores: &[C]) -> Vec<CoreView> {
+fn views_of_cores<C: ObservedCore>(cores: &[C]) -> Vec<CoreView> {
     cores.iter().map(ObservedCore::view_for_observer).collect()
 }
 
 /// Records the events of an exception step of a core since cycle `before`. The core executes at `pc` from cycle `t` on.
-pub(crate) fn record_outcome(
+pub(crate) fn record_exception_events(
     probes: &mut Probes,
     core: usize,
     (pc, t): (u32, u64),

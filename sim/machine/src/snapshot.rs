@@ -26,7 +26,7 @@ impl Snapshot {
     }
 
     /// Returns the machine's state, if the snapshot is of this kind of machine.
-    pub(crate) fn state<S: Any>(&self) -> Option<&S> {
+    pub(crate) fn machine_state<S: Any>(&self) -> Option<&S> {
         self.state.downcast_ref()
     }
 
@@ -65,7 +65,7 @@ impl ParkedPages<v7m::core::Core> {
 
     /// Returns the saved core with pointers into its machine again. `region` finds the region of an address in the
     /// machine that it is for.
-    pub fn back(&self, mut region: impl FnMut(u32) -> Option<v7m::core::Region>) -> v7m::core::Core {
+    pub fn restored_core(&self, mut region: impl FnMut(u32) -> Option<v7m::core::Region>) -> v7m::core::Core {
         let mut core = self.core.clone();
         if let Some((base, offset)) = self.at {
             // With an MPU the core's region is the part of a memory in which execution is allowed.
@@ -94,7 +94,11 @@ impl ParkedPages<v6m::core::Core> {
 
     /// Restores the saved core, with pointers into its machine again, into `core`. `region` finds the region of an
     /// address in the machine that it is for.
-    pub fn back(&self, core: &mut v6m::core::Core, mut region: impl FnMut(u32) -> Option<v6m::region::Region>) {
+    pub fn restored_core(
+        &self,
+        core: &mut v6m::core::Core,
+        mut region: impl FnMut(u32) -> Option<v6m::region::Region>,
+    ) {
         core.clone_from(&self.core);
         if let Some((base, offset)) = self.at {
             core.region = if self.core.region.is_nowhere() {
@@ -137,6 +141,9 @@ mod tests {
     #[test]
     fn snapshot_fits_only_its_machine() {
         let snapshot = Snapshot::new(7, 5_u32);
-        assert_eq!((snapshot.cycle(), snapshot.state::<u32>(), snapshot.state::<u64>()), (7, Some(&5), None));
+        assert_eq!(
+            (snapshot.cycle(), snapshot.machine_state::<u32>(), snapshot.machine_state::<u64>()),
+            (7, Some(&5), None)
+        );
     }
 }

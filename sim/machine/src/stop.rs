@@ -14,7 +14,7 @@ pub struct RunEnd {
 impl RunEnd {
     /// Returns the cycle of the end, if the clock stays as it is.
     #[inline]
-    pub(crate) fn cycle(&self, elapsed: &ElapsedTime) -> u64 {
+    pub(crate) fn end_cycle(&self, elapsed: &ElapsedTime) -> u64 {
         self.ns.map_or(self.cycle, |ns| elapsed.first_cycle_at_time(ns).min(self.cycle))
     }
 }
@@ -43,12 +43,12 @@ pub enum StopReason {
 impl StopReason {
     /// Returns whether an instrument asked for the stop, rather than the firmware or the board. The firmware's own
     /// request ends a run at once.
-    pub fn is_requested(self) -> bool {
+    pub fn is_requested_by_instrument(self) -> bool {
         matches!(self, StopReason::Until | StopReason::Watch)
     }
 
     /// Returns the reason's name as results print it.
-    pub const fn name(self) -> &'static str {
+    pub const fn result_name(self) -> &'static str {
         match self {
             StopReason::Cycles => "cycles",
             StopReason::Until => "until",

@@ -7,7 +7,7 @@
 use rtoslab_lab::{Kind, Stimulus};
 
 use crate::board::{Board, Options, Position};
-use crate::boards::board_from;
+use crate::boards::board_from_snapshot;
 use crate::snapshot::Snapshot;
 use crate::stop::StopReason;
 
@@ -49,7 +49,7 @@ pub struct Arrival {
 
 /// Measures the response to a stimulus at each of these cycles (ascending, none before the snapshot's), shared among
 /// `threads`. Errors: one sentence.
-pub fn sweep(
+pub fn measure_responses_at_cycles(
     chip: &str,
     options: &Options,
     snapshot: &Snapshot,
@@ -67,7 +67,7 @@ pub fn sweep(
     let parts: Vec<Result<Vec<Arrival>, String>> = std::thread::scope(|scope| {
         let workers: Vec<_> = cycles
             .chunks(share)
-            .map(|part| scope.spawn(move || Worker::new(chip, options, snapshot, plan)?.measure(part)))
+            .map(|part| scope.spawn(move || Worker::new(chip, options, snapshot, plan)?.measure_responses(part)))
             .collect();
         workers
             .into_iter()
@@ -91,40 +91,40 @@ struct Worker<'a> {
 impl<'a> Worker<'a> {
     /// Creates the thread's boards from the snapshot.
     fn new(chip: &str, options: &Options, snapshot: &Snapshot, plan: &'a Plan) -> Result<Worker<'a>, String> {
-        let open = || board_from(chip, options, snapshot).map_err(|error| error.0);
+        let open = || board_from_snapshot(chip, options, snapshot).map_err(|error| error.0);
         let mut board = open()?;
         board.schedule_stimulus(snapshot.cycle(), plan.stimulus)?;
-        board.trace_exceptions(true);
+        board.set_exception_tracing(true);
         if let Some(task) = plan.task {
             if !board.is_executable(task) {
                 return Err(format!(
                     "0x{task:08x} is not in a memory for code, so it cannot be the first instruction of a task"
                 ));
             }
-            board.stop_before(task);
+            board.stop_before_address(task);
         }
         Ok(Worker { plan, walker: Walker::new(open()?, plan.core), board })
     }
 
     /// Measures the responses at these cycles, in ascending order.
-    fn measure(&mut self, cycles: &[u64]) -> Result<Vec<Arrival>, String> {
+    fn measure_responses(&mut self, cycles: &[u64]) -> Result<Vec<Arrival>, String> {
         let Some(&first) = cycles.first() else { return Ok(Vec::new()) };
-        self.walker.run_to(first.saturating_sub(INSTRUCTION_CYCLES));
+        self.walker.run_undisturbed_to(first.saturating_sub(INSTRUCTION_CYCLES));
         let mut rung = self.walker.board.take_snapshot();
         let mut arrivals = Vec::with_capacity(cycles.len());
         for &cycle in cycles {
             if cycle - rung.cycle().min(cycle) >= RUNG_CYCLES {
-                self.walker.run_to(cycle.saturating_sub(INSTRUCTION_CYCLES));
+                self.walker.run_undisturbed_to(cycle.saturating_sub(INSTRUCTION_CYCLES));
                 rung = self.walker.board.take_snapshot();
             }
-            let executing = self.walker.step_to(cycle);
-            arrivals.push(self.arrive(&rung, cycle, executing)?);
+            let executing = self.walker.step_undisturbed_to(cycle);
+            arrivals.push(self.measure_response_at(&rung, cycle, executing)?);
         }
         Ok(arrivals)
     }
 
     /// Measures the response to the stimulus in one cycle, from a snapshot before it.
-    fn arrive(&mut self, rung: &Snapshot, cycle: u64, executing: Position) -> Result<Arrival, String> {
+    fn measure_response_at(&mut self, rung: &Snapshot, cycle: u64, executing: Position) -> Result<Arrival, String> {
         let (plan, board) = (self.plan, &mut self.board);
         board.restore_snapshot(rung);
         board.take_events();
@@ -178,22 +178,22 @@ impl Walker {
     }
 
     /// Runs the undisturbed board to a cycle, unless it has passed. A board whose run has ended stays there.
-    fn run_to(&mut self, cycle: u64) {
+    fn run_undisturbed_to(&mut self, cycle: u64) {
         while self.board.current_cycle() < cycle {
             let stop = self.board.run_cycles(cycle - self.board.current_cycle());
             if !matches!(stop.reason, StopReason::Cycles | StopReason::Until | StopReason::Watch) {
                 break;
             }
         }
-        self.update_executing();
+        self.update_executing_instruction();
     }
 
     /// Steps the undisturbed board to a cycle. Returns the instruction that is executing then.
-    fn step_to(&mut self, cycle: u64) -> Position {
-        self.run_to(cycle.saturating_sub(INSTRUCTION_CYCLES));
+    fn step_undisturbed_to(&mut self, cycle: u64) -> Position {
+        self.run_undisturbed_to(cycle.saturating_sub(INSTRUCTION_CYCLES));
         while self.board.current_cycle() < cycle {
             let before = self.board.current_cycle();
-            self.run_to(before + 1);
+            self.run_undisturbed_to(before + 1);
             if self.board.current_cycle() == before {
                 break;
             }
@@ -202,7 +202,7 @@ impl Walker {
     }
 
     /// Updates the instruction that the core executes, if it has begun a new one.
-    fn update_executing(&mut self) {
+    fn update_executing_instruction(&mut self) {
         let position = self.board.core_position(self.core);
         if position.asleep || position.t <= self.board.current_cycle() {
             self.executing = position;

@@ -5,10 +5,10 @@ use rtoslab_periph::rp2040::limits::{FOUND_BY_BLOCKS, LIMITS, Limit};
 use rtoslab_periph::stm32::unsupported;
 
 use crate::board::{Board, Options};
-use crate::boards::board;
+use crate::boards::create_board_of_chip;
 use crate::observe::ObservationRequest;
 use crate::scenarios::CHIPS;
-use crate::scenarios::image::elf;
+use crate::scenarios::image::build_elf_file;
 use crate::scenarios::program::append_constant_load;
 use crate::stop::StopReason;
 
@@ -22,29 +22,29 @@ const CYCLES: u64 = 20_000;
 const CODE: u32 = 0x400;
 
 /// Returns halfwords as little-endian bytes.
-fn bytes(halfwords: &[u16]) -> Vec<u8> {
+fn halfwords_to_bytes(halfwords: &[u16]) -> Vec<u8> {
     halfwords.iter().flat_map(|half| half.to_le_bytes()).collect()
 }
 
 /// Creates a board that begins to execute `code`. On an STM32 the vector table says `stack`, `entry` (none: the code)
 /// and `handler` for all else.
-fn start(chip: &str, strict: bool, entry: Option<u32>, handler: u32, code: &[u16]) -> Box<dyn Board> {
-    let mut board = board(chip, &Options { strict, ..Options::default() }).expect("a chip");
+fn start_board_with_code(chip: &str, strict: bool, entry: Option<u32>, handler: u32, code: &[u16]) -> Box<dyn Board> {
+    let mut board = create_board_of_chip(chip, &Options { strict, ..Options::default() }).expect("a chip");
     let image = if chip == "rp2040" {
-        elf(SRAM + 1, &[(SRAM, bytes(code))])
+        build_elf_file(SRAM + 1, &[(SRAM, halfwords_to_bytes(code))])
     } else {
         let mut words = vec![handler; CODE as usize / 4];
         (words[0], words[1]) = (SRAM + 0x1000, entry.unwrap_or(FLASH + CODE + 1));
         let mut content: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        content.extend(bytes(code));
-        elf(FLASH + CODE + 1, &[(FLASH, content)])
+        content.extend(halfwords_to_bytes(code));
+        build_elf_file(FLASH + CODE + 1, &[(FLASH, content)])
     };
     board.load_image(&image, "test.elf").expect("an image");
     board
 }
 
 /// Returns code that makes these accesses: address, and the value of a write. Then it loops.
-fn touching(accesses: &[(u32, Option<u32>)]) -> Vec<u16> {
+fn code_with_accesses(accesses: &[(u32, Option<u32>)]) -> Vec<u16> {
     let mut code = Vec::new();
     for &(address, value) in accesses {
         append_constant_load(&mut code, 0, address);
@@ -58,13 +58,13 @@ fn touching(accesses: &[(u32, Option<u32>)]) -> Vec<u16> {
 }
 
 /// Checks that the code warns once with a sentence that begins with `about`, and that a strict board stops there.
-fn warns_once(chip: &str, accesses: &[(u32, Option<u32>)], about: &str) {
+fn assert_warns_once(chip: &str, accesses: &[(u32, Option<u32>)], about: &str) {
     let twice = accesses.repeat(2);
-    let mut plain = start(chip, false, None, 0, &touching(&twice));
+    let mut plain = start_board_with_code(chip, false, None, 0, &code_with_accesses(&twice));
     assert_eq!(plain.run_cycles(CYCLES).reason, StopReason::Cycles, "{chip} {about}: {:?}", plain.warnings());
     let count = plain.warnings().iter().filter(|warning| warning.contains(about)).count();
     assert_eq!(count, 1, "{chip} {about}: {:?}", plain.warnings());
-    let mut strict = start(chip, true, None, 0, &touching(&twice));
+    let mut strict = start_board_with_code(chip, true, None, 0, &code_with_accesses(&twice));
     let stop = strict.run_cycles(CYCLES);
     assert!(stop.reason == StopReason::Strict && stop.detail.contains(about), "{chip} {about}: {stop:?}");
 }
@@ -74,21 +74,21 @@ fn every_rp2040_limit_warns_once_and_stops_a_strict_run() {
     const RELEASE: (u32, Option<u32>) = (0x4000_c000, Some(0));
     for Limit { about, example, .. } in LIMITS.iter().chain(FOUND_BY_BLOCKS) {
         let accesses: Vec<_> = std::iter::once(&RELEASE).chain(*example).copied().collect();
-        warns_once("rp2040", &accesses, about);
+        assert_warns_once("rp2040", &accesses, about);
     }
 }
 
 #[test]
 fn missing_core_features_warn_once_and_stop_a_strict_run() {
     for chip in ["rp2040", "stm32l053", "stm32l073"] {
-        warns_once(chip, &[(0xe000_ed94, Some(1))], "MPU enforcement");
-        warns_once(chip, &[(0xe000_1000, None)], "debug unit");
+        assert_warns_once(chip, &[(0xe000_ed94, Some(1))], "MPU enforcement");
+        assert_warns_once(chip, &[(0xe000_1000, None)], "debug unit");
     }
     for chip in &CHIPS[1..] {
-        let mut code = touching(&[(0xe000_ed10, Some(4))]);
+        let mut code = code_with_accesses(&[(0xe000_ed10, Some(4))]);
         code.insert(code.len() - 1, WFI);
         for strict in [false, true] {
-            let mut board = start(chip, strict, None, 0, &code);
+            let mut board = start_board_with_code(chip, strict, None, 0, &code);
             let stop = board.run_cycles(CYCLES);
             let expected = if strict { StopReason::Strict } else { StopReason::Deadlock };
             assert_eq!(stop.reason, expected, "{chip}: {stop:?}");
@@ -112,9 +112,9 @@ fn missing_stm32_features_warn_once_and_stop_a_strict_run() {
         ("stm32h743", 0x1ff0_0000, (0x5802_44e8, 1 << 29), 0x4000_7408, "DAC1"),
     ];
     for (chip, memory, (clock, enable), block, name) in places {
-        warns_once(chip, &[(memory, None)], "system memory");
-        warns_once(chip, &[(clock, Some(enable)), (block, Some(1))], &format!("write to a {name}"));
-        warns_once(chip, &[(clock, Some(enable)), (block, None)], &format!("read of a {name}"));
+        assert_warns_once(chip, &[(memory, None)], "system memory");
+        assert_warns_once(chip, &[(clock, Some(enable)), (block, Some(1))], &format!("write to a {name}"));
+        assert_warns_once(chip, &[(clock, Some(enable)), (block, None)], &format!("read of a {name}"));
     }
 }
 
@@ -123,7 +123,7 @@ fn every_stm32_limit_warns_once_and_stops_a_strict_run() {
     for row in unsupported::all_unsupported_rows() {
         for &(chip, writes) in row.examples {
             let accesses: Vec<_> = writes.iter().map(|&(address, value)| (address, Some(value))).collect();
-            warns_once(&format!("stm32{chip:?}").to_lowercase(), &accesses, row.about);
+            assert_warns_once(&format!("stm32{chip:?}").to_lowercase(), &accesses, row.about);
         }
     }
 }
@@ -136,7 +136,7 @@ fn random_numbers_at_48_mhz_do_not_warn() {
     for (chip, set_up, control) in [("stm32l073", &of_l0[..], 0x4002_5000), ("stm32h743", &of_h7[..], 0x4802_1800)] {
         let waited = set_up.repeat(20);
         let writes = waited.iter().copied().chain([(control, 4)]).map(|(address, value)| (address, Some(value)));
-        let mut board = start(chip, true, None, 0, &touching(&writes.collect::<Vec<_>>()));
+        let mut board = start_board_with_code(chip, true, None, 0, &code_with_accesses(&writes.collect::<Vec<_>>()));
         let stop = board.run_cycles(CYCLES);
         assert_eq!((stop.reason, board.warnings()), (StopReason::Cycles, vec![]), "{chip}: {stop:?}");
     }
@@ -146,10 +146,10 @@ fn random_numbers_at_48_mhz_do_not_warn() {
 fn clock_beyond_the_data_sheet_warns() {
     for (chip, most_mhz) in CHIPS[1..].iter().zip([32, 32, 72, 168, 100, 180, 216, 480]) {
         for (hz, told) in [(most_mhz * 1_000_000, 0), (most_mhz * 1_000_000 + 1, 1)] {
-            let mut board = board(chip, &Options::default()).expect("a chip");
+            let mut board = create_board_of_chip(chip, &Options::default()).expect("a chip");
             board.set_timing_rule("clock_hz", hz).expect("a setting");
             let vectors: Vec<u8> = [SRAM + 0x800, FLASH + 9].iter().flat_map(|word| word.to_le_bytes()).collect();
-            let image = elf(FLASH + 9, &[(FLASH, [vectors, bytes(&[STAY])].concat())]);
+            let image = build_elf_file(FLASH + 9, &[(FLASH, [vectors, halfwords_to_bytes(&[STAY])].concat())]);
             board.load_image(&image, "test.elf").expect("an image");
             board.run_cycles(100);
             let warnings = board.warnings();
@@ -170,7 +170,7 @@ fn pll_beyond_the_data_sheet_warns() {
         (0x4002_800c, 0x22000),
         (0x4002_8004, 0),
     ];
-    let mut code = touching(&set_up.map(|(address, value)| (address, Some(value))));
+    let mut code = code_with_accesses(&set_up.map(|(address, value)| (address, Some(value))));
     code.pop();
     append_constant_load(&mut code, 2, 20_000);
     // subs r2, #1; bne back.
@@ -179,7 +179,7 @@ fn pll_beyond_the_data_sheet_warns() {
     append_constant_load(&mut code, 1, 1);
     code.extend([0x6001, STAY]);
     for strict in [false, true] {
-        let mut board = start("rp2040", strict, None, 0, &code);
+        let mut board = start_board_with_code("rp2040", strict, None, 0, &code);
         let stop = board.run_cycles(200_000);
         assert_eq!(stop.reason == StopReason::Strict, strict, "{stop:?}");
         let warnings =
@@ -192,7 +192,7 @@ fn pll_beyond_the_data_sheet_warns() {
 fn reset_vector_to_unmapped_memory_is_a_fault() {
     for chip in &CHIPS[1..] {
         for entry in [0x6000_0001, 0xffff_ffff, FLASH + CODE, 0x1fff_fff1, 0] {
-            let mut board = start(chip, false, Some(entry), FLASH + CODE + 1, &[ADDS_R0, STAY]);
+            let mut board = start_board_with_code(chip, false, Some(entry), FLASH + CODE + 1, &[ADDS_R0, STAY]);
             assert_eq!(board.run_cycles(1000).reason, StopReason::Cycles, "{chip} {entry:#x}");
             let registers = board.core_registers(0);
             assert_eq!(registers[0].1, 1, "{chip} {entry:#x}: the fault's handler runs");
@@ -210,13 +210,13 @@ fn a_deadlocked_core_counts_its_sleep_cycles() {
     for chip in CHIPS {
         let mut code = vec![ADDS_R0; 60];
         code.extend([WFI, STAY]);
-        let mut whole = start(chip, false, None, 0, &code);
+        let mut whole = start_board_with_code(chip, false, None, 0, &code);
         let stop = whole.run_cycles(CYCLES);
         assert_eq!(stop.reason, StopReason::Deadlock, "{chip}");
         let (cycle, stats) = (whole.current_cycle(), whole.core_stats(0));
         assert!(cycle >= 30 && stop.cycle == cycle && stats.cycles == cycle, "{chip}: {stop:?} {stats:?}");
         assert_eq!((stats.instructions, stats.sleep_cycles), (61, 0), "{chip}");
-        let mut slices = start(chip, false, None, 0, &code);
+        let mut slices = start_board_with_code(chip, false, None, 0, &code);
         let stop = loop {
             let stop = slices.run_cycles(7);
             if stop.reason != StopReason::Cycles {
@@ -238,11 +238,11 @@ fn interrupt_masked_by_primask_ends_sleep() {
         append_constant_load(&mut code, 2, PENDSVSET);
         append_constant_load(&mut code, 0, 0);
         code.extend([0x600a, WFI, ADDS_R0, STAY]);
-        let mut whole = start(chip, false, None, 0, &code);
+        let mut whole = start_board_with_code(chip, false, None, 0, &code);
         let stop = whole.run_cycles(CYCLES);
         assert_eq!(stop.reason, StopReason::Cycles, "{chip}: {stop:?}");
         assert_eq!((whole.core_registers(0)[0].1, whole.core_stats(0).sleep_cycles), (1, 0), "{chip}");
-        let mut slices = start(chip, false, None, 0, &code);
+        let mut slices = start_board_with_code(chip, false, None, 0, &code);
         (0..CYCLES).for_each(|_| assert_eq!(slices.run_cycles(1).reason, StopReason::Cycles, "{chip} in slices"));
         assert_eq!(slices.core_stats(0).instructions, whole.core_stats(0).instructions, "{chip} in slices");
     }
@@ -256,7 +256,7 @@ fn observations_of_a_locked_up_core_add_up() {
             for handler in [0x6000_0001, FLASH + CODE + 1, 0] {
                 let mut code = vec![ADDS_R0; lead];
                 code.extend([0xde00, STAY]);
-                let mut board = start(chip, false, None, handler, &code);
+                let mut board = start_board_with_code(chip, false, None, handler, &code);
                 board.set_observation(Some(ObservationRequest::default()));
                 let mut until = 0;
                 for cycles in [3, CYCLES, CYCLES] {
@@ -286,8 +286,8 @@ fn warnings_name_the_instruction() {
         code.extend([0x681a, STAY]);
         let base = if chip == "rp2040" { SRAM } else { FLASH + CODE };
         let at = |place: usize| base + 2 * place as u32;
-        let mut board = start(chip, false, None, 0, &code);
-        assert!(board.watch_write(word, 5, false), "{chip}");
+        let mut board = start_board_with_code(chip, false, None, 0, &code);
+        assert!(board.record_writes(word, 5, false), "{chip}");
         board.run_cycles(1000);
         let writers: Vec<u32> = board.take_events().iter().map(|event| event.pc).collect();
         assert_eq!(writers, [at(store)], "{chip}");
@@ -307,7 +307,7 @@ fn faulting_load_after_another_never_reduces_time() {
         append_constant_load(&mut code, 4, 0x6000_0000);
         code.extend([0x6811, 0x6823, STAY]);
         let handler = FLASH + CODE + 2 * (code.len() as u32 - 1) + 1;
-        let mut board = start(chip, false, None, handler, &code);
+        let mut board = start_board_with_code(chip, false, None, handler, &code);
         board.set_profiling(true);
         assert_eq!(board.run_cycles(1000).reason, StopReason::Cycles, "{chip}");
         let cycles: Vec<u64> = board.take_profile(0).iter().map(|row| row.1).collect();
@@ -322,7 +322,7 @@ fn extreme_exception_settings_keep_time_monotonic() {
     let ends = ["exception_entry", "exception_exit", "tail_chain", "late_arrival", "pop_preemption"];
     for chip in CHIPS {
         for choice in 0..1 << ends.len() {
-            let mut code = touching(&TICK);
+            let mut code = code_with_accesses(&TICK);
             code.truncate(code.len() - 1);
             // FPU on where there is one, so that frames hold its state: vadd s0, s0, s0 behind CPACR.
             if !matches!(chip, "rp2040" | "stm32l053" | "stm32l073" | "stm32f103") {
@@ -333,8 +333,8 @@ fn extreme_exception_settings_keep_time_monotonic() {
             code.push(STAY);
             let handler = if chip == "rp2040" { 0 } else { FLASH + CODE + 2 * code.len() as u32 + 1 };
             code.push(0x4770);
-            let mut board = start(chip, false, None, handler, &code);
-            board.trace_exceptions(true);
+            let mut board = start_board_with_code(chip, false, None, handler, &code);
+            board.set_exception_tracing(true);
             for (key, rule, _) in board.timing_rules() {
                 let place =
                     ends.iter().position(|end| key.strip_prefix("timing.").is_some_and(|key| key.starts_with(end)));
@@ -365,12 +365,18 @@ fn v7m_chips() -> impl Iterator<Item = &'static str> {
 fn missing_debug_features_warn_once_and_stop_a_strict_run() {
     const TRACE: (u32, Option<u32>) = (0xe000_edfc, Some(1 << 24));
     for chip in v7m_chips() {
-        warns_once(chip, &[(0xe000_1004, None)], "DWT registers are read while DEMCR.TRCENA is off");
-        warns_once(chip, &[(0xe000_1000, Some(1))], "DWT registers are written while DEMCR.TRCENA is off");
-        warns_once(chip, &[TRACE, (0xe000_1008, None)], "DWT: the profiling counters");
-        warns_once(chip, &[TRACE, (0xe000_1038, Some(4))], "DWT: the comparators");
+        assert_warns_once(chip, &[(0xe000_1004, None)], "DWT registers are read while DEMCR.TRCENA is off");
+        assert_warns_once(chip, &[(0xe000_1000, Some(1))], "DWT registers are written while DEMCR.TRCENA is off");
+        assert_warns_once(chip, &[TRACE, (0xe000_1008, None)], "DWT: the profiling counters");
+        assert_warns_once(chip, &[TRACE, (0xe000_1038, Some(4))], "DWT: the comparators");
         let right = [(0xe000_1fb0, Some(0xc5ac_ce55)), (0xe000_1fb4, None), TRACE, (0xe000_1000, Some(1))];
-        let mut board = start(chip, true, None, 0, &touching(&[&right[..], &[(0xe000_1004, None)]].concat()));
+        let mut board = start_board_with_code(
+            chip,
+            true,
+            None,
+            0,
+            &code_with_accesses(&[&right[..], &[(0xe000_1004, None)]].concat()),
+        );
         assert_eq!(board.run_cycles(CYCLES).reason, StopReason::Cycles, "{chip}: {:?}", board.warnings());
     }
 }
@@ -388,14 +394,14 @@ fn board_with_timer_interrupt(chip: &str, strict: bool, before: &[u16], ending: 
         "stm32l053" | "stm32l073" => (0x4002_1038, Some(2)),
         _ => (0x4002_3840, Some(2)),
     };
-    let mut code = touching(&[clock, DIER, ARR, CR1, ISER]);
+    let mut code = code_with_accesses(&[clock, DIER, ARR, CR1, ISER]);
     let handler = FLASH + CODE + 2 * code.len() as u32 + 1;
     code.extend(before);
     append_constant_load(&mut code, 0, 0x4000_0410);
     code.extend([0x2100, 0x6001]);
     code.extend(ending);
-    let mut board = start(chip, strict, None, handler, &code);
-    board.trace_exceptions(true);
+    let mut board = start_board_with_code(chip, strict, None, handler, &code);
+    board.set_exception_tracing(true);
     board
 }
 
@@ -465,7 +471,7 @@ impl Readings {
         let enable = [(0xe000_e100, Some(1 << INTERRUPT))];
         let set_up =
             [starts_counter, if chip == "rp2040" { vectors.to_vec() } else { vec![] }, enable.to_vec()].concat();
-        let mut code = touching(&set_up);
+        let mut code = code_with_accesses(&set_up);
         code.truncate(code.len() - 1);
         append_constant_load(&mut code, 0, if is_v7m { 0xe000_1004 } else { 0xe000_e018 });
         append_constant_load(&mut code, 5, 0xe000_e200);
@@ -488,11 +494,11 @@ impl Readings {
     /// Creates a board that executes the test.
     fn start(&self, chip: &str) -> Box<dyn Board> {
         if chip != "rp2040" {
-            return start(chip, false, None, self.handler | 1, &self.code);
+            return start_board_with_code(chip, false, None, self.handler | 1, &self.code);
         }
-        let mut board = board(chip, &Options::default()).expect("a chip");
+        let mut board = create_board_of_chip(chip, &Options::default()).expect("a chip");
         let vectors = [self.handler | 1; 48].map(u32::to_le_bytes).concat();
-        let image = elf(SRAM + 1, &[(SRAM, bytes(&self.code)), (SRAM + 0x1000, vectors)]);
+        let image = build_elf_file(SRAM + 1, &[(SRAM, halfwords_to_bytes(&self.code)), (SRAM + 0x1000, vectors)]);
         board.load_image(&image, "test.elf").expect("an image");
         board
     }
@@ -503,18 +509,18 @@ fn counter_probes_and_events_agree_on_exception_entry_and_exit() {
     for chip in CHIPS {
         let readings = Readings::new(chip);
         let mut board = readings.start(chip);
-        board.trace_exceptions(true);
+        board.set_exception_tracing(true);
         if board.timing_rules().iter().any(|(key, ..)| key == "icache") {
             board.set_timing_rule("icache", 1).expect("a setting");
         }
         let places = [(readings.first, readings.handler), (readings.first, readings.last)];
-        let spans = places.map(|(from, to)| board.measure_between(from, to));
-        board.stop_before(readings.last + 2);
+        let spans = places.map(|(from, to)| board.measure_between_addresses(from, to));
+        board.stop_before_address(readings.last + 2);
         let mut before = [0; 2];
         // The first rounds fetch the code. From then on nothing waits for it.
         for round in 0..4 {
             assert_eq!(board.run_cycles(CYCLES).reason, StopReason::Until, "{chip}");
-            let totals = spans.map(|index| board.between_result(index).map_or(0, |span| span.total_cycles));
+            let totals = spans.map(|index| board.interval_result(index).map_or(0, |span| span.total_cycles));
             let probed = [0, 1].map(|span| totals[span] - before[span]);
             let register =
                 |name: &str| board.core_registers(0).into_iter().find(|(each, _)| each == name).expect("there").1;

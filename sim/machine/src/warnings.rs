@@ -26,7 +26,7 @@ impl Warnings {
     }
 
     /// Adds a warning that may be repeated.
-    pub fn push(&mut self, text: String) {
+    pub fn add_repeatable_warning(&mut self, text: String) {
         self.texts.push(text);
     }
 
@@ -44,13 +44,13 @@ impl Warnings {
     /// Warns once of an unmodelled address, whatever the access is. In a strict run, which stops then, returns the
     /// text.
     #[must_use]
-    pub fn not_modelled(&mut self, what: &str, address: u32, pc: u32) -> Option<String> {
-        self.warn_once(&format!("at 0x{address:08x} "), not_modelled(what, address, pc))
+    pub fn warn_of_unmodelled_address(&mut self, what: &str, address: u32, pc: u32) -> Option<String> {
+        self.warn_once(&format!("at 0x{address:08x} "), unmodelled_address_sentence(what, address, pc))
     }
 
     /// Warns once that the instruction at `pc` requested something unsupported.
     #[must_use]
-    pub fn unsupported_request(&mut self, about: &str, pc: u32) -> Option<String> {
+    pub fn warn_of_unsupported_request(&mut self, about: &str, pc: u32) -> Option<String> {
         let known = self.texts.iter().any(|text| text.starts_with(about));
         if known && !self.strict {
             return None;
@@ -63,7 +63,7 @@ impl Warnings {
     }
 
     /// Warns of a fault that the firmware handles, if it is one of the first.
-    pub fn fault(&mut self, text: String) {
+    pub fn warn_of_handled_fault(&mut self, text: String) {
         if self.faults < FAULTS {
             self.faults += 1;
             self.texts.push(text);
@@ -72,7 +72,7 @@ impl Warnings {
 }
 
 /// Returns the sentence that an address is not modelled.
-pub fn not_modelled(what: &str, address: u32, pc: u32) -> String {
+pub fn unmodelled_address_sentence(what: &str, address: u32, pc: u32) -> String {
     format!("{what} at 0x{address:08x} is not modelled (first used by 0x{pc:08x})")
 }
 
@@ -83,9 +83,9 @@ mod tests {
     #[test]
     fn address_warns_once_for_all_accesses() {
         let mut warnings = Warnings::new(false);
-        assert_eq!(warnings.not_modelled("read of a UART register", 0x4000_0004, 0x100), None);
-        assert_eq!(warnings.not_modelled("write to a UART register", 0x4000_0004, 0x102), None);
-        assert_eq!(warnings.not_modelled("read of a UART register", 0x4000_0008, 0x104), None);
+        assert_eq!(warnings.warn_of_unmodelled_address("read of a UART register", 0x4000_0004, 0x100), None);
+        assert_eq!(warnings.warn_of_unmodelled_address("write to a UART register", 0x4000_0004, 0x102), None);
+        assert_eq!(warnings.warn_of_unmodelled_address("read of a UART register", 0x4000_0008, 0x104), None);
         let warning_of = |address: &str, pc: &str| {
             format!("read of a UART register at 0x{address} is not modelled (first used by 0x{pc})")
         };
@@ -97,9 +97,9 @@ mod tests {
         let mut warnings = Warnings::new(true);
         for pc in [0x100, 0x200] {
             let text = format!("sleep is not modelled (first used by 0x{pc:08x})");
-            assert_eq!(warnings.unsupported_request("sleep is not modelled", pc), Some(text));
+            assert_eq!(warnings.warn_of_unsupported_request("sleep is not modelled", pc), Some(text));
             let text = format!("code at 0x1fff0000 is not modelled (first used by 0x{pc:08x})");
-            assert_eq!(warnings.not_modelled("code", 0x1fff_0000, pc), Some(text));
+            assert_eq!(warnings.warn_of_unmodelled_address("code", 0x1fff_0000, pc), Some(text));
         }
         assert_eq!(warnings.warning_texts().len(), 2);
         assert!(warnings.warning_texts().iter().all(|text| text.contains("0x00000100")), "{warnings:?}");
@@ -108,8 +108,8 @@ mod tests {
     #[test]
     fn an_unsupported_request_warns_once() {
         let mut warnings = Warnings::new(false);
-        assert_eq!(warnings.unsupported_request("no stop mode", 0x100), None);
-        assert_eq!(warnings.unsupported_request("no stop mode", 0x200), None);
+        assert_eq!(warnings.warn_of_unsupported_request("no stop mode", 0x100), None);
+        assert_eq!(warnings.warn_of_unsupported_request("no stop mode", 0x200), None);
         assert_eq!(warnings.warning_texts(), ["no stop mode (first used by 0x00000100)"]);
     }
 
@@ -117,13 +117,13 @@ mod tests {
     fn first_eight_faults_are_reported_separately_from_warnings() {
         let mut warnings = Warnings::new(true);
         for fault in 0..20 {
-            warnings.fault(format!("fault {fault}"));
-            warnings.push(format!("warning {fault}"));
+            warnings.warn_of_handled_fault(format!("fault {fault}"));
+            warnings.add_repeatable_warning(format!("warning {fault}"));
         }
         assert_eq!(warnings.warning_texts().iter().filter(|text| text.starts_with("fault")).count(), 8);
         assert_eq!(warnings.warning_texts().iter().filter(|text| text.starts_with("warning")).count(), 20);
         let mut again = warnings.clone();
-        again.fault("a fault behind a snapshot".to_owned());
+        again.warn_of_handled_fault("a fault behind a snapshot".to_owned());
         assert_eq!(again.warning_texts(), warnings.warning_texts());
     }
 }

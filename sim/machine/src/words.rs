@@ -2,7 +2,7 @@
 
 /// Returns the little-endian value of up to four bytes.
 #[inline(always)]
-pub fn get(memory: &[u8], offset: u32, bytes: u32) -> u32 {
+pub fn read_little_endian(memory: &[u8], offset: u32, bytes: u32) -> u32 {
     let at = offset as usize;
     match bytes {
         1 => u32::from(memory[at]),
@@ -12,7 +12,7 @@ pub fn get(memory: &[u8], offset: u32, bytes: u32) -> u32 {
 }
 
 /// Stores up to four bytes, little-endian.
-pub fn put(memory: &mut [u8], offset: u32, bytes: u32, value: u32) {
+pub fn write_little_endian(memory: &mut [u8], offset: u32, bytes: u32, value: u32) {
     let at = offset as usize;
     memory[at..at + bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
 }

@@ -93,18 +93,18 @@ impl Machine {
 
     /// Appends to the text that the firmware can read from semihosting's standard input.
     fn type_semihosting(&mut self, text: &[u8]) {
-        self.inner.debugger().type_text(text);
+        self.inner.debugger().append_typed_text(text);
     }
 
     /// Removes the text that came by semihosting and ITM and returns it, with the channel of each part.
     fn take_debug_text<'py>(&mut self, py: Python<'py>) -> Vec<(String, Bound<'py, PyBytes>)> {
-        let texts = self.inner.debugger().take().into_iter();
-        texts.map(|(channel, text)| (channel.name(), PyBytes::new(py, &text))).collect()
+        let texts = self.inner.debugger().take_printed_text().into_iter();
+        texts.map(|(channel, text)| (channel.displayed_name(), PyBytes::new(py, &text))).collect()
     }
 
     /// Returns whether the firmware used the ITM while nothing had enabled it.
     fn asks_for_itm(&self) -> bool {
-        self.inner.asks_for_itm()
+        self.inner.is_itm_used()
     }
 
     /// Returns the exit code with which the firmware ended last by semihosting.

@@ -140,6 +140,6 @@ impl Machine {
 
     /// Sets the voltage at a pin that an ADC converts.
     fn set_analog(&mut self, pin: u16, millivolts: u32) -> PyResult<()> {
-        self.inner.set_analog(pin, millivolts).map_err(SimError::new_err)
+        self.inner.set_analog_voltage(pin, millivolts).map_err(SimError::new_err)
     }
 }

@@ -16,7 +16,7 @@ impl FlatCore {
     /// Creates a core by its short name: m3, m4 or m7.
     #[new]
     fn new(kind: &str) -> PyResult<FlatCore> {
-        match Flat::named(kind) {
+        match Flat::core_with_name(kind) {
             Some(inner) => Ok(FlatCore { inner }),
             None => Err(SimError::new_err(format!("there is no core {kind}; cores are m3, m4 and m7"))),
         }
@@ -24,7 +24,7 @@ impl FlatCore {
 
     /// Makes runs stop before this address.
     fn until(&mut self, address: u32) {
-        self.inner.stop_before(address);
+        self.inner.stop_before_address(address);
     }
 
     /// Copies bytes into the RAM.
@@ -45,7 +45,7 @@ impl FlatCore {
 
     /// Returns r0 to r12, SP, LR, PC, APSR, S0 to S31 and FPSCR.
     fn state(&self) -> Vec<u32> {
-        self.inner.state().to_vec()
+        self.inner.register_values().to_vec()
     }
 
     /// Sets the registers that `state` returns.
@@ -53,28 +53,28 @@ impl FlatCore {
         let words: [u32; STATE_WORDS] = words.try_into().map_err(|words: Vec<u32>| {
             SimError::new_err(format!("{} words are not the state of a core", words.len()))
         })?;
-        self.inner.set_state(&words);
+        self.inner.set_register_values(&words);
         Ok(())
     }
 
     /// Sets CCR.
     fn set_ccr(&mut self, value: u32) {
-        self.inner.set_ccr(value);
+        self.inner.set_configuration_control(value);
     }
 
     /// Sets CPACR.
     fn set_cpacr(&mut self, value: u32) {
-        self.inner.set_cpacr(value);
+        self.inner.set_coprocessor_access(value);
     }
 
     /// Executes up to `cycles` instructions, `pause` at a time. Returns why it stopped.
     #[pyo3(signature = (cycles, pause=u64::MAX))]
     fn run(&mut self, cycles: u64, pause: u64) -> String {
-        format!("{:?}", self.inner.run(cycles, pause))
+        format!("{:?}", self.inner.run_instructions(cycles, pause))
     }
 
     /// Returns the number of instructions executed so far.
     fn instructions(&self) -> u64 {
-        self.inner.instructions()
+        self.inner.executed_instruction_count()
     }
 }

@@ -19,7 +19,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use rtoslab_debuginfo::{Member, readable_symbol};
 use rtoslab_lab::{Event, Kind};
 use rtoslab_machine::board::{Board, Options, read_registers};
-use rtoslab_machine::boards::{board, board_from, parse_wire, pin};
+use rtoslab_machine::boards::{board_from_snapshot, create_board_of_chip, parse_pin_name, parse_wire};
 use rtoslab_machine::observe::ObservationRequest;
 use rtoslab_machine::{RunEnd, Stop};
 
@@ -59,10 +59,11 @@ impl Machine {
     ) -> PyResult<Machine> {
         let wires = wires.iter().map(|(from, to)| parse_wire(from, to)).collect::<Result<_, _>>();
         let wires = wires.map_err(|error| SettingError::new_err(error.0))?;
-        let rest = rest.iter().map(|(name, level)| pin(name).map(|pin| (pin, *level))).collect::<Result<_, _>>();
+        let rest =
+            rest.iter().map(|(name, level)| parse_pin_name(name).map(|pin| (pin, *level))).collect::<Result<_, _>>();
         let rest = rest.map_err(|error| SettingError::new_err(error.0))?;
         let options = Options { cores, flash_bytes, crystal_hz, console_port, strict, wires, rest };
-        let inner = board(chip, &options).map_err(|error| SettingError::new_err(error.0))?;
+        let inner = create_board_of_chip(chip, &options).map_err(|error| SettingError::new_err(error.0))?;
         Ok(Machine {
             inner,
             make: Arc::new(snapshot::BoardRecipe {
@@ -117,14 +118,14 @@ impl Machine {
     /// Stops the run when this address is about to execute.
     fn until(&mut self, address: u32) -> PyResult<()> {
         self.check_executable(address)?;
-        self.inner.stop_before(address);
+        self.inner.stop_before_address(address);
         Ok(())
     }
 
     /// Records an event with this `ident` whenever the address is about to execute.
     fn watch_exec(&mut self, address: u32, ident: u16) -> PyResult<()> {
         self.check_executable(address)?;
-        self.inner.watch_exec(address, ident);
+        self.inner.record_executions(address, ident);
         Ok(())
     }
 
@@ -132,21 +133,21 @@ impl Machine {
     #[pyo3(signature = (address, ident, third = false))]
     fn watch_call(&mut self, address: u32, ident: u16, third: bool) -> PyResult<()> {
         self.check_executable(address)?;
-        self.inner.watch_call(address, ident, third);
+        self.inner.record_calls(address, ident, third);
         Ok(())
     }
 
     /// Records an event with this `ident` whenever a watched call returns to the address.
     fn watch_return(&mut self, address: u32, ident: u16) -> PyResult<()> {
         self.check_executable(address)?;
-        self.inner.watch_return(address, ident);
+        self.inner.record_returns(address, ident);
         Ok(())
     }
 
     /// Records an event with this `ident` whenever a word is written, and stops the run then if `stop`.
     #[pyo3(signature = (address, ident, stop=false))]
     fn watch_write(&mut self, address: u32, ident: u16, stop: bool) -> PyResult<()> {
-        if self.inner.watch_write(address, ident, stop) {
+        if self.inner.record_writes(address, ident, stop) {
             return Ok(());
         }
         Err(SimError::new_err(format!("0x{address:08x} is neither in RAM nor a register, so it cannot be watched")))
@@ -154,24 +155,24 @@ impl Machine {
 
     /// Switches the recording of an event at each entry and exit of a handler on or off.
     fn trace_exceptions(&mut self, on: bool) {
-        self.inner.trace_exceptions(on);
+        self.inner.set_exception_tracing(on);
     }
 
     /// Switches the recording of an event at each pin edge on or off.
     fn trace_pins(&mut self, on: bool) {
-        self.inner.trace_pins(on);
+        self.inner.set_pin_tracing(on);
     }
 
     /// Measures the cycles between executions of two addresses. Returns the index for `between_result`.
     fn between(&mut self, start: u32, end: u32) -> PyResult<usize> {
         self.check_executable(start)?;
         self.check_executable(end)?;
-        Ok(self.inner.measure_between(start, end))
+        Ok(self.inner.measure_between_addresses(start, end))
     }
 
     /// Returns the statistics of the interval with this index.
     fn between_result<'py>(&mut self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {
-        let Some(result) = self.inner.between_result(index) else {
+        let Some(result) = self.inner.interval_result(index) else {
             return Err(SimError::new_err(format!("there is no interval number {index}")));
         };
         let dict = PyDict::new(py);
@@ -251,14 +252,14 @@ impl Machine {
     #[pyo3(signature = (port=0))]
     fn take_uart<'py>(&mut self, py: Python<'py>, port: usize) -> PyResult<Bound<'py, PyBytes>> {
         self.check_port(port)?;
-        Ok(PyBytes::new(py, &self.inner.take_uart(port)))
+        Ok(PyBytes::new(py, &self.inner.take_console_output(port)))
     }
 
     /// Types text into a console at line speed.
     #[pyo3(signature = (text, port=0))]
     fn type_uart(&mut self, text: &[u8], port: usize) -> PyResult<()> {
         self.check_port(port)?;
-        self.inner.type_uart(port, text);
+        self.inner.type_into_console(port, text);
         Ok(())
     }
 
@@ -267,7 +268,7 @@ impl Machine {
     fn script_uart(&mut self, steps: Vec<(Vec<u8>, Vec<u8>)>, port: usize) -> PyResult<()> {
         self.check_port(port)?;
         for (prompt, text) in &steps {
-            self.inner.script_uart(port, prompt, text);
+            self.inner.add_console_script_line(port, prompt, text);
         }
         Ok(())
     }
@@ -276,7 +277,7 @@ impl Machine {
     #[pyo3(signature = (port=0))]
     fn script_steps_left(&mut self, port: usize) -> PyResult<usize> {
         self.check_port(port)?;
-        Ok(self.inner.steps_left(port))
+        Ok(self.inner.script_lines_left(port))
     }
 
     /// Returns how many cycles of busy waits for a register were skipped.
@@ -302,13 +303,13 @@ impl Machine {
 
     /// Sets after how many executions traces are JIT-compiled. 0: never.
     fn translate_after(&mut self, executions: u32) {
-        self.inner.translate_after(executions);
+        self.inner.set_translation_threshold(executions);
     }
 
     /// Returns the statistics of all cores and spinlocks.
     fn stats<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let cores = PyList::empty(py);
-        for core in 0..self.inner.core_count() {
+        for core in 0..self.inner.number_of_cores() {
             cores.append(core_stats(py, &*self.inner, core)?)?;
         }
         let locks = PyList::empty(py);
@@ -435,7 +436,7 @@ impl Machine {
             self.make.failure.raise()?;
             let (cycle, elapsed) = (self.inner.current_cycle(), self.inner.elapsed_time());
             let is_over = cycle >= end.cycle || end.ns.is_some_and(|ns| elapsed.ns_at(cycle) >= ns);
-            if stop.reason.name() != "cycles" || is_over {
+            if stop.reason.result_name() != "cycles" || is_over {
                 return stop_to_dict(py, &stop);
             }
             if end.ns.is_some() && !elapsed.is_running() {
@@ -448,24 +449,24 @@ impl Machine {
 
     /// Returns another board in the same state, whose use does not change this one.
     fn copy(&self) -> PyResult<Box<dyn Board>> {
-        let board = board_from(&self.make.chip, &self.make.options, &self.inner.take_snapshot());
+        let board = board_from_snapshot(&self.make.chip, &self.make.options, &self.inner.take_snapshot());
         board.map_err(|error| SettingError::new_err(error.0))
     }
 
     /// Raises SimError unless the board has this core.
     fn check_core(&self, core: usize) -> PyResult<()> {
-        if core < self.inner.core_count() {
+        if core < self.inner.number_of_cores() {
             return Ok(());
         }
-        Err(SimError::new_err(format!("there is no core {core}; the chip has {}", self.inner.core_count())))
+        Err(SimError::new_err(format!("there is no core {core}; the chip has {}", self.inner.number_of_cores())))
     }
 
     /// Raises SimError unless the board has this console.
     fn check_port(&self, port: usize) -> PyResult<()> {
-        if port < self.inner.console_count() {
+        if port < self.inner.number_of_consoles() {
             return Ok(());
         }
-        Err(SimError::new_err(format!("there is no console {port}; the board has {}", self.inner.console_count())))
+        Err(SimError::new_err(format!("there is no console {port}; the board has {}", self.inner.number_of_consoles())))
     }
 
     /// Raises SimError unless code can execute at this address.
@@ -513,7 +514,7 @@ fn core_stats<'py>(py: Python<'py>, machine: &dyn Board, core: usize) -> PyResul
 /// Returns the end of a run as a dictionary.
 fn stop_to_dict<'py>(py: Python<'py>, stop: &Stop) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    dict.set_item("reason", stop.reason.name())?;
+    dict.set_item("reason", stop.reason.result_name())?;
     dict.set_item("core", stop.core)?;
     dict.set_item("cycle", stop.cycle)?;
     dict.set_item("address", stop.address)?;

@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rtoslab_lab::Stimulus;
 use rtoslab_machine::board::Options;
-use rtoslab_machine::boards::board_from;
-use rtoslab_machine::sweep::{Plan, sweep};
+use rtoslab_machine::boards::board_from_snapshot;
+use rtoslab_machine::sweep::{Plan, measure_responses_at_cycles};
 
 use crate::devices::Failure;
 use crate::{Machine, SettingError, SimError};
@@ -36,7 +36,7 @@ impl Snapshot {
 
     /// Creates another board of the same kind in this state.
     fn open(&self) -> PyResult<Machine> {
-        let board = board_from(&self.make.chip, &self.make.options, &self.inner);
+        let board = board_from_snapshot(&self.make.chip, &self.make.options, &self.inner);
         let inner = board.map_err(|error| SettingError::new_err(error.0))?;
         Ok(Machine { inner, make: self.make.clone() })
     }
@@ -62,7 +62,7 @@ impl Snapshot {
         };
         let plan = Plan { stimulus, core, exception, task: task.map(|address| address & !1), patience_cycles };
         let BoardRecipe { chip, options, .. } = &*self.make;
-        let arrivals = py.detach(|| sweep(chip, options, &self.inner, &plan, &cycles, threads));
+        let arrivals = py.detach(|| measure_responses_at_cycles(chip, options, &self.inner, &plan, &cycles, threads));
         let mut bytes = Vec::with_capacity(32 * cycles.len());
         for arrival in arrivals.map_err(SimError::new_err)? {
             bytes.extend(arrival.cycle.to_le_bytes());

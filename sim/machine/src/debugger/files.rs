@@ -38,7 +38,7 @@ pub struct Files {
 
 impl Files {
     /// Opens a file in one of the modes of `fopen`, 0 to 11. Returns its handle.
-    pub fn open(&mut self, name: &[u8], mode: u32) -> Result<u32, Refusal> {
+    pub fn open_file(&mut self, name: &[u8], mode: u32) -> Result<u32, Refusal> {
         let file = match (name, mode) {
             (b":tt", 0..=3) => File::Input,
             (b":tt", 4..=7) => File::Output,
@@ -57,7 +57,7 @@ impl Files {
     }
 
     /// Returns the open file with this handle.
-    pub fn open_file(&mut self, handle: u32) -> Option<&mut File> {
+    pub fn open_file_with_handle(&mut self, handle: u32) -> Option<&mut File> {
         self.open.get_mut((handle as usize).checked_sub(1)?)?.as_mut()
     }
 
@@ -70,7 +70,7 @@ impl Files {
     /// Reads up to `bytes` bytes from a semihosting file. From a terminal a line at most, nothing at its end. `None` if
     /// it cannot be read.
     pub fn read_file(&mut self, handle: u32, bytes: usize) -> Option<Vec<u8>> {
-        match self.open_file(handle)? {
+        match self.open_file_with_handle(handle)? {
             File::Input => {
                 let line = self.input.iter().position(|byte| *byte == b'\n').map_or(self.input.len(), |end| end + 1);
                 Some(self.input.drain(..line.min(bytes)).collect())
@@ -88,7 +88,7 @@ impl Files {
 
 impl File {
     /// Returns the length of the file in bytes, 0 for a terminal.
-    pub fn length(self) -> u32 {
+    pub fn length_in_bytes(self) -> u32 {
         if matches!(self, File::Features(_)) { FEATURES.len() as u32 } else { 0 }
     }
 

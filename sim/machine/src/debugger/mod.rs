@@ -20,7 +20,7 @@ pub enum Channel {
 
 impl Channel {
     /// Returns the channel's name that users see.
-    pub fn name(self) -> String {
+    pub fn displayed_name(self) -> String {
         match self {
             Channel::Semihosting => "semihosting".to_owned(),
             Channel::SemihostingError => "semihosting-stderr".to_owned(),
@@ -45,12 +45,12 @@ pub struct Debugger {
 
 impl Debugger {
     /// Removes the text that was printed and returns it, in order, with the channel of each part.
-    pub fn take(&mut self) -> Vec<(Channel, Vec<u8>)> {
+    pub fn take_printed_text(&mut self) -> Vec<(Channel, Vec<u8>)> {
         std::mem::take(&mut self.texts)
     }
 
     /// Appends text that the firmware printed on a channel.
-    pub fn print(&mut self, channel: Channel, text: &[u8]) {
+    pub fn append_printed_text(&mut self, channel: Channel, text: &[u8]) {
         match self.texts.last_mut() {
             Some((last, whole)) if *last == channel => whole.extend_from_slice(text),
             _ if text.is_empty() => {}
@@ -59,7 +59,7 @@ impl Debugger {
     }
 
     /// Appends to the text that the firmware can read from its standard input.
-    pub fn type_text(&mut self, text: &[u8]) {
+    pub fn append_typed_text(&mut self, text: &[u8]) {
         self.files.input.extend(text);
     }
 }
@@ -71,12 +71,12 @@ mod tests {
     #[test]
     fn text_of_one_channel_is_one_part_until_another_prints() {
         let mut debugger = Debugger::default();
-        debugger.print(Channel::Semihosting, b"a");
-        debugger.print(Channel::Semihosting, b"b");
-        debugger.print(Channel::Stimulus(0), b"");
-        debugger.print(Channel::Stimulus(0), b"c");
+        debugger.append_printed_text(Channel::Semihosting, b"a");
+        debugger.append_printed_text(Channel::Semihosting, b"b");
+        debugger.append_printed_text(Channel::Stimulus(0), b"");
+        debugger.append_printed_text(Channel::Stimulus(0), b"c");
         let parts = [(Channel::Semihosting, b"ab".to_vec()), (Channel::Stimulus(0), b"c".to_vec())];
-        assert_eq!(debugger.take(), parts);
-        assert_eq!(debugger.take(), []);
+        assert_eq!(debugger.take_printed_text(), parts);
+        assert_eq!(debugger.take_printed_text(), []);
     }
 }

@@ -50,24 +50,24 @@ impl Debugger {
             0x01 => return self.execute_open(words(3), memory),
             0x02 => words(1).map(|block| self.execute_close(block[0])),
             0x03 => memory.read_bytes(parameter, 1).map(|byte| {
-                self.print(Channel::Semihosting, &byte);
+                self.append_printed_text(Channel::Semihosting, &byte);
                 0
             }),
             0x04 => string_bytes(memory, parameter).map(|text| {
-                self.print(Channel::Semihosting, &text);
+                self.append_printed_text(Channel::Semihosting, &text);
                 0
             }),
-            0x05 => words(3).and_then(|block| self.write(block, memory)),
+            0x05 => words(3).and_then(|block| self.execute_write(block, memory)),
             0x06 => words(3).and_then(|block| self.execute_read(block, memory)),
             0x07 => Some(self.files.input.pop_front().map_or(FAILED, u32::from)),
             0x08 => words(1).map(|block| u32::from((block[0] as i32) < 0)),
             0x09 => words(1).map(|block| self.value_of_file(block[0], |file| u32::from(file.is_terminal()))),
-            0x0a => words(2).map(|block| self.seek_file(block[0], block[1])),
-            0x0c => words(1).map(|block| self.value_of_file(block[0], |file| file.length())),
+            0x0a => words(2).map(|block| self.execute_seek(block[0], block[1])),
+            0x0c => words(1).map(|block| self.value_of_file(block[0], |file| file.length_in_bytes())),
             0x10 => Some((ns / 10_000_000) as u32),
             0x11 => Some((ns / 1_000_000_000) as u32),
             0x13 => Some(self.errno),
-            0x15 => words(2).map(|block| command_line(block, parameter, memory)),
+            0x15 => words(2).map(|block| execute_get_command_line(block, parameter, memory)),
             0x16 => words(1).map(|block| if memory.write_bytes(block[0], &[0; 16]) { 0 } else { FAILED }),
             0x18 => return self.execute_exit(u32::from(parameter != APPLICATION_EXIT)),
             0x20 => {
@@ -99,7 +99,7 @@ impl Debugger {
             self.errno = INVALID;
             return Answer::Value(FAILED);
         };
-        match self.files.open(&name, block[1]) {
+        match self.files.open_file(&name, block[1]) {
             Ok(handle) => Answer::Value(handle),
             Err(Refusal::Invalid) => self.fail_with_error_number(INVALID).into(),
             Err(Refusal::OfHost) => {
@@ -125,8 +125,8 @@ impl Debugger {
     }
 
     /// Executes the semihosting call SYS_WRITE. Returns the number of bytes that were not written.
-    fn write(&mut self, block: &[u32], memory: &dyn TargetMemory) -> Option<u32> {
-        let channel = match self.files.open_file(block[0]) {
+    fn execute_write(&mut self, block: &[u32], memory: &dyn TargetMemory) -> Option<u32> {
+        let channel = match self.files.open_file_with_handle(block[0]) {
             Some(File::Output) => Channel::Semihosting,
             Some(File::Error) => Channel::SemihostingError,
             _ => {
@@ -135,7 +135,7 @@ impl Debugger {
             }
         };
         let text = memory.read_bytes(block[1], (block[2] as usize).min(MOST_BYTES))?;
-        self.print(channel, &text);
+        self.append_printed_text(channel, &text);
         Some(block[2] - text.len() as u32)
     }
 
@@ -150,8 +150,8 @@ impl Debugger {
     }
 
     /// Executes the semihosting call SYS_SEEK. Returns 0, or -1 on failure.
-    fn seek_file(&mut self, handle: u32, place: u32) -> u32 {
-        match self.files.open_file(handle) {
+    fn execute_seek(&mut self, handle: u32, place: u32) -> u32 {
+        match self.files.open_file_with_handle(handle) {
             Some(File::Features(at)) => {
                 *at = place;
                 0
@@ -163,7 +163,7 @@ impl Debugger {
 
     /// Returns a value of the file with this handle, or -1 if it is not open.
     fn value_of_file(&mut self, handle: u32, value: impl FnOnce(File) -> u32) -> u32 {
-        let file = self.files.open_file(handle).copied();
+        let file = self.files.open_file_with_handle(handle).copied();
         file.map_or_else(|| self.fail_with_error_number(BAD_HANDLE), value)
     }
 
@@ -201,7 +201,7 @@ impl From<u32> for Answer {
 }
 
 /// Returns the sentence of a stop because the firmware has exited.
-pub fn exit_sentence(code: u32) -> String {
+pub fn firmware_exit_sentence(code: u32) -> String {
     format!("The firmware ended with exit code {code}.")
 }
 
@@ -225,7 +225,7 @@ fn string_bytes(memory: &dyn TargetMemory, address: u32) -> Option<Vec<u8>> {
 }
 
 /// Executes SYS_GET_CMDLINE: the command line is empty.
-fn command_line(block: &[u32], parameter: u32, memory: &mut dyn TargetMemory) -> u32 {
+fn execute_get_command_line(block: &[u32], parameter: u32, memory: &mut dyn TargetMemory) -> u32 {
     let fits =
         block[1] > 0 && memory.write_bytes(block[0], &[0]) && memory.write_bytes(parameter.wrapping_add(4), &[0; 4]);
     if fits { 0 } else { FAILED }

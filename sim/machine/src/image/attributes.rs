@@ -36,7 +36,7 @@ pub enum Core {
 
 impl Core {
     /// Returns the core's name for messages.
-    fn name(self) -> &'static str {
+    fn core_name(self) -> &'static str {
         match self {
             Core::M0Plus => "Cortex-M0+",
             Core::M3 => "Cortex-M3",
@@ -56,17 +56,17 @@ pub(super) struct Needs {
 
 impl Needs {
     /// Returns the build attributes of a file. A section that is damaged says nothing.
-    pub(super) fn from_elf(header: &FileHeader32<Endianness>, endian: Endianness, data: &[u8]) -> Needs {
+    pub(super) fn build_attributes_of_elf(header: &FileHeader32<Endianness>, endian: Endianness, data: &[u8]) -> Needs {
         let mut needs = Needs::default();
         let Ok(sections) = header.sections(endian, data) else { return needs };
         for section in sections.iter().filter(|section| section.sh_type(endian) == SHT_ARM_ATTRIBUTES) {
-            needs.read_attributes(section, endian, data).unwrap_or_default();
+            needs.read_attribute_section(section, endian, data).unwrap_or_default();
         }
         needs
     }
 
     /// Reads the build attributes in a section of the image.
-    fn read_attributes(
+    fn read_attribute_section(
         &mut self,
         section: &object::elf::SectionHeader32<Endianness>,
         endian: Endianness,
@@ -77,7 +77,7 @@ impl Needs {
             let mut parts = subsection.subsubsections();
             while let Some(part) = parts.next()?.filter(|_| subsection.vendor() == b"aeabi") {
                 if part.tag() == FILE_SCOPE {
-                    self.read_values(part.attributes())?;
+                    self.read_file_attributes(part.attributes())?;
                 }
             }
         }
@@ -85,7 +85,7 @@ impl Needs {
     }
 
     /// Reads the attributes of a file from its tags.
-    fn read_values(&mut self, mut values: AttributeReader) -> object::Result<()> {
+    fn read_file_attributes(&mut self, mut values: AttributeReader) -> object::Result<()> {
         while let Some(tag) = values.read_tag()? {
             match tag {
                 CPU_ARCH => self.arch = values.read_integer()?,
@@ -124,7 +124,7 @@ impl Needs {
                 _ => return None,
             },
         };
-        Some((needs, core.name()))
+        Some((needs, core.core_name()))
     }
 }
 

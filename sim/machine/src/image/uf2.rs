@@ -10,14 +10,14 @@ const NOT_MAIN_FLASH: u32 = 1;
 const FAMILY_PRESENT: u32 = 0x2000;
 
 /// Parses a UF2 file (format: github.com/microsoft/uf2), which has neither symbols nor an entry point.
-pub(super) fn parse(data: &[u8], name: &str) -> Result<Image, ImageError> {
+pub(super) fn parse_uf2(data: &[u8], name: &str) -> Result<Image, ImageError> {
     if !data.len().is_multiple_of(512) {
         return Err(ImageError(format!(
             "{name} is a broken UF2 file: {} bytes is not a whole number of 512-byte blocks; copy it again",
             data.len()
         )));
     }
-    let blocks = data.chunks_exact(512).enumerate().map(|(number, block)| Block::parse(block, number, name));
+    let blocks = data.chunks_exact(512).enumerate().map(|(number, block)| Block::parse_uf2_block(block, number, name));
     let blocks = blocks.collect::<Result<Vec<_>, _>>()?;
     let ours: Vec<&Block> = blocks.iter().filter(|block| block.is_ours).collect();
     if ours.is_empty() {
@@ -25,7 +25,9 @@ pub(super) fn parse(data: &[u8], name: &str) -> Result<Image, ImageError> {
             "{name} contains no block for the RP2040 (family 0xe48bff56); use the UF2 of this board"
         )));
     }
-    if let Some(lack) = missing_block(&ours).filter(|_| missing_block(&blocks.iter().collect::<Vec<_>>()).is_some()) {
+    if let Some(lack) = wrong_block_numbers_text(&ours)
+        .filter(|_| wrong_block_numbers_text(&blocks.iter().collect::<Vec<_>>()).is_some())
+    {
         return Err(ImageError(format!("{name} is a broken UF2 file: {lack}; copy it again")));
     }
     let mut pieces: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
@@ -45,7 +47,7 @@ pub(super) fn parse(data: &[u8], name: &str) -> Result<Image, ImageError> {
         )));
     }
     let entry = *pieces.keys().next().unwrap_or(&0);
-    Ok(Image { segments: join_pieces(pieces), entry, ..Image::default() })
+    Ok(Image { segments: join_adjacent_pieces(pieces), entry, ..Image::default() })
 }
 
 /// One block of a UF2 file.
@@ -61,7 +63,7 @@ struct Block<'a> {
 
 impl<'a> Block<'a> {
     /// Parses the block at a place in the file.
-    fn parse(block: &'a [u8], place: usize, name: &str) -> Result<Self, ImageError> {
+    fn parse_uf2_block(block: &'a [u8], place: usize, name: &str) -> Result<Self, ImageError> {
         let word = |offset: usize| {
             u32::from_le_bytes([block[offset], block[offset + 1], block[offset + 2], block[offset + 3]])
         };
@@ -84,7 +86,7 @@ impl<'a> Block<'a> {
 
 /// Returns what is wrong with the numbers of these blocks, as the end of a message. `None` if the blocks are complete.
 /// Each block says its number and the total, which counts the blocks of its family or of the whole file.
-fn missing_block(blocks: &[&Block]) -> Option<String> {
+fn wrong_block_numbers_text(blocks: &[&Block]) -> Option<String> {
     let total = blocks.first()?.total;
     if let Some(other) = blocks.iter().find(|block| block.total != total) {
         return Some(format!("one block states a total of {total} blocks and another {}", other.total));
@@ -98,7 +100,7 @@ fn missing_block(blocks: &[&Block]) -> Option<String> {
 }
 
 /// Joins pieces of memory whose addresses follow each other.
-fn join_pieces(pieces: BTreeMap<u32, Vec<u8>>) -> Vec<(u32, Vec<u8>)> {
+fn join_adjacent_pieces(pieces: BTreeMap<u32, Vec<u8>>) -> Vec<(u32, Vec<u8>)> {
     let mut joined: Vec<(u32, Vec<u8>)> = Vec::new();
     for (address, bytes) in pieces {
         match joined.last_mut() {
@@ -126,7 +128,7 @@ mod tests {
     }
 
     fn error(blocks: &[Vec<u8>]) -> String {
-        Image::parse(&blocks.concat(), "x.uf2").unwrap_err().0
+        Image::parse_image_file(&blocks.concat(), "x.uf2").unwrap_err().0
     }
 
     #[test]
@@ -135,7 +137,7 @@ mod tests {
             let mut data = block(0x1000_0100, numbers[0], 3, FAMILY_RP2040);
             data.extend(block(0x1000_0000, numbers[1], 1, FAMILY_RP2040));
             data.extend(block(0x2000_0000, numbers[2], 9, 0xdead_beef));
-            let image = Image::parse(&data, "x.uf2").unwrap();
+            let image = Image::parse_image_file(&data, "x.uf2").unwrap();
             assert_eq!(image.segments.len(), 1);
             assert_eq!(image.segments[0].0, 0x1000_0000);
             assert_eq!(image.segments[0].1[255..257], [1, 3]);
@@ -146,8 +148,11 @@ mod tests {
     fn uf2_file_with_a_wrong_block_count_is_refused() {
         let part = |place: u32, fill: u8| block(0x1000_0000 + place * 256, [place, 3], fill, FAMILY_RP2040);
         let whole = [part(0, 1), part(1, 2), part(2, 3)];
-        assert_eq!(Image::parse(&whole.concat(), "x").unwrap().segments[0].1.len(), 768);
-        assert_eq!(Image::parse(&[&whole[..], &whole[..1]].concat().concat(), "x").unwrap().segments[0].1.len(), 768);
+        assert_eq!(Image::parse_image_file(&whole.concat(), "x").unwrap().segments[0].1.len(), 768);
+        assert_eq!(
+            Image::parse_image_file(&[&whole[..], &whole[..1]].concat().concat(), "x").unwrap().segments[0].1.len(),
+            768
+        );
         assert!(error(&[part(0, 1), part(2, 3)]).contains("2 of its 3 blocks, and block 1 is missing"));
         assert!(error(&whole[..2]).contains("block 2 is missing"));
         assert!(error(&whole[1..]).contains("block 0 is missing"));

@@ -10,7 +10,7 @@ use crate::debugger::semihosting::BREAKPOINT;
 pub const CYCLES: u64 = 2;
 
 /// Returns whether a core has stopped at a semihosting call (BKPT 0xAB). `code` returns the halfword at an address.
-pub fn is_call(core: &Core, request: Request, code: impl FnOnce(u32) -> Option<u16>) -> bool {
+pub fn is_semihosting_call(core: &Core, request: Request, code: impl FnOnce(u32) -> Option<u16>) -> bool {
     let stands = matches!(request, Request::Fault(_)) && core.thumb && core.stray.is_none() && !core.ip.is_null();
     stands && code(core.pc()) == Some(BREAKPOINT)
 }

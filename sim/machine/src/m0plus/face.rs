@@ -7,13 +7,13 @@ use rtoslab_cpu::v6m::exception;
 use crate::board::{Position, Stats};
 
 /// Returns the address of the next instruction. 0 before a start, if nothing was branched to.
-pub fn pc(core: &Core) -> u32 {
+pub fn next_instruction_address(core: &Core) -> u32 {
     if core.ip.is_null() { core.stray.unwrap_or(0) } else { core.pc() }
 }
 
 /// Returns the position of a core.
 pub fn core_position(core: &Core) -> Position {
-    Position { t: core.t, pc: pc(core), asleep: core.is_asleep() }
+    Position { t: core.t, pc: next_instruction_address(core), asleep: core.is_asleep() }
 }
 
 /// Returns the registers of a core, by name.
@@ -22,7 +22,7 @@ pub fn core_registers(core: &Core) -> Vec<(String, u32)> {
     let rest = [
         ("sp", core.r[13]),
         ("lr", core.r[14]),
-        ("pc", pc(core)),
+        ("pc", next_instruction_address(core)),
         ("xpsr", core.xpsr()),
         ("msp", core.msp()),
         ("psp", core.psp()),
@@ -57,7 +57,7 @@ pub fn set_register<B: Bus>(core: &mut Core, bus: &mut B, name: &str, value: u32
 }
 
 /// Returns the statistics of a core since power-on, at cycle `now`.
-pub fn totals(core: &Core, now: u64) -> Stats {
+pub fn core_stats_since_power_on(core: &Core, now: u64) -> Stats {
     let asleep = if core.is_asleep() { now.saturating_sub(core.slept_at) } else { 0 };
     Stats {
         cycles: now,
@@ -73,7 +73,7 @@ pub fn totals(core: &Core, now: u64) -> Stats {
 }
 
 /// Looks up the core's region again, because its profile cells were added or removed.
-pub fn enter_again<B: Bus>(core: &mut Core, bus: &mut B) {
+pub fn look_up_code_region_again<B: Bus>(core: &mut Core, bus: &mut B) {
     if !core.ip.is_null() && core.stray.is_none() {
         let target = core.pc() | u32::from(core.thumb);
         exception::jump_to_interworking_address(core, bus, target);

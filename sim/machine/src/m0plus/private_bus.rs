@@ -15,22 +15,22 @@ pub trait PrivateBus: Bus {
     fn next_event_cycle_mut(&mut self) -> &mut u64;
 
     /// Warns once of a missing register at an address, and stops a strict run.
-    fn not_modelled(&mut self, core: &mut Core, address: u32, what: &str, now: u64);
+    fn warn_of_unmodelled_register(&mut self, core: &mut Core, address: u32, what: &str, now: u64);
 
     /// Loads from the private peripheral bus at cycle `t`, which it advances.
-    fn load_private(&mut self, core: &mut Core, address: u32, bytes: u32, t: &mut u64) -> Result<u32, Trap> {
+    fn load_from_private_bus(&mut self, core: &mut Core, address: u32, bytes: u32, t: &mut u64) -> Result<u32, Trap> {
         check_private_access(core, bytes)?;
         let (value, unmodelled) = ppb::load_private_word(core, address, *t).ok_or(UNMAPPED)?;
         self.request_return_to_machine(core);
         if let Some(what) = unmodelled {
-            self.not_modelled(core, address, what, *t);
+            self.warn_of_unmodelled_register(core, address, what, *t);
         }
         *t += MEMORY_CYCLES;
         Ok(value)
     }
 
     /// Stores to the private peripheral bus at cycle `t`, which it advances.
-    fn store_private(
+    fn store_to_private_bus(
         &mut self,
         core: &mut Core,
         address: u32,
@@ -40,7 +40,7 @@ pub trait PrivateBus: Bus {
     ) -> Result<(), Trap> {
         check_private_access(core, bytes)?;
         if let Some(what) = ppb::store_private_word(core, address, value, *t).ok_or(UNMAPPED)? {
-            self.not_modelled(core, address, what, *t);
+            self.warn_of_unmodelled_register(core, address, what, *t);
         }
         self.request_return_to_machine(core);
         *t += MEMORY_CYCLES;

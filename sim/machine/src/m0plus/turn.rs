@@ -8,7 +8,7 @@ use rtoslab_cpu::v6m::exception::{self, ExceptionTiming};
 use rtoslab_cpu::v6m::exec;
 
 /// Returns whether a core executes, or stacks for an exception.
-pub fn is_active(core: &Core) -> bool {
+pub fn is_core_active(core: &Core) -> bool {
     matches!(core.phase, Phase::Run | Phase::Entry { .. })
 }
 
@@ -26,7 +26,7 @@ pub struct FaultOutcome {
 
 /// Carries out the request for which a core has left the interpreter: an SVC, an exception return or a fault. Requests
 /// of the chip, such as ROM functions, are not carried out here.
-pub fn serve<B: Bus>(
+pub fn serve_core_request<B: Bus>(
     core: &mut Core,
     bus: &mut B,
     request: Request,
@@ -51,7 +51,7 @@ pub fn serve<B: Bus>(
 
 /// Wakes a sleeping core if there is a reason, at cycle `now` or when it fell asleep. Returns the outcome of an
 /// exception, and the cycle in which it began. `None` if it sleeps on.
-pub fn wake<B: Bus>(
+pub fn wake_sleeping_core<B: Bus>(
     core: &mut Core,
     bus: &mut B,
     now: u64,
@@ -81,7 +81,7 @@ pub fn wake<B: Bus>(
 
 /// Begins an exception entry, or completes one whose time has come. Returns the outcome, and the cycle in which it
 /// began. `None` if the core's time did not change.
-pub fn enter_exception<B: Bus>(
+pub fn advance_exception_entry<B: Bus>(
     core: &mut Core,
     bus: &mut B,
     now: u64,
@@ -101,7 +101,7 @@ pub fn enter_exception<B: Bus>(
 }
 
 /// Returns the reason why a core is locked up that cannot store its frame or fetch its vector.
-pub fn lock_up_at_entry(core: &Core) -> String {
+pub fn lock_up_reason_at_entry(core: &Core) -> String {
     format!("core {} is locked up: its stack or vector table cannot be accessed", core.id)
 }
 
@@ -109,7 +109,7 @@ pub fn lock_up_at_entry(core: &Core) -> String {
 ///
 /// # Safety
 /// As for [`exec::run`].
-pub unsafe fn execute_turn<B: Bus>(cores: *mut Core, turn: usize, bus: &mut B, contend: bool, watch: u8) {
+pub unsafe fn execute_core_turn<B: Bus>(cores: *mut Core, turn: usize, bus: &mut B, contend: bool, watch: u8) {
     // SAFETY: the caller's promise.
     unsafe {
         match (contend, watch) {

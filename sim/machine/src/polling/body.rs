@@ -63,7 +63,7 @@ enum Kind {
 type DecodedLoop = (Kind, u32);
 
 /// Returns the bit of a register in a mask.
-const fn register_bit(register: u32) -> u16 {
+const fn register_mask_bit(register: u32) -> u16 {
     1 << register
 }
 
@@ -73,33 +73,33 @@ fn register_opcode_kind(reads: u16, writes: u16) -> Kind {
 }
 
 /// Decodes the opcode at an address, if a polling loop may contain it. `code` returns a halfword.
-fn decode(address: u32, code: &impl Fn(u32) -> Option<u16>) -> Option<DecodedLoop> {
+fn decode_loop_opcode(address: u32, code: &impl Fn(u32) -> Option<u16>) -> Option<DecodedLoop> {
     let h = u32::from(code(address)?);
     if h >> 11 >= 0b11101 {
-        return Some((decode_32_bit(h, u32::from(code(address + 2)?))?, 4));
+        return Some((decode_32_bit_loop_opcode(h, u32::from(code(address + 2)?))?, 4));
     }
-    Some((decode_16_bit(h, address)?, 2))
+    Some((decode_16_bit_loop_opcode(h, address)?, 2))
 }
 
 /// Decodes a 16-bit opcode, if a polling loop may contain it.
-fn decode_16_bit(h: u32, address: u32) -> Option<Kind> {
+fn decode_16_bit_loop_opcode(h: u32, address: u32) -> Option<Kind> {
     let (r0, r3, r6, r8) = (h & 7, h >> 3 & 7, h >> 6 & 7, h >> 8 & 7);
     let target = |distance: u32| address.wrapping_add(4).wrapping_add(distance);
     Some(match h >> 11 {
-        0b00000..=0b00010 => register_opcode_kind(register_bit(r3), register_bit(r0)),
+        0b00000..=0b00010 => register_opcode_kind(register_mask_bit(r3), register_mask_bit(r0)),
         0b00011 => match h >> 9 & 3 {
-            0 | 1 => register_opcode_kind(register_bit(r3) | register_bit(r6), register_bit(r0)),
+            0 | 1 => register_opcode_kind(register_mask_bit(r3) | register_mask_bit(r6), register_mask_bit(r0)),
             each if r0 == r3 && r6 == 1 => Kind::Count { register: r0, up: each == 2 },
-            _ => register_opcode_kind(register_bit(r3), register_bit(r0)),
+            _ => register_opcode_kind(register_mask_bit(r3), register_mask_bit(r0)),
         },
-        0b00100 => register_opcode_kind(0, register_bit(r8)),
+        0b00100 => register_opcode_kind(0, register_mask_bit(r8)),
         0b00101 => Kind::Compare { register: r8, with: Operand::Constant(h & 0xff) },
         0b00110 | 0b00111 if h & 0xff == 1 => Kind::Count { register: r8, up: h >> 11 & 1 == 0 },
-        0b00110 | 0b00111 => register_opcode_kind(register_bit(r8), register_bit(r8)),
+        0b00110 | 0b00111 => register_opcode_kind(register_mask_bit(r8), register_mask_bit(r8)),
         0b01000 if h & 0x400 == 0 => match h >> 6 & 15 {
             10 => Kind::Compare { register: r0, with: Operand::Register(r3 as usize) },
-            8 | 11 => register_opcode_kind(register_bit(r0) | register_bit(r3), 0),
-            _ => register_opcode_kind(register_bit(r0) | register_bit(r3), register_bit(r0)),
+            8 | 11 => register_opcode_kind(register_mask_bit(r0) | register_mask_bit(r3), 0),
+            _ => register_opcode_kind(register_mask_bit(r0) | register_mask_bit(r3), register_mask_bit(r0)),
         },
         0b01000 => {
             let (rd, rm) = (h & 7 | h >> 4 & 8, h >> 3 & 15);
@@ -108,19 +108,19 @@ fn decode_16_bit(h: u32, address: u32) -> Option<Kind> {
             }
             match h >> 8 & 3 {
                 1 => Kind::Compare { register: rd, with: Operand::Register(rm as usize) },
-                _ => register_opcode_kind(register_bit(rd) | register_bit(rm), register_bit(rd)),
+                _ => register_opcode_kind(register_mask_bit(rd) | register_mask_bit(rm), register_mask_bit(rd)),
             }
         }
         // A constant after the code.
-        0b01001 => register_opcode_kind(0, register_bit(r8)),
+        0b01001 => register_opcode_kind(0, register_mask_bit(r8)),
         0b01010 | 0b01011 if h >> 9 & 7 >= 3 => {
-            Kind::Load { reads: register_bit(r3) | register_bit(r6), writes: register_bit(r0) }
+            Kind::Load { reads: register_mask_bit(r3) | register_mask_bit(r6), writes: register_mask_bit(r0) }
         }
-        0b01101 | 0b01111 | 0b10001 => Kind::Load { reads: register_bit(r3), writes: register_bit(r0) },
+        0b01101 | 0b01111 | 0b10001 => Kind::Load { reads: register_mask_bit(r3), writes: register_mask_bit(r0) },
         0b10110 | 0b10111 => match h >> 8 & 15 {
             // SXTH to UXTB. REV, REV16, REVSH.
-            2 => register_opcode_kind(register_bit(r3), register_bit(r0)),
-            10 if h >> 6 & 3 != 2 => register_opcode_kind(register_bit(r3), register_bit(r0)),
+            2 => register_opcode_kind(register_mask_bit(r3), register_mask_bit(r0)),
+            10 if h >> 6 & 3 != 2 => register_opcode_kind(register_mask_bit(r3), register_mask_bit(r0)),
             // CBZ, CBNZ.
             1 | 3 | 9 | 11 => {
                 Kind::TestedBranch { target: target((h >> 3 & 31) << 1 | (h >> 9 & 1) << 6), register: r0 }
@@ -139,15 +139,15 @@ fn decode_16_bit(h: u32, address: u32) -> Option<Kind> {
 
 /// Decodes a 32-bit opcode, if a polling loop may contain it: LDR, LDRB and LDRH with an offset of 12 bits, AND and TST
 /// with a constant.
-fn decode_32_bit(first: u32, second: u32) -> Option<Kind> {
+fn decode_32_bit_loop_opcode(first: u32, second: u32) -> Option<Kind> {
     let (base, top, rd) = (first & 15, second >> 12, second >> 8 & 15);
     match first >> 4 {
         0xf8d | 0xf89 | 0xf8b if top < LINK_AND_ABOVE && base != 15 => {
-            Some(Kind::Load { reads: register_bit(base), writes: register_bit(top) })
+            Some(Kind::Load { reads: register_mask_bit(base), writes: register_mask_bit(top) })
         }
         0xf00 | 0xf01 | 0xf40 | 0xf41 if second & 0x8000 == 0 && base < LINK_AND_ABOVE => match rd {
-            15 if first >> 4 & 1 != 0 => Some(register_opcode_kind(register_bit(base), 0)),
-            0..=13 => Some(register_opcode_kind(register_bit(base), register_bit(rd))),
+            15 if first >> 4 & 1 != 0 => Some(register_opcode_kind(register_mask_bit(base), 0)),
+            0..=13 => Some(register_opcode_kind(register_mask_bit(base), register_mask_bit(rd))),
             _ => None,
         },
         _ => None,
@@ -156,7 +156,7 @@ fn decode_32_bit(first: u32, second: u32) -> Option<Kind> {
 
 /// Collects the opcodes from `at` to `end`, or to the first branch to `load` or to an address before it. Returns the
 /// address after them, and the branch's target. `None` if a polling loop cannot contain one of them.
-fn straight_opcodes(
+fn opcodes_before_branch(
     opcodes: &mut Vec<Kind>,
     mut at: u32,
     end: Option<u32>,
@@ -164,7 +164,7 @@ fn straight_opcodes(
     code: &impl Fn(u32) -> Option<u16>,
 ) -> Option<(u32, u32)> {
     while end.is_none_or(|end| at < end) {
-        let (kind, length) = decode(at, code)?;
+        let (kind, length) = decode_loop_opcode(at, code)?;
         at += length;
         opcodes.push(kind);
         match kind {
@@ -179,13 +179,13 @@ fn straight_opcodes(
 
 /// Returns the body of the polling loop that contains the load at the address `load`. `None` if it is in no such loop.
 /// `code` returns the halfword of code at an address.
-pub fn find(load: u32, code: impl Fn(u32) -> Option<u16>) -> Option<Body> {
-    let (kind @ Kind::Load { .. }, length) = decode(load, &code)? else { return None };
+pub fn find_polling_loop_of_load(load: u32, code: impl Fn(u32) -> Option<u16>) -> Option<Body> {
+    let (kind @ Kind::Load { .. }, length) = decode_loop_opcode(load, &code)? else { return None };
     let (mut opcodes, behind_load) = (vec![kind], load + length);
     // From there to the branch back, and from where it leads to the load.
-    let (end, start) = straight_opcodes(&mut opcodes, behind_load, None, load, &code)?;
+    let (end, start) = opcodes_before_branch(&mut opcodes, behind_load, None, load, &code)?;
     opcodes.pop();
-    let (back, _) = straight_opcodes(&mut opcodes, start, Some(load), load, &code)?;
+    let (back, _) = opcodes_before_branch(&mut opcodes, start, Some(load), load, &code)?;
     let leads_out = |kind: &Kind| match kind {
         Kind::Branch { target, .. } | Kind::TestedBranch { target, .. } => !(start..end).contains(target),
         _ => true,
@@ -193,13 +193,13 @@ pub fn find(load: u32, code: impl Fn(u32) -> Option<u16>) -> Option<Body> {
     if back != load || !opcodes.iter().all(leads_out) {
         return None;
     }
-    let counter = counting_register(&opcodes)?;
+    let counter = repetition_counter_register(&opcodes)?;
     Some(Body { start, end, behind_load, instructions: opcodes.len() as u64 + 1, counter })
 }
 
 /// Returns the register that counts the repetitions of a polling loop, or `Some(None)` if there is none. `None`, so
 /// that the loop is not skipped, if the register is also used otherwise, or if there are two.
-fn counting_register(opcodes: &[Kind]) -> Option<Option<Counter>> {
+fn repetition_counter_register(opcodes: &[Kind]) -> Option<Option<Counter>> {
     let mut counting = opcodes.iter().filter_map(|kind| match kind {
         Kind::Count { register, up } => Some((*register, *up)),
         _ => None,
@@ -209,7 +209,7 @@ fn counting_register(opcodes: &[Kind]) -> Option<Option<Counter>> {
     for kind in opcodes {
         match *kind {
             Kind::Plain { reads, writes } | Kind::Load { reads, writes }
-                if (reads | writes) & register_bit(register) != 0 =>
+                if (reads | writes) & register_mask_bit(register) != 0 =>
             {
                 return None;
             }
@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     fn body(start: u32, load: u32, code: &[u16]) -> Option<Body> {
-        find(load, |address| code.get(((address - start) / 2) as usize).copied())
+        find_polling_loop_of_load(load, |address| code.get(((address - start) / 2) as usize).copied())
     }
 
     #[test]
@@ -296,7 +296,7 @@ mod tests {
                 || h >> 9 == 0b1011010;
             let leaves = h >> 8 == 0x47 || h >> 8 == 0xde || h >> 8 == 0xdf || h >> 9 == 0b1011110;
             if stores || leaves {
-                assert_eq!(decode_16_bit(h, 0), None, "{opcode:#06x}");
+                assert_eq!(decode_16_bit_loop_opcode(h, 0), None, "{opcode:#06x}");
             }
         }
     }

@@ -42,7 +42,7 @@ pub struct Polling {
 
 impl Polling {
     /// Switches the detection of busy waits on or off.
-    pub fn switch(&mut self, on: bool) {
+    pub fn set_busy_wait_detection(&mut self, on: bool) {
         self.on = on;
     }
 
@@ -68,7 +68,7 @@ impl Polling {
     }
 
     /// Returns the number of cycles of busy waits skipped so far.
-    pub fn fast_forward_cycles(&self) -> u64 {
+    pub fn skipped_cycle_count(&self) -> u64 {
         self.passed_cycles
     }
 
@@ -92,7 +92,7 @@ pub trait Waiting {
     type State: Copy + PartialEq;
 
     /// Returns the detector of busy waits.
-    fn polling(&mut self) -> &mut Polling;
+    fn busy_wait_detector(&mut self) -> &mut Polling;
 
     /// Returns the core's time in cycles.
     fn core_time(&self) -> u64;
@@ -110,7 +110,7 @@ pub trait Waiting {
     fn timing_state(&self) -> Option<Self::State>;
 
     /// Returns the number of cycles after which the clocks of all buses are in the same phase again.
-    fn phase_period(&self) -> u64;
+    fn common_clock_period(&self) -> u64;
 
     /// Returns four counters of the core: instructions, cycles of waiting for buses, cycles of waiting for flash,
     /// missed cache lines.
@@ -121,7 +121,7 @@ pub trait Waiting {
 
     /// Executes the next instruction of the busy wait, or the next two if they issue together. Returns false if
     /// something else happened too, such as a request to the machine.
-    fn step_wait(&mut self) -> bool;
+    fn execute_busy_wait_instruction(&mut self) -> bool;
 
     /// Skips `cycles` cycles of a busy wait: advances time and the four counters, and restores the state.
     fn skip_cycles(&mut self, cycles: u64, counts: [u64; 4], state: &Self::State);
@@ -141,7 +141,7 @@ struct PollingState<S> {
 }
 
 /// Returns the core's present state. `None` if it is not known.
-fn present_state<M: Waiting>(machine: &M) -> Option<PollingState<M::State>> {
+fn present_core_state<M: Waiting>(machine: &M) -> Option<PollingState<M::State>> {
     let state = machine.timing_state()?;
     let (time, flags) = (machine.core_time(), machine.program_flags());
     Some(PollingState { time, registers: machine.core_registers(), flags, state, counts: machine.core_counters() })
@@ -150,15 +150,15 @@ fn present_state<M: Waiting>(machine: &M) -> Option<PollingState<M::State>> {
 /// Skips as much of a busy wait as there is up to `until`, where the next event is.
 pub fn skip_busy_wait<M: Waiting>(machine: &mut M, until: u64) {
     skip_polling_loop(machine, until);
-    let polling = machine.polling();
+    let polling = machine.busy_wait_detector();
     (polling.ripe, polling.reads) = (false, 0);
 }
 
 /// Checks whether the core is in a polling loop, and skips its repetitions if they repeat exactly.
 fn skip_polling_loop<M: Waiting>(machine: &mut M, until: u64) {
-    let load = machine.polling().load;
-    let Some(body) = body::find(load, |address| machine.code_halfword(address)) else {
-        machine.polling().exclude_load();
+    let load = machine.busy_wait_detector().load;
+    let Some(body) = body::find_polling_loop_of_load(load, |address| machine.code_halfword(address)) else {
+        machine.busy_wait_detector().exclude_load();
         return;
     };
     if machine.next_address() != body.behind_load {
@@ -167,43 +167,44 @@ fn skip_polling_loop<M: Waiting>(machine: &mut M, until: u64) {
     // What happened before the wait must be long ago.
     let begun = machine.core_time();
     while machine.core_time() < begun + M::ANCIENT_CYCLES {
-        if !execute_repetition(machine, &body, until) {
+        if !execute_loop_repetition(machine, &body, until) {
             return;
         }
     }
-    let Some(anchor) = present_state(machine) else {
-        machine.polling().exclude_load();
+    let Some(anchor) = present_core_state(machine) else {
+        machine.busy_wait_detector().exclude_load();
         return;
     };
-    let phases = machine.phase_period();
+    let phases = machine.common_clock_period();
     for repetition in 1..=REPETITIONS {
-        if !execute_repetition(machine, &body, until) {
+        if !execute_loop_repetition(machine, &body, until) {
             return;
         }
-        let Some(now) = present_state(machine) else { return };
-        if state_repeats(&anchor, &now, &body, repetition, phases) {
+        let Some(now) = present_core_state(machine) else { return };
+        if is_state_repeated(&anchor, &now, &body, repetition, phases) {
             // Once more, so that whatever adapts itself has done so.
             for _ in 0..repetition {
-                if !execute_repetition(machine, &body, until) {
+                if !execute_loop_repetition(machine, &body, until) {
                     return;
                 }
             }
-            let Some(again) = present_state(machine) else { return };
-            if state_repeats(&now, &again, &body, repetition, phases) && again.time - now.time == now.time - anchor.time
+            let Some(again) = present_core_state(machine) else { return };
+            if is_state_repeated(&now, &again, &body, repetition, phases)
+                && again.time - now.time == now.time - anchor.time
             {
-                skip_periods(machine, &now, &again, &body, repetition, until);
+                skip_loop_periods(machine, &now, &again, &body, repetition, until);
                 return;
             }
         }
     }
-    machine.polling().exclude_load();
+    machine.busy_wait_detector().exclude_load();
 }
 
 /// Executes one repetition of the loop. Returns false if anything else happens in it or an event is near.
-fn execute_repetition<M: Waiting>(machine: &mut M, body: &Body, until: u64) -> bool {
+fn execute_loop_repetition<M: Waiting>(machine: &mut M, body: &Body, until: u64) -> bool {
     let executed = machine.core_counters()[0] + body.instructions;
     while machine.core_counters()[0] < executed {
-        if machine.core_time() + MARGIN_CYCLES > until || !machine.step_wait() {
+        if machine.core_time() + MARGIN_CYCLES > until || !machine.execute_busy_wait_instruction() {
             return false;
         }
         if !(body.start..body.end).contains(&machine.next_address()) {
@@ -215,7 +216,7 @@ fn execute_repetition<M: Waiting>(machine: &mut M, body: &Body, until: u64) -> b
 
 /// Returns whether the core's state is the same as `repetitions` repetitions ago, except for the loop's counter, the
 /// time and the counters of instructions and waits.
-fn state_repeats<S: PartialEq>(
+fn is_state_repeated<S: PartialEq>(
     before: &PollingState<S>,
     now: &PollingState<S>,
     body: &Body,
@@ -232,7 +233,7 @@ fn state_repeats<S: PartialEq>(
 }
 
 /// Returns how many repetitions of the polling loop may follow before a comparison of its counter has another result.
-fn counts_left(registers: &[u32; 15], body: &Body) -> u64 {
+fn repetitions_before_compare_changes(registers: &[u32; 15], body: &Body) -> u64 {
     const SIGN: u32 = 1 << 31;
     let Some(counter) = &body.counter else { return u64::MAX };
     let value = registers[counter.register];
@@ -248,7 +249,7 @@ fn counts_left(registers: &[u32; 15], body: &Body) -> u64 {
 }
 
 /// Skips whole periods of `repetitions` repetitions of the loop.
-fn skip_periods<M: Waiting>(
+fn skip_loop_periods<M: Waiting>(
     machine: &mut M,
     before: &PollingState<M::State>,
     now: &PollingState<M::State>,
@@ -258,7 +259,7 @@ fn skip_periods<M: Waiting>(
 ) {
     let period = now.time - before.time;
     let room = until.saturating_sub(now.time + MARGIN_CYCLES) / period;
-    let periods = room.min(counts_left(&now.registers, body) / u64::from(repetitions));
+    let periods = room.min(repetitions_before_compare_changes(&now.registers, body) / u64::from(repetitions));
     if let Some(counter) = &body.counter {
         let counted = periods as u32 * repetitions;
         let value = now.registers[counter.register];
@@ -266,6 +267,6 @@ fn skip_periods<M: Waiting>(
         machine.set_register(counter.register, left);
     }
     let counts: [u64; 4] = std::array::from_fn(|index| (now.counts[index] - before.counts[index]) * periods);
-    machine.polling().passed_cycles += period * periods;
+    machine.busy_wait_detector().passed_cycles += period * periods;
     machine.skip_cycles(period * periods, counts, &now.state);
 }

@@ -24,7 +24,7 @@ struct Fake {
 impl Fake {
     fn new(taken: fn(u64, u64) -> u64, next: fn(u64) -> u64, phases: u64) -> Fake {
         let mut polling = Polling::default();
-        polling.switch(true);
+        polling.set_busy_wait_detection(true);
         while !polling.note_register_read(START, 0, || true) {}
         Fake { polling, time: 1, executed: 1, taken, hidden: 0, next, phases, stepped: 0 }
     }
@@ -35,7 +35,7 @@ impl Fake {
 
     fn run_to(&mut self, until: u64) {
         while self.time < until {
-            self.step_wait();
+            self.execute_busy_wait_instruction();
         }
     }
 
@@ -47,7 +47,7 @@ impl Fake {
                 skip_busy_wait(&mut fake, until);
             }
             fake.run_to(until);
-            ((fake.time, fake.executed, fake.hidden), fake.polling.fast_forward_cycles())
+            ((fake.time, fake.executed, fake.hidden), fake.polling.skipped_cycle_count())
         });
         (both.map(|(end, _)| end), both[1].1)
     }
@@ -57,7 +57,7 @@ impl Waiting for Fake {
     const ANCIENT_CYCLES: u64 = 10;
     type State = u64;
 
-    fn polling(&mut self) -> &mut Polling {
+    fn busy_wait_detector(&mut self) -> &mut Polling {
         &mut self.polling
     }
 
@@ -81,7 +81,7 @@ impl Waiting for Fake {
         Some(self.hidden)
     }
 
-    fn phase_period(&self) -> u64 {
+    fn common_clock_period(&self) -> u64 {
         self.phases
     }
 
@@ -93,7 +93,7 @@ impl Waiting for Fake {
         CODE.get((address.checked_sub(START)? / 2) as usize).copied()
     }
 
-    fn step_wait(&mut self) -> bool {
+    fn execute_busy_wait_instruction(&mut self) -> bool {
         self.time += if self.in_load() { 1 } else { (self.taken)(self.time, self.hidden) };
         self.hidden = if self.in_load() { self.hidden } else { (self.next)(self.hidden) };
         self.executed += 1;
@@ -162,7 +162,7 @@ fn load_outside_a_wait_loop_is_analysed_once() {
 fn only_equal_reads_of_steady_registers_are_analysed() {
     let mut polling = Polling::default();
     assert!((0..10).all(|_| !polling.note_register_read(START, 0, || true)), "it is off");
-    polling.switch(true);
+    polling.set_busy_wait_detection(true);
     assert!((0..10).all(|value| !polling.note_register_read(START, value, || true)), "the value changes");
     assert!((0..10).all(|place| !polling.note_register_read(START + place, 0, || true)), "the load changes");
     assert!((0..10).all(|_| !polling.note_register_read(START, 0, || false)), "the register is not steady");

@@ -7,12 +7,12 @@ use rtoslab_cpu::v6m::ppb;
 use rtoslab_periph::rp2040::needs_extra_alias_cycles;
 use rtoslab_timing::rp2040::key;
 
-use super::map::{ROM_BYTES, SIO, SRAM_BASE, SRAM_BYTES, bank_of, slave, unstriped_offset};
-use super::stops::is_register;
+use super::map::{ROM_BYTES, SIO, SRAM_BASE, SRAM_BYTES, slave, sram_bank_of, unstriped_offset};
+use super::stops::may_be_register;
 use super::system::System;
 use crate::m0plus::private_bus::PrivateBus;
 use crate::m0plus::{UNALIGNED, UNMAPPED};
-use crate::words::{get, put};
+use crate::words::{read_little_endian, write_little_endian};
 use crate::xip::{FILL_BYTES, LINE_BYTES};
 
 /// Returns the bytes of a register word that a narrow load selects.
@@ -25,7 +25,7 @@ fn selected_bytes(word: u32, address: u32, bytes: u32) -> u32 {
 }
 
 /// Returns a narrow store's value replicated over all byte lanes, as a register gets it (RP2040 data sheet 2.1.4).
-fn replicate(value: u32, bytes: u32) -> u32 {
+fn replicate_on_byte_lanes(value: u32, bytes: u32) -> u32 {
     match bytes {
         1 => (value & 0xff) * 0x0101_0101,
         2 => (value & 0xffff) * 0x0001_0001,
@@ -42,15 +42,15 @@ const QUOTIENT: u32 = 0x70;
 const DIVIDER_STATE: u32 = 0x78;
 
 /// Returns the number of the spinlock at this offset in SIO.
-fn lock_at(offset: u32) -> u8 {
+fn spinlock_at_offset(offset: u32) -> u8 {
     ((offset - 0x100) / 4) as u8
 }
 
 impl System {
     /// Returns the word at `address` with a narrow store merged into it.
     fn merge_narrow_store(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, now: u64) -> u32 {
-        let mut word = self.peripheral_read(core, address & !3, now).unwrap_or(0).to_le_bytes();
-        put(&mut word, address & 3, bytes, value);
+        let mut word = self.read_peripheral_register(core, address & !3, now).unwrap_or(0).to_le_bytes();
+        write_little_endian(&mut word, address & 3, bytes, value);
         u32::from_le_bytes(word)
     }
 
@@ -58,21 +58,21 @@ impl System {
     /// same cycle, because it accesses nothing and does not even fetch (`Op::is_local`, second in its word). False for
     /// a stub op.
     fn is_order_irrelevant(&self, core: &Core) -> bool {
-        core.phase == Phase::Run && core.stray.is_none() && self.is_local_at(core.pc())
+        core.phase == Phase::Run && core.stray.is_none() && self.is_unaffected_by_other_core(core.pc())
     }
 
     /// Returns whether the instruction at this address has the same result before and after the other core's access of
     /// the same cycle.
-    pub(super) fn is_local_at(&self, address: u32) -> bool {
+    pub(super) fn is_unaffected_by_other_core(&self, address: u32) -> bool {
         if address & 2 == 0 {
             return false;
         }
-        let resident = address >> 28 != 1 || self.xip.is_cached(self.flash_offset(address) / FILL_BYTES);
-        resident && self.decode_at(address).is_local()
+        let resident = address >> 28 != 1 || self.xip.is_cached(self.cached_flash_offset(address) / FILL_BYTES);
+        resident && self.decode_instruction_at(address).is_local()
     }
 
     /// Returns whether core 0 must still execute an instruction of cycle `t` first: on a tie SIO serves core 0 first.
-    fn must_defer<const CONTEND: bool>(&mut self, core: &Core, other: Option<&Core>, t: u64) -> bool {
+    fn must_wait_for_core0<const CONTEND: bool>(&mut self, core: &Core, other: Option<&Core>, t: u64) -> bool {
         if !CONTEND || core.id == 0 || core.limit > t + 1 {
             return false;
         }
@@ -97,7 +97,7 @@ impl System {
             0 => OrderedAccess::Always(core.id as u32),
             offset @ (0x5c..=0x7c | 0x100..=0x17c) => {
                 if DIVIDER.contains(&offset)
-                    && let Some(value) = self.early_divider_value(core, offset)
+                    && let Some(value) = self.divider_value_if_ready(core, offset)
                 {
                     return OrderedAccess::Always(value);
                 }
@@ -105,9 +105,9 @@ impl System {
                     self.pairs.request_turn(TurnRequest::Port);
                     return OrderedAccess::NotYet;
                 };
-                let value = self.sio_read(core, offset, at);
+                let value = self.read_sio_register(core, offset, at);
                 if value == 0 && offset >= 0x100 && !self.periph.sio.logs_lock_accesses() {
-                    self.pairs.note_failed_lock(core, lock_at(offset));
+                    self.pairs.note_failed_lock(core, spinlock_at_offset(offset));
                 }
                 OrderedAccess::Now(value)
             }
@@ -118,16 +118,16 @@ impl System {
     /// Returns the value of a register of the core's divider, if it does not change after the begin of the basic block
     /// and reading it has no effect. `None` otherwise. Each core has a divider of its own.
     #[inline(never)]
-    fn early_divider_value(&mut self, core: &mut Core, offset: u32) -> Option<u32> {
+    fn divider_value_if_ready(&mut self, core: &mut Core, offset: u32) -> Option<u32> {
         const READY: u32 = 1;
         const DIRTY: u32 = 2;
         if self.pairs.is_granted() {
             return None;
         }
         let begun = self.pairs.block_begin_cycle();
-        let state = self.sio_read(core, DIVIDER_STATE, begun);
+        let state = self.read_sio_register(core, DIVIDER_STATE, begun);
         let is_at = state & READY != 0 && (offset != QUOTIENT || state & DIRTY == 0);
-        is_at.then(|| self.sio_read(core, offset, begun))
+        is_at.then(|| self.read_sio_register(core, offset, begun))
     }
 
     /// Stores to an SIO register (single-cycle I/O) while a core executes a basic block before the other core has
@@ -156,9 +156,9 @@ impl System {
                     self.pairs.request_turn(TurnRequest::Port);
                     return OrderedAccess::NotYet;
                 };
-                self.sio_write(core, offset, value, at);
+                self.write_sio_register(core, offset, value, at);
                 if offset >= 0x100 {
-                    self.pairs.note_freed(lock_at(offset));
+                    self.pairs.note_freed(spinlock_at_offset(offset));
                 }
                 OrderedAccess::Now(0)
             }
@@ -178,8 +178,8 @@ impl System {
         t: &mut u64,
     ) -> Result<u32, Trap> {
         let value = self.load_by_address::<CONTEND>(core, other, address, bytes, t)?;
-        if self.watches_registers && is_register(address) {
-            self.note_register(core, address, None, *t);
+        if self.watches_registers && may_be_register(address) {
+            self.report_watched_register_access(core, address, None, *t);
         }
         Ok(value)
     }
@@ -199,35 +199,35 @@ impl System {
         }
         match address >> 28 {
             0xd => {
-                if self.must_defer::<CONTEND>(core, other, *t) {
+                if self.must_wait_for_core0::<CONTEND>(core, other, *t) {
                     return Err(Trap::Defer);
                 }
-                let value = self.sio_read(core, address & 0xffc, *t);
+                let value = self.read_sio_register(core, address & 0xffc, *t);
                 *t += 1;
                 Ok(selected_bytes(value, address, bytes))
             }
-            0x1 => self.load_flash_side::<CONTEND>(core, address, bytes, t),
+            0x1 => self.load_from_flash_area::<CONTEND>(core, address, bytes, t),
             0x0 if address < ROM_BYTES => {
-                let slot = if CONTEND { self.claim_data(core, slave::ROM, *t) } else { *t };
+                let slot = if CONTEND { self.claim_data_transfer_slot(core, slave::ROM, *t) } else { *t };
                 *t = slot + 2;
-                Ok(get(&self.rom, address, bytes))
+                Ok(read_little_endian(&self.rom, address, bytes))
             }
             0x2 => {
                 if let Some(offset) = address.checked_sub(SRAM_BASE).filter(|&o| o < SRAM_BYTES) {
-                    let slot = if CONTEND { self.claim_data(core, bank_of(offset), *t) } else { *t };
+                    let slot = if CONTEND { self.claim_data_transfer_slot(core, sram_bank_of(offset), *t) } else { *t };
                     *t = slot + 2;
-                    return Ok(get(&self.sram, offset, bytes));
+                    return Ok(read_little_endian(&self.sram, offset, bytes));
                 }
                 let (offset, bank) = unstriped_offset(address).ok_or(UNMAPPED)?;
-                let slot = if CONTEND { self.claim_data(core, bank, *t) } else { *t };
+                let slot = if CONTEND { self.claim_data_transfer_slot(core, bank, *t) } else { *t };
                 *t = slot + 2;
-                Ok(get(&self.sram, offset, bytes))
+                Ok(read_little_endian(&self.sram, offset, bytes))
             }
             0x4 | 0x5 => {
                 let word = self.load_register::<CONTEND>(core, address & !3, t)?;
                 Ok(selected_bytes(word, address, bytes))
             }
-            0xe => self.load_private(core, address, bytes, t),
+            0xe => self.load_from_private_bus(core, address, bytes, t),
             _ => Err(UNMAPPED),
         }
     }
@@ -245,8 +245,8 @@ impl System {
         t: &mut u64,
     ) -> Result<(), Trap> {
         self.store_by_address::<CONTEND>(core, other, address, bytes, value, t)?;
-        if self.watches_registers && is_register(address) {
-            self.note_register(core, address, Some(value), *t);
+        if self.watches_registers && may_be_register(address) {
+            self.report_watched_register_access(core, address, Some(value), *t);
         }
         Ok(())
     }
@@ -267,10 +267,10 @@ impl System {
         }
         match address >> 28 {
             0xd => {
-                if self.must_defer::<CONTEND>(core, other, *t) {
+                if self.must_wait_for_core0::<CONTEND>(core, other, *t) {
                     return Err(Trap::Defer);
                 }
-                self.sio_write(core, address & 0xffc, replicate(value, bytes), *t);
+                self.write_sio_register(core, address & 0xffc, replicate_on_byte_lanes(value, bytes), *t);
                 *t += 1;
                 Ok(())
             }
@@ -278,18 +278,18 @@ impl System {
                 let word = if bytes < 4 && address >> 12 == USB_DPRAM_PAGE {
                     self.merge_narrow_store(core, address, bytes, value, *t)
                 } else {
-                    replicate(value, bytes)
+                    replicate_on_byte_lanes(value, bytes)
                 };
                 self.store_register::<CONTEND>(core, address & !3, word, t)
             }
-            0xe => self.store_private(core, address, bytes, value, t),
-            0x1 => self.store_flash_side::<CONTEND>(core, address, bytes, value, t),
+            0xe => self.store_to_private_bus(core, address, bytes, value, t),
+            0x1 => self.store_to_flash_area::<CONTEND>(core, address, bytes, value, t),
             0x2 => {
                 let (offset, bank) = match address.checked_sub(SRAM_BASE).filter(|&o| o < SRAM_BYTES) {
-                    Some(offset) => (offset, bank_of(offset)),
+                    Some(offset) => (offset, sram_bank_of(offset)),
                     None => unstriped_offset(address).ok_or(UNMAPPED)?,
                 };
-                let slot = if CONTEND { self.claim_data(core, bank, *t) } else { *t };
+                let slot = if CONTEND { self.claim_data_transfer_slot(core, bank, *t) } else { *t };
                 *t = slot + 2;
                 self.store_to_marked_ram(core, offset, bytes, value, slot);
                 Ok(())
@@ -304,7 +304,7 @@ impl System {
     }
 
     /// Loads from XIP windows, XIP and SSI registers, or the cache as SRAM.
-    fn load_flash_side<const CONTEND: bool>(
+    fn load_from_flash_area<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
         address: u32,
@@ -313,18 +313,18 @@ impl System {
     ) -> Result<u32, Trap> {
         match address >> 24 {
             0x10..=0x13 => {
-                let offset = self.flash_offset(address);
+                let offset = self.cached_flash_offset(address);
                 let half = offset / FILL_BYTES;
                 let window = address >> 24;
                 self.periph.xip_ctrl.count_accesses(u32::from(window <= 0x11));
                 if window == 0x10 || window == 0x11 && self.xip.is_cached(half) {
-                    self.fill_half_line::<CONTEND>(core, half, t);
-                    let slot = if CONTEND { self.claim_data(core, slave::XIP, *t) } else { *t };
+                    self.load_half_cache_line::<CONTEND>(core, half, t);
+                    let slot = if CONTEND { self.claim_data_transfer_slot(core, slave::XIP, *t) } else { *t };
                     *t = slot + 2;
                 } else if window == 0x12 {
-                    self.xip.invalidate_line(offset / LINE_BYTES);
-                    self.refresh_line(offset / LINE_BYTES);
-                    self.fill_half_line::<CONTEND>(core, half, t);
+                    self.xip.drop_cached_line(offset / LINE_BYTES);
+                    self.update_cache_line_ops(offset / LINE_BYTES);
+                    self.load_half_cache_line::<CONTEND>(core, half, t);
                     *t += 2;
                 } else {
                     if window == 0x11 {
@@ -335,13 +335,13 @@ impl System {
                     core.flash_wait += self.word_cycles;
                     *t = start + self.word_cycles + 2;
                     // The next address phase goes with the last cycle of this transfer, as everywhere.
-                    self.hold_busy::<CONTEND>(slave::XIP, *t - 1);
+                    self.keep_slave_busy_until::<CONTEND>(slave::XIP, *t - 1);
                 }
-                Ok(get(self.periph.ssi.flash.flash_content(), offset, bytes))
+                Ok(read_little_endian(self.periph.ssi.flash.flash_content(), offset, bytes))
             }
             0x15 if !self.xip.enabled && address & 0x00ff_ffff < 0x4000 => {
                 *t += 2;
-                Ok(get(&self.cache_sram, address & 0x3fff, bytes))
+                Ok(read_little_endian(&self.cache_sram, address & 0x3fff, bytes))
             }
             0x14 | 0x18 => {
                 let word = self.load_register::<CONTEND>(core, address & !3, t)?;
@@ -352,7 +352,7 @@ impl System {
     }
 
     /// Stores to an address of the flash: its cache's memory, its registers or its aliases.
-    fn store_flash_side<const CONTEND: bool>(
+    fn store_to_flash_area<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
         address: u32,
@@ -362,19 +362,19 @@ impl System {
     ) -> Result<(), Trap> {
         match address >> 24 {
             0x10 => {
-                let line = self.flash_offset(address) / LINE_BYTES;
-                self.xip.invalidate_line(line);
-                self.refresh_line(line);
+                let line = self.cached_flash_offset(address) / LINE_BYTES;
+                self.xip.drop_cached_line(line);
+                self.update_cache_line_ops(line);
                 *t += 2;
                 Ok(())
             }
             0x11..=0x13 => Err(Trap::Fault("store to flash through an XIP alias (XIP CTRL.ERR_BADWRITE)")),
             0x15 if !self.xip.enabled && address & 0x00ff_ffff < 0x4000 => {
                 *t += 2;
-                put(&mut self.cache_sram, address & 0x3fff, bytes, value);
+                write_little_endian(&mut self.cache_sram, address & 0x3fff, bytes, value);
                 Ok(())
             }
-            0x14 | 0x18 => self.store_register::<CONTEND>(core, address & !3, replicate(value, bytes), t),
+            0x14 | 0x18 => self.store_register::<CONTEND>(core, address & !3, replicate_on_byte_lanes(value, bytes), t),
             _ => Err(UNMAPPED),
         }
     }
@@ -399,9 +399,9 @@ impl System {
         if needs_extra_alias_cycles(address) {
             extra += self.timing.chip_rule_value(key::APB_ALIAS);
         }
-        let slot = if CONTEND { self.claim_data(core, slave, t) } else { t };
+        let slot = if CONTEND { self.claim_data_transfer_slot(core, slave, t) } else { t };
         if extra > 0 {
-            self.hold_busy::<CONTEND>(slave, slot + 1 + extra);
+            self.keep_slave_busy_until::<CONTEND>(slave, slot + 1 + extra);
         }
         (slot, extra)
     }
@@ -409,7 +409,7 @@ impl System {
     /// Loads a peripheral register by its bus.
     fn load_register<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> Result<u32, Trap> {
         let (slot, extra) = self.claim_register_path::<CONTEND>(core, address, false, *t);
-        let value = self.peripheral_read(core, address, slot).ok_or(UNMAPPED)?;
+        let value = self.read_peripheral_register(core, address, slot).ok_or(UNMAPPED)?;
         *t = slot + 2 + extra;
         if self.polling.note_register_read(core.pc(), value, || self.periph.is_register_steady(address)) {
             self.end_core_turn(core);
@@ -426,7 +426,7 @@ impl System {
         t: &mut u64,
     ) -> Result<(), Trap> {
         let (slot, extra) = self.claim_register_path::<CONTEND>(core, address, true, *t);
-        self.peripheral_write(core, address, value, slot).ok_or(UNMAPPED)?;
+        self.write_peripheral_register(core, address, value, slot).ok_or(UNMAPPED)?;
         *t = slot + 2 + extra;
         Ok(())
     }
@@ -439,7 +439,7 @@ impl PrivateBus for System {
     }
 
     /// Warns once of a missing register at an address, and stops a strict run.
-    fn not_modelled(&mut self, core: &mut Core, address: u32, what: &str, now: u64) {
+    fn warn_of_unmodelled_register(&mut self, core: &mut Core, address: u32, what: &str, now: u64) {
         self.warn_of_address(core, address, what, now);
     }
 }

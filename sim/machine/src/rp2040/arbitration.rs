@@ -9,16 +9,16 @@ use rtoslab_cpu::v6m::region::SLOTS;
 use rtoslab_lab::ProbedRegisters;
 use rtoslab_periph::NEVER;
 
-use super::map::{CPUID, FLASH_BASE, SIO, SRAM_BASE, STRIPED_BYTES, bank_of, slave};
+use super::map::{CPUID, FLASH_BASE, SIO, SRAM_BASE, STRIPED_BYTES, slave, sram_bank_of};
 use super::system::System;
 use crate::m0plus::face;
-use crate::observe::record_outcome;
-use crate::words::get;
+use crate::observe::record_exception_events;
+use crate::words::read_little_endian;
 
 impl System {
     /// Makes a bus slave refuse transfers before cycle `until`, because a long transfer occupies it. Data accesses
     /// check this themselves. The other core's fetches from the flash wait when its turn begins.
-    pub(super) fn hold_busy<const CONTEND: bool>(&mut self, slave: usize, until: u64) {
+    pub(super) fn keep_slave_busy_until<const CONTEND: bool>(&mut self, slave: usize, until: u64) {
         self.busy[slave] = self.busy[slave].max(until);
         if CONTEND && slave == slave::XIP {
             self.due = 0;
@@ -26,7 +26,7 @@ impl System {
     }
 
     /// Claims a slot for a data transfer to any slave, which may also be busy with a long transfer. Returns its cycle.
-    pub(super) fn claim_data(&mut self, core: &mut Core, slave: usize, at: u64) -> u64 {
+    pub(super) fn claim_data_transfer_slot(&mut self, core: &mut Core, slave: usize, at: u64) -> u64 {
         core.bus_free = core.bus_free.max(self.busy[slave]);
         let slot = self.claim_transfer_slot(core, System::first_slot_of_slave(slave), at, true);
         if slave >= MEMORIES {
@@ -51,7 +51,7 @@ impl System {
     /// Notes that the core lost a transfer slot to the other one. It goes first in the next tie, unless the chip fixes
     /// which core does.
     #[inline(always)]
-    pub(super) fn note_lost(&mut self, core: &mut Core) {
+    pub(super) fn note_lost_transfer_slot(&mut self, core: &mut Core) {
         if self.fixed_first.is_none() {
             self.first = core.id;
             core.wins_ties();
@@ -61,7 +61,7 @@ impl System {
     /// Claims the next free slot after one was lost to the other core, or to this core's own delayed fetch.
     #[cold]
     #[inline(never)]
-    pub(super) fn claim_later(&mut self, core: &mut Core, row: usize, wanted: u64, stalls: bool) -> u64 {
+    pub(super) fn claim_next_free_slot(&mut self, core: &mut Core, row: usize, wanted: u64, stalls: bool) -> u64 {
         let mut slot = wanted.max(core.bus_free);
         while *self.transfer_slot_index(row, slot) == slot {
             slot += 1;
@@ -73,7 +73,7 @@ impl System {
         } else {
             core.fetch_ready = slot + 2;
         }
-        self.note_lost(core);
+        self.note_lost_transfer_slot(core);
         slot
     }
 }
@@ -88,7 +88,7 @@ impl System {
     /// Returns the transfer slots of the memories that are taken from cycle `now` on, one bit each. It looks at all
     /// slots, for a check.
     #[cfg(debug_assertions)]
-    fn all_taken(&self, now: u64) -> [u64; 2] {
+    fn taken_slots_of_memories(&self, now: u64) -> [u64; 2] {
         let mut taken = [0; 2];
         for (slave, row) in self.slots[..MEMORIES * SLOTS].chunks_exact(SLOTS).enumerate() {
             for ahead in row.iter().map(|cycle| cycle.wrapping_sub(now)).filter(|&ahead| ahead < SLOTS as u64) {
@@ -99,7 +99,7 @@ impl System {
     }
 
     /// Returns the transfer slots of the memories that are taken in the cycles from `now` to `last`, one bit each.
-    fn taken_slots(&self, now: u64, last: u64) -> [u64; 2] {
+    fn taken_slots_in_cycles(&self, now: u64, last: u64) -> [u64; 2] {
         let mut taken = [0; 2];
         for ahead in 0..(last + 1 - now).min(SLOTS as u64) {
             let column = (now + ahead) as usize % SLOTS;
@@ -120,7 +120,7 @@ impl Fabric for System {
             // The word's bank, times the slots of a row.
             return (offset & 0xc) as usize * (SLOTS / 4);
         }
-        System::first_slot_of_slave(bank_of(offset))
+        System::first_slot_of_slave(sram_bank_of(offset))
     }
 
     /// Returns the number of the memory, or of the set of interleaved memories, that contains `bytes` bytes (up to 6)
@@ -131,7 +131,7 @@ impl Fabric for System {
         if last < STRIPED_BYTES {
             return Some(offset >> 2 & 3);
         }
-        (offset >> 12 == last >> 12).then(|| bank_of(offset) as u32)
+        (offset >> 12 == last >> 12).then(|| sram_bank_of(offset) as u32)
     }
 
     /// Returns a RAM address in the memory with this number.
@@ -146,7 +146,7 @@ impl Fabric for System {
     #[inline(always)]
     fn claim_transfer_slot(&mut self, core: &mut Core, row: usize, at: u64, stalls: bool) -> u64 {
         if at < core.bus_free {
-            return self.claim_later(core, row, at, stalls);
+            return self.claim_next_free_slot(core, row, at, stalls);
         }
         let held = self.transfer_slot_index(row, at);
         if *held != at {
@@ -157,7 +157,7 @@ impl Fabric for System {
         let slot = at + 1;
         let next = self.transfer_slot_index(row, slot);
         if *next == slot {
-            return self.claim_later(core, row, at, stalls);
+            return self.claim_next_free_slot(core, row, at, stalls);
         }
         *next = slot;
         core.bus_free = slot + 1;
@@ -166,7 +166,7 @@ impl Fabric for System {
         } else {
             core.fetch_ready = slot + 2;
         }
-        self.note_lost(core);
+        self.note_lost_transfer_slot(core);
         slot
     }
 
@@ -189,7 +189,7 @@ impl Fabric for System {
         // A core that stacks for an exception leaves the other one alone.
         let runs = other.phase == Phase::Run;
         let tied = runs && core.remainder.gives_way && other.t == t && self.first == core.id;
-        let gives_way = tied && !self.is_local_at(other.pc());
+        let gives_way = tied && !self.is_unaffected_by_other_core(other.pc());
         if gives_way {
             self.first = other.id;
         }
@@ -199,7 +199,7 @@ impl Fabric for System {
     /// Charges a load from constant memory at cycle `t`. Returns the cycle in which it is complete.
     #[inline(never)]
     fn charge_constant_load(&mut self, core: &mut Core, t: u64) -> u64 {
-        self.claim_data(core, slave::XIP, t) + 2
+        self.claim_data_transfer_slot(core, slave::XIP, t) + 2
     }
 }
 
@@ -229,7 +229,8 @@ impl PairedBus for System {
     /// Returns the word of constant memory at this address, if there is one.
     fn word_of_code(&self, address: u32) -> Option<u32> {
         let is_present = address >> 24 == FLASH_BASE >> 24 && address.is_multiple_of(4);
-        is_present.then(|| get(self.periph.ssi.flash.flash_content(), self.flash_offset(address), 4))
+        is_present
+            .then(|| read_little_endian(self.periph.ssi.flash.flash_content(), self.cached_flash_offset(address), 4))
     }
 
     /// Returns the probes on the instruction at this address.
@@ -259,7 +260,7 @@ impl PairedBus for System {
     /// Returns how many lines the cache of code in flash has dropped so far.
     #[inline(always)]
     fn dropped_cache_line_count(&self) -> u64 {
-        self.xip.lost_count()
+        self.xip.dropped_line_half_count()
     }
 
     /// Returns the timing cache of the two cores.
@@ -281,9 +282,9 @@ impl PairedBus for System {
         let ends = [first, other].map(|core| core.t.max(core.bus_free).max(core.fetch_ready));
         let timing = self.timing.exception_timing();
         let last = if timing.entry.min(timing.exit) < 8 { now + SLOTS as u64 } else { ends[0].max(ends[1]) };
-        let mut state = State { slots: self.taken_slots(now, last), ..State::default() };
+        let mut state = State { slots: self.taken_slots_in_cycles(now, last), ..State::default() };
         #[cfg(debug_assertions)]
-        assert_eq!(state.slots, self.all_taken(now));
+        assert_eq!(state.slots, self.taken_slots_of_memories(now));
         // What is after a core does not matter to it any more.
         let pending = |cycle: u64, core: &Core| if cycle > core.t { cycle - now } else { 0 };
         let times = [
@@ -305,7 +306,7 @@ impl PairedBus for System {
     /// Returns whether the instruction at this address has the same result before and after an access of the other core
     /// in the same cycle.
     fn is_order_irrelevant(&self, address: u32) -> bool {
-        self.is_local_at(address)
+        self.is_unaffected_by_other_core(address)
     }
 
     /// Returns whether a spinlock is taken now.
@@ -333,7 +334,13 @@ impl PairedBus for System {
 
     /// Reports the outcome of an exception step that a core made since cycle `before`.
     fn report_exception(&mut self, core: &Core, outcome: ExceptionOutcome, before: u64) {
-        record_outcome(&mut self.probes, core.id, (face::pc(core), core.t), outcome, before);
+        record_exception_events(
+            &mut self.probes,
+            core.id,
+            (face::next_instruction_address(core), core.t),
+            outcome,
+            before,
+        );
     }
 
     /// Sets bus and cores to a cached state at cycle `now`.

@@ -13,7 +13,7 @@ use crate::m0plus::face;
 use crate::setting::SettingError;
 
 /// Creates a virtual Pico. Errors: a number of cores or a size of flash that is impossible.
-pub fn board(options: &board::Options) -> Result<Box<dyn Board>, SettingError> {
+pub fn create_pico_board(options: &board::Options) -> Result<Box<dyn Board>, SettingError> {
     let defaults = Options::default();
     let cores = if options.cores == 0 { defaults.cores } else { options.cores };
     if cores > 2 {
@@ -25,7 +25,7 @@ pub fn board(options: &board::Options) -> Result<Box<dyn Board>, SettingError> {
             "a flash of {flash_bytes} bytes is not possible; give a power of two from 4 kB to 16 MB"
         )));
     }
-    board::check_crystal(options.crystal_hz)?;
+    board::check_crystal_frequency(options.crystal_hz)?;
     let crystal_hz = if options.crystal_hz == 0 { defaults.crystal_hz } else { options.crystal_hz };
     Ok(Box::new(Machine::new(Options { cores, flash_bytes, crystal_hz, strict: options.strict })))
 }
@@ -34,29 +34,29 @@ impl Board for Machine {
     crate::board::as_the_machine!();
 
     /// Returns 2, the number of cores in an RP2040.
-    fn core_count(&self) -> usize {
+    fn number_of_cores(&self) -> usize {
         2
     }
 
     /// Returns 2, the number of serial ports.
-    fn console_count(&self) -> usize {
+    fn number_of_consoles(&self) -> usize {
         2
     }
 
     /// Returns the probes (watched addresses) on code and memory. A new one on code takes effect with
-    /// [`Board::decode_again`], one on a word with [`Board::mark_watch`].
+    /// [`Board::redecode_at`], one on a word with [`Board::watch_word_or_register`].
     fn probes(&mut self) -> &mut Probes {
         &mut self.system.probes
     }
 
     /// Decodes the instruction at an address again, after probes on it changed.
-    fn decode_again(&mut self, address: u32) {
-        self.system.decode_again(address);
+    fn redecode_at(&mut self, address: u32) {
+        self.system.redecode_at(address);
     }
 
     /// Makes the board report writes to a word or register from now on. Returns false if it cannot be watched.
-    fn mark_watch(&mut self, address: u32) -> bool {
-        self.system.mark_watch(address)
+    fn watch_word_or_register(&mut self, address: u32) -> bool {
+        self.system.mark_watched_address(address)
     }
 
     /// Returns the console of a serial port.
@@ -66,9 +66,9 @@ impl Board for Machine {
 
     /// Switches the recording of an event at each pin edge on or off. An STM32's pins are numbered port by port, 16 to
     /// a port.
-    fn trace_pins(&mut self, on: bool) {
+    fn set_pin_tracing(&mut self, on: bool) {
         self.system.probes.trace_pins = on;
-        self.system.sample_pins(0, 0);
+        self.system.update_pads_and_notify(0, 0);
     }
 
     /// Removes a core's profile and returns it: a row for each executed instruction.
@@ -77,13 +77,13 @@ impl Board for Machine {
     }
 
     /// Types text into a console at line speed.
-    fn type_uart(&mut self, port: usize, text: &[u8]) {
-        self.system.type_text(port, text);
+    fn type_into_console(&mut self, port: usize, text: &[u8]) {
+        self.system.type_into_uart(port, text);
     }
 
     /// Returns how many cycles of busy waits for a register were skipped without executing them.
     fn skipped_wait_cycles(&self) -> u64 {
-        self.system.polling.fast_forward_cycles()
+        self.system.polling.skipped_cycle_count()
     }
 
     /// Returns how often cached timing was used, and what native code did.
@@ -92,7 +92,7 @@ impl Board for Machine {
     }
 
     /// Sets after how many executions traces are JIT-compiled. 0: never.
-    fn translate_after(&mut self, executions: u32) {
+    fn set_translation_threshold(&mut self, executions: u32) {
         self.system.alone.translations.translate_after(executions);
         self.system.pairs.translate_after(executions);
     }
@@ -114,7 +114,7 @@ impl Board for Machine {
 
     /// Reads the board's memory without side effects. `None` outside of memory.
     fn read_memory(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>> {
-        self.system.bytes_at(address, bytes).map(<[u8]>::to_vec)
+        self.system.memory_content_at(address, bytes).map(<[u8]>::to_vec)
     }
 
     /// Reads a word of memory or a register as privileged software of a core does, with all side effects: use a board
@@ -139,7 +139,7 @@ impl Board for Machine {
     fn reset_board(&mut self) {
         self.system.stop = None;
         self.system.held.clear();
-        self.restart();
+        self.restart_in_boot_rom();
     }
 
     /// Returns whether code can execute at this address.
@@ -153,7 +153,7 @@ impl Board for Machine {
     }
 
     /// Sets the voltage at a pin that an ADC converts. The error is one sentence.
-    fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String> {
+    fn set_analog_voltage(&mut self, pin: u16, millivolts: u32) -> Result<(), String> {
         self.system.periph.set_analog_voltage(pin, millivolts)
     }
 

@@ -21,8 +21,8 @@ const WATCHDOG_KEY: u32 = 0x4ff8_3f2d;
 
 impl Machine {
     /// Copies an image into the memories. Errors: a piece outside flash and SRAM, no valid boot block.
-    pub(super) fn copy_image(&mut self, image: &Image, name: &str) -> Result<(), ImageError> {
-        let flash_end = u64::from(FLASH_BASE) + self.system.flash_len() as u64;
+    pub(super) fn copy_image_to_memory(&mut self, image: &Image, name: &str) -> Result<(), ImageError> {
+        let flash_end = u64::from(FLASH_BASE) + self.system.flash_size() as u64;
         let sram_end = u64::from(SRAM_BASE + SRAM_BYTES);
         for (address, bytes) in &image.segments {
             let end = u64::from(*address) + bytes.len() as u64;
@@ -37,7 +37,7 @@ impl Machine {
                     return Err(ImageError(format!(
                         "{name} has {} bytes for 0x{address:08x}, which is neither in the board's {} kB of flash nor in its SRAM; link it for this board",
                         bytes.len(),
-                        self.system.flash_len() >> 10
+                        self.system.flash_size() >> 10
                     )));
                 }
             };
@@ -77,11 +77,11 @@ impl Machine {
             let at = (BOOT_STACK - SRAM_BASE) as usize;
             let block = &self.system.periph.ssi.flash.flash_content()[..256];
             self.system.sram[at..at + 256].copy_from_slice(block);
-            self.system.invalidate_sram(BOOT_STACK - SRAM_BASE, 256);
+            self.system.invalidate_sram_code(BOOT_STACK - SRAM_BASE, 256);
             (BOOT_STACK, BOOT_STACK | 1)
         };
         core0.r[13] = stack;
-        self.system.after_boot_rom(core0.t);
+        self.system.set_state_after_boot_rom(core0.t);
         exception::jump_to_interworking_address(core0, &mut *self.system, target);
         if self.core_count == 2 {
             self.start_core1();

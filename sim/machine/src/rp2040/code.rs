@@ -11,16 +11,16 @@ use crate::xip::{FILL_BYTES, LINE_BYTES};
 
 impl System {
     /// Updates the stub ops of a cache line, and that of a 32-bit opcode which reaches into it.
-    pub(super) fn refresh_line(&mut self, line: u32) {
+    pub(super) fn update_cache_line_ops(&mut self, line: u32) {
         let first = (line * LINE_BYTES).saturating_sub(2);
-        let last = (line * LINE_BYTES + LINE_BYTES).min(self.flash_len() as u32);
+        let last = (line * LINE_BYTES + LINE_BYTES).min(self.flash_size() as u32);
         for offset in (first..last).step_by(2) {
             self.update_shown_op(FLASH_BASE + offset);
         }
     }
 
     /// Updates the op of an address, after probes on its instruction changed.
-    pub(super) fn decode_again(&mut self, address: u32) {
+    pub(super) fn redecode_at(&mut self, address: u32) {
         self.update_shown_op(address);
         self.alone.translations.clear();
         self.pairs.clear_code();
@@ -28,35 +28,35 @@ impl System {
 
     /// Updates the op of an address, if an instruction was decoded there.
     fn update_shown_op(&mut self, address: u32) {
-        let Some(ip) = self.op_at(address) else {
+        let Some(ip) = self.decoded_op_at(address) else {
             return;
         };
         // SAFETY: `op_at` returns pointers into the tables.
         unsafe {
             if (*ip).code != Code::Undecoded {
-                *ip = self.op_in_table(address, self.decode_at(address));
+                *ip = self.op_in_table(address, self.decode_instruction_at(address));
             }
         }
     }
 
     /// Returns the op of an address in the table of decoded code. `None` outside of code.
-    pub(super) fn op_at(&mut self, address: u32) -> Option<*mut Op> {
+    pub(super) fn decoded_op_at(&mut self, address: u32) -> Option<*mut Op> {
         match address {
             FLASH_BASE..=0x10ff_ffff => {
-                let offset = self.flash_offset(address);
-                Some(self.flash_code.op(offset))
+                let offset = self.cached_flash_offset(address);
+                Some(self.flash_code.op_at_offset(offset))
             }
-            SRAM_BASE..=0x2004_1fff => Some(self.sram_code.op(address - SRAM_BASE)),
-            0..ROM_BYTES => Some(self.rom_code.op(address)),
+            SRAM_BASE..=0x2004_1fff => Some(self.sram_code.op_at_offset(address - SRAM_BASE)),
+            0..ROM_BYTES => Some(self.rom_code.op_at_offset(address)),
             _ => None,
         }
     }
 
     /// Decodes the instruction at an address, without regard to the table of decoded code.
-    pub(super) fn decode_at(&self, address: u32) -> Op {
+    pub(super) fn decode_instruction_at(&self, address: u32) -> Op {
         let (region_base, region_bytes) = match address >> 28 {
             0 => (0, ROM_BYTES),
-            1 => (FLASH_BASE, self.flash_len() as u32),
+            1 => (FLASH_BASE, self.flash_size() as u32),
             _ => (SRAM_BASE, SRAM_BYTES),
         };
         let place = Place { address, region_base, region_bytes, cached: address >> 28 == 1, rom: address >> 28 == 0 };
@@ -65,19 +65,19 @@ impl System {
 
     /// Returns the instruction at an address with a probe, and the number of the probe's site (place in the list of
     /// probed addresses).
-    pub(super) fn probe_at(&mut self, address: u32) -> (Op, u32) {
+    pub(super) fn probed_instruction_at(&mut self, address: u32) -> (Op, u32) {
         let halfwords = self.fetch_halfwords(address);
-        if let Some(known) = self.known.find(address, halfwords) {
+        if let Some(known) = self.known.find_decoded_instruction(address, halfwords) {
             return known;
         }
-        let (decoded, site) = (self.decode_at(address), self.probes.site_number(address));
-        self.known.store(address, halfwords, decoded, site)
+        let (decoded, site) = (self.decode_instruction_at(address), self.probes.site_number(address));
+        self.known.cache_decoded_instruction(address, halfwords, decoded, site)
     }
 
     /// Returns whether the cache does not contain all of an instruction in flash.
     pub(super) fn is_not_cached(&self, address: u32, decoded: Op) -> bool {
         address >> 28 == 1 && {
-            let offset = self.flash_offset(address);
+            let offset = self.cached_flash_offset(address);
             !self.xip.is_cached(offset / FILL_BYTES)
                 || decoded.is_wide() && !self.xip.is_cached((offset + 2) / FILL_BYTES)
         }
@@ -94,41 +94,41 @@ impl System {
     }
 
     /// Forgets decoded SRAM code in `offset..offset + bytes`, and a 32-bit opcode that reaches into it.
-    pub(super) fn invalidate_sram(&mut self, offset: u32, bytes: u32) {
+    pub(super) fn invalidate_sram_code(&mut self, offset: u32, bytes: u32) {
         let first = (offset & !1).saturating_sub(2);
         for at in (first..offset + bytes).step_by(2) {
             // SAFETY: `op` returns a pointer into the table.
-            let old = unsafe { std::mem::take(&mut *self.sram_code.op(at)) };
+            let old = unsafe { std::mem::take(&mut *self.sram_code.op_at_offset(at)) };
             if old.code != Code::Undecoded {
-                self.forget_cached();
+                self.drop_cached_timing_and_code();
             }
         }
     }
 
     /// Forgets decoded SRAM code that was overwritten, if there was any.
-    pub(super) fn forget_code(&mut self, offset: u32, bytes: u32) {
+    pub(super) fn forget_overwritten_code(&mut self, offset: u32, bytes: u32) {
         if self.marks[(offset >> 8) as usize] & MARK_CODE != 0 {
-            self.invalidate_sram(offset, bytes);
+            self.invalidate_sram_code(offset, bytes);
         }
     }
 
     /// Drops the decoded code of a page of SRAM to which the core at `pc` stores, unless the core executes in that
     /// page. Data or stack are often where start-up code ran before, such as the second stage of the boot.
-    pub(super) fn drop_code(&mut self, pc: u32, offset: u32) {
+    pub(super) fn drop_decoded_page(&mut self, pc: u32, offset: u32) {
         let page = (offset >> 8) as usize;
         let here = pc.wrapping_sub(SRAM_BASE) >> 8 == offset >> 8;
         if self.marks[page] & MARK_CODE != 0 && !here && !std::mem::replace(&mut self.dropped[page], true) {
-            self.invalidate_sram(offset & !0xff, 0x100);
+            self.invalidate_sram_code(offset & !0xff, 0x100);
             self.marks[page] &= !MARK_CODE;
         }
     }
 
     /// Forgets all decoded flash code (flash was programmed).
-    pub(super) fn invalidate_flash(&mut self, offset: u32, bytes: u32) {
-        self.forget_cached();
+    pub(super) fn invalidate_flash_code(&mut self, offset: u32, bytes: u32) {
+        self.drop_cached_timing_and_code();
         for at in (offset..offset + bytes).step_by(2) {
             // SAFETY: `op` returns a pointer into the table.
-            unsafe { *self.flash_code.op(at) = Op::default() };
+            unsafe { *self.flash_code.op_at_offset(at) = Op::default() };
         }
     }
 
@@ -140,7 +140,7 @@ impl System {
         };
         match address >> 28 {
             0 => at(&self.rom, address),
-            1 => at(self.periph.ssi.flash.flash_content(), self.flash_offset(address)),
+            1 => at(self.periph.ssi.flash.flash_content(), self.cached_flash_offset(address)),
             _ => at(&self.sram, address.wrapping_sub(SRAM_BASE)),
         }
     }
@@ -148,7 +148,7 @@ impl System {
     /// Returns two consecutive halfwords of code, without side effects.
     #[inline]
     fn fetch_halfwords(&self, address: u32) -> [u16; 2] {
-        let rest = || self.periph.ssi.flash.flash_content().get(self.flash_offset(address) as usize..);
+        let rest = || self.periph.ssi.flash.flash_content().get(self.cached_flash_offset(address) as usize..);
         match rest().filter(|_| address >> 28 == 1).and_then(<[u8]>::first_chunk) {
             Some(&[a, b, c, d]) => [u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d])],
             None => [self.fetch_halfword(address), self.fetch_halfword(address.wrapping_add(2))],
@@ -158,18 +158,21 @@ impl System {
     /// Returns the region of code in SRAM that contains an offset.
     pub(super) fn sram_region(&mut self, offset: u32) -> Region {
         if offset < 0x40000 {
-            return Region { bytes: 0x40000, ..self.sram_code.region(System::first_slot_of_slave(slave::SRAM0), 4) };
+            return Region {
+                bytes: 0x40000,
+                ..self.sram_code.code_region(System::first_slot_of_slave(slave::SRAM0), 4)
+            };
         }
         let bank = offset >> 12 & 1;
         let start = 0x40000 + bank * 0x1000;
-        let whole = self.sram_code.region(System::first_slot_of_slave(slave::SRAM4 + bank as usize), 1);
+        let whole = self.sram_code.code_region(System::first_slot_of_slave(slave::SRAM4 + bank as usize), 1);
         // SAFETY: ops and profile cells of the bank start `start / 2` elements into the table.
         let skip =
             |cells: *mut ProfileCell| unsafe { if cells.is_null() { cells } else { cells.add(start as usize / 2) } };
         Region {
             base: SRAM_BASE + start,
             bytes: 0x1000,
-            ops: self.sram_code.op(start),
+            ops: self.sram_code.op_at_offset(start),
             profile: whole.profile.map(skip),
             ..whole
         }

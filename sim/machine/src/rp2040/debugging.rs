@@ -3,14 +3,14 @@
 use rtoslab_cpu::v6m::core::{Core, Request};
 
 use super::system::System;
-use crate::debugger::semihosting::{Answer, TargetMemory, exit_sentence};
-use crate::m0plus::debugging::{CYCLES, is_call, step_over_breakpoint};
+use crate::debugger::semihosting::{Answer, TargetMemory, firmware_exit_sentence};
+use crate::m0plus::debugging::{CYCLES, is_semihosting_call, step_over_breakpoint};
 use crate::stop::StopReason;
 
 impl TargetMemory for System {
     /// Returns bytes of memory, without side effects. `None` where there is no memory.
     fn read_bytes(&self, address: u32, count: usize) -> Option<Vec<u8>> {
-        self.bytes_at(address, count).map(<[u8]>::to_vec)
+        self.memory_content_at(address, count).map(<[u8]>::to_vec)
     }
 
     /// Writes bytes to RAM. Returns false outside of RAM.
@@ -21,9 +21,9 @@ impl TargetMemory for System {
 
 impl System {
     /// Returns whether a request of a core is a semihosting call that a debugger serves.
-    pub(super) fn calls_debugger(&self, core: &Core, request: Request) -> bool {
-        let halfword = |pc| self.bytes_at(pc, 2).map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]]));
-        self.debugger.serves && is_call(core, request, halfword)
+    pub(super) fn is_semihosting_request(&self, core: &Core, request: Request) -> bool {
+        let halfword = |pc| self.memory_content_at(pc, 2).map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]]));
+        self.debugger.serves && is_semihosting_call(core, request, halfword)
     }
 
     /// Carries out the semihosting call at whose breakpoint a core has halted.
@@ -38,7 +38,7 @@ impl System {
                 core.r[0] = value;
                 self.warn_unsupported(core, &about, at);
             }
-            Answer::Exit(code) => self.stop_at(StopReason::Exit, core, pc, at, exit_sentence(code)),
+            Answer::Exit(code) => self.stop_for_reason(StopReason::Exit, core, pc, at, firmware_exit_sentence(code)),
         }
         self.charge_cycles(core, CYCLES, 1);
         step_over_breakpoint(core, self);

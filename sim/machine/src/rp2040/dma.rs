@@ -6,7 +6,7 @@ use rtoslab_cpu::v6m::core::Core;
 use rtoslab_periph::Access;
 use rtoslab_periph::rp2040::DmaBus;
 
-use super::map::{FLASH_BASE, SRAM_BASE, SRAM_BYTES, bank_of};
+use super::map::{FLASH_BASE, SRAM_BASE, SRAM_BYTES, sram_bank_of};
 use super::system::{System, WriterAt};
 
 /// The memories that a DMA transfer may access. The peripheral crate accesses registers itself.
@@ -49,17 +49,17 @@ impl DmaBus for Memories<'_> {
 impl System {
     /// Makes the DMA transfer that is due at cycle `now`. It takes the transfer slot of the SRAM bank that it accesses,
     /// so that a core that needs the same bank in that cycle waits.
-    pub(super) fn dma_transfer(&mut self, cores: &mut [Core; 2], now: u64) {
+    pub(super) fn execute_due_dma_transfer(&mut self, cores: &mut [Core; 2], now: u64) {
         let flash = self.periph.ssi.flash.shared_content().clone();
         let mut memories = Memories { flash, sram: &mut self.sram, rom: &self.rom, written: None };
         let mut access = Access { now_cycles: now, core: 0, clocks: &self.clocks, effects: &mut self.effects };
         self.periph.execute_due_dma_transfer(&mut access, &mut memories);
         if let Some((offset, bytes)) = memories.written {
-            *self.transfer_slot_index(System::first_slot_of_slave(bank_of(offset)), now) = now;
-            self.forget_code(offset, bytes);
-            self.look_at_watches(offset, WriterAt { core: 0, pc: 0, cycle: now });
+            *self.transfer_slot_index(System::first_slot_of_slave(sram_bank_of(offset)), now) = now;
+            self.forget_overwritten_code(offset, bytes);
+            self.report_watched_write(offset, WriterAt { core: 0, pc: 0, cycle: now });
         }
-        self.note_limit(&mut cores[0], now);
-        self.apply_effects(cores, now);
+        self.warn_of_unsupported_dma_request(&mut cores[0], now);
+        self.apply_event_effects(cores, now);
     }
 }

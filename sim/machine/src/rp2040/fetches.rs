@@ -18,7 +18,7 @@ pub struct FetchLog {
 
 impl FetchLog {
     /// Returns the number of words that an instruction of `bytes` bytes fetches.
-    pub fn words_of(&mut self, step: &Step, bytes: u32) -> u32 {
+    pub fn fetched_word_count(&mut self, step: &Step, bytes: u32) -> u32 {
         let (first, last) = (step.pc >> 2, (step.pc + bytes - 1) >> 2);
         let is_present = self.word == Some(first) && self.next == step.pc;
         self.next = step.pc + bytes;
@@ -27,7 +27,7 @@ impl FetchLog {
     }
 
     /// Begins a new turn, which has no steps yet.
-    pub fn begin_turn(&mut self) {
+    pub fn begin_core_turn(&mut self) {
         self.steps = 0;
     }
 }
@@ -39,7 +39,7 @@ mod tests {
     fn words(path: &[(u32, u32, u32)]) -> Vec<u32> {
         let mut fetched = FetchLog::default();
         let step = |pc: u32, next: u32| Step { pc, next, executions: 1, ..Step::default() };
-        path.iter().map(|&(pc, bytes, next)| fetched.words_of(&step(pc, next), bytes)).collect()
+        path.iter().map(|&(pc, bytes, next)| fetched.fetched_word_count(&step(pc, next), bytes)).collect()
     }
 
     #[test]

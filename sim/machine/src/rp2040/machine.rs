@@ -18,8 +18,8 @@ use crate::board::Stats;
 use crate::image::{Core as CoreKind, Image, ImageError, Symbol};
 use crate::injection;
 use crate::m0plus::face;
-use crate::m0plus::turn::{self, FaultOutcome, is_active};
-use crate::observe::{ObservedCore, ObservedMachine, TURN_CYCLES, record_outcome};
+use crate::m0plus::turn::{self, FaultOutcome, is_core_active};
+use crate::observe::{ObservedCore, ObservedMachine, TURN_CYCLES, record_exception_events};
 use crate::polling::skip_busy_wait;
 use crate::setting::SettingError;
 use crate::stop::{RunEnd, Stop, StopReason};
@@ -86,15 +86,15 @@ impl Machine {
             observer: None,
             stats_base: [Stats::default(), Stats::default()],
         };
-        machine.system.clocks_changed(&mut machine.cores, 0);
+        machine.system.apply_clock_changes(&mut machine.cores, 0);
         machine
     }
 
     /// Overrides a timing rule by name.
     pub fn set_timing_rule(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         self.system.timing.set_timing_rule(key, value)?;
-        self.system.forget_cached();
-        self.system.flash_timing_changed();
+        self.system.drop_cached_timing_and_code();
+        self.system.update_cache_miss_cost();
         Ok(())
     }
 
@@ -105,9 +105,9 @@ impl Machine {
 
     /// Loads an ELF or UF2 image and resets the board.
     pub fn load_image(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
-        let image = Image::parse(data, name)?;
-        image.require_core(CoreKind::M0Plus, name)?;
-        self.copy_image(&image, name)?;
+        let image = Image::parse_image_file(data, name)?;
+        image.check_core_can_execute(CoreKind::M0Plus, name)?;
+        self.copy_image_to_memory(&image, name)?;
         self.system.held.clear();
         self.symbols = image.symbols.into();
         self.boot_cores();
@@ -115,7 +115,7 @@ impl Machine {
     }
 
     /// Returns the address of a symbol of the image.
-    pub fn symbol(&self, name: &str) -> Option<u32> {
+    pub fn symbol_address(&self, name: &str) -> Option<u32> {
         self.symbols.iter().find(|symbol| symbol.name == name).map(|symbol| symbol.address)
     }
 
@@ -150,10 +150,10 @@ impl Machine {
         self.system.lines_may_differ = true;
         self.system.pairs.forget_reads();
         loop {
-            self.serve_requests();
+            self.serve_core_requests();
             self.wake_sleepers();
             // A change of the clock ends the core's turn.
-            let end = run_end.cycle(self.elapsed_time());
+            let end = run_end.end_cycle(self.elapsed_time());
             if self.locked.is_some() && !self.continues_without_locked_core() {
                 self.system.stop.clone_from(&self.locked);
             }
@@ -161,15 +161,15 @@ impl Machine {
                 self.now = self.now.max(stop.cycle);
                 if stop.reason == StopReason::Lockup {
                     // The other core may have gone on for longer.
-                    self.now = self.now.max(self.last_activity());
+                    self.now = self.now.max(self.last_active_cycle());
                 }
                 if matches!(stop.reason, StopReason::Lockup | StopReason::UsbBoot | StopReason::Exit) {
-                    self.now = self.system.finish_sending(&mut self.cores, self.now);
+                    self.now = self.system.finish_uart_sending(&mut self.cores, self.now);
                 }
                 return stop;
             }
             let horizon = self.earliest_core_cycle();
-            let due = self.next_due();
+            let due = self.next_event_cycle();
             if horizon.unwrap_or(NEVER) >= due.min(end) {
                 if due > end || due == NEVER {
                     if horizon.is_none() && due == NEVER {
@@ -185,23 +185,23 @@ impl Machine {
                 continue;
             }
             self.now = horizon.unwrap_or(self.now);
-            if self.enter_exceptions() {
+            if self.advance_exception_entries() {
                 continue;
             }
-            self.execute_until(due.min(end).min(self.system.next_held()));
+            self.execute_until(due.min(end).min(self.system.next_held_stop_cycle()));
         }
     }
 
     /// Removes and returns the stop of the run whose cycle has come. A core may have reached a stop ahead of the other
     /// core, which executes up to the same cycle first. `None` if the run goes on.
     fn take_stop(&mut self, end: u64) -> Option<Stop> {
-        if let Some(stop) = self.system.stop.take_if(|stop| stop.reason.is_requested()) {
+        if let Some(stop) = self.system.stop.take_if(|stop| stop.reason.is_requested_by_instrument()) {
             self.system.held.push(stop);
         }
         if self.system.stop.is_some() {
             return self.system.stop.take();
         }
-        let cycle = self.system.next_held();
+        let cycle = self.system.next_held_stop_cycle();
         if cycle > end || self.earliest_core_cycle().is_some_and(|horizon| horizon < cycle) {
             return None;
         }
@@ -212,17 +212,17 @@ impl Machine {
     /// Returns whether the run goes on although one core is locked up: the other one executes, or a scheduled event can
     /// wake it. A core 1 that waits in the boot ROM was never started.
     fn continues_without_locked_core(&self) -> bool {
-        let scheduled = self.next_due() != NEVER;
-        self.cores.iter().any(|core| is_active(core) || core.is_asleep() && scheduled && !core.region.rom)
+        let scheduled = self.next_event_cycle() != NEVER;
+        self.cores.iter().any(|core| is_core_active(core) || core.is_asleep() && scheduled && !core.region.rom)
     }
 
     /// Returns the earliest time of a core that is not asleep or in reset.
     fn earliest_core_cycle(&self) -> Option<u64> {
-        self.cores.iter().filter(|core| is_active(core)).map(|core| core.t).min()
+        self.cores.iter().filter(|core| is_core_active(core)).map(|core| core.t).min()
     }
 
     /// Returns the cycle of the board's next scheduled event.
-    fn next_due(&self) -> u64 {
+    fn next_event_cycle(&self) -> u64 {
         let timers = self.cores[0].systick.next_wrap_cycle().min(self.cores[1].systick.next_wrap_cycle());
         timers
             .min(self.system.periph.next_advance_cycle())
@@ -241,7 +241,7 @@ impl Machine {
             self.system.advance_peripherals(&mut self.cores, at);
         }
         if self.system.periph.next_dma_cycle() <= at {
-            self.system.dma_transfer(&mut self.cores, at);
+            self.system.execute_due_dma_transfer(&mut self.cores, at);
         }
         while let Some(stimulus) = self.system.injections.take_due_stimulus(at) {
             self.system.apply_stimulus(&mut self.cores, stimulus, at);
@@ -249,7 +249,7 @@ impl Machine {
     }
 
     /// Carries out the requests for which the cores have left the interpreter.
-    fn serve_requests(&mut self) {
+    fn serve_core_requests(&mut self) {
         let timing = self.system.timing.exception_timing();
         for index in 0..2 {
             let core = &mut self.cores[index];
@@ -258,7 +258,7 @@ impl Machine {
             }
             let request = std::mem::replace(&mut core.request, Request::None);
             let before = core.t;
-            if self.system.calls_debugger(core, request) {
+            if self.system.is_semihosting_request(core, request) {
                 let pc = core.pc();
                 self.system.serve_semihosting(core);
                 if let Some(observer) = &mut self.observer {
@@ -268,23 +268,25 @@ impl Machine {
             }
             if let Request::RomHook(id) = request {
                 let pc = core.pc();
-                self.system.call_rom(core, id);
+                self.system.call_rom_function(core, id);
                 if let Some(observer) = &mut self.observer {
                     observer.note_execution(index, pc, &core.view_for_observer());
                 }
             }
             // SYSRESETREQ restarts the processors only (RP2040 data sheet 2.4.8).
             if matches!(request, Request::None | Request::RomHook(_)) && std::mem::take(&mut core.nvic.reset_request) {
-                self.restart();
+                self.restart_in_boot_rom();
             }
-            let (outcome, fault) = turn::serve(&mut self.cores[index], &mut *self.system, request, timing);
+            let (outcome, fault) = turn::serve_core_request(&mut self.cores[index], &mut *self.system, request, timing);
             if let Some(fault) = fault {
-                self.note_fault(index, fault);
+                self.report_core_fault(index, fault);
             }
             self.report_exception_outcome(index, outcome, before);
         }
-        if std::mem::take(&mut self.system.effects.chip_reset) && self.system.watchdog_reset(self.now) & 1 != 0 {
-            self.restart();
+        if std::mem::take(&mut self.system.effects.chip_reset)
+            && self.system.reset_peripherals_by_watchdog(self.now) & 1 != 0
+        {
+            self.restart_in_boot_rom();
         }
         self.system.apply_core_effects(&mut self.cores, self.now);
         if let Some(hold) = self.system.effects.core1_reset.take() {
@@ -300,7 +302,7 @@ impl Machine {
     }
 
     /// Restarts both cores in the boot ROM.
-    pub(super) fn restart(&mut self) {
+    pub(super) fn restart_in_boot_rom(&mut self) {
         self.boot_cores();
         if let Some(observer) = &mut self.observer {
             observer.note_restart(0);
@@ -310,18 +312,18 @@ impl Machine {
         for core in self.cores.iter_mut() {
             core.t = core.t.max(now);
         }
-        self.system.clocks_changed(&mut self.cores, now);
+        self.system.apply_clock_changes(&mut self.cores, now);
     }
 
     /// Reports a fault of a core: a lock-up, or a warning.
-    fn note_fault(&mut self, index: usize, FaultOutcome { why, pc, cycle, lock_up }: FaultOutcome) {
+    fn report_core_fault(&mut self, index: usize, FaultOutcome { why, pc, cycle, lock_up }: FaultOutcome) {
         match lock_up {
             Some(detail) => {
-                self.locked.get_or_insert(locked_up(index, cycle, pc, detail));
+                self.locked.get_or_insert(lock_up_stop(index, cycle, pc, detail));
             }
-            None => self.system.note_fault(index, pc, why, cycle),
+            None => self.system.warn_of_fault(index, pc, why, cycle),
         }
-        if let Some(what) = not_executed_here(pc) {
+        if let Some(what) = non_executable_range_name(pc) {
             self.system.warn_of_address(&mut self.cores[index], pc, what, cycle);
         }
     }
@@ -335,26 +337,28 @@ impl Machine {
         // A sleeper wakes when its cause happened: at an event, or when the other core acted.
         let now = self.earliest_core_cycle().unwrap_or(self.now).max(self.now);
         for index in 0..2 {
-            if let Some((outcome, before)) = turn::wake(&mut self.cores[index], &mut *self.system, now, timing) {
+            if let Some((outcome, before)) =
+                turn::wake_sleeping_core(&mut self.cores[index], &mut *self.system, now, timing)
+            {
                 self.report_exception_outcome(index, outcome, before);
             }
         }
     }
 
     /// Begins or completes exception entries at the current time. Returns true if time moved for a core.
-    fn enter_exceptions(&mut self) -> bool {
+    fn advance_exception_entries(&mut self) -> bool {
         let timing = self.system.timing.exception_timing();
         let mut moved = false;
         for index in 0..2 {
             if let Some((outcome, before)) =
-                turn::enter_exception(&mut self.cores[index], &mut *self.system, self.now, timing)
+                turn::advance_exception_entry(&mut self.cores[index], &mut *self.system, self.now, timing)
             {
                 self.report_exception_outcome(index, outcome, before);
                 moved = true;
             }
             let core = &self.cores[index];
             if core.phase == Phase::Lockup && self.locked.is_none() {
-                self.locked = Some(locked_up(index, core.t, core.pc(), turn::lock_up_at_entry(core)));
+                self.locked = Some(lock_up_stop(index, core.t, core.pc(), turn::lock_up_reason_at_entry(core)));
                 moved = true;
             }
         }
@@ -368,7 +372,7 @@ impl Machine {
         }
         if self.watch == watch::STEPS {
             due = due.min(self.now + TURN_CYCLES);
-            self.settle_before_turn();
+            self.attribute_time_before_turn();
         }
         for core in self.cores.iter_mut() {
             core.bus_free = core.bus_free.max(self.system.code_memory_free_cycle(core));
@@ -383,7 +387,7 @@ impl Machine {
             _ => usize::from(t1 < t0),
         };
         let other = &self.cores[1 - turn];
-        let other_t = if is_active(other) { other.t } else { NEVER };
+        let other_t = if is_core_active(other) { other.t } else { NEVER };
         let both = running == [true, true];
         // The end of an entry goes before the other core's instruction of the same cycle.
         let tie = u64::from(both && first == turn);
@@ -405,8 +409,8 @@ impl Machine {
                 }
             }
         }
-        let is_single = !both && !contend && !is_active(&self.cores[1 - turn]);
-        self.system.polling.switch(is_single && self.watch == watch::NOTHING);
+        let is_single = !both && !contend && !is_core_active(&self.cores[1 - turn]);
+        self.system.polling.set_busy_wait_detection(is_single && self.watch == watch::NOTHING);
         if is_single && self.system.polling.may_busy_wait_have_begun() {
             let waiting = &mut LoneCore { cores: &mut self.cores, system: &mut self.system, turn };
             skip_busy_wait(waiting, due);
@@ -426,17 +430,17 @@ impl Machine {
         let cores = self.cores.as_mut_ptr();
         self.system.alone.is_now = is_single;
         // SAFETY: both cores live in `self.cores`; a running core's `ip` was set by `jump` or the interpreter.
-        unsafe { turn::execute_turn(cores, turn, &mut *self.system, contend, self.watch) };
+        unsafe { turn::execute_core_turn(cores, turn, &mut *self.system, contend, self.watch) };
         self.system.alone.is_now = false;
         if self.watch == watch::STEPS {
-            self.after_turn();
+            self.observe_finished_turn();
         }
     }
 
     /// Returns the stop of a run in which no core continues by itself. Its cycle is the one in which the last core
     /// stopped executing, if that is in the run.
     fn stop_if_all_asleep(&mut self, end: u64) -> Stop {
-        let since = self.last_activity();
+        let since = self.last_active_cycle();
         if since > end {
             self.now = end;
             return self.stop_at_core0(StopReason::Cycles, "the requested number of cycles was executed".to_owned());
@@ -447,14 +451,14 @@ impl Machine {
     }
 
     /// Returns the cycle from which on no core has done anything.
-    fn last_activity(&self) -> u64 {
-        let still = |core: &&Core| core.phase != Phase::Reset && !is_active(core);
+    fn last_active_cycle(&self) -> u64 {
+        let still = |core: &&Core| core.phase != Phase::Reset && !is_core_active(core);
         self.cores.iter().filter(still).map(|core| core.t).max().unwrap_or(0)
     }
 
     /// Returns the end of a run in the current cycle, at core 0.
     fn stop_at_core0(&self, reason: StopReason, detail: String) -> Stop {
-        Stop { reason, core: 0, cycle: self.now, address: self.pc(0), detail }
+        Stop { reason, core: 0, cycle: self.now, address: self.next_instruction_address(0), detail }
     }
 
     /// Reports the outcome of an exception step, to the observer and as an event.
@@ -463,15 +467,21 @@ impl Machine {
             return;
         }
         if self.observer.is_some() {
-            self.observe_outcome(index, outcome);
+            self.observe_exception_outcome(index, outcome);
         }
         let core = &self.cores[index];
-        record_outcome(&mut self.system.probes, core.id, (face::pc(core), core.t), outcome, before);
+        record_exception_events(
+            &mut self.system.probes,
+            core.id,
+            (face::next_instruction_address(core), core.t),
+            outcome,
+            before,
+        );
     }
 
     /// Returns the address of a core's next instruction.
-    pub fn pc(&self, core: usize) -> u32 {
-        face::pc(&self.cores[core])
+    pub fn next_instruction_address(&self, core: usize) -> u32 {
+        face::next_instruction_address(&self.cores[core])
     }
 
     /// Sets a register of a core by name. Returns false if there is no such register, or if the value is impossible.
@@ -486,17 +496,17 @@ impl Machine {
 
     /// Returns the statistics of a core since the start or the last [`Machine::reset_stats`].
     pub fn core_stats(&self, core: usize) -> Stats {
-        self.totals(core).since(&self.stats_base[core])
+        self.core_stats_since_power_on(core).stats_since(&self.stats_base[core])
     }
 
     /// Returns the statistics of a core since power-on.
-    fn totals(&self, index: usize) -> Stats {
-        Stats { xip_misses: self.system.misses[index], ..face::totals(&self.cores[index], self.now) }
+    fn core_stats_since_power_on(&self, index: usize) -> Stats {
+        Stats { xip_misses: self.system.misses[index], ..face::core_stats_since_power_on(&self.cores[index], self.now) }
     }
 
     /// Sets all statistics to zero.
     pub fn reset_stats(&mut self) {
-        self.stats_base = [self.totals(0), self.totals(1)];
+        self.stats_base = [self.core_stats_since_power_on(0), self.core_stats_since_power_on(1)];
         self.system.periph.sio.clear_lock_stats(self.now);
     }
 
@@ -506,13 +516,13 @@ impl Machine {
         self.continue_observing();
         self.system.set_profile(on);
         for core in self.cores.iter_mut() {
-            face::enter_again(core, &mut *self.system);
+            face::look_up_code_region_again(core, &mut *self.system);
         }
     }
 
     /// Schedules a stimulus for a cycle that has not passed. The error is one sentence.
     pub fn schedule_stimulus(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String> {
-        injection::check(self.now, (cycle, stimulus), self.core_count, INTERRUPT_LINES, |pin| pin < PINS)?;
+        injection::check_stimulus(self.now, (cycle, stimulus), self.core_count, INTERRUPT_LINES, |pin| pin < PINS)?;
         self.system.injections.add_stimulus(cycle, stimulus);
         Ok(())
     }
@@ -520,7 +530,7 @@ impl Machine {
 
 /// Returns the name of the address range of an address from which the chip can execute code, but this board cannot.
 /// `None` for others.
-fn not_executed_here(address: u32) -> Option<&'static str> {
+fn non_executable_range_name(address: u32) -> Option<&'static str> {
     match address >> 24 {
         0x11..=0x13 => Some("execution through an uncached XIP window"),
         0x15 => Some("execution from the XIP cache as SRAM"),
@@ -530,6 +540,6 @@ fn not_executed_here(address: u32) -> Option<&'static str> {
 }
 
 /// Returns the stop of the run for a core's lock-up, which takes effect when no other core continues.
-fn locked_up(core: usize, cycle: u64, address: u32, detail: String) -> Stop {
+fn lock_up_stop(core: usize, cycle: u64, address: u32, detail: String) -> Stop {
     Stop { reason: StopReason::Lockup, core, cycle, address, detail }
 }

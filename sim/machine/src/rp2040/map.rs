@@ -35,7 +35,7 @@ pub const ROM_BYTES: u32 = 0x4000;
 
 /// Returns the SRAM bank of an offset: words of the first 256 kB are striped over four banks.
 #[inline(always)]
-pub fn bank_of(offset: u32) -> usize {
+pub fn sram_bank_of(offset: u32) -> usize {
     if offset < 0x40000 { (offset >> 2 & 3) as usize } else { slave::SRAM4 + (offset >> 12 & 1) as usize }
 }
 

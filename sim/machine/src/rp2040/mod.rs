@@ -22,5 +22,5 @@ mod stops;
 mod system;
 mod waiting;
 
-pub use board::board;
+pub use board::create_pico_board;
 pub use machine::{Machine, Options};

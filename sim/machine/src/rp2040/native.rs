@@ -12,7 +12,7 @@ use crate::xip;
 
 impl System {
     /// Forgets cached timing and native code, because code or its timing changed.
-    pub(super) fn forget_cached(&mut self) {
+    pub(super) fn drop_cached_timing_and_code(&mut self) {
         self.pairs.clear();
         self.alone.translations.clear();
     }

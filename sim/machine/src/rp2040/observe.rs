@@ -24,36 +24,37 @@ impl ObservedMachine for Machine {
     }
 
     /// Switches the log of spinlock accesses, which the observer reads, on or off.
-    fn log_locks(&mut self, on: bool) {
+    fn set_lock_logging(&mut self, on: bool) {
         self.system.periph.sio.set_lock_access_logging(on);
     }
 }
 
 impl Machine {
     /// Counts the words that the cores fetched, and gives the observer the instructions that they executed.
-    pub(super) fn after_turn(&mut self) {
+    pub(super) fn observe_finished_turn(&mut self) {
         for core in self.cores.iter() {
-            self.system.count_fetches(core);
-            self.system.fetched[core.id].begin_turn();
+            self.system.count_fetched_words(core);
+            self.system.fetched[core.id].begin_core_turn();
         }
         if self.observer.is_none() {
             for core in self.cores.iter_mut() {
-                self.system.profile_steps(core);
+                self.system.add_steps_to_profile(core);
                 core.steps.clear();
             }
             return;
         }
         let accesses = self.system.periph.sio.take_lock_accesses();
         for index in 0..self.cores.len() {
-            let own: Vec<LockEvent> = accesses.iter().filter(|access| access.core == index).map(lock_event).collect();
-            self.hand_over_steps(index, &own);
+            let own: Vec<LockEvent> =
+                accesses.iter().filter(|access| access.core == index).map(observed_lock_event).collect();
+            self.pass_steps_to_observer(index, &own);
         }
         self.observer.iter_mut().for_each(|observer| observer.end_of_turn());
     }
 }
 
 /// Returns an access to a spinlock as the observer's event.
-fn lock_event(access: &LockAccess) -> LockEvent {
+fn observed_lock_event(access: &LockAccess) -> LockEvent {
     let act = match access.kind {
         LockAccessKind::Busy => LockAct::Busy,
         LockAccessKind::Taken => LockAct::Taken,

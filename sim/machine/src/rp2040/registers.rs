@@ -16,7 +16,7 @@ const MOST_ANSWERS: usize = 16;
 impl System {
     /// Reads a register of the SIO.
     #[inline]
-    pub(super) fn sio_read(&mut self, core: &mut Core, offset: u32, now: u64) -> u32 {
+    pub(super) fn read_sio_register(&mut self, core: &mut Core, offset: u32, now: u64) -> u32 {
         let value = self.periph.sio.read_register(offset, core.id, now, &mut self.effects);
         if offset == 0x58 {
             self.end_core_turn(core);
@@ -26,15 +26,16 @@ impl System {
 
     /// Writes a register of the SIO.
     #[inline]
-    pub(super) fn sio_write(&mut self, core: &mut Core, offset: u32, value: u32, now: u64) {
+    pub(super) fn write_sio_register(&mut self, core: &mut Core, offset: u32, value: u32, now: u64) {
         self.periph.sio.write_register(offset, value, core.id, now, &mut self.effects);
         match offset {
             // The FIFO interrupt of either core may have changed. The machine drives the lines.
             0x50 | 0x54 => self.end_core_turn(core),
             0x10..=0x4c if self.effects.pins_changed => {
                 self.effects.pins_changed = false;
-                self.sample_pins(core.id, now);
-                if [self.lines(0), self.lines(1)] != self.driven_lines || self.periph.next_pio_event_cycle() < self.due
+                self.update_pads_and_notify(core.id, now);
+                if [self.interrupt_line_levels(0), self.interrupt_line_levels(1)] != self.driven_lines
+                    || self.periph.next_pio_event_cycle() < self.due
                 {
                     self.end_core_turn(core);
                 }
@@ -44,53 +45,59 @@ impl System {
     }
 
     /// Reads a peripheral register. `None` where no peripheral answers.
-    pub(super) fn peripheral_read(&mut self, core: &mut Core, address: u32, now: u64) -> Option<u32> {
+    pub(super) fn read_peripheral_register(&mut self, core: &mut Core, address: u32, now: u64) -> Option<u32> {
         block_at(address)?;
         if is_xip_counter(address) {
-            self.count_fetches(core);
+            self.count_fetched_words(core);
         }
-        self.catch_up_pios(core.id, now);
+        self.process_pio_events_until_access(core.id, now);
         // Polling is the commonest access, and has no consequences.
         let quiet = self.due != 0 && self.periph.next_advance_cycle() > now && self.periph.is_register_steady(address);
         let mut access = Access { now_cycles: now, core: core.id, clocks: &self.clocks, effects: &mut self.effects };
         let value = self.periph.read_register(address, &mut access);
         if !quiet {
-            self.after_access(core, address, now);
+            self.apply_access_effects(core, address, now);
         }
         Some(value)
     }
 
     /// Writes a peripheral register. `None` where no peripheral answers.
-    pub(super) fn peripheral_write(&mut self, core: &mut Core, address: u32, value: u32, now: u64) -> Option<()> {
+    pub(super) fn write_peripheral_register(
+        &mut self,
+        core: &mut Core,
+        address: u32,
+        value: u32,
+        now: u64,
+    ) -> Option<()> {
         block_at(address)?;
         if is_xip_counter(address) {
-            self.count_fetches(core);
+            self.count_fetched_words(core);
             self.end_core_turn(core); // from now on steps are logged
         }
-        self.catch_up_pios(core.id, now);
+        self.process_pio_events_until_access(core.id, now);
         let mut access = Access { now_cycles: now, core: core.id, clocks: &self.clocks, effects: &mut self.effects };
         self.periph.write_register(address, value, address >> 12 & 3, &mut access);
-        self.after_access(core, address, now);
+        self.apply_access_effects(core, address, now);
         Some(())
     }
 
     /// Executes the events of PIOs up to an access: a core that waits for the bus accesses after the cycle in which its
     /// instruction began.
     #[inline]
-    fn catch_up_pios(&mut self, core: usize, now: u64) {
+    fn process_pio_events_until_access(&mut self, core: usize, now: u64) {
         while self.periph.next_pio_event_cycle() <= now {
             let due = self.periph.next_pio_event_cycle();
             let mut access = Access { now_cycles: due, core, clocks: &self.clocks, effects: &mut self.effects };
             self.periph.process_due_pio_events(&mut access);
             if std::mem::take(&mut self.effects.pins_changed) {
-                self.sample_pins(core, due);
+                self.update_pads_and_notify(core, due);
             }
         }
     }
 
     /// Applies the effects of a register access. If they concern the cores, the interpreter returns to the machine,
     /// which applies them.
-    fn after_access(&mut self, core: &mut Core, address: u32, now: u64) {
+    fn apply_access_effects(&mut self, core: &mut Core, address: u32, now: u64) {
         self.lines_may_differ = true;
         if let Some((_, write)) = self.effects.unmodelled.take() {
             let block = block_at(address).map_or("register", |block| block.data_sheet_name());
@@ -100,7 +107,7 @@ impl System {
         if let Some(limit) = self.effects.limit.take() {
             self.warn_unsupported(core, limit.about, now);
         }
-        let lines = [self.lines(0), self.lines(1)];
+        let lines = [self.interrupt_line_levels(0), self.interrupt_line_levels(1)];
         let due = self.periph.next_advance_cycle().min(self.periph.next_dma_cycle());
         let effects = &self.effects;
         let machine_must_act = effects.clocks_changed
@@ -108,32 +115,32 @@ impl System {
             || effects.chip_reset
             || lines != self.driven_lines
             || due < self.due;
-        self.drain_effects(core.id, now);
+        self.apply_pending_effects(core.id, now);
         if machine_must_act || self.due == 0 {
             self.end_core_turn(core);
         }
     }
 
     /// Applies the pending effects of peripherals that need no core.
-    fn drain_effects(&mut self, core: usize, now: u64) {
+    fn apply_pending_effects(&mut self, core: usize, now: u64) {
         self.lines_may_differ = true;
         for (port, byte) in std::mem::take(&mut self.effects.uart_tx) {
             if let Some(text) = self.consoles[usize::from(port)].receive_byte(byte) {
-                self.type_text(usize::from(port), &text);
+                self.type_into_uart(usize::from(port), &text);
             }
             let answer = self.periph.attachments.receive_byte(port, byte, self.periph.clock_tree().elapsed.ns_at(now));
             if !answer.is_empty() {
-                self.type_text(usize::from(port), &answer);
+                self.type_into_uart(usize::from(port), &answer);
             }
         }
         if std::mem::take(&mut self.effects.pins_changed) {
-            self.sample_pins(core, now);
+            self.update_pads_and_notify(core, now);
         }
         if std::mem::take(&mut self.effects.xip_flush) {
-            self.flush_xip();
+            self.empty_xip_cache();
         }
         if std::mem::take(&mut self.effects.xip_timing_changed) {
-            self.flash_timing_changed();
+            self.update_cache_miss_cost();
         }
         let fixed_first = match self.periph.busctrl.priority_register() & 0x11 {
             0x01 => Some(0),
@@ -154,7 +161,7 @@ impl System {
     }
 
     /// Returns the levels of a core's interrupt lines.
-    fn lines(&self, core: usize) -> u32 {
+    fn interrupt_line_levels(&self, core: usize) -> u32 {
         self.periph.irq_levels(core) | self.periph.sio.irq_levels(core)
     }
 
@@ -162,7 +169,7 @@ impl System {
     /// instructions.
     pub(super) fn apply_core_effects(&mut self, cores: &mut [Core; 2], now: u64) {
         if std::mem::take(&mut self.effects.clocks_changed) {
-            self.clocks_changed(cores, now);
+            self.apply_clock_changes(cores, now);
         }
         if let Some(first) = self.fixed_first {
             self.first = first;
@@ -172,7 +179,7 @@ impl System {
             return;
         }
         for (index, core) in cores.iter_mut().enumerate() {
-            let lines = self.lines(index);
+            let lines = self.interrupt_line_levels(index);
             self.driven_lines[index] = lines;
             if core.nvic.drive_lines(lines) != 0 && core.nvic.scr & 0x10 != 0 {
                 core.event = true;
@@ -181,7 +188,7 @@ impl System {
     }
 
     /// Updates cores and peripherals after the clock tree changed.
-    pub(super) fn clocks_changed(&mut self, cores: &mut [Core; 2], now: u64) {
+    pub(super) fn apply_clock_changes(&mut self, cores: &mut [Core; 2], now: u64) {
         self.clocks = self.periph.clock_tree().clone();
         let den = u128::from(self.clocks.tick_hz_den) * u128::from(self.clocks.sys_hz);
         let (num, den) = reduce_fraction(u128::from(self.clocks.tick_hz_num), den);
@@ -192,19 +199,19 @@ impl System {
         if let Some(about) = self.periph.clock_limit_warning() {
             self.warn_unsupported(&mut cores[0], &about, now);
         }
-        self.flash_timing_changed();
+        self.update_cache_miss_cost();
     }
 
     /// Lets the peripherals act at cycle `now`.
     pub(super) fn advance_peripherals(&mut self, cores: &mut [Core; 2], now: u64) {
         let mut access = Access { now_cycles: now, core: 0, clocks: &self.clocks, effects: &mut self.effects };
         self.periph.process_due_events(&mut access);
-        self.apply_effects(cores, now);
+        self.apply_event_effects(cores, now);
     }
 
     /// Lets the UARTs send the bytes in their FIFOs after the cores have stopped. Returns the cycle of the last byte, a
     /// second later at most.
-    pub(super) fn finish_sending(&mut self, cores: &mut [Core; 2], now: u64) -> u64 {
+    pub(super) fn finish_uart_sending(&mut self, cores: &mut [Core; 2], now: u64) -> u64 {
         let limit = now.saturating_add(self.clocks.sys_hz);
         let mut at = now;
         while self.periph.uarts.iter().any(rtoslab_periph::rp2040::Uart::is_sending)
@@ -217,8 +224,8 @@ impl System {
     }
 
     /// Applies the effects of an event, between instructions.
-    pub(super) fn apply_effects(&mut self, cores: &mut [Core; 2], now: u64) {
-        self.drain_effects(0, now);
+    pub(super) fn apply_event_effects(&mut self, cores: &mut [Core; 2], now: u64) {
+        self.apply_pending_effects(0, now);
         self.apply_core_effects(cores, now);
     }
 
@@ -233,29 +240,29 @@ impl System {
             }
             Stimulus::Pin { pin, level } => {
                 self.periph.drive_pin(u32::from(pin), level);
-                self.sample_pins(0, now);
-                self.apply_effects(cores, now);
+                self.update_pads_and_notify(0, now);
+                self.apply_event_effects(cores, now);
             }
         }
     }
 
     /// Types text into a UART.
-    pub(super) fn type_text(&mut self, port: usize, text: &[u8]) {
+    pub(super) fn type_into_uart(&mut self, port: usize, text: &[u8]) {
         self.lines_may_differ = true;
         self.periph.send_to_uart(port, text);
         self.due = 0;
     }
 
     /// Warns of an unsupported request to a register by a DMA transfer or a stimulus.
-    pub(super) fn note_limit(&mut self, core: &mut Core, now: u64) {
+    pub(super) fn warn_of_unsupported_dma_request(&mut self, core: &mut Core, now: u64) {
         if let Some(limit) = self.effects.limit.take() {
             self.warn_unsupported(core, limit.about, now);
         }
     }
 
     /// Recomputes the pads, traces the ones that changed, and notifies the devices that look at them.
-    pub(super) fn sample_pins(&mut self, core: usize, now: u64) {
-        let changed = self.trace_pins(core, now);
+    pub(super) fn update_pads_and_notify(&mut self, core: usize, now: u64) {
+        let changed = self.update_pads_and_trace(core, now);
         if changed != 0 && self.periph.attachments.has_pins() {
             self.notify_devices(core, changed, now);
         }
@@ -277,13 +284,13 @@ impl System {
             for (pin, level) in answers {
                 self.periph.drive_pin(u32::from(pin), level);
             }
-            changed = self.trace_pins(core, now);
+            changed = self.update_pads_and_trace(core, now);
             (self.lines_may_differ, self.due) = (true, 0);
         }
     }
 
     /// Recomputes the pads and traces the ones that changed, which it returns.
-    fn trace_pins(&mut self, core: usize, now: u64) -> u32 {
+    fn update_pads_and_trace(&mut self, core: usize, now: u64) -> u32 {
         let levels = self.periph.update_pins(now).levels;
         if self.probes.trace_pins {
             let mut changed = levels ^ self.pins;
@@ -297,32 +304,32 @@ impl System {
     }
 
     /// Recomputes the cost of a cache miss from the SSI's set-up and the timing rules.
-    pub(super) fn flash_timing_changed(&mut self) {
+    pub(super) fn update_cache_miss_cost(&mut self) {
         let frame = self.periph.ssi.execute_in_place_frame();
         let divider = u64::from(frame.divider).max(2);
         self.word_cycles = u64::from(frame.sck_cycles) * divider + self.timing.chip_rule_value(key::XIP_OVERHEAD);
         self.fill_cycles = self.word_cycles * self.timing.chip_rule_value(key::XIP_FRAMES_PER_FILL);
         let enabled = self.periph.xip_ctrl.is_cache_enabled();
         if enabled != self.xip.enabled {
-            self.flush_xip();
+            self.empty_xip_cache();
             self.xip.enabled = enabled;
         }
     }
 
     /// Resets the peripherals as the watchdog does. Returns the cores that restart (bit 0: core 0, bit 1: core 1).
-    pub(super) fn watchdog_reset(&mut self, now: u64) -> u32 {
+    pub(super) fn reset_peripherals_by_watchdog(&mut self, now: u64) -> u32 {
         let cores = self.periph.reset_chip_peripherals(ResetCause::Watchdog, now);
         self.effects = Effects { clocks_changed: true, ..Effects::default() };
-        self.flush_xip();
+        self.empty_xip_cache();
         self.fixed_first = None;
         cores
     }
 
     /// Sets the state of the peripherals after the boot ROM: flash readable, the blocks that the ROM uses out of reset.
-    pub(super) fn after_boot_rom(&mut self, now: u64) {
+    pub(super) fn set_state_after_boot_rom(&mut self, now: u64) {
         self.periph.set_state_after_boot_rom(now, &mut self.effects);
-        self.drain_effects(0, now);
-        self.flash_timing_changed();
+        self.apply_pending_effects(0, now);
+        self.update_cache_miss_cost();
     }
 
     /// Switches the profile of all code on (from zero) or off.
@@ -350,8 +357,9 @@ impl System {
     }
 
     /// Adds a fault to the run's warnings.
-    pub(super) fn note_fault(&mut self, core: usize, pc: u32, why: &str, cycle: u64) {
-        self.warnings.fault(format!("core {core} took a HardFault at 0x{pc:08x} in cycle {cycle}: {why}"));
+    pub(super) fn warn_of_fault(&mut self, core: usize, pc: u32, why: &str, cycle: u64) {
+        self.warnings
+            .warn_of_handled_fault(format!("core {core} took a HardFault at 0x{pc:08x} in cycle {cycle}: {why}"));
     }
 }
 

@@ -35,23 +35,23 @@ impl RomHost for Host<'_> {
     /// Reads a byte.
     fn read_byte(&mut self, address: u32) -> u8 {
         let mut unused = self.core.t;
-        self.system.load_plain(self.core, address, 1, &mut unused) as u8
+        self.system.load_for_rom_function(self.core, address, 1, &mut unused) as u8
     }
 
     /// Reads an aligned word.
     fn read_word(&mut self, address: u32) -> u32 {
         let mut unused = self.core.t;
-        self.system.load_plain(self.core, address, 4, &mut unused)
+        self.system.load_for_rom_function(self.core, address, 4, &mut unused)
     }
 
     /// Writes a byte.
     fn write_byte(&mut self, address: u32, value: u8) {
-        self.system.store_plain(self.core, address, 1, u32::from(value));
+        self.system.store_for_rom_function(self.core, address, 1, u32::from(value));
     }
 
     /// Writes an aligned word.
     fn write_word(&mut self, address: u32, value: u32) {
-        self.system.store_plain(self.core, address, 4, value);
+        self.system.store_for_rom_function(self.core, address, 4, value);
     }
 
     /// Applies a command to the flash chip and its interface. See [`super::Rp2040Peripherals::rom_flash`].
@@ -59,57 +59,57 @@ impl RomHost for Host<'_> {
         let system = &mut *self.system;
         system.periph.execute_rom_flash_command(&command, self.core.t, &mut system.effects);
         match command {
-            FlashCommand::Erase { offset, count } => system.flash_content_changed(offset, count),
-            FlashCommand::Program { offset, data } => system.flash_content_changed(offset, data.len() as u32),
-            FlashCommand::FlushCache => system.flush_xip(),
-            FlashCommand::Connect | FlashCommand::ExitXip | FlashCommand::EnterXip => system.flash_timing_changed(),
+            FlashCommand::Erase { offset, count } => system.forget_changed_flash_content(offset, count),
+            FlashCommand::Program { offset, data } => system.forget_changed_flash_content(offset, data.len() as u32),
+            FlashCommand::FlushCache => system.empty_xip_cache(),
+            FlashCommand::Connect | FlashCommand::ExitXip | FlashCommand::EnterXip => system.update_cache_miss_cost(),
         }
     }
 }
 
 impl System {
     /// Loads from memory for a ROM function. Returns 0 where nothing answers.
-    fn load_plain(&mut self, core: &mut Core, address: u32, bytes: u32, t: &mut u64) -> u32 {
+    fn load_for_rom_function(&mut self, core: &mut Core, address: u32, bytes: u32, t: &mut u64) -> u32 {
         self.load_data::<false, false>(core, None, address, bytes, t).unwrap_or(0)
     }
 
     /// Stores for a ROM function, which ignores faults as the ROM does.
-    fn store_plain(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32) {
+    fn store_for_rom_function(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32) {
         let mut unused = core.t;
         // A ROM function that writes nowhere writes nothing, like the ROM's own stores.
         let _ = self.store_data::<false>(core, None, address, bytes, value, &mut unused);
     }
 
     /// Empties the XIP cache.
-    pub(super) fn flush_xip(&mut self) {
-        for line in self.xip.flush() {
-            self.refresh_line(line);
+    pub(super) fn empty_xip_cache(&mut self) {
+        for line in self.xip.empty_cache() {
+            self.update_cache_line_ops(line);
         }
     }
 
     /// Writes the flash as a debugger does. Returns false outside of flash.
     pub(super) fn program_flash(&mut self, address: u32, data: &[u8]) -> bool {
-        let end = u64::from(FLASH_BASE) + self.flash_len() as u64;
+        let end = u64::from(FLASH_BASE) + self.flash_size() as u64;
         if address < FLASH_BASE || u64::from(address) + data.len() as u64 > end {
             return false;
         }
         let offset = address - FLASH_BASE;
         self.periph.ssi.flash.flash_content_mut()[offset as usize..][..data.len()].copy_from_slice(data);
-        self.flash_content_changed(offset, data.len() as u32);
+        self.forget_changed_flash_content(offset, data.len() as u32);
         true
     }
 
     /// Forgets the decoded code and cached lines of flash bytes that changed.
-    fn flash_content_changed(&mut self, offset: u32, bytes: u32) {
-        let size = self.flash_len() as u32;
+    fn forget_changed_flash_content(&mut self, offset: u32, bytes: u32) {
+        let size = self.flash_size() as u32;
         let start = offset.min(size) & !1;
         let end = offset.saturating_add(bytes).min(size);
-        self.invalidate_flash(start, end - start);
-        self.flush_xip();
+        self.invalidate_flash_code(start, end - start);
+        self.empty_xip_cache();
     }
 
     /// Runs ROM function `id` for the core that called it, and returns to LR.
-    pub(super) fn call_rom(&mut self, core: &mut Core, id: u8) {
+    pub(super) fn call_rom_function(&mut self, core: &mut Core, id: u8) {
         let (pc, called) = (core.pc(), core.t);
         match bootrom::call_rom_function(id, &mut Host { core, system: self }) {
             RomOutcome::Return { cycles } => self.return_from_rom(core, u64::from(cycles)),
@@ -120,7 +120,7 @@ impl System {
             RomOutcome::EnterUsbBoot { .. } => {
                 let detail =
                     "the firmware requested USB boot mode from the boot ROM, but no USB host is connected".to_owned();
-                self.stop_at(StopReason::UsbBoot, core, pc, called, detail);
+                self.stop_for_reason(StopReason::UsbBoot, core, pc, called, detail);
             }
             RomOutcome::ColdBoot => core.nvic.reset_request = true,
             RomOutcome::Undefined => core.request = Request::Fault("undefined instruction in the boot ROM"),

@@ -92,7 +92,7 @@ impl Machine {
             now: *now,
             symbols: symbols.clone(),
             stats_base: stats_base.clone(),
-            system: system.save(),
+            system: system.saved_state(),
         };
         Snapshot::new(*now, saved)
     }
@@ -101,11 +101,11 @@ impl Machine {
     /// settings.
     pub fn restore_snapshot(&mut self, snapshot: &Snapshot) -> bool {
         let same_flash =
-            |saved: &&SavedBoard| saved.system.periph.ssi.flash.flash_content().len() == self.system.flash_len();
-        let Some(saved) = snapshot.state::<SavedBoard>().filter(same_flash) else { return false };
-        self.system.restore(&saved.system);
+            |saved: &&SavedBoard| saved.system.periph.ssi.flash.flash_content().len() == self.system.flash_size();
+        let Some(saved) = snapshot.machine_state::<SavedBoard>().filter(same_flash) else { return false };
+        self.system.restore_saved_state(&saved.system);
         for (core, parked) in self.cores.iter_mut().zip(&saved.cores) {
-            parked.back(core, |address| self.system.code_region(address));
+            parked.restored_core(core, |address| self.system.code_region(address));
         }
         self.core_count = saved.core_count;
         self.entry_in_sram = saved.entry_in_sram;
@@ -119,20 +119,20 @@ impl Machine {
 
     /// Places the probes of a snapshot on this board, which has none.
     pub fn adopt_probes(&mut self, snapshot: &Snapshot) {
-        let Some(saved) = snapshot.state::<SavedBoard>() else { return };
+        let Some(saved) = snapshot.machine_state::<SavedBoard>() else { return };
         self.system.probes = saved.system.probes.clone();
         let addresses: Vec<u32> = self.system.probes.watched_words().collect();
         for address in addresses {
-            self.system.mark_watch(address);
+            self.system.mark_watched_address(address);
         }
         let addresses: Vec<u32> = self.system.probes.probe_sites().collect();
-        addresses.into_iter().for_each(|address| self.system.decode_again(address));
+        addresses.into_iter().for_each(|address| self.system.redecode_at(address));
     }
 }
 
 impl System {
     /// Copies the state into a snapshot.
-    fn save(&self) -> SavedSystem {
+    fn saved_state(&self) -> SavedSystem {
         let System {
             sram,
             rom: _,
@@ -207,21 +207,21 @@ impl System {
     }
 
     /// Replaces the state by that of a snapshot.
-    fn restore(&mut self, saved: &SavedSystem) {
+    fn restore_saved_state(&mut self, saved: &SavedSystem) {
         let stale: Vec<(u32, u32)> =
             changed_pages(&self.sram, &saved.sram, &self.marks, MARK_CODE, MARK_SHIFT).collect();
         self.sram.copy_from_slice(&saved.sram);
         for (offset, bytes) in stale {
-            self.invalidate_sram(offset, bytes);
+            self.invalidate_sram_code(offset, bytes);
         }
         self.cache_sram.copy_from_slice(&saved.cache_sram);
         let same_flash = Arc::ptr_eq(self.periph.ssi.flash.shared_content(), saved.periph.ssi.flash.shared_content());
         self.periph.clone_from(&saved.periph);
         if !same_flash {
-            self.invalidate_flash(0, self.flash_len() as u32);
+            self.invalidate_flash_code(0, self.flash_size() as u32);
         }
-        for line in self.xip.restore(&saved.xip) {
-            self.refresh_line(line);
+        for line in self.xip.restore_cache_content(&saved.xip) {
+            self.update_cache_line_ops(line);
         }
         self.fill_cycles = saved.fill_cycles;
         self.word_cycles = saved.word_cycles;
@@ -234,7 +234,7 @@ impl System {
         self.clocks.clone_from(&saved.clocks);
         self.effects.clone_from(&saved.effects);
         if self.timing != saved.timing {
-            self.forget_cached();
+            self.drop_cached_timing_and_code();
         }
         self.timing.clone_from(&saved.timing);
         self.probes.restore_recordings(&saved.probes);

@@ -7,7 +7,7 @@ use super::system::System;
 
 impl System {
     /// Counts the words that a core has fetched since the last call.
-    pub(super) fn count_fetches(&mut self, core: &Core) {
+    pub(super) fn count_fetched_words(&mut self, core: &Core) {
         let fetched = &mut self.fetched[core.id];
         let fresh = core.steps.get(fetched.steps..).unwrap_or_default();
         fetched.steps = core.steps.len();
@@ -20,13 +20,13 @@ impl System {
         for step in fresh.iter().filter(|step| step.pc >> 24 == 0x10 && step.executions != 0) {
             let at = (step.pc & 0x00ff_ffff) % length + 1;
             let bytes = if flash[at as usize] >> 3 >= 0x1d { 4 } else { 2 };
-            words += fetched.words_of(step, bytes);
+            words += fetched.fetched_word_count(step, bytes);
         }
         self.periph.xip_ctrl.count_accesses(words);
     }
 
     /// Adds the steps of a turn to the profile, because the interpreter does not fill it while it logs steps.
-    pub(super) fn profile_steps(&mut self, core: &Core) {
+    pub(super) fn add_steps_to_profile(&mut self, core: &Core) {
         for step in &core.steps {
             let table = match step.pc >> 28 {
                 0 => &mut self.rom_code,

@@ -9,16 +9,16 @@ use rtoslab_periph::NEVER;
 use super::map::{SRAM_BASE, SRAM_BYTES};
 use super::system::{MARK_WATCH, System, WriterAt};
 use crate::stop::{Stop, StopReason};
-use crate::words::get;
+use crate::words::read_little_endian;
 
 impl System {
     /// Reports the write of the word around an offset, if the word is watched. Returns true if the run must stop.
-    pub(super) fn look_at_watches(&mut self, offset: u32, writer: WriterAt) -> bool {
+    pub(super) fn report_watched_write(&mut self, offset: u32, writer: WriterAt) -> bool {
         let offset = offset & !3;
         if self.marks[(offset >> 8) as usize] & MARK_WATCH == 0 {
             return false;
         }
-        let (address, word) = (SRAM_BASE + offset, get(&self.sram, offset, 4));
+        let (address, word) = (SRAM_BASE + offset, read_little_endian(&self.sram, offset, 4));
         let WriterAt { core, pc, cycle } = writer;
         let stops = self.probes.note_write(address, word, core, cycle, pc);
         if stops {
@@ -31,7 +31,13 @@ impl System {
     /// Reports an access of a core to a register, if it is watched. `written` is a store's value.
     #[cold]
     #[inline(never)]
-    pub(super) fn note_register(&mut self, core: &mut Core, address: u32, written: Option<u32>, cycle: u64) {
+    pub(super) fn report_watched_register_access(
+        &mut self,
+        core: &mut Core,
+        address: u32,
+        written: Option<u32>,
+        cycle: u64,
+    ) {
         let (word, pc) = (address & !3, core.pc());
         let (stops, detail) = match written {
             Some(value) => {
@@ -48,8 +54,8 @@ impl System {
     }
 
     /// Marks a register, or the page of an SRAM word, as watched. Returns false if the address is neither.
-    pub(super) fn mark_watch(&mut self, address: u32) -> bool {
-        if is_register(address) {
+    pub(super) fn mark_watched_address(&mut self, address: u32) -> bool {
+        if may_be_register(address) {
             self.watches_registers = true;
             return true;
         }
@@ -62,21 +68,21 @@ impl System {
     }
 
     /// Returns whether the word at this offset is watched. May also be true for a word that is no longer watched.
-    pub(super) fn is_watched(&self, offset: u32) -> bool {
+    pub(super) fn is_word_watched(&self, offset: u32) -> bool {
         self.watched[(offset >> 8) as usize] >> (offset >> 2 & 63) & 1 != 0
     }
 
     /// Returns the instruction at this address, which has probes or is not in the cache of the flash. Its probes fire
     /// in the order of the cores' cycles.
-    pub(super) fn attend_in_order(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op> {
+    pub(super) fn issue_probed_instruction(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op> {
         if self.pairs.have_probes_fired(core.id) {
-            return OrderedAccess::Now(self.probe_at(address).0);
+            return OrderedAccess::Now(self.probed_instruction_at(address).0);
         }
         let Some(cycle) = self.pairs.cycle_of_core_in_turn() else {
             self.pairs.request_turn(TurnRequest::Probe);
             return OrderedAccess::NotYet;
         };
-        let (instruction, number) = self.probe_at(address);
+        let (instruction, number) = self.probed_instruction_at(address);
         if self.is_not_cached(address, instruction) || !self.fire_probes(core, Probe { address, number }, cycle) {
             return OrderedAccess::InTime;
         }
@@ -85,12 +91,19 @@ impl System {
     }
 
     /// Returns the cycle of the next stop that is held until its cycle comes.
-    pub(super) fn next_held(&self) -> u64 {
+    pub(super) fn next_held_stop_cycle(&self) -> u64 {
         self.held.iter().map(|stop| stop.cycle).min().unwrap_or(NEVER)
     }
 
     /// Stops the run for a reason, with one sentence in `detail`.
-    pub(super) fn stop_at(&mut self, reason: StopReason, core: &Core, address: u32, cycle: u64, detail: String) {
+    pub(super) fn stop_for_reason(
+        &mut self,
+        reason: StopReason,
+        core: &Core,
+        address: u32,
+        cycle: u64,
+        detail: String,
+    ) {
         self.stop_now(Stop { reason, core: core.id, cycle, address, detail });
     }
 
@@ -102,14 +115,14 @@ impl System {
 
     /// Warns once about an address that is not modelled. Under `strict` the run stops.
     pub(super) fn warn_of_address(&mut self, core: &mut Core, address: u32, what: &str, cycle: u64) {
-        let stops = self.warnings.not_modelled(what, address, core.pc());
+        let stops = self.warnings.warn_of_unmodelled_address(what, address, core.pc());
         self.stop_if_strict(core, address, cycle, stops);
     }
 
     /// Warns once that the firmware requested something unsupported. Under `strict` the run stops.
     pub(super) fn warn_unsupported(&mut self, core: &mut Core, about: &str, cycle: u64) {
         let address = if core.ip.is_null() { 0 } else { core.pc() };
-        let stops = self.warnings.unsupported_request(about, address);
+        let stops = self.warnings.warn_of_unsupported_request(about, address);
         self.stop_if_strict(core, address, cycle, stops);
     }
 
@@ -117,12 +130,12 @@ impl System {
     fn stop_if_strict(&mut self, core: &mut Core, address: u32, cycle: u64, text: Option<String>) {
         if let Some(text) = text {
             core.limit = 0;
-            self.stop_at(StopReason::Strict, core, address, cycle, text);
+            self.stop_for_reason(StopReason::Strict, core, address, cycle, text);
         }
     }
 }
 
 /// Returns whether an address may be a register: a peripheral's, SIO's, or one of the core's own.
-pub(super) fn is_register(address: u32) -> bool {
+pub(super) fn may_be_register(address: u32) -> bool {
     matches!(address >> 28, 0x4 | 0x5 | 0xd) || matches!(address >> 24, 0x14 | 0x18) || address >> 20 == 0xe00
 }

@@ -22,7 +22,7 @@ use crate::known::KnownOps;
 use crate::polling::Polling;
 use crate::stop::{Stop, StopReason};
 use crate::warnings::Warnings;
-use crate::words::get;
+use crate::words::read_little_endian;
 use crate::xip::{FILL_BYTES, LINE_BYTES, XipCache};
 
 pub(super) const MARK_CODE: u8 = 1;
@@ -155,18 +155,18 @@ impl System {
     }
 
     /// Returns the size of the flash in bytes.
-    pub(super) fn flash_len(&self) -> usize {
+    pub(super) fn flash_size(&self) -> usize {
         self.periph.ssi.flash.flash_content().len()
     }
 
     /// Returns the flash offset of a cached-window address. Smaller flashes repeat in the 16 MB window.
-    pub(super) fn flash_offset(&self, address: u32) -> u32 {
-        (address & 0x00ff_ffff) & (self.flash_len() as u32 - 1)
+    pub(super) fn cached_flash_offset(&self, address: u32) -> u32 {
+        (address & 0x00ff_ffff) & (self.flash_size() as u32 - 1)
     }
 
     /// Returns the literal at an offset of the flash, which is an aligned word inside of it.
     #[inline(always)]
-    fn flash_word(&self, offset: u32) -> u32 {
+    fn flash_literal_at(&self, offset: u32) -> u32 {
         let bytes = self.periph.ssi.flash.flash_content();
         debug_assert!(offset as usize + 4 <= bytes.len());
         // SAFETY: as said.
@@ -182,13 +182,13 @@ impl System {
         bytes: u32,
         t: &mut u64,
     ) -> u32 {
-        let offset = self.flash_offset(address);
+        let offset = self.cached_flash_offset(address);
         let half = offset / FILL_BYTES;
         self.periph.xip_ctrl.count_accesses(1);
         if !self.xip.is_cached(half) {
-            self.fill_half_line::<CONTEND>(core, half, t);
+            self.load_half_cache_line::<CONTEND>(core, half, t);
         }
-        let slot = if CONTEND { self.claim_data(core, slave::XIP, *t) } else { *t };
+        let slot = if CONTEND { self.claim_data_transfer_slot(core, slave::XIP, *t) } else { *t };
         *t = slot + 2;
         let at = self.periph.ssi.flash.flash_content().as_ptr().wrapping_add((offset & !3) as usize).cast::<u32>();
         // SAFETY: `flash_offset` is below the flash's length, a multiple of four.
@@ -198,22 +198,22 @@ impl System {
 
     /// Loads a literal from cached flash.
     #[inline(always)]
-    fn load_literal<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> u32 {
+    fn load_flash_literal<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> u32 {
         let offset = address - FLASH_BASE;
         let half = offset / FILL_BYTES;
         self.periph.xip_ctrl.count_accesses(1);
         if !self.xip.is_cached(half) {
-            self.fill_half_line::<CONTEND>(core, half, t);
+            self.load_half_cache_line::<CONTEND>(core, half, t);
         }
-        let slot = if CONTEND { self.claim_data(core, slave::XIP, *t) } else { *t };
+        let slot = if CONTEND { self.claim_data_transfer_slot(core, slave::XIP, *t) } else { *t };
         *t = slot + 2;
-        self.flash_word(offset)
+        self.flash_literal_at(offset)
     }
 
     /// Loads half a line into the cache and charges the core, unless it is there.
     #[cold]
     #[inline(never)]
-    pub(super) fn fill_half_line<const CONTEND: bool>(&mut self, core: &mut Core, half: u32, t: &mut u64) {
+    pub(super) fn load_half_cache_line<const CONTEND: bool>(&mut self, core: &mut Core, half: u32, t: &mut u64) {
         if self.xip.is_cached(half) {
             return;
         }
@@ -223,18 +223,18 @@ impl System {
         self.misses[core.id] += 1;
         self.periph.xip_ctrl.count_miss();
         *t = start + self.fill_cycles;
-        self.hold_busy::<CONTEND>(slave::XIP, *t);
-        if let Some(evicted) = self.xip.fill(half) {
-            self.refresh_line(evicted);
+        self.keep_slave_busy_until::<CONTEND>(slave::XIP, *t);
+        if let Some(evicted) = self.xip.load_line_half(half) {
+            self.update_cache_line_ops(evicted);
         }
-        self.refresh_line(half * FILL_BYTES / LINE_BYTES);
+        self.update_cache_line_ops(half * FILL_BYTES / LINE_BYTES);
     }
 
     /// Returns the content of memory (ROM, flash, SRAM). `None` outside of memory.
-    pub(super) fn bytes_at(&self, address: u32, bytes: usize) -> Option<&[u8]> {
+    pub(super) fn memory_content_at(&self, address: u32, bytes: usize) -> Option<&[u8]> {
         let (memory, offset): (&[u8], u32) = match address {
             0..ROM_BYTES => (&self.rom, address),
-            FLASH_BASE..=0x10ff_ffff => (self.periph.ssi.flash.flash_content(), self.flash_offset(address)),
+            FLASH_BASE..=0x10ff_ffff => (self.periph.ssi.flash.flash_content(), self.cached_flash_offset(address)),
             SRAM_BASE.. => (&self.sram, address - SRAM_BASE),
             _ => return None,
         };
@@ -249,7 +249,7 @@ impl System {
             return false;
         }
         self.sram[offset as usize..end].copy_from_slice(data);
-        self.invalidate_sram(offset, data.len() as u32);
+        self.invalidate_sram_code(offset, data.len() as u32);
         true
     }
 }
@@ -273,9 +273,9 @@ unsafe impl Bus for System {
     fn store_to_marked_ram(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64) {
         let at = offset as usize;
         self.sram[at..at + bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
-        self.forget_code(offset, bytes);
-        self.drop_code(core.pc(), offset);
-        if self.look_at_watches(offset, WriterAt { core: core.id, pc: core.pc(), cycle: now }) {
+        self.forget_overwritten_code(offset, bytes);
+        self.drop_decoded_page(core.pc(), offset);
+        if self.report_watched_write(offset, WriterAt { core: core.id, pc: core.pc(), cycle: now }) {
             core.limit = 0;
         }
     }
@@ -293,7 +293,7 @@ unsafe impl Bus for System {
         t: &mut u64,
     ) -> Result<u32, Trap> {
         if LITERAL {
-            return Ok(self.load_literal::<CONTEND>(core, address, t));
+            return Ok(self.load_flash_literal::<CONTEND>(core, address, t));
         }
         if address >> 24 == FLASH_BASE >> 24 && address & (bytes - 1) == 0 {
             return Ok(self.load_cached_flash::<CONTEND>(core, address, bytes, t));
@@ -320,13 +320,13 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn code_region(&mut self, address: u32) -> Option<Region> {
-        let flash_end = FLASH_BASE + self.flash_len() as u32;
+        let flash_end = FLASH_BASE + self.flash_size() as u32;
         match address {
             0..ROM_BYTES => {
-                Some(Region { rom: true, ..self.rom_code.region(System::first_slot_of_slave(slave::ROM), 1) })
+                Some(Region { rom: true, ..self.rom_code.code_region(System::first_slot_of_slave(slave::ROM), 1) })
             }
             FLASH_BASE.. if address < flash_end => {
-                Some(Region { cached: true, ..self.flash_code.region(System::first_slot_of_slave(slave::XIP), 1) })
+                Some(Region { cached: true, ..self.flash_code.code_region(System::first_slot_of_slave(slave::XIP), 1) })
             }
             SRAM_BASE..=0x2004_1fff => Some(self.sram_region(address - SRAM_BASE)),
             _ => None,
@@ -337,8 +337,8 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn decode_op(&mut self, _: &Core, address: u32) {
-        let decoded = self.op_in_table(address, self.decode_at(address));
-        if let Some(op) = self.op_at(address) {
+        let decoded = self.op_in_table(address, self.decode_instruction_at(address));
+        if let Some(op) = self.decoded_op_at(address) {
             // SAFETY: `op_at` returns pointers into the tables.
             unsafe { *op = decoded };
         }
@@ -357,9 +357,9 @@ unsafe impl Bus for System {
     fn fill_code_line<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> bool {
         if core.region.cached {
             let offset = address - FLASH_BASE;
-            self.fill_half_line::<CONTEND>(core, offset / FILL_BYTES, t);
-            if self.probe_at(address).0.is_wide() {
-                self.fill_half_line::<CONTEND>(core, (offset + 2) / FILL_BYTES, t);
+            self.load_half_cache_line::<CONTEND>(core, offset / FILL_BYTES, t);
+            if self.probed_instruction_at(address).0.is_wide() {
+                self.load_half_cache_line::<CONTEND>(core, (offset + 2) / FILL_BYTES, t);
             }
         }
         self.xip.enabled
@@ -370,11 +370,11 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn serve_stub_op(&mut self, core: &mut Core, address: u32, t: u64) -> Option<Op> {
-        let (instruction, site) = self.probe_at(address);
+        let (instruction, site) = self.probed_instruction_at(address);
         let skip = self.passed_until[core.id].take() == Some(address);
         if self.probes.fire_probes_of_site(site, address, core.id, t, ProbedRegisters::from_registers(&core.r), skip) {
             self.passed_until[core.id] = Some(address);
-            self.stop_at(
+            self.stop_for_reason(
                 StopReason::Until,
                 core,
                 address,
@@ -390,13 +390,17 @@ unsafe impl Bus for System {
     /// instruction. [`Core::retried`] says that the probes have fired, in case the instruction is only executed later.
     #[inline(never)]
     fn fire_probes_ahead(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op> {
-        if self.alone.native_paths.is_ahead() { OrderedAccess::InTime } else { self.attend_in_order(core, address) }
+        if self.alone.native_paths.is_ahead() {
+            OrderedAccess::InTime
+        } else {
+            self.issue_probed_instruction(core, address)
+        }
     }
 
     /// Returns the instruction at this address, even if a stub op is in its place, without firing its probes.
     #[inline(never)]
     fn op_behind_stub(&mut self, address: u32) -> Op {
-        self.probe_at(address).0
+        self.probed_instruction_at(address).0
     }
 
     /// Loads from constant memory before the cycle is known. Returns `None` for other addresses. `LITERAL` as for
@@ -405,13 +409,15 @@ unsafe impl Bus for System {
     fn load_constant<const LITERAL: bool>(&mut self, address: u32, bytes: u32) -> Option<u32> {
         if LITERAL {
             let offset = address - FLASH_BASE;
-            return self.xip.is_cached(offset / FILL_BYTES).then(|| self.flash_word(offset));
+            return self.xip.is_cached(offset / FILL_BYTES).then(|| self.flash_literal_at(offset));
         }
         if address >> 24 != FLASH_BASE >> 24 || address & (bytes - 1) != 0 {
             return None;
         }
-        let offset = self.flash_offset(address);
-        self.xip.is_cached(offset / FILL_BYTES).then(|| get(self.periph.ssi.flash.flash_content(), offset, bytes))
+        let offset = self.cached_flash_offset(address);
+        self.xip
+            .is_cached(offset / FILL_BYTES)
+            .then(|| read_little_endian(self.periph.ssi.flash.flash_content(), offset, bytes))
     }
 
     /// Makes an access to a register before its cycle is known, if its order between the cores allows that. A store
@@ -433,7 +439,7 @@ unsafe impl Bus for System {
             return None;
         }
         let stops = || self.probes.stops_at_write(SRAM_BASE + (offset & !3));
-        if self.is_watched(offset) { (!stops()).then_some(true) } else { Some(false) }
+        if self.is_word_watched(offset) { (!stops()).then_some(true) } else { Some(false) }
     }
 
     /// Reports a store to a watched word, which was made speculatively and has a cycle now. Returns true if the machine

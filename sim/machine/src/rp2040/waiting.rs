@@ -16,7 +16,7 @@ pub(super) struct LoneCore<'a> {
 
 impl LoneCore<'_> {
     /// Returns the core that waits.
-    fn core(&self) -> &Core {
+    fn waiting_core(&self) -> &Core {
         &self.cores[self.turn]
     }
 }
@@ -27,28 +27,28 @@ impl Waiting for LoneCore<'_> {
     type State = ();
 
     /// Returns the detector of busy waits.
-    fn polling(&mut self) -> &mut Polling {
+    fn busy_wait_detector(&mut self) -> &mut Polling {
         &mut self.system.polling
     }
 
     /// Returns the core's time in cycles.
     fn core_time(&self) -> u64 {
-        self.core().t
+        self.waiting_core().t
     }
 
     /// Returns the address of the core's next instruction.
     fn next_address(&self) -> u32 {
-        self.core().pc()
+        self.waiting_core().pc()
     }
 
     /// Returns R0 to R14.
     fn core_registers(&self) -> [u32; 15] {
-        self.core().r[..15].try_into().expect("fifteen of them")
+        self.waiting_core().r[..15].try_into().expect("fifteen of them")
     }
 
     /// Returns the condition flags and the rest of the program's state that no register holds, as one number.
     fn program_flags(&self) -> u32 {
-        self.core().apsr()
+        self.waiting_core().apsr()
     }
 
     /// Returns `()`: nothing but the core's time matters.
@@ -57,27 +57,27 @@ impl Waiting for LoneCore<'_> {
     }
 
     /// Returns 1: all buses run at the core's clock.
-    fn phase_period(&self) -> u64 {
+    fn common_clock_period(&self) -> u64 {
         1
     }
 
     /// Returns four counters of the core: instructions, cycles of waiting for buses, cycles of waiting for flash,
     /// missed cache lines.
     fn core_counters(&self) -> [u64; 4] {
-        let core = self.core();
+        let core = self.waiting_core();
         [core.instructions, core.bus_wait, core.flash_wait, self.system.misses[self.turn]]
     }
 
     /// Returns the halfword of code at an address. `None` if there is none, or if a probe is there.
     fn code_halfword(&self, address: u32) -> Option<u16> {
         let system = &*self.system;
-        let bytes = system.bytes_at(address, 2).filter(|_| !system.probes.watches_code(address))?;
+        let bytes = system.memory_content_at(address, 2).filter(|_| !system.probes.watches_code(address))?;
         Some(u16::from_le_bytes([bytes[0], bytes[1]]))
     }
 
     /// Executes the next instruction of the busy wait, or the next two if they issue together. Returns false if
     /// something else happened too, such as a request to the machine.
-    fn step_wait(&mut self) -> bool {
+    fn execute_busy_wait_instruction(&mut self) -> bool {
         let LoneCore { cores, system, .. } = self;
         let core = &mut cores[self.turn];
         core.limit = core.t + 1;

@@ -44,7 +44,7 @@ impl<'a> Bytes<'a> {
     }
 
     /// Returns one of the choices.
-    pub fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+    pub fn next_choice<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.next_below(choices.len())]
     }
 
@@ -54,14 +54,14 @@ impl<'a> Bytes<'a> {
     }
 
     /// Returns up to `most` bytes.
-    pub fn take(&mut self, most: usize) -> &'a [u8] {
+    pub fn next_bytes(&mut self, most: usize) -> &'a [u8] {
         let (taken, rest) = self.rest.split_at(most.min(self.rest.len()));
         self.rest = rest;
         taken
     }
 
     /// Returns a number of any size: small ones, ones around powers of two, any.
-    pub fn number(&mut self) -> u64 {
+    pub fn next_number(&mut self) -> u64 {
         match self.next_byte() % 4 {
             0 => u64::from(self.next_byte()),
             1 => (1_u64 << (self.next_byte() % 64)).wrapping_add(u64::from(self.next_byte())).wrapping_sub(128),

@@ -1,7 +1,7 @@
 //! Image files: ELF and UF2, right ones and wrong ones.
 
 /// Returns an ELF file for Arm with these segments: load address, content.
-pub(crate) fn elf(entry: u32, segments: &[(u32, Vec<u8>)]) -> Vec<u8> {
+pub(crate) fn build_elf_file(entry: u32, segments: &[(u32, Vec<u8>)]) -> Vec<u8> {
     const HEADER: u32 = 52;
     const ROW: u32 = 32;
     let mut image = vec![0x7f, b'E', b'L', b'F', 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -20,7 +20,7 @@ pub(crate) fn elf(entry: u32, segments: &[(u32, Vec<u8>)]) -> Vec<u8> {
 }
 
 /// Returns a UF2 file of one block for each piece of up to 476 bytes, all with these flags and this family.
-pub(crate) fn uf2(pieces: &[(u32, Vec<u8>)], flags: u32, family: u32) -> Vec<u8> {
+pub(crate) fn build_uf2_file(pieces: &[(u32, Vec<u8>)], flags: u32, family: u32) -> Vec<u8> {
     let mut image = Vec::new();
     for (number, (address, content)) in pieces.iter().enumerate() {
         let mut block = vec![0; 512];
@@ -38,7 +38,7 @@ pub(crate) fn uf2(pieces: &[(u32, Vec<u8>)], flags: u32, family: u32) -> Vec<u8>
 }
 
 /// Returns the checksum of a second-stage boot block of the RP2040: CRC-32 without reflection over its 252 bytes.
-pub(crate) fn boot_checksum(block: &[u8]) -> u32 {
+pub(crate) fn boot_block_checksum(block: &[u8]) -> u32 {
     block.iter().fold(u32::MAX, |sum, byte| {
         (0..8).fold(sum ^ u32::from(*byte) << 24, |sum, _| sum << 1 ^ if sum >> 31 != 0 { 0x04c1_1db7 } else { 0 })
     })

@@ -19,16 +19,16 @@ pub const CHIPS: [&str; 9] =
 
 /// Runs the scenario (program, options and stimuli) that the fuzzer's bytes encode in several ways, such as with and
 /// without timing cache. Panics if the outcomes differ, and says how.
-pub fn check(data: &[u8]) {
+pub fn check_fuzz_scenario(data: &[u8]) {
     let mut bytes = Bytes::new(data);
     let kind = bytes.next_byte();
     let chip = CHIPS[usize::from(bytes.next_byte()) % CHIPS.len()];
     match kind % 8 {
-        0 => raw::elf_scenario(chip, &mut bytes),
-        1 => raw::uf2_scenario(chip, &mut bytes),
+        0 => raw::run_random_elf(chip, &mut bytes),
+        1 => raw::run_random_uf2(chip, &mut bytes),
         2 => raw::run_bytes_as_image(chip, &mut bytes),
         3 => raw::call_board_methods(chip, &mut bytes),
-        _ => variants::compare(&setup::Setup::from_bytes(chip, &mut bytes)),
+        _ => variants::compare_run_variants(&setup::Setup::from_bytes(chip, &mut bytes)),
     }
 }
 
@@ -49,14 +49,14 @@ mod tests {
         for path in paths {
             // Seen where a scenario fails.
             println!("{}", path.display());
-            super::check(&std::fs::read(&path).expect("a scenario"));
+            super::check_fuzz_scenario(&std::fs::read(&path).expect("a scenario"));
         }
     }
 
     /// Every kind with every chip.
     #[test]
     fn empty_scenario_passes() {
-        super::check(&[]);
-        (0..8 * super::CHIPS.len() as u8).for_each(|byte| super::check(&[byte, byte]));
+        super::check_fuzz_scenario(&[]);
+        (0..8 * super::CHIPS.len() as u8).for_each(|byte| super::check_fuzz_scenario(&[byte, byte]));
     }
 }

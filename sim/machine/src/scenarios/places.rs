@@ -3,7 +3,7 @@
 use super::bytes::Bytes;
 
 /// Returns the first address and length of each memory of a chip.
-pub(crate) fn memories(chip: &str) -> &'static [(u32, u32)] {
+pub(crate) fn memory_ranges_of_chip(chip: &str) -> &'static [(u32, u32)] {
     match chip {
         "rp2040" => &[
             (0x2000_0000, 0x42000),
@@ -57,7 +57,7 @@ pub(crate) fn memories(chip: &str) -> &'static [(u32, u32)] {
 
 /// Returns the first addresses of a chip's register blocks, and how many kilobytes or, for the RP2040, 16 kB blocks
 /// there are.
-fn registers(chip: &str) -> &'static [(u32, u32, u32)] {
+fn register_blocks_of_chip(chip: &str) -> &'static [(u32, u32, u32)] {
     match chip {
         "rp2040" => &[
             (0x4000_0000, 0x4000, 0x1c),
@@ -85,7 +85,7 @@ fn registers(chip: &str) -> &'static [(u32, u32, u32)] {
 pub(crate) fn any_address(chip: &str, bytes: &mut Bytes) -> u32 {
     match bytes.next_byte() % 16 {
         0..=4 => {
-            let (base, step, count) = bytes.one_of(registers(chip));
+            let (base, step, count) = bytes.next_choice(register_blocks_of_chip(chip));
             let block = u32::from(bytes.next_byte()) % count;
             // The RP2040's registers have aliases that set, clear and toggle.
             let alias = if chip == "rp2040" { u32::from(bytes.next_byte() & 3) << 12 } else { 0 };
@@ -93,7 +93,7 @@ pub(crate) fn any_address(chip: &str, bytes: &mut Bytes) -> u32 {
         }
         5..=7 => core_register_address(bytes),
         8..=11 => {
-            let (base, length) = bytes.one_of(memories(chip));
+            let (base, length) = bytes.next_choice(memory_ranges_of_chip(chip));
             base + u32::from(bytes.next_halfword()) % length
         }
         12..=14 => address_at_memory_edge(chip, bytes),
@@ -103,7 +103,7 @@ pub(crate) fn any_address(chip: &str, bytes: &mut Bytes) -> u32 {
 
 /// Returns an address around the end or the start of a memory.
 pub(crate) fn address_at_memory_edge(chip: &str, bytes: &mut Bytes) -> u32 {
-    let (base, length) = bytes.one_of(memories(chip));
+    let (base, length) = bytes.next_choice(memory_ranges_of_chip(chip));
     let border = if bytes.next_byte().is_multiple_of(4) { base } else { base + length };
     border.wrapping_add(u32::from(bytes.next_byte() % 80)).wrapping_sub(40)
 }
@@ -124,5 +124,5 @@ fn core_register_address(bytes: &mut Bytes) -> u32 {
         0xe000_1000,
         0xe004_2000,
     ];
-    bytes.one_of(&BASES) + 4 * u32::from(bytes.next_byte() & 15)
+    bytes.next_choice(&BASES) + 4 * u32::from(bytes.next_byte() & 15)
 }

@@ -18,7 +18,7 @@ pub(crate) fn generate_program(chip: &str, full: bool, bytes: &mut Bytes) -> Vec
         count_loop_step(&mut code, &mut loops);
     }
     while let Some(open) = loops.pop() {
-        end_of_loop(&mut code, open);
+        append_loop_end(&mut code, open);
     }
     code.push(STAY);
     code
@@ -36,7 +36,7 @@ fn count_loop_step(code: &mut Vec<u16>, loops: &mut Vec<Loop>) {
     if let Some(open) = loops.last_mut() {
         if open.steps == 0 {
             let open = loops.pop().expect("just seen");
-            end_of_loop(code, open);
+            append_loop_end(code, open);
         } else {
             open.steps -= 1;
         }
@@ -44,7 +44,7 @@ fn count_loop_step(code: &mut Vec<u16>, loops: &mut Vec<Loop>) {
 }
 
 /// Appends the end of a loop: a decrement and a branch.
-fn end_of_loop(code: &mut Vec<u16>, open: Loop) {
+fn append_loop_end(code: &mut Vec<u16>, open: Loop) {
     // subs; bne back to the body.
     code.push(0x3801 | open.register << 8);
     let distance = open.start as i32 - code.len() as i32 - 2;
@@ -114,7 +114,7 @@ fn append_program_step(chip: &str, full: bool, bytes: &mut Bytes, code: &mut Vec
         19 => code.push([0xdf00, 0xbe00, 0xde00][bytes.next_below(3)] | u16::from(bytes.next_byte())),
         20 => {
             let register = u16::from(bytes.next_byte() & 15);
-            let special = bytes.one_of::<u16>(&[0, 3, 5, 8, 9, 16, 17, 18, 19, 20]);
+            let special = bytes.next_choice::<u16>(&[0, 3, 5, 8, 9, 16, 17, 18, 19, 20]);
             if bytes.next_flag() {
                 code.extend([0xf380 | register, 0x8800 | special]);
             } else {
@@ -155,6 +155,6 @@ fn append_call(bytes: &mut Bytes, code: &mut Vec<u16>) {
 fn append_wide_instruction(bytes: &mut Bytes, code: &mut Vec<u16>) {
     const FIRST: [u16; 12] =
         [0xe850, 0xe8d0, 0xe8b0, 0xe890, 0xe920, 0xf850, 0xf8d0, 0xfb90, 0xed90, 0xed80, 0xee30, 0xeeb0];
-    let first = bytes.one_of(&FIRST) | u16::from(bytes.next_byte() & 0x2f);
+    let first = bytes.next_choice(&FIRST) | u16::from(bytes.next_byte() & 0x2f);
     code.extend([first, bytes.next_halfword()]);
 }

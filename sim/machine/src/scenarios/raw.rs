@@ -1,22 +1,22 @@
 //! Loaders and single calls: whatever is given, there is an answer.
 
 use crate::board::{Board, Options};
-use crate::boards::{board, board_from};
+use crate::boards::{board_from_snapshot, create_board_of_chip};
 use rtoslab_lab::Stimulus;
 
 use super::bytes::Bytes;
-use super::image::{elf, uf2};
-use super::places::{address_at_memory_edge, any_address, memories};
+use super::image::{build_elf_file, build_uf2_file};
+use super::places::{address_at_memory_edge, any_address, memory_ranges_of_chip};
 
 const CYCLES: u64 = 2_000;
 
 /// Creates a board with default options.
 fn board_with_defaults(chip: &str) -> Box<dyn Board> {
-    board(chip, &Options::default()).expect("a known chip")
+    create_board_of_chip(chip, &Options::default()).expect("a known chip")
 }
 
 /// Loads an image twice and runs what was accepted, in one piece and in slices.
-fn load_and_run(chip: &str, image: &[u8]) {
+fn load_twice_and_run(chip: &str, image: &[u8]) {
     let mut states = Vec::new();
     for slice in [CYCLES, 7] {
         let mut board = board_with_defaults(chip);
@@ -27,7 +27,7 @@ fn load_and_run(chip: &str, image: &[u8]) {
         let mut end = None;
         while board.current_cycle() < CYCLES {
             let stop = board.run_cycles(slice.min(CYCLES - board.current_cycle()));
-            let name = stop.reason.name();
+            let name = stop.reason.result_name();
             end = Some((name, stop.cycle));
             if name != "cycles" {
                 break;
@@ -39,19 +39,19 @@ fn load_and_run(chip: &str, image: &[u8]) {
 }
 
 /// Returns an ELF file with segments anywhere, of any length, and some bytes changed.
-pub(crate) fn elf_image(chip: &str, bytes: &mut Bytes) -> Vec<u8> {
+pub(crate) fn random_elf_image(chip: &str, bytes: &mut Bytes) -> Vec<u8> {
     let segments: Vec<(u32, Vec<u8>)> = (0..bytes.next_below(5))
         .map(|_| {
             let at = if bytes.next_flag() {
-                memories(chip)[bytes.next_below(2)].0
+                memory_ranges_of_chip(chip)[bytes.next_below(2)].0
             } else {
                 address_at_memory_edge(chip, bytes)
             };
             let most = usize::from(bytes.next_byte());
-            (at, bytes.take(most).to_vec())
+            (at, bytes.next_bytes(most).to_vec())
         })
         .collect();
-    let mut image = elf(any_address(chip, bytes), &segments);
+    let mut image = build_elf_file(any_address(chip, bytes), &segments);
     for _ in 0..bytes.next_below(6) {
         let at = usize::from(bytes.next_halfword()) % image.len();
         image[at] = bytes.next_byte();
@@ -60,25 +60,25 @@ pub(crate) fn elf_image(chip: &str, bytes: &mut Bytes) -> Vec<u8> {
 }
 
 /// Loads and runs an ELF file with any content.
-pub(crate) fn elf_scenario(chip: &str, bytes: &mut Bytes) {
-    load_and_run(chip, &elf_image(chip, bytes));
+pub(crate) fn run_random_elf(chip: &str, bytes: &mut Bytes) {
+    load_twice_and_run(chip, &random_elf_image(chip, bytes));
 }
 
 /// Loads and runs a UF2 file with blocks anywhere, any flags and family, some bytes changed, perhaps cut.
-pub(crate) fn uf2_scenario(chip: &str, bytes: &mut Bytes) {
+pub(crate) fn run_random_uf2(chip: &str, bytes: &mut Bytes) {
     let pieces: Vec<(u32, Vec<u8>)> = (0..bytes.next_below(5))
         .map(|_| {
             let at = if bytes.next_flag() {
-                memories(chip)[bytes.next_below(2)].0
+                memory_ranges_of_chip(chip)[bytes.next_below(2)].0
             } else {
                 address_at_memory_edge(chip, bytes)
             };
             let most = usize::from(bytes.next_halfword() % 500);
-            (at, bytes.take(most).to_vec())
+            (at, bytes.next_bytes(most).to_vec())
         })
         .collect();
-    let (flags, family) = (bytes.one_of(&[0, 0x2000, 1, 0xffff]), bytes.one_of(&[0xe48b_ff56, 0]));
-    let mut image = uf2(&pieces, flags, family);
+    let (flags, family) = (bytes.next_choice(&[0, 0x2000, 1, 0xffff]), bytes.next_choice(&[0xe48b_ff56, 0]));
+    let mut image = build_uf2_file(&pieces, flags, family);
     for _ in 0..bytes.next_below(4) {
         let at = usize::from(bytes.next_halfword()) % image.len().max(1);
         let value = bytes.next_byte();
@@ -87,56 +87,56 @@ pub(crate) fn uf2_scenario(chip: &str, bytes: &mut Bytes) {
     if bytes.next_byte().is_multiple_of(8) {
         image.truncate(usize::from(bytes.next_halfword()));
     }
-    load_and_run(chip, &image);
+    load_twice_and_run(chip, &image);
 }
 
 /// Loads and runs the bytes themselves as an image file.
 pub(crate) fn run_bytes_as_image(chip: &str, bytes: &mut Bytes) {
-    let image = bytes.take(usize::MAX).to_vec();
-    load_and_run(chip, &image);
+    let image = bytes.next_bytes(usize::MAX).to_vec();
+    load_twice_and_run(chip, &image);
 }
 
 /// Calls a board's methods with any arguments, in any order.
 pub(crate) fn call_board_methods(chip: &str, bytes: &mut Bytes) {
-    let options = Options { crystal_hz: if bytes.next_flag() { bytes.number() } else { 0 }, ..Options::default() };
-    let Ok(mut one) = board(chip, &options) else { return };
+    let options = Options { crystal_hz: if bytes.next_flag() { bytes.next_number() } else { 0 }, ..Options::default() };
+    let Ok(mut one) = create_board_of_chip(chip, &options) else { return };
     let mut snapshot = one.take_snapshot();
     while !bytes.is_empty() {
         let place = any_address(chip, bytes);
         match bytes.next_byte() % 20 {
-            0 => drop(one.read_memory(place, bytes.number() as usize)),
+            0 => drop(one.read_memory(place, bytes.next_number() as usize)),
             1 => drop(one.write_memory(place, &vec![bytes.next_byte(); usize::from(bytes.next_byte())])),
             2 => drop(one.is_executable(place)),
             3 => {
-                let name = bytes.one_of(&["r0", "r15", "sp", "lr", "pc", "apsr", "s0", "s99", "r", "xpsr", ""]);
+                let name = bytes.next_choice(&["r0", "r15", "sp", "lr", "pc", "apsr", "s0", "s99", "r", "xpsr", ""]);
                 one.set_register(0, name, place);
             }
             4 => {
                 let rules = one.timing_rules();
                 let key = &rules[bytes.next_below(rules.len())].0;
-                let _ = one.set_timing_rule(key, bytes.number());
+                let _ = one.set_timing_rule(key, bytes.next_number());
             }
             5 | 6 => {
                 let stimulus = if bytes.next_flag() {
                     Stimulus::Pin { pin: bytes.next_halfword(), level: bytes.next_flag() }
                 } else {
-                    Stimulus::Exception { core: bytes.next_below(3), number: bytes.number() as u32 }
+                    Stimulus::Exception { core: bytes.next_below(3), number: bytes.next_number() as u32 }
                 };
-                let _ = one.schedule_stimulus(bytes.number(), stimulus);
+                let _ = one.schedule_stimulus(bytes.next_number(), stimulus);
             }
-            7 => drop(one.watch_write(place, 1, bytes.next_flag())),
-            8 if one.is_executable(place) => one.watch_exec(place, 2),
-            9 if one.is_executable(place) => one.stop_before(place),
+            7 => drop(one.record_writes(place, 1, bytes.next_flag())),
+            8 if one.is_executable(place) => one.record_executions(place, 2),
+            9 if one.is_executable(place) => one.stop_before_address(place),
             10 => one.set_profiling(bytes.next_flag()),
             11 => one.set_observation(bytes.next_flag().then(Default::default)),
             12 => drop(one.take_observations()),
             13 => snapshot = one.take_snapshot(),
             14 => assert!(one.restore_snapshot(&snapshot)),
-            15 => one = board_from(chip, &options, &snapshot).expect("the same board"),
-            16 => one.type_uart(0, &[bytes.next_byte()]),
+            15 => one = board_from_snapshot(chip, &options, &snapshot).expect("the same board"),
+            16 => one.type_into_console(0, &[bytes.next_byte()]),
             17 => one.reset_stats(),
-            18 => drop(one.load_image(&elf_image(chip, bytes), "image")),
-            _ => drop(one.run_cycles(bytes.number() % 3_000)),
+            18 => drop(one.load_image(&random_elf_image(chip, bytes), "image")),
+            _ => drop(one.run_cycles(bytes.next_number() % 3_000)),
         }
         let _ = (
             one.core_stats(0),

@@ -1,12 +1,12 @@
 //! The inputs of a scenario: a board with its settings, an image, stimuli, and the way to run it.
 
 use crate::board::{Board, Options};
-use crate::boards::{board, parse_wire};
+use crate::boards::{create_board_of_chip, parse_wire};
 use rtoslab_lab::Stimulus;
 
 use super::bytes::Bytes;
-use super::image::{boot_checksum, elf, uf2};
-use super::places::{address_at_memory_edge, any_address, memories};
+use super::image::{boot_block_checksum, build_elf_file, build_uf2_file};
+use super::places::{address_at_memory_edge, any_address, memory_ranges_of_chip};
 use super::program::generate_program;
 
 /// Vectors of the table in the image. The number of vectors. No chip here has more.
@@ -55,28 +55,29 @@ impl Setup {
         if chip != "rp2040" && shape & 0x40 != 0 {
             options.wires = parse_wire("PA8", "PB0").into_iter().collect();
         }
-        let settings = (0..bytes.next_below(4)).map(|_| (bytes.next_below(64), setting_value(bytes))).collect();
+        let settings =
+            (0..bytes.next_below(4)).map(|_| (bytes.next_below(64), generated_setting_value(bytes))).collect();
         let cycles =
             200 + (LONGEST_CYCLES - 200) * u64::from(bytes.next_byte()) * u64::from(bytes.next_byte()) / 65_025;
-        let slices = (0..1 + bytes.next_below(4)).map(|_| slice(bytes)).collect();
-        let base = home(chip, shape >> 1 & 7, bytes);
+        let slices = (0..1 + bytes.next_below(4)).map(|_| generated_slice_cycles(bytes)).collect();
+        let base = generated_image_address(chip, shape >> 1 & 7, bytes);
         let head = Head::from_bytes(chip, base, bytes);
-        let stimuli = (0..bytes.next_below(4)).map(|_| stimulus(cycles, bytes)).collect();
+        let stimuli = (0..bytes.next_below(4)).map(|_| generated_stimulus(cycles, bytes)).collect();
         let typed = bytes.next_byte() & 7;
-        let typed = bytes.take(usize::from(typed)).to_vec();
+        let typed = bytes.next_bytes(usize::from(typed)).to_vec();
         let second = (options.cores == 2 && bytes.next_flag()).then(|| base + CODE + 2 * u32::from(bytes.next_byte()));
         let near = |bytes: &mut Bytes| base + CODE + 2 * u32::from(bytes.next_byte());
         let sites = (0..bytes.next_below(4)).map(|_| near(bytes)).collect();
         let words =
             (0..bytes.next_below(3)).map(|_| head.stack.wrapping_sub(u32::from(bytes.next_byte())) & !3).collect();
         let code = generate_program(chip, !matches!(chip, "rp2040" | "stm32l053" | "stm32l073"), bytes);
-        let image = head.image(chip, base, &code, shape & 0x80 != 0);
+        let image = head.image_file(chip, base, &code, shape & 0x80 != 0);
         Setup { chip, options, settings, image, second, stimuli, typed, cycles, slices, sites, words }
     }
 
     /// Creates a board at the start of the scenario. `None` if it refuses the image.
-    pub fn open(&self) -> Option<Box<dyn Board>> {
-        let mut board = board(self.chip, &self.options).expect("a known chip");
+    pub fn create_board(&self) -> Option<Box<dyn Board>> {
+        let mut board = create_board_of_chip(self.chip, &self.options).expect("a known chip");
         let rules = board.timing_rules();
         for &(index, value) in &self.settings {
             let (key, rule, _) = &rules[index % rules.len()];
@@ -94,7 +95,7 @@ impl Setup {
             let _ = board.schedule_stimulus(cycle, stimulus);
         }
         if !self.typed.is_empty() {
-            board.type_uart(0, &self.typed);
+            board.type_into_console(0, &self.typed);
         }
         Some(board)
     }
@@ -110,7 +111,7 @@ struct Head {
 impl Head {
     /// Creates the vector table that the scenario's bytes encode.
     fn from_bytes(chip: &str, base: u32, bytes: &mut Bytes) -> Head {
-        let ram = memories(chip)[0];
+        let ram = memory_ranges_of_chip(chip)[0];
         let stack = match bytes.next_byte() % 16 {
             0 => address_at_memory_edge(chip, bytes),
             1 => any_address(chip, bytes),
@@ -132,7 +133,7 @@ impl Head {
     }
 
     /// Returns the image file: vectors, then code.
-    fn image(&self, chip: &str, base: u32, code: &[u16], as_uf2: bool) -> Vec<u8> {
+    fn image_file(&self, chip: &str, base: u32, code: &[u16], as_uf2: bool) -> Vec<u8> {
         let mut content: Vec<u8> = [self.stack, self.entry].iter().flat_map(|word| word.to_le_bytes()).collect();
         for number in 2..VECTORS {
             content.extend(self.vectors[number as usize % self.vectors.len()].to_le_bytes());
@@ -150,50 +151,50 @@ impl Head {
         content.extend(code.iter().flat_map(|half| half.to_le_bytes()));
         let mut segments = vec![(base, content)];
         if base == BEHIND_BOOT {
-            segments.insert(0, (0x1000_0000, boot_block(base + CODE + 1)));
+            segments.insert(0, (0x1000_0000, boot_block_jumping_to(base + CODE + 1)));
         }
         if chip == "rp2040" && as_uf2 {
             let pieces: Vec<(u32, Vec<u8>)> = segments
                 .iter()
                 .flat_map(|(at, bytes)| (*at..).step_by(256).zip(bytes.chunks(256).map(<[u8]>::to_vec)))
                 .collect();
-            return uf2(&pieces, 0x2000, 0xe48b_ff56);
+            return build_uf2_file(&pieces, 0x2000, 0xe48b_ff56);
         }
-        elf(if chip == "rp2040" { base + CODE + 1 } else { self.entry }, &segments)
+        build_elf_file(if chip == "rp2040" { base + CODE + 1 } else { self.entry }, &segments)
     }
 }
 
 /// Returns a boot block of the RP2040 that jumps to `target`.
-fn boot_block(target: u32) -> Vec<u8> {
+fn boot_block_jumping_to(target: u32) -> Vec<u8> {
     let mut block: Vec<u8> = BOOT.iter().flat_map(|half| half.to_le_bytes()).collect();
     block.extend(target.to_le_bytes());
     block.resize(BOOT_BLOCK, 0);
-    let sum = boot_checksum(&block);
+    let sum = boot_block_checksum(&block);
     block.extend(sum.to_le_bytes());
     block
 }
 
 /// Returns the address of the image: mostly the start of flash or RAM.
-fn home(chip: &str, choice: u8, bytes: &mut Bytes) -> u32 {
+fn generated_image_address(chip: &str, choice: u8, bytes: &mut Bytes) -> u32 {
     match (chip, choice) {
         ("rp2040", 0..=3) => 0x2000_0000,
         ("rp2040", 4 | 5) => BEHIND_BOOT,
         (_, 0..=3) => 0x0800_0000,
         (_, 4 | 5) => 0x2000_0000,
         _ => {
-            let (base, length) = bytes.one_of(memories(chip));
+            let (base, length) = bytes.next_choice(memory_ranges_of_chip(chip));
             base + (u32::from(bytes.next_halfword()) << 4) % length
         }
     }
 }
 
 /// Returns a value for a setting, mostly small.
-fn setting_value(bytes: &mut Bytes) -> u64 {
-    if bytes.next_flag() { u64::from(bytes.next_byte()) } else { bytes.number() }
+fn generated_setting_value(bytes: &mut Bytes) -> u64 {
+    if bytes.next_flag() { u64::from(bytes.next_byte()) } else { bytes.next_number() }
 }
 
 /// Returns the cycles of one slice of a run.
-fn slice(bytes: &mut Bytes) -> u64 {
+fn generated_slice_cycles(bytes: &mut Bytes) -> u64 {
     match bytes.next_byte() % 4 {
         0 => 1 + u64::from(bytes.next_byte() % 16),
         1 | 2 => 1 + u64::from(bytes.next_byte()),
@@ -202,14 +203,14 @@ fn slice(bytes: &mut Bytes) -> u64 {
 }
 
 /// Returns a stimulus and its cycle, below `cycles`.
-fn stimulus(cycles: u64, bytes: &mut Bytes) -> (u64, Stimulus) {
+fn generated_stimulus(cycles: u64, bytes: &mut Bytes) -> (u64, Stimulus) {
     let cycle = cycles * u64::from(bytes.next_halfword()) / 65_536;
     let number = u32::from(bytes.next_byte());
     let stimulus = if bytes.next_flag() {
         Stimulus::Pin { pin: number as u16, level: bytes.next_flag() }
     } else {
         let numbers = [2, 14, 15, 16 + number % 32];
-        Stimulus::Exception { core: usize::from(bytes.next_flag()), number: bytes.one_of(&numbers) }
+        Stimulus::Exception { core: usize::from(bytes.next_flag()), number: bytes.next_choice(&numbers) }
     };
     (cycle, stimulus)
 }

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use crate::StopReason;
 use crate::board::{Board, Stats};
-use crate::boards::board_from;
+use crate::boards::board_from_snapshot;
 use crate::observe::ObservationRequest;
 use rtoslab_lab::Event;
 
-use super::places::memories;
+use super::places::memory_ranges_of_chip;
 use super::setup::Setup;
 
 /// Longest memory that is compared whole.
@@ -33,13 +33,13 @@ struct Outcome {
 impl Outcome {
     /// Returns the state of a board at the end of a run.
     fn from_board(board: &mut dyn Board, setup: &Setup, end: (StopReason, usize, u64, u32, String)) -> Outcome {
-        let cores = (0..board.core_count()).map(|core| {
+        let cores = (0..board.number_of_cores()).map(|core| {
             let position = board.core_position(core);
-            (stats(&board.core_stats(core)), board.core_registers(core), position.t, position.asleep)
+            (stats_as_text(&board.core_stats(core)), board.core_registers(core), position.t, position.asleep)
         });
         let cores = cores.collect();
-        let printed = (0..board.console_count()).map(|port| board.take_uart(port)).collect();
-        let memory = memories(setup.chip)
+        let printed = (0..board.number_of_consoles()).map(|port| board.take_console_output(port)).collect();
+        let memory = memory_ranges_of_chip(setup.chip)
             .iter()
             .map(|&(base, bytes)| board.read_memory(base, bytes.min(WHOLE) as usize))
             .collect();
@@ -56,7 +56,7 @@ impl Outcome {
     }
 
     /// Compares the outcomes of two runs of a scenario. Panics with what differs.
-    fn same_as(&self, plain: &Outcome, how: &str) {
+    fn assert_same_outcome(&self, plain: &Outcome, how: &str) {
         assert_eq!(self.end, plain.end, "the end, {how}");
         assert_eq!(self.cycle, plain.cycle, "the cycle, {how}");
         assert_eq!(self.clock_hz, plain.clock_hz, "the clock, {how}");
@@ -72,13 +72,13 @@ impl Outcome {
 }
 
 /// Returns statistics as text, to compare them.
-fn stats(stats: &Stats) -> String {
+fn stats_as_text(stats: &Stats) -> String {
     format!("{stats:?}")
 }
 
 /// Runs to the scenario's end, in slices of these cycles. Returns the reason of the stop, core, cycle, address and
 /// sentence.
-fn run(board: &mut dyn Board, until: u64, slices: &[u64]) -> (StopReason, usize, u64, u32, String) {
+fn run_in_slices(board: &mut dyn Board, until: u64, slices: &[u64]) -> (StopReason, usize, u64, u32, String) {
     let mut lengths = slices.iter().cycle();
     let mut idle = 0;
     loop {
@@ -101,32 +101,32 @@ fn run(board: &mut dyn Board, until: u64, slices: &[u64]) -> (StopReason, usize,
 }
 
 /// Runs the scenario in all ways (plain, in slices, observed, profiled and so on). Panics if two outcomes differ.
-pub(crate) fn compare(setup: &Setup) {
-    let Some(mut board) = setup.open() else { return };
+pub(crate) fn compare_run_variants(setup: &Setup) {
+    let Some(mut board) = setup.create_board() else { return };
     let whole = [u64::MAX];
-    let end = run(&mut *board, setup.cycles, &whole);
+    let end = run_in_slices(&mut *board, setup.cycles, &whole);
     let plain = Outcome::from_board(&mut *board, setup, end);
-    come_to_rest(&mut *board, &plain);
+    assert_can_run_again(&mut *board, &plain);
 
-    let mut board = setup.open().expect("as before");
-    let end = run(&mut *board, setup.cycles, &setup.slices);
-    Outcome::from_board(&mut *board, setup, end).same_as(&plain, "in slices");
+    let mut board = setup.create_board().expect("as before");
+    let end = run_in_slices(&mut *board, setup.cycles, &setup.slices);
+    Outcome::from_board(&mut *board, setup, end).assert_same_outcome(&plain, "in slices");
 
-    observed(setup, &plain);
-    profiled(setup, &plain);
-    probed(setup, &plain);
-    resumed(setup, &plain);
+    run_with_observer(setup, &plain);
+    run_with_profile(setup, &plain);
+    run_with_probes(setup, &plain);
+    run_from_snapshot(setup, &plain);
 }
 
 /// Checks that a board whose run has ended can run again, and that its time does not go back.
-fn come_to_rest(board: &mut dyn Board, plain: &Outcome) {
+fn assert_can_run_again(board: &mut dyn Board, plain: &Outcome) {
     board.run_cycles(1000);
     assert!(board.current_cycle() >= plain.cycle, "time went back to {}", board.current_cycle());
 }
 
 /// Runs the scenario with an observer. Panics if the outcome differs from that without.
-fn observed(setup: &Setup, plain: &Outcome) {
-    let mut board = setup.open().expect("as before");
+fn run_with_observer(setup: &Setup, plain: &Outcome) {
+    let mut board = setup.create_board().expect("as before");
     let calls: HashMap<u32, u16> = setup.sites.iter().map(|&site| (site, 7)).collect();
     board.set_observation(Some(ObservationRequest {
         levels: vec![-1, 0, 64, 192, 255],
@@ -136,25 +136,25 @@ fn observed(setup: &Setup, plain: &Outcome) {
         arrivals: setup.sites.iter().copied().collect(),
         events: true,
     }));
-    let before: Vec<Stats> = (0..board.core_count()).map(|core| board.core_stats(core)).collect();
-    let mut instructions = vec![0; board.core_count()];
-    let mut ends = vec![0; board.core_count()];
+    let before: Vec<Stats> = (0..board.number_of_cores()).map(|core| board.core_stats(core)).collect();
+    let mut instructions = vec![0; board.number_of_cores()];
+    let mut ends = vec![0; board.number_of_cores()];
     let half = setup.cycles / 2;
-    let mut end = run(&mut *board, half, &setup.slices);
-    add_up(&mut *board, &mut instructions, &mut ends);
+    let mut end = run_in_slices(&mut *board, half, &setup.slices);
+    assert_accounts_add_up(&mut *board, &mut instructions, &mut ends);
     if end.0 == StopReason::Cycles {
-        end = run(&mut *board, setup.cycles, &[u64::MAX]);
-        add_up(&mut *board, &mut instructions, &mut ends);
+        end = run_in_slices(&mut *board, setup.cycles, &[u64::MAX]);
+        assert_accounts_add_up(&mut *board, &mut instructions, &mut ends);
     }
     for (core, counted) in instructions.into_iter().enumerate() {
         let executed = board.core_stats(core).instructions - before[core].instructions;
         assert_eq!(counted, executed, "instructions in the account of core {core}");
     }
-    Outcome::from_board(&mut *board, setup, end).same_as(plain, "observed");
+    Outcome::from_board(&mut *board, setup, end).assert_same_outcome(plain, "observed");
 }
 
 /// Checks that every account's cycles add up, and that it continues where the one before ended.
-fn add_up(board: &mut dyn Board, instructions: &mut [u64], ends: &mut [u64]) {
+fn assert_accounts_add_up(board: &mut dyn Board, instructions: &mut [u64], ends: &mut [u64]) {
     let observed = board.take_observations().expect("observed");
     for (core, account) in observed.accounts.iter().enumerate() {
         let cycles: u64 = account.rows.iter().map(|(_, cost)| cost.cycles.iter().sum::<u64>()).sum();
@@ -167,50 +167,50 @@ fn add_up(board: &mut dyn Board, instructions: &mut [u64], ends: &mut [u64]) {
 }
 
 /// Runs the scenario with the profile on. Panics if the outcome differs from that without.
-fn profiled(setup: &Setup, plain: &Outcome) {
-    let mut board = setup.open().expect("as before");
-    let before: Vec<Stats> = (0..board.core_count()).map(|core| board.core_stats(core)).collect();
+fn run_with_profile(setup: &Setup, plain: &Outcome) {
+    let mut board = setup.create_board().expect("as before");
+    let before: Vec<Stats> = (0..board.number_of_cores()).map(|core| board.core_stats(core)).collect();
     board.set_profiling(true);
-    let end = run(&mut *board, setup.cycles, &[u64::MAX]);
+    let end = run_in_slices(&mut *board, setup.cycles, &[u64::MAX]);
     for (core, before) in before.iter().enumerate() {
         let executed = board.core_stats(core).instructions - before.instructions;
         let counted: u64 = board.take_profile(core).iter().map(|row| row.2).sum();
         assert_eq!(counted, executed, "instructions in the profile of core {core}");
     }
-    Outcome::from_board(&mut *board, setup, end).same_as(plain, "profiled");
+    Outcome::from_board(&mut *board, setup, end).assert_same_outcome(plain, "profiled");
 }
 
 /// Places all kinds of probes on a board.
-fn probe(board: &mut dyn Board, setup: &Setup) {
-    board.trace_exceptions(true);
-    board.trace_pins(true);
+fn place_probes_of_all_kinds(board: &mut dyn Board, setup: &Setup) {
+    board.set_exception_tracing(true);
+    board.set_pin_tracing(true);
     for (index, &site) in setup.sites.iter().enumerate() {
         if board.is_executable(site) {
             match index % 3 {
-                0 => board.watch_exec(site, index as u16),
-                1 => board.stop_before(site),
+                0 => board.record_executions(site, index as u16),
+                1 => board.stop_before_address(site),
                 _ => {
-                    board.measure_between(site, setup.sites[0]);
+                    board.measure_between_addresses(site, setup.sites[0]);
                 }
             }
         }
     }
     for (index, &word) in setup.words.iter().enumerate() {
-        board.watch_write(word, index as u16, index % 2 == 1);
+        board.record_writes(word, index as u16, index % 2 == 1);
     }
 }
 
 /// Runs the scenario with probes, in one piece and in slices. Panics if outcomes or events differ.
-fn probed(setup: &Setup, plain: &Outcome) {
+fn run_with_probes(setup: &Setup, plain: &Outcome) {
     let mut all: Vec<Vec<Event>> = Vec::new();
     for slices in [&[u64::MAX][..], &setup.slices] {
-        let mut board = setup.open().expect("as before");
-        probe(&mut *board, setup);
-        let end = run(&mut *board, setup.cycles, slices);
+        let mut board = setup.create_board().expect("as before");
+        place_probes_of_all_kinds(&mut *board, setup);
+        let end = run_in_slices(&mut *board, setup.cycles, slices);
         let mut events = board.take_events();
         events.sort_by_key(|event| (event.cycle, event.core, event.kind, event.id));
         all.push(events);
-        Outcome::from_board(&mut *board, setup, end).same_as(plain, "probed");
+        Outcome::from_board(&mut *board, setup, end).assert_same_outcome(plain, "probed");
     }
     let differ = all[0].iter().zip(&all[1]).find(|(one, other)| one != other);
     assert!(differ.is_none() && all[0].len() == all[1].len(), "events of the probes in slices: {differ:?}");
@@ -218,18 +218,18 @@ fn probed(setup: &Setup, plain: &Outcome) {
 
 /// Runs the scenario from a snapshot, on a new board and on the one that has continued meanwhile. Panics if the
 /// outcomes differ.
-fn resumed(setup: &Setup, plain: &Outcome) {
-    let mut board = setup.open().expect("as before");
-    let first = run(&mut *board, setup.cycles / 3, &[u64::MAX]);
+fn run_from_snapshot(setup: &Setup, plain: &Outcome) {
+    let mut board = setup.create_board().expect("as before");
+    let first = run_in_slices(&mut *board, setup.cycles / 3, &[u64::MAX]);
     if first.0 != StopReason::Cycles {
         return;
     }
     let snapshot = board.take_snapshot();
-    let mut other = board_from(setup.chip, &setup.options, &snapshot).expect("the same board");
-    let end = run(&mut *other, setup.cycles, &setup.slices);
-    Outcome::from_board(&mut *other, setup, end).same_as(plain, "from a snapshot");
-    run(&mut *board, setup.cycles / 3 * 2, &setup.slices);
+    let mut other = board_from_snapshot(setup.chip, &setup.options, &snapshot).expect("the same board");
+    let end = run_in_slices(&mut *other, setup.cycles, &setup.slices);
+    Outcome::from_board(&mut *other, setup, end).assert_same_outcome(plain, "from a snapshot");
+    run_in_slices(&mut *board, setup.cycles / 3 * 2, &setup.slices);
     assert!(board.restore_snapshot(&snapshot));
-    let end = run(&mut *board, setup.cycles, &[u64::MAX]);
-    Outcome::from_board(&mut *board, setup, end).same_as(plain, "after going back");
+    let end = run_in_slices(&mut *board, setup.cycles, &[u64::MAX]);
+    Outcome::from_board(&mut *board, setup, end).assert_same_outcome(plain, "after going back");
 }

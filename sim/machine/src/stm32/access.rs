@@ -14,13 +14,13 @@ use rtoslab_timing::stm32_bus::{apb_buffered_wait, apb_wait, key};
 use super::chip::{FLASH_BASE, Kind};
 use super::family::Family;
 use super::flash_port::FlashPort;
-use super::system::{Home, System, get};
+use super::system::{Home, System, read_little_endian};
 use crate::debugger::Channel;
 
 /// The debug unit's registers on the private peripheral bus: the chip's, not the core's.
 const DBGMCU_PAGE: u32 = 0xe004_2000 >> 12;
 /// Returns the answer to a load with this value and without wait states.
-const fn at_once(value: u32) -> LoadResult {
+const fn answer_without_wait_states(value: u32) -> LoadResult {
     LoadResult { value, wait: 0 }
 }
 
@@ -30,19 +30,21 @@ impl<F: Family> System<F> {
     #[inline(never)]
     pub(super) fn fetch_elsewhere(&mut self, core: &mut Core, address: u32, at: u64) -> u64 {
         match self.memory_at(address) {
-            Some((Home::Flash, offset)) => self.flash_port.fetch_alias(core, offset, at),
-            Some((home, offset)) => self.flash_port.fetch_ram(core, self.kind(home, offset), address, at),
+            Some((Home::Flash, offset)) => self.flash_port.fetch_through_alias(core, offset, at),
+            Some((home, offset)) => {
+                self.flash_port.fetch_from_ram(core, self.memory_kind_at(home, offset), address, at)
+            }
             None => at + 2,
         }
     }
 
     /// Returns whether an address is in system memory or option bytes.
-    pub(super) fn is_rom(&self, address: u32) -> bool {
-        self.memory_at(address).is_some_and(|(home, offset)| self.kind(home, offset) == Kind::Rom)
+    pub(super) fn is_read_only_memory(&self, address: u32) -> bool {
+        self.memory_at(address).is_some_and(|(home, offset)| self.memory_kind_at(home, offset) == Kind::Rom)
     }
 
     /// Returns the kind of the memory at an offset, by which its accesses are timed.
-    pub(super) fn kind(&self, home: Home, offset: u32) -> Kind {
+    pub(super) fn memory_kind_at(&self, home: Home, offset: u32) -> Kind {
         match home {
             Home::Area(index) => self.memories[index].area.kind,
             Home::Ram if self.map.tcm_bytes != 0 && offset >= self.map.tcm_bytes => Kind::Axi,
@@ -60,10 +62,13 @@ impl<F: Family> System<F> {
         at: u64,
     ) -> Result<LoadResult, Fault> {
         let offset = address.wrapping_sub(FLASH_BASE);
-        if self.in_flash(offset, bytes) {
+        if self.is_in_flash(offset, bytes) {
             let wait = self.flash_port.data_read_waits(core, address, at);
             // SAFETY: it is in the flash.
-            return Ok(LoadResult { value: unsafe { get(self.flash.as_ptr().add(offset as usize), bytes) }, wait });
+            return Ok(LoadResult {
+                value: unsafe { read_little_endian(self.flash.as_ptr().add(offset as usize), bytes) },
+                wait,
+            });
         }
         match address >> 28 {
             0xe if address >> 20 == 0xe00 && address >> 12 != DBGMCU_PAGE => {
@@ -71,57 +76,65 @@ impl<F: Family> System<F> {
                     self.warn_unsupported(core, about, at);
                 }
                 if self.watched_elsewhere {
-                    self.tell_register_read(core, address, at);
+                    self.report_register_read(core, address, at);
                 }
-                return scs::read_register(core, address, bytes, at).map(at_once);
+                return scs::read_register(core, address, bytes, at).map(answer_without_wait_states);
             }
             0x2 | 0x4 if core.features.bit_band => {
                 if let Some(bit) = bitband::bit_of_alias_address(address) {
-                    let word = self.load_behind(core, bit.containing_address(bytes), bytes, at)?;
+                    let word = self.load_by_any_path(core, bit.containing_address(bytes), bytes, at)?;
                     return Ok(LoadResult { value: u32::from(word.value & bit.mask_in_access(bytes) != 0), ..word });
                 }
             }
             _ => {}
         }
         if let Some(word) = self.periph.factory_word(address) {
-            return Ok(at_once(word >> (8 * (address & 3)) & (u32::MAX >> (32 - 8 * bytes))));
+            return Ok(answer_without_wait_states(word >> (8 * (address & 3)) & (u32::MAX >> (32 - 8 * bytes))));
         }
         if let Some((home, offset)) = self.memory_at(address) {
-            if self.kind(home, offset) == Kind::Rom {
-                self.not_modelled(core, address & !3, "system memory", at);
+            if self.memory_kind_at(home, offset) == Kind::Rom {
+                self.warn_of_unmodelled_address(core, address & !3, "system memory", at);
             }
-            return Ok(self.load_memory(core, home, address, offset, bytes, at));
+            return Ok(self.load_from_memory(core, home, address, offset, bytes, at));
         }
-        if let Some(wait) = self.bridge_cycles(address, false, at) {
+        if let Some(wait) = self.bus_bridge_cycles(address, false, at) {
             let now = at + 1 + wait;
             let value = self.periph.read_register(address, bytes, now, &mut self.effects);
-            self.apply_effects(core, now);
+            self.apply_event_effects(core, now);
             self.cleared = None;
             if self.watched_elsewhere {
-                self.tell_register_read(core, address, now);
+                self.report_register_read(core, address, now);
             }
             if self.polling.note_register_read(core.pc(), value, || self.periph.is_register_steady(address)) {
                 core.limit = 0;
             }
             return Ok(LoadResult { value, wait });
         }
-        self.nothing_at_address(core, address, "load", at).map(|()| at_once(0))
+        self.handle_access_to_nothing(core, address, "load", at).map(|()| answer_without_wait_states(0))
     }
 
     /// Loads by any path: memory, registers or bit bands.
-    fn load_behind(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
+    fn load_by_any_path(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
         rtoslab_cpu::v7m::bus::Bus::load_data(self, core, address, bytes, at)
     }
 
     /// Loads from a memory, with its wait cycles.
-    fn load_memory(&mut self, core: &Core, home: Home, address: u32, offset: u32, bytes: u32, at: u64) -> LoadResult {
-        let value = self.bytes_at(address, bytes as usize).map_or(0, |memory| {
+    fn load_from_memory(
+        &mut self,
+        core: &Core,
+        home: Home,
+        address: u32,
+        offset: u32,
+        bytes: u32,
+        at: u64,
+    ) -> LoadResult {
+        let value = self.memory_content_at(address, bytes as usize).map_or(0, |memory| {
             // SAFETY: the slice has `bytes` bytes.
-            unsafe { get(memory.as_ptr(), bytes) }
+            unsafe { read_little_endian(memory.as_ptr(), bytes) }
         });
         let wait = match home {
-            Home::Flash => self.flash_port.read_alias(core, offset, at),
-            _ => self.flash_port.read_ram(core, self.kind(home, offset), address, at),
+            Home::Flash => self.flash_port.alias_read_waits(core, offset, at),
+            _ => self.flash_port.ram_read_waits(core, self.memory_kind_at(home, offset), address, at),
         };
         LoadResult { value, wait }
     }
@@ -142,16 +155,16 @@ impl<F: Family> System<F> {
                     self.warn_unsupported(core, about, at);
                 }
                 let effect = scs::write_register(core, address, bytes, value, at)?;
-                self.carry_out(core, effect);
+                self.apply_core_register_request(core, effect);
                 if self.watched_elsewhere {
-                    self.tell_register_write(core, address, value, at);
+                    self.report_register_write(core, address, value, at);
                 }
                 return Ok(0);
             }
             0x2 | 0x4 if core.features.bit_band => {
                 if let Some(bit) = bitband::bit_of_alias_address(address) {
                     let (behind, mask) = (bit.containing_address(bytes), bit.mask_in_access(bytes));
-                    let old = self.load_behind(core, behind, bytes, at)?;
+                    let old = self.load_by_any_path(core, behind, bytes, at)?;
                     let new = if value & 1 != 0 { old.value | mask } else { old.value & !mask };
                     // Read and write, each an access of its own on the bus.
                     let read = self.bus_rules[key::BIT_BAND] + old.wait;
@@ -162,36 +175,36 @@ impl<F: Family> System<F> {
             _ => {}
         }
         if let Some((home, offset)) = self.memory_at(address) {
-            self.store_memory(core, home, offset, bytes, value, at);
+            self.store_to_memory(core, home, offset, bytes, value, at);
             // Of main RAM the marks tell.
             if self.watched_elsewhere && home != Home::Ram {
                 let pc = core.pc();
-                self.tell_watch(core, address, pc, at);
+                self.report_watched_store_at(core, address, pc, at);
             }
-            return Ok(self.flash_port.write_ram(core, self.kind(home, offset), address, at));
+            return Ok(self.flash_port.ram_write_waits(core, self.memory_kind_at(home, offset), address, at));
         }
-        if let Some(wait) = self.bridge_cycles(address, true, at) {
+        if let Some(wait) = self.bus_bridge_cycles(address, true, at) {
             let now = at + 1 + wait;
             let lines = self.lines;
             self.periph.write_register(address, bytes, value, now, &mut self.effects);
-            self.apply_effects(core, now);
-            self.cleared = self.own_line_fell(core, &lines);
+            self.apply_event_effects(core, now);
+            self.cleared = self.store_that_cleared_own_interrupt(core, &lines);
             if self.watched_elsewhere {
-                self.tell_register_write(core, address, value, now);
+                self.report_register_write(core, address, value, now);
             }
             return Ok(wait);
         }
-        self.nothing_at_address(core, address, "store", at).map(|()| 0)
+        self.handle_access_to_nothing(core, address, "store", at).map(|()| 0)
     }
 
     /// Stores to a memory, and forgets code that was decoded there.
-    fn store_memory(&mut self, core: &mut Core, home: Home, offset: u32, bytes: u32, value: u32, at: u64) {
+    fn store_to_memory(&mut self, core: &mut Core, home: Home, offset: u32, bytes: u32, value: u32, at: u64) {
         let (start, data) = (offset as usize, value.to_le_bytes());
         match home {
             Home::Ram => {
                 self.ram[start..start + bytes as usize].copy_from_slice(&data[..bytes as usize]);
-                if self.is_marked(offset) {
-                    self.stored_marked(core, offset, bytes, at);
+                if self.is_near_code_or_watch(offset) {
+                    self.handle_store_near_mark(core, offset, bytes, at);
                 }
                 return;
             }
@@ -201,7 +214,7 @@ impl<F: Family> System<F> {
             Home::Area(_) => return,
             Home::Flash => {
                 let verdict = self.periph.store_to_flash_array(FLASH_BASE + offset, bytes, at + 1, &mut self.effects);
-                self.apply_effects(core, at + 1);
+                self.apply_event_effects(core, at + 1);
                 if verdict == FlashStore::Refused {
                     return;
                 }
@@ -211,16 +224,16 @@ impl<F: Family> System<F> {
                 }
             }
         }
-        self.forget_code(home, offset, bytes);
+        self.drop_decoded_ops(home, offset, bytes);
     }
 
     /// Carries out the request of a write to the core's own registers to the memories.
-    fn carry_out(&mut self, core: &Core, effect: scs::Effect) {
+    fn apply_core_register_request(&mut self, core: &Core, effect: scs::Effect) {
         match effect {
             scs::Effect::Cache(operation) => self.flash_port.maintain_caches(operation),
             scs::Effect::CacheControl => self.switch_caches(core),
             scs::Effect::Stimulus(Stimulus { port, bytes, value }) => {
-                self.debugger.print(Channel::Stimulus(port), &value.to_le_bytes()[..usize::from(bytes)]);
+                self.debugger.append_printed_text(Channel::Stimulus(port), &value.to_le_bytes()[..usize::from(bytes)]);
             }
             scs::Effect::None | scs::Effect::Protection => {}
         }
@@ -234,7 +247,7 @@ impl<F: Family> System<F> {
     }
 
     /// Returns the extra cycles of an access on its way to a peripheral. `None` if none answers at the address.
-    fn bridge_cycles(&self, address: u32, write: bool, at: u64) -> Option<u64> {
+    fn bus_bridge_cycles(&self, address: u32, write: bool, at: u64) -> Option<u64> {
         let bus = self.periph.bus_at_address(address)?;
         let rules = &self.bus_rules;
         let own = if bus.is_on_apb() {
@@ -255,10 +268,15 @@ impl<F: Family> System<F> {
     /// Handles an access to an address at which nothing answers. Between the blocks of peripherals it is only reported,
     /// elsewhere it is a bus fault.
     #[cold]
-    fn nothing_at_address(&mut self, core: &mut Core, address: u32, what: &str, at: u64) -> Result<(), Fault> {
+    fn handle_access_to_nothing(&mut self, core: &mut Core, address: u32, what: &str, at: u64) -> Result<(), Fault> {
         if matches!(address >> 28, 4 | 5) {
             // Reserved places between blocks read as zero. Firmware for a bigger part of the family touches them.
-            self.not_modelled(core, address, &format!("{what} of an address that belongs to no block"), at);
+            self.warn_of_unmodelled_address(
+                core,
+                address,
+                &format!("{what} of an address that belongs to no block"),
+                at,
+            );
             return Ok(());
         }
         if core.ignores_bus_faults() { Ok(()) } else { Err(Fault::DataBus(address)) }

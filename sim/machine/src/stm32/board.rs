@@ -14,7 +14,7 @@ use crate::board::{Board, Position, ProfileRow, Stats};
 use crate::debugger::Debugger;
 
 /// Creates the board of a chip.
-pub fn board(chip: Chip, options: Options) -> Box<dyn Board> {
+pub fn create_armv7m_board(chip: Chip, options: Options) -> Box<dyn Board> {
     match chip {
         Chip::F103 => Box::new(Machine::<F1>::new(chip, &options)),
         Chip::F407 | Chip::F411 | Chip::F446 => Box::new(Machine::<F4>::new(chip, &options)),
@@ -27,28 +27,28 @@ impl<F: Run> Board for Machine<F> {
     crate::board::as_the_machine!();
 
     /// Returns 1, the number of cores.
-    fn core_count(&self) -> usize {
+    fn number_of_cores(&self) -> usize {
         1
     }
 
     /// Returns 1: the board has one console.
-    fn console_count(&self) -> usize {
+    fn number_of_consoles(&self) -> usize {
         1
     }
 
     /// Returns the probes (watched addresses) on code and memory. A new one on code takes effect with
-    /// [`Board::decode_again`], one on a word with [`Board::mark_watch`].
+    /// [`Board::redecode_at`], one on a word with [`Board::watch_word_or_register`].
     fn probes(&mut self) -> &mut Probes {
         &mut self.system.probes
     }
 
     /// Decodes the instruction at an address again, after probes on it changed.
-    fn decode_again(&mut self, address: u32) {
-        self.system.decode_again(address);
+    fn redecode_at(&mut self, address: u32) {
+        self.system.redecode_at(address);
     }
 
     /// Makes the board report writes to a word or register from now on. Returns false if it cannot be watched.
-    fn mark_watch(&mut self, address: u32) -> bool {
+    fn watch_word_or_register(&mut self, address: u32) -> bool {
         self.system.watch_word(address)
     }
 
@@ -60,20 +60,20 @@ impl<F: Run> Board for Machine<F> {
     /// Removes a core's profile and returns it: a row for each executed instruction.
     fn take_profile(&mut self, _: usize) -> Vec<ProfileRow> {
         for (address, more) in self.runner.take_profile() {
-            self.system.add_profile(address, more);
+            self.system.add_to_instruction_profile(address, more);
         }
         self.system.take_profile()
     }
 
     /// Types text at line speed into the serial port that printed last.
-    fn type_uart(&mut self, _: usize, text: &[u8]) {
+    fn type_into_console(&mut self, _: usize, text: &[u8]) {
         self.system.periph.send_to_serial_port(self.system.console_port, text);
         self.core.limit = 0;
     }
 
     /// Returns how many cycles of busy waits for a register were skipped without executing them.
     fn skipped_wait_cycles(&self) -> u64 {
-        self.system.polling.fast_forward_cycles()
+        self.system.polling.skipped_cycle_count()
     }
 
     /// Returns how often cached timing was used, and what native code did.
@@ -82,8 +82,8 @@ impl<F: Run> Board for Machine<F> {
     }
 
     /// Sets after how many executions traces are JIT-compiled. 0: never.
-    fn translate_after(&mut self, executions: u32) {
-        self.runner.translate_after(executions);
+    fn set_translation_threshold(&mut self, executions: u32) {
+        self.runner.set_translation_threshold(executions);
     }
 
     /// Returns the statistics of a core since the start or the last [`Board::reset_stats`].
@@ -98,7 +98,7 @@ impl<F: Run> Board for Machine<F> {
 
     /// Reads the board's memory without side effects. `None` outside of memory.
     fn read_memory(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>> {
-        self.system.bytes_at(address, bytes).map(<[u8]>::to_vec)
+        self.system.memory_content_at(address, bytes).map(<[u8]>::to_vec)
     }
 
     /// Reads a word of memory or a register as privileged software of a core does, with all side effects: use a board
@@ -122,7 +122,7 @@ impl<F: Run> Board for Machine<F> {
     /// Resets the board as a debugger does, by SYSRESETREQ. Memories keep their content.
     fn reset_board(&mut self) {
         self.system.stop = None;
-        self.reset(ResetCause::Software);
+        self.reset_chip(ResetCause::Software);
     }
 
     /// Returns whether code can execute at this address.
@@ -136,7 +136,7 @@ impl<F: Run> Board for Machine<F> {
     }
 
     /// Sets the voltage at a pin that an ADC converts. The error is one sentence.
-    fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String> {
+    fn set_analog_voltage(&mut self, pin: u16, millivolts: u32) -> Result<(), String> {
         self.system.periph.set_analog_voltage(pin, millivolts)
     }
 
@@ -146,7 +146,7 @@ impl<F: Run> Board for Machine<F> {
     }
 
     /// Returns whether the firmware used the ITM, which only a debugger would have enabled.
-    fn asks_for_itm(&self) -> bool {
+    fn is_itm_used(&self) -> bool {
         self.core.itm.is_missing_debugger()
     }
 

@@ -47,17 +47,17 @@ pub struct Memory {
 }
 
 /// Returns the description of a RAM on the bus matrix. `code`: it can be executed.
-const fn ram(name: &'static str, base: u32, bytes: u32, code: bool) -> Area {
+const fn ram_on_bus_matrix(name: &'static str, base: u32, bytes: u32, code: bool) -> Area {
     Area { name, base, bytes, kind: Kind::Ram, code, alias: None }
 }
 
 /// Returns the description of a RAM behind the AXI bus of an M7.
-const fn axi(name: &'static str, base: u32, bytes: u32) -> Area {
+const fn ram_behind_axi(name: &'static str, base: u32, bytes: u32) -> Area {
     Area { name, base, bytes, kind: Kind::Axi, code: true, alias: None }
 }
 
 /// Returns the description of a read-only memory.
-const fn rom(name: &'static str, base: u32, bytes: u32) -> Area {
+const fn read_only_memory(name: &'static str, base: u32, bytes: u32) -> Area {
     Area { name, base, bytes, kind: Kind::Rom, code: false, alias: None }
 }
 
@@ -90,7 +90,10 @@ const F1: Map = Map {
     tcm_bytes: 0,
     flash_alias: Some(0),
     domains: false,
-    areas: &[rom("system memory", 0x1fff_f000, 2 << 10), rom("option bytes", 0x1fff_f800, 16)],
+    areas: &[
+        read_only_memory("system memory", 0x1fff_f000, 2 << 10),
+        read_only_memory("option bytes", 0x1fff_f800, 16),
+    ],
 };
 
 const F446: Map = Map {
@@ -102,10 +105,10 @@ const F446: Map = Map {
     flash_alias: Some(0),
     domains: false,
     areas: &[
-        rom("system memory", 0x1fff_0000, 30 << 10),
-        rom("OTP area", 0x1fff_7800, 0x210),
-        rom("option bytes", 0x1fff_c000, 16),
-        ram("backup SRAM", 0x4002_4000, 4 << 10, false),
+        read_only_memory("system memory", 0x1fff_0000, 30 << 10),
+        read_only_memory("OTP area", 0x1fff_7800, 0x210),
+        read_only_memory("option bytes", 0x1fff_c000, 16),
+        ram_on_bus_matrix("backup SRAM", 0x4002_4000, 4 << 10, false),
     ],
 };
 
@@ -114,7 +117,7 @@ const F407: Map = Map {
     flash_bytes: 1 << 20,
     areas: &[
         // CCM hangs on the data bus only: no code.
-        ram("CCM RAM", 0x1000_0000, 64 << 10, false),
+        ram_on_bus_matrix("CCM RAM", 0x1000_0000, 64 << 10, false),
         F446.areas[0],
         F446.areas[1],
         F446.areas[2],
@@ -140,11 +143,11 @@ const F767: Map = Map {
     flash_alias: Some(0x0020_0000),
     domains: false,
     areas: &[
-        ram("ITCM RAM", 0, 16 << 10, true),
-        Area { alias: Some(0x0010_0000), ..rom("system memory", 0x1ff0_0000, 60 << 10) },
-        rom("OTP area", 0x1ff0_f000, 0x440),
-        rom("option bytes", 0x1fff_0000, 32),
-        ram("backup SRAM", 0x4002_4000, 4 << 10, false),
+        ram_on_bus_matrix("ITCM RAM", 0, 16 << 10, true),
+        Area { alias: Some(0x0010_0000), ..read_only_memory("system memory", 0x1ff0_0000, 60 << 10) },
+        read_only_memory("OTP area", 0x1ff0_f000, 0x440),
+        read_only_memory("option bytes", 0x1fff_0000, 32),
+        ram_on_bus_matrix("backup SRAM", 0x4002_4000, 4 << 10, false),
     ],
 };
 
@@ -163,17 +166,17 @@ const H743: Map = Map {
     flash_alias: None,
     domains: true,
     areas: &[
-        ram("ITCM RAM", 0, 64 << 10, true),
-        axi("AXI SRAM", 0x2400_0000, 512 << 10),
-        Area { alias: Some(0x1000_0000), ..axi("D2 SRAM", 0x3000_0000, 288 << 10) },
-        axi("D3 SRAM", 0x3800_0000, 64 << 10),
-        ram("backup SRAM", 0x3880_0000, 4 << 10, false),
-        rom("system memory", 0x1ff0_0000, 128 << 10),
+        ram_on_bus_matrix("ITCM RAM", 0, 64 << 10, true),
+        ram_behind_axi("AXI SRAM", 0x2400_0000, 512 << 10),
+        Area { alias: Some(0x1000_0000), ..ram_behind_axi("D2 SRAM", 0x3000_0000, 288 << 10) },
+        ram_behind_axi("D3 SRAM", 0x3800_0000, 64 << 10),
+        ram_on_bus_matrix("backup SRAM", 0x3880_0000, 4 << 10, false),
+        read_only_memory("system memory", 0x1ff0_0000, 128 << 10),
     ],
 };
 
 /// Returns the map of a chip with an ARMv7-M core. `None` for the L0.
-pub fn map(chip: Chip) -> Option<&'static Map> {
+pub fn memory_map_of_chip(chip: Chip) -> Option<&'static Map> {
     match chip {
         Chip::L053 | Chip::L073 => None,
         Chip::F103 => Some(&F1),

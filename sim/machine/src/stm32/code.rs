@@ -31,44 +31,44 @@ impl CodeTable {
             CodeTable { ops: vec![0; halves + TAIL], profile: Cells::default(), base, bytes, used: halves..0 };
         for index in halves..halves + TAIL {
             // SAFETY: inside the allocation.
-            unsafe { *table.pointer().add(index) = Op::OUT_OF_REGION };
+            unsafe { *table.first_op_pointer().add(index) = Op::OUT_OF_REGION };
         }
         table
     }
 
     /// Returns a pointer to the first op of the table.
-    fn pointer(&mut self) -> *mut Op {
+    fn first_op_pointer(&mut self) -> *mut Op {
         self.ops.as_mut_ptr().cast()
     }
 
     /// Returns the table's first address and its length in bytes.
-    pub fn range(&self) -> (u32, u32) {
+    pub fn address_and_length(&self) -> (u32, u32) {
         (self.base, self.bytes)
     }
 
     /// Returns whether the table contains `address`.
     #[inline(always)]
-    pub fn contains(&self, address: u32) -> bool {
+    pub fn contains_address(&self, address: u32) -> bool {
         address.wrapping_sub(self.base) < self.bytes
     }
 
     /// Returns the op of an address in the table.
-    pub fn op(&mut self, address: u32) -> &mut Op {
+    pub fn op_at_address(&mut self, address: u32) -> &mut Op {
         let index = (address.wrapping_sub(self.base) / 2) as usize;
         assert!(index < self.bytes as usize / 2, "no code at {address:#x}");
         self.used = self.used.start.min(index)..self.used.end.max(index + 1);
         // SAFETY: inside the table, whose words are ops.
-        unsafe { &mut *self.pointer().add(index) }
+        unsafe { &mut *self.first_op_pointer().add(index) }
     }
 
     /// Drops the ops that were decoded from `bytes` bytes at `address`, and that of a 32-bit opcode that begins a
     /// halfword earlier. Returns whether there were any.
-    pub fn forget(&mut self, address: u32, bytes: u32) -> bool {
+    pub fn drop_decoded_ops(&mut self, address: u32, bytes: u32) -> bool {
         let first = (address & !1).saturating_sub(2).max(self.base);
         let end = address.saturating_add(bytes).min(self.base.saturating_add(self.bytes));
         let mut decoded = false;
         for at in (first..end).step_by(2) {
-            let op = self.op(at);
+            let op = self.op_at_address(at);
             decoded |= *op != Op::default();
             *op = Op::default();
         }
@@ -76,7 +76,7 @@ impl CodeTable {
     }
 
     /// Returns whether anything is decoded that [`CodeTable::forget`] would drop.
-    pub fn holds(&self, address: u32, bytes: u32) -> bool {
+    pub fn has_decoded_ops(&self, address: u32, bytes: u32) -> bool {
         let first = (address & !1).saturating_sub(2).max(self.base);
         let end = address.saturating_add(bytes).min(self.base.saturating_add(self.bytes));
         let index = |at: u32| (at.wrapping_sub(self.base) / 2) as usize;
@@ -85,7 +85,7 @@ impl CodeTable {
     }
 
     /// Adds to the profile of the instruction at an address in the table. Does nothing while the profile is off.
-    pub fn add_profile(&mut self, address: u32, more: ProfileCell) {
+    pub fn add_to_instruction_profile(&mut self, address: u32, more: ProfileCell) {
         self.profile.add_to_cell((address.wrapping_sub(self.base) / 2) as usize, more);
     }
 
@@ -96,11 +96,16 @@ impl CodeTable {
 
     /// Removes the profile of the table and returns it.
     pub fn take_profile(&mut self) -> Vec<ProfileRow> {
-        self.profile.take(self.base, self.used.clone())
+        self.profile.take_profile_cells(self.base, self.used.clone())
     }
 
     /// Returns the table as a region of code for the executor.
-    pub fn region(&mut self) -> Region {
-        Region { base: self.base, bytes: self.bytes, ops: self.pointer(), profile: self.profile.pointer() }
+    pub fn code_region(&mut self) -> Region {
+        Region {
+            base: self.base,
+            bytes: self.bytes,
+            ops: self.first_op_pointer(),
+            profile: self.profile.first_cell_pointer(),
+        }
     }
 }

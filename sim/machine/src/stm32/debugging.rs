@@ -7,14 +7,14 @@ use super::families::Run;
 use super::family::Family;
 use super::machine::Machine;
 use super::system::System;
-use crate::debugger::semihosting::{Answer, BREAKPOINT, TargetMemory, exit_sentence};
+use crate::debugger::semihosting::{Answer, BREAKPOINT, TargetMemory, firmware_exit_sentence};
 use crate::observe::ObservedCore;
 use crate::stop::StopReason;
 
 impl<F: Family> TargetMemory for System<F> {
     /// Returns bytes of memory, without side effects. `None` where there is no memory.
     fn read_bytes(&self, address: u32, count: usize) -> Option<Vec<u8>> {
-        self.bytes_at(address, count).map(<[u8]>::to_vec)
+        self.memory_content_at(address, count).map(<[u8]>::to_vec)
     }
 
     /// Writes bytes to RAM. Returns false outside of RAM.
@@ -25,7 +25,7 @@ impl<F: Family> TargetMemory for System<F> {
 
 impl<F: Run> Machine<F> {
     /// Returns whether the breakpoint at which the core has halted is a semihosting call that a debugger serves.
-    pub(super) fn calls_debugger(&self) -> bool {
+    pub(super) fn has_halted_at_semihosting_call(&self) -> bool {
         self.system.debugger.serves
             && self.core.stray.is_none()
             && self.system.halfword_at(self.core.pc()) == BREAKPOINT
@@ -45,11 +45,11 @@ impl<F: Run> Machine<F> {
                 self.core.r[0] = value;
                 self.system.warn_unsupported(&mut self.core, &about, at);
             }
-            Answer::Exit(code) => self.system.stop_at(StopReason::Exit, pc, at, exit_sentence(code)),
+            Answer::Exit(code) => self.system.stop_for_reason(StopReason::Exit, pc, at, firmware_exit_sentence(code)),
         }
         step_over_breakpoint(&mut self.core, &mut *self.system, &mut self.pipe);
         let cell = ProfileCell { cycles: self.core.t - before, executions: 1, wait_cycles: 0 };
-        self.system.add_profile(pc, cell);
+        self.system.add_to_instruction_profile(pc, cell);
         let look = self.core.view_for_observer();
         self.observer.iter_mut().for_each(|observer| observer.note_execution(0, pc, &look));
     }

@@ -5,7 +5,7 @@ use rtoslab_periph::stm32::DmaBus;
 
 use super::chip::{Kind, Map, Memory};
 use super::family::Family;
-use super::system::{Home, MARK_CODE, MARK_WATCH, System, find_place};
+use super::system::{Home, MARK_CODE, MARK_WATCH, System, memory_and_offset_of};
 
 /// Accesses to memories of one transfer at most, in each direction.
 const MOST_BEATS: usize = 16;
@@ -16,7 +16,7 @@ pub(super) struct WrittenRanges(Vec<(u32, u32)>);
 
 impl WrittenRanges {
     /// Adds a written place: address and number of bytes. Consecutive places are joined.
-    pub fn add_written(&mut self, address: u32, bytes: u32) {
+    pub fn add_written_range(&mut self, address: u32, bytes: u32) {
         match self.0.last_mut() {
             Some((first, length)) if *first + *length == address && *length < MOST_BEATS as u32 => *length += bytes,
             _ => self.0.push((address, bytes)),
@@ -43,7 +43,7 @@ struct Memories<'a> {
 impl Memories<'_> {
     /// Returns the memory at an address, and the offset in it, as the core sees it.
     fn memory_at(&self, address: u32) -> Option<(Home, usize)> {
-        let place = find_place(self.map, self.areas, address, || self.ram_at_zero);
+        let place = memory_and_offset_of(self.map, self.areas, address, || self.ram_at_zero);
         place.map(|(home, offset)| (home, offset as usize))
     }
 }
@@ -72,14 +72,14 @@ impl DmaBus for Memories<'_> {
             Home::Flash | Home::Area(_) => return Some(false),
         };
         memory.get_mut(offset..offset + bytes as usize)?.copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
-        self.written.add_written(address, bytes);
+        self.written.add_written_range(address, bytes);
         Some(true)
     }
 }
 
 impl<F: Family> System<F> {
     /// Makes the DMA transfers that are due at cycle `now`.
-    pub(super) fn run_dma(&mut self, core: &mut Core, now: u64) {
+    pub(super) fn execute_due_dma_transfers(&mut self, core: &mut Core, now: u64) {
         let ram_at_zero = self.periph.memory_at_zero() == 3;
         let mut memories = Memories {
             ram: &mut self.ram,
@@ -92,29 +92,29 @@ impl<F: Family> System<F> {
         self.periph.execute_due_dma_transfers(now, &mut memories, &mut self.effects);
         let written = memories.written;
         for (address, bytes) in written.iter() {
-            self.see_dma_write(core, address, bytes, now);
+            self.handle_dma_write(core, address, bytes, now);
         }
     }
 
     /// Handles a write of a DMA to memory: drops stale decoded code, and reports watched words, with a `pc` of 0.
-    fn see_dma_write(&mut self, core: &mut Core, address: u32, bytes: u32, now: u64) {
+    fn handle_dma_write(&mut self, core: &mut Core, address: u32, bytes: u32, now: u64) {
         let Some((home, offset)) = self.memory_at(address) else { return };
         if home == Home::Ram {
-            let marks = self.marks_of(offset, bytes);
+            let marks = self.marks_of_range(offset, bytes);
             if marks & MARK_CODE != 0 {
-                self.forget_code(home, offset, bytes);
+                self.drop_decoded_ops(home, offset, bytes);
             }
             if marks & MARK_WATCH == 0 {
                 return;
             }
         } else {
-            self.forget_code(home, offset, bytes);
+            self.drop_decoded_ops(home, offset, bytes);
             if !self.watched_elsewhere {
                 return;
             }
         }
         for word in (address & !3..address + bytes).step_by(4) {
-            self.tell_watch(core, word, 0, now);
+            self.report_watched_store_at(core, word, 0, now);
         }
     }
 }

@@ -14,32 +14,32 @@ use super::system::{Home, System};
 
 impl<F: Family> System<F> {
     /// Advances the peripherals to cycle `now`.
-    pub(super) fn advance(&mut self, core: &mut Core, now: u64) {
+    pub(super) fn advance_peripherals_to(&mut self, core: &mut Core, now: u64) {
         self.periph.process_events_until(now, &mut self.effects);
         if self.periph.has_dma_due(now) {
-            self.run_dma(core, now);
+            self.execute_due_dma_transfers(core, now);
         }
-        self.apply_effects(core, now);
+        self.apply_event_effects(core, now);
     }
 
     /// Carries out all effects of an event in cycle `now`.
-    pub(super) fn apply_effects(&mut self, core: &mut Core, now: u64) {
+    pub(super) fn apply_event_effects(&mut self, core: &mut Core, now: u64) {
         if let Some((address, written)) = self.effects.unmodelled.take() {
             let block = self.periph.block_name(address).unwrap_or("register");
             let direction = if written { "write to" } else { "read of" };
-            self.not_modelled(core, address, &format!("{direction} a {block} register"), now);
+            self.warn_of_unmodelled_address(core, address, &format!("{direction} a {block} register"), now);
         }
         for about in std::mem::take(&mut self.effects.limits) {
             self.warn_unsupported(core, about, now);
         }
         if let Some((address, written)) = self.effects.unclocked.take() {
-            self.note_unclocked(core, address, written);
+            self.warn_of_unclocked_access(core, address, written);
         }
         if std::mem::take(&mut self.effects.clocks_changed) {
-            self.clocks_changed(core, now);
+            self.apply_clock_changes(core, now);
         }
         if std::mem::take(&mut self.effects.flash_timing_changed) {
-            self.flash_timing_changed();
+            self.pass_flash_settings();
         }
         if std::mem::take(&mut self.effects.remap) {
             self.forget_alias_at_zero();
@@ -55,67 +55,73 @@ impl<F: Family> System<F> {
             self.chip_reset = Some(cause);
             core.limit = 0;
         }
-        outputs::record_pins(&mut self.effects, &mut self.periph, &mut self.probes);
-        outputs::print(&mut self.effects, &mut self.periph, &mut self.console, &mut self.console_port, now);
-        self.erase();
-        self.drive_lines(core);
+        outputs::notify_and_trace_changed_pins(&mut self.effects, &mut self.periph, &mut self.probes);
+        outputs::pass_serial_output_on(
+            &mut self.effects,
+            &mut self.periph,
+            &mut self.console,
+            &mut self.console_port,
+            now,
+        );
+        self.erase_requested_flash();
+        self.pass_interrupt_lines_to_core(core);
         core.limit = core.limit.min(self.periph.next_advance_cycle());
     }
 
     /// Drops the code that was decoded at address 0, where another memory is shown now.
     pub(super) fn forget_alias_at_zero(&mut self) {
-        self.tables.iter_mut().filter(|table| table.range().0 == 0).for_each(|table| {
-            let (base, bytes) = table.range();
-            table.forget(base, bytes);
+        self.tables.iter_mut().filter(|table| table.address_and_length().0 == 0).for_each(|table| {
+            let (base, bytes) = table.address_and_length();
+            table.drop_decoded_ops(base, bytes);
         });
         self.epoch += 1;
     }
 
     /// Warns of an access to a block whose clock is off.
-    fn note_unclocked(&mut self, core: &Core, address: u32, written: bool) {
+    fn warn_of_unclocked_access(&mut self, core: &Core, address: u32, written: bool) {
         let block = self.periph.block_name(address).unwrap_or("block");
         let (verb, outcome) = if written { ("written to", "is ignored") } else { ("read", "gives 0") };
         let text = format!(
             "{block} is {verb} at 0x{address:08x} while its clock is off, so the access {outcome} (by 0x{:08x}); enable the clock in RCC first",
             core.pc()
         );
-        self.warnings.push(text);
+        self.warnings.add_repeatable_warning(text);
     }
 
     /// Updates SysTick's reference clock after the clock frequencies changed, and warns of frequencies beyond the
     /// chip's limits.
-    pub(super) fn clocks_changed(&mut self, core: &mut Core, now: u64) {
+    pub(super) fn apply_clock_changes(&mut self, core: &mut Core, now: u64) {
         let clocks = self.periph.clock_frequencies();
         let reference = clocks.systick_reference_hz();
         let den = clocks.core_hz.checked_div(reference).unwrap_or(8).max(1);
         core.systick.set_external(Rate { num: 1, den }, now);
         core.limit = 0;
-        if let Some(about) = self.periph.clock_limit_warning(self.settings.clock_hz()) {
+        if let Some(about) = self.periph.clock_limit_warning(self.settings.stated_clock_hz()) {
             self.warn_unsupported(core, &about, now);
         }
     }
 
     /// Passes FLASH_ACR to the flash interface, with the fields that the run overrides.
-    pub(super) fn flash_timing_changed(&mut self) {
-        let acr = self.settings.acr(self.periph.flash_read_settings().acr);
-        self.flash_port.set_acr(acr);
+    pub(super) fn pass_flash_settings(&mut self) {
+        let acr = self.settings.flash_access_control(self.periph.flash_read_settings().acr);
+        self.flash_port.apply_access_control_register(acr);
         self.epoch += 1;
     }
 
     /// Carries out requested erasures of the flash.
-    fn erase(&mut self) {
+    fn erase_requested_flash(&mut self) {
         for erase in std::mem::take(&mut self.effects.erase) {
             let offset = erase.address.wrapping_sub(FLASH_BASE);
             let end = (offset + erase.bytes).min(self.map.flash_bytes);
             if offset < end {
                 Arc::make_mut(&mut self.flash)[offset as usize..end as usize].fill(erase.value);
-                self.forget_code(Home::Flash, offset, end - offset);
+                self.drop_decoded_ops(Home::Flash, offset, end - offset);
             }
         }
     }
 
     /// Passes changed interrupt lines on to the core.
-    fn drive_lines(&mut self, core: &mut Core) {
+    fn pass_interrupt_lines_to_core(&mut self, core: &mut Core) {
         let levels = *self.periph.irq_levels();
         if levels == self.lines {
             return;
@@ -133,12 +139,12 @@ impl<F: Family> System<F> {
 
     /// Lets the serial ports send the bytes that they contain after the core has stopped. Returns the cycle of the last
     /// byte.
-    pub(super) fn finish_sending(&mut self, core: &mut Core, now: u64) -> u64 {
+    pub(super) fn finish_uart_sending(&mut self, core: &mut Core, now: u64) -> u64 {
         let limit = now.saturating_add(self.periph.clock_frequencies().core_hz);
         let mut at = now;
         while self.periph.usarts.iter().any(|usart| usart.is_sending()) && self.periph.next_advance_cycle() <= limit {
             at = at.max(self.periph.next_advance_cycle());
-            self.advance(core, at);
+            self.advance_peripherals_to(core, at);
         }
         at
     }

@@ -15,7 +15,7 @@ impl<F: Run> Machine<F> {
         let others = [
             ("sp", core.r[13]),
             ("lr", core.r[14]),
-            ("pc", self.pc()),
+            ("pc", self.next_instruction_address()),
             ("xpsr", core.xpsr()),
             ("msp", core.msp()),
             ("psp", core.psp()),

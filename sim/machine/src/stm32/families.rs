@@ -7,7 +7,7 @@ use rtoslab_cpu::v7m::timing_cache::TimingCache;
 use rtoslab_timing::{Setting, cortex_m3, cortex_m4, cortex_m7, stm32_bus, stm32_flash};
 
 use super::chip::{FLASH_BASE, Map};
-use super::family::{AcrBit, Family, Rules, bit, values};
+use super::family::{AcrBit, Family, Rules, acr_field, timing_rule_values};
 use super::flash::{FlashF1, FlashF4};
 use super::m7::Port;
 use super::runner::Runner;
@@ -32,17 +32,17 @@ impl Family for F1 {
     const RULES: &'static [&'static [Setting]] = &[&cortex_m3::SETTINGS];
 
     /// Returns the fields of a chip's FLASH_ACR that a setting can override.
-    fn acr(_: &Map) -> &'static [AcrBit] {
-        const { &[bit("wait_states", 7, "LATENCY"), bit("prefetch", 1 << 4, "PRFTBE: the prefetch buffer")] }
+    fn overridable_acr_fields(_: &Map) -> &'static [AcrBit] {
+        const { &[acr_field("wait_states", 7, "LATENCY"), acr_field("prefetch", 1 << 4, "PRFTBE: the prefetch buffer")] }
     }
 
     /// Returns the model of the core's pipeline, with the timing rules in force.
-    fn timed_pipeline(rules: Rules) -> CortexM3 {
-        CortexM3::new(values(&cortex_m3::SETTINGS, rules))
+    fn new_timed_pipeline(rules: Rules) -> CortexM3 {
+        CortexM3::new(timing_rule_values(&cortex_m3::SETTINGS, rules))
     }
 
     /// Returns the model of the flash interface, with the timing rules in force.
-    fn flash(_: &Map, _: Rules) -> FlashF1 {
+    fn new_flash_interface(_: &Map, _: Rules) -> FlashF1 {
         FlashF1::new()
     }
 }
@@ -65,24 +65,24 @@ impl Family for F4 {
     const RULES: &'static [&'static [Setting]] = &[&cortex_m4::SETTINGS];
 
     /// Returns the fields of a chip's FLASH_ACR that a setting can override.
-    fn acr(_: &Map) -> &'static [AcrBit] {
+    fn overridable_acr_fields(_: &Map) -> &'static [AcrBit] {
         const {
             &[
-                bit("wait_states", 15, "LATENCY"),
-                bit("prefetch", 1 << 8, "PRFTEN: prefetch of the next line"),
-                bit("icache", 1 << 9, "ICEN: the accelerator's instruction lines"),
-                bit("dcache", 1 << 10, "DCEN: the accelerator's data lines"),
+                acr_field("wait_states", 15, "LATENCY"),
+                acr_field("prefetch", 1 << 8, "PRFTEN: prefetch of the next line"),
+                acr_field("icache", 1 << 9, "ICEN: the accelerator's instruction lines"),
+                acr_field("dcache", 1 << 10, "DCEN: the accelerator's data lines"),
             ]
         }
     }
 
     /// Returns the model of the core's pipeline, with the timing rules in force.
-    fn timed_pipeline(rules: Rules) -> CortexM4 {
-        CortexM4::new(values(&cortex_m4::SETTINGS, rules))
+    fn new_timed_pipeline(rules: Rules) -> CortexM4 {
+        CortexM4::new(timing_rule_values(&cortex_m4::SETTINGS, rules))
     }
 
     /// Returns the model of the flash interface, with the timing rules in force.
-    fn flash(map: &Map, _: Rules) -> FlashF4 {
+    fn new_flash_interface(map: &Map, _: Rules) -> FlashF4 {
         FlashF4::new(FLASH_BASE, map.flash_bytes)
     }
 }
@@ -107,25 +107,30 @@ impl Family for F7H7 {
     const CACHES: bool = true;
 
     /// Returns the fields of a chip's FLASH_ACR that a setting can override.
-    fn acr(map: &Map) -> &'static [AcrBit] {
+    fn overridable_acr_fields(map: &Map) -> &'static [AcrBit] {
         const F7: &[AcrBit] = &[
-            bit("wait_states", 15, "LATENCY"),
-            bit("prefetch", 1 << 8, "PRFTEN: prefetch on the ITCM path"),
-            bit("art", 1 << 9, "ARTEN: the accelerator on the ITCM path"),
+            acr_field("wait_states", 15, "LATENCY"),
+            acr_field("prefetch", 1 << 8, "PRFTEN: prefetch on the ITCM path"),
+            acr_field("art", 1 << 9, "ARTEN: the accelerator on the ITCM path"),
         ];
-        const H7: &[AcrBit] = &[bit("wait_states", 15, "LATENCY")];
+        const H7: &[AcrBit] = &[acr_field("wait_states", 15, "LATENCY")];
         if map.domains { H7 } else { F7 }
     }
 
     /// Returns the model of the core's pipeline, with the timing rules in force.
-    fn timed_pipeline(rules: Rules) -> M7 {
-        M7::new(values(&cortex_m7::SETTINGS, rules))
+    fn new_timed_pipeline(rules: Rules) -> M7 {
+        M7::new(timing_rule_values(&cortex_m7::SETTINGS, rules))
     }
 
     /// Returns the model of the flash interface, with the timing rules in force.
-    fn flash(map: &Map, rules: Rules) -> Port {
-        let (flash, bus) = (values(&stm32_flash::SETTINGS, rules), values(&stm32_bus::SETTINGS, rules));
-        if map.domains { Port::h7(flash, bus) } else { Port::f7(map, flash, bus) }
+    fn new_flash_interface(map: &Map, rules: Rules) -> Port {
+        let (flash, bus) =
+            (timing_rule_values(&stm32_flash::SETTINGS, rules), timing_rule_values(&stm32_bus::SETTINGS, rules));
+        if map.domains {
+            Port::h7_with_one_flash_path(flash, bus)
+        } else {
+            Port::f7_with_two_flash_paths(map, flash, bus)
+        }
     }
 }
 

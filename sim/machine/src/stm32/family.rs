@@ -19,7 +19,7 @@ pub struct AcrBit {
 }
 
 /// Returns the description of a field of FLASH_ACR.
-pub(super) const fn bit(name: &'static str, mask: u32, about: &'static str) -> AcrBit {
+pub(super) const fn acr_field(name: &'static str, mask: u32, about: &'static str) -> AcrBit {
     AcrBit { name, mask, about }
 }
 
@@ -40,14 +40,14 @@ pub trait Family: Clone + Send + Sync + 'static {
     const CACHES: bool = false;
 
     /// Returns the fields of a chip's FLASH_ACR that a setting can override.
-    fn acr(map: &Map) -> &'static [AcrBit];
+    fn overridable_acr_fields(map: &Map) -> &'static [AcrBit];
     /// Returns the model of the core's pipeline, with the timing rules in force.
-    fn timed_pipeline(rules: Rules) -> Self::Pipe;
+    fn new_timed_pipeline(rules: Rules) -> Self::Pipe;
     /// Returns the model of the flash interface, with the timing rules in force.
-    fn flash(map: &Map, rules: Rules) -> Self::Flash;
+    fn new_flash_interface(map: &Map, rules: Rules) -> Self::Flash;
 }
 
 /// Returns the values of a table of timing rules, in its order.
-pub(super) fn values<const N: usize>(settings: &[Setting; N], rules: Rules) -> [u64; N] {
+pub(super) fn timing_rule_values<const N: usize>(settings: &[Setting; N], rules: Rules) -> [u64; N] {
     settings.map(|setting| rules(setting.key))
 }

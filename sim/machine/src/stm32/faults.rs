@@ -9,7 +9,7 @@ use crate::stop::StopReason;
 
 impl<F: Run> Machine<F> {
     /// Warns of a fault, or stops the run if the core is locked up by it.
-    pub(super) fn note_fault(&mut self, fault: Fault, pc: u32, cycle: u64, outcome: ExceptionOutcome) {
+    pub(super) fn report_core_fault(&mut self, fault: Fault, pc: u32, cycle: u64, outcome: ExceptionOutcome) {
         // The MPU cannot permit code in the system's region (DDI 0403E.e, B3.1).
         let never_executes = pc >> 29 == 7 || !self.core.mpu.is_enabled();
         let why = match fault {
@@ -20,12 +20,12 @@ impl<F: Run> Machine<F> {
         };
         if outcome == ExceptionOutcome::LockedUp {
             let detail = format!("core 0 is locked up: {why} at 0x{pc:08x} inside a fault handler");
-            self.system.stop_at(StopReason::Lockup, pc, cycle, detail);
+            self.system.stop_for_reason(StopReason::Lockup, pc, cycle, detail);
             return;
         }
-        self.system.warnings.fault(format!("core 0 faulted at 0x{pc:08x} in cycle {cycle}: {why}"));
-        if fault == Fault::FetchBus && self.system.is_rom(pc) {
-            self.system.not_modelled(&mut self.core, pc, "code in system memory", cycle);
+        self.system.warnings.warn_of_handled_fault(format!("core 0 faulted at 0x{pc:08x} in cycle {cycle}: {why}"));
+        if fault == Fault::FetchBus && self.system.is_read_only_memory(pc) {
+            self.system.warn_of_unmodelled_address(&mut self.core, pc, "code in system memory", cycle);
         }
     }
 }

@@ -15,33 +15,33 @@ pub trait FlashPort: Clone {
     /// Returns the wait states of a data read from the flash in cycle `at`.
     fn data_read_waits(&mut self, core: &Core, address: u32, at: u64) -> u64;
     /// Applies FLASH_ACR (wait states, prefetch, caches), after firmware or a setting has changed it.
-    fn set_acr(&mut self, acr: u32);
+    fn apply_access_control_register(&mut self, acr: u32);
     /// Returns whether fetches from the flash may have to wait.
-    fn may_wait(&self) -> bool;
+    fn may_fetches_wait(&self) -> bool;
 
     /// Returns what [`FlashPort::fetch_code`] returns, for a fetch through the flash's other address, at a byte offset
     /// in it.
-    fn fetch_alias(&mut self, core: &Core, offset: u32, at: u64) -> u64 {
+    fn fetch_through_alias(&mut self, core: &Core, offset: u32, at: u64) -> u64 {
         self.fetch_code(core, FLASH_BASE + offset, at)
     }
 
     /// Returns the wait states of a data read through the flash's other address, at a byte offset in it.
-    fn read_alias(&mut self, core: &Core, offset: u32, at: u64) -> u64 {
+    fn alias_read_waits(&mut self, core: &Core, offset: u32, at: u64) -> u64 {
         self.data_read_waits(core, FLASH_BASE + offset, at)
     }
 
     /// Returns the first cycle in which the decoder can have a code word from a RAM.
-    fn fetch_ram(&mut self, _: &Core, _: Kind, _: u32, at: u64) -> u64 {
+    fn fetch_from_ram(&mut self, _: &Core, _: Kind, _: u32, at: u64) -> u64 {
         at + 2
     }
 
     /// Returns the wait states of a load from a RAM.
-    fn read_ram(&mut self, _: &Core, _: Kind, _: u32, _: u64) -> u64 {
+    fn ram_read_waits(&mut self, _: &Core, _: Kind, _: u32, _: u64) -> u64 {
         0
     }
 
     /// Returns the wait states of a store to a RAM.
-    fn write_ram(&mut self, _: &Core, _: Kind, _: u32, _: u64) -> u64 {
+    fn ram_write_waits(&mut self, _: &Core, _: Kind, _: u32, _: u64) -> u64 {
         0
     }
 
@@ -73,14 +73,14 @@ macro_rules! port {
             }
 
             /// Applies FLASH_ACR (wait states, prefetch, caches), after firmware or a setting has changed it.
-            fn set_acr(&mut self, acr: u32) {
+            fn apply_access_control_register(&mut self, acr: u32) {
                 self.set_acr(acr);
             }
 
             /// Returns whether fetches from the flash may have to wait.
             #[inline(always)]
-            fn may_wait(&self) -> bool {
-                self.may_wait()
+            fn may_fetches_wait(&self) -> bool {
+                self.may_fetches_wait()
             }
 
             /// Restores the state in a snapshot. The version numbers of cache contents go on: none returns with another

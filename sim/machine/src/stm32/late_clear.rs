@@ -20,7 +20,7 @@ use super::system::System;
 impl<F: Family> System<F> {
     /// Returns the current store if it cleared the interrupt that is being handled, so that the interrupt's line fell.
     /// `before` has the levels of the lines before it.
-    pub(super) fn own_line_fell(&self, core: &Core, before: &[u32; 5]) -> Option<ClearingStore> {
+    pub(super) fn store_that_cleared_own_interrupt(&self, core: &Core, before: &[u32; 5]) -> Option<ClearingStore> {
         let line = core.ipsr.checked_sub(exception::IRQ0)?;
         let is_high = |lines: &[u32; 5]| lines[line as usize / 32] >> (line % 32) & 1 != 0;
         let fell = is_high(before) && !is_high(&self.lines);

@@ -10,20 +10,20 @@ use rtoslab_periph::stm32::Chip;
 use super::chip::{FLASH_BASE, RAM_BASE};
 use super::families::Run;
 use super::machine::Machine;
-use super::own_table::find_own_table;
+use super::own_table::find_image_vector_table;
 use super::system::Home;
 use crate::image::{Core, Image, ImageError};
 
 impl<F: Run> Machine<F> {
     /// Loads an ELF image and resets the board.
     pub fn load_image(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
-        let image = Image::parse(data, name)?;
-        image.require_core(self.core_kind(), name)?;
+        let image = Image::parse_image_file(data, name)?;
+        image.check_core_can_execute(self.core_type(), name)?;
         for (address, bytes) in &image.segments {
             self.copy_segment(*address, bytes, name)?;
         }
         let home = |address| self.system.memory_at(address);
-        self.own_table = find_own_table(
+        self.own_table = find_image_vector_table(
             &image,
             |address| home(address).and_then(|(home, offset)| (home == Home::Flash).then_some(offset)),
             |address| matches!(home(address), Some((Home::Ram | Home::Area(_), _))),
@@ -35,7 +35,7 @@ impl<F: Run> Machine<F> {
     }
 
     /// Returns the type of core (such as M3 or M7), by its features.
-    fn core_kind(&self) -> Core {
+    fn core_type(&self) -> Core {
         match self.system.map.features {
             Features { caches: true, .. } => Core::M7,
             Features { float: true, .. } => Core::M4F,
@@ -57,7 +57,7 @@ impl<F: Run> Machine<F> {
             Some(memory) if memory.len() >= bytes.len() => {
                 memory[..bytes.len()].copy_from_slice(bytes);
                 if let Some((home, offset)) = home {
-                    system.forget_code(home, offset, bytes.len() as u32);
+                    system.drop_decoded_ops(home, offset, bytes.len() as u32);
                 }
                 Ok(())
             }
@@ -76,7 +76,7 @@ impl<F: Run> Machine<F> {
         self.observer.iter_mut().for_each(|observer| observer.note_restart(0));
         self.core.t = self.core.t.max(self.now);
         self.system.passed_until = None;
-        self.system.clocks_changed(&mut self.core, self.now);
+        self.system.apply_clock_changes(&mut self.core, self.now);
         self.system.lines = [0; 5];
         self.system.switch_caches(&self.core);
         if self.system.debugger.opens_itm {

@@ -59,7 +59,7 @@ struct Recorder {
 impl Recorder {
     /// Adds the line of an address, if it is not among the recorded lines yet.
     #[inline(never)]
-    fn push(&mut self, address: u32) {
+    fn add_line_of_address(&mut self, address: u32) {
         let address = address & !(CACHE_LINE_BYTES - 1);
         let Lines { addresses, count, .. } = &mut self.lines;
         if addresses[..*count as usize].contains(&address) {
@@ -77,14 +77,21 @@ impl Recorder {
 
 impl Port {
     /// Creates the interface of the F7, with two paths to the flash.
-    pub fn f7(map: &Map, flash: [u64; stm32_flash::SETTINGS.len()], bus: [u64; stm32_bus::SETTINGS.len()]) -> Port {
+    pub fn f7_with_two_flash_paths(
+        map: &Map,
+        flash: [u64; stm32_flash::SETTINGS.len()],
+        bus: [u64; stm32_bus::SETTINGS.len()],
+    ) -> Port {
         let itcm = map.flash_alias.map(|base| (base, FlashF7Itcm::new(base, map.flash_bytes)));
-        Port::new(FlashAxi::f7(&flash), itcm, bus)
+        Port::new(FlashAxi::f7_with_one_bank(&flash), itcm, bus)
     }
 
     /// Creates the interface of the H7, with one path to the flash.
-    pub fn h7(flash: [u64; stm32_flash::SETTINGS.len()], bus: [u64; stm32_bus::SETTINGS.len()]) -> Port {
-        Port::new(FlashAxi::h7(&flash), None, bus)
+    pub fn h7_with_one_flash_path(
+        flash: [u64; stm32_flash::SETTINGS.len()],
+        bus: [u64; stm32_bus::SETTINGS.len()],
+    ) -> Port {
+        Port::new(FlashAxi::h7_with_two_banks(&flash), None, bus)
     }
 
     /// Returns the interface with all caches off. `itcm` is the second path to the flash with its base address, `bus`
@@ -103,7 +110,7 @@ impl Port {
     }
 
     /// Returns the memory attributes of an address, by the MPU or the default map.
-    fn attributes(core: &Core, address: u32) -> Attributes {
+    fn memory_attributes_at(core: &Core, address: u32) -> Attributes {
         if core.mpu.is_enabled() { mpu::memory_attributes(core, address) } else { Attributes::of_default_map(address) }
     }
 
@@ -115,21 +122,21 @@ impl Port {
     /// Fetches through the instruction cache, and returns the cycle in which the decoder can have the word. `wait`
     /// returns the memory's wait states.
     #[inline(always)]
-    fn fetch_through(&mut self, core: &Core, address: u32, at: u64, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
+    fn fetch_through_cache(&mut self, core: &Core, address: u32, at: u64, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
         if self.instructions_on && self.caches.instruction.is_line_cached(address) {
             if self.fetches.on {
-                self.fetches.push(address);
+                self.fetches.add_line_of_address(address);
             }
             return at + 2;
         }
-        at + 2 + self.fetch_missed(core, address, wait)
+        at + 2 + self.fetch_uncached_word(core, address, wait)
     }
 
     /// Fetches a word whose line is not in the cache. Returns the extra cycles.
     #[inline(never)]
-    fn fetch_missed(&mut self, core: &Core, address: u32, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
+    fn fetch_uncached_word(&mut self, core: &Core, address: u32, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
         self.fetches.spoiled = true;
-        if self.instructions_on && Port::is_cacheable(Port::attributes(core, address)) {
+        if self.instructions_on && Port::is_cacheable(Port::memory_attributes_at(core, address)) {
             self.caches.instruction.load_line(address);
         }
         wait(self)
@@ -137,18 +144,18 @@ impl Port {
 
     /// Loads through the data cache, and returns the wait states. `wait` returns those of the memory.
     #[inline(always)]
-    fn read_through(&mut self, core: &Core, address: u32, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
+    fn load_through_cache(&mut self, core: &Core, address: u32, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
         if self.data_on && self.caches.data.is_line_cached(address) {
             return 0;
         }
-        self.read_missed(core, address, wait)
+        self.load_uncached_word(core, address, wait)
     }
 
     /// Loads a word whose line is not in the cache. Returns the extra cycles.
     #[inline(never)]
-    fn read_missed(&mut self, core: &Core, address: u32, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
+    fn load_uncached_word(&mut self, core: &Core, address: u32, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
         if self.data_on {
-            let attributes = Port::attributes(core, address);
+            let attributes = Port::memory_attributes_at(core, address);
             if Port::is_cacheable(attributes) && !attributes.shareable {
                 self.caches.data.load_line(address);
             }
@@ -162,17 +169,17 @@ impl FlashPort for Port {
     /// `at`.
     #[inline(always)]
     fn fetch_code(&mut self, core: &Core, address: u32, at: u64) -> u64 {
-        self.fetch_through(core, address, at, |port| port.axi.data_read_waits(address - FLASH_BASE, at))
+        self.fetch_through_cache(core, address, at, |port| port.axi.data_read_waits(address - FLASH_BASE, at))
     }
 
     /// Returns the wait states of a data read from the flash in cycle `at`.
     #[inline(always)]
     fn data_read_waits(&mut self, core: &Core, address: u32, at: u64) -> u64 {
-        self.read_through(core, address, |port| port.axi.data_read_waits(address - FLASH_BASE, at))
+        self.load_through_cache(core, address, |port| port.axi.data_read_waits(address - FLASH_BASE, at))
     }
 
     /// Applies FLASH_ACR (wait states, prefetch, caches), after firmware or a setting has changed it.
-    fn set_acr(&mut self, acr: u32) {
+    fn apply_access_control_register(&mut self, acr: u32) {
         self.axi.set_acr(acr);
         if let Some((_, itcm)) = &mut self.itcm {
             itcm.set_acr(acr);
@@ -181,42 +188,42 @@ impl FlashPort for Port {
 
     /// Returns true: fetches over AXI may have to wait.
     #[inline(always)]
-    fn may_wait(&self) -> bool {
+    fn may_fetches_wait(&self) -> bool {
         true
     }
 
     /// Returns what [`FlashPort::fetch_code`] returns, for a fetch through the flash's other address, at a byte offset
     /// in it.
-    fn fetch_alias(&mut self, _: &Core, offset: u32, at: u64) -> u64 {
+    fn fetch_through_alias(&mut self, _: &Core, offset: u32, at: u64) -> u64 {
         self.fetches.spoiled = true;
         self.itcm.as_mut().map_or(at + 2, |(base, itcm)| itcm.fetch_code(*base + offset, at))
     }
 
     /// Returns the wait states of a data read through the flash's other address, at a byte offset in it.
-    fn read_alias(&mut self, _: &Core, offset: u32, at: u64) -> u64 {
+    fn alias_read_waits(&mut self, _: &Core, offset: u32, at: u64) -> u64 {
         self.itcm.as_mut().map_or(0, |(base, itcm)| itcm.data_read_waits(*base + offset, at))
     }
 
     /// Returns the first cycle in which the decoder can have a code word from a RAM.
-    fn fetch_ram(&mut self, core: &Core, kind: Kind, address: u32, at: u64) -> u64 {
+    fn fetch_from_ram(&mut self, core: &Core, kind: Kind, address: u32, at: u64) -> u64 {
         if kind != Kind::Axi {
             return at + 2;
         }
-        self.fetch_through(core, address, at, |port| port.ram_wait)
+        self.fetch_through_cache(core, address, at, |port| port.ram_wait)
     }
 
     /// Returns the wait states of a load from a RAM.
-    fn read_ram(&mut self, core: &Core, kind: Kind, address: u32, _: u64) -> u64 {
-        if kind == Kind::Axi { self.read_through(core, address, |port| port.ram_wait) } else { 0 }
+    fn ram_read_waits(&mut self, core: &Core, kind: Kind, address: u32, _: u64) -> u64 {
+        if kind == Kind::Axi { self.load_through_cache(core, address, |port| port.ram_wait) } else { 0 }
     }
 
     /// Returns the wait states of a store to a RAM.
-    fn write_ram(&mut self, core: &Core, kind: Kind, address: u32, _: u64) -> u64 {
+    fn ram_write_waits(&mut self, core: &Core, kind: Kind, address: u32, _: u64) -> u64 {
         if kind != Kind::Axi {
             return 0;
         }
         if self.data_on {
-            let attributes = Port::attributes(core, address);
+            let attributes = Port::memory_attributes_at(core, address);
             let cached = Port::is_cacheable(attributes) && !attributes.shareable;
             if cached && attributes.policy != Policy::WriteThrough {
                 if !self.caches.data.is_line_cached(address) && attributes.policy == Policy::WriteBackWriteAllocate {
@@ -268,7 +275,7 @@ impl CacheableFlash for Port {
     /// Returns which memory answers a data read at an address, if its wait states follow a fixed rule. Otherwise
     /// `None`.
     #[inline(always)]
-    fn quick_read(&mut self, address: u32) -> Option<Home> {
+    fn data_read_source(&mut self, address: u32) -> Option<Home> {
         (self.data_on && self.caches.data.is_line_cached(address)).then_some(Home::Cached)
     }
 
@@ -276,12 +283,12 @@ impl CacheableFlash for Port {
 
     /// Returns the host address of the table of the cache lines that were hit last, for native code. 0 without a cache.
     #[inline(always)]
-    fn lines_hit(&self) -> u64 {
+    fn hit_line_table_address(&self) -> u64 {
         if self.data_on { self.caches.data.lines_hit() } else { no_lines() }
     }
 
     /// Returns whether fetches from the flash go through a cache of the core.
-    fn fetches_cached(&self) -> bool {
+    fn are_fetches_cached(&self) -> bool {
         self.instructions_on
     }
 
@@ -299,14 +306,14 @@ impl CacheableFlash for Port {
     /// Repeats recorded cache look-ups. Returns true if the answers are the same as before. If not, nothing is changed.
     #[inline(always)]
     fn repeat_lookups(&mut self, lines: &mut Lines) -> bool {
-        lines.held_in == self.caches.instruction.version() || self.holds(lines)
+        lines.held_in == self.caches.instruction.version() || self.are_lines_cached(lines)
     }
 
     const REPEATS: Repeats = Repeats::Held { version: offset_of!(Lines, held_in) };
 
     /// Returns what native code needs to repeat cache look-ups by itself.
     #[inline(always)]
-    fn native_lookups(&mut self) -> Repeating {
+    fn native_lookup_data(&mut self) -> Repeating {
         Repeating { version: self.caches.instruction.version(), ..Repeating::default() }
     }
 }
@@ -314,7 +321,7 @@ impl CacheableFlash for Port {
 impl Port {
     /// Returns whether the instruction cache contains all these lines.
     #[inline(never)]
-    fn holds(&mut self, lines: &mut Lines) -> bool {
+    fn are_lines_cached(&mut self, lines: &mut Lines) -> bool {
         let cache = &mut self.caches.instruction;
         let held = lines.addresses[..lines.count as usize].iter().all(|&address| cache.is_line_cached(address));
         if held {

@@ -14,14 +14,14 @@ use rtoslab_periph::{ElapsedTime, NEVER};
 
 use rtoslab_timing::stm32_bus;
 
-use super::chip::map;
+use super::chip::memory_map_of_chip;
 use super::families::Run;
 use super::runner::Runner;
 use super::system::System;
 use crate::board::{Position, Stats};
 use crate::image::Symbol;
 use crate::injection;
-use crate::observe::{DEEP_SLEEP, ObservedMachine, SLEEPDEEP, TURN_CYCLES, record_outcome};
+use crate::observe::{DEEP_SLEEP, ObservedMachine, SLEEPDEEP, TURN_CYCLES, record_exception_events};
 use crate::polling::skip_busy_wait;
 use crate::setting::SettingError;
 use crate::stop::{RunEnd, Stop, StopReason};
@@ -56,12 +56,12 @@ pub struct Machine<F: Run> {
 impl<F: Run> Machine<F> {
     /// Creates a board with erased flash. Panics if the chip is not one of the family: a mistake in the caller.
     pub fn new(chip: Chip, options: &Options) -> Machine<F> {
-        let map = map(chip).expect("a chip with an ARMv7-M core");
+        let map = memory_map_of_chip(chip).expect("a chip with an ARMv7-M core");
         let periph = Stm32::new(chip, &options.board);
         let system = System::new(map, periph, options.strict, options.console_port);
-        let pipe = F::timed_pipeline(&|key| system.settings.value(key));
+        let pipe = F::new_timed_pipeline(&|key| system.settings.timing_rule_value(key));
         let core = Box::new(Core::new(map.features));
-        let stats_base = core_statistics(&core, 0);
+        let stats_base = core_stats_since_power_on(&core, 0);
         let mut machine = Machine {
             core,
             pipe,
@@ -75,7 +75,7 @@ impl<F: Run> Machine<F> {
             observer: None,
             stats_base,
         };
-        machine.system.clocks_changed(&mut machine.core, 0);
+        machine.system.apply_clock_changes(&mut machine.core, 0);
         machine
     }
 
@@ -83,23 +83,23 @@ impl<F: Run> Machine<F> {
     pub fn set_timing_rule(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         Arc::make_mut(&mut self.system.settings).set_timing_rule(key, value)?;
         let settings = &self.system.settings;
-        self.system.periph.set_stated_core_clock(settings.clock_hz(), self.now);
-        self.pipe = F::timed_pipeline(&|key| settings.value(key));
+        self.system.periph.set_stated_core_clock(settings.stated_clock_hz(), self.now);
+        self.pipe = F::new_timed_pipeline(&|key| settings.timing_rule_value(key));
         self.runner.clear_timing_cache();
-        self.system.flash_port = F::flash(self.system.map, &|key| settings.value(key));
-        self.system.bus_rules = stm32_bus::SETTINGS.map(|rule| settings.value(rule.key));
-        self.system.flash_timing_changed();
+        self.system.flash_port = F::new_flash_interface(self.system.map, &|key| settings.timing_rule_value(key));
+        self.system.bus_rules = stm32_bus::SETTINGS.map(|rule| settings.timing_rule_value(rule.key));
+        self.system.pass_flash_settings();
         self.system.switch_caches(&self.core);
         Ok(())
     }
 
     /// Returns every setting with the value in force.
     pub fn timing_rules(&self) -> Vec<(String, rtoslab_timing::Setting, u64)> {
-        self.system.settings.list()
+        self.system.settings.all_settings()
     }
 
     /// Returns the address of a symbol of the image.
-    pub fn symbol(&self, name: &str) -> Option<u32> {
+    pub fn symbol_address(&self, name: &str) -> Option<u32> {
         self.symbols.iter().find(|symbol| symbol.name == name).map(|symbol| symbol.address)
     }
 
@@ -115,7 +115,7 @@ impl<F: Run> Machine<F> {
 
     /// Returns the core clock in Hz: the one that the run states, else the one that RCC's registers give.
     pub fn clock_hz(&self) -> u64 {
-        self.system.settings.clock_hz().unwrap_or(self.system.periph.clock_frequencies().core_hz)
+        self.system.settings.stated_clock_hz().unwrap_or(self.system.periph.clock_frequencies().core_hz)
     }
 
     /// Returns the time since power-on.
@@ -130,33 +130,33 @@ impl<F: Run> Machine<F> {
 
     /// Runs up to a cycle or a time at most.
     pub fn run_to(&mut self, run_end: RunEnd) -> Stop {
-        let timing = self.system.settings.exceptions();
+        let timing = self.system.settings.exception_timing_rules();
         loop {
-            self.serve_request(&timing);
+            self.serve_core_request(&timing);
             // A change of the clock ends the core's turn.
-            let end = run_end.cycle(self.elapsed_time());
+            let end = run_end.end_cycle(self.elapsed_time());
             if let Some(stop) = self.take_stop(end) {
                 return stop;
             }
             let due = self.next_event_cycle();
-            let horizon = if self.waits() { NEVER } else { self.core.t };
+            let horizon = if self.waits_for_event() { NEVER } else { self.core.t };
             if horizon >= due.min(end) {
                 if due > end || due == NEVER {
-                    return self.ran_out(end, horizon == NEVER && due == NEVER);
+                    return self.stop_without_further_events(end, horizon == NEVER && due == NEVER);
                 }
                 // What the host types is due at once.
                 self.now = self.now.max(due);
-                self.events(self.now);
-                self.step(&timing, self.now);
+                self.process_due_events(self.now);
+                self.advance_exceptions(&timing, self.now);
                 continue;
             }
             self.now = self.now.max(horizon);
-            if self.step(&timing, self.now) {
+            if self.advance_exceptions(&timing, self.now) {
                 continue;
             }
             if self.core.phase == Phase::Run && self.core.request == Request::None {
                 let plain = self.watch == watch::NOTHING && !self.core.mpu.is_enabled();
-                self.system.polling.switch(plain);
+                self.system.polling.set_busy_wait_detection(plain);
                 if plain && self.system.polling.may_busy_wait_have_begun() {
                     skip_busy_wait(self, due.min(end));
                     continue;
@@ -177,7 +177,7 @@ impl<F: Run> Machine<F> {
     }
 
     /// Returns whether the core waits, so that only an event can make it continue.
-    fn waits(&self) -> bool {
+    fn waits_for_event(&self) -> bool {
         let sleeps = self.core.is_asleep() && !exception::is_woken(&self.core);
         sleeps || matches!(self.core.phase, Phase::Reset | Phase::Lockup)
     }
@@ -186,27 +186,27 @@ impl<F: Run> Machine<F> {
     fn execute_to_event(&mut self) {
         if self.observer.is_some() {
             self.core.limit = self.core.limit.min(self.core.t + TURN_CYCLES);
-            self.settle_before_turn();
+            self.attribute_time_before_turn();
         }
         let (core, pipe, system) = (&mut *self.core, &mut self.pipe, &mut *self.system);
         // SAFETY: the core's `ip` was set by `jump` or the executor, in a region of this system; its tables live as
         // long as the system, and `profile` gives all of them cells before `watch` asks for a profile.
         unsafe {
             match (self.watch, core.mpu.is_enabled()) {
-                (watch::NOTHING, false) => self.runner.run::<{ watch::NOTHING }>(core, pipe, system),
-                (watch::PROFILE, false) => self.runner.run::<{ watch::PROFILE }>(core, pipe, system),
+                (watch::NOTHING, false) => self.runner.run_to_limit::<{ watch::NOTHING }>(core, pipe, system),
+                (watch::PROFILE, false) => self.runner.run_to_limit::<{ watch::PROFILE }>(core, pipe, system),
                 // With the MPU off the guard lets everything pass.
                 (watch, _) => exec::run(core, pipe, system, watch),
             }
         }
         if self.observer.is_some() {
-            self.hand_over_steps(0, &[]);
+            self.pass_steps_to_observer(0, &[]);
         }
-        self.note_deep_sleep();
+        self.warn_of_deep_sleep();
     }
 
     /// Warns once if deep sleep is requested, because stop and standby modes are not modelled.
-    fn note_deep_sleep(&mut self) {
+    fn warn_of_deep_sleep(&mut self) {
         if self.core.is_asleep() && self.core.scb.scr & SLEEPDEEP != 0 {
             let at = self.core.t;
             self.system.warn_unsupported(&mut self.core, DEEP_SLEEP, at);
@@ -214,32 +214,32 @@ impl<F: Run> Machine<F> {
     }
 
     /// Processes everything scheduled for cycle `at`.
-    fn events(&mut self, at: u64) {
+    fn process_due_events(&mut self, at: u64) {
         if self.core.systick.next_wrap_cycle() <= at {
             scs::advance_systick(&mut self.core, at);
         }
         if self.system.periph.next_advance_cycle() <= at {
-            self.system.advance(&mut self.core, at);
+            self.system.advance_peripherals_to(&mut self.core, at);
         }
         while let Some(stimulus) = self.system.injections.take_due_stimulus(at) {
-            self.system.stimulate(&mut self.core, stimulus, at);
+            self.system.apply_stimulus(&mut self.core, stimulus, at);
         }
     }
 
     /// Takes, completes or pre-empts exceptions. Returns true if the core's state changed.
-    fn step(&mut self, timing: &ExceptionTiming, now: u64) -> bool {
+    fn advance_exceptions(&mut self, timing: &ExceptionTiming, now: u64) -> bool {
         let before = match self.core.phase {
             Phase::Entry { recognised, .. } => recognised,
             Phase::Exit { started, .. } => started,
             _ => self.core.t,
         };
         let outcome = exception::execute_exception_step(&mut self.core, &mut *self.system, &mut self.pipe, timing, now);
-        self.trace(outcome, before);
+        self.report_exception_outcome(outcome, before);
         outcome != ExceptionOutcome::None
     }
 
     /// Carries out the request for which the core has left the executor.
-    fn serve_request(&mut self, timing: &ExceptionTiming) {
+    fn serve_core_request(&mut self, timing: &ExceptionTiming) {
         let before = self.core.t;
         let outcome = match std::mem::replace(&mut self.core.request, Request::None) {
             Request::None | Request::Stopped => ExceptionOutcome::None,
@@ -249,46 +249,46 @@ impl<F: Run> Machine<F> {
                 exception::exception_return(&mut self.core, &mut *self.system, value, timing)
             }
             Request::Abandonable(until) => {
-                self.bring_to(until, timing);
+                self.process_events_before(until, timing);
                 ExceptionOutcome::None
             }
-            Request::Fault(Fault::Breakpoint) if self.calls_debugger() => {
+            Request::Fault(Fault::Breakpoint) if self.has_halted_at_semihosting_call() => {
                 self.serve_semihosting(before);
                 ExceptionOutcome::None
             }
             Request::Fault(fault) => {
                 let pc = self.core.pc();
                 let outcome = exception::take_synchronous_fault(&mut self.core, &mut *self.system, fault, timing);
-                self.note_fault(fault, pc, before, outcome);
+                self.report_core_fault(fault, pc, before, outcome);
                 outcome
             }
         };
-        self.trace(outcome, before);
+        self.report_exception_outcome(outcome, before);
         if matches!(outcome, ExceptionOutcome::Slept(_)) {
-            self.note_deep_sleep();
+            self.warn_of_deep_sleep();
         }
         if self.core.phase == Phase::Lockup && self.system.stop.is_none() {
             let detail = "core 0 is locked up: its stack or vector table cannot be accessed".to_owned();
-            self.system.stop_at(StopReason::Lockup, self.core.pc(), self.core.t, detail);
+            self.system.stop_for_reason(StopReason::Lockup, self.core.pc(), self.core.t, detail);
         }
         let software = std::mem::take(&mut self.core.scb.reset_request).then_some(ResetCause::Software);
         if let Some(cause) = software.or_else(|| self.system.chip_reset.take()) {
-            self.reset(cause);
+            self.reset_chip(cause);
         }
     }
 
     /// Processes the events before cycle `until` while an instruction is in progress that an interrupt would abandon.
-    fn bring_to(&mut self, until: u64, timing: &ExceptionTiming) {
+    fn process_events_before(&mut self, until: u64, timing: &ExceptionTiming) {
         loop {
             let due = self.next_event_cycle();
             if due >= until {
                 break;
             }
-            self.events(due.max(self.now));
+            self.process_due_events(due.max(self.now));
             if self.core.exception_to_take().is_some() {
                 self.core.t = self.core.t.max(due);
                 self.now = self.now.max(due);
-                self.step(timing, due);
+                self.advance_exceptions(timing, due);
                 return;
             }
         }
@@ -296,12 +296,12 @@ impl<F: Run> Machine<F> {
     }
 
     /// Resets the chip for this cause. Memories keep their content.
-    pub(super) fn reset(&mut self, cause: ResetCause) {
+    pub(super) fn reset_chip(&mut self, cause: ResetCause) {
         let now = self.now.max(self.core.t);
         self.now = now;
         let system = &mut *self.system;
         system.periph.reset_non_backup_blocks(cause, now, &mut system.effects);
-        system.apply_effects(&mut self.core, now);
+        system.apply_event_effects(&mut self.core, now);
         self.start_core();
     }
 
@@ -309,58 +309,59 @@ impl<F: Run> Machine<F> {
     fn take_stop(&mut self, end: u64) -> Option<Stop> {
         // What an exception stacks, or a buffer writes, may reach a watched word after the end: that is for the next
         // run.
-        let stop = self.system.stop.take_if(|stop| stop.cycle <= end || !stop.reason.is_requested())?;
+        let stop = self.system.stop.take_if(|stop| stop.cycle <= end || !stop.reason.is_requested_by_instrument())?;
         self.now = self.now.max(stop.cycle);
         if matches!(stop.reason, StopReason::Lockup | StopReason::Exit) {
-            self.now = self.system.finish_sending(&mut self.core, self.now);
+            self.now = self.system.finish_uart_sending(&mut self.core, self.now);
         }
         Some(stop)
     }
 
     /// Returns the stop of a run in which nothing more happens up to cycle `end`. With `for_ever` nothing can happen
     /// later either, and the run ends in the cycle in which the core stopped executing, if that is in the run.
-    fn ran_out(&mut self, end: u64, for_ever: bool) -> Stop {
+    fn stop_without_further_events(&mut self, end: u64, for_ever: bool) -> Stop {
         let for_ever = for_ever && self.core.t <= end;
         if for_ever {
             self.now = self.now.max(self.core.t);
         }
         if for_ever && self.core.phase == Phase::Lockup {
-            return self.stop(StopReason::Lockup, "core 0 is locked up");
+            return self.stop_now_for_reason(StopReason::Lockup, "core 0 is locked up");
         }
         if for_ever {
-            return self.stop(StopReason::Deadlock, "the core sleeps, and no scheduled event can wake it");
+            return self
+                .stop_now_for_reason(StopReason::Deadlock, "the core sleeps, and no scheduled event can wake it");
         }
         self.now = end;
-        self.stop(StopReason::Cycles, "the requested number of cycles was executed")
+        self.stop_now_for_reason(StopReason::Cycles, "the requested number of cycles was executed")
     }
 
     /// Returns the stop of a run now, for this reason.
-    fn stop(&self, reason: StopReason, detail: &str) -> Stop {
-        Stop { reason, core: 0, cycle: self.now, address: self.pc(), detail: detail.to_owned() }
+    fn stop_now_for_reason(&self, reason: StopReason, detail: &str) -> Stop {
+        Stop { reason, core: 0, cycle: self.now, address: self.next_instruction_address(), detail: detail.to_owned() }
     }
 
     /// Reports the outcome of an exception step, to the observer and as an event.
-    fn trace(&mut self, outcome: ExceptionOutcome, before: u64) {
+    fn report_exception_outcome(&mut self, outcome: ExceptionOutcome, before: u64) {
         if self.observer.is_some() {
-            self.observe_outcome(0, outcome);
+            self.observe_exception_outcome(0, outcome);
         }
-        let at = (self.pc(), self.core.next_execution_cycle());
-        record_outcome(&mut self.system.probes, 0, at, outcome, before);
+        let at = (self.next_instruction_address(), self.core.next_execution_cycle());
+        record_exception_events(&mut self.system.probes, 0, at, outcome, before);
     }
 
     /// Returns the address of the next instruction.
-    pub fn pc(&self) -> u32 {
+    pub fn next_instruction_address(&self) -> u32 {
         if self.core.ip.is_null() { self.core.stray.unwrap_or(0) } else { self.core.pc() }
     }
 
     /// Returns the statistics of the core since the start or the last [`Machine::reset_stats`].
     pub fn core_stats(&self) -> Stats {
-        core_statistics(&self.core, self.now).since(&self.stats_base)
+        core_stats_since_power_on(&self.core, self.now).stats_since(&self.stats_base)
     }
 
     /// Sets all statistics to zero.
     pub fn reset_stats(&mut self) {
-        self.stats_base = core_statistics(&self.core, self.now);
+        self.stats_base = core_stats_since_power_on(&self.core, self.now);
     }
 
     /// Switches the per-instruction profile on (from zero) or off. It is empty while an observer is active.
@@ -378,19 +379,19 @@ impl<F: Run> Machine<F> {
     pub fn schedule_stimulus(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String> {
         let lines = u32::from(self.system.map.features.irq_lines);
         let has_pin = |pin: u16| self.system.periph.gpio_port((pin / 16) as u8).is_some();
-        injection::check(self.now, (cycle, stimulus), 1, lines, has_pin)?;
+        injection::check_stimulus(self.now, (cycle, stimulus), 1, lines, has_pin)?;
         self.system.injections.add_stimulus(cycle, stimulus);
         Ok(())
     }
 
     /// Returns the position of the core.
     pub fn core_position(&self) -> Position {
-        Position { t: self.core.t, pc: self.pc(), asleep: self.core.is_asleep() }
+        Position { t: self.core.t, pc: self.next_instruction_address(), asleep: self.core.is_asleep() }
     }
 }
 
 /// Returns the statistics of a core since power-on, at cycle `now`.
-fn core_statistics(core: &Core, now: u64) -> Stats {
+fn core_stats_since_power_on(core: &Core, now: u64) -> Stats {
     let asleep = if core.is_asleep() { now.saturating_sub(core.slept_at) } else { 0 };
     Stats {
         cycles: now,

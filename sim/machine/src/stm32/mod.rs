@@ -29,6 +29,6 @@ mod snapshot;
 mod system;
 mod waiting;
 
-pub use board::board;
+pub use board::create_armv7m_board;
 pub use families::{F1, F4, F7H7};
 pub use machine::{Machine, Options};

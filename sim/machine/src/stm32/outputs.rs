@@ -8,7 +8,7 @@ const MOST_ANSWERS: usize = 16;
 
 /// Notifies devices of the pins that have changed since the last call, and records all edges if pins are traced. A
 /// pin's number is 16 times its port's number, plus its own.
-pub(super) fn record_pins(effects: &mut Effects, periph: &mut Stm32, probes: &mut Probes) {
+pub(super) fn notify_and_trace_changed_pins(effects: &mut Effects, periph: &mut Stm32, probes: &mut Probes) {
     let mut notified = 0;
     for _ in 0..MOST_ANSWERS {
         if !periph.attachments.has_pins() || notified == effects.pins.len() {
@@ -17,7 +17,7 @@ pub(super) fn record_pins(effects: &mut Effects, periph: &mut Stm32, probes: &mu
         for change in effects.pins.split_off(notified) {
             effects.pins.push(change);
             notified += 1;
-            tell_devices(change, effects, periph);
+            notify_devices_of_pins(change, effects, periph);
         }
     }
     for change in std::mem::take(&mut effects.pins) {
@@ -33,7 +33,7 @@ pub(super) fn record_pins(effects: &mut Effects, periph: &mut Stm32, probes: &mu
 
 /// Notifies devices of a port's changed pins, and drives the pins that they return. Their changes are appended to the
 /// effects.
-fn tell_devices(change: PinChange, effects: &mut Effects, periph: &mut Stm32) {
+fn notify_devices_of_pins(change: PinChange, effects: &mut Effects, periph: &mut Stm32) {
     let now_ns = periph.elapsed_time().ns_at(change.cycle);
     for pin in (0..16_u16).filter(|pin| change.changed >> pin & 1 != 0) {
         let number = u16::from(change.port) * 16 + pin;
@@ -44,7 +44,13 @@ fn tell_devices(change: PinChange, effects: &mut Effects, periph: &mut Stm32) {
 }
 
 /// Passes the output of the serial ports on to the console and to devices.
-pub(super) fn print(effects: &mut Effects, periph: &mut Stm32, console: &mut Console, port: &mut u8, now: u64) {
+pub(super) fn pass_serial_output_on(
+    effects: &mut Effects,
+    periph: &mut Stm32,
+    console: &mut Console,
+    port: &mut u8,
+    now: u64,
+) {
     for (number, byte) in std::mem::take(&mut effects.uart_tx) {
         *port = number;
         if let Some(text) = console.receive_byte(byte) {

@@ -11,7 +11,7 @@ const ALIGNMENT: u32 = 128;
 /// An image in RAM alone is started from its lowest segment, as a debugger that loads it would set VTOR. An image that
 /// leaves the start of the flash empty is for a boot loader, which starts it from the table that it begins with.
 /// `flash_offset` is an address's place in the flash, if it is there.
-pub(super) fn find_own_table(
+pub(super) fn find_image_vector_table(
     image: &Image,
     flash_offset: impl Fn(u32) -> Option<u32>,
     is_ram: impl Fn(u32) -> bool,
@@ -40,7 +40,7 @@ mod tests {
         let segments: Vec<_> = segments.iter().map(|(address, words)| (*address, bytes(words))).collect();
         let mut image = Image::default();
         image.segments = segments;
-        find_own_table(
+        find_image_vector_table(
             &image,
             |address| address.checked_sub(FLASH).filter(|&offset| offset < 1 << 20),
             |address| address >> 16 == 0x2000,

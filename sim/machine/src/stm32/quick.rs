@@ -13,7 +13,7 @@ use super::chip::{FLASH_BASE, Kind, RAM_BASE};
 use super::family::Family;
 use super::flash::CacheableFlash;
 use super::runner::Runner;
-use super::system::{Home, MARK_CODE, MARK_SHIFT, System, get, put};
+use super::system::{Home, MARK_CODE, MARK_SHIFT, System, read_little_endian, write_little_endian};
 
 impl<F: Family> Runner<F::Pipe, System<F>> for TimingCache<F::Pipe, System<F>>
 where
@@ -22,7 +22,7 @@ where
 {
     /// Executes instructions until `core.t` reaches `core.limit` or the core requests something of the machine. Logs no
     /// steps for observers, and checks no MPU.
-    unsafe fn run<const WATCH: u8>(&mut self, core: &mut Core, pipe: &mut F::Pipe, bus: &mut System<F>) {
+    unsafe fn run_to_limit<const WATCH: u8>(&mut self, core: &mut Core, pipe: &mut F::Pipe, bus: &mut System<F>) {
         debug_assert!(core.request == Request::None);
         // SAFETY: the caller's promise.
         unsafe { TimingCache::run::<WATCH>(self, core, pipe, bus) };
@@ -54,7 +54,7 @@ where
     }
 
     /// Sets after how many executions traces are JIT-compiled. 0: never.
-    fn translate_after(&mut self, executions: u32) {
+    fn set_translation_threshold(&mut self, executions: u32) {
         TimingCache::translate_after(self, executions);
     }
 
@@ -82,7 +82,7 @@ where
     /// Returns whether to cache the timing of code at this address.
     #[inline(always)]
     fn is_timing_cached_at(&self, address: u32) -> bool {
-        !F::CACHES || self.fetches_by_rule(address)
+        !F::CACHES || self.are_fetches_timed_by_rule(address)
     }
 
     /// Returns the bus state at cycle `t`, for a node of the timing cache. `None` if it cannot be cached.
@@ -113,19 +113,19 @@ where
     /// Returns the current host address of the constant memory, and of the table of its cache lines.
     #[inline(always)]
     fn constants_at(&mut self) -> ConstantsAt {
-        ConstantsAt { bytes: self.flash.as_ptr() as u64, found: self.flash_port.lines_hit() }
+        ConstantsAt { bytes: self.flash.as_ptr() as u64, found: self.flash_port.hit_line_table_address() }
     }
 
     /// Loads from main RAM. Returns the value and the part of RAM that answers, or `None` for other addresses.
     #[inline(always)]
     fn ram_load(&mut self, address: u32, bytes: u32) -> Option<(u32, timing_cache::Home)> {
         let offset = address.wrapping_sub(RAM_BASE);
-        if !self.in_fast_ram(offset) {
+        if !self.is_in_fast_ram(offset) {
             return None;
         }
         // SAFETY: it is in the RAM.
-        let value = unsafe { get(self.ram.as_ptr().add(offset as usize), bytes) };
-        Some((value, self.home_in_ram(offset)))
+        let value = unsafe { read_little_endian(self.ram.as_ptr().add(offset as usize), bytes) };
+        Some((value, self.ram_part_of_offset(offset)))
     }
 
     /// Loads from RAM or flash, if the timing follows a fixed rule. Returns the value and the memory that answers, or
@@ -137,10 +137,10 @@ where
             return loaded;
         }
         let offset = address.wrapping_sub(FLASH_BASE);
-        if self.in_flash(offset, bytes) {
-            let home = self.flash_port.quick_read(address)?;
+        if self.is_in_flash(offset, bytes) {
+            let home = self.flash_port.data_read_source(address)?;
             // SAFETY: it is in the flash.
-            return Some((unsafe { get(self.flash.as_ptr().add(offset as usize), bytes) }, home));
+            return Some((unsafe { read_little_endian(self.flash.as_ptr().add(offset as usize), bytes) }, home));
         }
         None
     }
@@ -150,7 +150,7 @@ where
     #[inline(always)]
     fn ram_store(&mut self, address: u32, bytes: u32, value: u32) -> Option<timing_cache::Home> {
         let offset = address.wrapping_sub(RAM_BASE);
-        if !self.in_fast_ram(offset) {
+        if !self.is_in_fast_ram(offset) {
             return None;
         }
         // SAFETY: it is in the RAM, which has a mark for each page.
@@ -158,9 +158,9 @@ where
             if *self.marks.get_unchecked((offset >> MARK_SHIFT) as usize) != 0 {
                 return None;
             }
-            put(self.ram.as_mut_ptr().add(offset as usize), bytes, value);
+            write_little_endian(self.ram.as_mut_ptr().add(offset as usize), bytes, value);
         }
-        Some(self.home_in_ram(offset))
+        Some(self.ram_part_of_offset(offset))
     }
 
     /// Returns whether all loads (or stores) in this range of addresses succeed and reach the same memory.
@@ -168,10 +168,12 @@ where
     fn quick_range(&self, address: u32, bytes: u32, store: bool) -> bool {
         let first = address.wrapping_sub(RAM_BASE);
         let last = first.wrapping_add(bytes - 1);
-        if first > last || last >= self.fast_bytes || self.home_in_ram(first) != self.home_in_ram(last) {
+        if first > last || last >= self.fast_bytes || self.ram_part_of_offset(first) != self.ram_part_of_offset(last) {
             return false;
         }
-        !store || !self.is_marked(first) && !self.is_marked(last) || self.is_plain(first, bytes)
+        !store
+            || !self.is_near_code_or_watch(first) && !self.is_near_code_or_watch(last)
+            || self.is_ordinary_ram_store(first, bytes)
     }
 
     /// Stores to main RAM and returns the part of RAM that was written, and whether the word is watched. `None`,
@@ -188,26 +190,26 @@ where
             return Some((home, WatchedCore::No));
         }
         let offset = address.wrapping_sub(RAM_BASE);
-        if !self.in_fast_ram(offset) || self.holds_code(offset, bytes) {
+        if !self.is_in_fast_ram(offset) || self.would_overwrite_code(offset, bytes) {
             return None;
         }
-        let watch = if self.watched.contains(offset) { WatchedCore::Yes } else { WatchedCore::No };
+        let watch = if self.watched.contains_word(offset) { WatchedCore::Yes } else { WatchedCore::No };
         if watch == WatchedCore::Yes && !watched {
             return None;
         }
         // SAFETY: it is in the RAM.
-        unsafe { put(self.ram.as_mut_ptr().add(offset as usize), bytes, value) };
-        Some((self.home_in_ram(offset), watch))
+        unsafe { write_little_endian(self.ram.as_mut_ptr().add(offset as usize), bytes, value) };
+        Some((self.ram_part_of_offset(offset), watch))
     }
 
     /// Reports a store to a watched word, made in cycle `at` by the instruction at `pc` ([`QuickBus::quick_store`]).
     fn report_watched_store(&mut self, core: &mut Core, address: u32, pc: u32, at: u64) {
-        self.tell_watch(core, address, pc, at);
+        self.report_watched_store_at(core, address, pc, at);
     }
 
     /// Returns the instruction in whose place is a stub op, without firing its probes.
     fn op_behind_stub(&mut self, core: &Core, address: u32) -> Op {
-        self.probe_at(core.features, address).0
+        self.probed_instruction_at(core.features, address).0
     }
 
     /// Returns an address in this memory.
@@ -239,8 +241,8 @@ where
 
     /// Returns what native code needs to repeat cache look-ups by itself, until the next look-up or fetch.
     #[inline(always)]
-    fn native_lookups(&mut self) -> Repeating {
-        self.flash_port.native_lookups()
+    fn native_lookup_data(&mut self) -> Repeating {
+        self.flash_port.native_lookup_data()
     }
 }
 
@@ -249,10 +251,12 @@ where
     F::Flash: CacheableFlash,
 {
     /// Returns whether code at an address comes from a memory, or through a cache, that answers at once.
-    fn fetches_by_rule(&self, address: u32) -> bool {
+    fn are_fetches_timed_by_rule(&self, address: u32) -> bool {
         match self.memory_at(address) {
-            Some((Home::Flash, offset)) => address == FLASH_BASE + offset && self.flash_port.fetches_cached(),
-            Some((home, offset)) => self.kind(home, offset) != Kind::Axi || self.flash_port.fetches_cached(),
+            Some((Home::Flash, offset)) => address == FLASH_BASE + offset && self.flash_port.are_fetches_cached(),
+            Some((home, offset)) => {
+                self.memory_kind_at(home, offset) != Kind::Axi || self.flash_port.are_fetches_cached()
+            }
             None => false,
         }
     }
@@ -260,21 +264,22 @@ where
 
 impl<F: Family> System<F> {
     /// Returns whether a store to main RAM changes neither code nor a watched word, although its page contains some.
-    fn is_plain(&self, offset: u32, bytes: u32) -> bool {
-        !self.holds_code(offset, bytes) && (offset & !3..offset + bytes).step_by(4).all(|at| !self.watched.contains(at))
+    fn is_ordinary_ram_store(&self, offset: u32, bytes: u32) -> bool {
+        !self.would_overwrite_code(offset, bytes)
+            && (offset & !3..offset + bytes).step_by(4).all(|at| !self.watched.contains_word(at))
     }
 
     /// Returns whether a store to main RAM would overwrite decoded code.
-    fn holds_code(&self, offset: u32, bytes: u32) -> bool {
+    fn would_overwrite_code(&self, offset: u32, bytes: u32) -> bool {
         let marked = |at: u32| self.marks[(at >> MARK_SHIFT) as usize] & MARK_CODE != 0;
-        let table = || self.tables.iter().find(|table| table.contains(RAM_BASE + offset));
+        let table = || self.tables.iter().find(|table| table.contains_address(RAM_BASE + offset));
         (marked(offset) || marked(offset + bytes - 1))
-            && table().is_some_and(|table| table.holds(RAM_BASE + offset, bytes))
+            && table().is_some_and(|table| table.has_decoded_ops(RAM_BASE + offset, bytes))
     }
 
     /// Returns the part of main RAM that contains an offset.
     #[inline(always)]
-    fn home_in_ram(&self, offset: u32) -> timing_cache::Home {
+    fn ram_part_of_offset(&self, offset: u32) -> timing_cache::Home {
         if offset < self.ram_split { timing_cache::Home::First } else { timing_cache::Home::Second }
     }
 }

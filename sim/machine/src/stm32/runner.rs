@@ -12,7 +12,7 @@ pub trait Runner<P: Pipeline, B>: Default {
     ///
     /// # Safety
     /// As for [`exec::run`](rtoslab_cpu::v7m::exec::run).
-    unsafe fn run<const WATCH: u8>(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B);
+    unsafe fn run_to_limit<const WATCH: u8>(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B);
 
     /// The state on which the future timing of pipeline and memories depends. Times are relative to now.
     type State: Copy + PartialEq;
@@ -30,7 +30,7 @@ pub trait Runner<P: Pipeline, B>: Default {
     fn clear_timing_cache(&mut self) {}
 
     /// Sets after how many executions traces are JIT-compiled. 0: never.
-    fn translate_after(&mut self, _executions: u32) {}
+    fn set_translation_threshold(&mut self, _executions: u32) {}
 
     /// Returns how often cached timing was used, and what native code did.
     fn timing_cache_counts(&self) -> Counts;

@@ -72,7 +72,7 @@ impl<F: Family> Settings<F> {
             rules: rules.map(|&rule| Row { rule, value: rule.default }).collect(),
             exceptions: exception_rules(F::EXCEPTIONS),
             acr: (0, 0),
-            acr_bits: F::acr(map),
+            acr_bits: F::overridable_acr_fields(map),
             clock_hz: None,
             caches: [None; 2],
             family: PhantomData,
@@ -81,7 +81,7 @@ impl<F: Family> Settings<F> {
 
     /// Returns every setting: name, rule, value in force. FLASH_ACR's bits and the clock show 0 until they are
     /// overridden.
-    pub fn list(&self) -> Vec<(String, Setting, u64)> {
+    pub fn all_settings(&self) -> Vec<(String, Setting, u64)> {
         let rows = self.rules.iter().chain(&self.exceptions);
         let timing = rows.map(|row| (format!("timing.{}", row.rule.key), row.rule, row.value));
         let flash = self.acr_bits.iter().map(|bit| {
@@ -106,8 +106,8 @@ impl<F: Family> Settings<F> {
     pub fn set_timing_rule(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         let flash = format!("flash.{key}");
         let key = if !F::CACHES && self.acr_bits.iter().any(|bit| bit.name == key) { flash.as_str() } else { key };
-        let Some((_, rule, _)) = self.list().into_iter().find(|(name, _, _)| name == key) else {
-            let known: Vec<String> = self.list().into_iter().map(|(name, _, _)| name).collect();
+        let Some((_, rule, _)) = self.all_settings().into_iter().find(|(name, _, _)| name == key) else {
+            let known: Vec<String> = self.all_settings().into_iter().map(|(name, _, _)| name).collect();
             return Err(SettingError(format!("there is no setting {key}; the settings are {}", known.join(", "))));
         };
         if !(rule.min..=rule.max).contains(&value) {
@@ -134,25 +134,26 @@ impl<F: Family> Settings<F> {
     }
 
     /// Returns the value of a timing rule by its key. Panics if the family has no such rule: a mistake in the code.
-    pub fn value(&self, key: &str) -> u64 {
+    pub fn timing_rule_value(&self, key: &str) -> u64 {
         let row = self.rules.iter().chain(&self.exceptions).find(|row| row.rule.key == key);
         row.unwrap_or_else(|| panic!("no rule {key}")).value
     }
 
     /// Returns the exception rules in force.
-    pub fn exceptions(&self) -> ExceptionTiming {
+    pub fn exception_timing_rules(&self) -> ExceptionTiming {
         let usual = F::EXCEPTIONS;
-        let (entry, exit) = (self.value("exception_entry_cycles"), self.value("exception_exit_cycles"));
+        let (entry, exit) =
+            (self.timing_rule_value("exception_entry_cycles"), self.timing_rule_value("exception_exit_cycles"));
         ExceptionTiming {
             entry,
             // Floating-point state takes as much longer as it does.
             entry_float: entry + (usual.entry_float - usual.entry),
             exit,
             exit_float: exit + (usual.exit_float - usual.exit),
-            tail_chain: self.value("tail_chain_cycles"),
+            tail_chain: self.timing_rule_value("tail_chain_cycles"),
             // No window is open for longer than what it is a part of.
-            late_arrival: self.value("late_arrival_cycles").min(entry),
-            pop_preemption: self.value("pop_preemption_cycles").min(exit),
+            late_arrival: self.timing_rule_value("late_arrival_cycles").min(entry),
+            pop_preemption: self.timing_rule_value("pop_preemption_cycles").min(exit),
         }
     }
 
@@ -162,12 +163,12 @@ impl<F: Family> Settings<F> {
     }
 
     /// Returns FLASH_ACR with the fields that a setting overrides.
-    pub fn acr(&self, register: u32) -> u32 {
+    pub fn flash_access_control(&self, register: u32) -> u32 {
         register & !self.acr.0 | self.acr.1
     }
 
     /// Returns the core clock that the run states, in Hz. `None` if it states none.
-    pub fn clock_hz(&self) -> Option<u64> {
+    pub fn stated_clock_hz(&self) -> Option<u64> {
         self.clock_hz
     }
 }

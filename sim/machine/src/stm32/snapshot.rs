@@ -76,21 +76,21 @@ impl<F: Run> Machine<F> {
             now: *now,
             symbols: symbols.clone(),
             stats_base: stats_base.clone(),
-            system: system.save(),
+            system: system.saved_state(),
         };
         Snapshot::new(*now, saved)
     }
 
     /// Restores the board's state in a snapshot. Returns false if the snapshot is of another chip.
     pub fn restore_snapshot(&mut self, snapshot: &Snapshot) -> bool {
-        let Some(saved) = snapshot.state::<SavedBoard<F>>().filter(|saved| saved.chip == self.chip) else {
+        let Some(saved) = snapshot.machine_state::<SavedBoard<F>>().filter(|saved| saved.chip == self.chip) else {
             return false;
         };
-        if self.system.restore(&saved.system) {
+        if self.system.restore_saved_state(&saved.system) {
             self.runner.clear_timing_cache();
         }
         let system = &mut self.system;
-        *self.core = saved.core.back(|address| system.code_region(address));
+        *self.core = saved.core.restored_core(|address| system.code_region(address));
         self.pipe = saved.pipe.clone();
         self.own_table = saved.own_table;
         self.now = saved.now;
@@ -102,20 +102,20 @@ impl<F: Run> Machine<F> {
 
     /// Places the probes of a snapshot on this board, which has none.
     pub fn adopt_probes(&mut self, snapshot: &Snapshot) {
-        let Some(saved) = snapshot.state::<SavedBoard<F>>() else { return };
+        let Some(saved) = snapshot.machine_state::<SavedBoard<F>>() else { return };
         self.system.probes = saved.system.probes.clone();
         let addresses: Vec<u32> = self.system.probes.watched_words().collect();
         for address in addresses {
             self.system.watch_word(address);
         }
         let addresses: Vec<u32> = self.system.probes.probe_sites().collect();
-        addresses.into_iter().for_each(|address| self.system.decode_again(address));
+        addresses.into_iter().for_each(|address| self.system.redecode_at(address));
     }
 }
 
 impl<F: Family> System<F> {
     /// Copies the state into a snapshot.
-    fn save(&self) -> SavedSystem<F> {
+    fn saved_state(&self) -> SavedSystem<F> {
         let System {
             map: _,
             ram,
@@ -172,14 +172,14 @@ impl<F: Family> System<F> {
     }
 
     /// Restores the state in a snapshot. Returns true if timing rules changed by that.
-    fn restore(&mut self, saved: &SavedSystem<F>) -> bool {
+    fn restore_saved_state(&mut self, saved: &SavedSystem<F>) -> bool {
         let rules_changed = !Arc::ptr_eq(&self.settings, &saved.settings);
-        let acr = |system: &Self| system.settings.acr(system.periph.flash_read_settings().acr);
+        let acr = |system: &Self| system.settings.flash_access_control(system.periph.flash_read_settings().acr);
         let (acr_before, zero_before) = (acr(self), self.periph.memory_at_zero());
         self.settings = saved.settings.clone();
         self.bus_rules = saved.bus_rules;
         self.periph.clone_from(&saved.periph);
-        self.restore_memories(saved);
+        self.restore_memory_content(saved);
         if rules_changed || acr(self) != acr_before {
             self.epoch += 1;
         }
@@ -203,15 +203,15 @@ impl<F: Family> System<F> {
     }
 
     /// Restores the content of the memories. Ops that were decoded from changed content are dropped.
-    fn restore_memories(&mut self, saved: &SavedSystem<F>) {
+    fn restore_memory_content(&mut self, saved: &SavedSystem<F>) {
         let stale: Vec<(u32, u32)> = changed_pages(&self.ram, &saved.ram, &self.marks, MARK_CODE, MARK_SHIFT).collect();
         self.ram.copy_from_slice(&saved.ram);
         for (offset, bytes) in stale {
-            self.forget_code(Home::Ram, offset, bytes);
+            self.drop_decoded_ops(Home::Ram, offset, bytes);
         }
         if !Arc::ptr_eq(&self.flash, &saved.flash) {
             self.flash = saved.flash.clone();
-            self.forget_code(Home::Flash, 0, self.map.flash_bytes);
+            self.drop_decoded_ops(Home::Flash, 0, self.map.flash_bytes);
         }
         for (index, then) in saved.memories.iter().enumerate() {
             for page in 0..then.len().div_ceil(AREA_PAGE) {
@@ -219,7 +219,7 @@ impl<F: Family> System<F> {
                 let now = &mut self.memories[index].bytes[range.clone()];
                 if *now != then[range.clone()] {
                     now.copy_from_slice(&then[range.clone()]);
-                    self.forget_code(Home::Area(index), range.start as u32, range.len() as u32);
+                    self.drop_decoded_ops(Home::Area(index), range.start as u32, range.len() as u32);
                 }
             }
         }

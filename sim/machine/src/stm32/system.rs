@@ -85,7 +85,7 @@ pub struct System<F: Family> {
 }
 
 /// Returns how many bytes of main RAM answer without wait states: all of it, or the TCM at its begin.
-fn fast_bytes(map: &Map) -> u32 {
+fn ram_bytes_without_waits(map: &Map) -> u32 {
     if map.tcm_bytes == 0 { map.ram_bytes } else { map.tcm_bytes }
 }
 
@@ -93,13 +93,13 @@ impl<F: Family> System<F> {
     /// Returns whether an access of up to a word at this offset is in the RAM that answers at once. Narrow accesses to
     /// its last three bytes are made otherwise, in the same time.
     #[inline(always)]
-    pub(super) fn in_fast_ram(&self, offset: u32) -> bool {
+    pub(super) fn is_in_fast_ram(&self, offset: u32) -> bool {
         offset < self.fast_end
     }
 
     /// Returns whether all bytes of an access are in the flash.
     #[inline(always)]
-    pub(super) fn in_flash(&self, offset: u32, bytes: u32) -> bool {
+    pub(super) fn is_in_flash(&self, offset: u32, bytes: u32) -> bool {
         u64::from(offset) + u64::from(bytes) <= u64::from(self.map.flash_bytes)
     }
 
@@ -113,12 +113,12 @@ impl<F: Family> System<F> {
             tables.extend(area.alias.map(|base| CodeTable::new(base, area.bytes)));
         }
         let memories = map.areas.iter().map(|&area| Memory { area, bytes: vec![0; area.bytes as usize] }).collect();
-        let flash_port = F::flash(map, &|key| settings.value(key));
+        let flash_port = F::new_flash_interface(map, &|key| settings.timing_rule_value(key));
         let mut system = Box::new(System {
             map,
             ram: vec![0; map.ram_bytes as usize],
-            fast_bytes: fast_bytes(map),
-            fast_end: fast_bytes(map) - 3,
+            fast_bytes: ram_bytes_without_waits(map),
+            fast_end: ram_bytes_without_waits(map) - 3,
             ram_split: map.ram_split,
             marks: vec![0; (map.ram_bytes >> MARK_SHIFT) as usize],
             watched: Words::new(map.ram_bytes),
@@ -146,21 +146,21 @@ impl<F: Family> System<F> {
             polling: Polling::default(),
             debugger: Debugger::default(),
         });
-        system.flash_timing_changed();
+        system.pass_flash_settings();
         system
     }
 
     /// Returns the halfword at an address that can hold code.
     pub(super) fn halfword_at(&self, address: u32) -> u16 {
-        let bytes = self.bytes_at(address, 2).unwrap_or(&[0, 0]);
+        let bytes = self.memory_content_at(address, 2).unwrap_or(&[0, 0]);
         u16::from_le_bytes([bytes[0], bytes[1]])
     }
 
     /// Returns the two halfwords of an instruction. The second one may be in another memory.
     #[inline]
-    fn halfwords(&self, address: u32) -> [u16; 2] {
+    fn instruction_halfwords(&self, address: u32) -> [u16; 2] {
         let flash = self.flash.get(address.wrapping_sub(FLASH_BASE) as usize..);
-        let anywhere = || self.bytes_at(address, 4).and_then(<[u8]>::first_chunk);
+        let anywhere = || self.memory_content_at(address, 4).and_then(<[u8]>::first_chunk);
         match flash.and_then(<[u8]>::first_chunk).or_else(anywhere) {
             Some(&[a, b, c, d]) => [u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d])],
             None => [self.halfword_at(address), self.halfword_at(address.wrapping_add(2))],
@@ -168,7 +168,7 @@ impl<F: Family> System<F> {
     }
 
     /// Returns `bytes` bytes of memory at an address. `None` if they are not in one memory.
-    pub(super) fn bytes_at(&self, address: u32, bytes: usize) -> Option<&[u8]> {
+    pub(super) fn memory_content_at(&self, address: u32, bytes: usize) -> Option<&[u8]> {
         let (memory, offset) = self.memory_at(address)?;
         let content: &[u8] = match memory {
             Home::Flash => &self.flash,
@@ -180,45 +180,52 @@ impl<F: Family> System<F> {
 
     /// Returns the memory that contains an address, and the offset in it.
     pub(super) fn memory_at(&self, address: u32) -> Option<(Home, u32)> {
-        find_place(self.map, &self.memories, address, || self.periph.memory_at_zero() == 3)
+        memory_and_offset_of(self.map, &self.memories, address, || self.periph.memory_at_zero() == 3)
     }
 
     /// Returns the table of decoded instructions for code at an address. `None` if no code can be there.
-    pub(super) fn table(&mut self, address: u32) -> Option<&mut CodeTable> {
-        self.tables.iter_mut().find(|table| table.contains(address))
+    pub(super) fn code_table_of_address(&mut self, address: u32) -> Option<&mut CodeTable> {
+        self.tables.iter_mut().find(|table| table.contains_address(address))
     }
 
     /// Decodes the instruction at an address, without regard to the table of decoded code.
-    pub(super) fn decode_at(&self, core_features: rtoslab_cpu::v7m::core::Features, address: u32) -> Op {
-        let (region_base, region_bytes) =
-            self.tables.iter().find(|table| table.contains(address)).map_or((address, 4), CodeTable::range);
+    pub(super) fn decode_instruction_at(&self, core_features: rtoslab_cpu::v7m::core::Features, address: u32) -> Op {
+        let (region_base, region_bytes) = self
+            .tables
+            .iter()
+            .find(|table| table.contains_address(address))
+            .map_or((address, 4), CodeTable::address_and_length);
         let place = Place { address, region_base, region_bytes };
-        let [first, second] = self.halfwords(address);
+        let [first, second] = self.instruction_halfwords(address);
         decode(first, second, place, core_features)
     }
 
     /// Returns the instruction at an address with a probe, and the number of the probe's site (place in the list of
     /// probed addresses).
-    pub(super) fn probe_at(&mut self, core_features: rtoslab_cpu::v7m::core::Features, address: u32) -> (Op, u32) {
-        let halfwords = self.halfwords(address);
-        if let Some(known) = self.known.find(address, halfwords) {
+    pub(super) fn probed_instruction_at(
+        &mut self,
+        core_features: rtoslab_cpu::v7m::core::Features,
+        address: u32,
+    ) -> (Op, u32) {
+        let halfwords = self.instruction_halfwords(address);
+        if let Some(known) = self.known.find_decoded_instruction(address, halfwords) {
             return known;
         }
-        let (decoded, site) = (self.decode_at(core_features, address), self.probes.site_number(address));
-        self.known.store(address, halfwords, decoded, site)
+        let (decoded, site) = (self.decode_instruction_at(core_features, address), self.probes.site_number(address));
+        self.known.cache_decoded_instruction(address, halfwords, decoded, site)
     }
 
     /// Updates the op of an address, after probes on its instruction changed.
-    pub(super) fn decode_again(&mut self, address: u32) {
+    pub(super) fn redecode_at(&mut self, address: u32) {
         let stand_in = if self.probes.watches_code(address) { Op::ATTEND } else { Op::default() };
-        if let Some(table) = self.table(address) {
-            *table.op(address) = stand_in;
+        if let Some(table) = self.code_table_of_address(address) {
+            *table.op_at_address(address) = stand_in;
             self.epoch += 1;
         }
     }
 
     /// Returns whether an address is that of a register, of a peripheral or of the core.
-    pub(super) fn is_register(&self, address: u32) -> bool {
+    pub(super) fn is_register_address(&self, address: u32) -> bool {
         address >> 20 == 0xe00 || self.periph.bus_at_address(address).is_some()
     }
 
@@ -228,8 +235,8 @@ impl<F: Family> System<F> {
         let offset = address.wrapping_sub(RAM_BASE);
         if offset < self.map.ram_bytes {
             self.marks[(offset >> MARK_SHIFT) as usize] |= MARK_WATCH;
-            self.watched.insert(offset);
-        } else if matches!(self.memory_at(address), Some((Home::Area(_), _))) || self.is_register(address) {
+            self.watched.add_word(offset);
+        } else if matches!(self.memory_at(address), Some((Home::Area(_), _))) || self.is_register_address(address) {
             self.watched_elsewhere = true;
         } else {
             return false;
@@ -247,7 +254,7 @@ impl<F: Family> System<F> {
         };
         let Some(target) = memory.get_mut(offset as usize..offset as usize + data.len()) else { return false };
         target.copy_from_slice(data);
-        self.forget_code(home, offset, data.len() as u32);
+        self.drop_decoded_ops(home, offset, data.len() as u32);
         true
     }
 
@@ -258,12 +265,12 @@ impl<F: Family> System<F> {
             Arc::make_mut(&mut self.flash).get_mut(offset as usize..).and_then(|rest| rest.get_mut(..data.len()));
         let Some(place) = place else { return false };
         place.copy_from_slice(data);
-        self.forget_code(Home::Flash, offset, data.len() as u32);
+        self.drop_decoded_ops(Home::Flash, offset, data.len() as u32);
         true
     }
 
     /// Drops the ops that were decoded from part of a memory, at all addresses at which it is visible.
-    pub(super) fn forget_code(&mut self, home: Home, offset: u32, bytes: u32) {
+    pub(super) fn drop_decoded_ops(&mut self, home: Home, offset: u32, bytes: u32) {
         let mut bases = [None; 3];
         match home {
             Home::Flash => bases = [Some(FLASH_BASE), self.map.flash_alias, None],
@@ -275,23 +282,23 @@ impl<F: Family> System<F> {
         }
         for base in bases.into_iter().flatten() {
             let address = base + offset;
-            let Some(table) = self.tables.iter_mut().find(|table| table.contains(address)) else { continue };
-            self.epoch += u64::from(table.forget(address, bytes));
+            let Some(table) = self.tables.iter_mut().find(|table| table.contains_address(address)) else { continue };
+            self.epoch += u64::from(table.drop_decoded_ops(address, bytes));
             for at in (address.saturating_sub(2) & !1..address + bytes).step_by(2) {
-                if self.probes.watches_code(at) && table.contains(at) {
-                    *table.op(at) = Op::ATTEND;
+                if self.probes.watches_code(at) && table.contains_address(at) {
+                    *table.op_at_address(at) = Op::ATTEND;
                 }
             }
         }
     }
 
     /// Returns whether code or a watched word is near this offset of main RAM, so that a store there must be checked.
-    pub(super) fn is_marked(&self, offset: u32) -> bool {
+    pub(super) fn is_near_code_or_watch(&self, offset: u32) -> bool {
         self.marks[(offset >> MARK_SHIFT) as usize] != 0
     }
 
     /// Returns the marks (code, watched words) of a part of the main RAM, or-ed.
-    pub(super) fn marks_of(&self, offset: u32, bytes: u32) -> u8 {
+    pub(super) fn marks_of_range(&self, offset: u32, bytes: u32) -> u8 {
         self.marks[(offset >> MARK_SHIFT) as usize] | self.marks[((offset + bytes - 1) >> MARK_SHIFT) as usize]
     }
 
@@ -299,79 +306,79 @@ impl<F: Family> System<F> {
     /// bytes are written already.
     #[cold]
     #[inline(never)]
-    pub(super) fn stored_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, at: u64) {
+    pub(super) fn handle_store_near_mark(&mut self, core: &mut Core, offset: u32, bytes: u32, at: u64) {
         let mark = self.marks[(offset >> MARK_SHIFT) as usize];
         if mark & MARK_CODE != 0 {
-            self.forget_code(Home::Ram, offset, bytes);
+            self.drop_decoded_ops(Home::Ram, offset, bytes);
         }
         if mark & MARK_WATCH == 0 {
             return;
         }
         let pc = core.pc();
-        self.tell_watch(core, RAM_BASE + offset, pc, at);
+        self.report_watched_store_at(core, RAM_BASE + offset, pc, at);
     }
 
     /// Reports the store at `pc` if the word is watched. The bytes are written already.
     #[cold]
-    pub(super) fn tell_watch(&mut self, core: &mut Core, address: u32, pc: u32, at: u64) {
+    pub(super) fn report_watched_store_at(&mut self, core: &mut Core, address: u32, pc: u32, at: u64) {
         let address = address & !3;
-        let Some(word) = self.bytes_at(address, 4).and_then(|bytes| bytes.try_into().ok()) else {
+        let Some(word) = self.memory_content_at(address, 4).and_then(|bytes| bytes.try_into().ok()) else {
             return;
         };
-        self.note_store(core, address, u32::from_le_bytes(word), pc, at);
+        self.record_watched_write(core, address, u32::from_le_bytes(word), pc, at);
     }
 
     /// Reports a store of `value` to a register that may be watched.
-    pub(super) fn tell_register_write(&mut self, core: &mut Core, address: u32, value: u32, at: u64) {
+    pub(super) fn report_register_write(&mut self, core: &mut Core, address: u32, value: u32, at: u64) {
         let pc = core.pc();
-        self.note_store(core, address & !3, value << (8 * (address & 3)), pc, at);
+        self.record_watched_write(core, address & !3, value << (8 * (address & 3)), pc, at);
     }
 
     /// Stops the run after a read of a register, if a probe asks for it.
-    pub(super) fn tell_register_read(&mut self, core: &mut Core, address: u32, at: u64) {
+    pub(super) fn report_register_read(&mut self, core: &mut Core, address: u32, at: u64) {
         if self.probes.stops_at_read(address) {
             core.limit = 0;
             let detail = format!("the watched register at 0x{:08x} was read", address & !3);
-            self.stop_at(StopReason::Watch, address & !3, at, detail);
+            self.stop_for_reason(StopReason::Watch, address & !3, at, detail);
         }
     }
 
     /// Records a write of a watched word or register by the instruction at `pc` in cycle `at`. Stops the run if a probe
     /// asks for it.
-    fn note_store(&mut self, core: &mut Core, address: u32, word: u32, pc: u32, at: u64) {
+    fn record_watched_write(&mut self, core: &mut Core, address: u32, word: u32, pc: u32, at: u64) {
         if self.probes.note_write(address, word, 0, at, pc) {
             core.limit = 0;
             let detail = format!("the watched word at 0x{address:08x} changed to {word}");
-            self.stop_at(StopReason::Watch, address, at, detail);
+            self.stop_for_reason(StopReason::Watch, address, at, detail);
         }
     }
 
     /// Applies a stimulus from outside at cycle `now`.
-    pub(super) fn stimulate(&mut self, core: &mut Core, stimulus: Stimulus, now: u64) {
+    pub(super) fn apply_stimulus(&mut self, core: &mut Core, stimulus: Stimulus, now: u64) {
         match stimulus {
             Stimulus::Exception { number, .. } => exception::pend_exception(core, number),
             Stimulus::Pin { pin, level } => {
                 self.periph.drive_pin((pin / 16) as u8, (pin % 16) as u8, level, now, &mut self.effects);
-                self.apply_effects(core, now);
+                self.apply_event_effects(core, now);
             }
         }
     }
 
     /// Stops the run for a reason, with one sentence in `detail`.
-    pub(super) fn stop_at(&mut self, reason: StopReason, address: u32, cycle: u64, detail: String) {
+    pub(super) fn stop_for_reason(&mut self, reason: StopReason, address: u32, cycle: u64, detail: String) {
         self.stop.get_or_insert(Stop { reason, core: 0, cycle, address, detail });
     }
 
     /// Warns once of an access to something that is not modelled. Under `strict` the run stops.
-    pub(super) fn not_modelled(&mut self, core: &mut Core, address: u32, what: &str, cycle: u64) {
-        let stops = self.warnings.not_modelled(what, address, core.pc());
+    pub(super) fn warn_of_unmodelled_address(&mut self, core: &mut Core, address: u32, what: &str, cycle: u64) {
+        let stops = self.warnings.warn_of_unmodelled_address(what, address, core.pc());
         self.stop_if_strict(core, address, cycle, stops);
     }
 
     /// Warns once that the firmware requested something unsupported. Under `strict` the run stops.
     pub(super) fn warn_unsupported(&mut self, core: &mut Core, about: &str, cycle: u64) {
         let address = if core.ip.is_null() { 0 } else { core.pc() };
-        let stops = self.warnings.unsupported_request(about, address);
+        let stops = self.warnings.warn_of_unsupported_request(about, address);
         self.stop_if_strict(core, address, cycle, stops);
     }
 
@@ -379,7 +386,7 @@ impl<F: Family> System<F> {
     pub(super) fn stop_if_strict(&mut self, core: &mut Core, address: u32, cycle: u64, text: Option<String>) {
         if let Some(text) = text {
             core.limit = 0;
-            self.stop_at(StopReason::Strict, address, cycle, text);
+            self.stop_for_reason(StopReason::Strict, address, cycle, text);
         }
     }
 
@@ -391,8 +398,10 @@ impl<F: Family> System<F> {
     }
 
     /// Adds to the profile of the instruction at an address.
-    pub(super) fn add_profile(&mut self, address: u32, more: ProfileCell) {
-        self.table(address).into_iter().for_each(|table| table.add_profile(address, more));
+    pub(super) fn add_to_instruction_profile(&mut self, address: u32, more: ProfileCell) {
+        self.code_table_of_address(address)
+            .into_iter()
+            .for_each(|table| table.add_to_instruction_profile(address, more));
     }
 
     /// Removes the profile of all code and returns it.
@@ -411,12 +420,12 @@ impl Words {
     }
 
     /// Adds the word at an offset to the set.
-    fn insert(&mut self, offset: u32) {
+    fn add_word(&mut self, offset: u32) {
         self.0[offset as usize / 256] |= 1 << (offset / 4 % 64);
     }
 
     /// Returns whether the set contains the word at an offset.
-    pub(super) fn contains(&self, offset: u32) -> bool {
+    pub(super) fn contains_word(&self, offset: u32) -> bool {
         self.0[offset as usize / 256] >> (offset / 4 % 64) & 1 != 0
     }
 }
@@ -437,7 +446,7 @@ pub(super) enum Home {
 /// # Safety
 /// `memory..memory + bytes` can be read.
 #[inline(always)]
-pub(super) unsafe fn get(memory: *const u8, bytes: u32) -> u32 {
+pub(super) unsafe fn read_little_endian(memory: *const u8, bytes: u32) -> u32 {
     // SAFETY: the caller's promise.
     unsafe {
         match bytes {
@@ -453,7 +462,7 @@ pub(super) unsafe fn get(memory: *const u8, bytes: u32) -> u32 {
 /// # Safety
 /// `memory..memory + bytes` can be written.
 #[inline(always)]
-pub(super) unsafe fn put(memory: *mut u8, bytes: u32, value: u32) {
+pub(super) unsafe fn write_little_endian(memory: *mut u8, bytes: u32, value: u32) {
     // SAFETY: the caller's promise.
     unsafe {
         match bytes {
@@ -480,7 +489,7 @@ unsafe impl<F: Family> Bus for System<F> {
     /// delay anything.
     #[inline(always)]
     fn fetch_waits(&self) -> bool {
-        self.flash_port.may_wait()
+        self.flash_port.may_fetches_wait()
     }
 
     /// Does nothing: the flash interface notices a branch by the address of its fetch.
@@ -492,9 +501,9 @@ unsafe impl<F: Family> Bus for System<F> {
     #[inline(always)]
     fn load_data(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
         let offset = address.wrapping_sub(RAM_BASE);
-        if self.in_fast_ram(offset) {
+        if self.is_in_fast_ram(offset) {
             // SAFETY: it is in the RAM.
-            let value = unsafe { get(self.ram.as_ptr().add(offset as usize), bytes) };
+            let value = unsafe { read_little_endian(self.ram.as_ptr().add(offset as usize), bytes) };
             return Ok(LoadResult { value, wait: 0 });
         }
         self.load_elsewhere(core, address, bytes, at)
@@ -504,14 +513,14 @@ unsafe impl<F: Family> Bus for System<F> {
     #[inline(always)]
     fn store_data(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, at: u64) -> Result<u64, Fault> {
         let offset = address.wrapping_sub(RAM_BASE);
-        if self.in_fast_ram(offset) {
+        if self.is_in_fast_ram(offset) {
             // SAFETY: it is in the RAM, which has a mark for each page.
             let mark = unsafe {
-                put(self.ram.as_mut_ptr().add(offset as usize), bytes, value);
+                write_little_endian(self.ram.as_mut_ptr().add(offset as usize), bytes, value);
                 *self.marks.get_unchecked((offset >> MARK_SHIFT) as usize)
             };
             if mark != 0 {
-                self.stored_marked(core, offset, bytes, at);
+                self.handle_store_near_mark(core, offset, bytes, at);
             }
             return Ok(0);
         }
@@ -536,17 +545,20 @@ unsafe impl<F: Family> Bus for System<F> {
     #[inline(never)]
     fn code_region(&mut self, address: u32) -> Option<Region> {
         self.memory_at(address)?;
-        self.table(address).map(CodeTable::region)
+        self.code_table_of_address(address).map(CodeTable::code_region)
     }
 
     /// Decodes the instruction at this address and puts it into its place among the ops of `core.region`.
     #[cold]
     #[inline(never)]
     fn decode_op(&mut self, core: &Core, address: u32) {
-        let decoded =
-            if self.probes.watches_code(address) { Op::ATTEND } else { self.decode_at(core.features, address) };
-        if let Some(table) = self.table(address) {
-            *table.op(address) = decoded;
+        let decoded = if self.probes.watches_code(address) {
+            Op::ATTEND
+        } else {
+            self.decode_instruction_at(core.features, address)
+        };
+        if let Some(table) = self.code_table_of_address(address) {
+            *table.op_at_address(address) = decoded;
         }
         if let Some((Home::Ram, offset)) = self.memory_at(address) {
             self.marks[(offset >> MARK_SHIFT) as usize] |= MARK_CODE;
@@ -560,7 +572,7 @@ unsafe impl<F: Family> Bus for System<F> {
     #[cold]
     #[inline(never)]
     fn serve_stub_op(&mut self, core: &mut Core, address: u32, served: bool) -> Option<Op> {
-        let (instruction, site) = self.probe_at(core.features, address);
+        let (instruction, site) = self.probed_instruction_at(core.features, address);
         if served {
             return Some(instruction);
         }
@@ -574,7 +586,7 @@ unsafe impl<F: Family> Bus for System<F> {
             skip,
         ) {
             self.passed_until = Some(address);
-            self.stop_at(
+            self.stop_for_reason(
                 StopReason::Until,
                 address,
                 core.t,
@@ -588,7 +600,7 @@ unsafe impl<F: Family> Bus for System<F> {
 
 /// Returns the memory of a chip that contains an address, and the offset in it. `ram_at_zero`: RAM shows at address 0
 /// in place of the flash.
-pub(super) fn find_place(
+pub(super) fn memory_and_offset_of(
     map: &Map,
     areas: &[Memory],
     address: u32,

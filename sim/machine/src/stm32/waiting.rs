@@ -15,7 +15,7 @@ impl<F: Run> Waiting for Machine<F> {
     type State = <F::Runner as Runner<F::Pipe, super::system::System<F>>>::State;
 
     /// Returns the detector of busy waits.
-    fn polling(&mut self) -> &mut Polling {
+    fn busy_wait_detector(&mut self) -> &mut Polling {
         &mut self.system.polling
     }
 
@@ -47,7 +47,7 @@ impl<F: Run> Waiting for Machine<F> {
     }
 
     /// Returns the number of cycles after which the clocks of all buses are in the same phase again.
-    fn phase_period(&self) -> u64 {
+    fn common_clock_period(&self) -> u64 {
         self.system.periph.clock_frequencies().common_clock_period()
     }
 
@@ -59,13 +59,13 @@ impl<F: Run> Waiting for Machine<F> {
 
     /// Returns the halfword of code at an address. `None` if there is none, or if a probe is there.
     fn code_halfword(&self, address: u32) -> Option<u16> {
-        let bytes = self.system.bytes_at(address, 2).filter(|_| !self.system.probes.watches_code(address))?;
+        let bytes = self.system.memory_content_at(address, 2).filter(|_| !self.system.probes.watches_code(address))?;
         Some(u16::from_le_bytes([bytes[0], bytes[1]]))
     }
 
     /// Executes the next instruction of the busy wait, or the next two if they issue together. Returns false if
     /// something else happened too, such as a request to the machine.
-    fn step_wait(&mut self) -> bool {
+    fn execute_busy_wait_instruction(&mut self) -> bool {
         self.core.limit = self.core.t + 1;
         let (core, pipe, system) = (&mut *self.core, &mut self.pipe, &mut *self.system);
         // SAFETY: as in `Machine::execute_to_event`.

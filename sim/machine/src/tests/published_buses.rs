@@ -1,8 +1,8 @@
 //! What was published of accesses to peripherals and of the RP2040's flash cache, on silicon, by the cycle.
 
 use crate::board::{Board, Options};
-use crate::boards::board;
-use crate::scenarios::image::elf;
+use crate::boards::create_board_of_chip;
+use crate::scenarios::image::build_elf_file;
 use crate::scenarios::program::append_constant_load;
 use crate::stop::StopReason;
 
@@ -19,14 +19,14 @@ fn bytes(halves: &[u16]) -> Vec<u8> {
 
 /// A board that begins to execute `code`: in flash, on the RP2040 in SRAM.
 fn start(chip: &str, code: &[u16]) -> Box<dyn Board> {
-    let mut board = board(chip, &Options::default()).expect("a chip");
+    let mut board = create_board_of_chip(chip, &Options::default()).expect("a chip");
     let image = if chip == "rp2040" {
-        elf(SRAM | 1, &[(SRAM, bytes(code))])
+        build_elf_file(SRAM | 1, &[(SRAM, bytes(code))])
     } else {
         let mut words = vec![0; CODE as usize / 4];
         (words[0], words[1]) = (SRAM + 0x1000, FLASH + CODE + 1);
         let vectors: Vec<u8> = words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect();
-        elf(FLASH + CODE + 1, &[(FLASH, [vectors, bytes(code)].concat())])
+        build_elf_file(FLASH + CODE + 1, &[(FLASH, [vectors, bytes(code)].concat())])
     };
     board.load_image(&image, "test.elf").expect("an image");
     board
@@ -41,7 +41,7 @@ fn write(code: &mut Vec<u16>, register: u32, value: u32) {
 
 /// Cycles that the code takes to where it stays.
 fn cycles(board: &mut dyn Board, code: &[u16]) -> u64 {
-    board.stop_before(FLASH + CODE + 2 * code.len() as u32 - 2);
+    board.stop_before_address(FLASH + CODE + 2 * code.len() as u32 - 2);
     assert_eq!(board.run_cycles(1_000_000).reason, StopReason::Until);
     board.current_cycle()
 }
@@ -93,10 +93,11 @@ fn cold_words_of_one_line_of_the_rp2040s_flash_take_the_same_time() {
     code.push(STAY);
     let mut board = start("rp2040", &code);
     let at = |place: usize| SRAM + 2 * (first + place) as u32;
-    let spans: Vec<usize> = (0..LOADS.len()).map(|place| board.measure_between(at(place), at(place + 1))).collect();
+    let spans: Vec<usize> =
+        (0..LOADS.len()).map(|place| board.measure_between_addresses(at(place), at(place + 1))).collect();
     assert_eq!(board.run_cycles(100_000).reason, StopReason::Cycles);
     let times: Vec<u64> =
-        spans.iter().map(|&span| board.between_result(span).expect("measured").total_cycles).collect();
+        spans.iter().map(|&span| board.interval_result(span).expect("measured").total_cycles).collect();
     assert!(times[0] > 50 && times[..3].iter().all(|&time| time == times[0]), "{times:?}");
     assert_eq!(times[3..], [2, 2]);
 }

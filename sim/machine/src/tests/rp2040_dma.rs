@@ -47,9 +47,9 @@ fn machine(to: u32, size: u32) -> Machine {
 fn a_watched_word_that_dma_writes_stops_the_run() {
     for (offset, size, expected) in [(0, 2, WORD), (2, 1, WORD << 16), (1, 0, (WORD & 0xff) << 8)] {
         let mut machine = machine(TO + offset, size);
-        assert!(machine.watch_write(TO, 7, true));
+        assert!(machine.record_writes(TO, 7, true));
         let stop = machine.run_cycles(10_000);
-        assert_eq!((stop.reason.name(), stop.address), ("watch", TO), "{size}: {}", stop.detail);
+        assert_eq!((stop.reason.result_name(), stop.address), ("watch", TO), "{size}: {}", stop.detail);
         let events = machine.take_events();
         assert_eq!(
             events.iter().map(|event| (event.id, event.value, event.pc)).collect::<Vec<_>>(),
@@ -62,9 +62,9 @@ fn a_watched_word_that_dma_writes_stops_the_run() {
 #[test]
 fn word_watched_without_a_stop_is_recorded() {
     let mut machine = machine(TO + 4, 2);
-    assert!(machine.watch_write(TO, 7, true));
-    assert!(machine.watch_write(TO + 4, 8, false));
-    assert_eq!(machine.run_cycles(10_000).reason.name(), "cycles");
+    assert!(machine.record_writes(TO, 7, true));
+    assert!(machine.record_writes(TO + 4, 8, false));
+    assert_eq!(machine.run_cycles(10_000).reason.result_name(), "cycles");
     let events = machine.take_events();
     assert_eq!(events.iter().map(|event| (event.id, event.value)).collect::<Vec<_>>(), [(8, WORD)]);
 }

@@ -2,8 +2,8 @@
 //! does not depend on arbitration.
 
 use crate::board::{Board, Options};
-use crate::boards::board;
-use crate::scenarios::image::{boot_checksum, elf};
+use crate::boards::create_board_of_chip;
+use crate::scenarios::image::{boot_block_checksum, build_elf_file};
 
 const SRAM: u32 = 0x2000_0000;
 /// Core 1's code in a bank of its own.
@@ -31,11 +31,11 @@ fn pico(address: u32, what: [u16; 2], second: Option<u32>) -> Box<dyn Board> {
     let mut flash = bytes(&around);
     flash.resize((WORD - SECOND) as usize + 16, 0);
     let mut boot = vec![0; 252];
-    boot.extend(boot_checksum(&boot).to_le_bytes());
+    boot.extend(boot_block_checksum(&boot).to_le_bytes());
     let pieces = [(SRAM, bytes(&first)), (SCRATCH, bytes(&around)), (FLASH, boot), (SECOND, flash)];
     let options = Options { cores: 1 + usize::from(second.is_some()), ..Options::default() };
-    let mut board = board("rp2040", &options).expect("a chip");
-    board.load_image(&elf(SRAM | 1, &pieces), "flash.elf").expect("an image");
+    let mut board = create_board_of_chip("rp2040", &options).expect("a chip");
+    board.load_image(&build_elf_file(SRAM | 1, &pieces), "flash.elf").expect("an image");
     assert!(board.set_register(0, "pc", SRAM));
     if let Some(second) = second {
         assert!(board.set_register(1, "pc", second));
@@ -98,7 +98,7 @@ fn core_without_conflicts_takes_the_time_of_one_core() {
 fn instruction_executes_in_its_time_and_not_with_the_fill_of_its_line() {
     // Core 1 in flash: str r0, [r1], the first of a line that is not there yet.
     let begin = || {
-        let mut board = board("rp2040", &Options::default()).expect("a chip");
+        let mut board = create_board_of_chip("rp2040", &Options::default()).expect("a chip");
         board.load_image(&elf_with_store(), "store.elf").expect("an image");
         for (core, name, value) in [(0, "pc", SRAM), (1, "pc", SECOND), (1, "r0", 7), (1, "r1", SRAM + 0x100)] {
             assert!(board.set_register(core, name, value), "{name}");
@@ -117,7 +117,7 @@ fn instruction_executes_in_its_time_and_not_with_the_fill_of_its_line() {
     assert_eq!((word(&mut *board), board.core_position(1).pc), (7, SECOND + 2));
     // A probe there changes nothing.
     let mut probed = begin();
-    probed.stop_before(SECOND);
+    probed.stop_before_address(SECOND);
     probed.run_cycles(10);
     assert_eq!(probed.core_position(1), filled);
     let stop = probed.run_cycles(1000);
@@ -127,6 +127,6 @@ fn instruction_executes_in_its_time_and_not_with_the_fill_of_its_line() {
 /// Core 0 stays where it is, in SRAM; core 1 stores and stays, in flash.
 fn elf_with_store() -> Vec<u8> {
     let mut boot = vec![0; 252];
-    boot.extend(boot_checksum(&boot).to_le_bytes());
-    elf(SRAM | 1, &[(SRAM, bytes(&[0xe7fe])), (FLASH, boot), (SECOND, bytes(&[0x6008, 0xe7fe]))])
+    boot.extend(boot_block_checksum(&boot).to_le_bytes());
+    build_elf_file(SRAM | 1, &[(SRAM, bytes(&[0xe7fe])), (FLASH, boot), (SECOND, bytes(&[0x6008, 0xe7fe]))])
 }

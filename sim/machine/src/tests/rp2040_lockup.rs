@@ -51,7 +51,7 @@ fn machine(second: &[u16]) -> Machine {
 fn other_core_continues_after_a_lockup() {
     // adds r0,#1; b back.
     let mut machine = machine(&[0x3001, 0xe7fd]);
-    assert_eq!(machine.run_cycles(10_000).reason.name(), "cycles");
+    assert_eq!(machine.run_cycles(10_000).reason.result_name(), "cycles");
     let counted = machine.core_registers(1)[0].1;
     assert!(counted > 1_000, "{counted}");
     assert!(machine.core_stats(0).instructions < 20);
@@ -66,7 +66,7 @@ fn run_ends_with_the_first_lockup_if_nothing_continues() {
     second.extend(WORDS);
     let mut machine = machine(&second);
     let stop = machine.run_cycles(100_000);
-    assert_eq!((stop.reason.name(), stop.core), ("lockup", 0), "{stop:?}");
+    assert_eq!((stop.reason.result_name(), stop.core), ("lockup", 0), "{stop:?}");
     assert!(stop.detail.contains("core 0 is locked up"), "{stop:?}");
     assert!(machine.core_stats(1).instructions > 500);
 }
@@ -74,6 +74,6 @@ fn run_ends_with_the_first_lockup_if_nothing_continues() {
 #[test]
 fn core_that_was_never_started_does_not_count() {
     let stop = machine(&[]).run_cycles(100_000);
-    assert_eq!(stop.reason.name(), "lockup", "{stop:?}");
+    assert_eq!(stop.reason.result_name(), "lockup", "{stop:?}");
     assert!(stop.detail.contains("inside a fault handler"), "{stop:?}");
 }

@@ -70,7 +70,7 @@ fn a_square_wave_has_its_period_while_the_core_sleeps_and_while_it_runs() {
         let mut stores = set_up(&program);
         stores.push((PIO0, 1));
         let mut machine = machine(&stores, &[]);
-        machine.trace_pins(true);
+        machine.set_pin_tracing(true);
         machine.run_cycles(400);
         if !sleeps {
             // b . instead of wfi
@@ -105,8 +105,8 @@ fn a_flag_interrupts_the_core_that_enables_it() {
     let mut stores = set_up(&program);
     stores.extend([(VTOR, SRAM + 0x200), (NVIC_ISER, 1 << 7), (PIO0 + 0x12c, 1 << 8), (PIO0, 1)]);
     let mut machine = machine(&stores, &handler);
-    machine.trace_pins(true);
-    machine.trace_exceptions(true);
+    machine.set_pin_tracing(true);
+    machine.set_exception_tracing(true);
     machine.run_cycles(2000);
     let events = machine.take_events();
     let entries: Vec<u64> = events

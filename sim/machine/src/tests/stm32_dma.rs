@@ -89,7 +89,7 @@ fn a_watched_word_that_dma_writes_stops_the_run() {
         let (from, to) = (wiring.ram + 0x800, wiring.ram + 0x900);
         for (offset, size, expected) in [(0, 2, WORD), (2, 1, WORD << 16), (1, 0, (WORD & 0xff) << 8)] {
             let mut board = wiring.board(wiring.copy(from, to + offset, 1, size));
-            assert!(board.watch_write(to, 7, true), "{}", wiring.chip);
+            assert!(board.record_writes(to, 7, true), "{}", wiring.chip);
             let stop = board.run_cycles(10_000);
             assert_eq!((stop.reason, stop.address), (StopReason::Watch, to), "{} {size}: {stop:?}", wiring.chip);
             let events = board.take_events();
@@ -105,7 +105,7 @@ fn word_watched_without_a_stop_is_recorded() {
     for wiring in wirings() {
         let (from, to) = (wiring.ram + 0x800, wiring.ram + 0x900);
         let mut board = wiring.board(wiring.copy(from, to + 4, 1, 2));
-        assert!(board.watch_write(to, 7, true) && board.watch_write(to + 4, 8, false));
+        assert!(board.record_writes(to, 7, true) && board.record_writes(to + 4, 8, false));
         assert_eq!(board.run_cycles(10_000).reason, StopReason::Cycles, "{}", wiring.chip);
         let events: Vec<_> = board.take_events().iter().map(|event| (event.id, event.value)).collect();
         assert_eq!(events, [(8, WORD)], "{}", wiring.chip);
@@ -139,7 +139,7 @@ fn transfers_come_at_the_same_cycles_however_the_run_is_cut() {
         let start = || {
             let writes = [wiring.store_late(to + 8, 0x1234, 3), wiring.copy(wiring.ram + 0x800, to, 8, 0)].concat();
             let mut board = wiring.board(writes);
-            (0..4).for_each(|n| assert!(board.watch_write(to + 4 * n, 1, false), "{}", wiring.chip));
+            (0..4).for_each(|n| assert!(board.record_writes(to + 4 * n, 1, false), "{}", wiring.chip));
             board
         };
         let mut whole = start();

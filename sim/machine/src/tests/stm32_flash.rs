@@ -23,7 +23,7 @@ fn without_wait_states_every_word_takes_its_two_cycles() {
     assert_eq!(stream(|address, at| f1.fetch_code(address, at), 6), straight);
     assert_eq!(stream(|address, at| f4.fetch_code(address, at), 6), straight);
     assert_eq!(stream(|address, at| l0.fetch_code(address, at), 6), straight);
-    assert!(!f1.may_wait() && !f4.may_wait() && !l0.may_wait());
+    assert!(!f1.may_fetches_wait() && !f4.may_fetches_wait() && !l0.may_fetches_wait());
 }
 
 /// K. Stoffelen's AES with its tables in the flash of an STM32F407 at 24 MHz takes the time of one with tables in RAM.
@@ -200,7 +200,7 @@ fn f7_itcm_reads_32_bytes() {
 #[test]
 fn l0_buffers() {
     let mut l0 = FlashL0::new();
-    l0.set_acr(1);
+    l0.apply_access_control_register(1);
     assert_eq!(l0.fetch_code(BASE, 0), 3);
     assert_eq!(l0.fetch_code(BASE, 10), 12, "history");
     for word in 1..7 {
@@ -208,15 +208,15 @@ fn l0_buffers() {
     }
     assert_eq!(l0.fetch_code(BASE, 200), 203, "six buffers");
     l0 = FlashL0::new();
-    l0.set_acr(3);
+    l0.apply_access_control_register(3);
     assert_eq!(
         stream(|address, at| l0.fetch_code(address, at), 4),
         [3, 5, 7, 9],
         "each word takes two cycles of the array"
     );
     assert_eq!(l0.fetch_code(BASE + 16, 30), 32, "prefetched meanwhile");
-    l0.set_acr(0x21);
+    l0.apply_access_control_register(0x21);
     assert_eq!((l0.fetch_code(BASE, 300), l0.fetch_code(BASE, 310)), (303, 313), "no buffers");
-    l0.set_acr(0x41);
+    l0.apply_access_control_register(0x41);
     assert_eq!((l0.data_read_waits(BASE, 400), l0.data_read_waits(BASE + 4, 410)), (1, 0), "pre-read");
 }

@@ -1,7 +1,7 @@
 //! The STM32L0 machine: memory map, flash waits by the cycle, single-cycle port, exceptions, instruments.
 
 use crate::board::{Board, Options};
-use crate::boards::board;
+use crate::boards::create_board_of_chip;
 
 const FLASH: u32 = 0x0800_0000;
 const CODE: u32 = FLASH + 0x100;
@@ -59,7 +59,7 @@ fn start(chip: &str, settings: &[(&str, u64)], code: &[u16], literals: &[u32], h
     for (index, value) in literals.iter().enumerate() {
         put(LITERALS + 4 * index as u32, &value.to_le_bytes());
     }
-    let mut board = board(chip, &Options::default()).expect("a known chip");
+    let mut board = create_board_of_chip(chip, &Options::default()).expect("a known chip");
     for (key, value) in settings {
         board.set_timing_rule(key, *value).expect("a setting of the L0");
     }
@@ -70,11 +70,11 @@ fn start(chip: &str, settings: &[(&str, u64)], code: &[u16], literals: &[u32], h
 /// Cycles from the instruction at place `from` of the code to the one at place `to`.
 fn cycles(board: &mut dyn Board, from: usize, to: usize) -> u64 {
     let at = |place: usize| CODE + 2 * place as u32;
-    let interval = board.measure_between(at(from), at(to));
-    board.stop_before(at(to));
+    let interval = board.measure_between_addresses(at(from), at(to));
+    board.stop_before_address(at(to));
     let stop = board.run_cycles(100_000);
-    assert_eq!(stop.reason.name(), "until", "{stop:?}");
-    board.between_result(interval).expect("measured").total_cycles
+    assert_eq!(stop.reason.result_name(), "until", "{stop:?}");
+    board.interval_result(interval).expect("measured").total_cycles
 }
 
 const NO_WAIT: &[(&str, u64)] = &[("flash.wait_states", 0)];
@@ -137,7 +137,7 @@ fn ticking(settings: &[(&str, u64)]) -> Box<dyn Board> {
 fn systick_interrupts_by_the_clock_and_sleep_is_counted() {
     for settings in [NO_WAIT, BARE, PREFETCH] {
         let mut board = ticking(settings);
-        assert_eq!(board.run_cycles(100_100).reason.name(), "cycles");
+        assert_eq!(board.run_cycles(100_100).reason.result_name(), "cycles");
         let stats = board.core_stats(0);
         assert_eq!(stats.exceptions[SYSTICK], 100, "{settings:?}");
         let r7 = board.core_registers(0).into_iter().find(|(name, _)| name == "r7");
@@ -152,8 +152,8 @@ fn slices_and_probes_change_no_cycle() {
         let mut whole = ticking(settings);
         whole.run_cycles(20_000);
         let mut sliced = ticking(settings);
-        sliced.watch_exec(HANDLER, 1);
-        sliced.trace_exceptions(true);
+        sliced.record_executions(HANDLER, 1);
+        sliced.set_exception_tracing(true);
         sliced.set_profiling(true);
         for _ in 0..2_857 {
             sliced.run_cycles(7);
@@ -186,12 +186,12 @@ fn memories_are_where_the_manual_has_them() {
 fn unmapped_loads_fault_and_a_second_fault_locks_up() {
     let code = [literal(0, 0, 0), 0x6800, BACK_TO_SELF];
     let mut board = start("stm32l053", &[], &code, &[0x6000_0000], &[BX_LR]);
-    board.stop_before(HANDLER);
-    assert_eq!(board.run_cycles(1_000).reason.name(), "until");
+    board.stop_before_address(HANDLER);
+    assert_eq!(board.run_cycles(1_000).reason.result_name(), "until");
     assert_eq!(board.core_stats(0).exceptions[3], 1);
     assert!(board.warnings()[0].contains("0x08000102"), "{:?}", board.warnings());
     let mut twice = start("stm32l053", &[], &code, &[0x6000_0000], &[0x6800, BX_LR]);
-    assert_eq!(twice.run_cycles(1_000).reason.name(), "lockup");
+    assert_eq!(twice.run_cycles(1_000).reason.result_name(), "lockup");
 }
 
 #[test]
@@ -199,8 +199,8 @@ fn watched_words_and_code_in_ram_are_seen() {
     // str r1,[r0]; the word becomes code that runs: nop; bkpt.
     let code = [literal(0, 0, 0), literal(1, 1, 1), 0x6001, 0x3001, 0x4700];
     let mut board = start("stm32l053", &[], &code, &[0x2000_0100, 0xbe00_bf00], &[BX_LR]);
-    assert!(board.watch_write(0x2000_0100, 5, true) && !board.watch_write(0x6000_0000, 5, true));
-    assert_eq!(board.run_cycles(1_000).reason.name(), "watch");
-    board.stop_before(0x2000_0102);
-    assert_eq!(board.run_cycles(1_000).reason.name(), "until");
+    assert!(board.record_writes(0x2000_0100, 5, true) && !board.record_writes(0x6000_0000, 5, true));
+    assert_eq!(board.run_cycles(1_000).reason.result_name(), "watch");
+    board.stop_before_address(0x2000_0102);
+    assert_eq!(board.run_cycles(1_000).reason.result_name(), "until");
 }

@@ -1,9 +1,9 @@
 //! Stops that instruments asked for come in their cycle, and what a core waits for does not depend on them.
 
 use crate::board::{Board, Options};
-use crate::boards::board;
+use crate::boards::create_board_of_chip;
 use crate::scenarios::CHIPS;
-use crate::scenarios::image::{boot_checksum, elf};
+use crate::scenarios::image::{boot_block_checksum, build_elf_file};
 use crate::stop::StopReason;
 
 const SRAM: u32 = 0x2000_0000;
@@ -26,9 +26,9 @@ fn pico(second: &[u16]) -> Box<dyn Board> {
     let mut flash = bytes(second);
     flash.resize((WORD - SECOND) as usize + 4, 0);
     let mut boot = vec![0; 252];
-    boot.extend(boot_checksum(&boot).to_le_bytes());
-    let image = elf(SRAM | 1, &[(SRAM, bytes(&first)), (FLASH, boot), (SECOND, flash)]);
-    let mut board = board("rp2040", &Options::default()).expect("a chip");
+    boot.extend(boot_block_checksum(&boot).to_le_bytes());
+    let image = build_elf_file(SRAM | 1, &[(SRAM, bytes(&first)), (FLASH, boot), (SECOND, flash)]);
+    let mut board = create_board_of_chip("rp2040", &Options::default()).expect("a chip");
     board.load_image(&image, "stops.elf").expect("an image");
     assert!(board.set_register(0, "pc", SRAM) && board.set_register(1, "pc", SECOND));
     board
@@ -37,7 +37,7 @@ fn pico(second: &[u16]) -> Box<dyn Board> {
 #[test]
 fn core_that_reaches_its_stop_first_waits_for_the_other() {
     let mut board = pico(&[STAY]);
-    board.stop_before(SECOND);
+    board.stop_before_address(SECOND);
     let stop = board.run_cycles(10);
     assert_eq!((stop.reason, board.current_cycle()), (StopReason::Cycles, 10), "{stop:?}");
     let stop = board.run_cycles(100_000);
@@ -49,7 +49,7 @@ fn core_that_reaches_its_stop_first_waits_for_the_other() {
 #[test]
 fn both_cores_stops_come_in_the_order_of_time() {
     let mut board = pico(&[STAY]);
-    [SECOND, SRAM + 2].into_iter().for_each(|site| board.stop_before(site));
+    [SECOND, SRAM + 2].into_iter().for_each(|site| board.stop_before_address(site));
     let stops: Vec<_> = (0..2).map(|_| board.run_cycles(100_000)).collect();
     assert_eq!(stops.iter().map(|stop| stop.core).collect::<Vec<_>>(), [0, 1], "{stops:?}");
     assert!(stops[0].cycle < stops[1].cycle, "{stops:?}");
@@ -59,9 +59,9 @@ fn both_cores_stops_come_in_the_order_of_time() {
 fn line_is_waited_for_though_the_core_that_fills_it_sleeps() {
     let loaded_at = |second: &[u16], probed: bool| {
         let mut board = pico(second);
-        board.stop_before(LOADED);
+        board.stop_before_address(LOADED);
         if probed {
-            board.stop_before(SECOND);
+            board.stop_before_address(SECOND);
         }
         loop {
             let stop = board.run_cycles(100_000);
@@ -89,9 +89,9 @@ fn calls(chip: &str) -> Box<dyn Board> {
     words.resize(16, code + 9);
     let mut content: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     content.extend(bytes(&[0xdf00, 0xe7fd, STAY, STAY, 0x4770, STAY]));
-    let mut board = board(chip, &Options::default()).expect("a chip");
-    board.load_image(&elf(code + 1, &[(SRAM, content)]), "calls.elf").expect("an image");
-    assert!(board.watch_write(stack - 32, 1, true));
+    let mut board = create_board_of_chip(chip, &Options::default()).expect("a chip");
+    board.load_image(&build_elf_file(code + 1, &[(SRAM, content)]), "calls.elf").expect("an image");
+    assert!(board.record_writes(stack - 32, 1, true));
     board
 }
 

@@ -72,7 +72,7 @@ fn a_typed_byte_takes_its_time_from_when_it_is_typed() {
         for cycles in [100_000, 100_001, 123_456] {
             let mut board = writer(chip, &port.writes, 1, &[]);
             board.run_cycles(cycles);
-            board.type_uart(0, b"a");
+            board.type_into_console(0, b"a");
             let taken = cycles_to_a_byte(&mut *board, &port);
             assert!((10 * BIT_CYCLES..10 * BIT_CYCLES + 2 * STEP).contains(&taken), "{chip} at {cycles}: {taken}");
         }

@@ -2,8 +2,8 @@
 //! instruction set but what all cores have.
 
 use crate::board::{Board, Options};
-use crate::boards::board;
-use crate::scenarios::image::elf;
+use crate::boards::create_board_of_chip;
+use crate::scenarios::image::build_elf_file;
 
 /// First address of RAM.
 pub const RAM: u32 = 0x2000_0000;
@@ -30,7 +30,7 @@ pub fn writer(chip: &str, table: &[(u32, u32)], turns: u32, content: &[(u32, Vec
         image.resize((address - RAM) as usize, 0);
         image.extend(bytes);
     }
-    let mut board = board(chip, &Options { cores: 1, ..Options::default() }).expect("a chip");
-    board.load_image(&elf(CODE + 1, &[(RAM, image)]), "writer.elf").expect("an image");
+    let mut board = create_board_of_chip(chip, &Options { cores: 1, ..Options::default() }).expect("a chip");
+    board.load_image(&build_elf_file(CODE + 1, &[(RAM, image)]), "writer.elf").expect("an image");
     board
 }

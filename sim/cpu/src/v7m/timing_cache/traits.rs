@@ -169,7 +169,7 @@ pub trait QuickBus: Bus {
     const REPEATS: Repeats;
 
     /// Returns what native code needs to repeat cache look-ups by itself, until the next look-up or fetch.
-    fn native_lookups(&mut self) -> Repeating;
+    fn native_lookup_data(&mut self) -> Repeating;
 }
 
 /// Whether a written word is watched by a probe.

@@ -63,20 +63,20 @@ fn output_goes_to_its_channel() {
         assert_eq!(value(&mut debugger, 0x0c, &mut ram), 0);
     }
     let printed = [(Channel::Semihosting, b"oneoxyz".to_vec()), (Channel::SemihostingError, b"xyz".to_vec())];
-    assert_eq!(debugger.take(), printed);
+    assert_eq!(debugger.take_printed_text(), printed);
     assert_eq!(value(&mut debugger, 0x02, &mut Ram::new(&[out], b"")), 0);
     let mut ram = Ram::new(&[out, BUFFER, 3], b"xyz");
     assert_eq!(value(&mut debugger, 0x05, &mut ram), 3, "closed");
     assert_eq!(value(&mut debugger, 0x02, &mut ram), FAILED);
     assert_eq!(value(&mut debugger, 0x13, &mut ram), BAD_HANDLE);
-    assert_eq!(debugger.take(), []);
+    assert_eq!(debugger.take_printed_text(), []);
 }
 
 #[test]
 fn what_was_typed_is_read_by_lines_and_then_the_file_ends() {
     let mut debugger = Debugger::default();
     let input = opened(&mut debugger, b":tt", 0);
-    debugger.type_text(b"ab\ncd");
+    debugger.append_typed_text(b"ab\ncd");
     let mut ram = Ram::new(&[input, BUFFER, 8], b"");
     assert_eq!(value(&mut debugger, 0x06, &mut ram), 5);
     assert_eq!(&ram.0[0x40..0x44], b"ab\n\xee");

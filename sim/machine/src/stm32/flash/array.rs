@@ -16,18 +16,18 @@ impl Array {
     /// Begins a read in cycle `from` or as soon as the array is free. Returns the first cycle in which its content can
     /// be used.
     #[inline(always)]
-    pub fn begin_read(&mut self, from: u64) -> u64 {
+    pub fn begin_array_read(&mut self, from: u64) -> u64 {
         self.free = self.free.max(from) + 1 + self.wait_states;
         self.free
     }
 
     /// Returns the first cycle in which a read of the array can begin.
-    pub fn free(&self) -> u64 {
+    pub fn free_cycle(&self) -> u64 {
         self.free
     }
 
     /// Sets the first cycle in which a read can begin.
-    pub fn set_free(&mut self, free: u64) {
+    pub fn set_free_cycle(&mut self, free: u64) {
         self.free = free;
     }
 }

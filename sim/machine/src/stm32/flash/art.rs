@@ -91,12 +91,12 @@ impl<const SHIFT: u32> Art<SHIFT> {
     }
 
     /// Applies new values of the access control register. A cache can only be reset while it is off.
-    pub fn set_control(&mut self, control: ArtControl) {
+    pub fn apply_access_control(&mut self, control: ArtControl) {
         if control.instruction_reset && !control.instruction_cache {
-            self.instructions.reset();
+            self.instructions.empty_cache();
         }
         if control.data_reset && !control.data_cache {
-            self.data.reset();
+            self.data.empty_cache();
         }
         self.array.wait_states = control.wait_states;
         self.control = control;
@@ -104,47 +104,47 @@ impl<const SHIFT: u32> Art<SHIFT> {
     }
 
     /// Returns whether fetches from the flash may have to wait.
-    pub fn may_wait(&self) -> bool {
+    pub fn may_fetches_wait(&self) -> bool {
         self.array.wait_states + self.control.miss_cycles != 0
     }
 
     /// Restores the state in a snapshot. The version numbers of the caches' content go on.
     pub fn restore_state(&mut self, saved: &Self) {
-        let (instructions, data) = (self.instructions.version(), self.data.version());
+        let (instructions, data) = (self.instructions.content_version(), self.data.content_version());
         self.clone_from(saved);
-        self.instructions.follow(instructions);
-        self.data.follow(data);
+        self.instructions.set_version_after(instructions);
+        self.data.set_version_after(data);
     }
 
     /// Returns the number of the line that contains an address.
     #[inline(always)]
-    pub(super) fn number(&self, address: u32) -> u32 {
+    pub(super) fn line_number_of(&self, address: u32) -> u32 {
         address.wrapping_sub(self.base) >> SHIFT
     }
 
     /// Fetches an instruction word in cycle `at`. Returns the cycle in which the decoder can have it.
     #[inline(always)]
     pub fn fetch_code(&mut self, address: u32, at: u64) -> u64 {
-        let line = self.number(address);
+        let line = self.line_number_of(address);
         if line != self.line {
-            self.enter_line(line, at);
+            self.switch_current_line(line, at);
         }
         self.there.max(at + 2)
     }
 
     /// Makes another line the current one: from the read-ahead buffer, the cache or the array.
     #[inline(never)]
-    fn enter_line(&mut self, line: u32, at: u64) {
-        if !self.may_wait() {
+    fn switch_current_line(&mut self, line: u32, at: u64) {
+        if !self.may_fetches_wait() {
             (self.line, self.there) = (line, at + 2);
             return;
         }
         let still_left = line == self.left && (self.next == EMPTY || self.next_there > at + 1);
         if line != self.next {
-            self.forget_ahead(at + 1);
+            self.abandon_read_ahead(at + 1);
         }
         let cached = self.control.instruction_cache;
-        if cached && self.instructions.hit(line) {
+        if cached && self.instructions.look_up_line(line) {
             self.recorder.note_lookup(line, Lookup::Used);
             self.there = at + 2;
         } else if still_left {
@@ -153,38 +153,42 @@ impl<const SHIFT: u32> Art<SHIFT> {
             self.there = if line == self.next {
                 self.next_there
             } else {
-                self.array.begin_read(at + 1) + self.control.miss_cycles
+                self.array.begin_array_read(at + 1) + self.control.miss_cycles
             };
             let filled = cached && self.there > at + 2;
             if cached {
                 self.recorder.note_lookup(line, if filled { Lookup::Filled } else { Lookup::Absent });
             }
             if filled {
-                self.instructions.fill(line);
+                self.instructions.load_line(line);
             }
         }
         self.left = if self.control.prefetch && !cached { self.line } else { EMPTY };
         self.line = line;
         let ahead = line.wrapping_add(1);
-        if self.control.prefetch && ahead != self.next && ahead != self.left && !(cached && self.finds(ahead)) {
+        if self.control.prefetch
+            && ahead != self.next
+            && ahead != self.left
+            && !(cached && self.is_read_ahead_line_cached(ahead))
+        {
             self.next = ahead;
-            self.next_there = self.array.begin_read(at + 1);
+            self.next_there = self.array.begin_array_read(at + 1);
         }
     }
 
     /// Ends the read-ahead of a line in cycle `from`, because the core has branched elsewhere. So the fetch does not
     /// wait for a useless read.
-    fn forget_ahead(&mut self, from: u64) {
-        if self.next != EMPTY && self.next_there > from && self.array.free() == self.next_there {
+    fn abandon_read_ahead(&mut self, from: u64) {
+        if self.next != EMPTY && self.next_there > from && self.array.free_cycle() == self.next_there {
             let begins = self.next_there.saturating_sub(1 + self.array.wait_states);
-            self.array.set_free(begins.max(from));
+            self.array.set_free_cycle(begins.max(from));
             self.next = EMPTY;
         }
     }
 
     /// Returns whether the line to be read ahead is in the cache. The look-up is recorded.
-    fn finds(&mut self, line: u32) -> bool {
-        let is_hit = self.instructions.holds(line);
+    fn is_read_ahead_line_cached(&mut self, line: u32) -> bool {
+        let is_hit = self.instructions.is_line_cached(line);
         self.recorder.note_lookup(line, if is_hit { Lookup::Present } else { Lookup::Absent });
         is_hit
     }
@@ -192,17 +196,17 @@ impl<const SHIFT: u32> Art<SHIFT> {
     /// Reads data in cycle `at`. Returns the wait states.
     #[inline(always)]
     pub fn data_read_waits(&mut self, address: u32, at: u64) -> u64 {
-        let line = self.number(address);
-        if self.control.data_cache && self.data.hit(line) || self.array.wait_states == 0 {
+        let line = self.line_number_of(address);
+        if self.control.data_cache && self.data.look_up_line(line) || self.array.wait_states == 0 {
             return 0;
         }
         if line == self.data_line {
             return self.data_there.saturating_sub(at + 2);
         }
-        self.data_there = self.array.begin_read(at + 1);
+        self.data_there = self.array.begin_array_read(at + 1);
         self.data_line = line;
         if self.control.data_cache {
-            self.data.fill(line);
+            self.data.load_line(line);
         }
         self.data_there - (at + 2)
     }
@@ -213,7 +217,7 @@ impl FlashF4 {
     pub fn set_acr(&mut self, value: u32) {
         let bit = |bit: u32| value >> bit & 1 != 0;
         let (wait_states, prefetch, instruction_cache) = (u64::from(value & 15), bit(8), bit(9));
-        self.set_control(ArtControl {
+        self.apply_access_control(ArtControl {
             wait_states,
             prefetch,
             instruction_cache,
@@ -229,7 +233,7 @@ impl FlashF7Itcm {
     /// Applies a new value of FLASH_ACR (wait states, prefetch, caches).
     pub fn set_acr(&mut self, value: u32) {
         let bit = |bit: u32| value >> bit & 1 != 0;
-        self.set_control(ArtControl {
+        self.apply_access_control(ArtControl {
             wait_states: u64::from(value & 15),
             prefetch: bit(8),
             instruction_cache: bit(9),
@@ -302,9 +306,9 @@ mod tests {
             }
         }
         assert!(
-            flash.array.free() <= t + 12,
+            flash.array.free_cycle() <= t + 12,
             "a read under way and one behind it, not {} cycles",
-            flash.array.free() - t
+            flash.array.free_cycle() - t
         );
     }
 }

@@ -32,12 +32,12 @@ pub struct FlashAxi {
 
 impl FlashAxi {
     /// Creates the interface of the F7, with one bank.
-    pub fn f7(settings: &[u64; SETTINGS.len()]) -> FlashAxi {
+    pub fn f7_with_one_bank(settings: &[u64; SETTINGS.len()]) -> FlashAxi {
         FlashAxi { banks: [BANK; 2], bank_shift: 31, ratio: 1, extra: settings[key::F7_AXI] }
     }
 
     /// Creates the interface of the H7, with two banks of 1 MB.
-    pub fn h7(settings: &[u64; SETTINGS.len()]) -> FlashAxi {
+    pub fn h7_with_two_banks(settings: &[u64; SETTINGS.len()]) -> FlashAxi {
         FlashAxi { banks: [BANK; 2], bank_shift: 20, ratio: settings[key::H7_RATIO], extra: settings[key::H7_AXI] }
     }
 
@@ -56,7 +56,7 @@ impl FlashAxi {
         let bank = &mut self.banks[(offset >> self.bank_shift & 1) as usize];
         let from = (at + 1).div_ceil(self.ratio);
         if bank.line != line {
-            bank.there = bank.array.begin_read(from);
+            bank.there = bank.array.begin_array_read(from);
             bank.line = line;
         }
         bank.there.max(from + 1) * self.ratio + self.extra - (at + 2)
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn f7_keeps_its_last_line() {
-        let mut flash = FlashAxi::f7(&defaults());
+        let mut flash = FlashAxi::f7_with_one_bank(&defaults());
         flash.set_acr(7);
         assert_eq!(flash.data_read_waits(0, 100), 7 + 4);
         assert_eq!(flash.data_read_waits(28, 120), 4);
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn h7_counts_in_flash_clocks_and_its_banks_work_side_by_side() {
-        let mut flash = FlashAxi::h7(&defaults());
+        let mut flash = FlashAxi::h7_with_two_banks(&defaults());
         flash.set_acr(4);
         // Asked in cycle 99: flash clock 50, there in 55 = core cycle 110, and 8 on the way.
         assert_eq!(flash.data_read_waits(0, 99), 110 + 8 - 101);

@@ -20,15 +20,15 @@ pub trait CacheableFlash: FlashPort {
     fn restore_timing_state(&mut self, state: &Self::State, t: u64);
     /// Returns which memory answers a data read at an address, if its wait states follow a fixed rule. Otherwise
     /// `None`.
-    fn quick_read(&mut self, address: u32) -> Option<Home>;
-    /// Bytes of a line and sets of the cache, whose lines [`CacheableFlash::quick_read`] only checks for presence.
+    fn data_read_source(&mut self, address: u32) -> Option<Home>;
+    /// Bytes of a line and sets of the cache, whose lines [`CacheableFlash::data_read_source`] only checks for presence.
     const CONSTANTS: Option<(u32, u32)> = None;
     /// Returns the host address of the table of the cache lines that were hit last, for native code. 0 without a cache.
-    fn lines_hit(&self) -> u64 {
+    fn hit_line_table_address(&self) -> u64 {
         0
     }
     /// Returns whether fetches from the flash go through a cache of the core.
-    fn fetches_cached(&self) -> bool {
+    fn are_fetches_cached(&self) -> bool {
         false
     }
     /// Begins to record the cache look-ups of fetches.
@@ -40,7 +40,7 @@ pub trait CacheableFlash: FlashPort {
     /// The way in which native code repeats cache look-ups.
     const REPEATS: Repeats;
     /// Returns what native code needs to repeat cache look-ups by itself.
-    fn native_lookups(&mut self) -> Repeating;
+    fn native_lookup_data(&mut self) -> Repeating;
 }
 
 /// The cached state of the F1's flash interface: lines by number, times as distances from now.
@@ -71,7 +71,7 @@ impl CacheableFlash for FlashF1 {
             next_there: distances.cycle_distance(self.next_there),
             last_there: distances.cycle_distance(self.last_there),
             followed: self.followed,
-            array_free: distances.cycle_distance(self.array.free()),
+            array_free: distances.cycle_distance(self.array.free_cycle()),
         })
     }
 
@@ -81,12 +81,12 @@ impl CacheableFlash for FlashF1 {
         (self.next, self.next_there) = (state.next, cycle_at(state.next_there, t));
         self.last_there = cycle_at(state.last_there, t);
         self.followed = state.followed;
-        self.array.set_free(cycle_at(state.array_free, t));
+        self.array.set_free_cycle(cycle_at(state.array_free, t));
     }
 
     /// Returns [`Home::Waiting`]: every data read reads the array.
     #[inline(always)]
-    fn quick_read(&mut self, _: u32) -> Option<Home> {
+    fn data_read_source(&mut self, _: u32) -> Option<Home> {
         Some(Home::Waiting)
     }
 
@@ -108,7 +108,7 @@ impl CacheableFlash for FlashF1 {
 
     /// Returns what native code needs to repeat cache look-ups by itself.
     #[inline(always)]
-    fn native_lookups(&mut self) -> Repeating {
+    fn native_lookup_data(&mut self) -> Repeating {
         Repeating::default()
     }
 }
@@ -143,7 +143,7 @@ impl CacheableFlash for FlashF4 {
             left: self.left,
             data_line: self.data_line,
             data_there: distances.cycle_distance(self.data_there),
-            array_free: distances.cycle_distance(self.array.free()),
+            array_free: distances.cycle_distance(self.array.free_cycle()),
         })
     }
 
@@ -153,15 +153,15 @@ impl CacheableFlash for FlashF4 {
         (self.next, self.next_there) = (state.next, cycle_at(state.next_there, t));
         self.left = state.left;
         (self.data_line, self.data_there) = (state.data_line, cycle_at(state.data_there, t));
-        self.array.set_free(cycle_at(state.array_free, t));
+        self.array.set_free_cycle(cycle_at(state.array_free, t));
     }
 
     /// Returns which memory answers a data read at an address, if its wait states follow a fixed rule. Otherwise
     /// `None`.
     #[inline(always)]
-    fn quick_read(&mut self, address: u32) -> Option<Home> {
-        let line = self.number(address);
-        (self.control.data_cache && self.data.hit(line)).then_some(Home::Cached)
+    fn data_read_source(&mut self, address: u32) -> Option<Home> {
+        let line = self.line_number_of(address);
+        (self.control.data_cache && self.data.look_up_line(line)).then_some(Home::Cached)
     }
 
     /// Begins to record the cache look-ups of fetches.
@@ -178,14 +178,14 @@ impl CacheableFlash for FlashF4 {
     /// Repeats recorded cache look-ups. Returns true if the answers are the same as before. If not, nothing is changed.
     #[inline(always)]
     fn repeat_lookups(&mut self, lookups: &mut Lookups) -> bool {
-        lookups.repeat(&mut self.instructions)
+        lookups.repeat_lookups(&mut self.instructions)
     }
 
-    const REPEATS: Repeats = lru::touch(offset_of!(Lookups, same_in), offset_of!(Lookups, used));
+    const REPEATS: Repeats = lru::native_lookup_repetition(offset_of!(Lookups, same_in), offset_of!(Lookups, used));
 
     /// Returns what native code needs to repeat cache look-ups by itself.
     #[inline(always)]
-    fn native_lookups(&mut self) -> Repeating {
+    fn native_lookup_data(&mut self) -> Repeating {
         self.instructions.native_lookups()
     }
 }

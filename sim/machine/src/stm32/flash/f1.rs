@@ -69,7 +69,7 @@ impl FlashF1 {
     }
 
     /// Returns whether fetches from the flash may have to wait.
-    pub fn may_wait(&self) -> bool {
+    pub fn may_fetches_wait(&self) -> bool {
         self.array.wait_states != 0
     }
 
@@ -82,13 +82,14 @@ impl FlashF1 {
         let line = address / F1_LINE_BYTES;
         let follows = at < self.last_there;
         if line != self.line {
-            self.enter_line(line, at, follows && self.followed);
+            self.switch_current_line(line, at, follows && self.followed);
         }
         if self.prefetch && self.next != line + 1 {
-            let from =
-                (at + 1 + F1_PREFETCH_AFTER_FETCH).max(self.there + F1_PREFETCH_AFTER_LINE).max(self.array.free());
+            let from = (at + 1 + F1_PREFETCH_AFTER_FETCH)
+                .max(self.there + F1_PREFETCH_AFTER_LINE)
+                .max(self.array.free_cycle());
             self.next = line + 1;
-            self.next_there = from + self.read_cycles();
+            self.next_there = from + self.array_read_cycles();
         }
         self.followed = follows;
         self.last_there = self.there.max(at + 2);
@@ -97,19 +98,19 @@ impl FlashF1 {
 
     /// Returns the cycles of a read of the array.
     #[inline(always)]
-    fn read_cycles(&self) -> u64 {
+    fn array_read_cycles(&self) -> u64 {
         1 + self.array.wait_states
     }
 
     /// Makes another line the current one: from the read-ahead buffer or the array. `streams`: the fetches make no pause.
-    fn enter_line(&mut self, line: u32, at: u64, streams: bool) {
+    fn switch_current_line(&mut self, line: u32, at: u64, streams: bool) {
         let early = streams && self.prefetch && line == self.line.wrapping_add(1);
-        let begin = (if early { at } else { at + 1 }).max(self.array.free());
-        if line == self.next && self.next_there <= begin + self.read_cycles() {
+        let begin = (if early { at } else { at + 1 }).max(self.array.free_cycle());
+        if line == self.next && self.next_there <= begin + self.array_read_cycles() {
             self.there = self.next_there;
-            self.array.set_free(self.next_there.max(self.array.free()));
+            self.array.set_free_cycle(self.next_there.max(self.array.free_cycle()));
         } else {
-            self.there = self.array.begin_read(begin);
+            self.there = self.array.begin_array_read(begin);
         }
         self.line = line;
         self.next = EMPTY;
@@ -120,16 +121,16 @@ impl FlashF1 {
         if self.array.wait_states == 0 {
             return 0;
         }
-        let begin = (at + 1).max(self.array.free());
+        let begin = (at + 1).max(self.array.free_cycle());
         if self.next == EMPTY {
-            return self.array.begin_read(begin) - (at + 2);
+            return self.array.begin_array_read(begin) - (at + 2);
         }
-        if self.next_there < begin + self.read_cycles() {
+        if self.next_there < begin + self.array_read_cycles() {
             // A read ahead that has begun is completed first.
-            return self.array.begin_read(begin.max(self.next_there)) - (at + 2);
+            return self.array.begin_array_read(begin.max(self.next_there)) - (at + 2);
         }
-        let arrival = self.array.begin_read(begin);
-        self.next_there = self.next_there.max(arrival + self.read_cycles());
+        let arrival = self.array.begin_array_read(begin);
+        self.next_there = self.next_there.max(arrival + self.array_read_cycles());
         arrival - (at + 2)
     }
 }

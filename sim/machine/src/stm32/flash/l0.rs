@@ -45,7 +45,7 @@ impl Order {
 
     /// Makes the least recently used buffer the most recently used one, and returns its number.
     #[inline(always)]
-    fn recycle(&mut self) -> usize {
+    fn reuse_oldest_buffer(&mut self) -> usize {
         let oldest = self.0 >> (Order::DIGITS - 4);
         self.0 = (self.0 << 4 | oldest) & ((1 << Order::DIGITS) - 1);
         oldest as usize
@@ -53,7 +53,7 @@ impl Order {
 
     /// Makes a buffer the most recently used one.
     #[inline(always)]
-    fn touch(&mut self, buffer: usize) {
+    fn mark_buffer_as_used(&mut self, buffer: usize) {
         let buffer = buffer as u32;
         if self.0 & 15 == buffer {
             return;
@@ -67,12 +67,12 @@ impl Order {
 }
 
 /// Returns the distance of a cycle from `t`, or `None` if a byte cannot hold it. Cycles before `t` have the distance 0.
-fn near(cycle: u64, t: u64) -> Option<u64> {
+fn distance_in_byte(cycle: u64, t: u64) -> Option<u64> {
     Some(cycle.saturating_sub(t)).filter(|&distance| distance <= 0xff)
 }
 
 /// Packs values of `bits` bits each into one number, the first in the lowest bits.
-fn join(values: &[u64], bits: u32) -> u64 {
+fn pack_values(values: &[u64], bits: u32) -> u64 {
     values.iter().rev().fold(0, |joined, value| joined << bits | value)
 }
 
@@ -120,7 +120,7 @@ impl FlashL0 {
     }
 
     /// Applies a new value of FLASH_ACR. Without buffers there is neither prefetch nor pre-read.
-    pub fn set_acr(&mut self, value: u32) {
+    pub fn apply_access_control_register(&mut self, value: u32) {
         self.array.wait_states = u64::from(value & acr::LATENCY);
         self.acr = if value & acr::DISAB_BUF != 0 { value & !(acr::PRFTEN | acr::PRE_READ) } else { value };
         self.words = [EMPTY; PLACES];
@@ -131,12 +131,12 @@ impl FlashL0 {
     }
 
     /// Returns whether fetches from the flash may have to wait.
-    pub fn may_wait(&self) -> bool {
+    pub fn may_fetches_wait(&self) -> bool {
         self.array.wait_states != 0
     }
 
     /// Returns whether FLASH_ACR has the same effects on the timing of both interfaces.
-    pub fn takes_as_long_as(&self, other: &FlashL0) -> bool {
+    pub fn has_same_timing(&self, other: &FlashL0) -> bool {
         (self.acr, self.array.wait_states) == (other.acr, other.array.wait_states)
     }
 
@@ -149,14 +149,14 @@ impl FlashL0 {
             let buffer = self.order.buffer_at(place);
             *word = u64::from(self.words[buffer] as u16);
             // A word can be used two cycles after the fetch began, if it is there by then or long before.
-            *there = near(self.there[buffer], t)?;
+            *there = distance_in_byte(self.there[buffer], t)?;
         }
-        let array = near(self.array.free(), t)?;
+        let array = distance_in_byte(self.array.free_cycle(), t)?;
         let ahead = u64::from(self.ahead != EMPTY);
         Some([
-            join(&words[..4], 16),
-            join(&words[4..], 16) | join(&arrivals[..4], 8) << 32,
-            join(&arrivals[4..], 8) | array << 16 | ahead << 24,
+            pack_values(&words[..4], 16),
+            pack_values(&words[4..], 16) | pack_values(&arrivals[..4], 8) << 32,
+            pack_values(&arrivals[4..], 8) | array << 16 | ahead << 24,
         ])
     }
 
@@ -176,7 +176,7 @@ impl FlashL0 {
             }
         }
         self.order = Order::BY_NUMBER;
-        self.array.set_free(t + part(2, 16, 0xff));
+        self.array.set_free_cycle(t + part(2, 16, 0xff));
         let ahead = part(2, 24, 1) != 0;
         (self.ahead, self.ahead_there) = (if ahead { self.words[0] } else { EMPTY }, self.there[0]);
     }
@@ -186,23 +186,23 @@ impl FlashL0 {
     pub fn fetch_code(&mut self, address: u32, at: u64) -> u64 {
         let word = (address & OFFSET) / L0_LINE_BYTES;
         if word >= self.usual {
-            return self.fetch_unusual(word, at);
+            return self.fetch_off_fast_path(word, at);
         }
-        let buffer = self.buffered_arrival(word, at);
-        self.read_ahead(word + 1, buffer);
+        let buffer = self.buffered_word_arrival_cycle(word, at);
+        self.read_word_ahead(word + 1, buffer);
         buffer
     }
 
     /// Fetches a word for which the fast path does not apply: without wait states, or of a word that does not follow
     /// the last one.
     #[inline(never)]
-    fn fetch_unusual(&mut self, word: u32, at: u64) -> u64 {
+    fn fetch_off_fast_path(&mut self, word: u32, at: u64) -> u64 {
         if self.array.wait_states == 0 {
             return at + 2;
         }
-        let arrival = self.arrival_of(word, at);
+        let arrival = self.word_arrival_cycle(word, at);
         if self.acr & acr::PRFTEN != 0 {
-            self.read_ahead(word + 1, arrival);
+            self.read_word_ahead(word + 1, arrival);
         }
         arrival
     }
@@ -213,35 +213,35 @@ impl FlashL0 {
             return 0;
         }
         let word = (address & OFFSET) / L0_LINE_BYTES;
-        let arrival = self.arrival_of(word, at);
+        let arrival = self.word_arrival_cycle(word, at);
         if self.acr & acr::PRE_READ != 0 {
-            self.read_ahead(word + 1, arrival);
+            self.read_word_ahead(word + 1, arrival);
         }
         arrival - (at + 2)
     }
 
     /// Returns the cycle in which a word arrives, from a buffer or the array.
     #[inline(always)]
-    fn arrival_of(&mut self, word: u32, at: u64) -> u64 {
+    fn word_arrival_cycle(&mut self, word: u32, at: u64) -> u64 {
         // Beyond the flash is the boot memory, which the buffers do not serve.
         if self.acr & acr::DISAB_BUF != 0 || word >= WORDS {
-            return self.array.begin_read(at + 1);
+            return self.array.begin_array_read(at + 1);
         }
-        self.buffered_arrival(word, at)
+        self.buffered_word_arrival_cycle(word, at)
     }
 
     /// Returns the cycle in which a word is in a buffer. If it is in none, it is read into one.
     #[inline(always)]
-    fn buffered_arrival(&mut self, word: u32, at: u64) -> u64 {
+    fn buffered_word_arrival_cycle(&mut self, word: u32, at: u64) -> u64 {
         if word == self.ahead {
             return self.ahead_there.max(at + 2);
         }
         self.ahead = EMPTY;
-        match self.find(word) {
-            ABSENT => self.load(word, at + 1),
+        match self.buffer_with_word(word) {
+            ABSENT => self.load_word_into_buffer(word, at + 1),
             number => {
                 let buffer = usize::from(number - 1) % PLACES;
-                self.order.touch(buffer);
+                self.order.mark_buffer_as_used(buffer);
                 self.there[buffer].max(at + 2)
             }
         }
@@ -249,24 +249,24 @@ impl FlashL0 {
 
     /// Returns the number of the buffer that contains a word, plus 1. [`ABSENT`] if there is none.
     #[inline(always)]
-    fn find(&self, word: u32) -> u8 {
+    fn buffer_with_word(&self, word: u32) -> u8 {
         self.buffer_of[usize::from(word as u16)]
     }
 
     /// Reads a word ahead, unless a buffer contains it.
     #[inline(always)]
-    fn read_ahead(&mut self, word: u32, from: u64) {
-        if self.find(word) == ABSENT {
-            self.ahead_there = self.load(word, from);
+    fn read_word_ahead(&mut self, word: u32, from: u64) {
+        if self.buffer_with_word(word) == ABSENT {
+            self.ahead_there = self.load_word_into_buffer(word, from);
             self.ahead = word;
         }
     }
 
     /// Reads a word from the array into the least recently used buffer. Returns the cycle in which it is there.
     #[inline(always)]
-    fn load(&mut self, word: u32, from: u64) -> u64 {
-        let end = self.array.begin_read(from);
-        let buffer = self.order.recycle() % PLACES;
+    fn load_word_into_buffer(&mut self, word: u32, from: u64) -> u64 {
+        let end = self.array.begin_array_read(from);
+        let buffer = self.order.reuse_oldest_buffer() % PLACES;
         self.buffer_of[usize::from(self.words[buffer] as u16)] = ABSENT;
         self.buffer_of[usize::from(word as u16)] = buffer as u8 + 1;
         (self.words[buffer], self.there[buffer]) = (word, end);
@@ -284,10 +284,10 @@ mod tests {
         let mut reference = vec![5, 4, 3, 2, 1, 0];
         for step in 0..500_usize {
             let buffer = if step % 3 == 0 {
-                order.recycle()
+                order.reuse_oldest_buffer()
             } else {
                 let buffer = (step * step + step / 7) % L0_BUFFERS;
-                order.touch(buffer);
+                order.mark_buffer_as_used(buffer);
                 buffer
             };
             if step % 3 == 0 {
@@ -306,8 +306,8 @@ mod tests {
             [acr::LATENCY, acr::PRFTEN | 1, acr::PRE_READ | 1, acr::PRFTEN | acr::PRE_READ | 1, acr::DISAB_BUF | 1];
         for register in registers {
             let (mut flash, mut resumed) = (FlashL0::new(), FlashL0::new());
-            flash.set_acr(register);
-            resumed.set_acr(register);
+            flash.apply_access_control_register(register);
+            resumed.apply_access_control_register(register);
             let (mut t, mut number) = (0, 1_u32);
             for step in 0..4000 {
                 number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -322,7 +322,7 @@ mod tests {
                 t = end - 1 + u64::from(number >> 8 & 3);
                 let state = flash.timing_state(t).expect("nothing takes long");
                 resumed = FlashL0::new();
-                resumed.set_acr(register);
+                resumed.apply_access_control_register(register);
                 resumed.restore_timing_state(&state, t);
                 assert_eq!(resumed.timing_state(t), Some(state));
             }

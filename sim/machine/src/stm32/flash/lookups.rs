@@ -38,54 +38,56 @@ impl Lookups {
     /// Repeats recorded look-ups in a cache. Returns true if every answer is the same as before. If not, nothing has
     /// changed.
     #[inline(always)]
-    pub(super) fn repeat<const LINES: usize>(&mut self, cache: &mut Lru<LINES>) -> bool {
-        if self.same_in != cache.version() {
-            return self.ask(cache);
+    pub(super) fn repeat_lookups<const LINES: usize>(&mut self, cache: &mut Lru<LINES>) -> bool {
+        if self.same_in != cache.content_version() {
+            return self.repeat_in_changed_cache(cache);
         }
-        cache.touch(self.used);
+        cache.mark_group_as_used(self.used);
         true
     }
 
     /// Repeats recorded look-ups in a cache whose content has changed. Returns true if every answer is the same as
     /// before.
     #[inline(never)]
-    fn ask<const LINES: usize>(&mut self, cache: &mut Lru<LINES>) -> bool {
+    fn repeat_in_changed_cache<const LINES: usize>(&mut self, cache: &mut Lru<LINES>) -> bool {
         let items = &self.items[..(self.count as usize).min(LOOKUPS)];
         for &item in items {
             // The two that found something are the middle ones.
-            if cache.holds(item >> 2) != (1..=2).contains(&(item & 3)) {
+            if cache.is_line_cached(item >> 2) != (1..=2).contains(&(item & 3)) {
                 return false;
             }
         }
         if self.fills != 0 {
-            return self.refill(cache);
+            return self.repeat_with_line_loads(cache);
         }
         let mut slots = [0; LOOKUPS];
         let mut count = 0;
-        for slot in
-            items.iter().filter(|&item| item & 3 == Lookup::Used as u32).filter_map(|item| cache.slot(item >> 2))
+        for slot in items
+            .iter()
+            .filter(|&item| item & 3 == Lookup::Used as u32)
+            .filter_map(|item| cache.slot_of_line(item >> 2))
         {
             slots[count] = slot;
             count += 1;
         }
-        self.used = cache.group(slots[..count].iter().copied());
-        self.same_in = cache.version();
-        cache.touch(self.used);
+        self.used = cache.line_group_number(slots[..count].iter().copied());
+        self.same_in = cache.content_version();
+        cache.mark_group_as_used(self.used);
         true
     }
 
     /// Repeats recorded look-ups that load lines into the cache. Returns false if a line that they would evict is among
     /// the lines looked up.
-    fn refill<const LINES: usize>(&self, cache: &mut Lru<LINES>) -> bool {
+    fn repeat_with_line_loads<const LINES: usize>(&self, cache: &mut Lru<LINES>) -> bool {
         let items = &self.items[..self.count as usize];
-        if cache.next_out(self.fills as usize).any(|line| items.iter().any(|item| item >> 2 == line)) {
+        if cache.next_evicted_lines(self.fills as usize).any(|line| items.iter().any(|item| item >> 2 == line)) {
             return false;
         }
         for &item in items {
             if item & 3 == Lookup::Used as u32 {
-                cache.hit(item >> 2);
+                cache.look_up_line(item >> 2);
             } else if item & 3 == Lookup::Filled as u32 {
-                cache.fill(item >> 2);
+                cache.load_line(item >> 2);
             }
         }
         true
@@ -106,12 +108,12 @@ impl Recorder {
     #[inline(always)]
     pub fn note_lookup(&mut self, line: u32, found: Lookup) {
         if self.on {
-            self.push(line, found);
+            self.append_lookup(line, found);
         }
     }
 
     /// Appends a lookup, or joins it with an earlier one of the same line.
-    fn push(&mut self, line: u32, found: Lookup) {
+    fn append_lookup(&mut self, line: u32, found: Lookup) {
         let Lookups { items, count, fills, .. } = &mut self.lookups;
         if let Some(earlier) = items[..*count as usize].iter().position(|item| item >> 2 == line) {
             // Nothing went in or out since, or it was the last question: one item says both, at the place of the use.

@@ -38,7 +38,7 @@ struct Group {
 
 /// Returns how native code repeats look-ups whose version and group are at these offsets, with the effect of
 /// [`Lru::touch`].
-pub(super) const fn touch(version: usize, group: usize) -> Repeats {
+pub(super) const fn native_lookup_repetition(version: usize, group: usize) -> Repeats {
     let (group_bytes, used) = (size_of::<Group>(), offset_of!(Group, used));
     Repeats::Touched { version, group, group_bytes, used, ticks: GROUP }
 }
@@ -66,7 +66,7 @@ impl<const LINES: usize> Lru<LINES> {
 
     /// Returns whether the line is cached, and counts it as used now.
     #[inline(always)]
-    pub fn hit(&mut self, line: u32) -> bool {
+    pub fn look_up_line(&mut self, line: u32) -> bool {
         match self.slot_of.get(line as usize) {
             Some(&slot) if slot != ABSENT => {
                 self.clock += 1;
@@ -79,25 +79,25 @@ impl<const LINES: usize> Lru<LINES> {
 
     /// Returns whether the line is cached, without counting it as used.
     #[inline(always)]
-    pub fn holds(&self, line: u32) -> bool {
+    pub fn is_line_cached(&self, line: u32) -> bool {
         self.slot_of.get(line as usize).is_some_and(|&slot| slot != ABSENT)
     }
 
     /// Returns a number that changes when a line enters or leaves the cache, and is never 0.
     #[inline(always)]
-    pub fn version(&self) -> u64 {
+    pub fn content_version(&self) -> u64 {
         self.version
     }
 
     /// Changes the version of the cache's content, and drops all groups.
-    fn note_change(&mut self) {
-        self.apply_noted_uses();
+    fn advance_content_version(&mut self) {
+        self.apply_noted_line_uses();
         self.groups.clear();
         self.version += 1;
     }
 
     /// Applies the uses of groups that were only noted to the lines.
-    fn apply_noted_uses(&mut self) {
+    fn apply_noted_line_uses(&mut self) {
         for group in self.groups.iter_mut().filter(|group| group.used != 0) {
             let first = std::mem::take(&mut group.used) - GROUP as u64;
             for (&slot, use_of_it) in group.slots[..group.count].iter().zip(first + 1..) {
@@ -108,21 +108,21 @@ impl<const LINES: usize> Lru<LINES> {
     }
 
     /// Sets the version of the cache's content to a later one than `version`, which was in use before.
-    pub fn follow(&mut self, version: u64) {
+    pub fn set_version_after(&mut self, version: u64) {
         self.version = self.version.max(version);
-        self.note_change();
+        self.advance_content_version();
     }
 
     /// Returns the place of a line in the cache. `None` if it is not cached.
-    pub fn slot(&self, line: u32) -> Option<u8> {
+    pub fn slot_of_line(&self, line: u32) -> Option<u8> {
         let slot = *self.slot_of.get(line as usize)?;
         slot.checked_sub(1)
     }
 
     /// Returns the number of a group of the lines in these slots, for the present version, which may change.
-    pub fn group(&mut self, slots: impl Iterator<Item = u8>) -> u32 {
+    pub fn line_group_number(&mut self, slots: impl Iterator<Item = u8>) -> u32 {
         if self.groups.len() == GROUPS {
-            self.note_change();
+            self.advance_content_version();
         }
         let mut group = Group { slots: [0; GROUP], count: 0, used: 0 };
         for slot in slots {
@@ -135,7 +135,7 @@ impl<const LINES: usize> Lru<LINES> {
 
     /// Marks the lines of a group as used now, in their order.
     #[inline(always)]
-    pub fn touch(&mut self, group: u32) {
+    pub fn mark_group_as_used(&mut self, group: u32) {
         self.clock += GROUP as u64;
         if let Some(group) = self.groups.get_mut(group as usize) {
             group.used = self.clock;
@@ -143,8 +143,8 @@ impl<const LINES: usize> Lru<LINES> {
     }
 
     /// Returns the lines that the next `count` fills evict, unless they are used before.
-    pub fn next_out(&mut self, count: usize) -> impl Iterator<Item = u32> {
-        self.apply_noted_uses();
+    pub fn next_evicted_lines(&mut self, count: usize) -> impl Iterator<Item = u32> {
+        self.apply_noted_line_uses();
         let leaving = (self.filled + count).saturating_sub(LINES).min(LINES);
         let mut slots: [usize; LINES] = std::array::from_fn(|slot| slot);
         if leaving != 0 && leaving < LINES {
@@ -154,11 +154,11 @@ impl<const LINES: usize> Lru<LINES> {
     }
 
     /// Loads a line into the cache, unless it is there.
-    pub fn fill(&mut self, line: u32) {
-        if line as usize >= self.slot_of.len() || self.holds(line) {
+    pub fn load_line(&mut self, line: u32) {
+        if line as usize >= self.slot_of.len() || self.is_line_cached(line) {
             return;
         }
-        self.note_change();
+        self.advance_content_version();
         let slot = if self.filled < LINES {
             self.filled += 1;
             self.filled - 1
@@ -174,8 +174,8 @@ impl<const LINES: usize> Lru<LINES> {
     }
 
     /// Empties the cache.
-    pub fn reset(&mut self) {
-        self.note_change();
+    pub fn empty_cache(&mut self) {
+        self.advance_content_version();
         self.slot_of.fill(ABSENT);
         self.filled = 0;
     }
@@ -188,46 +188,51 @@ mod tests {
     #[test]
     fn least_recently_used_line_is_replaced() {
         let mut cache: Lru<2> = Lru::new(8);
-        cache.fill(1);
-        cache.fill(2);
-        assert!(cache.hit(1));
-        cache.fill(3);
-        assert_eq!([1, 2, 3].map(|line| cache.holds(line)), [true, false, true]);
-        cache.reset();
-        assert!(!cache.hit(1));
+        cache.load_line(1);
+        cache.load_line(2);
+        assert!(cache.look_up_line(1));
+        cache.load_line(3);
+        assert_eq!([1, 2, 3].map(|line| cache.is_line_cached(line)), [true, false, true]);
+        cache.empty_cache();
+        assert!(!cache.look_up_line(1));
     }
 
     #[test]
     fn line_after_the_end_is_never_cached() {
         let mut cache: Lru<2> = Lru::new(8);
-        cache.fill(8);
-        assert!(!cache.hit(8));
+        cache.load_line(8);
+        assert!(!cache.look_up_line(8));
     }
 
     #[test]
     fn lines_of_a_group_are_used_in_its_order() {
         let mut cache = Lru::<3>::new(16);
         for line in [1, 2, 3] {
-            cache.fill(line);
+            cache.load_line(line);
         }
-        let group = cache.group([1, 0].into_iter());
-        cache.hit(3);
-        cache.touch(group);
-        assert_eq!(cache.next_out(2).collect::<Vec<_>>(), [3, 2]);
-        cache.hit(2);
-        let version = cache.version();
-        cache.fill(4);
-        cache.fill(5);
-        assert!(cache.version() != version && cache.holds(2) && !cache.holds(1) && !cache.holds(3));
+        let group = cache.line_group_number([1, 0].into_iter());
+        cache.look_up_line(3);
+        cache.mark_group_as_used(group);
+        assert_eq!(cache.next_evicted_lines(2).collect::<Vec<_>>(), [3, 2]);
+        cache.look_up_line(2);
+        let version = cache.content_version();
+        cache.load_line(4);
+        cache.load_line(5);
+        assert!(
+            cache.content_version() != version
+                && cache.is_line_cached(2)
+                && !cache.is_line_cached(1)
+                && !cache.is_line_cached(3)
+        );
     }
 
     #[test]
     fn groups_without_a_limit_start_a_new_version() {
         let mut cache = Lru::<3>::new(16);
-        cache.fill(7);
-        let version = cache.version();
-        let groups: Vec<u32> = (0..=GROUPS).map(|_| cache.group([0].into_iter())).collect();
+        cache.load_line(7);
+        let version = cache.content_version();
+        let groups: Vec<u32> = (0..=GROUPS).map(|_| cache.line_group_number([0].into_iter())).collect();
         assert_eq!((groups[GROUPS - 1], groups[GROUPS]), (GROUPS as u32 - 1, 0));
-        assert!(cache.version() != version && cache.holds(7));
+        assert!(cache.content_version() != version && cache.is_line_cached(7));
     }
 }

@@ -40,7 +40,7 @@ pub struct Conditions {
 }
 
 /// Returns the highest clock frequency for each number of wait states.
-fn limits(part: Part, conditions: Conditions) -> Limits {
+fn highest_clock_by_wait_states(part: Part, conditions: Conditions) -> Limits {
     let Conditions { supply_mv, scale } = conditions;
     match (part, scale) {
         (Part::L0, 1) => &[16_000, 32_000],
@@ -65,7 +65,7 @@ fn limits(part: Part, conditions: Conditions) -> Limits {
 /// Returns the number of wait states that a clock of `clock_hz` needs at least. `None` if the part cannot run that fast
 /// under these conditions.
 pub fn required_wait_states(part: Part, clock_hz: u64, conditions: Conditions) -> Option<u32> {
-    let limits = limits(part, conditions);
+    let limits = highest_clock_by_wait_states(part, conditions);
     limits.iter().position(|&limit| clock_hz <= u64::from(limit) * 1_000).map(|wait_states| wait_states as u32)
 }
 

@@ -13,7 +13,7 @@ use crate::m0plus::private_bus::PrivateBus;
 
 impl System {
     /// Returns the first cycle from `t` on in which the core's bus port is free.
-    pub(super) fn port<const CONTEND: bool>(&mut self, core: &mut Core, t: u64) -> u64 {
+    pub(super) fn bus_port_free_cycle<const CONTEND: bool>(&mut self, core: &mut Core, t: u64) -> u64 {
         if !CONTEND || core.bus_free <= t {
             return t;
         }
@@ -23,7 +23,7 @@ impl System {
 
     /// Returns the cycle in which an access ends that began in cycle `at` with `wait` wait states. The core's port is
     /// busy until then.
-    pub(super) fn ends(&mut self, core: &mut Core, at: u64, wait: u64) -> u64 {
+    pub(super) fn access_end_cycle(&mut self, core: &mut Core, at: u64, wait: u64) -> u64 {
         core.bus_wait += wait;
         core.bus_free = at + 1 + wait;
         at + MEMORY_CYCLES + wait
@@ -39,17 +39,17 @@ impl System {
     ) -> Result<u32, Trap> {
         let bus = self.devices.periph.bus_at_address(address).ok_or(UNMAPPED)?;
         let io_port = bus == rtoslab_periph::stm32::Bus::IoPort;
-        let at = if io_port { *t } else { self.port::<CONTEND>(core, *t) };
-        let wait = self.devices.bus_wait(bus, false, at);
+        let at = if io_port { *t } else { self.bus_port_free_cycle::<CONTEND>(core, *t) };
+        let wait = self.devices.bus_wait_states(bus, false, at);
         core.flash_wait += wait;
         let now = at + u64::from(!io_port) + wait;
         let value = self.devices.periph.read_register(address, bytes, now, &mut self.devices.effects);
-        *t = if io_port { *t + IO_PORT_CYCLES } else { self.ends(core, at, wait) };
-        self.apply_effects(core, now);
+        *t = if io_port { *t + IO_PORT_CYCLES } else { self.access_end_cycle(core, at, wait) };
+        self.apply_event_effects(core, now);
         if self.polling.note_register_read(core.pc(), value, || self.devices.periph.is_register_steady(address)) {
             self.end_core_turn(core);
         }
-        self.note_register(core, address, None, now);
+        self.report_watched_register_access(core, address, None, now);
         Ok(value)
     }
 
@@ -64,22 +64,28 @@ impl System {
     ) -> Result<(), Trap> {
         let bus = self.devices.periph.bus_at_address(address).ok_or(UNMAPPED)?;
         let io_port = bus == rtoslab_periph::stm32::Bus::IoPort;
-        let at = if io_port { *t } else { self.port::<CONTEND>(core, *t) };
-        let wait = self.devices.bus_wait(bus, true, at);
+        let at = if io_port { *t } else { self.bus_port_free_cycle::<CONTEND>(core, *t) };
+        let wait = self.devices.bus_wait_states(bus, true, at);
         core.flash_wait += wait;
         let now = at + u64::from(!io_port) + wait;
         self.devices.periph.write_register(address, bytes, value, now, &mut self.devices.effects);
-        *t = if io_port { *t + IO_PORT_CYCLES } else { self.ends(core, at, wait) };
-        self.apply_effects(core, now);
-        self.note_register(core, address, Some(value), now);
+        *t = if io_port { *t + IO_PORT_CYCLES } else { self.access_end_cycle(core, at, wait) };
+        self.apply_event_effects(core, now);
+        self.report_watched_register_access(core, address, Some(value), now);
         Ok(())
     }
 
     /// Records an access to a register that may be watched. `written` is a store's value. Stops the run if a probe asks
     /// for it.
-    pub(super) fn note_register(&mut self, core: &mut Core, address: u32, written: Option<u32>, now: u64) {
+    pub(super) fn report_watched_register_access(
+        &mut self,
+        core: &mut Core,
+        address: u32,
+        written: Option<u32>,
+        now: u64,
+    ) {
         let pc = core.pc();
-        if self.devices.note_register(address, written, now, pc) {
+        if self.devices.report_watched_register_access(address, written, now, pc) {
             self.end_core_turn(core);
         }
     }
@@ -98,7 +104,7 @@ impl System {
         }
         let word = self.devices.periph.factory_word(address);
         if word.is_none() {
-            self.not_modelled(core, address, "system memory", now);
+            self.warn_of_unmodelled_register(core, address, "system memory", now);
         }
         Ok(word.unwrap_or(0) >> (8 * (address & 3)) & (u32::MAX >> (32 - 8 * bytes)))
     }
@@ -111,9 +117,9 @@ impl PrivateBus for System {
     }
 
     /// Warns once of a missing register at an address, and stops a strict run.
-    fn not_modelled(&mut self, core: &mut Core, address: u32, what: &str, now: u64) {
+    fn warn_of_unmodelled_register(&mut self, core: &mut Core, address: u32, what: &str, now: u64) {
         let pc = core.pc();
-        self.devices.not_modelled(what, address, pc, now);
+        self.devices.warn_of_unmodelled_address(what, address, pc, now);
         if self.devices.stop.is_some() {
             self.end_core_turn(core);
         }

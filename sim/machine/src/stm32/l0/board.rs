@@ -15,32 +15,32 @@ impl Board for Machine {
     crate::board::as_the_machine!();
 
     /// Returns 1, the number of cores.
-    fn core_count(&self) -> usize {
+    fn number_of_cores(&self) -> usize {
         1
     }
 
     /// Returns 1: the board has one console.
-    fn console_count(&self) -> usize {
+    fn number_of_consoles(&self) -> usize {
         1
     }
 
     /// Returns the probes (watched addresses) on code and memory. A new one on code takes effect with
-    /// [`Board::decode_again`], one on a word with [`Board::mark_watch`].
+    /// [`Board::redecode_at`], one on a word with [`Board::watch_word_or_register`].
     fn probes(&mut self) -> &mut Probes {
         &mut self.system.devices.probes
     }
 
     /// Decodes the instruction at an address again, after probes on it changed.
-    fn decode_again(&mut self, address: u32) {
-        self.system.memories.decode_again(address);
+    fn redecode_at(&mut self, address: u32) {
+        self.system.memories.redecode_at(address);
     }
 
     /// Makes the board report writes to a word or register from now on. Returns false if it cannot be watched.
-    fn mark_watch(&mut self, address: u32) -> bool {
+    fn watch_word_or_register(&mut self, address: u32) -> bool {
         let devices = &mut self.system.devices;
         let is_register = address >> 20 == 0xe00 || devices.periph.bus_at_address(address).is_some();
         devices.watches_registers |= is_register;
-        is_register || self.system.memories.mark_watch(address)
+        is_register || self.system.memories.mark_watched_address(address)
     }
 
     /// Returns the board's console. All serial ports print to it, in the order of time.
@@ -56,13 +56,13 @@ impl Board for Machine {
     }
 
     /// Types text into a console at line speed.
-    fn type_uart(&mut self, _: usize, text: &[u8]) {
-        self.system.devices.type_uart(text);
+    fn type_into_console(&mut self, _: usize, text: &[u8]) {
+        self.system.devices.type_into_console(text);
     }
 
     /// Returns how many cycles of busy waits for a register were skipped without executing them.
     fn skipped_wait_cycles(&self) -> u64 {
-        self.system.polling.fast_forward_cycles()
+        self.system.polling.skipped_cycle_count()
     }
 
     /// Returns how often cached timing was used, and what native code did.
@@ -71,7 +71,7 @@ impl Board for Machine {
     }
 
     /// Sets after how many executions traces are JIT-compiled. 0: never.
-    fn translate_after(&mut self, executions: u32) {
+    fn set_translation_threshold(&mut self, executions: u32) {
         self.system.timing_cache.translations().translate_after(executions);
     }
 
@@ -110,7 +110,7 @@ impl Board for Machine {
 
     /// Resets the board as a debugger does, by SYSRESETREQ. Memories keep their content.
     fn reset_board(&mut self) {
-        self.restart();
+        self.reset_as_debugger();
     }
 
     /// Returns whether code can execute at this address.
@@ -124,7 +124,7 @@ impl Board for Machine {
     }
 
     /// Sets the voltage at a pin that an ADC converts. The error is one sentence.
-    fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String> {
+    fn set_analog_voltage(&mut self, pin: u16, millivolts: u32) -> Result<(), String> {
         self.system.devices.periph.set_analog_voltage(pin, millivolts)
     }
 

@@ -15,13 +15,13 @@ impl System {
     ///
     /// # Safety
     /// As for [`exec::run`]. `cores[0]` is the core that this bus serves.
-    pub(super) unsafe fn run_cached<const WATCH: u8>(&mut self, cores: *mut Core) {
+    pub(super) unsafe fn execute_with_cached_timing<const WATCH: u8>(&mut self, cores: *mut Core) {
         // SAFETY: the caller's promise.
         unsafe {
             let until = (*cores).limit;
             loop {
-                if self.memories.code_edition() != self.cached_edition {
-                    self.cached_edition = self.memories.code_edition();
+                if self.memories.decoded_code_version() != self.cached_edition {
+                    self.cached_edition = self.memories.decoded_code_version();
                     self.timing_cache.clear();
                 }
                 if std::mem::take(&mut self.memories.refreshed) {
@@ -31,7 +31,7 @@ impl System {
                     (*cores).limit = end.min(until);
                     self.due = (*cores).limit;
                     exec::run::<_, true, WATCH>(cores, 0, self);
-                    if !self.goes_on(&mut *cores, until) {
+                    if !self.can_core_continue(&mut *cores, until) {
                         return;
                     }
                     continue;
@@ -46,7 +46,7 @@ impl System {
                 core.limit = core.t + 1;
                 self.due = core.limit;
                 exec::run::<_, true, WATCH>(cores, 0, self);
-                if !self.goes_on(&mut *cores, until) {
+                if !self.can_core_continue(&mut *cores, until) {
                     return;
                 }
             }
@@ -55,7 +55,7 @@ impl System {
 
     /// Returns whether the core can continue without the machine after timed execution. Its limit is `until` again, or
     /// an earlier cycle.
-    fn goes_on(&mut self, core: &mut Core, until: u64) -> bool {
+    fn can_core_continue(&mut self, core: &mut Core, until: u64) -> bool {
         if self.due == 0 || core.request != Request::None || core.phase != Phase::Run {
             self.due = 0;
             return false;

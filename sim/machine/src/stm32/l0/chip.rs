@@ -49,7 +49,7 @@ const EEPROM_BASE: u32 = 0x0808_0000;
 
 /// Returns the memories of a chip, in the order flash, RAM, EEPROM, and the windows (address ranges) at which they are
 /// visible.
-pub fn map(chip: Chip) -> ([MemorySpec; 3], [WindowSpec; 5]) {
+pub fn memories_and_windows_of_chip(chip: Chip) -> ([MemorySpec; 3], [WindowSpec; 5]) {
     let kilobytes = if chip == Chip::L053 { [64, 8, 2] } else { [192, 20, 6] };
     let [flash, ram, eeprom] = kilobytes.map(|size| size << 10);
     let memories = [

@@ -5,7 +5,7 @@ use rtoslab_cpu::profile::ProfileCell;
 use super::machine::Machine;
 use super::memory::Memories;
 use super::system::System;
-use crate::debugger::semihosting::{Answer, TargetMemory, exit_sentence};
+use crate::debugger::semihosting::{Answer, TargetMemory, firmware_exit_sentence};
 use crate::m0plus::debugging::{CYCLES, step_over_breakpoint};
 use crate::observe::ObservedCore;
 use crate::stop::StopReason;
@@ -43,7 +43,9 @@ impl Machine {
                 core.r[0] = value;
                 system.devices.warn_unsupported(&about, pc, at);
             }
-            Answer::Exit(code) => system.devices.stop_at(StopReason::Exit, pc, at, exit_sentence(code)),
+            Answer::Exit(code) => {
+                system.devices.stop_for_reason(StopReason::Exit, pc, at, firmware_exit_sentence(code))
+            }
         }
         step_over_breakpoint(core, system);
         system.memories.add_to_profile(pc, ProfileCell { cycles: CYCLES, executions: 1, wait_cycles: 0 });

@@ -8,7 +8,7 @@ use super::settings::Settings;
 use crate::debugger::Debugger;
 use crate::stm32::{Options, outputs};
 use crate::stop::{Stop, StopReason};
-use crate::warnings::{Warnings, not_modelled};
+use crate::warnings::{Warnings, unmodelled_address_sentence};
 
 /// The changes that an access or event requests beyond the devices. [`System`](super::system::System) carries them out.
 #[derive(Debug, Default)]
@@ -70,7 +70,7 @@ impl Devices {
             effects: Effects::default(),
             prescalers: [1; 10],
             settings: Settings::new(),
-            bus_rules: Settings::new().bus(),
+            bus_rules: Settings::new().bus_timing_rules(),
             probes: Probes::default(),
             injections: Injections::default(),
             console: Console::default(),
@@ -83,12 +83,12 @@ impl Devices {
             debugger: Debugger::default(),
             watches_registers: false,
         };
-        devices.take_clocks();
+        devices.update_clock_frequencies();
         devices
     }
 
     /// Updates the clock frequencies after a change.
-    fn take_clocks(&mut self) {
+    fn update_clock_frequencies(&mut self) {
         use stm32::Bus::{Ahb1, Ahb2, Ahb3, Ahb4, Apb1, Apb2, Apb3, Apb4, IoPort, Ppb};
         self.clocks = self.periph.clock_frequencies().clone();
         for bus in [Ahb1, Ahb2, Ahb3, Ahb4, Apb1, Apb2, Apb3, Apb4, IoPort, Ppb] {
@@ -98,7 +98,7 @@ impl Devices {
 
     /// Returns the wait states of an access to a peripheral on this bus.
     #[inline]
-    pub fn bus_wait(&self, bus: stm32::Bus, write: bool, at: u64) -> u64 {
+    pub fn bus_wait_states(&self, bus: stm32::Bus, write: bool, at: u64) -> u64 {
         let rules = &self.bus_rules;
         if bus.is_on_apb() {
             return stm32_bus::apb_wait(rules, at, self.prescalers[bus as usize]);
@@ -110,12 +110,12 @@ impl Devices {
     }
 
     /// Returns FLASH_ACR with the value of the firmware, or with fields that a setting overrides.
-    pub fn acr(&self) -> u32 {
-        self.settings.acr(self.periph.flash_read_settings().acr)
+    pub fn flash_access_control(&self) -> u32 {
+        self.settings.flash_access_control(self.periph.flash_read_settings().acr)
     }
 
     /// Applies the effects of an access or event to instruments and clocks. Returns the changes left for the machine.
-    pub fn apply_effects(&mut self, pc: u32, now: u64) -> Changes {
+    pub fn apply_event_effects(&mut self, pc: u32, now: u64) -> Changes {
         if let Some(about) = self.effects.remap.then(|| self.periph.missing_memory_warning()).flatten() {
             self.warn_unsupported(about, pc, now);
         }
@@ -127,15 +127,21 @@ impl Devices {
             changes.erase = std::mem::take(&mut self.effects.erase);
         }
         if std::mem::take(&mut self.effects.clocks_changed) {
-            self.take_clocks();
+            self.update_clock_frequencies();
             changes.clocks = true;
-            self.check_clocks(pc, now);
+            self.warn_of_unsupported_clocks(pc, now);
         }
         if let Some(cause) = self.effects.chip_reset.take() {
             self.reset = Some(cause);
         }
-        outputs::print(&mut self.effects, &mut self.periph, &mut self.console, &mut self.console_port, now);
-        outputs::record_pins(&mut self.effects, &mut self.periph, &mut self.probes);
+        outputs::pass_serial_output_on(
+            &mut self.effects,
+            &mut self.periph,
+            &mut self.console,
+            &mut self.console_port,
+            now,
+        );
+        outputs::notify_and_trace_changed_pins(&mut self.effects, &mut self.periph, &mut self.probes);
         if let Some((address, written)) = self.effects.unmodelled.take() {
             self.warn_of_register(address, written, pc, now, "is not modelled");
         }
@@ -158,48 +164,50 @@ impl Devices {
     }
 
     /// Warns once of an unmodelled address, for each kind of access. Under `strict` the run stops.
-    pub fn not_modelled(&mut self, what: &str, address: u32, pc: u32, now: u64) {
-        let stops = self.warnings.warn_once(&format!("{what} at 0x{address:08x}"), not_modelled(what, address, pc));
+    pub fn warn_of_unmodelled_address(&mut self, what: &str, address: u32, pc: u32, now: u64) {
+        let stops = self
+            .warnings
+            .warn_once(&format!("{what} at 0x{address:08x}"), unmodelled_address_sentence(what, address, pc));
         self.stop_if_strict(pc, now, stops);
     }
 
     /// Stops a strict run because of a warning.
     fn stop_if_strict(&mut self, pc: u32, now: u64, text: Option<String>) {
         if let Some(text) = text {
-            self.stop_at(StopReason::Strict, pc, now, text);
+            self.stop_for_reason(StopReason::Strict, pc, now, text);
         }
     }
 
     /// Warns of clock frequencies that the chip does not support.
-    pub fn check_clocks(&mut self, pc: u32, now: u64) {
-        if let Some(about) = self.periph.clock_limit_warning(self.settings.clock_hz()) {
+    pub fn warn_of_unsupported_clocks(&mut self, pc: u32, now: u64) {
+        if let Some(about) = self.periph.clock_limit_warning(self.settings.stated_clock_hz()) {
             self.warn_unsupported(&about, pc, now);
         }
     }
 
     /// Warns once that the firmware requested something unsupported. Under `strict` the run stops.
     pub fn warn_unsupported(&mut self, about: &str, pc: u32, now: u64) {
-        let stops = self.warnings.unsupported_request(about, pc);
+        let stops = self.warnings.warn_of_unsupported_request(about, pc);
         self.stop_if_strict(pc, now, stops);
     }
 
     /// Adds a fault to the run's warnings.
-    pub fn note_fault(&mut self, pc: u32, why: &str, cycle: u64) {
-        self.warnings.fault(format!("the core took a fault at 0x{pc:08x} in cycle {cycle}: {why}"));
+    pub fn warn_of_fault(&mut self, pc: u32, why: &str, cycle: u64) {
+        self.warnings.warn_of_handled_fault(format!("the core took a fault at 0x{pc:08x} in cycle {cycle}: {why}"));
     }
 
     /// Stops the run for a reason, with one sentence in `detail`, unless it stops already.
-    pub fn stop_at(&mut self, reason: StopReason, address: u32, cycle: u64, detail: String) {
+    pub fn stop_for_reason(&mut self, reason: StopReason, address: u32, cycle: u64, detail: String) {
         self.stop.get_or_insert(Stop { reason, core: 0, cycle, address, detail });
     }
 
     /// Fires the probes of a site on the instruction at `address`. Returns true if the run must stop before it.
-    pub fn attend(&mut self, site: u32, address: u32, now: u64, held: ProbedRegisters) -> bool {
+    pub fn fire_probes_at(&mut self, site: u32, address: u32, now: u64, held: ProbedRegisters) -> bool {
         let skip = self.passed_until.take() == Some(address);
         let stops = self.probes.fire_probes_of_site(site, address, 0, now, held, skip);
         if stops {
             self.passed_until = Some(address);
-            self.stop_at(
+            self.stop_for_reason(
                 StopReason::Until,
                 address,
                 now,
@@ -213,7 +221,7 @@ impl Devices {
     pub fn note_watched_store(&mut self, address: u32, word: u32, now: u64, pc: u32) -> bool {
         let stops = self.probes.note_write(address, word, 0, now, pc);
         if stops {
-            self.stop_at(
+            self.stop_for_reason(
                 StopReason::Watch,
                 address,
                 now,
@@ -225,7 +233,7 @@ impl Devices {
 
     /// Records an access to a register that may be watched. `written` is a store's value. Returns true if the run must
     /// stop after it.
-    pub fn note_register(&mut self, address: u32, written: Option<u32>, now: u64, pc: u32) -> bool {
+    pub fn report_watched_register_access(&mut self, address: u32, written: Option<u32>, now: u64, pc: u32) -> bool {
         if !self.watches_registers {
             return false;
         }
@@ -235,23 +243,28 @@ impl Devices {
         }
         let stops = self.probes.stops_at_read(word);
         if stops {
-            self.stop_at(StopReason::Watch, word, now, format!("the watched register at 0x{word:08x} was read"));
+            self.stop_for_reason(
+                StopReason::Watch,
+                word,
+                now,
+                format!("the watched register at 0x{word:08x} was read"),
+            );
         }
         stops
     }
 
     /// Returns whether a serial port is sending.
-    pub fn is_sending(&self) -> bool {
+    pub fn is_serial_port_sending(&self) -> bool {
         self.periph.usarts.iter().any(stm32::Usart::is_sending)
     }
 
     /// Types text into the console's port at line speed.
-    pub fn type_uart(&mut self, text: &[u8]) {
+    pub fn type_into_console(&mut self, text: &[u8]) {
         self.periph.send_to_serial_port(self.console_port, text);
     }
 
     /// Returns the rate of SysTick's external reference, in counts for each core cycle.
-    pub fn systick_reference(&self) -> rtoslab_cpu::systick::Rate {
+    pub fn systick_reference_rate(&self) -> rtoslab_cpu::systick::Rate {
         rtoslab_cpu::systick::Rate { num: 1, den: 8 }
     }
 }

@@ -17,59 +17,59 @@ struct LentMemories<'a> {
 impl DmaBus for LentMemories<'_> {
     /// Reads 1, 2 or 4 bytes of memory for the DMA controller, zero-extended. `None` where there is no memory.
     fn read_memory(&mut self, address: u32, bytes: u32) -> Option<u32> {
-        let (window, offset) = self.memories.find(address, bytes)?;
+        let (window, offset) = self.memories.window_of_access(address, bytes)?;
         let (memory, offset) = self.memories.memory_at(window, offset);
-        Some(self.memories.all[memory].get(offset, bytes))
+        Some(self.memories.all[memory].value_at_offset(offset, bytes))
     }
 
     /// Writes the low 1, 2 or 4 bytes of a value to memory for the DMA controller. Returns false if the memory is
     /// read-only, `None` where there is no memory.
     fn write_memory(&mut self, address: u32, bytes: u32, value: u32) -> Option<bool> {
-        let (window, offset) = self.memories.find(address, bytes)?;
+        let (window, offset) = self.memories.window_of_access(address, bytes)?;
         let (memory, offset) = self.memories.memory_at(window, offset);
         // A DMA neither programs flash nor unlocks it.
         if self.memories.all[memory].kind != Kind::Ram {
             return Some(false);
         }
-        self.memories.all[memory].put(offset, bytes, value);
-        self.written.add_written(address, bytes);
+        self.memories.all[memory].store_value_at_offset(offset, bytes, value);
+        self.written.add_written_range(address, bytes);
         Some(true)
     }
 }
 
 impl System {
     /// Advances the peripherals to cycle `now`.
-    pub(super) fn advance(&mut self, core: &mut Core, now: u64) {
+    pub(super) fn advance_peripherals_to(&mut self, core: &mut Core, now: u64) {
         self.devices.periph.process_events_until(now, &mut self.devices.effects);
         if self.devices.periph.has_dma_due(now) {
-            self.run_dma(core, now);
+            self.execute_due_dma_transfers(core, now);
         }
-        self.apply_effects(core, now);
+        self.apply_event_effects(core, now);
     }
 
     /// Makes the DMA transfers that are due at cycle `now`.
-    fn run_dma(&mut self, core: &mut Core, now: u64) {
+    fn execute_due_dma_transfers(&mut self, core: &mut Core, now: u64) {
         let mut lent = LentMemories { memories: &mut self.memories, written: WrittenRanges::default() };
         self.devices.periph.execute_due_dma_transfers(now, &mut lent, &mut self.devices.effects);
         let written = lent.written;
         for (address, bytes) in written.iter() {
-            self.see_dma_write(core, address, bytes, now);
+            self.handle_dma_write(core, address, bytes, now);
         }
     }
 
     /// Handles a write of a DMA to RAM: drops stale decoded code, and reports watched words, with a `pc` of 0.
-    fn see_dma_write(&mut self, core: &mut Core, address: u32, bytes: u32, now: u64) {
-        let Some((window, offset)) = self.memories.find(address, bytes) else { return };
+    fn handle_dma_write(&mut self, core: &mut Core, address: u32, bytes: u32, now: u64) {
+        let Some((window, offset)) = self.memories.window_of_access(address, bytes) else { return };
         let (memory, offset) = self.memories.memory_at(window, offset);
-        let marks = self.memories.all[memory].marks_of(offset, bytes);
+        let marks = self.memories.all[memory].marks_of_range(offset, bytes);
         if marks & MARK_CODE != 0 {
-            self.memories.forget(memory, offset, bytes);
+            self.memories.drop_decoded_ops(memory, offset, bytes);
         }
         if marks & MARK_WATCH == 0 {
             return;
         }
         for word in (offset & !3..offset + bytes).step_by(4) {
-            let value = self.memories.all[memory].get(word, 4);
+            let value = self.memories.all[memory].value_at_offset(word, 4);
             if self.devices.note_watched_store(super::chip::RAM_BASE + word, value, now, 0) {
                 self.end_core_turn(core);
             }
@@ -78,12 +78,12 @@ impl System {
 
     /// Lets the serial ports send the bytes that they contain after the core has stopped, for a second at most. Returns
     /// the cycle of the last byte.
-    pub(super) fn finish_sending(&mut self, core: &mut Core, now: u64) -> u64 {
+    pub(super) fn finish_uart_sending(&mut self, core: &mut Core, now: u64) -> u64 {
         let limit = now.saturating_add(self.devices.clocks.core_hz);
         let mut at = now;
-        while self.devices.is_sending() && self.devices.periph.next_advance_cycle() <= limit {
+        while self.devices.is_serial_port_sending() && self.devices.periph.next_advance_cycle() <= limit {
             at = at.max(self.devices.periph.next_advance_cycle());
-            self.advance(core, at);
+            self.advance_peripherals_to(core, at);
         }
         at
     }

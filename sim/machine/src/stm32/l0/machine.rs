@@ -18,13 +18,13 @@ use super::system::System;
 use crate::board::Stats;
 use crate::image::{Core as CoreKind, Image, ImageError, Symbol};
 use crate::injection;
-use crate::m0plus::turn::{self, FaultOutcome, is_active};
+use crate::m0plus::turn::{self, FaultOutcome, is_core_active};
 use crate::m0plus::{debugging, face};
-use crate::observe::{DEEP_SLEEP, ObservedMachine, SLEEPDEEP, TURN_CYCLES, record_outcome};
+use crate::observe::{DEEP_SLEEP, ObservedMachine, SLEEPDEEP, TURN_CYCLES, record_exception_events};
 use crate::polling::skip_busy_wait;
 use crate::setting::SettingError;
 use crate::stm32::Options;
-use crate::stm32::own_table::find_own_table;
+use crate::stm32::own_table::find_image_vector_table;
 use crate::stop::{RunEnd, Stop, StopReason};
 
 /// A virtual STM32L0 board.
@@ -61,32 +61,32 @@ impl Machine {
     pub fn set_timing_rule(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         let devices = &mut self.system.devices;
         devices.settings.set_timing_rule(key, value)?;
-        devices.bus_rules = devices.settings.bus();
-        devices.periph.set_stated_core_clock(devices.settings.clock_hz(), self.now);
-        self.system.reconfigure();
+        devices.bus_rules = devices.settings.bus_timing_rules();
+        devices.periph.set_stated_core_clock(devices.settings.stated_clock_hz(), self.now);
+        self.system.apply_memory_settings();
         Ok(())
     }
 
     /// Returns every timing rule with the value in force.
     pub fn timing_rules(&self) -> Vec<(String, rtoslab_timing::Setting, u64)> {
-        self.system.devices.settings.list()
+        self.system.devices.settings.all_settings()
     }
 
     /// Returns the rules of exception timing in force.
-    fn timing(&self) -> ExceptionTiming {
+    fn exception_timing_rules(&self) -> ExceptionTiming {
         let settings = &self.system.devices.settings;
         ExceptionTiming {
-            entry: settings.core(key::EXCEPTION_ENTRY),
-            exit: settings.core(key::EXCEPTION_EXIT),
-            tail_chain: settings.core(key::TAIL_CHAIN),
-            late_arrival: settings.core(key::LATE_ARRIVAL),
+            entry: settings.core_timing_rule(key::EXCEPTION_ENTRY),
+            exit: settings.core_timing_rule(key::EXCEPTION_EXIT),
+            tail_chain: settings.core_timing_rule(key::TAIL_CHAIN),
+            late_arrival: settings.core_timing_rule(key::LATE_ARRIVAL),
         }
     }
 
     /// Loads an ELF image and resets the board.
     pub fn load_image(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
-        let image = Image::parse(data, name)?;
-        image.require_core(CoreKind::M0Plus, name)?;
+        let image = Image::parse_image_file(data, name)?;
+        image.check_core_can_execute(CoreKind::M0Plus, name)?;
         for (address, bytes) in &image.segments {
             if !self.system.memories.write_bytes(*address, bytes) {
                 return Err(ImageError(format!(
@@ -96,10 +96,12 @@ impl Machine {
             }
         }
         let memories = &self.system.memories;
-        self.own_table = find_own_table(
+        self.own_table = find_image_vector_table(
             &image,
-            |address| memories.kind_at(address).and_then(|(kind, offset)| (kind == Kind::Flash).then_some(offset)),
-            |address| memories.kind_at(address).is_some_and(|(kind, _)| kind == Kind::Ram),
+            |address| {
+                memories.memory_kind_at(address).and_then(|(kind, offset)| (kind == Kind::Flash).then_some(offset))
+            },
+            |address| memories.memory_kind_at(address).is_some_and(|(kind, _)| kind == Kind::Ram),
         );
         self.symbols = image.symbols.into();
         self.start_core();
@@ -116,8 +118,8 @@ impl Machine {
         core.bus_free = 0;
         core.fetch_ready = 0;
         core.phase = Phase::Run;
-        core.systick.set_external(self.system.devices.systick_reference(), now);
-        self.system.reconfigure();
+        core.systick.set_external(self.system.devices.systick_reference_rate(), now);
+        self.system.apply_memory_settings();
         // The flash shows at 0, where the vector table is after reset.
         core.nvic.vtor = self.own_table.unwrap_or(0);
         let words = self.system.memories.read_bytes(core.nvic.vtor, 8).unwrap_or(vec![0; 8]);
@@ -126,8 +128,8 @@ impl Machine {
         core.r[13] = stack & !3;
         core.r[14] = u32::MAX;
         exception::jump_to_interworking_address(core, &mut *self.system, target);
-        let (pc, now) = (self.pc(), self.cores[0].t);
-        self.system.devices.check_clocks(pc, now);
+        let (pc, now) = (self.next_instruction_address(), self.cores[0].t);
+        self.system.devices.warn_of_unsupported_clocks(pc, now);
     }
 
     /// Returns the time since power-on.
@@ -144,21 +146,21 @@ impl Machine {
     pub fn run_to(&mut self, run_end: RunEnd) -> Stop {
         loop {
             self.reset_if_requested();
-            self.refetch_if_requested();
-            self.serve_request();
-            self.wake();
+            self.look_up_code_if_remapped();
+            self.serve_core_request();
+            self.wake_sleeping_core();
             // A change of the clock ends the core's turn.
-            let end = run_end.cycle(self.elapsed_time());
+            let end = run_end.end_cycle(self.elapsed_time());
             // What an exception stacks may reach a watched word after the end: that is for the next run.
-            let comes = |stop: &mut Stop| stop.cycle <= end || !stop.reason.is_requested();
+            let comes = |stop: &mut Stop| stop.cycle <= end || !stop.reason.is_requested_by_instrument();
             if let Some(stop) = self.system.devices.stop.take_if(comes) {
                 self.now = self.now.max(stop.cycle);
                 if matches!(stop.reason, StopReason::Lockup | StopReason::Exit) {
-                    self.now = self.system.finish_sending(&mut self.cores[0], self.now);
+                    self.now = self.system.finish_uart_sending(&mut self.cores[0], self.now);
                 }
                 return stop;
             }
-            let horizon = self.core_cycle();
+            let horizon = self.executed_until_cycle();
             let devices = &self.system.devices;
             let due = self.cores[0]
                 .systick
@@ -167,14 +169,14 @@ impl Machine {
                 .min(devices.injections.next_stimulus_cycle());
             if horizon >= due.min(end) {
                 if due > end || due == NEVER {
-                    return self.pass_to(end, horizon == NEVER && due == NEVER);
+                    return self.stop_without_further_events(end, horizon == NEVER && due == NEVER);
                 }
                 self.now = self.now.max(due);
-                self.events();
+                self.process_due_events();
                 continue;
             }
             self.now = self.now.max(horizon);
-            if !self.enter_exception() {
+            if !self.advance_exception_entry() {
                 self.execute_until(due.min(end));
             }
         }
@@ -182,36 +184,36 @@ impl Machine {
 
     /// Returns the stop of a run in which nothing more happens up to cycle `end`. With `forever` nothing can happen
     /// later either, and the run ends in the cycle in which the core stopped executing, if that is in the run.
-    fn pass_to(&mut self, end: u64, forever: bool) -> Stop {
+    fn stop_without_further_events(&mut self, end: u64, forever: bool) -> Stop {
         if forever && self.cores[0].t <= end {
             self.now = self.now.max(self.cores[0].t);
             let (reason, detail) = match self.cores[0].phase {
                 Phase::Lockup => (StopReason::Lockup, "the core is locked up"),
                 _ => (StopReason::Deadlock, "the core sleeps, and no scheduled event can wake it"),
             };
-            return self.stop(reason, detail.to_owned());
+            return self.stop_now_for_reason(reason, detail.to_owned());
         }
         self.now = end;
-        self.stop(StopReason::Cycles, "the requested number of cycles was executed".to_owned())
+        self.stop_now_for_reason(StopReason::Cycles, "the requested number of cycles was executed".to_owned())
     }
 
     /// Returns the cycle up to which the core has executed, or [`NEVER`] while it sleeps.
-    fn core_cycle(&self) -> u64 {
+    fn executed_until_cycle(&self) -> u64 {
         let core = &self.cores[0];
-        if is_active(core) { core.t } else { NEVER }
+        if is_core_active(core) { core.t } else { NEVER }
     }
 
     /// Processes all events that are due now: SysTick, peripherals and stimuli.
-    fn events(&mut self) {
+    fn process_due_events(&mut self) {
         let core = &mut self.cores[0];
         if core.systick.next_wrap_cycle() <= self.now {
             ppb::advance_systick(core, self.now);
         }
         if self.system.devices.periph.next_advance_cycle() <= self.now {
-            self.system.advance(core, self.now);
+            self.system.advance_peripherals_to(core, self.now);
         }
         while let Some(stimulus) = self.system.devices.injections.take_due_stimulus(self.now) {
-            self.system.stimulate(core, stimulus, self.now);
+            self.system.apply_stimulus(core, stimulus, self.now);
         }
     }
 
@@ -221,26 +223,26 @@ impl Machine {
             self.system.devices.reset.get_or_insert(ResetCause::Software);
         }
         let Some(cause) = self.system.devices.reset.take() else { return };
-        self.reset(cause);
+        self.reset_chip(cause);
     }
 
     /// Resets the chip as a debugger does.
-    pub(super) fn restart(&mut self) {
+    pub(super) fn reset_as_debugger(&mut self) {
         self.system.devices.stop = None;
-        self.reset(ResetCause::Software);
+        self.reset_chip(ResetCause::Software);
     }
 
     /// Resets the chip for this cause and starts the core again.
-    fn reset(&mut self, cause: ResetCause) {
+    fn reset_chip(&mut self, cause: ResetCause) {
         self.now = self.now.max(self.cores[0].t);
         let devices = &mut self.system.devices;
         devices.periph.reset_non_backup_blocks(cause, self.now, &mut devices.effects);
-        self.system.apply_effects(&mut self.cores[0], self.now);
+        self.system.apply_event_effects(&mut self.cores[0], self.now);
         self.start_core();
     }
 
     /// Looks up the core's code again if another memory is visible at address 0 now.
-    fn refetch_if_requested(&mut self) {
+    fn look_up_code_if_remapped(&mut self) {
         let core = &mut self.cores[0];
         if std::mem::take(&mut self.system.refetch) && !core.ip.is_null() {
             let target = core.pc() | u32::from(core.thumb);
@@ -249,47 +251,55 @@ impl Machine {
     }
 
     /// Carries out the request for which the core has left the interpreter.
-    fn serve_request(&mut self) {
-        let timing = self.timing();
+    fn serve_core_request(&mut self) {
+        let timing = self.exception_timing_rules();
         let core = &mut self.cores[0];
         let system = &mut *self.system;
         let before = core.t;
         let request = std::mem::replace(&mut core.request, Request::None);
-        if system.devices.debugger.serves && debugging::is_call(core, request, |pc| system.halfword_at(pc)) {
+        if system.devices.debugger.serves && debugging::is_semihosting_call(core, request, |pc| system.halfword_at(pc))
+        {
             return self.serve_semihosting();
         }
-        let (outcome, fault) = turn::serve(core, system, request, timing);
+        let (outcome, fault) = turn::serve_core_request(core, system, request, timing);
         if let Some(FaultOutcome { why, pc, cycle, lock_up }) = fault {
             match lock_up {
-                Some(detail) => system.devices.stop_at(StopReason::Lockup, pc, cycle, detail),
-                None => system.devices.note_fault(pc, why, cycle),
+                Some(detail) => system.devices.stop_for_reason(StopReason::Lockup, pc, cycle, detail),
+                None => system.devices.warn_of_fault(pc, why, cycle),
             }
         }
-        self.trace(outcome, before);
+        self.report_exception_outcome(outcome, before);
         if matches!(outcome, ExceptionOutcome::Slept(_)) {
-            self.note_deep_sleep();
+            self.warn_of_deep_sleep();
         }
     }
 
     /// Wakes the core if it sleeps and has a reason to wake.
-    fn wake(&mut self) {
-        let timing = self.timing();
-        if let Some((outcome, before)) = turn::wake(&mut self.cores[0], &mut *self.system, self.now, timing) {
-            self.trace(outcome, before);
+    fn wake_sleeping_core(&mut self) {
+        let timing = self.exception_timing_rules();
+        if let Some((outcome, before)) =
+            turn::wake_sleeping_core(&mut self.cores[0], &mut *self.system, self.now, timing)
+        {
+            self.report_exception_outcome(outcome, before);
         }
     }
 
     /// Begins or completes an exception entry. Returns true if the core's time changed.
-    fn enter_exception(&mut self) -> bool {
-        let timing = self.timing();
-        let entered = turn::enter_exception(&mut self.cores[0], &mut *self.system, self.now, timing);
+    fn advance_exception_entry(&mut self) -> bool {
+        let timing = self.exception_timing_rules();
+        let entered = turn::advance_exception_entry(&mut self.cores[0], &mut *self.system, self.now, timing);
         if let Some((outcome, before)) = entered {
-            self.trace(outcome, before);
+            self.report_exception_outcome(outcome, before);
         }
         let core = &self.cores[0];
         if core.phase == Phase::Lockup {
-            let detail = turn::lock_up_at_entry(core);
-            self.system.devices.stop_at(StopReason::Lockup, face::pc(core), core.t, detail);
+            let detail = turn::lock_up_reason_at_entry(core);
+            self.system.devices.stop_for_reason(
+                StopReason::Lockup,
+                face::next_instruction_address(core),
+                core.t,
+                detail,
+            );
             return true;
         }
         entered.is_some()
@@ -299,38 +309,38 @@ impl Machine {
     fn execute_until(&mut self, mut due: u64) {
         if self.observer.is_some() {
             due = due.min(self.now + TURN_CYCLES);
-            self.settle_before_turn();
+            self.attribute_time_before_turn();
         }
         let plain = self.watch == watch::NOTHING;
-        self.system.polling.switch(plain);
+        self.system.polling.set_busy_wait_detection(plain);
         if plain && self.system.polling.may_busy_wait_have_begun() {
             return skip_busy_wait(self, due);
         }
-        self.execute_to(due);
+        self.execute_or_step(due);
         if self.observer.is_some() {
-            self.after_turn();
+            self.observe_finished_turn();
         }
-        self.note_deep_sleep();
+        self.warn_of_deep_sleep();
     }
 
     /// Executes up to `due`, or for one instruction.
-    pub(super) fn execute_to(&mut self, due: u64) {
+    pub(super) fn execute_or_step(&mut self, due: u64) {
         self.system.due = due;
         self.cores[0].limit = due.max(self.cores[0].t + 1);
         let cores = self.cores.as_mut_ptr();
         let system = &mut *self.system;
         // SAFETY: both cores live in `self.cores`; the first one's `ip` was set by `jump` or the interpreter.
         unsafe {
-            match (system.flash.may_wait(), self.watch) {
-                (true, watch::NOTHING) => system.run_cached::<{ watch::NOTHING }>(cores),
-                (true, watch::PROFILE) => system.run_cached::<{ watch::PROFILE }>(cores),
-                (waits, watch) => turn::execute_turn(cores, 0, system, waits, watch),
+            match (system.flash.may_fetches_wait(), self.watch) {
+                (true, watch::NOTHING) => system.execute_with_cached_timing::<{ watch::NOTHING }>(cores),
+                (true, watch::PROFILE) => system.execute_with_cached_timing::<{ watch::PROFILE }>(cores),
+                (waits, watch) => turn::execute_core_turn(cores, 0, system, waits, watch),
             }
         }
     }
 
     /// Warns once if deep sleep is requested, because stop and standby modes are not modelled.
-    fn note_deep_sleep(&mut self) {
+    fn warn_of_deep_sleep(&mut self) {
         let core = &self.cores[0];
         if core.is_asleep() && core.nvic.scr & SLEEPDEEP != 0 {
             self.system.devices.warn_unsupported(DEEP_SLEEP, core.pc(), core.t);
@@ -338,17 +348,23 @@ impl Machine {
     }
 
     /// Reports the outcome of an exception step, to the observer and as an event.
-    fn trace(&mut self, outcome: ExceptionOutcome, before: u64) {
+    fn report_exception_outcome(&mut self, outcome: ExceptionOutcome, before: u64) {
         if self.observer.is_some() {
-            self.observe_outcome(0, outcome);
+            self.observe_exception_outcome(0, outcome);
         }
         let core = &self.cores[0];
-        record_outcome(&mut self.system.devices.probes, core.id, (face::pc(core), core.t), outcome, before);
+        record_exception_events(
+            &mut self.system.devices.probes,
+            core.id,
+            (face::next_instruction_address(core), core.t),
+            outcome,
+            before,
+        );
     }
 
     /// Returns the stop of a run now, for this reason.
-    fn stop(&self, reason: StopReason, detail: String) -> Stop {
-        Stop { reason, core: 0, cycle: self.now, address: self.pc(), detail }
+    fn stop_now_for_reason(&self, reason: StopReason, detail: String) -> Stop {
+        Stop { reason, core: 0, cycle: self.now, address: self.next_instruction_address(), detail }
     }
 
     /// Returns the current cycle.
@@ -358,21 +374,21 @@ impl Machine {
 
     /// Returns the core clock in Hz.
     pub fn clock_hz(&self) -> u64 {
-        self.system.devices.settings.clock_hz().unwrap_or(self.system.devices.clocks.core_hz)
+        self.system.devices.settings.stated_clock_hz().unwrap_or(self.system.devices.clocks.core_hz)
     }
 
     /// Schedules a stimulus for a cycle that has not passed. The error is one sentence.
     pub fn schedule_stimulus(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String> {
         let devices = &mut self.system.devices;
         let has_pin = |pin: u16| devices.periph.gpio_port((pin / 16) as u8).is_some();
-        injection::check(self.now, (cycle, stimulus), 1, u32::from(devices.periph.irq_line_count()), has_pin)?;
+        injection::check_stimulus(self.now, (cycle, stimulus), 1, u32::from(devices.periph.irq_line_count()), has_pin)?;
         devices.injections.add_stimulus(cycle, stimulus);
         Ok(())
     }
 
     /// Returns the address of the next instruction.
-    pub fn pc(&self) -> u32 {
-        face::pc(&self.cores[0])
+    pub fn next_instruction_address(&self) -> u32 {
+        face::next_instruction_address(&self.cores[0])
     }
 
     /// Returns the functions and objects of the image, by address.
@@ -391,19 +407,19 @@ impl Machine {
 
     /// Returns the statistics of the core since the start or the last [`Machine::reset_stats`].
     pub fn core_stats(&self) -> Stats {
-        self.totals().since(&self.stats_base)
+        self.core_stats_since_power_on().stats_since(&self.stats_base)
     }
 
     /// Returns the statistics of the core since power-on.
-    fn totals(&self) -> Stats {
+    fn core_stats_since_power_on(&self) -> Stats {
         let core = &self.cores[0];
-        let (bus_wait_cycles, flash_wait_cycles) = wait_cycles(core);
-        Stats { bus_wait_cycles, flash_wait_cycles, ..face::totals(core, self.now) }
+        let (bus_wait_cycles, flash_wait_cycles) = bus_and_flash_wait_cycles(core);
+        Stats { bus_wait_cycles, flash_wait_cycles, ..face::core_stats_since_power_on(core, self.now) }
     }
 
     /// Sets all statistics to zero.
     pub fn reset_stats(&mut self) {
-        self.stats_base = self.totals();
+        self.stats_base = self.core_stats_since_power_on();
     }
 
     /// Switches the per-instruction profile on (from zero) or off. It is empty while an observer is active.
@@ -412,13 +428,13 @@ impl Machine {
         self.continue_observing();
         self.system.memories.set_profile(on);
         self.system.timing_cache.switch_profile(on);
-        face::enter_again(&mut self.cores[0], &mut *self.system);
+        face::look_up_code_region_again(&mut self.cores[0], &mut *self.system);
     }
 }
 
 /// Returns the cycles that the core waited for bridges and EEPROM, and for flash. The interpreter counts every wait as
 /// one for the bus, because the flash makes it wait in this way. The system counts the waits for bridges and EEPROM in
 /// the other sum.
-pub(super) fn wait_cycles(core: &Core) -> (u64, u64) {
+pub(super) fn bus_and_flash_wait_cycles(core: &Core) -> (u64, u64) {
     (core.flash_wait, core.bus_wait.saturating_sub(core.flash_wait))
 }

@@ -35,18 +35,18 @@ impl Memory {
     }
 
     /// Returns the marks (code, watched words) of a part of the memory, or-ed.
-    pub fn marks_of(&self, offset: u32, bytes: u32) -> u8 {
+    pub fn marks_of_range(&self, offset: u32, bytes: u32) -> u8 {
         self.marks[(offset >> MARK_SHIFT) as usize] | self.marks[((offset + bytes - 1) >> MARK_SHIFT) as usize]
     }
 
     /// Returns whether the word at this offset is watched. May also be true for a word that is no longer watched.
-    pub fn is_watched(&self, offset: u32) -> bool {
+    pub fn is_word_watched(&self, offset: u32) -> bool {
         self.watched[(offset >> MARK_SHIFT) as usize] >> (offset >> 2 & 63) & 1 != 0
     }
 
     /// Returns the little-endian value of up to four bytes.
     #[inline(always)]
-    pub fn get(&self, offset: u32, bytes: u32) -> u32 {
+    pub fn value_at_offset(&self, offset: u32, bytes: u32) -> u32 {
         let at = offset as usize;
         match bytes {
             1 => u32::from(self.bytes[at]),
@@ -62,7 +62,7 @@ impl Memory {
 
     /// Stores up to four bytes. Returns the mark of that part of the memory: whether code or watched words are near.
     #[inline(always)]
-    pub fn put(&mut self, offset: u32, bytes: u32, value: u32) -> u8 {
+    pub fn store_value_at_offset(&mut self, offset: u32, bytes: u32, value: u32) -> u8 {
         let at = offset as usize;
         self.bytes[at..at + bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
         self.marks[at >> MARK_SHIFT]
@@ -95,7 +95,7 @@ impl Window {
             let table: Lazy<Op> = unsafe { Lazy::new(halves + GUARD_OPS) };
             for guard in halves..halves + GUARD_OPS {
                 // SAFETY: inside the table.
-                unsafe { table.pointer().add(guard).write(Op::bare(Code::OutOfRegion)) };
+                unsafe { table.first_element_pointer().add(guard).write(Op::bare(Code::OutOfRegion)) };
             }
             table
         });
@@ -104,35 +104,35 @@ impl Window {
 
     /// Returns the offset of an address in the window. `None` if it is outside.
     #[inline(always)]
-    pub fn offset(&self, address: u32) -> Option<u32> {
+    pub fn offset_of_address(&self, address: u32) -> Option<u32> {
         let offset = address.wrapping_sub(self.spec.base);
         (offset < self.spec.bytes).then_some(offset)
     }
 
     /// Returns a pointer to the window's first op. Null if code cannot execute here.
-    pub fn ops(&self) -> *mut Op {
-        self.ops.as_ref().map_or(std::ptr::null_mut(), Lazy::pointer)
+    pub fn first_op_pointer(&self) -> *mut Op {
+        self.ops.as_ref().map_or(std::ptr::null_mut(), Lazy::first_element_pointer)
     }
 
     /// Returns a pointer to the window's first profile cell. Null while the profile is off.
     pub fn profile_cells(&self) -> *mut ProfileCell {
-        self.profile.pointer()
+        self.profile.first_cell_pointer()
     }
 
     /// Returns the op at an offset. `None` if the window holds no code. Panics after the window's end.
-    pub fn op(&mut self, offset: u32) -> Option<&mut Op> {
+    pub fn op_at_offset(&mut self, offset: u32) -> Option<&mut Op> {
         assert!(offset < self.spec.bytes, "no code at {offset:#x}");
         // SAFETY: the table has an op for each halfword of the window.
-        self.ops.as_ref().map(|table| unsafe { &mut *table.pointer().add(offset as usize / 2) })
+        self.ops.as_ref().map(|table| unsafe { &mut *table.first_element_pointer().add(offset as usize / 2) })
     }
 
     /// Drops the ops that were decoded from `first..end` of the memory, and that of a 32-bit opcode that reaches into
     /// it. Returns false if there were none.
-    fn forget(&mut self, first: u32, end: u32) -> bool {
+    fn drop_decoded_ops(&mut self, first: u32, end: u32) -> bool {
         let mut decoded = false;
         let (first, end) = ((first & !1).saturating_sub(2), end.min(self.spec.bytes));
         for offset in (first..end).step_by(2) {
-            if let Some(op) = self.op(offset) {
+            if let Some(op) = self.op_at_offset(offset) {
                 decoded |= std::mem::take(op) != Op::default();
             }
         }
@@ -147,7 +147,7 @@ impl Window {
 
     /// Removes the profile of the window and returns it: a row for each executed instruction.
     pub fn take_profile(&mut self) -> Vec<ProfileRow> {
-        self.profile.take(self.spec.base, 0..self.spec.bytes as usize / 2)
+        self.profile.take_profile_cells(self.spec.base, 0..self.spec.bytes as usize / 2)
     }
 }
 
@@ -179,9 +179,9 @@ impl Memories {
     /// Returns the number of the window that contains `bytes` bytes at an address, and the offset in it. `None` if
     /// there is none.
     #[inline]
-    pub fn find(&self, address: u32, bytes: u32) -> Option<(usize, u32)> {
+    pub fn window_of_access(&self, address: u32, bytes: u32) -> Option<(usize, u32)> {
         self.windows.iter().enumerate().find_map(|(index, window)| {
-            let offset = window.offset(address)?;
+            let offset = window.offset_of_address(address)?;
             let shown = window.spec.remap.is_none_or(|remap| remap == self.at_zero);
             (shown && bytes <= window.spec.bytes - offset).then_some((index, offset))
         })
@@ -195,38 +195,40 @@ impl Memories {
 
     /// Returns bytes of memory, without side effects. `None` if they are not in one memory.
     pub fn read_bytes(&self, address: u32, bytes: usize) -> Option<Vec<u8>> {
-        let (window, offset) = self.find(address, u32::try_from(bytes).ok()?)?;
+        let (window, offset) = self.window_of_access(address, u32::try_from(bytes).ok()?)?;
         let (memory, offset) = self.memory_at(window, offset);
         self.all[memory].bytes.get(offset as usize..offset as usize + bytes).map(<[u8]>::to_vec)
     }
 
     /// Copies bytes into a memory. Returns false if they do not fit into one memory.
     pub fn write_bytes(&mut self, address: u32, data: &[u8]) -> bool {
-        let Some((window, offset)) = u32::try_from(data.len()).ok().and_then(|bytes| self.find(address, bytes)) else {
+        let Some((window, offset)) =
+            u32::try_from(data.len()).ok().and_then(|bytes| self.window_of_access(address, bytes))
+        else {
             return false;
         };
         let (memory, offset) = self.memory_at(window, offset);
         self.all[memory].bytes[offset as usize..offset as usize + data.len()].copy_from_slice(data);
-        self.forget(memory, offset, data.len() as u32);
+        self.drop_decoded_ops(memory, offset, data.len() as u32);
         true
     }
 
     /// Drops the ops that were decoded from part of a memory.
-    pub fn forget(&mut self, memory: usize, offset: u32, bytes: u32) {
+    pub fn drop_decoded_ops(&mut self, memory: usize, offset: u32, bytes: u32) {
         for window in &mut self.windows {
-            if window.spec.memory == memory && window.forget(offset, offset + bytes) {
+            if window.spec.memory == memory && window.drop_decoded_ops(offset, offset + bytes) {
                 self.edition += 1;
             }
         }
     }
 
     /// Returns a number that changes when decoded code changes.
-    pub fn code_edition(&self) -> u64 {
+    pub fn decoded_code_version(&self) -> u64 {
         self.edition
     }
 
     /// Marks the memory of a decoded instruction, so that a store to it drops the op.
-    pub fn mark_code(&mut self, window: usize, offset: u32) {
+    pub fn mark_decoded_code(&mut self, window: usize, offset: u32) {
         let (memory, offset) = self.memory_at(window, offset);
         let marks = &mut self.all[memory].marks;
         marks[(offset >> MARK_SHIFT) as usize] |= MARK_CODE;
@@ -234,7 +236,7 @@ impl Memories {
     }
 
     /// Returns the two halfwords of the instruction at a window's offset.
-    pub fn halfwords(&self, window: usize, offset: u32) -> (u16, u16) {
+    pub fn instruction_halfwords(&self, window: usize, offset: u32) -> (u16, u16) {
         let (memory, offset) = self.memory_at(window, offset);
         (self.all[memory].halfword_at(offset), self.all[memory].halfword_at(offset + 2))
     }
@@ -246,7 +248,7 @@ impl Memories {
 
     /// Adds to the profile cell of an address that was executed. Does nothing while the profile is off.
     pub fn add_to_profile(&mut self, address: u32, more: ProfileCell) {
-        if let Some((window, offset)) = self.find(address, 2) {
+        if let Some((window, offset)) = self.window_of_access(address, 2) {
             self.windows[window].profile.add_to_cell(offset as usize / 2, more);
         }
     }
@@ -257,8 +259,8 @@ impl Memories {
     }
 
     /// Marks the page of a watched RAM word. Returns false if the address is not in RAM.
-    pub fn mark_watch(&mut self, address: u32) -> bool {
-        let Some((window, offset)) = self.find(address & !3, 4) else { return false };
+    pub fn mark_watched_address(&mut self, address: u32) -> bool {
+        let Some((window, offset)) = self.window_of_access(address & !3, 4) else { return false };
         let (memory, offset) = self.memory_at(window, offset);
         let memory = &mut self.all[memory];
         memory.marks[(offset >> MARK_SHIFT) as usize] |= MARK_WATCH;
@@ -269,31 +271,32 @@ impl Memories {
     /// Writes RAM. Returns false outside of RAM.
     pub fn write_ram(&mut self, address: u32, data: &[u8]) -> bool {
         let in_ram = |&(window, _): &(usize, u32)| self.all[self.windows[window].spec.memory].kind == Kind::Ram;
-        self.find(address, 1).filter(in_ram).is_some() && self.write_bytes(address, data)
+        self.window_of_access(address, 1).filter(in_ram).is_some() && self.write_bytes(address, data)
     }
 
     /// Returns the kind of the memory at an address, and the offset in it.
-    pub fn kind_at(&self, address: u32) -> Option<(Kind, u32)> {
-        let (memory, offset) = self.find(address, 1).map(|(window, offset)| self.memory_at(window, offset))?;
+    pub fn memory_kind_at(&self, address: u32) -> Option<(Kind, u32)> {
+        let (memory, offset) =
+            self.window_of_access(address, 1).map(|(window, offset)| self.memory_at(window, offset))?;
         Some((self.all[memory].kind, offset))
     }
 
     /// Writes the flash as a debugger does. Returns false outside of flash.
     pub fn program_flash(&mut self, address: u32, data: &[u8]) -> bool {
         let in_flash = |&(window, _): &(usize, u32)| self.all[self.windows[window].spec.memory].kind == Kind::Flash;
-        self.find(address, 1).filter(in_flash).is_some() && self.write_bytes(address, data)
+        self.window_of_access(address, 1).filter(in_flash).is_some() && self.write_bytes(address, data)
     }
 
     /// Returns whether code can execute at the address.
     pub fn is_executable(&self, address: u32) -> bool {
-        self.find(address & !1, 2).is_some_and(|(window, _)| self.windows[window].spec.code)
+        self.window_of_access(address & !1, 2).is_some_and(|(window, _)| self.windows[window].spec.code)
     }
 
     /// Updates the op of an address, after probes on its instruction changed.
-    pub fn decode_again(&mut self, address: u32) {
+    pub fn redecode_at(&mut self, address: u32) {
         self.refreshed = true;
         for window in &mut self.windows {
-            if let Some(op) = window.offset(address).and_then(|offset| window.op(offset)) {
+            if let Some(op) = window.offset_of_address(address).and_then(|offset| window.op_at_offset(offset)) {
                 *op = Op::default();
             }
         }

@@ -24,11 +24,11 @@ impl ObservedMachine for Machine {
 
 impl Machine {
     /// Gives the observer the instructions that the core executed in its turn.
-    pub(super) fn after_turn(&mut self) {
+    pub(super) fn observe_finished_turn(&mut self) {
         for step in &mut self.cores[0].steps {
             // As `waits` has it.
             (step.bus_wait, step.flash_wait) = (step.flash_wait, step.bus_wait.saturating_sub(step.flash_wait));
         }
-        self.hand_over_steps(0, &[]);
+        self.pass_steps_to_observer(0, &[]);
     }
 }

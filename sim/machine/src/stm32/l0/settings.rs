@@ -50,7 +50,7 @@ impl Settings {
 
     /// Returns every setting: name, rule, value in force. FLASH_ACR's bits and the clock show 0 until they are
     /// overridden.
-    pub fn list(&self) -> Vec<(String, Setting, u64)> {
+    pub fn all_settings(&self) -> Vec<(String, Setting, u64)> {
         let timing =
             timing_rules().zip(self.values).map(|(rule, value)| (format!("timing.{}", rule.key), *rule, value));
         let flash = FLASH.iter().map(|(rule, mask)| (rule.key.to_owned(), *rule, u64::from(self.acr.1 & mask != 0)));
@@ -59,7 +59,7 @@ impl Settings {
 
     /// Overrides the value of one setting. Errors: unknown name, value out of range.
     pub fn set_timing_rule(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
-        let list = self.list();
+        let list = self.all_settings();
         let Some(index) = list.iter().position(|(name, _, _)| name == key) else {
             let known: Vec<String> = list.into_iter().map(|(name, _, _)| name).collect();
             return Err(SettingError(format!("there is no setting {key}; the settings are {}", known.join(", "))));
@@ -81,22 +81,22 @@ impl Settings {
     }
 
     /// Returns a rule of the core by its index in [`cortex_m0plus::key`].
-    pub fn core(&self, key: usize) -> u64 {
+    pub fn core_timing_rule(&self, key: usize) -> u64 {
         self.values[key]
     }
 
     /// Returns the rules of the buses.
-    pub fn bus(&self) -> [u64; stm32_bus::SETTINGS.len()] {
+    pub fn bus_timing_rules(&self) -> [u64; stm32_bus::SETTINGS.len()] {
         std::array::from_fn(|index| self.values[CORE + index])
     }
 
     /// Returns FLASH_ACR with the fields that a setting overrides.
-    pub fn acr(&self, register: u32) -> u32 {
+    pub fn flash_access_control(&self, register: u32) -> u32 {
         register & !self.acr.0 | self.acr.1
     }
 
     /// Returns the core clock that the run states, in Hz. `None` if it states none.
-    pub fn clock_hz(&self) -> Option<u64> {
+    pub fn stated_clock_hz(&self) -> Option<u64> {
         (self.clock_hz != 0).then_some(self.clock_hz)
     }
 }
@@ -108,15 +108,15 @@ mod tests {
     #[test]
     fn overrides_replace_the_register() {
         let mut settings = Settings::new();
-        assert_eq!(settings.acr(0x40), 0x40);
+        assert_eq!(settings.flash_access_control(0x40), 0x40);
         for (key, value) in [("flash.wait_states", 1), ("flash.pre_read", 0), ("clock_hz", 8_000_000)] {
             settings.set_timing_rule(key, value).unwrap();
         }
-        assert_eq!((settings.acr(0x42), settings.clock_hz()), (3, Some(8_000_000)));
+        assert_eq!((settings.flash_access_control(0x42), settings.stated_clock_hz()), (3, Some(8_000_000)));
         settings.set_timing_rule("timing.apb_bridge_extra_cycles", 5).unwrap();
-        assert_eq!(settings.bus()[stm32_bus::key::APB_BRIDGE], 5);
+        assert_eq!(settings.bus_timing_rules()[stm32_bus::key::APB_BRIDGE], 5);
         settings.set_timing_rule("timing.exception_entry_cycles", 16).unwrap();
-        assert_eq!(settings.core(cortex_m0plus::key::EXCEPTION_ENTRY), 16);
+        assert_eq!(settings.core_timing_rule(cortex_m0plus::key::EXCEPTION_ENTRY), 16);
     }
 
     #[test]

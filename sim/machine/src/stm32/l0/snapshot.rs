@@ -63,17 +63,17 @@ impl Machine {
 
     /// Restores the board's state in a snapshot. Returns false if the snapshot is of another chip.
     pub fn restore_snapshot(&mut self, snapshot: &Snapshot) -> bool {
-        let Some(saved) = self.saved_in(snapshot) else { return false };
+        let Some(saved) = self.saved_state_in_snapshot(snapshot) else { return false };
         let system = &mut *self.system;
-        system.memories.restore(&saved.memories);
-        if system.memories.at_zero != saved.at_zero || !system.flash.takes_as_long_as(&saved.flash) {
+        system.memories.restore_memory_content(&saved.memories);
+        if system.memories.at_zero != saved.at_zero || !system.flash.has_same_timing(&saved.flash) {
             system.timing_cache.clear();
         }
         system.memories.at_zero = saved.at_zero;
-        system.devices.restore(&saved.devices);
+        system.devices.restore_devices(&saved.devices);
         system.flash.clone_from(&saved.flash);
         system.due = saved.due;
-        saved.core.back(&mut self.cores[0], |address| system.code_region(address));
+        saved.core.restored_core(&mut self.cores[0], |address| system.code_region(address));
         self.own_table = saved.own_table;
         self.now = saved.now;
         self.symbols = saved.symbols.clone();
@@ -83,29 +83,29 @@ impl Machine {
     }
 
     /// Returns the saved state in a snapshot. `None` if it is of another chip.
-    fn saved_in<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a SavedBoard> {
+    fn saved_state_in_snapshot<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a SavedBoard> {
         let chip = self.system.devices.periph.chip();
-        snapshot.state::<SavedBoard>().filter(|saved| saved.devices.periph.chip() == chip)
+        snapshot.machine_state::<SavedBoard>().filter(|saved| saved.devices.periph.chip() == chip)
     }
 
     /// Places the probes of a snapshot on this board, which has none.
     pub fn adopt_probes(&mut self, snapshot: &Snapshot) {
-        let Some(saved) = self.saved_in(snapshot) else { return };
+        let Some(saved) = self.saved_state_in_snapshot(snapshot) else { return };
         let system = &mut *self.system;
         system.devices.probes = saved.devices.probes.clone();
         system.devices.watches_registers = saved.devices.watches_registers;
         for address in system.devices.probes.watched_words() {
-            system.memories.mark_watch(address);
+            system.memories.mark_watched_address(address);
         }
         for address in system.devices.probes.probe_sites() {
-            system.memories.decode_again(address);
+            system.memories.redecode_at(address);
         }
     }
 }
 
 impl Devices {
     /// Restores the state of other devices, except the places of probes.
-    fn restore(&mut self, then: &Devices) {
+    fn restore_devices(&mut self, then: &Devices) {
         let mut probes = std::mem::take(&mut self.probes);
         let watches_registers = self.watches_registers;
         probes.restore_recordings(&then.probes);
@@ -117,14 +117,14 @@ impl Devices {
 
 impl Memories {
     /// Restores the content of the memories. Ops that were decoded from changed content are dropped.
-    fn restore(&mut self, then: &[Box<[u8]>]) {
+    fn restore_memory_content(&mut self, then: &[Box<[u8]>]) {
         for (index, bytes) in then.iter().enumerate() {
             let memory = &mut self.all[index];
             let stale: Vec<(u32, u32)> =
                 changed_pages(&memory.bytes, bytes, &memory.marks, MARK_CODE, MARK_SHIFT).collect();
             memory.bytes.copy_from_slice(bytes);
             for (offset, bytes) in stale {
-                self.forget(index, offset, bytes);
+                self.drop_decoded_ops(index, offset, bytes);
             }
         }
     }

@@ -17,7 +17,7 @@ use rtoslab_lab::{ProbedRegisters, Stimulus};
 use rtoslab_periph::stm32::FlashStore;
 use rtoslab_timing::cortex_m0plus::MEMORY_CYCLES;
 
-use super::chip::{FLASH_BASE, Kind, RAM_BASE, map};
+use super::chip::{FLASH_BASE, Kind, RAM_BASE, memories_and_windows_of_chip};
 use super::devices::{Changes, Devices};
 use super::memory::{MARK_CODE, MARK_SHIFT, MARK_WATCH, Memories};
 use crate::known::KnownOps;
@@ -48,7 +48,7 @@ pub struct System {
 impl System {
     /// Creates a chip with erased flash.
     pub fn new(devices: Devices) -> System {
-        let (memories, windows) = map(devices.periph.chip());
+        let (memories, windows) = memories_and_windows_of_chip(devices.periph.chip());
         System {
             memories: Memories::new(&memories, &windows),
             devices,
@@ -63,11 +63,11 @@ impl System {
     }
 
     /// Applies the settings of flash timing, and which memory is visible at address 0.
-    pub(super) fn reconfigure(&mut self) {
+    pub(super) fn apply_memory_settings(&mut self) {
         let at_zero = self.devices.periph.memory_at_zero();
         self.refetch |= self.memories.at_zero != at_zero;
         self.memories.at_zero = at_zero;
-        self.flash.set_acr(self.devices.acr());
+        self.flash.apply_access_control_register(self.devices.flash_access_control());
         self.timing_cache.clear();
         // The interpreter may have to change its mode.
         self.due = 0;
@@ -80,7 +80,7 @@ impl System {
     }
 
     /// Applies the effects of an access or event at cycle `now` to interrupt lines, clocks and memories.
-    pub(super) fn apply_effects(&mut self, core: &mut Core, now: u64) {
+    pub(super) fn apply_event_effects(&mut self, core: &mut Core, now: u64) {
         let lines = self.devices.periph.irq_levels()[0];
         if lines != self.devices.driven {
             self.devices.driven = lines;
@@ -90,12 +90,12 @@ impl System {
             self.end_core_turn(core);
         }
         let pc = if core.ip.is_null() { 0 } else { core.pc() };
-        let changes = self.devices.apply_effects(pc, now);
+        let changes = self.devices.apply_event_effects(pc, now);
         if std::mem::take(&mut self.devices.effects.event) {
             core.event = true;
             self.end_core_turn(core);
         }
-        self.carry_out(core, changes, now);
+        self.apply_requested_changes(core, changes, now);
         let due = self.devices.periph.next_advance_cycle();
         if due < self.due || self.devices.stop.is_some() || self.devices.reset.is_some() {
             self.end_core_turn(core);
@@ -103,7 +103,7 @@ impl System {
     }
 
     /// Applies a stimulus from outside at cycle `now`.
-    pub(super) fn stimulate(&mut self, core: &mut Core, stimulus: Stimulus, now: u64) {
+    pub(super) fn apply_stimulus(&mut self, core: &mut Core, stimulus: Stimulus, now: u64) {
         match stimulus {
             Stimulus::Exception { number, .. } => {
                 if core.nvic.make_pending(number) && core.nvic.scr & 0x10 != 0 {
@@ -113,19 +113,19 @@ impl System {
             Stimulus::Pin { pin, level } => {
                 let devices = &mut self.devices;
                 devices.periph.drive_pin((pin / 16) as u8, (pin % 16) as u8, level, now, &mut devices.effects);
-                self.apply_effects(core, now);
+                self.apply_event_effects(core, now);
             }
         }
     }
 
     /// Carries out changes of clocks, memories and interrupt lines.
-    fn carry_out(&mut self, core: &mut Core, changes: Changes, now: u64) {
+    fn apply_requested_changes(&mut self, core: &mut Core, changes: Changes, now: u64) {
         if changes.clocks {
-            core.systick.set_external(self.devices.systick_reference(), now);
+            core.systick.set_external(self.devices.systick_reference_rate(), now);
             self.end_core_turn(core);
         }
         if changes.memory {
-            self.reconfigure();
+            self.apply_memory_settings();
             self.end_core_turn(core);
         }
         for erase in changes.erase {
@@ -136,35 +136,36 @@ impl System {
     /// Returns a value in the flash that is read through its alias at address 0. `None` for other addresses.
     #[cold]
     #[inline(never)]
-    fn remapped_constant(&self, address: u32, bytes: u32) -> Option<u32> {
+    fn constant_through_zero_alias(&self, address: u32, bytes: u32) -> Option<u32> {
         if address & (bytes - 1) != 0 {
             return None;
         }
-        let (window, offset) = self.memories.find(address, bytes)?;
+        let (window, offset) = self.memories.window_of_access(address, bytes)?;
         let (memory, offset) = self.memories.memory_at(window, offset);
         let memory = &self.memories.all[memory];
-        (memory.kind == Kind::Flash).then(|| memory.get(offset, bytes))
+        (memory.kind == Kind::Flash).then(|| memory.value_at_offset(offset, bytes))
     }
 
     /// Returns the instruction at an address with a probe, and the number of the probe's site (place in the list of
     /// probed addresses). `None` if the address is in no memory.
-    fn probe_at(&mut self, address: u32) -> Option<(Op, u32)> {
-        let (window, offset) = self.memories.find(address, 2)?;
-        let (first, second) = self.memories.halfwords(window, offset);
+    fn probed_instruction_at(&mut self, address: u32) -> Option<(Op, u32)> {
+        let (window, offset) = self.memories.window_of_access(address, 2)?;
+        let (first, second) = self.memories.instruction_halfwords(window, offset);
         // What shows at an address for a time only is decoded anew.
         let stays = self.memories.windows[window].spec.remap.is_none();
-        if let Some(known) = self.known.find(address, [first, second]).filter(|_| stays) {
+        if let Some(known) = self.known.find_decoded_instruction(address, [first, second]).filter(|_| stays) {
             return Some(known);
         }
-        let (decoded, site) = (self.instruction(window, offset, address), self.devices.probes.site_number(address));
-        Some(self.known.store(address, [first, second], decoded, site))
+        let (decoded, site) =
+            (self.decode_instruction_at(window, offset, address), self.devices.probes.site_number(address));
+        Some(self.known.cache_decoded_instruction(address, [first, second], decoded, site))
     }
 
     /// Decodes the instruction at an address.
-    fn instruction(&self, window: usize, offset: u32, address: u32) -> Op {
+    fn decode_instruction_at(&self, window: usize, offset: u32, address: u32) -> Op {
         let spec = &self.memories.windows[window].spec;
         let place = Place { address, region_base: spec.base, region_bytes: spec.bytes, cached: false, rom: false };
-        let (first, second) = self.memories.halfwords(window, offset);
+        let (first, second) = self.memories.instruction_halfwords(window, offset);
         decode(first, second, place)
     }
 }
@@ -219,12 +220,12 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn store_to_marked_ram(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64) {
-        let mark = self.memories.all[1].put(offset, bytes, value);
+        let mark = self.memories.all[1].store_value_at_offset(offset, bytes, value);
         if mark & MARK_CODE != 0 {
-            self.memories.forget(1, offset, bytes);
+            self.memories.drop_decoded_ops(1, offset, bytes);
         }
         if mark & MARK_WATCH != 0 {
-            let word = self.memories.all[1].get(offset & !3, 4);
+            let word = self.memories.all[1].value_at_offset(offset & !3, 4);
             let pc = core.pc();
             if self.devices.note_watched_store(RAM_BASE + (offset & !3), word, now, pc) {
                 self.end_core_turn(core);
@@ -248,18 +249,18 @@ unsafe impl Bus for System {
         if address & (bytes - 1) != 0 {
             return Err(UNALIGNED);
         }
-        if let Some((window, offset)) = self.memories.find(address, bytes) {
+        if let Some((window, offset)) = self.memories.window_of_access(address, bytes) {
             let flash = self.memories.windows[window].spec.flash;
             let (memory, offset) = self.memories.memory_at(window, offset);
-            let at = self.port::<CONTEND>(core, *t);
+            let at = self.bus_port_free_cycle::<CONTEND>(core, *t);
             let wait = if flash { self.flash.data_read_waits(address, at) } else { 0 };
-            *t = self.ends(core, at, wait);
-            return Ok(self.memories.all[memory].get(offset, bytes));
+            *t = self.access_end_cycle(core, at, wait);
+            return Ok(self.memories.all[memory].value_at_offset(offset, bytes));
         }
         match address >> 28 {
             0xe => {
-                let value = self.load_private(core, address, bytes, t)?;
-                self.note_register(core, address, None, *t);
+                let value = self.load_from_private_bus(core, address, bytes, t)?;
+                self.report_watched_register_access(core, address, None, *t);
                 Ok(value)
             }
             0x1 => {
@@ -287,10 +288,10 @@ unsafe impl Bus for System {
         if address & (bytes - 1) != 0 {
             return Err(UNALIGNED);
         }
-        if let Some((window, offset)) = self.memories.find(address, bytes) {
+        if let Some((window, offset)) = self.memories.window_of_access(address, bytes) {
             let (memory, offset) = self.memories.memory_at(window, offset);
-            let at = self.port::<CONTEND>(core, *t);
-            *t = self.ends(core, at, 0);
+            let at = self.bus_port_free_cycle::<CONTEND>(core, *t);
+            *t = self.access_end_cycle(core, at, 0);
             if self.memories.all[memory].kind == Kind::Ram {
                 self.store_to_marked_ram(core, offset, bytes, value, at);
                 return Ok(());
@@ -299,16 +300,16 @@ unsafe impl Bus for System {
             let store = self.devices.periph.store_to_flash_array(array, bytes, at, &mut self.devices.effects);
             if store == FlashStore::Program {
                 // Programming sets bits (RM0367 3.3.4). A word of EEPROM is erased first.
-                let old = if memory == 0 { self.memories.all[memory].get(offset, bytes) } else { 0 };
-                self.memories.all[memory].put(offset, bytes, old | value);
-                self.memories.forget(memory, offset, bytes);
+                let old = if memory == 0 { self.memories.all[memory].value_at_offset(offset, bytes) } else { 0 };
+                self.memories.all[memory].store_value_at_offset(offset, bytes, old | value);
+                self.memories.drop_decoded_ops(memory, offset, bytes);
             }
-            self.apply_effects(core, at);
+            self.apply_event_effects(core, at);
             return Ok(());
         }
         if address >> 28 == 0xe {
-            self.store_private(core, address, bytes, value, t)?;
-            self.note_register(core, address, Some(value), *t);
+            self.store_to_private_bus(core, address, bytes, value, t)?;
+            self.report_watched_register_access(core, address, Some(value), *t);
             return Ok(());
         }
         self.store_register::<CONTEND>(core, address, bytes, value, t)
@@ -321,9 +322,9 @@ unsafe impl Bus for System {
         let flash = &self.memories.all[0];
         let offset = address.wrapping_sub(FLASH_BASE);
         if address & (bytes - 1) == 0 && (offset as usize) < flash.bytes.len() {
-            return Some(flash.get(offset, bytes));
+            return Some(flash.value_at_offset(offset, bytes));
         }
-        self.remapped_constant(address, bytes)
+        self.constant_through_zero_alias(address, bytes)
     }
 
     /// Returns whether a store to this offset of RAM writes a watched word. `None` if the store cannot be executed
@@ -336,7 +337,7 @@ unsafe impl Bus for System {
             return None;
         }
         let stops = || self.devices.probes.stops_at_write(RAM_BASE + (offset & !3));
-        if ram.is_watched(offset) { (!stops()).then_some(true) } else { Some(false) }
+        if ram.is_word_watched(offset) { (!stops()).then_some(true) } else { Some(false) }
     }
 
     /// Reports a store to a watched word, which was made speculatively and has a cycle now. Returns true if the machine
@@ -355,8 +356,8 @@ unsafe impl Bus for System {
         if self.devices.probes.stops_at(address) {
             return OrderedAccess::InTime;
         }
-        let Some((instruction, site)) = self.probe_at(address) else { return OrderedAccess::InTime };
-        self.devices.attend(site, address, core.t, ProbedRegisters::from_registers(&core.r));
+        let Some((instruction, site)) = self.probed_instruction_at(address) else { return OrderedAccess::InTime };
+        self.devices.fire_probes_at(site, address, core.t, ProbedRegisters::from_registers(&core.r));
         core.retried = true;
         OrderedAccess::Now(instruction)
     }
@@ -365,19 +366,19 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn op_behind_stub(&mut self, address: u32) -> Op {
-        self.probe_at(address).map_or(Op::default(), |(instruction, _)| instruction)
+        self.probed_instruction_at(address).map_or(Op::default(), |(instruction, _)| instruction)
     }
 
     /// Returns the region of code that contains `address`. `None` if no code can be fetched there.
     #[cold]
     #[inline(never)]
     fn code_region(&mut self, address: u32) -> Option<Region> {
-        let (window, _) = self.memories.find(address, 2)?;
+        let (window, _) = self.memories.window_of_access(address, 2)?;
         let window = &self.memories.windows[window];
         window.spec.code.then(|| Region {
             base: window.spec.base,
             bytes: window.spec.bytes,
-            ops: window.ops(),
+            ops: window.first_op_pointer(),
             row: 0,
             row_mask: 0,
             cached: false,
@@ -390,14 +391,14 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn decode_op(&mut self, _: &Core, address: u32) {
-        let Some((window, offset)) = self.memories.find(address, 2) else { return };
+        let Some((window, offset)) = self.memories.window_of_access(address, 2) else { return };
         let op = if self.devices.probes.watches_code(address) {
             Op::bare(Code::Attend)
         } else {
-            self.instruction(window, offset, address)
+            self.decode_instruction_at(window, offset, address)
         };
-        self.memories.mark_code(window, offset);
-        if let Some(place) = self.memories.windows[window].op(offset) {
+        self.memories.mark_decoded_code(window, offset);
+        if let Some(place) = self.memories.windows[window].op_at_offset(offset) {
             *place = op;
         }
     }
@@ -407,8 +408,9 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn serve_stub_op(&mut self, core: &mut Core, address: u32, t: u64) -> Option<Op> {
-        let (instruction, site) = self.probe_at(address)?;
-        (!self.devices.attend(site, address, t, ProbedRegisters::from_registers(&core.r))).then_some(instruction)
+        let (instruction, site) = self.probed_instruction_at(address)?;
+        (!self.devices.fire_probes_at(site, address, t, ProbedRegisters::from_registers(&core.r)))
+            .then_some(instruction)
     }
 
     /// Returns the cycle of the chip's next event. It is 0 when the machine must look at the cores before anything else

@@ -12,7 +12,7 @@ impl Waiting for Machine {
     type State = State;
 
     /// Returns the detector of busy waits.
-    fn polling(&mut self) -> &mut Polling {
+    fn busy_wait_detector(&mut self) -> &mut Polling {
         &mut self.system.polling
     }
 
@@ -42,7 +42,7 @@ impl Waiting for Machine {
     }
 
     /// Returns the number of cycles after which the clocks of all buses are in the same phase again.
-    fn phase_period(&self) -> u64 {
+    fn common_clock_period(&self) -> u64 {
         self.system.devices.clocks.common_clock_period()
     }
 
@@ -61,8 +61,8 @@ impl Waiting for Machine {
 
     /// Executes the next instruction of the busy wait, or the next two if they issue together. Returns false if
     /// something else happened too, such as a request to the machine.
-    fn step_wait(&mut self) -> bool {
-        self.execute_to(self.cores[0].t + 1);
+    fn execute_busy_wait_instruction(&mut self) -> bool {
+        self.execute_or_step(self.cores[0].t + 1);
         let core = &self.cores[0];
         core.request == Request::None && core.phase == Phase::Run && self.system.devices.stop.is_none()
     }

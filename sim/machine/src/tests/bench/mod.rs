@@ -84,8 +84,8 @@ unsafe impl Bus for Memory {
     fn fetch_waits(&self) -> bool {
         match &self.interface {
             Interface::Direct => false,
-            Interface::F1(flash) => flash.may_wait(),
-            Interface::F4(flash) => flash.may_wait(),
+            Interface::F1(flash) => flash.may_fetches_wait(),
+            Interface::F4(flash) => flash.may_fetches_wait(),
         }
     }
 

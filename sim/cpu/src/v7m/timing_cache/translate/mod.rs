@@ -198,7 +198,7 @@ impl Translations {
         };
         let (bytes, marks) = (bytes.as_mut_ptr(), marks.as_ptr());
         (context.state, context.log, context.executed) = (state, 1, 0);
-        context.repeating = context.bus.native_lookups();
+        context.repeating = context.bus.native_lookup_data();
         if P::FORESIGHT.is_some() {
             context.constants = context.bus.constants_at();
         }
