@@ -16,13 +16,13 @@ fn main() {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let root = here.join("../..").canonicalize().expect("the checkout is two folders above this crate");
     let mut files: BTreeSet<PathBuf> = ["Cargo.toml", "Cargo.lock"].map(|name| root.join(name)).into();
-    for crate_folder in crates(&root) {
+    for crate_folder in workspace_crate_folders(&root) {
         files.insert(crate_folder.join("Cargo.toml"));
         if crate_folder.join("build.rs").is_file() {
             files.insert(crate_folder.join("build.rs"));
         }
         println!("cargo::rerun-if-changed={}", crate_folder.join("src").display());
-        rust_files(&crate_folder.join("src"), &mut files);
+        add_rust_files_below(&crate_folder.join("src"), &mut files);
     }
     let mut listing = String::new();
     for file in &files {
@@ -38,28 +38,28 @@ fn main() {
 }
 
 /// Returns the folders of this crate and of the workspace's crates that it depends on, directly or not.
-fn crates(root: &Path) -> BTreeSet<PathBuf> {
+fn workspace_crate_folders(root: &Path) -> BTreeSet<PathBuf> {
     let mut sources = BTreeSet::new();
     let mut folders = vec![root.join("sim/py")];
     while let Some(folder) = folders.pop() {
         let manifest = folder.join("Cargo.toml");
         let text = fs::read_to_string(&manifest).unwrap_or_else(|cause| panic!("{}: {cause}", manifest.display()));
         if sources.insert(folder) {
-            folders.extend(dependencies(&text).map(|name| root.join("sim").join(name)));
+            folders.extend(workspace_dependencies(&text).map(|name| root.join("sim").join(name)));
         }
     }
     sources
 }
 
 /// Returns the workspace's crates under `[dependencies]` in the text of a Cargo.toml, as folders below `sim`.
-fn dependencies(manifest: &str) -> impl Iterator<Item = &str> {
+fn workspace_dependencies(manifest: &str) -> impl Iterator<Item = &str> {
     let lines = manifest.lines().skip_while(|line| line.trim() != "[dependencies]").skip(1);
     let own = lines.take_while(|line| !line.trim_start().starts_with('[')).filter_map(|line| line.strip_prefix(OURS));
     own.filter_map(|line| line.split(['.', ' ', '=']).next())
 }
 
 /// Adds all Rust files below a folder to `files`, but no tests (`tests/`, `tests.rs`), which are not in the module.
-fn rust_files(folder: &Path, files: &mut BTreeSet<PathBuf>) {
+fn add_rust_files_below(folder: &Path, files: &mut BTreeSet<PathBuf>) {
     let entries = fs::read_dir(folder).unwrap_or_else(|cause| panic!("{}: {cause}", folder.display()));
     for entry in entries {
         let path = entry.expect("a folder that can be read").path();
@@ -67,7 +67,7 @@ fn rust_files(folder: &Path, files: &mut BTreeSet<PathBuf>) {
             continue;
         }
         if path.is_dir() {
-            rust_files(&path, files);
+            add_rust_files_below(&path, files);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             files.insert(path);
         }

@@ -49,8 +49,8 @@ pub struct Step {
 
 impl Step {
     /// Returns the step as its share of a cached transition (an entry of the timing cache), for the profile.
-    /// `is_other`: it is a step of the core that continued second.
-    pub(crate) fn share(&self, is_other: bool) -> Share {
+    /// `is_rare_data_processing`: it is a step of the core that continued second.
+    pub(crate) fn as_transition_share(&self, is_other: bool) -> Share {
         let cycles = (self.end - self.start) as u32;
         Share { address: self.pc, cycles, waits: self.bus_wait as u16, executions: self.executions, is_other }
     }

@@ -77,16 +77,16 @@ impl SysTick {
     }
 
     /// Sets the rate of the chip's external reference clock, from cycle `now` on.
-    pub fn set_external(&mut self, rate: Rate, now: u64) {
+    pub fn set_external_clock_rate(&mut self, rate: Rate, now: u64) {
         self.external = rate;
         if !self.core_clock {
-            self.advance(now);
-            self.rebase(now);
+            self.advance_counter_to(now);
+            self.restart_time_base(now);
         }
     }
 
     /// Counts SysTick down to cycle `now`. Returns true if the counter passed from 1 to 0 with its interrupt enabled.
-    pub fn advance(&mut self, now: u64) -> bool {
+    pub fn advance_counter_to(&mut self, now: u64) -> bool {
         if !self.enable || now <= self.base {
             return false;
         }
@@ -94,8 +94,8 @@ impl SysTick {
         let counts = (scaled / u128::from(self.rate.den)) as u64;
         self.remainder = (scaled % u128::from(self.rate.den)) as u64;
         self.base = now;
-        let reached_zero = self.count_down(counts);
-        self.schedule();
+        let reached_zero = self.count_down_by(counts);
+        self.update_next_wrap_cycle();
         if reached_zero {
             self.count_flag = true;
         }
@@ -103,7 +103,7 @@ impl SysTick {
     }
 
     /// Counts SysTick down `counts` times. Returns true if the counter stepped from 1 to 0 at least once.
-    fn count_down(&mut self, counts: u64) -> bool {
+    fn count_down_by(&mut self, counts: u64) -> bool {
         let value = u64::from(self.value);
         if counts < value {
             self.value -= counts as u32;
@@ -122,15 +122,15 @@ impl SysTick {
     }
 
     /// Restarts the time base at cycle `now`, after the counter or its rate changed.
-    fn rebase(&mut self, now: u64) {
+    fn restart_time_base(&mut self, now: u64) {
         self.base = now;
         self.remainder = 0;
         self.rate = if self.core_clock { Rate::CORE } else { self.external };
-        self.schedule();
+        self.update_next_wrap_cycle();
     }
 
     /// Computes the cycle of SysTick's next step from 1 to 0.
-    fn schedule(&mut self) {
+    fn update_next_wrap_cycle(&mut self) {
         self.due = u64::MAX;
         if !self.enable || self.rate.num == 0 {
             return;
@@ -145,7 +145,7 @@ impl SysTick {
     }
 
     /// Reads a SysTick register at an offset from 0xE000E010. Reading CSR clears COUNTFLAG. The caller has called
-    /// [`Self::advance`].
+    /// [`Self::advance_counter_to`].
     pub fn read_register(&mut self, offset: u32) -> u32 {
         match offset {
             0x0 => {
@@ -162,24 +162,24 @@ impl SysTick {
         }
     }
 
-    /// Writes a SysTick register at an offset from 0xE000E010. The caller has called [`Self::advance`].
+    /// Writes a SysTick register at an offset from 0xE000E010. The caller has called [`Self::advance_counter_to`].
     pub fn write_register(&mut self, offset: u32, value: u32, now: u64) {
         match offset {
             0x0 => {
                 self.enable = value & 1 != 0;
                 self.tick_interrupt = value & 2 != 0;
                 self.core_clock = value & 4 != 0;
-                self.rebase(now);
+                self.restart_time_base(now);
             }
             0x4 => {
                 // The new value matters from the next reload on. Only the schedule may change.
                 self.reload = value & 0x00ff_ffff;
-                self.schedule();
+                self.update_next_wrap_cycle();
             }
             0x8 => {
                 self.value = 0;
                 self.count_flag = false;
-                self.rebase(now);
+                self.restart_time_base(now);
             }
             _ => {}
         }

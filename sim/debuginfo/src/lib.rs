@@ -17,7 +17,7 @@ use gimli::{AttributeValue, DwarfSections, EndianSlice, LittleEndian, Operation}
 use object::{CompressionFormat, Object, ObjectSection};
 use thiserror::Error;
 
-pub use crate::names::readable_symbol;
+pub use crate::names::readable_symbol_name;
 use crate::units::{Place, Units};
 
 /// Structures lie so deep in each other at most, and a type has so many names.
@@ -64,24 +64,24 @@ pub struct Member {
 
 /// Returns the members of each of these structures in the image's debug information, by the name of the structure or of
 /// its type. Of several with one name the first one counts.
-pub fn structures(image: &[u8], names: &[String]) -> Result<Vec<(String, Vec<Member>)>, DamagedInfo> {
+pub fn members_of_structures(image: &[u8], names: &[String]) -> Result<Vec<(String, Vec<Member>)>, DamagedInfo> {
     let file = object::File::parse(image)?;
     let sections = DwarfSections::load(|id| section_bytes(&file, id.name()))?;
-    let units = Units::from_dwarf(sections.borrow(|section| EndianSlice::new(section, LittleEndian)));
+    let units = Units::list_compilation_units(sections.borrow(|section| EndianSlice::new(section, LittleEndian)));
     let mut missing: BTreeSet<&[u8]> = names.iter().map(String::as_bytes).collect();
     let mut structures = Vec::new();
     for unit in 0.. {
         if missing.is_empty() {
             break;
         }
-        let Some(top) = units.top(unit)? else { break };
+        let Some(top) = units.top_entry_of_unit(unit)? else { break };
         for child in units.child_entries(top)? {
-            let Some(name) = units.name(child)?.filter(|name| missing.contains(name)) else { continue };
-            let Some(structure) = named_structure(&units, child)? else { continue };
+            let Some(name) = units.name_of_entry(child)?.filter(|name| missing.contains(name)) else { continue };
+            let Some(structure) = structure_behind_entry(&units, child)? else { continue };
             let mut members = Vec::new();
             collect_members(&units, structure, &Outer { before: String::new(), base: 0, depth: 0 }, &mut members)?;
             missing.remove(name);
-            structures.push((name_text(name), members));
+            structures.push((name_as_text(name), members));
         }
     }
     Ok(structures)
@@ -91,7 +91,7 @@ pub fn structures(image: &[u8], names: &[String]) -> Result<Vec<(String, Vec<Mem
 pub type Source = (String, Vec<(u64, u64)>);
 
 /// Returns the source file of each compilation unit, and the address ranges of its code.
-pub fn sources(image: &[u8]) -> Result<Vec<Source>, DamagedInfo> {
+pub fn source_files_and_ranges(image: &[u8]) -> Result<Vec<Source>, DamagedInfo> {
     let file = object::File::parse(image)?;
     let sections = DwarfSections::load(|id| section_bytes(&file, id.name()))?;
     let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
@@ -105,7 +105,7 @@ pub fn sources(image: &[u8]) -> Result<Vec<Source>, DamagedInfo> {
         while let Some(range) = unit_ranges.next()? {
             ranges.push((range.begin, range.end));
         }
-        files.push((name_text(name.slice()), ranges));
+        files.push((name_as_text(name.slice()), ranges));
     }
     Ok(files)
 }
@@ -126,13 +126,13 @@ fn section_bytes<'a>(file: &object::File<'a>, name: &str) -> Result<Cow<'a, [u8]
 }
 
 /// Returns the structure to which an entry leads: itself, or the unnamed one that it names.
-fn named_structure(units: &Units<'_>, each: Place) -> Result<Option<Place>, DamagedInfo> {
+fn structure_behind_entry(units: &Units<'_>, each: Place) -> Result<Option<Place>, DamagedInfo> {
     let mut at = each;
     for _ in 0..DEPTH {
-        let entry = units.entry(at)?;
+        let entry = units.entry_at_place(at)?;
         match (entry.tag(), units.referenced_entry(at, dw::DW_AT_type)?) {
             (dw::DW_TAG_structure_type, _) => return Ok(entry.has_children().then_some(at)),
-            (dw::DW_TAG_typedef, Some(named)) if units.name(named)?.is_none() => at = named,
+            (dw::DW_TAG_typedef, Some(named)) if units.name_of_entry(named)?.is_none() => at = named,
             _ => return Ok(None),
         }
     }
@@ -157,15 +157,15 @@ fn collect_members(
     if outer.depth > DEPTH {
         return Err(DamagedInfo::Said("it contains a structure that contains itself"));
     }
-    let is_union = units.entry(holder)?.tag() == dw::DW_TAG_union_type;
+    let is_union = units.entry_at_place(holder)?.tag() == dw::DW_TAG_union_type;
     for child in units.child_entries(holder)? {
-        if units.entry(child)?.tag() != dw::DW_TAG_member {
+        if units.entry_at_place(child)?.tag() != dw::DW_TAG_member {
             continue;
         }
-        let kind = type_with_size(units, child)?;
+        let kind = member_type_and_size(units, child)?;
         let Some(spot) = member_position(units, child, kind.bytes, is_union)? else { continue };
         let offset = spot.offset.saturating_add(outer.base);
-        let name = units.name(child)?.map(name_text);
+        let name = units.name_of_entry(child)?.map(name_as_text);
         if let Some(name) = &name {
             let name = format!("{}{name}", outer.before);
             found.push(Member { name, offset, bytes: spot.bytes, is_array: kind.is_array, bits: spot.bits });
@@ -174,7 +174,7 @@ fn collect_members(
             }
         }
         let Some(inside) = kind.at.filter(|_| !kind.is_array) else { continue };
-        if matches!(units.entry(inside)?.tag(), dw::DW_TAG_structure_type | dw::DW_TAG_union_type) {
+        if matches!(units.entry_at_place(inside)?.tag(), dw::DW_TAG_structure_type | dw::DW_TAG_union_type) {
             let before = name.map_or_else(|| outer.before.clone(), |name| format!("{}{name}.", outer.before));
             collect_members(units, inside, &Outer { before, base: offset, depth: outer.depth + 1 }, found)?;
         }
@@ -191,23 +191,23 @@ struct Kind {
 
 /// Returns the type behind a member's typedefs and arrays, and the member's size. The search ends at a pointer: what
 /// it points to is not part of the member, and not every compiler states a pointer's size.
-fn type_with_size(units: &Units<'_>, member: Place) -> Result<Kind, DamagedInfo> {
+fn member_type_and_size(units: &Units<'_>, member: Place) -> Result<Kind, DamagedInfo> {
     let (mut at, mut is_array) = (member, false);
     for _ in 0..DEPTH {
         let Some(next) = units.referenced_entry(at, dw::DW_AT_type)? else {
             return Ok(Kind { at: None, bytes: UNTOLD_BYTES, is_array });
         };
         at = next;
-        let entry = units.entry(at)?;
+        let entry = units.entry_at_place(at)?;
         let size = entry.attr_value(dw::DW_AT_byte_size)?;
         let bytes = match (entry.tag(), size) {
             (dw::DW_TAG_array_type, _) => {
                 is_array = true;
                 continue;
             }
-            (_, Some(told)) => attribute_number(told)?,
+            (_, Some(told)) => attribute_as_number(told)?,
             (dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type, None) => {
-                units.encoding(at)?.address_size.into()
+                units.encoding_of_unit(at)?.address_size.into()
             }
             (_, None) => continue,
         };
@@ -231,10 +231,10 @@ fn member_position(
     bytes: u64,
     is_union: bool,
 ) -> Result<Option<MemberPosition>, DamagedInfo> {
-    let entry = units.entry(member)?;
-    let value_of = |attribute| entry.attr_value(attribute)?.map(attribute_number).transpose();
+    let entry = units.entry_at_place(member)?;
+    let value_of = |attribute| entry.attr_value(attribute)?.map(attribute_as_number).transpose();
     let place = entry.attr_value(dw::DW_AT_data_member_location)?;
-    let place = place.map(|value| member_location(value, units.encoding(member)?)).transpose()?;
+    let place = place.map(|value| member_location(value, units.encoding_of_unit(member)?)).transpose()?;
     let first = match (value_of(dw::DW_AT_data_bit_offset)?, value_of(dw::DW_AT_bit_size)?) {
         (Some(first), Some(width)) => Some((first, width)),
         (None, Some(width)) => {
@@ -265,7 +265,7 @@ fn member_position(
 
 /// Returns the location of a member: a number, or in DWARF 2 an offset to add to the structure's address.
 fn member_location(value: AttributeValue<units::Bytes<'_>>, encoding: gimli::Encoding) -> Result<u64, DamagedInfo> {
-    let Some(expression) = value.exprloc_value() else { return attribute_number(value) };
+    let Some(expression) = value.exprloc_value() else { return attribute_as_number(value) };
     let mut operations = expression.operations(encoding);
     match (operations.next()?, operations.next()?) {
         (Some(Operation::PlusConstant { value }), None) => Ok(value),
@@ -274,11 +274,11 @@ fn member_location(value: AttributeValue<units::Bytes<'_>>, encoding: gimli::Enc
 }
 
 /// Returns an attribute's value as a number. An error if it is none.
-fn attribute_number(value: AttributeValue<units::Bytes<'_>>) -> Result<u64, DamagedInfo> {
+fn attribute_as_number(value: AttributeValue<units::Bytes<'_>>) -> Result<u64, DamagedInfo> {
     value.udata_value().ok_or(DamagedInfo::Said("the offset or size of a member is not a number"))
 }
 
 /// Returns a name as text.
-fn name_text(name: &[u8]) -> String {
+fn name_as_text(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }

@@ -10,17 +10,17 @@ const LONGEST: usize = 1024;
 
 /// Returns a symbol's name as its C++ or Rust source has it, with the suffix of a compiler's copy (`.constprop.0`). Any
 /// other name stays as it is.
-pub fn readable_symbol(name: &str) -> Cow<'_, str> {
+pub fn readable_symbol_name(name: &str) -> Cow<'_, str> {
     if !name.starts_with("_Z") && !name.starts_with("_R") {
         return Cow::Borrowed(name);
     }
     let (mangled, suffix) = name.split_at(name.find('.').unwrap_or(name.len()));
-    let readable = demangle_rust(name).or_else(|| demangle_cpp(mangled).map(|base| base + suffix));
+    let readable = demangle_rust_name(name).or_else(|| demangle_cpp_name(mangled).map(|base| base + suffix));
     readable.map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
 /// Returns a demangled Rust name. None if the symbol is none.
-fn demangle_rust(name: &str) -> Option<String> {
+fn demangle_rust_name(name: &str) -> Option<String> {
     let demangled = rustc_demangle::try_demangle(name).ok()?;
     let mut text = BoundedText(String::new());
     write!(text, "{demangled:#}").ok()?;
@@ -28,7 +28,7 @@ fn demangle_rust(name: &str) -> Option<String> {
 }
 
 /// Returns a demangled C++ name. None if the symbol is none.
-fn demangle_cpp(mangled: &str) -> Option<String> {
+fn demangle_cpp_name(mangled: &str) -> Option<String> {
     let symbol = Symbol::new(mangled).ok()?;
     let mut text = BoundedText(String::new());
     symbol.structured_demangle(&mut text, &DemangleOptions::new().no_return_type()).ok()?;

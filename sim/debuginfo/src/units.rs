@@ -29,7 +29,7 @@ pub struct Units<'a> {
 
 impl<'a> Units<'a> {
     /// Creates the list of units.
-    pub fn from_dwarf(dwarf: Dwarf<Bytes<'a>>) -> Units<'a> {
+    pub fn list_compilation_units(dwarf: Dwarf<Bytes<'a>>) -> Units<'a> {
         let (mut units, mut headers) = (Vec::new(), dwarf.units());
         let broken = loop {
             match headers.next() {
@@ -42,7 +42,7 @@ impl<'a> Units<'a> {
     }
 
     /// Returns the entry that contains all others of a unit. None after the last unit.
-    pub fn top(&self, unit: usize) -> Result<Option<Place>, DamagedInfo> {
+    pub fn top_entry_of_unit(&self, unit: usize) -> Result<Option<Place>, DamagedInfo> {
         match (self.units.get(unit), self.broken) {
             (Some((header, _)), _) => Ok(Some(Place { unit, offset: UnitOffset(header.header_size()) })),
             (None, Some(error)) => Err(error.into()),
@@ -51,13 +51,13 @@ impl<'a> Units<'a> {
     }
 
     /// Returns the entry of the debug information at this place.
-    pub fn entry(&self, at: Place) -> Result<DebuggingInformationEntry<'_, '_, Bytes<'a>>, DamagedInfo> {
-        Ok(self.unit(at.unit)?.entry(at.offset)?)
+    pub fn entry_at_place(&self, at: Place) -> Result<DebuggingInformationEntry<'_, '_, Bytes<'a>>, DamagedInfo> {
+        Ok(self.read_unit_once(at.unit)?.entry(at.offset)?)
     }
 
     /// Returns the places of the entries directly inside an entry, in order.
     pub fn child_entries(&self, at: Place) -> Result<Vec<Place>, DamagedInfo> {
-        let mut tree = self.unit(at.unit)?.entries_tree(Some(at.offset))?;
+        let mut tree = self.read_unit_once(at.unit)?.entries_tree(Some(at.offset))?;
         let (mut found, mut inside) = (Vec::new(), tree.root()?.children());
         while let Some(child) = inside.next()? {
             let offset = child.entry().offset();
@@ -71,15 +71,15 @@ impl<'a> Units<'a> {
     }
 
     /// Returns an entry's name. None for an entry that has none, or an empty one.
-    pub fn name(&self, at: Place) -> Result<Option<&'a [u8]>, DamagedInfo> {
-        let Some(value) = self.entry(at)?.attr_value(DW_AT_name)? else { return Ok(None) };
-        let name = self.dwarf.attr_string(self.unit(at.unit)?, value)?.slice();
+    pub fn name_of_entry(&self, at: Place) -> Result<Option<&'a [u8]>, DamagedInfo> {
+        let Some(value) = self.entry_at_place(at)?.attr_value(DW_AT_name)? else { return Ok(None) };
+        let name = self.dwarf.attr_string(self.read_unit_once(at.unit)?, value)?.slice();
         Ok((!name.is_empty()).then_some(name))
     }
 
     /// Returns the place of the entry to which an attribute refers.
     pub fn referenced_entry(&self, at: Place, attribute: DwAt) -> Result<Option<Place>, DamagedInfo> {
-        match self.entry(at)?.attr_value(attribute)? {
+        match self.entry_at_place(at)?.attr_value(attribute)? {
             None => Ok(None),
             Some(AttributeValue::UnitRef(offset)) => Ok(Some(Place { unit: at.unit, offset })),
             Some(AttributeValue::DebugInfoRef(place)) => {
@@ -95,12 +95,12 @@ impl<'a> Units<'a> {
     }
 
     /// Returns the encoding of the unit that contains an entry: its version and the length of addresses.
-    pub fn encoding(&self, at: Place) -> Result<Encoding, DamagedInfo> {
-        Ok(self.unit(at.unit)?.encoding())
+    pub fn encoding_of_unit(&self, at: Place) -> Result<Encoding, DamagedInfo> {
+        Ok(self.read_unit_once(at.unit)?.encoding())
     }
 
     /// Returns the unit with this number, and reads it if necessary.
-    fn unit(&self, index: usize) -> Result<&Unit<Bytes<'a>>, DamagedInfo> {
+    fn read_unit_once(&self, index: usize) -> Result<&Unit<Bytes<'a>>, DamagedInfo> {
         let (header, read) = &self.units[index];
         if read.get().is_none() {
             let unit = self.dwarf.unit(*header)?;

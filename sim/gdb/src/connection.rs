@@ -29,7 +29,7 @@ enum Place {
 
 impl Place {
     /// Returns the position after this byte.
-    fn after(self, byte: u8) -> Place {
+    fn position_after_byte(self, byte: u8) -> Place {
         match (self, byte) {
             (Place::Between, b'$') => Place::Body,
             (Place::Between, _) | (Place::Checksum { missing: ..=1 }, _) => Place::Between,
@@ -66,7 +66,7 @@ impl<'h> GdbStream<'h> {
     }
 
     /// Receives at least one byte. The error is the system's, or says what is wrong with the client.
-    fn receive(&mut self) -> io::Result<()> {
+    fn receive_from_gdb(&mut self) -> io::Result<()> {
         let mut bytes = [0; 4096];
         match Read::read(&mut self.stream, &mut bytes) {
             Ok(0) => Err(ErrorKind::UnexpectedEof.into()),
@@ -75,7 +75,9 @@ impl<'h> GdbStream<'h> {
                 self.heard = Instant::now();
                 Ok(())
             }
-            Err(error) if waits(&error) && self.place != Place::Between && self.heard.elapsed() > LONGEST_STALL => {
+            Err(error)
+                if is_no_byte_yet(&error) && self.place != Place::Between && self.heard.elapsed() > LONGEST_STALL =>
+            {
                 Err(io::Error::other("a packet is incomplete"))
             }
             Err(error) => Err(error),
@@ -83,9 +85,9 @@ impl<'h> GdbStream<'h> {
     }
 
     /// Takes the first of the received bytes. `None` if there is none.
-    fn take(&mut self) -> io::Result<Option<u8>> {
+    fn take_received_byte(&mut self) -> io::Result<Option<u8>> {
         let Some(byte) = self.received.pop_front() else { return Ok(None) };
-        self.place = self.place.after(byte);
+        self.place = self.place.position_after_byte(byte);
         self.body = if self.place == Place::Body { self.body + 1 } else { 0 };
         if self.body > LONGEST_PACKET {
             return Err(io::Error::other(format!("a packet is longer than {LONGEST_PACKET} bytes")));
@@ -118,12 +120,12 @@ impl ConnectionExt for GdbStream<'_> {
     /// Returns the next byte from gdb. Fails if the host ends the session meanwhile.
     fn read(&mut self) -> io::Result<u8> {
         loop {
-            if let Some(byte) = self.take()? {
+            if let Some(byte) = self.take_received_byte()? {
                 return Ok(byte);
             }
-            match self.receive() {
-                Err(error) if waits(&error) => {
-                    if !self.host.borrow_mut().goes_on() {
+            match self.receive_from_gdb() {
+                Err(error) if is_no_byte_yet(&error) => {
+                    if !self.host.borrow_mut().does_session_continue() {
                         return Err(ErrorKind::ConnectionAborted.into());
                     }
                 }
@@ -136,10 +138,10 @@ impl ConnectionExt for GdbStream<'_> {
     fn peek(&mut self) -> io::Result<Option<u8>> {
         if self.received.is_empty() {
             self.stream.set_nonblocking(true)?;
-            let received = self.receive();
+            let received = self.receive_from_gdb();
             self.stream.set_nonblocking(false)?;
             match received {
-                Err(error) if !waits(&error) => return Err(error),
+                Err(error) if !is_no_byte_yet(&error) => return Err(error),
                 _ => {}
             }
         }
@@ -148,6 +150,6 @@ impl ConnectionExt for GdbStream<'_> {
 }
 
 /// Returns whether an error only says that no byte has arrived yet.
-fn waits(error: &io::Error) -> bool {
+fn is_no_byte_yet(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }

@@ -24,13 +24,13 @@ use timeline::Timeline;
 /// The program that started the debugging, to which a session reports.
 pub trait Host {
     /// Prints text that the firmware wrote, with the name of its channel. A console's is empty.
-    fn print(&mut self, channel: &str, text: &[u8]);
+    fn print_firmware_text(&mut self, channel: &str, text: &[u8]);
     /// Shows the user a message about the session that gdb itself does not show. It is one sentence.
     fn show_message(&mut self, sentence: &str);
     /// Returns whether the debugging session continues to wait. False ends it.
-    fn goes_on(&mut self) -> bool;
+    fn does_session_continue(&mut self) -> bool;
     /// Returns the tasks of the board in this state. None if the image has no kernel that the host knows.
-    fn tasks(&mut self, now: &Snapshot) -> Vec<Task>;
+    fn tasks_of_board(&mut self, now: &Snapshot) -> Vec<Task>;
 }
 
 /// A task of the image's kernel.
@@ -63,19 +63,19 @@ pub enum SessionEnd {
 }
 
 /// Serves one session on a connected socket.
-pub fn serve<'h>(board: &'h mut dyn Board, stream: TcpStream, host: Shared<'h>) -> SessionEnd {
+pub fn serve_gdb_session<'h>(board: &'h mut dyn Board, stream: TcpStream, host: Shared<'h>) -> SessionEnd {
     let line = match GdbStream::new(stream, host) {
         Ok(line) => line,
         Err(error) => return SessionEnd::Broken(error.to_string()),
     };
-    let timeline = Timeline::new(board, move |channel, text| host.borrow_mut().print(channel, text));
+    let timeline = Timeline::new(board, move |channel, text| host.borrow_mut().print_firmware_text(channel, text));
     let mut debugged = DebugTarget::new(timeline, host);
     let ended = GdbStub::new(line).run_blocking::<Events<'_>>(&mut debugged);
     let killed = debugged.is_killed();
     match ended {
         Ok(DisconnectReason::Kill) => SessionEnd::Killed,
         Ok(_) => SessionEnd::Detached,
-        Err(_) if !host.borrow_mut().goes_on() => SessionEnd::Stopped,
+        Err(_) if !host.borrow_mut().does_session_continue() => SessionEnd::Stopped,
         Err(error) => {
             let why = error.to_string();
             match error.into_connection_error() {

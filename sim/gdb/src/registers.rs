@@ -79,7 +79,7 @@ pub struct Layout {
 
 impl Layout {
     /// Returns the registers of a board's cores, which are alike.
-    pub fn from_board(board: &dyn Board) -> Layout {
+    pub fn registers_of_board(board: &dyn Board) -> Layout {
         let known: Vec<String> = board.core_registers(0).into_iter().map(|(name, _)| name).collect();
         let has = |name: &str| known.iter().any(|register| register == name);
         let mut names: Vec<String> = GENERAL.iter().map(|name| (*name).to_owned()).collect();
@@ -123,17 +123,22 @@ impl Layout {
 
     /// Returns a core's registers.
     pub fn read_registers(&self, board: &dyn Board, core: usize) -> RegisterValues {
-        self.words(&board.core_registers(core))
+        self.register_words(&board.core_registers(core))
     }
 
     /// Returns a core's registers, given by name, in gdb's order. Others are unknown.
-    pub fn words(&self, held: &[(String, u32)]) -> RegisterValues {
+    pub fn register_words(&self, held: &[(String, u32)]) -> RegisterValues {
         let value = |name: &String| held.iter().find(|(other, _)| other == name).map(|(_, value)| *value);
         RegisterValues(self.names.iter().map(value).collect())
     }
 
     /// Returns the registers in which `wanted` differs from the core's, with the new values.
-    pub fn changes<'w>(&'w self, board: &dyn Board, core: usize, wanted: &'w RegisterValues) -> Vec<(&'w str, u32)> {
+    pub fn changed_registers<'w>(
+        &'w self,
+        board: &dyn Board,
+        core: usize,
+        wanted: &'w RegisterValues,
+    ) -> Vec<(&'w str, u32)> {
         let held = self.read_registers(board, core);
         let pairs = self.names.iter().zip(held.0).zip(&wanted.0);
         pairs

@@ -73,7 +73,7 @@ pub struct DebugTarget<'h> {
 impl<'h> DebugTarget<'h> {
     /// Creates a target from a timeline, with the host to which it reports what gdb does not show.
     pub fn new(mut timeline: Timeline<'h>, host: Shared<'h>) -> DebugTarget<'h> {
-        let layout = Layout::from_board(timeline.board());
+        let layout = Layout::registers_of_board(timeline.board());
         DebugTarget { timeline, layout, action: Action::Run, focus: 0, tasks: None, killed: false, host }
     }
 
@@ -84,7 +84,7 @@ impl<'h> DebugTarget<'h> {
 
     /// Returns the core of a thread, which is in focus from then on. That of a task which does not execute is the core
     /// in focus. `None` if there is no such thread.
-    fn focus_on(&mut self, tid: Tid) -> Option<usize> {
+    fn focus_core_of_thread(&mut self, tid: Tid) -> Option<usize> {
         let core = tid.get() - 1;
         if core < self.timeline.board().number_of_cores() {
             self.focus = core;
@@ -94,61 +94,61 @@ impl<'h> DebugTarget<'h> {
     }
 
     /// Returns the tasks of the board in its present state.
-    fn tasks(&mut self) -> &[Task] {
+    fn tasks_now(&mut self) -> &[Task] {
         let (timeline, host) = (&mut self.timeline, self.host);
         self.tasks.get_or_insert_with(|| {
             let now = timeline.board().take_snapshot();
-            host.borrow_mut().tasks(&now)
+            host.borrow_mut().tasks_of_board(&now)
         })
     }
 
     /// Returns the task of a thread that no core executes.
     fn waiting_task(&mut self, tid: Tid) -> Option<&Task> {
-        self.tasks().iter().find(|task| task.core.is_none() && task_tid(task) == Some(tid))
+        self.tasks_now().iter().find(|task| task.core.is_none() && thread_id_of_task(task) == Some(tid))
     }
 
     /// Changes the board, after which the list of tasks is read again.
     fn change_board(&mut self, act: impl FnOnce(&mut dyn Board) -> bool) -> bool {
         self.tasks = None;
-        self.timeline.change_board(act)
+        self.timeline.run_board_change(act)
     }
 
     /// Resets the board, and reads the list of tasks again.
-    fn reset(&mut self) {
+    fn reset_board_and_tasks(&mut self) {
         self.tasks = None;
         self.focus = 0;
-        monitor::reset(&mut self.timeline);
+        monitor::reset_board_and_answer(&mut self.timeline);
     }
 
     /// Returns the stop as gdb gets it. Every stop names its thread.
-    fn stop_reason(&mut self, halt: Halt) -> MultiThreadStopReason<u32> {
+    fn gdb_stop_reason(&mut self, halt: Halt) -> MultiThreadStopReason<u32> {
         self.focus = match (halt, self.action) {
             (Halt::Break { core } | Halt::Watch { core, .. } | Halt::Ended { core, .. }, _) => core,
             (Halt::Done | Halt::Begin, Action::Step(core) | Action::StepBack(core)) => core,
             (Halt::Done | Halt::Begin, Action::Run | Action::Back) => self.focus,
         };
         match halt {
-            Halt::Done => signal_stop(self.focus, Signal::SIGTRAP),
-            Halt::Break { core } => MultiThreadStopReason::SwBreak(tid_of(core)),
+            Halt::Done => stop_by_signal(self.focus, Signal::SIGTRAP),
+            Halt::Break { core } => MultiThreadStopReason::SwBreak(thread_id_of_core(core)),
             Halt::Watch { core, address, access } => {
                 let kind = match access {
                     WatchedAccess::Write => WatchKind::Write,
                     WatchedAccess::Read => WatchKind::Read,
                     WatchedAccess::Any => WatchKind::ReadWrite,
                 };
-                MultiThreadStopReason::Watch { tid: tid_of(core), kind, addr: address }
+                MultiThreadStopReason::Watch { tid: thread_id_of_core(core), kind, addr: address }
             }
             Halt::Ended { core, detail: EXIT } => {
                 let code = self.timeline.board().debugger().exit_code.unwrap_or(0);
                 self.host.borrow_mut().show_message(&format!("The firmware ended with exit code {code}."));
-                signal_stop(core, Signal::SIGTERM)
+                stop_by_signal(core, Signal::SIGTERM)
             }
             Halt::Ended { core, detail } => {
                 self.host.borrow_mut().show_message(&format!("The firmware cannot continue: {detail} on core {core}."));
-                signal_stop(core, Signal::SIGABRT)
+                stop_by_signal(core, Signal::SIGABRT)
             }
             Halt::Begin => {
-                let tid = Some(tid_of(self.focus));
+                let tid = Some(thread_id_of_core(self.focus));
                 MultiThreadStopReason::ReplayLog { tid, pos: ReplayLogPosition::Begin }
             }
         }
@@ -156,17 +156,17 @@ impl<'h> DebugTarget<'h> {
 }
 
 /// Returns a stop by a signal at a core.
-fn signal_stop(core: usize, signal: Signal) -> MultiThreadStopReason<u32> {
-    MultiThreadStopReason::SignalWithThread { tid: tid_of(core), signal }
+fn stop_by_signal(core: usize, signal: Signal) -> MultiThreadStopReason<u32> {
+    MultiThreadStopReason::SignalWithThread { tid: thread_id_of_core(core), signal }
 }
 
 /// Returns the thread number of a task: the address of its control block. Cores have the first numbers.
-fn task_tid(task: &Task) -> Option<Tid> {
+fn thread_id_of_task(task: &Task) -> Option<Tid> {
     NonZeroUsize::new(task.block as usize)
 }
 
 /// Returns the accesses that a watchpoint of gdb stops at.
-fn access_of(kind: WatchKind) -> WatchedAccess {
+fn watched_access_of_watchpoint(kind: WatchKind) -> WatchedAccess {
     match kind {
         WatchKind::Write => WatchedAccess::Write,
         WatchKind::Read => WatchedAccess::Read,
@@ -175,7 +175,7 @@ fn access_of(kind: WatchKind) -> WatchedAccess {
 }
 
 /// Returns the thread number of a core. They count from 1.
-fn tid_of(core: usize) -> Tid {
+fn thread_id_of_core(core: usize) -> Tid {
     NonZeroUsize::MIN.saturating_add(core)
 }
 
@@ -237,10 +237,10 @@ impl MultiThreadBase for DebugTarget<'_> {
     fn read_registers(&mut self, registers: &mut RegisterValues, tid: Tid) -> TargetResult<(), Self> {
         if let Some(task) = self.waiting_task(tid) {
             let held = task.registers.clone();
-            *registers = self.layout.words(&held);
+            *registers = self.layout.register_words(&held);
             return Ok(());
         }
-        let core = self.focus_on(tid).ok_or(TargetError::NonFatal)?;
+        let core = self.focus_core_of_thread(tid).ok_or(TargetError::NonFatal)?;
         *registers = self.layout.read_registers(self.timeline.board(), core);
         Ok(())
     }
@@ -250,10 +250,10 @@ impl MultiThreadBase for DebugTarget<'_> {
         if self.waiting_task(tid).is_some() {
             return Err(TargetError::NonFatal);
         }
-        let core = self.focus_on(tid).ok_or(TargetError::NonFatal)?;
+        let core = self.focus_core_of_thread(tid).ok_or(TargetError::NonFatal)?;
         let layout = &self.layout;
         let changes: Vec<(String, u32)> = layout
-            .changes(self.timeline.board(), core, registers)
+            .changed_registers(self.timeline.board(), core, registers)
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value))
             .collect();
@@ -269,7 +269,7 @@ impl MultiThreadBase for DebugTarget<'_> {
 
     /// Reads memory, or registers of peripherals, as a core sees them. Returns the number of bytes that could be read.
     fn read_addrs(&mut self, start: u32, data: &mut [u8], tid: Tid) -> TargetResult<usize, Self> {
-        let core = self.focus_on(tid).ok_or(TargetError::NonFatal)?;
+        let core = self.focus_core_of_thread(tid).ok_or(TargetError::NonFatal)?;
         if let Some(found) = self.timeline.registers_or_memory(core, start, data.len()) {
             data.copy_from_slice(&found);
             return Ok(data.len());
@@ -288,7 +288,7 @@ impl MultiThreadBase for DebugTarget<'_> {
 
     /// Writes to RAM, or programs flash. Fails elsewhere.
     fn write_addrs(&mut self, start: u32, data: &[u8], tid: Tid) -> TargetResult<(), Self> {
-        self.focus_on(tid).ok_or(TargetError::NonFatal)?;
+        self.focus_core_of_thread(tid).ok_or(TargetError::NonFatal)?;
         let written = self.change_board(|board| board.write_memory(start, data) || board.program_flash(start, data));
         if written { Ok(()) } else { Err(TargetError::NonFatal) }
     }
@@ -298,8 +298,12 @@ impl MultiThreadBase for DebugTarget<'_> {
     fn list_active_threads(&mut self, thread_is_active: &mut dyn FnMut(Tid)) -> Result<(), &'static str> {
         let focus = self.focus;
         let others = (0..self.timeline.board().number_of_cores()).filter(|core| *core != focus);
-        std::iter::once(focus).chain(others).for_each(|core| thread_is_active(tid_of(core)));
-        self.tasks().iter().filter(|task| task.core.is_none()).filter_map(task_tid).for_each(thread_is_active);
+        std::iter::once(focus).chain(others).for_each(|core| thread_is_active(thread_id_of_core(core)));
+        self.tasks_now()
+            .iter()
+            .filter(|task| task.core.is_none())
+            .filter_map(thread_id_of_task)
+            .for_each(thread_is_active);
         Ok(())
     }
 
@@ -356,7 +360,7 @@ impl MultiThreadResume for DebugTarget<'_> {
 impl MultiThreadSingleStep for DebugTarget<'_> {
     /// Sets the action to one step of a thread's core.
     fn set_resume_action_step(&mut self, tid: Tid, _: Option<Signal>) -> Result<(), &'static str> {
-        self.action = Action::Step(self.focus_on(tid).ok_or(NO_SUCH_THREAD)?);
+        self.action = Action::Step(self.focus_core_of_thread(tid).ok_or(NO_SUCH_THREAD)?);
         Ok(())
     }
 }
@@ -372,7 +376,7 @@ impl MultiThreadSchedulerLocking for DebugTarget<'_> {
 impl ReverseStep<Tid> for DebugTarget<'_> {
     /// Sets the action to one step of a thread's core back in time.
     fn reverse_step(&mut self, tid: Tid) -> Result<(), &'static str> {
-        self.action = Action::StepBack(self.focus_on(tid).ok_or(NO_SUCH_THREAD)?);
+        self.action = Action::StepBack(self.focus_core_of_thread(tid).ok_or(NO_SUCH_THREAD)?);
         Ok(())
     }
 }
@@ -430,12 +434,12 @@ impl HwWatchpoint for DebugTarget<'_> {
     /// Sets a watchpoint on bytes at an address. Returns false if accesses of this kind cannot be watched there.
     fn add_hw_watchpoint(&mut self, address: u32, bytes: u32, kind: WatchKind) -> TargetResult<bool, Self> {
         // Reads of memory are not told, which refusing says.
-        Ok(self.timeline.add_watch(address, bytes, access_of(kind)))
+        Ok(self.timeline.add_watch(address, bytes, watched_access_of_watchpoint(kind)))
     }
 
     /// Removes a watchpoint on bytes at an address. Returns false if there was none.
     fn remove_hw_watchpoint(&mut self, address: u32, bytes: u32, kind: WatchKind) -> TargetResult<bool, Self> {
-        Ok(self.timeline.remove_watch(address, bytes, access_of(kind)))
+        Ok(self.timeline.remove_watch(address, bytes, watched_access_of_watchpoint(kind)))
     }
 }
 
@@ -446,7 +450,7 @@ impl ThreadExtraInfo for DebugTarget<'_> {
         let core = tid.get() - 1;
         let task = tasks.iter().find(|task| match task.core {
             Some(number) => number == core,
-            None => task_tid(task) == Some(tid),
+            None => thread_id_of_task(task) == Some(tid),
         });
         let text = match task {
             Some(task @ Task { core: Some(number), .. }) => format!("core {number}: {}", task.about),
@@ -463,7 +467,7 @@ impl ExtendedMode for DebugTarget<'_> {
     /// Starts the image on the board again.
     fn run(&mut self, _: Option<&[u8]>, _: Args<'_, '_>) -> TargetResult<Pid, Self> {
         self.killed = false;
-        self.reset();
+        self.reset_board_and_tasks();
         Ok(BOARD)
     }
 
@@ -486,7 +490,7 @@ impl ExtendedMode for DebugTarget<'_> {
 
     /// Resets the board.
     fn restart(&mut self) -> Result<(), &'static str> {
-        self.reset();
+        self.reset_board_and_tasks();
         Ok(())
     }
 }
@@ -495,7 +499,7 @@ impl MonitorCmd for DebugTarget<'_> {
     /// Executes a `monitor` command of gdb and sends the text of its answer.
     fn handle_monitor_cmd(&mut self, command: &[u8], mut out: ConsoleOutput<'_>) -> Result<(), &'static str> {
         self.tasks = None;
-        let text = monitor::answer_monitor(&mut self.timeline, &String::from_utf8_lossy(command));
+        let text = monitor::answer_monitor_command(&mut self.timeline, &String::from_utf8_lossy(command));
         out.write_raw(text.as_bytes());
         Ok(())
     }
@@ -518,27 +522,27 @@ impl<'h> BlockingEventLoop for Events<'h> {
         line: &mut GdbStream<'h>,
     ) -> Result<Event<MultiThreadStopReason<u32>>, WaitForStopReasonError<&'static str, io::Error>> {
         let halt = match target.action {
-            Action::Step(core) => target.timeline.step(core),
-            Action::StepBack(core) => target.timeline.step_back(core),
+            Action::Step(core) => target.timeline.step_instruction(core),
+            Action::StepBack(core) => target.timeline.step_instruction_back(core),
             Action::Back => target.timeline.go_back_to_stop(),
             Action::Run => loop {
-                let halt = target.timeline.run(SLICE_CYCLES);
+                let halt = target.timeline.run_to_next_stop(SLICE_CYCLES);
                 if halt != Halt::Done {
                     break halt;
                 }
                 if line.peek().map_err(WaitForStopReasonError::Connection)?.is_some() {
                     return Ok(Event::IncomingData(line.read().map_err(WaitForStopReasonError::Connection)?));
                 }
-                if !target.host.borrow_mut().goes_on() {
+                if !target.host.borrow_mut().does_session_continue() {
                     return Err(WaitForStopReasonError::Target("interrupted"));
                 }
             },
         };
-        Ok(Event::TargetStopped(target.stop_reason(halt)))
+        Ok(Event::TargetStopped(target.gdb_stop_reason(halt)))
     }
 
     /// Returns the reason for a stop after the user has pressed Ctrl-C in gdb.
     fn on_interrupt(target: &mut DebugTarget<'h>) -> Result<Option<MultiThreadStopReason<u32>>, &'static str> {
-        Ok(Some(signal_stop(target.focus, Signal::SIGINT)))
+        Ok(Some(stop_by_signal(target.focus, Signal::SIGINT)))
     }
 }

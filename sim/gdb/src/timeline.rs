@@ -72,12 +72,12 @@ pub enum WatchedAccess {
 
 impl WatchedAccess {
     /// Returns whether the watchpoint stops at writes.
-    fn writes(self) -> bool {
+    fn stops_at_writes(self) -> bool {
         self != WatchedAccess::Read
     }
 
     /// Returns whether the watchpoint stops at reads.
-    fn reads(self) -> bool {
+    fn stops_at_reads(self) -> bool {
         self != WatchedAccess::Write
     }
 }
@@ -131,26 +131,26 @@ impl<'b> Timeline<'b> {
             reads: BTreeSet::new(),
             print: Box::new(print),
         };
-        timeline.begin_again();
+        timeline.restart_history();
         timeline
     }
 
-    /// Returns the board, for reading. Use [`Timeline::change_board`] to change it.
+    /// Returns the board, for reading. Use [`Timeline::run_board_change`] to change it.
     pub fn board(&mut self) -> &mut dyn Board {
         self.board
     }
 
     /// Changes the board by `act`. If `act` returns true, the board's history begins again here.
-    pub fn change_board(&mut self, act: impl FnOnce(&mut dyn Board) -> bool) -> bool {
+    pub fn run_board_change(&mut self, act: impl FnOnce(&mut dyn Board) -> bool) -> bool {
         let done = act(self.board);
         if done {
-            self.begin_again();
+            self.restart_history();
         }
         done
     }
 
     /// Returns the cycle at which the board's history begins.
-    pub fn first_cycle(&self) -> u64 {
+    pub fn history_start_cycle(&self) -> u64 {
         self.marks[0].progress.cycle
     }
 
@@ -178,14 +178,14 @@ impl<'b> Timeline<'b> {
     /// Makes runs stop at accesses to any word of `bytes` from `address`. Returns false if one of them cannot be
     /// watched: reads of memory are not reported.
     pub fn add_watch(&mut self, address: u32, bytes: u32, access: WatchedAccess) -> bool {
-        let words: Vec<u32> = words_of(address, bytes).collect();
-        let is_told = |word: &u32| !access.reads() || self.board.read_memory(*word, 4).is_none();
+        let words: Vec<u32> = words_containing_bytes(address, bytes).collect();
+        let is_told = |word: &u32| !access.stops_at_reads() || self.board.read_memory(*word, 4).is_none();
         let can = !words.is_empty() && words.iter().all(is_told);
         let can = can && words.iter().all(|word| self.board.watch_word_or_register(*word));
-        if can && access.writes() {
+        if can && access.stops_at_writes() {
             self.words.extend(&words);
         }
-        if can && access.reads() {
+        if can && access.stops_at_reads() {
             self.reads.extend(&words);
         }
         can
@@ -193,20 +193,20 @@ impl<'b> Timeline<'b> {
 
     /// Removes the watch on these words. Returns false if there was none.
     pub fn remove_watch(&mut self, address: u32, bytes: u32, access: WatchedAccess) -> bool {
-        words_of(address, bytes).fold(false, |any, word| {
-            let wrote = access.writes() && self.words.remove(&word);
-            let read = access.reads() && self.reads.remove(&word);
+        words_containing_bytes(address, bytes).fold(false, |any, word| {
+            let wrote = access.stops_at_writes() && self.words.remove(&word);
+            let read = access.stops_at_reads() && self.reads.remove(&word);
             wrote || read || any
         })
     }
 
     /// Returns bytes of memory, or of registers. `None` if they are neither.
     pub fn registers_or_memory(&mut self, core: usize, address: u32, bytes: usize) -> Option<Vec<u8>> {
-        self.board.read_memory(address, bytes).or_else(|| self.registers(core, address, bytes))
+        self.board.read_memory(address, bytes).or_else(|| self.register_bytes(core, address, bytes))
     }
 
     /// Returns bytes of registers, without the side effects of reading them. `None` if one cannot be read.
-    fn registers(&mut self, core: usize, address: u32, bytes: usize) -> Option<Vec<u8>> {
+    fn register_bytes(&mut self, core: usize, address: u32, bytes: usize) -> Option<Vec<u8>> {
         let now = self.board.take_snapshot();
         let content = read_registers(self.board, core, address, bytes);
         assert!(self.board.restore_snapshot(&now), "a snapshot is of the board it was taken of");
@@ -214,7 +214,7 @@ impl<'b> Timeline<'b> {
     }
 
     /// Runs the board for at most `cycles`, up to the next stop.
-    pub fn run(&mut self, cycles: u64) -> Halt {
+    pub fn run_to_next_stop(&mut self, cycles: u64) -> Halt {
         self.set_breakpoints();
         let halt = self.run_to_cycle_or_stop(self.board.current_cycle().saturating_add(cycles));
         self.remove_breakpoints();
@@ -223,7 +223,7 @@ impl<'b> Timeline<'b> {
 
     /// Executes one instruction of a core (two where the M7 issues two together), or takes it into a handler. The other
     /// core continues meanwhile. Breakpoints elsewhere stop it, the one that the core is at does not.
-    pub fn step(&mut self, core: usize) -> Halt {
+    pub fn step_instruction(&mut self, core: usize) -> Halt {
         let (before, from) = (self.instruction_count(core), self.board.core_position(core).pc);
         let start = self.board.current_cycle();
         self.set_breakpoints();
@@ -247,8 +247,8 @@ impl<'b> Timeline<'b> {
     pub fn go_back_to_stop(&mut self) -> Halt {
         let mut until = self.progress();
         while let Some(mark) = self.marks.iter().rposition(|mark| mark.progress < until) {
-            if let Some(hit) = self.last_hit(mark, until) {
-                return self.go_to_stop(&hit);
+            if let Some(hit) = self.last_stop_since_mark(mark, until) {
+                return self.go_to_past_stop(&hit);
             }
             until = self.marks[mark].progress;
         }
@@ -257,9 +257,9 @@ impl<'b> Timeline<'b> {
     }
 
     /// Takes the board back by one instruction of a core.
-    pub fn step_back(&mut self, core: usize) -> Halt {
+    pub fn step_instruction_back(&mut self, core: usize) -> Halt {
         let target = self.instruction_count(core);
-        if target == 0 || !self.before_instruction(core, target) {
+        if target == 0 || !self.go_before_instruction(core, target) {
             self.restore_mark(0);
             return Halt::Begin;
         }
@@ -284,7 +284,7 @@ impl<'b> Timeline<'b> {
     }
 
     /// Drops the history, which begins again in the present state.
-    fn begin_again(&mut self) {
+    fn restart_history(&mut self) {
         self.marks = vec![self.mark_of_present_state()];
         self.distance = FIRST_DISTANCE_CYCLES;
         self.told = self.board.current_cycle();
@@ -311,10 +311,10 @@ impl<'b> Timeline<'b> {
             self.board.redecode_at(*address);
         }
         for word in &self.words {
-            self.board.probes().end_watch(*word);
+            self.board.probes().remove_write_watch(*word);
         }
         for word in &self.reads {
-            self.board.probes().end_read_watch(*word);
+            self.board.probes().remove_read_stop(*word);
         }
         self.board.take_events();
     }
@@ -329,11 +329,11 @@ impl<'b> Timeline<'b> {
             // Text of cycles that were passed on before is dropped, so a slice is on one side of that border.
             let slice = if now < self.told { slice.min(self.told) } else { slice };
             let stop = self.board.run_cycles(slice.saturating_sub(now));
-            self.pass_text(now);
+            self.pass_new_output_on(now);
             match stop.reason {
                 StopReason::Cycles => {}
                 StopReason::Until => return Halt::Break { core: stop.core },
-                StopReason::Watch => return self.watch_halt(stop.core, stop.address),
+                StopReason::Watch => return self.halt_at_watched_word(stop.core, stop.address),
                 reason => return Halt::Ended { core: stop.core, detail: reason.result_name() },
             }
             if self.board.current_cycle() >= next {
@@ -346,7 +346,7 @@ impl<'b> Timeline<'b> {
     }
 
     /// Returns the reason of a stop at a watched word.
-    fn watch_halt(&self, core: usize, address: u32) -> Halt {
+    fn halt_at_watched_word(&self, core: usize, address: u32) -> Halt {
         let access = match (self.words.contains(&address), self.reads.contains(&address)) {
             (true, true) => WatchedAccess::Any,
             (false, true) => WatchedAccess::Read,
@@ -356,7 +356,7 @@ impl<'b> Timeline<'b> {
     }
 
     /// Passes the firmware's output on, unless it was passed on before `since`.
-    fn pass_text(&mut self, since: u64) {
+    fn pass_new_output_on(&mut self, since: u64) {
         for port in 0..self.board.number_of_consoles() {
             let text = self.board.take_console_output(port);
             if since >= self.told && !text.is_empty() {
@@ -391,14 +391,14 @@ impl<'b> Timeline<'b> {
     }
 
     /// Returns the last stop before `until` in the run from a mark.
-    fn last_hit(&mut self, mark: usize, until: Progress) -> Option<Hit> {
+    fn last_stop_since_mark(&mut self, mark: usize, until: Progress) -> Option<Hit> {
         let mut last = None;
         self.restore_mark(mark);
         self.set_breakpoints();
         while self.progress() < until {
             // Within the cycle of `until` there may be stops on both sides of it.
             let stop = self.board.run_cycles((until.cycle - self.board.current_cycle()).max(1));
-            self.drop_text();
+            self.drop_repeated_output();
             if stop.reason.is_requested_by_instrument() && self.progress() < until {
                 last = Some(Hit { executed: self.instruction_count(stop.core), stop });
             } else if stop.reason != StopReason::Cycles {
@@ -410,7 +410,7 @@ impl<'b> Timeline<'b> {
     }
 
     /// Drops the firmware's output, which was passed on before.
-    fn drop_text(&mut self) {
+    fn drop_repeated_output(&mut self) {
         for port in 0..self.board.number_of_consoles() {
             self.board.take_console_output(port);
         }
@@ -418,22 +418,22 @@ impl<'b> Timeline<'b> {
     }
 
     /// Goes to a stop of the past: right before the instruction of a breakpoint, or before the one that wrote.
-    fn go_to_stop(&mut self, hit: &Hit) -> Halt {
+    fn go_to_past_stop(&mut self, hit: &Hit) -> Halt {
         let core = hit.stop.core;
         match hit.stop.reason {
             StopReason::Watch => {
-                self.before_instruction(core, hit.executed);
-                self.watch_halt(core, hit.stop.address)
+                self.go_before_instruction(core, hit.executed);
+                self.halt_at_watched_word(core, hit.stop.address)
             }
             _ => {
-                self.go_to(hit.stop.cycle);
+                self.go_to_cycle(hit.stop.cycle);
                 Halt::Break { core }
             }
         }
     }
 
     /// Restores and runs the board to the beginning of a cycle that is not before its first snapshot.
-    fn go_to(&mut self, cycle: u64) {
+    fn go_to_cycle(&mut self, cycle: u64) {
         let mark = self.marks.iter().rposition(|mark| mark.progress.cycle <= cycle).unwrap_or(0);
         self.restore_mark(mark);
         self.replay_to_cycle(cycle);
@@ -448,12 +448,12 @@ impl<'b> Timeline<'b> {
                 break;
             }
         }
-        self.drop_text();
+        self.drop_repeated_output();
     }
 
     /// Takes the board back to the last cycle at whose beginning the core has executed fewer than `count` instructions.
     /// Returns false if that is before history begins. The cycle is found by bisection.
-    fn before_instruction(&mut self, core: usize, count: u64) -> bool {
+    fn go_before_instruction(&mut self, core: usize, count: u64) -> bool {
         let Some(mark) = self.marks.iter().rposition(|mark| mark.executed[core] < count) else {
             return false;
         };
@@ -479,7 +479,7 @@ impl<'b> Timeline<'b> {
 }
 
 /// Returns the words that contain any of these bytes, at most [`MOST_WORDS`].
-fn words_of(address: u32, bytes: u32) -> impl Iterator<Item = u32> {
+fn words_containing_bytes(address: u32, bytes: u32) -> impl Iterator<Item = u32> {
     let last = address.saturating_add(bytes.saturating_sub(1));
     (address & !3..=last & !3).step_by(4).take(if bytes == 0 { 0 } else { MOST_WORDS })
 }

@@ -13,12 +13,12 @@ pub struct Console {
 
 impl Console {
     /// Adds a step to the script: when `prompt` has appeared since the previous step, `text` is typed.
-    pub fn add_step(&mut self, prompt: &[u8], text: &[u8]) {
+    pub fn add_script_step(&mut self, prompt: &[u8], text: &[u8]) {
         self.steps.push_back((prompt.to_vec(), text.to_vec()));
     }
 
     /// Takes a byte that the board sent. Returns the text to type, if a prompt has just become complete.
-    pub fn receive_byte(&mut self, byte: u8) -> Option<Vec<u8>> {
+    pub fn receive_console_byte(&mut self, byte: u8) -> Option<Vec<u8>> {
         self.output.push(byte);
         let (prompt, _) = self.steps.front()?;
         self.since_step.push(byte);
@@ -35,7 +35,7 @@ impl Console {
     }
 
     /// Returns the number of script steps whose prompt has not appeared.
-    pub fn steps_left(&self) -> usize {
+    pub fn script_steps_left(&self) -> usize {
         self.steps.len()
     }
 }
@@ -47,23 +47,23 @@ mod tests {
     #[test]
     fn types_each_line_after_its_prompt() {
         let mut console = Console::default();
-        console.add_step(b"nsh> ", b"help\n");
-        console.add_step(b"nsh> ", b"ps\n");
+        console.add_script_step(b"nsh> ", b"help\n");
+        console.add_script_step(b"nsh> ", b"ps\n");
         let mut typed = Vec::new();
         for byte in b"boot\r\nnsh> help\r\nnsh> " {
-            typed.extend(console.receive_byte(*byte));
+            typed.extend(console.receive_console_byte(*byte));
         }
         assert_eq!(typed, [b"help\n".to_vec(), b"ps\n".to_vec()]);
-        assert_eq!(console.steps_left(), 0);
+        assert_eq!(console.script_steps_left(), 0);
         assert_eq!(console.take_output(), b"boot\r\nnsh> help\r\nnsh> ");
     }
 
     #[test]
     fn prompt_is_not_matched_twice() {
         let mut console = Console::default();
-        console.add_step(b"> ", b"a");
-        console.add_step(b"> ", b"b");
-        let typed: Vec<_> = b"> x".iter().filter_map(|byte| console.receive_byte(*byte)).collect();
+        console.add_script_step(b"> ", b"a");
+        console.add_script_step(b"> ", b"b");
+        let typed: Vec<_> = b"> x".iter().filter_map(|byte| console.receive_console_byte(*byte)).collect();
         assert_eq!(typed, [b"a".to_vec()]);
     }
 }

@@ -55,7 +55,7 @@ struct Site {
 
 impl Site {
     /// Adds a probe to the site, in the order of kinds.
-    fn add_report(&mut self, report: ProbeReport, id: u16) {
+    fn add_probe_report(&mut self, report: ProbeReport, id: u16) {
         let kind = report.min(ProbeReport::Second);
         let behind = self.probes.partition_point(|(other, _)| (*other).min(ProbeReport::Second) <= kind);
         self.probes.insert(behind, (report, id));
@@ -121,7 +121,7 @@ pub struct Probes {
 
 impl Probes {
     /// Returns whether the instruction at `address` has a probe.
-    pub fn watches_code(&self, address: u32) -> bool {
+    pub fn is_instruction_probed(&self, address: u32) -> bool {
         self.numbers.contains_key(&address)
     }
 
@@ -142,13 +142,13 @@ impl Probes {
 
     /// Returns whether the run stops before the instruction at `address`.
     #[inline]
-    pub fn stops_at(&self, address: u32) -> bool {
+    pub fn stops_before_address(&self, address: u32) -> bool {
         self.stops.contains(&address)
     }
 
     /// Returns whether the run stops after a write to the word at `address` (aligned).
     #[inline]
-    pub fn stops_at_write(&self, address: u32) -> bool {
+    pub fn stops_after_write(&self, address: u32) -> bool {
         self.write_stops.contains(&address)
     }
 
@@ -158,7 +158,7 @@ impl Probes {
         self.stops.push(address);
     }
 
-    /// Removes the stop at `address` ([`Probes::until`]). The caller decodes the instruction again.
+    /// Removes the stop at `address` ([`Probes::stop_before_address`]). The caller decodes the instruction again.
     pub fn remove_stop_before(&mut self, address: u32) {
         let number = self.site_number(address);
         if let Some(site) = self.sites.get_mut(number as usize) {
@@ -168,46 +168,46 @@ impl Probes {
     }
 
     /// Removes the watch on writes to the word at `address`.
-    pub fn end_watch(&mut self, address: u32) {
+    pub fn remove_write_watch(&mut self, address: u32) {
         self.watches.retain(|(word, _)| *word != address & !3);
         self.write_stops.retain(|stop| *stop != address & !3);
     }
 
     /// Makes the run stop after reads of the register at `address`.
-    pub fn watch_read(&mut self, address: u32) {
+    pub fn add_read_stop(&mut self, address: u32) {
         self.read_stops.push(address & !3);
     }
 
     /// Removes the stop at reads of the register at `address`.
-    pub fn end_read_watch(&mut self, address: u32) {
+    pub fn remove_read_stop(&mut self, address: u32) {
         self.read_stops.retain(|stop| *stop != address & !3);
     }
 
     /// Returns whether a read of the register at `address` stops the run.
-    pub fn stops_at_read(&self, address: u32) -> bool {
+    pub fn stops_after_read(&self, address: u32) -> bool {
         self.read_stops.contains(&(address & !3))
     }
 
     /// Records an event with this `id` each time `address` is about to execute.
-    pub fn watch_exec(&mut self, address: u32, id: u16) {
-        self.probe_site(address).add_report(ProbeReport::Issue, id);
+    pub fn record_executions(&mut self, address: u32, id: u16) {
+        self.probe_site(address).add_probe_report(ProbeReport::Issue, id);
     }
 
     /// Records an event with this `id` each time a function's first instruction is about to execute. The event has the
     /// caller and the arguments: beside the first one the second, or the `third` instead.
-    pub fn watch_call(&mut self, address: u32, id: u16, third: bool) {
-        self.probe_site(address).add_report(if third { ProbeReport::Third } else { ProbeReport::Second }, id);
+    pub fn record_calls(&mut self, address: u32, id: u16, third: bool) {
+        self.probe_site(address).add_probe_report(if third { ProbeReport::Third } else { ProbeReport::Second }, id);
     }
 
     /// Records an event with this `id` each time a watched call returns to `address`, but not if a branch leads there.
-    pub fn watch_return(&mut self, address: u32, id: u16) {
-        self.probe_site(address).add_report(ProbeReport::Return, id);
+    pub fn record_returns(&mut self, address: u32, id: u16) {
+        self.probe_site(address).add_probe_report(ProbeReport::Return, id);
         self.sites.iter_mut().for_each(|site| site.behind = NO_CALLERS);
     }
 
     /// Measures the cycles from executions of `start` to executions of `end`. Returns the index for
-    /// [`Probes::interval`].
-    pub fn add_interval(&mut self, start: u32, end: u32) -> usize {
+    /// [`Probes::interval_statistics`].
+    pub fn add_measured_interval(&mut self, start: u32, end: u32) -> usize {
         let index = self.between.len();
         self.between.push(IntervalStats::default());
         let begins = self.probe_site(start);
@@ -219,8 +219,8 @@ impl Probes {
         index
     }
 
-    /// Returns the statistics of the interval with this index ([`Probes::add_interval`]).
-    pub fn interval(&self, index: usize) -> Option<&IntervalStats> {
+    /// Returns the statistics of the interval with this index ([`Probes::add_measured_interval`]).
+    pub fn interval_statistics(&self, index: usize) -> Option<&IntervalStats> {
         self.between.get(index)
     }
 
@@ -231,8 +231,8 @@ impl Probes {
         self.fire_probes_of_site(self.site_number(address), address, core, cycle, held, resumed)
     }
 
-    /// Fires the probes on the instruction at `address`, as [`Probes::issue`] does, with the site's [`Probes::number`]
-    /// if that is known.
+    /// Fires the probes on the instruction at `address`, as [`Probes::fire_probes`] does, with the site's
+    /// [`Probes::site_number`] if that is known.
     pub fn fire_probes_of_site(
         &mut self,
         number: u32,
@@ -287,15 +287,15 @@ impl Probes {
     }
 
     /// Watches the word at `address` (4-byte aligned) for writes. `stop` ends the run after the write.
-    pub fn watch_write(&mut self, address: u32, id: u16, stop: bool) {
-        self.end_watch(address);
+    pub fn record_writes(&mut self, address: u32, id: u16, stop: bool) {
+        self.remove_write_watch(address);
         let place = self.watches.partition_point(|(word, _)| *word < address & !3);
         self.watches.insert(place, (address & !3, Watch { id, stop }));
         self.write_stops.extend(stop.then_some(address & !3));
     }
 
     /// Reports a store that changed the word at `address` (aligned) to `word`. Returns true if the run must stop.
-    pub fn note_write(&mut self, address: u32, word: u32, core: usize, cycle: u64, pc: u32) -> bool {
+    pub fn report_changing_store(&mut self, address: u32, word: u32, core: usize, cycle: u64, pc: u32) -> bool {
         let place = self.watches.partition_point(|(word, _)| *word < address);
         let Some(&(_, watch)) = self.watches.get(place).filter(|(word, _)| *word == address) else {
             return false;
@@ -344,7 +344,7 @@ impl Probes {
     }
 
     /// Returns the addresses with a probe on their instruction.
-    pub fn probe_sites(&self) -> impl Iterator<Item = u32> {
+    pub fn probed_addresses(&self) -> impl Iterator<Item = u32> {
         self.sites.iter().map(|site| site.address)
     }
 
@@ -354,13 +354,13 @@ impl Probes {
     }
 
     /// Removes the events recorded so far and returns them. Reserves memory for as many new ones.
-    pub fn take_events(&mut self) -> Vec<Event> {
+    pub fn take_recorded_events(&mut self) -> Vec<Event> {
         let room = Vec::with_capacity(self.events.len());
         std::mem::replace(&mut self.events, room)
     }
 
-    /// Gives the memory of events that [`Probes::take_events`] returned back, for the next ones.
-    pub fn reuse_events(&mut self, mut taken: Vec<Event>) {
+    /// Gives the memory of events that [`Probes::take_recorded_events`] returned back, for the next ones.
+    pub fn reuse_event_memory(&mut self, mut taken: Vec<Event>) {
         if self.events.is_empty() {
             taken.clear();
             self.events = taken;

@@ -12,7 +12,7 @@ use crate::quick::Quick;
 /// Cores of a machine, at most.
 const CORES: usize = 2;
 
-/// A packed event, as [`Event::all_bytes`] writes it.
+/// A packed event, as [`Event::events_to_bytes`] writes it.
 #[derive(Debug, Clone, Copy, FromBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct Record {
@@ -68,12 +68,12 @@ pub struct Sections {
 impl Sections {
     /// Creates statistics that begin at a cycle, with this nesting depth.
     #[must_use]
-    pub fn begin_at(cycle: u64, depth: u32) -> Sections {
+    pub fn beginning_at_cycle(cycle: u64, depth: u32) -> Sections {
         Sections { since: cycle, depth, count: 0, cycles: 0, longest_cycles: 0 }
     }
 
     /// Updates the statistics after a write of the word that counts nested critical sections.
-    fn write_depth(&mut self, cycle: u64, depth: u32) {
+    fn update_nesting_depth(&mut self, cycle: u64, depth: u32) {
         match (self.depth, depth) {
             (0, 1..) => self.since = cycle,
             (1.., 0) => {
@@ -109,12 +109,12 @@ pub struct Tally {
 }
 
 /// Packs a core and an identity into one number.
-fn pack_identity(core: usize, id: Option<u16>) -> u32 {
+fn pack_core_and_identity(core: usize, id: Option<u16>) -> u32 {
     (core as u32) << 17 | id.map_or(1 << 16, u32::from)
 }
 
 /// Unpacks core and identity.
-fn unpack_identity(named: u32) -> (u8, Option<u16>) {
+fn unpack_core_and_identity(named: u32) -> (u8, Option<u16>) {
     ((named >> 17) as u8, (named & 1 << 16 == 0).then_some(named as u16))
 }
 
@@ -128,8 +128,8 @@ impl Tally {
         Tally { identities, running, sections, objects, switches, events: 0 }
     }
 
-    /// Counts the next events, in the order of time, packed as by [`Event::all_bytes`]. Bytes at the end that are no
-    /// whole event are dropped.
+    /// Counts the next events, in the order of time, packed as by [`Event::events_to_bytes`]. Bytes at the end that are
+    /// no whole event are dropped.
     pub fn count_events(&mut self, records: &[u8]) {
         let count = records.len() / Event::BYTES;
         let Ok((records, _)) = <[Record]>::ref_from_prefix_with_elems(records, count) else { return };
@@ -146,19 +146,22 @@ impl Tally {
         let kind = (which >> 16) as u8;
         let value = record.value.get();
         if kind == Kind::Exec as u8 && (calls.0..calls.1).contains(&id) {
-            *self.objects.entry((pack_identity(core, Some(id)), value)).or_default() += 1;
+            *self.objects.entry((pack_core_and_identity(core, Some(id)), value)).or_default() += 1;
             if let Some(running) = &mut self.running[core] {
                 running.cause = Some(id);
             }
         } else if kind == Kind::Write as u8 {
             if let Some(Some(sections)) = self.sections.get_mut(usize::from(id.wrapping_sub(nesting))) {
-                sections.write_depth(record.cycle.get(), value);
+                sections.update_nesting_depth(record.cycle.get(), value);
             }
             let core = usize::from(id.wrapping_sub(current));
             if let Some(Some(running)) = self.running.get_mut(core)
                 && running.task != value
             {
-                *self.switches.entry((pack_identity(core, running.cause), running.task, value)).or_default() += 1;
+                *self
+                    .switches
+                    .entry((pack_core_and_identity(core, running.cause), running.task, value))
+                    .or_default() += 1;
                 *running = Running { task: value, cause: None };
             }
         }
@@ -174,7 +177,7 @@ impl Tally {
     #[must_use]
     pub fn call_counts(&self) -> Vec<(u8, u16, u32, u64)> {
         let row = |(&(named, value), &count): (&(u32, u32), &u64)| {
-            let (core, id) = unpack_identity(named);
+            let (core, id) = unpack_core_and_identity(named);
             (core, id.unwrap_or_default(), value, count)
         };
         let mut objects: Vec<_> = self.objects.iter().map(row).collect();
@@ -186,7 +189,7 @@ impl Tally {
     #[must_use]
     pub fn switch_counts(&self) -> Vec<(Switch, u64)> {
         let row = |(&(named, before, after), &count): (&(u32, u32, u32), &u64)| {
-            let (core, cause) = unpack_identity(named);
+            let (core, cause) = unpack_core_and_identity(named);
             (Switch { core, before, after, cause }, count)
         };
         let mut switches: Vec<_> = self.switches.iter().map(row).collect();
@@ -218,10 +221,10 @@ mod tests {
             more: 0,
         };
         let events: Vec<Event> = events.iter().map(event).collect();
-        let mut tally = Tally::new(IDENTITIES, [Some(7), None], [Some(Sections::begin_at(100, 1)), None]);
+        let mut tally = Tally::new(IDENTITIES, [Some(7), None], [Some(Sections::beginning_at_cycle(100, 1)), None]);
         let (first, rest) = events.split_at(cut.min(events.len()));
-        tally.count_events(&Event::all_bytes(first));
-        tally.count_events(&[&Event::all_bytes(rest)[..], &[0xff; Event::BYTES - 1]].concat());
+        tally.count_events(&Event::events_to_bytes(first));
+        tally.count_events(&[&Event::events_to_bytes(rest)[..], &[0xff; Event::BYTES - 1]].concat());
         tally
     }
 

@@ -91,8 +91,8 @@ pub type ProfileRow = (u32, u64, u64, u64);
 
 /// A virtual board: what every machine can do, for instruments, debuggers and Python.
 ///
-/// The first methods are what a machine gives to its instruments, those behind [`Board::stop_before_address`] what follows from
-/// that.
+/// The first methods are what a machine gives to its instruments, those behind [`Board::stop_before_address`] what
+/// follows from that.
 pub trait Board {
     /// Returns the number of cores in the chip.
     fn number_of_cores(&self) -> usize;
@@ -198,20 +198,20 @@ pub trait Board {
 
     /// Records an event with this `id` whenever the address is about to execute.
     fn record_executions(&mut self, address: u32, id: u16) {
-        self.probes().watch_exec(address & !1, id);
+        self.probes().record_executions(address & !1, id);
         self.redecode_at(address & !1);
     }
 
     /// Records an event with this `id` whenever a function is called: who calls it, its first argument and the second,
     /// or the `third`.
     fn record_calls(&mut self, address: u32, id: u16, third: bool) {
-        self.probes().watch_call(address & !1, id, third);
+        self.probes().record_calls(address & !1, id, third);
         self.redecode_at(address & !1);
     }
 
     /// Records an event with this `id` whenever a watched call returns to the address.
     fn record_returns(&mut self, address: u32, id: u16) {
-        self.probes().watch_return(address & !1, id);
+        self.probes().record_returns(address & !1, id);
         self.redecode_at(address & !1);
     }
 
@@ -220,7 +220,7 @@ pub trait Board {
     fn record_writes(&mut self, address: u32, id: u16, stop: bool) -> bool {
         let offset = self.watch_word_or_register(address);
         if offset {
-            self.probes().watch_write(address, id, stop);
+            self.probes().record_writes(address, id, stop);
         }
         offset
     }
@@ -229,7 +229,7 @@ pub trait Board {
     fn stop_after_reads(&mut self, address: u32) -> bool {
         let is_register = self.read_memory(address & !3, 4).is_none() && self.watch_word_or_register(address);
         if is_register {
-            self.probes().watch_read(address);
+            self.probes().add_read_stop(address);
         }
         is_register
     }
@@ -238,7 +238,7 @@ pub trait Board {
     /// [`Board::interval_result`].
     fn measure_between_addresses(&mut self, start: u32, end: u32) -> usize {
         let (start, end) = (start & !1, end & !1);
-        let index = self.probes().add_interval(start, end);
+        let index = self.probes().add_measured_interval(start, end);
         self.redecode_at(start);
         self.redecode_at(end);
         index
@@ -246,7 +246,7 @@ pub trait Board {
 
     /// Returns the statistics of the interval with this index ([`Board::measure_between_addresses`]).
     fn interval_result(&mut self, index: usize) -> Option<IntervalStats> {
-        self.probes().interval(index).cloned()
+        self.probes().interval_statistics(index).cloned()
     }
 
     /// Switches the recording of an event at each entry and exit of a handler on or off.
@@ -262,14 +262,14 @@ pub trait Board {
 
     /// Removes the recorded events and returns them.
     fn take_events(&mut self) -> Vec<Event> {
-        let mut events = self.probes().take_events();
-        events.extend(self.cycle_observer().into_iter().flat_map(Observer::take_events));
+        let mut events = self.probes().take_recorded_events();
+        events.extend(self.cycle_observer().into_iter().flat_map(Observer::take_recorded_events));
         events
     }
 
     /// Returns the memory of events from [`Board::take_events`] to the board, for the next events.
-    fn reuse_events(&mut self, taken: Vec<Event>) {
-        self.probes().reuse_events(taken);
+    fn reuse_event_memory(&mut self, taken: Vec<Event>) {
+        self.probes().reuse_event_memory(taken);
     }
 
     /// Returns the local time of a core: the cycle in which its next instruction can begin. It may be later than
@@ -285,12 +285,12 @@ pub trait Board {
 
     /// Adds a line to a console's script, which is typed when `prompt` has appeared.
     fn add_console_script_line(&mut self, port: usize, prompt: &[u8], text: &[u8]) {
-        self.port_console(port).add_step(prompt, text);
+        self.port_console(port).add_script_step(prompt, text);
     }
 
     /// Returns the number of scripted lines that were not typed yet.
     fn script_lines_left(&mut self, port: usize) -> usize {
-        self.port_console(port).steps_left()
+        self.port_console(port).script_steps_left()
     }
 
     /// Returns the statistics of hardware spinlocks, by lock and core. Empty without any.

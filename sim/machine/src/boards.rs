@@ -7,8 +7,8 @@ use crate::setting::SettingError;
 use crate::snapshot::Snapshot;
 use crate::{rp2040, stm32};
 
-/// Creates another board of the same kind in the state of a snapshot, with its probes. Errors: as [`board`], or the
-/// snapshot is not of such a board.
+/// Creates another board of the same kind in the state of a snapshot, with its probes. Errors: as
+/// [`create_board_of_chip`], or the snapshot is not of such a board.
 pub fn board_from_snapshot(chip: &str, options: &Options, snapshot: &Snapshot) -> Result<Box<dyn Board>, SettingError> {
     let mut board = create_board_of_chip(chip, options)?;
     board.install_snapshot_probes(snapshot);

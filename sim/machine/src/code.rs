@@ -32,7 +32,7 @@ impl CodeTable {
         let count = bytes as usize / 16;
         // SAFETY: an op of zeros is one that is not decoded yet.
         let mut stripes = unsafe { Lazy::<Stripe>::new(count + 1) };
-        stripes.all_elements()[count] = Stripe([Op::bare(Code::OutOfRegion); 8]);
+        stripes.all_elements()[count] = Stripe([Op::without_operands(Code::OutOfRegion); 8]);
         CodeTable { stripes, profile: Default::default(), base, bytes, decoded: bytes as usize / 2..0 }
     }
 

@@ -3,7 +3,7 @@
 use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v7m::bus::{Bus, LoadResult};
 use rtoslab_cpu::v7m::core::{Core, Phase, Region, Request};
-use rtoslab_cpu::v7m::decode::{Place, decode};
+use rtoslab_cpu::v7m::decode::{Place, decode_instruction};
 use rtoslab_cpu::v7m::exec;
 use rtoslab_cpu::v7m::fault::Fault;
 use rtoslab_cpu::v7m::features::Features;
@@ -100,7 +100,7 @@ unsafe impl Bus for Memory {
     fn decode_op(&mut self, core: &Core, address: u32) {
         let offset = (address - BASE) as usize;
         let place = Place { address, region_base: BASE, region_bytes: BYTES };
-        let op = decode(self.halfword_at(offset), self.halfword_at(offset + 2), place, core.features);
+        let op = decode_instruction(self.halfword_at(offset), self.halfword_at(offset + 2), place, core.features);
         // A store to the second half of an opcode changes it too.
         self.decoded[offset / LINE as usize] = true;
         self.decoded[(offset + 2).min(BYTES as usize - 1) / LINE as usize] = true;
@@ -122,7 +122,7 @@ pub struct Flat<P = Plain> {
     memory: Memory,
 }
 
-/// Number of words in [`Flat::state`].
+/// Number of words in [`Flat::register_values`].
 pub const STATE_WORDS: usize = 50;
 
 impl<P: Pipeline + Default> Flat<P> {
@@ -182,19 +182,19 @@ impl<P: Pipeline + Default> Flat<P> {
         let core = &self.core;
         let mut words = [0; STATE_WORDS];
         words[..15].copy_from_slice(&core.r[..15]);
-        words[15] = core.pc();
+        words[15] = core.next_instruction_address();
         words[16] = core.apsr();
         words[17..49].copy_from_slice(&core.s);
         words[49] = core.fpscr;
         words
     }
 
-    /// Sets the registers that [`Flat::state`] returns, and leaves any IT block. The PC must be in the RAM.
+    /// Sets the registers that [`Flat::register_values`] returns, and leaves any IT block. The PC must be in the RAM.
     pub fn set_register_values(&mut self, words: &[u32; STATE_WORDS]) {
         let core = &mut self.core;
         core.r[..15].copy_from_slice(&words[..15]);
-        core.set_nzcvq(words[16]);
-        core.set_ge(words[16]);
+        core.set_condition_and_saturation_flags(words[16]);
+        core.set_ge_flags(words[16]);
         core.s.copy_from_slice(&words[17..49]);
         core.fpscr = words[49];
         (core.it, core.ici, core.words_moved, core.exclusive, core.thumb) = (0, 0, 0, false, true);
@@ -224,7 +224,7 @@ impl<P: Pipeline + Default> Flat<P> {
             core.request = Request::None;
             core.limit = end.min(core.t.saturating_add(pause));
             // SAFETY: `ip` was set by `jump` or the executor, in the one region, whose ops the memory keeps.
-            unsafe { exec::run(core, &mut self.pipe, &mut self.memory, watch::NOTHING) };
+            unsafe { exec::run_until_limit(core, &mut self.pipe, &mut self.memory, watch::NOTHING) };
             match core.request {
                 Request::None if core.phase == Phase::Run => {}
                 Request::Abandonable(_) => core.committed = true,

@@ -38,7 +38,7 @@ impl<O: Copy> KnownOps<O> {
         ((entry.address, entry.halfwords) == (address, halfwords)).then_some((entry.decoded, entry.site))
     }
 
-    /// Caches a decoded instruction for later calls of [`KnownOps::find`], and returns it.
+    /// Caches a decoded instruction for later calls of [`KnownOps::find_decoded_instruction`], and returns it.
     pub fn cache_decoded_instruction(&mut self, address: u32, halfwords: [u16; 2], decoded: O, site: u32) -> (O, u32) {
         self.0[KnownOps::<O>::table_index_of_address(address)] = Entry { address, halfwords, decoded, site };
         (decoded, site)

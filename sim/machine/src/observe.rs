@@ -40,7 +40,7 @@ macro_rules! observed_core {
                     sleep_cycles: self.sleep_cycles,
                     asleep_since: self.is_asleep().then_some(self.slept_at),
                     stopped: matches!(self.phase, Phase::Reset | Phase::Lockup),
-                    pc: if self.ip.is_null() { 0 } else { self.pc() },
+                    pc: if self.ip.is_null() { 0 } else { self.next_instruction_address() },
                     sp: self.r[13],
                     process_stack: self.sp_is_psp,
                     priority: self.execution_priority() as i16,
@@ -116,7 +116,7 @@ pub(crate) trait ObservedMachine {
     fn take_observations_of_cores(&mut self) -> Option<ObservationReport> {
         let (_, now) = self.observed_image();
         let ObservedParts { cores, observer, .. } = self.observed_parts();
-        Some(observer.as_mut()?.take(now, &views_of_cores(cores)))
+        Some(observer.as_mut()?.take_observations(now, &views_of_cores(cores)))
     }
 
     /// Attributes the time of the executing cores, up to the cycles in which they continue.
@@ -132,7 +132,7 @@ pub(crate) trait ObservedMachine {
         let ObservedParts { cores, observer, .. } = self.observed_parts();
         let steps = cores[index].logged_steps();
         if let Some(observer) = observer {
-            observer.account_steps(index, steps, locks);
+            observer.attribute_executed_steps(index, steps, locks);
         }
         steps.clear();
     }
@@ -142,10 +142,10 @@ pub(crate) trait ObservedMachine {
         let ObservedParts { cores, observer: Some(observer), .. } = self.observed_parts() else { return };
         let look = cores[index].view_for_observer();
         match outcome {
-            ExceptionOutcome::Entered(number) => observer.note_entry(index, number, &look),
-            ExceptionOutcome::Chained(_, to) => observer.note_chained(index, to, &look),
-            ExceptionOutcome::Returned(_) => observer.note_return(index, &look),
-            ExceptionOutcome::Slept(_) => observer.account_sleep(index, &look),
+            ExceptionOutcome::Entered(number) => observer.note_handler_entry(index, number, &look),
+            ExceptionOutcome::Chained(_, to) => observer.note_tail_chained_handler(index, to, &look),
+            ExceptionOutcome::Returned(_) => observer.note_handler_return(index, &look),
+            ExceptionOutcome::Slept(_) => observer.attribute_sleep_on_exit(index, &look),
             ExceptionOutcome::Woken | ExceptionOutcome::Begun | ExceptionOutcome::LockedUp | ExceptionOutcome::None => {
             }
         }

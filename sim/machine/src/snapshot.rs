@@ -101,7 +101,7 @@ impl ParkedPages<v6m::core::Core> {
     ) {
         core.clone_from(&self.core);
         if let Some((base, offset)) = self.at {
-            core.region = if self.core.region.is_nowhere() {
+            core.region = if self.core.region.has_no_code() {
                 v6m::region::Region::region_without_code(base)
             } else {
                 region(base).expect("a snapshot's code is in a memory of its chip")

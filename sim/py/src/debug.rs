@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rtoslab_gdb::{Host, SessionEnd, Task, serve};
+use rtoslab_gdb::{Host, SessionEnd, Task, serve_gdb_session};
 
 use crate::snapshot::{BoardRecipe, Snapshot};
 use crate::{Machine, SimError};
@@ -32,7 +32,7 @@ struct Listener<'py> {
 type TaskRow = (u32, String, Option<usize>, Vec<(String, u32)>);
 
 /// Converts a task as Python gives it.
-fn task((block, about, core, registers): TaskRow) -> Task {
+fn convert_python_task((block, about, core, registers): TaskRow) -> Task {
     Task { block, about, core, registers }
 }
 
@@ -47,7 +47,7 @@ impl Listener<'_> {
 
 impl Host for Listener<'_> {
     /// Calls Python's function for text that the firmware wrote, with the name of its channel.
-    fn print(&mut self, channel: &str, text: &[u8]) {
+    fn print_firmware_text(&mut self, channel: &str, text: &[u8]) {
         let result = self.print.call1((channel, PyBytes::new(self.py, text))).map(drop);
         self.store_exception(result);
     }
@@ -59,10 +59,10 @@ impl Host for Listener<'_> {
     }
 
     /// Calls Python's function that finds the tasks of a board in this state. Returns none if it raises an exception.
-    fn tasks(&mut self, now: &rtoslab_machine::Snapshot) -> Vec<Task> {
+    fn tasks_of_board(&mut self, now: &rtoslab_machine::Snapshot) -> Vec<Task> {
         let snapshot = Snapshot { make: self.make.clone(), inner: now.clone() };
         match self.tasks.call1((snapshot,)).and_then(|tasks| tasks.extract::<Vec<TaskRow>>()) {
-            Ok(rows) => rows.into_iter().map(task).collect(),
+            Ok(rows) => rows.into_iter().map(convert_python_task).collect(),
             Err(error) => {
                 self.store_exception(Err(error));
                 Vec::new()
@@ -71,7 +71,7 @@ impl Host for Listener<'_> {
     }
 
     /// Returns whether the session continues: no function has raised an exception, and no signal (Ctrl-C) has come.
-    fn goes_on(&mut self) -> bool {
+    fn does_session_continue(&mut self) -> bool {
         let signals = self.py.check_signals();
         self.store_exception(signals);
         self.raised.is_none()
@@ -132,9 +132,9 @@ impl Machine {
         ready.call1((bound.to_string(),))?;
         let host = RefCell::new(Listener { py, print: on_text, note, tasks, make: self.make.clone(), raised: None });
         loop {
-            let (stream, from) = accept(py, &listener)?;
+            let (stream, from) = accept_connection_or_signal(py, &listener)?;
             host.borrow_mut().show_message(&format!("gdb has connected from {from}."));
-            let end = serve(&mut *self.inner, stream, &host);
+            let end = serve_gdb_session(&mut *self.inner, stream, &host);
             if let Some(error) = host.borrow_mut().raised.take() {
                 return Err(error);
             }
@@ -148,7 +148,7 @@ impl Machine {
 }
 
 /// Waits for a connection, and for signals meanwhile.
-fn accept(py: Python<'_>, listener: &TcpListener) -> PyResult<(TcpStream, SocketAddr)> {
+fn accept_connection_or_signal(py: Python<'_>, listener: &TcpListener) -> PyResult<(TcpStream, SocketAddr)> {
     loop {
         match listener.accept() {
             Ok(found) => return Ok(found),

@@ -14,12 +14,12 @@ pub struct Failure(Arc<Mutex<Option<PyErr>>>);
 
 impl Failure {
     /// Stores an exception, unless there is one already.
-    fn keep(&self, error: PyErr) {
+    fn store_first_exception(&self, error: PyErr) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 
     /// Raises the stored exception.
-    pub fn raise(&self) -> PyResult<()> {
+    pub fn raise_stored_exception(&self) -> PyResult<()> {
         let error = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         error.map_or(Ok(()), Err)
     }
@@ -49,7 +49,7 @@ impl PythonDevice {
                 if returned.is_none() { Ok(None) } else { returned.extract().map(Some) }
             };
             result().unwrap_or_else(|error| {
-                self.failure.keep(error);
+                self.failure.store_first_exception(error);
                 None
             })
         })
@@ -105,7 +105,7 @@ impl Device for PythonDevice {
         let object = Python::attach(|py| {
             let copied = || py.import("copy")?.call_method1("deepcopy", (self.object.bind(py),));
             copied().map(Bound::unbind).unwrap_or_else(|error| {
-                self.failure.keep(error);
+                self.failure.store_first_exception(error);
                 self.object.clone_ref(py)
             })
         });

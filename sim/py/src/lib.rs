@@ -16,7 +16,7 @@ use pyo3::exceptions::PyException;
 use pyo3::panic::PanicException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use rtoslab_debuginfo::{Member, readable_symbol};
+use rtoslab_debuginfo::{Member, readable_symbol_name};
 use rtoslab_lab::{Event, Kind};
 use rtoslab_machine::board::{Board, Options, read_registers};
 use rtoslab_machine::boards::{board_from_snapshot, create_board_of_chip, parse_pin_name, parse_wire};
@@ -77,7 +77,8 @@ impl Machine {
     /// Returns every setting: key, value in force, description, grade.
     fn settings(&self) -> Vec<(String, u64, String, String)> {
         let rows = self.inner.timing_rules().into_iter();
-        rows.map(|(key, rule, value)| (key, value, rule.about.to_owned(), rule.grade.name().to_owned())).collect()
+        rows.map(|(key, rule, value)| (key, value, rule.about.to_owned(), rule.grade.lower_case_name().to_owned()))
+            .collect()
     }
 
     /// Overrides the value of a timing rule by its key.
@@ -95,14 +96,14 @@ impl Machine {
         let symbols = self.inner.image_symbols();
         let exact = symbols.iter().find(|symbol| symbol.name == name);
         exact
-            .or_else(|| symbols.iter().find(|symbol| readable_symbol(&symbol.name) == name))
+            .or_else(|| symbols.iter().find(|symbol| readable_symbol_name(&symbol.name) == name))
             .map(|symbol| symbol.address)
     }
 
     /// Returns the functions and objects of the image: address, size in bytes, readable name.
     fn symbols(&self) -> Vec<(u32, u32, String)> {
         let named = self.inner.image_symbols().iter().filter(|symbol| !symbol.label);
-        named.map(|symbol| (symbol.address, symbol.bytes, readable_symbol(&symbol.name).into_owned())).collect()
+        named.map(|symbol| (symbol.address, symbol.bytes, readable_symbol_name(&symbol.name).into_owned())).collect()
     }
 
     /// Runs for at most `cycles` more cycles, without the GIL. Returns why the run stopped.
@@ -229,7 +230,7 @@ impl Machine {
     /// Returns the observations since the last call.
     fn observed<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         match self.inner.take_observations() {
-            Some(taken) => observed::to_dict(py, &taken),
+            Some(taken) => observed::observations_to_dict(py, &taken),
             None => Err(SimError::new_err("the run was not observed; call observe(True) before it".to_owned())),
         }
     }
@@ -243,8 +244,8 @@ impl Machine {
     /// Removes the recorded events and returns them as packed records.
     fn take_events<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let events = self.inner.take_events();
-        let packed = PyBytes::new(py, &Event::all_bytes(&events));
-        self.inner.reuse_events(events);
+        let packed = PyBytes::new(py, &Event::events_to_bytes(&events));
+        self.inner.reuse_event_memory(events);
         packed
     }
 
@@ -310,7 +311,7 @@ impl Machine {
     fn stats<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let cores = PyList::empty(py);
         for core in 0..self.inner.number_of_cores() {
-            cores.append(core_stats(py, &*self.inner, core)?)?;
+            cores.append(core_stats_to_dict(py, &*self.inner, core)?)?;
         }
         let locks = PyList::empty(py);
         for (lock, both) in self.inner.lock_stats().iter().enumerate() {
@@ -433,11 +434,11 @@ impl Machine {
             let slice = RunEnd { cycle: self.inner.current_cycle().saturating_add(SLICE_CYCLES).min(end.cycle), ..end };
             let inner = Shared(&mut *self.inner);
             let stop = py.detach(move || inner.run_to(slice));
-            self.make.failure.raise()?;
+            self.make.failure.raise_stored_exception()?;
             let (cycle, elapsed) = (self.inner.current_cycle(), self.inner.elapsed_time());
             let is_over = cycle >= end.cycle || end.ns.is_some_and(|ns| elapsed.ns_at(cycle) >= ns);
             if stop.reason.result_name() != "cycles" || is_over {
-                return stop_to_dict(py, &stop);
+                return run_end_to_dict(py, &stop);
             }
             if end.ns.is_some() && !elapsed.is_running() {
                 let text = format!("the core's clock stands still since cycle {cycle}, so no time passes; give cycles");
@@ -492,7 +493,7 @@ impl Shared<'_> {
 }
 
 /// Returns the statistics of a core as a dictionary.
-fn core_stats<'py>(py: Python<'py>, machine: &dyn Board, core: usize) -> PyResult<Bound<'py, PyDict>> {
+fn core_stats_to_dict<'py>(py: Python<'py>, machine: &dyn Board, core: usize) -> PyResult<Bound<'py, PyDict>> {
     let stats = machine.core_stats(core);
     let dict = PyDict::new(py);
     dict.set_item("cycles", stats.cycles)?;
@@ -512,7 +513,7 @@ fn core_stats<'py>(py: Python<'py>, machine: &dyn Board, core: usize) -> PyResul
 }
 
 /// Returns the end of a run as a dictionary.
-fn stop_to_dict<'py>(py: Python<'py>, stop: &Stop) -> PyResult<Bound<'py, PyDict>> {
+fn run_end_to_dict<'py>(py: Python<'py>, stop: &Stop) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("reason", stop.reason.result_name())?;
     dict.set_item("core", stop.core)?;
@@ -530,8 +531,8 @@ type Members = Vec<(String, Vec<Row>)>;
 /// Returns the members of these structures by an image's debug information.
 #[pyfunction]
 fn structures(image: &[u8], names: Vec<String>) -> PyResult<Members> {
-    let structures =
-        rtoslab_debuginfo::structures(image, &names).map_err(|error| ImageError::new_err(error.to_string()))?;
+    let structures = rtoslab_debuginfo::members_of_structures(image, &names)
+        .map_err(|error| ImageError::new_err(error.to_string()))?;
     let row = |member: Member| (member.name, member.offset, member.bytes, member.is_array, member.bits);
     Ok(structures.into_iter().map(|(name, members)| (name, members.into_iter().map(row).collect())).collect())
 }
@@ -539,19 +540,19 @@ fn structures(image: &[u8], names: Vec<String>) -> PyResult<Members> {
 /// Returns the source file of each compilation unit of an image, and the addresses of its code.
 #[pyfunction]
 fn sources(image: &[u8]) -> PyResult<Vec<rtoslab_debuginfo::Source>> {
-    rtoslab_debuginfo::sources(image).map_err(|error| ImageError::new_err(error.to_string()))
+    rtoslab_debuginfo::source_files_and_ranges(image).map_err(|error| ImageError::new_err(error.to_string()))
 }
 
 /// Returns a symbol's name as its C++ or Rust source has it. Any other name stays as it is.
 #[pyfunction]
 fn readable_name(name: &str) -> String {
-    readable_symbol(name).into_owned()
+    readable_symbol_name(name).into_owned()
 }
 
 /// Returns the version of the timing of boards with a chip.
 #[pyfunction]
 fn timing_version(chip: &str) -> u32 {
-    rtoslab_timing::version(chip)
+    rtoslab_timing::chip_timing_version(chip)
 }
 
 /// Adds all classes, functions and constants to the Python module.

@@ -17,13 +17,14 @@ impl LogDecoder {
     /// Returns the decoder of an image. None if the image does not use defmt.
     #[staticmethod]
     fn of(image: &[u8]) -> PyResult<Option<LogDecoder>> {
-        let decoder = logs::LogDecoder::from_image(image).map_err(|error| ImageError::new_err(error.to_string()))?;
+        let decoder =
+            logs::LogDecoder::decoder_of_image(image).map_err(|error| ImageError::new_err(error.to_string()))?;
         Ok(decoder.map(LogDecoder))
     }
 
     /// Decodes bytes that follow those of the last call. Returns the lines that became complete.
     fn feed(&mut self, data: &[u8]) -> Vec<Row> {
         let row = |line: logs::LogLine| (line.level, line.timestamp, line.message, line.place, line.module);
-        self.0.feed(data).into_iter().map(row).collect()
+        self.0.decode_defmt_bytes(data).into_iter().map(row).collect()
     }
 }

@@ -25,7 +25,7 @@ macro_rules! numbers {
 }
 
 /// Converts a column's bytes, as numpy has them, to values of this type.
-fn values(kind: &str, data: &[u8], texts: Vec<String>) -> PyResult<Values> {
+fn column_bytes_to_values(kind: &str, data: &[u8], texts: Vec<String>) -> PyResult<Values> {
     Ok(match kind {
         "bool" => Values::Bool(data.iter().map(|byte| *byte != 0).collect()),
         "int32" => Values::Int32(numbers!(i32, data)),
@@ -44,7 +44,7 @@ fn pack_values<T, const N: usize>(values: Vec<T>, to_bytes: fn(T) -> [u8; N]) ->
 }
 
 /// Returns a column's type, bytes and texts, as numpy needs them.
-fn parts(values: Values) -> (&'static str, Vec<u8>, Vec<String>) {
+fn column_parts_for_numpy(values: Values) -> (&'static str, Vec<u8>, Vec<String>) {
     match values {
         Values::Bool(values) => ("bool", values.into_iter().map(u8::from).collect(), Vec::new()),
         Values::Int32(values) => ("int32", pack_values(values, i32::to_le_bytes), Vec::new()),
@@ -61,7 +61,7 @@ fn parts(values: Values) -> (&'static str, Vec<u8>, Vec<String>) {
 pub fn write_parquet<'py>(py: Python<'py>, columns: Vec<ColumnParts<PyBackedBytes>>) -> PyResult<Bound<'py, PyBytes>> {
     let columns = columns.into_iter().map(|(name, kind, data, texts, valid)| {
         let valid = valid.map(|valid| valid.iter().map(|byte| *byte != 0).collect());
-        Ok(Column { name, values: values(&kind, &data, texts)?, valid })
+        Ok(Column { name, values: column_bytes_to_values(&kind, &data, texts)?, valid })
     });
     let columns = columns.collect::<PyResult<Vec<_>>>()?;
     Ok(PyBytes::new(py, &tables::write_parquet(&columns).map_err(value_error)?))
@@ -75,7 +75,7 @@ pub fn read_parquet<'py>(
     limit: u64,
 ) -> PyResult<Vec<ColumnParts<Bound<'py, PyBytes>>>> {
     let columns = tables::read_parquet(content, limit).map_err(value_error)?.into_iter().map(|column| {
-        let (kind, data, texts) = parts(column.values);
+        let (kind, data, texts) = column_parts_for_numpy(column.values);
         let valid = column.valid.map(|valid| valid.into_iter().map(u8::from).collect::<Vec<u8>>());
         let valid = valid.map(|valid| PyBytes::new(py, &valid));
         (column.name, kind.to_owned(), PyBytes::new(py, &data), texts, valid)

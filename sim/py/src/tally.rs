@@ -26,7 +26,8 @@ impl EventTally {
         tasks: HashMap<usize, u32>,
         depths: HashMap<usize, (u64, u32)>,
     ) -> EventTally {
-        let sections = [0, 1].map(|core| depths.get(&core).map(|&(cycle, depth)| Sections::begin_at(cycle, depth)));
+        let sections =
+            [0, 1].map(|core| depths.get(&core).map(|&(cycle, depth)| Sections::beginning_at_cycle(cycle, depth)));
         let tasks = [0, 1].map(|core| tasks.get(&core).copied());
         EventTally(Tally::new(Identities { calls, current, nesting }, tasks, sections))
     }
@@ -65,12 +66,12 @@ impl EventTally {
 #[pyfunction]
 #[pyo3(signature = (events, other_than=None))]
 pub fn order_events<'py>(py: Python<'py>, events: &[u8], other_than: Option<u16>) -> Bound<'py, PyBytes> {
-    PyBytes::new(py, &event_order::order_events(events, other_than))
+    PyBytes::new(py, &event_order::order_packed_events(events, other_than))
 }
 
 /// Returns the last event of each kind, core and identity.
 #[pyfunction]
 #[pyo3(signature = (events, other_than=None))]
 pub fn latest_events<'py>(py: Python<'py>, events: &[u8], other_than: Option<u16>) -> Bound<'py, PyBytes> {
-    PyBytes::new(py, &event_order::latest_events(events, other_than))
+    PyBytes::new(py, &event_order::latest_events_of_each_kind(events, other_than))
 }

@@ -21,7 +21,7 @@ const CHIP_VERSIONS: [(&str, u32); 1] = [("stm32f103", 3)];
 const VERSION: u32 = 2;
 
 /// Returns the version of the timing of boards with a chip.
-pub fn version(chip: &str) -> u32 {
+pub fn chip_timing_version(chip: &str) -> u32 {
     CHIP_VERSIONS.iter().find(|(name, _)| *name == chip).map_or(VERSION, |(_, version)| *version)
 }
 
@@ -40,7 +40,7 @@ pub enum Grade {
 
 impl Grade {
     /// Returns the lower-case name, as manifests print it.
-    pub fn name(self) -> &'static str {
+    pub fn lower_case_name(self) -> &'static str {
         match self {
             Grade::Documented => "documented",
             Grade::Measured => "measured",

@@ -104,18 +104,18 @@ pub const LATE_CLEAR_INSTRUCTIONS: u64 = 3;
 /// transfer.
 ///
 /// `prescaler` is the number of core cycles an APB clock (AHB and APB prescaler together).
-pub fn apb_wait(values: &[u64; SETTINGS.len()], at: u64, prescaler: u64) -> u64 {
-    transfer_wait(values, at, prescaler, values[key::APB_BRIDGE])
+pub fn apb_access_wait_cycles(values: &[u64; SETTINGS.len()], at: u64, prescaler: u64) -> u64 {
+    apb_transfer_wait_cycles(values, at, prescaler, values[key::APB_BRIDGE])
 }
 
 /// Returns the extra cycles of an APB store that a core's store buffer takes. An STM32F103 at 72 MHz sets and clears a
 /// pin in four cycles (data sheet 2.3.21: 18 MHz).
-pub fn apb_buffered_wait(values: &[u64; SETTINGS.len()], at: u64, prescaler: u64) -> u64 {
-    transfer_wait(values, at, prescaler, 0)
+pub fn buffered_apb_store_wait_cycles(values: &[u64; SETTINGS.len()], at: u64, prescaler: u64) -> u64 {
+    apb_transfer_wait_cycles(values, at, prescaler, 0)
 }
 
 /// Returns the extra data-phase cycles of an APB access behind a bridge of `bridge` cycles.
-fn transfer_wait(values: &[u64; SETTINGS.len()], at: u64, prescaler: u64, bridge: u64) -> u64 {
+fn apb_transfer_wait_cycles(values: &[u64; SETTINGS.len()], at: u64, prescaler: u64, bridge: u64) -> u64 {
     let data_phase = at + 1;
     let begins = (data_phase + bridge).next_multiple_of(prescaler);
     begins + values[key::APB_TRANSFER] * prescaler - 1 - data_phase
@@ -128,10 +128,14 @@ mod tests {
     #[test]
     fn apb_access_waits_for_its_clock() {
         let values = SETTINGS.map(|setting| setting.default);
-        assert_eq!(apb_wait(&values, 10, 1), 3, "two for the bridge, two for the transfer, one of them counts anyway");
+        assert_eq!(
+            apb_access_wait_cycles(&values, 10, 1),
+            3,
+            "two for the bridge, two for the transfer, one of them counts anyway"
+        );
         // Data phase in 11, bridge until 13, APB clock edges at 16 and 20. Each clock lasts 4.
-        assert_eq!(apb_wait(&values, 10, 4), 16 + 8 - 1 - 11);
-        assert_eq!(apb_wait(&values, 14, 4), 20 + 8 - 1 - 15);
+        assert_eq!(apb_access_wait_cycles(&values, 10, 4), 16 + 8 - 1 - 11);
+        assert_eq!(apb_access_wait_cycles(&values, 14, 4), 20 + 8 - 1 - 15);
     }
 
     #[test]
@@ -142,7 +146,7 @@ mod tests {
             let mut ends = 0;
             let ended: Vec<u64> = (0..4)
                 .map(|_| {
-                    ends += 1 + apb_buffered_wait(&values, ends, prescaler);
+                    ends += 1 + buffered_apb_store_wait_cycles(&values, ends, prescaler);
                     ends
                 })
                 .collect();

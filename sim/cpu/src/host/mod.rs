@@ -16,9 +16,9 @@ pub mod x64;
 
 pub use layout::*;
 #[cfg(not(native_code))]
-pub use none::{BlockEntry, Entry, Function, Store, block_entry_points, entry};
+pub use none::{BlockEntry, Entry, Function, Store, block_entry_points, write_path_entry_function};
 #[cfg(native_code)]
-pub use x64::{BlockEntry, Entry, Function, Store, block_entry_points, entry};
+pub use x64::{BlockEntry, Entry, Function, Store, block_entry_points, write_path_entry_function};
 
 /// True if hot code is translated to code of this host. If not the interpreter executes it.
 pub const HAS_NATIVE_CODE: bool = cfg!(native_code);
@@ -83,7 +83,7 @@ pub struct Foresight {
 
 impl Foresight {
     /// Returns the offset of the branch target cache's entry for the branch at this address.
-    fn entry(&self, branch: u32) -> i32 {
+    fn predictor_entry_offset(&self, branch: u32) -> i32 {
         self.entries + (branch / 2 % self.targets * self.entry_bytes) as i32
     }
 }
@@ -183,7 +183,7 @@ pub struct Place {
 
 impl Place {
     /// Returns the board address of the instruction whose op is at this host address.
-    pub fn address_of(self, ip: u64) -> u32 {
+    pub fn board_address_of_op(self, ip: u64) -> u32 {
         self.base.wrapping_add((ip.wrapping_sub(self.ops) / u64::from(self.op_bytes) * 2) as u32)
     }
 }

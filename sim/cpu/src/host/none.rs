@@ -51,7 +51,7 @@ impl BlockEntry {
 }
 
 /// Returns `None`: this host has no native code.
-pub fn entry(_: &mut Store, _: Option<(Foresight, Logging)>) -> Option<Entry> {
+pub fn write_path_entry_function(_: &mut Store, _: Option<(Foresight, Logging)>) -> Option<Entry> {
     None
 }
 

@@ -85,7 +85,7 @@ impl<H: Head, T> Registry<H, T> {
 
     /// Forgets all translations and counts, because instructions or probes changed. Returns true if there were
     /// translations.
-    pub fn clear(&mut self) -> bool {
+    pub fn forget_all_translations(&mut self) -> bool {
         if std::mem::take(&mut self.has_heads) {
             self.heads.fill(H::NONE);
         }
@@ -98,13 +98,13 @@ impl<H: Head, T> Registry<H, T> {
     }
 
     /// Sets after how many executions paths are JIT-compiled. 0: never.
-    pub fn translate_after(&mut self, executions: u32) {
-        self.clear();
+    pub fn set_translation_threshold(&mut self, executions: u32) {
+        self.forget_all_translations();
         self.hot_after = executions;
     }
 
     /// Returns whether paths are JIT-compiled at all.
-    pub fn is_on(&self) -> bool {
+    pub fn is_translation_enabled(&self) -> bool {
         self.hot_after != 0
     }
 
@@ -127,7 +127,7 @@ impl<H: Head, T> Registry<H, T> {
     }
 
     /// Returns the entry of this place, which replaces the entry of any other place in its slot.
-    pub fn head_mut(&mut self, place: u64) -> &mut H {
+    pub fn entry_at_or_replaced(&mut self, place: u64) -> &mut H {
         let head = &mut self.heads[Registry::<H, T>::entry_index(place)];
         self.has_heads = true;
         if head.path_start() != place {
@@ -152,7 +152,7 @@ impl<H: Head, T> Registry<H, T> {
     }
 
     /// Returns whether the registry has room for one more translation.
-    pub fn has_room(&self) -> bool {
+    pub fn has_room_for_translation(&self) -> bool {
         self.all.len() < MOST
     }
 
@@ -245,15 +245,15 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
     }
 
     /// Forgets all paths and counts. Returns true if there were translations.
-    pub fn clear(&mut self) -> bool {
+    pub fn forget_all_translations(&mut self) -> bool {
         self.missed = None;
-        self.registry.clear()
+        self.registry.forget_all_translations()
     }
 
     /// Sets after how many executions paths are JIT-compiled. 0: never.
-    pub fn translate_after(&mut self, executions: u32) {
+    pub fn set_translation_threshold(&mut self, executions: u32) {
         self.missed = None;
-        self.registry.translate_after(executions);
+        self.registry.set_translation_threshold(executions);
     }
 
     /// Returns how many paths were JIT-compiled so far, and how many traces they executed.
@@ -262,13 +262,13 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
     }
 
     /// Returns the memory that contains the native code.
-    pub fn store(&mut self) -> &mut Store {
+    pub fn native_code_memory(&mut self) -> &mut Store {
         &mut self.registry.store
     }
 
     /// Adds to the number of traces that native code has executed.
     #[inline(always)]
-    pub fn note_executed(&mut self, traces: u64) {
+    pub fn count_native_traces(&mut self, traces: u64) {
         self.registry.executed += traces;
     }
 
@@ -324,45 +324,45 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
 
     /// Returns the number that the next path from the current trace's place would get. `None` if the registry is full,
     /// or that place has enough paths.
-    pub fn next_number(&self) -> Option<u32> {
+    pub fn next_path_number(&self) -> Option<u32> {
         let is_last = self.missed.is_some_and(|number| self.registry.all[number as usize].earlier + 1 == PATHS);
-        (!is_last && self.registry.has_room()).then_some(self.registry.all.len() as u32)
+        (!is_last && self.registry.has_room_for_translation()).then_some(self.registry.all.len() as u32)
     }
 
     /// Adds the translation of the current trace, which began at this place.
     pub fn add_translation(&mut self, place: u64, translation: T) {
         let earlier = self.missed.map_or(0, |number| self.registry.all[number as usize].earlier + 1);
         let number = self.registry.add_translation(Path { translation, otherwise: Way::NONE, earlier });
-        self.set_way(place, Way::Translated(number));
+        self.set_way_after_deviation(place, Way::Translated(number));
     }
 
     /// Excludes the current trace, which began at this place, from JIT compilation for good.
-    pub fn exclude(&mut self, place: u64) {
-        self.set_way(place, Way::Interpreted(Executions::EXCLUDED));
+    pub fn exclude_current_trace(&mut self, place: u64) {
+        self.set_way_after_deviation(place, Way::Interpreted(Executions::EXCLUDED));
     }
 
     /// Sets what follows after the current trace has deviated from all paths of this place.
-    fn set_way(&mut self, place: u64, way: Way) {
+    fn set_way_after_deviation(&mut self, place: u64, way: Way) {
         match self.missed {
             Some(number) => self.registry.all[number as usize].otherwise = way,
-            None => self.registry.head_mut(place).way = way,
+            None => self.registry.entry_at_or_replaced(place).way = way,
         }
     }
 
     /// Returns the translation with this number.
     #[inline(always)]
-    pub fn path(&self, number: u32) -> &T {
+    pub fn path_with_number(&self, number: u32) -> &T {
         &self.registry.all[number as usize].translation
     }
 
     /// Returns the translation with this number, to be changed.
     #[inline(always)]
-    pub fn path_mut(&mut self, number: u32) -> &mut T {
+    pub fn path_with_number_mut(&mut self, number: u32) -> &mut T {
         &mut self.registry.all[number as usize].translation
     }
 
     /// Returns all translations, to be changed.
-    pub fn all_mut(&mut self) -> impl Iterator<Item = &mut T> {
+    pub fn all_paths_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.registry.all.iter_mut().map(|path| &mut path.translation)
     }
 }
@@ -382,14 +382,14 @@ mod tests {
         let mut paths = Paths::<char, 2>::new(3);
         assert_eq!(paths.begin_trace(0x100), None);
         assert_eq!(executed(&mut paths, 0x100, 3), [false, false, true]);
-        assert_eq!(paths.next_number(), Some(0));
+        assert_eq!(paths.next_path_number(), Some(0));
         paths.add_translation(0x100, 'a');
-        assert_eq!((paths.begin_trace(0x100), *paths.path(0)), (Some(0), 'a'));
+        assert_eq!((paths.begin_trace(0x100), *paths.path_with_number(0)), (Some(0), 'a'));
         assert_eq!((paths.begin_trace(0x102), paths.begin_trace(ELSEWHERE)), (None, None));
         assert_eq!(executed(&mut paths, ELSEWHERE, 4), [false; 4], "another place has the slot");
         assert_eq!(paths.native_code_counts().translations, 1);
-        assert!(paths.clear());
-        assert_eq!((paths.begin_trace(0x100), paths.clear()), (None, false));
+        assert!(paths.forget_all_translations());
+        assert_eq!((paths.begin_trace(0x100), paths.forget_all_translations()), (None, false));
     }
 
     #[test]
@@ -409,12 +409,12 @@ mod tests {
                 assert_eq!(paths.next_path_to_try(earlier), (earlier + 1 < number).then_some(earlier + 1));
             }
             assert!(paths.is_compilation_due(0x100));
-            assert_eq!(paths.next_number(), Some(number));
+            assert_eq!(paths.next_path_number(), Some(number));
             paths.add_translation(0x100, name);
         }
         paths.note_deviation(PATHS - 1);
-        assert_eq!((paths.next_number(), paths.last_deviated_path().copied()), (None, Some('d')));
-        paths.exclude(0x100);
+        assert_eq!((paths.next_path_number(), paths.last_deviated_path().copied()), (None, Some('d')));
+        paths.exclude_current_trace(0x100);
         assert!(!paths.is_compilation_due(0x100));
         assert_eq!(paths.begin_trace(0x100), Some(0), "the others stay");
     }
@@ -422,9 +422,9 @@ mod tests {
     #[test]
     fn an_excluded_or_disabled_path_is_never_compiled() {
         let mut paths = Paths::<char, 2>::new(2);
-        paths.exclude(0x100);
+        paths.exclude_current_trace(0x100);
         assert_eq!(executed(&mut paths, 0x100, 3), [false; 3]);
-        paths.translate_after(0);
+        paths.set_translation_threshold(0);
         assert_eq!(executed(&mut paths, 0x100, 3), [false; 3]);
     }
 }

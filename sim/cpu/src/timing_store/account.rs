@@ -31,7 +31,7 @@ struct Entry {
 
 impl Entry {
     /// Returns the range as indices into the list of shares.
-    fn range(self) -> std::ops::Range<usize> {
+    fn share_index_range(self) -> std::ops::Range<usize> {
         self.start as usize..(self.start + self.count) as usize
     }
 }
@@ -63,14 +63,14 @@ impl Account {
     }
 
     /// Starts the profile of cached timing from zero, or ends it.
-    pub fn switch_profile(&mut self, on: bool) {
+    pub fn set_transition_profiling(&mut self, on: bool) {
         self.cells = Default::default();
         self.counters = if on { vec![[0; 2]; self.places] } else { Vec::new() };
     }
 
     /// Returns whether this profile account counts transitions.
     #[inline(always)]
-    pub fn is_on(&self) -> bool {
+    pub fn is_counting_transitions(&self) -> bool {
         !self.counters.is_empty()
     }
 
@@ -94,19 +94,19 @@ impl Account {
     }
 
     /// Adds the share of one instruction to the transition that is being simulated.
-    pub fn add_share(&mut self, share: Share) {
+    pub fn add_instruction_share(&mut self, share: Share) {
         self.fresh.push(share);
     }
 
     /// Counts once the transition that was just simulated. `first` is the core that continues first in it.
-    pub fn add_fresh(&mut self, first: usize) {
+    pub fn count_simulated_transition(&mut self, first: usize) {
         let mut times = [0; 2];
         times[first & 1] = 1;
-        add_shares(&mut self.cells, &self.fresh, times);
+        add_shares_to_profile(&mut self.cells, &self.fresh, times);
     }
 
     /// Assigns the shares of the transition that was just simulated to this place of the timing table.
-    pub(super) fn assign_shares(&mut self, place: usize) {
+    pub(super) fn assign_shares_to_transition(&mut self, place: usize) {
         if self.entries.is_empty() {
             self.entries = vec![Entry::default(); self.places];
         }
@@ -114,17 +114,17 @@ impl Account {
         self.entries[place] = Entry { start, count };
         self.shares.extend_from_slice(&self.fresh);
         if self.shares.len() > self.room {
-            self.drop_unused();
+            self.drop_unassigned_shares();
         }
     }
 
     /// Drops the shares that belong to no place of the timing table any more.
     #[cold]
-    fn drop_unused(&mut self) {
+    fn drop_unassigned_shares(&mut self) {
         let mut used = Vec::new();
         for entry in &mut self.entries {
             let start = used.len() as u32;
-            used.extend_from_slice(&self.shares[entry.range()]);
+            used.extend_from_slice(&self.shares[entry.share_index_range()]);
             entry.start = start;
         }
         self.room = ROOM.max(2 * used.len());
@@ -132,28 +132,28 @@ impl Account {
     }
 
     /// Swaps the profile's counts for two places of the timing table.
-    pub fn swap_counts(&mut self, first: usize, second: usize) {
+    pub fn swap_transition_counts(&mut self, first: usize, second: usize) {
         if !self.entries.is_empty() {
             self.entries.swap(first, second);
         }
-        if self.is_on() {
+        if self.is_counting_transitions() {
             self.counters.swap(first, second);
         }
     }
 
     /// Drops the shares of all transitions. The caller has added their counts to the profile before.
-    pub(super) fn clear(&mut self) {
+    pub(super) fn drop_all_shares(&mut self) {
         self.entries.fill(Entry::default());
         self.shares.clear();
     }
 
     /// Adds the shares of the transition at a place, times how often the transition was taken, to the profile.
-    pub(super) fn add_counts(&mut self, place: usize, own: u64) {
+    pub(super) fn add_shares_times_count(&mut self, place: usize, own: u64) {
         let mut times = self.counters.get_mut(place).map(std::mem::take).unwrap_or_default();
         times[0] += own;
         if times != [0; 2] {
-            let shares = self.entries.get(place).map_or(&[][..], |entry| &self.shares[entry.range()]);
-            add_shares(&mut self.cells, shares, times);
+            let shares = self.entries.get(place).map_or(&[][..], |entry| &self.shares[entry.share_index_range()]);
+            add_shares_to_profile(&mut self.cells, shares, times);
         }
     }
 
@@ -166,7 +166,7 @@ impl Account {
 
 /// Adds these shares to the profile cells of each core. `times` has how often their transition was taken with core 0
 /// and with core 1 continuing first.
-fn add_shares(cells: &mut [QuickMap<u32, ProfileCell>; 2], shares: &[Share], times: [u64; 2]) {
+fn add_shares_to_profile(cells: &mut [QuickMap<u32, ProfileCell>; 2], shares: &[Share], times: [u64; 2]) {
     for share in shares {
         for (first, times) in times.into_iter().enumerate().filter(|(_, times)| *times != 0) {
             *cells[first ^ usize::from(share.is_other)].entry(share.address).or_default() += ProfileCell {
@@ -189,12 +189,12 @@ mod tests {
     fn note(account: &mut Account, shares: [&[Share]; 2]) {
         account.begin_transition();
         let [first, other] = shares;
-        first.iter().for_each(|&share| account.add_share(share));
-        other.iter().for_each(|&share| account.add_share(Share { is_other: true, ..share }));
+        first.iter().for_each(|&share| account.add_instruction_share(share));
+        other.iter().for_each(|&share| account.add_instruction_share(Share { is_other: true, ..share }));
     }
 
     fn counted_rows(account: &mut Account) -> Vec<(usize, u32, u64, u64, u64)> {
-        (0..account.places).for_each(|place| account.add_counts(place, 0));
+        (0..account.places).for_each(|place| account.add_shares_times_count(place, 0));
         let counts =
             |(core, at, cell): (usize, u32, ProfileCell)| (core, at, cell.cycles, cell.executions, cell.wait_cycles);
         let mut rows: Vec<_> = account.take_profile().map(counts).collect();
@@ -205,12 +205,12 @@ mod tests {
     #[test]
     fn transition_is_counted_per_core() {
         let mut account = Account::new(8);
-        account.switch_profile(true);
+        account.set_transition_profiling(true);
         note(&mut account, [&[share(0x100, 2, 1), share(0x102, 3, 0)], &[share(0x200, 5, 3)]]);
-        account.add_fresh(1);
-        account.assign_shares(5);
+        account.count_simulated_transition(1);
+        account.assign_shares_to_transition(5);
         (0..10).for_each(|_| account.count_transition(5, 0));
-        account.swap_counts(5, 4);
+        account.swap_transition_counts(5, 4);
         account.count_transition(4, 1);
         let expected = [
             (0, 0x100, 20, 10, 10),
@@ -230,27 +230,27 @@ mod tests {
         let mut account = Account::new(8);
         let part = Share { executions: 0, ..share(0x108, 1, 0) };
         note(&mut account, [&[share(0x100, 5, 2), share(0x104, 0, 0), share(0x100, 3, 0), part], &[]]);
-        account.assign_shares(2);
-        account.add_counts(2, 11);
+        account.assign_shares_to_transition(2);
+        account.add_shares_times_count(2, 11);
         assert_eq!(counted_rows(&mut account), [(0, 0x100, 88, 22, 22), (0, 0x104, 0, 11, 0), (0, 0x108, 11, 0, 0)]);
-        account.clear();
-        account.add_counts(2, 1);
+        account.drop_all_shares();
+        account.add_shares_times_count(2, 1);
         assert_eq!(counted_rows(&mut account), []);
     }
 
     #[test]
     fn a_disabled_account_counts_and_forgets_nothing() {
         let mut account = Account::new(8);
-        account.swap_counts(5, 4);
+        account.swap_transition_counts(5, 4);
         note(&mut account, [&[share(0x100, 1, 0)], &[]]);
-        account.assign_shares(5);
+        account.assign_shares_to_transition(5);
         account.count_transition(5, 0);
-        account.swap_counts(5, 4);
+        account.swap_transition_counts(5, 4);
         assert_eq!(counted_rows(&mut account), []);
-        account.switch_profile(true);
+        account.set_transition_profiling(true);
         (0..3).for_each(|_| account.count_transition(4, 0));
         assert_eq!(counted_rows(&mut account), [(0, 0x100, 3, 3, 0)]);
-        account.switch_profile(false);
+        account.set_transition_profiling(false);
         account.count_transition(4, 0);
         assert_eq!(counted_rows(&mut account), []);
     }
@@ -258,11 +258,11 @@ mod tests {
     #[test]
     fn shares_of_overwritten_transitions_are_removed() {
         let mut account = Account::new(8);
-        account.switch_profile(true);
+        account.set_transition_profiling(true);
         account.room = 100;
         let assign = |account: &mut Account, place: usize, cycles| {
             note(account, [&[share(0x100 + 2 * place as u32, cycles, 0); 3], &[]]);
-            account.assign_shares(place);
+            account.assign_shares_to_transition(place);
         };
         for number in 0..1000 {
             assign(&mut account, 1 + number % 6, 1);

@@ -14,7 +14,7 @@ impl Backoff {
     }
 
     /// Ends the back-off.
-    pub fn cancel(&mut self) {
+    pub fn end_pause(&mut self) {
         self.cycles = 0;
     }
 
@@ -56,7 +56,7 @@ mod tests {
         assert_eq!(backoff.pause_end(0), None);
         backoff.begin_pause(100, 50);
         assert_eq!([99, 100, 149, 150].map(|t| backoff.pause_end(t)), [None, Some(150), Some(150), None]);
-        backoff.cancel();
+        backoff.end_pause();
         assert_eq!(backoff.pause_end(100), None);
     }
 

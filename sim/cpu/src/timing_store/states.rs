@@ -83,7 +83,7 @@ impl<S: Copy + Eq + Hash, const ROOM: usize> States<S, ROOM> {
 
     /// Returns the number of a state as [`States::number_of_state`] does, but first compares it with the last state at
     /// this place, which is faster.
-    pub fn number_at(&mut self, place: usize, state: S) -> Option<u32> {
+    pub fn number_of_state_with_hash(&mut self, place: usize, state: S) -> Option<u32> {
         let last = self.last[place % PLACES];
         if self.all.get(last as usize) == Some(&state) {
             return Some(last);
@@ -94,12 +94,12 @@ impl<S: Copy + Eq + Hash, const ROOM: usize> States<S, ROOM> {
     }
 
     /// Returns the timing state with this number.
-    pub fn state(&self, number: u32) -> &S {
+    pub fn state_with_number(&self, number: u32) -> &S {
         &self.all[number as usize]
     }
 
     /// Returns the host address of the array of states. It is valid until a state is added.
-    pub fn address(&self) -> *const S {
+    pub fn state_array_address(&self) -> *const S {
         self.all.as_ptr()
     }
 
@@ -109,7 +109,7 @@ impl<S: Copy + Eq + Hash, const ROOM: usize> States<S, ROOM> {
     }
 
     /// Forgets all states of the set.
-    pub fn clear(&mut self) {
+    pub fn forget_all_states(&mut self) {
         self.all.clear();
         self.numbers.clear();
     }
@@ -124,12 +124,12 @@ mod tests {
         let mut states = States::<u64, 8>::default();
         let numbers: Vec<_> = (0..9).map(|state| states.number_of_state(state << 40)).collect();
         assert_eq!(numbers, [Some(0), Some(1), Some(2), Some(3), Some(4), Some(5), Some(6), Some(7), None]);
-        assert_eq!((states.number_of_state(5 << 40), *states.state(5)), (Some(5), 5 << 40));
-        let met =
-            [(1, 3), (1, 3), (1, 4), (1 + PLACES, 4), (2, 9)].map(|(at, state)| states.number_at(at, state << 40));
+        assert_eq!((states.number_of_state(5 << 40), *states.state_with_number(5)), (Some(5), 5 << 40));
+        let met = [(1, 3), (1, 3), (1, 4), (1 + PLACES, 4), (2, 9)]
+            .map(|(at, state)| states.number_of_state_with_hash(at, state << 40));
         assert_eq!(met, [Some(3), Some(3), Some(4), Some(4), None]);
-        states.clear();
+        states.forget_all_states();
         assert!(states.is_empty());
-        assert_eq!(states.number_at(1, 8 << 40), Some(0));
+        assert_eq!(states.number_of_state_with_hash(1, 8 << 40), Some(0));
     }
 }

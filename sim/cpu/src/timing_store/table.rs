@@ -42,18 +42,18 @@ impl<N, R: Row, const ROWS: usize, const NODES: usize> Default for TimingTable<N
 
 impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingTable<N, R, ROWS, NODES> {
     /// Forgets all nodes and transitions, but not the profile.
-    pub fn clear(&mut self) {
-        self.settle_all();
+    pub fn forget_nodes_and_transitions(&mut self) {
+        self.profile_all_counted_transitions();
         if !self.nodes.is_empty() {
             self.rows.fill(R::default());
-            self.nodes.clear();
-            self.account.clear();
+            self.nodes.forget_all_states();
+            self.account.drop_all_shares();
         }
     }
 
     /// Returns the node with this number.
-    pub fn node(&self, number: u32) -> &N {
-        self.nodes.state(number)
+    pub fn node_with_number(&self, number: u32) -> &N {
+        self.nodes.state_with_number(number)
     }
 
     /// Returns the number of a node, which is added if it is new. `None` if there is no room for it.
@@ -63,28 +63,28 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingT
 
     /// Returns the number of a node as [`TimingTable::number_of_node`] does, but first compares it with the last node
     /// at this address, which is faster.
-    pub fn number_at(&mut self, address: u32, node: N) -> Option<u32> {
-        self.nodes.number_at(address as usize / 2, node)
+    pub fn number_of_node_with_hash(&mut self, address: u32, node: N) -> Option<u32> {
+        self.nodes.number_of_state_with_hash(address as usize / 2, node)
     }
 
     /// Returns the number of a node. If there is no room for it, the table is cleared first.
-    pub fn number_anew(&mut self, node: N) -> u32 {
+    pub fn number_of_node_after_reset(&mut self, node: N) -> u32 {
         self.number_of_node(node).unwrap_or_else(|| {
-            self.clear();
+            self.forget_nodes_and_transitions();
             self.number_of_node(node).expect("an empty table has room")
         })
     }
 
     /// Returns the row of transitions with this number.
     #[inline(always)]
-    pub fn row(&self, number: usize) -> &R {
+    pub fn row_with_number(&self, number: usize) -> &R {
         const { assert!(ROWS.is_power_of_two()) };
         &self.rows[number % ROWS]
     }
 
     /// Returns the row of transitions with this number, to be changed.
     #[inline(always)]
-    pub fn row_mut(&mut self, number: usize) -> &mut R {
+    pub fn row_with_number_mut(&mut self, number: usize) -> &mut R {
         const { assert!(ROWS.is_power_of_two()) };
         &mut self.rows[number % ROWS]
     }
@@ -92,40 +92,40 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingT
     /// Stores the transition that was simulated last: `change` writes it into its row, and `place` is its place in the
     /// account.
     pub fn store_simulated_transition(&mut self, place: usize, change: impl FnOnce(&mut R)) {
-        self.add_counts(place);
-        self.account.assign_shares(place);
-        change(self.row_mut(place / R::WAYS));
+        self.profile_counted_transition(place);
+        self.account.assign_shares_to_transition(place);
+        change(self.row_with_number_mut(place / R::WAYS));
     }
 
     /// Removes the profile of the cached timing so far and returns it, as (core, instruction address, cycles and
     /// executions).
     pub fn take_profile(&mut self) -> impl Iterator<Item = (usize, u32, ProfileCell)> + use<N, R, ROWS, NODES> {
-        self.settle_all();
+        self.profile_all_counted_transitions();
         self.account.take_profile()
     }
 
     /// Returns the host address of the array of nodes. It is valid until a node is added.
-    pub fn nodes(&self) -> *const N {
-        self.nodes.address()
+    pub fn node_array_address(&self) -> *const N {
+        self.nodes.state_array_address()
     }
 
     /// Returns the host address of the table's rows.
-    pub fn rows(&self) -> u64 {
+    pub fn row_array_address(&self) -> u64 {
         self.rows.as_ptr() as u64
     }
 
     /// Adds the cycles of all transitions, times how often they were taken, to the profile.
-    fn settle_all(&mut self) {
+    fn profile_all_counted_transitions(&mut self) {
         if self.nodes.is_empty() {
             return;
         }
-        (0..ROWS * R::WAYS).for_each(|place| self.add_counts(place));
+        (0..ROWS * R::WAYS).for_each(|place| self.profile_counted_transition(place));
     }
 
     /// Adds the cycles of the transition at this place, times how often it was taken, to the profile.
-    fn add_counts(&mut self, place: usize) {
-        let own = self.row_mut(place / R::WAYS).take_count();
-        self.account.add_counts(place, own);
+    fn profile_counted_transition(&mut self, place: usize) {
+        let own = self.row_with_number_mut(place / R::WAYS).take_count();
+        self.account.add_shares_times_count(place, own);
     }
 }
 
@@ -152,25 +152,28 @@ mod tests {
         let mut table = TimingTable::<u32, u64, 8, 2>::default();
         assert_eq!([5, 6, 5, 7].map(|node| table.number_of_node(node)), [Some(0), Some(1), Some(0), None]);
         table.store_simulated_transition(3, |row| *row = 9);
-        assert_eq!((*table.row(3), *table.row(3 + 8), *table.node(1)), (9, 9, 6));
-        assert_eq!((table.number_anew(6), *table.row(3)), (1, 9));
-        assert_eq!((table.number_anew(7), *table.row(3), table.number_at(0x100, 5)), (0, 0, Some(1)));
+        assert_eq!((*table.row_with_number(3), *table.row_with_number(3 + 8), *table.node_with_number(1)), (9, 9, 6));
+        assert_eq!((table.number_of_node_after_reset(6), *table.row_with_number(3)), (1, 9));
+        assert_eq!(
+            (table.number_of_node_after_reset(7), *table.row_with_number(3), table.number_of_node_with_hash(0x100, 5)),
+            (0, 0, Some(1))
+        );
     }
 
     #[test]
     fn counters_are_added_before_their_transition_is_overwritten() {
         let mut table = TimingTable::<u32, (u8, u64), 8, 2>::default();
         let store = |table: &mut TimingTable<_, _, 8, 2>, address, name| {
-            table.number_anew(5);
+            table.number_of_node_after_reset(5);
             table.account.begin_transition();
-            table.account.add_share(Share { address, cycles: 2, waits: 1, executions: 1, is_other: false });
+            table.account.add_instruction_share(Share { address, cycles: 2, waits: 1, executions: 1, is_other: false });
             table.store_simulated_transition(3, |row| *row = (name, 0));
         };
         store(&mut table, 0x100, b'a');
-        table.row_mut(3).1 += 10;
+        table.row_with_number_mut(3).1 += 10;
         store(&mut table, 0x200, b'b');
-        table.row_mut(3).1 += 1;
-        table.clear();
+        table.row_with_number_mut(3).1 += 1;
+        table.forget_nodes_and_transitions();
         store(&mut table, 0x300, b'c');
         let mut profile: Vec<_> = table.take_profile().map(|(_, address, cell)| (address, cell.cycles)).collect();
         profile.sort_unstable();

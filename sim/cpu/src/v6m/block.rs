@@ -123,26 +123,26 @@ impl Block {
 
     /// Creates the block of one ordered access: an access, such as to a spinlock, that both cores must make in the
     /// order of their cycles.
-    pub(in crate::v6m) fn ordered_access(memory: u32, gives_way: bool) -> Block {
+    pub(in crate::v6m) fn ordered_access_block(memory: u32, gives_way: bool) -> Block {
         let bytes = size_of::<Op>() as u64;
         let shape = bytes + Block::wait_block(gives_way).shape;
         Block { shape, next: bytes, accesses: Block::ACCESS | u64::from(memory) }
     }
 
     /// Creates a block without instructions: the core waits until the other one has reached the same cycle. With
-    /// `gives_way` the other core also goes first in that cycle.
+    /// `must_transfer_pause` the other core also goes first in that cycle.
     pub(in crate::v6m) const fn wait_block(gives_way: bool) -> Block {
         Block { shape: Block::ORDERED + Block::GIVES_WAY * gives_way as u64, ..Block::NONE }
     }
 
     /// Returns the block with a wait for the other core in front, as in [`Block::wait_block`]. If the other core's
     /// block ends meanwhile, this block's access is not made.
-    pub(in crate::v6m) fn with_wait_before(self, gives_way: bool) -> Block {
+    pub(in crate::v6m) fn with_preceding_wait(self, gives_way: bool) -> Block {
         let yields = if gives_way { Block::YIELDS } else { 0 };
         Block { shape: self.shape | Block::WAITS | yields, ..self }
     }
 
-    /// Returns the wait in front of the block, if [`Block::with_wait_before`] added one.
+    /// Returns the wait in front of the block, if [`Block::with_preceding_wait`] added one.
     pub(in crate::v6m) fn preceding_wait(&self) -> Option<Block> {
         (self.shape & Block::WAITS != 0).then(|| Block::wait_block(self.shape & Block::YIELDS != 0))
     }
@@ -159,7 +159,7 @@ impl Block {
         self.shape & Block::SPIN != 0
     }
 
-    /// Returns whether the block is one ordered access, or a wait for the other core ([`Block::ordered_access`],
+    /// Returns whether the block is one ordered access, or a wait for the other core ([`Block::ordered_access_block`],
     /// [`Block::wait_block`]).
     pub(in crate::v6m) fn is_ordered(&self) -> bool {
         self.shape & Block::ORDERED != 0
@@ -251,7 +251,7 @@ impl Remainder {
     }
 
     /// Returns whether the rest of the block makes another access.
-    pub fn has_access(&self) -> bool {
+    pub fn has_further_access(&self) -> bool {
         self.accesses != 0
     }
 
@@ -284,14 +284,14 @@ impl Remainder {
 
     /// Returns whether the last instruction is of this kind, a bit of [`Block::shape`].
     #[inline(always)]
-    pub fn ends_with(&self, what: u64) -> bool {
+    pub fn is_last_instruction_of_kind(&self, what: u64) -> bool {
         u64::from(self.ends) & what != 0
     }
 
     /// Returns whether the current instruction is the last one and of this kind, a bit of [`Block::shape`].
     #[inline(always)]
-    pub fn is_at(&self, what: u64) -> bool {
-        self.ends_with(what) && self.instructions == 1
+    pub fn is_current_instruction_last_of_kind(&self, what: u64) -> bool {
+        self.is_last_instruction_of_kind(what) && self.instructions == 1
     }
 }
 
@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn block_counts_its_instructions() {
         let codes = [Code::Nop, Code::Barrier, Code::Undecoded, Code::Nop, Code::Bl, Code::Undecoded];
-        let mut ops = codes.map(Op::bare);
+        let mut ops = codes.map(Op::without_operands);
         let start = ops.as_mut_ptr();
         let block = |shape: u64| Block { shape, ..Block::NONE };
         for (shape, instructions) in [(8, 1), (24, 2), (32, 3), (40, 4)] {
@@ -322,18 +322,18 @@ mod tests {
             assert_eq!(unsafe { block(shape).instruction_count(start, *start) }, instructions, "{shape}");
         }
         // A stand-in for a probe at its first place.
-        ops[0] = Op::bare(Code::Attend);
+        ops[0] = Op::without_operands(Code::Attend);
         // SAFETY: as above.
-        assert_eq!(unsafe { block(24).instruction_count(ops.as_mut_ptr(), Op::bare(Code::Barrier)) }, 2);
+        assert_eq!(unsafe { block(24).instruction_count(ops.as_mut_ptr(), Op::without_operands(Code::Barrier)) }, 2);
     }
 
     #[test]
     fn block_follows_its_branches() {
-        let branch = |code, distance: i32| Op { imm: distance as u32, ..Op::bare(code) };
+        let branch = |code, distance: i32| Op { imm: distance as u32, ..Op::without_operands(code) };
         let mut ops = [
-            Op::bare(Code::Nop),
+            Op::without_operands(Code::Nop),
             branch(Code::Beq, 4),
-            Op::bare(Code::Barrier),
+            Op::without_operands(Code::Barrier),
             Op::default(),
             branch(Code::Bne, -4),
             branch(Code::Bl, -5),
@@ -378,7 +378,7 @@ mod tests {
     fn blocks_are_distinguished_by_their_shapes() {
         for gives_way in [false, true] {
             let [ordered, wait, spin] = [
-                Block::ordered_access(6, gives_way),
+                Block::ordered_access_block(6, gives_way),
                 Block::wait_block(gives_way),
                 Block::busy_wait_block(3, 6, gives_way),
             ];
@@ -388,7 +388,7 @@ mod tests {
             assert_eq!([ordered, spin].map(|block| block.whole_block_as_remainder(0x40, 3).gives_way), [gives_way; 2]);
         }
         for gives_way in [false, true] {
-            let behind = Block::ordered_access(6, true).with_wait_before(gives_way);
+            let behind = Block::ordered_access_block(6, true).with_preceding_wait(gives_way);
             assert!(
                 behind.is_ordered()
                     && !behind.is_wait()
@@ -398,13 +398,13 @@ mod tests {
             assert_eq!(behind.preceding_wait(), Some(Block::wait_block(gives_way)));
             assert_eq!(
                 behind.whole_block_as_remainder(0x40, 1),
-                Block::ordered_access(6, true).whole_block_as_remainder(0x40, 1)
+                Block::ordered_access_block(6, true).whole_block_as_remainder(0x40, 1)
             );
         }
-        assert_eq!(Block::ordered_access(6, true).preceding_wait(), None);
+        assert_eq!(Block::ordered_access_block(6, true).preceding_wait(), None);
         let notified = Block { shape: 24 | Block::REPORTS_STORE, ..Block::NONE };
         assert!(
-            notified.whole_block_as_remainder(0, 3).ends_with(Block::REPORTS_STORE)
+            notified.whole_block_as_remainder(0, 3).is_last_instruction_of_kind(Block::REPORTS_STORE)
                 && notified.exception_step_of_block(0).is_none()
         );
         let plain = Block { shape: 24, ..Block::NONE };
@@ -414,10 +414,10 @@ mod tests {
                 && !plain.is_busy_wait()
                 && plain.whole_block_as_remainder(0, 3).spin == 0
         );
-        let mut ops = [Code::LdrImm, Code::CmpImm, Code::Beq].map(Op::bare);
+        let mut ops = [Code::LdrImm, Code::CmpImm, Code::Beq].map(Op::without_operands);
         // SAFETY: all are in `ops`.
         unsafe {
-            assert_eq!(Block::ordered_access(6, true).instruction_count(ops.as_mut_ptr(), ops[0]), 1);
+            assert_eq!(Block::ordered_access_block(6, true).instruction_count(ops.as_mut_ptr(), ops[0]), 1);
             assert_eq!(Block::busy_wait_block(3, 6, true).instruction_count(ops.as_mut_ptr(), ops[0]), 3);
         }
     }
@@ -433,13 +433,14 @@ mod tests {
         }
         let left = Block { shape: 24 | Block::LEAVES, ..Block::NONE };
         assert!(
-            left.exception_step_of_block(0).is_none() && left.whole_block_as_remainder(0, 3).ends_with(Block::LEAVES)
+            left.exception_step_of_block(0).is_none()
+                && left.whole_block_as_remainder(0, 3).is_last_instruction_of_kind(Block::LEAVES)
         );
         assert!(
-            !left.whole_block_as_remainder(0, 3).ends_with(Block::PRIVATE)
-                && left.whole_block_as_remainder(0, 1).is_at(Block::LEAVES)
+            !left.whole_block_as_remainder(0, 3).is_last_instruction_of_kind(Block::PRIVATE)
+                && left.whole_block_as_remainder(0, 1).is_current_instruction_last_of_kind(Block::LEAVES)
         );
-        let mut ops = [Code::Nop, Code::Nop, Code::Bx].map(Op::bare);
+        let mut ops = [Code::Nop, Code::Nop, Code::Bx].map(Op::without_operands);
         // SAFETY: all are in `ops`.
         assert_eq!(unsafe { left.instruction_count(ops.as_mut_ptr(), ops[0]) }, 3);
     }

@@ -59,7 +59,7 @@ pub struct Ram<'a> {
 impl Ram<'_> {
     /// Returns the length of main RAM in bytes.
     #[inline(always)]
-    pub fn length(&self) -> u32 {
+    pub fn length_in_bytes(&self) -> u32 {
         self.bytes.len() as u32
     }
 
@@ -75,8 +75,8 @@ impl Ram<'_> {
     /// # Safety
     /// The offset is below the length.
     #[inline(always)]
-    pub unsafe fn mark(&self, offset: u32) -> u8 {
-        debug_assert!(offset < self.length());
+    pub unsafe fn mark_at_offset(&self, offset: u32) -> u8 {
+        debug_assert!(offset < self.length_in_bytes());
         // SAFETY: the caller's promise; there is a mark for each part of the bytes.
         unsafe { *self.marks.get_unchecked((offset / MARKED_BYTES) as usize) }
     }
@@ -153,7 +153,7 @@ pub trait Fabric: Sized {
 /// [`Bus::code_region`] gives regions whose ops (one for each halfword, and at least one [`Code::OutOfRegion`] after
 /// them) and profile cells, if it has them, live as long as the bus, change only through it and are not reached by its
 /// own fields without a pointer. The ops that [`Bus::decode_op`], [`Bus::op_behind_stub`] and [`Bus::serve_stub_op`]
-/// leave or return are made by [`decode`](crate::v6m::decode::decode) for their place.
+/// leave or return are made by [`decode_instruction`](crate::v6m::decode::decode_instruction) for their place.
 ///
 /// [`Code::OutOfRegion`]: crate::v6m::op::Code::OutOfRegion
 pub unsafe trait Bus: Fabric {
@@ -254,7 +254,7 @@ pub unsafe trait Bus: Fabric {
 /// neither code nor watched.
 #[cold]
 #[inline(never)]
-pub(in crate::v6m) fn takes_stores<B: Bus>(bus: &B, offset: u32, words: u32) -> bool {
+pub(in crate::v6m) fn can_store_near_marks<B: Bus>(bus: &B, offset: u32, words: u32) -> bool {
     (0..words).all(|word| bus.watches_store(offset + 4 * word) == Some(false))
 }
 
@@ -295,7 +295,7 @@ pub unsafe trait Ahead<B: Bus> {
     /// Executes native code, with its cycles, from `core.ip` on, as far as it goes.
     ///
     /// # Safety
-    /// As for [`exec::run`](crate::v6m::exec::run). `core` is before an instruction and not inside one.
+    /// As for [`exec::run_cores`](crate::v6m::exec::run_cores). `core` is before an instruction and not inside one.
     unsafe fn run_native_paths(_bus: &mut B, _core: &mut Core, _other: &mut Core) {}
 
     /// Returns the speculation logs of this core and of the other one.
@@ -307,7 +307,7 @@ pub unsafe trait Ahead<B: Bus> {
     /// core executes next.
     ///
     /// # Safety
-    /// Both are cores that [`pair::run`](crate::v6m::pair::run) was given, with their logs.
+    /// Both are cores that [`pair::run_basic_blocks`](crate::v6m::pair::run_basic_blocks) was given, with their logs.
     unsafe fn time_block(_bus: &mut B, _cores: [*mut Core; 2], _logs: [*mut SpeculationLog; 2], _block: Block) -> Turn {
         Turn::Stop
     }

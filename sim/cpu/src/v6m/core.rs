@@ -226,12 +226,12 @@ impl Core {
     /// Gives this core precedence, for the rest of its turn, when both issue in the same cycle. So its turn, if it ends
     /// at the other core's time, becomes one cycle longer.
     #[inline(always)]
-    pub fn wins_ties(&mut self) {
+    pub fn set_ties_won(&mut self) {
         self.limit += u64::from(self.limit == self.rival_t);
     }
 
     /// Resets the core's architectural state. Time and counters continue.
-    pub fn reset(&mut self) {
+    pub fn reset_core(&mut self) {
         let (id, t) = (self.id, self.t);
         let counters = (self.bus_wait, self.flash_wait, self.instructions, self.sleep_cycles);
         let exceptions = (self.exception_cycles, self.exceptions);
@@ -243,14 +243,14 @@ impl Core {
     }
 
     /// Returns the address of the next instruction.
-    pub fn pc(&self) -> u32 {
-        self.stray.unwrap_or_else(|| self.address_of(self.ip))
+    pub fn next_instruction_address(&self) -> u32 {
+        self.stray.unwrap_or_else(|| self.address_of_op(self.ip))
     }
 
     /// Returns the address of an op in the current region.
     #[inline(always)]
-    pub fn address_of(&self, ip: *mut Op) -> u32 {
-        self.region.address_of(ip)
+    pub fn address_of_op(&self, ip: *mut Op) -> u32 {
+        self.region.address_of_op(ip)
     }
 
     /// Returns the APSR flags in bits 31:28.
@@ -275,7 +275,7 @@ impl Core {
     }
 
     /// Makes MSP or PSP the active stack pointer.
-    pub fn select_psp(&mut self, psp: bool) {
+    pub fn select_stack_pointer(&mut self, psp: bool) {
         if self.sp_is_psp != psp {
             std::mem::swap(&mut self.r[13], &mut self.other_sp);
             self.sp_is_psp = psp;
@@ -283,12 +283,12 @@ impl Core {
     }
 
     /// Returns the main stack pointer.
-    pub fn msp(&self) -> u32 {
+    pub fn main_stack_pointer(&self) -> u32 {
         if self.sp_is_psp { self.other_sp } else { self.r[13] }
     }
 
     /// Returns the process stack pointer.
-    pub fn psp(&self) -> u32 {
+    pub fn process_stack_pointer(&self) -> u32 {
         if self.sp_is_psp { self.r[13] } else { self.other_sp }
     }
 
@@ -297,10 +297,10 @@ impl Core {
     pub fn read_special_register(&self, sysm: u32) -> u32 {
         let privileged = self.is_privileged();
         match sysm {
-            0..=3 => self.apsr() & mask_of(sysm & 4 == 0) | if sysm & 1 != 0 { self.ipsr } else { 0 },
+            0..=3 => self.apsr() & all_bits_or_none(sysm & 4 == 0) | if sysm & 1 != 0 { self.ipsr } else { 0 },
             5 | 7 => self.ipsr,
-            8 if privileged => self.msp(),
-            9 if privileged => self.psp(),
+            8 if privileged => self.main_stack_pointer(),
+            9 if privileged => self.process_stack_pointer(),
             16 if privileged => u32::from(self.primask),
             20 => u32::from(self.unprivileged) | u32::from(self.spsel && self.ipsr == 0) << 1,
             _ => 0,
@@ -328,7 +328,7 @@ impl Core {
             20 if self.ipsr == 0 => {
                 self.unprivileged = value & 1 != 0;
                 self.spsel = value & 2 != 0;
-                self.select_psp(self.spsel);
+                self.select_stack_pointer(self.spsel);
             }
             _ => {}
         }
@@ -353,7 +353,7 @@ impl Core {
 }
 
 /// Returns 0 or all bits, for `all` false or true.
-fn mask_of(all: bool) -> u32 {
+fn all_bits_or_none(all: bool) -> u32 {
     if all { 0xf000_0000 } else { 0 }
 }
 

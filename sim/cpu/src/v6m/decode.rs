@@ -23,7 +23,7 @@ const fn make_op(code: Code, a: u32, b: u32, c: u32, imm: u32) -> Op {
 }
 
 /// Decodes the instruction at `place`. `second` is the following halfword (only read by 32-bit encodings).
-pub fn decode(first: u16, second: u16, place: Place) -> Op {
+pub fn decode_instruction(first: u16, second: u16, place: Place) -> Op {
     let h = u32::from(first);
     let (r0, r3, r6) = (h & 7, h >> 3 & 7, h >> 6 & 7);
     let r8 = h >> 8 & 7;
@@ -77,9 +77,9 @@ pub fn decode(first: u16, second: u16, place: Place) -> Op {
         0b10100 => make_op(Code::MovConst, r8, 0, 0, (pc & !3).wrapping_add(imm8 * 4)),
         0b10101 => make_op(Code::AddNoFlags, r8, 13, 0, imm8 * 4),
         0b10110 | 0b10111 => decode_miscellaneous(h),
-        0b11000 if imm8 == 0 => Op::bare(Code::Udf),
+        0b11000 if imm8 == 0 => Op::without_operands(Code::Udf),
         0b11000 => make_op(Code::Stm, 0, r8, imm8.count_ones(), imm8),
-        0b11001 if imm8 == 0 => Op::bare(Code::Udf),
+        0b11001 if imm8 == 0 => Op::without_operands(Code::Udf),
         0b11001 => make_op(Code::Ldm, 0, r8, imm8.count_ones(), imm8),
         0b11010 | 0b11011 => decode_conditional_branch(h, pc, place),
         0b11100 => {
@@ -87,7 +87,7 @@ pub fn decode(first: u16, second: u16, place: Place) -> Op {
             branch_op(Code::B, Code::BFar, 0, pc.wrapping_add(distance), place)
         }
         0b11110 => decode_32_bit(h, u32::from(second), pc, place),
-        _ => Op::bare(Code::Udf),
+        _ => Op::without_operands(Code::Udf),
     }
 }
 
@@ -120,14 +120,14 @@ fn decode_special(h: u32, pc: u32) -> Op {
     let rm = h >> 3 & 15;
     match h >> 8 & 3 {
         0 => match (rd, rm) {
-            (15, 15) => Op::bare(Code::Udf),
+            (15, 15) => Op::without_operands(Code::Udf),
             (15, _) => make_op(Code::AddPc, 0, rm, 0, pc),
             (13, 15) => make_op(Code::AddConst, rd, 0, 0, pc & !3),
             (_, 15) => make_op(Code::AddConst, rd, 0, 0, pc),
             (13, _) => make_op(Code::AddHiSp, rd, rm, 0, 0),
             _ => make_op(Code::AddHi, rd, rm, 0, 0),
         },
-        1 if rd == 15 || rm == 15 => Op::bare(Code::Udf),
+        1 if rd == 15 || rm == 15 => Op::without_operands(Code::Udf),
         1 => make_op(Code::CmpHi, rd, rm, 0, 0),
         2 => match (rd, rm) {
             (15, 15) => make_op(Code::MovPc, 0, 15, 0, pc),
@@ -137,7 +137,7 @@ fn decode_special(h: u32, pc: u32) -> Op {
             (13, _) => make_op(Code::MovHiSp, rd, rm, 0, 0),
             _ => make_op(Code::MovHi, rd, rm, 0, 0),
         },
-        _ if rm == 15 || h & 7 != 0 => Op::bare(Code::Udf),
+        _ if rm == 15 || h & 7 != 0 => Op::without_operands(Code::Udf),
         _ if h & 0x80 == 0 => make_op(Code::Bx, 0, rm, 0, 0),
         _ => make_op(Code::Blx, 0, rm, 0, 0),
     }
@@ -154,24 +154,26 @@ fn decode_miscellaneous(h: u32) -> Op {
         0x28..=0x2b => make_op(Code::Uxth, r0, r3, 0, 0),
         0x2c..=0x2f => make_op(Code::Uxtb, r0, r3, 0, 0),
         0x40..=0x5f => match (h & 0xff) | (h & 0x100) << 6 {
-            0 => Op::bare(Code::Udf),
+            0 => Op::without_operands(Code::Udf),
             mask => make_op(Code::Push, 0, 13, mask.count_ones(), mask),
         },
-        0x66 | 0x67 if h & 0xffef == 0xb662 => Op::bare(if h & 0x10 == 0 { Code::Cpsie } else { Code::Cpsid }),
+        0x66 | 0x67 if h & 0xffef == 0xb662 => {
+            Op::without_operands(if h & 0x10 == 0 { Code::Cpsie } else { Code::Cpsid })
+        }
         0xa0..=0xa3 => make_op(Code::Rev, r0, r3, 0, 0),
         0xa4..=0xa7 => make_op(Code::Rev16, r0, r3, 0, 0),
         0xac..=0xaf => make_op(Code::Revsh, r0, r3, 0, 0),
-        0xc0..=0xcf if h & 0xff == 0 => Op::bare(Code::Udf),
+        0xc0..=0xcf if h & 0xff == 0 => Op::without_operands(Code::Udf),
         0xc0..=0xcf => make_op(Code::Pop, 0, 13, (h & 0xff).count_ones(), h & 0xff),
         0xd0..=0xdf => make_op(Code::PopPc, 0, 13, (h & 0xff).count_ones(), h & 0xff),
         0xe0..=0xef => make_op(Code::Bkpt, 0, 0, 0, h & 0xff),
-        0xf0..=0xff if h & 15 == 0 => Op::bare(match h >> 4 & 15 {
+        0xf0..=0xff if h & 15 == 0 => Op::without_operands(match h >> 4 & 15 {
             2 => Code::Wfe,
             3 => Code::Wfi,
             4 => Code::Sev,
             _ => Code::Nop,
         }),
-        _ => Op::bare(Code::Udf),
+        _ => Op::without_operands(Code::Udf),
     }
 }
 
@@ -209,12 +211,12 @@ fn decode_32_bit(h: u32, second: u32, pc: u32, place: Place) -> Op {
         return branch_op(Code::Bl, Code::BlFar, 0, pc.wrapping_add(distance), place);
     }
     if second & 0xd000 != 0x8000 {
-        return Op::bare(Code::Udf);
+        return Op::without_operands(Code::Udf);
     }
     match h & 0x7f0 {
         0x380 if second & 0xff00 == 0x8800 => make_op(Code::Msr, 0, h & 15, 0, second & 0xff),
         0x3e0 if h == 0xf3ef && second & 0xf000 == 0x8000 => make_op(Code::Mrs, second >> 8 & 15, 0, 0, second & 0xff),
-        0x3b0 if h == 0xf3bf && matches!(second >> 4, 0x8f4..=0x8f6) => Op::bare(Code::Barrier),
-        _ => Op::bare(Code::Udf),
+        0x3b0 if h == 0xf3bf && matches!(second >> 4, 0x8f4..=0x8f6) => Op::without_operands(Code::Barrier),
+        _ => Op::without_operands(Code::Udf),
     }
 }

@@ -19,7 +19,7 @@ unsafe impl<B: CacheableBus> Ahead<B> for SingleCoreEngine {
     /// other trace may follow now.
     #[inline(always)]
     fn time_trace(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
-        timing_cache::time_trace::<_, false>(bus, core, trace)
+        timing_cache::add_trace_cycles::<_, false>(bus, core, trace)
     }
 
     /// Returns the cycle of the last store in the trace that [`Ahead::time_trace`] timed last, which began in cycle
@@ -31,7 +31,7 @@ unsafe impl<B: CacheableBus> Ahead<B> for SingleCoreEngine {
     /// Executes the JIT-compiled traces that begin at `core.ip`. Returns false if no trace may follow now.
     #[inline(always)]
     fn run_native_traces(bus: &mut B, core: &mut Core) -> bool {
-        timing_cache::run_native(bus, core)
+        timing_cache::run_native_traces(bus, core)
     }
 }
 
@@ -48,7 +48,7 @@ unsafe impl<B: PairedBus + NativePathBus> Ahead<B> for TwoCores {
     /// other trace may follow now.
     #[inline(always)]
     fn time_trace(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
-        native_path::time_trace(bus, core, trace)
+        native_path::simulate_trace_timing(bus, core, trace)
     }
 
     /// Returns the cycle of the last store in the trace that [`Ahead::time_trace`] timed last, which began in cycle
@@ -67,13 +67,13 @@ unsafe impl<B: PairedBus + NativePathBus> Ahead<B> for TwoCores {
     /// Executes native code, with its cycles, from `core.ip` on, as far as it goes.
     unsafe fn run_native_paths(bus: &mut B, core: &mut Core, other: &mut Core) {
         // SAFETY: the caller's promise.
-        unsafe { native_path::run(bus, core, other) };
+        unsafe { native_path::run_native_paths(bus, core, other) };
     }
 
     /// Returns the speculation logs of this core and of the other one.
     #[inline(always)]
     fn speculation_logs(bus: &mut B, core: usize) -> [*mut SpeculationLog; 2] {
-        bus.pair_timing_cache().logs(core)
+        bus.pair_timing_cache().speculation_logs_of(core)
     }
 
     /// Looks up the cycles of a basic block that the first of these cores has executed speculatively. Returns which
@@ -89,7 +89,7 @@ unsafe impl<B: PairedBus + NativePathBus> Ahead<B> for TwoCores {
     #[inline(always)]
     unsafe fn run_native_blocks(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Option<Turn> {
         // SAFETY: the caller's promise.
-        unsafe { pair::run_native(bus, cores, logs) }
+        unsafe { pair::run_native_blocks(bus, cores, logs) }
     }
 
     /// Decides which core executes next, when the first of these is before an instruction that said

@@ -54,8 +54,8 @@ pub(super) fn entry_frame(core: &Core) -> u32 {
 /// Returns the address of the frame that a return with this EXC_RETURN value unstacks. `None` for any other value.
 pub(super) fn return_frame(core: &Core, value: u32) -> Option<u32> {
     match value | 1 {
-        PROCESS_THREAD => Some(core.psp()),
-        HANDLER | MAIN_THREAD => Some(core.msp()),
+        PROCESS_THREAD => Some(core.process_stack_pointer()),
+        HANDLER | MAIN_THREAD => Some(core.main_stack_pointer()),
         _ => None,
     }
 }
@@ -69,7 +69,7 @@ pub(super) fn return_address(value: u32, pc: u32, xpsr: u32) -> Option<u32> {
 /// Returns the number of the exception that is tail-chained after the current one, if one is.
 pub(super) fn next_tail_chained_exception(core: &mut Core) -> Option<u32> {
     let (pending, active) = (core.nvic.pending, core.nvic.active);
-    core.nvic.deactivate(core.ipsr);
+    core.nvic.deactivate_exception(core.ipsr);
     let next = exception_to_take(core);
     (core.nvic.pending, core.nvic.active) = (pending, active);
     next
@@ -88,7 +88,7 @@ pub(super) fn frame_arbitration_cycles<B: Bus>(core: &mut Core, bus: &mut B, add
     let started = core.t + 1;
     (0..u64::from(FRAME_BYTES / 4)).fold(0, |wait, word| {
         let at = started + word + wait;
-        wait + claim_ram(core, bus, offset + 4 * word as u32, at) - at
+        wait + claim_ram_transfer_slot(core, bus, offset + 4 * word as u32, at) - at
     })
 }
 
@@ -96,7 +96,7 @@ pub(super) fn frame_arbitration_cycles<B: Bus>(core: &mut Core, bus: &mut B, add
 pub fn begin_entry<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, number: u32, timing: ExceptionTiming) {
     core.transfer.mask = 0;
     let recognised = core.t;
-    let pc = core.pc();
+    let pc = core.next_instruction_address();
     core.stray = None;
     let (frame, pad) = frame_address_and_padding(core);
     let xpsr = core.xpsr() | pad << 9;
@@ -106,7 +106,7 @@ pub fn begin_entry<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, nu
         let address = frame.wrapping_add(4 * index as u32);
         let mut t = recognised + 1 + index as u64 + wait;
         let started = t;
-        if frame_store::<B, CONTEND>(core, bus, address, word, &mut t).is_err() {
+        if store_frame_word::<B, CONTEND>(core, bus, address, word, &mut t).is_err() {
             handle_stacking_fault(core);
             break;
         }
@@ -118,7 +118,7 @@ pub fn begin_entry<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, nu
         (false, false) => MAIN_THREAD,
         (false, true) => PROCESS_THREAD,
     };
-    core.select_psp(false);
+    core.select_stack_pointer(false);
     core.thumb = true;
     if core.phase != Phase::Lockup {
         core.phase = Phase::Entry { number, exc_return, wait, recognised };
@@ -141,7 +141,7 @@ pub fn complete_entry<B: Bus>(core: &mut Core, bus: &mut B, timing: ExceptionTim
 
 /// Enters an exception's handler: sets IPSR, LR, the event register and the PC.
 fn enter_handler<B: Bus>(core: &mut Core, bus: &mut B, number: u32, exc_return: u32) {
-    core.nvic.activate(number);
+    core.nvic.activate_exception(number);
     core.ipsr = number;
     core.r[14] = exc_return;
     core.event = true;
@@ -190,7 +190,7 @@ pub fn exception_return<B: Bus, const CONTEND: bool>(
         take_hard_fault::<B, CONTEND>(core, bus, timing);
         return ExceptionOutcome::None;
     }
-    core.nvic.deactivate(number);
+    core.nvic.deactivate_exception(number);
     core.event = true;
     if let Some(next) = exception_to_take(core) {
         core.t += timing.tail_chain;
@@ -198,7 +198,7 @@ pub fn exception_return<B: Bus, const CONTEND: bool>(
         enter_handler(core, bus, next, value);
         return ExceptionOutcome::Chained(number, next);
     }
-    if sleeps_on_exit(core, value) {
+    if does_sleep_on_exit(core, value) {
         core.phase = Phase::SleepInterrupt { on_exit: Some(value) };
         core.slept_at = core.t;
         return ExceptionOutcome::Slept(number);
@@ -208,7 +208,7 @@ pub fn exception_return<B: Bus, const CONTEND: bool>(
 }
 
 /// Returns whether a return with this EXC_RETURN value puts the core to sleep (SLEEPONEXIT).
-pub(super) fn sleeps_on_exit(core: &Core, value: u32) -> bool {
+pub(super) fn does_sleep_on_exit(core: &Core, value: u32) -> bool {
     value | 1 != HANDLER && core.nvic.scr & 2 != 0
 }
 
@@ -232,7 +232,7 @@ pub fn chain_from_sleep<B: Bus>(
 /// Unstacks the frame of an exception return and restores registers, flags and mode.
 fn unstack_frame<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, value: u32, timing: ExceptionTiming) {
     let psp = value == PROCESS_THREAD;
-    core.select_psp(psp);
+    core.select_stack_pointer(psp);
     if value != HANDLER {
         core.spsel = psp;
     }
@@ -243,7 +243,7 @@ fn unstack_frame<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, valu
     for (index, word) in words.iter_mut().enumerate() {
         let mut t = started + 1 + index as u64 + wait;
         let at = t;
-        match frame_load::<B, CONTEND>(core, bus, frame.wrapping_add(4 * index as u32), &mut t) {
+        match load_frame_word::<B, CONTEND>(core, bus, frame.wrapping_add(4 * index as u32), &mut t) {
             Ok(value) => *word = value,
             Err(()) => return take_hard_fault::<B, CONTEND>(core, bus, timing),
         }
@@ -296,7 +296,7 @@ fn handle_stacking_fault(core: &mut Core) {
 }
 
 /// Stores one word of an exception frame, and advances `t`. An error if there is no memory.
-fn frame_store<B: Bus, const CONTEND: bool>(
+fn store_frame_word<B: Bus, const CONTEND: bool>(
     core: &mut Core,
     bus: &mut B,
     address: u32,
@@ -304,16 +304,16 @@ fn frame_store<B: Bus, const CONTEND: bool>(
     t: &mut u64,
 ) -> Result<(), ()> {
     let offset = address.wrapping_sub(B::RAM_BASE);
-    if offset >= bus.main_ram().length() || offset & 3 != 0 {
+    if offset >= bus.main_ram().length_in_bytes() || offset & 3 != 0 {
         let at = *t;
         let result = bus.store_data::<false>(core, None, address, 4, value, t).map_err(|_| ());
         *t = (*t).max(at + 2);
         return result;
     }
-    let slot = if CONTEND { claim_ram(core, bus, offset, *t) } else { *t };
+    let slot = if CONTEND { claim_ram_transfer_slot(core, bus, offset, *t) } else { *t };
     *t = slot + 2;
     // SAFETY: the offset is below the length.
-    if unsafe { bus.main_ram().mark(offset) } == 0 {
+    if unsafe { bus.main_ram().mark_at_offset(offset) } == 0 {
         // SAFETY: an aligned word that begins inside the RAM, which is made of words.
         unsafe { bus.main_ram().start_pointer().add(offset as usize).cast::<u32>().write_unaligned(value.to_le()) };
     } else {
@@ -323,22 +323,27 @@ fn frame_store<B: Bus, const CONTEND: bool>(
 }
 
 /// Loads one word of an exception frame, and advances `t`. An error if there is no memory.
-fn frame_load<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, address: u32, t: &mut u64) -> Result<u32, ()> {
+fn load_frame_word<B: Bus, const CONTEND: bool>(
+    core: &mut Core,
+    bus: &mut B,
+    address: u32,
+    t: &mut u64,
+) -> Result<u32, ()> {
     let offset = address.wrapping_sub(B::RAM_BASE);
-    if offset >= bus.main_ram().length() || offset & 3 != 0 {
+    if offset >= bus.main_ram().length_in_bytes() || offset & 3 != 0 {
         let at = *t;
         let result = bus.load_data::<false, false>(core, None, address, 4, t).map_err(|_| ());
         *t = (*t).max(at + 2);
         return result;
     }
-    let slot = if CONTEND { claim_ram(core, bus, offset, *t) } else { *t };
+    let slot = if CONTEND { claim_ram_transfer_slot(core, bus, offset, *t) } else { *t };
     *t = slot + 2;
-    // SAFETY: as in `frame_store`.
+    // SAFETY: as in `store_frame_word`.
     Ok(u32::from_le(unsafe { bus.main_ram().start_pointer().add(offset as usize).cast::<u32>().read_unaligned() }))
 }
 
 /// Claims the first free transfer slot at or after cycle `at` for this offset of RAM, and returns its cycle.
-fn claim_ram<B: Bus>(core: &mut Core, bus: &mut B, offset: u32, at: u64) -> u64 {
+fn claim_ram_transfer_slot<B: Bus>(core: &mut Core, bus: &mut B, offset: u32, at: u64) -> u64 {
     let row = B::ram_bank_row(offset);
     bus.claim_transfer_slot(core, row, at, true)
 }

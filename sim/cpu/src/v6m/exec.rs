@@ -1,6 +1,6 @@
 //! The interpreter: ARMv6-M instructions with their cycles, for one or two cores interleaved to the cycle.
 //!
-//! [`run_turn`] is the loop: it takes one predecoded instruction after the other and dispatches on its code. The
+//! [`run_core_turn`] is the loop: it takes one predecoded instruction after the other and dispatches on its code. The
 //! instructions are in [`alu`], [`memory`], [`multiple`], [`branch`] and [`system`] by subject. All of them are
 //! inlined here, because dispatch, flags and time must stay in registers of the host ([`Cursor`]). A core runs until
 //! its `limit` (the chip's next event, or the other core's time) and then the core that is behind continues, without
@@ -28,8 +28,8 @@ use crate::v6m::core::Core;
 use crate::v6m::op::op;
 use crate::v6m::trace::Trace;
 use branch::why_nothing_executable;
-use cursor::{Cursor, Flow, leave};
-use fetching::{fetch, wait_for_fetch};
+use cursor::{Cursor, Flow, write_position_and_time_back};
+use fetching::{fetch_code_word, wait_for_fetch};
 use watching::{ProfileWatch, StartState};
 
 /// A cycle that never comes.
@@ -40,14 +40,14 @@ const NO_EVENT: u64 = u64::MAX;
 /// # Safety
 /// `cores` points to two cores. `ip` of each core that may run points into the ops of its region, whose table
 /// ends with out-of-region ops. Nothing else accesses cores or bus meanwhile.
-pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core, start: usize, bus: &mut B) {
+pub unsafe fn run_cores<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core, start: usize, bus: &mut B) {
     // SAFETY: the caller promises two cores, which nothing else accesses.
     let (first, second) = unsafe { (&mut *cores, &mut *cores.add(1)) };
     let mut skipped = start != 0;
     if !CONTEND || !B::TWO_CORES {
         let (core, other) = if skipped { (second, first) } else { (first, second) };
         // SAFETY: the caller's promise, here and below.
-        unsafe { run_turn::<B, CONTEND, WATCH>(core, other, bus) };
+        unsafe { run_core_turn::<B, CONTEND, WATCH>(core, other, bus) };
         return;
     }
     let due = if WATCH == watch::PAIRS { NO_EVENT } else { *bus.next_event_cycle() };
@@ -61,16 +61,16 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
     loop {
         if !std::mem::take(&mut skipped) {
             // SAFETY: as above.
-            if !unsafe { run_turn::<B, CONTEND, WATCH>(first, second, bus) } {
+            if !unsafe { run_core_turn::<B, CONTEND, WATCH>(first, second, bus) } {
                 return;
             }
-            hand_turn_over(first, second, bus);
+            begin_turn_of_core(first, second, bus);
         }
         // SAFETY: as above.
-        if !unsafe { run_turn::<B, CONTEND, WATCH>(second, first, bus) } {
+        if !unsafe { run_core_turn::<B, CONTEND, WATCH>(second, first, bus) } {
             return;
         }
-        hand_turn_over(second, first, bus);
+        begin_turn_of_core(second, first, bus);
     }
 }
 
@@ -78,30 +78,30 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
 /// end of its block.
 ///
 /// # Safety
-/// As for [`run`].
+/// As for [`run_cores`].
 pub(super) unsafe fn execute_turn<B: Bus>(cores: *mut Core, index: usize, bus: &mut B) {
     // SAFETY: the caller's promise.
     unsafe {
         let (core, other) = (&mut *cores.add(index), &mut *cores.add(1 - index));
         core.begin_turn_beside(other, NO_EVENT);
-        run_turn::<B, true, { watch::PAIRS }>(core, other, bus);
+        run_core_turn::<B, true, { watch::PAIRS }>(core, other, bus);
     }
 }
 
 /// Executes one trace of a core speculatively, without its cycles.
 ///
 /// # Safety
-/// As for [`run`].
+/// As for [`run_cores`].
 #[cold]
 #[inline(never)]
 pub(super) unsafe fn execute_trace_speculatively<B: Bus>(core: &mut Core, other: &mut Core, bus: &mut B) {
     // SAFETY: the caller's promise.
-    unsafe { run_turn::<B, false, { watch::TRACES }>(core, other, bus) };
+    unsafe { run_core_turn::<B, false, { watch::TRACES }>(core, other, bus) };
 }
 
 /// Begins the turn of core `to`, which lasts until it has reached the cycle of core `from`.
 #[inline(always)]
-fn hand_turn_over<B: Bus>(from: &Core, to: &mut Core, bus: &B) {
+fn begin_turn_of_core<B: Bus>(from: &Core, to: &mut Core, bus: &B) {
     to.rival_t = from.t;
     to.limit = from.t + u64::from(bus.tie_winner() == to.id);
 }
@@ -109,10 +109,10 @@ fn hand_turn_over<B: Bus>(from: &Core, to: &mut Core, bus: &B) {
 /// Runs `core` until its limit. Returns true if it is the other core's turn now, false if the machine must act.
 ///
 /// # Safety
-/// As for [`run`]. In the mode that executes ahead nothing else uses the logs of `bus`.
+/// As for [`run_cores`]. In the mode that executes ahead nothing else uses the logs of `bus`.
 #[inline(always)]
 #[allow(clippy::cognitive_complexity, clippy::too_many_lines)]
-unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
+unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     mut core: &'a mut Core,
     mut other: &'a mut Core,
     bus: &mut B,
@@ -139,7 +139,7 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         return false;
     }
     let native_paths = B::Ahead::HAS_NATIVE_PATHS && !CONTEND && matches!(WATCH, watch::NOTHING | watch::PROFILE);
-    if native_paths && core.is_between_instructions() && B::Ahead::has_native_path(bus, core.address_of(cursor.ip)) {
+    if native_paths && core.is_between_instructions() && B::Ahead::has_native_path(bus, core.address_of_op(cursor.ip)) {
         // SAFETY: the caller's promise.
         unsafe { cursor.run_native_paths(core, other, bus) };
         if cursor.t >= core.limit {
@@ -215,14 +215,14 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 macro_rules! load {
                     ($bytes:literal, $type:ty, $address:expr) => {{
                         let address = $address;
-                        let value = got!(cursor.load::<B, $bytes>(core, other, bus, address));
+                        let value = got!(cursor.load_data::<B, $bytes>(core, other, bus, address));
                         r!(a) = value as $type as u32;
                     }};
                 }
                 macro_rules! store {
                     ($bytes:literal, $address:expr) => {{
                         let (address, value) = ($address, r!(a));
-                        got!(cursor.store::<B, $bytes>(core, other, bus, address, value));
+                        got!(cursor.store_data::<B, $bytes>(core, other, bus, address, value));
                     }};
                 }
                 macro_rules! near_if {
@@ -293,7 +293,7 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                         }
                         op::LdrLit => {
                             let address = cursor.word.imm();
-                            r!(a) = got!(cursor.load_at::<B, 4, false>(core, other, bus, address));
+                            r!(a) = got!(cursor.load_from_address::<B, 4, false>(core, other, bus, address));
                         }
                         op::LdrImm => load!(4, u32, offset!()),
                         op::LdrReg => load!(4, u32, indexed!()),
@@ -355,34 +355,34 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
 
                         op::Cpsid => {
                             cursor.apart = true;
-                            cursor.mask_interrupts(core);
+                            cursor.execute_cpsid(core);
                         }
                         op::Cpsie => {
                             cursor.apart = true;
-                            ends!(cursor.unmask_interrupts(core, bus));
+                            ends!(cursor.execute_cpsie(core, bus));
                         }
                         op::Mrs => {
                             cursor.apart = true;
-                            ends!(cursor.read_special(core, bus));
+                            ends!(cursor.execute_mrs(core, bus));
                         }
                         op::Msr => {
                             cursor.apart = true;
-                            ends!(cursor.write_special(core, bus));
+                            ends!(cursor.execute_msr(core, bus));
                         }
                         op::Barrier => {
                             cursor.apart = true;
                             ends!(cursor.execute_barrier(core, bus));
                         }
-                        op::Sev => ends!(cursor.send_event(core, other, bus)),
-                        op::Wfe => ends!(cursor.wait_for_event(core, bus)),
-                        op::Wfi => ends!(cursor.wait_for_interrupt(core, bus)),
-                        op::Svc => ends!(cursor.call_supervisor(core)),
+                        op::Sev => ends!(cursor.execute_sev(core, other, bus)),
+                        op::Wfe => ends!(cursor.execute_wfe(core, bus)),
+                        op::Wfi => ends!(cursor.execute_wfi(core, bus)),
+                        op::Svc => ends!(cursor.execute_svc(core)),
                         op::RomHook => ends!(cursor.call_rom(core)),
                         op::Bkpt => ends!(cursor.fault_current_instruction(core, "BKPT without a debugger")),
                         op::Udf => ends!(cursor.fault_current_instruction(core, "undefined instruction")),
                         op::OutOfRegion => ends!(cursor.fault_current_instruction(core, why_nothing_executable(core))),
                         op::Undecoded => {
-                            bus.decode_op(core, core.address_of(cursor.ip));
+                            bus.decode_op(core, core.address_of_op(cursor.ip));
                             // SAFETY: see above.
                             cursor.word = unsafe { *cursor.ip }.to_word();
                             continue 'dispatch;
@@ -405,7 +405,7 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 if CONTEND {
                     if cursor.ip as usize & 8 != 0 {
                         // The last address phase of an access is two cycles before its end.
-                        fetch(bus, core, cursor.ip, 1, cursor.t - 1, false);
+                        fetch_code_word(bus, core, cursor.ip, 1, cursor.t - 1, false);
                     } else if core.fetch_ready > cursor.t {
                         cursor.t = wait_for_fetch(core, cursor.t);
                     }
@@ -413,7 +413,7 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             }
             if WATCH == watch::PROFILE {
                 // SAFETY: the cell of this instruction.
-                unsafe { profiled.retire() };
+                unsafe { profiled.count_retired_instruction() };
             }
             cursor.count_retired_instruction(core);
             Flow::Next
@@ -421,13 +421,13 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         if paired && CONTEND {
             in_hand.append_cycles(core, cursor.t);
             if flow == Flow::Next && core.remainder.pass_instruction(B::ORDERED_MEMORY) {
-                cursor.write_back(core);
+                cursor.write_turn_state_back(core);
                 return false;
             }
             if cursor.t < core.limit {
                 continue 'run;
             }
-            cursor.write_back(core);
+            cursor.write_turn_state_back(core);
             return true;
         }
         if paired {
@@ -442,7 +442,7 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             core.ip = cursor.ip;
             // SAFETY: the bus's logs live as long as it.
             let start = unsafe { (*cursor.log).first_op() } as usize;
-            let length = cursor.length(if flow == Flow::Taken { from.wrapping_add(1) } else { cursor.ip });
+            let length = cursor.block_length_to(if flow == Flow::Taken { from.wrapping_add(1) } else { cursor.ip });
             if flow == Flow::InTime && length == 0 {
                 return false;
             }
@@ -510,7 +510,7 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             if flow == Flow::Next && core.instructions < core.trace.instructions {
                 continue 'run;
             }
-            cursor.write_back(core);
+            cursor.write_turn_state_back(core);
             return false;
         }
         if traced {
@@ -544,34 +544,40 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         }
         if WATCH == watch::PROFILE {
             // SAFETY: the cell of this instruction.
-            unsafe { profiled.pass_time(core, cursor.t) };
+            unsafe { profiled.charge_time_until(core, cursor.t) };
         }
         if WATCH == watch::STEPS {
-            in_hand.log(core, cursor.ip, cursor.t, cursor.instructions_retired(core), cursor.word.code());
+            in_hand.log_instruction_step(
+                core,
+                cursor.ip,
+                cursor.t,
+                cursor.instructions_retired(core),
+                cursor.word.code(),
+            );
         }
-        if looks && flow == Flow::Next && B::Ahead::has_native_path(bus, core.address_of(cursor.ip)) {
+        if looks && flow == Flow::Next && B::Ahead::has_native_path(bus, core.address_of_op(cursor.ip)) {
             // SAFETY: the caller's promise; the core is after its jump.
             unsafe { cursor.run_native_paths(core, other, bus) };
         }
         if cursor.t >= core.limit {
             if !CONTEND || cursor.t >= *bus.next_event_cycle() {
-                leave(core, cursor.ip, cursor.t);
+                write_position_and_time_back(core, cursor.ip, cursor.t);
                 cursor.write_instruction_count(core);
                 return false;
             }
             // The limit was the other core's time: it is that core's turn, up to this one's time.
-            cursor.write_back(core);
+            cursor.write_turn_state_back(core);
             return true;
         }
     }
     if WATCH == watch::PROFILE {
         // SAFETY: the cell of the current instruction.
-        unsafe { profiled.leave(core, cursor.t, cursor.instructions_retired(core)) };
+        unsafe { profiled.charge_requesting_instruction(core, cursor.t, cursor.instructions_retired(core)) };
     }
     if WATCH == watch::STEPS {
-        in_hand.log(core, cursor.ip, cursor.t, cursor.instructions_retired(core), op::Nop);
+        in_hand.log_instruction_step(core, cursor.ip, cursor.t, cursor.instructions_retired(core), op::Nop);
     }
-    cursor.write_back(core);
+    cursor.write_turn_state_back(core);
     cursor.write_instruction_count(core);
     *bus.next_event_cycle() = 0;
     false

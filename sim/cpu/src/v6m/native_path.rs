@@ -10,7 +10,7 @@ use crate::v6m::exec;
 use crate::v6m::op::Code;
 use crate::v6m::timing_cache::simulate_trace;
 use crate::v6m::trace::Trace;
-use crate::v6m::translate::{NativeTrace, call_native_path, translate};
+use crate::v6m::translate::{NativeTrace, call_native_path, compile_executed_trace};
 
 /// The bus of a chip with two cores. While only one of them executes, its native code contains the cycles, too.
 pub trait NativePathBus: NativeTrace {
@@ -41,7 +41,7 @@ pub struct NativePaths {
 
 impl NativePaths {
     /// Returns whether a trace is being executed before its cycles are known.
-    pub fn is_ahead(&self) -> bool {
+    pub fn is_trace_ahead_of_time(&self) -> bool {
         self.ahead
     }
 
@@ -63,11 +63,11 @@ pub fn has_native_path<B: NativePathBus>(bus: &mut B, address: u32) -> bool {
 /// ([`Ahead::run_native_paths`](crate::v6m::bus::Ahead::run_native_paths)).
 ///
 /// # Safety
-/// As for [`exec::run`]. `core` is before an instruction and not inside one.
+/// As for [`exec::run_cores`]. `core` is before an instruction and not inside one.
 #[inline(never)]
-pub unsafe fn run<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Core) {
+pub unsafe fn run_native_paths<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Core) {
     'next: loop {
-        let address = core.address_of(core.ip);
+        let address = core.address_of_op(core.ip);
         let mut number = bus.compiled_traces().begin_trace(address);
         while let Some(this) = number {
             let (code, cycles) = bus.compiled_traces().native_function_and_cycles(this);
@@ -76,13 +76,13 @@ pub unsafe fn run<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Co
             }
             // SAFETY: it stands where the path begins; code that changes, or that has probes, is forgotten.
             let Some((how, _)) = (unsafe { call_native_path(bus, core, code) }) else { return };
-            let exit = bus.compiled_traces().exit(this, how);
+            let exit = bus.compiled_traces().exit_of_translation(this, how);
             if exit.count != 0 {
                 exit.taken[core.id & 1] += 1;
                 core.ip = exit.ip;
                 core.t += u64::from(exit.cycles);
                 core.instructions += exit.count;
-                bus.compiled_traces().note_executed();
+                bus.compiled_traces().count_native_trace();
                 continue 'next;
             }
             number = bus.compiled_traces().next_translation_to_try(this);
@@ -98,7 +98,7 @@ pub unsafe fn run<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Co
 /// Executes a trace, simulates its timing and JIT-compiles it. Returns false if no trace can begin here.
 ///
 /// # Safety
-/// As for [`run`].
+/// As for [`run_native_paths`].
 #[cold]
 #[inline(never)]
 unsafe fn translate_recorded_trace<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Core) -> bool {
@@ -107,14 +107,14 @@ unsafe fn translate_recorded_trace<B: NativePathBus>(bus: &mut B, core: &mut Cor
     if is_stub || core.t + Trace::CYCLES > core.limit {
         return false;
     }
-    let address = core.address_of(core.ip);
+    let address = core.address_of_op(core.ip);
     (bus.native_paths().begun, bus.native_paths().ahead) = (address, true);
     // SAFETY: the caller's promise.
     unsafe { exec::execute_trace_speculatively(core, other, bus) };
     bus.native_paths().ahead = false;
-    let is_none = core.address_of(core.ip) == address && bus.compiled_traces().is_compilation_due(address);
+    let is_none = core.address_of_op(core.ip) == address && bus.compiled_traces().is_compilation_due(address);
     if is_none {
-        bus.compiled_traces().exclude(address);
+        bus.compiled_traces().exclude_trace(address);
     }
     !is_none
 }
@@ -123,14 +123,14 @@ unsafe fn translate_recorded_trace<B: NativePathBus>(bus: &mut B, core: &mut Cor
 /// nothing else. Returns false: no other trace follows.
 #[cold]
 #[inline(never)]
-pub fn time_trace<B: NativePathBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
+pub fn simulate_trace_timing<B: NativePathBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     let begun = bus.native_paths().begun;
     let mut cores = bus.native_paths().cores.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
     // What it waited for when another core was awake is over for a core that is alone.
     let bus_state = (core.bus_free, core.fetch_ready);
     (core.bus_free, core.fetch_ready) = (0, 0);
     bus.isolate_simulation(true);
-    let shadow = simulate_trace(bus, core, &mut cores, core.region.op(begun), trace);
+    let shadow = simulate_trace(bus, core, &mut cores, core.region.op_at_address(begun), trace);
     (core.bus_free, core.fetch_ready) = bus_state;
     (core.t, core.bus_wait) = (shadow.t, core.bus_wait + shadow.bus_wait);
     core.instructions += trace.instructions;
@@ -138,9 +138,9 @@ pub fn time_trace<B: NativePathBus>(bus: &mut B, core: &mut Core, trace: Trace) 
     bus.native_paths().stored = stored;
     bus.isolate_simulation(false);
     debug_assert!(!waited && cores[0].steps.len() as u64 == trace.instructions, "nobody contends");
-    bus.compiled_traces().count_executed(core.id, &cores[0].steps);
+    bus.compiled_traces().add_executed_to_profile(core.id, &cores[0].steps);
     // SAFETY: the trace was executed just now; traces stay in their region.
-    unsafe { translate(bus, core, begun, trace, &cores[0].steps) };
+    unsafe { compile_executed_trace(bus, core, begun, trace, &cores[0].steps) };
     bus.native_paths().cores = Some(cores);
     false
 }

@@ -72,7 +72,7 @@ impl Nvic {
     }
 
     /// Returns the most urgent exception of a set and its priority. Ties go to the lowest number (ARMv6-M B1.5.4).
-    fn most_urgent(&self, mut set: u64) -> Option<(u32, i32)> {
+    fn most_urgent_exception(&self, mut set: u64) -> Option<(u32, i32)> {
         let mut best: Option<(u32, i32)> = None;
         while set != 0 {
             let number = set.trailing_zeros();
@@ -87,7 +87,7 @@ impl Nvic {
 
     /// Returns the pending and enabled exception that would be taken first, and its priority.
     pub fn most_urgent_pending(&self) -> Option<(u32, i32)> {
-        self.most_urgent(self.pending & self.enabled)
+        self.most_urgent_exception(self.pending & self.enabled)
     }
 
     /// Returns the priority of the most urgent active exception.
@@ -95,7 +95,7 @@ impl Nvic {
         if self.active == 0 {
             return THREAD_PRIORITY;
         }
-        self.most_urgent(self.active).map_or(THREAD_PRIORITY, |(_, p)| p)
+        self.most_urgent_exception(self.active).map_or(THREAD_PRIORITY, |(_, p)| p)
     }
 
     /// Makes an exception pending. Returns true if it was not pending before.
@@ -111,7 +111,7 @@ impl Nvic {
     }
 
     /// Sets the levels of the interrupt lines. Rising edges pend. Returns the set of newly pending exceptions.
-    pub fn drive_lines(&mut self, lines: u32) -> u64 {
+    pub fn set_line_levels(&mut self, lines: u32) -> u64 {
         let rising = lines & !self.lines;
         self.lines = lines;
         let fresh = u64::from(rising) << 16 & !self.pending;
@@ -120,13 +120,13 @@ impl Nvic {
     }
 
     /// Marks an exception as active and no longer pending, because its handler is entered.
-    pub fn activate(&mut self, number: u32) {
+    pub fn activate_exception(&mut self, number: u32) {
         self.pending &= !(1 << number);
         self.active |= 1 << number;
     }
 
     /// Marks an exception as no longer active, because its handler has returned. A line that is still high pends again.
-    pub fn deactivate(&mut self, number: u32) {
+    pub fn deactivate_exception(&mut self, number: u32) {
         self.active &= !(1 << number);
         if number >= 16 && self.lines >> (number - 16) & 1 != 0 {
             self.pending |= 1 << number;
@@ -147,7 +147,7 @@ impl Nvic {
             0x200 | 0x280 => external(self.pending),
             0x400..=0x41c => self.priority_word(16 + (offset - 0x400)),
             0xd00 => 0x410c_c601,
-            0xd04 => self.icsr(ipsr),
+            0xd04 => self.interrupt_control_state(ipsr),
             0xd08 => self.vtor,
             0xd0c => 0xfa05_0000,
             0xd10 => self.scr,
@@ -174,7 +174,7 @@ impl Nvic {
             0x200 => self.pending |= set,
             0x280 => self.clear_pending(set),
             0x400..=0x41c => self.set_priority_word(16 + (offset - 0x400), value, u32::MAX),
-            0xd04 => self.set_icsr(value),
+            0xd04 => self.write_interrupt_control_state(value),
             0xd08 => self.vtor = value & 0xffff_ff00,
             0xd0c => {
                 if value >> 16 == 0x05fa && value & 4 != 0 {
@@ -216,7 +216,7 @@ impl Nvic {
     }
 
     /// Returns ICSR (ARMv6-M B3.2.4). VECTPENDING ignores PRIMASK.
-    fn icsr(&self, ipsr: u32) -> u32 {
+    fn interrupt_control_state(&self, ipsr: u32) -> u32 {
         let bit = |number: u32| (self.pending >> number & 1) as u32;
         bit(exception::NMI) << 31
             | bit(exception::PENDSV) << 28
@@ -227,7 +227,7 @@ impl Nvic {
     }
 
     /// Writes ICSR: pends NMI, and pends or unpends PendSV and SysTick.
-    fn set_icsr(&mut self, value: u32) {
+    fn write_interrupt_control_state(&mut self, value: u32) {
         if value & 1 << 31 != 0 {
             self.pending |= 1 << exception::NMI;
         }

@@ -49,7 +49,7 @@ codes! {
     Attend,
     /// After the last halfword of a region: execution ran off its end.
     OutOfRegion,
-    /// These ops, up to `Nop`, take one cycle and use registers and flags only ([`Op::is_local`]).
+    /// These ops, up to `Nop`, take one cycle and use registers and flags only ([`Op::is_core_local`]).
     MovsReg, LslImm, LsrImm, AsrImm,
     AddReg, SubReg, AddImm, SubImm, MovImm, CmpImm,
     And, Eor, LslReg, LsrReg, AsrReg, Adc, Sbc, RorReg,
@@ -79,7 +79,7 @@ impl Op {
     /// Returns whether the instruction accesses neither bus nor chip, so that its order relative to the other core's
     /// instructions does not matter.
     #[inline(always)]
-    pub fn is_local(self) -> bool {
+    pub fn is_core_local(self) -> bool {
         (self.code as u8).wrapping_sub(op::MovsReg) <= op::Nop - op::MovsReg
     }
 
@@ -89,7 +89,7 @@ impl Op {
     }
 
     /// Creates an op without operands.
-    pub const fn bare(code: Code) -> Op {
+    pub const fn without_operands(code: Code) -> Op {
         Op { code, a: 0, b: 0, c: 0, imm: 0 }
     }
 

@@ -40,7 +40,7 @@ use crate::v6m::exec;
 use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::translate::NativeTrace;
 
-pub use code::{Bank, Probe, run_native};
+pub use code::{Bank, Probe, run_native_blocks};
 pub use exception::take_exception;
 use learn::simulate_missing_transition;
 pub use memory::Pairs;
@@ -71,13 +71,13 @@ impl State {
     fn with_cores_swapped(&self) -> State {
         let pairs = 0x00ff_00ff_00ff;
         let times = (self.times & pairs) << 8 | self.times >> 8 & pairs | (self.times ^ State::FIRST) & State::FIRST;
-        let [first, other] = self.enter();
+        let [first, other] = self.are_cores_in_entry();
         State { slots: self.slots, times: times | State::cores_in_exception([other, first]) }
     }
 
     /// Returns whether the first core and the other one are in an exception's entry, which leaves the other core alone
     /// on the bus.
-    fn enter(&self) -> [bool; 2] {
+    fn are_cores_in_entry(&self) -> [bool; 2] {
         [State::FIRST << 1, State::FIRST << 2].map(|bit| self.times & bit != 0)
     }
 
@@ -88,25 +88,25 @@ impl State {
 
     /// Returns whether the first core continues after the other one. The end of an exception's entry comes before
     /// anything else in its cycle, so that an interrupt which the other core pends in that cycle is no late arrival.
-    fn comes_second(&self) -> bool {
-        let [at, other_at] = self.cores();
-        let goes_first = match self.enter() {
+    fn does_first_core_continue_second(&self) -> bool {
+        let [at, other_at] = self.times_of_cores();
+        let goes_first = match self.are_cores_in_entry() {
             [true, false] => true,
             [false, true] => false,
-            _ => self.wins_ties(),
+            _ => self.does_first_core_win_ties(),
         };
         at > other_at || at == other_at && !goes_first
     }
 
     /// Returns the times of the core that continues first and of the other one.
     #[inline(always)]
-    fn cores(&self) -> [u64; 2] {
+    fn times_of_cores(&self) -> [u64; 2] {
         [self.times & 0xff, self.times >> 8 & 0xff]
     }
 
     /// Returns whether the first core goes first when both issue in the same cycle.
     #[inline(always)]
-    fn wins_ties(&self) -> bool {
+    fn does_first_core_win_ties(&self) -> bool {
         self.times & State::FIRST != 0
     }
 
@@ -127,7 +127,7 @@ struct Place {
 
 impl Place {
     /// Returns the position in front of the next block, at this address.
-    fn begins(address: u32) -> Place {
+    fn before_block_at(address: u32) -> Place {
         Place { address, remainder: Remainder::NONE, mask: 0, data: 0 }
     }
 }
@@ -174,7 +174,7 @@ pub trait PairedBus: NativeTrace {
     fn is_locked(&self, lock: u8) -> bool;
 
     /// Adds to the lock's statistics that this core read it as taken `times` more times.
-    fn read_as_locked(&mut self, lock: u8, core: usize, times: u64);
+    fn count_failed_lock_reads(&mut self, lock: u8, core: usize, times: u64);
 
     /// Returns the probes on the instruction at this address.
     fn probe_at(&self, address: u32) -> Probe;
@@ -201,8 +201,8 @@ pub trait PairedBus: NativeTrace {
 /// Afterwards the timing cache is not used for a while, so that the machine continues in timed execution.
 ///
 /// # Safety
-/// As for [`exec::run`]. Both cores are before an instruction and not inside one.
-pub unsafe fn run<B: PairedBus>(cores: *mut Core, turn: usize, due: u64, bus: &mut B) {
+/// As for [`exec::run_cores`]. Both cores are before an instruction and not inside one.
+pub unsafe fn run_basic_blocks<B: PairedBus>(cores: *mut Core, turn: usize, due: u64, bus: &mut B) {
     // SAFETY: the caller's promise; references to the cores end before the interpreter runs, and logs are the bus's.
     unsafe {
         if !find_current_node(&*cores.add(turn), &*cores.add(1 - turn), due, bus) {
@@ -211,11 +211,11 @@ pub unsafe fn run<B: PairedBus>(cores: *mut Core, turn: usize, due: u64, bus: &m
         let now = bus.pair_timing_cache().now;
         bus.pair_timing_cache().turn = turn;
         bus.pair_timing_cache().logs.core_logs(0).into_iter().for_each(|log| (*log).clear_log_and_probes());
-        exec::run::<B, false, { watch::PAIRS }>(cores, turn, bus);
+        exec::run_cores::<B, false, { watch::PAIRS }>(cores, turn, bus);
         restore_reached_node(cores, bus);
         // Until the core has executed what no block holds.
         let ahead = (*cores.add(bus.pair_timing_cache().turn)).t - bus.pair_timing_cache().now;
-        bus.pair_timing_cache().back_off_after(now, ahead);
+        bus.pair_timing_cache().start_backoff_after_run(now, ahead);
     }
 }
 
@@ -225,11 +225,12 @@ fn find_current_node<B: PairedBus>(first: &Core, other: &Core, due: u64, bus: &m
     let state = bus.timing_state(first, other);
     let pairs = bus.pair_timing_cache();
     let Some(state) = state else {
-        pairs.back_off(now);
+        pairs.start_short_backoff(now);
         return false;
     };
-    let place = Place::begins(other.address_of(other.ip));
-    pairs.node = pairs.table.number_anew(Node { state, address: first.address_of(first.ip), other: place });
+    let place = Place::before_block_at(other.address_of_op(other.ip));
+    pairs.node =
+        pairs.table.number_of_node_after_reset(Node { state, address: first.address_of_op(first.ip), other: place });
     (pairs.now, pairs.until) = (now, due - Block::CYCLES);
     true
 }
@@ -237,13 +238,13 @@ fn find_current_node<B: PairedBus>(first: &Core, other: &Core, due: u64, bus: &m
 /// Brings both cores and the bus to the node that was reached, and undoes what the other core did ahead of it.
 ///
 /// # Safety
-/// As for [`run`].
+/// As for [`run_basic_blocks`].
 unsafe fn restore_reached_node<B: PairedBus>(cores: *mut Core, bus: &mut B) {
     let pairs = bus.pair_timing_cache();
-    let (node, now, turn) = (*pairs.table.node(pairs.node), pairs.now, pairs.turn);
+    let (node, now, turn) = (*pairs.table.node_with_number(pairs.node), pairs.now, pairs.turn);
     // SAFETY: the caller's promise; a reference to a core ends before the interpreter runs again.
     unsafe {
-        debug_assert!((*cores.add(turn)).pc() == node.address);
+        debug_assert!((*cores.add(turn)).next_instruction_address() == node.address);
         for index in 0..2 {
             let [log, _] = bus.pair_timing_cache().logs.core_logs(index);
             (*cores.add(index)).retried |= std::mem::take(&mut (*log).served);
@@ -255,7 +256,7 @@ unsafe fn restore_reached_node<B: PairedBus>(cores: *mut Core, bus: &mut B) {
             }
         } else if node.other.remainder.instructions != 0 {
             roll_back_to_place(cores, 1 - turn, &node.other, bus);
-            debug_assert!((*cores.add(1 - turn)).pc() == node.other.address);
+            debug_assert!((*cores.add(1 - turn)).next_instruction_address() == node.other.address);
         }
         bus.restore_timing_state(&node.state, now, &mut *cores.add(turn), &mut *cores.add(1 - turn));
         exception::make_last_private_store(bus, cores.add(turn), turn);
@@ -265,7 +266,7 @@ unsafe fn restore_reached_node<B: PairedBus>(cores: *mut Core, bus: &mut B) {
 /// Rolls a core back, after it has executed its whole block, and brings it to a place in that block.
 ///
 /// # Safety
-/// As for [`run`]. The core's log is that of the block.
+/// As for [`run_basic_blocks`]. The core's log is that of the block.
 unsafe fn roll_back_to_place<B: PairedBus>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
     let [log, _] = bus.pair_timing_cache().logs.core_logs(index);
     let ram = bus.main_ram().start_pointer();
@@ -281,7 +282,7 @@ unsafe fn roll_back_to_place<B: PairedBus>(cores: *mut Core, index: usize, place
         while (*core).instructions != target || (*core).transfer.mask != place.mask {
             // Every instruction takes a cycle or more: none is executed that was not.
             (*core).limit = (*core).t + (target - (*core).instructions).max(1);
-            exec::run::<B, false, { watch::NOTHING }>(cores, index, bus);
+            exec::run_cores::<B, false, { watch::NOTHING }>(cores, index, bus);
         }
     }
 }
@@ -290,7 +291,7 @@ unsafe fn roll_back_to_place<B: PairedBus>(cores: *mut Core, index: usize, place
 /// ([`Ahead::time_block`](crate::v6m::bus::Ahead::time_block)).
 ///
 /// # Safety
-/// `core` has just executed the basic block. Both are cores that [`run`] was given.
+/// `core` has just executed the basic block. Both are cores that [`run_basic_blocks`] was given.
 #[inline(always)]
 pub unsafe fn time_block<B: PairedBus>(
     bus: &mut B,
@@ -344,7 +345,7 @@ unsafe fn advance_by_cached_transition<B: PairedBus>(
     // SAFETY: the caller's promise.
     unsafe {
         let pairs = bus.pair_timing_cache();
-        let key = Transition::key(pairs.node, block.shape);
+        let key = Transition::transition_key(pairs.node, block.shape);
         let place = Table::first_place_of_key(key, &block);
         if !pairs.table.first_transition_in_row(place).is_transition_of(key, &block)
             && !pairs.table.promote_transition(place, key, &block)
@@ -352,7 +353,7 @@ unsafe fn advance_by_cached_transition<B: PairedBus>(
             return simulate_missing_transition(bus, [core, other], mine, block);
         }
         let row = *pairs.table.first_transition_in_row(place);
-        if pairs.table.account.is_on() {
+        if pairs.table.account.is_counting_transitions() {
             pairs.table.account.count_transition(place, pairs.turn);
         }
         (*mine).instructions = u64::from(row.instructions);
@@ -367,7 +368,7 @@ unsafe fn advance_by_cached_transition<B: PairedBus>(
         let turn = pairs.core_executing_next(row.swaps);
         if row.stored != 0 {
             let cycle = row.last_store_cycle(pairs.now);
-            report_store(bus, cycle);
+            report_watched_store(bus, cycle);
         }
         Some(turn)
     }
@@ -377,7 +378,7 @@ unsafe fn advance_by_cached_transition<B: PairedBus>(
 /// ended.
 #[cold]
 #[inline(never)]
-fn report_store<B: PairedBus>(bus: &mut B, cycle: u64) {
+fn report_watched_store<B: PairedBus>(bus: &mut B, cycle: u64) {
     let core = bus.pair_timing_cache().turn;
     let [log, _] = bus.pair_timing_cache().logs.core_logs(core);
     // SAFETY: the log lives as long as the bus, and no reference to it does.
@@ -395,7 +396,10 @@ mod tests {
         assert_eq!(state.with_cores_swapped(), State { slots: [1, 2], times: 0x0001_0506_0304_0102 });
         assert_eq!(state.with_cores_swapped().with_cores_swapped(), state);
         let entering = State { times: state.times | State::cores_in_exception([true, false]), ..state };
-        assert_eq!((entering.enter(), entering.with_cores_swapped().enter()), ([true, false], [false, true]));
+        assert_eq!(
+            (entering.are_cores_in_entry(), entering.with_cores_swapped().are_cores_in_entry()),
+            ([true, false], [false, true])
+        );
         assert_eq!(entering.with_cores_swapped().with_cores_swapped(), entering);
     }
 }

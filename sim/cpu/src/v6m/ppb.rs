@@ -13,13 +13,13 @@ pub type UnmodelledRequest = Option<&'static str>;
 
 /// Loads a word from the private peripheral bus at cycle `now`. `None`: nothing is mapped there.
 pub fn load_private_word(core: &mut Core, address: u32, now: u64) -> Option<(u32, UnmodelledRequest)> {
-    let Some(offset) = scs_offset(address)? else { return Some((0, Some(DEBUG_UNIT))) };
+    let Some(offset) = system_control_offset(address)? else { return Some((0, Some(DEBUG_UNIT))) };
     Some(read_register(core, offset, now).map_or((0, Some(NO_REGISTER)), |value| (value, None)))
 }
 
 /// Stores a word to the private peripheral bus at cycle `now`. `None`: nothing is mapped there.
 pub fn store_private_word(core: &mut Core, address: u32, value: u32, now: u64) -> Option<UnmodelledRequest> {
-    let Some(offset) = scs_offset(address)? else { return Some(Some(DEBUG_UNIT)) };
+    let Some(offset) = system_control_offset(address)? else { return Some(Some(DEBUG_UNIT)) };
     if !write_register(core, offset, value, now) {
         return Some(Some(NO_REGISTER));
     }
@@ -37,7 +37,7 @@ const NO_REGISTER: &str = "private peripheral register";
 
 /// Returns the offset of an address in the system control space. `Some(None)` in the debug components around it (ROM
 /// table, breakpoint and watchpoint units), which read as zero. `None` outside the bus.
-fn scs_offset(address: u32) -> Option<Option<u32>> {
+fn system_control_offset(address: u32) -> Option<Option<u32>> {
     let offset = address.wrapping_sub(SCS);
     if offset < SCS_BYTES {
         return Some(Some(offset));
@@ -66,7 +66,7 @@ fn write_register(core: &mut Core, offset: u32, value: u32, now: u64) -> bool {
 
 /// Advances SysTick to cycle `now`, and pends its exception if it passed zero.
 pub fn advance_systick(core: &mut Core, now: u64) {
-    if core.systick.advance(now) {
+    if core.systick.advance_counter_to(now) {
         pend_exception(core, exception::SYSTICK);
     }
 }

@@ -32,7 +32,7 @@ pub struct Region {
 #[repr(align(64))]
 struct Nowhere([Op; 8]);
 
-static NOWHERE: Nowhere = Nowhere([Op::bare(Code::OutOfRegion); 8]);
+static NOWHERE: Nowhere = Nowhere([Op::without_operands(Code::OutOfRegion); 8]);
 
 impl Region {
     /// Returns a region for an address without code, or one that was branched to without the Thumb bit. Its op faults
@@ -53,19 +53,19 @@ impl Region {
     }
 
     /// Returns the op of an address in the region or right after it.
-    pub fn op(&self, address: u32) -> *mut Op {
+    pub fn op_at_address(&self, address: u32) -> *mut Op {
         self.ops.wrapping_add(address.wrapping_sub(self.base) as usize / 2)
     }
 
     /// Returns the address of an op of the region.
     #[inline(always)]
-    pub fn address_of(&self, op: *mut Op) -> u32 {
+    pub fn address_of_op(&self, op: *mut Op) -> u32 {
         let bytes = (op as usize).wrapping_sub(self.ops as usize);
         self.base.wrapping_add((bytes >> 2) as u32)
     }
 
     /// Returns whether the region has no code ([`Region::region_without_code`]).
-    pub fn is_nowhere(&self) -> bool {
+    pub fn has_no_code(&self) -> bool {
         self.bytes == 0
     }
 }

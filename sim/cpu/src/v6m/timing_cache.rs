@@ -29,7 +29,7 @@ use crate::v6m::core::Core;
 use crate::v6m::exec;
 use crate::v6m::op::Op;
 use crate::v6m::trace::Trace;
-use crate::v6m::translate::{Exit, NativeTrace, Translations, call_native_path, translate};
+use crate::v6m::translate::{Exit, NativeTrace, Translations, call_native_path, compile_executed_trace};
 
 /// The state on which the timing of a core and its fetches depends. Times are distances from now.
 pub type State = [u64; 3];
@@ -105,9 +105,9 @@ pub struct TimingCache {
 
 impl TimingCache {
     /// Forgets all cached timing and native code.
-    pub fn clear(&mut self) {
-        self.table.clear();
-        self.translations.clear();
+    pub fn forget_timing_and_native_code(&mut self) {
+        self.table.forget_nodes_and_transitions();
+        self.translations.forget_all_translations();
     }
 
     /// Returns how often cached timing was used, and what native code did.
@@ -116,13 +116,13 @@ impl TimingCache {
     }
 
     /// Returns the JIT-compiled traces.
-    pub fn translations(&mut self) -> &mut Translations {
+    pub fn compiled_traces(&mut self) -> &mut Translations {
         &mut self.translations
     }
 
     /// Switches the profile of cached timing on (from zero) or off.
-    pub fn switch_profile(&mut self, on: bool) {
-        self.table.account.switch_profile(on);
+    pub fn set_cached_profiling(&mut self, on: bool) {
+        self.table.account.set_transition_profiling(on);
     }
 
     /// Removes the profile of cached timing and returns it, as (instruction address, cycles and executions).
@@ -141,10 +141,10 @@ impl TimingCache {
     }
 
     /// Counts a miss, and starts a back-off if misses are too frequent.
-    fn count_miss(&mut self, core: &Core) {
+    fn count_timing_cache_miss(&mut self, core: &Core) {
         match self.miss_rate.count_miss(core.instructions) {
             Some(true) => self.backoff.begin_pause(core.t, BACKOFF_CYCLES),
-            Some(false) => self.backoff.cancel(),
+            Some(false) => self.backoff.end_pause(),
             None => {}
         }
     }
@@ -158,7 +158,7 @@ impl TimingCache {
 
     /// Returns the key of a trace from the current node.
     #[inline(always)]
-    fn key(&self, trace: Trace) -> u64 {
+    fn trace_key(&self, trace: Trace) -> u64 {
         u64::from(self.node) << Trace::KEY_BITS | trace.branches_and_length_key()
     }
 }
@@ -168,16 +168,16 @@ impl TimingCache {
 /// bus are up to date before and after. Returns false if nothing was executed.
 ///
 /// # Safety
-/// As for [`exec::run`]. `cores[0]` is before an instruction and not inside one.
+/// As for [`exec::run_cores`]. `cores[0]` is before an instruction and not inside one.
 #[inline(never)]
-pub unsafe fn run<B: CacheableBus>(cores: *mut Core, bus: &mut B) -> bool {
+pub unsafe fn run_traces<B: CacheableBus>(cores: *mut Core, bus: &mut B) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
         let core = &mut *cores;
         if core.t + Trace::CYCLES > core.limit || !find_current_node(core, bus) {
             return false;
         }
-        exec::run::<B, false, { watch::TRACES }>(cores, 0, bus);
+        exec::run_cores::<B, false, { watch::TRACES }>(cores, 0, bus);
         bring_to_reached_node(&mut *cores, bus);
     }
     true
@@ -186,11 +186,11 @@ pub unsafe fn run<B: CacheableBus>(cores: *mut Core, bus: &mut B) -> bool {
 /// Finds the node of the current state. Returns false if it is too unusual to be cached.
 fn find_current_node<B: CacheableBus>(core: &Core, bus: &mut B) -> bool {
     let Some(state) = bus.timing_state(core) else { return false };
-    let node = Node { state, address: core.address_of(core.ip) };
+    let node = Node { state, address: core.address_of_op(core.ip) };
     let timing_cache = bus.timing_cache();
-    timing_cache.node = match timing_cache.table.number_at(node.address, node) {
+    timing_cache.node = match timing_cache.table.number_of_node_with_hash(node.address, node) {
         Some(number) => number,
-        None => timing_cache.table.number_anew(node),
+        None => timing_cache.table.number_of_node_after_reset(node),
     };
     timing_cache.stale = false;
     true
@@ -200,7 +200,7 @@ fn find_current_node<B: CacheableBus>(core: &Core, bus: &mut B) -> bool {
 fn bring_to_reached_node<B: CacheableBus>(core: &mut Core, bus: &mut B) {
     let timing_cache = bus.timing_cache();
     if std::mem::take(&mut timing_cache.stale) {
-        let state = timing_cache.table.node(timing_cache.node).state;
+        let state = timing_cache.table.node_with_number(timing_cache.node).state;
         bus.restore_timing_state(core, &state);
     }
 }
@@ -208,16 +208,16 @@ fn bring_to_reached_node<B: CacheableBus>(core: &mut Core, bus: &mut B) {
 /// Adds the cycles of a trace that was executed without time, and returns whether another one may follow
 /// ([`Ahead::time_trace`](crate::v6m::bus::Ahead::time_trace)). `TRANSLATED`: native code executed all of the trace.
 #[inline(always)]
-pub fn time_trace<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
+pub fn add_trace_cycles<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     core.instructions += trace.instructions;
-    if !TRANSLATED && let Some(begun) = bus.compiled_traces().is_next() {
+    if !TRANSLATED && let Some(begun) = bus.compiled_traces().is_next_trace_address() {
         // SAFETY: it was executed just now; traces stay in their region.
-        unsafe { translate(bus, core, begun, trace, &[]) };
+        unsafe { compile_executed_trace(bus, core, begun, trace, &[]) };
     }
     let timing_cache = bus.timing_cache();
-    let key = timing_cache.key(trace);
+    let key = timing_cache.trace_key(trace);
     let place = TimingCache::transition_place(key, trace.indirect);
-    let row = *timing_cache.table.row(place);
+    let row = *timing_cache.table.row_with_number(place);
     if row.key == key && row.indirect == trace.indirect {
         core.t += u64::from(row.cycles);
         core.bus_wait += u64::from(row.waits);
@@ -225,7 +225,7 @@ pub fn time_trace<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, core: &m
         timing_cache.stored_after = row.stored_after;
         timing_cache.stale = true;
         timing_cache.counts.hits += 1;
-        if timing_cache.table.account.is_on() {
+        if timing_cache.table.account.is_counting_transitions() {
             timing_cache.table.account.count_transition(place, 0);
         }
     } else if !simulate_missed_trace(bus, core, trace) {
@@ -237,8 +237,8 @@ pub fn time_trace<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, core: &m
 /// Executes the JIT-compiled traces that begin where the core is
 /// ([`Ahead::run_native_traces`](crate::v6m::bus::Ahead::run_native_traces)).
 #[inline(always)]
-pub fn run_native<B: CacheableBus>(bus: &mut B, core: &mut Core) -> bool {
-    let address = core.address_of(core.ip);
+pub fn run_native_traces<B: CacheableBus>(bus: &mut B, core: &mut Core) -> bool {
+    let address = core.address_of_op(core.ip);
     let translations = bus.compiled_traces();
     translations.begun = address;
     match translations.begin_trace(address) {
@@ -259,19 +259,19 @@ unsafe fn execute_translations<B: CacheableBus>(bus: &mut B, core: &mut Core, mu
         let (code, _) = bus.compiled_traces().native_function_and_cycles(number);
         // SAFETY: the caller's promise.
         let Some((how, indirect)) = (unsafe { call_native_path(bus, core, code) }) else { return true };
-        let Exit { ip, count, branches, .. } = *bus.compiled_traces().exit(number, how);
+        let Exit { ip, count, branches, .. } = *bus.compiled_traces().exit_of_translation(number, how);
         if count == 0 {
             let Some(next) = bus.compiled_traces().next_translation_to_try(number) else { return true };
             number = next;
             continue;
         }
-        bus.compiled_traces().note_executed();
+        bus.compiled_traces().count_native_trace();
         core.ip = ip;
         let trace = Trace { branches, indirect, instructions: count };
-        if !time_trace::<B, true>(bus, core, trace) {
+        if !add_trace_cycles::<B, true>(bus, core, trace) {
             return false;
         }
-        let address = core.address_of(ip);
+        let address = core.address_of_op(ip);
         let translations = bus.compiled_traces();
         translations.begun = address;
         match translations.first_translation_at(address) {
@@ -291,12 +291,13 @@ pub(super) fn simulate_trace<'a, B: Bus>(
     trace: Trace,
 ) -> &'a Core {
     let shadow = &mut cores[0];
-    (shadow.id, shadow.region, shadow.ip, shadow.trace) = (core.id, core.region, start, trace.in_reading_order());
+    (shadow.id, shadow.region, shadow.ip, shadow.trace) =
+        (core.id, core.region, start, trace.with_first_branch_topmost());
     (shadow.t, shadow.bus_free, shadow.fetch_ready) = (core.t, core.bus_free, core.fetch_ready);
     (shadow.instructions, shadow.bus_wait, shadow.stored) = (0, 0, core.t);
     shadow.steps.clear();
     // SAFETY: the trace was executed, so all its instructions are ops of the region.
-    unsafe { exec::run::<B, true, { watch::TRACES }>(cores.as_mut_ptr(), 0, bus) };
+    unsafe { exec::run_cores::<B, true, { watch::TRACES }>(cores.as_mut_ptr(), 0, bus) };
     let shadow = &cores[0];
     assert!(
         shadow.ip == core.ip && shadow.instructions == trace.instructions,
@@ -314,8 +315,8 @@ fn simulate_missed_trace<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: T
     bring_to_reached_node(core, bus);
     let timing_cache = bus.timing_cache();
     timing_cache.counts.misses += 1;
-    let key = timing_cache.key(trace);
-    let start = core.region.op(timing_cache.table.node(timing_cache.node).address);
+    let key = timing_cache.trace_key(trace);
+    let start = core.region.op_at_address(timing_cache.table.node_with_number(timing_cache.node).address);
     let mut cores = timing_cache.cores.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
     let shadow = simulate_trace(bus, core, &mut cores, start, trace);
     let cycles = shadow.t - core.t;
@@ -324,16 +325,19 @@ fn simulate_missed_trace<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: T
     let timing_cache = bus.timing_cache();
     timing_cache.stored_after = stored_after;
     timing_cache.table.account.begin_transition();
-    shadow.steps.iter().for_each(|step| timing_cache.table.account.add_share(step.share(false)));
-    if timing_cache.table.account.is_on() {
-        timing_cache.table.account.add_fresh(0);
+    shadow
+        .steps
+        .iter()
+        .for_each(|step| timing_cache.table.account.add_instruction_share(step.as_transition_share(false)));
+    if timing_cache.table.account.is_counting_transitions() {
+        timing_cache.table.account.count_simulated_transition(0);
     }
     (core.t, core.bus_free, core.fetch_ready) = (shadow.t, shadow.bus_free, shadow.fetch_ready);
     core.bus_wait += waits;
     debug_assert!(cycles <= Trace::CYCLES);
     bus.timing_cache().cores = Some(cores);
     let Some(state) = bus.timing_state(core) else { return false };
-    let node = Node { state, address: core.address_of(core.ip) };
+    let node = Node { state, address: core.address_of_op(core.ip) };
     let timing_cache = bus.timing_cache();
     match timing_cache.table.number_of_node(node) {
         Some(next) => {
@@ -342,7 +346,7 @@ fn simulate_missed_trace<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: T
             let transition = Transition { key, indirect: trace.indirect, cycles, waits, next, stored_after };
             timing_cache.table.store_simulated_transition(place, |row| *row = transition);
             timing_cache.node = next;
-            timing_cache.count_miss(core);
+            timing_cache.count_timing_cache_miss(core);
             timing_cache.backoff_end(core.t).is_none()
         }
         None => find_current_node(core, bus),

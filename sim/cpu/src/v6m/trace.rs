@@ -53,12 +53,12 @@ impl Trace {
 
     /// Returns the trace with its first branch in the topmost bit, so that [`Trace::take_next_branch_outcome`] reads
     /// its branches from the start.
-    pub fn in_reading_order(self) -> Trace {
+    pub fn with_first_branch_topmost(self) -> Trace {
         Trace { branches: (self.branches << self.branches.leading_zeros()) << 1, ..self }
     }
 
-    /// Removes the next conditional branch of a trace in reading order ([`Trace::in_reading_order`]), and returns
-    /// whether it is taken.
+    /// Removes the next conditional branch of a trace in reading order ([`Trace::with_first_branch_topmost`]), and
+    /// returns whether it is taken.
     pub fn take_next_branch_outcome(&mut self) -> bool {
         let taken = self.branches >> 63 != 0;
         self.branches <<= 1;
@@ -83,9 +83,9 @@ mod tests {
     fn branches_are_read_in_order() {
         let verdicts = [true, false, false, true, true, false];
         let branches = verdicts.iter().fold(Trace::NO_BRANCHES, |bits, &taken| bits << 1 | u64::from(taken));
-        let mut trace = Trace { branches, ..Trace::default() }.in_reading_order();
+        let mut trace = Trace { branches, ..Trace::default() }.with_first_branch_topmost();
         assert_eq!(verdicts.map(|_| trace.take_next_branch_outcome()), verdicts);
-        assert_eq!(Trace { branches: Trace::NO_BRANCHES, ..trace }.in_reading_order().branches, 0);
+        assert_eq!(Trace { branches: Trace::NO_BRANCHES, ..trace }.with_first_branch_topmost().branches, 0);
     }
 
     #[test]

@@ -50,7 +50,7 @@ const STRONGLY_ORDERED: Attributes =
 
 impl Attributes {
     /// Returns the attributes of an address in the default memory map, by 512 MB blocks (table B3-1).
-    pub const fn of_default_map(address: u32) -> Attributes {
+    pub const fn from_default_memory_map(address: u32) -> Attributes {
         match address >> 29 {
             0 | 4 => normal_memory(Policy::WriteThrough, false),
             1 | 3 => normal_memory(Policy::WriteBackWriteAllocate, false),
@@ -62,7 +62,7 @@ impl Attributes {
     }
 
     /// Returns the attributes that an MPU region's RASR encodes. Reserved encodings are taken as Strongly-ordered.
-    pub const fn of_region(rasr: u32) -> Attributes {
+    pub const fn from_mpu_region(rasr: u32) -> Attributes {
         let shareable = rasr >> 18 & 1 != 0;
         let (tex, cb) = (rasr >> 19 & 7, rasr >> 16 & 3);
         match (tex, cb) {

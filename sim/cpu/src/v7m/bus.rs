@@ -31,7 +31,7 @@ pub unsafe trait Bus {
 
     /// Returns whether fetches may have to wait. False: every fetch answers at once, so that unused fetches cannot
     /// delay anything.
-    fn fetch_waits(&self) -> bool {
+    fn may_fetches_wait(&self) -> bool {
         true
     }
 

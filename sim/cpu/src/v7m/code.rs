@@ -13,13 +13,13 @@ macro_rules! codes {
 
         impl Code {
             /// Returns the code with this number. Panics if there is none.
-            pub const fn from_number(number: u8) -> Code {
+            pub const fn code_with_number(number: u8) -> Code {
                 CODES[number as usize].0
             }
 
             /// Returns the code that does the same without setting flags: the second of a pair.
-            pub const fn without_flags(self) -> Code {
-                Code::from_number(self as u8 + 1)
+            pub const fn code_without_flag_setting(self) -> Code {
+                Code::code_with_number(self as u8 + 1)
             }
         }
 

@@ -173,7 +173,7 @@ pub struct Core {
     /// Floating-point instructions need no check: access granted, no state to preserve, FPCA set. Cleared by
     /// whatever may change that. [`super::float_context::before_float`] sets it.
     pub float_ready: bool,
-    /// Execution permissions changed: the machine calls [`super::exception::look_up_region`] before the next
+    /// Execution permissions changed: the machine calls [`super::exception::look_up_code_region`] before the next
     /// instruction.
     pub refetch: bool,
     /// Pending, enabled and active exceptions.
@@ -269,7 +269,7 @@ impl Core {
     }
 
     /// Resets the core to its state after power-up. Time, counters and the levels of the interrupt lines continue.
-    pub fn reset(&mut self) {
+    pub fn reset_core(&mut self) {
         let fresh = Core::new(self.features);
         let nvic = self.nvic.after_reset();
         let systick = self.systick.after_reset();
@@ -297,19 +297,19 @@ impl Core {
     }
 
     /// Returns the address of the next instruction.
-    pub fn pc(&self) -> u32 {
-        self.stray.unwrap_or_else(|| self.address_of(self.ip))
+    pub fn next_instruction_address(&self) -> u32 {
+        self.stray.unwrap_or_else(|| self.address_of_op(self.ip))
     }
 
     /// Returns the address of an op in the current region.
     #[inline(always)]
-    pub fn address_of(&self, ip: *mut Op) -> u32 {
+    pub fn address_of_op(&self, ip: *mut Op) -> u32 {
         let bytes = (ip as usize).wrapping_sub(self.region.ops as usize);
         self.region.base.wrapping_add((bytes >> 3) as u32)
     }
 
     /// Makes MSP or PSP the active stack pointer.
-    pub fn select_psp(&mut self, psp: bool) {
+    pub fn select_stack_pointer(&mut self, psp: bool) {
         if self.sp_is_psp != psp {
             std::mem::swap(&mut self.r[13], &mut self.other_sp);
             self.sp_is_psp = psp;
@@ -317,12 +317,12 @@ impl Core {
     }
 
     /// Returns the main stack pointer.
-    pub fn msp(&self) -> u32 {
+    pub fn main_stack_pointer(&self) -> u32 {
         if self.sp_is_psp { self.other_sp } else { self.r[13] }
     }
 
     /// Returns the process stack pointer.
-    pub fn psp(&self) -> u32 {
+    pub fn process_stack_pointer(&self) -> u32 {
         if self.sp_is_psp { self.r[13] } else { self.other_sp }
     }
 
@@ -344,7 +344,7 @@ impl Core {
     }
 
     /// Puts the core to sleep at `t`. `phase` says what wakes it.
-    pub fn sleep(&mut self, phase: Phase) {
+    pub fn start_sleeping(&mut self, phase: Phase) {
         self.phase = phase;
         self.slept_at = self.t;
     }

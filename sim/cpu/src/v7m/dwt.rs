@@ -86,7 +86,7 @@ impl Dwt {
     }
 
     /// Sets CYCCNT at this reading of [`Dwt::counter_clock`].
-    fn set_cycles(&mut self, value: u32, clock: u64) {
+    fn set_cycle_counter(&mut self, value: u32, clock: u64) {
         self.held = value;
         self.base = clock.wrapping_sub(u64::from(value));
     }
@@ -95,11 +95,11 @@ impl Dwt {
     fn change_counting(&mut self, clock: u64, change: impl FnOnce(&mut Dwt)) {
         let value = self.cycle_counter(clock);
         change(self);
-        self.set_cycles(value, clock);
+        self.set_cycle_counter(value, clock);
     }
 
     /// Sets DEMCR.TRCENA at this reading of the clock.
-    pub fn set_trace(&mut self, on: bool, clock: u64) {
+    pub fn set_trace_enable(&mut self, on: bool, clock: u64) {
         self.change_counting(clock, |dwt| dwt.trace = on);
     }
 
@@ -122,7 +122,7 @@ impl Dwt {
             0xfb0 if self.has_lock => self.locked = value != UNLOCK_KEY,
             _ if self.locked => {}
             0x000 => self.change_counting(clock, |dwt| dwt.ctrl = CTRL_FIXED | value & CTRL_WRITABLE),
-            0x004 => self.set_cycles(value, clock),
+            0x004 => self.set_cycle_counter(value, clock),
             0x020..=0x05c => self.comparators[(offset as usize - 0x20) / 4] = value,
             _ => {}
         }

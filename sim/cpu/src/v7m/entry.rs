@@ -34,12 +34,13 @@ pub fn begin_entry<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &E
     let padded = u32::from(core.r[13] & mask != 0);
     let frame = core.r[13].wrapping_sub(bytes) & !mask;
     let xpsr = core.xpsr() | padded << 9;
-    let words = [core.r[0], core.r[1], core.r[2], core.r[3], core.r[12], core.r[14], core.pc(), xpsr];
+    let words =
+        [core.r[0], core.r[1], core.r[2], core.r[3], core.r[12], core.r[14], core.next_instruction_address(), xpsr];
     let mut stack = Stacking { address: frame, at: recognised + 1, wait: 0 };
     let mut result = stack.store_frame_words(core, bus, &words);
     if float && result.is_ok() {
-        result = if float_context::preserves_lazily(core) {
-            float_context::reserve_frame(core, frame.wrapping_add(BASIC_FRAME));
+        result = if float_context::is_preservation_lazy(core) {
+            float_context::reserve_lazy_frame(core, frame.wrapping_add(BASIC_FRAME));
             Ok(())
         } else {
             stack.wait += timing.entry_float - timing.entry;
@@ -50,14 +51,14 @@ pub fn begin_entry<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &E
         };
     }
     core.r[13] = frame;
-    let exc_return = exc_return(core, float);
-    core.select_psp(false);
+    let exc_return = exception_return_value(core, float);
+    core.select_stack_pointer(false);
     core.stray = None;
     (core.it, core.ici, core.words_moved) = (0, 0, 0);
     core.fpca = false;
     core.float_ready = false;
     if let Err(fault) = result
-        && !pend_fault(core, fault.while_stacking())
+        && !pend_fault(core, fault.record_while_stacking())
     {
         return ExceptionOutcome::LockedUp;
     }
@@ -68,7 +69,7 @@ pub fn begin_entry<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &E
 }
 
 /// Returns the EXC_RETURN value that LR gets: where the frame is and what it contains.
-fn exc_return(core: &Core, float: bool) -> u32 {
+fn exception_return_value(core: &Core, float: bool) -> u32 {
     let origin = match (core.ipsr != 0, core.sp_is_psp) {
         (true, _) => 0x1,
         (false, false) => 0x9,
@@ -110,7 +111,7 @@ pub(super) fn start_tail_chaining(
 ) -> ExceptionOutcome {
     let recognised = core.t;
     let number = core.exception_to_take().unwrap_or(exception::HARD_FAULT);
-    core.select_psp(false);
+    core.select_stack_pointer(false);
     let handler = recognised + timing.tail_chain;
     core.phase = Phase::Entry { number, from: Some(from), exc_return, recognised, handler };
     // As long before the handler as the vector of an entry.
@@ -137,7 +138,7 @@ pub(super) fn complete_entry<B: Bus, P: Pipeline>(
     let target = loop {
         let address = core.scb.vtor.wrapping_add(4 * number);
         // Two cycles on the bus, address and data phase, beside the stores of the frame or after them.
-        let behind = from.is_none() && shares_bus(core, bus, address);
+        let behind = from.is_none() && must_vector_wait_for_stores(core, bus, address);
         let at = if behind { fetch } else { fetch.saturating_sub(delay).saturating_sub(2) };
         match bus.load_data(core, address, 4, at) {
             Ok(loaded) => {
@@ -155,7 +156,7 @@ pub(super) fn complete_entry<B: Bus, P: Pipeline>(
             }
         }
     };
-    core.nvic.activate(number);
+    core.nvic.activate_exception(number);
     core.ipsr = number;
     core.r[14] = exc_return;
     core.event = true;
@@ -169,8 +170,8 @@ pub(super) fn complete_entry<B: Bus, P: Pipeline>(
 
 /// Returns whether reading a vector must wait for the stores of the frame: on the M3 and M4 if both use the System bus,
 /// on the M7 if one memory contains both.
-fn shares_bus<B: Bus>(core: &Core, bus: &B, vector: u32) -> bool {
-    let stack = core.msp();
+fn must_vector_wait_for_stores<B: Bus>(core: &Core, bus: &B, vector: u32) -> bool {
+    let stack = core.main_stack_pointer();
     if core.features.caches {
         bus.memory_block(vector) == bus.memory_block(stack)
     } else {

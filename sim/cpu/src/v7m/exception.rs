@@ -15,7 +15,7 @@ pub(super) use super::escalation::pend_fault;
 pub use super::exception_timing::ExceptionTiming;
 pub use super::exit::exception_return;
 pub use super::jump::jump_to_interworking_address;
-pub use super::pending::{drive_line, pend_exception, pulse_line};
+pub use super::pending::{pend_exception, pulse_line, set_line_level};
 use crate::exception_outcome::ExceptionOutcome;
 
 use super::escalation::escalate_fault;
@@ -28,7 +28,7 @@ pub fn must_core_wake(core: &Core) -> bool {
 
 /// Returns whether a sleeping core has a reason to wake, even one from before it fell asleep. PRIMASK alone does not
 /// prevent it.
-pub fn is_woken(core: &Core) -> bool {
+pub fn has_reason_to_wake(core: &Core) -> bool {
     match core.phase {
         Phase::SleepEvent => core.event || must_core_wake(core),
         Phase::SleepInterrupt { .. } => must_core_wake(core),
@@ -56,19 +56,19 @@ pub fn execute_exception_step<B: Bus, P: Pipeline>(
         }
         Phase::Run => {
             if core.refetch {
-                look_up_region(core, bus);
+                look_up_code_region(core, bus);
             }
             match core.exception_to_take() {
                 Some(number) => entry::begin_entry(core, bus, number, timing),
                 None => ExceptionOutcome::None,
             }
         }
-        Phase::SleepEvent if is_woken(core) => {
+        Phase::SleepEvent if has_reason_to_wake(core) => {
             core.event = false;
             wake_core(core, now);
             ExceptionOutcome::Woken
         }
-        Phase::SleepInterrupt { on_exit } if is_woken(core) => {
+        Phase::SleepInterrupt { on_exit } if has_reason_to_wake(core) => {
             wake_core(core, now);
             match on_exit {
                 None => ExceptionOutcome::Woken,
@@ -101,7 +101,7 @@ pub fn take_synchronous_fault<B: Bus>(
         Fault::LazyBus | Fault::LazyProtection => return take_lazy_preservation_fault(core, bus, fault, timing),
         _ => {}
     }
-    if !pend_fault(core, fault.record()) {
+    if !pend_fault(core, fault.record_of_fault()) {
         return ExceptionOutcome::LockedUp;
     }
     // The instruction did not complete: what it had moved it moves again.
@@ -136,7 +136,7 @@ fn take_lazy_preservation_fault<B: Bus>(
     fault: Fault,
     timing: &ExceptionTiming,
 ) -> ExceptionOutcome {
-    let record = fault.record();
+    let record = fault.record_of_fault();
     let ready = if record.exception == exception::BUS_FAULT { fpccr::BFRDY } else { fpccr::MMRDY };
     core.scb.record_fault(record);
     let number = if core.scb.fpccr & ready != 0 {
@@ -189,8 +189,8 @@ fn begin_pending_entry<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionT
 }
 
 /// Looks up the core's region again, because execution permissions changed.
-pub fn look_up_region<B: Bus>(core: &mut Core, bus: &mut B) {
-    let target = core.pc() | u32::from(core.thumb);
+pub fn look_up_code_region<B: Bus>(core: &mut Core, bus: &mut B) {
+    let target = core.next_instruction_address() | u32::from(core.thumb);
     jump_to_interworking_address(core, bus, target);
 }
 

@@ -46,7 +46,7 @@ pub fn exception_return<B: Bus>(
 ) -> ExceptionOutcome {
     let number = core.ipsr;
     let legal = passes_integrity_checks(core, value);
-    core.nvic.deactivate(number);
+    core.nvic.deactivate_exception(number);
     if number != exception::NMI {
         core.faultmask = false;
     }
@@ -60,7 +60,7 @@ pub fn exception_return<B: Bus>(
     }
     let last = core.nvic.active_count() == 0;
     if last && Return(value).returns_to_thread() && core.scb.scr & scr::SLEEPONEXIT != 0 {
-        core.sleep(Phase::SleepInterrupt { on_exit: Some(value) });
+        core.start_sleeping(Phase::SleepInterrupt { on_exit: Some(value) });
         return ExceptionOutcome::Slept(number);
     }
     start_unstacking(core, bus, number, value, timing)
@@ -87,7 +87,7 @@ fn fail_exception_return(
     fault: Fault,
     timing: &ExceptionTiming,
 ) -> ExceptionOutcome {
-    if pend_fault(core, fault.while_unstacking()) {
+    if pend_fault(core, fault.record_while_unstacking()) {
         start_tail_chaining(core, number, value | 0xf000_0000, timing)
     } else {
         ExceptionOutcome::LockedUp
@@ -104,7 +104,7 @@ pub(super) fn start_unstacking<B: Bus>(
 ) -> ExceptionOutcome {
     let started = core.t;
     let kind = Return(value);
-    let frame = if kind.is_frame_on_process_stack() { core.psp() } else { core.msp() };
+    let frame = if kind.is_frame_on_process_stack() { core.process_stack_pointer() } else { core.main_stack_pointer() };
     if kind.returns_to_thread() {
         core.ipsr = 0;
     }
@@ -162,7 +162,7 @@ fn restore_from_frame(core: &mut Core, kind: Return, xpsr: u32) {
     let [r0, r1, r2, r3, r12, lr] = [0, 1, 2, 3, 4, 5].map(|index| core.frame[index]);
     core.r[..4].copy_from_slice(&[r0, r1, r2, r3]);
     (core.r[12], core.r[14]) = (r12, lr);
-    core.select_psp(kind.is_frame_on_process_stack());
+    core.select_stack_pointer(kind.is_frame_on_process_stack());
     let (bytes, align) = if kind.has_frame_float_state() {
         (FLOAT_FRAME, true)
     } else {

@@ -102,7 +102,7 @@ pub struct Record {
 
 impl Fault {
     /// Returns the status flags, the address and the exception of a fault.
-    pub fn record(self) -> Record {
+    pub fn record_of_fault(self) -> Record {
         let usage = |cfsr| Record { cfsr, address: 0, exception: exception::USAGE_FAULT };
         let bus = |cfsr, address| Record { cfsr, address, exception: exception::BUS_FAULT };
         let protection = |cfsr, address| Record { cfsr, address, exception: exception::MEM_MANAGE };
@@ -124,18 +124,18 @@ impl Fault {
     }
 
     /// Returns the record of a fault of a stacking access, which is reported as such, without the address.
-    pub fn while_stacking(self) -> Record {
-        self.of_frame(cfsr::MSTKERR, cfsr::STKERR)
+    pub fn record_while_stacking(self) -> Record {
+        self.record_of_frame_access(cfsr::MSTKERR, cfsr::STKERR)
     }
 
     /// Returns the record of a fault of an unstacking access, which is reported as such, without the address.
-    pub fn while_unstacking(self) -> Record {
-        self.of_frame(cfsr::MUNSTKERR, cfsr::UNSTKERR)
+    pub fn record_while_unstacking(self) -> Record {
+        self.record_of_frame_access(cfsr::MUNSTKERR, cfsr::UNSTKERR)
     }
 
     /// Returns the record of a fault of a frame access, with one of two flags for a protection or a bus fault.
-    fn of_frame(self, protection: u32, bus: u32) -> Record {
-        let record = self.record();
+    fn record_of_frame_access(self, protection: u32, bus: u32) -> Record {
+        let record = self.record_of_fault();
         let cfsr = match record.exception {
             exception::MEM_MANAGE => protection,
             exception::BUS_FAULT => bus,

@@ -59,13 +59,13 @@ pub(super) fn saved_float_registers(core: &Core) -> [u32; 17] {
 }
 
 /// Returns whether exception entry leaves the floating-point state to be preserved later.
-pub(super) fn preserves_lazily(core: &Core) -> bool {
+pub(super) fn is_preservation_lazy(core: &Core) -> bool {
     core.scb.fpccr & fpccr::LSPEN != 0
 }
 
 /// Reserves the frame at `address` for lazy preservation, and notes which faults may be reported if writing there
 /// fails.
-pub(super) fn reserve_frame(core: &mut Core, address: u32) {
+pub(super) fn reserve_lazy_frame(core: &mut Core, address: u32) {
     let priority = core.execution_priority();
     let ready = |number: u32| {
         core.nvic.is_enabled(number) && core.nvic.group_priority(core.nvic.priority_of(number)) < priority

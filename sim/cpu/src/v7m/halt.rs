@@ -11,6 +11,6 @@ pub fn step_over_breakpoint<B: Bus, P: Pipeline>(core: &mut Core, bus: &mut B, p
     core.it = block::next_it_state(core.it);
     core.ip = core.ip.wrapping_add(1);
     core.instructions += 1;
-    let (target, at) = (core.pc(), core.t + 1);
+    let (target, at) = (core.next_instruction_address(), core.t + 1);
     pipe.empty_pipeline(core, bus, target, at);
 }

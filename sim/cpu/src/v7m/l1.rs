@@ -39,7 +39,7 @@ pub struct Cache {
 }
 
 /// Returns the host address of an empty table of lines, for a data cache that is off.
-pub fn no_lines() -> u64 {
+pub fn empty_line_table_address() -> u64 {
     static NOTHING: [u32; DATA_CACHE_SETS] = [NONE; DATA_CACHE_SETS];
     NOTHING.as_ptr() as u64
 }
@@ -58,12 +58,12 @@ impl Cache {
     }
 
     /// Creates an empty instruction cache.
-    pub fn instruction() -> Cache {
+    pub fn empty_instruction_cache() -> Cache {
         Cache::new(INSTRUCTION_CACHE_SETS, INSTRUCTION_CACHE_WAYS)
     }
 
     /// Creates an empty data cache.
-    pub fn data() -> Cache {
+    pub fn empty_data_cache() -> Cache {
         Cache::new(DATA_CACHE_SETS, DATA_CACHE_WAYS)
     }
 
@@ -97,30 +97,30 @@ impl Cache {
 
     /// Returns the host address of the table with the cache line that was hit last in each set, a word for each set.
     #[inline(always)]
-    pub fn lines_hit(&self) -> u64 {
+    pub fn hit_line_table_address(&self) -> u64 {
         self.found.as_ptr() as u64
     }
 
     /// Returns a number that changes when a line comes or goes, and is never 0.
     #[inline(always)]
-    pub fn version(&self) -> u64 {
+    pub fn content_version(&self) -> u64 {
         self.version
     }
 
     /// Changes the cache's version, because a line came or went.
-    fn note_change(&mut self) {
+    fn advance_content_version(&mut self) {
         self.version += 1;
     }
 
     /// Sets the version of the cache's content to a later one than `version`, which was in use before this content was
     /// restored.
-    pub fn follow(&mut self, version: u64) {
+    pub fn set_version_after(&mut self, version: u64) {
         self.version = self.version.max(version) + 1;
     }
 
     /// Loads the line of `address` into the cache. Returns the address of a dirty line that was evicted.
     pub fn load_line(&mut self, address: u32) -> Option<u32> {
-        self.note_change();
+        self.advance_content_version();
         let line = address >> LINE_SHIFT;
         let index = (line & self.set_mask) as usize;
         let free = self.lines_of_set(line).iter().position(|entry| entry & VALID == 0);
@@ -142,7 +142,7 @@ impl Cache {
 
     /// Invalidates every line of the cache.
     pub fn invalidate_all(&mut self) {
-        self.note_change();
+        self.advance_content_version();
         self.entries.fill(0);
         self.found.fill(NONE);
     }
@@ -162,14 +162,14 @@ impl Cache {
 
     /// Cleans or invalidates the cache line of an address. Returns the lines written back, 0 or 1.
     pub fn maintain_address(&mut self, address: u32, clean: bool, invalidate: bool) -> u32 {
-        self.note_change();
+        self.advance_content_version();
         self.found.fill(NONE);
         Cache::maintain_entry(self.entry_of_line(address >> LINE_SHIFT), clean, invalidate)
     }
 
     /// Cleans or invalidates a cache line by set and way. Returns the lines written back, 0 or 1.
     pub fn maintain_line(&mut self, line: Line, clean: bool, invalidate: bool) -> u32 {
-        self.note_change();
+        self.advance_content_version();
         self.found.fill(NONE);
         let entry = self.lines_of_set(line.set).get_mut(line.way as usize);
         Cache::maintain_entry(entry, clean, invalidate)
@@ -188,7 +188,7 @@ pub struct Caches {
 impl Default for Caches {
     /// Returns two empty caches.
     fn default() -> Caches {
-        Caches { instruction: Cache::instruction(), data: Cache::data() }
+        Caches { instruction: Cache::empty_instruction_cache(), data: Cache::empty_data_cache() }
     }
 }
 
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_filled_line_is_cached() {
-        let mut cache = Cache::instruction();
+        let mut cache = Cache::empty_instruction_cache();
         assert!(!cache.is_line_cached(0x0800_0000));
         assert_eq!(cache.load_line(0x0800_0004), None);
         assert!(cache.is_line_cached(0x0800_001F));
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn ways_are_replaced_in_turn_and_dirty_victims_reported() {
-        let mut cache = Cache::data();
+        let mut cache = Cache::empty_data_cache();
         let address = |n: u32| 0x2400_0000 + n * (DATA_CACHE_SETS as u32 * CACHE_LINE_BYTES);
         for n in 0..4 {
             assert_eq!(cache.load_line(address(n)), None);

@@ -8,7 +8,7 @@ pub use super::mpu_state::{Access, Mpu};
 use super::mpu_state::{HFNMIENA, PRIVDEFENA};
 
 /// Returns whether an address is on the private peripheral bus, which the MPU does not protect.
-fn is_private(address: u32) -> bool {
+fn is_private_bus_address(address: u32) -> bool {
     address >> 20 == 0xe00
 }
 
@@ -18,21 +18,25 @@ fn is_mpu_in_force(core: &Core) -> bool {
 }
 
 /// Returns whether the default memory map allows instruction fetches.
-fn default_executes(address: u32) -> bool {
+fn is_executable_by_default(address: u32) -> bool {
     matches!(address >> 29, 0 | 1 | 3 | 4)
 }
 
 /// Returns whether the MPU, or else the default map, permits this access with this privilege.
-fn is_permitted(core: &Core, address: u32, access: Access, privileged: bool) -> bool {
+fn is_access_permitted(core: &Core, address: u32, access: Access, privileged: bool) -> bool {
     if access == Access::Fetch && address >> 29 == 7 {
         return false;
     }
-    if !is_mpu_in_force(core) || is_private(address) {
-        return access != Access::Fetch || default_executes(address);
+    if !is_mpu_in_force(core) || is_private_bus_address(address) {
+        return access != Access::Fetch || is_executable_by_default(address);
     }
-    match core.mpu.region_of(address) {
+    match core.mpu.deciding_region_of(address) {
         Some(region) => region.permits_access(privileged, access),
-        None => core.mpu.ctrl & PRIVDEFENA != 0 && privileged && (access != Access::Fetch || default_executes(address)),
+        None => {
+            core.mpu.ctrl & PRIVDEFENA != 0
+                && privileged
+                && (access != Access::Fetch || is_executable_by_default(address))
+        }
     }
 }
 
@@ -45,31 +49,31 @@ pub fn check_access(core: &Core, address: u32, access: Access) -> Result<(), Fau
 
 /// Checks whether the MPU permits an access with the given privilege, as lazy preservation needs it.
 pub fn check_access_with_privilege(core: &Core, address: u32, access: Access, privileged: bool) -> Result<(), Fault> {
-    if is_permitted(core, address, access, privileged) {
+    if is_access_permitted(core, address, access, privileged) {
         return Ok(());
     }
     Err(if access == Access::Fetch { Fault::FetchProtection } else { Fault::DataProtection(address) })
 }
 
 /// Returns the fault of fetching an instruction from `address`, at which nothing can execute ([`Core::stray`]).
-pub fn stray_fault(core: &Core, address: u32) -> Fault {
+pub fn stray_fetch_fault(core: &Core, address: u32) -> Fault {
     check_access(core, address, Access::Fetch).err().unwrap_or(Fault::FetchBus)
 }
 
 /// Returns the memory attributes of an address as the core sees it now.
 pub fn memory_attributes(core: &Core, address: u32) -> Attributes {
     if is_mpu_in_force(core)
-        && !is_private(address)
-        && let Some(region) = core.mpu.region_of(address)
+        && !is_private_bus_address(address)
+        && let Some(region) = core.mpu.deciding_region_of(address)
     {
-        return Attributes::of_region(region.rasr);
+        return Attributes::from_mpu_region(region.rasr);
     }
-    Attributes::of_default_map(address)
+    Attributes::from_default_memory_map(address)
 }
 
 /// Returns whether LDR, LDRH, STR or STRH may be unaligned at this address. (The M3 and M4 split them there as well.)
 pub fn allows_unaligned(core: &Core, address: u32) -> bool {
-    if core.scb.ccr & super::scb::ccr::UNALIGN_TRP != 0 || is_private(address) {
+    if core.scb.ccr & super::scb::ccr::UNALIGN_TRP != 0 || is_private_bus_address(address) {
         return false;
     }
     !core.features.caches || memory_attributes(core, address).kind == Kind::Normal
@@ -83,7 +87,7 @@ pub fn executable_part(core: &Core, region: Region, address: u32) -> Region {
     }
     let (mut low, mut end) = (u64::from(region.base), u64::from(region.base) + u64::from(region.bytes));
     for programmed in &core.mpu.regions[..core.mpu.count as usize] {
-        let Some(log2) = programmed.log2_bytes() else {
+        let Some(log2) = programmed.log2_of_size() else {
             continue;
         };
         // Permissions change at the borders of regions and of their eighths only.

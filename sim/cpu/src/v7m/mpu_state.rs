@@ -30,13 +30,13 @@ pub(super) struct MpuRegion {
 
 impl MpuRegion {
     /// Returns log2 of the region's size, or `None` if the region is off.
-    pub(super) fn log2_bytes(self) -> Option<u32> {
+    pub(super) fn log2_of_size(self) -> Option<u32> {
         (self.rasr & ENABLE != 0).then_some((self.rasr >> 1 & 0x1f) + 1)
     }
 
     /// Returns whether the region decides about `address`: in range, subregion not switched off.
     fn covers_address(self, address: u32) -> bool {
-        let Some(log2) = self.log2_bytes() else {
+        let Some(log2) = self.log2_of_size() else {
             return false;
         };
         let outside = u64::from(address ^ self.base) >> log2;
@@ -116,7 +116,7 @@ impl Mpu {
     }
 
     /// Returns the region that decides about an address: the highest number wins.
-    pub(super) fn region_of(&self, address: u32) -> Option<MpuRegion> {
+    pub(super) fn deciding_region_of(&self, address: u32) -> Option<MpuRegion> {
         self.regions[..self.count as usize].iter().rev().copied().find(|region| region.covers_address(address))
     }
 }

@@ -47,7 +47,7 @@ impl Set {
 
     /// Adds `number` to the set or removes it.
     #[inline]
-    pub fn set(&mut self, number: u32, on: bool) {
+    pub fn set_member(&mut self, number: u32, on: bool) {
         let bit = 1 << (number % 64);
         let word = &mut self.0[number as usize / 64];
         *word = if on { *word | bit } else { *word & !bit };
@@ -63,12 +63,12 @@ impl Set {
     }
 
     /// Returns the intersection with another set of exceptions.
-    fn and(&self, other: &Set) -> Set {
+    fn intersection(&self, other: &Set) -> Set {
         Set(std::array::from_fn(|index| self.0[index] & other.0[index]))
     }
 
     /// Returns the bits of external interrupts 32·`word` … 32·`word` + 31.
-    fn lines(&self, word: u32) -> u32 {
+    fn interrupt_line_bits(&self, word: u32) -> u32 {
         let mut value = 0;
         for bit in 0..32 {
             let number = exception::IRQ0 + 32 * word + bit;
@@ -119,7 +119,7 @@ impl Nvic {
             active_priority: THREAD_PRIORITY,
         };
         for number in [2, 3, 11, 14, 15] {
-            nvic.enabled.set(number, true);
+            nvic.enabled.set_member(number, true);
         }
         nvic
     }
@@ -154,19 +154,19 @@ impl Nvic {
     }
 
     /// Returns the most urgent exception of a set: by priority with its subpriority, then by number.
-    fn most_urgent(&self, set: &Set) -> Option<u32> {
+    fn most_urgent_exception(&self, set: &Set) -> Option<u32> {
         set.iter().min_by_key(|&number| (self.priority_of(number), number))
     }
 
     /// Recomputes which exception would be taken first, after a pending, enabled or priority bit changed.
-    fn candidate_changed(&mut self) {
-        let best = self.most_urgent(&self.pending.and(&self.enabled));
+    fn update_exception_to_take(&mut self) {
+        let best = self.most_urgent_exception(&self.pending.intersection(&self.enabled));
         self.best = best.unwrap_or(0);
         self.best_priority = best.map_or(THREAD_PRIORITY, |number| self.group_priority(self.priority_of(number)));
     }
 
     /// Recomputes the active priority, after an exception became active or inactive.
-    fn active_changed(&mut self) {
+    fn update_active_priority(&mut self) {
         let most = self.active.iter().map(|number| self.group_priority(self.priority_of(number))).min();
         self.active_priority = most.unwrap_or(THREAD_PRIORITY);
     }
@@ -204,64 +204,64 @@ impl Nvic {
     }
 
     /// Returns whether any external interrupt is pending, enabled or not.
-    pub fn any_line_pending(&self) -> bool {
+    pub fn is_any_interrupt_pending(&self) -> bool {
         self.pending.iter().any(|number| number >= exception::IRQ0)
     }
 
     /// Returns whether no exception other than `number` is active.
-    pub fn none_active_but(&self, number: u32) -> bool {
+    pub fn is_no_other_active(&self, number: u32) -> bool {
         self.active.iter().all(|active| active == number)
     }
 
     /// Makes an exception pending or not. Returns true if it is newly pending.
     pub fn set_pending(&mut self, number: u32, on: bool) -> bool {
         let fresh = on && !self.pending.contains(number);
-        self.pending.set(number, on);
-        self.candidate_changed();
+        self.pending.set_member(number, on);
+        self.update_exception_to_take();
         fresh
     }
 
     /// Enables or disables an exception.
     pub fn set_enabled(&mut self, number: u32, on: bool) {
-        self.enabled.set(number, on);
-        self.candidate_changed();
+        self.enabled.set_member(number, on);
+        self.update_exception_to_take();
     }
 
     /// Makes an exception active or not, as writes to SHCSR do.
     pub fn set_active(&mut self, number: u32, on: bool) {
-        self.active.set(number, on);
-        self.active_changed();
+        self.active.set_member(number, on);
+        self.update_active_priority();
     }
 
     /// Makes all exceptions inactive (AIRCR.VECTCLRACTIVE).
-    pub fn clear_active(&mut self) {
+    pub fn deactivate_all_exceptions(&mut self) {
         self.active = Set::default();
-        self.active_changed();
+        self.update_active_priority();
     }
 
     /// Sets the level of an external line: a rising edge pends. Returns true if it is newly pending.
-    pub fn drive_line(&mut self, line: u32, level: bool) -> bool {
+    pub fn set_line_level(&mut self, line: u32, level: bool) -> bool {
         if line >= self.lines {
             return false;
         }
         let number = exception::IRQ0 + line;
         let rises = level && !self.levels.contains(number);
-        self.levels.set(number, level);
+        self.levels.set_member(number, level);
         rises && self.set_pending(number, true)
     }
 
     /// Marks an exception as active and no longer pending, because its handler is entered.
-    pub fn activate(&mut self, number: u32) {
-        self.pending.set(number, false);
-        self.active.set(number, true);
-        self.candidate_changed();
-        self.active_changed();
+    pub fn activate_exception(&mut self, number: u32) {
+        self.pending.set_member(number, false);
+        self.active.set_member(number, true);
+        self.update_exception_to_take();
+        self.update_active_priority();
     }
 
     /// Marks an exception as no longer active, because its handler has returned. A line that is still high pends again.
-    pub fn deactivate(&mut self, number: u32) {
-        self.active.set(number, false);
-        self.active_changed();
+    pub fn deactivate_exception(&mut self, number: u32) {
+        self.active.set_member(number, false);
+        self.update_active_priority();
         if self.levels.contains(number) {
             self.set_pending(number, true);
         }
@@ -270,29 +270,29 @@ impl Nvic {
     /// Sets the priority byte of a configurable exception. Only implemented bits are stored.
     pub fn set_priority(&mut self, number: u32, value: u8) {
         self.priority[number as usize] = value & self.priority_mask;
-        self.priorities_changed();
+        self.update_exceptions_by_priority();
     }
 
     /// Returns AIRCR.PRIGROUP.
-    pub fn prigroup(&self) -> u8 {
+    pub fn priority_grouping(&self) -> u8 {
         self.prigroup
     }
 
     /// Sets AIRCR.PRIGROUP.
-    pub fn set_prigroup(&mut self, value: u8) {
+    pub fn set_priority_grouping(&mut self, value: u8) {
         self.prigroup = value & 7;
-        self.priorities_changed();
+        self.update_exceptions_by_priority();
     }
 
     /// Recomputes which exception would be taken first, and the active priority, after a priority or the grouping
     /// changed.
-    fn priorities_changed(&mut self) {
-        self.candidate_changed();
-        self.active_changed();
+    fn update_exceptions_by_priority(&mut self) {
+        self.update_exception_to_take();
+        self.update_active_priority();
     }
 
     /// Returns the implemented bits of a priority, which are those of BASEPRI, too.
-    pub fn implemented_bits(&self, value: u8) -> u8 {
+    pub fn implemented_priority_bits(&self, value: u8) -> u8 {
         value & self.priority_mask
     }
 
@@ -300,9 +300,9 @@ impl Nvic {
     pub fn read_register(&self, offset: u32) -> Option<u32> {
         let word = (offset & 0x7f) / 4;
         Some(match offset {
-            0x100..=0x13f | 0x180..=0x1bf => self.enabled.lines(word & 0xf),
-            0x200..=0x23f | 0x280..=0x2bf => self.pending.lines(word & 0xf),
-            0x300..=0x33f => self.active.lines(word),
+            0x100..=0x13f | 0x180..=0x1bf => self.enabled.interrupt_line_bits(word & 0xf),
+            0x200..=0x23f | 0x280..=0x2bf => self.pending.interrupt_line_bits(word & 0xf),
+            0x300..=0x33f => self.active.interrupt_line_bits(word),
             0x400..=0x4ef => self.priority_word(exception::IRQ0 + (offset & !3) - 0x400),
             _ => return None,
         })
@@ -312,13 +312,13 @@ impl Nvic {
     pub fn write_register(&mut self, offset: u32, value: u32, mask: u32) -> bool {
         let word = (offset & 0x3f) / 4;
         match offset {
-            0x100..=0x13f => self.apply_to_lines(word, value, |nvic, number| nvic.enabled.set(number, true)),
-            0x180..=0x1bf => self.apply_to_lines(word, value, |nvic, number| nvic.enabled.set(number, false)),
-            0x200..=0x23f => self.apply_to_lines(word, value, |nvic, number| nvic.pending.set(number, true)),
+            0x100..=0x13f => self.apply_to_lines(word, value, |nvic, number| nvic.enabled.set_member(number, true)),
+            0x180..=0x1bf => self.apply_to_lines(word, value, |nvic, number| nvic.enabled.set_member(number, false)),
+            0x200..=0x23f => self.apply_to_lines(word, value, |nvic, number| nvic.pending.set_member(number, true)),
             // A line that is high and not being served stays pending.
             0x280..=0x2bf => self.apply_to_lines(word, value, |nvic, number| {
                 let held = nvic.levels.contains(number) && !nvic.active.contains(number);
-                nvic.pending.set(number, held);
+                nvic.pending.set_member(number, held);
             }),
             0x300..=0x33f => {}
             0x400..=0x4ef => self.set_priority_word(exception::IRQ0 + (offset & !3) - 0x400, value, mask),
@@ -335,7 +335,7 @@ impl Nvic {
                 change(self, exception::IRQ0 + line);
             }
         }
-        self.candidate_changed();
+        self.update_exception_to_take();
     }
 
     /// Returns four priority bytes, beginning with exception `first`.
@@ -357,7 +357,7 @@ impl Nvic {
                 self.priority[number as usize] = (value >> (8 * lane)) as u8 & self.priority_mask;
             }
         }
-        self.priorities_changed();
+        self.update_exceptions_by_priority();
     }
 }
 

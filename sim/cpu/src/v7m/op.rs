@@ -160,8 +160,8 @@ impl PackedOp {
 
     /// Returns the number of halfwords that the instruction takes up.
     #[inline(always)]
-    pub fn halfwords(self) -> usize {
-        self.op().halfwords()
+    pub fn halfword_count(self) -> usize {
+        self.op().halfword_count()
     }
 
     /// Returns the op with its fields unpacked.
@@ -182,15 +182,15 @@ impl From<Op> for PackedOp {
 
 impl Op {
     /// Creates an op without operands.
-    pub const fn bare(code: Code, class: Class) -> Op {
+    pub const fn without_operands(code: Code, class: Class) -> Op {
         Op { code, rd: 0, rn: 0, rm: 0, ra: 0, shift: 0, flags: 0, class, imm: 0, reads: 0, writes: 0 }
     }
 
     /// The last op of a table: execution that gets there has run off the end of its region.
-    pub const OUT_OF_REGION: Op = Op::bare(Code::OutOfRegion, Class::None);
+    pub const OUT_OF_REGION: Op = Op::without_operands(Code::OutOfRegion, Class::None);
 
     /// Stands before an instruction that needs attention. See [`Code::Attend`].
-    pub const ATTEND: Op = Op::bare(Code::Attend, Class::None);
+    pub const ATTEND: Op = Op::without_operands(Code::Attend, Class::None);
 
     /// How many different [`Op::code_and_width`]s there may be.
     pub const FORMS: usize = 1 << 9;
@@ -215,7 +215,7 @@ impl Op {
 
     /// Returns the number of halfwords that the instruction takes up: the distance to the next sequential op.
     #[inline(always)]
-    pub const fn halfwords(self) -> usize {
+    pub const fn halfword_count(self) -> usize {
         1 + (self.flags & flag::WIDE) as usize
     }
 }

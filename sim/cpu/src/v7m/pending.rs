@@ -6,27 +6,27 @@ use super::scb_state::scr;
 /// Makes an exception pending. With SEVONPEND a newly pending interrupt is an event, too.
 pub fn pend_exception(core: &mut Core, number: u32) {
     if core.nvic.set_pending(number, true) {
-        notice_pending(core);
+        note_pending_exception(core);
     }
 }
 
 /// Sets the level of an external interrupt line: a rising edge pends, and a line that is high when its handler returns
 /// pends again.
-pub fn drive_line(core: &mut Core, line: u32, level: bool) {
-    if core.nvic.drive_line(line, level) {
-        notice_pending(core);
+pub fn set_line_level(core: &mut Core, line: u32, level: bool) {
+    if core.nvic.set_line_level(line, level) {
+        note_pending_exception(core);
     }
 }
 
 /// Pulses an external interrupt line, which pends.
 pub fn pulse_line(core: &mut Core, line: u32) {
-    drive_line(core, line, true);
-    drive_line(core, line, false);
+    set_line_level(core, line, true);
+    set_line_level(core, line, false);
 }
 
 /// Sets the event register under SEVONPEND, and makes the executor return to the machine if an exception is to be taken
 /// now.
-fn notice_pending(core: &mut Core) {
+fn note_pending_exception(core: &mut Core) {
     if core.scb.scr & scr::SEVONPEND != 0 {
         core.event = true;
     }

@@ -34,7 +34,7 @@ const SHCSR: [(u32, u32, ScbView); 14] = [
 ];
 
 /// Returns ICSR (B3.2.4). VECTPENDING takes BASEPRI and FAULTMASK into account, but not PRIMASK.
-fn icsr(core: &Core) -> u32 {
+fn interrupt_control_state(core: &Core) -> u32 {
     let bit = |number: u32| u32::from(core.nvic.is_pending(number));
     let mask = core.boosted_priority(false);
     let vectpending = match core.nvic.most_urgent_pending() {
@@ -44,14 +44,14 @@ fn icsr(core: &Core) -> u32 {
     bit(exception::NMI) << 31
         | bit(exception::PENDSV) << 28
         | bit(exception::SYSTICK) << 26
-        | u32::from(core.nvic.any_line_pending()) << 22
+        | u32::from(core.nvic.is_any_interrupt_pending()) << 22
         | vectpending << 12
-        | u32::from(core.nvic.none_active_but(core.ipsr)) << 11
+        | u32::from(core.nvic.is_no_other_active(core.ipsr)) << 11
         | core.ipsr
 }
 
 /// Writes ICSR: pends NMI, and pends or unpends PendSV and SysTick.
-fn set_icsr(core: &mut Core, value: u32) {
+fn write_interrupt_control_state(core: &mut Core, value: u32) {
     if value >> 31 != 0 {
         super::pending::pend_exception(core, exception::NMI);
     }
@@ -65,7 +65,7 @@ fn set_icsr(core: &mut Core, value: u32) {
 }
 
 /// Returns SHCSR.
-fn shcsr(core: &Core) -> u32 {
+fn handler_control_state(core: &Core) -> u32 {
     SHCSR.iter().fold(0, |value, &(bit, number, shown)| {
         let on = match shown {
             ScbView::Active => core.nvic.is_active(number),
@@ -77,7 +77,7 @@ fn shcsr(core: &Core) -> u32 {
 }
 
 /// Writes SHCSR: enables, pends and activates system handlers.
-fn set_shcsr(core: &mut Core, value: u32) {
+fn write_handler_control_state(core: &mut Core, value: u32) {
     for (bit, number, shown) in SHCSR {
         let on = value >> bit & 1 != 0;
         match shown {
@@ -91,18 +91,18 @@ fn set_shcsr(core: &mut Core, value: u32) {
 }
 
 /// Writes AIRCR, if the key is right.
-fn set_aircr(core: &mut Core, value: u32) {
+fn write_reset_control(core: &mut Core, value: u32) {
     const KEY: u32 = 0x05fa;
     if value >> 16 != KEY {
         return;
     }
-    core.nvic.set_prigroup((value >> 8 & 7) as u8);
+    core.nvic.set_priority_grouping((value >> 8 & 7) as u8);
     if value & 4 != 0 {
         core.scb.reset_request = true;
         core.limit = 0;
     }
     if value & 2 != 0 {
-        core.nvic.clear_active();
+        core.nvic.deactivate_all_exceptions();
         core.ipsr = 0;
     }
 }
@@ -131,13 +131,13 @@ pub fn read_register(core: &Core, offset: u32) -> Option<u32> {
         0x004 => (core.nvic.line_count().div_ceil(32)).saturating_sub(1),
         0x008 => scb.actlr,
         0xd00 => core.features.cpuid,
-        0xd04 => icsr(core),
+        0xd04 => interrupt_control_state(core),
         0xd08 => scb.vtor,
-        0xd0c => 0xfa05_0000 | u32::from(core.nvic.prigroup()) << 8,
+        0xd0c => 0xfa05_0000 | u32::from(core.nvic.priority_grouping()) << 8,
         0xd10 => scb.scr,
         0xd14 => scb.ccr,
         0xd18 | 0xd1c | 0xd20 => core.nvic.priority_word(4 + offset - 0xd18),
-        0xd24 => shcsr(core),
+        0xd24 => handler_control_state(core),
         0xd28 => scb.cfsr,
         0xd2c => scb.hfsr,
         0xd30 => scb.dfsr,
@@ -161,13 +161,13 @@ pub fn write_register(core: &mut Core, offset: u32, value: u32, mask: u32, now: 
     let merge = |old: u32, writable: u32| old & !(mask & writable) | value & mask & writable;
     match offset {
         0x008 => core.scb.actlr = merge(core.scb.actlr, u32::MAX),
-        0xd04 => set_icsr(core, value & mask),
+        0xd04 => write_interrupt_control_state(core, value & mask),
         0xd08 => core.scb.vtor = merge(core.scb.vtor, vtor_mask(core)),
-        0xd0c => set_aircr(core, value & mask),
+        0xd0c => write_reset_control(core, value & mask),
         0xd10 => core.scb.scr = merge(core.scb.scr, scr::SLEEPONEXIT | scr::SLEEPDEEP | scr::SEVONPEND),
         0xd14 => core.scb.ccr = merge(core.scb.ccr, ccr_mask(core)),
         0xd18 | 0xd1c | 0xd20 => core.nvic.set_priority_word(4 + offset - 0xd18, value, mask),
-        0xd24 => set_shcsr(core, merge(shcsr(core), u32::MAX)),
+        0xd24 => write_handler_control_state(core, merge(handler_control_state(core), u32::MAX)),
         0xd28 => core.scb.cfsr &= !(value & mask),
         0xd2c => core.scb.hfsr &= !(value & mask & (hfsr::VECTTBL | hfsr::FORCED | hfsr::DEBUGEVT)),
         0xd30 => core.scb.dfsr &= !(value & mask),
@@ -177,7 +177,7 @@ pub fn write_register(core: &mut Core, offset: u32, value: u32, mask: u32, now: 
             core.scb.cpacr = merge(core.scb.cpacr, cpacr_mask(core));
             core.float_ready = false;
         }
-        0xdfc => set_demcr(core, merge(core.scb.demcr, 0x010f_07f1), now),
+        0xdfc => write_debug_monitor_control(core, merge(core.scb.demcr, 0x010f_07f1), now),
         0xf00 => {
             let line = value & 0x1ff;
             if line < core.nvic.line_count() {
@@ -198,14 +198,14 @@ pub fn write_register(core: &mut Core, offset: u32, value: u32, mask: u32, now: 
 
 /// Sets DEMCR.TRCENA, as a debugger that shows trace output does.
 pub fn enable_trace(core: &mut Core, now: u64) {
-    set_demcr(core, core.scb.demcr | DEMCR_TRCENA, now);
+    write_debug_monitor_control(core, core.scb.demcr | DEMCR_TRCENA, now);
 }
 
 /// Writes DEMCR.
-fn set_demcr(core: &mut Core, value: u32, now: u64) {
+fn write_debug_monitor_control(core: &mut Core, value: u32, now: u64) {
     let clock = core.dwt.counter_clock(now, core.sleep_cycles);
     core.scb.demcr = value & !DEMCR_MON_PEND;
     core.nvic.set_enabled(exception::DEBUG_MONITOR, value & DEMCR_MON_EN != 0);
     core.nvic.set_pending(exception::DEBUG_MONITOR, value & DEMCR_MON_PEND != 0);
-    core.dwt.set_trace(value & DEMCR_TRCENA != 0, clock);
+    core.dwt.set_trace_enable(value & DEMCR_TRCENA != 0, clock);
 }

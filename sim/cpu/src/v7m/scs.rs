@@ -46,7 +46,7 @@ pub fn read_register(core: &mut Core, address: u32, bytes: u32, now: u64) -> Res
         return Err(fault);
     }
     let word = match address & !0xfff {
-        SCS => read_scs(core, address & 0xffc, now).ok_or(fault)?,
+        SCS => read_system_control_register(core, address & 0xffc, now).ok_or(fault)?,
         DWT => core.dwt.read_register(address & 0xffc, core.dwt.counter_clock(now, core.sleep_cycles)),
         ITM => core.itm.read_register(address & 0xffc),
         FPB | TPIU | ETM | ROM_TABLE => 0,
@@ -86,7 +86,7 @@ pub fn write_register(core: &mut Core, address: u32, bytes: u32, value: u32, now
     }
     let (mask, value) = (byte_lanes(address, bytes), value << (8 * (address & 3)));
     match address & !0xfff {
-        SCS => write_scs(core, offset, value, mask, now).ok_or(fault),
+        SCS => write_system_control_register(core, offset, value, mask, now).ok_or(fault),
         DWT => {
             let clock = core.dwt.counter_clock(now, core.sleep_cycles);
             core.dwt.write_register(offset, value, clock);
@@ -98,7 +98,7 @@ pub fn write_register(core: &mut Core, address: u32, bytes: u32, value: u32, now
 }
 
 /// Reads a register of the system control space. `None` if nothing is there.
-fn read_scs(core: &mut Core, offset: u32, now: u64) -> Option<u32> {
+fn read_system_control_register(core: &mut Core, offset: u32, now: u64) -> Option<u32> {
     match offset {
         0x010..=0x01f => {
             advance_systick(core, now);
@@ -109,12 +109,12 @@ fn read_scs(core: &mut Core, offset: u32, now: u64) -> Option<u32> {
         _ => scb::read_register(core, offset)
             .or_else(|| identity::read_register(&core.features, offset))
             .or_else(|| core.features.caches.then(|| cache::read_register(&core.cache, offset)).flatten())
-            .or_else(|| is_reserved(offset).then_some(0)),
+            .or_else(|| is_reserved_register(offset).then_some(0)),
     }
 }
 
 /// Writes the byte lanes in `mask` of a register of the system control space. `None` if nothing is there.
-fn write_scs(core: &mut Core, offset: u32, value: u32, mask: u32, now: u64) -> Option<Effect> {
+fn write_system_control_register(core: &mut Core, offset: u32, value: u32, mask: u32, now: u64) -> Option<Effect> {
     let effect = match offset {
         0x010..=0x01f => {
             advance_systick(core, now);
@@ -138,7 +138,7 @@ fn write_scs(core: &mut Core, offset: u32, value: u32, mask: u32, now: u64) -> O
         _ if core.features.caches && is_cache_register(offset) => {
             cache::write_register(&mut core.cache, offset, value)?.map_or(Effect::None, Effect::Cache)
         }
-        _ => is_reserved(offset).then_some(Effect::None)?,
+        _ => is_reserved_register(offset).then_some(Effect::None)?,
     };
     core.request_return_for_exception();
     Some(effect)
@@ -150,13 +150,13 @@ fn is_cache_register(offset: u32) -> bool {
 }
 
 /// Returns whether an offset is reserved or read-only, so that it reads as zero and ignores writes.
-fn is_reserved(offset: u32) -> bool {
+fn is_reserved_register(offset: u32) -> bool {
     matches!(offset, 0x000..=0x0ff | 0x4f0..=0xfff)
 }
 
 /// Advances SysTick to cycle `now`, and pends its exception if it passed zero.
 pub fn advance_systick(core: &mut Core, now: u64) {
-    if core.systick.advance(now) {
+    if core.systick.advance_counter_to(now) {
         entry::pend_exception(core, exception::SYSTICK);
     }
 }

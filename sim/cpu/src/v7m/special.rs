@@ -25,7 +25,7 @@ impl Core {
     }
 
     /// Sets N, Z, C, V and Q.
-    pub fn set_nzcvq(&mut self, value: u32) {
+    pub fn set_condition_and_saturation_flags(&mut self, value: u32) {
         let sign = i64::from(value >> 31) << 63;
         self.nz = sign | i64::from(value & 1 << 30 == 0);
         self.c = value >> 29 & 1 != 0;
@@ -34,7 +34,7 @@ impl Core {
     }
 
     /// Sets the GE flags, where the core has them.
-    pub fn set_ge(&mut self, value: u32) {
+    pub fn set_ge_flags(&mut self, value: u32) {
         if self.features.dsp {
             self.ge = (value >> 16 & 0xf) as u8;
         }
@@ -49,8 +49,8 @@ impl Core {
 
     /// Restores flags, T, ITSTATE and ICI from a frame. IPSR is the caller's.
     pub fn set_xpsr(&mut self, value: u32) {
-        self.set_nzcvq(value);
-        self.set_ge(value);
+        self.set_condition_and_saturation_flags(value);
+        self.set_ge_flags(value);
         self.thumb = value >> 24 & 1 != 0;
         let it = (value >> 25 & 3 | (value >> 10 & 0x3f) << 2) as u8;
         let block = it & 0xf != 0;
@@ -59,7 +59,7 @@ impl Core {
     }
 
     /// Returns CONTROL: nPRIV, SPSEL, FPCA.
-    pub fn control(&self) -> u32 {
+    pub fn control_register(&self) -> u32 {
         u32::from(self.unprivileged) | u32::from(self.sp_is_psp) << 1 | u32::from(self.fpca) << 2
     }
 
@@ -71,12 +71,12 @@ impl Core {
                 let apsr = if number & 4 == 0 { self.apsr() } else { 0 };
                 apsr | if number & 1 != 0 { self.ipsr } else { 0 }
             }
-            sysm::MSP if privileged => self.msp(),
-            sysm::PSP if privileged => self.psp(),
+            sysm::MSP if privileged => self.main_stack_pointer(),
+            sysm::PSP if privileged => self.process_stack_pointer(),
             sysm::PRIMASK if privileged => u32::from(self.primask),
             sysm::BASEPRI | sysm::BASEPRI_MAX if privileged => u32::from(self.basepri),
             sysm::FAULTMASK if privileged => u32::from(self.faultmask),
-            sysm::CONTROL => self.control(),
+            sysm::CONTROL => self.control_register(),
             _ => 0,
         }
     }
@@ -86,10 +86,10 @@ impl Core {
     pub fn write_special_register(&mut self, number: u32, mask: u32, value: u32) {
         if number <= 3 {
             if mask & 2 != 0 {
-                self.set_nzcvq(value);
+                self.set_condition_and_saturation_flags(value);
             }
             if mask & 1 != 0 {
-                self.set_ge(value);
+                self.set_ge_flags(value);
             }
             return;
         }
@@ -97,12 +97,12 @@ impl Core {
             return;
         }
         match number {
-            sysm::MSP => *self.stack_pointer(false) = value & !3,
-            sysm::PSP => *self.stack_pointer(true) = value & !3,
+            sysm::MSP => *self.stack_pointer_mut(false) = value & !3,
+            sysm::PSP => *self.stack_pointer_mut(true) = value & !3,
             sysm::PRIMASK => self.primask = value & 1 != 0,
-            sysm::BASEPRI => self.basepri = self.nvic.implemented_bits(value as u8),
+            sysm::BASEPRI => self.basepri = self.nvic.implemented_priority_bits(value as u8),
             sysm::BASEPRI_MAX => {
-                let value = self.nvic.implemented_bits(value as u8);
+                let value = self.nvic.implemented_priority_bits(value as u8);
                 if value != 0 && (value < self.basepri || self.basepri == 0) {
                     self.basepri = value;
                 }
@@ -115,7 +115,7 @@ impl Core {
     }
 
     /// Executes CPSIE or CPSID: clears or sets the masks named. Without privilege it does nothing.
-    pub fn change_masks(&mut self, disable: bool, primask: bool, faultmask: bool) {
+    pub fn execute_cps(&mut self, disable: bool, primask: bool, faultmask: bool) {
         if !self.is_privileged() {
             return;
         }
@@ -142,7 +142,7 @@ impl Core {
         let privileged = self.is_privileged();
         self.unprivileged = value & 1 != 0;
         if self.ipsr == 0 {
-            self.select_psp(value & 2 != 0);
+            self.select_stack_pointer(value & 2 != 0);
         }
         if self.features.float {
             self.fpca = value & 4 != 0;
@@ -155,7 +155,7 @@ impl Core {
     }
 
     /// Returns the main or the process stack pointer, to be changed.
-    fn stack_pointer(&mut self, psp: bool) -> &mut u32 {
+    fn stack_pointer_mut(&mut self, psp: bool) -> &mut u32 {
         if self.sp_is_psp == psp { &mut self.r[13] } else { &mut self.other_sp }
     }
 }

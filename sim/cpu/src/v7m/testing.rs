@@ -183,7 +183,7 @@ unsafe impl Bus for TestBus {
         };
         let (first, second) = (halfword(address), halfword(address + 2));
         let place = Place { address, region_base: core.region.base, region_bytes: core.region.bytes };
-        let op = decode::decode(first, second, place, core.features);
+        let op = decode::decode_instruction(first, second, place, core.features);
         let region = self.code_region(address).expect("code of the test chip");
         // SAFETY: the region holds the address.
         unsafe { *region.ops.add((address - region.base) as usize / 2) = op };
@@ -342,7 +342,7 @@ impl<P: Pipeline> Bench<P> {
                 return;
             }
             // SAFETY: `ip` is inside the bench's one region, which has a cell for each op.
-            unsafe { exec::run(&mut self.core, &mut self.pipe, &mut self.bus, watch::NOTHING) };
+            unsafe { exec::run_until_limit(&mut self.core, &mut self.pipe, &mut self.bus, watch::NOTHING) };
         }
     }
 }

@@ -132,13 +132,13 @@ pub struct CallRecorder<'a> {
 
 impl Activity {
     /// Returns whether no measured call is in progress yet.
-    pub fn is_empty(&self) -> bool {
+    pub fn has_no_measured_call(&self) -> bool {
         self.open.is_empty()
     }
 
     /// Adds the cycles up to `at` to the measured calls in progress: of an instruction that ended, or of a part of one
     /// (`executions` is 0).
-    pub fn account_instruction(&mut self, at: u64, sp: u32, executions: u8) {
+    pub fn add_instruction_cycles(&mut self, at: u64, sp: u32, executions: u8) {
         self.at = at;
         self.executed += u64::from(executions);
         if let Some(open) = self.open.last_mut() {
@@ -147,7 +147,7 @@ impl Activity {
     }
 
     /// Adds cycles of sleep or waiting, up to a cycle, to the measured calls in progress.
-    pub fn account_wait(&mut self, until: u64) {
+    pub fn add_wait_cycles(&mut self, until: u64) {
         self.at = self.at.max(until);
     }
 
@@ -158,7 +158,7 @@ impl Activity {
 
     /// Continues the measured calls in cycle `at`, after other threads or handlers have executed. `switched`: one of
     /// them was another thread.
-    pub fn resume(&mut self, at: u64, switched: bool) {
+    pub fn resume_activity(&mut self, at: u64, switched: bool) {
         let Some(left) = self.left.take() else { return };
         let cycles = at.saturating_sub(left);
         if switched {
@@ -222,7 +222,7 @@ impl Activity {
     }
 
     /// Ends the measurement of all calls, whose returns cannot be observed any more.
-    pub fn lose_calls(&mut self, book: &mut CallRecorder) {
+    pub fn abandon_all_calls(&mut self, book: &mut CallRecorder) {
         while !self.open.is_empty() {
             self.end_innermost_call(self.at, CallEnd::Lost, book);
         }
@@ -307,16 +307,16 @@ mod tests {
     fn call_splits_into_own_called_and_interrupted_cycles() {
         let mut bench = Bench::new();
         bench.enter(100, OUTER, 0, 0x1000);
-        bench.activity.account_instruction(110, 0x0ff0, 3);
+        bench.activity.add_instruction_cycles(110, 0x0ff0, 3);
         bench.enter(110, INNER, 1, 0x0ff0);
-        bench.activity.account_instruction(115, 0x0fe0, 3);
+        bench.activity.add_instruction_cycles(115, 0x0fe0, 3);
         bench.activity.suspend_activity();
-        bench.activity.resume(135, false);
-        bench.activity.account_instruction(140, 0x0ff0, 3);
+        bench.activity.resume_activity(135, false);
+        bench.activity.add_instruction_cycles(140, 0x0ff0, 3);
         bench.exit(140);
         bench.activity.suspend_activity();
-        bench.activity.resume(1140, true);
-        bench.activity.account_instruction(1150, 0x1000, 3);
+        bench.activity.resume_activity(1140, true);
+        bench.activity.add_instruction_cycles(1150, 0x1000, 3);
         bench.exit(1150);
         let [inner, outer] = bench.calls[..] else { panic!("two calls") };
         assert_eq!((inner.until - inner.start, inner.interrupt_cycles, inner.own_cycles), (30, 20, 10));

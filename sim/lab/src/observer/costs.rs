@@ -88,7 +88,7 @@ const ORDER: [CycleCause; WAYS] = [
 /// is room for twice as many.
 const KEPT: usize = 4;
 
-/// The cycle account of one core. Every cycle up to [`Costs::until`] is in it once.
+/// The cycle account of one core. Every cycle up to [`Costs::accounted_until_cycle`] is in it once.
 #[derive(Debug, Clone, Default)]
 pub struct Costs {
     /// The last pieces. Each begins at the end of the one before. They may be beyond the end of a window.
@@ -106,23 +106,23 @@ impl Costs {
     }
 
     /// Returns the first cycle that is not accounted for.
-    pub fn accounted_until(&self) -> u64 {
+    pub fn accounted_until_cycle(&self) -> u64 {
         self.kept[self.last].end
     }
 
     /// Attributes the time up to `end` to one place and cause. Does nothing if that time is attributed already.
     pub fn attribute_time(&mut self, place: Place, end: u64, way: CycleCause) {
-        if end > self.accounted_until() {
+        if end > self.accounted_until_cycle() {
             let mut cost = Cost::default();
-            cost.cycles[way as usize] = end - self.accounted_until();
-            self.add_cost(place, end, cost);
+            cost.cycles[way as usize] = end - self.accounted_until_cycle();
+            self.attribute_cost_to_place(place, end, cost);
         }
     }
 
     /// Attributes the time up to `end` to one place, with the causes of `cost`, which add up to it. Does nothing if
     /// that time is attributed already.
-    pub fn add_cost(&mut self, place: Place, end: u64, cost: Cost) {
-        let start = self.accounted_until();
+    pub fn attribute_cost_to_place(&mut self, place: Place, end: u64, cost: Cost) {
+        let start = self.accounted_until_cycle();
         if end <= start {
             // Without time it is in any window.
             self.add_cost_to_place(place, cost);
@@ -135,9 +135,9 @@ impl Costs {
 
     /// Completes the account up to `now` and returns it: the first cycle covered, the one after the last, and the rows.
     /// The next account begins there.
-    pub fn take_costs(&mut self, now: u64) -> (u64, u64, Vec<(Place, Cost)>) {
+    pub fn take_completed_account(&mut self, now: u64) -> (u64, u64, Vec<(Place, Cost)>) {
         let first = (self.last + 1) % KEPT;
-        let cut = now.clamp(self.kept[first].start, self.accounted_until());
+        let cut = now.clamp(self.kept[first].start, self.accounted_until_cycle());
         for index in 0..KEPT {
             let before = self.kept[index].cut_before_cycle(cut);
             self.add_cost_to_place(self.kept[index].place, before);
@@ -171,12 +171,12 @@ mod tests {
         let mut cost = Cost { executions: 1, ..Cost::default() };
         cost.cycles[CycleCause::Flash as usize] = 5;
         cost.cycles[CycleCause::Execute as usize] = 2;
-        costs.add_cost(place, 107, cost);
-        let (from, until, rows) = costs.take_costs(106);
+        costs.attribute_cost_to_place(place, 107, cost);
+        let (from, until, rows) = costs.take_completed_account(106);
         assert_eq!((from, until), (100, 106));
         assert_eq!(rows[0].1.cycles, [1, 0, 5, 0, 0, 0, 0]);
         assert_eq!(rows[0].1.executions, 1);
-        let (from, until, rows) = costs.take_costs(107);
+        let (from, until, rows) = costs.take_completed_account(107);
         assert_eq!((from, until), (106, 107));
         assert_eq!(rows[0].1.cycles, [1, 0, 0, 0, 0, 0, 0]);
         assert_eq!(rows[0].1.executions, 0);
@@ -186,8 +186,8 @@ mod tests {
     fn interval_before_the_last_one_takes_no_time() {
         let mut costs = Costs::new(0);
         costs.attribute_time(Place::default(), 10, CycleCause::Exception);
-        costs.add_cost(Place::default(), 7, Cost { executions: 1, ..Cost::default() });
-        let (from, until, rows) = costs.take_costs(9);
+        costs.attribute_cost_to_place(Place::default(), 7, Cost { executions: 1, ..Cost::default() });
+        let (from, until, rows) = costs.take_completed_account(9);
         assert_eq!((from, until, rows[0].1.cycles[CycleCause::Exception as usize]), (0, 9, 9));
         assert_eq!(rows[0].1.executions, 1);
     }
@@ -199,14 +199,14 @@ mod tests {
         costs.attribute_time(place(1), 10, CycleCause::Execute);
         costs.attribute_time(place(2), 30, CycleCause::Flash);
         costs.attribute_time(place(3), 45, CycleCause::Exception);
-        let (from, until, rows) = costs.take_costs(12);
+        let (from, until, rows) = costs.take_completed_account(12);
         assert_eq!((from, until), (0, 12));
         let cycles = |rows: &[(Place, Cost)]| -> Vec<_> { rows.iter().map(|row| (row.0.pc, row.1.cycles)).collect() };
         assert_eq!(cycles(&rows), [(1, [10, 0, 0, 0, 0, 0, 0]), (2, [0, 0, 2, 0, 0, 0, 0])]);
-        let (from, until, rows) = costs.take_costs(31);
+        let (from, until, rows) = costs.take_completed_account(31);
         assert_eq!((from, until), (12, 31));
         assert_eq!(cycles(&rows), [(2, [0, 0, 18, 0, 0, 0, 0]), (3, [0, 0, 0, 0, 0, 1, 0])]);
-        let (from, until, rows) = costs.take_costs(45);
+        let (from, until, rows) = costs.take_completed_account(45);
         assert_eq!((from, until), (31, 45));
         assert_eq!(cycles(&rows), [(3, [0, 0, 0, 0, 0, 14, 0])]);
     }
@@ -216,7 +216,7 @@ mod tests {
         let mut costs = Costs::new(0);
         costs.attribute_time(Place::default(), 10, CycleCause::Sleep);
         costs.attribute_time(Place::default(), 10, CycleCause::Exception);
-        let rows = costs.take_costs(10).2;
+        let rows = costs.take_completed_account(10).2;
         assert_eq!(rows[0].1.cycles, [0, 0, 0, 0, 10, 0, 0]);
     }
 }

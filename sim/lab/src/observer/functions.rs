@@ -39,7 +39,7 @@ impl Functions {
     }
 
     /// Returns the first address of the function that contains an address. In a gap it is the address itself.
-    pub fn entry(&self, address: u32) -> u32 {
+    pub fn function_start_of(&self, address: u32) -> u32 {
         let (start, _) = self.function_range(address);
         if self.does_function_begin_at(start) { start } else { address }
     }
@@ -56,7 +56,7 @@ mod tests {
         assert_eq!(functions.function_range(0x20e), (0x200, 0x210));
         assert_eq!(functions.function_range(0x210), (0x210, 0x300));
         assert_eq!(functions.function_range(0x10), (0, 0x100));
-        assert_eq!((functions.entry(0x208), functions.entry(0x250)), (0x200, 0x250));
+        assert_eq!((functions.function_start_of(0x208), functions.function_start_of(0x250)), (0x200, 0x250));
         assert!(functions.does_function_begin_at(0x300) && !functions.does_function_begin_at(0x302));
     }
 }

@@ -64,7 +64,7 @@ pub struct Locks {
 
 impl Locks {
     /// Notes an access to a spinlock by the instruction at `place`.
-    pub fn record_access(&mut self, event: LockEvent, place: Place) {
+    pub fn record_lock_access(&mut self, event: LockEvent, place: Place) {
         let LockEvent { cycle, core, lock, act } = event;
         match act {
             LockAct::Busy => {
@@ -74,19 +74,19 @@ impl Locks {
             LockAct::Taken => {
                 self.held.insert(lock, (cycle, core, place));
                 if let Some((since, from, holder)) = self.waiting.remove(&(lock, core)) {
-                    self.add_interval((Span::Waited, lock, core, from, holder), since, cycle);
+                    self.add_lock_interval((Span::Waited, lock, core, from, holder), since, cycle);
                 }
             }
             LockAct::Free => {
                 if let Some((since, owner, from)) = self.held.remove(&lock) {
-                    self.add_interval((Span::Held, lock, owner, from, place), since, cycle);
+                    self.add_lock_interval((Span::Held, lock, owner, from, place), since, cycle);
                 }
             }
         }
     }
 
     /// Adds an interval of a spinlock to its sum.
-    fn add_interval(&mut self, key: LockKey, start: u64, end: u64) {
+    fn add_lock_interval(&mut self, key: LockKey, start: u64, end: u64) {
         let sum = self.sums.entry(key).or_default();
         let cycles = end - start;
         sum.count += 1;
@@ -97,7 +97,7 @@ impl Locks {
     }
 
     /// Removes the sums of ended intervals and returns them.
-    pub fn take_sums(&mut self) -> BTreeMap<LockKey, LockSum> {
+    pub fn take_interval_sums(&mut self) -> BTreeMap<LockKey, LockSum> {
         std::mem::take(&mut self.sums)
     }
 }
@@ -111,12 +111,12 @@ mod tests {
         let mut locks = Locks::default();
         let at = |pc| Place { node: 0, pc };
         let event = |cycle, core, act| LockEvent { cycle, core, lock: 3, act };
-        locks.record_access(event(10, 0, LockAct::Taken), at(1));
-        locks.record_access(event(12, 1, LockAct::Busy), at(2));
-        locks.record_access(event(16, 1, LockAct::Busy), at(2));
-        locks.record_access(event(20, 0, LockAct::Free), at(4));
-        locks.record_access(event(22, 1, LockAct::Taken), at(2));
-        let sums = locks.take_sums();
+        locks.record_lock_access(event(10, 0, LockAct::Taken), at(1));
+        locks.record_lock_access(event(12, 1, LockAct::Busy), at(2));
+        locks.record_lock_access(event(16, 1, LockAct::Busy), at(2));
+        locks.record_lock_access(event(20, 0, LockAct::Free), at(4));
+        locks.record_lock_access(event(22, 1, LockAct::Taken), at(2));
+        let sums = locks.take_interval_sums();
         let held = sums[&(Span::Held, 3, 0, at(1), at(4))];
         let waited = sums[&(Span::Waited, 3, 1, at(2), at(1))];
         assert_eq!((held.count, held.total_cycles, held.max_start), (1, 10, 10));

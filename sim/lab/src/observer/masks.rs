@@ -59,7 +59,7 @@ impl Masks {
     }
 
     /// Notes that `core` executes at `priority` from cycle `at` on, because of the instruction at `place`.
-    pub fn record_priority(&mut self, core: usize, at: u64, priority: i16, place: Place) {
+    pub fn record_execution_priority(&mut self, core: usize, at: u64, priority: i16, place: Place) {
         for (index, &level) in self.levels.iter().enumerate() {
             let open = &mut self.open[core][index];
             match (*open, priority <= level) {
@@ -68,7 +68,7 @@ impl Masks {
                     *open = None;
                     if at > start {
                         let masked = MaskedInterval { level, core, start, end: at, opener, closer: place };
-                        add_interval(&mut self.sums, masked);
+                        add_masked_interval(&mut self.sums, masked);
                         if self.all.len() < self.kept {
                             self.all.push(masked);
                         }
@@ -81,7 +81,7 @@ impl Masks {
 
     /// Removes the recorded masked intervals and returns them: their statistics, and the intervals that were stored one
     /// by one, in the order of time. Intervals that have not ended go on.
-    pub fn take_intervals(&mut self) -> (Vec<MaskedSum>, Vec<MaskedInterval>) {
+    pub fn take_masked_intervals(&mut self) -> (Vec<MaskedSum>, Vec<MaskedInterval>) {
         let mut sums: Vec<(MaskedKey, MaskedSum)> = self.sums.drain().collect();
         sums.sort_unstable_by_key(|sum| sum.0);
         (sums.into_iter().map(|sum| sum.1).collect(), std::mem::take(&mut self.all))
@@ -89,7 +89,7 @@ impl Masks {
 }
 
 /// Adds a masked interval to the statistics of its core, priority and places.
-fn add_interval(sums: &mut HashMap<MaskedKey, MaskedSum>, masked: MaskedInterval) {
+fn add_masked_interval(sums: &mut HashMap<MaskedKey, MaskedSum>, masked: MaskedInterval) {
     let key = (masked.level, masked.core, masked.opener, masked.closer);
     let sum = sums.entry(key).or_insert(MaskedSum { count: 0, total_cycles: 0, longest: masked });
     sum.count += 1;
@@ -112,9 +112,9 @@ mod tests {
     #[test]
     fn basepri_masks_its_priority_and_lower_ones() {
         let mut masks = Masks::new(vec![0x00, 0x40, 0x80], 9);
-        masks.record_priority(0, 100, 0x40, at(1));
-        masks.record_priority(0, 130, THREAD, at(2));
-        let (sums, all) = masks.take_intervals();
+        masks.record_execution_priority(0, 100, 0x40, at(1));
+        masks.record_execution_priority(0, 130, THREAD, at(2));
+        let (sums, all) = masks.take_masked_intervals();
         assert_eq!(all.iter().map(|interval| interval.level).collect::<Vec<_>>(), [0x40, 0x80]);
         assert!(sums.iter().all(|sum| sum.total_cycles == 30 && sum.count == 1));
     }
@@ -123,9 +123,9 @@ mod tests {
     fn mask_inside_a_handler_does_not_divide_its_interval() {
         let mut masks = Masks::new(vec![0x80], 9);
         for (cycle, priority, pc) in [(10, 0x80, 1), (20, 0, 2), (25, 0x80, 3), (40, THREAD, 4)] {
-            masks.record_priority(0, cycle, priority, at(pc));
+            masks.record_execution_priority(0, cycle, priority, at(pc));
         }
-        let all = masks.take_intervals().1;
+        let all = masks.take_masked_intervals().1;
         let want = MaskedInterval { level: 0x80, core: 0, start: 10, end: 40, opener: at(1), closer: at(4) };
         assert_eq!(all, [want]);
     }
@@ -134,11 +134,11 @@ mod tests {
     fn longest_of_one_pair_is_kept_with_its_cycle_and_cores_do_not_mix() {
         let mut masks = Masks::new(vec![0], 0);
         for (start, length) in [(0, 5), (100, 50), (200, 7)] {
-            masks.record_priority(1, start, 0, at(1));
-            masks.record_priority(0, start + 1, THREAD, at(9));
-            masks.record_priority(1, start + length, THREAD, at(2));
+            masks.record_execution_priority(1, start, 0, at(1));
+            masks.record_execution_priority(0, start + 1, THREAD, at(9));
+            masks.record_execution_priority(1, start + length, THREAD, at(2));
         }
-        let sums = masks.take_intervals().0;
+        let sums = masks.take_masked_intervals().0;
         assert_eq!(sums.len(), 1);
         assert_eq!((sums[0].count, sums[0].total_cycles, sums[0].longest.start), (3, 62, 100));
     }

@@ -22,7 +22,10 @@ use locks::{LockAct, LockEvent, Locks};
 use masks::Masks;
 use paths::Paths;
 pub use report::{Account, Arrival, CoreView, ObservationReport, ObservationRequest};
-use telling::{core_event, follow_measured, record_move, record_thread, resume_measured};
+use telling::{
+    new_core_event, record_function_entry_or_exit, record_thread_continues, resume_measured_calls,
+    update_measured_calls,
+};
 use threads::{Context, Threads};
 
 /// The observation of one core: its cycle account, its thread and its handlers.
@@ -93,13 +96,13 @@ impl Observer {
             wanted,
         };
         for (core, look) in looks.iter().enumerate().filter(|(_, look)| !look.stopped) {
-            observer.thread_goes_on(core, look);
+            observer.continue_thread_at_position(core, look);
             let node = observer.cores[core].thread.as_ref().map_or(0, |thread| thread.node);
             let watched = &mut observer.cores[core];
             watched.place = Place { node, pc: look.pc };
             // The rest of an instruction in progress, or of reset.
             watched.costs.attribute_time(watched.place, look.t, CycleCause::Execute);
-            observer.note_priority(core, look.t, look.priority);
+            observer.note_execution_priority(core, look.t, look.priority);
         }
         observer
     }
@@ -109,34 +112,34 @@ impl Observer {
     pub fn attribute_time_since_instruction(&mut self, core: usize, look: &CoreView) {
         let rest = if self.cores[core].stopped { CycleCause::Stopped } else { CycleCause::Exception };
         self.cores[core].stopped = false;
-        self.sleep(core, look);
+        self.attribute_ended_sleep(core, look);
         if self.cores[core].thread.is_none() && self.cores[core].handlers.is_empty() {
-            self.thread_goes_on(core, look);
+            self.continue_thread_at_position(core, look);
         }
         let watched = &mut self.cores[core];
         watched.costs.attribute_time(watched.place, look.t, rest);
-        self.note_priority(core, look.t, look.priority);
+        self.note_execution_priority(core, look.t, look.priority);
     }
 
     /// Attributes cycles that the instruction at `pc` spent outside the executor (the interpreter of instructions).
-    pub fn note_execution(&mut self, core: usize, pc: u32, look: &CoreView) {
+    pub fn attribute_cycles_to_instruction(&mut self, core: usize, pc: u32, look: &CoreView) {
         let watched = &mut self.cores[core];
         let Some(context) = watched.handlers.last_mut().or(watched.thread.as_mut()) else { return };
         let place = Place { node: context.node, pc };
-        let cycles = look.t.saturating_sub(watched.costs.accounted_until());
+        let cycles = look.t.saturating_sub(watched.costs.accounted_until_cycle());
         let mut cost = Cost { executions: 0, ..Cost::default() };
         cost.cycles[CycleCause::Execute as usize] = cycles;
-        watched.costs.add_cost(place, look.t, cost);
+        watched.costs.attribute_cost_to_place(place, look.t, cost);
         watched.place = place;
         // It returns like any function.
         let step = Step { end: look.t, pc, next: look.pc, sp: look.sp, ..Step::default() };
         let step = Step { process_stack: look.process_stack, priority: watched.priority, ..step };
-        self.follow_calls(core, &step);
+        self.follow_calls_and_returns(core, &step);
     }
 
     /// Attributes the cycles of instructions that a core has executed. `locks` has the core's accesses to spinlocks in
     /// this time.
-    pub fn account_steps(&mut self, core: usize, steps: &[Step], locks: &[LockEvent]) {
+    pub fn attribute_executed_steps(&mut self, core: usize, steps: &[Step], locks: &[LockEvent]) {
         let mut locks = locks.iter().peekable();
         for step in steps {
             let watched = &self.cores[core];
@@ -145,27 +148,27 @@ impl Observer {
             while let Some(&event) = locks.next_if(|event| event.cycle < step.end) {
                 self.record_lock_access(core, event, place);
             }
-            self.account_instruction(core, step, place);
+            self.attribute_instruction_cycles(core, step, place);
             self.cores[core].place = place;
-            self.record_arrival(core, step);
+            self.record_watched_execution(core, step);
             if step.priority != self.cores[core].priority {
-                self.note_priority(core, step.end, step.priority);
+                self.note_execution_priority(core, step.end, step.priority);
             }
-            self.follow_calls(core, step);
+            self.follow_calls_and_returns(core, step);
         }
     }
 
     /// Records the accesses of all cores to spinlocks in the order of time, after all cores have reported what they
     /// executed.
-    pub fn end_of_turn(&mut self) {
+    pub fn record_lock_accesses_of_turn(&mut self) {
         self.accesses.sort_by_key(|(access, _)| (access.cycle, access.act));
         for (access, place) in self.accesses.drain(..) {
-            self.locks.record_access(access, place);
+            self.locks.record_lock_access(access, place);
         }
     }
 
     /// Records the execution of a watched address.
-    fn record_arrival(&mut self, core: usize, step: &Step) {
+    fn record_watched_execution(&mut self, core: usize, step: &Step) {
         let instructions = self.cores[core].executed;
         self.cores[core].executed += u64::from(step.executions);
         if step.executions > 0 && self.wanted.arrivals.contains(&step.pc) {
@@ -174,11 +177,11 @@ impl Observer {
     }
 
     /// Attributes the cycles of an instruction to its place and causes.
-    fn account_instruction(&mut self, core: usize, step: &Step, place: Place) {
+    fn attribute_instruction_cycles(&mut self, core: usize, step: &Step, place: Place) {
         let watched = &mut self.cores[core];
-        let cycles = step.end - watched.costs.accounted_until().min(step.end);
+        let cycles = step.end - watched.costs.accounted_until_cycle().min(step.end);
         let mut cost = Cost { executions: u64::from(step.executions), ..Cost::default() };
-        let depth = watched.handlers.last().or(watched.thread.as_ref()).map_or(0, Context::depth);
+        let depth = watched.handlers.last().or(watched.thread.as_ref()).map_or(0, Context::call_depth);
         match watched.waiting {
             Some((_, handlers, calls)) if handlers == watched.handlers.len() && calls > depth => watched.waiting = None,
             _ => {}
@@ -196,11 +199,11 @@ impl Observer {
                 cost.cycles[CycleCause::Execute as usize] = cycles - flash - bus;
             }
         }
-        watched.costs.add_cost(place, step.end, cost);
+        watched.costs.attribute_cost_to_place(place, step.end, cost);
     }
 
     /// Follows calls and returns of the running thread or handler.
-    fn follow_calls(&mut self, core: usize, step: &Step) {
+    fn follow_calls_and_returns(&mut self, core: usize, step: &Step) {
         let Observer { wanted, functions, paths, cores, events, threads, calls, .. } = self;
         let watched = &mut cores[core];
         let measuring = !wanted.measured.is_empty();
@@ -209,7 +212,7 @@ impl Observer {
             if !here {
                 // The other stack pointer was selected: a kernel starts its first thread like that.
                 if let Some(mut thread) = watched.thread.take() {
-                    thread.activity.account_wait(step.end);
+                    thread.activity.add_wait_cycles(step.end);
                     thread.activity.suspend_activity();
                     threads.suspend_thread(thread);
                 }
@@ -217,33 +220,33 @@ impl Observer {
                 let mut thread = goes_on.unwrap_or_else(|| threads.begin_thread(step.next, functions, paths));
                 thread.process_stack = step.process_stack;
                 if measuring {
-                    resume_measured(&mut thread, wanted, paths, calls, core, step.end, step.sp);
+                    resume_measured_calls(&mut thread, wanted, paths, calls, core, step.end, step.sp);
                 }
                 watched.thread = Some(thread);
-                record_thread(wanted, events, watched.thread.as_ref(), core, step.end, paths);
+                record_thread_continues(wanted, events, watched.thread.as_ref(), core, step.end, paths);
             }
         }
         let Some(context) = watched.handlers.last_mut().or(watched.thread.as_mut()) else { return };
         let root = context.root_node();
         if measuring {
-            context.activity.resume(step.start, false);
-            context.activity.account_instruction(step.end, step.sp, step.executions);
+            context.activity.resume_activity(step.start, false);
+            context.activity.add_instruction_cycles(step.end, step.sp, step.executions);
         }
         if wanted.calls.is_empty() && !measuring {
-            context.follow(step, functions, paths, |_| {});
+            context.update_call_path(step, functions, paths, |_| {});
         } else {
             let mut moves = Vec::new();
-            context.follow(step, functions, paths, |call| moves.push(call));
+            context.update_call_path(step, functions, paths, |call| moves.push(call));
             for call in moves {
                 if measuring {
-                    follow_measured(context, call, wanted, paths, calls, core, step);
+                    update_measured_calls(context, call, wanted, paths, calls, core, step);
                 }
-                record_move(wanted, events, paths, core, call, context);
+                record_function_entry_or_exit(wanted, events, paths, core, call, context);
             }
         }
         if context.root_node() != root {
             // A tail call from a thread's first function: that is where the thread begins.
-            record_thread(wanted, events, watched.thread.as_ref(), core, step.end, paths);
+            record_thread_continues(wanted, events, watched.thread.as_ref(), core, step.end, paths);
         }
     }
 
@@ -253,7 +256,7 @@ impl Observer {
         let kind = match access.act {
             LockAct::Busy if watched.waiting.is_some_and(|waiting| waiting.0 == access.lock) => None,
             LockAct::Busy => {
-                let depth = watched.handlers.last().or(watched.thread.as_ref()).map_or(0, Context::depth);
+                let depth = watched.handlers.last().or(watched.thread.as_ref()).map_or(0, Context::call_depth);
                 watched.waiting = Some((access.lock, watched.handlers.len(), depth));
                 Some(Kind::LockBusy)
             }
@@ -265,14 +268,14 @@ impl Observer {
         };
         self.accesses.push((access, place));
         if let Some(kind) = kind.filter(|_| self.wanted.events) {
-            self.events.push(core_event(kind, core, access.cycle, u16::from(access.lock), 0, place.pc));
+            self.events.push(new_core_event(kind, core, access.cycle, u16::from(access.lock), 0, place.pc));
         }
     }
 
     /// Notes that a core enters a handler, whose first instruction is next.
-    pub fn note_entry(&mut self, core: usize, exception: u32, look: &CoreView) {
-        self.sleep(core, look);
-        let node = self.paths.handler_node(exception, self.functions.entry(look.pc));
+    pub fn note_handler_entry(&mut self, core: usize, exception: u32, look: &CoreView) {
+        self.attribute_ended_sleep(core, look);
+        let node = self.paths.handler_node(exception, self.functions.function_start_of(look.pc));
         let watched = &mut self.cores[core];
         watched.place = Place { node, pc: look.pc };
         watched.costs.attribute_time(watched.place, look.t, CycleCause::Exception);
@@ -282,38 +285,38 @@ impl Observer {
         let mut context = Context::new(0, node, look.pc, &self.functions);
         context.sp = look.sp;
         if !self.wanted.measured.is_empty() {
-            resume_measured(&mut context, &self.wanted, &self.paths, &mut self.calls, core, look.t, look.sp);
+            resume_measured_calls(&mut context, &self.wanted, &self.paths, &mut self.calls, core, look.t, look.sp);
         }
         watched.handlers.push(context);
-        self.note_priority(core, look.t, look.priority);
+        self.note_execution_priority(core, look.t, look.priority);
     }
 
     /// Notes that a handler returned straight into another one (tail-chaining).
-    pub fn note_chained(&mut self, core: usize, exception: u32, look: &CoreView) {
-        self.end_of_handler(core);
-        self.note_entry(core, exception, look);
+    pub fn note_tail_chained_handler(&mut self, core: usize, exception: u32, look: &CoreView) {
+        self.end_innermost_handler(core);
+        self.note_handler_entry(core, exception, look);
     }
 
     /// Notes that a handler returned to the code that `look` shows.
-    pub fn note_return(&mut self, core: usize, look: &CoreView) {
+    pub fn note_handler_return(&mut self, core: usize, look: &CoreView) {
         let watched = &mut self.cores[core];
         watched.costs.attribute_time(watched.place, look.t, CycleCause::Exception);
-        self.end_of_handler(core);
-        self.note_priority(core, look.t, look.priority);
+        self.end_innermost_handler(core);
+        self.note_execution_priority(core, look.t, look.priority);
         match self.cores[core].handlers.last_mut() {
-            Some(handler) => handler.activity.resume(look.t, false),
-            None => self.thread_goes_on(core, look),
+            Some(handler) => handler.activity.resume_activity(look.t, false),
+            None => self.continue_thread_at_position(core, look),
         }
     }
 
     /// Attributes the cycles of sleep into which a handler returned (sleep-on-exit).
-    pub fn account_sleep(&mut self, core: usize, look: &CoreView) {
-        self.end_of_handler(core);
-        self.note_priority(core, look.t, look.priority);
+    pub fn attribute_sleep_on_exit(&mut self, core: usize, look: &CoreView) {
+        self.end_innermost_handler(core);
+        self.note_execution_priority(core, look.t, look.priority);
     }
 
     /// Ends the innermost handler and its calls.
-    fn end_of_handler(&mut self, core: usize) {
+    fn end_innermost_handler(&mut self, core: usize) {
         if let Some(mut handler) = self.cores[core].handlers.pop() {
             let measured = &self.wanted.measured;
             handler.activity.end_calls(&mut CallRecorder { wanted: measured, calls: &mut self.calls, thread: 0 });
@@ -322,13 +325,13 @@ impl Observer {
                 handler.leave_all_calls(&mut |call| moves.push(call));
             }
             for call in moves {
-                record_move(&self.wanted, &mut self.events, &self.paths, core, call, &handler);
+                record_function_entry_or_exit(&self.wanted, &mut self.events, &self.paths, core, call, &handler);
             }
         }
     }
 
     /// Notes that a core was reset, which ends all that it did.
-    pub fn note_restart(&mut self, core: usize) {
+    pub fn note_core_reset(&mut self, core: usize) {
         let watched = &mut self.cores[core];
         self.threads.end_thread(watched.thread.take());
         watched.handlers.drain(..).for_each(|handler| self.threads.end_thread(Some(handler)));
@@ -337,17 +340,17 @@ impl Observer {
     }
 
     /// Returns all observations of the cores up to cycle `now`. The next observations begin there.
-    pub fn take(&mut self, now: u64, looks: &[CoreView]) -> ObservationReport {
+    pub fn take_observations(&mut self, now: u64, looks: &[CoreView]) -> ObservationReport {
         let mut accounts = Vec::new();
         for (core, look) in looks.iter().enumerate() {
-            self.sleep(core, look);
+            self.attribute_ended_sleep(core, look);
             let watched = &mut self.cores[core];
             watched.stopped |= look.stopped;
             if let Some(since) = look.asleep_since {
                 let sum = look.sleep_cycles + now.saturating_sub(since);
                 watched.costs.attribute_time(
                     watched.place,
-                    watched.costs.accounted_until() + sum.saturating_sub(watched.slept),
+                    watched.costs.accounted_until_cycle() + sum.saturating_sub(watched.slept),
                     CycleCause::Sleep,
                 );
                 watched.slept = watched.slept.max(sum);
@@ -355,21 +358,21 @@ impl Observer {
             let rest = if watched.stopped { CycleCause::Stopped } else { CycleCause::Exception };
             let until = if watched.stopped { now } else { now.min(look.t) };
             watched.costs.attribute_time(watched.place, until, rest);
-            let (from, until, rows) = watched.costs.take_costs(now);
+            let (from, until, rows) = watched.costs.take_completed_account(now);
             accounts.push(Account { from, until, rows });
         }
-        let (masked, intervals) = self.masks.take_intervals();
-        let (nodes, locks) = (self.paths.nodes().to_vec(), self.locks.take_sums());
-        let (calls, open_calls) = self.take_calls();
+        let (masked, intervals) = self.masks.take_masked_intervals();
+        let (nodes, locks) = (self.paths.all_nodes().to_vec(), self.locks.take_interval_sums());
+        let (calls, open_calls) = self.take_measured_calls();
         let arrivals = std::mem::take(&mut self.arrivals);
         ObservationReport { accounts, nodes, masked, intervals, locks, calls, open_calls, arrivals }
     }
 
     /// Returns the measured calls that have ended, and those in progress.
-    fn take_calls(&mut self) -> (Vec<Call>, Vec<Call>) {
+    fn take_measured_calls(&mut self) -> (Vec<Call>, Vec<Call>) {
         let measured = &self.wanted.measured;
-        for mut context in self.threads.take_over() {
-            context.activity.lose_calls(&mut CallRecorder {
+        for mut context in self.threads.take_ended_threads() {
+            context.activity.abandon_all_calls(&mut CallRecorder {
                 wanted: measured,
                 calls: &mut self.calls,
                 thread: context.number,
@@ -389,34 +392,34 @@ impl Observer {
     }
 
     /// Removes the recorded events and returns them.
-    pub fn take_events(&mut self) -> Vec<Event> {
+    pub fn take_recorded_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
     }
 
     /// Attributes the cycles of a core's sleep that has ended.
-    fn sleep(&mut self, core: usize, look: &CoreView) {
+    fn attribute_ended_sleep(&mut self, core: usize, look: &CoreView) {
         let watched = &mut self.cores[core];
         let cycles = look.sleep_cycles.saturating_sub(watched.slept);
-        watched.costs.attribute_time(watched.place, watched.costs.accounted_until() + cycles, CycleCause::Sleep);
+        watched.costs.attribute_time(watched.place, watched.costs.accounted_until_cycle() + cycles, CycleCause::Sleep);
         watched.slept = watched.slept.max(look.sleep_cycles);
         if let Some(context) = watched.handlers.last_mut().or(watched.thread.as_mut()).filter(|_| cycles > 0) {
-            context.activity.account_wait(watched.costs.accounted_until());
+            context.activity.add_wait_cycles(watched.costs.accounted_until_cycle());
         }
     }
 
     /// Notes the execution priority of a core from cycle `at` on, for masked intervals.
-    fn note_priority(&mut self, core: usize, at: u64, priority: i16) {
+    fn note_execution_priority(&mut self, core: usize, at: u64, priority: i16) {
         let watched = &mut self.cores[core];
         watched.priority = priority;
-        self.masks.record_priority(core, at, priority, watched.place);
+        self.masks.record_execution_priority(core, at, priority, watched.place);
     }
 
     /// Finds the thread that continues at the core's position in `look`: the one that was interrupted, another one, or
     /// a new one.
-    fn thread_goes_on(&mut self, core: usize, look: &CoreView) {
+    fn continue_thread_at_position(&mut self, core: usize, look: &CoreView) {
         let is_there_now = |thread: &Context| thread.pc == look.pc && thread.sp == look.sp;
         if let Some(thread) = self.cores[core].thread.as_mut().filter(|thread| is_there_now(thread)) {
-            thread.activity.resume(look.t, false);
+            thread.activity.resume_activity(look.t, false);
             return;
         }
         if let Some(mut thread) = self.cores[core].thread.take() {
@@ -425,7 +428,7 @@ impl Observer {
         }
         // One that another core's handler has not put aside yet may continue here already.
         let elsewhere = self.cores.iter_mut().filter(|watched| !watched.handlers.is_empty());
-        let context = self.threads.resume(look.pc, look.sp).or_else(|| {
+        let context = self.threads.resume_suspended_thread(look.pc, look.sp).or_else(|| {
             let mut slots = elsewhere.map(|watched| &mut watched.thread);
             slots.find(|slot| slot.as_ref().is_some_and(is_there_now)).and_then(Option::take)
         });
@@ -433,9 +436,16 @@ impl Observer {
             context.unwrap_or_else(|| self.threads.begin_thread(look.pc, &self.functions, &mut self.paths));
         (thread.pc, thread.sp, thread.process_stack) = (look.pc, look.sp, look.process_stack);
         if !self.wanted.measured.is_empty() {
-            resume_measured(&mut thread, &self.wanted, &self.paths, &mut self.calls, core, look.t, look.sp);
+            resume_measured_calls(&mut thread, &self.wanted, &self.paths, &mut self.calls, core, look.t, look.sp);
         }
         self.cores[core].thread = Some(thread);
-        record_thread(&self.wanted, &mut self.events, self.cores[core].thread.as_ref(), core, look.t, &self.paths);
+        record_thread_continues(
+            &self.wanted,
+            &mut self.events,
+            self.cores[core].thread.as_ref(),
+            core,
+            look.t,
+            &self.paths,
+        );
     }
 }

@@ -46,7 +46,7 @@ impl Paths {
     }
 
     /// Returns all nodes of the call paths. A parent's number is below its children's.
-    pub fn nodes(&self) -> &[Node] {
+    pub fn all_nodes(&self) -> &[Node] {
         &self.nodes
     }
 

@@ -9,7 +9,7 @@ use super::threads::{Context, Move};
 use crate::event::{Event, Kind};
 
 /// Continues the measured calls of a thread or handler after others have executed, or begins its first function.
-pub(super) fn resume_measured(
+pub(super) fn resume_measured_calls(
     context: &mut Context,
     wanted: &ObservationRequest,
     paths: &Paths,
@@ -18,8 +18,8 @@ pub(super) fn resume_measured(
     at: u64,
     sp: u32,
 ) {
-    context.activity.resume(at, true);
-    if context.activity.is_empty() {
+    context.activity.resume_activity(at, true);
+    if context.activity.has_no_measured_call() {
         let to = Entry { node: context.node, entry: paths.node_with_number(context.node).entry, depth: 0, core, sp };
         context.activity.enter_call(
             at,
@@ -30,7 +30,7 @@ pub(super) fn resume_measured(
 }
 
 /// Updates the measured calls of a thread or handler that enters or leaves a function.
-pub(super) fn follow_measured(
+pub(super) fn update_measured_calls(
     context: &mut Context,
     change: Move,
     wanted: &ObservationRequest,
@@ -39,7 +39,7 @@ pub(super) fn follow_measured(
     core: usize,
     step: &Step,
 ) {
-    let depth = context.depth();
+    let depth = context.call_depth();
     let book = &mut CallRecorder { wanted: &wanted.measured, calls, thread: context.number };
     match change {
         Move::Into(node) => {
@@ -54,7 +54,7 @@ pub(super) fn follow_measured(
 
 /// Records the event that a thread or handler entered or left a watched function. `context` is its call path
 /// afterwards.
-pub(super) fn record_move(
+pub(super) fn record_function_entry_or_exit(
     wanted: &ObservationRequest,
     events: &mut Vec<Event>,
     paths: &Paths,
@@ -69,12 +69,12 @@ pub(super) fn record_move(
     let entry = paths.node_with_number(node).entry;
     if let Some(&id) = wanted.calls.get(&entry) {
         let ((r0, end), pc) = (context.last, if kind == Kind::Call { entry } else { context.pc });
-        events.push(core_event(kind, core, end, id, r0, pc));
+        events.push(new_core_event(kind, core, end, id, r0, pc));
     }
 }
 
 /// Records the event that a thread continues.
-pub(super) fn record_thread(
+pub(super) fn record_thread_continues(
     wanted: &ObservationRequest,
     events: &mut Vec<Event>,
     thread: Option<&Context>,
@@ -84,11 +84,11 @@ pub(super) fn record_thread(
 ) {
     if let Some(thread) = thread.filter(|_| wanted.events) {
         let first = paths.node_with_number(thread.root_node()).entry;
-        events.push(core_event(Kind::Thread, core, at, 0, thread.number, first));
+        events.push(new_core_event(Kind::Thread, core, at, 0, thread.number, first));
     }
 }
 
 /// Creates an event of a core.
-pub(super) fn core_event(kind: Kind, core: usize, cycle: u64, id: u16, value: u32, pc: u32) -> Event {
+pub(super) fn new_core_event(kind: Kind, core: usize, cycle: u64, id: u16, value: u32, pc: u32) -> Event {
     Event { cycle, value, pc, id, kind: kind as u8, core: core as u8, more: 0 }
 }

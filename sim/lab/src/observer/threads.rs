@@ -75,7 +75,7 @@ impl Context {
     }
 
     /// Returns the number of calls in progress on the call path.
-    pub fn depth(&self) -> usize {
+    pub fn call_depth(&self) -> usize {
         self.frames.len()
     }
 
@@ -85,7 +85,13 @@ impl Context {
     }
 
     /// Updates the call path by an instruction, and calls `tell` with each change.
-    pub fn follow(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, mut tell: impl FnMut(Move)) {
+    pub fn update_call_path(
+        &mut self,
+        step: &Step,
+        functions: &Functions,
+        paths: &mut Paths,
+        mut tell: impl FnMut(Move),
+    ) {
         // A return that goes to itself: of a recursive call after which nothing but the return is left.
         let again = step.next == step.pc && step.sp > self.sp;
         self.pc = step.next;
@@ -105,7 +111,7 @@ impl Context {
             self.leave_calls(0, true, tell);
         }
         self.frames.push(Frame { back: step.lr & !1, sp: step.sp, node: self.node });
-        self.node = paths.child_node(self.node, functions.entry(step.next));
+        self.node = paths.child_node(self.node, functions.function_start_of(step.next));
         self.around = functions.function_range(step.next);
         tell(Move::Into(self.node));
     }
@@ -121,7 +127,7 @@ impl Context {
         if (self.around.0..self.around.1).contains(&next) {
             return;
         }
-        let entry = functions.entry(next);
+        let entry = functions.function_start_of(next);
         let returns = |frame: &Frame| frame.back == next && step.sp >= frame.sp;
         // Helpers of a switch return to somewhere in their caller. So does a long jump.
         let inside = |frame: &Frame| paths.node_with_number(frame.node).entry == entry && step.sp >= frame.sp;
@@ -194,7 +200,7 @@ impl Threads {
 
     /// Removes and returns the suspended thread that continues at `pc` with this stack pointer. `None` if there is
     /// none. A thread that was suspended earlier with the same stack pointer has ended.
-    pub fn resume(&mut self, pc: u32, sp: u32) -> Option<Context> {
+    pub fn resume_suspended_thread(&mut self, pc: u32, sp: u32) -> Option<Context> {
         let context = self.suspended.remove(&sp)?;
         if context.pc == pc {
             return Some(context);
@@ -215,19 +221,19 @@ impl Threads {
     }
 
     /// Removes the threads that ended with calls in progress and returns them.
-    pub fn take_over(&mut self) -> Vec<Context> {
+    pub fn take_ended_threads(&mut self) -> Vec<Context> {
         std::mem::take(&mut self.over)
     }
 
     /// Ends a thread, which will not continue.
     pub fn end_thread(&mut self, context: Option<Context>) {
-        self.over.extend(context.filter(|context| !context.activity.is_empty()));
+        self.over.extend(context.filter(|context| !context.activity.has_no_measured_call()));
     }
 
     /// Begins a new thread at `pc`.
     pub fn begin_thread(&mut self, pc: u32, functions: &Functions, paths: &mut Paths) -> Context {
         self.count += 1;
-        let node = paths.child_node(super::paths::NONE, functions.entry(pc));
+        let node = paths.child_node(super::paths::NONE, functions.function_start_of(pc));
         Context::new(self.count, node, pc, functions)
     }
 }
@@ -257,7 +263,7 @@ mod tests {
         fn follow(&mut self, pc: u32, next: u32, sp: u32, call: bool) -> Vec<Move> {
             let step = Step { pc, next, sp, lr: (pc + 4) | 1, call, ..Step::default() };
             let mut moves = Vec::new();
-            self.context.follow(&step, &self.functions, &mut self.paths, |call| moves.push(call));
+            self.context.update_call_path(&step, &self.functions, &mut self.paths, |call| moves.push(call));
             moves
         }
 
@@ -378,10 +384,10 @@ mod tests {
         bench.context.sp = 0x1000;
         bench.context.pc = MAIN + 6;
         threads.suspend_thread(bench.context.clone());
-        assert!(threads.resume(MAIN + 6, 0x0f00).is_none());
-        assert!(threads.resume(MAIN + 6, 0x1000).is_some());
+        assert!(threads.resume_suspended_thread(MAIN + 6, 0x0f00).is_none());
+        assert!(threads.resume_suspended_thread(MAIN + 6, 0x1000).is_some());
         threads.suspend_thread(bench.context.clone());
-        assert!(threads.resume(FIRST, 0x1000).is_none());
-        assert!(threads.resume(MAIN + 6, 0x1000).is_none());
+        assert!(threads.resume_suspended_thread(FIRST, 0x1000).is_none());
+        assert!(threads.resume_suspended_thread(MAIN + 6, 0x1000).is_none());
     }
 }

@@ -8,7 +8,7 @@ use crate::board::{Position, Stats};
 
 /// Returns the address of the next instruction. 0 before a start, if nothing was branched to.
 pub fn next_instruction_address(core: &Core) -> u32 {
-    if core.ip.is_null() { core.stray.unwrap_or(0) } else { core.pc() }
+    if core.ip.is_null() { core.stray.unwrap_or(0) } else { core.next_instruction_address() }
 }
 
 /// Returns the position of a core.
@@ -24,8 +24,8 @@ pub fn core_registers(core: &Core) -> Vec<(String, u32)> {
         ("lr", core.r[14]),
         ("pc", next_instruction_address(core)),
         ("xpsr", core.xpsr()),
-        ("msp", core.msp()),
-        ("psp", core.psp()),
+        ("msp", core.main_stack_pointer()),
+        ("psp", core.process_stack_pointer()),
         ("primask", u32::from(core.primask)),
         ("control", core.read_special_register(20)),
         ("vtor", core.nvic.vtor),
@@ -75,7 +75,7 @@ pub fn core_stats_since_power_on(core: &Core, now: u64) -> Stats {
 /// Looks up the core's region again, because its profile cells were added or removed.
 pub fn look_up_code_region_again<B: Bus>(core: &mut Core, bus: &mut B) {
     if !core.ip.is_null() && core.stray.is_none() {
-        let target = core.pc() | u32::from(core.thumb);
+        let target = core.next_instruction_address() | u32::from(core.thumb);
         exception::jump_to_interworking_address(core, bus, target);
     }
 }

@@ -40,7 +40,7 @@ pub fn serve_core_request<B: Bus>(
         }
         Request::ExceptionReturn(value) => (exception::exception_return::<B, true>(core, bus, value, timing), None),
         Request::Fault(why) => {
-            let (pc, cycle) = (core.pc(), core.t);
+            let (pc, cycle) = (core.next_instruction_address(), core.t);
             exception::take_hard_fault::<B, true>(core, bus, timing);
             let lock_up = (core.phase == Phase::Lockup)
                 .then(|| format!("core {} is locked up: {why} at 0x{pc:08x} inside a fault handler", core.id));
@@ -108,17 +108,17 @@ pub fn lock_up_reason_at_entry(core: &Core) -> String {
 /// Executes `cores[turn]`, and under `contend` the other one too, in the mode that `watch` selects.
 ///
 /// # Safety
-/// As for [`exec::run`].
+/// As for [`exec::run_cores`].
 pub unsafe fn execute_core_turn<B: Bus>(cores: *mut Core, turn: usize, bus: &mut B, contend: bool, watch: u8) {
     // SAFETY: the caller's promise.
     unsafe {
         match (contend, watch) {
-            (true, watch::NOTHING) => exec::run::<B, true, { watch::NOTHING }>(cores, turn, bus),
-            (true, watch::PROFILE) => exec::run::<B, true, { watch::PROFILE }>(cores, turn, bus),
-            (true, _) => exec::run::<B, true, { watch::STEPS }>(cores, turn, bus),
-            (false, watch::NOTHING) => exec::run::<B, false, { watch::NOTHING }>(cores, turn, bus),
-            (false, watch::PROFILE) => exec::run::<B, false, { watch::PROFILE }>(cores, turn, bus),
-            (false, _) => exec::run::<B, false, { watch::STEPS }>(cores, turn, bus),
+            (true, watch::NOTHING) => exec::run_cores::<B, true, { watch::NOTHING }>(cores, turn, bus),
+            (true, watch::PROFILE) => exec::run_cores::<B, true, { watch::PROFILE }>(cores, turn, bus),
+            (true, _) => exec::run_cores::<B, true, { watch::STEPS }>(cores, turn, bus),
+            (false, watch::NOTHING) => exec::run_cores::<B, false, { watch::NOTHING }>(cores, turn, bus),
+            (false, watch::PROFILE) => exec::run_cores::<B, false, { watch::PROFILE }>(cores, turn, bus),
+            (false, _) => exec::run_cores::<B, false, { watch::STEPS }>(cores, turn, bus),
         }
     }
 }

@@ -47,8 +47,8 @@ impl Polling {
     }
 
     /// Notes that the instruction at `load` read `value` from a register. Returns true if a busy wait may have begun,
-    /// so that the machine must look before the next instruction. `is_steady` tells whether reading has no effect and
-    /// the value changes only at events.
+    /// so that the machine must look before the next instruction. `is_register_steady` tells whether reading has no
+    /// effect and the value changes only at events.
     #[inline]
     pub fn note_register_read(&mut self, load: u32, value: u32, is_steady: impl FnOnce() -> bool) -> bool {
         if load != self.load || value != self.value || !self.on {

@@ -55,10 +55,12 @@ impl System {
     }
 
     /// Returns whether the core's next instruction has the same result before and after the other core's access of the
-    /// same cycle, because it accesses nothing and does not even fetch (`Op::is_local`, second in its word). False for
-    /// a stub op.
+    /// same cycle, because it accesses nothing and does not even fetch (`Op::is_core_local`, second in its word). False
+    /// for a stub op.
     fn is_order_irrelevant(&self, core: &Core) -> bool {
-        core.phase == Phase::Run && core.stray.is_none() && self.is_unaffected_by_other_core(core.pc())
+        core.phase == Phase::Run
+            && core.stray.is_none()
+            && self.is_unaffected_by_other_core(core.next_instruction_address())
     }
 
     /// Returns whether the instruction at this address has the same result before and after the other core's access of
@@ -68,7 +70,7 @@ impl System {
             return false;
         }
         let resident = address >> 28 != 1 || self.xip.is_cached(self.cached_flash_offset(address) / FILL_BYTES);
-        resident && self.decode_instruction_at(address).is_local()
+        resident && self.decode_instruction_at(address).is_core_local()
     }
 
     /// Returns whether core 0 must still execute an instruction of cycle `t` first: on a tie SIO serves core 0 first.
@@ -101,13 +103,13 @@ impl System {
                 {
                     return OrderedAccess::Always(value);
                 }
-                let Some(at) = self.pairs.grant() else {
+                let Some(at) = self.pairs.next_ordered_access_cycle() else {
                     self.pairs.request_turn(TurnRequest::Port);
                     return OrderedAccess::NotYet;
                 };
                 let value = self.read_sio_register(core, offset, at);
                 if value == 0 && offset >= 0x100 && !self.periph.sio.logs_lock_accesses() {
-                    self.pairs.note_failed_lock(core, spinlock_at_offset(offset));
+                    self.pairs.note_failed_lock_read(core, spinlock_at_offset(offset));
                 }
                 OrderedAccess::Now(value)
             }
@@ -121,7 +123,7 @@ impl System {
     fn divider_value_if_ready(&mut self, core: &mut Core, offset: u32) -> Option<u32> {
         const READY: u32 = 1;
         const DIRTY: u32 = 2;
-        if self.pairs.is_granted() {
+        if self.pairs.is_ordered_access_granted() {
             return None;
         }
         let begun = self.pairs.block_begin_cycle();
@@ -152,13 +154,13 @@ impl System {
         }
         match address & 0xffc {
             offset @ (0x60..=0x7c | 0x100..=0x17c) => {
-                let Some(at) = self.pairs.grant() else {
+                let Some(at) = self.pairs.next_ordered_access_cycle() else {
                     self.pairs.request_turn(TurnRequest::Port);
                     return OrderedAccess::NotYet;
                 };
                 self.write_sio_register(core, offset, value, at);
                 if offset >= 0x100 {
-                    self.pairs.note_freed(spinlock_at_offset(offset));
+                    self.pairs.note_released_lock(spinlock_at_offset(offset));
                 }
                 OrderedAccess::Now(0)
             }
@@ -411,7 +413,10 @@ impl System {
         let (slot, extra) = self.claim_register_path::<CONTEND>(core, address, false, *t);
         let value = self.read_peripheral_register(core, address, slot).ok_or(UNMAPPED)?;
         *t = slot + 2 + extra;
-        if self.polling.note_register_read(core.pc(), value, || self.periph.is_register_steady(address)) {
+        if self
+            .polling
+            .note_register_read(core.next_instruction_address(), value, || self.periph.is_register_steady(address))
+        {
             self.end_core_turn(core);
         }
         Ok(value)

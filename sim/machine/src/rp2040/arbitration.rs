@@ -54,7 +54,7 @@ impl System {
     pub(super) fn note_lost_transfer_slot(&mut self, core: &mut Core) {
         if self.fixed_first.is_none() {
             self.first = core.id;
-            core.wins_ties();
+            core.set_ties_won();
         }
     }
 
@@ -189,7 +189,7 @@ impl Fabric for System {
         // A core that stacks for an exception leaves the other one alone.
         let runs = other.phase == Phase::Run;
         let tied = runs && core.remainder.gives_way && other.t == t && self.first == core.id;
-        let gives_way = tied && !self.is_unaffected_by_other_core(other.pc());
+        let gives_way = tied && !self.is_unaffected_by_other_core(other.next_instruction_address());
         if gives_way {
             self.first = other.id;
         }
@@ -242,7 +242,7 @@ impl PairedBus for System {
     /// that it cannot fire ahead of time.
     #[inline(always)]
     fn fire_probes(&mut self, core: &Core, Probe { address, number }: Probe, cycle: u64) -> bool {
-        if self.probes.stops_at(address) {
+        if self.probes.stops_before_address(address) {
             return false;
         }
         let resumed = self.passed_until[core.id].take() == Some(address);
@@ -315,7 +315,7 @@ impl PairedBus for System {
     }
 
     /// Adds to the lock's statistics that this core read it as taken `times` more times.
-    fn read_as_locked(&mut self, lock: u8, core: usize, times: u64) {
+    fn count_failed_lock_reads(&mut self, lock: u8, core: usize, times: u64) {
         self.periph.sio.count_failed_lock_reads(lock, core, times);
     }
 

@@ -93,8 +93,8 @@ impl Board for Machine {
 
     /// Sets after how many executions traces are JIT-compiled. 0: never.
     fn set_translation_threshold(&mut self, executions: u32) {
-        self.system.alone.translations.translate_after(executions);
-        self.system.pairs.translate_after(executions);
+        self.system.alone.translations.set_translation_threshold(executions);
+        self.system.pairs.set_translation_threshold(executions);
     }
 
     /// Returns the statistics of a core since the start or the last [`Board::reset_stats`].

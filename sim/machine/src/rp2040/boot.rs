@@ -61,7 +61,7 @@ impl Machine {
     pub(super) fn boot_cores(&mut self) {
         self.locked = None;
         for core in self.cores.iter_mut() {
-            core.reset();
+            core.reset_core();
         }
         self.system.first = 0;
         let core0 = &mut self.cores[0];
@@ -91,7 +91,7 @@ impl Machine {
     /// Starts core 1 in the ROM's wait-for-vector routine.
     pub(super) fn start_core1(&mut self) {
         let core1 = &mut self.cores[1];
-        core1.reset();
+        core1.reset_core();
         self.system.first = 0;
         core1.phase = Phase::Run;
         core1.r[13] = BOOT_STACK;

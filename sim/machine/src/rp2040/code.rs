@@ -1,7 +1,7 @@
 //! Decoded code: what the tables show of each instruction, and when they forget it.
 
 use rtoslab_cpu::profile::ProfileCell;
-use rtoslab_cpu::v6m::decode::{Place, decode};
+use rtoslab_cpu::v6m::decode::{Place, decode_instruction};
 use rtoslab_cpu::v6m::op::{Code, Op};
 use rtoslab_cpu::v6m::region::Region;
 
@@ -22,8 +22,8 @@ impl System {
     /// Updates the op of an address, after probes on its instruction changed.
     pub(super) fn redecode_at(&mut self, address: u32) {
         self.update_shown_op(address);
-        self.alone.translations.clear();
-        self.pairs.clear_code();
+        self.alone.translations.forget_all_translations();
+        self.pairs.forget_native_code();
     }
 
     /// Updates the op of an address, if an instruction was decoded there.
@@ -31,7 +31,7 @@ impl System {
         let Some(ip) = self.decoded_op_at(address) else {
             return;
         };
-        // SAFETY: `op_at` returns pointers into the tables.
+        // SAFETY: `decoded_op_at` returns pointers into the tables.
         unsafe {
             if (*ip).code != Code::Undecoded {
                 *ip = self.op_in_table(address, self.decode_instruction_at(address));
@@ -60,7 +60,7 @@ impl System {
             _ => (SRAM_BASE, SRAM_BYTES),
         };
         let place = Place { address, region_base, region_bytes, cached: address >> 28 == 1, rom: address >> 28 == 0 };
-        decode(self.fetch_halfword(address), self.fetch_halfword(address.wrapping_add(2)), place)
+        decode_instruction(self.fetch_halfword(address), self.fetch_halfword(address.wrapping_add(2)), place)
     }
 
     /// Returns the instruction at an address with a probe, and the number of the probe's site (place in the list of
@@ -86,8 +86,8 @@ impl System {
     /// Returns the op that the table contains for an instruction: its own, or the stub op for a probe or a missing
     /// cache line.
     pub(super) fn op_in_table(&self, address: u32, decoded: Op) -> Op {
-        if self.is_not_cached(address, decoded) || self.probes.watches_code(address) {
-            Op::bare(Code::Attend)
+        if self.is_not_cached(address, decoded) || self.probes.is_instruction_probed(address) {
+            Op::without_operands(Code::Attend)
         } else {
             decoded
         }

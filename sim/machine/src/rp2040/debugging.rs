@@ -28,7 +28,7 @@ impl System {
 
     /// Carries out the semihosting call at whose breakpoint a core has halted.
     pub(super) fn serve_semihosting(&mut self, core: &mut Core) {
-        let (pc, at) = (core.pc(), core.t);
+        let (pc, at) = (core.next_instruction_address(), core.t);
         let mut debugger = std::mem::take(&mut self.debugger);
         let answer = debugger.execute_call(core.r[0], core.r[1], self.periph.clock_tree().elapsed.ns_at(at), self);
         self.debugger = debugger;

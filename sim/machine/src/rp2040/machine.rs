@@ -148,7 +148,7 @@ impl Machine {
     pub fn run_to(&mut self, run_end: RunEnd) -> Stop {
         // Between runs anything may have been done to the board.
         self.system.lines_may_differ = true;
-        self.system.pairs.forget_reads();
+        self.system.pairs.forget_failed_lock_reads();
         loop {
             self.serve_core_requests();
             self.wake_sleepers();
@@ -259,18 +259,18 @@ impl Machine {
             let request = std::mem::replace(&mut core.request, Request::None);
             let before = core.t;
             if self.system.is_semihosting_request(core, request) {
-                let pc = core.pc();
+                let pc = core.next_instruction_address();
                 self.system.serve_semihosting(core);
                 if let Some(observer) = &mut self.observer {
-                    observer.note_execution(index, pc, &core.view_for_observer());
+                    observer.attribute_cycles_to_instruction(index, pc, &core.view_for_observer());
                 }
                 continue;
             }
             if let Request::RomHook(id) = request {
-                let pc = core.pc();
+                let pc = core.next_instruction_address();
                 self.system.call_rom_function(core, id);
                 if let Some(observer) = &mut self.observer {
-                    observer.note_execution(index, pc, &core.view_for_observer());
+                    observer.attribute_cycles_to_instruction(index, pc, &core.view_for_observer());
                 }
             }
             // SYSRESETREQ restarts the processors only (RP2040 data sheet 2.4.8).
@@ -291,8 +291,8 @@ impl Machine {
         self.system.apply_core_effects(&mut self.cores, self.now);
         if let Some(hold) = self.system.effects.core1_reset.take() {
             if hold {
-                self.cores[1].reset();
-                self.observer.iter_mut().for_each(|observer| observer.note_restart(1));
+                self.cores[1].reset_core();
+                self.observer.iter_mut().for_each(|observer| observer.note_core_reset(1));
             } else if self.core_count == 2 {
                 let now = self.cores[0].t;
                 self.start_core1();
@@ -305,8 +305,8 @@ impl Machine {
     pub(super) fn restart_in_boot_rom(&mut self) {
         self.boot_cores();
         if let Some(observer) = &mut self.observer {
-            observer.note_restart(0);
-            observer.note_restart(1);
+            observer.note_core_reset(0);
+            observer.note_core_reset(1);
         }
         let now = self.now;
         for core in self.cores.iter_mut() {
@@ -358,7 +358,12 @@ impl Machine {
             }
             let core = &self.cores[index];
             if core.phase == Phase::Lockup && self.locked.is_none() {
-                self.locked = Some(lock_up_stop(index, core.t, core.pc(), turn::lock_up_reason_at_entry(core)));
+                self.locked = Some(lock_up_stop(
+                    index,
+                    core.t,
+                    core.next_instruction_address(),
+                    turn::lock_up_reason_at_entry(core),
+                ));
                 moved = true;
             }
         }
@@ -400,11 +405,11 @@ impl Machine {
                 None if due - self.now <= Block::CYCLES => {}
                 None if self.system.fixed_first.is_none() && self.cores.iter().all(Core::is_between_instructions) => {
                     // SAFETY: both cores live in `self.cores`; their `ip`s were set by `jump` or the interpreter.
-                    unsafe { pair::run(self.cores.as_mut_ptr(), turn, due, &mut *self.system) };
+                    unsafe { pair::run_basic_blocks(self.cores.as_mut_ptr(), turn, due, &mut *self.system) };
                     return;
                 }
                 None => {
-                    self.system.pairs.back_off(self.now);
+                    self.system.pairs.start_short_backoff(self.now);
                     due = due.min(self.system.pairs.backoff_end(self.now).unwrap_or(due));
                 }
             }

@@ -13,8 +13,8 @@ use crate::xip;
 impl System {
     /// Forgets cached timing and native code, because code or its timing changed.
     pub(super) fn drop_cached_timing_and_code(&mut self) {
-        self.pairs.clear();
-        self.alone.translations.clear();
+        self.pairs.forget_timing_and_native_code();
+        self.alone.translations.forget_all_translations();
     }
 }
 
@@ -25,8 +25,8 @@ impl NativeTrace for System {
         &mut self.alone.translations
     }
 
-    /// Returns the memories that native code accesses by itself. They stay the same as long as [`Translations::clear`]
-    /// is not called.
+    /// Returns the memories that native code accesses by itself. They stay the same as long as
+    /// [`Translations::forget_all_translations`] is not called.
     #[inline(always)]
     fn native_memories(&mut self) -> Quick<'_> {
         const _: () = assert!(MARKED == MARKED_BYTES && xip::FILL_BYTES == translate::LINE_BYTES);

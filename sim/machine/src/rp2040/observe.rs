@@ -49,7 +49,7 @@ impl Machine {
                 accesses.iter().filter(|access| access.core == index).map(observed_lock_event).collect();
             self.pass_steps_to_observer(index, &own);
         }
-        self.observer.iter_mut().for_each(|observer| observer.end_of_turn());
+        self.observer.iter_mut().for_each(|observer| observer.record_lock_accesses_of_turn());
     }
 }
 

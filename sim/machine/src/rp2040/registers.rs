@@ -125,7 +125,7 @@ impl System {
     fn apply_pending_effects(&mut self, core: usize, now: u64) {
         self.lines_may_differ = true;
         for (port, byte) in std::mem::take(&mut self.effects.uart_tx) {
-            if let Some(text) = self.consoles[usize::from(port)].receive_byte(byte) {
+            if let Some(text) = self.consoles[usize::from(port)].receive_console_byte(byte) {
                 self.type_into_uart(usize::from(port), &text);
             }
             let answer = self.periph.attachments.receive_byte(port, byte, self.periph.clock_tree().elapsed.ns_at(now));
@@ -181,7 +181,7 @@ impl System {
         for (index, core) in cores.iter_mut().enumerate() {
             let lines = self.interrupt_line_levels(index);
             self.driven_lines[index] = lines;
-            if core.nvic.drive_lines(lines) != 0 && core.nvic.scr & 0x10 != 0 {
+            if core.nvic.set_line_levels(lines) != 0 && core.nvic.scr & 0x10 != 0 {
                 core.event = true;
             }
         }
@@ -194,7 +194,7 @@ impl System {
         let (num, den) = reduce_fraction(u128::from(self.clocks.tick_hz_num), den);
         for core in cores.iter_mut() {
             let at = core.t.max(now);
-            core.systick.set_external(Rate { num, den }, at);
+            core.systick.set_external_clock_rate(Rate { num, den }, at);
         }
         if let Some(about) = self.periph.clock_limit_warning() {
             self.warn_unsupported(&mut cores[0], &about, now);
@@ -337,8 +337,8 @@ impl System {
         for table in [&mut self.rom_code, &mut self.flash_code, &mut self.sram_code] {
             table.set_profile(on);
         }
-        self.pairs.switch_profile(on);
-        self.alone.translations.switch_profile(on);
+        self.pairs.set_cached_profiling(on);
+        self.alone.translations.set_cached_profiling(on);
     }
 
     /// Removes the profile of a core and returns it.

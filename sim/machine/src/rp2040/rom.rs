@@ -54,7 +54,8 @@ impl RomHost for Host<'_> {
         self.system.store_for_rom_function(self.core, address, 4, value);
     }
 
-    /// Applies a command to the flash chip and its interface. See [`super::Rp2040Peripherals::rom_flash`].
+    /// Applies a command to the flash chip and its interface. See
+    /// [`super::Rp2040Peripherals::execute_rom_flash_command`].
     fn run_flash_command(&mut self, command: FlashCommand) {
         let system = &mut *self.system;
         system.periph.execute_rom_flash_command(&command, self.core.t, &mut system.effects);
@@ -110,7 +111,7 @@ impl System {
 
     /// Runs ROM function `id` for the core that called it, and returns to LR.
     pub(super) fn call_rom_function(&mut self, core: &mut Core, id: u8) {
-        let (pc, called) = (core.pc(), core.t);
+        let (pc, called) = (core.next_instruction_address(), core.t);
         match bootrom::call_rom_function(id, &mut Host { core, system: self }) {
             RomOutcome::Return { cycles } => self.return_from_rom(core, u64::from(cycles)),
             RomOutcome::ReturnAfterFlash { cycles, busy_us } => {

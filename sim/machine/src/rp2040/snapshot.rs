@@ -118,14 +118,14 @@ impl Machine {
     }
 
     /// Places the probes of a snapshot on this board, which has none.
-    pub fn adopt_probes(&mut self, snapshot: &Snapshot) {
+    pub fn install_snapshot_probes(&mut self, snapshot: &Snapshot) {
         let Some(saved) = snapshot.machine_state::<SavedBoard>() else { return };
         self.system.probes = saved.system.probes.clone();
         let addresses: Vec<u32> = self.system.probes.watched_words().collect();
         for address in addresses {
             self.system.mark_watched_address(address);
         }
-        let addresses: Vec<u32> = self.system.probes.probe_sites().collect();
+        let addresses: Vec<u32> = self.system.probes.probed_addresses().collect();
         addresses.into_iter().for_each(|address| self.system.redecode_at(address));
     }
 }
@@ -249,6 +249,6 @@ impl System {
         self.driven_lines = saved.driven_lines;
         self.pins = saved.pins;
         self.debugger.clone_from(&saved.debugger);
-        self.pairs.end_back_off();
+        self.pairs.end_backoff();
     }
 }

@@ -20,7 +20,7 @@ impl System {
         }
         let (address, word) = (SRAM_BASE + offset, read_little_endian(&self.sram, offset, 4));
         let WriterAt { core, pc, cycle } = writer;
-        let stops = self.probes.note_write(address, word, core, cycle, pc);
+        let stops = self.probes.report_changing_store(address, word, core, cycle, pc);
         if stops {
             let detail = format!("the watched word at 0x{address:08x} changed to {word}");
             self.stop_now(Stop { reason: StopReason::Watch, core, cycle, address, detail });
@@ -38,14 +38,14 @@ impl System {
         written: Option<u32>,
         cycle: u64,
     ) {
-        let (word, pc) = (address & !3, core.pc());
+        let (word, pc) = (address & !3, core.next_instruction_address());
         let (stops, detail) = match written {
             Some(value) => {
                 let value = value << (8 * (address & 3));
-                let stops = self.probes.note_write(word, value, core.id, cycle, pc);
+                let stops = self.probes.report_changing_store(word, value, core.id, cycle, pc);
                 (stops, format!("the watched word at 0x{word:08x} changed to {value}"))
             }
-            None => (self.probes.stops_at_read(word), format!("the watched register at 0x{word:08x} was read")),
+            None => (self.probes.stops_after_read(word), format!("the watched register at 0x{word:08x} was read")),
         };
         if stops {
             core.limit = 0;
@@ -115,13 +115,13 @@ impl System {
 
     /// Warns once about an address that is not modelled. Under `strict` the run stops.
     pub(super) fn warn_of_address(&mut self, core: &mut Core, address: u32, what: &str, cycle: u64) {
-        let stops = self.warnings.warn_of_unmodelled_address(what, address, core.pc());
+        let stops = self.warnings.warn_of_unmodelled_address(what, address, core.next_instruction_address());
         self.stop_if_strict(core, address, cycle, stops);
     }
 
     /// Warns once that the firmware requested something unsupported. Under `strict` the run stops.
     pub(super) fn warn_unsupported(&mut self, core: &mut Core, about: &str, cycle: u64) {
-        let address = if core.ip.is_null() { 0 } else { core.pc() };
+        let address = if core.ip.is_null() { 0 } else { core.next_instruction_address() };
         let stops = self.warnings.warn_of_unsupported_request(about, address);
         self.stop_if_strict(core, address, cycle, stops);
     }

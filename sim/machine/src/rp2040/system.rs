@@ -191,7 +191,7 @@ impl System {
         let slot = if CONTEND { self.claim_data_transfer_slot(core, slave::XIP, *t) } else { *t };
         *t = slot + 2;
         let at = self.periph.ssi.flash.flash_content().as_ptr().wrapping_add((offset & !3) as usize).cast::<u32>();
-        // SAFETY: `flash_offset` is below the flash's length, a multiple of four.
+        // SAFETY: `cached_flash_offset` is below the flash's length, a multiple of four.
         let word = u32::from_le(unsafe { at.read_unaligned() });
         word >> (8 * (address & 3)) & (u32::MAX >> (32 - 8 * bytes))
     }
@@ -274,8 +274,10 @@ unsafe impl Bus for System {
         let at = offset as usize;
         self.sram[at..at + bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
         self.forget_overwritten_code(offset, bytes);
-        self.drop_decoded_page(core.pc(), offset);
-        if self.report_watched_write(offset, WriterAt { core: core.id, pc: core.pc(), cycle: now }) {
+        self.drop_decoded_page(core.next_instruction_address(), offset);
+        if self
+            .report_watched_write(offset, WriterAt { core: core.id, pc: core.next_instruction_address(), cycle: now })
+        {
             core.limit = 0;
         }
     }
@@ -339,7 +341,7 @@ unsafe impl Bus for System {
     fn decode_op(&mut self, _: &Core, address: u32) {
         let decoded = self.op_in_table(address, self.decode_instruction_at(address));
         if let Some(op) = self.decoded_op_at(address) {
-            // SAFETY: `op_at` returns pointers into the tables.
+            // SAFETY: `decoded_op_at` returns pointers into the tables.
             unsafe { *op = decoded };
         }
         if address >> 28 == 2 {
@@ -390,7 +392,7 @@ unsafe impl Bus for System {
     /// instruction. [`Core::retried`] says that the probes have fired, in case the instruction is only executed later.
     #[inline(never)]
     fn fire_probes_ahead(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op> {
-        if self.alone.native_paths.is_ahead() {
+        if self.alone.native_paths.is_trace_ahead_of_time() {
             OrderedAccess::InTime
         } else {
             self.issue_probed_instruction(core, address)
@@ -438,7 +440,7 @@ unsafe impl Bus for System {
         if self.marks[(offset >> 8) as usize] & MARK_CODE != 0 {
             return None;
         }
-        let stops = || self.probes.stops_at_write(SRAM_BASE + (offset & !3));
+        let stops = || self.probes.stops_after_write(SRAM_BASE + (offset & !3));
         if self.is_word_watched(offset) { (!stops()).then_some(true) } else { Some(false) }
     }
 
@@ -447,7 +449,7 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn report_store(&mut self, core: usize, WatchedStore { pc, offset, word }: WatchedStore, cycle: u64) -> bool {
-        let stops = self.probes.note_write(SRAM_BASE + offset, word, core, cycle, pc);
+        let stops = self.probes.report_changing_store(SRAM_BASE + offset, word, core, cycle, pc);
         self.lines_may_differ |= stops;
         stops
     }

@@ -38,7 +38,7 @@ impl Waiting for LoneCore<'_> {
 
     /// Returns the address of the core's next instruction.
     fn next_address(&self) -> u32 {
-        self.waiting_core().pc()
+        self.waiting_core().next_instruction_address()
     }
 
     /// Returns R0 to R14.
@@ -71,7 +71,7 @@ impl Waiting for LoneCore<'_> {
     /// Returns the halfword of code at an address. `None` if there is none, or if a probe is there.
     fn code_halfword(&self, address: u32) -> Option<u16> {
         let system = &*self.system;
-        let bytes = system.memory_content_at(address, 2).filter(|_| !system.probes.watches_code(address))?;
+        let bytes = system.memory_content_at(address, 2).filter(|_| !system.probes.is_instruction_probed(address))?;
         Some(u16::from_le_bytes([bytes[0], bytes[1]]))
     }
 
@@ -83,7 +83,7 @@ impl Waiting for LoneCore<'_> {
         core.limit = core.t + 1;
         system.due = core.limit;
         // SAFETY: both cores live in `cores`; the running one's `ip` was set by `jump` or the interpreter.
-        unsafe { exec::run::<_, false, { watch::NOTHING }>(cores.as_mut_ptr(), self.turn, &mut **system) };
+        unsafe { exec::run_cores::<_, false, { watch::NOTHING }>(cores.as_mut_ptr(), self.turn, &mut **system) };
         let core = &cores[self.turn];
         core.request == Request::None && core.phase == Phase::Run && system.stop.is_none()
     }

@@ -9,7 +9,7 @@ use rtoslab_cpu::v7m::fault::Fault;
 use rtoslab_cpu::v7m::itm::Stimulus;
 use rtoslab_cpu::v7m::scs;
 use rtoslab_periph::stm32::{Bus as PeripheralBus, FlashStore};
-use rtoslab_timing::stm32_bus::{apb_buffered_wait, apb_wait, key};
+use rtoslab_timing::stm32_bus::{apb_access_wait_cycles, buffered_apb_store_wait_cycles, key};
 
 use super::chip::{FLASH_BASE, Kind};
 use super::family::Family;
@@ -65,10 +65,8 @@ impl<F: Family> System<F> {
         if self.is_in_flash(offset, bytes) {
             let wait = self.flash_port.data_read_waits(core, address, at);
             // SAFETY: it is in the flash.
-            return Ok(LoadResult {
-                value: unsafe { read_little_endian(self.flash.as_ptr().add(offset as usize), bytes) },
-                wait,
-            });
+            let value = unsafe { read_little_endian(self.flash.as_ptr().add(offset as usize), bytes) };
+            return Ok(LoadResult { value, wait });
         }
         match address >> 28 {
             0xe if address >> 20 == 0xe00 && address >> 12 != DBGMCU_PAGE => {
@@ -105,7 +103,10 @@ impl<F: Family> System<F> {
             if self.watched_elsewhere {
                 self.report_register_read(core, address, now);
             }
-            if self.polling.note_register_read(core.pc(), value, || self.periph.is_register_steady(address)) {
+            if self
+                .polling
+                .note_register_read(core.next_instruction_address(), value, || self.periph.is_register_steady(address))
+            {
                 core.limit = 0;
             }
             return Ok(LoadResult { value, wait });
@@ -178,7 +179,7 @@ impl<F: Family> System<F> {
             self.store_to_memory(core, home, offset, bytes, value, at);
             // Of main RAM the marks tell.
             if self.watched_elsewhere && home != Home::Ram {
-                let pc = core.pc();
+                let pc = core.next_instruction_address();
                 self.report_watched_store_at(core, address, pc, at);
             }
             return Ok(self.flash_port.ram_write_waits(core, self.memory_kind_at(home, offset), address, at));
@@ -251,7 +252,7 @@ impl<F: Family> System<F> {
         let bus = self.periph.bus_at_address(address)?;
         let rules = &self.bus_rules;
         let own = if bus.is_on_apb() {
-            let apb = if write { apb_buffered_wait } else { apb_wait };
+            let apb = if write { buffered_apb_store_wait_cycles } else { apb_access_wait_cycles };
             apb(rules, at, self.periph.clock_frequencies().core_cycles_per_bus_cycle(bus))
         } else if bus == PeripheralBus::Ppb {
             return Some(0);

@@ -75,7 +75,7 @@ impl CodeTable {
         decoded
     }
 
-    /// Returns whether anything is decoded that [`CodeTable::forget`] would drop.
+    /// Returns whether anything is decoded that [`CodeTable::drop_decoded_ops`] would drop.
     pub fn has_decoded_ops(&self, address: u32, bytes: u32) -> bool {
         let first = (address & !1).saturating_sub(2).max(self.base);
         let end = address.saturating_add(bytes).min(self.base.saturating_add(self.bytes));

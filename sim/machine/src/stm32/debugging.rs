@@ -28,12 +28,12 @@ impl<F: Run> Machine<F> {
     pub(super) fn has_halted_at_semihosting_call(&self) -> bool {
         self.system.debugger.serves
             && self.core.stray.is_none()
-            && self.system.halfword_at(self.core.pc()) == BREAKPOINT
+            && self.system.halfword_at(self.core.next_instruction_address()) == BREAKPOINT
     }
 
     /// Carries out the semihosting call of the instruction that began at cycle `before`.
     pub(super) fn serve_semihosting(&mut self, before: u64) {
-        let (pc, at) = (self.core.pc(), self.core.t);
+        let (pc, at) = (self.core.next_instruction_address(), self.core.t);
         let [operation, parameter] = [self.core.r[0], self.core.r[1]];
         let ns = self.system.periph.elapsed_time().ns_at(at);
         let mut debugger = std::mem::take(&mut self.system.debugger);
@@ -51,6 +51,6 @@ impl<F: Run> Machine<F> {
         let cell = ProfileCell { cycles: self.core.t - before, executions: 1, wait_cycles: 0 };
         self.system.add_to_instruction_profile(pc, cell);
         let look = self.core.view_for_observer();
-        self.observer.iter_mut().for_each(|observer| observer.note_execution(0, pc, &look));
+        self.observer.iter_mut().for_each(|observer| observer.attribute_cycles_to_instruction(0, pc, &look));
     }
 }

@@ -83,7 +83,7 @@ impl<F: Family> System<F> {
         let (verb, outcome) = if written { ("written to", "is ignored") } else { ("read", "gives 0") };
         let text = format!(
             "{block} is {verb} at 0x{address:08x} while its clock is off, so the access {outcome} (by 0x{:08x}); enable the clock in RCC first",
-            core.pc()
+            core.next_instruction_address()
         );
         self.warnings.add_repeatable_warning(text);
     }
@@ -94,7 +94,7 @@ impl<F: Family> System<F> {
         let clocks = self.periph.clock_frequencies();
         let reference = clocks.systick_reference_hz();
         let den = clocks.core_hz.checked_div(reference).unwrap_or(8).max(1);
-        core.systick.set_external(Rate { num: 1, den }, now);
+        core.systick.set_external_clock_rate(Rate { num: 1, den }, now);
         core.limit = 0;
         if let Some(about) = self.periph.clock_limit_warning(self.settings.stated_clock_hz()) {
             self.warn_unsupported(core, &about, now);
@@ -131,7 +131,7 @@ impl<F: Family> System<F> {
             while changed != 0 {
                 let bit = changed.trailing_zeros();
                 changed &= changed - 1;
-                exception::drive_line(core, word as u32 * 32 + bit, new >> bit & 1 != 0);
+                exception::set_line_level(core, word as u32 * 32 + bit, new >> bit & 1 != 0);
             }
         }
         self.lines = levels;

@@ -17,12 +17,12 @@ impl<F: Run> Machine<F> {
             ("lr", core.r[14]),
             ("pc", self.next_instruction_address()),
             ("xpsr", core.xpsr()),
-            ("msp", core.msp()),
-            ("psp", core.psp()),
+            ("msp", core.main_stack_pointer()),
+            ("psp", core.process_stack_pointer()),
             ("primask", u32::from(core.primask)),
             ("basepri", u32::from(core.basepri)),
             ("faultmask", u32::from(core.faultmask)),
-            ("control", core.control()),
+            ("control", core.control_register()),
             ("fpscr", core.fpscr),
             ("vtor", core.scb.vtor),
         ];
@@ -41,8 +41,8 @@ impl<F: Run> Machine<F> {
             "sp" => core.r[13] = value & !3,
             "lr" => core.r[14] = value,
             "apsr" => {
-                core.set_nzcvq(value);
-                core.set_ge(value);
+                core.set_condition_and_saturation_flags(value);
+                core.set_ge_flags(value);
             }
             "pc" => {
                 exception::jump_to_interworking_address(core, &mut *self.system, value | 1);

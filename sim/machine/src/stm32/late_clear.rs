@@ -24,7 +24,11 @@ impl<F: Family> System<F> {
         let line = core.ipsr.checked_sub(exception::IRQ0)?;
         let is_high = |lines: &[u32; 5]| lines[line as usize / 32] >> (line % 32) & 1 != 0;
         let fell = is_high(before) && !is_high(&self.lines);
-        fell.then(|| ClearingStore { exception: core.ipsr, address: core.pc(), instructions: core.instructions })
+        fell.then(|| ClearingStore {
+            exception: core.ipsr,
+            address: core.next_instruction_address(),
+            instructions: core.instructions,
+        })
     }
 
     /// Returns whether the instruction after the one at an address is a DSB.

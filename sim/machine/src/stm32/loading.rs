@@ -72,8 +72,8 @@ impl<F: Run> Machine<F> {
 
     /// Starts the core as after reset.
     pub(super) fn start_core(&mut self) {
-        self.core.reset();
-        self.observer.iter_mut().for_each(|observer| observer.note_restart(0));
+        self.core.reset_core();
+        self.observer.iter_mut().for_each(|observer| observer.note_core_reset(0));
         self.core.t = self.core.t.max(self.now);
         self.system.passed_until = None;
         self.system.apply_clock_changes(&mut self.core, self.now);

@@ -10,7 +10,7 @@ use std::mem::offset_of;
 use rtoslab_cpu::v7m::attributes::{Attributes, Kind as MemoryKind, Policy};
 use rtoslab_cpu::v7m::cache::Operation;
 use rtoslab_cpu::v7m::core::Core;
-use rtoslab_cpu::v7m::l1::{Caches, no_lines};
+use rtoslab_cpu::v7m::l1::{Caches, empty_line_table_address};
 use rtoslab_cpu::v7m::mpu;
 use rtoslab_cpu::v7m::timing_cache::{Home, Repeating, Repeats};
 use rtoslab_timing::cortex_m7::{CACHE_LINE_BYTES, DATA_CACHE_SETS};
@@ -111,7 +111,11 @@ impl Port {
 
     /// Returns the memory attributes of an address, by the MPU or the default map.
     fn memory_attributes_at(core: &Core, address: u32) -> Attributes {
-        if core.mpu.is_enabled() { mpu::memory_attributes(core, address) } else { Attributes::of_default_map(address) }
+        if core.mpu.is_enabled() {
+            mpu::memory_attributes(core, address)
+        } else {
+            Attributes::from_default_memory_map(address)
+        }
     }
 
     /// Returns whether memory with these attributes is cached.
@@ -251,9 +255,9 @@ impl FlashPort for Port {
     /// Restores the state in a snapshot. The version numbers of cache contents go on: none returns with another
     /// content.
     fn restore_state(&mut self, saved: &Port) {
-        let version = self.caches.instruction.version();
+        let version = self.caches.instruction.content_version();
         self.clone_from(saved);
-        self.caches.instruction.follow(version);
+        self.caches.instruction.set_version_after(version);
     }
 }
 
@@ -284,7 +288,7 @@ impl CacheableFlash for Port {
     /// Returns the host address of the table of the cache lines that were hit last, for native code. 0 without a cache.
     #[inline(always)]
     fn hit_line_table_address(&self) -> u64 {
-        if self.data_on { self.caches.data.lines_hit() } else { no_lines() }
+        if self.data_on { self.caches.data.hit_line_table_address() } else { empty_line_table_address() }
     }
 
     /// Returns whether fetches from the flash go through a cache of the core.
@@ -306,7 +310,7 @@ impl CacheableFlash for Port {
     /// Repeats recorded cache look-ups. Returns true if the answers are the same as before. If not, nothing is changed.
     #[inline(always)]
     fn repeat_lookups(&mut self, lines: &mut Lines) -> bool {
-        lines.held_in == self.caches.instruction.version() || self.are_lines_cached(lines)
+        lines.held_in == self.caches.instruction.content_version() || self.are_lines_cached(lines)
     }
 
     const REPEATS: Repeats = Repeats::Held { version: offset_of!(Lines, held_in) };
@@ -314,7 +318,7 @@ impl CacheableFlash for Port {
     /// Returns what native code needs to repeat cache look-ups by itself.
     #[inline(always)]
     fn native_lookup_data(&mut self) -> Repeating {
-        Repeating { version: self.caches.instruction.version(), ..Repeating::default() }
+        Repeating { version: self.caches.instruction.content_version(), ..Repeating::default() }
     }
 }
 
@@ -325,7 +329,7 @@ impl Port {
         let cache = &mut self.caches.instruction;
         let held = lines.addresses[..lines.count as usize].iter().all(|&address| cache.is_line_cached(address));
         if held {
-            lines.held_in = cache.version();
+            lines.held_in = cache.content_version();
         }
         held
     }

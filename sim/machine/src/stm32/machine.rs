@@ -178,7 +178,7 @@ impl<F: Run> Machine<F> {
 
     /// Returns whether the core waits, so that only an event can make it continue.
     fn waits_for_event(&self) -> bool {
-        let sleeps = self.core.is_asleep() && !exception::is_woken(&self.core);
+        let sleeps = self.core.is_asleep() && !exception::has_reason_to_wake(&self.core);
         sleeps || matches!(self.core.phase, Phase::Reset | Phase::Lockup)
     }
 
@@ -196,7 +196,7 @@ impl<F: Run> Machine<F> {
                 (watch::NOTHING, false) => self.runner.run_to_limit::<{ watch::NOTHING }>(core, pipe, system),
                 (watch::PROFILE, false) => self.runner.run_to_limit::<{ watch::PROFILE }>(core, pipe, system),
                 // With the MPU off the guard lets everything pass.
-                (watch, _) => exec::run(core, pipe, system, watch),
+                (watch, _) => exec::run_until_limit(core, pipe, system, watch),
             }
         }
         if self.observer.is_some() {
@@ -257,7 +257,7 @@ impl<F: Run> Machine<F> {
                 ExceptionOutcome::None
             }
             Request::Fault(fault) => {
-                let pc = self.core.pc();
+                let pc = self.core.next_instruction_address();
                 let outcome = exception::take_synchronous_fault(&mut self.core, &mut *self.system, fault, timing);
                 self.report_core_fault(fault, pc, before, outcome);
                 outcome
@@ -269,7 +269,7 @@ impl<F: Run> Machine<F> {
         }
         if self.core.phase == Phase::Lockup && self.system.stop.is_none() {
             let detail = "core 0 is locked up: its stack or vector table cannot be accessed".to_owned();
-            self.system.stop_for_reason(StopReason::Lockup, self.core.pc(), self.core.t, detail);
+            self.system.stop_for_reason(StopReason::Lockup, self.core.next_instruction_address(), self.core.t, detail);
         }
         let software = std::mem::take(&mut self.core.scb.reset_request).then_some(ResetCause::Software);
         if let Some(cause) = software.or_else(|| self.system.chip_reset.take()) {
@@ -351,7 +351,7 @@ impl<F: Run> Machine<F> {
 
     /// Returns the address of the next instruction.
     pub fn next_instruction_address(&self) -> u32 {
-        if self.core.ip.is_null() { self.core.stray.unwrap_or(0) } else { self.core.pc() }
+        if self.core.ip.is_null() { self.core.stray.unwrap_or(0) } else { self.core.next_instruction_address() }
     }
 
     /// Returns the statistics of the core since the start or the last [`Machine::reset_stats`].
@@ -371,7 +371,7 @@ impl<F: Run> Machine<F> {
         drop(self.runner.take_profile());
         self.system.set_profile(on);
         if !self.core.ip.is_null() && self.core.stray.is_none() {
-            exception::look_up_region(&mut self.core, &mut *self.system);
+            exception::look_up_code_region(&mut self.core, &mut *self.system);
         }
     }
 

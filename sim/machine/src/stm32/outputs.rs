@@ -53,7 +53,7 @@ pub(super) fn pass_serial_output_on(
 ) {
     for (number, byte) in std::mem::take(&mut effects.uart_tx) {
         *port = number;
-        if let Some(text) = console.receive_byte(byte) {
+        if let Some(text) = console.receive_console_byte(byte) {
             periph.send_to_serial_port(number, &text);
         }
         let now_ns = periph.elapsed_time().ns_at(now);

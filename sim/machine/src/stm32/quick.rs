@@ -25,7 +25,7 @@ where
     unsafe fn run_to_limit<const WATCH: u8>(&mut self, core: &mut Core, pipe: &mut F::Pipe, bus: &mut System<F>) {
         debug_assert!(core.request == Request::None);
         // SAFETY: the caller's promise.
-        unsafe { TimingCache::run::<WATCH>(self, core, pipe, bus) };
+        unsafe { TimingCache::run_with_cached_timing::<WATCH>(self, core, pipe, bus) };
     }
 
     /// The state on which the future timing of pipeline and memories depends. Times are relative to now.
@@ -34,7 +34,7 @@ where
     /// Returns the state before the core's next instruction. `None` if it cannot be cached.
     fn timing_state(core: &Core, pipe: &F::Pipe, bus: &System<F>) -> Option<Self::State> {
         let state = || pipe.timing_state(core).zip(QuickBus::timing_state(bus, core.t));
-        bus.is_timing_cached_at(core.address_of(core.ip)).then(state)?
+        bus.is_timing_cached_at(core.address_of_op(core.ip)).then(state)?
     }
 
     /// Sets pipeline and bus to a state, before the core's next instruction and at the core's time.
@@ -50,12 +50,12 @@ where
 
     /// Empties the timing cache, because timing rules changed.
     fn clear_timing_cache(&mut self) {
-        TimingCache::clear(self);
+        TimingCache::forget_timing_and_native_code(self);
     }
 
     /// Sets after how many executions traces are JIT-compiled. 0: never.
     fn set_translation_threshold(&mut self, executions: u32) {
-        TimingCache::translate_after(self, executions);
+        TimingCache::set_translation_threshold(self, executions);
     }
 
     /// Returns how often cached timing was used, and what native code did.

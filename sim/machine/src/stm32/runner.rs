@@ -11,7 +11,7 @@ pub trait Runner<P: Pipeline, B>: Default {
     /// steps for observers, and checks no MPU.
     ///
     /// # Safety
-    /// As for [`exec::run`](rtoslab_cpu::v7m::exec::run).
+    /// As for [`exec::run_until_limit`](rtoslab_cpu::v7m::exec::run_until_limit).
     unsafe fn run_to_limit<const WATCH: u8>(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B);
 
     /// The state on which the future timing of pipeline and memories depends. Times are relative to now.

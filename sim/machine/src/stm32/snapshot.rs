@@ -101,14 +101,14 @@ impl<F: Run> Machine<F> {
     }
 
     /// Places the probes of a snapshot on this board, which has none.
-    pub fn adopt_probes(&mut self, snapshot: &Snapshot) {
+    pub fn install_snapshot_probes(&mut self, snapshot: &Snapshot) {
         let Some(saved) = snapshot.machine_state::<SavedBoard<F>>() else { return };
         self.system.probes = saved.system.probes.clone();
         let addresses: Vec<u32> = self.system.probes.watched_words().collect();
         for address in addresses {
             self.system.watch_word(address);
         }
-        let addresses: Vec<u32> = self.system.probes.probe_sites().collect();
+        let addresses: Vec<u32> = self.system.probes.probed_addresses().collect();
         addresses.into_iter().for_each(|address| self.system.redecode_at(address));
     }
 }

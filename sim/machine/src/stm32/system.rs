@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rtoslab_cpu::profile::ProfileCell;
 use rtoslab_cpu::v7m::bus::{Bus, LoadResult};
 use rtoslab_cpu::v7m::core::{Core, Region};
-use rtoslab_cpu::v7m::decode::{Place, decode};
+use rtoslab_cpu::v7m::decode::{Place, decode_instruction};
 use rtoslab_cpu::v7m::exception;
 use rtoslab_cpu::v7m::fault::Fault;
 use rtoslab_cpu::v7m::op::Op;
@@ -197,7 +197,7 @@ impl<F: Family> System<F> {
             .map_or((address, 4), CodeTable::address_and_length);
         let place = Place { address, region_base, region_bytes };
         let [first, second] = self.instruction_halfwords(address);
-        decode(first, second, place, core_features)
+        decode_instruction(first, second, place, core_features)
     }
 
     /// Returns the instruction at an address with a probe, and the number of the probe's site (place in the list of
@@ -217,7 +217,7 @@ impl<F: Family> System<F> {
 
     /// Updates the op of an address, after probes on its instruction changed.
     pub(super) fn redecode_at(&mut self, address: u32) {
-        let stand_in = if self.probes.watches_code(address) { Op::ATTEND } else { Op::default() };
+        let stand_in = if self.probes.is_instruction_probed(address) { Op::ATTEND } else { Op::default() };
         if let Some(table) = self.code_table_of_address(address) {
             *table.op_at_address(address) = stand_in;
             self.epoch += 1;
@@ -285,7 +285,7 @@ impl<F: Family> System<F> {
             let Some(table) = self.tables.iter_mut().find(|table| table.contains_address(address)) else { continue };
             self.epoch += u64::from(table.drop_decoded_ops(address, bytes));
             for at in (address.saturating_sub(2) & !1..address + bytes).step_by(2) {
-                if self.probes.watches_code(at) && table.contains_address(at) {
+                if self.probes.is_instruction_probed(at) && table.contains_address(at) {
                     *table.op_at_address(at) = Op::ATTEND;
                 }
             }
@@ -314,7 +314,7 @@ impl<F: Family> System<F> {
         if mark & MARK_WATCH == 0 {
             return;
         }
-        let pc = core.pc();
+        let pc = core.next_instruction_address();
         self.report_watched_store_at(core, RAM_BASE + offset, pc, at);
     }
 
@@ -330,13 +330,13 @@ impl<F: Family> System<F> {
 
     /// Reports a store of `value` to a register that may be watched.
     pub(super) fn report_register_write(&mut self, core: &mut Core, address: u32, value: u32, at: u64) {
-        let pc = core.pc();
+        let pc = core.next_instruction_address();
         self.record_watched_write(core, address & !3, value << (8 * (address & 3)), pc, at);
     }
 
     /// Stops the run after a read of a register, if a probe asks for it.
     pub(super) fn report_register_read(&mut self, core: &mut Core, address: u32, at: u64) {
-        if self.probes.stops_at_read(address) {
+        if self.probes.stops_after_read(address) {
             core.limit = 0;
             let detail = format!("the watched register at 0x{:08x} was read", address & !3);
             self.stop_for_reason(StopReason::Watch, address & !3, at, detail);
@@ -346,7 +346,7 @@ impl<F: Family> System<F> {
     /// Records a write of a watched word or register by the instruction at `pc` in cycle `at`. Stops the run if a probe
     /// asks for it.
     fn record_watched_write(&mut self, core: &mut Core, address: u32, word: u32, pc: u32, at: u64) {
-        if self.probes.note_write(address, word, 0, at, pc) {
+        if self.probes.report_changing_store(address, word, 0, at, pc) {
             core.limit = 0;
             let detail = format!("the watched word at 0x{address:08x} changed to {word}");
             self.stop_for_reason(StopReason::Watch, address, at, detail);
@@ -371,13 +371,13 @@ impl<F: Family> System<F> {
 
     /// Warns once of an access to something that is not modelled. Under `strict` the run stops.
     pub(super) fn warn_of_unmodelled_address(&mut self, core: &mut Core, address: u32, what: &str, cycle: u64) {
-        let stops = self.warnings.warn_of_unmodelled_address(what, address, core.pc());
+        let stops = self.warnings.warn_of_unmodelled_address(what, address, core.next_instruction_address());
         self.stop_if_strict(core, address, cycle, stops);
     }
 
     /// Warns once that the firmware requested something unsupported. Under `strict` the run stops.
     pub(super) fn warn_unsupported(&mut self, core: &mut Core, about: &str, cycle: u64) {
-        let address = if core.ip.is_null() { 0 } else { core.pc() };
+        let address = if core.ip.is_null() { 0 } else { core.next_instruction_address() };
         let stops = self.warnings.warn_of_unsupported_request(about, address);
         self.stop_if_strict(core, address, cycle, stops);
     }
@@ -488,7 +488,7 @@ unsafe impl<F: Family> Bus for System<F> {
     /// Returns whether fetches may have to wait. False: every fetch answers at once, so that unused fetches cannot
     /// delay anything.
     #[inline(always)]
-    fn fetch_waits(&self) -> bool {
+    fn may_fetches_wait(&self) -> bool {
         self.flash_port.may_fetches_wait()
     }
 
@@ -552,7 +552,7 @@ unsafe impl<F: Family> Bus for System<F> {
     #[cold]
     #[inline(never)]
     fn decode_op(&mut self, core: &Core, address: u32) {
-        let decoded = if self.probes.watches_code(address) {
+        let decoded = if self.probes.is_instruction_probed(address) {
             Op::ATTEND
         } else {
             self.decode_instruction_at(core.features, address)

@@ -26,7 +26,7 @@ impl<F: Run> Waiting for Machine<F> {
 
     /// Returns the address of the core's next instruction.
     fn next_address(&self) -> u32 {
-        self.core.pc()
+        self.core.next_instruction_address()
     }
 
     /// Returns R0 to R14.
@@ -59,7 +59,8 @@ impl<F: Run> Waiting for Machine<F> {
 
     /// Returns the halfword of code at an address. `None` if there is none, or if a probe is there.
     fn code_halfword(&self, address: u32) -> Option<u16> {
-        let bytes = self.system.memory_content_at(address, 2).filter(|_| !self.system.probes.watches_code(address))?;
+        let bytes =
+            self.system.memory_content_at(address, 2).filter(|_| !self.system.probes.is_instruction_probed(address))?;
         Some(u16::from_le_bytes([bytes[0], bytes[1]]))
     }
 
@@ -69,7 +70,7 @@ impl<F: Run> Waiting for Machine<F> {
         self.core.limit = self.core.t + 1;
         let (core, pipe, system) = (&mut *self.core, &mut self.pipe, &mut *self.system);
         // SAFETY: as in `Machine::execute_to_event`.
-        unsafe { exec::run(core, pipe, system, watch::NOTHING) };
+        unsafe { exec::run_until_limit(core, pipe, system, watch::NOTHING) };
         core.request == Request::None && core.phase == Phase::Run && system.stop.is_none()
     }
 

@@ -172,7 +172,7 @@ impl Rp2040Peripherals {
         vco.map(|(name, hz)| format!("{name}: its oscillator cannot reach {hz} Hz; 750 to 1600 MHz are allowed"))
     }
 
-    /// Returns the clk_sys cycle at which [`Self::advance`] must be called next, or [`NEVER`].
+    /// Returns the clk_sys cycle at which [`Self::process_due_events`] must be called next, or [`NEVER`].
     #[inline]
     #[must_use]
     pub fn next_advance_cycle(&self) -> u64 {
@@ -198,7 +198,7 @@ impl Rp2040Peripherals {
     }
 
     /// Returns whether reading a register has no effect, and its value changes only when it is written to, at
-    /// [`Self::due`], or by what the host sends.
+    /// [`Self::next_advance_cycle`], or by what the host sends.
     #[must_use]
     pub fn is_register_steady(&self, address: u32) -> bool {
         matches!(block_at(address), Some(Block::Uart0 | Block::Uart1)) && matches!(address & 0xffc, 0x18 | 0x3c | 0x40)
@@ -262,7 +262,8 @@ impl Rp2040Peripherals {
         self.apply_shared_effects(access);
     }
 
-    /// Processes the events of all peripherals that are due. The machine calls it when [`Self::due`] is reached.
+    /// Processes the events of all peripherals that are due. The machine calls it when [`Self::next_advance_cycle`] is
+    /// reached.
     pub fn process_due_events(&mut self, access: &mut Access) {
         scheduled!(self, block => block.advance_to_now(access));
         self.apply_shared_effects(access);

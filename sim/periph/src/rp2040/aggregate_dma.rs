@@ -54,8 +54,8 @@ impl Rp2040Peripherals {
         requests
     }
 
-    /// Returns the clk_sys cycle at which [`Self::run_dma`] has a transfer to make, or [`NEVER`]. It may change with
-    /// [`Self::advance`].
+    /// Returns the clk_sys cycle at which [`Self::execute_due_dma_transfer`] has a transfer to make, or [`NEVER`]. It
+    /// may change with [`Self::process_due_events`].
     #[inline]
     #[must_use]
     pub fn next_dma_cycle(&self) -> u64 {

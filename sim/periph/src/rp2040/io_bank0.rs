@@ -283,7 +283,7 @@ impl Peripheral for IoBank0 {
         (0xf0..=0xfc).contains(&offset)
     }
 
-    /// Returns the interrupt levels of both cores together. The aggregate uses [`IoBank0::irq_levels_of`].
+    /// Returns the interrupt levels of both cores together. The aggregate uses [`IoBank0::irq_levels_of_core`].
     fn irq_levels(&self) -> u32 {
         self.irq_levels_of_core(0) | self.irq_levels_of_core(1)
     }

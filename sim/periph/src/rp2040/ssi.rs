@@ -1,7 +1,7 @@
 //! The serial flash interface (RP2040 data sheet 4.10) with a small SPI flash.
 //!
 //! Transfers on DR0 finish at once: boot2 and the flash routines only wait for status bits. The execute-in-place frame
-//! matters for time. [`Ssi::xip_frame`] computes it from the registers.
+//! matters for time. [`Ssi::execute_in_place_frame`] computes it from the registers.
 
 use std::collections::VecDeque;
 

@@ -307,7 +307,7 @@ impl Stm32 {
         self.flash.read_settings()
     }
 
-    /// Returns the core cycle at which [`Self::advance`] must be called next, or [`NEVER`].
+    /// Returns the core cycle at which [`Self::process_events_until`] must be called next, or [`NEVER`].
     #[inline]
     #[must_use]
     pub fn next_advance_cycle(&self) -> u64 {

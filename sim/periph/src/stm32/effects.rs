@@ -45,13 +45,13 @@ pub struct FlashErase {
 pub struct Effects {
     /// Frequencies changed: copy [`super::Stm32::clocks`] again.
     pub clocks_changed: bool,
-    /// FLASH_ACR changed: read [`super::Stm32::flash_control`] again.
+    /// FLASH_ACR changed: read [`super::Stm32::flash_read_settings`] again.
     pub flash_timing_changed: bool,
     /// The accelerator's instruction cache (`.0`) or data cache (`.1`) was emptied.
     pub flash_cache_reset: (bool, bool),
     /// The memory shown at address 0 changed: read [`super::Stm32::memory_at_zero`].
     pub remap: bool,
-    /// A watchdog asks for a chip reset: reset the core, then call [`super::Stm32::reset`].
+    /// A watchdog asks for a chip reset: reset the core, then call [`super::Stm32::reset_non_backup_blocks`].
     pub chip_reset: Option<ResetCause>,
     /// Bytes that left a serial port: (its number in the manual, 0 for LPUART1; byte), in order.
     pub uart_tx: Vec<(u8, u8)>,

@@ -1,9 +1,9 @@
 //! The flash interface's registers: access control, locks, programming and erasing.
 //!
 //! The machine owns the bytes and the timing of reads. It reads [`Flash::read_settings`] when ACR changes, carries out
-//! the erasures it finds in the effects, and asks [`Flash::store`] about every store into the array. Programming takes
-//! the typical times of the data sheets (assumed where a range is given). Reads meanwhile are not held up. The bus
-//! errors of a wrong key and of a write to a locked array are not raised.
+//! the erasures it finds in the effects, and asks [`Flash::store_to_array`] about every store into the array.
+//! Programming takes the typical times of the data sheets (assumed where a range is given). Reads meanwhile are not
+//! held up. The bus errors of a wrong key and of a write to a locked array are not raised.
 
 use super::block::{Access, Block};
 use super::effects::FlashErase;

@@ -42,7 +42,7 @@ pub struct Gpio {
     analog: u16,
     /// Pins in an alternate function. F1: in one that may drive them.
     function: u16,
-    /// Pins or their alternate functions have changed since the last [`Gpio::take_rerouted`].
+    /// Pins or their alternate functions have changed since the last [`Gpio::take_pins_rerouted_flag`].
     rerouted: bool,
     /// The pins that another block drives, and their levels.
     function_driven: u16,
@@ -103,7 +103,7 @@ impl Gpio {
         self.output
     }
 
-    /// Drives pins from outside the chip. It takes effect with the next [`Gpio::update`].
+    /// Drives pins from outside the chip. It takes effect with the next [`Gpio::update_levels`].
     pub(super) fn drive_pins(&mut self, driven: u16, levels: u16) {
         let (held, rest) = self.rest;
         (self.outside_driven, self.outside) = (driven | held, levels & driven | rest & !driven);
@@ -164,7 +164,7 @@ impl Gpio {
         std::mem::take(&mut self.rerouted)
     }
 
-    /// Sets the pins that other blocks drive, and their levels. It takes effect with the next [`Gpio::update`].
+    /// Sets the pins that other blocks drive, and their levels. It takes effect with the next [`Gpio::update_levels`].
     pub(super) fn set_pins_driven_by_blocks(&mut self, driven: u16, levels: u16) {
         (self.function_driven, self.function_levels) = (driven, levels & driven);
     }

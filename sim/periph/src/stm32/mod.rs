@@ -1,9 +1,9 @@
 //! The peripherals of the STM32 boards: L0, F1, F4, F7 and H7, one file per block, the chips as tables.
 //!
-//! [`Stm32`] is what a machine owns: [`Stm32::read_register`] and [`Stm32::write_register`] by address, [`Stm32::due`]
-//! and [`Stm32::advance`] for what happens by itself, [`Stm32::irq_levels`] for the NVIC, [`Effects`] for the rest.
-//! Sources are ST's reference manuals: RM0367 (L0x3), RM0008 (F103), RM0090 (F407), RM0383 (F411), RM0390 (F446),
-//! RM0410 (F767), RM0433 (H743).
+//! [`Stm32`] is what a machine owns: [`Stm32::read_register`] and [`Stm32::write_register`] by address,
+//! [`Stm32::next_advance_cycle`] and [`Stm32::process_events_until`] for what happens by itself, [`Stm32::irq_levels`]
+//! for the NVIC, [`Effects`] for the rest. Sources are ST's reference manuals: RM0367 (L0x3), RM0008 (F103), RM0090
+//! (F407), RM0383 (F411), RM0390 (F446), RM0410 (F767), RM0433 (H743).
 
 mod adc;
 mod adc_v4;

@@ -4,7 +4,8 @@ use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
 use super::super::{AheadLog, Constants, MARKED_BYTES, WatchedStoreLayout};
 use super::access_forms::{
-    Block, Form, Memory, access_form, has_offset, has_register_offset, is_literal, word_offset, writes_back,
+    Block, Form, Memory, access_form, accessed_word_offset, has_constant_offset, has_register_offset,
+    is_literal_access, writes_base_back,
 };
 use super::prediction::MARKS;
 use super::spans::{CheckedSpans, FAR};
@@ -70,10 +71,10 @@ impl Writer {
             Memory::Ram(block) => block,
             Memory::Elsewhere(home) => return self.emit_bus_load(number, op, form, home),
         };
-        let base = (!is_literal(op)).then(|| self.register_to_read(op.rn));
+        let base = (!is_literal_access(op)).then(|| self.register_to_read(op.rn));
         let index = has_register_offset(op).then(|| self.register_to_read(op.rm));
         let value = (form.store && !form.single).then(|| self.register_to_read(op.rd));
-        let checked = word_offset(op).filter(|&offset| self.is_checked(op.rn, block, offset));
+        let checked = accessed_word_offset(op).filter(|&offset| self.is_word_offset_checked(op.rn, block, offset));
         let is_plain = !(form.store || form.single || self.foresight.is_some() || self.ahead.is_some());
         if let (Some(offset), Some(base), true) = (checked, base, is_plain) {
             let value = self.register_to_write(op.rd);
@@ -98,12 +99,12 @@ impl Writer {
                 _ => dynasm!(asm ; .arch x64 ; mov [rbp + rcx * 4 + first], Rd(value)),
             }
             self.write_store_prediction(block, form.bytes, 1);
-            self.write_base_back(op, base, index);
+            self.emit_base_write_back(op, base, index);
             return true;
         }
         self.write_load_prediction(block, form.bytes, exit);
         self.log_loads(block, form.bytes, 1);
-        self.write_base_back(op, base, index);
+        self.emit_base_write_back(op, base, index);
         load!(self, op, form, [rbp + rcx + first], [rbp + rcx * 2 + first], [rbp + rcx * 4 + first]);
         true
     }
@@ -117,10 +118,10 @@ impl Writer {
         block: Block,
         (log, asks, pc): (WatchedStoreLayout, usize, u32),
     ) -> bool {
-        if !access_form(op).is_some_and(|form| form.store && form.bytes == 4 && !form.single) || writes_back(op) {
+        if !access_form(op).is_some_and(|form| form.store && form.bytes == 4 && !form.single) || writes_base_back(op) {
             return false;
         }
-        let base = (!is_literal(op)).then(|| self.register_to_read(op.rn));
+        let base = (!is_literal_access(op)).then(|| self.register_to_read(op.rn));
         let index = has_register_offset(op).then(|| self.register_to_read(op.rm));
         let value = self.register_to_read(op.rd);
         let exit = self.exit_before_step(number);
@@ -151,7 +152,7 @@ impl Writer {
 
     /// Emits a load from constant memory that a cache contains.
     fn emit_constant_load(&mut self, number: u32, op: Op, form: Form, constants: Constants) {
-        let base = (!is_literal(op)).then(|| self.register_to_read(op.rn));
+        let base = (!is_literal_access(op)).then(|| self.register_to_read(op.rn));
         let index = has_register_offset(op).then(|| self.register_to_read(op.rm));
         self.emit_address(op, base, index, constants.base);
         let exit = self.exit_before_step(number);
@@ -162,14 +163,14 @@ impl Writer {
     /// Emits a load from memory other than main RAM, by a call that asks the bus. Returns false if it cannot be
     /// JIT-compiled.
     fn emit_bus_load(&mut self, number: u32, op: Op, form: Form, home: u32) -> bool {
-        if form.store || writes_back(op) {
+        if form.store || writes_base_back(op) {
             return false;
         }
         if let Some(constants) = self.constants {
             self.emit_constant_load(number, op, form, constants);
             return true;
         }
-        let base = (!is_literal(op)).then(|| self.register_to_read(op.rn));
+        let base = (!is_literal_access(op)).then(|| self.register_to_read(op.rn));
         let index = has_register_offset(op).then(|| self.register_to_read(op.rm));
         self.emit_address(op, base, index, 0);
         self.host_flags = HostFlags::None;
@@ -179,7 +180,7 @@ impl Writer {
         }
         dynasm!(self.asm ; .arch x64 ; mov eax, ecx);
         self.write_back_before_call();
-        self.save_log();
+        self.emit_log_save();
         dynasm!(self.asm
             ; .arch x64
             ; mov esi, eax
@@ -190,11 +191,11 @@ impl Writer {
             ; mov rcx, rax
             ; shr rcx, 32
         );
-        self.reload_log();
-        self.registers.after_call();
+        self.emit_log_reload();
+        self.registers.drop_registers_changed_by_call();
         let exit = self.exit_before_step(number);
         dynasm!(self.asm ; .arch x64 ; cmp ecx, home as i32 ; jne =>exit);
-        self.log_memory(4);
+        self.emit_log_of_memory_bank(4);
         let value = if form.single { RAX } else { self.register_to_write(op.rd) };
         let asm = &mut self.asm;
         match (form.bytes, form.signed) {
@@ -238,7 +239,7 @@ impl Writer {
         );
         self.write_jump_prediction(ip);
         if op.code == Code::Blx {
-            let link = self.place.address_of(ip).wrapping_add(3);
+            let link = self.place.board_address_of_op(ip).wrapping_add(3);
             let host = self.register_to_write(14);
             dynasm!(self.asm ; .arch x64 ; mov Rd(host), link as i32);
         }
@@ -324,8 +325,9 @@ impl Writer {
     }
 
     /// Returns whether the word at this offset from the base register was already found to be inside the block.
-    fn is_checked(&self, base: u8, block: Block, offset: i32) -> bool {
-        self.registers.is_steady(base) && self.checked.iter().any(|checked| checked.holds(base, block, offset))
+    fn is_word_offset_checked(&self, base: u8, block: Block, offset: i32) -> bool {
+        self.registers.is_register_steady(base)
+            && self.checked.iter().any(|checked| checked.contains_word_offset(base, block, offset))
     }
 
     /// Emits code that computes, into ecx, the number of the accessed item in the block of RAM. The code leaves the
@@ -339,8 +341,8 @@ impl Writer {
         exit: DynamicLabel,
     ) {
         let start = self.ram.wrapping_add(block.first);
-        match (word_offset(op), self.span) {
-            (Some(offset), _) if self.is_checked(op.rn, block, offset) => {
+        match (accessed_word_offset(op), self.span) {
+            (Some(offset), _) if self.is_word_offset_checked(op.rn, block, offset) => {
                 self.emit_address(op, base, index, start);
                 self.host_flags = HostFlags::None;
                 dynasm!(self.asm ; .arch x64 ; shr ecx, 2);
@@ -352,10 +354,10 @@ impl Writer {
                 if offset != span.first {
                     dynasm!(self.asm ; .arch x64 ; add ecx, (offset - span.first) / 4);
                 }
-                if !self.registers.is_steady(op.rn) {
+                if !self.registers.is_register_steady(op.rn) {
                     self.checked.retain(|checked| checked.base != op.rn);
                 }
-                self.registers.mark_steady(op.rn);
+                self.registers.mark_register_steady(op.rn);
                 self.checked.push(CheckedSpans { base: op.rn, block, span });
             }
             _ => {
@@ -372,7 +374,7 @@ impl Writer {
             dynasm!(asm ; .arch x64 ; mov ecx, op.imm.wrapping_sub(start) as i32);
             return;
         };
-        if !has_offset(op) {
+        if !has_constant_offset(op) {
             dynasm!(asm ; .arch x64 ; lea ecx, [Rq(base) + start.wrapping_neg() as i32]);
             return;
         }
@@ -393,20 +395,20 @@ impl Writer {
     }
 
     /// Emits the write-back of a load's or store's base register, after the check and before the value is loaded.
-    fn write_base_back(&mut self, op: Op, base: Option<u8>, index: Option<u8>) {
-        if !writes_back(op) {
+    fn emit_base_write_back(&mut self, op: Op, base: Option<u8>, index: Option<u8>) {
+        if !writes_base_back(op) {
             return;
         }
-        let (Some(base), Some(index)) = (base, index) else { return self.add_to_base(op, op.imm) };
-        self.registers.mark_dirty(op.rn);
+        let (Some(base), Some(index)) = (base, index) else { return self.emit_base_addition(op, op.imm) };
+        self.registers.mark_register_dirty(op.rn);
         dynasm!(self.asm ; .arch x64 ; mov eax, Rd(index) ; shl eax, op.shift as i8 ; add Rd(base), eax);
         self.emit_base_alignment(op, base);
     }
 
     /// Emits code that adds `more` to the base register of the op.
-    pub(super) fn add_to_base(&mut self, op: Op, more: u32) {
+    pub(super) fn emit_base_addition(&mut self, op: Op, more: u32) {
         let base = self.register_to_read(op.rn);
-        self.registers.mark_dirty(op.rn);
+        self.registers.mark_register_dirty(op.rn);
         dynasm!(self.asm ; .arch x64 ; add Rd(base), more as i32);
         self.emit_base_alignment(op, base);
     }

@@ -23,7 +23,7 @@ pub enum Memory {
 
 impl Memory {
     /// Returns the range of main RAM, or `None` for other memory.
-    pub fn block(self) -> Option<Block> {
+    pub fn main_ram_block(self) -> Option<Block> {
         match self {
             Memory::Ram(block) => Some(block),
             Memory::Elsewhere(_) => None,
@@ -61,12 +61,12 @@ pub(super) fn access_form(op: Op) -> Option<Form> {
 }
 
 /// Returns whether the address of the access is the constant `imm`.
-pub(super) fn is_literal(op: Op) -> bool {
+pub(super) fn is_literal_access(op: Op) -> bool {
     op.code == Code::LdrLit || op.rn == 15
 }
 
 /// Returns whether the address of the access is the base register plus an offset.
-pub(super) fn has_offset(op: Op) -> bool {
+pub(super) fn has_constant_offset(op: Op) -> bool {
     !matches!(op.code, Code::Load | Code::Store) || !op.has_flag(flag::POST_INDEXED)
 }
 
@@ -81,17 +81,17 @@ pub(super) fn has_register_offset(op: Op) -> bool {
 }
 
 /// Returns whether the access writes its base register back.
-pub(super) fn writes_back(op: Op) -> bool {
+pub(super) fn writes_base_back(op: Op) -> bool {
     matches!(op.code, Code::Load | Code::Store) && op.has_flag(flag::PRE_INDEXED | flag::POST_INDEXED)
 }
 
 /// Returns the offset from the base register of the word that is accessed. `None` if the access is narrower, or depends
 /// on an index.
-pub(super) fn word_offset(op: Op) -> Option<i32> {
+pub(super) fn accessed_word_offset(op: Op) -> Option<i32> {
     let plain = access_form(op)?.bytes == 4
-        && !is_literal(op)
+        && !is_literal_access(op)
         && !has_register_offset(op)
-        && !writes_back(op)
-        && has_offset(op);
+        && !writes_base_back(op)
+        && has_constant_offset(op);
     plain.then_some(op.imm as i32)
 }

@@ -96,20 +96,20 @@ impl Writer {
     }
 
     /// Begins to emit the code of the other way of a conditional branch.
-    pub fn resume(&mut self, fork: Fork) {
+    pub fn resume_at_fork(&mut self, fork: Fork) {
         let Fork { label, registers, host_flags, checked, words } = fork;
         dynasm!(self.asm ; .arch x64 ; =>label);
         (self.registers, self.host_flags, self.checked, self.words) = (registers, host_flags, checked, words);
     }
 
     /// Emits the end of a path: the registers are written back, and execution continues as `ending` says.
-    pub fn end_path(&mut self, ending: PathEnd) {
-        self.write_all_back(self.registers.dirty_registers());
-        self.end_with(self.words, ending);
+    pub fn emit_path_end(&mut self, ending: PathEnd) {
+        self.emit_write_back_of_registers(self.registers.dirty_registers());
+        self.emit_path_end_without_write_back(self.words, ending);
     }
 
     /// Emits the end of a path whose register values are all in the core.
-    fn end_with(&mut self, words: LoggedWords, ending: PathEnd) {
+    fn emit_path_end_without_write_back(&mut self, words: LoggedWords, ending: PathEnd) {
         let (Some((log, onward)), counts) = (self.ahead, u16::from_le_bytes([words.read, words.written])) else {
             return;
         };
@@ -148,7 +148,7 @@ impl Writer {
     /// has, for each step, the end of a path that is left before this step.
     pub fn finish_ahead(mut self, store: &mut Store, endings: &[PathEnd]) -> Option<u64> {
         self.write_near_marks();
-        self.write_exits(|writer, step, words| writer.end_with(words, endings[step as usize]));
+        self.write_exits(|writer, step, words| writer.emit_path_end_without_write_back(words, endings[step as usize]));
         // Nothing leaves otherwise, and nothing is called that ends a path.
         dynasm!(self.asm ; .arch x64 ; =>self.leave ; =>self.called);
         let at = store.add_code(&self.asm.finalize().ok()?)?;
@@ -173,7 +173,7 @@ impl Writer {
     /// Emits code that logs loads of `count` items from item number ecx on.
     pub(super) fn log_loads(&mut self, block: Block, bytes: u32, count: u32) {
         let Some((log, _)) = self.ahead else { return };
-        self.log_memory(bytes);
+        self.emit_log_of_memory_bank(bytes);
         for further in 0..count {
             self.emit_folded_bit_number(block, bytes, further);
             self.asm.extend(&BTS_R12_RAX);
@@ -200,7 +200,7 @@ impl Writer {
     /// Emits code that logs stores to `count` items from item number ecx on, before they are made.
     pub(super) fn log_stores(&mut self, block: Block, bytes: u32, count: u32) {
         let Some((log, _)) = self.ahead else { return };
-        self.log_memory(bytes);
+        self.emit_log_of_memory_bank(bytes);
         for further in 0..count {
             self.emit_folded_bit_number(block, bytes, further);
             self.asm.extend(&BTS_R11_RAX);
@@ -273,7 +273,7 @@ impl Writer {
     }
 
     /// Emits code that logs which bank of memory the access from item number ecx on goes to.
-    pub(super) fn log_memory(&mut self, bytes: u32) {
+    pub(super) fn emit_log_of_memory_bank(&mut self, bytes: u32) {
         let Some((log, _)) = self.ahead else { return };
         let (bits, accessed) = (log.access_bits as i8, 1 << (log.access_bits - 1));
         let asm = &mut self.asm;
@@ -294,33 +294,33 @@ impl Writer {
 /// Offsets of the core's fields besides its registers.
 impl Writer {
     /// Emits an exit before this step, taken unless the byte at offset `at` of the core is `value`.
-    pub fn require_byte(&mut self, step: u32, at: i32, value: u8) {
+    pub fn emit_exit_unless_byte(&mut self, step: u32, at: i32, value: u8) {
         let exit = self.exit_before_step(step);
         self.host_flags = HostFlags::None;
         dynasm!(self.asm ; .arch x64 ; cmp BYTE [rbx + at], value as i8 ; jne =>exit);
     }
 
     /// Emits an exit before this step, taken if two doublewords of the core have a bit in common.
-    pub fn require_disjoint(&mut self, step: u32, [first, second]: [i32; 2]) {
+    pub fn emit_exit_if_overlapping(&mut self, step: u32, [first, second]: [i32; 2]) {
         let exit = self.exit_before_step(step);
         self.host_flags = HostFlags::None;
         dynasm!(self.asm ; .arch x64 ; mov rax, [rbx + first] ; test [rbx + second], rax ; jnz =>exit);
     }
 
     /// Emits code that sets the byte at offset `at` of the core.
-    pub fn store_byte(&mut self, at: i32, value: u8) {
+    pub fn emit_core_byte_store(&mut self, at: i32, value: u8) {
         dynasm!(self.asm ; .arch x64 ; mov BYTE [rbx + at], value as i8);
     }
 
     /// Emits code that stores the lowest bit of a register as the byte at offset `at` of the core.
-    pub fn store_bit(&mut self, register: u8, at: i32) {
+    pub fn emit_core_bit_store(&mut self, register: u8, at: i32) {
         let host = self.register_to_read(register);
         self.host_flags = HostFlags::None;
         dynasm!(self.asm ; .arch x64 ; mov eax, Rd(host) ; and eax, 1 ; mov [rbx + at], al);
     }
 
     /// Emits code that loads the byte at offset `at` of the core into a register.
-    pub fn load_byte(&mut self, register: u8, at: i32) {
+    pub fn emit_core_byte_load(&mut self, register: u8, at: i32) {
         let host = self.register_to_write(register);
         dynasm!(self.asm ; .arch x64 ; movzx Rd(host), BYTE [rbx + at]);
     }
@@ -332,7 +332,7 @@ impl Writer {
     }
 
     /// Emits code that loads the word at offset `at` of the core into a register.
-    pub fn load_core_word(&mut self, register: u8, at: i32) {
+    pub fn emit_core_word_load(&mut self, register: u8, at: i32) {
         let host = self.register_to_write(register);
         dynasm!(self.asm ; .arch x64 ; mov Rd(host), [rbx + at]);
     }
@@ -357,7 +357,7 @@ impl Writer {
             ; cmp eax, address as i32
             ; jne =>exit
         );
-        self.log_memory(4);
+        self.emit_log_of_memory_bank(4);
         self.words.is_own = true;
         let host = self.register_to_write(op.rd);
         dynasm!(self.asm ; .arch x64 ; mov Rd(host), [rbx + onward.number]);

@@ -3,7 +3,9 @@
 
 use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
 
-use super::forms::{Form, Second, Work, data_processing_form, is_other, shift, shift_by_register};
+use super::forms::{
+    Form, Second, Work, constant_shift_kind, data_processing_form, is_rare_data_processing, register_shift_kind,
+};
 use super::{HostFlags, RAX, Writer, flags};
 use crate::v7m::code::{Code, number as code};
 use crate::v7m::op::Op;
@@ -14,12 +16,12 @@ impl Writer {
     pub fn emit_operation(&mut self, op: Op) -> bool {
         if let Some(form) = data_processing_form(op) {
             self.write_data_processing(op, form);
-        } else if let Some((kind, sets)) = shift(op) {
+        } else if let Some((kind, sets)) = constant_shift_kind(op) {
             self.emit_shift(op, kind, sets);
-        } else if let Some((kind, sets)) = shift_by_register(op) {
+        } else if let Some((kind, sets)) = register_shift_kind(op) {
             self.write_shift_by_register(op, kind, sets);
-        } else if is_other(op) {
-            self.write_other(op);
+        } else if is_rare_data_processing(op) {
+            self.emit_rare_data_processing(op);
         } else {
             return false;
         }
@@ -28,7 +30,7 @@ impl Writer {
 
     /// Emits a data-processing instruction as one or two host instructions on its registers. Returns false if that is
     /// impossible.
-    fn write_directly(&mut self, op: Op, form: Form) -> bool {
+    fn emit_direct_host_form(&mut self, op: Op, form: Form) -> bool {
         let Form { work, second, sets, tests } = form;
         let is_known = match (second, work) {
             (Second::Shifted, _) => false,
@@ -54,7 +56,7 @@ impl Writer {
             (Some(first), register) => self.emit_binary_operation(work, sets, target, (first, register, constant)),
         }
         if sets {
-            self.set_flags(op, form, target);
+            self.emit_flag_stores(op, form, target);
         }
         true
     }
@@ -101,7 +103,7 @@ impl Writer {
     }
 
     /// Emits code that stores the flags which are needed later, from the host's flags and the result.
-    fn set_flags(&mut self, op: Op, form: Form, result: u8) {
+    fn emit_flag_stores(&mut self, op: Op, form: Form, result: u8) {
         let Form { work, second, .. } = form;
         let is_sum = matches!(work, Work::Add | Work::Adc | Work::Sub | Work::Sbc | Work::Rsb);
         self.host_flags = match work {
@@ -126,12 +128,12 @@ impl Writer {
             let carry = i8::from(op.shift & 1 != 0);
             dynasm!(asm ; .arch x64 ; mov BYTE [rbx + self.at.c], carry);
         }
-        self.set_nz(result);
+        self.emit_nz_stores(result);
     }
 
     /// Emits a data-processing instruction (AND, ADD, MOV and so on) by way of eax and ecx if need be.
     fn write_data_processing(&mut self, op: Op, form: Form) {
-        if self.write_directly(op, form) {
+        if self.emit_direct_host_form(op, form) {
             return;
         }
         let Form { work, second, sets, tests } = form;
@@ -139,7 +141,7 @@ impl Writer {
         // The second operand: a constant, or ecx where its register is not to be had as it is.
         let register = (second != Second::Constant).then(|| self.register_to_read(op.rm));
         if let (Second::Shifted, Some(register)) = (second, register) {
-            self.write_shifted(op, register);
+            self.emit_shifted_operand(op, register);
         }
         let asm = &mut self.asm;
         match (second, register, work) {
@@ -173,19 +175,19 @@ impl Writer {
             dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
         }
         if sets {
-            self.set_flags(op, form, RAX);
+            self.emit_flag_stores(op, form, RAX);
         }
     }
 
     /// Emits code that stores N and Z of a result. It changes rax and keeps the host's flags.
-    fn set_nz(&mut self, result: u8) {
+    fn emit_nz_stores(&mut self, result: u8) {
         if self.live & flags::NZ != 0 {
             dynasm!(self.asm ; .arch x64 ; movsxd rax, Rd(result) ; mov [rbx + self.at.nz], rax);
         }
     }
 
     /// Emits code that loads a register, shifted by the op's constant, into ecx.
-    fn write_shifted(&mut self, op: Op, register: u8) {
+    fn emit_shifted_operand(&mut self, op: Op, register: u8) {
         self.host_flags = HostFlags::None;
         let asm = &mut self.asm;
         let amount = op.shift;
@@ -222,7 +224,7 @@ impl Writer {
             if self.live & flags::C != 0 {
                 dynasm!(self.asm ; .arch x64 ; setc [rbx + self.at.c]);
             }
-            self.set_nz(RAX);
+            self.emit_nz_stores(RAX);
         }
     }
 
@@ -256,12 +258,12 @@ impl Writer {
         let target = self.register_to_write(op.rd);
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
         if sets {
-            self.set_nz(RAX);
+            self.emit_nz_stores(RAX);
         }
     }
 
     /// Emits bit-field, byte-reversal, extension, MOVT, move-to-SP and multiply instructions.
-    fn write_other(&mut self, op: Op) {
+    fn emit_rare_data_processing(&mut self, op: Op) {
         self.host_flags = HostFlags::None;
         let number = op.code as u8;
         match number {
@@ -280,12 +282,12 @@ impl Writer {
                 self.register_to_write(op.rd);
                 dynasm!(self.asm ; .arch x64 ; movzx Rd(target), Rw(target) ; or Rd(target), op.imm as i32);
             }
-            _ => self.write_multiply(op),
+            _ => self.emit_multiplication(op),
         }
     }
 
     /// Emits MUL, MLA or MLS.
-    fn write_multiply(&mut self, op: Op) {
+    fn emit_multiplication(&mut self, op: Op) {
         let (first, second) = (self.register_to_read(op.rn), self.register_to_read(op.rm));
         dynasm!(self.asm ; .arch x64 ; mov eax, Rd(first) ; imul eax, Rd(second));
         if matches!(op.code, Code::Mla | Code::Mls) {
@@ -299,7 +301,7 @@ impl Writer {
         let target = self.register_to_write(op.rd);
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
         if op.code == Code::MulS {
-            self.set_nz(RAX);
+            self.emit_nz_stores(RAX);
         }
     }
 

@@ -36,17 +36,17 @@ impl BlockEntry {
 pub fn block_entry_points(store: &mut Store, layout: &BlockLayout) -> Option<EntryPoints> {
     let mut writer = BlockWriter { asm: VecAssembler::new(0), layout };
     writer.emit_entry();
-    let entry = writer.put_into(store)?;
+    let entry = writer.copy_into_code_store(store)?;
     let mut way = |has_account| {
         let mut writer = BlockWriter { asm: VecAssembler::new(0), layout };
         let begins = writer.emit_transition(has_account);
-        let at = writer.put_into(store)? as u64;
+        let at = writer.copy_into_code_store(store)? as u64;
         Some([at, at + begins])
     };
     let transit = [way(false)?, way(true)?];
     let mut writer = BlockWriter { asm: VecAssembler::new(0), layout };
     writer.emit_return(layout.back_none);
-    let none = writer.put_into(store)?;
+    let none = writer.copy_into_code_store(store)?;
     // SAFETY: that is what was written.
     let entry = unsafe { std::mem::transmute::<*const u8, BlockEntry>(entry) };
     Some(EntryPoints { entry, transit, none: none as u64 })
@@ -60,7 +60,7 @@ struct BlockWriter<'a> {
 
 impl BlockWriter<'_> {
     /// Copies the written code into the store and returns its host address.
-    fn put_into(self, store: &mut Store) -> Option<*const u8> {
+    fn copy_into_code_store(self, store: &mut Store) -> Option<*const u8> {
         store.add_code(&self.asm.finalize().ok()?)
     }
 
@@ -237,7 +237,7 @@ impl BlockWriter<'_> {
             ; jne >next
             ; enter:
         );
-        self.save_registers();
+        self.emit_register_saves();
         dynasm!(self.asm
             ; .arch x64
             ; mov rcx, r14
@@ -252,7 +252,7 @@ impl BlockWriter<'_> {
             ; cmp BYTE [r15 + log.served], 0
             ; jne <enter
         );
-        self.unless_second();
+        self.emit_jump_unless_second_core();
         dynasm!(self.asm
             ; .arch x64
             ; movzx ecx, cl
@@ -271,7 +271,7 @@ impl BlockWriter<'_> {
 
     /// Emits code that loads the times of the reached node into rcx, and jumps to the wait if the other core comes
     /// first.
-    fn unless_second(&mut self) {
+    fn emit_jump_unless_second_core(&mut self) {
         let BlockLayout { context, node, .. } = *self.layout;
         dynasm!(self.asm
             ; .arch x64
@@ -290,7 +290,7 @@ impl BlockWriter<'_> {
     }
 
     /// Emits code that saves the core as it is before a block, for a roll-back, with its instruction's place in rax.
-    fn save_registers(&mut self) {
+    fn emit_register_saves(&mut self) {
         let log = self.layout.log;
         dynasm!(self.asm ; .arch x64 ; mov [r15 + log.ip], rax);
         for bytes in (0..log.start_bytes).step_by(16) {
@@ -302,7 +302,7 @@ impl BlockWriter<'_> {
     fn emit_wait(&mut self) {
         let BlockLayout { log, wait_shape, .. } = *self.layout;
         dynasm!(self.asm ; .arch x64 ; wait:);
-        self.save_registers();
+        self.emit_register_saves();
         dynasm!(self.asm
             ; .arch x64
             ; mov WORD [r15 + log.words], 0

@@ -61,7 +61,7 @@ struct Ways {
 }
 
 /// Writes the entry function of chained paths into the store. `logs`: the code keeps a log, which the entry begins.
-pub fn entry(store: &mut Store, logs: Option<(Foresight, Logging)>) -> Option<Entry> {
+pub fn write_path_entry_function(store: &mut Store, logs: Option<(Foresight, Logging)>) -> Option<Entry> {
     let mut asm = VecAssembler::<X64Relocation>::new(0);
     dynasm!(asm
         ; .arch x64
@@ -98,7 +98,7 @@ impl Writer {
     ) -> Option<u64> {
         let [executed, jumped, otherwise] = std::array::from_fn(|_| self.asm.new_dynamic_label());
         let ways = Ways { executed, jumped, otherwise, leave: self.leave };
-        self.write_all_back(self.registers.dirty_registers());
+        self.emit_write_back_of_registers(self.registers.dirty_registers());
         self.emit_jump_to_way(records, steps, if jumps { jumped } else { executed });
         self.write_transit(layout, ways);
         dynasm!(self.asm ; .arch x64 ; =>self.called ; mov rax, QWORD called as i64 ; =>self.leave);
@@ -142,7 +142,7 @@ impl Writer {
             ; jmp rcx
             ; =>ways.jumped
         );
-        self.choose_record(layout);
+        self.emit_record_selection(layout);
         dynasm!(self.asm
             ; .arch x64
             ; mov rdx, [rbx + core.ip]
@@ -151,7 +151,7 @@ impl Writer {
             ; jmp >chosen
             ; =>ways.executed
         );
-        self.choose_record(layout);
+        self.emit_record_selection(layout);
         dynasm!(self.asm ; .arch x64 ; chosen:);
         if self.foresight.is_some() {
             dynasm!(self.asm ; .arch x64 ; cmp [rax + record.log], r14 ; jne >asks);
@@ -165,7 +165,7 @@ impl Writer {
             ; cmp [rcx + transition.serial], edx
             ; jne >asks
         );
-        self.repeat_lookups(layout);
+        self.emit_lookup_repetition(layout);
         dynasm!(self.asm
             ; .arch x64
             ; mov edx, [rcx + transition.bus_wait]
@@ -189,7 +189,7 @@ impl Writer {
             ; test rcx, rcx
             ; jz >done
         );
-        self.begin_log();
+        self.emit_log_reset();
         dynasm!(self.asm
             ; .arch x64
             ; jmp rcx
@@ -204,7 +204,7 @@ impl Writer {
     }
 
     /// Emits code that selects, among the records of an exit, that for the current state and log.
-    fn choose_record(&mut self, layout: &PathLayout) {
+    fn emit_record_selection(&mut self, layout: &PathLayout) {
         let record = layout.record;
         self.emit_context_load();
         dynasm!(self.asm ; .arch x64 ; mov ecx, [r13 + layout.state] ; mov edx, ecx);
@@ -227,7 +227,7 @@ impl Writer {
 
     /// Emits the repetition of the cache look-ups that were recorded with the transition at rcx, or a jump to the code
     /// that lets the bus repeat them.
-    fn repeat_lookups(&mut self, layout: &PathLayout) {
+    fn emit_lookup_repetition(&mut self, layout: &PathLayout) {
         let lookups = |at: usize| (layout.transition.lookups + at) as i32;
         let (Repeats::Held { version } | Repeats::Touched { version, .. }) = layout.repeats else { return };
         dynasm!(self.asm
@@ -258,7 +258,7 @@ impl Writer {
     }
 
     /// Emits code that empties the log.
-    fn begin_log(&mut self) {
+    fn emit_log_reset(&mut self) {
         if self.foresight.is_some() {
             dynasm!(self.asm ; .arch x64 ; mov r14d, 1);
         }

@@ -121,7 +121,7 @@ pub(super) fn data_processing_form(op: Op) -> Option<Form> {
 
 /// Returns the kind of a shift by a constant, as in its opcode, and whether it sets flags. `None` if the op is no such
 /// shift.
-pub(super) fn shift(op: Op) -> Option<(u8, bool)> {
+pub(super) fn constant_shift_kind(op: Op) -> Option<(u8, bool)> {
     let form = match op.code {
         Code::LslImmS => (0, true),
         Code::LslImm => (0, false),
@@ -136,7 +136,7 @@ pub(super) fn shift(op: Op) -> Option<(u8, bool)> {
 
 /// Returns the kind of a shift by a register, as in its opcode, and whether it sets flags. `None` if the op is no such
 /// shift.
-pub(super) fn shift_by_register(op: Op) -> Option<(u8, bool)> {
+pub(super) fn register_shift_kind(op: Op) -> Option<(u8, bool)> {
     let form = match op.code {
         Code::LslRegS => (0, true),
         Code::LslReg => (0, false),
@@ -153,12 +153,15 @@ pub(super) fn shift_by_register(op: Op) -> Option<(u8, bool)> {
 
 /// Returns whether a data-processing instruction can be JIT-compiled.
 pub fn is_translatable(op: Op) -> bool {
-    data_processing_form(op).is_some() || shift(op).is_some() || shift_by_register(op).is_some() || is_other(op)
+    data_processing_form(op).is_some()
+        || constant_shift_kind(op).is_some()
+        || register_shift_kind(op).is_some()
+        || is_rare_data_processing(op)
 }
 
 /// Returns whether the op is a bit-field, byte-reversal, extension, MOVT, move-to-SP or multiply instruction that can
 /// be JIT-compiled.
-pub(super) fn is_other(op: Op) -> bool {
+pub(super) fn is_rare_data_processing(op: Op) -> bool {
     use Code::{Bfi, Mla, Mls, Movt, Mul, MulS, Rev, Sbfx, Sxtab, Sxtah, Sxtb, Sxth, Ubfx, Uxtab, Uxtah, Uxtb, Uxth};
     use Code::{MovToSp, Rev16, Revsh};
     matches!(op.code, Movt | Ubfx | Sbfx | Bfi | Rev | Rev16 | Revsh | Sxtb | Sxth | Uxtb | Uxth)
@@ -167,10 +170,10 @@ pub(super) fn is_other(op: Op) -> bool {
 
 /// Returns the flags that an instruction sets.
 pub fn flags_set(op: Op) -> u8 {
-    if let Some((_, sets)) = shift(op) {
+    if let Some((_, sets)) = constant_shift_kind(op) {
         return if sets { flags::NZ | flags::C } else { 0 };
     }
-    if let Some((_, sets)) = shift_by_register(op) {
+    if let Some((_, sets)) = register_shift_kind(op) {
         // A shift by 0 leaves C alone.
         return if sets { flags::NZ } else { 0 };
     }

@@ -24,7 +24,7 @@ use access::NearMarks;
 pub use access_forms::{Block, Memory};
 pub use ahead::{Fork, PathContinuation, PathEnd};
 pub use blocks::{BlockEntry, block_entry_points};
-pub use chain::{Entry, Records, entry};
+pub use chain::{Entry, Records, write_path_entry_function};
 pub use prediction::Limit;
 use prediction::{CONTEXT, Load, PredictionRequest};
 use registers::Registers;
@@ -164,7 +164,7 @@ impl Writer {
 
     /// Makes the code log what this kind of pipeline needs for its timing, loads of `constants` included. Called before
     /// the first step.
-    pub fn log_timing(&mut self, foresight: Foresight, logging: Logging, constants: Option<Constants>) {
+    pub fn set_timing_log_kind(&mut self, foresight: Foresight, logging: Logging, constants: Option<Constants>) {
         self.constants = constants;
         self.foresight = Some((foresight, logging));
         self.registers = Registers::without_host_registers(&[14, 15]);
@@ -179,7 +179,7 @@ impl Writer {
     /// addresses it checks, for later steps too ([`checked_word_spans`]).
     pub fn begin_step(&mut self, live: u8, span: Option<Span>) {
         (self.live, self.span) = (live, span);
-        self.registers.unlock();
+        self.registers.unlock_all_registers();
     }
 
     /// Finishes the function, which returns `how` after its last instruction, and copies it into the store. Execution
@@ -206,7 +206,7 @@ impl Writer {
 
     /// Emits the function's end, its exits and its entry. Returns the offset at which it begins.
     fn emit_end(&mut self, how: u32, ip: Option<u64>) -> AssemblyOffset {
-        self.write_all_back(self.registers.dirty_registers());
+        self.emit_write_back_of_registers(self.registers.dirty_registers());
         if let Some(ip) = ip {
             dynasm!(self.asm ; .arch x64 ; mov rax, QWORD ip as i64 ; mov [rbx + self.at.ip], rax);
         }
@@ -246,14 +246,14 @@ impl Writer {
     }
 
     /// Emits code that stores a host register to the guest register in the core that it holds.
-    fn write_back(&mut self, guest: u8, host: u8) {
+    fn emit_register_write_back(&mut self, guest: u8, host: u8) {
         dynasm!(self.asm ; .arch x64 ; mov [rbx + self.at.r + 4 * i32::from(guest)], Rd(host));
     }
 
     /// Emits code that stores these host registers to their guest registers in the core.
-    fn write_all_back(&mut self, dirty: Vec<(u8, u8)>) {
+    fn emit_write_back_of_registers(&mut self, dirty: Vec<(u8, u8)>) {
         for (guest, host) in dirty {
-            self.write_back(guest, host);
+            self.emit_register_write_back(guest, host);
         }
     }
 
@@ -261,7 +261,7 @@ impl Writer {
     fn write_exits(&mut self, mut go: impl FnMut(&mut Writer, u32, ahead::LoggedWords)) {
         for Exit { label, step, dirty, words } in std::mem::take(&mut self.exits) {
             dynasm!(self.asm ; .arch x64 ; =>label);
-            self.write_all_back(dirty);
+            self.emit_write_back_of_registers(dirty);
             go(self, step, words);
         }
     }
@@ -278,7 +278,7 @@ impl Writer {
         if let Some(host) = self.registers.find_and_lock_register(guest) {
             return host;
         }
-        let host = self.allocate(guest);
+        let host = self.allocate_host_register(guest);
         dynasm!(self.asm ; .arch x64 ; mov Rd(host), [rbx + self.at.r + 4 * i32::from(guest)]);
         host
     }
@@ -287,25 +287,25 @@ impl Writer {
     fn register_to_write(&mut self, guest: u8) -> u8 {
         let host = match self.registers.find_and_lock_register(guest) {
             Some(host) => host,
-            None => self.allocate(guest),
+            None => self.allocate_host_register(guest),
         };
-        self.registers.mark_dirty(guest);
+        self.registers.mark_register_dirty(guest);
         host
     }
 
     /// Returns a host register for this guest register, and emits the write-back of the one that it displaces.
-    fn allocate(&mut self, guest: u8) -> u8 {
-        let (host, evicted) = self.registers.allocate(guest);
+    fn allocate_host_register(&mut self, guest: u8) -> u8 {
+        let (host, evicted) = self.registers.allocate_host_register(guest);
         if let Some(evicted) = evicted {
-            self.write_back(evicted, host);
+            self.emit_register_write_back(evicted, host);
         }
         host
     }
 
     /// Emits the write-back of all values to the core before a call, which keeps the flags and eax.
     fn write_back_before_call(&mut self) {
-        self.write_all_back(self.registers.dirty_registers());
-        self.registers.after_call();
+        self.emit_write_back_of_registers(self.registers.dirty_registers());
+        self.registers.drop_registers_changed_by_call();
     }
 
     /// Emits a call of a function with the context and the value `with`. A return value other than 0 ends the path.
@@ -313,7 +313,7 @@ impl Writer {
         self.write_back_before_call();
         self.registers.drop_all_registers();
         self.host_flags = HostFlags::None;
-        self.save_log();
+        self.emit_log_save();
         dynasm!(self.asm
             ; .arch x64
             ; mov rdi, r13
@@ -321,13 +321,13 @@ impl Writer {
             ; mov rax, QWORD function as i64
             ; call rax
         );
-        self.reload_log();
+        self.emit_log_reload();
         dynasm!(self.asm ; .arch x64 ; test eax, eax ; jnz =>self.called);
     }
 
     /// Emits code that loads the context's address into r13 and stores the log there for the function that is called
     /// next.
-    fn save_log(&mut self) {
+    fn emit_log_save(&mut self) {
         if let Some((foresight, at)) = self.foresight {
             dynasm!(self.asm
                 ; .arch x64
@@ -338,7 +338,7 @@ impl Writer {
     }
 
     /// Emits code that reloads the log into host registers after a call.
-    fn reload_log(&mut self) {
+    fn emit_log_reload(&mut self) {
         if let Some((foresight, at)) = self.foresight {
             dynasm!(self.asm ; .arch x64 ; mov r14, [r13 + at.log] ; mov r15, [r12 + foresight.stores]);
         }
@@ -409,7 +409,7 @@ impl Writer {
         match op.code {
             Code::B => {}
             Code::Bl => {
-                let link = self.place.address_of(ip).wrapping_add(5);
+                let link = self.place.board_address_of_op(ip).wrapping_add(5);
                 let host = self.register_to_write(14);
                 dynasm!(self.asm ; .arch x64 ; mov Rd(host), link as i32);
             }

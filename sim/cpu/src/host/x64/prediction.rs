@@ -99,7 +99,7 @@ impl Writer {
         let load = Load { hit, miss, done, exit, limit: self.limit.bits, likely: self.limit.likely };
         if load.likely {
             dynasm!(self.asm ; .arch x64 ; jne =>miss);
-            self.log_hit(at, &load);
+            self.emit_log_of_buffered_doubleword(at, &load);
         } else {
             dynasm!(self.asm ; .arch x64 ; je =>hit ; =>miss ; add r14, r14);
         }
@@ -108,7 +108,7 @@ impl Writer {
     }
 
     /// Emits code that logs how many stores ago the loaded doubleword was stored to, from the table entry at r13.
-    fn log_hit(&mut self, at: Foresight, &Load { miss, limit, exit, .. }: &Load) {
+    fn emit_log_of_buffered_doubleword(&mut self, at: Foresight, &Load { miss, limit, exit, .. }: &Load) {
         dynasm!(self.asm
             ; .arch x64
             ; mov rax, r15
@@ -192,8 +192,8 @@ impl Writer {
     pub(super) fn write_branch_prediction(&mut self, op: Op, ip: u64, verdict: Option<bool>) {
         let Some((at, _)) = self.foresight else { return };
         self.host_flags = HostFlags::None;
-        let from = self.place.address_of(ip);
-        let (entry, asked) = (at.entry(from), self.asm.new_dynamic_label());
+        let from = self.place.board_address_of_op(ip);
+        let (entry, asked) = (at.predictor_entry_offset(from), self.asm.new_dynamic_label());
         let done = self.asm.new_dynamic_label();
         let target = if verdict == Some(false) {
             let fine = self.asm.new_dynamic_label();
@@ -210,7 +210,7 @@ impl Writer {
             NOT_TAKEN
         } else {
             let distance = i64::from(op.imm as i32) * i64::from(self.place.op_bytes);
-            let target = self.place.address_of(ip.wrapping_add_signed(distance));
+            let target = self.place.board_address_of_op(ip.wrapping_add_signed(distance));
             dynasm!(self.asm
                 ; .arch x64
                 ; cmp DWORD [r12 + entry + at.branch], (from | 1) as i32
@@ -235,8 +235,8 @@ impl Writer {
     /// predicted right.
     pub(super) fn write_jump_prediction(&mut self, ip: u64) {
         let Some((at, _)) = self.foresight else { return };
-        let from = self.place.address_of(ip);
-        let (entry, asked) = (at.entry(from), self.asm.new_dynamic_label());
+        let from = self.place.board_address_of_op(ip);
+        let (entry, asked) = (at.predictor_entry_offset(from), self.asm.new_dynamic_label());
         let done = self.asm.new_dynamic_label();
         dynasm!(self.asm
             ; .arch x64
@@ -263,7 +263,7 @@ impl Writer {
                 dynasm!(self.asm ; .arch x64 ; =>miss ; add r14, r14 ; jmp =>done);
             } else {
                 dynasm!(self.asm ; .arch x64 ; =>hit);
-                self.log_hit(at, &load);
+                self.emit_log_of_buffered_doubleword(at, &load);
                 dynasm!(self.asm ; .arch x64 ; jmp =>done);
             }
         }

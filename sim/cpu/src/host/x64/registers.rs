@@ -40,7 +40,7 @@ impl Registers {
     }
 
     /// Makes all host registers available again, at the begin of the next instruction.
-    pub fn unlock(&mut self) {
+    pub fn unlock_all_registers(&mut self) {
         self.now += 1;
         self.held.iter_mut().for_each(|held| held.locked = false);
     }
@@ -55,7 +55,7 @@ impl Registers {
 
     /// Assigns a host register to this guest register. Also returns the guest register whose value must be written back
     /// before.
-    pub fn allocate(&mut self, guest: u8) -> (u8, Option<u8>) {
+    pub fn allocate_host_register(&mut self, guest: u8) -> (u8, Option<u8>) {
         let free = |held: &HeldRegisters| if held.guest.is_none() { 0 } else { 1 + held.used };
         let (index, held) = self
             .held
@@ -71,7 +71,7 @@ impl Registers {
     }
 
     /// Drops the guest registers in host registers that a call does not preserve. None of them may need a write-back.
-    pub fn after_call(&mut self) {
+    pub fn drop_registers_changed_by_call(&mut self) {
         for (held, host) in self.held.iter_mut().zip(HOSTS) {
             if host < 12 {
                 *held = HeldRegisters { reserved: held.reserved, ..HeldRegisters::default() };
@@ -89,17 +89,17 @@ impl Registers {
     }
 
     /// Notes that the guest register keeps its value from now on, until it is written.
-    pub fn mark_steady(&mut self, guest: u8) {
+    pub fn mark_register_steady(&mut self, guest: u8) {
         self.steady |= 1 << guest;
     }
 
-    /// Returns whether the guest register still has the value that it had at [`Registers::mark_steady`].
-    pub fn is_steady(&self, guest: u8) -> bool {
+    /// Returns whether the guest register still has the value that it had at [`Registers::mark_register_steady`].
+    pub fn is_register_steady(&self, guest: u8) -> bool {
         self.steady >> guest & 1 != 0
     }
 
     /// Notes that the guest register has a new value, which must be written back.
-    pub fn mark_dirty(&mut self, guest: u8) {
+    pub fn mark_register_dirty(&mut self, guest: u8) {
         self.steady &= !(1 << guest);
         self.held.iter_mut().filter(|held| held.guest == Some(guest)).for_each(|held| held.dirty = true);
     }

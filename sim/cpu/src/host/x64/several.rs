@@ -34,7 +34,7 @@ impl Writer {
             dynasm!(self.asm ; .arch x64 ; mov Rd(high), [rbp + rcx * 4 + (first + 4)]);
         }
         if op.has_flag(flag::PRE_INDEXED | flag::POST_INDEXED) {
-            self.add_to_base(op, op.imm);
+            self.emit_base_addition(op, op.imm);
         }
         true
     }
@@ -65,10 +65,10 @@ impl Writer {
             self.log_loads(block, 4, count);
         }
         if op.has_flag(flag::POST_INDEXED) {
-            self.add_to_base(op, if op.ra == 0 { 4 * count } else { less.wrapping_neg() });
+            self.emit_base_addition(op, if op.ra == 0 { 4 * count } else { less.wrapping_neg() });
         }
         for register in (0..15).filter(|&register| listed(register)) {
-            self.registers.unlock();
+            self.registers.unlock_all_registers();
             if op.code == Code::Stm {
                 let value = self.register_to_read(register);
                 dynasm!(self.asm ; .arch x64 ; mov [rbp + rcx * 4 + place], Rd(value));
@@ -100,10 +100,10 @@ impl Writer {
         self.emit_bounds_check(block, 4, count + 1, exit);
         let mut place = block.first as i32;
         dynasm!(self.asm ; .arch x64 ; cmp DWORD [rbp + rcx * 4 + place + 4 * count as i32], pc as i32 ; jne =>exit);
-        self.registers.mark_dirty(13);
+        self.registers.mark_register_dirty(13);
         dynasm!(self.asm ; .arch x64 ; add Rd(base), 4 * (count as i32 + 1));
         for register in (0..8).filter(|&register| mask >> register & 1 != 0) {
-            self.registers.unlock();
+            self.registers.unlock_all_registers();
             let value = self.register_to_write(register);
             dynasm!(self.asm ; .arch x64 ; mov Rd(value), [rbp + rcx * 4 + place]);
             place += 4;

@@ -1,6 +1,6 @@
 //! Words that are accessed by the same base: the first access checks for all of them.
 
-use super::access_forms::{Block, word_offset, writes_back};
+use super::access_forms::{Block, accessed_word_offset, writes_base_back};
 use crate::v7m::code::Code;
 use crate::v7m::op::Op;
 
@@ -26,7 +26,7 @@ pub(super) struct CheckedSpans {
 
 impl CheckedSpans {
     /// Returns whether the word at this offset from the base register is inside the checked range.
-    pub fn holds(&self, base: u8, block: Block, offset: i32) -> bool {
+    pub fn contains_word_offset(&self, base: u8, block: Block, offset: i32) -> bool {
         let Span { first, last } = self.span;
         self.base == base
             && self.block.first == block.first
@@ -46,14 +46,14 @@ pub fn checked_word_spans(path: &[(Op, Option<u32>)]) -> Vec<Option<Span>> {
 /// same base register.
 fn checked_word_span(path: &[(Op, Option<u32>)]) -> Option<Span> {
     let (&(op, block), rest) = path.split_first()?;
-    let (own, base) = (word_offset(op)?, op.rn);
+    let (own, base) = (accessed_word_offset(op)?, op.rn);
     block?;
     let mut span = Span { first: own, last: own };
     if changes_register(op, base) {
         return None;
     }
     for &(op, other) in rest {
-        if let Some(offset) = word_offset(op).filter(|_| op.rn == base && other == block) {
+        if let Some(offset) = accessed_word_offset(op).filter(|_| op.rn == base && other == block) {
             let wider = Span { first: span.first.min(offset), last: span.last.max(offset) };
             if (offset - own) % 4 == 0 && wider.last - wider.first <= FAR as i32 {
                 span = wider;
@@ -77,7 +77,7 @@ fn changes_register(op: Op, register: u8) -> bool {
         || links
         || op.rd == register
         || op.ra == register
-        || writes_back(op) && op.rn == register
+        || writes_base_back(op) && op.rn == register
 }
 
 #[cfg(test)]
@@ -111,9 +111,9 @@ mod tests {
     fn only_whole_words_of_the_span_are_checked() {
         let block = Block { first: 0, bytes: 64 };
         let checked = CheckedSpans { base: 7, block, span: Span { first: -4, last: 8 } };
-        let held = |base, offset| checked.holds(base, block, offset);
+        let held = |base, offset| checked.contains_word_offset(base, block, offset);
         assert!(held(7, -4) && held(7, 0) && held(7, 8));
         assert!(!held(7, -8) && !held(7, 12) && !held(7, 2) && !held(6, 0));
-        assert!(!checked.holds(7, Block { first: 64, bytes: 64 }, 0));
+        assert!(!checked.contains_word_offset(7, Block { first: 64, bytes: 64 }, 0));
     }
 }

@@ -12,7 +12,7 @@ pub(super) const fn cycles_without_memory(code: u8) -> u64 {
 
 /// Sets N and Z by a value.
 #[inline(always)]
-fn set_nz(core: &mut Core, value: u32) {
+fn set_nz_flags(core: &mut Core, value: u32) {
     core.nz = i64::from(value as i32);
 }
 
@@ -22,7 +22,7 @@ fn add_with_flags(core: &mut Core, a: u32, b: u32) -> u32 {
     let (sum, carry) = a.overflowing_add(b);
     core.c = carry;
     core.v = (a as i32).overflowing_add(b as i32).1;
-    set_nz(core, sum);
+    set_nz_flags(core, sum);
     sum
 }
 
@@ -32,7 +32,7 @@ fn subtract_with_flags(core: &mut Core, a: u32, b: u32) -> u32 {
     let difference = a.wrapping_sub(b);
     core.c = a >= b;
     core.v = (a as i32).overflowing_sub(b as i32).1;
-    set_nz(core, difference);
+    set_nz_flags(core, difference);
     difference
 }
 
@@ -43,7 +43,7 @@ fn add_with_carry(core: &mut Core, a: u32, b: u32) -> u32 {
     let sum = wide as u32;
     core.c = wide >> 32 != 0;
     core.v = ((a ^ sum) & (b ^ sum)) >> 31 != 0;
-    set_nz(core, sum);
+    set_nz_flags(core, sum);
     sum
 }
 
@@ -76,7 +76,7 @@ pub(super) fn execute_alu<const CODE: u8>(core: &mut Core, word: Word) {
         ($value:expr) => {{
             let value: u32 = $value;
             a!() = value;
-            set_nz(core, value);
+            set_nz_flags(core, value);
         }};
     }
     let imm = word.imm();
@@ -113,7 +113,7 @@ pub(super) fn execute_alu<const CODE: u8>(core: &mut Core, word: Word) {
         }
         op::Adc => a!() = add_with_carry(core, a!(), b!()),
         op::Sbc => a!() = add_with_carry(core, a!(), !b!()),
-        op::Tst => set_nz(core, a!() & b!()),
+        op::Tst => set_nz_flags(core, a!() & b!()),
         op::Rsb => a!() = subtract_with_flags(core, 0, b!()),
         op::Cmp | op::CmpHi => {
             subtract_with_flags(core, a!(), b!());

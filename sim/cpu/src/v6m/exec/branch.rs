@@ -1,8 +1,8 @@
 //! Branches: inside the region by distance, anywhere by address, and exception return.
 
 use super::cursor::{Cursor, Flow};
-use super::fetching::{fetch, second_half_ready};
-use super::operands::condition_holds;
+use super::fetching::{fetch_code_word, second_half_ready};
+use super::operands::is_condition_met;
 use crate::v6m::block::Block;
 use crate::v6m::bus::Bus;
 use crate::v6m::core::{Core, Request};
@@ -59,7 +59,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// Executes a BL inside the region.
     #[inline(always)]
     pub fn call_inside_region<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
-        core.r[14] = core.address_of(self.ip).wrapping_add(5);
+        core.r[14] = core.address_of_op(self.ip).wrapping_add(5);
         let second_half = second_half_ready::<CONTEND>(core, self.ip, self.t);
         self.branch_inside_region(core, bus, second_half + 1)
     }
@@ -70,7 +70,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if Self::TRACED {
             return Flow::InTime;
         }
-        if condition_holds(core, self.word.a()) {
+        if is_condition_met(core, self.word.a()) {
             return self.branch_to_address(core, bus, self.word.imm(), self.t);
         }
         self.t += timing::SINGLE_CYCLES;
@@ -83,14 +83,14 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if Self::TRACED {
             return Flow::InTime;
         }
-        core.r[14] = core.address_of(self.ip).wrapping_add(5);
+        core.r[14] = core.address_of_op(self.ip).wrapping_add(5);
         self.branch_to_address(core, bus, self.word.imm(), self.t + 1)
     }
 
     /// Executes BLX.
     #[inline(always)]
     pub fn execute_blx<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32) -> Flow {
-        let link = core.address_of(self.ip).wrapping_add(3);
+        let link = core.address_of_op(self.ip).wrapping_add(3);
         if Self::TRACED {
             return self.branch_by_register(core, bus, target, self.t, true, Some(link));
         }
@@ -101,7 +101,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// Executes BX or POP {PC}: an exception return in handler mode, else the Thumb bit must be set.
     #[inline(always)]
     pub fn execute_bx<B: Bus>(&mut self, core: &mut Core, bus: &mut B, value: u32, at: u64) -> Flow {
-        if Self::PAIRED && Self::TIMES && core.remainder.ends_with(Block::LEAVES) {
+        if Self::PAIRED && Self::TIMES && core.remainder.is_last_instruction_of_kind(Block::LEAVES) {
             self.t = at;
             return Flow::Jumped;
         }
@@ -173,7 +173,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         link: Option<u32>,
     ) -> Flow {
         self.ip = if CONTEND && Self::PAIRED {
-            core.region.op(core.remainder.next)
+            core.region.op_at_address(core.remainder.next)
         } else if CONTEND {
             core.trace.indirect_branch_target(&core.region)
         } else {
@@ -216,11 +216,11 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             self.t = at + 2;
             return;
         }
-        let fetched = fetch(bus, core, self.ip, 0, at, true);
+        let fetched = fetch_code_word(bus, core, self.ip, 0, at, true);
         self.t = fetched + 2;
         // A late fetch ahead is over: this one had to wait for its slot.
         if self.ip as usize & 8 != 0 {
-            fetch(bus, core, self.ip, 1, fetched + 1, false);
+            fetch_code_word(bus, core, self.ip, 1, fetched + 1, false);
         }
     }
 }

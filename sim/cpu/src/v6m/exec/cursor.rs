@@ -96,7 +96,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Writes the state of the core's turn from host registers back to the core.
     #[inline(always)]
-    pub fn write_back(&self, core: &mut Core) {
+    pub fn write_turn_state_back(&self, core: &mut Core) {
         core.ip = self.ip;
         core.t = self.t;
     }
@@ -121,7 +121,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Returns the length, in bytes of ops, of the basic block up to `to`.
     #[inline(always)]
-    pub fn length(&self, to: *mut Op) -> u64 {
+    pub fn block_length_to(&self, to: *mut Op) -> u64 {
         (to as usize).wrapping_sub(self.base as usize) as u64
     }
 
@@ -156,7 +156,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// As for [`Ahead::run_native_paths`].
     #[inline(always)]
     pub unsafe fn run_native_paths<B: Bus>(&mut self, core: &mut Core, other: &mut Core, bus: &mut B) {
-        self.write_back(core);
+        self.write_turn_state_back(core);
         self.write_instruction_count(core);
         // SAFETY: the caller's promise.
         unsafe { B::Ahead::run_native_paths(bus, core, other) };
@@ -221,7 +221,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 /// Writes the position and time of a core back to the core. Only called outside the interpreter's frequent paths.
 #[cold]
 #[inline(never)]
-pub(super) fn leave(core: &mut Core, ip: *mut Op, t: u64) {
+pub(super) fn write_position_and_time_back(core: &mut Core, ip: *mut Op, t: u64) {
     core.ip = ip;
     core.t = t;
 }

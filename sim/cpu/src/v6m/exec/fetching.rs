@@ -6,7 +6,14 @@ use crate::v6m::op::Op;
 
 /// Fetches the word of code that is `words` words after the one with `ip`. Returns the cycle of its address phase.
 #[inline(always)]
-pub(super) fn fetch<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
+pub(super) fn fetch_code_word<B: Bus>(
+    bus: &mut B,
+    core: &mut Core,
+    ip: *mut Op,
+    words: usize,
+    at: u64,
+    stalls: bool,
+) -> u64 {
     bus.fetch_code(core, ip, words, at, stalls)
 }
 
@@ -45,6 +52,6 @@ pub(super) fn fetch_after_wide_instruction<B: Bus>(
     cycles: u64,
 ) -> u64 {
     let words = 1 + (ip as usize >> 3 & 1);
-    fetch(bus, core, ip, words, t - cycles, false);
+    fetch_code_word(bus, core, ip, words, t - cycles, false);
     if words == 1 && core.fetch_ready > t { wait_for_fetch(core, t) } else { t }
 }

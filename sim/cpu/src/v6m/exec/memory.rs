@@ -15,7 +15,7 @@ use rtoslab_timing::cortex_m0plus as timing;
 
 /// Returns the low `BYTES` bytes of a word.
 #[inline(always)]
-fn low_bytes<const BYTES: u32>(value: u32) -> u32 {
+fn low_bytes_of_word<const BYTES: u32>(value: u32) -> u32 {
     match BYTES {
         1 => value & 0xff,
         2 => value & 0xffff,
@@ -59,7 +59,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// Loads `BYTES` bytes, zero-extended. In the simulation of a basic block, which has been executed, it only charges
     /// the load's cycles.
     #[inline(always)]
-    pub fn load<B: Bus, const BYTES: u32>(
+    pub fn load_data<B: Bus, const BYTES: u32>(
         &mut self,
         core: &mut Core,
         other: &Core,
@@ -77,7 +77,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 return Ok(0);
             }
             let sample = B::sample_address_in_memory(memory);
-            return self.load_at::<B, BYTES, true>(core, other, bus, sample);
+            return self.load_from_address::<B, BYTES, true>(core, other, bus, sample);
         }
         self.load_word::<B, BYTES, true>(core, other, bus, address)
     }
@@ -97,12 +97,12 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         } else {
             address
         };
-        self.load_at::<B, BYTES, SINGLE>(core, other, bus, address)
+        self.load_from_address::<B, BYTES, SINGLE>(core, other, bus, address)
     }
 
     /// Loads `BYTES` bytes from this address, zero-extended. `SINGLE`: the access is no word of a multiple transfer.
     #[inline(always)]
-    pub fn load_at<B: Bus, const BYTES: u32, const SINGLE: bool>(
+    pub fn load_from_address<B: Bus, const BYTES: u32, const SINGLE: bool>(
         &mut self,
         core: &mut Core,
         other: &Core,
@@ -116,7 +116,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             return Ok(0);
         }
         if is_access_in_ram(bus, offset, BYTES) {
-            let slot = self.claim_ram(core, bus, offset);
+            let slot = self.claim_ram_transfer_slot(core, bus, offset);
             if Self::PAIRED && Self::AHEAD {
                 if SINGLE {
                     self.log_accessed_memory(B::memory_number_at(offset, BYTES))?;
@@ -137,13 +137,13 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             } else if !Self::PAIRED && self.word.code() != op::LdrLit {
                 self.log_indirect_target(Trace::indirect_read(self.count, address))?;
             }
-            return Ok(low_bytes::<BYTES>(value));
+            return Ok(low_bytes_of_word::<BYTES>(value));
         }
         self.apart = true;
         // Reports of accesses come from here.
         core.ip = self.ip;
         match self.with_time(|at| bus.load_data::<CONTEND, false>(core, Some(other), address, BYTES, at)) {
-            Ok(value) => Ok(low_bytes::<BYTES>(value)),
+            Ok(value) => Ok(low_bytes_of_word::<BYTES>(value)),
             Err(trap) => Err(self.end_by_fault(core, bus, trap)),
         }
     }
@@ -161,7 +161,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// Stores the low `BYTES` bytes of `value` to memory. In the simulation of a basic block, which has been executed,
     /// it only charges the store's cycles.
     #[inline(always)]
-    pub fn store<B: Bus, const BYTES: u32>(
+    pub fn store_data<B: Bus, const BYTES: u32>(
         &mut self,
         core: &mut Core,
         other: &Core,
@@ -173,7 +173,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             (false, _) => address,
             (true, false) => B::RAM_BASE,
             (true, true) => {
-                if core.remainder.is_at(Block::PRIVATE) {
+                if core.remainder.is_current_instruction_last_of_kind(Block::PRIVATE) {
                     self.t += timing::MEMORY_CYCLES;
                     return Ok(());
                 }
@@ -184,12 +184,12 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 B::sample_address_in_memory(memory)
             }
         };
-        self.store_at::<B, BYTES, true>(core, other, bus, address, value)
+        self.store_to_address::<B, BYTES, true>(core, other, bus, address, value)
     }
 
     /// Stores the low `BYTES` bytes of `value` at this address. `SINGLE`: the access is no word of a multiple transfer.
     #[inline(always)]
-    pub fn store_at<B: Bus, const BYTES: u32, const SINGLE: bool>(
+    pub fn store_to_address<B: Bus, const BYTES: u32, const SINGLE: bool>(
         &mut self,
         core: &mut Core,
         other: &Core,
@@ -199,7 +199,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     ) -> Result<(), Flow> {
         let offset = address.wrapping_sub(B::RAM_BASE);
         if is_access_in_ram(bus, offset, BYTES) {
-            let slot = self.claim_ram(core, bus, offset);
+            let slot = self.claim_ram_transfer_slot(core, bus, offset);
             self.t = slot + timing::MEMORY_CYCLES;
             if Self::TIMES {
                 // It was stored when the trace was executed.
@@ -207,7 +207,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             } else if Self::PAIRED && Self::AHEAD {
                 return self.store_speculatively::<B, BYTES, SINGLE>(core, bus, offset, value);
             // SAFETY: it is in the RAM.
-            } else if unsafe { bus.main_ram().mark(offset) } == 0 {
+            } else if unsafe { bus.main_ram().mark_at_offset(offset) } == 0 {
                 // SAFETY: it is in the RAM.
                 unsafe { write_ram::<BYTES>(bus.main_ram().start_pointer().add(offset as usize), value) };
             } else if Self::TRACED {
@@ -226,7 +226,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 self.end_block_after_instruction(Block::PRIVATE);
                 return Ok(());
             }
-            return self.note_ordered::<B>(ordered).map(|_| ());
+            return self.log_ordered_access::<B>(ordered).map(|_| ());
         }
         if Self::TRACED {
             return Err(Flow::InTime);
@@ -248,8 +248,9 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     ) -> Result<(), Flow> {
         // Those of a multiple transfer were looked at before the first word.
         // SAFETY: the word is in the RAM.
-        let is_notified =
-            SINGLE && unsafe { bus.main_ram().mark(offset) } != 0 && bus.watches_store(offset).ok_or(Flow::InTime)?;
+        let is_notified = SINGLE
+            && unsafe { bus.main_ram().mark_at_offset(offset) } != 0
+            && bus.watches_store(offset).ok_or(Flow::InTime)?;
         if SINGLE {
             self.log_accessed_memory(B::memory_number_at(offset, BYTES))?;
         }
@@ -263,7 +264,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 write_ram::<BYTES>(bus.main_ram().start_pointer().add(offset as usize), value);
                 let word = u32::from_le(word.read_unaligned());
                 (*self.log).note_watched_store(WatchedStore {
-                    pc: core.address_of(self.ip),
+                    pc: core.address_of_op(self.ip),
                     offset: offset & !3,
                     word,
                 });
@@ -294,7 +295,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             write_ram::<BYTES>(bus.main_ram().start_pointer().add(offset as usize), value);
             if is_notified {
                 let word = u32::from_le(word.read_unaligned());
-                core.watched_store = WatchedStore { pc: core.address_of(ip), offset: offset & !3, word };
+                core.watched_store = WatchedStore { pc: core.address_of_op(ip), offset: offset & !3, word };
             }
         }
         if is_notified { Err(Flow::WatchedStore) } else { Ok(()) }
@@ -312,13 +313,13 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             return Err(Flow::InTime);
         }
         let ordered = bus.access_register_speculatively(core, address, Access::Load(BYTES));
-        self.note_ordered::<B>(ordered)
+        self.log_ordered_access::<B>(ordered)
     }
 
     /// Logs an access that may have to be made in the order of the cores' cycles, and returns its value. An error says
     /// how the instruction ends if the access cannot be made now.
     #[inline(always)]
-    fn note_ordered<B: Bus>(&mut self, ordered: OrderedAccess<u32>) -> Result<u32, Flow> {
+    fn log_ordered_access<B: Bus>(&mut self, ordered: OrderedAccess<u32>) -> Result<u32, Flow> {
         match ordered {
             OrderedAccess::Always(value) => {
                 self.log_accessed_memory(Some(B::ORDERED_MEMORY))?;
@@ -349,7 +350,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Claims a transfer slot for an access to this offset of RAM, and returns its cycle.
     #[inline(always)]
-    fn claim_ram<B: Bus>(&self, core: &mut Core, bus: &mut B, offset: u32) -> u64 {
+    fn claim_ram_transfer_slot<B: Bus>(&self, core: &mut Core, bus: &mut B, offset: u32) -> u64 {
         if !CONTEND {
             return self.t;
         }

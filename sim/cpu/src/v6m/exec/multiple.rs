@@ -55,7 +55,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             if !are_words_in_plain_ram(bus, last, 1, false) {
                 return Err(Flow::InTime);
             }
-            let target = self.load_at::<B, 4, false>(core, other, bus, last)?;
+            let target = self.load_from_address::<B, 4, false>(core, other, bus, last)?;
             let offset = (target & !1).wrapping_sub(core.region.base);
             let is_near = target & 1 != 0 && offset < core.region.bytes;
             if !(is_near || Self::PAIRED && returns_from_exception(core, target)) {
@@ -96,13 +96,13 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             return Ok(());
         }
         while core.transfer.mask != 0 {
-            if self.gives_way(core, first) {
+            if self.must_transfer_pause(core, first) {
                 return Err(Flow::Stalled);
             }
             let slot = self.t;
             let address = if Self::TIMES && !Self::PAIRED { B::RAM_BASE } else { core.transfer.address };
             let value = core.r[(core.transfer.mask.trailing_zeros() & 15) as usize];
-            self.store_at::<B, 4, false>(core, other, bus, address, value)?;
+            self.store_to_address::<B, 4, false>(core, other, bus, address, value)?;
             self.charge_transferred_word(core, slot);
             first = false;
         }
@@ -121,7 +121,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         held: u32,
     ) -> Result<(), Flow> {
         let mut first = self.begin_transfer::<B, false>(core, bus, mask, address, words)?;
-        if Self::PAIRED && Self::AHEAD && address.wrapping_sub(B::RAM_BASE) < bus.main_ram().length() {
+        if Self::PAIRED && Self::AHEAD && address.wrapping_sub(B::RAM_BASE) < bus.main_ram().length_in_bytes() {
             let offset = address.wrapping_sub(B::RAM_BASE);
             let mask = std::mem::take(&mut core.transfer.mask);
             // SAFETY: as for stores.
@@ -129,7 +129,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             return Ok(());
         }
         while core.transfer.mask != 0 {
-            if self.gives_way(core, first) {
+            if self.must_transfer_pause(core, first) {
                 return Err(Flow::Stalled);
             }
             let slot = self.t;
@@ -180,7 +180,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Returns whether a multiple transfer must pause between two words, because the turn's limit is reached.
     #[inline(always)]
-    fn gives_way(&self, core: &Core, first: bool) -> bool {
+    fn must_transfer_pause(&self, core: &Core, first: bool) -> bool {
         (!Self::TRACED || Self::PAIRED && CONTEND) && !first && self.t >= core.limit
     }
 

@@ -1,6 +1,6 @@
 //! The operands of instructions, and the results of the rarer operations.
 
-use crate::v6m::bus::{Bus, takes_stores};
+use crate::v6m::bus::{Bus, can_store_near_marks};
 use crate::v6m::core::Core;
 use crate::v6m::op::op;
 
@@ -11,13 +11,13 @@ pub(super) fn are_words_in_plain_ram<B: Bus>(bus: &mut B, address: u32, words: u
     let bytes = 4 * u32::from(words);
     let offset = address.wrapping_sub(B::RAM_BASE);
     let ram = bus.main_ram();
-    let is_inside = offset & 3 == 0 && offset <= ram.length() - bytes;
+    let is_inside = offset & 3 == 0 && offset <= ram.length_in_bytes() - bytes;
     if !(store && is_inside) {
         return is_inside;
     }
     // SAFETY: both words are in the RAM.
-    let marks = unsafe { ram.mark(offset) | ram.mark(offset + bytes - 4) };
-    marks == 0 || takes_stores(bus, offset, words.into())
+    let marks = unsafe { ram.mark_at_offset(offset) | ram.mark_at_offset(offset + bytes - 4) };
+    marks == 0 || can_store_near_marks(bus, offset, words.into())
 }
 
 /// Returns whether `words` words from `address` on are in constant memory.
@@ -30,7 +30,7 @@ pub(super) fn are_words_in_constant_memory<B: Bus>(bus: &mut B, address: u32, wo
 /// Returns whether an access of 1, 2 or 4 bytes at this offset is aligned and inside the RAM.
 #[inline(always)]
 pub(super) fn is_access_in_ram<B: Bus>(bus: &mut B, offset: u32, bytes: u32) -> bool {
-    offset.rotate_right(bytes.trailing_zeros()) < bus.main_ram().length() >> bytes.trailing_zeros()
+    offset.rotate_right(bytes.trailing_zeros()) < bus.main_ram().length_in_bytes() >> bytes.trailing_zeros()
 }
 
 /// Returns a value shifted (LSL, LSR, ASR, ROR) by the bottom byte of a register, and sets the carry out (ARMv6-M
@@ -65,7 +65,7 @@ pub(super) fn shift_by_register(code: u8, value: u32, amount: u32, carry: &mut b
 }
 
 /// Returns whether the condition field of a branch holds for the core's flags.
-pub(super) fn condition_holds(core: &Core, condition: u8) -> bool {
+pub(super) fn is_condition_met(core: &Core, condition: u8) -> bool {
     let (n, z, c, v) = (core.nz < 0, core.nz as u32 == 0, core.c, core.v);
     match condition {
         0 => z,

@@ -16,7 +16,7 @@ fn is_exception_pending_here(core: &Core) -> bool {
 
 /// Makes the interpreter return to the machine before the core's next instruction.
 #[inline(always)]
-fn call_machine<B: Bus>(core: &mut Core, bus: &mut B) {
+fn return_to_machine<B: Bus>(core: &mut Core, bus: &mut B) {
     core.limit = 0;
     *bus.next_event_cycle() = 0;
 }
@@ -24,7 +24,7 @@ fn call_machine<B: Bus>(core: &mut Core, bus: &mut B) {
 impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// Executes CPSID.
     #[inline(always)]
-    pub fn mask_interrupts(&mut self, core: &mut Core) {
+    pub fn execute_cpsid(&mut self, core: &mut Core) {
         if core.is_privileged() {
             core.primask = true;
         }
@@ -33,7 +33,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Executes CPSIE.
     #[inline(always)]
-    pub fn unmask_interrupts<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+    pub fn execute_cpsie<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         if Self::TRACED && is_exception_pending_here(core) {
             if !(Self::PAIRED && Self::AHEAD) {
                 return Flow::InTime;
@@ -43,7 +43,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if core.is_privileged() {
             core.primask = false;
             if !Self::TRACED && is_exception_pending_here(core) {
-                call_machine(core, bus);
+                return_to_machine(core, bus);
             }
         }
         self.t += timing::SINGLE_CYCLES;
@@ -52,7 +52,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Executes MRS.
     #[inline(always)]
-    pub fn read_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+    pub fn execute_mrs<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         let value = core.read_special_register(self.word.imm());
         let register = self.word.a();
         core.r[(register & 15) as usize] = if register == 13 { value & !3 } else { value };
@@ -62,7 +62,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Executes MSR.
     #[inline(always)]
-    pub fn write_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+    pub fn execute_msr<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         // What CONTROL says is not undone.
         const CONTROL: u32 = 20;
         if Self::PAIRED && Self::AHEAD && self.word.imm() == CONTROL {
@@ -76,7 +76,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
         let value = core.r[(self.word.b() & 15) as usize];
         if core.write_special_register(self.word.imm(), value) && !Self::TRACED && is_exception_pending_here(core) {
-            call_machine(core, bus);
+            return_to_machine(core, bus);
         }
         self.t += timing::SPECIAL_REGISTER_CYCLES;
         self.end_wide_instruction(core, bus)
@@ -91,14 +91,14 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Executes SEV.
     #[inline(always)]
-    pub fn send_event<B: Bus>(&mut self, core: &mut Core, other: &mut Core, bus: &mut B) -> Flow {
+    pub fn execute_sev<B: Bus>(&mut self, core: &mut Core, other: &mut Core, bus: &mut B) -> Flow {
         if Self::TRACED {
             return Flow::InTime;
         }
         core.event = true;
         other.event = true;
         if other.is_asleep() {
-            call_machine(core, bus);
+            return_to_machine(core, bus);
         }
         self.t += timing::SINGLE_CYCLES;
         Flow::Next
@@ -106,7 +106,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Executes WFE.
     #[inline(always)]
-    pub fn wait_for_event<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+    pub fn execute_wfe<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         if Self::TRACED {
             return Flow::InTime;
         }
@@ -114,33 +114,33 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if core.event {
             core.event = false;
         } else {
-            self.sleep(core, bus, Phase::SleepEvent);
+            self.sleep_and_call_machine(core, bus, Phase::SleepEvent);
         }
         Flow::Next
     }
 
     /// Executes WFI.
     #[inline(always)]
-    pub fn wait_for_interrupt<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+    pub fn execute_wfi<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         if Self::TRACED {
             return Flow::InTime;
         }
         self.t += timing::SLEEP_CYCLES;
-        self.sleep(core, bus, Phase::SleepInterrupt { on_exit: None });
+        self.sleep_and_call_machine(core, bus, Phase::SleepInterrupt { on_exit: None });
         Flow::Next
     }
 
     /// Puts the core to sleep, by WFI or WFE, and calls the machine.
     #[inline(always)]
-    fn sleep<B: Bus>(&self, core: &mut Core, bus: &mut B, phase: Phase) {
+    fn sleep_and_call_machine<B: Bus>(&self, core: &mut Core, bus: &mut B, phase: Phase) {
         core.phase = phase;
         core.slept_at = self.t;
-        call_machine(core, bus);
+        return_to_machine(core, bus);
     }
 
     /// Executes SVC: the exception returns to the next instruction.
     #[inline(always)]
-    pub fn call_supervisor(&mut self, core: &mut Core) -> Flow {
+    pub fn execute_svc(&mut self, core: &mut Core) -> Flow {
         if Self::TRACED && !Self::PAIRED {
             return Flow::InTime;
         }
@@ -169,12 +169,12 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// filled, or probes fire.
     #[inline(always)]
     pub fn serve_stub_op_here<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Result<Word, Flow> {
-        let address = core.address_of(self.ip);
+        let address = core.address_of_op(self.ip);
         if Self::TIMES {
             return Ok(bus.op_behind_stub(address).to_word());
         }
         if Self::TRACED {
-            let begins = if Self::PAIRED { self.length(self.ip) == 0 } else { self.count == 0 };
+            let begins = if Self::PAIRED { self.block_length_to(self.ip) == 0 } else { self.count == 0 };
             if !begins {
                 return Err(Flow::NextTrace);
             }

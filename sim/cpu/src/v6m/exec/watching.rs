@@ -19,7 +19,7 @@ impl StartState {
     /// Records the state before the instruction at `ip`, which issues in cycle `t`.
     pub(super) fn new(core: &Core, ip: *mut Op, t: u64, executed: u64) -> StartState {
         let (bus_wait, flash_wait) = (core.bus_wait, core.flash_wait);
-        StartState { pc: core.address_of(ip), t, executed, bus_wait, flash_wait }
+        StartState { pc: core.address_of_op(ip), t, executed, bus_wait, flash_wait }
     }
 
     /// Appends the current instruction's cycles to the core's steps, for the profile of a shadow core.
@@ -38,8 +38,8 @@ impl StartState {
     /// Appends the current instruction to the core's steps, for observers. `executed` tells whether it was completed,
     /// `code` what it was.
     #[inline(never)]
-    pub(super) fn log(self, core: &mut Core, ip: *mut Op, t: u64, executed: u64, code: u8) {
-        let next = core.stray.unwrap_or_else(|| core.address_of(ip));
+    pub(super) fn log_instruction_step(self, core: &mut Core, ip: *mut Op, t: u64, executed: u64, code: u8) {
+        let next = core.stray.unwrap_or_else(|| core.address_of_op(ip));
         core.steps.push(Step {
             start: self.t,
             end: t,
@@ -94,7 +94,7 @@ impl ProfileWatch {
     /// # Safety
     /// The region has code, and its profile cells still exist.
     #[inline(always)]
-    pub(super) unsafe fn retire(&self) {
+    pub(super) unsafe fn count_retired_instruction(&self) {
         // SAFETY: the caller's promise.
         unsafe { (*self.cell).executions += 1 };
     }
@@ -102,9 +102,9 @@ impl ProfileWatch {
     /// Charges the time up to cycle `t` to the instruction.
     ///
     /// # Safety
-    /// As for [`Profiled::retire`].
+    /// As for [`ProfileWatch::count_retired_instruction`].
     #[inline(always)]
-    pub(super) unsafe fn pass_time(&self, core: &Core, t: u64) {
+    pub(super) unsafe fn charge_time_until(&self, core: &Core, t: u64) {
         // SAFETY: the caller's promise.
         unsafe {
             (*self.cell).cycles += t - self.t;
@@ -118,11 +118,11 @@ impl ProfileWatch {
     /// # Safety
     /// The profile cells still exist. In a region without code there is nothing to count.
     #[inline(always)]
-    pub(super) unsafe fn leave(&self, core: &Core, t: u64, retired: u64) {
+    pub(super) unsafe fn charge_requesting_instruction(&self, core: &Core, t: u64, retired: u64) {
         if !self.cell.is_null() {
             // SAFETY: the caller's promise.
             unsafe {
-                self.pass_time(core, t);
+                self.charge_time_until(core, t);
                 (*self.cell).executions += retired - self.retired;
             }
         }

@@ -10,7 +10,7 @@
 use super::{Node, PairedBus, advance_by_cached_transition};
 use crate::exception_outcome::ExceptionOutcome;
 use crate::v6m::block::{Block, Step, Turn};
-use crate::v6m::bus::{Bus, takes_stores};
+use crate::v6m::bus::{Bus, can_store_near_marks};
 use crate::v6m::core::{Core, Phase, Request};
 use crate::v6m::exception;
 use crate::v6m::nvic::exception::SVCALL;
@@ -44,13 +44,13 @@ pub unsafe fn take_exception<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], l
         let (core, mine) = (&mut *cores[0], &mut *logs[0]);
         make_private_store(bus, core, mine);
         mine.begin_log(core);
-        next_step(core)
+        next_exception_step(core)
     };
     // SAFETY: as above.
     let turn = unsafe {
         match next {
             Next::Nothing => Some(Turn::Same),
-            Next::Enter { number, calls } => start_entry(bus, cores, logs, number, calls),
+            Next::Enter { number, calls } => start_exception_entry(bus, cores, logs, number, calls),
             Next::Vector => begin_handler(bus, cores, logs),
             Next::Return(value) => leave_handler(bus, cores, logs, value),
             Next::Stop => None,
@@ -63,7 +63,7 @@ pub unsafe fn take_exception<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], l
 /// over.
 ///
 /// # Safety
-/// As for [`run`](super::run).
+/// As for [`run`](super::run_basic_blocks).
 pub(super) unsafe fn make_last_private_store<B: PairedBus>(bus: &mut B, core: *mut Core, turn: usize) {
     let [log, _] = bus.pair_timing_cache().logs.core_logs(turn);
     // SAFETY: the caller's promise.
@@ -80,7 +80,7 @@ fn make_private_store<B: Bus>(bus: &mut B, core: &mut Core, mine: &mut Speculati
 }
 
 /// Returns what the core does next: enter, leave or complete an exception, or nothing.
-fn next_step(core: &Core) -> Next {
+fn next_exception_step(core: &Core) -> Next {
     match (core.phase, core.request) {
         (Phase::Entry { .. }, Request::None) => Next::Vector,
         (Phase::Run, Request::None) => {
@@ -96,7 +96,7 @@ fn next_step(core: &Core) -> Next {
 
 /// Starts the entry of exception `number`, and stacks its frame. Returns which core continues. `None` if only the
 /// machine can do that.
-unsafe fn start_entry<B: PairedBus>(
+unsafe fn start_exception_entry<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     logs: [*mut SpeculationLog; 2],
@@ -110,9 +110,10 @@ unsafe fn start_entry<B: PairedBus>(
     let memory = memory_of_frame(bus, offset)?;
     let ram = bus.main_ram();
     // SAFETY: all of the frame is in the RAM.
-    let marks = unsafe { ram.mark(offset) | ram.mark(offset + exception::FRAME_BYTES - 4) };
-    // SAFETY: as above, here and below.
-    if marks != 0 && !takes_stores(bus, offset, WORDS) || unsafe { conflicts_with_access(logs, offset, WORDS, true) } {
+    let marks = unsafe { ram.mark_at_offset(offset) | ram.mark_at_offset(offset + exception::FRAME_BYTES - 4) };
+    // SAFETY: as above.
+    let conflicts = || unsafe { conflicts_with_access(logs, offset, WORDS, true) };
+    if marks != 0 && !can_store_near_marks(bus, offset, WORDS) || conflicts() {
         return None;
     }
     // SAFETY: as above.
@@ -142,9 +143,9 @@ unsafe fn begin_handler<B: PairedBus>(
     let timing = bus.exception_timing()?;
     let node = |bus: &mut B| {
         let pairs = bus.pair_timing_cache();
-        *pairs.table.node(pairs.node)
+        *pairs.table.node_with_number(pairs.node)
     };
-    while node(bus).state.comes_second() {
+    while node(bus).state.does_first_core_continue_second() {
         // SAFETY: the caller's promise, here and below.
         let turn = unsafe { advance_by_cached_transition(bus, cores, logs[0], Block::wait_block(false)) };
         // SAFETY: as above.
@@ -164,7 +165,7 @@ unsafe fn begin_handler<B: PairedBus>(
     let (core, mine) = unsafe { (&mut *cores[0], &mut *logs[0]) };
     let Phase::Entry { recognised, .. } = core.phase else { return None };
     let outcome = exception::complete_entry(core, bus, timing);
-    complete_step(bus, core, mine, outcome, recognised);
+    complete_exception_step(bus, core, mine, outcome, recognised);
     Some(turn)
 }
 
@@ -186,10 +187,10 @@ unsafe fn leave_handler<B: PairedBus>(
     } else {
         let memory = memory_of_frame(bus, frame)?;
         // SAFETY: as above; the frame is in the RAM.
-        let [pc, xpsr] = [6, 7].map(|index| unsafe { ram_word(bus, frame + 4 * index) });
+        let [pc, xpsr] = [6, 7].map(|index| unsafe { ram_word_at_offset(bus, frame + 4 * index) });
         let target = exception::return_address(value, pc, xpsr)?;
         // SAFETY: as above.
-        if exception::sleeps_on_exit(core, value) || unsafe { conflicts_with_access(logs, frame, WORDS, false) } {
+        if exception::does_sleep_on_exit(core, value) || unsafe { conflicts_with_access(logs, frame, WORDS, false) } {
             return None;
         }
         bus.code_region(target)?;
@@ -204,7 +205,7 @@ unsafe fn leave_handler<B: PairedBus>(
     let outcome = exception::exception_return::<B, false>(core, bus, value, timing);
     core.t += wait;
     core.exception_cycles += wait;
-    complete_step(bus, core, mine, outcome, before);
+    complete_exception_step(bus, core, mine, outcome, before);
     Some(turn)
 }
 
@@ -218,8 +219,8 @@ unsafe fn advance_by_exception_step<B: PairedBus>(
     to: Option<u32>,
 ) -> Option<(Turn, u64)> {
     let pairs = bus.pair_timing_cache();
-    let Node { state, address, .. } = *pairs.table.node(pairs.node);
-    let at = pairs.now + state.cores()[0];
+    let Node { state, address, .. } = *pairs.table.node_with_number(pairs.node);
+    let at = pairs.now + state.times_of_cores()[0];
     // SAFETY: the caller's promise; nothing was executed that would have to be undone.
     unsafe {
         let lost = (*cores[0]).bus_wait;
@@ -235,7 +236,7 @@ unsafe fn advance_by_exception_step<B: PairedBus>(
 }
 
 /// Completes a step of an exception: reports its outcome, and prepares the core's log.
-fn complete_step<B: PairedBus>(
+fn complete_exception_step<B: PairedBus>(
     bus: &mut B,
     core: &mut Core,
     mine: &mut SpeculationLog,
@@ -243,15 +244,17 @@ fn complete_step<B: PairedBus>(
     before: u64,
 ) {
     let pairs = bus.pair_timing_cache();
-    let node = pairs.table.node(pairs.node);
-    debug_assert!(core.t == pairs.now + node.state.cores()[0] && core.pc() == node.address);
+    let node = pairs.table.node_with_number(pairs.node);
+    debug_assert!(
+        core.t == pairs.now + node.state.times_of_cores()[0] && core.next_instruction_address() == node.address
+    );
     bus.report_exception(core, outcome, before);
     mine.summons = if exception::exception_to_take(core).is_some() { Block::UNMASKS } else { 0 };
 }
 
 /// Returns the number of the memory that contains a frame at this offset of the RAM. `None` if there is not just one.
 fn memory_of_frame<B: Bus>(bus: &mut B, offset: u32) -> Option<u32> {
-    let is_in_ram = offset & 3 == 0 && offset <= bus.main_ram().length() - exception::FRAME_BYTES;
+    let is_in_ram = offset & 3 == 0 && offset <= bus.main_ram().length_in_bytes() - exception::FRAME_BYTES;
     if is_in_ram { B::memory_number_at(offset, exception::FRAME_BYTES) } else { None }
 }
 
@@ -264,14 +267,14 @@ unsafe fn handler_address<B: Bus>(
 ) -> Option<u32> {
     let address = core.nvic.vtor.wrapping_add(4 * number);
     let offset = address.wrapping_sub(B::RAM_BASE);
-    let target = if offset >= bus.main_ram().length() {
+    let target = if offset >= bus.main_ram().length_in_bytes() {
         bus.load_constant::<false>(address, 4)?
     // SAFETY: the caller's promise, here and below.
     } else if unsafe { conflicts_with_access(logs, offset, 1, false) } {
         return None;
     } else {
         // SAFETY: the tables of vectors are aligned, and so is the RAM's end.
-        unsafe { ram_word(bus, offset) }
+        unsafe { ram_word_at_offset(bus, offset) }
     };
     bus.code_region(target & !1).filter(|_| target & 1 != 0)?;
     Some(target & !1)
@@ -300,7 +303,7 @@ unsafe fn conflicts_with_access(
 }
 
 /// Returns the word of RAM at this offset.
-unsafe fn ram_word<B: Bus>(bus: &mut B, offset: u32) -> u32 {
+unsafe fn ram_word_at_offset<B: Bus>(bus: &mut B, offset: u32) -> u32 {
     // SAFETY: the caller promises that it is in the RAM.
     u32::from_le(unsafe { bus.main_ram().start_pointer().add(offset as usize).cast::<u32>().read_unaligned() })
 }

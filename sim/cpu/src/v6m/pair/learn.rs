@@ -1,8 +1,8 @@
 //! Transitions that were not seen before: both basic blocks are simulated in time, on shadow cores.
 
-use super::order::must_wait;
+use super::order::must_wait_for_other_core;
 use super::table::{Outcome, Transition};
-use super::{Node, PairedBus, Place, State, report_store};
+use super::{Node, PairedBus, Place, State, report_watched_store};
 use crate::step::watch;
 use crate::v6m::block::{Block, Remainder, Step, Turn};
 use crate::v6m::core::{Core, Phase};
@@ -37,8 +37,8 @@ pub(super) unsafe fn simulate_missing_transition<B: PairedBus>(
         let pairs = bus.pair_timing_cache();
         let began = pairs.now;
         debug_assert!(cycles <= Block::CYCLES);
-        if pairs.table.account.is_on() {
-            pairs.table.account.add_fresh(pairs.turn);
+        if pairs.table.account.is_counting_transitions() {
+            pairs.table.account.count_simulated_transition(pairs.turn);
         }
         (*mine).instructions = instructions[0];
         (*core).instructions += instructions[0];
@@ -50,17 +50,17 @@ pub(super) unsafe fn simulate_missing_transition<B: PairedBus>(
         pairs.turn ^= usize::from(swaps);
         match pairs.table.number_of_node(node) {
             Some(next) => {
-                let key = Transition::key(before, block.shape);
+                let key = Transition::transition_key(before, block.shape);
                 pairs.node = next;
                 if let Some(transition) = Transition::new(&outcome, next) {
                     pairs.table.cache_transition(key, &block, transition);
                 }
             }
-            None => pairs.node = pairs.table.number_anew(node),
+            None => pairs.node = pairs.table.number_of_node_after_reset(node),
         }
-        let turn = if pairs.count_miss() { Turn::Stop } else { pairs.core_executing_next(swaps) };
+        let turn = if pairs.count_timing_cache_miss() { Turn::Stop } else { pairs.core_executing_next(swaps) };
         if stored != 0 {
-            report_store(bus, began + stored - 1);
+            report_watched_store(bus, began + stored - 1);
         }
         Some(turn)
     }
@@ -73,7 +73,7 @@ pub(super) unsafe fn simulate_missing_transition<B: PairedBus>(
 /// The instructions of both cores' blocks are ops of their regions.
 unsafe fn simulate_transition<B: PairedBus>(bus: &mut B, regions: [Region; 2], block: Block) -> Option<Outcome> {
     let pairs = bus.pair_timing_cache();
-    let node = *pairs.table.node(pairs.node);
+    let node = *pairs.table.node_with_number(pairs.node);
     pairs.table.account.begin_transition();
     if let Some((step, memory, to)) = block.exception_step_of_block(node.address) {
         return simulate_exception_step(bus, regions, &node, step, (memory, to));
@@ -82,17 +82,17 @@ unsafe fn simulate_transition<B: PairedBus>(bus: &mut B, regions: [Region; 2], b
         // SAFETY: the caller's promise.
         return unsafe { simulate_wait(bus, regions, &node, block) };
     }
-    let place = regions[0].op(node.address);
+    let place = regions[0].op_at_address(node.address);
     // SAFETY: as above, here and below.
     let shown = unsafe { *place };
     let first = if shown.code == Code::Attend { bus.op_behind_stub(node.address) } else { shown };
     // SAFETY: as above.
     let instructions = unsafe { block.instruction_count(place, first) };
     let remainder = block.whole_block_as_remainder(node.address, instructions);
-    let begun = Place { remainder, ..Place::begins(node.address) };
+    let begun = Place { remainder, ..Place::before_block_at(node.address) };
     if let Some(before) = block.preceding_wait() {
         // SAFETY: as above.
-        return unsafe { wait_and_pass(bus, regions, &node, before, begun) };
+        return unsafe { simulate_wait_and_access(bus, regions, &node, before, begun) };
     }
     if node.other.remainder.instructions == 0 && (!block.is_ordered() || block.is_busy_wait()) {
         // The other core has not executed its own one yet: that is handed in next, and no time passes before.
@@ -117,9 +117,9 @@ unsafe fn simulate_blocks<B: PairedBus>(
     let mut shadows = shadow_cores(bus, regions, [begun, node.other], &node.state);
     let start = usize::from(shadows[0].t >= shadows[1].t + u64::from(bus.tie_winner() == 0));
     shadows[start].limit = shadows[1 - start].t + u64::from(bus.tie_winner() == start);
-    let is_single = node.state.enter()[1].then(|| SingleCore::begin_single_core(bus, &mut shadows[0]));
+    let is_single = node.state.are_cores_in_entry()[1].then(|| SingleCore::begin_single_core(bus, &mut shadows[0]));
     // SAFETY: the caller's promise; the shadows are two cores in one allocation, which nothing else uses meanwhile.
-    unsafe { exec::run::<B, true, { watch::PAIRS }>(shadows.as_mut_ptr(), start, bus) };
+    unsafe { exec::run_cores::<B, true, { watch::PAIRS }>(shadows.as_mut_ptr(), start, bus) };
     if let Some(alone) = is_single {
         alone.restore_both(bus, &mut shadows[0]);
     }
@@ -127,14 +127,14 @@ unsafe fn simulate_blocks<B: PairedBus>(
     let (at_end, under_way) = (&shadows[ended], &shadows[1 - ended]);
     let ends = [begun, node.other][ended].remainder;
     assert!(
-        at_end.address_of(at_end.ip) == ends.next
+        at_end.address_of_op(at_end.ip) == ends.next
             && at_end.remainder.accesses == 0
             && at_end.remainder.instructions == 0,
         "a basic block of {} instructions took another way when it was timed",
         begun.remainder.instructions
     );
     let outcome = bus.timing_state(at_end, under_way).map(|state| Outcome {
-        node: Node { state, address: at_end.address_of(at_end.ip), other: place_of(under_way) },
+        node: Node { state, address: at_end.address_of_op(at_end.ip), other: position_of_shadow_core(under_way) },
         cycles: at_end.t.min(under_way.t) - now,
         waits: shadows.each_ref().map(|shadow| shadow.bus_wait),
         instructions: [
@@ -160,16 +160,16 @@ unsafe fn simulate_wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &
         state.times &= !State::FIRST;
     }
     let node = Node { state, ..*node };
-    let place = Place::begins(node.address);
+    let place = Place::before_block_at(node.address);
     if node.other.remainder.instructions == 0 {
         return Some(Outcome::with_cores_swapped(&node, place));
     }
     let now = bus.pair_timing_cache().now;
     let mut shadows = shadow_cores(bus, regions, [place, node.other], &state);
     // The end of an entry goes before the other core's instruction of the same cycle.
-    let may_tie = bus.tie_winner() == 1 && !state.enter()[0];
+    let may_tie = bus.tie_winner() == 1 && !state.are_cores_in_entry()[0];
     shadows[1].limit = shadows[0].t + u64::from(may_tie);
-    let is_single = state.enter()[0].then(|| SingleCore::begin_single_core(bus, &mut shadows[1]));
+    let is_single = state.are_cores_in_entry()[0].then(|| SingleCore::begin_single_core(bus, &mut shadows[1]));
     // SAFETY: the caller's promise; the shadows are two cores in one allocation, which nothing else uses meanwhile.
     unsafe { exec::execute_turn(shadows.as_mut_ptr(), 1, bus) };
     if let Some(alone) = is_single {
@@ -178,7 +178,7 @@ unsafe fn simulate_wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &
     let swaps = shadows[1].remainder.instructions == 0;
     let (at_end, under_way) = (&shadows[usize::from(swaps)], &shadows[usize::from(!swaps)]);
     let outcome = bus.timing_state(at_end, under_way).map(|state| Outcome {
-        node: Node { state, address: at_end.address_of(at_end.ip), other: place_of(under_way) },
+        node: Node { state, address: at_end.address_of_op(at_end.ip), other: position_of_shadow_core(under_way) },
         cycles: at_end.t.min(under_way.t) - now,
         waits: shadows.each_ref().map(|shadow| shadow.bus_wait),
         instructions: [0, busy_wait_length(&node.other, &shadows[1])],
@@ -195,7 +195,7 @@ unsafe fn simulate_wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &
 ///
 /// # Safety
 /// As for [`simulate_blocks`].
-unsafe fn wait_and_pass<B: PairedBus>(
+unsafe fn simulate_wait_and_access<B: PairedBus>(
     bus: &mut B,
     regions: [Region; 2],
     node: &Node,
@@ -205,7 +205,8 @@ unsafe fn wait_and_pass<B: PairedBus>(
     // SAFETY: the caller's promise, here and below.
     let waited = unsafe { simulate_wait(bus, regions, node, before) }?;
     if waited.swaps
-        || must_wait(bus, &waited.node.state, waited.node.other.address, begun.remainder.gives_way).is_some()
+        || must_wait_for_other_core(bus, &waited.node.state, waited.node.other.address, begun.remainder.gives_way)
+            .is_some()
     {
         return Some(waited);
     }
@@ -235,7 +236,7 @@ fn simulate_exception_step<B: PairedBus>(
 ) -> Option<Outcome> {
     let timing = bus.exception_timing()?;
     let now = bus.pair_timing_cache().now;
-    let mut shadows = shadow_cores(bus, regions, [Place::begins(node.address), node.other], &node.state);
+    let mut shadows = shadow_cores(bus, regions, [Place::before_block_at(node.address), node.other], &node.state);
     let [core, other] = &mut *shadows;
     let wait = match step {
         Step::Enter | Step::Return => {
@@ -301,10 +302,12 @@ const NEVER: u64 = u64::MAX;
 fn shadow_cores<B: PairedBus>(bus: &mut B, regions: [Region; 2], places: [Place; 2], state: &State) -> Box<[Core; 2]> {
     let now = bus.pair_timing_cache().now;
     let mut shadows = bus.pair_timing_cache().shadows.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
-    for (((shadow, region), place), enters) in shadows.iter_mut().zip(regions).zip(places).zip(state.enter()) {
+    for (((shadow, region), place), enters) in
+        shadows.iter_mut().zip(regions).zip(places).zip(state.are_cores_in_entry())
+    {
         shadow.phase = if enters { IN_ENTRY } else { Phase::Run };
         shadow.region = region;
-        (shadow.ip, shadow.remainder) = (region.op(place.address), place.remainder);
+        (shadow.ip, shadow.remainder) = (region.op_at_address(place.address), place.remainder);
         (shadow.transfer.mask, shadow.transfer.address) = (place.mask, place.data);
         (shadow.bus_wait, shadow.instructions, shadow.stored) = (0, 0, 0);
         shadow.steps.clear();
@@ -317,14 +320,14 @@ fn shadow_cores<B: PairedBus>(bus: &mut B, regions: [Region; 2], places: [Place;
 /// Returns [`Outcome::stored`] of a transition that began in cycle `now` and in which the shadow core came to the end
 /// of `rest`.
 fn last_store_distance(rest: &Remainder, shadow: &Core, now: u64) -> u64 {
-    if rest.ends_with(Block::REPORTS_STORE) { shadow.stored + 1 - now } else { 0 }
+    if rest.is_last_instruction_of_kind(Block::REPORTS_STORE) { shadow.stored + 1 - now } else { 0 }
 }
 
 /// Adds the cycles of each instruction that the shadow cores executed to the account.
 fn add_instruction_cycles_to_profile<B: PairedBus>(bus: &mut B, shadows: &[Core; 2]) {
     let account = &mut bus.pair_timing_cache().table.account;
     for (shadow, is_other) in shadows.iter().zip([false, true]) {
-        shadow.steps.iter().for_each(|step| account.add_share(step.share(is_other)));
+        shadow.steps.iter().for_each(|step| account.add_instruction_share(step.as_transition_share(is_other)));
     }
 }
 
@@ -334,8 +337,8 @@ fn busy_wait_length(began: &Place, shadow: &Core) -> u64 {
 }
 
 /// Returns the position of a shadow core inside its block.
-fn place_of(shadow: &Core) -> Place {
+fn position_of_shadow_core(shadow: &Core) -> Place {
     let mask = shadow.transfer.mask;
     let data = if mask == 0 { 0 } else { shadow.transfer.address };
-    Place { address: shadow.address_of(shadow.ip), remainder: shadow.remainder, mask, data }
+    Place { address: shadow.address_of_op(shadow.ip), remainder: shadow.remainder, mask, data }
 }

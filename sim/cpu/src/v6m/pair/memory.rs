@@ -59,19 +59,19 @@ pub struct Pairs {
 
 impl Pairs {
     /// Forgets all cached timing and native code.
-    pub fn clear(&mut self) {
-        self.table.clear();
-        self.blocks.clear();
+    pub fn forget_timing_and_native_code(&mut self) {
+        self.table.forget_nodes_and_transitions();
+        self.blocks.forget_all_translations();
     }
 
     /// Forgets all native code, because probes changed.
-    pub fn clear_code(&mut self) {
-        self.blocks.clear();
+    pub fn forget_native_code(&mut self) {
+        self.blocks.forget_all_translations();
     }
 
     /// Sets after how many executions basic blocks are JIT-compiled. 0: never.
-    pub fn translate_after(&mut self, executions: u32) {
-        self.blocks.translate_after(executions);
+    pub fn set_translation_threshold(&mut self, executions: u32) {
+        self.blocks.set_translation_threshold(executions);
     }
 
     /// Returns how often cached timing was used, and what native code did.
@@ -85,31 +85,31 @@ impl Pairs {
     }
 
     /// Returns the speculation logs of this core and of the other one.
-    pub fn logs(&self, core: usize) -> [*mut SpeculationLog; 2] {
+    pub fn speculation_logs_of(&self, core: usize) -> [*mut SpeculationLog; 2] {
         self.logs.core_logs(core)
     }
 
     /// Returns the cycle of the next ordered access (one that both cores make in the order of their cycles), and
     /// forgets it. `None` if it is not this access's turn.
-    pub fn grant(&mut self) -> Option<u64> {
+    pub fn next_ordered_access_cycle(&mut self) -> Option<u64> {
         self.granted.take()
     }
 
     /// Returns whether the next ordered access (one that both cores make in the order of their cycles) has a cycle
     /// already.
-    pub fn is_granted(&self) -> bool {
+    pub fn is_ordered_access_granted(&self) -> bool {
         self.granted.is_some()
     }
 
     /// Returns the cycle in which the current basic block begins.
     pub fn block_begin_cycle(&self) -> u64 {
-        self.now + self.table.node(self.node).state.cores()[0]
+        self.now + self.table.node_with_number(self.node).state.times_of_cores()[0]
     }
 
     /// Returns the cycle of the core whose turn it is. `None` if the other core has not reached that cycle.
     pub fn cycle_of_core_in_turn(&self) -> Option<u64> {
-        let state = &self.table.node(self.node).state;
-        (!state.comes_second()).then(|| self.now + state.cores()[0])
+        let state = &self.table.node_with_number(self.node).state;
+        (!state.does_first_core_continue_second()).then(|| self.now + state.times_of_cores()[0])
     }
 
     /// Notes that a core is before an instruction of this kind, which it cannot execute before the other core has
@@ -131,8 +131,8 @@ impl Pairs {
     }
 
     /// Switches the profile of cached timing on (from zero) or off.
-    pub fn switch_profile(&mut self, on: bool) {
-        self.table.account.switch_profile(on);
+    pub fn set_cached_profiling(&mut self, on: bool) {
+        self.table.account.set_transition_profiling(on);
     }
 
     /// Removes the profile of cached timing and returns it, as (core, instruction address, cycles and executions).
@@ -141,17 +141,17 @@ impl Pairs {
     }
 
     /// Notes that the core's current load read this spinlock as taken.
-    pub fn note_failed_lock(&mut self, core: &Core, lock: u8) {
+    pub fn note_failed_lock_read(&mut self, core: &Core, lock: u8) {
         self.failed[core.id] = Some(FailedRead::new(core, lock));
     }
 
     /// Forgets which loads read a spinlock as taken, because the cores may have moved.
-    pub fn forget_reads(&mut self) {
+    pub fn forget_failed_lock_reads(&mut self) {
         self.failed = [None; 2];
     }
 
     /// Notes that the current store released this spinlock.
-    pub fn note_freed(&mut self, lock: u8) {
+    pub fn note_released_lock(&mut self, lock: u8) {
         self.freed = self.spin.is_some_and(|spin| spin.lock == lock);
     }
 
@@ -169,18 +169,18 @@ impl Pairs {
     }
 
     /// Starts a short back-off at cycle `t`.
-    pub fn back_off(&mut self, t: u64) {
+    pub fn start_short_backoff(&mut self, t: u64) {
         self.backoff.begin_pause(t, BACKOFF_CYCLES.start);
     }
 
     /// Ends the back-off, because the board was moved to another time.
-    pub fn end_back_off(&mut self) {
-        self.backoff.cancel();
+    pub fn end_backoff(&mut self) {
+        self.backoff.end_pause();
         self.next_backoff_cycles = 0;
     }
 
     /// Starts a back-off after a run that began at cycle `start`, for longer than `at_least` cycles.
-    pub(super) fn back_off_after(&mut self, start: u64, at_least: u64) {
+    pub(super) fn start_backoff_after_run(&mut self, start: u64, at_least: u64) {
         self.next_backoff_cycles = if self.now - start >= WORTH_CYCLES {
             BACKOFF_CYCLES.start
         } else {
@@ -191,7 +191,7 @@ impl Pairs {
     }
 
     /// Counts a miss of the timing cache. Returns true if misses are too frequent.
-    pub(super) fn count_miss(&mut self) -> bool {
+    pub(super) fn count_timing_cache_miss(&mut self) -> bool {
         self.counts.misses += 1;
         let judgement = self.miss_rate.count_miss(self.now);
         if let Some(is_too_frequent) = judgement {
@@ -211,7 +211,7 @@ mod tests {
         let mut back_off = |run: u64| {
             let start = pairs.now;
             pairs.now += run;
-            pairs.back_off_after(start, 0);
+            pairs.start_backoff_after_run(start, 0);
             pairs.backoff_end(pairs.now).expect("a back-off") - pairs.now
         };
         assert_eq!([0, 10, 20].map(&mut back_off), [1, 2, 4]);
@@ -219,9 +219,9 @@ mod tests {
         assert_eq!((0..20).map(|_| back_off(1)).last(), Some(BACKOFF_CYCLES.end));
         let end = pairs.now + BACKOFF_CYCLES.end;
         assert_eq!(pairs.backoff_end(end), None);
-        pairs.back_off(end);
+        pairs.start_short_backoff(end);
         assert_eq!(pairs.backoff_end(end), Some(end + BACKOFF_CYCLES.start));
-        pairs.end_back_off();
+        pairs.end_backoff();
         assert_eq!(pairs.backoff_end(end), None);
     }
 }

@@ -26,7 +26,7 @@ pub unsafe fn wait_for_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mi
     // SAFETY: the caller's promise, here and below; nothing was executed that a block handed in would have to undo.
     unsafe {
         if bus.pair_timing_cache().asked == TurnRequest::Port
-            && let Some(spin) = begin_spin(bus, &*cores[0])
+            && let Some(spin) = begin_spinlock_wait(bus, &*cores[0])
         {
             let turn = advance_by_cached_transition(bus, cores, mine, spin);
             if turn.is_none() {
@@ -39,15 +39,15 @@ pub unsafe fn wait_for_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mi
     let is_second = unsafe { (*cores[0]).id } == 1;
     loop {
         let pairs = bus.pair_timing_cache();
-        let Node { state, other, .. } = pairs.table.node(pairs.node);
+        let Node { state, other, .. } = pairs.table.node_with_number(pairs.node);
         let (state, other, now, asked) = (*state, other.address, pairs.now, pairs.asked);
-        let wait = must_wait(bus, &state, other, is_second && asked == TurnRequest::Port);
-        let access = Block::ordered_access(B::ORDERED_MEMORY, is_second);
+        let wait = must_wait_for_other_core(bus, &state, other, is_second && asked == TurnRequest::Port);
+        let access = Block::ordered_access_block(B::ORDERED_MEMORY, is_second);
         let block = match (asked, wait) {
             (TurnRequest::Probe, None) => return Turn::Same,
             (TurnRequest::Probe, Some(gives_way)) => Block::wait_block(gives_way),
             (TurnRequest::Port, None) => access,
-            (TurnRequest::Port, Some(gives_way)) => access.with_wait_before(gives_way),
+            (TurnRequest::Port, Some(gives_way)) => access.with_preceding_wait(gives_way),
         };
         // SAFETY: as above.
         let (turn, is_made) = unsafe {
@@ -57,7 +57,7 @@ pub unsafe fn wait_for_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mi
             (turn, (*mine).instructions != 0)
         };
         if is_made {
-            let [at, _] = state.cores();
+            let [at, _] = state.times_of_cores();
             let pairs = bus.pair_timing_cache();
             (pairs.granted, pairs.stops) = (Some(now + at), turn == Turn::Stop);
             return Turn::Same;
@@ -69,25 +69,30 @@ pub unsafe fn wait_for_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mi
 }
 
 /// Returns whether the first core must wait for the other one, which is at the address `other`.
-pub(super) fn must_wait<B: PairedBus>(bus: &B, state: &State, other: u32, may_give_way: bool) -> Option<bool> {
-    if state.comes_second() {
+pub(super) fn must_wait_for_other_core<B: PairedBus>(
+    bus: &B,
+    state: &State,
+    other: u32,
+    may_give_way: bool,
+) -> Option<bool> {
+    if state.does_first_core_continue_second() {
         return Some(false);
     }
-    let [at, other_at] = state.cores();
+    let [at, other_at] = state.times_of_cores();
     let is_tie = at == other_at && may_give_way;
     (is_tie && !bus.is_order_irrelevant(other)).then_some(true)
 }
 
 /// Begins the busy wait for a spinlock that this core is in, and returns its block. `None` if it is in none, or if the
 /// other core waits, too.
-fn begin_spin<B: PairedBus>(bus: &mut B, core: &Core) -> Option<Block> {
+fn begin_spinlock_wait<B: PairedBus>(bus: &mut B, core: &Core) -> Option<Block> {
     let pairs = bus.pair_timing_cache();
-    let failed = pairs.failed[core.id].as_ref().filter(|failed| failed.is_at(core))?;
+    let failed = pairs.failed[core.id].as_ref().filter(|failed| failed.is_back_at_load(core))?;
     // SAFETY: `ip` points into the ops of the region.
     if unsafe { *core.ip }.code == Code::Attend {
         return None;
     }
-    let (instructions, lock) = (failed.repetition_instructions(core)?, failed.lock());
+    let (instructions, lock) = (failed.repetition_instructions(core)?, failed.spinlock_number());
     if pairs.spin.is_some() || !bus.is_locked(lock) {
         return None;
     }
@@ -105,11 +110,11 @@ pub unsafe fn end_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mine: *
     unsafe { (*mine).served = false };
     let pairs = bus.pair_timing_cache();
     if std::mem::take(&mut pairs.freed) {
-        let node = *pairs.table.node(pairs.node);
+        let node = *pairs.table.node_with_number(pairs.node);
         // SAFETY: the caller's promise.
         let other = spin::end_busy_wait(unsafe { &*cores[1] }, &node.other, bus);
         let pairs = bus.pair_timing_cache();
-        pairs.node = pairs.table.number_anew(Node { other, ..node });
+        pairs.node = pairs.table.number_of_node_after_reset(Node { other, ..node });
     }
     if bus.pair_timing_cache().stops { Turn::Stop } else { Turn::Same }
 }

@@ -34,28 +34,28 @@ impl FailedRead {
 
     /// Returns whether the core is back at the load that read the lock as taken.
     #[inline(always)]
-    pub fn is_at(&self, core: &Core) -> bool {
+    pub fn is_back_at_load(&self, core: &Core) -> bool {
         self.ip == core.ip
     }
 
     /// Returns the number of instructions of each repetition, if the core is back at the load in the same state.
     pub fn repetition_instructions(&self, core: &Core) -> Option<u8> {
         let instructions = core.instructions.wrapping_sub(self.instructions) + 1;
-        let same = self.is_at(core) && self.r == core.r && self.flags == condition_flags(core);
+        let same = self.is_back_at_load(core) && self.r == core.r && self.flags == condition_flags(core);
         if !same || !(2..=LONGEST).contains(&instructions) {
             return None;
         }
         // One after the other, only the last one a branch, only the first one an access.
         // SAFETY: the load is in the core's region; after a region's last instruction lies one that is not local.
         let op = |index: u64| unsafe { *self.ip.wrapping_add(index as usize) };
-        let local = (1..instructions - 1).all(|index| op(index).is_local());
+        let local = (1..instructions - 1).all(|index| op(index).is_core_local());
         let branch = op(if local { instructions - 1 } else { 0 });
         let back = self.ip.wrapping_add(instructions as usize - 1).wrapping_offset(branch.imm as i32 as isize);
         (local && branch.is_near_branch() && back == self.ip).then_some(instructions as u8)
     }
 
     /// Returns the number of the spinlock that was read as taken.
-    pub fn lock(&self) -> u8 {
+    pub fn spinlock_number(&self) -> u8 {
         self.lock
     }
 }
@@ -74,10 +74,10 @@ pub(super) fn end_busy_wait<B: PairedBus>(core: &Core, place: &Place, bus: &mut 
     let mut remainder = place.remainder;
     if let Some(spin) = bus.pair_timing_cache().spin.take() {
         let reads = (core.instructions - spin.began).div_ceil(u64::from(remainder.spin));
-        bus.read_as_locked(spin.lock, core.id, reads);
+        bus.count_failed_lock_reads(spin.lock, core.id, reads);
     }
     if remainder.instructions == u64::from(remainder.spin) {
-        return Place::begins(place.address);
+        return Place::before_block_at(place.address);
     }
     remainder.is_last = true;
     Place { remainder, ..*place }
@@ -86,7 +86,7 @@ pub(super) fn end_busy_wait<B: PairedBus>(core: &Core, place: &Place, bus: &mut 
 /// Executes a repetition of the busy wait, which reads the lock as taken, from the load up to `place`.
 ///
 /// # Safety
-/// As for [`run`](super::run). The core is before the load.
+/// As for [`run`](super::run_basic_blocks). The core is before the load.
 pub(super) unsafe fn execute_repetition_to<B: PairedBus>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
     // SAFETY: the caller's promise.
     unsafe {
@@ -96,9 +96,9 @@ pub(super) unsafe fn execute_repetition_to<B: PairedBus>(cores: *mut Core, index
         (*core).r[usize::from(load.a & 15)] = 0;
         (*core).ip = (*core).ip.wrapping_add(1);
         (*core).t = 0;
-        while (*core).ip != (*core).region.op(place.address) {
+        while (*core).ip != (*core).region.op_at_address(place.address) {
             (*core).limit = (*core).t + 1;
-            exec::run::<B, false, { watch::NOTHING }>(cores, index, bus);
+            exec::run_cores::<B, false, { watch::NOTHING }>(cores, index, bus);
         }
         // They were counted as they passed.
         (*core).instructions = instructions;
@@ -121,19 +121,24 @@ mod tests {
         core.ip = ops.as_mut_ptr();
         core.instructions = 100;
         let failed = FailedRead::new(&core, 5);
-        assert_eq!(failed.lock(), 5);
+        assert_eq!(failed.spinlock_number(), 5);
         core.instructions += instructions - 1;
         change(&mut core);
         failed.repetition_instructions(&core)
     }
 
     fn back(code: Code, distance: i32) -> Op {
-        Op { imm: distance as u32, ..Op::bare(code) }
+        Op { imm: distance as u32, ..Op::without_operands(code) }
     }
 
     #[test]
     fn loop_of_one_load_is_a_spin() {
-        let mut ops = [Op::bare(Code::LdrImm), Op::bare(Code::CmpImm), back(Code::Beq, -2), Op::bare(Code::Udf)];
+        let mut ops = [
+            Op::without_operands(Code::LdrImm),
+            Op::without_operands(Code::CmpImm),
+            back(Code::Beq, -2),
+            Op::without_operands(Code::Udf),
+        ];
         assert_eq!(repetition_instructions(&mut ops, 3, |_| ()), Some(3));
         assert_eq!(repetition_instructions(&mut ops, 4, |_| ()), None, "it has three instructions");
         assert_eq!(repetition_instructions(&mut ops, 3, |core| core.r[7] = 1), None);
@@ -141,13 +146,22 @@ mod tests {
         assert_eq!(repetition_instructions(&mut ops, 3, |core| core.nz = 0), None);
         assert_eq!(repetition_instructions(&mut ops, 3, |core| core.ip = core.ip.wrapping_add(1)), None);
         for other in [Code::StrImm, Code::LdrImm, Code::Barrier, Code::Bx, Code::Attend] {
-            ops[1] = Op::bare(other);
+            ops[1] = Op::without_operands(other);
             assert_eq!(repetition_instructions(&mut ops, 3, |_| ()), None, "{other:?}");
         }
-        assert_eq!(repetition_instructions(&mut [Op::bare(Code::LdrImm), back(Code::B, -1)], 2, |_| ()), Some(2));
-        assert_eq!(repetition_instructions(&mut [Op::bare(Code::LdrImm), back(Code::Bx, -1)], 2, |_| ()), None);
-        assert_eq!(repetition_instructions(&mut [Op::bare(Code::LdrImm), back(Code::B, -2)], 2, |_| ()), None);
-        let mut long = [Op::bare(Code::Nop); 10];
+        assert_eq!(
+            repetition_instructions(&mut [Op::without_operands(Code::LdrImm), back(Code::B, -1)], 2, |_| ()),
+            Some(2)
+        );
+        assert_eq!(
+            repetition_instructions(&mut [Op::without_operands(Code::LdrImm), back(Code::Bx, -1)], 2, |_| ()),
+            None
+        );
+        assert_eq!(
+            repetition_instructions(&mut [Op::without_operands(Code::LdrImm), back(Code::B, -2)], 2, |_| ()),
+            None
+        );
+        let mut long = [Op::without_operands(Code::Nop); 10];
         long[8] = back(Code::B, -8);
         assert_eq!(repetition_instructions(&mut long, 9, |_| ()), None);
     }

@@ -47,7 +47,7 @@ impl Outcome {
 /// A cached transition: how a basic block of one core advances both.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Transition {
-    /// [`Transition::key`]. 0 is none.
+    /// [`Transition::transition_key`]. 0 is none.
     key: u64,
     /// [`Block::next`] and [`Block::accesses`].
     block_next: u32,
@@ -85,7 +85,7 @@ impl Transition {
 
     /// Returns the key of a transition: the node and the block's shape in one word that is not 0.
     #[inline(always)]
-    pub fn key(node: u32, shape: u64) -> u64 {
+    pub fn transition_key(node: u32, shape: u64) -> u64 {
         const { assert!(NODES < u64::BITS - Block::SHAPE_BITS) };
         u64::from(node + 1) << Block::SHAPE_BITS | shape
     }
@@ -150,15 +150,15 @@ impl Table {
     /// Returns the first of the two cached transitions in the row at this place.
     #[inline(always)]
     pub fn first_transition_in_row(&self, place: usize) -> &Transition {
-        &self.row(place / 2).0[0]
+        &self.row_with_number(place / 2).0[0]
     }
 
     /// Moves a transition from the second place of its row to the first. Returns false if it is not there.
     #[cold]
     #[inline(never)]
     pub fn promote_transition(&mut self, place: usize, key: u64, block: &Block) -> bool {
-        self.account.swap_counts(place, place + 1);
-        let places = &mut self.row_mut(place / 2).0;
+        self.account.swap_transition_counts(place, place + 1);
+        let places = &mut self.row_with_number_mut(place / 2).0;
         places.swap(0, 1);
         places[0].is_transition_of(key, block)
     }
@@ -189,11 +189,11 @@ mod tests {
     fn full_node_table_is_cleared() {
         let mut table = Table::default();
         for times in 0..1 << NODES {
-            assert_eq!(table.number_anew(node(times)) as u64, times);
+            assert_eq!(table.number_of_node_after_reset(node(times)) as u64, times);
         }
-        assert_eq!(table.number_anew(node(77)), 77);
+        assert_eq!(table.number_of_node_after_reset(node(77)), 77);
         assert_eq!(table.number_of_node(node(1 << NODES)), None);
-        assert_eq!(table.number_anew(node(1 << NODES)), 0);
+        assert_eq!(table.number_of_node_after_reset(node(1 << NODES)), 0);
         assert_eq!(table.number_of_node(node(77)), Some(1));
     }
 
@@ -203,7 +203,7 @@ mod tests {
         let block = Block { shape: 9, next: 0x40, accesses: 0x9 };
         let nodes = (0..1 << 12).flat_map(|node| (0..1 << 8).map(move |branches| (node, branches)));
         let all: Vec<u64> =
-            nodes.map(|(node, branches)| Transition::key(node, Block::shape_of_path(8, branches))).collect();
+            nodes.map(|(node, branches)| Transition::transition_key(node, Block::shape_of_path(8, branches))).collect();
         let place = Table::first_place_of_key(all[0], &block);
         let alike: Vec<u64> =
             all.into_iter().filter(|&key| Table::first_place_of_key(key, &block) == place).take(3).collect();

@@ -31,7 +31,7 @@ impl BusAccess {
     ///
     /// # Safety
     /// It is the one that this was made with, lives, and is not used otherwise meanwhile.
-    pub unsafe fn bus<'a, B: Bus>(asks: *const BusAccess) -> &'a mut B {
+    pub unsafe fn bus_of_native_code<'a, B: Bus>(asks: *const BusAccess) -> &'a mut B {
         // SAFETY: the caller's promise.
         unsafe { &mut *(*asks).bus.cast() }
     }

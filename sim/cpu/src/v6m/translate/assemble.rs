@@ -2,7 +2,7 @@
 
 use super::asks::BusAccess;
 use super::plan::{Path, Step, StepKind};
-use super::writer::{Literal, writer};
+use super::writer::{Literal, new_native_code_writer};
 use super::{CALLED, INDIRECT, LINE_BYTES, Layout, RESIDENT};
 use crate::host::x64::{Block, Memory, Writer, checked_word_spans, live_flags};
 use crate::host::{Function, Store};
@@ -19,9 +19,9 @@ pub(super) fn assemble<B: Bus>(
     layout: Layout,
     path: &Path,
 ) -> Option<(Function, usize)> {
-    let mut writer = writer::<B>(&core.region);
+    let mut writer = new_native_code_writer::<B>(&core.region);
     if core.region.cached {
-        require_resident(&mut writer, core, layout, path);
+        emit_exit_unless_cached(&mut writer, core, layout, path);
     }
     let live = live_flags(&path.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
     let mut written = 0;
@@ -41,7 +41,7 @@ pub(super) fn assemble<B: Bus>(
 }
 
 /// Emits an exit from native code that is taken unless the cache contains the path's code.
-fn require_resident(writer: &mut Writer, core: &Core, layout: Layout, path: &Path) {
+fn emit_exit_unless_cached(writer: &mut Writer, core: &Core, layout: Layout, path: &Path) {
     let lines = path.steps.iter().flat_map(|step| layout.cache_lines_of_instruction(&core.region, step.ip, step.op));
     let mut lines: Vec<u32> = lines.collect();
     lines.sort_unstable();
@@ -87,7 +87,7 @@ fn write_literal_load<B: Bus>(writer: &mut Writer, number: u32, op: Op, layout: 
     if let (Literal::Constant(offset), true) = (literal, layout.is_cached) {
         writer.require_nonzero_byte(number, RESIDENT, offset / LINE_BYTES);
     }
-    literal.load(writer, op.a);
+    literal.emit_literal_load(writer, op.a);
     true
 }
 
@@ -103,7 +103,7 @@ fn write_jump(writer: &mut Writer, number: u32, step: &Step, target: u32, ram: B
         _ => writer.emit_value_check(number, op.b, 0, (!0, target | 1)),
     }
     if op.code == Code::Blx {
-        let link = writer.code_region().address_of(ip as u64).wrapping_add(3);
+        let link = writer.code_region().board_address_of_op(ip as u64).wrapping_add(3);
         writer.emit_constant(14, link);
     }
 }

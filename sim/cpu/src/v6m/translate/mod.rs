@@ -34,7 +34,7 @@ use plan::{Path, plan_path};
 #[cfg(native_code)]
 pub(in crate::v6m) use thumb::convert_to_v7m_op;
 #[cfg(native_code)]
-pub(in crate::v6m) use writer::{Literal, writer};
+pub(in crate::v6m) use writer::{Literal, new_native_code_writer};
 
 /// Executions of a trace, whatever its path, before it is translated: short runs take no longer with it than without.
 const TRANSLATED_AFTER: u32 = 1000;
@@ -58,7 +58,7 @@ pub struct Quick<'a> {
 
 impl Quick<'_> {
     /// Returns the addresses and sizes of these memories.
-    pub(in crate::v6m) fn layout(&self) -> Layout {
+    pub(in crate::v6m) fn memory_layout(&self) -> Layout {
         let (bytes, ram_bytes) = (self.constants.len() as u32, self.ram.len() as u32);
         Layout { base: self.base, bytes, ram_bytes, is_cached: self.resident.is_some() }
     }
@@ -77,7 +77,7 @@ pub(in crate::v6m) struct Layout {
 impl Layout {
     /// Returns the first and the last cache line of an instruction. They are mostly the same.
     pub fn cache_lines_of_instruction(self, region: &Region, ip: *mut Op, op: Op) -> [u32; 2] {
-        let first = region.address_of(ip).wrapping_sub(self.base);
+        let first = region.address_of_op(ip).wrapping_sub(self.base);
         let last = if op.is_wide() { first + 2 } else { first };
         [first, last].map(|offset| offset / LINE_BYTES)
     }
@@ -91,8 +91,8 @@ pub trait NativeTrace: Bus {
     /// Returns the JIT-compiled traces.
     fn compiled_traces(&mut self) -> &mut Translations;
 
-    /// Returns the memories that native code accesses by itself. They stay the same as long as [`Translations::clear`]
-    /// is not called.
+    /// Returns the memories that native code accesses by itself. They stay the same as long as
+    /// [`Translations::forget_all_translations`] is not called.
     fn native_memories(&mut self) -> Quick<'_>;
 }
 
@@ -145,24 +145,24 @@ impl Translations {
 
     /// Counts a trace that native code has executed, at least in part.
     #[inline(always)]
-    pub(super) fn note_executed(&mut self) {
-        self.paths.note_executed(1);
+    pub(super) fn count_native_trace(&mut self) {
+        self.paths.count_native_traces(1);
     }
 
     /// Forgets all translations and counts, because instructions or probes changed.
-    pub fn clear(&mut self) {
+    pub fn forget_all_translations(&mut self) {
         self.add_exit_counts();
-        self.paths.clear();
+        self.paths.forget_all_translations();
     }
 
     /// Sets after how many executions traces are JIT-compiled. 0: never.
-    pub fn translate_after(&mut self, executions: u32) {
+    pub fn set_translation_threshold(&mut self, executions: u32) {
         self.add_exit_counts();
-        self.paths.translate_after(executions);
+        self.paths.set_translation_threshold(executions);
     }
 
     /// Switches the profile of native code on (from zero) or off.
-    pub fn switch_profile(&mut self, on: bool) {
+    pub fn set_cached_profiling(&mut self, on: bool) {
         self.add_exit_counts();
         self.cells = on.then(Default::default);
     }
@@ -176,7 +176,7 @@ impl Translations {
     }
 
     /// Adds to the profile what a core has just executed.
-    pub(super) fn count_executed(&mut self, core: usize, took: &[Taken]) {
+    pub(super) fn add_executed_to_profile(&mut self, core: usize, took: &[Taken]) {
         let Some(cells) = &mut self.cells else { return };
         for step in took {
             *cells[core & 1].entry(step.pc).or_default() += ProfileCell {
@@ -189,7 +189,7 @@ impl Translations {
 
     /// Adds the counts of all exits to the profile: an instruction was executed as often as a trace was left after it.
     fn add_exit_counts(&mut self) {
-        for Translation { exits, .. } in self.paths.all_mut() {
+        for Translation { exits, .. } in self.paths.all_paths_mut() {
             let mut times = [0; 2];
             for index in (1..exits.len()).rev() {
                 let behind = std::mem::take(&mut exits[index].taken);
@@ -224,30 +224,30 @@ impl Translations {
         self.paths.is_compilation_due(address.into())
     }
 
-    /// Returns the address at which the last trace of [`run_native`](super::timing_cache::run_native) began, if the
-    /// trace from there is to be JIT-compiled now.
+    /// Returns the address at which the last trace of [`run_native_traces`](super::timing_cache::run_native_traces)
+    /// began, if the trace from there is to be JIT-compiled now.
     #[inline(always)]
-    pub fn is_next(&mut self) -> Option<u32> {
+    pub fn is_next_trace_address(&mut self) -> Option<u32> {
         let begun = self.begun;
         self.is_compilation_due(begun).then_some(begun)
     }
 
     /// Excludes the trace that begins at this address from JIT compilation for good.
-    pub(super) fn exclude(&mut self, address: u32) {
-        self.paths.exclude(address.into());
+    pub(super) fn exclude_trace(&mut self, address: u32) {
+        self.paths.exclude_current_trace(address.into());
     }
 
     /// Returns the native function with this number, and the cycles of its path, if they depend on the path alone.
     #[inline(always)]
     pub(super) fn native_function_and_cycles(&self, number: u32) -> (Function, u32) {
-        let Translation { code, cycles, .. } = self.paths.path(number);
+        let Translation { code, cycles, .. } = self.paths.path_with_number(number);
         (*code, *cycles)
     }
 
     /// Returns the exit `how` of the translation with this number.
     #[inline(always)]
-    pub(super) fn exit(&mut self, number: u32, how: u32) -> &mut Exit {
-        &mut self.paths.path_mut(number).exits[how as usize]
+    pub(super) fn exit_of_translation(&mut self, number: u32, how: u32) -> &mut Exit {
+        &mut self.paths.path_with_number_mut(number).exits[how as usize]
     }
 
     /// Returns the number of the translation to try next, after execution deviated from this one at its first
@@ -264,23 +264,32 @@ impl Translations {
 /// The trace was executed, from this address on, in the region that the core is in.
 #[cold]
 #[inline(never)]
-pub unsafe fn translate<B: NativeTrace>(bus: &mut B, core: &Core, address: u32, trace: Trace, took: &[Taken]) {
-    let layout = bus.native_memories().layout();
+pub unsafe fn compile_executed_trace<B: NativeTrace>(
+    bus: &mut B,
+    core: &Core,
+    address: u32,
+    trace: Trace,
+    took: &[Taken],
+) {
+    let layout = bus.native_memories().memory_layout();
     let paths = &mut bus.compiled_traces().paths;
     // SAFETY: the caller's promise.
-    let path = unsafe { plan_path(&core.region, core.region.op(address), trace) };
+    let path = unsafe { plan_path(&core.region, core.region.op_at_address(address), trace) };
     // An access that was not that of one path is not that of the next.
     let is_first = paths.last_deviated_path().is_none();
-    let differs = path.steps.first().is_some_and(|step| is_first || step.kind.may_differ());
-    let assembled =
-        if differs && paths.next_number().is_some() { assemble::<B>(paths.store(), core, layout, &path) } else { None };
+    let differs = path.steps.first().is_some_and(|step| is_first || step.kind.can_be_of_other_kind());
+    let assembled = if differs && paths.next_path_number().is_some() {
+        assemble::<B>(paths.native_code_memory(), core, layout, &path)
+    } else {
+        None
+    };
     match assembled {
         Some((code, steps)) => {
-            let exits = exits(core, &path, steps, took);
+            let exits = empty_exits_of_path(core, &path, steps, took);
             let cycles = exits.last().map_or(0, |exit| exit.cycles);
             paths.add_translation(address.into(), Translation { code, exits, cycles });
         }
-        None => paths.exclude(address.into()),
+        None => paths.exclude_current_trace(address.into()),
     }
 }
 
@@ -292,7 +301,7 @@ fn assemble<B: Bus>(_: &mut crate::host::Store, _: &Core, _: Layout, _: &Path) -
 }
 
 /// Returns the exits of a path: one before each of its steps, and one after the last.
-fn exits(core: &Core, path: &Path, steps: usize, took: &[Taken]) -> Vec<Exit> {
+fn empty_exits_of_path(core: &Core, path: &Path, steps: usize, took: &[Taken]) -> Vec<Exit> {
     let before = path.steps.iter().map(|step| (step.ip, step.branches)).chain([(path.end, path.branches)]);
     let began = took.first().map_or(0, |first| first.start);
     let cycles = [0].into_iter().chain(took.iter().map(|step| (step.end - began) as u32)).chain(std::iter::repeat(0));
@@ -300,7 +309,7 @@ fn exits(core: &Core, path: &Path, steps: usize, took: &[Taken]) -> Vec<Exit> {
     exits
         .map(|(((ip, branches), cycles), count)| Exit {
             ip,
-            address: core.address_of(ip),
+            address: core.address_of_op(ip),
             cycles,
             count,
             branches,

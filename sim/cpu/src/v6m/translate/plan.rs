@@ -35,7 +35,7 @@ pub(super) enum StepKind {
 
 impl StepKind {
     /// Returns whether the same instruction can also be of another kind that can be JIT-compiled.
-    pub fn may_differ(self) -> bool {
+    pub fn can_be_of_other_kind(self) -> bool {
         matches!(self, StepKind::Branch(_) | StepKind::Jump(_))
     }
 }
@@ -54,7 +54,7 @@ pub(super) struct Path {
 /// # Safety
 /// The trace was executed in this region: its instructions are ops of it.
 pub(super) unsafe fn plan_path(region: &Region, start: *mut Op, trace: Trace) -> Path {
-    let mut verdicts = trace.in_reading_order();
+    let mut verdicts = trace.with_first_branch_topmost();
     let mut path = Path { steps: Vec::new(), end: start, branches: Trace::NO_BRANCHES };
     for index in 0..trace.instructions {
         let ip = path.end;
@@ -67,7 +67,7 @@ pub(super) unsafe fn plan_path(region: &Region, start: *mut Op, trace: Trace) ->
         let kind = match op.code {
             Code::Bx | Code::Blx | Code::MovPc | Code::AddPc | Code::PopPc => {
                 next = trace.indirect_branch_target(region);
-                StepKind::Jump(region.address_of(next))
+                StepKind::Jump(region.address_of_op(next))
             }
             Code::B | Code::Bl => {
                 next = ip.wrapping_offset(op.imm as i32 as isize);
@@ -81,7 +81,7 @@ pub(super) unsafe fn plan_path(region: &Region, start: *mut Op, trace: Trace) ->
                 }
                 StepKind::Branch(taken)
             }
-            _ if op.is_local() => StepKind::On,
+            _ if op.is_core_local() => StepKind::On,
             _ if trace.indirect_read_address(index).is_some() => StepKind::Read,
             _ => StepKind::Access,
         };

@@ -103,7 +103,7 @@ fn convert_branch(op: Old) -> Option<Op> {
         From::Bl => Code::Bl,
         From::Bx | From::MovPc | From::AddPc => Code::Bx,
         From::Blx => Code::Blx,
-        _ if op.is_near_branch() => Code::from_number(code::Beq + (op.code as u8 - From::Beq as u8)),
+        _ if op.is_near_branch() => Code::code_with_number(code::Beq + (op.code as u8 - From::Beq as u8)),
         _ => return None,
     };
     Some(Op { code, rm: op.b, ra: op.a, imm: op.imm, ..Op::default() })
@@ -112,7 +112,7 @@ fn convert_branch(op: Old) -> Option<Op> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::v6m::decode::{Place, decode};
+    use crate::v6m::decode::{Place, decode_instruction};
     use crate::v7m::core::Features;
     use crate::v7m::decode as v7m;
 
@@ -124,7 +124,7 @@ mod tests {
         for half in 0..=u16::MAX {
             let place =
                 Place { address: base + 0x4000, region_base: base, region_bytes: bytes, cached: false, rom: false };
-            let old = decode(half, 0, place);
+            let old = decode_instruction(half, 0, place);
             // Branches by register are checked in another way. SP less a constant is SP and another one, SP and the PC
             // a sum.
             let is_less = half & 0xff80 == 0xb080;
@@ -134,7 +134,7 @@ mod tests {
             }
             let Some(ours) = convert_to_v7m_op(old) else { continue };
             let place = v7m::Place { address: base + 0x4000, region_base: base, region_bytes: bytes };
-            let theirs = v7m::decode(half, 0, place, Features::CORTEX_M3);
+            let theirs = v7m::decode_instruction(half, 0, place, Features::CORTEX_M3);
             if theirs.code == Code::Undefined {
                 // CMP of two low registers as one of high ones: unpredictable.
                 assert_eq!((half & 0xffc0, ours.code), (0x4500, Code::CmpReg), "{half:#06x}");

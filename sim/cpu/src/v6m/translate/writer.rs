@@ -22,7 +22,7 @@ const FIELDS: Fields = Fields {
 };
 
 /// Creates a writer of native code for this region, whose context begins with [`BusAccess`].
-pub(in crate::v6m) fn writer<B: Bus>(region: &Region) -> Writer {
+pub(in crate::v6m) fn new_native_code_writer<B: Bus>(region: &Region) -> Writer {
     let Region { base, bytes, ops, .. } = *region;
     let place = Place { base, bytes, ops: ops as u64, op_bytes: size_of::<Op>() as u32 };
     let loader = load_constant::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize;
@@ -40,7 +40,7 @@ unsafe extern "sysv64" fn load_constant<B: Bus>(context: *mut BusAccess, address
     // SAFETY: the caller's promise.
     unsafe {
         (*context).address = address;
-        BusAccess::bus::<B>(context).load_constant::<false>(address, bytes).map_or(u64::MAX, u64::from)
+        BusAccess::bus_of_native_code::<B>(context).load_constant::<false>(address, bytes).map_or(u64::MAX, u64::from)
     }
 }
 
@@ -50,7 +50,7 @@ unsafe extern "sysv64" fn load_constant<B: Bus>(context: *mut BusAccess, address
 /// As for [`load_constant`].
 unsafe extern "sysv64" fn takes_stores<B: Bus>(context: *mut BusAccess, offset: u32, words: u32) -> u32 {
     // SAFETY: as above.
-    unsafe { u32::from(bus::takes_stores(BusAccess::bus::<B>(context), offset, words)) }
+    unsafe { u32::from(bus::can_store_near_marks(BusAccess::bus_of_native_code::<B>(context), offset, words)) }
 }
 
 /// A literal that native code loads by itself: its offset in constant memory or RAM.
@@ -74,7 +74,7 @@ impl Literal {
     }
 
     /// Emits the load of the literal into a register.
-    pub fn load(self, writer: &mut Writer, register: u8) {
+    pub fn emit_literal_load(self, writer: &mut Writer, register: u8) {
         match self {
             Literal::Constant(offset) => writer.load_word(register, Some(BusAccess::CONSTANTS), offset),
             Literal::Ram(offset) => writer.load_word(register, None, offset),

@@ -1,7 +1,7 @@
 //! 32-bit data processing with immediates and shifted registers (A5.3.1, A5.3.3, A5.3.11).
 
-use super::build::{alu_op, pair};
-use super::{Place, UNDEFINED, bits, is_sp_or_pc};
+use super::build::{alu_op, op_by_flag_setting};
+use super::{Place, UNDEFINED, bit_field, is_sp_or_pc};
 use crate::v7m::code::Code;
 use crate::v7m::core::Features;
 use crate::v7m::op::{Class, Op, flag};
@@ -26,20 +26,20 @@ const fn opcode_row(immediate: Code, register: Option<Code>, shifted: Code) -> R
 
 impl Row {
     /// Adds the codes of the comparison into which a destination of 15 turns the operation.
-    const fn compare(mut self, codes: [Code; 3]) -> Row {
+    const fn with_comparison(mut self, codes: [Code; 3]) -> Row {
         self.compare = Some(codes);
         self
     }
 
     /// Marks the row as arithmetic, not logical. `reads_flags`: its operation adds the carry.
-    const fn arithmetic(mut self, reads_flags: bool) -> Row {
+    const fn mark_arithmetic(mut self, reads_flags: bool) -> Row {
         self.arithmetic = true;
         self.reads_flags = reads_flags;
         self
     }
 }
 
-const AND: Row = opcode_row(Code::AndImmS, Some(Code::AndRegS), Code::AndShift).compare([
+const AND: Row = opcode_row(Code::AndImmS, Some(Code::AndRegS), Code::AndShift).with_comparison([
     Code::TstImm,
     Code::TstReg,
     Code::TstShift,
@@ -49,20 +49,20 @@ const ORR: Row = opcode_row(Code::OrrImmS, Some(Code::OrrRegS), Code::OrrShift);
 const ORN: Row = opcode_row(Code::OrnImmS, None, Code::OrnShift);
 const MOV: Row = opcode_row(Code::MovImmS, Some(Code::MovRegS), Code::MovShift);
 const MVN: Row = opcode_row(Code::MvnImmS, Some(Code::MvnRegS), Code::MvnShift);
-const EOR: Row = opcode_row(Code::EorImmS, Some(Code::EorRegS), Code::EorShift).compare([
+const EOR: Row = opcode_row(Code::EorImmS, Some(Code::EorRegS), Code::EorShift).with_comparison([
     Code::TeqImm,
     Code::TeqShift,
     Code::TeqShift,
 ]);
 const ADD: Row = opcode_row(Code::AddImmS, Some(Code::AddRegS), Code::AddShift)
-    .compare([Code::CmnImm, Code::CmnReg, Code::CmnShift])
-    .arithmetic(false);
-const ADC: Row = opcode_row(Code::AdcImmS, Some(Code::AdcRegS), Code::AdcShift).arithmetic(true);
-const SBC: Row = opcode_row(Code::SbcImmS, Some(Code::SbcRegS), Code::SbcShift).arithmetic(true);
+    .with_comparison([Code::CmnImm, Code::CmnReg, Code::CmnShift])
+    .mark_arithmetic(false);
+const ADC: Row = opcode_row(Code::AdcImmS, Some(Code::AdcRegS), Code::AdcShift).mark_arithmetic(true);
+const SBC: Row = opcode_row(Code::SbcImmS, Some(Code::SbcRegS), Code::SbcShift).mark_arithmetic(true);
 const SUB: Row = opcode_row(Code::SubImmS, Some(Code::SubRegS), Code::SubShift)
-    .compare([Code::CmpImm, Code::CmpReg, Code::CmpShift])
-    .arithmetic(false);
-const RSB: Row = opcode_row(Code::RsbImmS, None, Code::RsbShift).arithmetic(false);
+    .with_comparison([Code::CmpImm, Code::CmpReg, Code::CmpShift])
+    .mark_arithmetic(false);
+const RSB: Row = opcode_row(Code::RsbImmS, None, Code::RsbShift).mark_arithmetic(false);
 
 /// Returns the row of an opcode. ORR and ORN without first operand are MOV and MVN.
 fn row_of_opcode(opcode: u32, rn: u32) -> Option<Row> {
@@ -85,7 +85,7 @@ fn row_of_opcode(opcode: u32, rn: u32) -> Option<Row> {
 
 /// Returns whether the manual permits SP and PC as this destination and first operand, the same for immediates and
 /// registers.
-fn is_permitted(row: Row, opcode: u32, rd: u32, rn: u32, sets: bool) -> bool {
+fn are_sp_and_pc_permitted(row: Row, opcode: u32, rd: u32, rn: u32, sets: bool) -> bool {
     let compares = row.compare.is_some() && rd == 15 && sets;
     let sum = matches!(opcode, 0b1000 | 0b1101);
     let destination = !is_sp_or_pc(rd) || compares || sum && rd == 13 && rn == 13;
@@ -105,46 +105,48 @@ fn expand_immediate(imm12: u32) -> Option<(u32, u32)> {
         let value = (0x80 | imm12 & 0x7f).rotate_right(imm12 >> 7);
         return Some((value, 2 | value >> 31));
     }
-    let pattern = [1, 0x0001_0001, 0x0100_0100, 0x0101_0101][bits(imm12, 8, 2) as usize];
+    let pattern = [1, 0x0001_0001, 0x0100_0100, 0x0101_0101][bit_field(imm12, 8, 2) as usize];
     (byte != 0 || pattern == 1).then_some((byte * pattern, 0))
 }
 
 /// Returns the 12-bit immediate field `i:imm3:imm8`.
 fn immediate12(h: u32, k: u32) -> u32 {
-    bits(h, 10, 1) << 11 | bits(k, 12, 3) << 8 | bits(k, 0, 8)
+    bit_field(h, 10, 1) << 11 | bit_field(k, 12, 3) << 8 | bit_field(k, 0, 8)
 }
 
 /// Decodes data processing with a modified immediate (A5.3.1).
 pub(super) fn decode_modified_immediate(h: u32, k: u32) -> Op {
-    let (opcode, sets, rn, rd) = (bits(h, 5, 4), bits(h, 4, 1) != 0, bits(h, 0, 4), bits(k, 8, 4));
+    let (opcode, sets, rn, rd) = (bit_field(h, 5, 4), bit_field(h, 4, 1) != 0, bit_field(h, 0, 4), bit_field(k, 8, 4));
     let (Some(row), Some((value, carry))) = (row_of_opcode(opcode, rn), expand_immediate(immediate12(h, k))) else {
         return UNDEFINED;
     };
-    if !is_permitted(row, opcode, rd, rn, sets) {
+    if !are_sp_and_pc_permitted(row, opcode, rd, rn, sets) {
         return UNDEFINED;
     }
     let carry = if row.arithmetic { 0 } else { carry };
-    let operands = |op: Op| op.n(rn).imm(value).shift(carry).with_if(row.reads_flags, flag::READS_FLAGS);
+    let operands = |op: Op| {
+        op.set_first_operand(rn).set_immediate(value).set_shift(carry).with_flags_if(row.reads_flags, flag::READS_FLAGS)
+    };
     match row.compare {
-        Some(compare) if rd == 15 => operands(alu_op(compare[0]).with(flag::SETS)),
-        _ if rd == 13 => add_to_sp_op(sum_kind(opcode), sets).m(15).imm(value),
-        _ => operands(pair(row.immediate, Class::Alu, sets).d(rd)),
+        Some(compare) if rd == 15 => operands(alu_op(compare[0]).with_flags(flag::SETS)),
+        _ if rd == 13 => add_to_sp_op(sum_variant_field(opcode), sets).set_second_operand(15).set_immediate(value),
+        _ => operands(op_by_flag_setting(row.immediate, Class::Alu, sets).set_destination(rd)),
     }
 }
 
 /// Creates the op of ADD or SUB to SP.
 fn add_to_sp_op(kind: u32, sets: bool) -> Op {
-    alu_op(Code::AddToSp).d(13).n(13).kind(kind).with_if(sets, flag::SETS)
+    alu_op(Code::AddToSp).set_destination(13).set_first_operand(13).set_variant(kind).with_flags_if(sets, flag::SETS)
 }
 
 /// Returns the field `ra` of `AddToSp`: 1 for SUB.
-fn sum_kind(opcode: u32) -> u32 {
+fn sum_variant_field(opcode: u32) -> u32 {
     u32::from(opcode == 0b1101)
 }
 
 /// Returns shift type and amount as ops hold them (DecodeImmShift).
 fn immediate_shift(k: u32) -> (u32, u32) {
-    match (bits(k, 4, 2), bits(k, 12, 3) << 2 | bits(k, 6, 2)) {
+    match (bit_field(k, 4, 2), bit_field(k, 12, 3) << 2 | bit_field(k, 6, 2)) {
         (3, 0) => (4, 1),
         (0, 0) => (0, 0),
         (kind, 0) => (kind, 32),
@@ -154,8 +156,8 @@ fn immediate_shift(k: u32) -> (u32, u32) {
 
 /// Decodes data processing with a shifted register (A5.3.11).
 pub(super) fn decode_shifted_register(h: u32, k: u32, features: Features) -> Op {
-    let (opcode, sets, rn) = (bits(h, 5, 4), bits(h, 4, 1) != 0, bits(h, 0, 4));
-    let (rd, rm) = (bits(k, 8, 4), bits(k, 0, 4));
+    let (opcode, sets, rn) = (bit_field(h, 5, 4), bit_field(h, 4, 1) != 0, bit_field(h, 0, 4));
+    let (rd, rm) = (bit_field(k, 8, 4), bit_field(k, 0, 4));
     if opcode == 0b0110 {
         return decode_pack(h, k, features);
     }
@@ -165,57 +167,73 @@ pub(super) fn decode_shifted_register(h: u32, k: u32, features: Features) -> Op 
     let to_or_from_sp = matches!(row.shifted, Code::MovShift) && plain && !sets && rd != 15 && rm != 15;
     if k & 0x8000 != 0
         || to_or_from_sp && rd == 13 && rm == 13
-        || !to_or_from_sp && (is_sp_or_pc(rm) || !is_permitted(row, opcode, rd, rn, sets))
+        || !to_or_from_sp && (is_sp_or_pc(rm) || !are_sp_and_pc_permitted(row, opcode, rd, rn, sets))
     {
         return UNDEFINED;
     }
     let operands = |op: Op| {
-        let op = op.n(rn).m(rm).with_if(row.reads_flags || kind == 4, flag::READS_FLAGS);
-        if plain { op } else { op.kind(kind).shift(amount).with(flag::SHIFTED) }
+        let op = op
+            .set_first_operand(rn)
+            .set_second_operand(rm)
+            .with_flags_if(row.reads_flags || kind == 4, flag::READS_FLAGS);
+        if plain { op } else { op.set_variant(kind).set_shift(amount).with_flags(flag::SHIFTED) }
     };
     match (row.compare, row.register) {
-        (Some(compare), _) if rd == 15 => operands(alu_op(compare[if plain { 1 } else { 2 }]).with(flag::SETS)),
-        _ if rd == 13 && to_or_from_sp => alu_op(Code::MovToSp).d(13).m(rm),
+        (Some(compare), _) if rd == 15 => operands(alu_op(compare[if plain { 1 } else { 2 }]).with_flags(flag::SETS)),
+        _ if rd == 13 && to_or_from_sp => alu_op(Code::MovToSp).set_destination(13).set_second_operand(rm),
         _ if rd == 13 && (kind != 0 || amount > 3) => UNDEFINED,
-        _ if rd == 13 => operands(add_to_sp_op(0, sets)).kind(sum_kind(opcode)),
-        (_, Some(register)) if plain => operands(pair(register, Class::Alu, sets).d(rd)),
-        _ if matches!(row.shifted, Code::MovShift) => move_shifted_op(kind, amount, sets).d(rd).m(rm),
-        _ if kind == 0 && !sets && opcode == 0b1000 => operands(alu_op(Code::AddLsl).d(rd)),
-        _ => operands(alu_op(row.shifted).d(rd).with_if(sets, flag::SETS)),
+        _ if rd == 13 => operands(add_to_sp_op(0, sets)).set_variant(sum_variant_field(opcode)),
+        (_, Some(register)) if plain => operands(op_by_flag_setting(register, Class::Alu, sets).set_destination(rd)),
+        _ if matches!(row.shifted, Code::MovShift) => {
+            move_shifted_op(kind, amount, sets).set_destination(rd).set_second_operand(rm)
+        }
+        _ if kind == 0 && !sets && opcode == 0b1000 => operands(alu_op(Code::AddLsl).set_destination(rd)),
+        _ => operands(alu_op(row.shifted).set_destination(rd).with_flags_if(sets, flag::SETS)),
     }
 }
 
 /// Creates the op of MOV with a shifted register: LSL, LSR, ASR, ROR or RRX.
 fn move_shifted_op(kind: u32, amount: u32, sets: bool) -> Op {
     let op = match kind {
-        0 => pair(Code::LslImmS, Class::ShiftImmediate, sets),
-        1 => pair(Code::LsrImmS, Class::ShiftImmediate, sets),
-        2 => pair(Code::AsrImmS, Class::ShiftImmediate, sets),
-        _ => Op::bare(Code::MovShift, Class::ShiftImmediate).kind(kind).with_if(sets, flag::SETS),
+        0 => op_by_flag_setting(Code::LslImmS, Class::ShiftImmediate, sets),
+        1 => op_by_flag_setting(Code::LsrImmS, Class::ShiftImmediate, sets),
+        2 => op_by_flag_setting(Code::AsrImmS, Class::ShiftImmediate, sets),
+        _ => Op::without_operands(Code::MovShift, Class::ShiftImmediate)
+            .set_variant(kind)
+            .with_flags_if(sets, flag::SETS),
     };
-    op.shift(amount).with_if(kind == 4, flag::READS_FLAGS)
+    op.set_shift(amount).with_flags_if(kind == 4, flag::READS_FLAGS)
 }
 
 /// Decodes PKHBT and PKHTB.
 fn decode_pack(h: u32, k: u32, features: Features) -> Op {
-    let (rn, rd, rm) = (bits(h, 0, 4), bits(k, 8, 4), bits(k, 0, 4));
+    let (rn, rd, rm) = (bit_field(h, 0, 4), bit_field(k, 8, 4), bit_field(k, 0, 4));
     if !features.dsp || h & 0x10 != 0 || k & 0x8010 != 0 || is_sp_or_pc(rn) || is_sp_or_pc(rd) || is_sp_or_pc(rm) {
         return UNDEFINED;
     }
     let (kind, amount) = immediate_shift(k & !0x10);
-    let op = Op::bare(Code::Pkh, Class::Dsp).d(rd).n(rn).m(rm).kind(kind >> 1).shift(amount);
-    op.with_if(amount != 0, flag::SHIFTED)
+    let op = Op::without_operands(Code::Pkh, Class::Dsp)
+        .set_destination(rd)
+        .set_first_operand(rn)
+        .set_second_operand(rm)
+        .set_variant(kind >> 1)
+        .set_shift(amount);
+    op.with_flags_if(amount != 0, flag::SHIFTED)
 }
 
 /// Decodes data processing with a plain binary immediate (A5.3.3).
 pub(super) fn decode_plain_immediate(h: u32, k: u32, place: Place, features: Features) -> Op {
-    let (rn, rd, imm12) = (bits(h, 0, 4), bits(k, 8, 4), immediate12(h, k));
+    let (rn, rd, imm12) = (bit_field(h, 0, 4), bit_field(k, 8, 4), immediate12(h, k));
     let imm16 = rn << 12 | imm12;
-    match bits(h, 4, 5) {
+    match bit_field(h, 4, 5) {
         0b00000 => addw_subw_op(Code::AddImm, rd, rn, imm12, place.literal_base().wrapping_add(imm12)),
         0b01010 => addw_subw_op(Code::SubImm, rd, rn, imm12, place.literal_base().wrapping_sub(imm12)),
-        0b00100 => alu_op(Code::MovImm).d(rd).imm(imm16).undefined_if(is_sp_or_pc(rd)),
-        0b01100 => alu_op(Code::Movt).t(rd).d(rd).imm(imm16 << 16).undefined_if(is_sp_or_pc(rd)),
+        0b00100 => alu_op(Code::MovImm).set_destination(rd).set_immediate(imm16).undefined_if(is_sp_or_pc(rd)),
+        0b01100 => alu_op(Code::Movt)
+            .set_transferred_register(rd)
+            .set_destination(rd)
+            .set_immediate(imm16 << 16)
+            .undefined_if(is_sp_or_pc(rd)),
         _ if h & 0x400 != 0 || k & 0x20 != 0 => UNDEFINED,
         0b10000 | 0b10010 => decode_saturation(Code::Ssat, Code::Ssat16, 1, h, k, features),
         0b11000 | 0b11010 => decode_saturation(Code::Usat, Code::Usat16, 0, h, k, features),
@@ -228,38 +246,45 @@ pub(super) fn decode_plain_immediate(h: u32, k: u32, place: Place, features: Fea
 fn addw_subw_op(code: Code, rd: u32, rn: u32, imm12: u32, adr: u32) -> Op {
     match (rd, rn) {
         (15, _) => UNDEFINED,
-        (13, 13) => add_to_sp_op(u32::from(code as u8 == Code::SubImm as u8), false).m(15).imm(imm12),
+        (13, 13) => {
+            add_to_sp_op(u32::from(code as u8 == Code::SubImm as u8), false).set_second_operand(15).set_immediate(imm12)
+        }
         (13, _) => UNDEFINED,
-        (_, 15) => alu_op(Code::MovImm).d(rd).imm(adr),
-        _ => alu_op(code).d(rd).n(rn).imm(imm12),
+        (_, 15) => alu_op(Code::MovImm).set_destination(rd).set_immediate(adr),
+        _ => alu_op(code).set_destination(rd).set_first_operand(rn).set_immediate(imm12),
     }
 }
 
 /// Decodes SSAT, USAT, SSAT16 and USAT16.
 fn decode_saturation(code: Code, of_halves: Code, bias: u32, h: u32, k: u32, features: Features) -> Op {
-    let (rn, rd) = (bits(h, 0, 4), bits(k, 8, 4));
-    let (kind, amount) = (bits(h, 5, 1) * 2, bits(k, 12, 3) << 2 | bits(k, 6, 2));
-    let op = Op::bare(code, Class::Bits).d(rd).n(rn);
+    let (rn, rd) = (bit_field(h, 0, 4), bit_field(k, 8, 4));
+    let (kind, amount) = (bit_field(h, 5, 1) * 2, bit_field(k, 12, 3) << 2 | bit_field(k, 6, 2));
+    let op = Op::without_operands(code, Class::Bits).set_destination(rd).set_first_operand(rn);
     let op = if kind == 2 && amount == 0 {
         let op = Op { code: of_halves, ..op };
-        op.imm(bits(k, 0, 4) + bias).undefined_if(!features.dsp || k & 0x10 != 0)
+        op.set_immediate(bit_field(k, 0, 4) + bias).undefined_if(!features.dsp || k & 0x10 != 0)
     } else {
-        op.imm(bits(k, 0, 5) + bias).kind(kind).shift(amount).with_if(amount != 0, flag::SHIFTED)
+        op.set_immediate(bit_field(k, 0, 5) + bias)
+            .set_variant(kind)
+            .set_shift(amount)
+            .with_flags_if(amount != 0, flag::SHIFTED)
     };
     op.undefined_if(is_sp_or_pc(rd) || is_sp_or_pc(rn))
 }
 
 /// Decodes BFI, BFC, SBFX and UBFX.
 fn decode_bit_field(opcode: u32, rd: u32, rn: u32, k: u32) -> Op {
-    let (low, field) = (bits(k, 12, 3) << 2 | bits(k, 6, 2), bits(k, 0, 5));
-    let one = |code| Op::bare(code, Class::Bits).n(rn).kind(low);
+    let (low, field) = (bit_field(k, 12, 3) << 2 | bit_field(k, 6, 2), bit_field(k, 0, 5));
+    let one = |code| Op::without_operands(code, Class::Bits).set_first_operand(rn).set_variant(low);
     let op = match opcode {
-        0b10110 => {
-            one(Code::Bfi).t(rd).d(rd).shift((field + 1).wrapping_sub(low)).undefined_if(field < low || rn == 13)
-        }
+        0b10110 => one(Code::Bfi)
+            .set_transferred_register(rd)
+            .set_destination(rd)
+            .set_shift((field + 1).wrapping_sub(low))
+            .undefined_if(field < low || rn == 13),
         _ => {
             let code = if opcode == 0b10100 { Code::Sbfx } else { Code::Ubfx };
-            one(code).d(rd).shift(field + 1).undefined_if(low + field > 31 || is_sp_or_pc(rn))
+            one(code).set_destination(rd).set_shift(field + 1).undefined_if(low + field > 31 || is_sp_or_pc(rn))
         }
     };
     op.undefined_if(is_sp_or_pc(rd))

@@ -3,13 +3,13 @@
 //! Coprocessors other than the FPU are absent. Without an FPU so is that one. With one, an encoding it does not know
 //! is UNDEFINED only after its access rights were found to allow it.
 
-use super::{Place, UNDEFINED, bits, is_sp_or_pc};
+use super::{Place, UNDEFINED, bit_field, is_sp_or_pc};
 use crate::v7m::code::Code;
 use crate::v7m::core::Features;
 use crate::v7m::op::{Class, Op, flag};
 
-const NO_COPROCESSOR: Op = Op::bare(Code::NoCoprocessor, Class::None);
-const UNDEFINED_FLOAT: Op = Op::bare(Code::UndefinedFloat, Class::None);
+const NO_COPROCESSOR: Op = Op::without_operands(Code::NoCoprocessor, Class::None);
+const UNDEFINED_FLOAT: Op = Op::without_operands(Code::UndefinedFloat, Class::None);
 
 /// Rounding field of conversions: the mode of FPSCR.
 const BY_FPSCR: u32 = 5;
@@ -29,7 +29,7 @@ pub(super) fn decode_coprocessor(h: u32, k: u32, place: Place, features: Feature
         return NO_COPROCESSOR;
     }
     let double = k & 0x100 != 0;
-    let op = match (bits(h, 12, 1), bits(h, 9, 1), bits(k, 4, 1)) {
+    let op = match (bit_field(h, 12, 1), bit_field(h, 9, 1), bit_field(k, 4, 1)) {
         (0, 0, _) if h & 0x3e0 == 0x040 => decode_pair_transfer(h, k, double),
         (0, 0, _) => decode_float_load_store(h, k, double, place),
         (0, _, 1) => decode_transfer(h, k, double),
@@ -59,23 +59,23 @@ fn register_number(four: u32, one: u32, double: bool) -> Option<u32> {
 }
 
 /// Returns the destination register number.
-fn vd(h: u32, k: u32, double: bool) -> Option<u32> {
-    register_number(bits(k, 12, 4), bits(h, 6, 1), double)
+fn destination_register_number(h: u32, k: u32, double: bool) -> Option<u32> {
+    register_number(bit_field(k, 12, 4), bit_field(h, 6, 1), double)
 }
 
 /// Returns the first operand's register number.
-fn vn(h: u32, k: u32, double: bool) -> Option<u32> {
-    register_number(bits(h, 0, 4), bits(k, 7, 1), double)
+fn first_operand_number(h: u32, k: u32, double: bool) -> Option<u32> {
+    register_number(bit_field(h, 0, 4), bit_field(k, 7, 1), double)
 }
 
 /// Returns the second operand's register number.
-fn vm(k: u32, double: bool) -> Option<u32> {
-    register_number(bits(k, 0, 4), bits(k, 5, 1), double)
+fn second_operand_number(k: u32, double: bool) -> Option<u32> {
+    register_number(bit_field(k, 0, 4), bit_field(k, 5, 1), double)
 }
 
 /// Creates an op with the code for single or double precision.
 fn float_op(codes: [Code; 2], class: Class, double: bool) -> Op {
-    Op::bare(codes[usize::from(double)], class).with_if(double, flag::DOUBLE)
+    Op::without_operands(codes[usize::from(double)], class).with_flags_if(double, flag::DOUBLE)
 }
 
 /// Sets floating-point operands, which are not in the sets of core registers.
@@ -85,15 +85,19 @@ fn set_float_operands(op: Op, d: u32, n: u32, m: u32) -> Op {
 
 /// Decodes floating-point data processing (A6.4).
 fn decode_arithmetic(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
-    let (opcode, op) = (bits(h, 7, 1) << 2 | bits(h, 4, 2), bits(k, 6, 1));
+    let (opcode, op) = (bit_field(h, 7, 1) << 2 | bit_field(h, 4, 2), bit_field(k, 6, 1));
     if opcode == 7 {
         return decode_other(h, k, double, features);
     }
-    let all = Registers { d: vd(h, k, double)?, n: vn(h, k, double)?, m: vm(k, double)? };
+    let all = Registers {
+        d: destination_register_number(h, k, double)?,
+        n: first_operand_number(h, k, double)?,
+        m: second_operand_number(k, double)?,
+    };
     let three = |codes, class| set_float_operands(float_op(codes, class, double), all.d, all.n, all.m);
     let accumulate = |kind| {
         let codes = [Code::VmultiplyAccumulate32, Code::VmultiplyAccumulate64];
-        three(codes, Class::FloatMultiplyAccumulate).kind(kind)
+        three(codes, Class::FloatMultiplyAccumulate).set_variant(kind)
     };
     Some(match (opcode, op) {
         // VMLA, VMLS. VNMLS, VNMLA.
@@ -112,53 +116,88 @@ fn decode_arithmetic(h: u32, k: u32, double: bool, features: Features) -> Option
 
 /// Decodes other floating-point data processing: moves, comparisons, conversions.
 fn decode_other(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
-    let (opc2, opc3) = (bits(h, 0, 4), bits(k, 6, 2));
+    let (opc2, opc3) = (bit_field(h, 0, 4), bit_field(k, 6, 2));
     let top = opc3 >> 1;
     let simple = |codes| float_op(codes, Class::FloatSimple, double);
-    let same = |codes| Some(set_float_operands(simple(codes), vd(h, k, double)?, 0, vm(k, double)?));
+    let same = |codes| {
+        Some(set_float_operands(
+            simple(codes),
+            destination_register_number(h, k, double)?,
+            0,
+            second_operand_number(k, double)?,
+        ))
+    };
     if opc3 & 1 == 0 {
-        let op = set_float_operands(simple([Code::VmovImm32, Code::VmovImm64]), vd(h, k, double)?, 0, 0);
-        return (k & 0xa0 == 0).then_some(op.imm(expand_float_immediate(opc2 << 4 | bits(k, 0, 4), double)));
+        let op = set_float_operands(
+            simple([Code::VmovImm32, Code::VmovImm64]),
+            destination_register_number(h, k, double)?,
+            0,
+            0,
+        );
+        return (k & 0xa0 == 0)
+            .then_some(op.set_immediate(expand_float_immediate(opc2 << 4 | bit_field(k, 0, 4), double)));
     }
     match (opc2, top) {
         (0, 0) => same([Code::Vmov32, Code::Vmov64]),
-        (0, _) => same([Code::Vmov32, Code::Vmov64]).map(|op| op.kind(1)),
-        (1, 0) => same([Code::Vmov32, Code::Vmov64]).map(|op| op.kind(2)),
+        (0, _) => same([Code::Vmov32, Code::Vmov64]).map(|op| op.set_variant(1)),
+        (1, 0) => same([Code::Vmov32, Code::Vmov64]).map(|op| op.set_variant(2)),
         (1, _) => same([Code::Vsqrt32, Code::Vsqrt64]).map(|op| Op { class: Class::FloatSquareRoot, ..op }),
         (2 | 3, _) => {
             // The half is in an S register. The other side may be double.
             let to_half = opc2 == 3;
-            let d = vd(h, k, double && !to_half)?;
-            let m = vm(k, double && to_half)?;
-            Some(set_float_operands(simple([Code::VcvtHalf; 2]), d, 0, m).kind(top | u32::from(to_half) << 1))
+            let d = destination_register_number(h, k, double && !to_half)?;
+            let m = second_operand_number(k, double && to_half)?;
+            Some(set_float_operands(simple([Code::VcvtHalf; 2]), d, 0, m).set_variant(top | u32::from(to_half) << 1))
         }
-        (4, _) => same([Code::Vcmp32, Code::Vcmp64]).map(|op| op.kind(top)),
+        (4, _) => same([Code::Vcmp32, Code::Vcmp64]).map(|op| op.set_variant(top)),
         (5, _) => {
-            let op = set_float_operands(simple([Code::Vcmp32, Code::Vcmp64]), vd(h, k, double)?, 0, 0).kind(top | 2);
+            let op = set_float_operands(
+                simple([Code::Vcmp32, Code::Vcmp64]),
+                destination_register_number(h, k, double)?,
+                0,
+                0,
+            )
+            .set_variant(top | 2);
             (k & 0x2f == 0).then_some(op)
         }
         (6, _) if features.double => {
-            same([Code::Vrint; 2]).map(|op| op.kind(if top == 0 { BY_FPSCR } else { TO_ZERO }))
+            same([Code::Vrint; 2]).map(|op| op.set_variant(if top == 0 { BY_FPSCR } else { TO_ZERO }))
         }
-        (7, 0) if features.double => same([Code::Vrint; 2]).map(|op| op.kind(EXACTLY)),
+        (7, 0) if features.double => same([Code::Vrint; 2]).map(|op| op.set_variant(EXACTLY)),
         (7, 1) if features.double => {
             let code = if double { Code::VcvtSingleFromDouble } else { Code::VcvtDoubleFromSingle };
-            let op = Op::bare(code, Class::FloatSimple).with_if(double, flag::DOUBLE);
-            Some(set_float_operands(op, vd(h, k, !double)?, 0, vm(k, double)?))
+            let op = Op::without_operands(code, Class::FloatSimple).with_flags_if(double, flag::DOUBLE);
+            Some(set_float_operands(
+                op,
+                destination_register_number(h, k, !double)?,
+                0,
+                second_operand_number(k, double)?,
+            ))
         }
-        (8, _) => {
-            Some(set_float_operands(simple([Code::VcvtFromInteger; 2]), vd(h, k, double)?, 0, vm(k, false)?).shift(top))
-        }
+        (8, _) => Some(
+            set_float_operands(
+                simple([Code::VcvtFromInteger; 2]),
+                destination_register_number(h, k, double)?,
+                0,
+                second_operand_number(k, false)?,
+            )
+            .set_shift(top),
+        ),
         (10 | 11 | 14 | 15, _) => {
             let width: u32 = 16 << top;
-            let fraction = width.checked_sub(bits(k, 0, 4) << 1 | bits(k, 5, 1))?;
-            let kind = u32::from(opc2 & 1 == 0) | bits(opc2, 2, 1) << 1;
-            let op = set_float_operands(simple([Code::VcvtFixed; 2]), vd(h, k, double)?, 0, 0);
-            Some(op.imm(fraction).shift(width).kind(kind))
+            let fraction = width.checked_sub(bit_field(k, 0, 4) << 1 | bit_field(k, 5, 1))?;
+            let kind = u32::from(opc2 & 1 == 0) | bit_field(opc2, 2, 1) << 1;
+            let op = set_float_operands(simple([Code::VcvtFixed; 2]), destination_register_number(h, k, double)?, 0, 0);
+            Some(op.set_immediate(fraction).set_shift(width).set_variant(kind))
         }
         (12 | 13, _) => {
-            let op = set_float_operands(simple([Code::VcvtToInteger; 2]), vd(h, k, false)?, 0, vm(k, double)?);
-            Some(op.shift(opc2 & 1).kind(if top == 0 { BY_FPSCR } else { TO_ZERO }))
+            let op = set_float_operands(
+                simple([Code::VcvtToInteger; 2]),
+                destination_register_number(h, k, false)?,
+                0,
+                second_operand_number(k, double)?,
+            );
+            Some(op.set_shift(opc2 & 1).set_variant(if top == 0 { BY_FPSCR } else { TO_ZERO }))
         }
         _ => None,
     }
@@ -166,8 +205,8 @@ fn decode_other(h: u32, k: u32, double: bool, features: Features) -> Option<Op> 
 
 /// Returns the word, or the upper word of a double, that an 8-bit immediate encodes (VFPExpandImm).
 fn expand_float_immediate(imm8: u32, double: bool) -> u32 {
-    let (sign, exponent, fraction) = (imm8 >> 7, bits(imm8, 4, 2), bits(imm8, 0, 4));
-    let (low, repeated) = (bits(imm8, 6, 1) ^ 1, bits(imm8, 6, 1));
+    let (sign, exponent, fraction) = (imm8 >> 7, bit_field(imm8, 4, 2), bit_field(imm8, 0, 4));
+    let (low, repeated) = (bit_field(imm8, 6, 1) ^ 1, bit_field(imm8, 6, 1));
     match double {
         false => sign << 31 | low << 30 | (repeated * 0x1f) << 25 | exponent << 23 | fraction << 19,
         true => sign << 31 | low << 30 | (repeated * 0xff) << 22 | exponent << 20 | fraction << 16,
@@ -176,26 +215,43 @@ fn expand_float_immediate(imm8: u32, double: bool) -> u32 {
 
 /// Decodes what FPv5 added: VSEL, VMAXNM, VMINNM, directed roundings (A6.4).
 fn decode_fpv5(h: u32, k: u32, double: bool) -> Option<Op> {
-    let (opcode, opc2) = (bits(h, 7, 1) << 2 | bits(h, 4, 2), bits(h, 0, 4));
+    let (opcode, opc2) = (bit_field(h, 7, 1) << 2 | bit_field(h, 4, 2), bit_field(h, 0, 4));
     let simple = |codes| float_op(codes, Class::FloatSimple, double);
-    let three = |codes| Some(set_float_operands(simple(codes), vd(h, k, double)?, vn(h, k, double)?, vm(k, double)?));
+    let three = |codes| {
+        Some(set_float_operands(
+            simple(codes),
+            destination_register_number(h, k, double)?,
+            first_operand_number(h, k, double)?,
+            second_operand_number(k, double)?,
+        ))
+    };
     match opcode {
         0..=3 if k & 0x40 == 0 => {
             // EQ, VS, GE, GT.
             let condition = [0, 6, 10, 12][opcode as usize];
-            three([Code::Vsel32, Code::Vsel64]).map(|op| op.kind(condition).with(flag::READS_FLAGS))
+            three([Code::Vsel32, Code::Vsel64]).map(|op| op.set_variant(condition).with_flags(flag::READS_FLAGS))
         }
-        4 => three([Code::Vmaxnm32, Code::Vmaxnm64]).map(|op| op.kind(bits(k, 6, 1))),
+        4 => three([Code::Vmaxnm32, Code::Vmaxnm64]).map(|op| op.set_variant(bit_field(k, 6, 1))),
         7 if k & 0x40 != 0 => {
             let rounding = DIRECTED[(opc2 & 3) as usize];
             match opc2 >> 2 {
                 2 if k & 0x80 == 0 => {
-                    let op = simple([Code::Vrint; 2]).kind(rounding);
-                    Some(set_float_operands(op, vd(h, k, double)?, 0, vm(k, double)?))
+                    let op = simple([Code::Vrint; 2]).set_variant(rounding);
+                    Some(set_float_operands(
+                        op,
+                        destination_register_number(h, k, double)?,
+                        0,
+                        second_operand_number(k, double)?,
+                    ))
                 }
                 3 => {
-                    let op = simple([Code::VcvtToInteger; 2]).kind(rounding).shift(bits(k, 7, 1));
-                    Some(set_float_operands(op, vd(h, k, false)?, 0, vm(k, double)?))
+                    let op = simple([Code::VcvtToInteger; 2]).set_variant(rounding).set_shift(bit_field(k, 7, 1));
+                    Some(set_float_operands(
+                        op,
+                        destination_register_number(h, k, false)?,
+                        0,
+                        second_operand_number(k, double)?,
+                    ))
                 }
                 _ => None,
             }
@@ -207,8 +263,8 @@ fn decode_fpv5(h: u32, k: u32, double: bool) -> Option<Op> {
 /// Decodes VLDR, VSTR, VLDM, VSTM, VPUSH and VPOP (A6.5).
 fn decode_float_load_store(h: u32, k: u32, double: bool, place: Place) -> Option<Op> {
     let (pre, up, writes_back, load) = (h & 0x100 != 0, h & 0x80 != 0, h & 0x20 != 0, h & 0x10 != 0);
-    let (rn, imm8) = (bits(h, 0, 4), bits(k, 0, 8));
-    let d = vd(h, k, double)?;
+    let (rn, imm8) = (bit_field(h, 0, 4), bit_field(k, 0, 8));
+    let d = destination_register_number(h, k, double)?;
     let offset = if up { imm8 * 4 } else { (imm8 * 4).wrapping_neg() };
     if pre && !writes_back {
         let op = match load {
@@ -216,7 +272,7 @@ fn decode_float_load_store(h: u32, k: u32, double: bool, place: Place) -> Option
             false => float_op([Code::Vstr32, Code::Vstr64], Class::FloatStore, double),
         };
         let address = if rn == 15 { place.literal_base().wrapping_add(offset) } else { offset };
-        return (load || rn != 15).then_some(Op { rd: d as u8, ..op.n(rn).imm(address) });
+        return (load || rn != 15).then_some(Op { rd: d as u8, ..op.set_first_operand(rn).set_immediate(address) });
     }
     if pre == up || rn == 15 {
         return None;
@@ -225,26 +281,29 @@ fn decode_float_load_store(h: u32, k: u32, double: bool, place: Place) -> Option
     let words = if double { imm8 & !1 } else { imm8 };
     let first = if double { 2 * d } else { d };
     let op = match load {
-        true => Op::bare(Code::Vldm, Class::FloatLoadMultiple),
-        false => Op::bare(Code::Vstm, Class::FloatStoreMultiple),
+        true => Op::without_operands(Code::Vldm, Class::FloatLoadMultiple),
+        false => Op::without_operands(Code::Vstm, Class::FloatStoreMultiple),
     };
-    let op = Op { rd: first as u8, ..op.n(rn).imm(imm8 * 4).shift(words).kind(u32::from(pre)) };
-    let op = if writes_back { op.writes_base().with(flag::POST_INDEXED) } else { op };
-    (words != 0 && first + words <= 32).then_some(op.with_if(double, flag::DOUBLE))
+    let op = Op {
+        rd: first as u8,
+        ..op.set_first_operand(rn).set_immediate(imm8 * 4).set_shift(words).set_variant(u32::from(pre))
+    };
+    let op = if writes_back { op.mark_base_written().with_flags(flag::POST_INDEXED) } else { op };
+    (words != 0 && first + words <= 32).then_some(op.with_flags_if(double, flag::DOUBLE))
 }
 
 /// Decodes transfers between core registers and one S register, half a D register or FPSCR (A6.6).
 fn decode_transfer(h: u32, k: u32, double: bool) -> Option<Op> {
-    let (opcode, to_core, rt) = (bits(h, 5, 3), h & 0x10 != 0, bits(k, 12, 4));
+    let (opcode, to_core, rt) = (bit_field(h, 5, 3), h & 0x10 != 0, bit_field(k, 12, 4));
     let s = match (double, opcode) {
-        (false, 0) => vn(h, k, false)?,
-        (true, 0 | 1) => vn(h, k, true)? * 2 + opcode,
+        (false, 0) => first_operand_number(h, k, false)?,
+        (true, 0 | 1) => first_operand_number(h, k, true)? * 2 + opcode,
         (false, 7) => return decode_system_register(h, k, to_core, rt),
         _ => return None,
     };
     let op = match to_core {
-        true => Op { rn: s as u8, ..Op::bare(Code::VmovToCore, Class::FloatMove).d(rt) },
-        false => Op { rd: s as u8, ..Op::bare(Code::VmovFromCore, Class::FloatMove).n(rt) },
+        true => Op { rn: s as u8, ..Op::without_operands(Code::VmovToCore, Class::FloatMove).set_destination(rt) },
+        false => Op { rd: s as u8, ..Op::without_operands(Code::VmovFromCore, Class::FloatMove).set_first_operand(rt) },
     };
     (!is_sp_or_pc(rt) && k & 0x6f == 0).then_some(op)
 }
@@ -252,24 +311,28 @@ fn decode_transfer(h: u32, k: u32, double: bool) -> Option<Op> {
 /// Decodes VMRS and VMSR: FPSCR is the only register.
 fn decode_system_register(h: u32, k: u32, to_core: bool, rt: u32) -> Option<Op> {
     let op = match (to_core, rt) {
-        (true, 15) => Op::bare(Code::VmrsFlags, Class::FloatSystem).with(flag::SETS),
-        (true, _) => Op::bare(Code::Vmrs, Class::FloatSystem).d(rt),
+        (true, 15) => Op::without_operands(Code::VmrsFlags, Class::FloatSystem).with_flags(flag::SETS),
+        (true, _) => Op::without_operands(Code::Vmrs, Class::FloatSystem).set_destination(rt),
         (false, 15) => return None,
-        (false, _) => Op::bare(Code::Vmsr, Class::FloatSystem).n(rt),
+        (false, _) => Op::without_operands(Code::Vmsr, Class::FloatSystem).set_first_operand(rt),
     };
-    (bits(h, 0, 4) == 1 && rt != 13 && k & 0xef == 0).then_some(op)
+    (bit_field(h, 0, 4) == 1 && rt != 13 && k & 0xef == 0).then_some(op)
 }
 
 /// Decodes transfers between two core registers and two S registers or a D register (A6.7).
 fn decode_pair_transfer(h: u32, k: u32, double: bool) -> Option<Op> {
-    let (to_core, rt2, rt) = (h & 0x10 != 0, bits(h, 0, 4), bits(k, 12, 4));
-    let m = vm(k, double)?;
+    let (to_core, rt2, rt) = (h & 0x10 != 0, bit_field(h, 0, 4), bit_field(k, 12, 4));
+    let m = second_operand_number(k, double)?;
     let first = if double { 2 * m } else { m };
     let op = match to_core {
-        true => Op::bare(Code::VmovPairToCore, Class::FloatMoveDouble).d(rt).d2(rt2),
-        false => Op::bare(Code::VmovPairFromCore, Class::FloatMoveDouble).t(rt).a(rt2),
+        true => Op::without_operands(Code::VmovPairToCore, Class::FloatMoveDouble)
+            .set_destination(rt)
+            .set_second_destination(rt2),
+        false => Op::without_operands(Code::VmovPairFromCore, Class::FloatMoveDouble)
+            .set_transferred_register(rt)
+            .set_third_operand(rt2),
     };
-    let op = Op { rm: first as u8, ..op.with_if(double, flag::DOUBLE) };
+    let op = Op { rm: first as u8, ..op.with_flags_if(double, flag::DOUBLE) };
     let defined = k & 0xd0 == 0x10 && first != 31 && !is_sp_or_pc(rt) && !is_sp_or_pc(rt2) && !(to_core && rt == rt2);
     defined.then_some(op)
 }

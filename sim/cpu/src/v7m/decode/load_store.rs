@@ -1,6 +1,6 @@
 //! 32-bit single loads and stores, memory hints (A5.3.7 to A5.3.10).
 
-use super::{Place, UNDEFINED, bits, is_sp_or_pc};
+use super::{Place, UNDEFINED, bit_field, is_sp_or_pc};
 use crate::v7m::code::Code;
 use crate::v7m::op::{Class, Op, flag};
 
@@ -24,16 +24,16 @@ enum Addressing {
 /// Returns the addressing mode of all but literal accesses. `None`: UNDEFINED or UNPREDICTABLE.
 fn decode_addressing(h: u32, k: u32) -> Option<Addressing> {
     if h & 0x80 != 0 {
-        return Some(Addressing::Offset(bits(k, 0, 12)));
+        return Some(Addressing::Offset(bit_field(k, 0, 12)));
     }
-    let imm8 = bits(k, 0, 8);
+    let imm8 = bit_field(k, 0, 8);
     let offset = if k & 0x200 != 0 { imm8 } else { imm8.wrapping_neg() };
-    match bits(k, 6, 6) {
+    match bit_field(k, 6, 6) {
         0 => {
-            let rm = bits(k, 0, 4);
-            (!is_sp_or_pc(rm)).then_some(Addressing::Register(rm, bits(k, 4, 2)))
+            let rm = bit_field(k, 0, 4);
+            (!is_sp_or_pc(rm)).then_some(Addressing::Register(rm, bit_field(k, 4, 2)))
         }
-        0b10_0000..=0b11_1111 => match bits(k, 8, 3) {
+        0b10_0000..=0b11_1111 => match bit_field(k, 8, 3) {
             0b100 => Some(Addressing::Offset(offset)),
             0b110 => Some(Addressing::Unprivileged(offset)),
             0b101 | 0b111 => Some(Addressing::Indexed(offset, flag::PRE_INDEXED)),
@@ -49,12 +49,14 @@ impl Op {
     fn with_addressing(self, how: &Addressing, codes: [Code; 3]) -> Op {
         let [offset, register, general] = codes.map(|code| Op { code, ..self });
         match *how {
-            Addressing::Offset(imm) => offset.imm(imm),
-            Addressing::Register(rm, amount) => register.m(rm).shift(amount).with(flag::REGISTER_OFFSET),
-            Addressing::Indexed(imm, flags) => general.imm(imm).writes_base().with(flags),
+            Addressing::Offset(imm) => offset.set_immediate(imm),
+            Addressing::Register(rm, amount) => {
+                register.set_second_operand(rm).set_shift(amount).with_flags(flag::REGISTER_OFFSET)
+            }
+            Addressing::Indexed(imm, flags) => general.set_immediate(imm).mark_base_written().with_flags(flags),
             Addressing::Unprivileged(imm) => {
                 let kind = u32::from(self.ra) | UNPRIVILEGED;
-                general.imm(imm).kind(kind)
+                general.set_immediate(imm).set_variant(kind)
             }
         }
     }
@@ -62,7 +64,7 @@ impl Op {
 
 /// Decodes stores of one register (A5.3.10).
 pub(super) fn decode_store_single(h: u32, k: u32) -> Op {
-    let (size, rn, rt) = (bits(h, 5, 2), bits(h, 0, 4), bits(k, 12, 4));
+    let (size, rn, rt) = (bit_field(h, 5, 2), bit_field(h, 0, 4), bit_field(k, 12, 4));
     let codes = match size {
         0 => [Code::StrbImm, Code::StrbReg, Code::Store],
         1 => [Code::StrhImm, Code::StrhReg, Code::Store],
@@ -72,14 +74,18 @@ pub(super) fn decode_store_single(h: u32, k: u32) -> Op {
     let Some(how) = decode_addressing(h, k) else { return UNDEFINED };
     let sp_permitted = size == 2 && !matches!(how, Addressing::Unprivileged(_));
     let written_back = matches!(how, Addressing::Indexed(..));
-    let op = Op::bare(Code::Store, Class::Store).t(rt).n(rn).kind(size).with_addressing(&how, codes);
+    let op = Op::without_operands(Code::Store, Class::Store)
+        .set_transferred_register(rt)
+        .set_first_operand(rn)
+        .set_variant(size)
+        .with_addressing(&how, codes);
     op.undefined_if(rn == 15 || rt == 15 || rt == 13 && !sp_permitted || written_back && rn == rt)
 }
 
 /// Decodes loads of one register, and memory hints (A5.3.7 to A5.3.9).
 pub(super) fn decode_load_single(h: u32, k: u32, place: Place) -> Op {
-    let (size, signed) = (bits(h, 5, 2), bits(h, 8, 1));
-    let (rn, rt) = (bits(h, 0, 4), bits(k, 12, 4));
+    let (size, signed) = (bit_field(h, 5, 2), bit_field(h, 8, 1));
+    let (rn, rt) = (bit_field(h, 0, 4), bit_field(k, 12, 4));
     let codes = match (size, signed) {
         (0, 0) => [Code::LdrbImm, Code::LdrbReg, Code::Load],
         (0, _) => [Code::LdrsbImm, Code::LdrsbReg, Code::Load],
@@ -91,12 +97,12 @@ pub(super) fn decode_load_single(h: u32, k: u32, place: Place) -> Op {
     if size != 2 && rt == 15 {
         return decode_hint(h, k);
     }
-    let op = Op::bare(Code::Load, Class::Load).d(rt).kind(size | (signed * SIGNED));
+    let op = Op::without_operands(Code::Load, Class::Load).set_destination(rt).set_variant(size | (signed * SIGNED));
     if rn == 15 {
-        let offset = bits(k, 0, 12);
+        let offset = bit_field(k, 0, 12);
         let base = place.literal_base();
         let address = if h & 0x80 != 0 { base.wrapping_add(offset) } else { base.wrapping_sub(offset) };
-        let op = Op { class: Class::LoadLiteral, ..op.n(15).imm(address) };
+        let op = Op { class: Class::LoadLiteral, ..op.set_first_operand(15).set_immediate(address) };
         return match (size, rt) {
             (2, 15) => Op { code: Code::LdrPc, class: Class::LoadPc, ..op },
             (2, 13) => op,
@@ -112,21 +118,23 @@ pub(super) fn decode_load_single(h: u32, k: u32, place: Place) -> Op {
         return UNDEFINED;
     }
     match rt {
-        15 => Op { class: Class::LoadPc, ..op.n(rn).with_addressing(&how, [Code::LdrPc; 3]) },
-        13 => op.n(rn).with_addressing(&how, [Code::Load; 3]),
-        _ => op.n(rn).with_addressing(&how, codes),
+        15 => Op { class: Class::LoadPc, ..op.set_first_operand(rn).with_addressing(&how, [Code::LdrPc; 3]) },
+        13 => op.set_first_operand(rn).with_addressing(&how, [Code::Load; 3]),
+        _ => op.set_first_operand(rn).with_addressing(&how, codes),
     }
 }
 
 /// Decodes PLD, PLI and the unallocated memory hints, which do nothing (A5.3.8, A5.3.9).
 fn decode_hint(h: u32, k: u32) -> Op {
-    let (halfword, rn) = (bits(h, 5, 1) != 0, bits(h, 0, 4));
-    let hint = Op::bare(Code::Preload, Class::Preload);
+    let (halfword, rn) = (bit_field(h, 5, 1) != 0, bit_field(h, 0, 4));
+    let hint = Op::without_operands(Code::Preload, Class::Preload);
     let op = match decode_addressing(h, k) {
         _ if rn == 15 => return hint,
-        Some(Addressing::Offset(imm)) => hint.n(rn).imm(imm),
-        Some(Addressing::Register(rm, amount)) => hint.n(rn).m(rm).shift(amount).with(flag::REGISTER_OFFSET),
+        Some(Addressing::Offset(imm)) => hint.set_first_operand(rn).set_immediate(imm),
+        Some(Addressing::Register(rm, amount)) => {
+            hint.set_first_operand(rn).set_second_operand(rm).set_shift(amount).with_flags(flag::REGISTER_OFFSET)
+        }
         _ => return UNDEFINED,
     };
-    if halfword { Op::bare(Code::Nop, Class::Nop) } else { op }
+    if halfword { Op::without_operands(Code::Nop, Class::Nop) } else { op }
 }

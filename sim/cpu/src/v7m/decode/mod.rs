@@ -32,41 +32,41 @@ pub struct Place {
 
 impl Place {
     /// Returns the PC as the instruction sees it.
-    fn pc(self) -> u32 {
+    fn pc_seen_by_instruction(self) -> u32 {
         self.address.wrapping_add(4)
     }
 
     /// Returns the aligned PC from which literals and ADR count.
     fn literal_base(self) -> u32 {
-        self.pc() & !3
+        self.pc_seen_by_instruction() & !3
     }
 
     /// Creates the op of a branch: `near` with the distance in halfwords if the target is in the same region, else
     /// `far` with the absolute address.
-    fn branch(self, near: Code, far: Code, class: Class, target: u32) -> Op {
+    fn new_branch_op(self, near: Code, far: Code, class: Class, target: u32) -> Op {
         if target.wrapping_sub(self.region_base) < self.region_bytes {
             let halfwords = target.wrapping_sub(self.address) as i32 >> 1;
-            Op::bare(near, class).imm(halfwords as u32)
+            Op::without_operands(near, class).set_immediate(halfwords as u32)
         } else {
-            Op::bare(far, class).imm(target)
+            Op::without_operands(far, class).set_immediate(target)
         }
     }
 }
 
-const UNDEFINED: Op = Op::bare(Code::Undefined, Class::None);
+const UNDEFINED: Op = Op::without_operands(Code::Undefined, Class::None);
 
 /// Returns whether `first` is the first halfword of a 32-bit encoding.
-pub fn is_wide(first: u16) -> bool {
+pub fn is_wide_encoding(first: u16) -> bool {
     first >= 0xe800
 }
 
 /// Decodes the instruction at `place`. `second` is the following halfword (only read by 32-bit encodings).
-pub fn decode(first: u16, second: u16, place: Place, features: Features) -> Op {
+pub fn decode_instruction(first: u16, second: u16, place: Place, features: Features) -> Op {
     let (h, k) = (u32::from(first), u32::from(second));
-    if !is_wide(first) {
-        return thumb16::decode(h, place);
+    if !is_wide_encoding(first) {
+        return thumb16::decode_16_bit_instruction(h, place);
     }
-    decode_32_bit(h, k, place, features).with(flag::WIDE)
+    decode_32_bit(h, k, place, features).with_flags(flag::WIDE)
 }
 
 /// Decodes 32-bit encodings (A5.3).
@@ -78,7 +78,7 @@ fn decode_32_bit(h: u32, k: u32, place: Place, features: Features) -> Op {
         (1, op) if op & 0x64 == 0x00 => multiple::decode_load_store_multiple(h, k),
         (1, op) if op & 0x64 == 0x04 => multiple::decode_double_exclusive_table(h, k, place),
         (1, _) => data_processing::decode_shifted_register(h, k, features),
-        (2, _) if k & 0x8000 != 0 => branch_control::decode(h, k, place, features),
+        (2, _) if k & 0x8000 != 0 => branch_control::decode_branch_or_control(h, k, place, features),
         (2, op) if op & 0x20 == 0 => data_processing::decode_modified_immediate(h, k),
         (2, _) => data_processing::decode_plain_immediate(h, k, place, features),
         (_, op) if op & 0x71 == 0x00 => load_store::decode_store_single(h, k),
@@ -91,7 +91,7 @@ fn decode_32_bit(h: u32, k: u32, place: Place, features: Features) -> Op {
 }
 
 /// Returns the field of `width` bits from bit `low` on.
-const fn bits(word: u32, low: u32, width: u32) -> u32 {
+const fn bit_field(word: u32, low: u32, width: u32) -> u32 {
     word >> low & ((1 << width) - 1)
 }
 

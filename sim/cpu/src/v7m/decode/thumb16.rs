@@ -1,76 +1,100 @@
 //! 16-bit encodings (A5.2).
 
-use super::build::{alu_op, pair};
-use super::{Place, UNDEFINED, bits};
+use super::build::{alu_op, op_by_flag_setting};
+use super::{Place, UNDEFINED, bit_field};
 use crate::v7m::code::{Code, number};
 use crate::v7m::op::{Class, Op, flag};
 
 /// Creates a data-processing op that sets flags outside an IT block.
 fn flag_setting_op(code: Code, class: Class) -> Op {
-    pair(code, class, true).with(flag::SETS_OUTSIDE_IT)
+    op_by_flag_setting(code, class, true).with_flags(flag::SETS_OUTSIDE_IT)
 }
 
 /// Decodes a 16-bit instruction (A5.2).
-pub(super) fn decode(h: u32, place: Place) -> Op {
-    let (r0, r3, r6, r8) = (bits(h, 0, 3), bits(h, 3, 3), bits(h, 6, 3), bits(h, 8, 3));
-    let (imm5, imm8) = (bits(h, 6, 5), bits(h, 0, 8));
-    let shift = |code| flag_setting_op(code, Class::ShiftImmediate).d(r0).m(r3);
-    let register = |code, class| Op::bare(code, class).n(r3).m(r6);
-    let offset = |code, class, scale| Op::bare(code, class).n(r3).imm(imm5 * scale);
+pub(super) fn decode_16_bit_instruction(h: u32, place: Place) -> Op {
+    let (r0, r3, r6, r8) = (bit_field(h, 0, 3), bit_field(h, 3, 3), bit_field(h, 6, 3), bit_field(h, 8, 3));
+    let (imm5, imm8) = (bit_field(h, 6, 5), bit_field(h, 0, 8));
+    let shift = |code| flag_setting_op(code, Class::ShiftImmediate).set_destination(r0).set_second_operand(r3);
+    let register = |code, class| Op::without_operands(code, class).set_first_operand(r3).set_second_operand(r6);
+    let offset =
+        |code, class, scale| Op::without_operands(code, class).set_first_operand(r3).set_immediate(imm5 * scale);
     match h >> 11 {
-        0b00000 if imm5 == 0 => flag_setting_op(Code::MovRegS, Class::Alu).d(r0).m(r3),
-        0b00000 => shift(Code::LslImmS).shift(imm5),
-        0b00001 => shift(Code::LsrImmS).shift(if imm5 == 0 { 32 } else { imm5 }),
-        0b00010 => shift(Code::AsrImmS).shift(if imm5 == 0 { 32 } else { imm5 }),
-        0b00011 => match bits(h, 9, 2) {
-            0 => flag_setting_op(Code::AddRegS, Class::Alu).d(r0).n(r3).m(r6),
-            1 => flag_setting_op(Code::SubRegS, Class::Alu).d(r0).n(r3).m(r6),
-            2 => flag_setting_op(Code::AddImmS, Class::Alu).d(r0).n(r3).imm(r6),
-            _ => flag_setting_op(Code::SubImmS, Class::Alu).d(r0).n(r3).imm(r6),
+        0b00000 if imm5 == 0 => flag_setting_op(Code::MovRegS, Class::Alu).set_destination(r0).set_second_operand(r3),
+        0b00000 => shift(Code::LslImmS).set_shift(imm5),
+        0b00001 => shift(Code::LsrImmS).set_shift(if imm5 == 0 { 32 } else { imm5 }),
+        0b00010 => shift(Code::AsrImmS).set_shift(if imm5 == 0 { 32 } else { imm5 }),
+        0b00011 => match bit_field(h, 9, 2) {
+            0 => flag_setting_op(Code::AddRegS, Class::Alu)
+                .set_destination(r0)
+                .set_first_operand(r3)
+                .set_second_operand(r6),
+            1 => flag_setting_op(Code::SubRegS, Class::Alu)
+                .set_destination(r0)
+                .set_first_operand(r3)
+                .set_second_operand(r6),
+            2 => flag_setting_op(Code::AddImmS, Class::Alu).set_destination(r0).set_first_operand(r3).set_immediate(r6),
+            _ => flag_setting_op(Code::SubImmS, Class::Alu).set_destination(r0).set_first_operand(r3).set_immediate(r6),
         },
-        0b00100 => flag_setting_op(Code::MovImmS, Class::Alu).d(r8).imm(imm8),
-        0b00101 => alu_op(Code::CmpImm).n(r8).imm(imm8).with(flag::SETS),
-        0b00110 => flag_setting_op(Code::AddImmS, Class::Alu).d(r8).n(r8).imm(imm8),
-        0b00111 => flag_setting_op(Code::SubImmS, Class::Alu).d(r8).n(r8).imm(imm8),
-        0b01000 if h & 0x400 == 0 => decode_data_processing(bits(h, 6, 4), r0, r3),
-        0b01000 => decode_special(h, place),
-        0b01001 => Op::bare(Code::LdrLit, Class::LoadLiteral).d(r8).imm(place.literal_base().wrapping_add(imm8 * 4)),
-        0b01010 | 0b01011 => {
-            let access = match bits(h, 9, 3) {
-                0 => register(Code::StrReg, Class::Store).t(r0),
-                1 => register(Code::StrhReg, Class::Store).t(r0),
-                2 => register(Code::StrbReg, Class::Store).t(r0),
-                3 => register(Code::LdrsbReg, Class::Load).d(r0),
-                4 => register(Code::LdrReg, Class::Load).d(r0),
-                5 => register(Code::LdrhReg, Class::Load).d(r0),
-                6 => register(Code::LdrbReg, Class::Load).d(r0),
-                _ => register(Code::LdrshReg, Class::Load).d(r0),
-            };
-            access.with(flag::REGISTER_OFFSET)
+        0b00100 => flag_setting_op(Code::MovImmS, Class::Alu).set_destination(r8).set_immediate(imm8),
+        0b00101 => alu_op(Code::CmpImm).set_first_operand(r8).set_immediate(imm8).with_flags(flag::SETS),
+        0b00110 => {
+            flag_setting_op(Code::AddImmS, Class::Alu).set_destination(r8).set_first_operand(r8).set_immediate(imm8)
         }
-        0b01100 => offset(Code::StrImm, Class::Store, 4).t(r0),
-        0b01101 => offset(Code::LdrImm, Class::Load, 4).d(r0),
-        0b01110 => offset(Code::StrbImm, Class::Store, 1).t(r0),
-        0b01111 => offset(Code::LdrbImm, Class::Load, 1).d(r0),
-        0b10000 => offset(Code::StrhImm, Class::Store, 2).t(r0),
-        0b10001 => offset(Code::LdrhImm, Class::Load, 2).d(r0),
-        0b10010 => Op::bare(Code::StrImm, Class::Store).t(r8).n(13).imm(imm8 * 4),
-        0b10011 => Op::bare(Code::LdrImm, Class::Load).d(r8).n(13).imm(imm8 * 4),
-        0b10100 => alu_op(Code::MovImm).d(r8).imm(place.literal_base().wrapping_add(imm8 * 4)),
-        0b10101 => alu_op(Code::AddImm).d(r8).n(13).imm(imm8 * 4),
+        0b00111 => {
+            flag_setting_op(Code::SubImmS, Class::Alu).set_destination(r8).set_first_operand(r8).set_immediate(imm8)
+        }
+        0b01000 if h & 0x400 == 0 => decode_data_processing(bit_field(h, 6, 4), r0, r3),
+        0b01000 => decode_special(h, place),
+        0b01001 => Op::without_operands(Code::LdrLit, Class::LoadLiteral)
+            .set_destination(r8)
+            .set_immediate(place.literal_base().wrapping_add(imm8 * 4)),
+        0b01010 | 0b01011 => {
+            let access = match bit_field(h, 9, 3) {
+                0 => register(Code::StrReg, Class::Store).set_transferred_register(r0),
+                1 => register(Code::StrhReg, Class::Store).set_transferred_register(r0),
+                2 => register(Code::StrbReg, Class::Store).set_transferred_register(r0),
+                3 => register(Code::LdrsbReg, Class::Load).set_destination(r0),
+                4 => register(Code::LdrReg, Class::Load).set_destination(r0),
+                5 => register(Code::LdrhReg, Class::Load).set_destination(r0),
+                6 => register(Code::LdrbReg, Class::Load).set_destination(r0),
+                _ => register(Code::LdrshReg, Class::Load).set_destination(r0),
+            };
+            access.with_flags(flag::REGISTER_OFFSET)
+        }
+        0b01100 => offset(Code::StrImm, Class::Store, 4).set_transferred_register(r0),
+        0b01101 => offset(Code::LdrImm, Class::Load, 4).set_destination(r0),
+        0b01110 => offset(Code::StrbImm, Class::Store, 1).set_transferred_register(r0),
+        0b01111 => offset(Code::LdrbImm, Class::Load, 1).set_destination(r0),
+        0b10000 => offset(Code::StrhImm, Class::Store, 2).set_transferred_register(r0),
+        0b10001 => offset(Code::LdrhImm, Class::Load, 2).set_destination(r0),
+        0b10010 => Op::without_operands(Code::StrImm, Class::Store)
+            .set_transferred_register(r8)
+            .set_first_operand(13)
+            .set_immediate(imm8 * 4),
+        0b10011 => Op::without_operands(Code::LdrImm, Class::Load)
+            .set_destination(r8)
+            .set_first_operand(13)
+            .set_immediate(imm8 * 4),
+        0b10100 => alu_op(Code::MovImm).set_destination(r8).set_immediate(place.literal_base().wrapping_add(imm8 * 4)),
+        0b10101 => alu_op(Code::AddImm).set_destination(r8).set_first_operand(13).set_immediate(imm8 * 4),
         0b10110 | 0b10111 => decode_miscellaneous(h, place),
         0b11000 | 0b11001 if imm8 == 0 => UNDEFINED,
-        0b11000 => {
-            low_register_transfer(Code::Stm, Class::StoreMultiple, r8, imm8).also_reads(imm8).with(flag::POST_INDEXED)
-        }
+        0b11000 => low_register_transfer(Code::Stm, Class::StoreMultiple, r8, imm8)
+            .add_read_registers(imm8)
+            .with_flags(flag::POST_INDEXED),
         0b11001 => {
-            let op = low_register_transfer(Code::Ldm, Class::LoadMultiple, r8, imm8).also_writes(imm8);
-            op.with_if(imm8 >> r8 & 1 == 0, flag::POST_INDEXED)
+            let op = low_register_transfer(Code::Ldm, Class::LoadMultiple, r8, imm8).add_written_registers(imm8);
+            op.with_flags_if(imm8 >> r8 & 1 == 0, flag::POST_INDEXED)
         }
         0b11010 | 0b11011 => decode_conditional_branch(h, place),
         0b11100 => {
-            let distance = (bits(h, 0, 11) << 21) as i32 >> 20;
-            place.branch(Code::B, Code::BFar, Class::Branch, place.pc().wrapping_add(distance as u32))
+            let distance = (bit_field(h, 0, 11) << 21) as i32 >> 20;
+            place.new_branch_op(
+                Code::B,
+                Code::BFar,
+                Class::Branch,
+                place.pc_seen_by_instruction().wrapping_add(distance as u32),
+            )
         }
         _ => UNDEFINED,
     }
@@ -78,73 +102,89 @@ pub(super) fn decode(h: u32, place: Place) -> Op {
 
 /// Creates the op of LDM, STM, PUSH or POP of the low registers: incrementing, base written back as the flags say.
 fn low_register_transfer(code: Code, class: Class, base: u32, mask: u32) -> Op {
-    Op::bare(code, class).n(base).imm(mask).shift(mask.count_ones()).writes_base()
+    Op::without_operands(code, class)
+        .set_first_operand(base)
+        .set_immediate(mask)
+        .set_shift(mask.count_ones())
+        .mark_base_written()
 }
 
 /// Decodes 16-bit data processing by its opcode field (A5.2.2).
 fn decode_data_processing(opcode: u32, rd: u32, rm: u32) -> Op {
-    let binary = |code| flag_setting_op(code, Class::Alu).d(rd).n(rd).m(rm);
-    let compare = |code| alu_op(code).n(rd).m(rm).with(flag::SETS);
-    let shift = |code| flag_setting_op(code, Class::ShiftRegister).d(rd).n(rd).m(rm);
+    let binary =
+        |code| flag_setting_op(code, Class::Alu).set_destination(rd).set_first_operand(rd).set_second_operand(rm);
+    let compare = |code| alu_op(code).set_first_operand(rd).set_second_operand(rm).with_flags(flag::SETS);
+    let shift = |code| {
+        flag_setting_op(code, Class::ShiftRegister).set_destination(rd).set_first_operand(rd).set_second_operand(rm)
+    };
     match opcode {
         0 => binary(Code::AndRegS),
         1 => binary(Code::EorRegS),
         2 => shift(Code::LslRegS),
         3 => shift(Code::LsrRegS),
         4 => shift(Code::AsrRegS),
-        5 => binary(Code::AdcRegS).with(flag::READS_FLAGS),
-        6 => binary(Code::SbcRegS).with(flag::READS_FLAGS),
+        5 => binary(Code::AdcRegS).with_flags(flag::READS_FLAGS),
+        6 => binary(Code::SbcRegS).with_flags(flag::READS_FLAGS),
         7 => shift(Code::RorRegS),
         8 => compare(Code::TstReg),
-        9 => flag_setting_op(Code::RsbImmS, Class::Alu).d(rd).n(rm),
+        9 => flag_setting_op(Code::RsbImmS, Class::Alu).set_destination(rd).set_first_operand(rm),
         10 => compare(Code::CmpReg),
         11 => compare(Code::CmnReg),
         12 => binary(Code::OrrRegS),
-        13 => flag_setting_op(Code::MulS, Class::Multiply).d(rd).n(rd).m(rm),
+        13 => flag_setting_op(Code::MulS, Class::Multiply)
+            .set_destination(rd)
+            .set_first_operand(rd)
+            .set_second_operand(rm),
         14 => binary(Code::BicRegS),
-        _ => flag_setting_op(Code::MvnRegS, Class::Alu).d(rd).m(rm),
+        _ => flag_setting_op(Code::MvnRegS, Class::Alu).set_destination(rd).set_second_operand(rm),
     }
 }
 
 /// Decodes special data instructions and branch-exchange (A5.2.3).
 fn decode_special(h: u32, place: Place) -> Op {
-    let rd = bits(h, 0, 3) | h >> 4 & 8;
-    let rm = bits(h, 3, 4);
-    let pc = place.pc();
-    match bits(h, 8, 2) {
+    let rd = bit_field(h, 0, 3) | h >> 4 & 8;
+    let rm = bit_field(h, 3, 4);
+    let pc = place.pc_seen_by_instruction();
+    match bit_field(h, 8, 2) {
         0 => match (rd, rm) {
             (15, 15) => UNDEFINED,
-            (15, _) => Op::bare(Code::AddPc, Class::BranchRegister).m(rm).imm(pc),
-            (13, 15) => alu_op(Code::AddToSp).d(13).n(13).m(15).imm(pc),
-            (_, 15) => alu_op(Code::AddImm).d(rd).n(rd).imm(pc),
-            (13, _) => alu_op(Code::AddToSp).d(13).n(13).m(rm),
-            _ => alu_op(Code::AddReg).d(rd).n(rd).m(rm),
+            (15, _) => {
+                Op::without_operands(Code::AddPc, Class::BranchRegister).set_second_operand(rm).set_immediate(pc)
+            }
+            (13, 15) => {
+                alu_op(Code::AddToSp).set_destination(13).set_first_operand(13).set_second_operand(15).set_immediate(pc)
+            }
+            (_, 15) => alu_op(Code::AddImm).set_destination(rd).set_first_operand(rd).set_immediate(pc),
+            (13, _) => alu_op(Code::AddToSp).set_destination(13).set_first_operand(13).set_second_operand(rm),
+            _ => alu_op(Code::AddReg).set_destination(rd).set_first_operand(rd).set_second_operand(rm),
         },
         // Two low registers have an encoding of their own.
         1 if rd == 15 || rm == 15 || rd < 8 && rm < 8 => UNDEFINED,
-        1 => alu_op(Code::CmpReg).n(rd).m(rm).with(flag::SETS),
+        1 => alu_op(Code::CmpReg).set_first_operand(rd).set_second_operand(rm).with_flags(flag::SETS),
         2 => match (rd, rm) {
-            (15, 15) => place.branch(Code::B, Code::BFar, Class::BranchRegister, pc),
-            (15, _) => Op::bare(Code::MovPc, Class::BranchRegister).m(rm),
-            (13, 15) => alu_op(Code::MovImm).d(13).imm(pc & !3),
-            (_, 15) => alu_op(Code::MovImm).d(rd).imm(pc),
-            (13, _) => alu_op(Code::MovToSp).d(13).m(rm),
-            _ => alu_op(Code::MovReg).d(rd).m(rm),
+            (15, 15) => place.new_branch_op(Code::B, Code::BFar, Class::BranchRegister, pc),
+            (15, _) => Op::without_operands(Code::MovPc, Class::BranchRegister).set_second_operand(rm),
+            (13, 15) => alu_op(Code::MovImm).set_destination(13).set_immediate(pc & !3),
+            (_, 15) => alu_op(Code::MovImm).set_destination(rd).set_immediate(pc),
+            (13, _) => alu_op(Code::MovToSp).set_destination(13).set_second_operand(rm),
+            _ => alu_op(Code::MovReg).set_destination(rd).set_second_operand(rm),
         },
         _ if rm == 15 || h & 7 != 0 => UNDEFINED,
-        _ if h & 0x80 == 0 => Op::bare(Code::Bx, Class::BranchRegister).m(rm),
-        _ => Op::bare(Code::Blx, Class::BranchRegister).m(rm).also_writes(1 << 14),
+        _ if h & 0x80 == 0 => Op::without_operands(Code::Bx, Class::BranchRegister).set_second_operand(rm),
+        _ => {
+            Op::without_operands(Code::Blx, Class::BranchRegister).set_second_operand(rm).add_written_registers(1 << 14)
+        }
     }
 }
 
 /// Decodes miscellaneous 16-bit instructions (A5.2.5).
 fn decode_miscellaneous(h: u32, place: Place) -> Op {
-    let (r0, r3) = (bits(h, 0, 3), bits(h, 3, 3));
-    let one = |code| Op::bare(code, Class::Bits).d(r0).m(r3);
-    let stack = alu_op(Code::AddImm).d(13).n(13);
-    match bits(h, 4, 8) {
-        0x00..=0x07 => stack.imm(bits(h, 0, 7) * 4),
-        0x08..=0x0f => Op { code: Code::SubImm, ..stack.imm(bits(h, 0, 7) * 4) },
+    let (r0, r3) = (bit_field(h, 0, 3), bit_field(h, 3, 3));
+    let one = |code| Op::without_operands(code, Class::Bits).set_destination(r0).set_second_operand(r3);
+    let stack = alu_op(Code::AddImm).set_destination(13).set_first_operand(13);
+    match bit_field(h, 4, 8) {
+        0x00..=0x07 => stack.set_immediate(bit_field(h, 0, 7) * 4),
+        0x08..=0x0f => Op { code: Code::SubImm, ..stack.set_immediate(bit_field(h, 0, 7) * 4) },
         0x10..=0x1f | 0x30..=0x3f => compare_branch_op(Code::Cbz, h, place),
         0x90..=0x9f | 0xb0..=0xbf => compare_branch_op(Code::Cbnz, h, place),
         0x20..=0x23 => one(Code::Sxth),
@@ -152,35 +192,38 @@ fn decode_miscellaneous(h: u32, place: Place) -> Op {
         0x28..=0x2b => one(Code::Uxth),
         0x2c..=0x2f => one(Code::Uxtb),
         0x40..=0x5f => {
-            let mask = bits(h, 0, 8) | bits(h, 8, 1) << 14;
-            let op = low_register_transfer(Code::Stm, Class::StoreMultiple, 13, mask).also_reads(mask).kind(1);
-            op.with(flag::POST_INDEXED).undefined_if(mask == 0)
+            let mask = bit_field(h, 0, 8) | bit_field(h, 8, 1) << 14;
+            let op = low_register_transfer(Code::Stm, Class::StoreMultiple, 13, mask)
+                .add_read_registers(mask)
+                .set_variant(1);
+            op.with_flags(flag::POST_INDEXED).undefined_if(mask == 0)
         }
         0x66 | 0x67 => {
-            let op = Op::bare(Code::Cps, Class::System).imm(h & 3).kind(bits(h, 4, 1));
+            let op =
+                Op::without_operands(Code::Cps, Class::System).set_immediate(h & 3).set_variant(bit_field(h, 4, 1));
             op.undefined_if(h & 0xc != 0 || h & 3 == 0)
         }
         0xa0..=0xa3 => one(Code::Rev),
         0xa4..=0xa7 => one(Code::Rev16),
         0xac..=0xaf => one(Code::Revsh),
         0xc0..=0xdf => {
-            let mask = bits(h, 0, 8) | bits(h, 8, 1) << 15;
+            let mask = bit_field(h, 0, 8) | bit_field(h, 8, 1) << 15;
             let (code, class) = match mask >> 15 {
                 0 => (Code::Ldm, Class::LoadMultiple),
                 _ => (Code::LdmPc, Class::LoadMultiplePc),
             };
             low_register_transfer(code, class, 13, mask)
-                .also_writes(mask)
-                .with(flag::POST_INDEXED)
+                .add_written_registers(mask)
+                .with_flags(flag::POST_INDEXED)
                 .undefined_if(mask == 0)
         }
-        0xe0..=0xef => Op::bare(Code::Bkpt, Class::Trap).imm(bits(h, 0, 8)),
+        0xe0..=0xef => Op::without_operands(Code::Bkpt, Class::Trap).set_immediate(bit_field(h, 0, 8)),
         0xf0..=0xff if h & 15 != 0 => {
-            let (condition, mask) = (bits(h, 4, 4), h & 15);
-            let op = Op::bare(Code::It, Class::It).imm(bits(h, 0, 8));
+            let (condition, mask) = (bit_field(h, 4, 4), h & 15);
+            let op = Op::without_operands(Code::It, Class::It).set_immediate(bit_field(h, 0, 8));
             op.undefined_if(condition == 15 || condition == 14 && mask.count_ones() != 1)
         }
-        0xf0..=0xff => decode_hint(bits(h, 4, 4)),
+        0xf0..=0xff => decode_hint(bit_field(h, 4, 4)),
         _ => UNDEFINED,
     }
 }
@@ -188,36 +231,39 @@ fn decode_miscellaneous(h: u32, place: Place) -> Op {
 /// Decodes NOP-compatible hints (A5.2.5, A5.3.4). The unallocated ones do nothing.
 pub(super) fn decode_hint(number: u32) -> Op {
     match number {
-        2 => Op::bare(Code::Wfe, Class::Hint),
-        3 => Op::bare(Code::Wfi, Class::Hint),
-        4 => Op::bare(Code::Sev, Class::Hint),
-        _ => Op::bare(Code::Nop, Class::Nop),
+        2 => Op::without_operands(Code::Wfe, Class::Hint),
+        3 => Op::without_operands(Code::Wfi, Class::Hint),
+        4 => Op::without_operands(Code::Sev, Class::Hint),
+        _ => Op::without_operands(Code::Nop, Class::Nop),
     }
 }
 
 /// Creates the op of CBZ or CBNZ.
 fn compare_branch_op(code: Code, h: u32, place: Place) -> Op {
-    let distance = bits(h, 3, 5) << 1 | bits(h, 9, 1) << 6;
-    let target = place.pc().wrapping_add(distance);
-    let op = place.branch(code, Code::CompareBranchFar, Class::CompareBranch, target);
-    op.n(bits(h, 0, 3)).kind(bits(h, 11, 1))
+    let distance = bit_field(h, 3, 5) << 1 | bit_field(h, 9, 1) << 6;
+    let target = place.pc_seen_by_instruction().wrapping_add(distance);
+    let op = place.new_branch_op(code, Code::CompareBranchFar, Class::CompareBranch, target);
+    op.set_first_operand(bit_field(h, 0, 3)).set_variant(bit_field(h, 11, 1))
 }
 
 /// Decodes conditional branches, SVC and UDF (A5.2.6).
 fn decode_conditional_branch(h: u32, place: Place) -> Op {
-    let condition = bits(h, 8, 4);
+    let condition = bit_field(h, 8, 4);
     match condition {
         14 => UNDEFINED,
-        15 => Op::bare(Code::Svc, Class::Trap).imm(bits(h, 0, 8)),
+        15 => Op::without_operands(Code::Svc, Class::Trap).set_immediate(bit_field(h, 0, 8)),
         _ => {
-            let distance = (bits(h, 0, 8) << 24) as i32 >> 23;
-            conditional_branch_op(condition, place.pc().wrapping_add(distance as u32), place)
+            let distance = (bit_field(h, 0, 8) << 24) as i32 >> 23;
+            conditional_branch_op(condition, place.pc_seen_by_instruction().wrapping_add(distance as u32), place)
         }
     }
 }
 
 /// Creates the op of a conditional branch to an address.
 pub(super) fn conditional_branch_op(condition: u32, target: u32, place: Place) -> Op {
-    let near = Code::from_number(number::Beq + condition as u8);
-    place.branch(near, Code::BccFar, Class::BranchConditional, target).kind(condition).with(flag::READS_FLAGS)
+    let near = Code::code_with_number(number::Beq + condition as u8);
+    place
+        .new_branch_op(near, Code::BccFar, Class::BranchConditional, target)
+        .set_variant(condition)
+        .with_flags(flag::READS_FLAGS)
 }

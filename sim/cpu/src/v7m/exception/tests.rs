@@ -9,7 +9,7 @@ use super::super::core::{Phase, Request};
 use super::super::nvic::exception::{HARD_FAULT, NMI, PENDSV, SVCALL, SYSTICK};
 use super::super::scb::{ccr, scr};
 use super::super::testing::{Bench, FLASH, RAM, THREAD, handler};
-use super::{Fault, drive_line, pulse_line};
+use super::{Fault, pulse_line, set_line_level};
 use crate::exception_outcome::ExceptionOutcome;
 
 const CFSR: u32 = 0xe000_ed28;
@@ -25,7 +25,7 @@ fn fill(bench: &mut Bench) {
         bench.core.r[number] = 0x1111_1111 * number as u32;
     }
     bench.core.r[14] = 0xcafe_0001;
-    bench.core.set_nzcvq(0xa800_0000);
+    bench.core.set_condition_and_saturation_flags(0xa800_0000);
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn frame_has_eight_words_in_the_manuals_order() {
     let expected = [0, 0x1111_1111, 0x2222_2222, 0x3333_3333, 0xcccc_cccc, 0xcafe_0001, THREAD, 0xa900_0000];
     assert_eq!(frame(&mut bench, stack - 0x20), expected);
     let core = &bench.core;
-    assert_eq!((core.pc(), core.r[14], core.ipsr), (handler(23), 0xffff_fff9, 23));
+    assert_eq!((core.next_instruction_address(), core.r[14], core.ipsr), (handler(23), 0xffff_fff9, 23));
     assert!(core.event && core.nvic.is_active(23) && !core.nvic.is_pending(23));
 }
 
@@ -53,9 +53,9 @@ fn return_restores_what_was_stacked() {
     for number in [0, 1, 2, 3, 12, 14] {
         bench.core.r[number] = 0xdead_beef;
     }
-    bench.core.set_nzcvq(0x5000_0000);
+    bench.core.set_condition_and_saturation_flags(0x5000_0000);
     assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Returned(23));
-    assert_eq!((bench.core.r, bench.core.xpsr(), bench.core.pc()), (registers, xpsr, THREAD));
+    assert_eq!((bench.core.r, bench.core.xpsr(), bench.core.next_instruction_address()), (registers, xpsr, THREAD));
     assert_eq!((bench.core.ipsr, bench.core.nvic.active_count()), (0, 0));
 }
 
@@ -67,19 +67,19 @@ fn exc_return_selects_stack_and_mode() {
         bench.core.write_special_register(20, 3, u32::from(psp) << 1);
         bench.enable(0, 0x80);
         bench.enable(1, 0x40);
-        let main = bench.core.msp();
+        let main = bench.core.main_stack_pointer();
         bench.interrupt_level(0);
         assert_eq!(bench.core.r[14], expected);
-        assert_eq!(bench.core.msp(), if psp { main } else { main - 0x20 });
-        assert_eq!(bench.core.psp(), RAM + 0x4000 - if psp { 0x20 } else { 0 });
-        assert_eq!(bench.core.control() & 2, 0, "handlers use MSP");
+        assert_eq!(bench.core.main_stack_pointer(), if psp { main } else { main - 0x20 });
+        assert_eq!(bench.core.process_stack_pointer(), RAM + 0x4000 - if psp { 0x20 } else { 0 });
+        assert_eq!(bench.core.control_register() & 2, 0, "handlers use MSP");
         bench.interrupt_level(1);
         assert_eq!(bench.core.r[14], 0xffff_fff1);
         assert_eq!(bench.ret(0xffff_fff1), ExceptionOutcome::Returned(17));
-        assert_eq!((bench.core.ipsr, bench.core.pc()), (16, handler(16)));
+        assert_eq!((bench.core.ipsr, bench.core.next_instruction_address()), (16, handler(16)));
         assert_eq!(bench.ret(expected), ExceptionOutcome::Returned(16));
-        assert_eq!(bench.core.control(), u32::from(psp) << 1);
-        assert_eq!((bench.core.msp(), bench.core.psp()), (main, RAM + 0x4000));
+        assert_eq!(bench.core.control_register(), u32::from(psp) << 1);
+        assert_eq!((bench.core.main_stack_pointer(), bench.core.process_stack_pointer()), (main, RAM + 0x4000));
     }
 }
 
@@ -212,8 +212,8 @@ fn basepri_max_only_tightens() {
 fn unmasking_triggers_pending_interrupts() {
     type Unmask = fn(&mut Bench);
     let table: [(&str, Unmask, Unmask); 4] = [
-        ("cpsie i", |b| b.core.change_masks(true, true, false), |b| b.core.change_masks(false, true, false)),
-        ("cpsie f", |b| b.core.change_masks(true, false, true), |b| b.core.change_masks(false, false, true)),
+        ("cpsie i", |b| b.core.execute_cps(true, true, false), |b| b.core.execute_cps(false, true, false)),
+        ("cpsie f", |b| b.core.execute_cps(true, false, true), |b| b.core.execute_cps(false, false, true)),
         ("msr basepri", |b| b.core.write_special_register(17, 3, 0x10), |b| b.core.write_special_register(17, 3, 0)),
         ("enable", |b| b.write_register(0xe000_e180, 1), |b| b.write_register(0xe000_e100, 1)),
     ];
@@ -233,13 +233,13 @@ fn unmasking_triggers_pending_interrupts() {
 fn masks_need_privilege() {
     let mut bench = Bench::m3();
     bench.core.write_special_register(20, 3, 1);
-    bench.core.change_masks(true, true, true);
+    bench.core.execute_cps(true, true, true);
     for number in [8, 9, 16, 17, 18, 19] {
         bench.core.write_special_register(number, 3, 0x51);
         assert_eq!(bench.core.read_special_register(number), 0, "SYSm {number}");
     }
     bench.core.write_special_register(20, 3, 0);
-    assert_eq!(bench.core.control(), 1, "CONTROL stays as it is");
+    assert_eq!(bench.core.control_register(), 1, "CONTROL stays as it is");
     bench.core.write_special_register(0, 2, 0xf800_0000);
     assert_eq!(bench.core.read_special_register(3), 0xf800_0000);
 }
@@ -260,12 +260,12 @@ fn faultmask_falls_on_return_except_from_nmi() {
 #[test]
 fn faultmask_cannot_be_set_in_hard_fault_but_cleared_anywhere() {
     let mut bench = Bench::m3();
-    bench.core.change_masks(true, false, true);
+    bench.core.execute_cps(true, false, true);
     assert!(bench.core.faultmask);
-    bench.core.change_masks(false, false, true);
+    bench.core.execute_cps(false, false, true);
     assert!(!bench.core.faultmask);
     bench.fault(Fault::Undefined);
-    bench.core.change_masks(true, false, true);
+    bench.core.execute_cps(true, false, true);
     assert!(!bench.core.faultmask);
 }
 
@@ -400,7 +400,7 @@ fn woken_by_a_masked_interrupt_out_of_sleep_on_exit_the_thread_goes_on() {
     assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Slept(16));
     pulse_line(&mut bench.core, 0);
     assert_eq!(bench.settle(), ExceptionOutcome::Returned(0));
-    assert_eq!((bench.core.ipsr, bench.core.pc()), (0, THREAD));
+    assert_eq!((bench.core.ipsr, bench.core.next_instruction_address()), (0, THREAD));
     assert!(bench.core.nvic.is_pending(16));
 }
 
@@ -419,7 +419,7 @@ fn wfi_wakes_by_priority_whatever_primask_says() {
         bench.core.nvic.set_priority(16, 0x40);
         bench.core.nvic.set_enabled(16, enabled);
         (bench.core.primask, bench.core.basepri) = (primask, basepri);
-        bench.core.sleep(Phase::SleepInterrupt { on_exit: None });
+        bench.core.start_sleeping(Phase::SleepInterrupt { on_exit: None });
         pulse_line(&mut bench.core, 0);
         let now = bench.core.t + 50;
         let outcome = bench.step_at(now);
@@ -433,15 +433,15 @@ fn wfi_wakes_by_priority_whatever_primask_says() {
 fn wfe_wakes_on_events_and_sevonpend() {
     let mut bench = Bench::m3();
     bench.core.event = true;
-    bench.core.sleep(Phase::SleepEvent);
+    bench.core.start_sleeping(Phase::SleepEvent);
     assert_eq!(bench.settle(), ExceptionOutcome::Woken);
     assert!(!bench.core.event);
     for (sevonpend, woken) in [(false, ExceptionOutcome::None), (true, ExceptionOutcome::Woken)] {
         let mut bench = Bench::m3();
         bench.core.scb.scr = if sevonpend { scr::SEVONPEND } else { 0 };
         bench.core.event = false;
-        bench.core.sleep(Phase::SleepEvent);
-        drive_line(&mut bench.core, 5, true);
+        bench.core.start_sleeping(Phase::SleepEvent);
+        set_line_level(&mut bench.core, 5, true);
         assert_eq!(bench.settle(), woken, "a disabled interrupt, SEVONPEND {sevonpend}");
     }
 }
@@ -453,7 +453,7 @@ fn vector_without_the_thumb_bit_faults_at_its_first_instruction() {
     bench.bus.put(FLASH + 4 * 16, handler(16));
     assert_eq!(bench.interrupt_level(0), ExceptionOutcome::Entered(16));
     assert_eq!(bench.core.request, Request::Fault(Fault::InvalidState));
-    assert_eq!(bench.core.pc(), handler(16));
+    assert_eq!(bench.core.next_instruction_address(), handler(16));
 }
 
 #[test]
@@ -463,7 +463,7 @@ fn vector_to_unmapped_memory_faults_there() {
     for (vector, fault) in [(0x3000_0001, Fault::FetchBus), (0x4000_0001, Fault::FetchProtection)] {
         bench.bus.put(FLASH + 4 * 16, vector);
         bench.interrupt_level(0);
-        assert_eq!((bench.core.request, bench.core.pc()), (Request::Fault(fault), vector - 1));
+        assert_eq!((bench.core.request, bench.core.next_instruction_address()), (Request::Fault(fault), vector - 1));
         bench.ret(0xffff_fff9);
     }
 }
@@ -476,7 +476,7 @@ fn vector_table_moves() {
     bench.bus.put(RAM + 0x180 + 4 * NMI, (FLASH + 0x700) | 1);
     super::pend_exception(&mut bench.core, NMI);
     assert_eq!(bench.settle(), ExceptionOutcome::Entered(NMI));
-    assert_eq!(bench.core.pc(), FLASH + 0x700);
+    assert_eq!(bench.core.next_instruction_address(), FLASH + 0x700);
 }
 
 #[test]
@@ -492,16 +492,16 @@ fn software_frame_starts_a_task() {
     assert_eq!(bench.ret(0xffff_fffd), ExceptionOutcome::Returned(SVCALL));
     assert_eq!(bench.core.r[..4], [10, 11, 12, 13]);
     assert_eq!((bench.core.r[12], bench.core.r[14], bench.core.r[13]), (14, 0x15, stack + 0x20));
-    assert_eq!((bench.core.pc(), bench.core.control()), (FLASH + 0x9000, 2));
+    assert_eq!((bench.core.next_instruction_address(), bench.core.control_register()), (FLASH + 0x9000, 2));
 }
 
 #[test]
 fn reset_keeps_time_and_lines() {
     let mut bench = Bench::m3();
     bench.enable(4, 0x10);
-    drive_line(&mut bench.core, 4, true);
+    set_line_level(&mut bench.core, 4, true);
     bench.write_register(CFSR + 0xc, 5);
-    bench.core.reset();
+    bench.core.reset_core();
     assert_eq!(bench.core.phase, Phase::Reset);
     assert_eq!(bench.core.t, 100);
     assert!(bench.core.nvic.is_pending(20) && !bench.core.nvic.is_enabled(20));

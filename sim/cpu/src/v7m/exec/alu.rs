@@ -26,7 +26,7 @@ impl Core {
 
     /// Sets N and Z by a result.
     #[inline(always)]
-    pub(super) fn set_nz(&mut self, value: u32) {
+    pub(super) fn set_nz_flags(&mut self, value: u32) {
         self.nz = i64::from(value as i32);
     }
 
@@ -34,7 +34,7 @@ impl Core {
     #[inline(always)]
     pub(super) fn set_register_and_flags(&mut self, number: u8, value: u32) {
         self.set_register(number, value);
-        self.set_nz(value);
+        self.set_nz_flags(value);
     }
 
     /// Returns a + b and sets all four flags.
@@ -43,7 +43,7 @@ impl Core {
         let (sum, carry) = a.overflowing_add(b);
         self.c = carry;
         self.v = (a as i32).overflowing_add(b as i32).1;
-        self.set_nz(sum);
+        self.set_nz_flags(sum);
         sum
     }
 
@@ -53,7 +53,7 @@ impl Core {
         let difference = a.wrapping_sub(b);
         self.c = a >= b;
         self.v = (a as i32).overflowing_sub(b as i32).1;
-        self.set_nz(difference);
+        self.set_nz_flags(difference);
         difference
     }
 
@@ -64,7 +64,7 @@ impl Core {
         let sum = wide as u32;
         self.c = wide >> 32 != 0;
         self.v = ((a ^ sum) & (b ^ sum)) >> 31 != 0;
-        self.set_nz(sum);
+        self.set_nz_flags(sum);
         sum
     }
 
@@ -75,7 +75,7 @@ impl Core {
     }
 
     /// Returns whether a condition field holds for the flags. 14 and 15 always hold.
-    pub(super) fn condition_holds(&self, condition: u8) -> bool {
+    pub(super) fn is_condition_met(&self, condition: u8) -> bool {
         let (n, z) = (self.nz < 0, self.nz as u32 == 0);
         let basic = match condition >> 1 {
             0 => z,
@@ -141,7 +141,7 @@ pub(super) fn shift_operand(core: &Core, op: Op) -> (u32, bool) {
 pub(super) fn finish_logical(core: &mut Core, op: Op, value: u32, carry: bool) {
     core.set_register(op.rd, value);
     if op.has_flag(flag::SETS) {
-        core.set_nz(value);
+        core.set_nz_flags(value);
         core.c = carry;
     }
 }

@@ -46,7 +46,7 @@ fn shift_logical(core: &mut Core, op: Op, n: u32) {
         Code::MovShift => finish_logical(core, op, m, carry),
         Code::MvnShift => finish_logical(core, op, !m, carry),
         _ => {
-            core.set_nz(n ^ m);
+            core.set_nz_flags(n ^ m);
             core.c = carry;
         }
     }

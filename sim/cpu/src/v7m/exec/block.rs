@@ -24,10 +24,10 @@ pub(in crate::v7m) fn predicated_code(core: &Core, packed: PackedOp) -> PackedOp
         _ => op.code != Code::Cps && (op.code != Code::MovRegS || op.has_flag(flag::WIDE)),
     };
     if !permitted {
-        return Op::bare(Code::Undefined, Class::None).into();
+        return Op::without_operands(Code::Undefined, Class::None).into();
     }
     // BKPT executes always.
-    if op.code != Code::Bkpt && !core.condition_holds(core.it >> 4) {
+    if op.code != Code::Bkpt && !core.is_condition_met(core.it >> 4) {
         return SKIPPED;
     }
     without_flags(op).into()
@@ -36,7 +36,7 @@ pub(in crate::v7m) fn predicated_code(core: &Core, packed: PackedOp) -> PackedOp
 /// Returns an instruction's variant without flags, as it executes inside an IT block.
 pub(in crate::v7m) fn without_flags(mut op: Op) -> Op {
     if op.has_flag(flag::SETS_OUTSIDE_IT) {
-        op.code = op.code.without_flags();
+        op.code = op.code.code_without_flag_setting();
         op.flags &= !flag::SETS;
     }
     op

@@ -107,8 +107,8 @@ pub(super) fn execute_load_to_pc<B: Bus, P: Pipeline>(
     op: Op,
 ) -> Result<Flow, Fault> {
     let (address, base) = memory::access_address_and_new_base(core, op);
-    let target = memory::load::<B, P, 4>(core, pipe, bus, op, address)?;
-    memory::write_back(core, op, base);
+    let target = memory::load_any_address::<B, P, 4>(core, pipe, bus, op, address)?;
+    memory::write_base_register_back(core, op, base);
     load_pc_value(core, pipe, bus, op, target)
 }
 
@@ -123,10 +123,10 @@ pub(super) fn execute_table_branch<B: Bus, P: Pipeline>(
     let base = if op.rn == 15 { op.imm } else { core.core_register(op.rn) };
     let entry = base.wrapping_add(core.core_register(op.rm) << op.shift);
     let distance = match op.shift {
-        0 => memory::load::<B, P, 1>(core, pipe, bus, op, entry)?,
-        _ => memory::load::<B, P, 2>(core, pipe, bus, op, entry)?,
+        0 => memory::load_any_address::<B, P, 1>(core, pipe, bus, op, entry)?,
+        _ => memory::load_any_address::<B, P, 2>(core, pipe, bus, op, entry)?,
     };
-    let pc = core.address_of(core.ip).wrapping_add(4);
+    let pc = core.address_of_op(core.ip).wrapping_add(4);
     branch_to_address(core, pipe, bus, op, Jump::Loaded, pc.wrapping_add(2 * distance))
 }
 
@@ -138,9 +138,9 @@ pub(super) fn execute_other_branch<B: Bus, P: Pipeline>(
     bus: &mut B,
     op: Op,
 ) -> Result<Flow, Fault> {
-    let next = core.address_of(core.ip).wrapping_add(2 * op.halfwords() as u32) | 1;
+    let next = core.address_of_op(core.ip).wrapping_add(2 * op.halfword_count() as u32) | 1;
     match op.code {
-        Code::BccFar if core.condition_holds(op.ra) => {
+        Code::BccFar if core.is_condition_met(op.ra) => {
             branch_to_address(core, pipe, bus, op, Jump::Conditional, op.imm)
         }
         Code::CompareBranchFar if (core.core_register(op.rn) == 0) == (op.ra == 0) => {

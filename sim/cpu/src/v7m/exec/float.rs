@@ -116,7 +116,7 @@ fn compute_float(core: &mut Core, op: Op) {
             core.set_single(op.rm + 1, core.core_register(op.ra));
         }
         Code::Vmrs => core.set_register(op.rd, core.fpscr),
-        Code::VmrsFlags => core.set_nzcvq(core.fpscr & 0xf000_0000 | u32::from(core.q) << 27),
+        Code::VmrsFlags => core.set_condition_and_saturation_flags(core.fpscr & 0xf000_0000 | u32::from(core.q) << 27),
         Code::Vmsr => core.fpscr = core.core_register(op.rn) & FPSCR_BITS,
         Code::Vcmp32 => {
             let m = if op.ra & 2 == 0 { core.single_register(op.rm) } else { 0 };
@@ -176,7 +176,7 @@ fn single_result(core: &mut Core, op: Op) -> u32 {
         Code::Vmov32 => [m, float::f32_abs(m), float::f32_neg(m)][usize::from(op.ra % 3)],
         Code::Vsqrt32 => float::f32_sqrt(m, fpscr),
         Code::Vsel32 => {
-            if core.condition_holds(op.ra) {
+            if core.is_condition_met(op.ra) {
                 n
             } else {
                 m
@@ -209,7 +209,7 @@ fn double_result(core: &mut Core, op: Op) -> u64 {
         Code::Vmov64 => [m, float::f64_abs(m), float::f64_neg(m)][usize::from(op.ra % 3)],
         Code::Vsqrt64 => float::f64_sqrt(m, fpscr),
         Code::Vsel64 => {
-            if core.condition_holds(op.ra) {
+            if core.is_condition_met(op.ra) {
                 n
             } else {
                 m
@@ -257,14 +257,14 @@ fn execute_float_conversion(core: &mut Core, op: Op) {
         Code::VcvtFromInteger => {
             let from = if op.shift == 0 { FixedPoint::U32 } else { FixedPoint::I32 };
             let (value, mode) = (core.single_register(op.rm), Rounding::from_fpscr(core.fpscr));
-            from_fixed(core, op, value, from, mode);
+            execute_fixed_to_float(core, op, value, from, mode);
         }
         Code::VcvtFixed => {
             let fixed = FixedPoint { bits: u32::from(op.shift), signed: op.ra & 1 != 0, fraction: op.imm };
             match (op.ra & 2 != 0, double) {
                 (false, _) => {
                     let value = core.single_register(op.rd << u8::from(double));
-                    from_fixed(core, op, value, fixed, Rounding::Nearest);
+                    execute_fixed_to_float(core, op, value, fixed, Rounding::Nearest);
                 }
                 (true, false) => {
                     let value =
@@ -292,7 +292,7 @@ fn execute_float_conversion(core: &mut Core, op: Op) {
 }
 
 /// Converts a fixed-point number to floating point and writes it to `rd`.
-fn from_fixed(core: &mut Core, op: Op, value: u32, from: FixedPoint, mode: Rounding) {
+fn execute_fixed_to_float(core: &mut Core, op: Op, value: u32, from: FixedPoint, mode: Rounding) {
     if op.has_flag(flag::DOUBLE) {
         let value = float::fixed_to_f64(value, from, mode, &mut core.fpscr);
         core.set_double(op.rd, value);

@@ -17,7 +17,7 @@ mod kind {
 
 /// Returns the address [rn, #imm].
 #[inline(always)]
-pub(super) fn base_and_offset(core: &Core, op: Op) -> u32 {
+pub(super) fn base_plus_offset(core: &Core, op: Op) -> u32 {
     core.core_register(op.rn).wrapping_add(op.imm)
 }
 
@@ -59,7 +59,7 @@ pub(super) fn store_aligned<B: Bus, P: Pipeline>(
 
 /// Loads `BYTES` bytes from any address, zero-extended.
 #[inline(always)]
-pub(super) fn load<B: Bus, P: Pipeline, const BYTES: u32>(
+pub(super) fn load_any_address<B: Bus, P: Pipeline, const BYTES: u32>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -77,7 +77,7 @@ pub(super) fn load<B: Bus, P: Pipeline, const BYTES: u32>(
 
 /// Stores `BYTES` bytes to any address.
 #[inline(always)]
-pub(super) fn store<B: Bus, P: Pipeline, const BYTES: u32>(
+pub(super) fn store_any_address<B: Bus, P: Pipeline, const BYTES: u32>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -166,7 +166,7 @@ pub(super) fn access_address_and_new_base(core: &Core, op: Op) -> (u32, u32) {
 
 /// Writes the base register back if the op does.
 #[inline(always)]
-pub(super) fn write_back(core: &mut Core, op: Op, base: u32) {
+pub(super) fn write_base_register_back(core: &mut Core, op: Op, base: u32) {
     if op.has_flag(flag::PRE_INDEXED | flag::POST_INDEXED) {
         core.set_any_register(op.rn, base);
     }
@@ -184,9 +184,10 @@ pub(super) fn load_general<B: Bus, P: Pipeline>(
     // Each size for itself, so that none goes through the others' decisions.
     macro_rules! load {
         ($bytes:literal, $type:ty) => {{
-            let value =
-                with_access_privilege::<P, _>(core, op, |core| load::<B, P, $bytes>(core, pipe, bus, op, address))?;
-            write_back(core, op, base);
+            let value = with_access_privilege::<P, _>(core, op, |core| {
+                load_any_address::<B, P, $bytes>(core, pipe, bus, op, address)
+            })?;
+            write_base_register_back(core, op, base);
             core.set_any_register(op.rd, value as $type as u32);
             Ok(Flow::Next)
         }};
@@ -212,8 +213,10 @@ pub(super) fn store_general<B: Bus, P: Pipeline>(
     let value = core.core_register(op.rd);
     macro_rules! store {
         ($bytes:literal) => {{
-            with_access_privilege::<P, _>(core, op, |core| store::<B, P, $bytes>(core, pipe, bus, op, address, value))?;
-            write_back(core, op, base);
+            with_access_privilege::<P, _>(core, op, |core| {
+                store_any_address::<B, P, $bytes>(core, pipe, bus, op, address, value)
+            })?;
+            write_base_register_back(core, op, base);
             Ok(Flow::Next)
         }};
     }
@@ -260,7 +263,7 @@ pub(super) fn execute_double_access<B: Bus, P: Pipeline>(
         store_aligned::<B, P>(core, pipe, bus, op, first, 4, low, 0)?;
         store_aligned::<B, P>(core, pipe, bus, op, second, 4, high, 1)?;
     }
-    write_back(core, op, base);
+    write_base_register_back(core, op, base);
     Ok(Flow::Next)
 }
 
@@ -272,7 +275,7 @@ pub(super) fn execute_exclusive<B: Bus, P: Pipeline>(
     bus: &mut B,
     op: Op,
 ) -> Result<Flow, Fault> {
-    let address = base_and_offset(core, op);
+    let address = base_plus_offset(core, op);
     let bytes = 1 << op.shift;
     if address & (bytes - 1) != 0 {
         return Err(Fault::Unaligned);

@@ -26,7 +26,7 @@ use super::core::{Core, Request};
 use super::fault::Fault;
 use super::op::{Op, PackedOp};
 use super::pipeline::{Jump, Pipeline};
-pub(super) use operate::{execute_op, operate};
+pub(super) use operate::{execute_known_op, execute_op};
 use profile::Profile;
 
 /// How an instruction ended, for the executor's loop. A bare number, so that the common ways need no memory.
@@ -63,7 +63,7 @@ pub(super) enum Flow {
 /// `bus` hold by value, end with an `OutOfRegion` op, and those that are decoded were made by
 /// [`decode`](super::decode), whose near branches stay inside. With `watch::PROFILE` the region has profile cells, one
 /// for each op.
-pub unsafe fn run<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, watch: u8) {
+pub unsafe fn run_until_limit<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, watch: u8) {
     if core.request != Request::None {
         return;
     }
@@ -77,7 +77,7 @@ pub unsafe fn run<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut 
         return;
     }
     while core.t < core.limit {
-        if core.mpu.is_enabled() && !fetch_allowed(core, bus) {
+        if core.mpu.is_enabled() && !is_fetch_allowed(core, bus) {
             return;
         }
         let ip = core.ip;
@@ -108,8 +108,8 @@ pub unsafe fn run<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut 
 /// if execution stops here.
 ///
 /// # Safety
-/// As for [`run`].
-pub(super) unsafe fn step<B: Bus, P: Pipeline>(
+/// As for [`run_until_limit`].
+pub(super) unsafe fn execute_instruction_or_block<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -124,7 +124,7 @@ pub(super) unsafe fn step<B: Bus, P: Pipeline>(
 /// false if execution stops here.
 ///
 /// # Safety
-/// As for [`run`].
+/// As for [`run_until_limit`].
 #[cold]
 #[inline(never)]
 unsafe fn execute_uncommon<B: Bus, P: Pipeline>(
@@ -135,14 +135,14 @@ unsafe fn execute_uncommon<B: Bus, P: Pipeline>(
     mut attended: bool,
 ) -> bool {
     while core.t < core.limit || core.committed {
-        if core.mpu.is_enabled() && !fetch_allowed(core, bus) {
+        if core.mpu.is_enabled() && !is_fetch_allowed(core, bus) {
             return false;
         }
         // One that gave way was issued, and had its attention.
         let issued = core.committed || core.words_moved != 0;
         core.served = issued || std::mem::take(&mut attended);
         // SAFETY: the caller's promise, and as in `run`.
-        let packed = unsafe { instruction(core, bus) };
+        let packed = unsafe { instruction_behind_stub(core, bus) };
         if packed == PackedOp::NONE {
             return false;
         }
@@ -154,7 +154,7 @@ unsafe fn execute_uncommon<B: Bus, P: Pipeline>(
         if executed == block::SKIPPED {
             let op = packed.op();
             pipe.skip_op(core, bus, op);
-            core.ip = ip.wrapping_add(op.halfwords());
+            core.ip = ip.wrapping_add(op.halfword_count());
             core.instructions += 1;
             // SAFETY: it began with this instruction.
             unsafe { profile.end_instruction(core, op, 1) };
@@ -180,7 +180,7 @@ unsafe fn execute_uncommon<B: Bus, P: Pipeline>(
 /// here.
 ///
 /// # Safety
-/// `profile` began with this instruction, in a region for which [`run`]'s promise holds.
+/// `profile` began with this instruction, in a region for which [`run_until_limit`]'s promise holds.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 unsafe fn end_instruction<B: Bus, P: Pipeline>(
@@ -197,22 +197,22 @@ unsafe fn end_instruction<B: Bus, P: Pipeline>(
     match flow {
         Flow::Next => {
             pipe.finish_op(core, op);
-            core.ip = ip.wrapping_add(op.halfwords());
+            core.ip = ip.wrapping_add(op.halfword_count());
         }
         Flow::NotTaken => {
             pipe.end_untaken_branch(core, bus, op);
-            core.ip = ip.wrapping_add(op.halfwords());
+            core.ip = ip.wrapping_add(op.halfword_count());
         }
         Flow::Near | Flow::NearConditional => {
             core.ip = ip.wrapping_offset(op.imm as i32 as isize);
-            let target = core.address_of(core.ip);
+            let target = core.address_of_op(core.ip);
             let jump = if matches!(flow, Flow::Near) { Jump::Immediate } else { Jump::Conditional };
             pipe.take_branch(core, bus, op, jump, target);
         }
         Flow::Jumped => goes_on = core.request == Request::None,
         Flow::Left => {
             pipe.finish_op(core, op);
-            core.ip = ip.wrapping_add(op.halfwords());
+            core.ip = ip.wrapping_add(op.halfword_count());
             if core.is_asleep() {
                 core.slept_at = core.t;
             }
@@ -242,17 +242,17 @@ unsafe fn end_instruction<B: Bus, P: Pipeline>(
 /// it.
 ///
 /// # Safety
-/// As for [`run`].
-unsafe fn instruction<B: Bus>(core: &mut Core, bus: &mut B) -> PackedOp {
+/// As for [`run_until_limit`].
+unsafe fn instruction_behind_stub<B: Bus>(core: &mut Core, bus: &mut B) -> PackedOp {
     loop {
         let ip = core.ip;
         // SAFETY: `ip` points into the ops of the region.
         let op = unsafe { *ip };
         match op.code {
-            Code::Undecoded => bus.decode_op(core, core.address_of(ip)),
+            Code::Undecoded => bus.decode_op(core, core.address_of_op(ip)),
             Code::Attend => {
                 let served = std::mem::take(&mut core.served);
-                return bus.serve_stub_op(core, core.address_of(ip), served).map_or_else(
+                return bus.serve_stub_op(core, core.address_of_op(ip), served).map_or_else(
                     || {
                         core.request = Request::Stopped;
                         PackedOp::NONE
@@ -261,7 +261,7 @@ unsafe fn instruction<B: Bus>(core: &mut Core, bus: &mut B) -> PackedOp {
                 );
             }
             Code::OutOfRegion => {
-                let address = core.address_of(ip);
+                let address = core.address_of_op(ip);
                 if !branch::enter_region(core, bus, address) {
                     return PackedOp::NONE;
                 }
@@ -273,11 +273,11 @@ unsafe fn instruction<B: Bus>(core: &mut Core, bus: &mut B) -> PackedOp {
 
 /// Returns whether the instruction at `core.ip` may be fetched under the MPU.
 #[inline(always)]
-fn fetch_allowed<B: Bus>(core: &mut Core, bus: &mut B) -> bool {
+fn is_fetch_allowed<B: Bus>(core: &mut Core, bus: &mut B) -> bool {
     let offset = (core.ip as usize).wrapping_sub(core.region.ops as usize);
     if offset < 8 * core.region.bytes as usize {
         return true;
     }
-    let address = core.address_of(core.ip);
+    let address = core.address_of_op(core.ip);
     branch::enter_region(core, bus, address)
 }

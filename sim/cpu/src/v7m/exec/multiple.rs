@@ -41,7 +41,7 @@ fn transferred_word_count(core: &mut Core, op: Op) -> u32 {
 }
 
 /// Returns the mask without its `count` lowest set bits.
-fn without_lowest(mut mask: u32, count: u32) -> u32 {
+fn without_lowest_set_bits(mut mask: u32, count: u32) -> u32 {
     for _ in 0..count {
         mask &= mask - 1;
     }
@@ -63,7 +63,7 @@ pub(super) fn execute_load_multiple<B: Bus, P: Pipeline>(
     let (mut moved, mut left, mut address) = (0, op.imm, lowest);
     if !P::IN_LINE && core.ici | core.words_moved != 0 {
         moved = transferred_word_count(core, op);
-        left = without_lowest(op.imm, moved);
+        left = without_lowest_set_bits(op.imm, moved);
         address = lowest.wrapping_add(4 * moved);
     }
     let mut held = core.held;
@@ -119,7 +119,7 @@ pub(super) fn execute_store_multiple<B: Bus, P: Pipeline>(
     let (mut moved, mut left, mut address) = (0, op.imm, lowest);
     if !P::IN_LINE && core.ici | core.words_moved != 0 {
         moved = transferred_word_count(core, op);
-        left = without_lowest(op.imm, moved);
+        left = without_lowest_set_bits(op.imm, moved);
         address = lowest.wrapping_add(4 * moved);
     }
     loop {

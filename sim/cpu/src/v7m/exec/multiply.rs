@@ -20,7 +20,7 @@ pub(super) fn long_accumulator(core: &Core, op: Op) -> u64 {
 }
 
 /// Writes a 64-bit result to RdHi and RdLo.
-pub(super) fn set_long(core: &mut Core, op: Op, value: u64) {
+pub(super) fn set_long_result(core: &mut Core, op: Op, value: u64) {
     core.set_register(op.rd, value as u32);
     core.set_register(op.ra, (value >> 32) as u32);
 }
@@ -69,8 +69,8 @@ pub(super) fn execute_multiply(core: &mut Core, op: Op) {
         Code::Smmul => (long.wrapping_add(rounding) >> 32) as u32,
         Code::Smmla => (upper_accumulator(core, op).wrapping_add(long).wrapping_add(rounding) >> 32) as u32,
         Code::Smmls => (upper_accumulator(core, op).wrapping_sub(long).wrapping_add(rounding) >> 32) as u32,
-        Code::Smlalxy => return set_long(core, op, long_accumulator(core, op).wrapping_add(by_halves as u64)),
-        _ => return set_long(core, op, long_accumulator(core, op).wrapping_add(dual as u64)),
+        Code::Smlalxy => return set_long_result(core, op, long_accumulator(core, op).wrapping_add(by_halves as u64)),
+        _ => return set_long_result(core, op, long_accumulator(core, op).wrapping_add(dual as u64)),
     };
     core.set_register(op.rd, value);
 }

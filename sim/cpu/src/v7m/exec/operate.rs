@@ -4,7 +4,7 @@
 //! [`apart`].
 
 use super::apart::{execute_apart, execute_checked, execute_registers_apart, instruction_outcome};
-use super::multiply::{self, execute_divide, long_accumulator, must_pause_before_division, set_long};
+use super::multiply::{self, execute_divide, long_accumulator, must_pause_before_division, set_long_result};
 use super::{Flow, bits, branch, float, memory, multiple, registers, system};
 use crate::v7m::bus::Bus;
 use crate::v7m::code::{Code, number as code, with_codes};
@@ -29,7 +29,7 @@ pub(in crate::v7m) unsafe fn execute_op<B: Bus, P: Pipeline>(
             // SAFETY: the caller's promise; the code is the op's.
             unsafe {
                 match (*at).code {
-                    $(Code::$name => operate::<B, P, { code::$name }>(core, pipe, bus, at),)*
+                    $(Code::$name => execute_known_op::<B, P, { code::$name }>(core, pipe, bus, at),)*
                 }
             }
         };
@@ -43,7 +43,7 @@ pub(in crate::v7m) unsafe fn execute_op<B: Bus, P: Pipeline>(
 /// `at` points to an op of that code, which may be in the table that it came from.
 #[inline(always)]
 #[allow(clippy::cognitive_complexity, clippy::too_many_lines)]
-pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
+pub(in crate::v7m) unsafe fn execute_known_op<B: Bus, P: Pipeline, const CODE: u8>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -54,7 +54,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
     macro_rules! op {
         () => {{
             // SAFETY: the caller's promise.
-            Op { code: const { Code::from_number(CODE) }, ..unsafe { *at } }
+            Op { code: const { Code::code_with_number(CODE) }, ..unsafe { *at } }
         }};
     }
     macro_rules! field {
@@ -111,7 +111,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
     macro_rules! load {
         ($address:expr, $bytes:literal, $type:ty) => {{
             let address: u32 = $address;
-            match memory::load::<B, P, $bytes>(core, pipe, bus, op!(), address) {
+            match memory::load_any_address::<B, P, $bytes>(core, pipe, bus, op!(), address) {
                 Ok(value) => core.set_register(field!(rd), value as $type as u32),
                 Err(fault) => return instruction_outcome::<P>(core, Err(fault)),
             }
@@ -121,7 +121,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
         ($address:expr, $bytes:literal) => {{
             let address: u32 = $address;
             let value = core.core_register(field!(rd));
-            if let Err(fault) = memory::store::<B, P, $bytes>(core, pipe, bus, op!(), address, value) {
+            if let Err(fault) = memory::store_any_address::<B, P, $bytes>(core, pipe, bus, op!(), address, value) {
                 return instruction_outcome::<P>(core, Err(fault));
             }
         }};
@@ -189,24 +189,24 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
         code::Smull => {
             abandonable!(n!(), m!());
             let product = i64::from(n!() as i32) * i64::from(m!() as i32);
-            set_long(core, op!(), product as u64);
+            set_long_result(core, op!(), product as u64);
         }
         code::Umull => {
             abandonable!(n!(), m!());
-            set_long(core, op!(), u64::from(n!()) * u64::from(m!()));
+            set_long_result(core, op!(), u64::from(n!()) * u64::from(m!()));
         }
         code::Smlal => {
             abandonable!(n!(), m!());
             let product = i64::from(n!() as i32) * i64::from(m!() as i32);
-            set_long(core, op!(), long_accumulator(core, op!()).wrapping_add(product as u64));
+            set_long_result(core, op!(), long_accumulator(core, op!()).wrapping_add(product as u64));
         }
         code::Umlal => {
             abandonable!(n!(), m!());
-            set_long(core, op!(), long_accumulator(core, op!()).wrapping_add(u64::from(n!()) * u64::from(m!())));
+            set_long_result(core, op!(), long_accumulator(core, op!()).wrapping_add(u64::from(n!()) * u64::from(m!())));
         }
         code::Umaal => {
             let sum = u64::from(core.core_register(field!(rd))) + u64::from(core.core_register(field!(ra)));
-            set_long(core, op!(), sum + u64::from(n!()) * u64::from(m!()));
+            set_long_result(core, op!(), sum + u64::from(n!()) * u64::from(m!()));
         }
         code::Sdiv | code::Udiv => {
             apart!(execute_divide)
@@ -257,7 +257,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
             return Flow::Near;
         }
         code::Bl => {
-            core.set_register(14, core.address_of(core.ip).wrapping_add(5));
+            core.set_register(14, core.address_of_op(core.ip).wrapping_add(5));
             return Flow::Near;
         }
         code::Bx => admitted!(branch::execute_bx),
@@ -285,7 +285,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
             admitted!(float::execute_float::<B, P>);
         }
         // The loop replaces the stand-ins before it gets here, and every other code has its arm.
-        _ => unreachable!("{:?} is no instruction", Code::from_number(CODE)),
+        _ => unreachable!("{:?} is no instruction", Code::code_with_number(CODE)),
     }
     Flow::Next
 }

@@ -29,7 +29,7 @@ impl Profile {
         Profile {
             watch,
             cell: core.region.profile.wrapping_add(index),
-            pc: if watch == watch::STEPS { core.address_of(core.ip) } else { 0 },
+            pc: if watch == watch::STEPS { core.address_of_op(core.ip) } else { 0 },
             before: core.t,
             bus_wait: core.bus_wait,
             flash_wait: core.flash_wait,
@@ -50,21 +50,21 @@ impl Profile {
                 cell.executions += u64::from(executions);
                 cell.wait_cycles += core.bus_wait + core.flash_wait - self.bus_wait - self.flash_wait;
             }
-            watch::STEPS => self.log(core, op, executions),
+            watch::STEPS => self.log_instruction_step(core, op, executions),
             _ => {}
         }
     }
 
     /// Appends the instruction to the core's steps, for observers.
     #[inline(never)]
-    fn log(self, core: &mut Core, op: Op, executions: u8) {
+    fn log_instruction_step(self, core: &mut Core, op: Op, executions: u8) {
         core.steps.push(Step {
             start: self.before,
             end: core.t,
             bus_wait: (core.bus_wait - self.bus_wait) as u32,
             flash_wait: (core.flash_wait - self.flash_wait) as u32,
             pc: self.pc,
-            next: core.pc(),
+            next: core.next_instruction_address(),
             sp: core.r[13],
             r0: core.r[0],
             lr: core.r[14],

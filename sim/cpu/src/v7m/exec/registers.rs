@@ -17,7 +17,7 @@ pub(super) unsafe fn execute_register_op<const CODE: u8>(core: &mut Core, at: *c
     macro_rules! op {
         () => {{
             // SAFETY: the caller's promise.
-            Op { code: const { Code::from_number(CODE) }, ..unsafe { *at } }
+            Op { code: const { Code::code_with_number(CODE) }, ..unsafe { *at } }
         }};
     }
     macro_rules! field {
@@ -59,7 +59,7 @@ pub(super) unsafe fn execute_register_op<const CODE: u8>(core: &mut Core, at: *c
     macro_rules! test {
         ($value:expr) => {{
             let value: u32 = $value;
-            core.set_nz(value);
+            core.set_nz_flags(value);
         }};
     }
     // With a shifted register: the operand and its carry.
@@ -89,7 +89,7 @@ pub(super) unsafe fn execute_register_op<const CODE: u8>(core: &mut Core, at: *c
             let (value, carry) = shift_by_register($kind, n!(), m!(), core.c);
             core.set_register(field!(rd), value);
             if $sets {
-                core.set_nz(value);
+                core.set_nz_flags(value);
                 core.c = carry;
             }
         }};
@@ -243,6 +243,6 @@ pub(super) unsafe fn execute_register_op<const CODE: u8>(core: &mut Core, at: *c
         code::Mul => set!(n!().wrapping_mul(m!())),
         code::Mla => set!(core.core_register(field!(ra)).wrapping_add(n!().wrapping_mul(m!()))),
         code::Mls => set!(core.core_register(field!(ra)).wrapping_sub(n!().wrapping_mul(m!()))),
-        _ => unreachable!("{:?} is none of these", Code::from_number(CODE)),
+        _ => unreachable!("{:?} is none of these", Code::code_with_number(CODE)),
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn execute_system_op<B: Bus, P: Pipeline>(
             core.set_register(op.rd, value);
         }
         Code::Msr => core.write_special_register(op.imm, u32::from(op.ra), core.core_register(op.rn)),
-        Code::Cps => core.change_masks(op.ra != 0, op.imm & 2 != 0, op.imm & 1 != 0),
+        Code::Cps => core.execute_cps(op.ra != 0, op.imm & 2 != 0, op.imm & 1 != 0),
         Code::Clrex => core.exclusive = false,
         Code::Sev => core.event = true,
         Code::Wfe if core.event => core.event = false,

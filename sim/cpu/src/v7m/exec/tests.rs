@@ -28,7 +28,7 @@ impl Bench {
         self.core.request = Request::None;
         self.core.limit = self.core.t + cycles;
         // SAFETY: `ip` is inside the bench's one region, which has a cell for each op.
-        unsafe { exec::run(&mut self.core, &mut self.pipe, &mut self.bus, watch::NOTHING) };
+        unsafe { exec::run_until_limit(&mut self.core, &mut self.pipe, &mut self.bus, watch::NOTHING) };
         self.core.request
     }
 
@@ -42,7 +42,10 @@ fn branch_to_an_even_address_faults_at_its_target() {
     let mut bench = Bench::m4().code(&[0x4708]); // bx r1
     bench.core.r[1] = THREAD + 0x100;
     assert_eq!(bench.execute(9), Request::Fault(Fault::InvalidState));
-    assert_eq!((bench.core.pc(), bench.core.thumb, bench.core.instructions), (THREAD + 0x100, false, 1));
+    assert_eq!(
+        (bench.core.next_instruction_address(), bench.core.thumb, bench.core.instructions),
+        (THREAD + 0x100, false, 1)
+    );
     assert_eq!(bench.execute(9), Request::Fault(Fault::InvalidState), "and again as long as T is clear");
 }
 
@@ -52,7 +55,7 @@ fn branch_to_no_memory_faults_at_its_target() {
         let mut bench = Bench::m4().code(&[0x4708]);
         bench.core.r[1] = target;
         assert_eq!(bench.execute(9), Request::Fault(fault));
-        assert_eq!((bench.core.pc(), bench.core.instructions), (target & !1, 1));
+        assert_eq!((bench.core.next_instruction_address(), bench.core.instructions), (target & !1, 1));
     }
 }
 
@@ -81,11 +84,11 @@ fn exception_return_is_one_in_handler_mode_only() {
 fn traps_leave_their_request_and_the_right_address() {
     let mut bench = Bench::m4().code(&[0xdf07]); // svc
     assert_eq!(bench.execute(9), Request::Svc);
-    assert_eq!(bench.core.pc(), THREAD + 2);
+    assert_eq!(bench.core.next_instruction_address(), THREAD + 2);
     for (code, fault) in [(0xbe00, Fault::Breakpoint), (0xde00, Fault::Undefined)] {
         let mut bench = Bench::m4().code(&[0xbf00, code]);
         assert_eq!(bench.execute(9), Request::Fault(fault));
-        assert_eq!((bench.core.pc(), bench.core.instructions), (THREAD + 2, 1));
+        assert_eq!((bench.core.next_instruction_address(), bench.core.instructions), (THREAD + 2, 1));
     }
 }
 
@@ -118,7 +121,11 @@ fn faulting_access_changes_no_register() {
         bench.bus.broken = RAM + 0xfffc..RAM + 0x1_0010;
         let before = bench.core.r;
         assert!(matches!(bench.execute(9), Request::Fault(Fault::DataBus(_))), "{code:04x?}");
-        assert_eq!((bench.core.r, bench.core.pc(), bench.core.instructions), (before, THREAD, 0), "{code:04x?}");
+        assert_eq!(
+            (bench.core.r, bench.core.next_instruction_address(), bench.core.instructions),
+            (before, THREAD, 0),
+            "{code:04x?}"
+        );
     }
 }
 
@@ -128,7 +135,7 @@ fn fault_in_a_multiple_load_leaves_the_base() {
     let mut bench = Bench::m4().code(&[0xe891, 0x0007]);
     bench.core.r[1] = RAM + 0xfff8;
     assert_eq!(bench.execute(9), Request::Fault(Fault::DataBus(RAM + 0x1_0000)));
-    assert_eq!((bench.core.r[1], bench.core.pc()), (RAM + 0xfff8, THREAD));
+    assert_eq!((bench.core.r[1], bench.core.next_instruction_address()), (RAM + 0xfff8, THREAD));
 }
 
 #[test]
@@ -157,14 +164,14 @@ fn division_beyond_the_time_limit_waits() {
     let mut pipe = CortexM3::with_defaults();
     bench.core.limit = bench.core.t + 4;
     // SAFETY: `ip` is inside the bench's one region, which has a cell for each op.
-    unsafe { exec::run(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };
+    unsafe { exec::run_until_limit(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };
     let Request::Abandonable(end) = bench.core.request else { panic!("{:?}", bench.core.request) };
     assert!(end > bench.core.limit);
-    assert_eq!((bench.core.instructions, bench.core.pc()), (0, THREAD));
+    assert_eq!((bench.core.instructions, bench.core.next_instruction_address()), (0, THREAD));
 
     (bench.core.request, bench.core.committed) = (Request::None, true);
     // SAFETY: `ip` is inside the bench's one region, which has a cell for each op.
-    unsafe { exec::run(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };
+    unsafe { exec::run_until_limit(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };
     assert_eq!((bench.core.request, bench.core.committed), (Request::None, false));
     assert_eq!((bench.core.r[0], bench.core.t, bench.core.instructions), (u32::MAX / 9, end, 1));
 }
@@ -224,12 +231,12 @@ fn forbidden_instruction_in_an_it_block_is_undefined() {
         let mut bench = Bench::m4().code(&[0xbf04, half, 0xbf00]);
         bench.core.nz = 0;
         assert_eq!(bench.execute(9), Request::Fault(Fault::Undefined), "{half:04x}");
-        assert_eq!((bench.core.pc(), bench.core.it), (THREAD + 2, 0x04), "{half:04x}");
+        assert_eq!((bench.core.next_instruction_address(), bench.core.it), (THREAD + 2, 0x04), "{half:04x}");
     }
     let mut bench = Bench::m4().code(&[0xbf08, 0xe000, 0xde00, 0xbf00]);
     bench.core.nz = 0;
     assert_eq!(bench.execute(2), Request::None);
-    assert_eq!((bench.core.pc(), bench.core.it), (THREAD + 6, 0));
+    assert_eq!((bench.core.next_instruction_address(), bench.core.it), (THREAD + 6, 0));
 }
 
 #[test]
@@ -237,17 +244,20 @@ fn fault_in_an_it_block_keeps_its_state() {
     let mut bench = Bench::m4().code(&[0xbf0c, 0x6808, 0x2001]); // ite eq; ldreq r0, [r1]; movne r0, #1
     (bench.core.r[1], bench.core.nz) = (0x3000_0000, 0);
     assert_eq!(bench.execute(9), Request::Fault(Fault::DataBus(0x3000_0000)));
-    assert_eq!((bench.core.it, bench.core.pc()), (0x0c, THREAD + 2));
+    assert_eq!((bench.core.it, bench.core.next_instruction_address()), (0x0c, THREAD + 2));
 }
 
 #[test]
 fn sleep_and_events() {
     let mut bench = Bench::m4().code(&[0xbf40, 0xbf20, 0xbf20, 0xbf30]); // sev; wfe; wfe; wfi
     bench.execute(9);
-    assert_eq!((bench.core.phase, bench.core.pc()), (Phase::SleepEvent, THREAD + 6));
+    assert_eq!((bench.core.phase, bench.core.next_instruction_address()), (Phase::SleepEvent, THREAD + 6));
     bench.core.phase = Phase::Run;
     bench.execute(9);
-    assert_eq!((bench.core.phase, bench.core.pc()), (Phase::SleepInterrupt { on_exit: None }, THREAD + 8));
+    assert_eq!(
+        (bench.core.phase, bench.core.next_instruction_address()),
+        (Phase::SleepInterrupt { on_exit: None }, THREAD + 8)
+    );
 }
 
 #[test]
@@ -274,7 +284,7 @@ fn mpu_checks_accesses_and_execution() {
         bench.write_register(0xe000_eda0, rasr);
     }
     bench.write_register(0xe000_ed94, 1);
-    crate::v7m::exception::look_up_region(&mut bench.core, &mut bench.bus);
+    crate::v7m::exception::look_up_code_region(&mut bench.core, &mut bench.bus);
     assert_eq!(bench.execute(1), Request::None);
     assert_eq!(bench.execute(1), Request::Fault(Fault::DataProtection(DATA)));
     assert!(!bench.core.as_user);
@@ -290,7 +300,7 @@ fn mpu_checks_accesses_and_execution() {
     unsafe { std::slice::from_raw_parts_mut(nops, 16).fill(Default::default()) };
     crate::v7m::exception::jump_to_interworking_address(&mut bench.core, &mut bench.bus, THREAD | 1);
     assert_eq!(bench.execute(99), Request::Fault(Fault::FetchProtection));
-    assert_eq!(bench.core.pc(), THREAD + 32);
+    assert_eq!(bench.core.next_instruction_address(), THREAD + 32);
 }
 
 #[test]
@@ -300,8 +310,8 @@ fn profiles_count_each_instruction_at_its_address() {
     bench.core.region.profile = cells.as_mut_ptr();
     bench.core.limit = bench.core.t + 8;
     // SAFETY: `ip` is inside the bench's one region, which has a cell for each op.
-    unsafe { exec::run(&mut bench.core, &mut bench.pipe, &mut bench.bus, watch::PROFILE) };
-    let first = (bench.core.pc() - bench.core.region.base) as usize / 2 - 4;
+    unsafe { exec::run_until_limit(&mut bench.core, &mut bench.pipe, &mut bench.bus, watch::PROFILE) };
+    let first = (bench.core.next_instruction_address() - bench.core.region.base) as usize / 2 - 4;
     let counted: Vec<_> = cells[first..first + 4].iter().map(|cell| (cell.executions, cell.cycles)).collect();
     assert_eq!(counted, [(1, 1), (3, 3), (3, 3), (1, 1)]);
 }

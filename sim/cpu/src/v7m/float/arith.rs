@@ -1,7 +1,7 @@
 //! Sum, product, quotient, root and fused multiply-add in integers.
 
 use super::Rounding;
-use super::format::{Format, Kind, Number, default_nan, process_nans, round, unpack_bits};
+use super::format::{Format, Kind, Number, default_nan, process_nans, round_to_format, unpack_bits};
 use super::fpscr::DZC;
 
 /// A finite, non-zero term of a sum: ±`significand` × 2^`exponent`, leading bit in bit 124 or 125.
@@ -18,7 +18,7 @@ impl Term {
     }
 
     /// Returns the exact product of two numbers. Significands of at most 53 bits leave more than 20 zeros at its end.
-    fn product(a: &Number, b: &Number) -> Term {
+    fn exact_product(a: &Number, b: &Number) -> Term {
         let significand = (u128::from(a.significand) * u128::from(b.significand)) >> 2;
         Term { sign: a.sign ^ b.sign, exponent: a.exponent + b.exponent - 124, significand }
     }
@@ -47,21 +47,21 @@ fn round_sum<F: Format>(f: F, a: Term, b: Term, fpscr: &mut u32) -> u64 {
     if magnitude == 0 {
         return F::signed_zero(mode == Rounding::Down);
     }
-    round(f, sign, large.exponent, magnitude, mode, fpscr)
+    round_to_format(f, sign, large.exponent, magnitude, mode, fpscr)
 }
 
 /// Returns a + b, rounded to the format `F`.
 pub fn add<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
-    sum(f, a, b, false, fpscr)
+    add_or_subtract(f, a, b, false, fpscr)
 }
 
 /// Returns a − b, rounded to the format `F`.
 pub fn sub<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
-    sum(f, a, b, true, fpscr)
+    add_or_subtract(f, a, b, true, fpscr)
 }
 
 /// Returns a + b, or a − b if `negate`. A NaN operand passes through with its own sign.
-fn sum<F: Format>(f: F, a: u64, b: u64, negate: bool, fpscr: &mut u32) -> u64 {
+fn add_or_subtract<F: Format>(f: F, a: u64, b: u64, negate: bool, fpscr: &mut u32) -> u64 {
     let x = unpack_bits(f, a, fpscr);
     let mut y = unpack_bits(f, b, fpscr);
     if let Some(nan) = process_nans(f, [(x, a), (y, b)], fpscr) {
@@ -83,7 +83,7 @@ fn sum<F: Format>(f: F, a: u64, b: u64, negate: bool, fpscr: &mut u32) -> u64 {
 /// Returns a number rounded to the format `F`.
 fn round_number<F: Format>(f: F, number: &Number, fpscr: &mut u32) -> u64 {
     let mode = Rounding::from_fpscr(*fpscr);
-    round(f, number.sign, number.exponent - 63, u128::from(number.significand), mode, fpscr)
+    round_to_format(f, number.sign, number.exponent - 63, u128::from(number.significand), mode, fpscr)
 }
 
 /// Returns a × b, rounded to the format `F`.
@@ -99,8 +99,8 @@ pub fn mul<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
         (Kind::Infinity, _) | (_, Kind::Infinity) => F::infinity(sign),
         (Kind::Zero, _) | (_, Kind::Zero) => F::signed_zero(sign),
         _ => {
-            let product = Term::product(&x, &y);
-            round(f, sign, product.exponent, product.significand, Rounding::from_fpscr(*fpscr), fpscr)
+            let product = Term::exact_product(&x, &y);
+            round_to_format(f, sign, product.exponent, product.significand, Rounding::from_fpscr(*fpscr), fpscr)
         }
     }
 }
@@ -125,7 +125,7 @@ pub fn div<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
             let dividend = u128::from(x.significand) << 64;
             let divisor = u128::from(y.significand);
             let quotient = (dividend / divisor) << 1 | u128::from(dividend % divisor != 0);
-            round(f, sign, x.exponent - y.exponent - 65, quotient, Rounding::from_fpscr(*fpscr), fpscr)
+            round_to_format(f, sign, x.exponent - y.exponent - 65, quotient, Rounding::from_fpscr(*fpscr), fpscr)
         }
     }
 }
@@ -146,7 +146,14 @@ pub fn sqrt<F: Format>(f: F, a: u64, fpscr: &mut u32) -> u64 {
             let radicand = u128::from(x.significand) << (63 + odd);
             let root = radicand.isqrt();
             let sticky = u128::from(root * root != radicand);
-            round(f, false, (x.exponent - odd) / 2 - 64, root << 1 | sticky, Rounding::from_fpscr(*fpscr), fpscr)
+            round_to_format(
+                f,
+                false,
+                (x.exponent - odd) / 2 - 64,
+                root << 1 | sticky,
+                Rounding::from_fpscr(*fpscr),
+                fpscr,
+            )
         }
     }
 }
@@ -158,30 +165,37 @@ pub fn fma<F: Format>(f: F, addend: u64, a: u64, b: u64, fpscr: &mut u32) -> u64
     let y = unpack_bits(f, b, fpscr);
     let nan = process_nans(f, [(z, addend), (x, a), (y, b)], fpscr);
     let no_product = matches!((x.kind, y.kind), (Kind::Infinity, Kind::Zero) | (Kind::Zero, Kind::Infinity));
-    if no_product && z.is(Kind::QuietNan) {
+    if no_product && z.is_of_kind(Kind::QuietNan) {
         return default_nan(f, fpscr);
     }
     if let Some(nan) = nan {
         return nan;
     }
     let sign = x.sign ^ y.sign;
-    let infinite = x.is(Kind::Infinity) || y.is(Kind::Infinity);
-    let zero = x.is(Kind::Zero) || y.is(Kind::Zero);
-    if no_product || (z.is(Kind::Infinity) && infinite && z.sign != sign) {
+    let infinite = x.is_of_kind(Kind::Infinity) || y.is_of_kind(Kind::Infinity);
+    let zero = x.is_of_kind(Kind::Zero) || y.is_of_kind(Kind::Zero);
+    if no_product || (z.is_of_kind(Kind::Infinity) && infinite && z.sign != sign) {
         default_nan(f, fpscr)
-    } else if z.is(Kind::Infinity) {
+    } else if z.is_of_kind(Kind::Infinity) {
         F::infinity(z.sign)
     } else if infinite {
         F::infinity(sign)
-    } else if z.is(Kind::Zero) && zero {
+    } else if z.is_of_kind(Kind::Zero) && zero {
         let negative = if z.sign == sign { sign } else { Rounding::from_fpscr(*fpscr) == Rounding::Down };
         F::signed_zero(negative)
     } else if zero {
         round_number(f, &z, fpscr)
     } else {
-        let product = Term::product(&x, &y);
-        if z.is(Kind::Zero) {
-            return round(f, sign, product.exponent, product.significand, Rounding::from_fpscr(*fpscr), fpscr);
+        let product = Term::exact_product(&x, &y);
+        if z.is_of_kind(Kind::Zero) {
+            return round_to_format(
+                f,
+                sign,
+                product.exponent,
+                product.significand,
+                Rounding::from_fpscr(*fpscr),
+                fpscr,
+            );
         }
         round_sum(f, Term::from_number(&z), product, fpscr)
     }

@@ -5,11 +5,11 @@ use super::fpscr::{IOC, NZCV};
 use std::cmp::Ordering;
 
 /// Compares a with b, and writes the relation to FPSCR.NZCV (FPCompare).
-pub fn compare<F: Format>(f: F, a: u64, b: u64, quiet_signals: bool, fpscr: &mut u32) {
+pub fn compare_to_fpscr<F: Format>(f: F, a: u64, b: u64, quiet_signals: bool, fpscr: &mut u32) {
     let x = unpack_bits(f, a, fpscr);
     let y = unpack_bits(f, b, fpscr);
     let nzcv = if x.is_nan() || y.is_nan() {
-        if quiet_signals || x.is(Kind::SignalingNan) || y.is(Kind::SignalingNan) {
+        if quiet_signals || x.is_of_kind(Kind::SignalingNan) || y.is_of_kind(Kind::SignalingNan) {
             *fpscr |= IOC;
         }
         0b0011
@@ -49,7 +49,7 @@ pub fn minnm<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
 fn extreme_operand<F: Format>(f: F, a: u64, b: u64, wanted: Ordering, fpscr: &mut u32) -> u64 {
     let mut operands = [(unpack_bits(f, a, fpscr), a), (unpack_bits(f, b, fpscr), b)];
     for i in [0, 1] {
-        if operands[i].0.is(Kind::QuietNan) && !operands[1 - i].0.is(Kind::QuietNan) {
+        if operands[i].0.is_of_kind(Kind::QuietNan) && !operands[1 - i].0.is_of_kind(Kind::QuietNan) {
             // The infinity that loses against everything.
             let worst = F::infinity(wanted == Ordering::Greater);
             operands[i] = (unpack_bits(f, worst, fpscr), worst);
@@ -61,7 +61,7 @@ fn extreme_operand<F: Format>(f: F, a: u64, b: u64, wanted: Ordering, fpscr: &mu
     }
     let [(x, a), (y, b)] = operands;
     let (winner, pattern) = if compare_numbers(&x, &y) == wanted { (x, a) } else { (y, b) };
-    if winner.is(Kind::Zero) {
+    if winner.is_of_kind(Kind::Zero) {
         // Of two zeros the one on the wanted side. A flushed denormal comes out as zero.
         let sign = if wanted == Ordering::Greater { x.sign & y.sign } else { x.sign | y.sign };
         return F::signed_zero(sign);

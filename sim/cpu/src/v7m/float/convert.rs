@@ -1,6 +1,8 @@
 //! Conversions between formats, to and from integers and fixed point, and to integral values.
 
-use super::format::{Format, Kind, process_nan, round, rounds_up, split, unpack_bits};
+use super::format::{
+    Format, Kind, does_rounding_increase, process_nan, round_to_format, split_integer_and_rest, unpack_bits,
+};
 use super::fpscr::{AHP, DN, IOC, IXC};
 use super::{FixedPoint, Rounding};
 
@@ -19,8 +21,8 @@ pub fn to_fixed<F: Format>(f: F, a: u64, to: FixedPoint, rounding: Rounding, fps
         }
         Kind::Zero => (0, false),
         Kind::Finite if scaled < 64 => {
-            let (whole, rest) = split(u128::from(x.significand), 63 - scaled);
-            let up = rounds_up(rounding, x.sign, whole & 1 != 0, rest);
+            let (whole, rest) = split_integer_and_rest(u128::from(x.significand), 63 - scaled);
+            let up = does_rounding_increase(rounding, x.sign, whole & 1 != 0, rest);
             let magnitude = (whole + u128::from(up)) as i128;
             (if x.sign { -magnitude } else { magnitude }, rest != 0)
         }
@@ -47,7 +49,7 @@ pub fn from_fixed<F: Format>(f: F, value: u32, from: FixedPoint, rounding: Round
     if value == 0 {
         return 0;
     }
-    round(f, value < 0, -(from.fraction as i32), u128::from(value.unsigned_abs()), rounding, fpscr)
+    round_to_format(f, value < 0, -(from.fraction as i32), u128::from(value.unsigned_abs()), rounding, fpscr)
 }
 
 /// Rounds a floating-point number to an integral value, which stays floating-point (FPRoundInt).
@@ -60,15 +62,15 @@ pub fn round_to_integral<F: Format>(f: F, a: u64, rounding: Rounding, exact: boo
         Kind::Zero => F::signed_zero(x.sign),
         Kind::Finite if x.exponent >= F::FRACTION as i32 => a,
         Kind::Finite => {
-            let (whole, rest) = split(u128::from(x.significand), 63 - x.exponent);
-            let whole = whole + u128::from(rounds_up(rounding, x.sign, whole & 1 != 0, rest));
+            let (whole, rest) = split_integer_and_rest(u128::from(x.significand), 63 - x.exponent);
+            let whole = whole + u128::from(does_rounding_increase(rounding, x.sign, whole & 1 != 0, rest));
             if exact && rest != 0 {
                 *fpscr |= IXC;
             }
             if whole == 0 {
                 return F::signed_zero(x.sign);
             }
-            round(f, x.sign, 0, whole, rounding, fpscr)
+            round_to_format(f, x.sign, 0, whole, rounding, fpscr)
         }
     }
 }
@@ -79,7 +81,7 @@ pub fn change_format<F: Format, T: Format>(from: F, to: T, a: u64, fpscr: &mut u
     let alternative = T::BITS == 16 && *fpscr & AHP != 0;
     match x.kind {
         Kind::QuietNan | Kind::SignalingNan => {
-            if alternative || x.is(Kind::SignalingNan) {
+            if alternative || x.is_of_kind(Kind::SignalingNan) {
                 *fpscr |= IOC;
             }
             if alternative {
@@ -102,7 +104,7 @@ pub fn change_format<F: Format, T: Format>(from: F, to: T, a: u64, fpscr: &mut u
         Kind::Infinity => T::infinity(x.sign),
         Kind::Zero => T::signed_zero(x.sign),
         Kind::Finite => {
-            round(to, x.sign, x.exponent - 63, u128::from(x.significand), Rounding::from_fpscr(*fpscr), fpscr)
+            round_to_format(to, x.sign, x.exponent - 63, u128::from(x.significand), Rounding::from_fpscr(*fpscr), fpscr)
         }
     }
 }

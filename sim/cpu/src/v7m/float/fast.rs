@@ -35,7 +35,7 @@ pub mod single {
 
     /// Returns the value of a normal number or zero. `None` for other patterns.
     #[inline]
-    fn plain(a: u32) -> Option<f64> {
+    fn normal_or_zero_value(a: u32) -> Option<f64> {
         let normal = (a >> 23).wrapping_add(1) & 0xFF >= 2;
         (normal || a << 1 == 0).then(|| f64::from(f32::from_bits(a)))
     }
@@ -52,7 +52,7 @@ pub mod single {
         if !rounds_to_nearest(*fpscr) {
             return None;
         }
-        let (sum, error) = two_sum(plain(a)?, plain(b)?);
+        let (sum, error) = two_sum(normal_or_zero_value(a)?, normal_or_zero_value(b)?);
         let result = sum as f32;
         if !is_result_safe(sum, result) && sum != 0.0 {
             return None;
@@ -73,7 +73,7 @@ pub mod single {
         if !rounds_to_nearest(*fpscr) {
             return None;
         }
-        let product = plain(a)? * plain(b)?;
+        let product = normal_or_zero_value(a)? * normal_or_zero_value(b)?;
         let result = product as f32;
         if !is_result_safe(product, result) && product != 0.0 {
             return None;
@@ -85,7 +85,7 @@ pub mod single {
     /// Returns a / b by the host's arithmetic. `None` if the general path must compute it.
     #[inline]
     pub fn div(a: u32, b: u32, fpscr: &mut u32) -> Option<u32> {
-        let (x, y) = (plain(a)?, plain(b)?);
+        let (x, y) = (normal_or_zero_value(a)?, normal_or_zero_value(b)?);
         if !rounds_to_nearest(*fpscr) || y == 0.0 {
             return None;
         }
@@ -101,7 +101,7 @@ pub mod single {
     /// Returns the square root of a by the host's arithmetic. `None` if the general path must compute it.
     #[inline]
     pub fn sqrt(a: u32, fpscr: &mut u32) -> Option<u32> {
-        let x = plain(a)?;
+        let x = normal_or_zero_value(a)?;
         if !rounds_to_nearest(*fpscr) || x <= 0.0 {
             return None;
         }
@@ -117,7 +117,8 @@ pub mod single {
         if !rounds_to_nearest(*fpscr) {
             return None;
         }
-        let (mut sum, error) = two_sum(plain(a)? * plain(b)?, plain(addend)?);
+        let (mut sum, error) =
+            two_sum(normal_or_zero_value(a)? * normal_or_zero_value(b)?, normal_or_zero_value(addend)?);
         if error != 0.0 && sum.to_bits() & 1 == 0 {
             let away = (error > 0.0) == (sum > 0.0);
             sum = f64::from_bits(if away { sum.to_bits() + 1 } else { sum.to_bits() - 1 });
@@ -137,15 +138,15 @@ pub mod double {
 
     /// Returns the exponent field of a double.
     #[inline]
-    fn field(a: u64) -> u64 {
+    fn exponent_field(a: u64) -> u64 {
         a >> 52 & 0x7FF
     }
 
     /// Returns the value of zero or of a number far enough from overflow and underflow that no intermediate result
     /// meets them.
     #[inline]
-    fn plain(a: u64) -> Option<f64> {
-        ((2..0x7FD).contains(&field(a)) || a << 1 == 0).then(|| f64::from_bits(a))
+    fn normal_or_zero_value(a: u64) -> Option<f64> {
+        ((2..0x7FD).contains(&exponent_field(a)) || a << 1 == 0).then(|| f64::from_bits(a))
     }
 
     /// Returns the significand of a double with its leading bit.
@@ -157,7 +158,7 @@ pub mod double {
     /// Returns whether the exact product of two significands equals the third one, apart from the position of the
     /// binary point.
     #[inline]
-    fn product_is(a: u64, b: u64, product: u64) -> bool {
+    fn is_product_equal(a: u64, b: u64, product: u64) -> bool {
         let exact = significand(a) * significand(b);
         exact << exact.leading_zeros() == significand(product) << 75
     }
@@ -168,8 +169,8 @@ pub mod double {
         if !rounds_to_nearest(*fpscr) {
             return None;
         }
-        let (sum, error) = two_sum(plain(a)?, plain(b)?);
-        plain(sum.to_bits())?;
+        let (sum, error) = two_sum(normal_or_zero_value(a)?, normal_or_zero_value(b)?);
+        normal_or_zero_value(sum.to_bits())?;
         record_inexact(error != 0.0, fpscr);
         Some(sum.to_bits())
     }
@@ -183,41 +184,41 @@ pub mod double {
     /// Returns a × b by the host's arithmetic. `None` if the general path must compute it.
     #[inline]
     pub fn mul(a: u64, b: u64, fpscr: &mut u32) -> Option<u64> {
-        let (x, y) = (plain(a)?, plain(b)?);
+        let (x, y) = (normal_or_zero_value(a)?, normal_or_zero_value(b)?);
         let result = (x * y).to_bits();
-        plain(result)?;
+        normal_or_zero_value(result)?;
         if !rounds_to_nearest(*fpscr) || x == 0.0 || y == 0.0 || result << 1 == 0 {
             return None;
         }
-        record_inexact(!product_is(a, b, result), fpscr);
+        record_inexact(!is_product_equal(a, b, result), fpscr);
         Some(result)
     }
 
     /// Returns a / b by the host's arithmetic. `None` if the general path must compute it.
     #[inline]
     pub fn div(a: u64, b: u64, fpscr: &mut u32) -> Option<u64> {
-        let (x, y) = (plain(a)?, plain(b)?);
+        let (x, y) = (normal_or_zero_value(a)?, normal_or_zero_value(b)?);
         if !rounds_to_nearest(*fpscr) || x == 0.0 || y == 0.0 {
             return None;
         }
         let result = (x / y).to_bits();
-        plain(result)?;
+        normal_or_zero_value(result)?;
         if result << 1 == 0 {
             return None;
         }
-        record_inexact(!product_is(result, b, a), fpscr);
+        record_inexact(!is_product_equal(result, b, a), fpscr);
         Some(result)
     }
 
     /// Returns the square root of a by the host's arithmetic. `None` if the general path must compute it.
     #[inline]
     pub fn sqrt(a: u64, fpscr: &mut u32) -> Option<u64> {
-        let x = plain(a)?;
+        let x = normal_or_zero_value(a)?;
         if !rounds_to_nearest(*fpscr) || x <= 0.0 {
             return None;
         }
         let result = x.sqrt().to_bits();
-        record_inexact(!product_is(result, result, a), fpscr);
+        record_inexact(!is_product_equal(result, result, a), fpscr);
         Some(result)
     }
 }

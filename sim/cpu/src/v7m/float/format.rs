@@ -79,7 +79,7 @@ pub struct Number {
 
 impl Number {
     /// Returns whether the number is of this kind.
-    pub fn is(&self, kind: Kind) -> bool {
+    pub fn is_of_kind(&self, kind: Kind) -> bool {
         self.kind == kind
     }
 
@@ -133,10 +133,10 @@ pub fn process_nan<F: Format>(_: F, pattern: u64, fpscr: &mut u32) -> u64 {
 pub fn process_nans<F: Format, const N: usize>(f: F, operands: [(Number, u64); N], fpscr: &mut u32) -> Option<u64> {
     let mut nan = None;
     for (number, pattern) in operands {
-        if number.is(Kind::SignalingNan) {
+        if number.is_of_kind(Kind::SignalingNan) {
             return Some(process_nan(f, pattern, fpscr));
         }
-        if number.is(Kind::QuietNan) && nan.is_none() {
+        if number.is_of_kind(Kind::QuietNan) && nan.is_none() {
             nan = Some(pattern);
         }
     }
@@ -151,7 +151,7 @@ pub fn default_nan<F: Format>(_: F, fpscr: &mut u32) -> u64 {
 
 /// Returns whether rounding increases a magnitude by one. `rest` is what was cut off, as a fraction of 2^128.
 #[inline]
-pub fn rounds_up(rounding: Rounding, sign: bool, odd: bool, rest: u128) -> bool {
+pub fn does_rounding_increase(rounding: Rounding, sign: bool, odd: bool, rest: u128) -> bool {
     const HALF: u128 = 1 << 127;
     match rounding {
         Rounding::Nearest => rest > HALF || (rest == HALF && odd),
@@ -165,7 +165,7 @@ pub fn rounds_up(rounding: Rounding, sign: bool, odd: bool, rest: u128) -> bool 
 /// Splits `value` × 2^-`cut` into its integer part and the rest, as a fraction of 2^128. If the rest loses bits, it
 /// stays correct in whether it is zero, and whether it is below, at or above one half.
 #[inline]
-pub fn split(value: u128, cut: i32) -> (u128, u128) {
+pub fn split_integer_and_rest(value: u128, cut: i32) -> (u128, u128) {
     match cut {
         ..=0 => (value << -cut, 0),
         1..=127 => (value >> cut, value << (128 - cut)),
@@ -176,7 +176,14 @@ pub fn split(value: u128, cut: i32) -> (u128, u128) {
 
 /// Rounds ±`significand` × 2^`exponent`, not zero, to the format (FPRound). Bits lost before are or-ed into bit 0 of
 /// the significand, far below what the format keeps.
-pub fn round<F: Format>(_: F, sign: bool, exponent: i32, significand: u128, mode: Rounding, fpscr: &mut u32) -> u64 {
+pub fn round_to_format<F: Format>(
+    _: F,
+    sign: bool,
+    exponent: i32,
+    significand: u128,
+    mode: Rounding,
+    fpscr: &mut u32,
+) -> u64 {
     let leading = exponent + 127 - significand.leading_zeros() as i32;
     let tiny = leading < F::EXPONENT_MIN;
     if tiny && F::BITS != 16 && *fpscr & FZ != 0 {
@@ -186,8 +193,8 @@ pub fn round<F: Format>(_: F, sign: bool, exponent: i32, significand: u128, mode
     // Exponent of the last bit kept, and the exponent field less the hidden bit that the significand carries itself.
     let last = leading.max(F::EXPONENT_MIN) - F::FRACTION as i32;
     let mut field = (leading - F::EXPONENT_MIN).max(0) as u64;
-    let (whole, rest) = split(significand, last - exponent);
-    let up = rounds_up(mode, sign, whole & 1 != 0, rest);
+    let (whole, rest) = split_integer_and_rest(significand, last - exponent);
+    let up = does_rounding_increase(mode, sign, whole & 1 != 0, rest);
     // A carry out of the fraction runs into the exponent field, as it should.
     field = (field << F::FRACTION) + whole as u64 + u64::from(up);
     if tiny && rest != 0 {

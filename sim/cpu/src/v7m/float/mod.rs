@@ -173,14 +173,14 @@ pub fn f64_mla(addend: u64, a: u64, b: u64, negate_product: bool, fpscr: &mut u3
 /// operation (VCMPE).
 #[inline]
 pub fn f32_cmp(a: u32, b: u32, quiet_signals: bool, fpscr: &mut u32) {
-    compare::compare(Binary32, u64::from(a), u64::from(b), quiet_signals, fpscr);
+    compare::compare_to_fpscr(Binary32, u64::from(a), u64::from(b), quiet_signals, fpscr);
 }
 
 /// Compares `a` with `b`, and writes the relation to FPSCR.NZCV (VCMP). `quiet_signals`: a quiet NaN is an invalid
 /// operation (VCMPE).
 #[inline]
 pub fn f64_cmp(a: u64, b: u64, quiet_signals: bool, fpscr: &mut u32) {
-    compare::compare(Binary64, a, b, quiet_signals, fpscr);
+    compare::compare_to_fpscr(Binary64, a, b, quiet_signals, fpscr);
 }
 
 /// Returns the larger of two numbers, or the number if the other one is a quiet NaN (VMAXNM).

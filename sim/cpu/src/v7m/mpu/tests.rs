@@ -241,16 +241,19 @@ fn branch_into_forbidden_memory_faults_there() {
     region(&mut bench, 0, FLASH, rasr(16, 6 << 24));
     region(&mut bench, 1, FLASH + 0xa000, rasr(12, 6 << 24 | 1 << 28));
     bench.write_register(CTRL, 5);
-    exception::look_up_region(&mut bench.core, &mut bench.bus);
-    assert_eq!((bench.core.pc(), bench.core.request), (THREAD, Request::None));
+    exception::look_up_code_region(&mut bench.core, &mut bench.bus);
+    assert_eq!((bench.core.next_instruction_address(), bench.core.request), (THREAD, Request::None));
     let part = bench.core.region;
     assert!(part.base <= THREAD && part.base + part.bytes <= FLASH + 0xa000, "{part:?}");
     exception::jump_to_interworking_address(&mut bench.core, &mut bench.bus, FLASH + 0xa101);
     assert_eq!(bench.core.request, Request::Fault(Fault::FetchProtection));
-    assert_eq!(bench.core.pc(), FLASH + 0xa100);
+    assert_eq!(bench.core.next_instruction_address(), FLASH + 0xa100);
     bench.core.request = Request::None;
     assert_eq!(bench.fault(Fault::FetchProtection), ExceptionOutcome::Entered(MEM_MANAGE));
-    assert_eq!((bench.core.pc(), bench.core.request), (FLASH + 0x1000 + 0x40 * MEM_MANAGE, Request::None));
+    assert_eq!(
+        (bench.core.next_instruction_address(), bench.core.request),
+        (FLASH + 0x1000 + 0x40 * MEM_MANAGE, Request::None)
+    );
 }
 
 #[test]

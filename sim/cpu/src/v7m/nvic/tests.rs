@@ -37,7 +37,7 @@ fn candidate_is_the_most_urgent_after_every_change() {
             }
             1 => nvic.set_enabled(number, on),
             2 => nvic.set_priority(number, (state >> 20) as u8),
-            _ => nvic.set_prigroup((state >> 20) as u8),
+            _ => nvic.set_priority_grouping((state >> 20) as u8),
         }
         assert_eq!(nvic.most_urgent_pending().map(|(number, _)| number), search(&nvic), "step {step}");
     }
@@ -56,7 +56,7 @@ fn priority_groups_divide_the_byte() {
     ];
     for (prigroup, high, middle, low) in table {
         let mut nvic = nvic();
-        nvic.set_prigroup(prigroup);
+        nvic.set_priority_grouping(prigroup);
         assert_eq!([0xf0, 0x70, 0x30].map(|p| nvic.group_priority(p)), [high, middle, low], "PRIGROUP {prigroup}");
         assert_eq!([-3, -2, -1].map(|p| nvic.group_priority(p)), [-3, -2, -1]);
     }
@@ -65,14 +65,14 @@ fn priority_groups_divide_the_byte() {
 #[test]
 fn subpriority_orders_what_is_pending_but_does_not_preempt() {
     let mut nvic = nvic();
-    nvic.set_prigroup(5);
+    nvic.set_priority_grouping(5);
     for (number, priority) in [(30, 0x50), (20, 0x60), (25, 0x50)] {
         nvic.set_enabled(number, true);
         nvic.set_priority(number, priority);
         nvic.set_pending(number, true);
     }
     assert_eq!(nvic.most_urgent_pending(), Some((25, 0x40)), "lowest subpriority, then lowest number");
-    nvic.activate(20);
+    nvic.activate_exception(20);
     assert_eq!(nvic.active_priority(), 0x40);
     assert_eq!(nvic.most_urgent_pending(), Some((25, 0x40)), "the group is no more urgent than what is active");
 }
@@ -90,29 +90,29 @@ fn system_exceptions_have_fixed_or_own_priorities() {
 #[test]
 fn line_pends_on_its_edge_and_again_if_high_on_return() {
     let mut nvic = nvic();
-    assert!(nvic.drive_line(149, true));
-    assert!(!nvic.drive_line(149, true), "no second edge");
-    nvic.activate(165);
-    nvic.drive_line(149, true);
+    assert!(nvic.set_line_level(149, true));
+    assert!(!nvic.set_line_level(149, true), "no second edge");
+    nvic.activate_exception(165);
+    nvic.set_line_level(149, true);
     assert!(!nvic.is_pending(165), "no edge, no pending");
-    nvic.deactivate(165);
+    nvic.deactivate_exception(165);
     assert!(nvic.is_pending(165), "still high");
-    nvic.activate(165);
-    nvic.drive_line(149, false);
-    nvic.deactivate(165);
+    nvic.activate_exception(165);
+    nvic.set_line_level(149, false);
+    nvic.deactivate_exception(165);
     assert!(!nvic.is_pending(165));
-    nvic.activate(165);
-    assert!(nvic.drive_line(149, true), "a new edge pends while active");
-    assert!(!nvic.drive_line(150, true), "no such line");
+    nvic.activate_exception(165);
+    assert!(nvic.set_line_level(149, true), "a new edge pends while active");
+    assert!(!nvic.set_line_level(150, true), "no such line");
 }
 
 #[test]
 fn clearing_a_pending_line_that_is_high_leaves_it_pending() {
     let mut nvic = nvic();
-    nvic.drive_line(3, true);
+    nvic.set_line_level(3, true);
     nvic.write_register(0x280, 1 << 3, u32::MAX);
     assert!(nvic.is_pending(19));
-    nvic.drive_line(3, false);
+    nvic.set_line_level(3, false);
     nvic.write_register(0x280, 1 << 3, u32::MAX);
     assert!(!nvic.is_pending(19));
 }
@@ -135,7 +135,7 @@ fn bit_registers_reach_every_line_and_none_beyond() {
         }
         assert_eq!(nvic.read_register(0x300 + 4 * word), Some(0));
     }
-    nvic.activate(exception::IRQ0 + 33);
+    nvic.activate_exception(exception::IRQ0 + 33);
     assert_eq!(nvic.read_register(0x304), Some(2));
     nvic.write_register(0x184, 1 << 5, u32::MAX);
     assert_eq!(nvic.read_register(0x104), Some(!(1 << 5)));
@@ -156,9 +156,9 @@ fn priority_registers_are_written_by_byte() {
 fn no_active_exception_means_thread_priority() {
     let mut nvic = nvic();
     assert_eq!((nvic.most_urgent_pending(), nvic.active_priority()), (None, THREAD_PRIORITY));
-    nvic.activate(exception::NMI);
-    nvic.activate(20);
+    nvic.activate_exception(exception::NMI);
+    nvic.activate_exception(20);
     assert_eq!(nvic.active_priority(), -2);
-    nvic.clear_active();
+    nvic.deactivate_all_exceptions();
     assert_eq!(nvic.active_priority(), THREAD_PRIORITY);
 }

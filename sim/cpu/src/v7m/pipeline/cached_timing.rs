@@ -27,7 +27,7 @@ impl<const M4: bool> CacheableTiming for ThreeStage<M4> {
     /// Returns the pipeline's state before the instruction at `core.ip`. `None` if it cannot be cached.
     fn timing_state(&self, core: &Core) -> Option<State> {
         let distances = Distances::from(core.t);
-        distances.all_in(State {
+        distances.with_all_distances_in_range(State {
             queue: self.fetch.timing_state(&distances),
             float: self.float.timing_state(core.t, &distances),
             wake: self.wake,
@@ -38,7 +38,7 @@ impl<const M4: bool> CacheableTiming for ThreeStage<M4> {
 
     /// Sets the pipeline to a cached state, before the instruction at `core.ip`, at time `core.t`.
     fn restore_timing_state(&mut self, state: &State, core: &Core) {
-        self.fetch.restore_timing_state(&state.queue, core.address_of(core.ip), core.t);
+        self.fetch.restore_timing_state(&state.queue, core.address_of_op(core.ip), core.t);
         self.float.restore_timing_state(state.float, core.t);
         self.wake = state.wake;
         self.last_block = state.last_block;

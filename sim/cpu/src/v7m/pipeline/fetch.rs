@@ -112,19 +112,19 @@ impl Prefetch {
         self.goes_on = cycle_at(queue.goes_on, now);
         self.decoded = cycle_at(queue.decoded, now);
         self.executed = cycle_at(queue.executed, now);
-        self.set_system(pc);
+        self.set_system_bus_fetches(pc);
     }
 
     /// Notes whether code at `pc` is fetched over the System bus, and what that costs.
-    fn set_system(&mut self, pc: u32) {
+    fn set_system_bus_fetches(&mut self, pc: u32) {
         self.system = pc >= 0x2000_0000;
         self.extra = if self.system { self.system_extra } else { 0 };
     }
 
     /// Returns whether fetches of code from where it comes now can have to wait.
     #[inline(always)]
-    pub fn can_wait<B: Bus>(&self, bus: &B) -> bool {
-        !self.system && bus.fetch_waits()
+    pub fn may_fetches_wait<B: Bus>(&self, bus: &B) -> bool {
+        !self.system && bus.may_fetches_wait()
     }
 
     /// Issues the instruction at `pc`, which could execute at `earliest` if it were fetched. Returns its execute cycle.
@@ -137,17 +137,17 @@ impl Prefetch {
             let ready = self.word_ready_cycle(core, bus, word);
             let left_queue = ready.max(self.decoded);
             self.words[word as usize & 3].free = if wide { left_queue + 1 } else { IN_USE };
-            self.issue_fetched(core, ready, earliest)
+            self.issue_queued_instruction(core, ready, earliest)
         } else if wide {
             self.pc = at + 4;
             let ready = self.word_ready_cycle(core, bus, word + 1);
             let free = ready.max(self.decoded) + 1;
-            let waits_apart = self.halves_wait_apart && ready > self.executed && self.can_wait(bus);
+            let waits_apart = self.halves_wait_apart && ready > self.executed && self.may_fetches_wait(bus);
             let own_free = if waits_apart { self.executed + 1 } else { free };
             let own = &mut self.words[word as usize & 3].free;
             *own = (*own).min(own_free);
             self.words[(word + 1) as usize & 3].free = free;
-            self.issue_fetched(core, ready, earliest)
+            self.issue_queued_instruction(core, ready, earliest)
         } else {
             // The upper half of a word that is there since the lower half was used or jumped over.
             self.pc = at + 2;
@@ -160,29 +160,29 @@ impl Prefetch {
     }
 
     /// Makes a floating-point opcode at an odd halfword keep the queue's place of its second word a cycle longer.
-    pub fn retain_longer(&mut self) {
+    pub fn keep_place_of_float_opcode(&mut self) {
         if self.is_at_odd_halfword() {
             self.words[(self.pc >> 2) as usize & 3].free += 1;
         }
     }
 
     /// Makes a 32-bit opcode at an odd halfword keep the queue's place of its second word until cycle `until`.
-    pub fn retain_second(&mut self, until: u64) {
+    pub fn keep_place_of_second_word(&mut self, until: u64) {
         if self.is_at_odd_halfword() {
-            self.retain(self.pc >> 2, until);
+            self.keep_queue_place_until(self.pc >> 2, until);
         }
     }
 
     /// Makes a 32-bit opcode keep the queue's places of both its words until cycle `until`.
-    pub fn retain_both(&mut self, until: u64) {
+    pub fn keep_places_of_both_words(&mut self, until: u64) {
         if self.is_at_odd_halfword() {
-            self.retain(self.pc >> 2, until);
-            self.retain((self.pc >> 2).wrapping_sub(1), until);
+            self.keep_queue_place_until(self.pc >> 2, until);
+            self.keep_queue_place_until((self.pc >> 2).wrapping_sub(1), until);
         }
     }
 
     /// Makes the queue keep the place of a word until cycle `until`.
-    fn retain(&mut self, word: u32, until: u64) {
+    fn keep_queue_place_until(&mut self, word: u32, until: u64) {
         let place = &mut self.words[word as usize & 3].free;
         *place = (*place).max(until);
     }
@@ -199,7 +199,7 @@ impl Prefetch {
     fn word_ready_cycle<B: Bus>(&mut self, core: &mut Core, bus: &mut B, word: u32) -> u64 {
         if word == self.next_word {
             let at = self.next_address_phase();
-            self.fetch(core, bus, at)
+            self.fetch_next_word(core, bus, at)
         } else {
             self.words[word as usize & 3].ready
         }
@@ -208,7 +208,7 @@ impl Prefetch {
     /// Sends an instruction, whose last word is in the queue in cycle `ready`, through decoder and execute stage.
     /// Returns its execute cycle.
     #[inline(always)]
-    fn issue_fetched(&mut self, core: &mut Core, ready: u64, earliest: u64) -> u64 {
+    fn issue_queued_instruction(&mut self, core: &mut Core, ready: u64, earliest: u64) -> u64 {
         self.decoded = ready.max(self.executed);
         self.executed = earliest;
         if ready >= earliest {
@@ -226,7 +226,7 @@ impl Prefetch {
 
     /// Takes the 16-bit instruction at `pc` out of the prefetch queue, in the cycle in which the instruction before it
     /// is decoded. So an IT instruction takes no cycle of its own.
-    pub fn pass_narrow(&mut self) {
+    pub fn pass_queued_narrow_instruction(&mut self) {
         let own = &mut self.words[(self.pc >> 2) as usize & 3].free;
         *own = if self.pc & 2 == 0 { IN_USE } else { (*own).min(self.decoded + 1) };
         self.pc += 2;
@@ -249,7 +249,7 @@ impl Prefetch {
 
     /// Fetches the next word, with the address phase in cycle `at`. Returns the cycle in which it is in the queue.
     #[inline(always)]
-    fn fetch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64) -> u64 {
+    fn fetch_next_word<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64) -> u64 {
         let arrival = bus.fetch_code(core, self.next_word << 2, at);
         self.slot = arrival - 1;
         self.words[self.next_word as usize & 3].ready = arrival + self.extra;
@@ -266,7 +266,7 @@ impl Prefetch {
             if at >= until {
                 break;
             }
-            self.fetch(core, bus, at);
+            self.fetch_next_word(core, bus, at);
         }
     }
 
@@ -297,19 +297,19 @@ impl Prefetch {
         at: u64,
         earliest: u64,
     ) -> u64 {
-        if bus.fetch_waits() {
+        if bus.may_fetches_wait() {
             self.make_fetches_until(core, bus, at);
         }
         let at = at.max(self.slot);
         bus.redirect_prefetch(core, target, at);
         self.pc = target;
         self.next_word = target >> 2;
-        self.set_system(target);
+        self.set_system_bus_fetches(target);
         for word in &mut self.words {
             word.free = 0;
         }
         self.goes_on = 0;
-        let ready = self.fetch(core, bus, at);
+        let ready = self.fetch_next_word(core, bus, at);
         let start = earliest.max(ready + 1);
         core.flash_wait += start - earliest;
         self.decoded = start - 1;

@@ -34,7 +34,7 @@ pub(super) enum Lane {
 }
 
 /// Returns the rules and cycles of each class, as on the M4 if `m4`, else as on the M3.
-const fn lanes(m4: bool) -> [(Lane, u8); CLASSES] {
+const fn timing_rules_of_classes(m4: bool) -> [(Lane, u8); CLASSES] {
     let mut table = [(Lane::Simple, 1); CLASSES];
     table[Class::Nop as usize].0 = Lane::Nop;
     table[Class::It as usize].0 = Lane::It;
@@ -81,9 +81,9 @@ const fn lanes(m4: bool) -> [(Lane, u8); CLASSES] {
 }
 
 /// The M3's table.
-pub(super) const M3: [(Lane, u8); CLASSES] = lanes(false);
+pub(super) const M3: [(Lane, u8); CLASSES] = timing_rules_of_classes(false);
 /// The M4's table.
-pub(super) const M4: [(Lane, u8); CLASSES] = lanes(true);
+pub(super) const M4: [(Lane, u8); CLASSES] = timing_rules_of_classes(true);
 
 /// Returns the set of classes that take one cycle without any other rule, a bit each. Most instructions are of these
 /// classes, and one test recognises them.

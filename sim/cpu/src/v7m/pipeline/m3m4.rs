@@ -90,20 +90,20 @@ impl<const M4: bool> ThreeStage<M4> {
 
     /// Returns an instruction's timing rules and cycles.
     #[inline(always)]
-    fn lane(op: Op) -> (Lane, u64) {
+    fn instruction_timing_rules(op: Op) -> (Lane, u64) {
         let (lane, cycles) = Self::LANES[op.class as usize];
         (lane, u64::from(cycles))
     }
 
     /// Returns the cycles of an instruction by the manual's table alone.
     pub(super) fn table_cycles(op: Op) -> u64 {
-        Self::lane(op).1
+        Self::instruction_timing_rules(op).1
     }
 
     /// Returns whether an instruction loads one register and has a 32-bit opcode.
     #[inline(always)]
     fn is_wide_load(op: Op) -> bool {
-        op.has_flag(flag::WIDE) && Self::lane(op).0 == Lane::Load
+        op.has_flag(flag::WIDE) && Self::instruction_timing_rules(op).0 == Lane::Load
     }
 
     /// Returns the set of registers from which the address of an access is made.
@@ -156,7 +156,7 @@ impl<const M4: bool> ThreeStage<M4> {
 
     /// Returns whether a branch puts its target's address out while it is decoded.
     #[inline(always)]
-    fn resolves_early(&self, op: Op, jump: Jump) -> bool {
+    fn is_branch_resolved_early(&self, op: Op, jump: Jump) -> bool {
         const LR: u16 = 1 << 14;
         match jump {
             Jump::Immediate => true,
@@ -188,7 +188,7 @@ impl<const M4: bool> ThreeStage<M4> {
                 let folds = self.wake.folds && self.settings[key::IT_FOLDING] != 0;
                 if folds && self.fetch.is_narrow_queued(core, bus) {
                     // In the shadow of the instruction before it, which is the last one to have been decoded.
-                    self.fetch.pass_narrow();
+                    self.fetch.pass_queued_narrow_instruction();
                     self.busy = 0;
                     return;
                 }
@@ -200,9 +200,9 @@ impl<const M4: bool> ThreeStage<M4> {
         match lane {
             Lane::Float => {
                 let cycles = Self::table_cycles(op);
-                self.fetch.retain_longer();
+                self.fetch.keep_place_of_float_opcode();
                 if cycles > 1 {
-                    self.fetch.retain_both(core.t + cycles - 1);
+                    self.fetch.keep_places_of_both_words(core.t + cycles - 1);
                 }
             }
             // While it loads, no address of a fetch goes out.
@@ -257,12 +257,12 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
         let from = if Self::PLAIN >> op.class as u32 & 1 != 0 {
             core.t
         } else {
-            let (lane, _) = Self::lane(op);
+            let (lane, _) = Self::instruction_timing_rules(op);
             match lane {
                 Lane::Simple => core.t,
                 Lane::Load | Lane::Store => {
                     let from = self.first_memory_access_cycle(core, op, lane);
-                    self.alone = !M4 && self.overlapped_until == 0 && self.fetch.can_wait(bus);
+                    self.alone = !M4 && self.overlapped_until == 0 && self.fetch.may_fetches_wait(bus);
                     from
                 }
                 _ => return self.issue_special(core, bus, op, lane),
@@ -270,7 +270,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
         };
         core.t = self.fetch.issue_at_pc(core, bus, op.has_flag(flag::WIDE), from);
         if Self::is_wide_load(op) {
-            self.fetch.retain_second(core.t + 1);
+            self.fetch.keep_place_of_second_word(core.t + 1);
         }
     }
 
@@ -331,7 +331,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
             core.t += 1;
             return self.note_written_registers(op);
         }
-        let (lane, cycles) = Self::lane(op);
+        let (lane, cycles) = Self::instruction_timing_rules(op);
         match lane {
             Lane::Simple => {
                 core.t += cycles;
@@ -370,7 +370,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
         if self.settings[key::SPECULATION] != 0 && op.class != Class::CompareBranch {
             let target = match op.code {
                 Code::BccFar => op.imm,
-                _ => self.fetch.pc.wrapping_sub(2 * op.halfwords() as u32).wrapping_add(op.imm << 1),
+                _ => self.fetch.pc.wrapping_sub(2 * op.halfword_count() as u32).wrapping_add(op.imm << 1),
             };
             self.fetch.fetch_untaken_target(core, bus, target);
         }
@@ -383,7 +383,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
     fn take_branch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
         let t = core.t;
         let (at, earliest) = match jump {
-            _ if self.resolves_early(op, jump) => (self.fetch.decoded, t + rules::BRANCH_DECODED_CYCLES),
+            _ if self.is_branch_resolved_early(op, jump) => (self.fetch.decoded, t + rules::BRANCH_DECODED_CYCLES),
             Jump::Immediate | Jump::Conditional | Jump::Register => (t, t + rules::BRANCH_EXECUTED_CYCLES),
             Jump::Loaded => {
                 // `t` is the cycle of the last data phase.

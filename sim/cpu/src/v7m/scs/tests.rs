@@ -3,7 +3,7 @@
 use super::super::cache::{Line, Operation};
 use super::super::core::{Core, Features};
 use super::super::dwt;
-use super::super::exception::drive_line;
+use super::super::exception::set_line_level;
 use super::super::nvic::exception::{BUS_FAULT, MEM_MANAGE, NMI, PENDSV, SVCALL, SYSTICK, USAGE_FAULT};
 use super::super::testing::Bench;
 use super::{Effect, Fault, read_register, write_register};
@@ -123,7 +123,7 @@ fn icsr_pends_and_shows() {
     bench.core.basepri = 0x80;
     assert_eq!(bench.read_register(ICSR) >> 12 & 0x1ff, 0, "BASEPRI hides it");
     bench.core.basepri = 0;
-    drive_line(&mut bench.core, 40, true);
+    set_line_level(&mut bench.core, 40, true);
     assert_eq!(bench.read_register(ICSR) >> 22 & 1, 1, "a disabled interrupt is pending");
     bench.write_register(ICSR, 1 << 31);
     assert_eq!(bench.settle(), ExceptionOutcome::Entered(NMI));
@@ -257,7 +257,7 @@ fn cycle_counter_sleeps_with_the_core_unless_the_part_says_otherwise() {
     for (goes_on, expected) in [(false, 70), (true, 100)] {
         let features = Features { counts_in_sleep: goes_on, ..Features::CORTEX_M4F };
         let mut counter = dwt::Dwt::new(&features);
-        counter.set_trace(true, counter.counter_clock(0, 0));
+        counter.set_trace_enable(true, counter.counter_clock(0, 0));
         counter.write_register(0, 1, counter.counter_clock(0, 0));
         assert_eq!(counter.cycle_counter(counter.counter_clock(100, 30)), expected);
     }

@@ -31,8 +31,8 @@ impl Distances {
         match cycle.wrapping_sub(self.now) as i64 {
             far if far >= (OPEN / 2) as i64 => OPEN_DISTANCE,
             // One that would pass for the cycle that does not come, too.
-            distance if distance >= OPEN_DISTANCE.into() => self.to_narrow(i64::MAX),
-            distance => self.to_narrow(distance.max(ANCIENT)),
+            distance if distance >= OPEN_DISTANCE.into() => self.convert_to_narrower_type(i64::MAX),
+            distance => self.convert_to_narrower_type(distance.max(ANCIENT)),
         }
     }
 
@@ -45,12 +45,12 @@ impl Distances {
     /// Returns the distance of a cycle in one byte. All distances below `least` count as `least`.
     #[inline]
     pub fn cycle_distance_in_byte(&self, cycle: u64, least: i64) -> i8 {
-        self.to_narrow((cycle.wrapping_sub(self.now) as i64).max(least))
+        self.convert_to_narrower_type((cycle.wrapping_sub(self.now) as i64).max(least))
     }
 
     /// Converts a number to a narrower type. If it does not fit, the converter notes that its state cannot be cached.
     #[inline]
-    pub fn to_narrow<N: TryFrom<i64> + Default>(&self, number: i64) -> N {
+    pub fn convert_to_narrower_type<N: TryFrom<i64> + Default>(&self, number: i64) -> N {
         N::try_from(number).unwrap_or_else(|_| {
             self.fit.set(false);
             N::default()
@@ -58,7 +58,7 @@ impl Distances {
     }
 
     /// Returns the state that was made of this converter's distances. `None` if one of them did not fit.
-    pub fn all_in<S>(&self, state: S) -> Option<S> {
+    pub fn with_all_distances_in_range<S>(&self, state: S) -> Option<S> {
         self.fit.get().then_some(state)
     }
 }
@@ -77,7 +77,7 @@ mod tests {
     fn since(cycle: u64, now: u64) -> Option<i16> {
         let distances = Distances::from(now);
         let distance = distances.cycle_distance(cycle);
-        distances.all_in(distance)
+        distances.with_all_distances_in_range(distance)
     }
 
     #[test]
@@ -98,10 +98,14 @@ mod tests {
         for (cycle, least, fits) in [(1127, -50, true), (1128, -50, false), (0, -128, true), (0, -129, false)] {
             let distances = Distances::from(1000);
             let byte = distances.cycle_distance_in_byte(cycle, least);
-            assert_eq!(distances.all_in(byte).is_some(), fits, "{cycle} {least}");
+            assert_eq!(distances.with_all_distances_in_range(byte).is_some(), fits, "{cycle} {least}");
         }
         let distances = Distances::from(0);
-        let numbers: [i8; 2] = [300, 3].map(|number| distances.to_narrow(number));
-        assert_eq!(distances.all_in(numbers), None, "one that fits does not make up for one that does not");
+        let numbers: [i8; 2] = [300, 3].map(|number| distances.convert_to_narrower_type(number));
+        assert_eq!(
+            distances.with_all_distances_in_range(numbers),
+            None,
+            "one that fits does not make up for one that does not"
+        );
     }
 }

@@ -43,19 +43,19 @@ impl Log {
     /// trace becomes as long as possible.
     #[inline(always)]
     pub fn has_room(self, bits: u32) -> bool {
-        self.bits >> Log::most_before(bits, self.left) == 0
+        self.bits >> Log::most_bits_before_entry(bits, self.left) == 0
     }
 
     /// Returns how many bits a log may have at most so that an entry of `bits` bits, which most instructions do not
     /// have, still fits. `left` instructions may still follow in the trace.
-    pub fn most_before(bits: u32, left: u32) -> u32 {
+    pub fn most_bits_before_entry(bits: u32, left: u32) -> u32 {
         u64::BITS - (bits + INSTRUCTION_BITS * left + END_BITS)
     }
 
     /// Appends an entry of `bits` bits that most instructions do not have to the log. The log must have room for it
     /// ([`Log::has_room`]).
     #[inline(always)]
-    pub fn push_rare(&mut self, value: u64, bits: u32) {
+    pub fn append_rare_entry(&mut self, value: u64, bits: u32) {
         debug_assert!(self.has_room(bits));
         self.append_bits(value, bits);
     }
@@ -73,8 +73,8 @@ impl Log {
     }
 
     /// Removes the oldest value, of `bits` bits, from the log and returns it.
-    pub fn take_oldest(&mut self, bits: u32) -> u64 {
-        let length = self.length();
+    pub fn take_oldest_value(&mut self, bits: u32) -> u64 {
+        let length = self.logged_bit_count();
         debug_assert!(length >= bits, "a trace asks for more than was logged");
         let rest = length - bits;
         let value = self.bits >> rest & ((1 << bits) - 1);
@@ -84,11 +84,11 @@ impl Log {
 
     /// Returns whether the log has no values left.
     pub fn is_empty(self) -> bool {
-        self.length() == 0
+        self.logged_bit_count() == 0
     }
 
     /// Returns the number of logged bits.
-    pub(super) fn length(self) -> u32 {
+    pub(super) fn logged_bit_count(self) -> u32 {
         self.bits.ilog2()
     }
 }
@@ -102,9 +102,13 @@ mod tests {
         let mut log = Log::new(super::super::TRACE_INSTRUCTIONS);
         log.append_bits(3, HOME_BITS);
         log.append_bits(0, PREDICATE_BITS);
-        log.push_rare(12, CYCLES_BITS);
+        log.append_rare_entry(12, CYCLES_BITS);
         assert_eq!(
-            [log.take_oldest(HOME_BITS), log.take_oldest(PREDICATE_BITS), log.take_oldest(CYCLES_BITS)],
+            [
+                log.take_oldest_value(HOME_BITS),
+                log.take_oldest_value(PREDICATE_BITS),
+                log.take_oldest_value(CYCLES_BITS)
+            ],
             [3, 0, 12]
         );
         assert!(log.is_empty());
@@ -116,14 +120,14 @@ mod tests {
         let mut rare = 0;
         while log.left != 0 {
             if log.has_room(CYCLES_BITS) {
-                log.push_rare(1, CYCLES_BITS);
+                log.append_rare_entry(1, CYCLES_BITS);
                 rare += CYCLES_BITS;
             }
             log.append_bits(1, INSTRUCTION_BITS);
             log.left -= 1;
         }
         log.append_bits(1, END_BITS);
-        assert_eq!(log.length(), super::super::TRACE_INSTRUCTIONS * INSTRUCTION_BITS + rare + END_BITS);
+        assert_eq!(log.logged_bit_count(), super::super::TRACE_INSTRUCTIONS * INSTRUCTION_BITS + rare + END_BITS);
         assert!(rare != 0 && !log.has_room(CYCLES_BITS));
     }
 }

@@ -116,8 +116,8 @@ impl<P: CacheableTiming, B: QuickBus> Default for TimingCache<P, B> {
 
 impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// Forgets all cached timing and native code.
-    pub fn clear(&mut self) {
-        self.table.clear();
+    pub fn forget_timing_and_native_code(&mut self) {
+        self.table.forget_nodes_and_transitions();
     }
 
     /// Returns how often cached timing was used, and what native code did.
@@ -126,8 +126,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     }
 
     /// Sets after how many executions traces are JIT-compiled. 0: never.
-    pub fn translate_after(&mut self, executions: u32) {
-        self.translations.translate_after(executions);
+    pub fn set_translation_threshold(&mut self, executions: u32) {
+        self.translations.set_translation_threshold(executions);
     }
 
     /// Removes the profile of cached traces, which were executed under `watch::PROFILE`, and returns it, as
@@ -136,24 +136,24 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         self.table.take_profile().map(|(_, address, cell)| (address, cell))
     }
 
-    /// Runs the core like [`exec::run`] without MPU, to the same cycle, but with cached timing. Under `watch::PROFILE`
-    /// the profile of speculative execution is in [`TimingCache::take_profile`].
+    /// Runs the core like [`exec::run_until_limit`] without MPU, to the same cycle, but with cached timing. Under
+    /// `watch::PROFILE` the profile of speculative execution is in [`TimingCache::take_profile`].
     ///
     /// # Safety
-    /// As for [`exec::run`]. The cache belongs to this bus and its regions.
-    pub unsafe fn run<const WATCH: u8>(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B) {
+    /// As for [`exec::run_until_limit`]. The cache belongs to this bus and its regions.
+    pub unsafe fn run_with_cached_timing<const WATCH: u8>(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B) {
         while core.request == Request::None && core.t < core.limit {
             let special = core.committed || core.words_moved != 0 || core.it != 0 || core.ici != 0 || !core.thumb;
             if special {
                 // SAFETY: the caller's promise, here and below.
-                if !unsafe { exec::step(core, pipe, bus, WATCH, false) } {
+                if !unsafe { exec::execute_instruction_or_block(core, pipe, bus, WATCH, false) } {
                     return;
                 }
                 continue;
             }
-            if core.t + SHORT_CYCLES > core.limit || !bus.is_timing_cached_at(core.address_of(core.ip)) {
+            if core.t + SHORT_CYCLES > core.limit || !bus.is_timing_cached_at(core.address_of_op(core.ip)) {
                 // SAFETY: as above.
-                return unsafe { exec::run(core, pipe, bus, WATCH) };
+                return unsafe { exec::run_until_limit(core, pipe, bus, WATCH) };
             }
             // SAFETY: `ip` points into the ops of the region.
             let code = unsafe { (*core.ip).code };
@@ -162,7 +162,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
                 let attended = unsafe { self.execute_traces::<WATCH>(core, pipe, bus) };
                 if attended {
                     // SAFETY: as above.
-                    if !unsafe { exec::step(core, pipe, bus, WATCH, true) } {
+                    if !unsafe { exec::execute_instruction_or_block(core, pipe, bus, WATCH, true) } {
                         return;
                     }
                     continue;
@@ -172,7 +172,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
                 }
             }
             // SAFETY: as above.
-            if !unsafe { exec::step(core, pipe, bus, WATCH, false) } {
+            if !unsafe { exec::execute_instruction_or_block(core, pipe, bus, WATCH, false) } {
                 return;
             }
         }
@@ -182,17 +182,17 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// probes on the next instruction have fired.
     ///
     /// # Safety
-    /// As for [`TimingCache::run`].
+    /// As for [`TimingCache::run_with_cached_timing`].
     unsafe fn execute_traces<const WATCH: u8>(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B) -> bool {
         if bus.timing_epoch() != self.epoch {
             self.epoch = bus.timing_epoch();
-            self.clear();
-            self.translations.clear();
+            self.forget_timing_and_native_code();
+            self.translations.forget_all_translations();
         }
         let Some(state) = self.current_state_number(core, pipe, bus) else { return false };
         let mut at = NodePosition::current_node(state);
         // Traces stay inside their region.
-        let bias = Key::bias(&core.region);
+        let bias = Key::host_to_board_difference(&core.region);
         let mut most = if core.t + TRACE_CYCLES > core.limit { SHORT_INSTRUCTIONS } else { TRACE_INSTRUCTIONS };
         loop {
             let translated = if most == TRACE_INSTRUCTIONS && P::logs_by_foresight(core) {
@@ -242,7 +242,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// how the last one ended, or `None` if no native code continues there.
     ///
     /// # Safety
-    /// As for [`TimingCache::run`].
+    /// As for [`TimingCache::run_with_cached_timing`].
     #[inline(never)]
     unsafe fn run_translations<const WATCH: u8>(
         &mut self,
@@ -255,14 +255,14 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         let Some(mut number) = self.translations.begin_trace(Key::op_place(bias, core.ip)) else { return (at, None) };
         let mut context = Context::new(core, pipe, bus, WATCH == watch::PROFILE);
         loop {
-            let Some(state) = at.state() else { return (at, Some(EndReason::Complete)) };
+            let Some(state) = at.state_number() else { return (at, Some(EndReason::Complete)) };
             // SAFETY: the caller's promise.
-            let (executed, ran) = unsafe { self.translations.run(number, state, &mut context) };
-            let ahead = context.state();
-            let (core, pipe, bus) = context.parts();
+            let (executed, ran) = unsafe { self.translations.run_translation(number, state, &mut context) };
+            let ahead = context.state_number();
+            let (core, pipe, bus) = context.core_pipeline_and_bus();
             if executed != 0 {
                 self.counts.hits += executed;
-                self.translations.note_executed(executed);
+                self.translations.count_native_traces(executed);
                 at = NodePosition::node_not_reached(ahead);
             }
             let left = match ran {
@@ -276,12 +276,12 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
                 }
                 NativeReturn::Called(Trace { instructions: 0, .. }, end) => return (at, Some(end)),
                 NativeReturn::Called(trace, end) => {
-                    self.translations.note_executed(1);
+                    self.translations.count_native_traces(1);
                     let begun = core.t;
                     let stored_after;
                     // SAFETY: as above.
                     (at, stored_after) = unsafe { self.add_trace_cycles::<WATCH>(core, pipe, bus, bias, trace, at) };
-                    report_store(core, bus, end, begun, stored_after);
+                    report_watched_store(core, bus, end, begun, stored_after);
                     if end != EndReason::Complete {
                         return (at, Some(end));
                     }
@@ -317,18 +317,21 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         (left, key, instructions): (PathExit, Key, u32),
         at: NodePosition,
     ) -> NodePosition {
-        self.translations.note_executed(1);
-        let Some(state) = at.state() else { return at };
+        self.translations.count_native_traces(1);
+        let Some(state) = at.state_number() else { return at };
         let behind = (core.ip as u64).wrapping_sub(self.translations.end_op(left) as u64);
         let key = key.from(state).with_later_end(behind);
-        let Some((known, _)) = self.find_known::<WATCH>(core, bus, key, instructions) else {
+        let Some((known, _)) = self.add_cached_trace_cycles::<WATCH>(core, bus, key, instructions) else {
             // SAFETY: the caller's promise.
-            return unsafe { self.spend_by_replay::<WATCH>(core, pipe, bus, key.trace(bias, core.ip), key, at) }.0;
+            return unsafe {
+                self.add_replayed_trace_cycles::<WATCH>(core, pipe, bus, key.trace_of_key(bias, core.ip), key, at)
+            }
+            .0;
         };
-        let transition = self.table.row_mut(key.row_number());
+        let transition = self.table.row_with_number_mut(key.row_number());
         if transition.key == key {
             let (address, serial) = (&raw mut *transition as u64, transition.serial);
-            self.translations.cache_exit_transition(left, (state, key.log()), core.ip, (address, serial));
+            self.translations.cache_exit_transition(left, (state, key.log_bits()), core.ip, (address, serial));
         }
         known
     }
@@ -337,7 +340,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// it ended.
     ///
     /// # Safety
-    /// As for [`TimingCache::run`].
+    /// As for [`TimingCache::run_with_cached_timing`].
     #[inline(always)]
     unsafe fn execute_one_trace<const WATCH: u8>(
         &mut self,
@@ -366,7 +369,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             // SAFETY: as above.
             unsafe { self.translations.count_trace_execution(core, pipe, bus, trace, bias) };
         }
-        report_store(core, bus, end, begun, stored_after);
+        report_watched_store(core, bus, end, begun, stored_after);
         (at, end)
     }
 
@@ -374,7 +377,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// own.
     ///
     /// # Safety
-    /// As for [`TimingCache::run`].
+    /// As for [`TimingCache::run_with_cached_timing`].
     #[cold]
     #[inline(never)]
     unsafe fn fire_probes_and_execute<const WATCH: u8>(
@@ -392,7 +395,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         let ip = core.ip;
         // SAFETY: `ip` points into the ops of the region, here and below.
         let stand_in = unsafe { *ip };
-        let address = core.address_of(ip);
+        let address = core.address_of_op(ip);
         if stand_in.code != Code::Attend || OP_KINDS[bus.op_behind_stub(core, address).code as usize] == OpKind::Apart {
             return (at, ProbeOutcome::Apart);
         }
@@ -415,17 +418,21 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// cached. A full cache is cleared first.
     fn current_state_number(&mut self, core: &Core, pipe: &P, bus: &B) -> Option<u32> {
         let state = (pipe.timing_state(core)?, bus.timing_state(core.t)?);
-        let address = core.address_of(core.ip);
-        Some(self.table.number_at(address, state).unwrap_or_else(|| self.table.number_anew(state)))
+        let address = core.address_of_op(core.ip);
+        Some(
+            self.table
+                .number_of_node_with_hash(address, state)
+                .unwrap_or_else(|| self.table.number_of_node_after_reset(state)),
+        )
     }
 }
 
 /// Reports the store to a watched word with which a trace ended. Does nothing if the trace ended otherwise. `begun` is
 /// the trace's first cycle, `stored_after` the cycles from there to the store.
 #[inline(always)]
-fn report_store<B: QuickBus>(core: &mut Core, bus: &mut B, end: EndReason, begun: u64, stored_after: i32) {
+fn report_watched_store<B: QuickBus>(core: &mut Core, bus: &mut B, end: EndReason, begun: u64, stored_after: i32) {
     if let EndReason::Watched { word, wide } = end {
-        let pc = core.address_of(core.ip.wrapping_sub(1 + usize::from(wide)));
+        let pc = core.address_of_op(core.ip.wrapping_sub(1 + usize::from(wide)));
         bus.report_watched_store(core, word, pc, begun.saturating_add_signed(stored_after.into()));
     }
 }

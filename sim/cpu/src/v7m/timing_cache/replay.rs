@@ -53,8 +53,8 @@ unsafe impl<B: QuickBus> Bus for Replay<'_, B> {
     }
 
     /// Returns whether fetches from the real bus may have to wait.
-    fn fetch_waits(&self) -> bool {
-        self.bus.fetch_waits()
+    fn may_fetches_wait(&self) -> bool {
+        self.bus.may_fetches_wait()
     }
 
     /// Passes a branch to `target` on to the real bus's prefetcher, because fetches are real.
@@ -109,7 +109,7 @@ struct OpenShare {
 impl OpenShare {
     /// Records the state before the instruction at which the core is.
     fn before_instruction(core: &Core) -> OpenShare {
-        OpenShare { address: core.address_of(core.ip), t: core.t, waits: core.bus_wait + core.flash_wait }
+        OpenShare { address: core.address_of_op(core.ip), t: core.t, waits: core.bus_wait + core.flash_wait }
     }
 
     /// Returns the share of the instruction, which has just ended.
@@ -126,7 +126,7 @@ impl OpenShare {
 ///
 /// # Safety
 /// The trace was executed by this core: its instructions are ops of the region.
-pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
+pub(super) unsafe fn replay_trace<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -143,15 +143,15 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
         let begun = OpenShare::before_instruction(core);
         // SAFETY: the caller's promise.
         let mut op = unsafe { *core.ip };
-        let next = core.ip.wrapping_add(op.halfwords());
+        let next = core.ip.wrapping_add(op.halfword_count());
         if it != 0 {
             it = block::next_it_state(it);
-            if log.take_oldest(PREDICATE_BITS) == 0 {
+            if log.take_oldest_value(PREDICATE_BITS) == 0 {
                 pipe.recall_skip(&mut log, op);
                 pipe.skip_op(core, &mut bus, op);
                 core.ip = next;
                 core.instructions += 1;
-                account.add_share(begun.instruction_share(core));
+                account.add_instruction_share(begun.instruction_share(core));
                 continue;
             }
             op = block::without_flags(op);
@@ -159,7 +159,7 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
         pipe.issue_op(core, &mut bus, op);
         replay_accesses(core, pipe, &mut bus, op, &mut log);
         if has_operand_cycles(op) {
-            pipe.set_cycles(op, log.take_oldest(CYCLES_BITS));
+            pipe.set_cycles(op, log.take_oldest_value(CYCLES_BITS));
         }
         if op.code == Code::It {
             it = op.imm as u8;
@@ -167,7 +167,7 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
         let near = core.ip.wrapping_offset(op.imm as i32 as isize);
         match op.class {
             Class::BranchConditional | Class::CompareBranch => {
-                let taken = log.take_oldest(BRANCH_BITS) != 0;
+                let taken = log.take_oldest_value(BRANCH_BITS) != 0;
                 pipe.recall_branch(&mut log);
                 if taken {
                     replay_branch(core, pipe, &mut bus, op, Jump::Conditional, near);
@@ -193,7 +193,7 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
             }
         }
         core.instructions += 1;
-        account.add_share(begun.instruction_share(core));
+        account.add_instruction_share(begun.instruction_share(core));
     }
     pipe.set_replaying(false);
     debug_assert!(core.ip == trace.end && log.is_empty(), "the replay of a trace lost its way");
@@ -210,7 +210,7 @@ fn replay_branch<P: CacheableTiming, B: QuickBus>(
     ip: *mut Op,
 ) {
     core.ip = ip;
-    let target = core.address_of(ip);
+    let target = core.address_of_op(ip);
     pipe.take_branch(core, bus, op, jump, target);
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Key {
 
 impl Key {
     /// Returns the difference between the board address and the host address of an op in this region, in bytes of ops.
-    pub fn bias(region: &Region) -> u64 {
+    pub fn host_to_board_difference(region: &Region) -> u64 {
         let base = u64::from(region.base) * (size_of::<Op>() as u64 / 2);
         base.wrapping_sub(region.ops as u64)
     }
@@ -60,7 +60,7 @@ impl Key {
     }
 
     /// Returns the trace of this key, which continued at `end`.
-    pub fn trace(self, bias: u64, end: *mut Op) -> Trace {
+    pub fn trace_of_key(self, bias: u64, end: *mut Op) -> Trace {
         let distance = (self.rest as i64 >> DISTANCE) as isize;
         let instructions = (self.rest >> INSTRUCTIONS) as u32 & MOST_INSTRUCTIONS;
         let (start, is_watched) = (end.wrapping_byte_sub(distance as usize), self.rest >> WATCHED & 1 != 0);
@@ -75,7 +75,7 @@ impl Key {
     }
 
     /// Returns the bits of the log in the key.
-    pub fn log(self) -> u64 {
+    pub fn log_bits(self) -> u64 {
         self.log
     }
 

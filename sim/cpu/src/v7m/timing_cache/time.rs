@@ -1,6 +1,6 @@
 //! The time of traces: looked up, or found out.
 
-use super::replay::{Trace, replay};
+use super::replay::{Trace, replay_trace};
 use super::table::{Key, STATES, Transition};
 use super::{CacheableTiming, Core, Op, QuickBus, TRACE_CYCLES, TimingCache, watch};
 
@@ -25,13 +25,13 @@ impl NodePosition {
     }
 
     /// Returns whether pipeline and bus must still be brought to the state.
-    pub fn is_ahead(self) -> bool {
+    pub fn is_bus_behind_node(self) -> bool {
         self != NodePosition::NOWHERE && self.0 & NodePosition::AHEAD != 0
     }
 
     /// Returns the number of the state, if there is one.
     #[inline(always)]
-    pub fn state(self) -> Option<u32> {
+    pub fn state_number(self) -> Option<u32> {
         (self != NodePosition::NOWHERE).then_some(self.0 & (NodePosition::AHEAD - 1))
     }
 }
@@ -52,26 +52,26 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         trace: Trace,
         at: NodePosition,
     ) -> (NodePosition, i32) {
-        let Some(state) = at.state() else { return (at, 0) };
+        let Some(state) = at.state_number() else { return (at, 0) };
         let key = Key::new(bias, trace, state);
-        match self.find_known::<WATCH>(core, bus, key, trace.instructions) {
+        match self.add_cached_trace_cycles::<WATCH>(core, bus, key, trace.instructions) {
             Some(known) => known,
             // SAFETY: the caller's promise.
-            None => unsafe { self.spend_by_replay::<WATCH>(core, pipe, bus, trace, key, at) },
+            None => unsafe { self.add_replayed_trace_cycles::<WATCH>(core, pipe, bus, trace, key, at) },
         }
     }
 
     /// Adds the cycles of an executed trace to the core's time, if they are cached. Returns the node to which it leads,
     /// and the cycles from its begin to its last store. `None` if they are not cached.
     #[inline(always)]
-    pub(super) fn find_known<const WATCH: u8>(
+    pub(super) fn add_cached_trace_cycles<const WATCH: u8>(
         &mut self,
         core: &mut Core,
         bus: &mut B,
         key: Key,
         instructions: u32,
     ) -> Option<(NodePosition, i32)> {
-        let transition = self.table.row_mut(key.row_number());
+        let transition = self.table.row_with_number_mut(key.row_number());
         // No trace has the default key: it would have no instruction.
         if transition.key != key || !bus.repeat_lookups(&mut transition.lookups) {
             return None;
@@ -94,7 +94,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// The trace was executed by this core: its instructions are ops of the region.
     #[cold]
     #[inline(never)]
-    pub(super) unsafe fn spend_by_replay<const WATCH: u8>(
+    pub(super) unsafe fn add_replayed_trace_cycles<const WATCH: u8>(
         &mut self,
         core: &mut Core,
         pipe: &mut P,
@@ -119,10 +119,10 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         at: NodePosition,
         ip: *mut Op,
     ) {
-        if !at.is_ahead() {
+        if !at.is_bus_behind_node() {
             return;
         }
-        let Some((of_pipe, of_bus)) = at.state().map(|state| self.table.node(state)) else { return };
+        let Some((of_pipe, of_bus)) = at.state_number().map(|state| self.table.node_with_number(state)) else { return };
         let behind = std::mem::replace(&mut core.ip, ip);
         pipe.restore_timing_state(of_pipe, core);
         bus.restore_timing_state(of_bus, core.t);
@@ -147,7 +147,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         let (t, bus_wait, flash_wait) = (core.t, core.bus_wait, core.flash_wait);
         bus.record_lookups();
         // SAFETY: the caller's promise.
-        let stored_at = unsafe { replay(core, pipe, bus, trace, &mut self.table.account) };
+        let stored_at = unsafe { replay_trace(core, pipe, bus, trace, &mut self.table.account) };
         debug_assert!(core.t - t <= TRACE_CYCLES, "no event is reached inside a trace");
         let lookups = bus.take_recorded_lookups();
         let stored_after = stored_at.wrapping_sub(t) as i32;
@@ -168,10 +168,10 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             };
             self.table.store_simulated_transition(key.row_number(), |row| *row = transition);
         } else if WATCH == watch::PROFILE {
-            self.table.account.add_fresh(0);
+            self.table.account.count_simulated_transition(0);
         }
         if next.is_none() && state.is_some() {
-            self.clear();
+            self.forget_timing_and_native_code();
         }
         (next, stored_after)
     }

@@ -57,7 +57,7 @@ impl TraceEnd {
 
     /// Returns the log of the trace, and how it ended.
     #[inline(always)]
-    pub fn report(self) -> (Log, EndReason) {
+    pub fn log_and_end_reason(self) -> (Log, EndReason) {
         let end = match self.left & (BARRED | WATCHED) {
             0 => EndReason::Complete,
             BARRED => EndReason::Barred,
@@ -92,7 +92,7 @@ const TURN: u32 = super::TRACE_INSTRUCTIONS / 3;
 /// cycles depend on, and returns it with the reason for the end.
 ///
 /// # Safety
-/// As for [`exec::run`].
+/// As for [`exec::run_until_limit`].
 #[inline(always)]
 pub(super) unsafe fn execute_trace<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
@@ -102,13 +102,13 @@ pub(super) unsafe fn execute_trace<P: CacheableTiming, B: QuickBus>(
 ) -> (Log, EndReason) {
     let ip = core.ip;
     // SAFETY: the caller's promise.
-    unsafe { continue_trace_at(core, pipe, bus, ip, log) }.report()
+    unsafe { continue_trace_at(core, pipe, bus, ip, log) }.log_and_end_reason()
 }
 
 /// The function that executes an instruction with a given code in a trace, and those that follow. Its arguments are
 /// core, pipeline, bus, the op, and the two numbers of the [`Log`].
 ///
-/// Each must only be called so, with a core for which [`exec::run`]'s promise holds.
+/// Each must only be called so, with a core for which [`exec::run_until_limit`]'s promise holds.
 type Function<P, B> = unsafe fn(&mut Core, &mut P, &mut B, *mut Op, u64, u32) -> TraceEnd;
 
 /// The table of the functions that execute an instruction in a trace, by the form of its op ([`Op::code_and_width`]).
@@ -143,7 +143,7 @@ impl<P: CacheableTiming, B: QuickBus> Functions<P, B> {
 /// Continues a trace with the instruction at `ip`.
 ///
 /// # Safety
-/// As for [`exec::run`], `ip` in place of the core's.
+/// As for [`exec::run_until_limit`], `ip` in place of the core's.
 #[inline(always)]
 pub(super) unsafe fn continue_trace_at<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
@@ -165,7 +165,7 @@ pub(super) unsafe fn continue_trace_at<P: CacheableTiming, B: QuickBus>(
 /// # Safety
 /// As for [`continue_trace_at`].
 #[inline(always)]
-unsafe fn next<P: CacheableTiming, B: QuickBus>(
+unsafe fn continue_after_instruction<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -221,7 +221,14 @@ unsafe fn execute_instruction<
     }
     let mut untimed = NoPipeline::new(pipe, log);
     // SAFETY: `ip` points to an op of this code.
-    let flow = unsafe { exec::operate::<_, _, CODE>(core, &mut untimed, Quick::<B, REACH>::restrict_bus(bus), ip) };
+    let flow = unsafe {
+        exec::execute_known_op::<_, _, CODE>(
+            core,
+            &mut untimed,
+            Quick::<B, REACH>::restricted_to_quick_memories(bus),
+            ip,
+        )
+    };
     match flow {
         Flow::Next => {
             let mut log = untimed.log;
@@ -230,14 +237,14 @@ unsafe fn execute_instruction<
                 return TraceEnd::end_before(core, behind, log, EndReason::Watched { word, wide: HALFWORDS == 2 });
             }
             // SAFETY: the op after one of the region is one of its ops, or of those that it ends with.
-            unsafe { next(core, pipe, bus, behind, log) }
+            unsafe { continue_after_instruction(core, pipe, bus, behind, log) }
         }
         Flow::NotTaken => {
             untimed.log.append_bits(0, BRANCH_BITS);
             untimed.log_branch(core, ip, None);
             let log = untimed.log;
             // SAFETY: as above.
-            unsafe { next(core, pipe, bus, behind, log) }
+            unsafe { continue_after_instruction(core, pipe, bus, behind, log) }
         }
         flow @ (Flow::Near | Flow::NearConditional) => {
             if matches!(flow, Flow::NearConditional) {
@@ -253,7 +260,7 @@ unsafe fn execute_instruction<
                 return TraceEnd::end_before(core, target, log, EndReason::Complete);
             }
             // SAFETY: near branches stay inside the region.
-            unsafe { next(core, pipe, bus, target, log) }
+            unsafe { continue_after_instruction(core, pipe, bus, target, log) }
         }
         Flow::Jumped => {
             untimed.log_branch(core, ip, Some(core.ip));
@@ -341,7 +348,7 @@ pub(super) struct Block {
 /// Executes the IT at which `core.ip` points, and the instructions of its block.
 ///
 /// # Safety
-/// As for [`exec::run`].
+/// As for [`exec::run_until_limit`].
 #[inline(never)]
 pub(super) unsafe fn execute_block<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
@@ -368,23 +375,29 @@ pub(super) unsafe fn execute_block<P: CacheableTiming, B: QuickBus>(
         let log = pipe.log;
         let executed = block::predicated_code(core, packed);
         core.it = block::next_it_state(it);
-        let next = ip.wrapping_add(packed.halfwords());
+        let next = ip.wrapping_add(packed.halfword_count());
         if !pipe.log.has_room(PREDICATE_BITS) {
             core.it = it;
             return Block { log, end: Some(EndReason::Barred) };
         }
         if executed == block::SKIPPED {
-            pipe.log.push_rare(0, PREDICATE_BITS);
-            pipe.note_skipped(core, packed.op(), ip);
+            pipe.log.append_rare_entry(0, PREDICATE_BITS);
+            pipe.log_skipped_instruction(core, packed.op(), ip);
             pipe.log.left -= 1;
             core.ip = next;
             continue;
         }
         let op = executed.op();
-        pipe.log.push_rare(1, PREDICATE_BITS);
+        pipe.log.append_rare_entry(1, PREDICATE_BITS);
         // SAFETY: it is an op.
-        let flow =
-            unsafe { exec::execute_op(core, &mut pipe, Quick::<B, { reach::ALL }>::restrict_bus(bus), &raw const op) };
+        let flow = unsafe {
+            exec::execute_op(
+                core,
+                &mut pipe,
+                Quick::<B, { reach::ALL }>::restricted_to_quick_memories(bus),
+                &raw const op,
+            )
+        };
         match flow {
             Flow::Next => core.ip = next,
             Flow::Near => {

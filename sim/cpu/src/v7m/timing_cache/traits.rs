@@ -71,7 +71,7 @@ pub trait CacheableTiming: Pipeline {
     /// Removes the entry of an instruction's memory accesses from a trace's log and returns which memory they reached.
     /// `_left` instructions could still follow in the longest trace.
     fn log_entry_of_access(&self, log: &mut Log, _op: Op, _left: u32) -> Home {
-        Home::from_logged_bits(log.take_oldest(HOME_BITS))
+        Home::from_logged_bits(log.take_oldest_value(HOME_BITS))
     }
 
     /// Removes the entry of a branch from a trace's log.

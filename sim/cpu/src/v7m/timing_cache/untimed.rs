@@ -29,13 +29,13 @@ impl<P: CacheableTiming> NoPipeline<'_, P> {
     /// Logs the branch at `from`, which went to `to` or was not taken.
     #[inline(always)]
     pub fn log_branch(&mut self, core: &Core, from: *mut Op, to: Option<*mut Op>) {
-        let target = to.map(|ip| core.address_of(ip));
-        self.pipe.predict_branch(core, &mut self.log, core.address_of(from), target);
+        let target = to.map(|ip| core.address_of_op(ip));
+        self.pipe.predict_branch(core, &mut self.log, core.address_of_op(from), target);
     }
 
     /// Logs that the predicated instruction at `from` was not executed.
-    pub fn note_skipped(&mut self, core: &Core, op: Op, from: *mut Op) {
-        self.pipe.predict_skip(core, &mut self.log, op, core.address_of(from));
+    pub fn log_skipped_instruction(&mut self, core: &Core, op: Op, from: *mut Op) {
+        self.pipe.predict_skip(core, &mut self.log, op, core.address_of_op(from));
     }
 }
 
@@ -111,7 +111,7 @@ impl<P: CacheableTiming> Pipeline for NoPipeline<'_, P> {
             return NEVER;
         }
         let cycles = P::operand_cycles(op, first, second);
-        self.log.push_rare(cycles, CYCLES_BITS);
+        self.log.append_rare_entry(cycles, CYCLES_BITS);
         cycles
     }
 
@@ -140,7 +140,7 @@ pub(super) struct Quick<B, const REACH: u8>(B);
 impl<B, const REACH: u8> Quick<B, REACH> {
     /// Returns the same bus, restricted to memories that answer at once.
     #[inline(always)]
-    pub fn restrict_bus(bus: &mut B) -> &mut Quick<B, REACH> {
+    pub fn restricted_to_quick_memories(bus: &mut B) -> &mut Quick<B, REACH> {
         // SAFETY: nothing but the bus is in it.
         unsafe { &mut *std::ptr::from_mut(bus).cast() }
     }

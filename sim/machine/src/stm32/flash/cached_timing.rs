@@ -21,7 +21,8 @@ pub trait CacheableFlash: FlashPort {
     /// Returns which memory answers a data read at an address, if its wait states follow a fixed rule. Otherwise
     /// `None`.
     fn data_read_source(&mut self, address: u32) -> Option<Home>;
-    /// Bytes of a line and sets of the cache, whose lines [`CacheableFlash::data_read_source`] only checks for presence.
+    /// Bytes of a line and sets of the cache, whose lines [`CacheableFlash::data_read_source`] only checks for
+    /// presence.
     const CONSTANTS: Option<(u32, u32)> = None;
     /// Returns the host address of the table of the cache lines that were hit last, for native code. 0 without a cache.
     fn hit_line_table_address(&self) -> u64 {
@@ -64,7 +65,7 @@ impl CacheableFlash for FlashF1 {
     /// Returns the interface's state at cycle `t`, for a node of the timing cache. `None` if it cannot be cached.
     fn timing_state(&self, t: u64) -> Option<StateF1> {
         let distances = Distances::from(t);
-        distances.all_in(StateF1 {
+        distances.with_all_distances_in_range(StateF1 {
             line: self.line,
             there: distances.cycle_distance(self.there),
             next: self.next,
@@ -135,7 +136,7 @@ impl CacheableFlash for FlashF4 {
     /// Returns the interface's state at cycle `t`, for a node of the timing cache. `None` if it cannot be cached.
     fn timing_state(&self, t: u64) -> Option<StateF4> {
         let distances = Distances::from(t);
-        distances.all_in(StateF4 {
+        distances.with_all_distances_in_range(StateF4 {
             line: self.line,
             there: distances.cycle_distance(self.there),
             next: self.next,

@@ -37,7 +37,7 @@ struct Group {
 }
 
 /// Returns how native code repeats look-ups whose version and group are at these offsets, with the effect of
-/// [`Lru::touch`].
+/// [`Lru::mark_group_as_used`].
 pub(super) const fn native_lookup_repetition(version: usize, group: usize) -> Repeats {
     let (group_bytes, used) = (size_of::<Group>(), offset_of!(Group, used));
     Repeats::Touched { version, group, group_bytes, used, ticks: GROUP }

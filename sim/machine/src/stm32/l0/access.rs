@@ -46,7 +46,9 @@ impl System {
         let value = self.devices.periph.read_register(address, bytes, now, &mut self.devices.effects);
         *t = if io_port { *t + IO_PORT_CYCLES } else { self.access_end_cycle(core, at, wait) };
         self.apply_event_effects(core, now);
-        if self.polling.note_register_read(core.pc(), value, || self.devices.periph.is_register_steady(address)) {
+        if self.polling.note_register_read(core.next_instruction_address(), value, || {
+            self.devices.periph.is_register_steady(address)
+        }) {
             self.end_core_turn(core);
         }
         self.report_watched_register_access(core, address, None, now);
@@ -84,7 +86,7 @@ impl System {
         written: Option<u32>,
         now: u64,
     ) {
-        let pc = core.pc();
+        let pc = core.next_instruction_address();
         if self.devices.report_watched_register_access(address, written, now, pc) {
             self.end_core_turn(core);
         }
@@ -118,7 +120,7 @@ impl PrivateBus for System {
 
     /// Warns once of a missing register at an address, and stops a strict run.
     fn warn_of_unmodelled_register(&mut self, core: &mut Core, address: u32, what: &str, now: u64) {
-        let pc = core.pc();
+        let pc = core.next_instruction_address();
         self.devices.warn_of_unmodelled_address(what, address, pc, now);
         if self.devices.stop.is_some() {
             self.end_core_turn(core);

@@ -72,7 +72,7 @@ impl Board for Machine {
 
     /// Sets after how many executions traces are JIT-compiled. 0: never.
     fn set_translation_threshold(&mut self, executions: u32) {
-        self.system.timing_cache.translations().translate_after(executions);
+        self.system.timing_cache.compiled_traces().set_translation_threshold(executions);
     }
 
     /// Returns the statistics of a core since the start or the last [`Board::reset_stats`].

@@ -14,7 +14,7 @@ impl System {
     /// Executes the core up to `core.limit` with cached timing, and caches new timing.
     ///
     /// # Safety
-    /// As for [`exec::run`]. `cores[0]` is the core that this bus serves.
+    /// As for [`exec::run_cores`]. `cores[0]` is the core that this bus serves.
     pub(super) unsafe fn execute_with_cached_timing<const WATCH: u8>(&mut self, cores: *mut Core) {
         // SAFETY: the caller's promise.
         unsafe {
@@ -22,15 +22,15 @@ impl System {
             loop {
                 if self.memories.decoded_code_version() != self.cached_edition {
                     self.cached_edition = self.memories.decoded_code_version();
-                    self.timing_cache.clear();
+                    self.timing_cache.forget_timing_and_native_code();
                 }
                 if std::mem::take(&mut self.memories.refreshed) {
-                    self.timing_cache.translations().clear();
+                    self.timing_cache.compiled_traces().forget_all_translations();
                 }
                 if let Some(end) = self.timing_cache.backoff_end((*cores).t) {
                     (*cores).limit = end.min(until);
                     self.due = (*cores).limit;
-                    exec::run::<_, true, WATCH>(cores, 0, self);
+                    exec::run_cores::<_, true, WATCH>(cores, 0, self);
                     if !self.can_core_continue(&mut *cores, until) {
                         return;
                     }
@@ -38,14 +38,14 @@ impl System {
                 }
                 let whole = (*cores).transfer.mask == 0 && !(*cores).retried;
                 let usual = (*cores).thumb && (*cores).stray.is_none();
-                if !(whole && usual && timing_cache::run(cores, self)) && (*cores).t + Trace::CYCLES > until {
-                    return exec::run::<_, true, WATCH>(cores, 0, self);
+                if !(whole && usual && timing_cache::run_traces(cores, self)) && (*cores).t + Trace::CYCLES > until {
+                    return exec::run_cores::<_, true, WATCH>(cores, 0, self);
                 }
                 // Up to the next instruction, or word of a multiple transfer.
                 let core = &mut *cores;
                 core.limit = core.t + 1;
                 self.due = core.limit;
-                exec::run::<_, true, WATCH>(cores, 0, self);
+                exec::run_cores::<_, true, WATCH>(cores, 0, self);
                 if !self.can_core_continue(&mut *cores, until) {
                     return;
                 }
@@ -94,11 +94,11 @@ impl NativeTrace for System {
     /// Returns the JIT-compiled traces.
     #[inline(always)]
     fn compiled_traces(&mut self) -> &mut Translations {
-        self.timing_cache.translations()
+        self.timing_cache.compiled_traces()
     }
 
-    /// Returns the memories that native code accesses by itself. They stay the same as long as [`Translations::clear`]
-    /// is not called.
+    /// Returns the memories that native code accesses by itself. They stay the same as long as
+    /// [`Translations::forget_all_translations`] is not called.
     #[inline(always)]
     fn native_memories(&mut self) -> Quick<'_> {
         const _: () = assert!(1 << MARK_SHIFT == MARKED_BYTES);

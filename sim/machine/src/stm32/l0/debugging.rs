@@ -34,7 +34,7 @@ impl Machine {
     /// Carries out the semihosting call of the breakpoint at which the core has halted.
     pub(super) fn serve_semihosting(&mut self) {
         let (core, system) = (&mut self.cores[0], &mut *self.system);
-        let (pc, at) = (core.pc(), core.t);
+        let (pc, at) = (core.next_instruction_address(), core.t);
         let ns = system.devices.periph.elapsed_time().ns_at(at);
         let answer = system.devices.debugger.execute_call(core.r[0], core.r[1], ns, &mut system.memories);
         match answer {
@@ -50,6 +50,6 @@ impl Machine {
         step_over_breakpoint(core, system);
         system.memories.add_to_profile(pc, ProfileCell { cycles: CYCLES, executions: 1, wait_cycles: 0 });
         let look = core.view_for_observer();
-        self.observer.iter_mut().for_each(|observer| observer.note_execution(0, pc, &look));
+        self.observer.iter_mut().for_each(|observer| observer.attribute_cycles_to_instruction(0, pc, &look));
     }
 }

@@ -101,7 +101,7 @@ impl Devices {
     pub fn bus_wait_states(&self, bus: stm32::Bus, write: bool, at: u64) -> u64 {
         let rules = &self.bus_rules;
         if bus.is_on_apb() {
-            return stm32_bus::apb_wait(rules, at, self.prescalers[bus as usize]);
+            return stm32_bus::apb_access_wait_cycles(rules, at, self.prescalers[bus as usize]);
         }
         match bus {
             stm32::Bus::IoPort | stm32::Bus::Ppb => 0,
@@ -219,7 +219,7 @@ impl Devices {
 
     /// Records a store to a watched place. Returns true if the run must stop after it.
     pub fn note_watched_store(&mut self, address: u32, word: u32, now: u64, pc: u32) -> bool {
-        let stops = self.probes.note_write(address, word, 0, now, pc);
+        let stops = self.probes.report_changing_store(address, word, 0, now, pc);
         if stops {
             self.stop_for_reason(
                 StopReason::Watch,
@@ -241,7 +241,7 @@ impl Devices {
         if let Some(value) = written {
             return self.note_watched_store(word, value << (8 * (address & 3)), now, pc);
         }
-        let stops = self.probes.stops_at_read(word);
+        let stops = self.probes.stops_after_read(word);
         if stops {
             self.stop_for_reason(
                 StopReason::Watch,

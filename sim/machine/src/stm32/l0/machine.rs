@@ -112,13 +112,13 @@ impl Machine {
     fn start_core(&mut self) {
         let core = &mut self.cores[0];
         let now = self.now.max(core.t);
-        core.reset();
-        self.observer.iter_mut().for_each(|observer| observer.note_restart(0));
+        core.reset_core();
+        self.observer.iter_mut().for_each(|observer| observer.note_core_reset(0));
         core.t = now;
         core.bus_free = 0;
         core.fetch_ready = 0;
         core.phase = Phase::Run;
-        core.systick.set_external(self.system.devices.systick_reference_rate(), now);
+        core.systick.set_external_clock_rate(self.system.devices.systick_reference_rate(), now);
         self.system.apply_memory_settings();
         // The flash shows at 0, where the vector table is after reset.
         core.nvic.vtor = self.own_table.unwrap_or(0);
@@ -245,7 +245,7 @@ impl Machine {
     fn look_up_code_if_remapped(&mut self) {
         let core = &mut self.cores[0];
         if std::mem::take(&mut self.system.refetch) && !core.ip.is_null() {
-            let target = core.pc() | u32::from(core.thumb);
+            let target = core.next_instruction_address() | u32::from(core.thumb);
             exception::jump_to_interworking_address(core, &mut *self.system, target);
         }
     }
@@ -343,7 +343,7 @@ impl Machine {
     fn warn_of_deep_sleep(&mut self) {
         let core = &self.cores[0];
         if core.is_asleep() && core.nvic.scr & SLEEPDEEP != 0 {
-            self.system.devices.warn_unsupported(DEEP_SLEEP, core.pc(), core.t);
+            self.system.devices.warn_unsupported(DEEP_SLEEP, core.next_instruction_address(), core.t);
         }
     }
 
@@ -427,7 +427,7 @@ impl Machine {
         self.watch = if on { watch::PROFILE } else { watch::NOTHING };
         self.continue_observing();
         self.system.memories.set_profile(on);
-        self.system.timing_cache.switch_profile(on);
+        self.system.timing_cache.set_cached_profiling(on);
         face::look_up_code_region_again(&mut self.cores[0], &mut *self.system);
     }
 }

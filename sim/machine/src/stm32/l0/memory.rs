@@ -95,7 +95,7 @@ impl Window {
             let table: Lazy<Op> = unsafe { Lazy::new(halves + GUARD_OPS) };
             for guard in halves..halves + GUARD_OPS {
                 // SAFETY: inside the table.
-                unsafe { table.first_element_pointer().add(guard).write(Op::bare(Code::OutOfRegion)) };
+                unsafe { table.first_element_pointer().add(guard).write(Op::without_operands(Code::OutOfRegion)) };
             }
             table
         });

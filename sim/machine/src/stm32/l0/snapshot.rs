@@ -67,7 +67,7 @@ impl Machine {
         let system = &mut *self.system;
         system.memories.restore_memory_content(&saved.memories);
         if system.memories.at_zero != saved.at_zero || !system.flash.has_same_timing(&saved.flash) {
-            system.timing_cache.clear();
+            system.timing_cache.forget_timing_and_native_code();
         }
         system.memories.at_zero = saved.at_zero;
         system.devices.restore_devices(&saved.devices);
@@ -89,7 +89,7 @@ impl Machine {
     }
 
     /// Places the probes of a snapshot on this board, which has none.
-    pub fn adopt_probes(&mut self, snapshot: &Snapshot) {
+    pub fn install_snapshot_probes(&mut self, snapshot: &Snapshot) {
         let Some(saved) = self.saved_state_in_snapshot(snapshot) else { return };
         let system = &mut *self.system;
         system.devices.probes = saved.devices.probes.clone();
@@ -97,7 +97,7 @@ impl Machine {
         for address in system.devices.probes.watched_words() {
             system.memories.mark_watched_address(address);
         }
-        for address in system.devices.probes.probe_sites() {
+        for address in system.devices.probes.probed_addresses() {
             system.memories.redecode_at(address);
         }
     }

@@ -6,7 +6,7 @@
 
 use rtoslab_cpu::v6m::bus::{Bus, Fabric, OrderedAccess, Ram, Trap};
 use rtoslab_cpu::v6m::core::Core;
-use rtoslab_cpu::v6m::decode::{Place, decode};
+use rtoslab_cpu::v6m::decode::{Place, decode_instruction};
 use rtoslab_cpu::v6m::engine::SingleCoreEngine;
 use rtoslab_cpu::v6m::op::{Code, Op};
 use rtoslab_cpu::v6m::region::Region;
@@ -37,7 +37,7 @@ pub struct System {
     pub(super) due: u64,
     /// Timing of execution in the flash's wait states.
     pub(super) timing_cache: TimingCache,
-    /// The code that the timing_cache is about. See [`Memories::code_edition`].
+    /// The code that the timing_cache is about. See [`Memories::decoded_code_version`].
     pub(super) cached_edition: u64,
     /// Another memory shows at address 0: the core must look again at where it is.
     pub(super) refetch: bool,
@@ -68,7 +68,7 @@ impl System {
         self.refetch |= self.memories.at_zero != at_zero;
         self.memories.at_zero = at_zero;
         self.flash.apply_access_control_register(self.devices.flash_access_control());
-        self.timing_cache.clear();
+        self.timing_cache.forget_timing_and_native_code();
         // The interpreter may have to change its mode.
         self.due = 0;
     }
@@ -84,12 +84,12 @@ impl System {
         let lines = self.devices.periph.irq_levels()[0];
         if lines != self.devices.driven {
             self.devices.driven = lines;
-            if core.nvic.drive_lines(lines) != 0 && core.nvic.scr & 0x10 != 0 {
+            if core.nvic.set_line_levels(lines) != 0 && core.nvic.scr & 0x10 != 0 {
                 core.event = true;
             }
             self.end_core_turn(core);
         }
-        let pc = if core.ip.is_null() { 0 } else { core.pc() };
+        let pc = if core.ip.is_null() { 0 } else { core.next_instruction_address() };
         let changes = self.devices.apply_event_effects(pc, now);
         if std::mem::take(&mut self.devices.effects.event) {
             core.event = true;
@@ -121,7 +121,7 @@ impl System {
     /// Carries out changes of clocks, memories and interrupt lines.
     fn apply_requested_changes(&mut self, core: &mut Core, changes: Changes, now: u64) {
         if changes.clocks {
-            core.systick.set_external(self.devices.systick_reference_rate(), now);
+            core.systick.set_external_clock_rate(self.devices.systick_reference_rate(), now);
             self.end_core_turn(core);
         }
         if changes.memory {
@@ -166,7 +166,7 @@ impl System {
         let spec = &self.memories.windows[window].spec;
         let place = Place { address, region_base: spec.base, region_bytes: spec.bytes, cached: false, rom: false };
         let (first, second) = self.memories.instruction_halfwords(window, offset);
-        decode(first, second, place)
+        decode_instruction(first, second, place)
     }
 }
 
@@ -185,7 +185,7 @@ impl Fabric for System {
     /// the transfer. Only asked under `CONTEND`.
     #[inline(always)]
     fn fetch_code(&mut self, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
-        let address = (core.address_of(ip) & !3).wrapping_add(4 * words as u32);
+        let address = (core.address_of_op(ip) & !3).wrapping_add(4 * words as u32);
         let from = at.max(core.bus_free);
         let arrival = if address < RAM_BASE { self.flash.fetch_code(address, from) } else { from + 2 };
         let late = arrival - (at + 2);
@@ -226,7 +226,7 @@ unsafe impl Bus for System {
         }
         if mark & MARK_WATCH != 0 {
             let word = self.memories.all[1].value_at_offset(offset & !3, 4);
-            let pc = core.pc();
+            let pc = core.next_instruction_address();
             if self.devices.note_watched_store(RAM_BASE + (offset & !3), word, now, pc) {
                 self.end_core_turn(core);
             }
@@ -336,7 +336,7 @@ unsafe impl Bus for System {
         if ram.marks[(offset >> MARK_SHIFT) as usize] & MARK_CODE != 0 {
             return None;
         }
-        let stops = || self.devices.probes.stops_at_write(RAM_BASE + (offset & !3));
+        let stops = || self.devices.probes.stops_after_write(RAM_BASE + (offset & !3));
         if ram.is_word_watched(offset) { (!stops()).then_some(true) } else { Some(false) }
     }
 
@@ -353,7 +353,7 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn fire_probes_ahead(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op> {
-        if self.devices.probes.stops_at(address) {
+        if self.devices.probes.stops_before_address(address) {
             return OrderedAccess::InTime;
         }
         let Some((instruction, site)) = self.probed_instruction_at(address) else { return OrderedAccess::InTime };
@@ -392,8 +392,8 @@ unsafe impl Bus for System {
     #[inline(never)]
     fn decode_op(&mut self, _: &Core, address: u32) {
         let Some((window, offset)) = self.memories.window_of_access(address, 2) else { return };
-        let op = if self.devices.probes.watches_code(address) {
-            Op::bare(Code::Attend)
+        let op = if self.devices.probes.is_instruction_probed(address) {
+            Op::without_operands(Code::Attend)
         } else {
             self.decode_instruction_at(window, offset, address)
         };

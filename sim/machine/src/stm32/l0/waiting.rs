@@ -23,7 +23,7 @@ impl Waiting for Machine {
 
     /// Returns the address of the core's next instruction.
     fn next_address(&self) -> u32 {
-        self.cores[0].pc()
+        self.cores[0].next_instruction_address()
     }
 
     /// Returns R0 to R14.
@@ -56,7 +56,7 @@ impl Waiting for Machine {
     /// Returns the halfword of code at an address. `None` if there is none, or if a probe is there.
     fn code_halfword(&self, address: u32) -> Option<u16> {
         let bytes = self.system.memories.read_bytes(address, 2)?;
-        (!self.system.devices.probes.watches_code(address)).then(|| u16::from_le_bytes([bytes[0], bytes[1]]))
+        (!self.system.devices.probes.is_instruction_probed(address)).then(|| u16::from_le_bytes([bytes[0], bytes[1]]))
     }
 
     /// Executes the next instruction of the busy wait, or the next two if they issue together. Returns false if

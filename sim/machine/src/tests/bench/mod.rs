@@ -6,7 +6,7 @@ use crate::stm32::flash::{FlashF1, FlashF4};
 use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v7m::bus::{Bus, LoadResult};
 use rtoslab_cpu::v7m::core::{Core, Phase, Region, Request};
-use rtoslab_cpu::v7m::decode::{Place, decode};
+use rtoslab_cpu::v7m::decode::{Place, decode_instruction};
 use rtoslab_cpu::v7m::exec;
 use rtoslab_cpu::v7m::fault::Fault;
 use rtoslab_cpu::v7m::features::Features;
@@ -81,7 +81,7 @@ unsafe impl Bus for Memory {
         }
     }
 
-    fn fetch_waits(&self) -> bool {
+    fn may_fetches_wait(&self) -> bool {
         match &self.interface {
             Interface::Direct => false,
             Interface::F1(flash) => flash.may_fetches_wait(),
@@ -133,7 +133,7 @@ unsafe impl Bus for Memory {
         let place = Place { address, region_base: region.base, region_bytes: region.bytes };
         let bytes = self.bytes(address).expect("code lies in memory");
         let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
-        let op = decode(half(0), if bytes.len() >= 4 { half(2) } else { 0 }, place, core.features);
+        let op = decode_instruction(half(0), if bytes.len() >= 4 { half(2) } else { 0 }, place, core.features);
         // SAFETY: the region holds the address.
         unsafe { *region.ops.add((address - region.base) as usize / 2) = op };
     }
@@ -231,8 +231,8 @@ impl Bench {
             // SAFETY: `ip` was set by `jump` or the executor, in the one region, whose ops the memory keeps.
             unsafe {
                 match &mut self.pipe {
-                    Pipe::M3(pipe) => exec::run(core, pipe, memory, watch::NOTHING),
-                    Pipe::M4(pipe) => exec::run(core, pipe, memory, watch::NOTHING),
+                    Pipe::M3(pipe) => exec::run_until_limit(core, pipe, memory, watch::NOTHING),
+                    Pipe::M4(pipe) => exec::run_until_limit(core, pipe, memory, watch::NOTHING),
                 }
             }
             if !matches!(self.core.request, Request::Abandonable(_)) {
@@ -240,7 +240,7 @@ impl Bench {
             }
             self.core.committed = true;
         }
-        assert_eq!(self.core.request, Request::Stopped, "at {:#x}", self.core.address_of(self.core.ip));
+        assert_eq!(self.core.request, Request::Stopped, "at {:#x}", self.core.address_of_op(self.core.ip));
         // SAFETY: as above.
         unsafe { *stop = under };
         self.core.t - start

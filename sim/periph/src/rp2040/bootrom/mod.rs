@@ -3,7 +3,7 @@
 //! No byte of the real ROM is here. [`image`] builds 16 kB with the documented header and tables. Each documented
 //! function is one `UDF #id` at its own address, which the machine turns into [`call_rom_function`]. Only core 1's
 //! holding pen and the debug trampoline are Thumb code, because they interact with the FIFO and with events cycle by
-//! cycle. Core 0's boot decisions are the machine's. [`boot_block_valid`] is the check it needs.
+//! cycle. Core 0's boot decisions are the machine's. [`is_boot_block_valid`] is the check it needs.
 
 mod double;
 mod float;
@@ -30,7 +30,8 @@ pub trait RomHost {
     fn write_word(&mut self, address: u32, value: u32);
     /// Sets the condition flags, as the ROM's `*_cmp_fast_flags` functions do.
     fn set_flags(&mut self, n: bool, z: bool, c: bool, v: bool);
-    /// Applies a command to the flash chip and its interface. See [`super::Rp2040Peripherals::rom_flash`].
+    /// Applies a command to the flash chip and its interface. See
+    /// [`super::Rp2040Peripherals::execute_rom_flash_command`].
     fn run_flash_command(&mut self, command: FlashCommand);
 }
 

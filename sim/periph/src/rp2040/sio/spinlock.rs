@@ -2,7 +2,7 @@
 
 const LOCK_COUNT: usize = 32;
 
-/// Statistics of one core's accesses to one spinlock since the last [`super::Sio::reset_stats`].
+/// Statistics of one core's accesses to one spinlock since the last [`super::Sio::clear_lock_stats`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LockStats {
     /// Successful claims.

@@ -49,7 +49,7 @@ impl Stm32 {
     }
 
     /// Returns whether reading a register again has no effect, and its value changes only when it is written to, at
-    /// [`Self::due`], by a pin that is driven, or by what the host sends.
+    /// [`Self::next_advance_cycle`], by a pin that is driven, or by what the host sends.
     #[must_use]
     pub fn is_register_steady(&self, address: u32) -> bool {
         let Some(n) = self.map.slot_at_address(address) else { return false };
@@ -133,7 +133,8 @@ impl Stm32 {
         }
     }
 
-    /// Processes the events of all peripherals up to cycle `now`. The machine calls it when [`Self::due`] is reached.
+    /// Processes the events of all peripherals up to cycle `now`. The machine calls it when
+    /// [`Self::next_advance_cycle`] is reached.
     pub fn process_events_until(&mut self, now: u64, effects: &mut Effects) {
         self.advance_timers(now, effects);
         for n in 0..self.dues.len() {

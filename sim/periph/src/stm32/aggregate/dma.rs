@@ -45,7 +45,7 @@ impl Stm32 {
         self.wiring.is_active && self.wiring.slots.iter().any(|&slot| self.dues[slot] <= now)
     }
 
-    /// Makes all transfers that are due by `now`. The machine calls it after [`Stm32::advance`].
+    /// Makes all transfers that are due by `now`. The machine calls it after [`Stm32::process_events_until`].
     pub fn execute_due_dma_transfers(&mut self, now: u64, bus: &mut dyn DmaBus, effects: &mut Effects) {
         while self.has_dma_due(now) {
             self.wiring.is_running = true;
@@ -263,7 +263,8 @@ impl Stm32 {
         self.update_block_outputs(slot);
     }
 
-    /// Returns whether the block in a slot is a DMA controller, which only [`Stm32::run_dma`] advances.
+    /// Returns whether the block in a slot is a DMA controller, which only [`Stm32::execute_due_dma_transfers`]
+    /// advances.
     pub(super) fn is_dma_controller(&self, slot: usize) -> bool {
         matches!(self.slots[slot].place, Place::Dma(_))
     }

@@ -6,7 +6,7 @@ mod special;
 use std::mem::offset_of;
 
 use super::super::table::Transition;
-use super::super::{PairedBus, report_store};
+use super::super::{PairedBus, report_watched_store};
 use super::context::Context;
 use super::{Bank, Translation};
 use crate::host::x64::{
@@ -18,7 +18,7 @@ use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::trace::Trace;
-use crate::v6m::translate::{BusAccess, LINE_BYTES, Layout, Literal, writer};
+use crate::v6m::translate::{BusAccess, LINE_BYTES, Layout, Literal, new_native_code_writer};
 use plan::{BlockPosition, KnownState, Step, StepKind, way_from_position};
 use special::emit_special_instruction;
 
@@ -52,14 +52,14 @@ pub(super) fn assemble<B: PairedBus>(
     (start, first, block): (*mut Op, Op, &Block),
     unexpected: *mut u32,
 ) -> Option<(u64, Vec<u32>)> {
-    let mut writer = writer::<B>(&core.region);
+    let mut writer = new_native_code_writer::<B>(&core.region);
     let EntryPoints { none, .. } = entry_points;
     let transit = offset_of!(Context, transit) as i32;
     let (unexpected, stale) = (unexpected as u64, offset_of!(Context, stale) as i32);
     let (number, own) = (offset_of!(Core, id) as i32, Block::GIVES_WAY as u32);
     writer
         .log_speculation(LOG, PathContinuation { transit, none, unexpected, start: start as u64, stale, number, own });
-    let layout = bus.native_memories().layout();
+    let layout = bus.native_memories().memory_layout();
     let (endings, lines, forks) = (Vec::new(), Vec::new(), Vec::new());
     let mut making = BlockAssembler { bus, core, first, layout, writer, endings, lines, steps: 0, forks };
     let from = BlockPosition { ip: start, length: 0, branches: Trace::NO_BRANCHES };
@@ -69,7 +69,7 @@ pub(super) fn assemble<B: PairedBus>(
             return None;
         }
         while let Some((fork, at, known)) = making.forks.pop() {
-            making.writer.resume(fork);
+            making.writer.resume_at_fork(fork);
             match known {
                 Some(known) => {
                     making.write_way(at, known);
@@ -110,13 +110,13 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
         let ip = (!way.jumps).then_some(way.end.ip as u64);
         let PathEnd { shape, .. } = BlockAssembler::<B>::path_end(way.end, false);
         let shape = shape | if way.ends_with_report { Block::REPORTS_STORE } else { 0 };
-        self.writer.end_path(PathEnd { ip, shape, ..BlockAssembler::<B>::path_end(way.end, false) });
+        self.writer.emit_path_end(PathEnd { ip, shape, ..BlockAssembler::<B>::path_end(way.end, false) });
         !way.steps.is_empty()
     }
 
     /// Emits the end of the block's code at this position.
     fn emit_block_end(&mut self, at: BlockPosition) {
-        self.writer.end_path(BlockAssembler::<B>::path_end(at, false));
+        self.writer.emit_path_end(BlockAssembler::<B>::path_end(at, false));
     }
 
     /// Adds an exit from native code before the instruction at this position, and returns its number.
@@ -159,7 +159,7 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
                 self.writer.set_access_bank(logged_bank(bank, number));
                 let before = self.exit_before_instruction(at, true);
                 let asks = is_watched::<B> as unsafe extern "sysv64" fn(_, _) -> _ as usize;
-                let pc = self.core.address_of(at.ip);
+                let pc = self.core.address_of_op(at.ip);
                 self.writer.write_notified_store(
                     before,
                     thumb,
@@ -198,8 +198,11 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
     /// Emits a conditional branch. Its other way is emitted later, if there is room for it.
     fn emit_conditional_branch(&mut self, step: &Step, taken: bool) {
         let Step { at, op, thumb, .. } = *step;
-        let other =
-            if taken { at.with_verdict(false).after_instruction(op) } else { at.with_verdict(true).after_branch(op) };
+        let other = if taken {
+            at.with_branch_outcome(false).position_after_instruction(op)
+        } else {
+            at.with_branch_outcome(true).position_after_branch(op)
+        };
         let ends = !other.continues_block(at);
         if self.steps + 2 * self.forks.len() >= STEPS && !ends {
             let before = self.exit_before_instruction(at, false);
@@ -217,7 +220,7 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
             Literal::Constant(offset) => self.lines.push(offset / LINE_BYTES),
             Literal::Ram(offset) => self.writer.log_load_at(offset),
         }
-        literal.load(&mut self.writer, op.a);
+        literal.emit_literal_load(&mut self.writer, op.a);
         true
     }
 }
@@ -246,11 +249,13 @@ fn accessed_bank_offset(step: &Step) -> Option<u32> {
 /// The context is the one that the code was called with. Its bus is not used meanwhile.
 unsafe extern "sysv64" fn is_watched<B: PairedBus>(context: *mut Context, offset: u32) -> u32 {
     // SAFETY: the caller's promise.
-    unsafe { u32::from(BusAccess::bus::<B>(&raw const (*context).asks).watches_store(offset) == Some(true)) }
+    unsafe {
+        u32::from(BusAccess::bus_of_native_code::<B>(&raw const (*context).asks).watches_store(offset) == Some(true))
+    }
 }
 
 /// Returns the host addresses of the functions that fire probes and that report a store.
-pub(super) fn functions<B: PairedBus>() -> [u64; 2] {
+pub(super) fn bus_function_addresses<B: PairedBus>() -> [u64; 2] {
     let fire_probes = fire_probes::<B> as unsafe extern "sysv64" fn(_, _, _, _) -> _ as usize;
     let report_store = report_end_store::<B> as unsafe extern "sysv64" fn(_, _) as usize;
     [fire_probes as u64, report_store as u64]
@@ -278,7 +283,7 @@ unsafe extern "sysv64" fn report_end_store<B: PairedBus>(context: *mut Context, 
     // SAFETY: the caller's promise.
     let (Context { asks, now, turn, .. }, transition) = unsafe { (&*context, &*transition) };
     // SAFETY: as above.
-    let bus = unsafe { BusAccess::bus::<B>(asks) };
+    let bus = unsafe { BusAccess::bus_of_native_code::<B>(asks) };
     bus.pair_timing_cache().turn = *turn as usize;
-    report_store(bus, transition.last_store_cycle(*now));
+    report_watched_store(bus, transition.last_store_cycle(*now));
 }

@@ -63,7 +63,7 @@ impl Context {
         let quick = bus.native_memories();
         let (marks, constants) = (quick.marks.as_ptr() as u64, quick.constants.as_ptr() as u64);
         let pairs = bus.pair_timing_cache();
-        let has_account = usize::from(pairs.table.account.is_on());
+        let has_account = usize::from(pairs.table.account.is_counting_transitions());
         let [transit, begin] =
             pairs.blocks.entry_points.map_or([0; 2], |entry_points| entry_points.transit[has_account]);
         Context {
@@ -79,7 +79,7 @@ impl Context {
             now: 0,
             turn: 0,
             until: pairs.until,
-            rows: pairs.table.rows(),
+            rows: pairs.table.row_array_address(),
             counters: pairs.table.account.transition_counters(),
             heads: pairs.blocks.registry.entry_table(),
             lost: 0,
@@ -97,9 +97,9 @@ impl Context {
     /// it came back, and the block that was executed last. The cores are in the order in which they continue.
     ///
     /// # Safety
-    /// As for [`run_native`](super::run_native).
+    /// As for [`run_native_blocks`](super::run_native_blocks).
     #[inline(always)]
-    pub unsafe fn run<B: PairedBus>(
+    pub unsafe fn run_block_code<B: PairedBus>(
         &mut self,
         bus: &mut B,
         cores: &mut [*mut Core; 2],
@@ -112,7 +112,7 @@ impl Context {
         };
         (self.node, self.now, self.turn) = (pairs.node.into(), pairs.now, pairs.turn as u64);
         (self.other, self.other_log, self.lost) = (cores[1] as u64, logs[1] as u64, lost);
-        (self.hits, self.executed, self.nodes) = (0, 0, pairs.table.nodes());
+        (self.hits, self.executed, self.nodes) = (0, 0, pairs.table.node_array_address());
         let began = self.turn;
         // SAFETY: the caller's promise.
         let back = unsafe {
@@ -135,7 +135,7 @@ impl Context {
     }
 
     /// Returns whether the code that ran last has executed a block.
-    pub fn has_executed(&self) -> bool {
+    pub fn has_executed_block(&self) -> bool {
         self.hits + self.executed != 0
     }
 }

@@ -19,7 +19,7 @@ use crate::v6m::core::Core;
 use crate::v6m::op::{Code, Op};
 use crate::v6m::speculation::SpeculationLog;
 #[cfg(native_code)]
-use assemble::{assemble, functions};
+use assemble::{assemble, bus_function_addresses};
 use context::{Context, LAYOUT};
 
 /// Executions of a basic block, whatever its way, before it is translated.
@@ -143,16 +143,16 @@ impl Default for Blocks {
 
 impl Blocks {
     /// Forgets all translations and counts, because instructions or probes changed.
-    pub fn clear(&mut self) {
-        if self.registry.clear() {
+    pub fn forget_all_translations(&mut self) {
+        if self.registry.forget_all_translations() {
             self.entry_points = None;
         }
     }
 
     /// Sets after how many executions blocks are JIT-compiled. 0: never.
-    pub fn translate_after(&mut self, executions: u32) {
-        self.clear();
-        self.registry.translate_after(executions);
+    pub fn set_translation_threshold(&mut self, executions: u32) {
+        self.forget_all_translations();
+        self.registry.set_translation_threshold(executions);
     }
 
     /// Returns how many blocks were JIT-compiled so far, and how many native code executed.
@@ -173,7 +173,7 @@ impl Blocks {
         let Some(&BlockHead { retranslations, .. }) = self.block_head_at(ip) else { return };
         if retranslations < MOST_RETRANSLATIONS {
             let head = BlockHead { retranslations: retranslations + 1, ..BlockHead::new_at(ip as u64) };
-            *self.registry.head_mut(ip as u64) = head;
+            *self.registry.entry_at_or_replaced(ip as u64) = head;
         }
     }
 }
@@ -182,26 +182,26 @@ impl Blocks {
 #[inline(always)]
 pub(super) fn count_interpreted_block<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Block) {
     if bus.pair_timing_cache().blocks.registry.count_execution(start as u64) {
-        translate(bus, core, start, block);
+        compile_executed_block(bus, core, start, block);
     }
 }
 
 /// JIT-compiles the block that was executed from `start` on, and registers it.
 #[cold]
 #[inline(never)]
-fn translate<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Block) {
+fn compile_executed_block<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Block) {
     // Whether all of it is at hand is looked at before it is executed.
     let lost = bus.dropped_cache_line_count().wrapping_sub(1);
-    let probe = bus.probe_at(core.address_of(start));
+    let probe = bus.probe_at(core.address_of_op(start));
     let mut translation = Box::new(Translation { code: 0, lost, lines: Box::default(), unexpected: UNEXPECTED, probe });
     let mut store = std::mem::take(&mut bus.pair_timing_cache().blocks.registry.store);
-    let has_room = bus.pair_timing_cache().blocks.registry.has_room();
+    let has_room = bus.pair_timing_cache().blocks.registry.has_room_for_translation();
     let entry_points = bus.pair_timing_cache().blocks.entry_points.or_else(|| block_entry_points(&mut store, &LAYOUT));
     // SAFETY: the core has just executed it.
     let mut op = unsafe { *start };
     let is_probed = op.code == Code::Attend;
     if is_probed {
-        op = bus.op_behind_stub(core.address_of(start));
+        op = bus.op_behind_stub(core.address_of_op(start));
     }
     let assembled = entry_points.filter(|_| has_room).and_then(|entry_points| {
         assemble(bus, (&mut store, entry_points), core, (start, op, block), &raw mut translation.unexpected)
@@ -209,13 +209,13 @@ fn translate<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Blo
     let blocks = &mut bus.pair_timing_cache().blocks;
     (blocks.registry.store, blocks.entry_points) = (store, entry_points);
     let Some((code, lines)) = assembled else {
-        blocks.registry.head_mut(start as u64).executions = Executions::EXCLUDED;
+        blocks.registry.entry_at_or_replaced(start as u64).executions = Executions::EXCLUDED;
         return;
     };
     (translation.code, translation.lines) = (code, lines.into_boxed_slice());
     let pointer = &raw mut *translation;
     blocks.registry.add_translation(translation);
-    let head = blocks.registry.head_mut(start as u64);
+    let head = blocks.registry.entry_at_or_replaced(start as u64);
     if is_probed {
         head.probed = pointer;
     } else {
@@ -238,7 +238,7 @@ fn assemble<B: PairedBus>(
 /// Returns no addresses: this host has no native code.
 #[cfg(not(native_code))]
 #[allow(clippy::extra_unused_type_parameters)] // it is called as the real one is
-fn functions<B: PairedBus>() -> [u64; 2] {
+fn bus_function_addresses<B: PairedBus>() -> [u64; 2] {
     [0; 2]
 }
 
@@ -248,7 +248,7 @@ fn functions<B: PairedBus>() -> [u64; 2] {
 /// # Safety
 /// As for [`time_block`](super::time_block). The first core is before an instruction, and its log has no block.
 #[inline(always)]
-pub unsafe fn run_native<B: PairedBus>(
+pub unsafe fn run_native_blocks<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     logs: [*mut SpeculationLog; 2],
@@ -272,11 +272,11 @@ unsafe fn execute_blocks<B: PairedBus>(
     mut logs: [*mut SpeculationLog; 2],
 ) -> Option<Turn> {
     let first = cores[0];
-    let mut context = Context::new(bus, functions::<B>());
+    let mut context = Context::new(bus, bus_function_addresses::<B>());
     let mut has_executed = false;
     // SAFETY: the caller's promise; the logs live as long as the bus, and no reference to one outlives a statement.
     unsafe {
-        while let Some(turn) = step(bus, &mut context, (&mut cores, &mut logs), &mut has_executed) {
+        while let Some(turn) = execute_block_or_access(bus, &mut context, (&mut cores, &mut logs), &mut has_executed) {
             match turn {
                 Turn::Same => {}
                 Turn::Other => {
@@ -295,7 +295,7 @@ unsafe fn execute_blocks<B: PairedBus>(
 
 /// Executes the block or the ordered access that the first core is before. `None` if only the interpreter can.
 #[inline(always)]
-unsafe fn step<B: PairedBus>(
+unsafe fn execute_block_or_access<B: PairedBus>(
     bus: &mut B,
     context: &mut Context,
     (cores, logs): (&mut [*mut Core; 2], &mut [*mut SpeculationLog; 2]),
@@ -303,8 +303,8 @@ unsafe fn step<B: PairedBus>(
 ) -> Option<Turn> {
     // SAFETY: the caller's promise; a translation lives as long as its head.
     unsafe {
-        let (back, block) = context.run(bus, cores, logs);
-        *has_executed |= context.has_executed();
+        let (back, block) = context.run_block_code(bus, cores, logs);
+        *has_executed |= context.has_executed_block();
         match back {
             ReturnReason::None => return None,
             ReturnReason::Next => {}
@@ -319,10 +319,10 @@ unsafe fn step<B: PairedBus>(
         {
             let translation = if head.translation.is_null() { head.probed } else { head.translation };
             let has_lost = (*translation).lost != bus.dropped_cache_line_count();
-            return (has_lost && is_resident(bus, translation)).then_some(Turn::Same);
+            return (has_lost && is_translation_cached(bus, translation)).then_some(Turn::Same);
         }
         let address = address_of_ordered_access::<B>(bus, &*cores[0])?;
-        let turn = ordered_access(bus, *cores, logs[0], address);
+        let turn = execute_ordered_access(bus, *cores, logs[0], address);
         *has_executed |= turn.is_some();
         turn
     }
@@ -334,7 +334,9 @@ unsafe fn step<B: PairedBus>(
 fn address_of_ordered_access<B: PairedBus>(bus: &mut B, core: &Core) -> Option<u32> {
     // SAFETY: `ip` points into the ops of the region.
     let op = unsafe { *core.ip };
-    if !matches!(op.code, Code::LdrImm | Code::StrImm) || !bus.pair_timing_cache().blocks.registry.is_on() {
+    if !matches!(op.code, Code::LdrImm | Code::StrImm)
+        || !bus.pair_timing_cache().blocks.registry.is_translation_enabled()
+    {
         return None;
     }
     let address = core.r[usize::from(op.b & 15)].wrapping_add(op.imm);
@@ -345,8 +347,8 @@ fn address_of_ordered_access<B: PairedBus>(bus: &mut B, core: &Core) -> Option<u
 /// cycles.
 ///
 /// # Safety
-/// As for [`run_native`].
-unsafe fn ordered_access<B: PairedBus>(
+/// As for [`run_native_blocks`].
+unsafe fn execute_ordered_access<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     mine: *mut SpeculationLog,
@@ -355,7 +357,7 @@ unsafe fn ordered_access<B: PairedBus>(
     // SAFETY: the caller's promise.
     unsafe {
         let op = *(*cores[0]).ip;
-        if !access(bus, &mut *cores[0], op, address) {
+        if !access_word_in_order(bus, &mut *cores[0], op, address) {
             return None;
         }
         (*mine).begin_log(&*cores[0]);
@@ -363,7 +365,7 @@ unsafe fn ordered_access<B: PairedBus>(
         if turn != Turn::Same {
             return Some(turn);
         }
-        let is_refused = access(bus, &mut *cores[0], op, address);
+        let is_refused = access_word_in_order(bus, &mut *cores[0], op, address);
         debug_assert!(!is_refused, "its turn has come");
         (*cores[0]).ip = (*cores[0]).ip.wrapping_add(1);
         Some(end_turn(bus, cores, mine))
@@ -372,7 +374,7 @@ unsafe fn ordered_access<B: PairedBus>(
 
 /// Makes an access of one word that both cores make in the order of their cycles, if it is this core's turn. Returns
 /// true if the core must wait for its turn, false after the access, and for other accesses, which are not made.
-fn access<B: PairedBus>(bus: &mut B, core: &mut Core, op: Op, address: u32) -> bool {
+fn access_word_in_order<B: PairedBus>(bus: &mut B, core: &mut Core, op: Op, address: u32) -> bool {
     let register = usize::from(op.a & 15);
     if op.code == Code::StrImm {
         return bus.access_register_speculatively(core, address, Access::Store { bytes: 4, value: core.r[register] })
@@ -388,7 +390,7 @@ fn access<B: PairedBus>(bus: &mut B, core: &mut Core, op: Op, address: u32) -> b
 /// Returns whether the cache still contains the lines of a translation's code.
 #[cold]
 #[inline(never)]
-unsafe fn is_resident<B: PairedBus>(bus: &mut B, translation: *mut Translation) -> bool {
+unsafe fn is_translation_cached<B: PairedBus>(bus: &mut B, translation: *mut Translation) -> bool {
     let lost = bus.dropped_cache_line_count();
     // SAFETY: the caller's promise that it lives.
     let translation = unsafe { &mut *translation };

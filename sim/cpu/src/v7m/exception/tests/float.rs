@@ -37,7 +37,7 @@ fn first_instruction_begins_a_context() {
     bench.core.fpscr = 0xf800_009f;
     assert_eq!(prepare_fpu(&mut bench.core, &mut bench.bus), Ok(()));
     assert!(bench.core.fpca && bench.core.float_ready);
-    assert_eq!((bench.core.fpscr, bench.core.control()), (0xffc0_009f, 4));
+    assert_eq!((bench.core.fpscr, bench.core.control_register()), (0xffc0_009f, 4));
     bench.core.fpscr = 0;
     bench.core.float_ready = false;
     assert_eq!(prepare_fpu(&mut bench.core, &mut bench.bus), Ok(()));
@@ -92,11 +92,11 @@ fn entry_reserves_stack_space_and_keeps_the_registers() {
     assert_eq!(bench.read_register(FPCAR), frame + 0x20);
     let always = fpccr::ASPEN | fpccr::LSPEN | fpccr::THREAD | fpccr::HFRDY | fpccr::LSPACT;
     assert_eq!(bench.read_register(FPCCR), always);
-    assert_eq!(bench.core.control() & 4, 0);
+    assert_eq!(bench.core.control_register() & 4, 0);
     // Returning without a floating-point instruction costs nothing and keeps the registers.
     bench.core.s[3] = 0x7777;
     bench.ret(0xffff_ffe9);
-    assert_eq!((bench.core.r[13], bench.core.s[3], bench.core.control()), (stack, 0x7777, 4));
+    assert_eq!((bench.core.r[13], bench.core.s[3], bench.core.control_register()), (stack, 0x7777, 4));
     assert_eq!(bench.read_register(FPCCR) & fpccr::LSPACT, 0);
 }
 
@@ -184,10 +184,10 @@ fn nested_handler_preserves_the_state_of_two_levels_below() {
     assert_eq!(saved(&mut bench, outer), state());
     bench.core.s[..16].fill(0xbbbb);
     bench.ret(0xffff_fff1);
-    assert_eq!(bench.core.control() & 4, 0);
+    assert_eq!(bench.core.control_register() & 4, 0);
     bench.ret(0xffff_ffe9);
     assert_eq!(bench.core.s[..16], state()[..16]);
-    assert_eq!(bench.core.control() & 4, 4);
+    assert_eq!(bench.core.control_register() & 4, 4);
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn context_switch_of_a_kernel_moves_both_halves() {
     bench.core.nvic.set_priority(PENDSV, 0xf0);
     super::super::pend_exception(&mut bench.core, PENDSV);
     bench.settle();
-    let (a, lr) = (bench.core.psp(), bench.core.r[14]);
+    let (a, lr) = (bench.core.process_stack_pointer(), bench.core.r[14]);
     assert_eq!((RAM + 0x4000 - a, lr), (0x68, 0xffff_ffed));
     // tst lr, #16; it eq; vstmdbeq r0!, {s16-s31}: a floating-point instruction, which preserves the lower half.
     prepare_fpu(&mut bench.core, &mut bench.bus).expect("access");
@@ -273,7 +273,7 @@ fn context_switch_of_a_kernel_moves_both_halves() {
     }
     bench.core.write_special_register(9, 3, b);
     assert_eq!(bench.ret(0xffff_fffd), ExceptionOutcome::Returned(PENDSV));
-    assert_eq!((bench.core.control(), bench.core.pc()), (2, THREAD + 0x100));
+    assert_eq!((bench.core.control_register(), bench.core.next_instruction_address()), (2, THREAD + 0x100));
     // B uses floating point now: a context of its own.
     prepare_fpu(&mut bench.core, &mut bench.bus).expect("access");
     bench.core.s.fill(0xbbbb);

@@ -108,7 +108,7 @@ fn floating_point_frames_take_longer_unless_lazy() {
 /// The cycle in which the instruction at `ip` executes.
 fn executes_in<P: Pipeline>(bench: &mut Bench<P>) -> u64 {
     let ip = bench.core.ip;
-    bench.bus.decode_op(&bench.core, bench.core.address_of(ip));
+    bench.bus.decode_op(&bench.core, bench.core.address_of_op(ip));
     // SAFETY: `ip` points into the ops of the region.
     let op = unsafe { *ip };
     bench.pipe.issue_op(&mut bench.core, &mut bench.bus, op);

@@ -24,7 +24,7 @@ impl M7 {
     }
 
     /// Returns the number of 16-bit opcodes from the last taken branch to the current one.
-    fn narrow_before(&self, core: &Core) -> u64 {
+    fn narrow_opcodes_since_branch(&self, core: &Core) -> u64 {
         // The branch that entered here is counted by now, the current one not yet.
         let instructions = core.instructions.saturating_sub(self.entered_count + 1);
         let halfwords = self.branch.wrapping_sub(self.entered) / 2;
@@ -36,7 +36,7 @@ impl M7 {
     #[inline(always)]
     pub(super) fn update_predictor(&mut self, core: &Core, branch: u32, target: Option<u32>) -> bool {
         let actlr = core.scb.actlr;
-        let predicted = if actlr & DISBTACREAD != 0 { None } else { self.predictor.predict(branch) };
+        let predicted = if actlr & DISBTACREAD != 0 { None } else { self.predictor.predicted_target(branch) };
         match target {
             Some(target) => self.predictor.learn_taken(branch, target, actlr & DISBTACALLOC == 0),
             None => self.predictor.learn_not_taken(branch),
@@ -45,7 +45,7 @@ impl M7 {
     }
 
     /// Returns whether the current branch was predicted right: by the predictor, or as the log of a trace says.
-    fn is_predicted_right(&mut self, core: &Core, target: Option<u32>) -> bool {
+    fn is_branch_predicted_right(&mut self, core: &Core, target: Option<u32>) -> bool {
         match self.foreseen {
             Some(foreseen) => foreseen.right,
             None => self.update_predictor(core, self.branch, target),
@@ -53,14 +53,14 @@ impl M7 {
     }
 
     /// Returns whether a branch is predicted taken when the branch target cache is off: backward branches are.
-    fn statically_taken(core: &Core, op: Op) -> bool {
+    fn is_statically_predicted_taken(core: &Core, op: Op) -> bool {
         core.scb.actlr & DISBTACREAD != 0 && op.class == Class::BranchConditional && (op.imm as i32) < 0
     }
 
     /// Times the current branch, which was not taken.
     pub(super) fn time_untaken_branch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
-        let right = self.is_predicted_right(core, None);
-        if !right || M7::statically_taken(core, op) {
+        let right = self.is_branch_predicted_right(core, None);
+        if !right || M7::is_statically_predicted_taken(core, op) {
             let next = self.branch.wrapping_add(self.branch_bytes);
             self.restart_fetch_after_misprediction(core, bus, next, self.mispredict_cycles(true));
         } else {
@@ -70,8 +70,8 @@ impl M7 {
 
     /// Times the current branch, which went to `target`.
     pub(super) fn time_taken_branch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
-        let right = self.is_predicted_right(core, Some(target));
-        let narrow = self.narrow_before(core);
+        let right = self.is_branch_predicted_right(core, Some(target));
+        let narrow = self.narrow_opcodes_since_branch(core);
         (self.entered, self.entered_count) = (target, core.instructions);
         if right {
             self.fetch.continue_at_predicted_target(target);
@@ -84,7 +84,7 @@ impl M7 {
         }
         let lost = match jump {
             Jump::Immediate => self.decoded_branch,
-            Jump::Conditional if M7::statically_taken(core, op) => self.decoded_branch,
+            Jump::Conditional if M7::is_statically_predicted_taken(core, op) => self.decoded_branch,
             Jump::Conditional => self.mispredict_cycles(true),
             Jump::Register | Jump::Loaded => timing::MISPREDICT_CYCLES,
         };

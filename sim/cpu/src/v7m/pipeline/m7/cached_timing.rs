@@ -64,19 +64,19 @@ pub struct State {
 
 impl M7 {
     /// Returns the number of 16-bit opcodes executed since the last taken branch, before the current instruction.
-    fn narrow_so_far(&self, core: &Core) -> i64 {
+    fn narrow_opcodes_since_taken_branch(&self, core: &Core) -> i64 {
         let instructions = core.instructions as i64 - self.entered_count as i64 - 1;
-        let halfwords = core.address_of(core.ip).wrapping_sub(self.entered) / 2;
+        let halfwords = core.address_of_op(core.ip).wrapping_sub(self.entered) / 2;
         (2 * instructions - i64::from(halfwords)).min(NARROW_MOST)
     }
 }
 
 /// Removes the entry of an access from a trace's log. Returns the RAM bank of the access, and how many stores ago its
 /// doubleword was stored to (0: too long ago to matter).
-fn take_access(log: &mut Log, op: Op) -> (u32, usize) {
-    let bank = log.take_oldest(1) as u32;
-    let hit = !is_store(op) && log.take_oldest(1) != 0;
-    (bank, if hit { log.take_oldest(AGO_BITS) as usize + 1 } else { 0 })
+fn take_access_log_entry(log: &mut Log, op: Op) -> (u32, usize) {
+    let bank = log.take_oldest_value(1) as u32;
+    let hit = !is_store(op) && log.take_oldest_value(1) != 0;
+    (bank, if hit { log.take_oldest_value(AGO_BITS) as usize + 1 } else { 0 })
 }
 
 impl CacheableTiming for M7 {
@@ -110,7 +110,7 @@ impl CacheableTiming for M7 {
     /// Returns the pipeline's state before the instruction at `core.ip`. `None` if it cannot be cached.
     fn timing_state(&self, core: &Core) -> Option<State> {
         let now = core.t;
-        let narrow = self.narrow_so_far(core);
+        let narrow = self.narrow_opcodes_since_taken_branch(core);
         if narrow < NARROW_LEAST || self.group > now || self.bank_at > now {
             return None;
         }
@@ -121,7 +121,7 @@ impl CacheableTiming for M7 {
             late >= now && late == self.word_loaded[*register] + timing::LOAD_LATENCY
         };
         let joins = self.group == now;
-        distances.all_in(State {
+        distances.with_all_distances_in_range(State {
             ready,
             loaded: (0..16).filter(word_loaded).fold(0, |set, register| set | 1 << register),
             blocks: if joins { self.blocks } else { uses::ALL },
@@ -129,8 +129,8 @@ impl CacheableTiming for M7 {
             joins,
             next_group: distances.future_cycle_distance(self.next_group),
             flags: distances.cycle_distance(self.flags).max(OVER),
-            predicated: distances.to_narrow(self.predicated.into()),
-            narrow: distances.to_narrow(narrow),
+            predicated: distances.convert_to_narrower_type(self.predicated.into()),
+            narrow: distances.convert_to_narrower_type(narrow),
             bank: if joins && self.bank_at == now { self.bank as u8 } else { 2 },
             prediction: core.scb.actlr & (DISBTACREAD | DISBTACALLOC),
             fetch: self.fetch.timing_state(now, &distances),
@@ -141,7 +141,7 @@ impl CacheableTiming for M7 {
 
     /// Sets the pipeline to a cached state, before the instruction at `core.ip`, at time `core.t`.
     fn restore_timing_state(&mut self, state: &State, core: &Core) {
-        let (now, pc) = (core.t, core.address_of(core.ip));
+        let (now, pc) = (core.t, core.address_of_op(core.ip));
         for (time, &distance) in self.ready.iter_mut().zip(&state.ready) {
             *time = cycle_at(distance.into(), now);
         }
@@ -181,7 +181,7 @@ impl CacheableTiming for M7 {
     fn predict_load(&mut self, log: &mut Log, home: Home, address: u32) -> bool {
         let bit = 1 << log.instructions_left();
         self.cached = if home == Home::Cached { self.cached | bit } else { self.cached & !bit };
-        let ago = self.stored.stores_since(address, self.stores_most as usize);
+        let ago = self.stored.stores_since_doubleword(address, self.stores_most as usize);
         let bank = u64::from(address >> 2 & 1);
         if ago == 0 {
             log.append_bits(bank << 1, 2);
@@ -223,33 +223,33 @@ impl CacheableTiming for M7 {
     /// Removes the entry of an instruction's memory accesses from a trace's log and returns which memory they reached.
     /// The memory is not in the log: it was noted while the trace was executed.
     fn log_entry_of_access(&self, log: &mut Log, op: Op, left: u32) -> Home {
-        take_access(log, op);
+        take_access_log_entry(log, op);
         if !is_store(op) && self.cached >> left & 1 != 0 { Home::Cached } else { Home::First }
     }
 
     /// Removes the entry of a branch from a trace's log.
     fn log_entry_of_branch(log: &mut Log) {
-        log.take_oldest(1);
+        log.take_oldest_value(1);
     }
 
     /// Removes the entry of a skipped instruction of an IT block from a trace's log.
     fn log_entry_of_skip(log: &mut Log, op: Op) {
         if RULES[op.code as usize].uses & uses::BRANCH != 0 {
-            log.take_oldest(1);
+            log.take_oldest_value(1);
         }
     }
 
     /// Moves the log entry of an instruction's accesses to the pipeline, which times the trace by replaying its log.
     /// Returns a memory and an address that stand for those of the first access.
     fn recall_access<B: QuickBus>(&mut self, _: &B, log: &mut Log, op: Op) -> (Home, u32) {
-        let (bank, ago) = take_access(log, op);
+        let (bank, ago) = take_access_log_entry(log, op);
         self.foreseen = Some(Foreseen { ago, right: false });
         (Home::First, 4 * bank)
     }
 
     /// Moves the logged prediction of a branch to the pipeline, which times the trace by replaying its log.
     fn recall_branch(&mut self, log: &mut Log) {
-        self.foreseen = Some(Foreseen { ago: 0, right: log.take_oldest(1) != 0 });
+        self.foreseen = Some(Foreseen { ago: 0, right: log.take_oldest_value(1) != 0 });
     }
 
     /// Moves the log entry of a skipped instruction of an IT block to the pipeline, which times the trace by replaying

@@ -51,7 +51,7 @@ impl Fetch {
     }
 
     /// Fetches the next doubleword of code. The instruction before it issued in cycle `core.t` or before.
-    pub fn fetch_next<B: Bus>(&mut self, core: &mut Core, bus: &mut B) {
+    pub fn fetch_next_doubleword<B: Bus>(&mut self, core: &mut Core, bus: &mut B) {
         let entry = self.turn % PREFETCH_QUEUE_ENTRIES;
         let at = self.at.max(self.freed[entry]);
         let arrived = bus.fetch_code(core, self.next, at);
@@ -87,14 +87,15 @@ impl Fetch {
         let at = distance(self.at);
         // An entry that is free before it can be used at all is as good as any other.
         let freed = |later: usize| {
-            distances
-                .to_narrow(distance(self.freed[(self.turn + later) % PREFETCH_QUEUE_ENTRIES]).max(at + later as i64))
+            distances.convert_to_narrower_type(
+                distance(self.freed[(self.turn + later) % PREFETCH_QUEUE_ENTRIES]).max(at + later as i64),
+            )
         };
         State {
-            left: distances.to_narrow(self.left.into()),
-            skip: distances.to_narrow(self.skip.into()),
+            left: distances.convert_to_narrower_type(self.left.into()),
+            skip: distances.convert_to_narrower_type(self.skip.into()),
             ready: distances.future_cycle_distance(self.ready),
-            at: distances.to_narrow(at),
+            at: distances.convert_to_narrower_type(at),
             freed: std::array::from_fn(freed),
         }
     }

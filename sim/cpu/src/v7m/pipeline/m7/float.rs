@@ -69,7 +69,7 @@ const fn single_register_bit(register: u8) -> u32 {
 }
 
 /// Returns the S registers of an S or D register, as a set.
-const fn set(register: u8, double: bool) -> u32 {
+const fn single_register_set(register: u8, double: bool) -> u32 {
     if double { 3 << ((2 * register) & 31) } else { single_register_bit(register) }
 }
 
@@ -81,7 +81,8 @@ fn transferred_registers(op: Op) -> u32 {
 /// Returns the timing of a floating-point instruction.
 pub fn float_timing(op: Op) -> Work {
     let double = op.flags & flag::DOUBLE != 0;
-    let (d, n, m) = (set(op.rd, double), set(op.rn, double), set(op.rm, double));
+    let (d, n, m) =
+        (single_register_set(op.rd, double), single_register_set(op.rn, double), single_register_set(op.rm, double));
     let lock = |single, double_cycles| if double { double_cycles } else { single };
     let mut work = Work { latency: FLOAT_LATENCY, occupies: 1, what: What::Held, ..Work::default() };
     match op.code {
@@ -118,8 +119,12 @@ pub fn float_timing(op: Op) -> Work {
         Code::VcvtFixed => (work.reads, work.writes) = (d, d),
         Code::VcvtHalf if op.ra & 2 != 0 => (work.reads, work.writes) = (m, single_register_bit(op.rd)),
         Code::VcvtHalf => (work.reads, work.writes) = (single_register_bit(op.rm), d),
-        Code::VcvtDoubleFromSingle => (work.reads, work.writes) = (single_register_bit(op.rm), set(op.rd, true)),
-        Code::VcvtSingleFromDouble => (work.reads, work.writes) = (set(op.rm, true), single_register_bit(op.rd)),
+        Code::VcvtDoubleFromSingle => {
+            (work.reads, work.writes) = (single_register_bit(op.rm), single_register_set(op.rd, true))
+        }
+        Code::VcvtSingleFromDouble => {
+            (work.reads, work.writes) = (single_register_set(op.rm, true), single_register_bit(op.rd))
+        }
         Code::VmovImm32 | Code::VmovImm64 => work.writes = d,
         Code::Vmov32 | Code::Vmov64 => (work.reads, work.writes, work.what) = (m, d, What::Move),
         Code::VmovToCore => (work.reads, work.what) = (single_register_bit(op.rn), What::Move),
@@ -180,7 +185,7 @@ impl Scoreboard {
     }
 
     /// Notes that an instruction issues in cycle `at` (a load: its data are there in `at` + 1).
-    pub fn issue(&mut self, work: &Work, at: u64) {
+    pub fn note_float_issue(&mut self, work: &Work, at: u64) {
         let ready = at + work.occupies - 1 + work.latency;
         let mut rest = work.writes;
         while rest != 0 {

@@ -32,7 +32,7 @@ use fetch::Fetch;
 use float::{Scoreboard, Work};
 use predict::Predictor;
 use rtoslab_timing::cortex_m7::{self as timing, key};
-use rules::{Kind, RULES, TIMES, early, is_rotated, uses};
+use rules::{Kind, RULES, TIMES, early, is_rotated_constant, uses};
 use special::for_each_register;
 use stores::{Doublewords, Stores};
 
@@ -101,8 +101,8 @@ impl Default for M7 {
 
 /// Returns whether the instruction's constant goes through the shifter. The constant of MOVW does not, which is
 /// recognised by the carry field of a logical operation.
-fn rotated_constant(op: Op) -> bool {
-    is_rotated(op.imm) && (op.code != Code::MovImm || op.shift != 0)
+fn is_constant_rotated(op: Op) -> bool {
+    is_rotated_constant(op.imm) && (op.code != Code::MovImm || op.shift != 0)
 }
 
 impl M7 {
@@ -142,20 +142,20 @@ impl M7 {
     /// Returns the first cycle in which the fetched opcode can issue, and counts the cycles of waiting for memory.
     #[inline(always)]
     fn earliest_issue<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) -> u64 {
-        self.fetch.left -= op.halfwords() as i32;
+        self.fetch.left -= op.halfword_count() as i32;
         if self.fetch.left < 0 {
-            self.fetch.fetch_next(core, bus);
+            self.fetch.fetch_next_doubleword(core, bus);
         }
         core.t.max(self.fetch.ready)
     }
 
     /// Returns the cycle in which a core register is ready for late inputs.
-    fn late_ready(&self, register: usize) -> u64 {
+    fn late_ready_cycle(&self, register: usize) -> u64 {
         self.ready[2 * (register & 15)]
     }
 
     /// Sets the cycle in which a core register is ready for late inputs. It is ready for early inputs one cycle later.
-    fn set_ready(&mut self, register: usize, late: u64) {
+    fn set_late_ready_cycle(&mut self, register: usize, late: u64) {
         self.ready[2 * (register & 15)] = late;
         self.ready[2 * (register & 15) + 1] = late + 1;
     }
@@ -163,7 +163,7 @@ impl M7 {
     /// Issues the current instruction in a slot of the current issue group, if that is possible in cycle `at`, else in
     /// the next group. Returns which [`early`] slot it is.
     #[inline(always)]
-    fn take_slot(&mut self, core: &mut Core, at: u64, used: u16, blocks: u16) -> u8 {
+    fn issue_in_slot(&mut self, core: &mut Core, at: u64, used: u16, blocks: u16) -> u8 {
         if at == self.group && used & self.blocks == 0 {
             let slot = if self.blocks & uses::SHIFTER_BUSY == 0 { early::YOUNGER } else { 0 };
             self.younger = true;
@@ -195,7 +195,7 @@ impl M7 {
 
     /// Returns the cycle of a load's second access or a later one.
     #[inline(never)]
-    fn further_load(&self, core: &Core, kind: Kind, index: u32) -> u64 {
+    fn further_load_cycle(&self, core: &Core, kind: Kind, index: u32) -> u64 {
         if !matches!(kind, Kind::Load | Kind::LoadGeneral) {
             // Two words in a cycle. It may have given way between two words: `core.t` is the cycle after the last.
             return core.t - u64::from(!index.is_multiple_of(timing::WORDS_A_CYCLE as u32));
@@ -211,8 +211,8 @@ impl M7 {
     /// Notes the address of the current branch, and the cycle in which its condition is known.
     #[inline(always)]
     fn note_current_branch(&mut self, core: &Core, op: Op, condition: u64) {
-        self.branch = core.address_of(core.ip);
-        self.branch_bytes = 2 * op.halfwords() as u32;
+        self.branch = core.address_of_op(core.ip);
+        self.branch_bytes = 2 * op.halfword_count() as u32;
         self.condition = condition;
     }
 
@@ -229,7 +229,7 @@ impl M7 {
         }
         let at = self.group + cycles;
         self.close_issue_group(at);
-        for_each_register(op.writes, |register| self.set_ready(register, at));
+        for_each_register(op.writes, |register| self.set_late_ready_cycle(register, at));
     }
 
     /// Sets `core.t` to the earliest begin of the next instruction.
@@ -272,14 +272,14 @@ impl Pipeline for M7 {
             at = if controls { at } else { at.max(self.flags) };
             self.predicated = self.predicated.saturating_sub(1);
         }
-        if op.imm > 0xFF && early & early::CONSTANT != 0 && rotated_constant(op) {
+        if op.imm > 0xFF && early & early::CONSTANT != 0 && is_constant_rotated(op) {
             used |= uses::SHIFTED;
             blocks |= uses::SHIFTED;
             early = 0;
         }
         let newest =
             self.ready[usize::from(rule.n.time_index(op.rn))].max(self.ready[usize::from(rule.m.time_index(op.rm))]);
-        let slots = self.take_slot(core, at.max(newest), used, blocks);
+        let slots = self.issue_in_slot(core, at.max(newest), used, blocks);
         if controls {
             match rule.kind {
                 // As many instructions as the mask in ITSTATE says.
@@ -303,9 +303,10 @@ impl Pipeline for M7 {
     /// Issues and ends an instruction of an IT block whose condition fails.
     fn skip_op<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         let rule = &RULES[op.code as usize];
-        let at = self.earliest_issue(core, bus, op).max(self.flags).max(self.special_operands(core, op, rule));
+        let at =
+            self.earliest_issue(core, bus, op).max(self.flags).max(self.special_operands_ready_cycle(core, op, rule));
         self.predicated = self.predicated.saturating_sub(1);
-        self.take_slot(core, at, rule.uses, rule.blocks);
+        self.issue_in_slot(core, at, rule.uses, rule.blocks);
         let words = match op.class {
             Class::LoadMultiple | Class::LoadMultiplePc | Class::StoreMultiple => u64::from(op.shift),
             Class::FloatLoadMultiple | Class::FloatStoreMultiple => u64::from(op.shift),
@@ -339,15 +340,16 @@ impl Pipeline for M7 {
             if self.younger && self.bank == address >> 2 & 1 && self.bank_at == at {
                 at = self.next_group;
             }
-            let ago =
-                self.foreseen.map_or_else(|| self.stored.stores_since(address, stores::TIMES), |foreseen| foreseen.ago);
+            let ago = self
+                .foreseen
+                .map_or_else(|| self.stored.stores_since_doubleword(address, stores::TIMES), |foreseen| foreseen.ago);
             at = at.max(self.stores.first_load_cycle(ago, self.store_to_load));
             if address >> 29 == 2 {
                 // Peripherals see accesses in order.
                 at = at.max(self.stores.drain_cycle());
             }
         } else {
-            at = self.further_load(core, kind, index);
+            at = self.further_load_cycle(core, kind, index);
         }
         let loaded = bus.load_data(core, address, bytes, at)?;
         core.bus_wait += loaded.wait;
@@ -360,12 +362,12 @@ impl Pipeline for M7 {
         if matches!(kind, Kind::Load | Kind::LoadGeneral) {
             let word = bytes == 4 || index != 0;
             let latency = if word { timing::LOAD_LATENCY } else { timing::LOAD_NARROW_LATENCY };
-            self.set_ready(usize::from(op.rd), at + latency);
+            self.set_late_ready_cycle(usize::from(op.rd), at + latency);
             if word {
                 self.word_loaded[usize::from(op.rd & 15)] = at;
             }
         } else if kind == Kind::Float {
-            self.floats.issue(&self.work, at);
+            self.floats.note_float_issue(&self.work, at);
         }
         Ok(loaded.value)
     }

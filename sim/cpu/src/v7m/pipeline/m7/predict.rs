@@ -42,19 +42,19 @@ impl Predictor {
     }
 
     /// Returns the entry of the branch target cache for this branch's address, which may be in use for another branch.
-    fn entry(&mut self, branch: u32) -> &mut Entry {
+    fn entry_of_branch(&mut self, branch: u32) -> &mut Entry {
         &mut self.entries[(branch >> 1) as usize % BRANCH_TARGETS]
     }
 
     /// Returns the target to which a branch is predicted to go. `None`: it is not predicted taken.
-    pub fn predict(&mut self, branch: u32) -> Option<u32> {
-        let entry = self.entry(branch);
+    pub fn predicted_target(&mut self, branch: u32) -> Option<u32> {
+        let entry = self.entry_of_branch(branch);
         (entry.branch == branch | 1 && entry.counter >= TAKEN).then_some(entry.target)
     }
 
     /// Learns that a branch went to `target`. `allocate` makes an entry for an unknown one.
     pub fn learn_taken(&mut self, branch: u32, target: u32, allocate: bool) {
-        let entry = self.entry(branch);
+        let entry = self.entry_of_branch(branch);
         if entry.branch == branch | 1 {
             entry.counter = (entry.counter + 1).min(STRONGLY_TAKEN);
             entry.target = target;
@@ -65,7 +65,7 @@ impl Predictor {
 
     /// Learns that a branch was not taken.
     pub fn learn_not_taken(&mut self, branch: u32) {
-        let entry = self.entry(branch);
+        let entry = self.entry_of_branch(branch);
         if entry.branch == branch | 1 {
             entry.counter = entry.counter.saturating_sub(1);
         }
@@ -81,15 +81,15 @@ mod tests {
     #[test]
     fn two_bits_of_hysteresis() {
         let mut predictor = Predictor::new();
-        assert_eq!(predictor.predict(BRANCH), None);
+        assert_eq!(predictor.predicted_target(BRANCH), None);
         predictor.learn_taken(BRANCH, 0x10, true);
-        assert_eq!(predictor.predict(BRANCH), Some(0x10));
+        assert_eq!(predictor.predicted_target(BRANCH), Some(0x10));
         predictor.learn_not_taken(BRANCH);
-        assert_eq!(predictor.predict(BRANCH), None);
+        assert_eq!(predictor.predicted_target(BRANCH), None);
         predictor.learn_taken(BRANCH, 0x10, true);
         predictor.learn_taken(BRANCH, 0x20, true);
         predictor.learn_not_taken(BRANCH);
-        assert_eq!(predictor.predict(BRANCH), Some(0x20), "strongly taken to where it went last");
+        assert_eq!(predictor.predicted_target(BRANCH), Some(0x20), "strongly taken to where it went last");
     }
 
     #[test]
@@ -98,8 +98,8 @@ mod tests {
         let rival = BRANCH + 2 * BRANCH_TARGETS as u32;
         predictor.learn_taken(BRANCH, 0x10, true);
         predictor.learn_taken(rival, 0x20, false);
-        assert_eq!((predictor.predict(BRANCH), predictor.predict(rival)), (Some(0x10), None));
+        assert_eq!((predictor.predicted_target(BRANCH), predictor.predicted_target(rival)), (Some(0x10), None));
         predictor.learn_taken(rival, 0x20, true);
-        assert_eq!((predictor.predict(BRANCH), predictor.predict(rival)), (None, Some(0x20)));
+        assert_eq!((predictor.predicted_target(BRANCH), predictor.predicted_target(rival)), (None, Some(0x20)));
     }
 }

@@ -165,31 +165,31 @@ const fn timing_rule(kind: Kind, uses: u16) -> Rule {
 
 impl Rule {
     /// Sets which time of the first operand register the instruction depends on.
-    const fn n(mut self, place: Place) -> Rule {
+    const fn with_first_operand_time(mut self, place: Place) -> Rule {
         self.n = place;
         self
     }
 
     /// Sets which time of the second operand register the instruction depends on.
-    const fn m(mut self, place: Place) -> Rule {
+    const fn with_second_operand_time(mut self, place: Place) -> Rule {
         self.m = place;
         self
     }
 
     /// Makes the instruction depend on the late time of its destination register.
-    const fn d(mut self) -> Rule {
+    const fn with_late_destination(mut self) -> Rule {
         self.d = LATE;
         self
     }
 
     /// Adds slots from which the instruction can enter the early ALU.
-    const fn early(mut self, slots: u8) -> Rule {
+    const fn with_early_slots(mut self, slots: u8) -> Rule {
         self.early |= slots;
         self
     }
 
     /// Sets the cycles to the late result.
-    const fn latency(mut self, cycles: u64) -> Rule {
+    const fn with_result_latency(mut self, cycles: u64) -> Rule {
         self.latency = cycles as u8;
         self
     }
@@ -200,85 +200,109 @@ const fn rule_of_code(code: Code) -> Rule {
     use Code::*;
     use uses::*;
     let plain = timing_rule(Kind::Plain, 0);
-    let constant = plain.n(LATE).early(early::CONSTANT);
-    let shifted = timing_rule(Kind::Plain, SHIFTED).n(LATE).m(EARLY);
-    let older = timing_rule(Kind::Plain, OLDER).d();
-    let shifter = timing_rule(Kind::Plain, OLDER | SHIFTER).d();
-    let load = timing_rule(Kind::Load, LOAD).n(EARLY);
-    let store = timing_rule(Kind::Store, STORE).n(EARLY);
+    let constant = plain.with_first_operand_time(LATE).with_early_slots(early::CONSTANT);
+    let shifted = timing_rule(Kind::Plain, SHIFTED).with_first_operand_time(LATE).with_second_operand_time(EARLY);
+    let older = timing_rule(Kind::Plain, OLDER).with_late_destination();
+    let shifter = timing_rule(Kind::Plain, OLDER | SHIFTER).with_late_destination();
+    let load = timing_rule(Kind::Load, LOAD).with_first_operand_time(EARLY);
+    let store = timing_rule(Kind::Store, STORE).with_first_operand_time(EARLY);
     match code {
-        AddImmS | AddImm | SubImmS | SubImm => constant.d().early(early::OLDER),
-        MovImmS | MovImm => constant.n(NOWHERE).d().early(early::OLDER),
+        AddImmS | AddImm | SubImmS | SubImm => constant.with_late_destination().with_early_slots(early::OLDER),
+        MovImmS | MovImm => {
+            constant.with_first_operand_time(NOWHERE).with_late_destination().with_early_slots(early::OLDER)
+        }
         AndImmS | AndImm | BicImmS | BicImm | OrrImmS | OrrImm | OrnImmS | OrnImm | EorImmS | EorImm | AdcImmS
-        | AdcImm | SbcImmS | SbcImm | RsbImmS | RsbImm => constant.d(),
-        MvnImmS | MvnImm => constant.n(NOWHERE).d(),
+        | AdcImm | SbcImmS | SbcImm | RsbImmS | RsbImm => constant.with_late_destination(),
+        MvnImmS | MvnImm => constant.with_first_operand_time(NOWHERE).with_late_destination(),
         TstImm | TeqImm | CmpImm | CmnImm => constant,
-        AddRegS | AddReg | SubRegS | SubReg => plain.n(LATE).m(LATE).d().early(early::OLDER),
-        MovRegS | MovReg | MovToSp => plain.m(LATE).d().early(early::OLDER),
-        AddToSp => plain.n(LATE).m(LATE).d().early(early::OLDER),
+        AddRegS | AddReg | SubRegS | SubReg => plain
+            .with_first_operand_time(LATE)
+            .with_second_operand_time(LATE)
+            .with_late_destination()
+            .with_early_slots(early::OLDER),
+        MovRegS | MovReg | MovToSp => {
+            plain.with_second_operand_time(LATE).with_late_destination().with_early_slots(early::OLDER)
+        }
+        AddToSp => plain
+            .with_first_operand_time(LATE)
+            .with_second_operand_time(LATE)
+            .with_late_destination()
+            .with_early_slots(early::OLDER),
         AndRegS | AndReg | BicRegS | BicReg | OrrRegS | OrrReg | EorRegS | EorReg | AdcRegS | AdcReg | SbcRegS
-        | SbcReg => plain.n(LATE).m(LATE).d(),
-        MvnRegS | MvnReg => plain.m(LATE).d(),
-        TstReg | CmpReg | CmnReg => plain.n(LATE).m(LATE),
+        | SbcReg => plain.with_first_operand_time(LATE).with_second_operand_time(LATE).with_late_destination(),
+        MvnRegS | MvnReg => plain.with_second_operand_time(LATE).with_late_destination(),
+        TstReg | CmpReg | CmnReg => plain.with_first_operand_time(LATE).with_second_operand_time(LATE),
         AndShift | BicShift | OrrShift | OrnShift | EorShift | AddShift | AdcShift | SbcShift | SubShift | RsbShift
-        | AddLsl => shifted.d(),
-        MvnShift => shifted.n(NOWHERE).d(),
+        | AddLsl => shifted.with_late_destination(),
+        MvnShift => shifted.with_first_operand_time(NOWHERE).with_late_destination(),
         TstShift | TeqShift | CmpShift | CmnShift => Rule { flags: COMPARE_SHIFTED_LATENCY as u8, ..shifted },
-        LslImmS | LslImm | LsrImmS | LsrImm | AsrImmS | AsrImm | MovShift => {
-            timing_rule(Kind::Plain, SHIFT).m(LATE).d().early(early::OLDER | early::YOUNGER)
-        }
-        LslRegS | LslReg | LsrRegS | LsrReg | AsrRegS | AsrReg | RorRegS | RorReg => {
-            timing_rule(Kind::Plain, SHIFT).n(LATE).m(LATE).d().early(early::OLDER | early::YOUNGER)
-        }
+        LslImmS | LslImm | LsrImmS | LsrImm | AsrImmS | AsrImm | MovShift => timing_rule(Kind::Plain, SHIFT)
+            .with_second_operand_time(LATE)
+            .with_late_destination()
+            .with_early_slots(early::OLDER | early::YOUNGER),
+        LslRegS | LslReg | LsrRegS | LsrReg | AsrRegS | AsrReg | RorRegS | RorReg => timing_rule(Kind::Plain, SHIFT)
+            .with_first_operand_time(LATE)
+            .with_second_operand_time(LATE)
+            .with_late_destination()
+            .with_early_slots(early::OLDER | early::YOUNGER),
         Nop => plain,
         It => timing_rule(Kind::It, 0),
         Movt => timing_rule(Kind::Movt, 0),
 
-        Ubfx | Sbfx => shifter.n(EARLY),
-        Bfi => timing_rule(Kind::Movt, OLDER | SHIFTER).n(EARLY),
-        Rbit | Rev | Rev16 | Revsh => Rule { latency: 0, forward: 2, ..shifter.m(EARLY) },
-        Sxtab | Sxtah | Uxtab | Uxtah | Xtab16 | Pkh => shifter.n(LATE).m(EARLY),
-        Ssat | Usat | Ssat16 | Usat16 => shifter.n(EARLY).latency(SATURATE_LATENCY),
-        Sxtb | Sxth | Uxtb | Uxth | Xtb16 | Clz => older.m(LATE),
-        Parallel | Sel => older.n(LATE).m(LATE),
-        SaturatingAdd => older.n(EARLY).m(EARLY).latency(SATURATE_LATENCY),
-        Usad8 | Usada8 => older.n(LATE).m(LATE).latency(SATURATE_LATENCY),
+        Ubfx | Sbfx => shifter.with_first_operand_time(EARLY),
+        Bfi => timing_rule(Kind::Movt, OLDER | SHIFTER).with_first_operand_time(EARLY),
+        Rbit | Rev | Rev16 | Revsh => Rule { latency: 0, forward: 2, ..shifter.with_second_operand_time(EARLY) },
+        Sxtab | Sxtah | Uxtab | Uxtah | Xtab16 | Pkh => {
+            shifter.with_first_operand_time(LATE).with_second_operand_time(EARLY)
+        }
+        Ssat | Usat | Ssat16 | Usat16 => shifter.with_first_operand_time(EARLY).with_result_latency(SATURATE_LATENCY),
+        Sxtb | Sxth | Uxtb | Uxth | Xtb16 | Clz => older.with_second_operand_time(LATE),
+        Parallel | Sel => older.with_first_operand_time(LATE).with_second_operand_time(LATE),
+        SaturatingAdd => {
+            older.with_first_operand_time(EARLY).with_second_operand_time(EARLY).with_result_latency(SATURATE_LATENCY)
+        }
+        Usad8 | Usada8 => {
+            older.with_first_operand_time(LATE).with_second_operand_time(LATE).with_result_latency(SATURATE_LATENCY)
+        }
 
         MulS | Mul | Mla | Mls | Smull | Umull | Smlal | Umlal | Umaal | Smulxy | Smlaxy | Smlalxy | Smulwy
         | Smlawy | Smuad | Smlad | Smlald | Smmul | Smmla | Smmls => {
-            timing_rule(Kind::Multiply, MULTIPLIER).latency(MULTIPLY_LATENCY)
+            timing_rule(Kind::Multiply, MULTIPLIER).with_result_latency(MULTIPLY_LATENCY)
         }
         Sdiv | Udiv => timing_rule(Kind::Divide, ALONE),
 
         LdrImm | LdrhImm | LdrbImm | LdrshImm | LdrsbImm => load,
-        LdrReg | LdrhReg | LdrbReg | LdrshReg | LdrsbReg => load.m(EARLY),
-        LdrLit => load.n(NOWHERE),
+        LdrReg | LdrhReg | LdrbReg | LdrshReg | LdrsbReg => load.with_second_operand_time(EARLY),
+        LdrLit => load.with_first_operand_time(NOWHERE),
         Load | Preload => timing_rule(Kind::LoadGeneral, LOAD),
         LdrPc => timing_rule(Kind::LoadGeneral, LOAD | BRANCH),
         Ldrex => timing_rule(Kind::LoadGeneral, LOAD | OLDER),
         Ldrd | Ldm => timing_rule(Kind::LoadMultiple, ALONE),
         LdmPc => timing_rule(Kind::LoadMultiple, ALONE | BRANCH),
         StrImm | StrhImm | StrbImm => store,
-        StrReg | StrhReg | StrbReg => store.m(EARLY),
+        StrReg | StrhReg | StrbReg => store.with_second_operand_time(EARLY),
         Store => timing_rule(Kind::StoreGeneral, STORE),
         Strd | Stm | Strex => timing_rule(Kind::StoreMultiple, ALONE),
 
         Beq | Bne | Bcs | Bcc | Bmi | Bpl | Bvs | Bvc | Bhi | Bls | Bge | Blt | Bgt | Ble | B | BccFar | BFar => {
             timing_rule(Kind::Branch, BRANCH)
         }
-        Bx | MovPc | AddPc => timing_rule(Kind::Branch, BRANCH).m(LATE),
+        Bx | MovPc | AddPc => timing_rule(Kind::Branch, BRANCH).with_second_operand_time(LATE),
         Bl | BlFar | Blx => timing_rule(Kind::BranchLink, BRANCH),
-        Cbz | Cbnz | CompareBranchFar => timing_rule(Kind::CompareBranch, BRANCH).n(LATE),
-        TableBranch => timing_rule(Kind::Slow, ALONE | BRANCH).n(EARLY).m(EARLY).latency(TABLE_BRANCH_CYCLES),
+        Cbz | Cbnz | CompareBranchFar => timing_rule(Kind::CompareBranch, BRANCH).with_first_operand_time(LATE),
+        TableBranch => timing_rule(Kind::Slow, ALONE | BRANCH)
+            .with_first_operand_time(EARLY)
+            .with_second_operand_time(EARLY)
+            .with_result_latency(TABLE_BRANCH_CYCLES),
 
         Clrex | Sev | Wfe | Wfi | Barrier | Mrs | Msr | Cps | Svc | Bkpt => {
-            timing_rule(Kind::Slow, ALONE).latency(SYSTEM_CYCLES)
+            timing_rule(Kind::Slow, ALONE).with_result_latency(SYSTEM_CYCLES)
         }
         Vmrs | VmrsFlags | Vmsr => timing_rule(Kind::Float, ALONE | FLOAT_MOVE),
         VmovPairToCore | VmovPairFromCore => timing_rule(Kind::Float, ALONE | FLOAT_MOVE),
-        Vldr64 | Vstr64 | Vldm | Vstm => timing_rule(Kind::Float, ALONE | FLOAT_MOVE).n(EARLY),
-        Vldr32 => timing_rule(Kind::Float, FLOAT_MOVE | LOAD).n(EARLY),
-        Vstr32 => timing_rule(Kind::Float, FLOAT_MOVE | STORE).n(EARLY),
+        Vldr64 | Vstr64 | Vldm | Vstm => timing_rule(Kind::Float, ALONE | FLOAT_MOVE).with_first_operand_time(EARLY),
+        Vldr32 => timing_rule(Kind::Float, FLOAT_MOVE | LOAD).with_first_operand_time(EARLY),
+        Vstr32 => timing_rule(Kind::Float, FLOAT_MOVE | STORE).with_first_operand_time(EARLY),
         Vmov32 | Vmov64 | VmovToCore | VmovFromCore => timing_rule(Kind::Float, FLOAT_MOVE),
         VmovImm32 | VmovImm64 => timing_rule(Kind::Float, FLOAT_MOVE | FLOAT_CONSTANT),
         VmultiplyAccumulate32 | VmultiplyAccumulate64 => timing_rule(Kind::Float, FLOAT | ACCUMULATE),
@@ -305,7 +329,7 @@ pub static RULES: [Rule; 256] = {
 /// Returns whether a constant is made by rotating a byte (JL's "shifted constant"). A 12-bit constant of ADDW or SUBW
 /// that could be encoded so counts too: assemblers choose the other encoding.
 #[inline]
-pub fn is_rotated(constant: u32) -> bool {
+pub fn is_rotated_constant(constant: u32) -> bool {
     if constant <= 0xFF {
         return false;
     }
@@ -322,10 +346,10 @@ mod tests {
     #[test]
     fn rotated_constants() {
         for constant in [0x1FC0, 0x100, 0xFF00_0000, 0x0100_0000, 0x3FC] {
-            assert!(is_rotated(constant), "{constant:x}");
+            assert!(is_rotated_constant(constant), "{constant:x}");
         }
         for constant in [0, 0xFF, 0x1B1B_1B1B, 0x00AB_00AB, 0xAB00_AB00, 0xFF9, 0x101] {
-            assert!(!is_rotated(constant), "{constant:x}");
+            assert!(!is_rotated_constant(constant), "{constant:x}");
         }
     }
 }

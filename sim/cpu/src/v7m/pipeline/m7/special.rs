@@ -18,13 +18,13 @@ pub(super) fn for_each_register(mut set: u16, mut act: impl FnMut(usize)) {
 }
 
 /// Returns the bit of a register in a set of registers.
-const fn bit(register: u8) -> u16 {
+const fn register_bit(register: u8) -> u16 {
     1 << (register & 15)
 }
 
 impl M7 {
     /// Returns the latest late and early time of a set of registers.
-    fn latest_ready(&self, set: u16) -> (u64, u64) {
+    fn latest_ready_times(&self, set: u16) -> (u64, u64) {
         let (mut late, mut early) = (0, 0);
         for_each_register(set, |register| {
             late = late.max(self.ready[2 * register]);
@@ -34,8 +34,8 @@ impl M7 {
     }
 
     /// Returns the cycle in which the operands of an instruction of a special kind, besides its `n` and `m`, are ready.
-    pub(super) fn special_operands(&mut self, core: &Core, op: Op, rule: &Rule) -> u64 {
-        let all = self.latest_ready(op.reads);
+    pub(super) fn special_operands_ready_cycle(&mut self, core: &Core, op: Op, rule: &Rule) -> u64 {
+        let all = self.latest_ready_times(op.reads);
         if rule.uses & uses::BRANCH != 0 {
             self.note_current_branch(core, op, self.flags);
         }
@@ -43,21 +43,21 @@ impl M7 {
             Kind::LoadGeneral | Kind::LoadMultiple => all.1,
             // A store reads its data last, when any result is there.
             Kind::StoreGeneral | Kind::StoreMultiple => {
-                let index = if op.flags & flag::REGISTER_OFFSET != 0 { bit(op.rm) } else { 0 };
-                self.latest_ready(op.reads & (bit(op.rn) | index)).1
+                let index = if op.flags & flag::REGISTER_OFFSET != 0 { register_bit(op.rm) } else { 0 };
+                self.latest_ready_times(op.reads & (register_bit(op.rn) | index)).1
             }
             // Multiplicands have a loaded word one cycle later, accumulators everything one earlier.
             Kind::Multiply => {
-                let multiplicands = bit(op.rn) | bit(op.rm);
-                let mut need = self.latest_ready(op.reads & !multiplicands).0.saturating_sub(1);
+                let multiplicands = register_bit(op.rn) | register_bit(op.rm);
+                let mut need = self.latest_ready_times(op.reads & !multiplicands).0.saturating_sub(1);
                 for_each_register(multiplicands, |register| {
-                    let late = self.late_ready(register);
+                    let late = self.late_ready_cycle(register);
                     need = need.max(late + u64::from(late == self.word_loaded[register] + timing::LOAD_LATENCY));
                 });
                 need
             }
             Kind::Slow if op.class == Class::Barrier => all.0.max(self.stores.drain_cycle()),
-            Kind::Movt => self.late_ready(usize::from(op.rd)),
+            Kind::Movt => self.late_ready_cycle(usize::from(op.rd)),
             _ => all.0,
         }
     }
@@ -67,7 +67,7 @@ impl M7 {
     pub(super) fn issue_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, fetched: u64) {
         let rule = &RULES[op.code as usize];
         let mut used = rule.uses;
-        let mut at = fetched.max(self.special_operands(core, op, rule));
+        let mut at = fetched.max(self.special_operands_ready_cycle(core, op, rule));
         if u32::from(op.flags & flag::READS_FLAGS) | self.predicated != 0 {
             at = at.max(self.flags);
             self.predicated = self.predicated.saturating_sub(1);
@@ -81,11 +81,11 @@ impl M7 {
             at = need;
             used |= if older { uses::OLDER } else { 0 };
         }
-        self.take_slot(core, at, used, rule.blocks);
+        self.issue_in_slot(core, at, used, rule.blocks);
         if op.flags & (flag::SETS | flag::SETS_OUTSIDE_IT) != 0 {
             self.flags = self.group + u64::from(rule.flags);
         }
-        self.special_results(op, rule);
+        self.set_special_results_ready(op, rule);
         self.advance_to_next_instruction(core);
         if rule.kind == Kind::Divide {
             // Its cycles count from here.
@@ -96,7 +96,7 @@ impl M7 {
     }
 
     /// Sets when the results of an instruction of a special kind are ready, loaded values excepted.
-    fn special_results(&mut self, op: Op, rule: &Rule) {
+    fn set_special_results_ready(&mut self, op: Op, rule: &Rule) {
         let at = self.group;
         let latency = match rule.kind {
             // The address unit writes the base back. Loaded values come with the load.
@@ -111,7 +111,7 @@ impl M7 {
             }
             _ => u64::from(rule.latency),
         };
-        for_each_register(op.writes, |register| self.set_ready(register, at + latency));
+        for_each_register(op.writes, |register| self.set_late_ready_cycle(register, at + latency));
     }
 
     /// Sets when the registers that LDM or LDRD loads are ready: in the load's last cycle. Those that it loads in that
@@ -119,29 +119,29 @@ impl M7 {
     fn set_loaded_registers_ready(&mut self, op: Op) {
         let words = if op.code == Code::Ldrd { 2 } else { u64::from(op.shift.max(1)) };
         let last = self.group + (words - 1) / timing::WORDS_A_CYCLE;
-        for_each_register(op.writes, |register| self.set_ready(register, last));
+        for_each_register(op.writes, |register| self.set_late_ready_cycle(register, last));
         if op.code == Code::Ldrd {
-            self.set_ready(usize::from(op.rd), last + 1);
-            self.set_ready(usize::from(op.ra), last + 1);
+            self.set_late_ready_cycle(usize::from(op.rd), last + 1);
+            self.set_late_ready_cycle(usize::from(op.ra), last + 1);
         } else if let Some(highest) = (op.imm as u16).checked_ilog2() {
-            self.set_ready(highest as usize, last + 1);
+            self.set_late_ready_cycle(highest as usize, last + 1);
             if let Some(next) = (op.imm as u16 & !(1 << highest)).checked_ilog2() {
-                self.set_ready(next as usize, last + 1);
+                self.set_late_ready_cycle(next as usize, last + 1);
             }
         }
         if op.flags & (flag::PRE_INDEXED | flag::POST_INDEXED) != 0 {
-            self.set_ready(usize::from(op.rn), self.group);
+            self.set_late_ready_cycle(usize::from(op.rn), self.group);
         }
     }
 
     /// Sets when the core registers that a floating-point instruction writes are ready.
     fn set_float_results_ready(&mut self, op: Op) {
         let at = self.group;
-        self.floats.issue(&self.work, at);
+        self.floats.note_float_issue(&self.work, at);
         if self.work.occupies > 1 {
             self.next_group = self.next_group.max(at + self.work.occupies);
         }
-        for_each_register(op.writes, |register| self.set_ready(register, at + timing::ALU_LATENCY));
+        for_each_register(op.writes, |register| self.set_late_ready_cycle(register, at + timing::ALU_LATENCY));
     }
 
     /// Executes a barrier's timing: DSB and DMB have waited for the store buffer. After an ISB everything is fetched
@@ -149,7 +149,7 @@ impl M7 {
     fn time_barrier<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         self.always = if core.scb.actlr & DISDI != 0 { uses::ALL } else { 0 };
         if op.ra == 6 {
-            let next = core.address_of(core.ip).wrapping_add(4);
+            let next = core.address_of_op(core.ip).wrapping_add(4);
             let at = self.next_group;
             self.fetch.restart_at_target(next, at);
             bus.redirect_prefetch(core, next, at);

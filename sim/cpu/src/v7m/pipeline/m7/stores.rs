@@ -149,7 +149,7 @@ impl Doublewords {
     /// Returns how many stores ago the doubleword of an address was stored to, 1 being the last. 0 if that is not known
     /// or longer ago than `most`.
     #[inline(always)]
-    pub fn stores_since(&self, address: u32, most: usize) -> usize {
+    pub fn stores_since_doubleword(&self, address: u32, most: usize) -> usize {
         let number = Doublewords::doubleword_number(address);
         let place = number as usize % RECENT;
         if self.numbers[place] != number {
@@ -182,10 +182,10 @@ mod tests {
         let mut doublewords = Doublewords::new();
         doublewords.record_store(0x2000_0000);
         doublewords.record_store(0x2000_0010);
-        assert_eq!(doublewords.stores_since(0x2000_0007, TIMES), 2);
-        assert_eq!(doublewords.stores_since(0x2000_0007, 1), 0);
-        assert_eq!(doublewords.stores_since(0x2000_0008, TIMES), 0);
-        assert_eq!(doublewords.stores_since(0x2000_0040, TIMES), 0);
+        assert_eq!(doublewords.stores_since_doubleword(0x2000_0007, TIMES), 2);
+        assert_eq!(doublewords.stores_since_doubleword(0x2000_0007, 1), 0);
+        assert_eq!(doublewords.stores_since_doubleword(0x2000_0008, TIMES), 0);
+        assert_eq!(doublewords.stores_since_doubleword(0x2000_0040, TIMES), 0);
         let mut stores = Stores::new();
         stores.push_store(10, 0x2000_0000, 1, 0);
         stores.push_store(12, 0x2000_0010, 1, 0);

@@ -90,11 +90,11 @@ pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
     let mut writer = Writer::new(FIELDS, place, ram.base, loader);
     if let Some(foresight) = P::FORESIGHT {
         let judge = judge::<P, B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize;
-        writer.log_timing(foresight, Logging { judge, ..LOGGING }, constants);
+        writer.set_timing_log_kind(foresight, Logging { judge, ..LOGGING }, constants);
     }
     let live = live_flags(&steps.iter().map(|step| step.op).collect::<Vec<_>>());
     let block = |step: &Step| match step.kind {
-        StepKind::Access(home) => accessed_memory(home, ram).block().map(|block| block.first),
+        StepKind::Access(home) => accessed_memory(home, ram).main_ram_block().map(|block| block.first),
         _ => None,
     };
     let spans = checked_word_spans(&steps.iter().map(|step| (step.op, block(step))).collect::<Vec<_>>());
@@ -102,10 +102,10 @@ pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
     for (number, step) in steps.iter().enumerate() {
         writer.begin_step(live[number], spans[number]);
         if let Some(Foresight { ago_bits, .. }) = P::FORESIGHT {
-            let bits = Log::most_before(ago_bits, step.before.left);
+            let bits = Log::most_bits_before_entry(ago_bits, step.before.left);
             writer
                 .set_load_limit(Limit { bits: (most > bits).then_some(bits), likely: step.bits_logged() > HOME_BITS });
-            most += most_logged_bits(step, ago_bits);
+            most += most_logged_bits_of_step(step, ago_bits);
         }
         let is_left = again && number == 0 && matches!(step.kind, StepKind::Access(_));
         if is_left || !write_step(&mut writer, number as u32, step, ram) {
@@ -122,7 +122,7 @@ pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
 
 /// Returns how many bits a step of a path can log at most. A load logs in `ago_bits` bits how many stores ago the
 /// loaded doubleword was stored to.
-fn most_logged_bits(step: &Step, ago_bits: u32) -> u32 {
+fn most_logged_bits_of_step(step: &Step, ago_bits: u32) -> u32 {
     match step.kind {
         StepKind::On | StepKind::Branch(_) => CYCLES_BITS + BRANCH_BITS,
         StepKind::Access(_) => HOME_BITS + ago_bits + BRANCH_BITS,

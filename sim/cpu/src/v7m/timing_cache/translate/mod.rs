@@ -28,7 +28,7 @@ use crate::v7m::op::Op;
 use assemble::assemble;
 use plan::{Step, plan_path};
 pub(super) use record::PathExit;
-use record::{DONE, NOWHERE, Record, records};
+use record::{DONE, NOWHERE, Record, empty_exit_records};
 
 /// Executions of a trace, whatever its path, before it is translated: short runs take no longer with it than without.
 const TRANSLATED_AFTER: u32 = 1000;
@@ -123,13 +123,13 @@ impl<'a, P, B> Context<'a, P, B> {
     }
 
     /// Returns the number of the state before the first trace whose cycles native code did not add.
-    pub fn state(&self) -> u32 {
+    pub fn state_number(&self) -> u32 {
         self.state
     }
 
     /// Returns core, pipeline and bus.
     #[inline(always)]
-    pub fn parts(&mut self) -> (&mut Core, &mut P, &mut B) {
+    pub fn core_pipeline_and_bus(&mut self) -> (&mut Core, &mut P, &mut B) {
         (self.core, self.pipe, self.bus)
     }
 }
@@ -151,16 +151,16 @@ impl Default for Translations {
 
 impl Translations {
     /// Forgets all translations and counts.
-    pub fn clear(&mut self) {
-        if self.paths.clear() {
+    pub fn forget_all_translations(&mut self) {
+        if self.paths.forget_all_translations() {
             self.entry = None;
         }
     }
 
     /// Sets after how many executions traces are JIT-compiled. 0: never.
-    pub fn translate_after(&mut self, executions: u32) {
-        self.clear();
-        self.paths.translate_after(executions);
+    pub fn set_translation_threshold(&mut self, executions: u32) {
+        self.forget_all_translations();
+        self.paths.set_translation_threshold(executions);
     }
 
     /// Returns how many traces were JIT-compiled so far, and how many they executed.
@@ -170,8 +170,8 @@ impl Translations {
 
     /// Adds to the number of traces that native code has executed.
     #[inline(always)]
-    pub fn note_executed(&mut self, traces: u64) {
-        self.paths.note_executed(traces);
+    pub fn count_native_traces(&mut self, traces: u64) {
+        self.paths.count_native_traces(traces);
     }
 
     /// Begins a trace at this place, and returns the number of its first translation.
@@ -184,10 +184,10 @@ impl Translations {
     /// are known. Returns how many traces were executed in this way, and how native code returned.
     ///
     /// # Safety
-    /// As for [`exec::run`](crate::v7m::exec::run), with the core at the begin of the path and far enough from its
-    /// limit. Ops and memories are those that it was translated with.
+    /// As for [`exec::run_until_limit`](crate::v7m::exec::run_until_limit), with the core at the begin of the path and
+    /// far enough from its limit. Ops and memories are those that it was translated with.
     #[inline(always)]
-    pub unsafe fn run<P: CacheableTiming, B: QuickBus>(
+    pub unsafe fn run_translation<P: CacheableTiming, B: QuickBus>(
         &mut self,
         number: u32,
         state: u32,
@@ -202,30 +202,30 @@ impl Translations {
         if P::FORESIGHT.is_some() {
             context.constants = context.bus.constants_at();
         }
-        let code = self.paths.path(number).code;
+        let code = self.paths.path_with_number(number).code;
         let Some(entry) = self.entry else { unreachable!("there is code") };
         let core = (&raw mut *context.core).cast();
         // SAFETY: the caller's promise; where a path is left, everything is as it is before that step.
         let left = unsafe { entry.call_native(core, (bytes, marks), std::ptr::from_mut(context).cast(), code) };
-        (context.executed, self.exit_at(PathExit(left), context))
+        (context.executed, self.return_of_exit(PathExit(left), context))
     }
 
     /// Returns how native code returned, from the exit by which it left a trace.
     #[inline(always)]
-    fn exit_at<P: CacheableTiming, B: QuickBus>(
+    fn return_of_exit<P: CacheableTiming, B: QuickBus>(
         &mut self,
         left: PathExit,
         context: &mut Context<'_, P, B>,
     ) -> NativeReturn {
-        let translation = self.paths.path(left.number());
+        let translation = self.paths.path_with_number(left.translation_number());
         if left.0 as u32 == CALLED {
-            let (log, end) = context.ended.report();
+            let (log, end) = context.ended.log_and_end_reason();
             return NativeReturn::Called(
                 Trace::new(translation.steps[0].ip, context.core.ip, TRACE_INSTRUCTIONS, log, end),
                 end,
             );
         }
-        let Exit { trace, key, jumped } = translation.exits[left.exit()];
+        let Exit { trace, key, jumped } = translation.exits[left.exit_number()];
         if !jumped {
             context.core.ip = trace.end;
         }
@@ -233,7 +233,7 @@ impl Translations {
             return NativeReturn::Done(PathExit(left.0 & !DONE));
         }
         if trace.instructions == 0 {
-            self.paths.note_deviation(left.number());
+            self.paths.note_deviation(left.translation_number());
             return NativeReturn::Otherwise;
         }
         let key = match P::FORESIGHT {
@@ -245,7 +245,7 @@ impl Translations {
 
     /// Returns the op at which a trace that left by this exit ended, unless the native code has stored another one.
     pub fn end_op(&self, left: PathExit) -> *mut Op {
-        self.paths.path(left.number()).exits[left.exit()].trace.end
+        self.paths.path_with_number(left.translation_number()).exits[left.exit_number()].trace.end
     }
 
     /// Stores the cached transition of a trace that left by this exit, from this state and with this log, in a record
@@ -257,7 +257,7 @@ impl Translations {
         ip: *mut Op,
         (transition, serial): (u64, u32),
     ) {
-        let record = &mut self.paths.path_mut(left.number()).records[left.record()];
+        let record = &mut self.paths.path_with_number_mut(left.translation_number()).records[left.record_number()];
         let ip = ip as u64;
         let next = if record.ip == ip { record.next } else { 0 };
         *record = Record { state, serial, transition, log, ip, next, ..*record };
@@ -266,8 +266,8 @@ impl Translations {
     /// Makes the translation with this number follow a trace that leaves by this exit, without a return from native
     /// code.
     pub fn link_translation(&mut self, left: PathExit, ip: *mut Op, number: u32) {
-        let next = self.paths.path(number).code;
-        let record = &mut self.paths.path_mut(left.number()).records[left.record()];
+        let next = self.paths.path_with_number(number).code;
+        let record = &mut self.paths.path_with_number_mut(left.translation_number()).records[left.record_number()];
         if record.ip == ip as u64 {
             record.next = next;
         }
@@ -288,7 +288,7 @@ impl Translations {
     ) {
         if self.paths.is_compilation_due(Key::op_place(bias, trace.start)) {
             // SAFETY: the caller's promise.
-            unsafe { self.translate(core, pipe, bus, trace, bias) };
+            unsafe { self.compile_executed_trace(core, pipe, bus, trace, bias) };
         }
     }
 
@@ -298,7 +298,7 @@ impl Translations {
     /// As for [`Translations::count_trace_execution`].
     #[cold]
     #[inline(never)]
-    unsafe fn translate<P: CacheableTiming, B: QuickBus>(
+    unsafe fn compile_executed_trace<P: CacheableTiming, B: QuickBus>(
         &mut self,
         core: &Core,
         pipe: &P,
@@ -315,7 +315,7 @@ impl Translations {
                 }
                 self.paths.add_translation(place, translation);
             }
-            None => self.paths.exclude(place),
+            None => self.paths.exclude_current_trace(place),
         }
     }
 
@@ -332,19 +332,19 @@ impl Translations {
         trace: Trace,
         bias: u64,
     ) -> Option<Translation> {
-        let number = self.paths.next_number()?;
+        let number = self.paths.next_path_number()?;
         // SAFETY: the caller's promise.
         let steps = unsafe { plan_path(pipe, trace) };
         let first = |steps: &[Step]| steps.first().map(|step| step.kind);
         // A store that had consequences has them again, and would leave this path as well.
         let again = self.paths.last_deviated_path().is_some_and(|missed| first(&missed.steps) == first(&steps));
-        let exits = exits(trace, &steps, bias);
-        let records = records(number, &exits);
+        let exits = empty_exits_of_trace(trace, &steps, bias);
+        let records = empty_exit_records(number, &exits);
         let constants = bus.native_constants();
         let layout = bus.native_ram()?.layout;
-        let store = self.paths.store();
+        let store = self.paths.native_code_memory();
         if self.entry.is_none() {
-            self.entry = host::entry(store, P::FORESIGHT.map(|foresight| (foresight, LOGGING)));
+            self.entry = host::write_path_entry_function(store, P::FORESIGHT.map(|foresight| (foresight, LOGGING)));
         }
         self.entry?;
         let code = assemble::<P, B>(store, core, (layout, constants), number, (&steps, &records), again)?;
@@ -367,7 +367,7 @@ fn assemble<P: CacheableTiming, B: QuickBus>(
 }
 
 /// Returns the exits of a trace: one before each of its steps, and one after the last.
-fn exits(trace: Trace, steps: &[Step], bias: u64) -> Vec<Exit> {
+fn empty_exits_of_trace(trace: Trace, steps: &[Step], bias: u64) -> Vec<Exit> {
     let places =
         steps.iter().map(|step| (step.ip, step.before)).chain(steps.last().map(|last| (trace.end, last.after)));
     let exit = |(end, log): (*mut Op, Log)| {

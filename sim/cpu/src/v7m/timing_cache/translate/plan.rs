@@ -27,7 +27,7 @@ pub(super) struct Step {
 impl Step {
     /// Returns the number of bits that the step logged.
     pub fn bits_logged(&self) -> u32 {
-        self.after.length() - self.before.length()
+        self.after.logged_bit_count() - self.before.logged_bit_count()
     }
 
     /// Returns whether execution is still on the path after the step if it continues at this op.
@@ -115,9 +115,9 @@ impl<P: CacheableTiming> Walk<'_, P> {
             it = block::next_it_state(it);
             // SAFETY: as above.
             let op = unsafe { *self.ip };
-            if self.log.take_oldest(PREDICATE_BITS) == 0 {
+            if self.log.take_oldest_value(PREDICATE_BITS) == 0 {
                 P::log_entry_of_skip(&mut self.log, op);
-                self.ip = self.ip.wrapping_add(op.halfwords());
+                self.ip = self.ip.wrapping_add(op.halfword_count());
                 self.left -= 1;
             } else {
                 self.pass_instruction(block::without_flags(op));
@@ -133,17 +133,18 @@ impl<P: CacheableTiming> Walk<'_, P> {
             kind = StepKind::Access(self.pipe.log_entry_of_access(&mut self.log, op, self.left));
         }
         if has_operand_cycles(op) {
-            self.log.take_oldest(CYCLES_BITS);
+            self.log.take_oldest_value(CYCLES_BITS);
         }
         if matches!(op.class, Class::BranchConditional | Class::CompareBranch) {
-            kind = StepKind::Branch(self.log.take_oldest(BRANCH_BITS) != 0);
+            kind = StepKind::Branch(self.log.take_oldest_value(BRANCH_BITS) != 0);
         } else if matches!(op.code, Code::B | Code::Bl) {
             kind = StepKind::Branch(true);
         }
         if matches!(kind, StepKind::Branch(_)) || matches!(op.class, Class::BranchRegister | Class::LoadMultiplePc) {
             P::log_entry_of_branch(&mut self.log);
         }
-        let distance = if kind == StepKind::Branch(true) { op.imm as i32 as isize } else { op.halfwords() as isize };
+        let distance =
+            if kind == StepKind::Branch(true) { op.imm as i32 as isize } else { op.halfword_count() as isize };
         self.ip = self.ip.wrapping_offset(distance);
         self.left -= 1;
         kind
@@ -151,6 +152,6 @@ impl<P: CacheableTiming> Walk<'_, P> {
 
     /// Returns what was logged before the next instruction.
     fn log_before_instruction(&self) -> Log {
-        Log { bits: self.all.bits >> self.log.length(), left: self.left }
+        Log { bits: self.all.bits >> self.log.logged_bit_count(), left: self.left }
     }
 }

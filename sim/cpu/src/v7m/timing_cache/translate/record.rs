@@ -42,30 +42,30 @@ impl PathExit {
     }
 
     /// Returns record number `way` of the same exit.
-    fn with(self, way: u32) -> PathExit {
+    fn with_record_number(self, way: u32) -> PathExit {
         PathExit(self.0 | u64::from(way) << PathExit::WAY)
     }
 
     const WAY: u32 = 16;
 
     /// Returns the number of the translation.
-    pub(super) fn number(self) -> u32 {
+    pub(super) fn translation_number(self) -> u32 {
         (self.0 >> u32::BITS) as u32
     }
 
     /// Returns the number of the exit.
-    pub(super) fn exit(self) -> usize {
+    pub(super) fn exit_number(self) -> usize {
         (self.0 & ((1 << PathExit::WAY) - 1)) as usize
     }
 
     /// Returns the number of the record among all of its translation.
-    pub(super) fn record(self) -> usize {
-        self.exit() * WAYS as usize + (self.0 as u32 >> PathExit::WAY) as usize
+    pub(super) fn record_number(self) -> usize {
+        self.exit_number() * WAYS as usize + (self.0 as u32 >> PathExit::WAY) as usize
     }
 }
 
 /// Creates the empty records of all exits of a translation with this number.
-pub(super) fn records(number: u32, exits: &[Exit]) -> Box<[Record]> {
+pub(super) fn empty_exit_records(number: u32, exits: &[Exit]) -> Box<[Record]> {
     let record = |(exit, at, way): (&Exit, u32, u32)| Record {
         state: NOWHERE,
         serial: 0,
@@ -74,7 +74,7 @@ pub(super) fn records(number: u32, exits: &[Exit]) -> Box<[Record]> {
         ip: exit.trace.end as u64,
         next: 0,
         instructions: exit.trace.instructions.into(),
-        left: PathExit::new(number, at).with(way).0,
+        left: PathExit::new(number, at).with_record_number(way).0,
     };
     let exits = exits.iter().zip(0..);
     exits.flat_map(|(exit, at)| (0..WAYS).map(move |way| (exit, at, way))).map(record).collect()

@@ -32,20 +32,20 @@ pub(super) struct BlockPosition {
 
 impl BlockPosition {
     /// Returns the position after the branch `op` is taken from here.
-    pub fn after_branch(self, op: Op) -> BlockPosition {
+    pub fn position_after_branch(self, op: Op) -> BlockPosition {
         let ip = self.ip.wrapping_offset(op.imm as i32 as isize);
         BlockPosition { ip, length: self.length + size_of::<Op>() as u64, ..self }
     }
 
     /// Returns the position after the instruction `op`, which does not branch.
-    pub fn after_instruction(self, op: Op) -> BlockPosition {
+    pub fn position_after_instruction(self, op: Op) -> BlockPosition {
         let halfwords = if op.is_wide() { 2 } else { 1 };
         let length = self.length + (halfwords * size_of::<Op>()) as u64;
         BlockPosition { ip: self.ip.wrapping_add(halfwords), length, ..self }
     }
 
     /// Returns the position with one more branch outcome.
-    pub fn with_verdict(self, taken: bool) -> BlockPosition {
+    pub fn with_branch_outcome(self, taken: bool) -> BlockPosition {
         BlockPosition { branches: self.branches << 1 | u64::from(taken), ..self }
     }
 
@@ -149,17 +149,17 @@ pub(super) unsafe fn way_from_position<B: PairedBus>(
             return way;
         };
         if let StepKind::Access(bank, number) = kind
-            && known.watched_store_end == Some(at.after_instruction(op).length)
+            && known.watched_store_end == Some(at.position_after_instruction(op).length)
         {
             (kind, way.ends_with_report) = (StepKind::WatchedStore(bank, number), true);
         }
         known.update_known_registers(bus, op);
         way.steps.push(Step { at, op, thumb, kind, known });
         way.end = match kind {
-            StepKind::Branch(None) => at.after_branch(op),
-            StepKind::Branch(Some(true)) => at.with_verdict(true).after_branch(op),
-            StepKind::Branch(Some(false)) => at.with_verdict(false).after_instruction(op),
-            _ => at.after_instruction(op),
+            StepKind::Branch(None) => at.position_after_branch(op),
+            StepKind::Branch(Some(true)) => at.with_branch_outcome(true).position_after_branch(op),
+            StepKind::Branch(Some(false)) => at.with_branch_outcome(false).position_after_instruction(op),
+            _ => at.position_after_instruction(op),
         };
         way.jumps = matches!(kind, StepKind::Jump(_));
         if way.jumps || way.ends_with_report || !way.end.continues_block(at) {
@@ -178,8 +178,10 @@ fn instruction_step<B: PairedBus>(
 ) -> Option<(Thumb, StepKind)> {
     let thumb = match op.code {
         Code::PopPc => pop_as_multiple_load(op),
-        Code::Barrier | Code::Cpsid | Code::Cpsie | Code::Msr => return Some((other_op(NONE), StepKind::Special)),
-        Code::Mrs => return Some((other_op(op.a), StepKind::Special)),
+        Code::Barrier | Code::Cpsid | Code::Cpsie | Code::Msr => {
+            return Some((op_without_armv7m_form(NONE), StepKind::Special));
+        }
+        Code::Mrs => return Some((op_without_armv7m_form(op.a), StepKind::Special)),
         _ => convert_to_v7m_op(op)?,
     };
     let kind = match op.code {
@@ -189,7 +191,7 @@ fn instruction_step<B: PairedBus>(
         _ if op.is_near_branch() => {
             StepKind::Branch(Some(known.rest.as_mut().is_some_and(Remainder::take_next_branch_outcome)))
         }
-        _ if op.is_local() => StepKind::On,
+        _ if op.is_core_local() => StepKind::On,
         Code::LdrLit | Code::LdrLitFlash => StepKind::Literal(op.imm),
         _ => {
             let number = accessed_memory(bus, core, op, known)?;
@@ -211,7 +213,7 @@ const NONE: u8 = 16;
 
 /// Returns the op that stands for an instruction that has no ARMv7-M form and sets register `rd`. It is taken to read
 /// all flags.
-fn other_op(rd: u8) -> Thumb {
+fn op_without_armv7m_form(rd: u8) -> Thumb {
     Thumb { code: ThumbCode::Undefined, rd, rn: NONE, rm: NONE, ra: NONE, ..Thumb::default() }
 }
 
@@ -219,7 +221,7 @@ fn other_op(rd: u8) -> Thumb {
 /// accesses none that has a number.
 fn accessed_memory<B: PairedBus>(bus: &mut B, core: &Core, op: Op, known: &mut KnownState) -> Option<u32> {
     if let Some(rest) = &mut known.rest {
-        return rest.has_access().then(|| rest.take_next_access());
+        return rest.has_further_access().then(|| rest.take_next_access());
     }
     let by_stack = matches!(op.code, Code::Push | Code::Pop | Code::PopPc) || op.b == 13;
     let base = if by_stack { Some(core.r[13]) } else { known.values[usize::from(op.b & 15)] };
@@ -229,7 +231,7 @@ fn accessed_memory<B: PairedBus>(bus: &mut B, core: &Core, op: Op, known: &mut K
     };
     let offset = address.wrapping_sub(B::RAM_BASE);
     match address {
-        _ if offset < bus.main_ram().length() => B::memory_number_at(offset & !3, 4),
+        _ if offset < bus.main_ram().length_in_bytes() => B::memory_number_at(offset & !3, 4),
         _ if address == B::OWN_NUMBER => Some(B::ORDERED_MEMORY),
         _ => bus.word_of_code(address & !3).map(|_| B::CONSTANT_MEMORY),
     }

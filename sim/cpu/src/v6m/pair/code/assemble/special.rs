@@ -28,26 +28,26 @@ pub(super) fn emit_special_instruction(writer: &mut Writer, core: &Core, op: Op,
     if op.code == Code::Barrier {
         return true;
     }
-    writer.require_byte(before, UNPRIVILEGED, 0);
+    writer.emit_exit_unless_byte(before, UNPRIVILEGED, 0);
     if matches!(op.code, Code::Cpsie | Code::Msr) {
         // What may be taken then is looked at after the block.
-        writer.require_disjoint(before, INTERRUPTS);
+        writer.emit_exit_if_overlapping(before, INTERRUPTS);
     }
     let is_stack = matches!(op.imm, MSP | PSP);
     if matches!(op.code, Code::Mrs | Code::Msr) && is_stack {
-        writer.require_byte(before, SP_IS_PSP, u8::from(core.sp_is_psp));
+        writer.emit_exit_unless_byte(before, SP_IS_PSP, u8::from(core.sp_is_psp));
     }
     let is_active = is_stack && (op.imm == PSP) == core.sp_is_psp;
     match (op.code, op.imm) {
-        (Code::Cpsid, _) => writer.store_byte(MASKED, 1),
-        (Code::Cpsie, _) => writer.store_byte(MASKED, 0),
+        (Code::Cpsid, _) => writer.emit_core_byte_store(MASKED, 1),
+        (Code::Cpsie, _) => writer.emit_core_byte_store(MASKED, 0),
         (Code::Mrs, _) if op.a > 12 => return false,
-        (Code::Mrs, PRIMASK) => writer.load_byte(op.a, MASKED),
-        (Code::Mrs, IPSR) => writer.load_core_word(op.a, offset_of!(Core, ipsr) as i32),
+        (Code::Mrs, PRIMASK) => writer.emit_core_byte_load(op.a, MASKED),
+        (Code::Mrs, IPSR) => writer.emit_core_word_load(op.a, offset_of!(Core, ipsr) as i32),
         (Code::Mrs, _) if is_active => writer.emit_register_copy(op.a, 13),
-        (Code::Mrs, _) if is_stack => writer.load_core_word(op.a, OTHER_SP),
+        (Code::Mrs, _) if is_stack => writer.emit_core_word_load(op.a, OTHER_SP),
         (Code::Msr, _) if op.b > 12 => return false,
-        (Code::Msr, PRIMASK) => writer.store_bit(op.b, MASKED),
+        (Code::Msr, PRIMASK) => writer.emit_core_bit_store(op.b, MASKED),
         (Code::Msr, _) if is_stack && !is_active => writer.store_aligned_word(op.b, OTHER_SP),
         _ => return false,
     }

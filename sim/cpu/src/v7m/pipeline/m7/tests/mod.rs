@@ -38,7 +38,7 @@ fn bench(program: &[u16]) -> (Bench, M7) {
 fn run(program: &[u16]) -> u64 {
     let (mut bench, mut pipe) = bench(program);
     // SAFETY: `ip` is inside the bench's one region, which has a cell for each op.
-    unsafe { exec::run(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };
+    unsafe { exec::run_until_limit(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };
     assert_eq!(bench.core.request, Request::Fault(Fault::Undefined), "the program did not reach its end");
     bench.core.t - 1000
 }
@@ -112,7 +112,7 @@ fn run_under(actlr: u32, program: &[u16]) -> u64 {
     bench.core.scb.actlr = actlr;
     pipe.empty_pipeline(&mut bench.core, &mut bench.bus, THREAD, 1000);
     // SAFETY: `ip` is inside the bench's one region, which has a cell for each op.
-    unsafe { exec::run(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };
+    unsafe { exec::run_until_limit(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };
     bench.core.t - 1000
 }
 
@@ -138,7 +138,7 @@ fn waits_of_the_bus_are_counted_once() {
         let (mut bench, mut pipe) = bench(&program);
         bench.bus.ram_wait = wait;
         // SAFETY: `ip` is inside the bench's one region, which has a cell for each op.
-        unsafe { exec::run(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };
+        unsafe { exec::run_until_limit(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };
         assert_eq!(bench.core.bus_wait, waits);
         if wait != 0 {
             assert_eq!(bench.core.t - 1000, run(&program) + waits);
@@ -153,7 +153,7 @@ fn divisions_take_longer_the_longer_the_quotient() {
         let (mut bench, mut pipe) = bench(&[0xfbb1, 0xf0f2]);
         (bench.core.r[1], bench.core.r[2]) = (dividend, divisor);
         // SAFETY: `ip` is inside the bench's one region, which has a cell for each op.
-        unsafe { exec::run(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };
+        unsafe { exec::run_until_limit(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };
         bench.core.t - 1000
     };
     let least = spent(0, 5);
@@ -172,7 +172,7 @@ fn queue_holds_four_doublewords() {
         (bench.core.r[1], bench.core.r[2]) = (u32::MAX, 1);
         bench.bus.fetch_wait = 3;
         // SAFETY: `ip` is inside the bench's one region, which has a cell for each op.
-        unsafe { exec::run(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };
+        unsafe { exec::run_until_limit(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };
         (bench.core.t - 1000, bench.core.flash_wait)
     };
     let all: Vec<(u64, u64)> = (0..7).map(spent).collect();

@@ -19,7 +19,7 @@ fn log_before_step<P: CacheableTiming, B: QuickBus>(context: &Context<'_, P, B>,
 ///
 /// # Safety
 /// The context is the one that the code was called with. Its core, pipeline and bus are as
-/// [`exec::run`](crate::v7m::exec::run) wants them, `step` is one of a trace that was executed.
+/// [`exec::run_until_limit`](crate::v7m::exec::run_until_limit) wants them, `step` is one of a trace that was executed.
 pub(super) unsafe extern "sysv64" fn call_instruction<P: CacheableTiming, B: QuickBus>(
     context: *mut Context<'_, P, B>,
     step: *const Step,
@@ -33,13 +33,13 @@ pub(super) unsafe extern "sysv64" fn call_instruction<P: CacheableTiming, B: Qui
         context.ended = TraceEnd::ending_at(before, EndReason::Complete);
         return 1;
     }
-    let (core, pipe, bus) = context.parts();
+    let (core, pipe, bus) = context.core_pipeline_and_bus();
     // SAFETY: as above. It is executed as the last of a trace, so that it comes back after it.
     let how = unsafe { continue_trace_at(core, pipe, bus, step.ip, Log { left: 1, ..before }) };
     if P::FORESIGHT.is_none() && how.is_full_with(step.after.bits) {
         return 0;
     }
-    let (log, end) = how.report();
+    let (log, end) = how.log_and_end_reason();
     if P::FORESIGHT.is_some() && log.left == 0 && end == EndReason::Complete && step.is_on_path(core.ip) {
         context.log = log.bits;
         return 0;
@@ -61,7 +61,7 @@ pub(super) unsafe extern "sysv64" fn call_block<P: CacheableTiming, B: QuickBus>
     // SAFETY: the caller's promise.
     let (context, step) = unsafe { (&mut *context, &*step) };
     let before = log_before_step(context, step);
-    let (core, pipe, bus) = context.parts();
+    let (core, pipe, bus) = context.core_pipeline_and_bus();
     core.ip = step.ip;
     // SAFETY: as above.
     let block = unsafe { execute_block(core, pipe, bus, before) };
