@@ -69,14 +69,14 @@ def coordinate_text(axis: str, place: str | int, names: Names) -> str:
     return names.get(str(place), str(place))
 
 
-def number_text(value: float) -> str:
+def verdict_number_text(value: float) -> str:
     """Returns a number as reports of verdicts show it: without decimals from 1000 on, else with four digits."""
     return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:,.4g}"
 
 
 def _value_or_percent_text(value: float, unit: str) -> str:
     """Returns a number as text, in percent if it has no unit (`1`)."""
-    return f"{value:.1%}" if unit == "1" else number_text(value)
+    return f"{value:.1%}" if unit == "1" else verdict_number_text(value)
 
 
 def _judge_single_values(rule: Rule) -> Judge:
@@ -225,7 +225,7 @@ def _sample_spreads(
         low, high = by_stat["min"], by_stat["max"]
         spreads.append((high.value - low.value, resolution_in_unit(low, resolution_s)))
         words.append(
-            f"{coordinates_text(group, names)} {number_text(low.value)} to {number_text(high.value)} {low.unit}".strip()
+            f"{coordinates_text(group, names)} {verdict_number_text(low.value)} to {verdict_number_text(high.value)} {low.unit}".strip()
         )
     return spreads, "; ".join(words)
 

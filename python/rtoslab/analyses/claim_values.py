@@ -125,13 +125,16 @@ def _find_divisor_value(
 def _value_over_divisor(value: MeasuredValue, base: MeasuredValue | None, placement: int) -> MeasuredValue:
     """Returns a value in one placement of the code, divided by its base value if it has one."""
     if base is None:
-        return replace(value, value=_number_in_placement(value, placement), band=None)
+        return replace(value, value=_value_number_in_placement(value, placement), band=None)
     return replace(
-        value, value=_number_in_placement(value, placement) / _number_in_placement(base, placement), unit="1", band=None
+        value,
+        value=_value_number_in_placement(value, placement) / _value_number_in_placement(base, placement),
+        unit="1",
+        band=None,
     )
 
 
-def _number_in_placement(value: MeasuredValue, placement: int) -> float:
+def _value_number_in_placement(value: MeasuredValue, placement: int) -> float:
     """Returns the number of a value in one placement of the code, or in its last one."""
     placed = value.placement_band.values
     return placed[min(placement, len(placed) - 1)]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from rtoslab.base import (
     PlanError,
     UnknownNameError,
-    contents_cache,
     default_runs_folder,
+    file_contents_cache,
     find_checkout_root,
     to_canonical_json,
 )
@@ -68,7 +68,7 @@ def run(
 def default_run_directory(root: Path, plan: Plan, names: Iterable[str]) -> Path:
     """Returns the default run directory, `runs/<names>-<hash>`: the same for the same request on the same sources."""
     catalogue = Catalogue(root)
-    with contents_cache():
+    with file_contents_cache():
         points = [
             [
                 identity_of_point(catalogue, point).model_dump(mode="json"),

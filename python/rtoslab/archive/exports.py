@@ -39,7 +39,7 @@ Row = dict[str, Any]
 Columns = tuple[tuple[str, Any], ...]
 
 
-def figure_rows(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
+def export_rows_of_figures(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
     """Yields a row for each figure of each measured point. A point without a number has one row without a figure."""
     for point in points:
         axes = _point_identity_cells(point)
@@ -51,7 +51,7 @@ def figure_rows(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
             yield {**axes, "metric": metric.id, "value": metric.value, "unit": metric.unit}
 
 
-def sample_rows(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
+def export_rows_of_samples(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
     """Yields a row for each raw sample of each latency point, with the columns of samples.parquet."""
     for point in points:
         axes = _point_identity_cells(point)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
         FileStamp,
         ListingRow,
         all_files_below,
-        contents_cache,
         expire_contents_cache,
+        file_contents_cache,
         file_hash_rows,
         file_state_stamp,
         join_file_hash_rows,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         sha256_of_file,
     )
     from rtoslab.base.counting import all_count_with_noun, count_with_noun
-    from rtoslab.base.digest_line import content_seal, prepend_digest, strip_digest
+    from rtoslab.base.digest_line import digest_of_values, prepend_digest_line, strip_digest_line
     from rtoslab.base.errors import (
         EXIT_ERROR,
         EXIT_INTERRUPTED,

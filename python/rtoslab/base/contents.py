@@ -4,7 +4,7 @@ A file counts as unchanged while its inode, size and times are. The trap: two wr
 the file system's clock leave the same times; so a file written just now is read each time.
 
 A check whether hundreds of files changed takes longer than all else that names an image. So a plan of many points
-is made inside one `contents_cache`."""
+is made inside one `file_contents_cache`."""
 
 import hashlib
 import os
@@ -33,7 +33,7 @@ class _ContentsCache:
 
 
 _CACHE: Final[ContextVar[_ContentsCache | None]] = ContextVar("contents_cache", default=None)
-"""The cache of the innermost `contents_cache`, if one is open."""
+"""The cache of the innermost `file_contents_cache`, if one is open."""
 PACKAGE: Final = Path(__file__).parents[1]
 CLOCK_STEP_NS = 50_000_000
 """Longer than one step of any usual file system's clock. FAT has longer ones, but no checkout is there."""
@@ -47,7 +47,7 @@ def file_state_stamp(path: Path | str) -> FileStamp:
 
 
 @contextmanager
-def contents_cache() -> Iterator[None]:
+def file_contents_cache() -> Iterator[None]:
     """Caches the results of `memoize_by_contents` functions while the block runs, until `expire_contents_cache`."""
     if _CACHE.get() is not None:
         yield
@@ -60,7 +60,7 @@ def contents_cache() -> Iterator[None]:
 
 
 def expire_contents_cache(older_than_s: float = 0.0) -> None:
-    """Empties the cache of the open `contents_cache` if it is at least this old. Call it when files may have
+    """Empties the cache of the open `file_contents_cache` if it is at least this old. Call it when files may have
     changed."""
     cached = _CACHE.get()
     if cached is not None and time.monotonic() - cached.since_s >= older_than_s:
@@ -68,7 +68,7 @@ def expire_contents_cache(older_than_s: float = 0.0) -> None:
 
 
 def memoize_by_contents(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Returns the function, which reads files, with its results cached inside `contents_cache`.
+    """Returns the function, which reads files, with its results cached inside `file_contents_cache`.
 
     Its arguments must be hashable.
     """

@@ -88,7 +88,7 @@ def clang_version_line() -> str:
     return program_output([program, "cc", "--version"]).partition("\n")[0].strip()
 
 
-def find_tool(name: str) -> Path:
+def find_build_program(name: str) -> Path:
     """Returns the path of a program that a build needs. Raises ToolMissingError, which says how to install it."""
     tool = next(needed_tool for needed_tool in programs_needed_to_build() if needed_tool.name == name)
     extra = os.path.expanduser("~/.cargo/bin") if name == "cargo" else None  # noqa: PTH111 (never raises)
@@ -103,7 +103,7 @@ def find_tool(name: str) -> Path:
 @cache
 def first_version_line(name: str) -> str:
     """Returns the first line of what a program prints for `--version`. Raises ToolMissingError."""
-    lines = program_output([find_tool(name), "--version"]).splitlines()
+    lines = program_output([find_build_program(name), "--version"]).splitlines()
     return lines[0].strip() if lines else "unknown"
 
 

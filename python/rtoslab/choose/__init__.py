@@ -5,7 +5,7 @@
 `document` as a report.
 """
 
-from rtoslab.choose.answer import answer_in_sentences, partly_present_operations_sentence
+from rtoslab.choose.answer import partly_present_operations_sentence, ranking_answer_in_sentences
 from rtoslab.choose.board_comparison import KernelComparison, compare_kernels_on_board
 from rtoslab.choose.compared_operations import ComparedOperation, OperationFile, make_choice_criteria, read_operations
 from rtoslab.choose.coverage import figure_coverage_by_board, kernel_title

@@ -18,7 +18,7 @@ _MOST_REASONS: Final = 2
 """The largest number of different reasons that a sentence on several kernels gives."""
 
 
-def answer_in_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> list[str]:
+def ranking_answer_in_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> list[str]:
     """Returns the answer to which kernel is best for a use, as sentences. `names`: titles of kernels and board."""
     scores = comparison.kernel_scores
     left_out = _lacking_sentences(comparison, names)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rtoslab.base import count_with_noun
-from rtoslab.choose.answer import answer_in_sentences, partly_present_operations_sentence
+from rtoslab.choose.answer import partly_present_operations_sentence, ranking_answer_in_sentences
 from rtoslab.choose.board_comparison import KernelComparison, OperationFigure
 from rtoslab.choose.compared_operations import ComparedOperation
 from rtoslab.parity import UnfairDifference
@@ -60,7 +60,7 @@ def kernel_choice_report(
     document = ReportDocument(
         title=f"{count_with_noun(len(kernels), 'kernel')} on the {names[comparison.board]}",
         subtitle=", ".join(kernels),
-        summary=" ".join(answer_in_sentences(comparison, names)),
+        summary=" ".join(ranking_answer_in_sentences(comparison, names)),
         sections=tuple(
             section for section in sections if section.charts or any(table.rows for table in section.tables)
         ),
@@ -81,7 +81,7 @@ def kernel_comparison_table(comparison: KernelComparison, names: Mapping[str, st
         [
             operation.title,
             operation.unit,
-            *(_cell_text_with_band(comparison, kernel, operation) for kernel in comparison.kernels),
+            *(_figure_text_with_marks_and_band(comparison, kernel, operation) for kernel in comparison.kernels),
         ]
         for operation in comparison.operations
     ]
@@ -89,7 +89,7 @@ def kernel_comparison_table(comparison: KernelComparison, names: Mapping[str, st
     return TableData(title, columns, rows, MARKS)
 
 
-def _cell_text_with_band(comparison: KernelComparison, kernel: str, operation: ComparedOperation) -> str:
+def _figure_text_with_marks_and_band(comparison: KernelComparison, kernel: str, operation: ComparedOperation) -> str:
     """Returns a figure with its marks and its range over placements of the code, as text for a table."""
     cell = comparison.operation_figure(kernel, operation)
     if cell.band is None:

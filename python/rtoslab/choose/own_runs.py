@@ -8,7 +8,7 @@ from typing import Final
 from rtoslab.analyses import group_points_over_placements, point_id_without_placement, results_depending_on_addresses
 from rtoslab.base import StoreError
 from rtoslab.catalogue import Catalogue
-from rtoslab.choose.answer import answer_in_sentences
+from rtoslab.choose.answer import ranking_answer_in_sentences
 from rtoslab.choose.board_comparison import KernelComparison, compare_kernels_on_board
 from rtoslab.choose.compared_operations import GENERAL, make_choice_criteria, read_operations
 from rtoslab.choose.document import kernel_comparison_table
@@ -113,7 +113,8 @@ def kernel_comparison_section(catalogue: Catalogue, points: Sequence[StoredPoint
     if not compared:
         return None
     prose = tuple(
-        " ".join(answer_in_sentences(comparison, _titles_by_id(catalogue, comparison))) for comparison in compared
+        " ".join(ranking_answer_in_sentences(comparison, _titles_by_id(catalogue, comparison)))
+        for comparison in compared
     )
     tables = tuple(
         kernel_comparison_table(

@@ -16,7 +16,6 @@ from rtoslab.choose import (
     KernelMatrix,
     OperationFile,
     add_figures_of_user_runs,
-    answer_in_sentences,
     choice_explorer_page,
     compare_kernels_on_board,
     kernel_choice_report,
@@ -24,6 +23,7 @@ from rtoslab.choose import (
     make_choice_criteria,
     marked_median_text,
     partly_present_operations_sentence,
+    ranking_answer_in_sentences,
     read_kernel_matrices,
     read_operations,
 )
@@ -275,7 +275,7 @@ def _kernel_comparison_as_json(
         "board": comparison.board,
         "use": comparison.question.use,
         "needs": list(comparison.question.needs),
-        "answer": answer_in_sentences(comparison, names),
+        "answer": ranking_answer_in_sentences(comparison, names),
         "kernels": {kernel: names[kernel] for kernel in comparison.kernels},
         "deviations": {kernel: dict(item) for kernel, item in deviations.items()},
         "ranking": [

@@ -14,7 +14,7 @@ from rtoslab.cli.console import PlainConsole, colour_text
 from rtoslab.cli.early_end import print_json_answer, report_if_interrupted
 from rtoslab.cli.image_options import image_board_and_timing
 from rtoslab.cli.names import CoreCountsParam, FrequencyParam, split_names
-from rtoslab.conformance import CheckOutcome, ConformanceVerdict, examine_image, examine_whole_port
+from rtoslab.conformance import CheckOutcome, ConformanceVerdict, check_image_conformance, check_whole_port_conformance
 from rtoslab.plan import PlanOptions, Point, conformance_points
 from rtoslab.targets import read_external_image
 
@@ -60,7 +60,7 @@ def conformance_command(
                 "The image contains its kernel and benchmark; with --image, give only --board and --config."
             )
         board, timing = image_board_and_timing(catalogue, boards, dict(config))
-        verdict = examine_image(catalogue, read_external_image(catalogue, image, board, timing), timing)
+        verdict = check_image_conformance(catalogue, read_external_image(catalogue, image, board, timing), timing)
         if as_json:
             print_json_answer(_conformance_as_json([verdict]), indent=2)
         else:
@@ -106,7 +106,7 @@ def _run_suite_for_points(
             click.echo(f"n/a {point.label}: {point.not_applicable}", err=console is None)
             continue
         try:
-            verdict = examine_whole_port(catalogue, point)
+            verdict = check_whole_port_conformance(catalogue, point)
         except BuildError as cause:
             if len(points) == 1:
                 raise

@@ -11,8 +11,8 @@ from rtoslab.base import (
     EXIT_OK,
     EXIT_POINT_FAILED,
     build_folder,
-    contents_cache,
     count_with_noun,
+    file_contents_cache,
     find_checkout_root,
 )
 from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, read_papers
@@ -72,7 +72,7 @@ def list_reference_results_command(*, as_json: bool) -> int:
     """
     root = find_checkout_root()
     catalogue = Catalogue(root)
-    with contents_cache():
+    with file_contents_cache():
         rows = [_reference_summary_as_json(catalogue, reference) for reference in read_reference_files(root)]
         rows += [_kernel_matrix_summary_as_json(root, matrix) for matrix in read_kernel_matrices(root)]
     if as_json:

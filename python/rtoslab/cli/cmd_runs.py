@@ -135,7 +135,13 @@ def runs_export_command(
     output: Path | None, form: str | None, samples: bool, stored_points: list[ArchivedPoint]
 ) -> None:
     """Write the figures of matching stored points, or their raw samples, as Parquet, CSV or JSON lines."""
-    from rtoslab.archive import EXPORTERS, FIGURE_COLUMNS, SAMPLE_COLUMNS, figure_rows, sample_rows  # noqa: PLC0415
+    from rtoslab.archive import (  # noqa: PLC0415
+        EXPORTERS,
+        FIGURE_COLUMNS,
+        SAMPLE_COLUMNS,
+        export_rows_of_figures,
+        export_rows_of_samples,
+    )
 
     chosen = form or (file_format_by_suffix(output) if output else "csv")
     if chosen not in EXPORTERS:
@@ -145,7 +151,9 @@ def runs_export_command(
             "No stored point matches these conditions, so nothing was exported; `rtoslab runs` lists the stored points."
         )
     rows, columns = (
-        (sample_rows(stored_points), SAMPLE_COLUMNS) if samples else (figure_rows(stored_points), FIGURE_COLUMNS)
+        (export_rows_of_samples(stored_points), SAMPLE_COLUMNS)
+        if samples
+        else (export_rows_of_figures(stored_points), FIGURE_COLUMNS)
     )
     content = EXPORTERS[chosen](rows, columns)
     if output is None:

@@ -31,7 +31,7 @@ from rtoslab.cli.choices import boards_option, config_option
 from rtoslab.cli.console import PlainConsole, colour_text
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.names import CatalogueNameParam, split_names
-from rtoslab.conformance import examine_whole_port
+from rtoslab.conformance import check_whole_port_conformance
 from rtoslab.plan import PlanOptions, Point, conformance_points
 from rtoslab.trees import (
     add_kernel_export,
@@ -232,7 +232,7 @@ def _check_conformance(catalogue: Catalogue, point: Point) -> bool:
         click.echo(f"n/a {point.label}: {point.not_applicable}")
         return True
     try:
-        verdict = examine_whole_port(catalogue, point)
+        verdict = check_whole_port_conformance(catalogue, point)
     except RtoslabError as cause:
         click.echo(str(cause))
         return False

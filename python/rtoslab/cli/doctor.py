@@ -46,7 +46,7 @@ def _check_python_version() -> InstallationCheck:
 def _check_program_is_installed(tool: tools.RequiredProgram) -> InstallationCheck:
     """Returns whether a program is installed, and in which version."""
     try:
-        tools.find_tool(tool.name)
+        tools.find_build_program(tool.name)
     except RtoslabError:
         return InstallationCheck(tool.name, fine=False, found=f"missing: it {tool.purpose}", remedy=tool.remedy)
     return InstallationCheck(tool.name, fine=True, found=tools.first_version_line(tool.name))

@@ -45,7 +45,7 @@ class FunctionShare:
         return self.after / self.calls_after - self.before / self.calls_before
 
 
-def attribute_cycles(pair: PointPair) -> list[FunctionShare]:
+def cycle_differences_by_function(pair: PointPair) -> list[FunctionShare]:
     """Returns the functions in which a benchmark's cycles differ between two sides, the largest difference first. Empty
     if a side has no profile."""
     cycles_before, cycles_after = (

@@ -17,7 +17,7 @@ from rtoslab.analyses import NamedFigure, figure_unit
 from rtoslab.base import (
     PlanError,
     StrictModel,
-    content_seal,
+    digest_of_values,
     make_folder,
     toml_lines,
     toml_value,
@@ -81,7 +81,7 @@ class Baseline(StrictModel):
     @property
     def content_digest(self) -> str:
         """Returns the digest of the baseline's present content. It must equal `seal`, or the file was edited."""
-        return content_seal(self.model_dump(mode="json", exclude={"rules", "seal"}))
+        return digest_of_values(self.model_dump(mode="json", exclude={"rules", "seal"}))
 
 
 def baseline_path(folder: Path, name: str) -> Path:

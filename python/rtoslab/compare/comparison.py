@@ -119,21 +119,21 @@ def compare_sides(before: ComparisonSide, after: ComparisonSide, *, is_gate: boo
         for name, metric in pair.before.metrics.items()
         if name in pair.after.metrics
     ]
-    exact = [pair for pair in matching.pairs if _is_pair_without_noise(pair)]
+    exact = [pair for pair in matching.pairs if _is_measured_without_noise(pair)]
     reasons = {pair.label: _why_cycles_differ(pair, is_brief=is_gate) for pair in exact}
     changes = [
         _change_without_noise(*figure, reasons[figure[0].label], is_gate=is_gate)
         for figure in figures
-        if _is_pair_without_noise(figure[0])
+        if _is_measured_without_noise(figure[0])
     ]
-    changes += _changes_judged_by_samples([figure for figure in figures if not _is_pair_without_noise(figure[0])])
+    changes += _changes_judged_by_samples([figure for figure in figures if not _is_measured_without_noise(figure[0])])
     changes += [change for pair in exact if is_gate and (change := _changed_code_figure(pair)) is not None]
     return RunComparison(
         before, after, matching, manifest_differences(matching.pairs), sorted(changes, key=_change_sort_key)
     )
 
 
-def _is_pair_without_noise(pair: PointPair) -> bool:
+def _is_measured_without_noise(pair: PointPair) -> bool:
     """Whether both points of a pair were measured on virtual boards, without noise."""
     return pair.before.is_exact and pair.after.is_exact
 
@@ -202,7 +202,7 @@ def _changes_judged_by_samples(figures: Sequence[tuple[PointPair, NamedFigure, N
         for figure in figures
         if figure[1].unit == "bytes"
     ]
-    sampled = [figure for figure in figures if figure[1].unit != "bytes" and _is_median(figure[1])]
+    sampled = [figure for figure in figures if figure[1].unit != "bytes" and _is_judged_by_noise_test(figure[1])]
     shifts = [median_shift(one.samples or [one.value], other.samples or [other.value]) for _, one, other in sampled]
     for (pair, one, other), outcome, claimed in zip(sampled, shifts, are_shifts_significant(shifts), strict=True):
         if has_too_few_samples(outcome, len(shifts)):
@@ -213,7 +213,7 @@ def _changes_judged_by_samples(figures: Sequence[tuple[PointPair, NamedFigure, N
     return changes
 
 
-def _is_median(metric: NamedFigure) -> bool:
+def _is_judged_by_noise_test(metric: NamedFigure) -> bool:
     """Whether a figure is a median or the cycles per count, to which a test for noise applies."""
     return bool(metric.samples) or "." not in metric.id
 

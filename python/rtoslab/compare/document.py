@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, NamedFigure, measured_event_noun
 from rtoslab.base import all_count_with_noun, count_with_noun
-from rtoslab.compare.attribution import attribute_cycles
+from rtoslab.compare.attribution import cycle_differences_by_function
 from rtoslab.compare.comparison import ChangeVerdict, FigureChange, RunComparison
 from rtoslab.compare.differences import shorten_manifest_differences
 from rtoslab.compare.matching import PointPair
@@ -215,7 +215,9 @@ def _change_tables_by_unit(changes: Sequence[FigureChange], order: str) -> list[
 def _figure_change_row(change: FigureChange) -> list[str]:
     """Returns one change as a row of a report's table."""
     result = change.placement_interval if change.sample_shift is None else change.sample_shift.interval
-    interval = "" if result is None else f" [{number_text(result[0])} to {number_text(result[1])}]"
+    interval = (
+        "" if result is None else f" [{number_with_decimals_text(result[0])} to {number_with_decimals_text(result[1])}]"
+    )
     return [
         change.pair.label,
         change.before.id,
@@ -229,7 +231,11 @@ def _figure_change_row(change: FigureChange) -> list[str]:
 
 def figure_with_range_text(metric: NamedFigure) -> str:
     """Returns a figure as text: its value, or over several placements of the code the median with its range."""
-    return number_text(metric.value) if metric.band is None else figure_with_band_text(metric.band, number_text)
+    return (
+        number_with_decimals_text(metric.value)
+        if metric.band is None
+        else figure_with_band_text(metric.band, number_with_decimals_text)
+    )
 
 
 def _undecided_differences_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
@@ -308,15 +314,15 @@ def _pairs_with_differing_times(changes: Iterable[FigureChange]) -> list[PointPa
 
 def _differing_functions_table(pair: PointPair) -> TableData | None:
     """Returns a table of the functions in which the cycles of a pair of points differ. None without profiles."""
-    parts = attribute_cycles(pair)
+    parts = cycle_differences_by_function(pair)
     if not parts or pair.before.result is None:
         return None
     per = measured_event_noun(pair.before.result)
     rows = [
         [
             part.function,
-            number_text(part.before),
-            number_text(part.after),
+            number_with_decimals_text(part.before),
+            number_with_decimals_text(part.after),
             _signed_number_text(part.additional_cycles),
             "" if part.additional_cycles_per_call is None else _signed_number_text(part.additional_cycles_per_call),
             part.code,
@@ -343,7 +349,7 @@ def _missing_points_section(comparison: RunComparison, ident: str, against: str)
     return ReportSection(ident, f"Not compared{against}", (), (), [table])
 
 
-def number_text(value: float) -> str:
+def number_with_decimals_text(value: float) -> str:
     """Returns a number as text, with two decimals unless it is whole."""
     return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
 

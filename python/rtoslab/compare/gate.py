@@ -10,7 +10,7 @@ from rtoslab.compare.baseline import Baseline, baseline_as_side, with_shortened_
 from rtoslab.compare.brief_manifest import COMPILER
 from rtoslab.compare.causes import DifferenceCause
 from rtoslab.compare.comparison import ChangeVerdict, FigureChange, RunComparison, compare_sides
-from rtoslab.compare.document import comparison_document, figure_change_text, number_text
+from rtoslab.compare.document import comparison_document, figure_change_text, number_with_decimals_text
 from rtoslab.compare.matching import PointPair
 from rtoslab.compare.rules import FigureLimits, GrowthLimit
 from rtoslab.compare.sides import ComparisonSide
@@ -145,8 +145,8 @@ def gate_document(judgement: GateResult) -> ReportDocument:
         [
             regression.pair.label,
             regression.before.id,
-            number_text(regression.before.value),
-            number_text(regression.after.value),
+            number_with_decimals_text(regression.before.value),
+            number_with_decimals_text(regression.after.value),
             f"{regression.change_in_unit:+,.2f}".rstrip("0").rstrip("."),
             str(limit),
             "" if regression.reason is None else regression.reason.text,

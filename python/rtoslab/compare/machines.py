@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from rtoslab.compare.attribution import attribute_cycles
+from rtoslab.compare.attribution import cycle_differences_by_function
 from rtoslab.compare.comparison import ChangeVerdict, FigureChange, RunComparison
 from rtoslab.intake import escape_xml_characters
 from rtoslab.reports import Deviations, declared_deviations, deviation_footnote
@@ -44,7 +44,7 @@ def _comparison_as_json_object(comparison: RunComparison) -> dict[str, Any]:
                     "after_cycles": part.after,
                     "code": part.code,
                 }
-                for part in attribute_cycles(pair)
+                for part in cycle_differences_by_function(pair)
             ]
             for label, pair in timed.items()
         },

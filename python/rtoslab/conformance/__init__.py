@@ -6,11 +6,11 @@ built and run, once for each content, or run as its user brought it.
 
 from rtoslab.conformance.examination import (
     ConformanceVerdict,
+    check_image_conformance,
+    check_port_conformance,
+    check_whole_port_conformance,
     conformance_suite_point,
     conformance_suite_points,
-    examine_image,
-    examine_port,
-    examine_whole_port,
     verdict_digest,
 )
 from rtoslab.conformance.judge import CheckOutcome

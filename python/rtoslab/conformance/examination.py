@@ -105,22 +105,26 @@ class ConformanceVerdict(StrictModel):
         return {"digest": self.digest, "checks": checks}
 
 
-def examine_port(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: None) -> ConformanceVerdict:
+def check_port_conformance(
+    catalogue: Catalogue, point: Point, progress: Progress = lambda *_: None
+) -> ConformanceVerdict:
     """Returns whether a point's port conforms (its verdict), by runs of the conformance suite now or earlier. Of the
     optional services it checks those that the point's benchmark needs.
 
     Raises BuildError and errors of the environment. A port that misbehaves is a verdict, not an error.
     """
-    return _examine_services(catalogue, point, optional_services(catalogue, point), progress)
+    return _check_services(catalogue, point, optional_services(catalogue, point), progress)
 
 
-def examine_whole_port(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: None) -> ConformanceVerdict:
+def check_whole_port_conformance(
+    catalogue: Catalogue, point: Point, progress: Progress = lambda *_: None
+) -> ConformanceVerdict:
     """Returns the verdict on a point's port with all optional services that its kernel offers. Raises the same as
-    `examine_port`."""
-    return _examine_services(catalogue, point, _offered_optional_services(catalogue, point), progress)
+    `check_port_conformance`."""
+    return _check_services(catalogue, point, _offered_optional_services(catalogue, point), progress)
 
 
-def _examine_services(
+def _check_services(
     catalogue: Catalogue, point: Point, services: Sequence[str], progress: Progress
 ) -> ConformanceVerdict:
     """Returns the verdict on a point's port with these optional services.
@@ -128,13 +132,13 @@ def _examine_services(
     The suite runs without optional services, and then with each of them alone, because the smallest board has no room
     for all in one image.
     """
-    whole = _examine_suite(catalogue, conformance_suite_point(point), progress)
+    whole = _check_suite_image(catalogue, conformance_suite_point(point), progress)
     if not services:
         return whole
     checks = catalogue.conformance_suite.check
     findings, digests = list(whole.findings), [whole.digest]
     for service in services:
-        verdict = _examine_suite(catalogue, conformance_suite_point(point, service), progress)
+        verdict = _check_suite_image(catalogue, conformance_suite_point(point, service), progress)
         shown = {check.id for check in checks if service in check.services}
         findings += [finding for finding in verdict.findings if finding.check in shown]
         digests.append(verdict.digest)
@@ -144,7 +148,7 @@ def _examine_services(
     return whole.model_copy(update={"digest": _joint_digest(digests), "findings": tuple(findings)})
 
 
-def _examine_suite(catalogue: Catalogue, suite: Point, progress: Progress) -> ConformanceVerdict:
+def _check_suite_image(catalogue: Catalogue, suite: Point, progress: Progress) -> ConformanceVerdict:
     """Returns the verdict of one image of the suite, by a run now or earlier."""
     progress("conformance", 0.0)
     built = build_point_image(catalogue, suite)
@@ -165,7 +169,7 @@ def _offered_optional_services(catalogue: Catalogue, point: Point) -> list[str]:
     return [service for service in OPTIONAL_SERVICES if offered.get(service, False)]
 
 
-def examine_image(
+def check_image_conformance(
     catalogue_without_port: Catalogue,
     image: ExternalImage,
     timing: Mapping[str, int],

@@ -61,7 +61,7 @@ class ObservedStackRun:
 
 
 @dataclass(frozen=True, slots=True)
-class _StackRange:
+class _StackAddressRange:
     """The addresses of a task's stack."""
 
     task: str
@@ -87,7 +87,7 @@ class _StackObserver:
         self.program = program
         self.board = catalogue.find_board(program.point.board).facts
         self.kernel = catalogue.find_kernel(program.point.kernel).facts
-        self.stacks: dict[int, _StackRange] = {}
+        self.stacks: dict[int, _StackAddressRange] = {}
         """Keyed by the address of the control block. 0: the main stack."""
         self.tops: list[int] = []
         self.machine = make_board_at_reset(self.board, cores=program.point.cores)
@@ -104,7 +104,7 @@ class _StackObserver:
             return
         top = self.program.footprint.constants["__main_stack_top"]
         size = self.program.footprint.constants.get("__main_stack_bytes", _MAIN_STACK_BYTES)
-        self._fill_with_pattern(0, _StackRange("(main stack)", top - size, top), self.machine.registers(0)["sp"])
+        self._fill_with_pattern(0, _StackAddressRange("(main stack)", top - size, top), self.machine.registers(0)["sp"])
 
     def run_and_fill_task_stacks(self) -> None:
         """Runs the image. Whenever the kernel first names a new task, this task's stack is filled with the pattern."""
@@ -141,7 +141,7 @@ class _StackObserver:
 
     def _read_stack_range(
         self, address: int, block: TaskControlBlockMembers, members: dict[str, StructureMemberPlace]
-    ) -> _StackRange:
+    ) -> _StackAddressRange:
         """Returns the addresses of a task's stack, as its control block at `address` has them."""
         base = _read_word(self.machine, address + members[block.stack].offset)
         if block.bytes:
@@ -151,9 +151,9 @@ class _StackObserver:
         else:
             end = min(top for top in self.tops if top > base) + block.top_offset_bytes
         text = read_text_of_member(members, block.name, address, self.machine.read)
-        return _StackRange(text or f"task {address:#x}", base, end)
+        return _StackAddressRange(text or f"task {address:#x}", base, end)
 
-    def _fill_with_pattern(self, block: int, stack: _StackRange, until: int) -> None:
+    def _fill_with_pattern(self, block: int, stack: _StackAddressRange, until: int) -> None:
         """Fills a stack with the pattern up to the address `until`. `block`: the address of the task's control
         block."""
         with convert_simulator_errors(RunError):
@@ -168,7 +168,7 @@ class _StackObserver:
         ]
         return ObservedStackRun(tuple(sorted(peaks, key=lambda peak: peak.task)), *self._read_pool_use())
 
-    def _used_stack_bytes(self, stack: _StackRange) -> int:
+    def _used_stack_bytes(self, stack: _StackAddressRange) -> int:
         """Returns how many bytes of a stack were used. They begin where the pattern ends."""
         painted = self.machine.read(stack.base, stack.end - stack.base)
         return len(painted.lstrip(bytes([PAINT])))

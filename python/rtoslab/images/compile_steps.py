@@ -96,7 +96,7 @@ class _StepRunner:
     def read_build_steps(self, work: Path) -> Iterator[_Step]:
         """Yields the steps of a configured build. Raises StepFailedError if there are none, for the empty folder would
         pass for an image."""
-        output = self._run_program((str(tools.find_tool("ninja")), "-C", str(work), "-t", "commands"), work)
+        output = self._run_program((str(tools.find_build_program("ninja")), "-C", str(work), "-t", "commands"), work)
         commands = [line for line in output.splitlines() if not line.startswith("ninja: ")]
         if not commands:
             self._write_log("FAILED: the build files name no step.")

@@ -239,7 +239,7 @@ class ObjectCache:
 def compiler_identity(clang: bool) -> str:
     """Returns a text that identifies the compilers: their versions, and the program's path, size and time. `clang`:
     whether Clang is used."""
-    program = tools.find_tool(cross_tool_name("gcc"))
+    program = tools.find_build_program(cross_tool_name("gcc"))
     status = program.stat()
     words = [tools.first_version_line(cross_tool_name("gcc")), str(program), status.st_size, status.st_mtime_ns]
     return to_canonical_json([*words, *([tools.clang_version_line()] if clang else [])])

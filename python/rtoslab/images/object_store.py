@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import exclusive_lock, make_folder, prepend_digest, strip_digest, write_file_atomically
+from rtoslab.base import exclusive_lock, make_folder, prepend_digest_line, strip_digest_line, write_file_atomically
 
 SHARDS: Final = 64
 SHARD_BYTES: Final = 8 << 20
@@ -37,7 +37,7 @@ class ObjectStore:
         """Returns the bytes stored under a key. None if they are missing or incomplete."""
         path = self._shard_folder(key) / key
         try:
-            content = strip_digest(path.read_bytes())
+            content = strip_digest_line(path.read_bytes())
             if content is not None:
                 os.utime(path)
         except OSError:
@@ -48,7 +48,7 @@ class ObjectStore:
         """Stores bytes under a key. Raises StoreError."""
         shard = self._shard_folder(key)
         make_folder(shard)
-        whole = prepend_digest(content)
+        whole = prepend_digest_line(content)
         write_file_atomically(shard / key, whole, "an object")
         _FREE_BYTES[shard] = _FREE_BYTES.get(shard, 0) - len(whole)
         if _FREE_BYTES[shard] < 0:

@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.base import contents_cache
+from rtoslab.base import file_contents_cache
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import conformance_suite_points
 from rtoslab.images import image_inputs_digest, is_image_built, require_build_programs
@@ -48,7 +48,7 @@ def estimate_duration(catalogue: Catalogue, plan: Plan, jobs: int) -> DurationEs
     is missing."""
     require_build_programs()
     measurable = [point for point in plan.points if point.not_applicable is None]
-    with contents_cache():
+    with file_contents_cache():
         required = {image_inputs_digest(catalogue, item): item for item in measurable}
         suite_points = [suite for item in measurable for suite in conformance_suite_points(catalogue, item)]
         suites = {image_inputs_digest(catalogue, item): item for item in suite_points}

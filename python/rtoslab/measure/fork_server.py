@@ -3,7 +3,7 @@
 import gc
 
 from rtoslab.base import package_digest
-from rtoslab.conformance import examine_port  # noqa: F401 (loaded for what is forked)
+from rtoslab.conformance import check_port_conformance  # noqa: F401 (loaded for what is forked)
 from rtoslab.measure.pipeline import measure_and_store_point  # noqa: F401 (the same)
 
 # A point makes few cycles of references: looking for them took a seventh of its time. What is forked keeps to this.

@@ -17,11 +17,11 @@ from rtoslab.base import (
     SettingError,
     StoreError,
     UnknownNameError,
-    contents_cache,
+    file_contents_cache,
     to_canonical_json,
 )
 from rtoslab.catalogue import Catalogue
-from rtoslab.conformance import ConformanceVerdict, examine_port
+from rtoslab.conformance import ConformanceVerdict, check_port_conformance
 from rtoslab.images import LOG, BuiltImage, build_point_image
 from rtoslab.measure.evaluation import decode_and_judge_output, failed_point_of_exception
 from rtoslab.measure.identity import identity_of_point
@@ -92,9 +92,9 @@ def measure_and_store_point(
         return _store_unmeasured_result(run, identity, missing, {}, {})
     progress("building", 0.0)
     try:
-        with contents_cache():
+        with file_contents_cache():
             built = build_point_image(catalogue, point)
-            conformance = examine_port(catalogue, point, progress)
+            conformance = check_port_conformance(catalogue, point, progress)
             pair = build_pair_images(catalogue, point, built)
     except BuildError as cause:
         if options.skip_refused and isinstance(cause, RefusedError):

@@ -32,7 +32,7 @@ from rtoslab.results import (
     latency_series,
     observed_series_by_probe,
 )
-from rtoslab.store import EVIDENCE_FILE, UART, encode_evidence, seal_point_files
+from rtoslab.store import EVIDENCE_FILE, UART, encode_board_observations, seal_point_files
 from rtoslab.targets import IDLE, FunctionCycles, RunOutput, WindowObservations
 
 
@@ -159,7 +159,7 @@ def point_folder_files(
     if isinstance(result, MeasuredPoint):
         result = result.model_copy(update=image_result_fields(result, elf))
     seen = output.observed is not None or output.failure is not None
-    evidence = {EVIDENCE_FILE: encode_evidence(output)} if seen else {}
+    evidence = {EVIDENCE_FILE: encode_board_observations(output)} if seen else {}
     return seal_point_files(folder, result, manifest, {**files, **evidence, UART: output.uart})
 
 

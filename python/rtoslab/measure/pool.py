@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab import interrupts
-from rtoslab.base import RtoslabError, RunError, contents_cache, expire_contents_cache, memoize_by_contents
+from rtoslab.base import RtoslabError, RunError, expire_contents_cache, file_contents_cache, memoize_by_contents
 from rtoslab.catalogue import Catalogue
 from rtoslab.measure.identity import identity_of_point
 from rtoslab.measure.pipeline import MeasureOptions, PointOutcome, measure_and_store_point
@@ -200,7 +200,7 @@ def _measure_points_in_worker(
             pipe.send((phase, done))
 
     try:
-        with contents_cache():
+        with file_contents_cache():
             while True:
                 point = pipe.recv()
                 expire_contents_cache(older_than_s=CACHE_SCOPE_S)

@@ -18,7 +18,7 @@ from rtoslab.papers.compare import ComparedFigure
 from rtoslab.papers.experiment import plan_paper_experiments
 from rtoslab.papers.in_setup import SetupResults
 from rtoslab.papers.reproduction import reproduce_paper
-from rtoslab.papers.setup_report import count_compared_ratios, mean_factor_from_paper
+from rtoslab.papers.setup_report import count_figures_with_ratio, mean_factor_from_paper
 from rtoslab.plan import Plan, PlanOptions, Point
 from rtoslab.store import StoredPoint
 
@@ -199,7 +199,7 @@ def evaluate_configuration_changes(
         trials += [
             _make_change_trial(in_setup, done.compared)
             for in_setup in done.setups
-            if count_compared_ratios(in_setup.figures_changed_by_setup())
+            if count_figures_with_ratio(in_setup.figures_changed_by_setup())
         ]
     return sorted(trials, key=lambda trial: (trial.overall_distance, trial.setup.title))
 
@@ -209,7 +209,7 @@ def _make_change_trial(changed: SetupResults, plain: Mapping[int, ComparedFigure
     own = changed.figures_changed_by_setup()
     before, after = mean_factor_from_paper({ident: plain[ident] for ident in own}), mean_factor_from_paper(own)
     whole = mean_factor_from_paper({**plain, **own})
-    return ChangeTrial(changed.setup, count_compared_ratios(own), before or 0.0, after or 0.0, whole or 0.0)
+    return ChangeTrial(changed.setup, count_figures_with_ratio(own), before or 0.0, after or 0.0, whole or 0.0)
 
 
 def distance_without_change(

@@ -15,7 +15,7 @@ from rtoslab.papers.over_placements import one_placement_note
 from rtoslab.papers.reproduction import PaperReproduction
 from rtoslab.papers.setup_report import (
     changed_verdicts,
-    count_compared_ratios,
+    count_figures_with_ratio,
     setup_distances_from_paper,
     unmeasured_versions_sentences,
 )
@@ -114,5 +114,5 @@ def _setup_effect_sentence(reproduction: PaperReproduction, setup: SetupResults)
     if far is None:
         return f"{text}."
     before, after = far
-    figures = count_with_noun(count_compared_ratios(setup.figures_changed_by_setup()), "figure")
+    figures = count_with_noun(count_figures_with_ratio(setup.figures_changed_by_setup()), "figure")
     return f"{text}; {figures}, a factor of {after:.2f} from the paper's, above {before:.2f} (geometric mean)."

@@ -43,7 +43,7 @@ def setup_distances_from_paper(reproduction: PaperReproduction, setup: SetupResu
     return None if before is None or after is None else (before, after)
 
 
-def count_compared_ratios(compared: Mapping[int, ComparedFigure]) -> int:
+def count_figures_with_ratio(compared: Mapping[int, ComparedFigure]) -> int:
     """Returns the number of compared figures that have a ratio to the paper's."""
     return sum(bool(compared_row.ratio_to_paper) for compared_row in compared.values())
 
@@ -143,7 +143,7 @@ def _setup_overview_rows(reproduction: PaperReproduction) -> list[list[str]]:
                 f"{setup.setup.id}: {setup.setup.title}",
                 setup.setup.evidence,
                 overview,
-                str(count_compared_ratios(setup.figures_changed_by_setup())),
+                str(count_figures_with_ratio(setup.figures_changed_by_setup())),
                 far,
             ]
         )

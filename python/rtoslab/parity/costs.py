@@ -14,7 +14,7 @@ from typing import Final
 from pydantic import Field
 
 from rtoslab.analyses import FigureRatio, TimeOverPlacements, geometric_mean_ratio, leading_times_over_placements
-from rtoslab.base import PlanError, StrictModel, content_seal, make_folder, toml_lines, write_file_atomically
+from rtoslab.base import PlanError, StrictModel, digest_of_values, make_folder, toml_lines, write_file_atomically
 from rtoslab.catalogue import read_validated_toml
 from rtoslab.plan import config_with_defaults
 from rtoslab.results import MeasuredPoint
@@ -66,7 +66,7 @@ class ConfigurationCostFile(StrictModel):
     @property
     def content_digest(self) -> str:
         """Returns the digest that `seal` must have: that of all other content."""
-        return content_seal(self.model_dump(mode="json", exclude={"seal"}))
+        return digest_of_values(self.model_dump(mode="json", exclude={"seal"}))
 
 
 def read_configuration_costs(root: Path) -> tuple[ConfigurationCost, ...]:

@@ -14,7 +14,7 @@ from rtoslab.base import (
     PlanError,
     StrictModel,
     __version__,
-    content_seal,
+    digest_of_values,
     toml_key,
     toml_lines,
     write_file_atomically,
@@ -78,7 +78,7 @@ class ProjectBaseline(StrictModel):
     @property
     def content_digest(self) -> str:
         """Returns the digest that `seal` must have: that of all other content."""
-        return content_seal(self.model_dump(mode="json", exclude={"seal"}))
+        return digest_of_values(self.model_dump(mode="json", exclude={"seal"}))
 
     def image_figures(self) -> dict[str, ImageFigures]:
         """Returns the figures of each image as they were measured, by name."""

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from rtoslab.base import TaskSetCheckError
 from rtoslab.catalogue import Benchmark, Board, Catalogue, CatalogueEntry, Kernel
-from rtoslab.conformance import examine_port
+from rtoslab.conformance import check_port_conformance
 from rtoslab.images import BuiltImage, build_point_image
 from rtoslab.intake import ElfFile, escape_to_one_line, read_text
 from rtoslab.plan import PAIR_SIGN, Point, make_point, split_kernel_pair_name, with_second_kernel
@@ -253,7 +253,7 @@ def build_firmware(
             f"{kernel_entry.facts.title} switches tasks in thread mode, and the cost of such switches cannot be "
             "fitted; analyse this set with --overheads, or check it with another kernel."
         )
-    conformance = examine_port(catalogue, point)
+    conformance = check_port_conformance(catalogue, point)
     conformance.require_port_conforms()
     built = build_point_image(catalogue, point)
     return TaskSetFirmware(

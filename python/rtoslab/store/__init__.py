@@ -1,7 +1,7 @@
 """Stores of points: run directories, the cache of results, the journal, manifests and stored evidence."""
 
 from rtoslab.store.cache import ResultCache, result_cache_key
-from rtoslab.store.evidence_file import EVIDENCE_FILE, decode_evidence, encode_evidence
+from rtoslab.store.evidence_file import EVIDENCE_FILE, decode_board_observations, encode_board_observations
 from rtoslab.store.journal import (
     JOURNAL_FILE,
     JournalSession,

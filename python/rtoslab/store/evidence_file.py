@@ -21,20 +21,20 @@ from rtoslab.targets import RunOutput
 EVIDENCE_FILE: Final = "evidence.json.zst"
 
 
-def encode_evidence(output: RunOutput) -> bytes:
+def encode_board_observations(output: RunOutput) -> bytes:
     """Returns the virtual board's observations of a run as the content of an evidence file."""
     text = _validator_and_serializer()[1].to_json(output, exclude={"uart"}, ensure_ascii=True)
     return compress(text)
 
 
-def decode_evidence(content: bytes, uart: bytes) -> RunOutput:
+def decode_board_observations(content: bytes, uart: bytes) -> RunOutput:
     """Returns the observations stored in an evidence file, with the serial output (`uart`) that is stored elsewhere.
 
     Raises ValueError if the content is damaged, or of another version of this package.
     """
     try:
         output: RunOutput = _validator_and_serializer()[0].validate_python(
-            {**json.loads(_decompress_evidence(content)), "uart": uart}
+            {**json.loads(_decompress_observations(content)), "uart": uart}
         )
     except ValidationError as cause:
         raise ValueError(f"the evidence cannot be read ({first_validation_problem(cause)})") from None
@@ -43,7 +43,7 @@ def decode_evidence(content: bytes, uart: bytes) -> RunOutput:
     return output
 
 
-def _decompress_evidence(content: bytes) -> bytes:
+def _decompress_observations(content: bytes) -> bytes:
     """Returns the JSON text of an evidence file. Raises ValueError if it is too large, before it takes much memory."""
     text = decompress(content, EVIDENCE_BYTES)
     if text is None:

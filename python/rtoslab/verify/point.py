@@ -19,7 +19,7 @@ from rtoslab.store import (
     RESULT,
     UART,
     AnyResult,
-    decode_evidence,
+    decode_board_observations,
     flatten_nested_json,
     manifest_hash,
     parse_point_files,
@@ -103,7 +103,7 @@ def _recompute_stored_result(
     expected = ExpectedIdentity(run=build["run_id"], manifest=int(build["manifest"], 16))
     remarks = []
     if EVIDENCE_FILE in files:
-        output = decode_evidence(files[EVIDENCE_FILE], files[UART])
+        output = decode_board_observations(files[EVIDENCE_FILE], files[UART])
     else:
         output = RunOutput(files[UART])
         if manifest["target"]["kind"] == "virtual":

@@ -11,7 +11,7 @@ import numpy as np
 
 from rtoslab.base import ImageFileError, PlanError, RunError, SymbolError, count_with_noun
 from rtoslab.catalogue import Benchmark, Board, Catalogue
-from rtoslab.conformance import examine_port
+from rtoslab.conformance import check_port_conformance
 from rtoslab.images import build_point_image
 from rtoslab.intake import read_program_image
 from rtoslab.plan import PlanOptions, make_plan
@@ -136,7 +136,7 @@ def benchmark_scenario(
         raise PlanError(f"The image runs on {count_with_noun(point.cores, 'core')}; there is no core {core}.")
     progress("building", 0.0)
     built = build_point_image(catalogue, point)
-    conformance = examine_port(catalogue, point, progress)
+    conformance = check_port_conformance(catalogue, point, progress)
     conformance.require_port_conforms()
     board = catalogue.find_board(point.board).facts
     manifest = make_manifest(

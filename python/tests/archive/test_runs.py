@@ -14,7 +14,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from rtoslab import api
-from rtoslab.archive.exports import EXPORTERS, FIGURE_COLUMNS, SAMPLE_COLUMNS, figure_rows, sample_rows
+from rtoslab.archive.exports import (
+    EXPORTERS,
+    FIGURE_COLUMNS,
+    SAMPLE_COLUMNS,
+    export_rows_of_figures,
+    export_rows_of_samples,
+)
 from rtoslab.archive.index import PointFilters, find_stored_points
 from rtoslab.base.errors import ReportError
 from rtoslab.compare.history import history_document
@@ -70,7 +76,7 @@ def test_directory_without_a_journal_has_the_date_of_its_plan(tmp_path: Path) ->
 
 
 def test_all_export_formats_contain_the_same_rows(runs: Path) -> None:
-    rows = list(figure_rows(find_stored_points([runs], PointFilters(cores=(1,)))))
+    rows = list(export_rows_of_figures(find_stored_points([runs], PointFilters(cores=(1,)))))
     assert {row["metric"] for row in rows} >= {"cycles_per_count", "heap.peak"}
     lines = [json.loads(line) for line in EXPORTERS["jsonl"](rows, FIGURE_COLUMNS).splitlines()]
     assert lines == rows
@@ -87,7 +93,7 @@ def test_raw_samples_are_exported(tmp_path: Path) -> None:
     )
     (stored,) = RunDirectory.open_run_directory(out).read_points()
     assert isinstance(stored.result, MeasuredPoint)
-    rows = list(sample_rows(find_stored_points([out], PointFilters())))
+    rows = list(export_rows_of_samples(find_stored_points([out], PointFilters())))
     assert [row["cycles"] for row in rows] == [value for series in stored.result.series for value in series.cycles]
     assert pq.read_table(io.BytesIO(EXPORTERS["parquet"](rows, SAMPLE_COLUMNS))).num_rows == len(rows)
 

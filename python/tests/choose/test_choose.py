@@ -18,7 +18,6 @@ from rtoslab.choose import (
     KernelComparison,
     KernelMatrix,
     add_figures_of_user_runs,
-    answer_in_sentences,
     boards_to_compare,
     choice_explorer_page,
     compare_kernels_on_board,
@@ -28,6 +27,7 @@ from rtoslab.choose import (
     make_choice_criteria,
     measurements_to_compare,
     partly_present_operations_sentence,
+    ranking_answer_in_sentences,
     read_kernel_matrices,
     read_kernel_matrix,
     read_operations,
@@ -94,7 +94,7 @@ CLEAR = {
 
 
 def test_answer_states_leader_lead_and_disadvantages() -> None:
-    lead, against = answer_in_sentences(comparison_of(CLEAR), NAMES)
+    lead, against = ranking_answer_in_sentences(comparison_of(CLEAR), NAMES)
     assert lead == (
         "Over all on the BOARD Alpha leads: in the weighted mean of 3 operations Beta needs 1.26 times as much and "
         "Gamma 4.00 times. It is the best, or as good as the best, in 2 of 3."
@@ -104,7 +104,7 @@ def test_answer_states_leader_lead_and_disadvantages() -> None:
 
 def test_weights_decide_the_ranking() -> None:
     question = replace(EVEN, use="queues", weights={"queue_send": 5, "switch": 1, "semaphore_take": 1})
-    lead, _ = answer_in_sentences(comparison_of(CLEAR, question), NAMES)
+    lead, _ = ranking_answer_in_sentences(comparison_of(CLEAR, question), NAMES)
     assert lead.startswith("For queues on the BOARD Beta leads: in the weighted mean of 3 operations Alpha needs 1.35")
 
 
@@ -133,12 +133,12 @@ def test_higher_is_better_for_rates() -> None:
     )
     assert result.best_kernels(BY_ID["smp_switch"]) == ("b",)
     assert result.times_worse_than("a", "b", BY_ID["smp_switch"]).value == 2.0
-    assert answer_in_sentences(result, NAMES)[0].startswith("For smp on the BOARD Beta leads")
+    assert ranking_answer_in_sentences(result, NAMES)[0].startswith("For smp on the BOARD Beta leads")
 
 
 def test_kernels_within_their_bands_cannot_be_told_apart() -> None:
     figures = {"a": {"switch": (100.0, 110.0)}, "b": {"switch": (102.0, 108.0)}, "c": {"switch": (300.0, 310.0)}}
-    lead, against = answer_in_sentences(comparison_of(figures, ChoiceCriteria("general", {"switch": 1})), NAMES)
+    lead, against = ranking_answer_in_sentences(comparison_of(figures, ChoiceCriteria("general", {"switch": 1})), NAMES)
     assert lead == (
         "Over all on the BOARD Alpha and Beta are equally good: their figures differ by less than the placement "
         "of the code changes them."
@@ -150,7 +150,7 @@ def test_figure_of_one_placement_decides_nothing() -> None:
     result = comparison_of({"a": {"switch": (100.0,)}, "b": {"switch": (200.0,)}}, single=True)
     assert result.best_kernels(BY_ID["switch"]) == ("a", "b")
     assert result.counted_operations == ()
-    assert answer_in_sentences(result, NAMES) == [
+    assert ranking_answer_in_sentences(result, NAMES) == [
         ("These kernels have no figures of the same operations, so they are not ranked.")
     ]
 
@@ -160,7 +160,7 @@ def test_kernel_without_a_required_service_is_shown_but_not_ranked() -> None:
     lacks = {"a": {"queue": "its queues hold pointers"}}
     figures = {**CLEAR, "a": {"switch": (1.0,), "semaphore_take": (1.0,)}}
     result = comparison_of(figures, question, lacks)
-    lead, against, left_out = answer_in_sentences(result, NAMES)
+    lead, against, left_out = ranking_answer_in_sentences(result, NAMES)
     assert "Beta leads" in lead
     assert left_out == "Alpha is not ranked, because it lacks queue (its queues hold pointers)."
     assert against == "In no measured operation is Beta worse.", "who cannot be chosen is no argument"
@@ -172,7 +172,7 @@ def test_kernels_that_lack_the_same_service_share_one_sentence() -> None:
     figures = {**CLEAR, **{kernel: {"switch": (1.0,)} for kernel in ("c", "d", "e")}}
     lacks = {kernel: {"smp": f"{kernel} runs on one core"} for kernel in ("c", "d", "e")}
     names = {**NAMES, "c": "Gamma", "d": "Delta", "e": "Epsilon"}
-    left_out = answer_in_sentences(comparison_of(figures, question, lacks), names)[-1]
+    left_out = ranking_answer_in_sentences(comparison_of(figures, question, lacks), names)[-1]
     assert left_out == "Gamma, Delta and Epsilon are not ranked, because they lack smp."
 
 
@@ -186,18 +186,18 @@ def test_missing_operation_still_compares_the_other_kernels() -> None:
     assert [(score.kernel, round(score.ratio.value, 2), score.operations) for score in result.kernel_scores] == [
         ("a", 1.0, 3), ("b", 1.26, 3), ("c", 4.0, 2),
     ]  # fmt: skip
-    assert "Beta needs 1.26 times as much and Gamma 4.00 times in 2." in answer_in_sentences(result, NAMES)[0]
+    assert "Beta needs 1.26 times as much and Gamma 4.00 times in 2." in ranking_answer_in_sentences(result, NAMES)[0]
 
 
 def test_kernel_with_few_figures_is_not_ranked() -> None:
     """It would lead by the one operation in which it is quick."""
     result = comparison_of({**CLEAR, "c": {"switch": (1.0,)}})
     assert [score.kernel for score in result.kernel_scores] == ["a", "b"]
-    assert answer_in_sentences(result, NAMES)[-1] == "Gamma is not ranked: it has figures of 1 of 3 operations."
+    assert ranking_answer_in_sentences(result, NAMES)[-1] == "Gamma is not ranked: it has figures of 1 of 3 operations."
 
 
 def test_single_kernel_gets_an_answer() -> None:
-    assert answer_in_sentences(comparison_of({"a": CLEAR["a"]}), NAMES) == [
+    assert ranking_answer_in_sentences(comparison_of({"a": CLEAR["a"]}), NAMES) == [
         "Alpha is the only kernel with figures that offers the required services."
     ]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rtoslab.analyses.named_figures import NamedFigure
-from rtoslab.compare.attribution import attribute_cycles
+from rtoslab.compare.attribution import cycle_differences_by_function
 from rtoslab.compare.comparison import ChangeVerdict, compare_sides
 from rtoslab.compare.document import comparison_document, comparison_summary_text, fastest_and_slowest_sentence
 from rtoslab.compare.machines import comparisons_as_json, comparisons_as_junit
@@ -148,7 +148,7 @@ def test_cycles_are_attributed_to_functions() -> None:
         for name, one in (("a", before), ("b", after))
     ]
     (pair,) = compare_sides(*sides).matching.pairs
-    (only,) = attribute_cycles(pair)
+    (only,) = cycle_differences_by_function(pair)
     assert (only.function, only.before, only.after, only.additional_cycles_per_call) == ("give", 40.0, 41.0, 1.0)
 
 

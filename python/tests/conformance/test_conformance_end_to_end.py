@@ -10,9 +10,9 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.conformance.examination import (
     ConformanceVerdict,
+    check_port_conformance,
+    check_whole_port_conformance,
     conformance_suite_points,
-    examine_port,
-    examine_whole_port,
 )
 from rtoslab.conformance.judge import CheckOutcome
 from rtoslab.images.builder import build_point_image
@@ -41,7 +41,7 @@ def test_several_suites_print_one_line_each() -> None:
 def conformance(root: Path, kernel: str, board: str = "pico", cores: int = 1) -> ConformanceVerdict:
     catalogue = Catalogue(root)
     (point,) = conformance_points(catalogue, PlanOptions([kernel], [board], [cores]))
-    return examine_whole_port(catalogue, point)
+    return check_whole_port_conformance(catalogue, point)
 
 
 def test_point_is_checked_with_the_optional_services_that_it_needs() -> None:
@@ -49,7 +49,7 @@ def test_point_is_checked_with_the_optional_services_that_it_needs() -> None:
     catalogue = Catalogue(find_checkout_root())
     options = PlanOptions(["freertos"], ["nucleo-l073rz"])
     verdicts = {
-        name: examine_port(catalogue, make_plan(catalogue, [name], options).points[0])
+        name: check_port_conformance(catalogue, make_plan(catalogue, [name], options).points[0])
         for name in ("t1_arithmetic", "timer_latency")
     }
     checked = {name: {item.check for item in verdict.findings} for name, verdict in verdicts.items()}

@@ -12,7 +12,7 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.contract_services import OPTIONAL_SERVICES
 from rtoslab.cli import app, cmd_conformance
-from rtoslab.conformance.examination import ConformanceVerdict, examine_image, examine_whole_port
+from rtoslab.conformance.examination import ConformanceVerdict, check_image_conformance, check_whole_port_conformance
 from rtoslab.conformance.judge import CheckOutcome
 from rtoslab.conformance.play import scene_name_hash
 from rtoslab.images.builder import build_point_image
@@ -40,7 +40,7 @@ def suite(path: Path, root: Path = ROOT, kernel: str = "freertos", cores: int = 
 
 def examine(path: Path) -> ConformanceVerdict:
     catalogue = Catalogue(ROOT)
-    return examine_image(catalogue, read_external_image(catalogue, path, "pico", {}), {})
+    return check_image_conformance(catalogue, read_external_image(catalogue, path, "pico", {}), {})
 
 
 def outcomes(verdict: ConformanceVerdict, outcome: CheckOutcome) -> set[str]:
@@ -52,7 +52,7 @@ def test_external_image_gets_the_same_verdict(cores: int, tmp_path: Path) -> Non
     verdict = examine(suite(tmp_path / "own.elf", cores=cores))
     catalogue = Catalogue(ROOT)
     (point,) = conformance_points(catalogue, PlanOptions(["freertos"], ["pico"], [cores]))
-    whole = examine_whole_port(catalogue, point)
+    whole = check_whole_port_conformance(catalogue, point)
 
     def found(verdict: ConformanceVerdict) -> list[tuple[str, int | None, CheckOutcome]]:
         return [(finding.check, finding.core, finding.outcome) for finding in verdict.findings]
@@ -128,9 +128,9 @@ def test_suite_that_cannot_be_built_does_not_stop_the_others(
     def on_one(catalogue: Catalogue, point: Point) -> ConformanceVerdict:
         if point.board == "nucleo-f103rb":
             raise BuildError("Building it failed.")
-        return examine_whole_port(catalogue, point)
+        return check_whole_port_conformance(catalogue, point)
 
-    monkeypatch.setattr(cmd_conformance, "examine_whole_port", on_one)
+    monkeypatch.setattr(cmd_conformance, "check_whole_port_conformance", on_one)
     request = ["conformance", "--kernel", "bare", "--board", "nucleo-f103rb,pico"]
     assert app.main(request, standalone_mode=False) == EXIT_POINT_FAILED
     output = capsys.readouterr().out

@@ -7,7 +7,7 @@ import pytest
 
 from rtoslab.catalogue import TaskControlBlockMembers
 from rtoslab.catalogue.kernel_facts import KernelMemory
-from rtoslab.footprint.stacks import _StackObserver, _StackRange
+from rtoslab.footprint.stacks import _StackAddressRange, _StackObserver
 from rtoslab.targets import StructureMemberPlace
 
 BLOCK, BASE, NAME = 0x2000_0100, 0x2000_0800, 0x0800_4000
@@ -15,7 +15,7 @@ MEMBERS = {"base": StructureMemberPlace(0, 4), "size": StructureMemberPlace(4, 4
 FACTS = {"type": "block", "name": "name", "stack": "base", "stack_pointer": "top"}
 
 
-def stack(size: int, name: int, **facts: str) -> _StackRange:
+def stack(size: int, name: int, **facts: str) -> _StackAddressRange:
     memory = {BLOCK: BASE, BLOCK + 4: size, BLOCK + 8: name}
 
     def read(address: int, count: int) -> bytes:
@@ -29,7 +29,7 @@ def stack(size: int, name: int, **facts: str) -> _StackRange:
 
 @pytest.mark.parametrize(("unit", "bytes_each"), [("bytes", 1), ("words", 4)])
 def test_stacks_size_is_in_bytes_or_in_words(unit: str, bytes_each: int) -> None:
-    assert stack(256, NAME, **{unit: "size"}) == _StackRange("blinky", BASE, BASE + 256 * bytes_each)
+    assert stack(256, NAME, **{unit: "size"}) == _StackAddressRange("blinky", BASE, BASE + 256 * bytes_each)
 
 
 def test_unnamed_task_is_called_by_its_control_block() -> None:
@@ -50,7 +50,7 @@ def test_task_that_still_uses_the_main_stack_is_not_filled() -> None:
     assert (run.stacks, filled) == ({}, [])
     words[BLOCK] = BASE
     run._fill_stack_of_new_task(BLOCK, TaskControlBlockMembers(**FACTS, bytes="size"), members)
-    assert run.stacks == {BLOCK: _StackRange(f"task {BLOCK:#x}", BASE, BASE + 256)}
+    assert run.stacks == {BLOCK: _StackAddressRange(f"task {BLOCK:#x}", BASE, BASE + 256)}
     assert [(address, len(data)) for address, data in filled] == [(BASE, 2)]
 
 

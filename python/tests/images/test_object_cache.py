@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import StoreError
-from rtoslab.base.tools import find_tool
+from rtoslab.base.tools import find_build_program
 from rtoslab.images import compile_steps, object_cache, object_store
 from rtoslab.images.compilation import CompilerCall, parse_archive_step, parse_compiler_call
 from rtoslab.images.object_cache import JUST_NOW_NS, ObjectCache, compiler_identity
@@ -49,7 +49,7 @@ class Place:
         output = ("-MD", "-MT", "x.obj", "-MF", "x.d", "-o", "x.obj", "-c")
         folders = (f"-I{work}/generated", f"-I{self.folder}/first", f"-I{self.folder}/headers")
         mapped = (f"-ffile-prefix-map={self.folder}=here", f"-ffile-prefix-map={work}=build") if maps else ()
-        gcc = str(find_tool("arm-none-eabi-gcc"))
+        gcc = str(find_build_program("arm-none-eabi-gcc"))
         words = (gcc, debug, "-O2", *more, *folders, *mapped, *output, str(self.folder / "source.c"))
         call = CompilerCall(work, words, self.folder)
         log = io.StringIO()

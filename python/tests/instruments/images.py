@@ -22,7 +22,16 @@ def scene(name: str, kernel: str, board: str) -> Path:
     folder, firmware = build_folder(ROOT) / f"scene-{name}-{kernel}-{board}", ROOT / "firmware"
     options = [f"-DBENCH=scene-{name}", f"-DKERNEL={kernel}", f"-DBOARD={board}"]
     with exclusive_lock(folder.with_name(f".{folder.name}.lock")):  # several processes run tests
-        command: list[str | Path] = [tools.find_tool("cmake"), "-S", firmware, "-B", folder, "-G", "Ninja", *options]
+        command: list[str | Path] = [
+            tools.find_build_program("cmake"),
+            "-S",
+            firmware,
+            "-B",
+            folder,
+            "-G",
+            "Ninja",
+            *options,
+        ]
         subprocess.run(command, check=True, capture_output=True)
         with (folder / "build.log").open("w+") as log:
             run_build_steps(

@@ -17,7 +17,12 @@ from rtoslab.catalogue.suites import Experiment, Suite
 from rtoslab.measure.identity import identity_of_point
 from rtoslab.papers.experiment import plan_paper_experiments
 from rtoslab.papers.reproduction import reproduce_paper
-from rtoslab.papers.setup_report import changed_verdicts, count_compared_ratios, mean_factor_from_paper, setups_section
+from rtoslab.papers.setup_report import (
+    changed_verdicts,
+    count_figures_with_ratio,
+    mean_factor_from_paper,
+    setups_section,
+)
 from rtoslab.papers.setups import point_replaced_by_setup
 from rtoslab.plan import PlanOptions
 from rtoslab.reference import StoredProgramSize
@@ -140,7 +145,7 @@ def test_non_numeric_figure_has_no_distance(tmp_path: Path) -> None:
     ]
     done = reproduce_paper(CATALOGUE, paper, [StoredPoint(tmp_path, result, {}) for result in results])
     (setup,) = done.setups
-    assert (len(setup.figures_changed_by_setup()), count_compared_ratios(setup.figures_changed_by_setup())) == (2, 1)
+    assert (len(setup.figures_changed_by_setup()), count_figures_with_ratio(setup.figures_changed_by_setup())) == (2, 1)
     overview = setups_section(done)[0].tables[0]
     assert overview.rows[0][3:] == ["1", "2.00 \N{RIGHTWARDS ARROW} 1.00"]
 

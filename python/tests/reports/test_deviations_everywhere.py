@@ -21,7 +21,13 @@ import pytest
 from rich.console import Console
 
 from rtoslab.analyses import PlacementBand
-from rtoslab.archive.exports import EXPORTERS, FIGURE_COLUMNS, SAMPLE_COLUMNS, figure_rows, sample_rows
+from rtoslab.archive.exports import (
+    EXPORTERS,
+    FIGURE_COLUMNS,
+    SAMPLE_COLUMNS,
+    export_rows_of_figures,
+    export_rows_of_samples,
+)
 from rtoslab.archive.index import PointFilters, find_stored_points
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
@@ -241,7 +247,7 @@ def _runs(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     sampled = latency_point("probe", [10, 20]).model_copy(update={"deviations": APART})
     run_of(path, 0, [odd(), sampled])
     result = list(find_stored_points([path], PointFilters()))
-    for rows, columns in ((figure_rows, FIGURE_COLUMNS), (sample_rows, SAMPLE_COLUMNS)):
+    for rows, columns in ((export_rows_of_figures, FIGURE_COLUMNS), (export_rows_of_samples, SAMPLE_COLUMNS)):
         for form in ("csv", "jsonl"):
             yield EXPORTERS[form](rows(result), columns).decode()
         table = pq.read_table(io.BytesIO(EXPORTERS["parquet"](rows(result), columns)))

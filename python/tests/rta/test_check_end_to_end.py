@@ -46,7 +46,9 @@ def test_kernel_that_switches_in_thread_mode_is_refused(monkeypatch: pytest.Monk
     behaviour = plain.facts.behaviour.model_copy(update={"switch_mode": "thread"})
     in_thread = replace(plain, facts=plain.facts.model_copy(update={"behaviour": behaviour}))
     monkeypatch.setattr(catalogue, "find_kernel", lambda _: in_thread)
-    monkeypatch.setattr("rtoslab.rta.firmware.examine_port", lambda *_: pytest.fail("the port was examined before"))
+    monkeypatch.setattr(
+        "rtoslab.rta.firmware.check_port_conformance", lambda *_: pytest.fail("the port was examined before")
+    )
     with pytest.raises(TaskSetCheckError, match="FreeRTOS switches tasks in thread mode"):
         build_firmware(catalogue, "freertos", BOARD, {})
 

@@ -12,7 +12,7 @@ from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.catalogue.paper_folders import read_papers
 from rtoslab.catalogue.trees import PORTS_VARIABLE
 from rtoslab.cli import app
-from rtoslab.conformance.examination import ConformanceVerdict, examine_port
+from rtoslab.conformance.examination import ConformanceVerdict, check_port_conformance
 from rtoslab.conformance.judge import CheckOutcome
 from rtoslab.mutants.measure import measure_mutants
 from rtoslab.mutants.mutants import read_mutants
@@ -36,7 +36,7 @@ def _measure_new(out: Path, capsys: pytest.CaptureFixture[str], *words: str) -> 
 def _conformance_of(root: Path, kernel: str, board: str) -> ConformanceVerdict:
     catalogue = Catalogue(root)
     (point,) = conformance_points(catalogue, PlanOptions([kernel], [board], [1]))
-    return examine_port(catalogue, point)
+    return check_port_conformance(catalogue, point)
 
 
 def test_new_benchmark_is_proved_and_its_mutants_are_refused(

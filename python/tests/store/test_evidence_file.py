@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from rtoslab.store import decode_evidence, encode_evidence
+from rtoslab.store import decode_board_observations, encode_board_observations
 from rtoslab.targets import HandlerRunColumns, MarkedIntervals, ObservedStep, RunOutput, WindowObservations
 from rtoslab.targets.intervals import MarkedInterval
 from rtoslab.targets.observe import BlockingCalls, TaskSwitch
@@ -42,22 +42,22 @@ def compress_json(plain: object) -> bytes:
 
 
 def test_run_output_survives_its_file() -> None:
-    content = encode_evidence(RUN)
-    again = decode_evidence(content, b"\xff")
+    content = encode_board_observations(RUN)
+    again = decode_board_observations(content, b"\xff")
     assert again == RUN
     assert again.observed is not None
     assert type(again.observed.switches) is Counter
-    assert encode_evidence(again) == content
+    assert encode_board_observations(again) == content
 
 
 def test_stored_text_is_unchanged() -> None:
     """Points of today are compared byte for byte with those that were stored before."""
     small = RunOutput(b"", None, None, STATS, (FUNCTION,), ("slow",))
-    assert decompress_json(encode_evidence(small)) == (
+    assert decompress_json(encode_board_observations(small)) == (
         b'{"failure":null,"observed":null,"stats":{"cores":[{"cycles":5}]},"functions":[{"core":0,"name":"n\\u00e9\\"%s",'
         b'"kind":"kernel","cycles":9,"wait_cycles":1,"entries":2,"instructions":0}],"warnings":["slow"]}'
     )
-    plain = json.loads(decompress_json(encode_evidence(RUN)))
+    plain = json.loads(decompress_json(encode_board_observations(RUN)))
     seen = plain["observed"]
     assert plain.keys() == {field.name for field in fields(RunOutput)} - {"uart"}
     assert seen["switches"] == [[{"core": 0, "before": 1, "after": 2, "cause": "yield"}, 3]]
@@ -65,7 +65,7 @@ def test_stored_text_is_unchanged() -> None:
     assert seen["exceptions"] == [[0, [[15, 4]]]]
     assert seen["intervals"]["resumed"] == [[15, [1, 5, 9]]]
     assert seen["intervals"]["intervals"][0]["calls"] == [["take", 2], ["give", 1]]
-    assert decompress_json(encode_evidence(RUN)) == json.dumps(plain, separators=(",", ":")).encode()
+    assert decompress_json(encode_board_observations(RUN)) == json.dumps(plain, separators=(",", ":")).encode()
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_stored_text_is_unchanged() -> None:
     ],
 )
 def test_malformed_evidence_is_refused(path: tuple[str, ...], value: object, says: str) -> None:
-    plain = json.loads(decompress_json(encode_evidence(RUN)))
+    plain = json.loads(decompress_json(encode_board_observations(RUN)))
     *above, key = path
     table = plain
     for name in above:
@@ -94,4 +94,4 @@ def test_malformed_evidence_is_refused(path: tuple[str, ...], value: object, say
     else:
         table[key] = value
     with pytest.raises(ValueError, match=f"the evidence cannot be read .{says}"):
-        decode_evidence(compress_json(plain), b"")
+        decode_board_observations(compress_json(plain), b"")

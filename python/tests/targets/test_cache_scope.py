@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base import BuildError, contents_cache, expire_contents_cache, memoize_by_contents
+from rtoslab.base import BuildError, expire_contents_cache, file_contents_cache, memoize_by_contents
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images import builder
 from rtoslab.images.image_inputs import image_inputs_digest
@@ -26,9 +26,9 @@ def test_cache_scope_computes_a_value_once() -> None:
         request.append(number)
         return len(request)
 
-    with contents_cache():
+    with file_contents_cache():
         assert [count_call(1), count_call(2), count_call(1)] == [1, 2, 1]
-        with contents_cache():
+        with file_contents_cache():
             assert count_call(1) == 1, "a look inside another one is that one"
         assert count_call(1) == 1, "and does not end it"
         expire_contents_cache()
@@ -39,7 +39,7 @@ def test_cache_scope_computes_a_value_once() -> None:
         expire_contents_cache(older_than_s=0.01)
         assert count_call(1) == 4
     assert [count_call(1), count_call(1)] == [5, 6]
-    with contents_cache():
+    with file_contents_cache():
         assert count_call(1) == 7
 
 
@@ -51,13 +51,13 @@ def edit(root: Path) -> None:
 def test_edited_source_is_seen_in_the_next_cache_scope(tmp_path: Path) -> None:
     catalogue = Catalogue(copy_checkout(tmp_path))
     request = point(catalogue)
-    with contents_cache():
+    with file_contents_cache():
         before = image_inputs_digest(catalogue, request)
         edit(catalogue.root)
         assert image_inputs_digest(catalogue, request) == before
     after = image_inputs_digest(catalogue, request)
     assert after != before
-    with contents_cache():
+    with file_contents_cache():
         assert image_inputs_digest(catalogue, request) == after
 
 
@@ -72,7 +72,7 @@ def test_source_edited_during_a_build_is_seen_afterwards(tmp_path: Path, monkeyp
 
     monkeypatch.setattr(builder, "_build_and_store", build_into)
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
-    with contents_cache():
+    with file_contents_cache():
         before = image_inputs_digest(catalogue, request)
         with pytest.raises(BuildError):  # nothing was built
             builder.build_point_image(catalogue, request)

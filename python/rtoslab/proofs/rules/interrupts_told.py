@@ -83,16 +83,16 @@ def _inter_core_interrupts(evidence: ProofEvidence) -> tuple[dict[int, int], lis
 def _is_line_in_proofs(evidence: ProofEvidence, line: str) -> bool:
     """Whether a proof of the benchmark names the interrupt line, or the line's event starts one of its series."""
     facts = evidence.benchmark
-    words = {word for table in facts.proof for value in table.values() for word in _string_words(value)}
+    words = {word for table in facts.proof for value in table.values() for word in _words_of_all_strings(value)}
     stamped, phase = line == "asynchronous" and facts.is_stamped, facts.phase
     return line in words or stamped or (phase is not None and phase.interrupt == line)
 
 
-def _string_words(value: object) -> list[str]:
+def _words_of_all_strings(value: object) -> list[str]:
     """Returns the words of all strings in a value of benchmark.toml, lists included."""
     if isinstance(value, str):
         return value.split()
-    return [word for item in value for word in _string_words(item)] if isinstance(value, list | tuple) else []
+    return [word for item in value for word in _words_of_all_strings(item)] if isinstance(value, list | tuple) else []
 
 
 def _interrupt_line_number(evidence: ProofEvidence, name: str) -> int:

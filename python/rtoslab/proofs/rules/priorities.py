@@ -35,12 +35,15 @@ def judge_evidence(params: PrioritiesParameters, evidence: ProofEvidence) -> Pro
         text = f"core {core}: {', '.join(map(str, numbers))} in the kernel's numbers"
         known = [(item, number) for item, number in zip(params.of, numbers, strict=True) if number is not None]
         sign = -1 if evidence.kernel.is_lowest_number_most_urgent else 1
-        good = all(_sign(one[0] - other[0]) == sign * _sign(one[1] - other[1]) for one, other in combinations(known, 2))
+        good = all(
+            _sign_of_difference(one[0] - other[0]) == sign * _sign_of_difference(one[1] - other[1])
+            for one, other in combinations(known, 2)
+        )
         complete = not evidence.observed.priorities or len(known) == len(params.of)
         (seen if good and complete else problems).append(text)
     return make_proof_finding(params.rule, demands, problems, seen or ["by the image's own word"])
 
 
-def _sign(difference: int) -> int:
+def _sign_of_difference(difference: int) -> int:
     """Returns the sign of a difference: -1, 0 or 1."""
     return (difference > 0) - (difference < 0)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import contents_cache, count_with_noun
+from rtoslab.base import count_with_noun, file_contents_cache
 from rtoslab.reference import changes_since_point
 from rtoslab.reports.table import ReportSection, TableData
 from rtoslab.results import MeasuredPoint
@@ -22,7 +22,7 @@ def reference_section(root: Path, beside: Sequence[StoredPoint]) -> ReportSectio
     """Returns the report section on the origin of reference results: version, commit, compiler flags and age. None
     without any."""
     rows: dict[tuple[str, ...], int] = {}
-    with contents_cache():
+    with file_contents_cache():
         for point in beside:
             if isinstance(point.result, MeasuredPoint):
                 row = (
